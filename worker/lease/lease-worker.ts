@@ -9,7 +9,10 @@ import { LEASE_TIMES } from './verdict.js';
 import { createWorkerLease, type WorkerLease } from './worker-lease.js';
 
 export interface LeaseOptions {
-  /** Begins the name of this process's lease; a supervisor may choose it. Default: random. */
+  /**
+   * Name of this process's lease, which no other process has had before; a supervisor may choose it.
+   * Default: random.
+   */
   id?: string;
   /** The lease of a process that has ended: its attempts are taken over without delay. */
   replaces?: string;
@@ -30,9 +33,7 @@ export function createLeaseOfWorker(deps: LeaseDeps): {
   /** Watches the leases of others until the signal fires. */
   judge: (signal: AbortSignal) => Promise<void>;
 } {
-  const { client, namespace, replaces, logger } = deps;
-  // A supervisor may use a name again: each process has a lease of its own under it.
-  const id = deps.id === undefined ? randomUUID() : `${deps.id}.${randomUUID()}`;
+  const { client, namespace, id = randomUUID(), replaces, logger } = deps;
   const { unansweredMs = () => 0 } = deps;
   const leases = { ...deps.leases.of(namespace) };
   const times = LEASE_TIMES;
