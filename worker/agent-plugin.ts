@@ -49,7 +49,7 @@ export interface AgentPluginOptions {
   modelSlots?: number;
   /** Concurrent tool executions in one process, in total and for one user. Default: 200 and 50. */
   toolSlots?: SlotLimits;
-  /** The lease of this process; absent values are chosen. Without leases in the store there is none. */
+  /** Names of this process's lease and of its predecessor's; ignored if the store has no leases. */
   lease?: LeaseOptions;
   /** Default: no logging. */
   logger?: WorkerLogger;

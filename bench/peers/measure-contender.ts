@@ -19,7 +19,7 @@ const CELLS: readonly { name: CellName; streams: number; readers: number }[] = [
   { name: '1 × 25', streams: 1, readers: 25 },
 ];
 
-/** A figure, or why there is none. */
+/** A figure, or the reason why it is missing. */
 export type Figure<T> = { value: T } | { missing: string };
 
 export interface Figures {

@@ -1,16 +1,7 @@
 import { equal, includes } from '../assertions.js';
-import { AGENT, textChunk, textIn } from '../fixtures.js';
-import { NO_RUN, type Writer } from '../../contract/log.js';
+import { textChunk, textIn } from '../fixtures.js';
 import type { Suite } from '../suite.js';
-
-const writerOf = (sessionId: string, token: number, name = 'w:one'): Writer => ({
-  sessionId,
-  runId: NO_RUN,
-  name,
-  token,
-  agentType: AGENT,
-  step: 1,
-});
+import { writerOf } from './writer-of.js';
 
 export function batchCases({ describe, it }: Suite): void {
   describe('the log under stream writers', () => {

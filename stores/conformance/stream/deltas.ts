@@ -1,10 +1,10 @@
 import type { StreamChunk } from '../../../protocol/chunk.js';
-import { NO_RUN, type Writer } from '../../contract/log.js';
 import { equal, eventually, includes } from '../assertions.js';
 import { AGENT, textChunk, textIn } from '../fixtures.js';
 import { HALF } from '../hostile.js';
 import type { Suite } from '../suite.js';
 import { followLog } from './collect.js';
+import { writerOf } from './writer-of.js';
 
 const TEXTS = [
   '',
@@ -19,15 +19,6 @@ const TEXTS = [
   '🙂',
   '{}',
 ];
-
-const writerOf = (sessionId: string, token: number, name = 'w:one'): Writer => ({
-  sessionId,
-  runId: NO_RUN,
-  name,
-  token,
-  agentType: AGENT,
-  step: 1,
-});
 
 /** Deltas of every kind, by the stream's own agent, by sub-agents of it and by others. */
 function deltasOf(streamId: string): StreamChunk[] {
