@@ -65,6 +65,8 @@ export function setStage(runs: RunHarness, stores: TestStores, gated: GatedAgent
     update: ({ runId }, name, given) =>
       handleOf(runId).executeUpdate<unknown, [object]>(name, { args: [given] }),
     history: async (runId, execution) => {
+      // A workflow is started beside what the executor does; it may not be there yet.
+      await runs.executor.idle();
       const handle = handleOf(runId, execution);
       await handle.result().catch(() => undefined);
       return handle.fetchHistory();
