@@ -1,3 +1,4 @@
+import type { Role } from '../../protocol/actor.js';
 import { createHash } from 'node:crypto';
 import { ANONYMOUS } from '../../protocol/ids.js';
 import type { SessionRecord } from '../../stores/contract/sessions.js';
@@ -81,6 +82,8 @@ export async function readOwned(
 export interface Caller {
   userId: string;
   tenantId?: string;
+  /** What the caller may do with conversations of others within the tenant. Default: nothing. */
+  roles?: readonly Role[];
 }
 
 /**

@@ -1,0 +1,27 @@
+/**
+ * Who acts, and the way the act came. Types and plain constants only, since workflow code imports
+ * this file.
+ */
+
+/**
+ * What a caller may do with conversations of others, within the own tenant: `viewer` reads,
+ * `approver` also answers what waits, `operator` also stops, resumes and repeats runs.
+ */
+export const ROLES = ['viewer', 'approver', 'operator'] as const;
+export type Role = (typeof ROLES)[number];
+
+/**
+ * The way an act came: from a chat page, the console, the command line, an MCP client, a program
+ * that speaks HTTP, a signed link, an update or signal in Temporal, or by a rule without a person.
+ */
+export const CHANNELS = [
+  'page',
+  'console',
+  'cli',
+  'mcp',
+  'api',
+  'link',
+  'temporal',
+  'auto',
+] as const;
+export type Channel = (typeof CHANNELS)[number];
