@@ -17,6 +17,8 @@ export type ErrorCode =
   | 'message_too_large'
   | 'unsupported_media_type'
   | 'unauthorized'
+  | 'not_allowed'
+  | 'invalid_query'
   | 'too_many_requests'
   | 'too_many_streams'
   | 'unavailable'
@@ -67,6 +69,8 @@ export const HTTP_STATUS: Record<ErrorCode, number> = {
   message_too_large: 413,
   unsupported_media_type: 415,
   unauthorized: 401,
+  not_allowed: 403,
+  invalid_query: 400,
   too_many_requests: 429,
   too_many_streams: 429,
   unavailable: 503,

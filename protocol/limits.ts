@@ -45,6 +45,12 @@ export const LIMITS = {
   messagePage: 1_000,
   /** Sessions on one page of those that wait for people. */
   waitingSessions: 100,
+  /** Runs on one page of a tenant's. */
+  operatorPage: 100,
+  /** A filter of runs in Temporal's language. */
+  runQueryChars: 4_096,
+  /** A cursor into a list of Temporal's; its length is the server's choice. */
+  runCursorChars: 8_192,
   /** A run that writes nothing for this long is shown as stalled, ms. */
   stalledMs: 60_000,
   /**

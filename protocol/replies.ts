@@ -29,6 +29,8 @@ export const PendingQuestion = z
     approvalId: z.string().optional(),
     /** ms since the epoch by the store's clock; absent if there is no deadline. */
     deadline: ms.optional(),
+    /** False if the caller's answer would be refused: another person has to decide. */
+    mayDecide: z.boolean().optional(),
   })
   .meta({ id: 'PendingQuestion' });
 export type PendingQuestion = z.infer<typeof PendingQuestion>;

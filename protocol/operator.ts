@@ -1,0 +1,242 @@
+import { z } from 'zod';
+import {
+  AnswerBody,
+  CallPath,
+  ExtendBody,
+  MessagesQuery,
+  RetryBody,
+  SessionPath,
+  StopBody,
+  WaitingQuery,
+} from './http.js';
+import { LIMITS } from './limits.js';
+import {
+  AnswerReply,
+  ExtendReply,
+  MessagesReply,
+  PendingQuestion,
+  RetryReply,
+  StopReply,
+  WaitingSession,
+} from './replies.js';
+import { RUN_STATUSES } from './run.js';
+
+/**
+ * Requests and replies of `/api/operator`, for colleagues who look after the conversations of a
+ * tenant. Times in replies are ms since the epoch.
+ */
+
+const ms = z.number();
+const text = z.string().min(1).max(LIMITS.idChars);
+const RunStatus = z.enum(RUN_STATUSES);
+
+/** Why a person acts, for the record. */
+const reason = z.string().max(LIMITS.errorTextBytes).optional();
+
+/** Filters of runs; a run has to match all of them. */
+const RunFilter = z.object({
+  /** A list filter of Temporal, such as `AgentTurn > 3 AND ExecutionStatus = 'Failed'`. */
+  query: z.string().min(1).max(LIMITS.runQueryChars).optional(),
+  status: RunStatus.optional(),
+  agent: text.optional(),
+  /** Runs that started at this time or later; ISO 8601. */
+  since: z.iso.datetime({ offset: true }).optional(),
+});
+
+/** `GET /api/operator/runs`: newest first. */
+export const OperatorRunsQuery = RunFilter.extend({
+  limit: z.coerce.number().int().min(1).max(LIMITS.operatorPage).default(20),
+  cursor: z.string().min(1).max(LIMITS.runCursorChars).optional(),
+});
+export type OperatorRunsQuery = z.infer<typeof OperatorRunsQuery>;
+
+/** `GET /api/operator/runs/count`: how many runs match, by status or agent. */
+export const OperatorRunCountQuery = RunFilter.extend({
+  groupBy: z.enum(['status', 'agent']).default('status'),
+});
+export type OperatorRunCountQuery = z.infer<typeof OperatorRunCountQuery>;
+
+/** The run that a route is about; its id as replies show it. */
+export const OperatorRunPath = z.object({
+  runId: z
+    .string()
+    .min(1)
+    .max(3 * LIMITS.idChars),
+});
+export type OperatorRunPath = z.infer<typeof OperatorRunPath>;
+
+/** `GET /api/operator/waiting`: longest waiting first. */
+export const OperatorWaitingQuery = WaitingQuery.extend({
+  /** Only what has waited for at least this long, ms. */
+  olderThan: z.coerce.number().int().nonnegative().optional(),
+});
+export type OperatorWaitingQuery = z.infer<typeof OperatorWaitingQuery>;
+
+/** `POST /api/operator/waiting/:sessionId/:toolCallId`: an answer of a chat, with a reason. */
+export const OperatorAnswerBody = z.union([
+  AnswerBody.options[0],
+  AnswerBody.options[1].safeExtend({ reason }),
+  AnswerBody.options[2].extend({ reason }),
+]);
+export type OperatorAnswerBody = z.infer<typeof OperatorAnswerBody>;
+
+/** `POST /api/operator/waiting/:sessionId/:toolCallId/extend`. */
+export const OperatorExtendBody = ExtendBody.extend({ reason });
+export type OperatorExtendBody = z.infer<typeof OperatorExtendBody>;
+
+/** `POST /api/operator/runs/:runId/stop`. */
+export const OperatorStopBody = StopBody;
+export type OperatorStopBody = z.infer<typeof OperatorStopBody>;
+
+/** `POST /api/operator/runs/:runId/resume`. */
+export const OperatorResumeBody = z.object({ reason }).prefault({});
+export type OperatorResumeBody = z.infer<typeof OperatorResumeBody>;
+
+/** `POST /api/operator/runs/:runId/retry`: where the turn is repeated from, and why. */
+export const OperatorRetryBody = z
+  .object({ ...RetryBody.unwrap().shape, reason })
+  .refine((body) => body.checkpointId === undefined || body.messageId === undefined, {
+    message: 'give checkpointId or messageId, not both',
+  })
+  .prefault({});
+export type OperatorRetryBody = z.infer<typeof OperatorRetryBody>;
+
+/** `GET /api/operator/sessions/:sessionId`: which of the messages. */
+export const OperatorSessionQuery = MessagesQuery;
+export type OperatorSessionQuery = z.infer<typeof OperatorSessionQuery>;
+
+export {
+  CallPath as OperatorCallPath,
+  SessionPath as OperatorSessionPath,
+  AnswerReply as OperatorAnswerReply,
+  ExtendReply as OperatorExtendReply,
+  StopReply as OperatorStopReply,
+  RetryReply as OperatorRerunReply,
+};
+
+/** A run of the tenant. */
+export const OperatorRun = z
+  .object({
+    runId: z.string(),
+    /** The conversation; of a sub-agent's run that of its root. */
+    sessionId: z.string(),
+    agent: z.string(),
+    /** Of the record if it is known there, else as Temporal lists it. */
+    status: RunStatus,
+    turn: z.number().optional(),
+    model: z.string().optional(),
+    /** True for a sub-agent's run. */
+    subAgent: z.boolean().optional(),
+    startedAt: ms,
+    endedAt: ms.optional(),
+  })
+  .meta({ id: 'OperatorRun' });
+export type OperatorRun = z.infer<typeof OperatorRun>;
+
+/** Body of `GET /api/operator/runs`. */
+export const OperatorRuns = z.object({
+  runs: z.array(OperatorRun),
+  /** Cursor of the next page; absent on the last page. */
+  cursor: z.string().optional(),
+});
+export type OperatorRuns = z.infer<typeof OperatorRuns>;
+
+/** Body of `GET /api/operator/runs/count`. */
+export const OperatorRunCount = z.object({
+  total: z.number(),
+  /** Groups without runs are left out. Agents that this server does not know are in no group. */
+  groups: z.array(z.object({ value: z.string(), count: z.number() })),
+});
+export type OperatorRunCount = z.infer<typeof OperatorRunCount>;
+
+/** A call of a run, without its contents. */
+export const OperatorCall = z
+  .object({
+    toolCallId: z.string(),
+    toolName: z.string(),
+    kind: z.enum(['server', 'approval', 'client', 'subagent']),
+    /** `open`: neither settled nor waiting for a person. */
+    state: z.enum(['open', 'waiting', 'done', 'failed', 'denied']),
+    errorCode: z.string().optional(),
+    /** The decision about an approval. */
+    decision: z
+      .object({
+        approved: z.boolean(),
+        at: ms,
+        by: z.string().optional(),
+        reason: z.string().optional(),
+        /** True if the person changed the input. */
+        edited: z.boolean().optional(),
+        automatic: z.boolean().optional(),
+      })
+      .optional(),
+  })
+  .meta({ id: 'OperatorCall' });
+export type OperatorCall = z.infer<typeof OperatorCall>;
+
+/** A call that waits, as one colleague may deal with it. */
+export const OperatorQuestion = PendingQuestion.extend({
+  /** Whether this caller's answer would be taken. */
+  mayDecide: z.boolean(),
+  /** Roles of which an approver needs one, if the tool names any. */
+  approvers: z.array(z.string()).optional(),
+  /** True if the owner of the conversation may not be the approver. */
+  separateApprover: z.boolean().optional(),
+}).meta({ id: 'OperatorQuestion' });
+export type OperatorQuestion = z.infer<typeof OperatorQuestion>;
+
+/** Body of `GET /api/operator/runs/:runId`. */
+export const OperatorRunDetail = OperatorRun.extend({
+  /** The owner of the conversation. */
+  owner: z.string(),
+  /** Who requested this run, if recorded. */
+  by: z.string().optional(),
+  /** Whether it is the conversation's newest run; only that one can be stopped, resumed, repeated. */
+  isNewest: z.boolean(),
+  mode: z.string(),
+  stepCount: z.number(),
+  /** Why it was stopped, if a reason was given. */
+  reason: z.string().optional(),
+  error: z.object({ code: z.string(), message: z.string() }).optional(),
+  usage: z
+    .object({
+      inputTokens: z.number(),
+      outputTokens: z.number(),
+      costMicroUsd: z.number().optional(),
+    })
+    .optional(),
+  steps: z.array(z.object({ step: z.number(), calls: z.array(OperatorCall) })),
+  /** What waits for people, if it is the newest run. */
+  pending: z.array(OperatorQuestion),
+}).meta({ id: 'OperatorRunDetail' });
+export type OperatorRunDetail = z.infer<typeof OperatorRunDetail>;
+
+/** A conversation of the tenant that waits for people. */
+export const OperatorWaitingSession = WaitingSession.extend({
+  /** The owner of the conversation, who asked. */
+  owner: z.string(),
+  pending: z.array(OperatorQuestion),
+}).meta({ id: 'OperatorWaitingSession' });
+export type OperatorWaitingSession = z.infer<typeof OperatorWaitingSession>;
+
+/** Body of `GET /api/operator/waiting`. */
+export const OperatorWaiting = z.object({
+  sessions: z.array(OperatorWaitingSession),
+  /** Cursor of the next page; absent on the last page. */
+  cursor: z.string().optional(),
+});
+export type OperatorWaiting = z.infer<typeof OperatorWaiting>;
+
+/** Body of `GET /api/operator/sessions/:sessionId`: a page of its messages, oldest first. */
+export const OperatorSession = MessagesReply.extend({
+  sessionId: z.string(),
+  agent: z.string(),
+  owner: z.string(),
+  createdAt: ms,
+  updatedAt: ms,
+  run: z.object({ runId: z.string(), status: RunStatus }),
+  pending: z.array(OperatorQuestion),
+});
+export type OperatorSession<M = unknown> = Omit<z.infer<typeof OperatorSession>, 'messages'> & {
+  messages: M[];
+};
