@@ -8,8 +8,8 @@ import type { ActivityDeps } from './deps.js';
 /**
  * An activity of Temporal around work that knows attempts only.
  *
- * @param toDetails what the heartbeats report, given what the attempt before has reported; the work
- * keeps it current
+ * @param toDetails what the heartbeats report, given what the attempt before has reported, or left
+ * when it was lost; the work keeps it current
  */
 export function asActivity<Ref extends LeaseRef, Details, Result>(
   deps: Pick<ActivityDeps, 'unansweredMs' | 'lease'>,
@@ -18,7 +18,7 @@ export function asActivity<Ref extends LeaseRef, Details, Result>(
 ): (ref: Ref) => Promise<Result | LostAttempt> {
   return async (ref) => {
     const { info, cancellationSignal } = Context.current();
-    const details = toDetails(ref, info.heartbeatDetails);
+    const details = toDetails(ref, info.heartbeatDetails ?? ref.replaces?.progress);
     const attempt = openAttempt(deps, ref, () => details);
     try {
       await attempt.registered;
@@ -27,7 +27,7 @@ export function asActivity<Ref extends LeaseRef, Details, Result>(
       const { token, number } = attempt;
       // No retry timer, whose grain is a second: the workflow schedules it again at once.
       if (ref.isLeased === true && isShutdown(cancellationSignal)) {
-        return { kind: 'lost', token, number };
+        return { kind: 'lost', token, number, progress: attempt.progress() };
       }
       throw toActivityFailure(error);
     } finally {

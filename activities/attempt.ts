@@ -46,6 +46,10 @@ export interface Attempt {
    * The returned function is called when the call has ended.
    */
   becomePatient: () => Promise<() => void>;
+  /** Leaves to its successor, in case this attempt is lost, what its heartbeats report. */
+  leaveProgress: () => void;
+  /** What it has left so far. */
+  progress: () => unknown;
   close: () => void;
 }
 
@@ -81,6 +85,7 @@ export function openAttempt(
   const controller = new AbortController();
   let reason: CutReason | undefined;
   const held = holdAttempt(lease, ref, context.info);
+  let progress: unknown;
   return {
     number: numberOf(context.info, ref),
     token: tokenOf(context.info, ref),
@@ -96,6 +101,11 @@ export function openAttempt(
     budget: { most, withinMs: Math.max(withinMs, startToCloseTimeoutMs * (most + 1)) },
     registered: held.registered,
     becomePatient: held.becomePatient,
+    leaveProgress: () => {
+      progress = details();
+      held.note(progress);
+    },
+    progress: () => progress,
     close: () => {
       clearInterval(timer);
       held.release();

@@ -28,6 +28,8 @@ export interface Held {
    * out a call that may not be repeated. Resolves once that is registered.
    */
   becomePatient: () => Promise<() => void>;
+  /** Keeps what the attempt leaves for its successor, in case it is lost; soon, and the newest. */
+  note: (progress: unknown) => void;
   release: () => void;
 }
 
@@ -35,6 +37,7 @@ export interface Held {
 const NOT_HELD: Held = {
   registered: Promise.resolve(),
   becomePatient: () => Promise.resolve(() => undefined),
+  note: () => undefined,
   release: () => undefined,
 };
 

@@ -26,6 +26,9 @@ interface CachedRows {
 /** Memory for transcripts in one worker; those used longest ago are dropped first. */
 const MAX_BYTES = 128 * 1024 * 1024;
 
+/** Rows of one read: a store that serves one request after another is not held up by a transcript. */
+const PAGE = 50;
+
 export function createRowsCache(sessions: Pick<Sessions, 'rows'>, maxBytes = MAX_BYTES): RowsCache {
   // A Map keeps insertion order, so the first key is the one used longest ago.
   const cache = new Map<string, CachedRows>();
@@ -49,7 +52,11 @@ export function createRowsCache(sessions: Pick<Sessions, 'rows'>, maxBytes = MAX
   }
 
   async function read(sessionId: string, from: number, count: number): Promise<readonly Row[]> {
-    return from < count ? sessions.rows(sessionId, from, count) : [];
+    const pages: Promise<Row[]>[] = [];
+    for (let at = from; at < count; at += PAGE) {
+      pages.push(sessions.rows(sessionId, at, Math.min(at + PAGE, count)));
+    }
+    return (await Promise.all(pages)).flat();
   }
 
   return {

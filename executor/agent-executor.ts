@@ -158,7 +158,7 @@ export async function createAgentExecutor(
   const runs = createRuns({
     store: stores.store,
     streamManager: stores.streamManager,
-    workflows: createRunWorkflows(client, taskQueue),
+    workflows: createRunWorkflows(client, taskQueue, stores.store),
     agents,
     searchAttributes: await registerSearchAttributes(connection, namespace),
     modelName: options.modelName,

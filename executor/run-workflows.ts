@@ -9,7 +9,9 @@ import { workflowIdOf } from '../protocol/ids.js';
 import type { AnswerSignal, RunInput, StopSignal } from '../protocol/run.js';
 import { SIGNALS, WORKFLOW_TASK_TIMEOUT_MS, WORKFLOW_TYPE } from '../protocol/temporal-names.js';
 import { withTimeout } from '../protocol/time.js';
+import type { Store } from '../stores/contract/store.js';
 import { toAttributes, type RunLabels } from './search-attributes.js';
+import { resetStickyQueue } from './sticky-queue.js';
 
 /** What Temporal knows of a run. */
 export type WorkflowState = 'running' | 'closed' | 'unknown';
@@ -35,13 +37,31 @@ const MOST_LISTED = 10_000;
 
 /** No request waits for a start; a server that starts many runs at once may be slow. */
 const START_MS = 5_000;
+/** A signal waits at most this long to learn whether a worker has died. */
+const LOOK_MS = 100;
 /** After the server has refused search attributes, runs start without them for this long. */
 const BARE_MS = 60_000;
 
-export function createRunWorkflows(client: Client, taskQueue: string): RunWorkflows {
+/** @param stores of the workers' leases, if they have any */
+export function createRunWorkflows(
+  client: Client,
+  taskQueue: string,
+  { leases: all }: Pick<Store, 'leases'> = {},
+): RunWorkflows {
+  const { namespace } = client.options;
+  const leases = all?.of(namespace);
   const call = <T>(work: () => Promise<T>, deadlineMs?: number): Promise<T> =>
     withinDeadline(client.connection, work, deadlineMs);
   let bareUntil = 0;
+
+  /** A worker that died a moment ago may have cached the workflow. */
+  const signal = (runId: string, name: string, content: unknown): Promise<void> =>
+    call(async () => {
+      const workflowId = workflowIdOf(runId);
+      const died = leases && withTimeout(LOOK_MS, leases.hasDeath());
+      if (await died?.catch(() => false)) await resetStickyQueue(client, { workflowId });
+      await client.workflow.getHandle(workflowId).signal(name, content);
+    });
 
   async function start(input: RunInput, labels: RunLabels): Promise<void> {
     try {
@@ -67,8 +87,8 @@ export function createRunWorkflows(client: Client, taskQueue: string): RunWorkfl
   }
 
   return {
-    fleet: `${client.options.namespace}/${taskQueue}`,
-    namespace: client.options.namespace,
+    fleet: `${namespace}/${taskQueue}`,
+    namespace,
     start: async (input, labels) => {
       const isBare = !input.searchAttributes || Date.now() < bareUntil;
       try {
@@ -80,13 +100,10 @@ export function createRunWorkflows(client: Client, taskQueue: string): RunWorkfl
         bareUntil = Date.now() + BARE_MS;
       }
     },
-    answer: (runId, signal) =>
-      call(() => client.workflow.getHandle(workflowIdOf(runId)).signal(SIGNALS.answer, signal)),
-    stop: async (runId, signal) => {
+    answer: (runId, answer) => signal(runId, SIGNALS.answer, answer),
+    stop: async (runId, stop) => {
       try {
-        await call(() =>
-          client.workflow.getHandle(workflowIdOf(runId)).signal(SIGNALS.stop, signal),
-        );
+        await signal(runId, SIGNALS.stop, stop);
       } catch (error) {
         if (!(error instanceof WorkflowNotFoundError)) throw error;
       }

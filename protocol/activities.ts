@@ -16,7 +16,7 @@ import type {
 export interface LeaseRef {
   isLeased?: true;
   /** The lost attempt that this one replaces. */
-  replaces?: Pick<LostAttempt, 'token' | 'number'>;
+  replaces?: Pick<LostAttempt, 'token' | 'number' | 'progress'>;
 }
 
 /**
@@ -28,6 +28,8 @@ export interface LostAttempt {
   token: number;
   /** How many attempts there were with it. */
   number: number;
+  /** What it left for its successor, small; only legs leave something. */
+  progress?: unknown;
 }
 
 /** The interface between workflow and worker: ids and small summaries only, never a transcript. */

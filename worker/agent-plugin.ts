@@ -108,7 +108,13 @@ export function createAgentPlugin(options: AgentPluginOptions): WorkerPlugin & B
       throw new Error('Agents need a worker with a connection: pass one to Worker.create.');
     }
     const client = new Client({ connection, namespace, dataConverter });
-    const workflows = createRunWorkflows(client, taskQueue);
+    const { leases } = stores.store;
+    const { unansweredMs } = stores;
+    const of = { client, namespace, unansweredMs, logger };
+    held = leases && createLeaseOfWorker({ ...options.lease, ...of, leases });
+    // The rest takes a while.
+    held?.begin();
+    const workflows = createRunWorkflows(client, taskQueue, stores.store);
     const searchAttributes = await registerSearchAttributes(connection, namespace);
     if (!searchAttributes) logger.warn({}, 'no search attributes: runs go without');
     const runs = createRuns({
@@ -127,10 +133,6 @@ export function createAgentPlugin(options: AgentPluginOptions): WorkerPlugin & B
       createSweep({ store, runs, holder, logger }),
       createFindClosed({ store, workflows, holder }),
     ];
-    const { leases } = stores.store;
-    const { unansweredMs } = stores;
-    const of = { client, namespace, unansweredMs, logger };
-    held = leases && createLeaseOfWorker({ ...options.lease, ...of, leases });
     const lease = held?.lease;
     const judge = held?.judge;
     whileItRuns = (signal) => [

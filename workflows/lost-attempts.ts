@@ -20,11 +20,11 @@ export async function untilKept<Outcome extends object>(
   for (;;) {
     const outcome = await schedule(options, ref);
     if (!isLost(outcome)) return outcome;
-    const { token, number } = outcome;
+    const { token, number, progress } = outcome;
     // A worker that was frozen, or cut off, may still have an open poll that gets the next attempt
     // and never registers it. So that one has the short time-out of an attempt without a lease.
     options = {};
-    ref = { isLeased: true, replaces: { token, number } };
+    ref = { isLeased: true, replaces: { token, number, progress } };
   }
 }
 

@@ -5,10 +5,11 @@ import {
   TimeoutFailure,
   workflowInfo,
 } from '@temporalio/workflow';
-import type { ToolCallOutcome } from '../protocol/activities.js';
+import type { LeaseRef, ToolCallOutcome } from '../protocol/activities.js';
 import type { CallRef } from '../protocol/run.js';
 import { afterCalls, approvedOf, learn, type Next } from '../protocol/carry.js';
 import { toolQueueOf } from '../protocol/temporal-names.js';
+import { leftOf } from './call-activity.js';
 import { untilKept } from './lost-attempts.js';
 import type { OperatorsView } from './operators-view.js';
 import { PATCHES } from './patches.js';
@@ -77,20 +78,23 @@ async function runTool(state: RunState, step: number, call: CallRef): Promise<vo
   const options = {
     ...usual,
     ...(timeoutMs !== undefined && { startToCloseTimeout: timeoutMs + 30_000 }),
-    ...activity,
   };
+  const beganMs = Date.now();
+  // By the settings of the tool's author it has failed for good: the model gets an error.
+  const giveUp = (givenUp: 'timed_out' | 'failed', leased: object, lease: LeaseRef) =>
+    tools.toolCall.executeWithOptions({ ...usual, ...leased }, [{ ...ref, ...lease, givenUp }]);
   let outcome: ToolCallOutcome;
   try {
-    outcome = await untilKept(state.input, (leased, lease) =>
-      tools.toolCall.executeWithOptions({ ...options, ...leased }, [{ ...ref, ...lease }]),
-    );
+    outcome = await untilKept(state.input, (leased, lease) => {
+      const left = leftOf(activity, lease.replaces?.number ?? 0, Date.now() - beganMs);
+      if (typeof left === 'string') return giveUp(left, leased, lease);
+      const settings = { ...options, ...left, ...leased };
+      return tools.toolCall.executeWithOptions(settings, [{ ...ref, ...lease }]);
+    });
   } catch (error) {
     if (!(error instanceof ActivityFailure)) throw error;
-    // By the settings of the tool's author it has failed for good: the model gets an error.
     const givenUp = error.cause instanceof TimeoutFailure ? 'timed_out' : 'failed';
-    outcome = await untilKept(state.input, (leased, lease) =>
-      tools.toolCall.executeWithOptions({ ...usual, ...leased }, [{ ...ref, ...lease, givenUp }]),
-    );
+    outcome = await untilKept(state.input, (leased, lease) => giveUp(givenUp, leased, lease));
   }
   const { sequence, finish } = outcome;
   state.carry = learn(state.carry, sequence);

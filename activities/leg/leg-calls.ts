@@ -45,7 +45,8 @@ export async function executeCalls(
     if (outcome.kind !== 'settled') progress.isStopped = true;
     const ms = Math.round(performance.now() - startedMs);
     const how = outcome.kind === 'settled' ? (outcome.error ?? 'ok') : outcome.kind;
-    table.called(ref.step, { tool: call.toolName, ms, outcome: how });
+    const isNew = outcome.sequence !== undefined;
+    table.called(ref.step, { tool: call.toolName, ms, outcome: how }, isNew);
     settled(outcome);
   }
 

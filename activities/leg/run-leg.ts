@@ -160,6 +160,7 @@ export function createLeg(parts: LegParts): Leg {
       progress.known = carry.known;
       progress.at = Date.now();
       isFresh = false;
+      attempt.leaveProgress();
     }
 
     function left(): LegOutcome {

@@ -10,12 +10,15 @@ export interface StepTable {
   readonly lines: StepLine[];
   /** The model has completed a step. */
   spoken: (line: StepLine) => void;
-  /** A call of a step is over. */
-  called: (step: number, call: CallLine) => void;
+  /** A call of a step is over; `isNew` unless an attempt before has settled it. */
+  called: (step: number, call: CallLine, isNew: boolean) => void;
 }
 
 /** @param lines those that an earlier attempt has reported; the table keeps them current */
 export function createStepTable(lines: StepLine[] = []): StepTable {
+  const reported = { ...lines.at(-1) };
+  let repeats = (reported.calls?.length ?? 0) + (reported.more ?? 0);
+
   function lineOf(step: number): StepLine {
     const last = lines.at(-1);
     if (last?.step === step) return last;
@@ -30,7 +33,11 @@ export function createStepTable(lines: StepLine[] = []): StepTable {
     spoken: (line) => {
       Object.assign(lineOf(line.step), line);
     },
-    called: (step, call) => {
+    called: (step, call, isNew) => {
+      if (!isNew && step === reported.step && repeats > 0) {
+        repeats -= 1;
+        return;
+      }
       const line = lineOf(step);
       line.calls ??= [];
       if (line.calls.length < MOST_CALLS) line.calls.push(call);

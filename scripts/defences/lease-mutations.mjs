@@ -28,6 +28,24 @@ const judging = [
     test: 'a lease that lapsed in sight of a steady judge is not judged while the judge cannot renew its own',
   },
   {
+    defence: 'Leases: the death of a worker is noted, also if nothing was registered',
+    file: 'worker/lease/judge.ts',
+    edits: [
+      ['      await leases.noteDeath();\n      await leases.forget', '      await leases.forget'],
+    ],
+    suite: JUDGE,
+    test: 'the judge of leases notes that a worker has died, also if nothing was registered',
+  },
+  {
+    defence: 'Leases: a signal does not wait for the worker that had cached the run and died',
+    file: 'executor/run-workflows.ts',
+    edits: [
+      ['if (await died?.catch(() => false)) await resetStickyQueue(client, { workflowId });', ''],
+    ],
+    suite: 'test/e2e/cached-run.test.ts',
+    test: 'an answer does not wait for the worker that had cached the run and was killed',
+  },
+  {
     defence: 'Leases: a judge whose own renewals had a gap waits longer',
     file: 'worker/lease/verdict.ts',
     edits: [
@@ -128,6 +146,29 @@ const holding = [
     test: 'a worker that was judged keeps what was not taken, and lets go of the rest',
   },
   {
+    defence: 'Leases: what a process saw while it started counts, if no gap followed',
+    file: 'worker/lease/worker-lease.ts',
+    edits: [
+      ['newest.steadySince === joinedAt ? firstAt : newest.steadySince', 'newest.steadySince'],
+    ],
+    suite: HOLDING,
+    test: 'sees from its beginning on how others do, if its renewals follow without a gap',
+  },
+  {
+    defence: 'Leases: a gap after the first renewal counts',
+    file: 'worker/lease/worker-lease.ts',
+    edits: [['newest === undefined && isSteadyFrom(firstAt)', 'newest === undefined']],
+    suite: HOLDING,
+    test: 'its beginning does not count if a gap follows',
+  },
+  {
+    defence: 'Leases: what an attempt leaves for its successor is kept',
+    file: 'worker/lease/worker-lease.ts',
+    edits: [['if (entries.has(work.id)) register(entry).catch(() => undefined);', '']],
+    suite: HOLDING,
+    test: 'keeps the newest that an attempt leaves for its successor, until it has ended',
+  },
+  {
     defence: 'Leases: a lease is listed before anything is registered under it',
     file: 'worker/lease/worker-lease.ts',
     edits: [['begun = leases.renew(id, STARTING_MS)', 'begun = Promise.resolve()']],
@@ -178,6 +219,13 @@ const attempts = [
     ],
     suite: ATTEMPT,
     test: 'an attempt under a lease is cut by a stop that only a renewal of its lease brings',
+  },
+  {
+    defence: 'Stop: so it does over the wire',
+    file: 'stores/redis/leases.ts',
+    edits: [['redis.rpush(stops, JSON.stringify([sessionId, runId])),', '']],
+    suite: 'test/e2e/lost-stop.test.ts',
+    test: 'a stop whose message is lost on its way reaches a silent model with the next renewal',
   },
   {
     defence: 'Leases: a worker that shuts down reports what it cannot finish as lost',

@@ -16,6 +16,27 @@ export const legs = [
     test: 'a leg that is begun again starts at the first step that is not committed, and asks for each call',
   },
   {
+    defence: 'Legs: what a lost leg has left reaches its successor',
+    file: 'worker/lease/take-over.ts',
+    edits: [["{ kind: 'lost', token, number, progress }", "{ kind: 'lost', token, number }"]],
+    suite: 'test/e2e/legs/lost-leg.test.ts',
+    test: 'a leg that was lost with its worker leaves its steps, and how far the log has come, to its successor',
+  },
+  {
+    defence: 'Legs: calls that a lost leg has reported are in the table once',
+    file: 'activities/leg/step-table.ts',
+    edits: [['        repeats -= 1;\n        return;\n', '']],
+    suite: 'test/activities/lost-leg.test.ts',
+    test: 'calls that the lost one has reported are in the table once',
+  },
+  {
+    defence: 'Legs: lost attempts count among those that the author of a tool allows',
+    file: 'workflows/step-calls.ts',
+    edits: [['leftOf(activity, lease.replaces?.number ?? 0,', 'leftOf(activity, 0,']],
+    suite: LEGS,
+    test: 'a tool with an activity of its own, of the agent usual is attempted no more often than its author allows, lost attempts included',
+  },
+  {
     defence: 'Legs: the record says how often a result did not fit',
     file: 'activities/model/step-outcome.ts',
     edits: [['{ ...decided, ...soFar(replied) }', 'decided']],

@@ -64,6 +64,12 @@ export const transitions = [
     test: 'append a writer that has seen more than the store holds gets rewound, and nothing is written',
   },
   {
+    defence: 'Claim: few but large rows are left to the caller',
+    file: `${TRANSITIONS}/claim.ts`,
+    edits: [['      if (bytes > MOST_BYTES) return undefined;\n', '']],
+    test: 'read along a claim leaves large rows to the caller, however few they are',
+  },
+  {
     defence: 'Known sequence: claim on an older store is refused',
     file: `${TRANSITIONS}/claim.ts`,
     edits: [["  if (num(seq) < known) return only('rewound');\n", '']],

@@ -28,6 +28,10 @@ export interface Leases {
   end: (holder: string) => Promise<void>;
   /** Removes a lease under which nothing is registered. */
   forget: (holder: string) => Promise<void>;
+  /** Notes that a worker of the namespace has died. */
+  noteDeath: () => Promise<void>;
+  /** True if one has died within the last seconds: any workflow may have been cached by it. */
+  hasDeath: () => Promise<boolean>;
   /** Leaves a stop for all workers of the namespace: they get it with a renewal, for some seconds. */
   noteStop: (stop: StopNote) => Promise<void>;
   /** How another thread opens the same leases; absent if it cannot. */
@@ -82,4 +86,6 @@ export interface HeldWork {
   number: number;
   /** A call that was started and may not be repeated: it is taken over only after a while. */
   isPatient?: boolean;
+  /** What the attempt leaves for its successor: JSON, small. */
+  progress?: unknown;
 }

@@ -40,9 +40,10 @@ export interface KeySpace {
    */
   lease: (namespace: string, holder: string) => Record<'held' | 'work' | 'judge' | 'about', string>;
   /**
-   * Of a namespace: the holders of leases by the time of their last renewal, and recent stops.
+   * Of a namespace: the holders of leases by the time of their last renewal, recent stops, and
+   * whether a worker has died lately.
    */
-  leases: (namespace: string) => Record<'holders' | 'stops', string>;
+  leases: (namespace: string) => Record<'holders' | 'stops' | 'died', string>;
   /** The list of release 0.2.0, shared by all fleets and shards. */
   olderDue: string;
   /** Hash of the waiting list that each asking session is on. */
@@ -113,7 +114,7 @@ export function createKeySpace(prefix: string = DEFAULT_PREFIX): KeySpace {
     },
     leases: (namespace) => {
       const holders = `${prefix}:leases:${toKeyPart(namespace)}`;
-      return { holders, stops: `${holders}:stops` };
+      return { holders, stops: `${holders}:stops`, died: `${holders}:died` };
     },
     olderDue: `${prefix}:active`,
     askingIndex: `${prefix}:asking`,

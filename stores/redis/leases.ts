@@ -6,6 +6,8 @@ import type { KeySpace } from './keys.js';
 /** Stops are kept for this long, and so many of them. */
 const STOPS_MS = 5_000;
 const MOST_STOPS = 200;
+/** Temporal takes a worker for a living one until it has not polled for 10 s. */
+const DIED_MS = 15_000;
 /** How long the registry of a lease outlives its last change. */
 const KEPT_MS = 24 * 60 * 60_000;
 
@@ -21,7 +23,7 @@ export interface LeaseContext {
  */
 export function createLeases(context: LeaseContext, thread?: LeaseThread, namespace = ''): Leases {
   const { redis, now } = context;
-  const { holders: all, stops } = context.keys.leases(namespace);
+  const { holders: all, stops, died } = context.keys.leases(namespace);
   const of = (holder: string) => context.keys.lease(namespace, holder);
   return {
     of: (other) => createLeases(context, thread, other),
@@ -46,6 +48,10 @@ export function createLeases(context: LeaseContext, thread?: LeaseThread, namesp
         ]),
       );
     },
+    noteDeath: async () => {
+      await callRedis(redis.set(died, '1', 'PX', DIED_MS));
+    },
+    hasDeath: async () => (await callRedis(redis.pttl(died))) > 0,
     holders: () => callRedis(redis.zrangebyscore(all, '-inf', '+inf')),
     look: async (holder) => {
       const { held, about } = of(holder);

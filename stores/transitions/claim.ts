@@ -1,4 +1,4 @@
-import { redis } from './lib/host.js';
+import { byteLength, redis } from './lib/host.js';
 import { ownWriter, writeDiscard, withdraw, type Owner } from './lib/attempts.js';
 import { countLost, isExhausted, type Budget } from './lib/budget.js';
 import { isUnsettled, readCalls } from './lib/calls.js';
@@ -50,8 +50,14 @@ interface Wanted {
   rows: number;
 }
 
-/** More rows than this are read by the caller, so that no claim of a long transcript blocks Redis. */
+/**
+ * More rows or bytes than this are read by the caller, so that no claim of a long transcript blocks
+ * Redis.
+ */
 const MOST_ROWS = 100;
+const MOST_BYTES = 1024 * 1024;
+/** Rows that are read before their bytes are counted. */
+const ROWS_AT_ONCE = 10;
 
 interface Lost {
   budget: Budget;
@@ -163,10 +169,24 @@ export function claim(session: Session, request: ClaimRequest): string | unknown
  */
 function readWanted(session: Session, wants: Wanted, born: string, count: number): unknown[] {
   const from = wants.born === born && wants.rows <= count ? wants.rows : 0;
-  const isLong = count - from > MOST_ROWS;
-  const rows = isLong || from === count ? [] : redis.call('LRANGE', session.rows, int(from), '-1');
+  const rows = count - from > MOST_ROWS ? undefined : readRows(session, from, count);
   const state = wants.state ? readStoredState(session) : [];
-  return [int(isLong ? count : from), rows, ...state];
+  return rows === undefined ? [int(count), [], ...state] : [int(from), rows, ...state];
+}
+
+/** Rows from an index on; undefined if they are too large together. */
+function readRows(session: Session, from: number, count: number): string[] | undefined {
+  const rows: string[] = [];
+  let bytes = 0;
+  for (let at = from; at < count; at += ROWS_AT_ONCE) {
+    const to = int(Math.min(at + ROWS_AT_ONCE, count) - 1);
+    for (const row of redis.call('LRANGE', session.rows, int(at), to)) {
+      bytes += byteLength(row);
+      if (bytes > MOST_BYTES) return undefined;
+      rows.push(row);
+    }
+  }
+  return rows;
 }
 
 /** The owner of a step's writer; how the provider has failed at the step so far, as JSON fields. */

@@ -33,6 +33,7 @@ function openLease() {
           await Promise.resolve();
           return () => noted.push('impatient');
         },
+        note: (progress) => noted.push(`notes ${JSON.stringify(progress)}`),
         release: () => noted.push('released'),
       };
     },

@@ -1,5 +1,6 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
 import { newSessionId, startProduct, type Product } from '../support/product.js';
+import { printFigure } from '../support/print-figure.js';
 import { postMessage, type SseReader } from '../support/sse-reader.js';
 import { until } from '../support/until.js';
 import { startFleet, type WorkerFleet } from '../support/worker-fleet.js';
@@ -80,8 +81,12 @@ describe('a worker that is killed', () => {
     const alone = await fleet.start();
     const { sessionId } = await speak();
     await alone.kill9();
+    const killedAt = performance.now();
     await fleet.start();
+    const readyMs = Math.round(performance.now() - killedAt);
     await untilTakenOver(sessionId);
+    const ms = Math.round(performance.now() - killedAt);
+    printFigure(`A lone worker: ${String(ms)} ms, of which ${String(readyMs)} ms to start.`);
   });
 
   it('a supervisor that saw it end lets its successor begin at once, also with started calls', async () => {

@@ -47,6 +47,8 @@ export function openProcess(number = 1): Process {
       budget: { most: 5, withinMs: 3_600_000 },
       registered: Promise.resolve(),
       becomePatient: () => Promise.resolve(() => undefined),
+      leaveProgress: () => undefined,
+      progress: () => undefined,
       close: () => undefined,
     },
     cancel: () => {
@@ -130,7 +132,7 @@ export function createLegHarness(
         next: { do: 'model', step: 1 },
         ...more,
       };
-      return leg(ref, attempt, toLegProgress(ref, undefined));
+      return leg(ref, attempt, toLegProgress(ref, ref.replaces?.progress));
     },
   };
 }

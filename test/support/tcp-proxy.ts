@@ -11,6 +11,10 @@ export interface TcpProxy {
   holdAt: (text: string, when: 'before' | 'after', nth?: number) => Promise<void>;
   /** Connections that are open stay so, but no byte passes them any more; new ones are let through. */
   swallow: () => void;
+  /** From now on messages of Redis to subscribers of such a channel are lost on their way. */
+  loseMessages: (channel: RegExp) => void;
+  /** How many were lost so far. */
+  lost: () => number;
   /** How many connections were made so far. */
   connections: () => number;
   /** Breaks every connection; what was held back is lost. New ones are let through. */
@@ -36,6 +40,18 @@ export async function startTcpProxy(target: number): Promise<TcpProxy> {
     return trap.when === 'after';
   }
 
+  let lostFrames: RegExp | undefined;
+  let lost = 0;
+
+  function withoutLost(bytes: Buffer): Buffer {
+    if (lostFrames === undefined || !bytes.includes('smessage')) return bytes;
+    const rest = bytes.toString('latin1').replace(lostFrames, () => {
+      lost += 1;
+      return '';
+    });
+    return Buffer.from(rest, 'latin1');
+  }
+
   let made = 0;
   const server = createServer((client) => {
     made += 1;
@@ -56,7 +72,7 @@ export async function startTcpProxy(target: number): Promise<TcpProxy> {
       if (!silent.has(client) && passes(bytes)) upstream.write(bytes);
     });
     upstream.on('data', (bytes) => {
-      if (!silent.has(upstream) && !isHolding) client.write(bytes);
+      if (!silent.has(upstream) && !isHolding) client.write(withoutLost(bytes));
     });
   });
   await new Promise<void>((resolve) => {
@@ -68,6 +84,12 @@ export async function startTcpProxy(target: number): Promise<TcpProxy> {
       new Promise((sprung) => {
         trap = { text, when, left: nth, sprung };
       }),
+    loseMessages: ({ source }) => {
+      const text = String.raw`\$\d+\r\n`;
+      const frame = String.raw`[>*]3\r\n\$8\r\nsmessage\r\n${text}${source}\r\n${text}[^\r]*\r\n`;
+      lostFrames = new RegExp(frame, 'g');
+    },
+    lost: () => lost,
     connections: () => made,
     swallow: () => {
       for (const socket of sockets) silent.add(socket);

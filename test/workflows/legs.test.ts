@@ -10,6 +10,7 @@ import {
 import { workflowIdOf } from '../../protocol/ids.js';
 import type { RunShape } from '../../protocol/run.js';
 import type { RunRecord } from '../../stores/contract/runs.js';
+import { createTakeOver } from '../../worker/lease/take-over.js';
 import { createRunHarness, type RunHarness } from '../support/run-harness.js';
 import { openTestStores, type TestStores } from '../support/test-stores.js';
 import { until } from '../support/until.js';
@@ -59,6 +60,21 @@ const tools = [
     execute: (_, { attempt }) => attempt,
     activity: { startToCloseTimeout: 5_000, retry: { maximumAttempts: 1 } },
   }),
+  defineTool({
+    name: 'holdTwice',
+    description: 'Lasts, and may be attempted twice.',
+    inputSchema,
+    idempotent: true,
+    execute: (_, { toolCallId }) =>
+      new Promise((resolve) => {
+        const former = held.get(toolCallId);
+        held.set(toolCallId, () => {
+          former?.();
+          resolve('late');
+        });
+      }),
+    activity: { retry: { maximumAttempts: 2 } },
+  }),
 ];
 
 const define = (name: string, activities?: RunShape) => {
@@ -100,6 +116,23 @@ async function activitiesOf(run: RunRecord): Promise<string[]> {
   return (await eventsOf(run)).flatMap(
     (event) => event.activityTaskScheduledEventAttributes?.activityType?.name ?? [],
   );
+}
+
+async function toolCallsOf(run: RunRecord) {
+  return (await eventsOf(run)).flatMap(({ activityTaskScheduledEventAttributes: attributes }) =>
+    attributes?.activityType?.name === 'toolCall' ? attributes : [],
+  );
+}
+
+/** As a judge does whose sight is wrong: the worker lives. */
+async function loseAttempt({ runId }: RunRecord, number: number): Promise<void> {
+  const leases = stores.store.leases?.of('default');
+  for (const holder of (await leases?.holders()) ?? []) {
+    for (const work of (await leases?.work(holder)) ?? []) {
+      const isIt = work.workflowId === workflowIdOf(runId) && work.number === number;
+      if (isIt) await createTakeOver(runs.client)(work);
+    }
+  }
 }
 
 describe('a run in legs', () => {
@@ -186,10 +219,7 @@ describe.each(['usual', 'legged'])(
     it('is executed with the settings of the tool', async () => {
       const run = await play(agent, calls('once'));
       expect(await runs.result(run)).toEqual({ status: 'completed', steps: 2 });
-      const scheduled = (await eventsOf(run)).flatMap(
-        ({ activityTaskScheduledEventAttributes: attributes }) =>
-          attributes?.activityType?.name === 'toolCall' ? attributes : [],
-      );
+      const scheduled = await toolCallsOf(run);
       expect(scheduled).toMatchObject([
         {
           retryPolicy: { maximumAttempts: 1 },
@@ -210,6 +240,26 @@ describe.each(['usual', 'legged'])(
       await other.stop();
       expect(await stores.store.sessions.rows(run.sessionId, 2, 3)).toMatchObject([
         { output: 'there' },
+      ]);
+    });
+
+    it('is attempted no more often than its author allows, lost attempts included', async () => {
+      const id = `h-${runs.newSessionId()}`;
+      const run = await play(agent, { calls: [{ tool: 'holdTwice', id }] });
+      for (const attempts of [1, 2]) {
+        await until('an attempt is lost', async () => {
+          const { length } = await toolCallsOf(run);
+          if (length === attempts) await loseAttempt(run, attempts);
+          return length > attempts;
+        });
+      }
+      held.get(id)?.();
+      expect(await runs.result(run)).toEqual({ status: 'completed', steps: 2 });
+      const most = (await toolCallsOf(run)).map(({ retryPolicy }) => retryPolicy?.maximumAttempts);
+      // The last one settles the call.
+      expect(most).toEqual([2, 1, 0]);
+      expect(await stores.store.sessions.rows(run.sessionId, 2, 3)).toMatchObject([
+        { errorCode: 'tool_execution_failed' },
       ]);
     });
 

@@ -10,13 +10,14 @@ it('an attempt that was lost is scheduled again, and names what it replaces', as
     timeouts.push(heartbeatTimeout);
     asked.push(ref);
     if (asked.length > 2) return { kind: 'settled' };
-    return { kind: 'lost', token: 10 * asked.length, number: asked.length };
+    const number = asked.length;
+    return { kind: 'lost', token: 10 * number, number, progress: { steps: number } };
   });
   expect(outcome).toEqual({ kind: 'settled' });
   expect(asked).toEqual([
     { isLeased: true },
-    { isLeased: true, replaces: { token: 10, number: 1 } },
-    { isLeased: true, replaces: { token: 20, number: 2 } },
+    { isLeased: true, replaces: { token: 10, number: 1, progress: { steps: 1 } } },
+    { isLeased: true, replaces: { token: 20, number: 2, progress: { steps: 2 } } },
   ]);
   // A frozen worker may get the next attempt: heartbeats notice that soon.
   expect(timeouts).toEqual(['30s', undefined, undefined]);

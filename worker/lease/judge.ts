@@ -56,12 +56,14 @@ export function createJudge(options: JudgeOptions): () => Promise<number> {
     if (leftMs > 0 && !isEnded) return;
     const work = await leases.work(holder);
     if (work.length === 0) {
+      await leases.noteDeath();
       await leases.forget(holder);
       return;
     }
     const due = which === 'all' ? work : work.filter(({ isPatient }) => isPatient !== true);
     if (due.length === 0 || !(await leases.judge(holder, JUDGE_MS))) return;
     logger.info({ holder, attempts: due.length }, 'taking over the attempts of a dead worker');
+    await leases.noteDeath();
     const giveUpAt = now() + BEGIN_WITHIN_MS;
     const left = [...due];
     const takeNext = async (): Promise<void> => {

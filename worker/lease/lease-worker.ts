@@ -30,6 +30,11 @@ type Log = (fields: object, message: string) => void;
 /** The lease of a worker, and its part in judging the leases of others. */
 export function createLeaseOfWorker(deps: LeaseDeps): {
   lease: WorkerLease;
+  /**
+   * For a process that is about to run its worker: it sees which leases are held, so that it can
+   * judge them soon if they lapse meanwhile.
+   */
+  begin: () => void;
   /** Watches the leases of others until the signal fires. */
   judge: (signal: AbortSignal) => Promise<void>;
 } {
@@ -52,6 +57,10 @@ export function createLeaseOfWorker(deps: LeaseDeps): {
 
   return {
     lease,
+    begin: () => {
+      lease.begin();
+      look().catch(() => undefined);
+    },
     judge: (signal) => Promise.race([watch(signal), untilAborted(signal)]),
   };
 

@@ -1,5 +1,6 @@
 import { ActivityNotFoundError, type Client } from '@temporalio/client';
 import { isRefusedForGood, withinDeadline } from '../../executor/run-workflows.js';
+import { resetStickyQueue } from '../../executor/sticky-queue.js';
 import type { LostAttempt } from '../../protocol/activities.js';
 import type { HeldWork } from '../../stores/contract/leases.js';
 
@@ -16,16 +17,14 @@ const CALL_MS = 5_000;
 export type TakeOver = (work: HeldWork) => Promise<void>;
 
 export function createTakeOver(client: Client): TakeOver {
-  const { connection, workflowService, options } = client;
+  const { connection } = client;
   const call = (work: () => Promise<unknown>): Promise<unknown> =>
     withinDeadline(connection, work, CALL_MS);
 
-  return async ({ taskToken, workflowId, runId, token, number }) => {
+  return async ({ taskToken, workflowId, runId, token, number, progress }) => {
     // The dead worker may have cached the workflow: its next task must not wait for that worker.
-    const execution = { workflowId, runId };
-    const reset = { namespace: options.namespace, execution };
-    await call(() => workflowService.resetStickyTaskQueue(reset)).catch(() => undefined);
-    const lost: LostAttempt = { kind: 'lost', token, number };
+    await call(() => resetStickyQueue(client, { workflowId, runId })).catch(() => undefined);
+    const lost: LostAttempt = { kind: 'lost', token, number, progress };
     try {
       // By task token: an activity's id would also name a newer attempt, which may be healthy.
       await call(() => client.activity.complete(Buffer.from(taskToken, 'base64'), lost));

@@ -9,6 +9,9 @@ import type { LeaseTimes } from './verdict.js';
 
 /** The lease of this worker process. */
 export interface WorkerLease extends Lease {
+  /** Lists the lease, for a few seconds: a process that soon starts sees by then how others do. */
+  begin: () => void;
+  /** Renews it from now on. */
   start: () => void;
   /** Ends renewing. Attempts that are left are taken over by another worker at once. */
   close: () => Promise<void>;
@@ -36,6 +39,8 @@ interface Entry {
   registered: Promise<void>;
   /** Calls that may not be repeated, now in progress. */
   patience: number;
+  /** Set while newer progress waits to be registered. */
+  noting?: NodeJS.Timeout | undefined;
 }
 
 /** The thread that renews the lease has started by then. */
@@ -56,7 +61,22 @@ export function createWorkerLease(options: WorkerLeaseOptions): WorkerLease {
   let newest: RenewalReport | undefined;
   let renewing: { stop: () => void } | undefined;
   let begun: Promise<unknown> = Promise.resolve();
-  let startedAt = 0;
+  let startedAt: number | undefined;
+  /** When the first renewal was sent, once it has succeeded. */
+  let firstAt: number | undefined;
+  /** What the thread reports as its first renewal, if that followed the first one without a gap. */
+  let joinedAt: number | undefined;
+
+  function begin(): void {
+    const sentAt = monotonicMs();
+    startedAt = sentAt;
+    begun = leases.renew(id, STARTING_MS).then(() => {
+      firstAt = sentAt;
+    }, fails('the lease could not begin'));
+  }
+
+  const isSteadyFrom = (at: number | undefined): at is number =>
+    at !== undefined && monotonicMs() - at < times.leaseMs;
 
   const fails = (what: string) => (error: unknown) => {
     logger.warn({ err: error }, what);
@@ -90,6 +110,7 @@ export function createWorkerLease(options: WorkerLeaseOptions): WorkerLease {
   }
 
   function onReport(report: RenewalReport): void {
+    if (newest === undefined && isSteadyFrom(firstAt)) joinedAt = report.steadySince;
     newest = report;
     for (const { sessionId, runId } of report.stops) {
       for (const listener of [...(stopped.get(sessionId) ?? [])]) listener(runId);
@@ -118,7 +139,16 @@ export function createWorkerLease(options: WorkerLeaseOptions): WorkerLease {
           register(entry).catch(() => undefined);
         };
       },
+      note: (progress) => {
+        work.progress = progress;
+        // A leg may take many steps a second, and each of them would write the whole of it.
+        entry.noting ??= setTimeout(() => {
+          entry.noting = undefined;
+          if (entries.has(work.id)) register(entry).catch(() => undefined);
+        }, times.renewMs).unref();
+      },
       release: () => {
+        clearTimeout(entry.noting);
         entries.delete(work.id);
         entry.registered
           .then(() => leases.release(entry.holder, work.id))
@@ -141,11 +171,13 @@ export function createWorkerLease(options: WorkerLeaseOptions): WorkerLease {
       };
     },
     isHeld: () =>
-      newest === undefined ? monotonicMs() - startedAt < STARTING_MS : renewedWithin(UNHELD_MS),
+      newest === undefined
+        ? monotonicMs() - (startedAt ?? 0) < STARTING_MS
+        : renewedWithin(UNHELD_MS),
+    begin,
     start: () => {
       // Before anything is registered the lease is listed: the thread takes a while to start.
-      startedAt = monotonicMs();
-      begun = leases.renew(id, STARTING_MS).catch(fails('the lease could not begin'));
+      if (!isSteadyFrom(startedAt)) begin();
       renewing = startRenewing({ ...options, onReport });
     },
     close: async () => {
@@ -156,7 +188,9 @@ export function createWorkerLease(options: WorkerLeaseOptions): WorkerLease {
     holder: () => holder,
     isOwn: (other) => other === id || other.startsWith(`${id}.`),
     steadySince: () => {
-      return renewedWithin(times.leaseMs) ? newest?.steadySince : undefined;
+      if (newest === undefined) return isSteadyFrom(firstAt) ? firstAt : undefined;
+      if (!renewedWithin(times.leaseMs)) return undefined;
+      return newest.steadySince === joinedAt ? firstAt : newest.steadySince;
     },
   };
 }

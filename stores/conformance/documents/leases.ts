@@ -106,6 +106,14 @@ export function workerLeaseCases({ describe, it: each }: Suite): void {
       equal((await setup.store.leases?.of('another').renew('w3', LONG_MS))?.stops, []);
     });
 
+    it('the death of a worker is known in its namespace', async (leases, setup) => {
+      const api = leasesOf(await setup.another().then((other) => ({ ...setup, ...other })));
+      equal(await api?.hasDeath(), false);
+      await leases.noteDeath();
+      equal(await api?.hasDeath(), true);
+      equal(await setup.store.leases?.of('another').hasDeath(), false);
+    });
+
     it('namespaces and holders with odd names stay apart', async (leases, { store, streamId }) => {
       const other = store.leases?.of(`namespace ${streamId}}:{`);
       await leases.renew('w:{1}', LONG_MS);

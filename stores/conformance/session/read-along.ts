@@ -64,6 +64,25 @@ export function readAlongCases({ describe, it }: Suite): void {
       });
     });
 
+    it('a claim leaves large rows to the caller, however few they are', async (setup) => {
+      const { store, session } = setup;
+      const messages = Array.from({ length: 30 }, (_, at) => {
+        const id = `m${String(at)}`;
+        const long = 'ä'.repeat(at < 20 ? 40_000 : 10_000);
+        const row = { role: 'user' as const, id, parts: [{ type: 'text' as const, text: long }] };
+        return { id, hash: id, row, hidden: false };
+      });
+      const begun = await session.begin({ messages });
+      if (begun.kind !== 'begun') throw new Error(`begin replied ${begun.kind}`);
+      const { runId } = begun.run;
+      const claimed = await claim(setup, runId, 1, { state: false, born: '', rows: 0 });
+      includes(claimed, { rowCount: 30, fresh: { from: 30, rows: [] } });
+      if (claimed.kind !== 'claimed') return;
+      const rows = await store.sessions.rows(session.id, 18);
+      const held = { state: false, born: claimed.born, rows: 18 };
+      includes(await claim(setup, runId, 1, held), { rowCount: 30, fresh: { from: 18, rows } });
+    });
+
     it('claim and start call bring the agent’s state, with the changes that wait for the next step', async (setup) => {
       const { store, session } = setup;
       const { runId } = await session.newRun();

@@ -66,6 +66,20 @@ describe('the judge of leases', () => {
     expect(await leases.holders()).toEqual([]);
   });
 
+  it('notes that a worker has died, also if nothing was registered', async () => {
+    const { clock, leases, openJudge, die } = openWorld();
+    const look = openJudge('j');
+    for (const work of [[workOf('a')], []]) {
+      await die(`w${String(work.length)}`, work, look);
+      expect(await leases.hasDeath()).toBe(false);
+      clock.now += LEASE_TIMES.graceMs;
+      await look();
+      expect(await leases.hasDeath()).toBe(true);
+      await look();
+      clock.now += 20_000;
+    }
+  });
+
   it('does not judge a worker that has renewed while another one was taken over', async () => {
     const { clock, leases, taken, openJudge, die } = openWorld();
     const look = openJudge('j', async ({ id }) => {

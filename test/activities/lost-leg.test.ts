@@ -1,0 +1,33 @@
+import { expect, it } from '@jest/globals';
+import { createStepTable } from '../../activities/leg/step-table.js';
+import { fakeModel, parts } from '../support/fake-model.js';
+import { createLegHarness, openProcess } from '../support/leg-harness.js';
+
+const DONE = () => [...parts.text('done'), ...parts.finish()];
+
+it('a leg that replaces a lost one continues its table, and knows how far the log had come', async () => {
+  const { begin, leg } = createLegHarness({ model: fakeModel(DONE) });
+  const steps = [{ step: 0, model: 'a', ms: 5 }];
+  const replaces = { token: 1, number: 1, progress: { known: 0, at: Date.now(), steps } };
+  const outcome = await leg(await begin(), openProcess(), { replaces });
+  expect(outcome.steps.map(({ step, model }) => [step, model === 'a'])).toEqual([
+    [0, true],
+    [1, false],
+  ]);
+  const ahead = { ...replaces, progress: { known: 1_000_000 } };
+  const rewound = createLegHarness({ model: fakeModel(DONE) });
+  expect(
+    await rewound.leg(await rewound.begin(), openProcess(), { replaces: ahead }),
+  ).toMatchObject({
+    error: { code: 'state_lost' },
+  });
+});
+
+it('calls that the lost one has reported are in the table once', () => {
+  const call = { tool: 'echo', ms: 1, outcome: 'ok' };
+  const table = createStepTable([{ step: 1 }, { step: 2, calls: [call] }]);
+  // One was reported, one was settled and not reported, and one is executed now.
+  for (const isNew of [false, false, true]) table.called(2, call, isNew);
+  table.called(3, call, false);
+  expect(table.lines.map(({ calls = [] }) => calls.length)).toEqual([0, 3, 1]);
+});

@@ -1,0 +1,3 @@
+import '../../support/in-legs.js';
+
+await import('../lease-take-over.test.js');

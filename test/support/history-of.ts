@@ -1,0 +1,27 @@
+import type { Redis } from 'ioredis';
+import { Client, Connection } from '@temporalio/client';
+import type { temporal } from '@temporalio/proto';
+import { workflowIdOf } from '../../protocol/ids.js';
+import { sharedTemporal } from './product.js';
+
+export type HistoryEvent = temporal.api.history.v1.IHistoryEvent;
+
+export interface Histories {
+  /** Events of the newest run of a conversation. */
+  of: (sessionId: string) => Promise<HistoryEvent[]>;
+  close: () => Promise<void>;
+}
+
+/** Reads the histories of a product's runs. */
+export function openHistories(redis: Redis): Histories {
+  const connection = Connection.lazy({ address: sharedTemporal() });
+  const client = new Client({ connection });
+  return {
+    of: async (sessionId) => {
+      const runId = await redis.hget(`hx:{${sessionId}}:root`, 'run');
+      const handle = client.workflow.getHandle(workflowIdOf(runId ?? ''));
+      return (await handle.fetchHistory()).events ?? [];
+    },
+    close: () => connection.close(),
+  };
+}

@@ -1,0 +1,26 @@
+import type { CallActivity } from '../protocol/run.js';
+
+/**
+ * What the settings of a tool's author leave to the activity that replaces a lost one: attempts that
+ * were lost, and the time since the first was scheduled, count. Pure.
+ *
+ * @param used number of attempts so far
+ * @param forMs time since the first one was scheduled
+ * @returns the settings, or how the call has failed for good by them
+ */
+export function leftOf(
+  activity: CallActivity | undefined,
+  used: number,
+  forMs: number,
+): CallActivity | undefined | 'failed' | 'timed_out' {
+  if (activity === undefined || used === 0) return activity;
+  const { retry, scheduleToCloseTimeout: withinMs } = activity;
+  const attempts = retry?.maximumAttempts;
+  if (attempts !== undefined && attempts <= used) return 'failed';
+  if (withinMs !== undefined && withinMs <= forMs) return 'timed_out';
+  return {
+    ...activity,
+    ...(attempts !== undefined && { retry: { ...retry, maximumAttempts: attempts - used } }),
+    ...(withinMs !== undefined && { scheduleToCloseTimeout: withinMs - forMs }),
+  };
+}
