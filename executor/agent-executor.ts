@@ -103,13 +103,30 @@ export interface TemporalAgentExecutor {
   readonly checks: Readonly<Record<string, () => Promise<void>>>;
 }
 
-export interface ExecutorOptions {
-  connection: ConnectionLike & Pick<Connection, 'operatorService' | 'withDeadline'>;
+export type ExecutorOptions = ExecutorSettings & (OwnClient | ReadyClient);
+
+type ExecutorConnection = ConnectionLike & Pick<Connection, 'operatorService' | 'withDeadline'>;
+
+interface OwnClient {
+  connection: ExecutorConnection;
   /** Default `default`. */
   namespace?: string;
   /** As for a `Client` of Temporal; the workers need the same, see `createPayloadCodec`. */
   dataConverter?: ClientOptions['dataConverter'];
   interceptors?: ClientOptions['interceptors'];
+  client?: undefined;
+}
+
+interface ReadyClient {
+  /** A client that the program has, with its connection, namespace, converter and interceptors. */
+  client: Client & { connection: ConnectionLike };
+  connection?: undefined;
+  namespace?: undefined;
+  dataConverter?: undefined;
+  interceptors?: undefined;
+}
+
+interface ExecutorSettings {
   /** Where the workers listen. Default `agent-runs`. */
   taskQueue?: string;
   /** The agents by name. This process executes neither models nor tools; workers do. */
@@ -127,6 +144,8 @@ export interface ExecutorOptions {
   /** Default: silence. */
   logger?: { warn: (fields: object, message: string) => void };
 }
+
+const SILENT = { warn: () => undefined };
 
 /**
  * Connects agents, stores and Temporal. The caller closes connection and stores.
@@ -150,24 +169,29 @@ export interface ExecutorOptions {
 export async function createAgentExecutor(
   options: ExecutorOptions,
 ): Promise<TemporalAgentExecutor> {
-  const { connection, namespace = 'default', taskQueue = DEFAULT_TASK_QUEUE, stores } = options;
-  const { dataConverter, interceptors } = options;
+  const { taskQueue = DEFAULT_TASK_QUEUE, stores, logger = SILENT } = options;
   const agents =
     options.agents instanceof AgentRegistry ? options.agents : new AgentRegistry(options.agents);
-  const client = new Client({ connection, namespace, dataConverter, interceptors });
+  const client = options.client ?? newClient(options);
+  const { namespace } = client.options;
+  const connection = client.connection as ExecutorConnection;
   const runs = createRuns({
     store: stores.store,
     streamManager: stores.streamManager,
     workflows: createRunWorkflows(client, taskQueue, stores.store),
     agents,
-    searchAttributes: await registerSearchAttributes(connection, namespace),
+    searchAttributes: await registerSearchAttributes(connection, namespace, logger),
     modelName: options.modelName,
     sessionUrl: options.sessionUrl,
     quotas: options.quotas,
-    logger: options.logger ?? { warn: () => undefined },
+    logger,
   });
   const checks = createTemporalChecks(client, namespace, taskQueue);
   return createExecutorOf({ runs, agents, namespace, checks, ...stores });
+}
+
+function newClient({ connection, namespace, dataConverter, interceptors }: OwnClient): Client {
+  return new Client({ connection, namespace, dataConverter, interceptors });
 }
 
 /** The executor over given runs. */

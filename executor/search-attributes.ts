@@ -14,12 +14,14 @@ const INDEXED_VALUE_TYPE = { KEYWORD: 2, INT: 3 } as const;
 /**
  * Registers the runs' search attributes where they are missing.
  *
+ * @param logger is warned with the commands by which an operator registers them
  * @returns false if the server lacks some and refuses to add them, or has one of another type: runs
  * start without them
  */
 export async function registerSearchAttributes(
   connection: Pick<Connection, 'withDeadline' | 'operatorService'>,
   namespace: string,
+  logger?: { warn: (fields: object, message: string) => void },
 ): Promise<boolean> {
   try {
     const present = await connection.withDeadline(Date.now() + 5_000, () =>
@@ -30,7 +32,14 @@ export async function registerSearchAttributes(
       const known: number | undefined = present.customAttributes[name];
       return known !== undefined && known !== INDEXED_VALUE_TYPE[type];
     };
-    if (entries.some(isOther)) return false;
+    const others = entries.filter(isOther).map(([name]) => name);
+    if (others.length > 0) {
+      logger?.warn(
+        { namespace, attributes: others },
+        'runs have no search attributes: the namespace has some of these names with another type',
+      );
+      return false;
+    }
     const missing = entries.filter(([name]) => present.customAttributes[name] === undefined);
     if (missing.length === 0) return true;
     await connection.withDeadline(Date.now() + 5_000, () =>
@@ -42,10 +51,23 @@ export async function registerSearchAttributes(
       }),
     );
     return true;
-  } catch {
+  } catch (error) {
     // Not permitted, or not offered by the server: runs do not fail for their labels.
+    logger?.warn(
+      { err: error, commands: registrationCommands(namespace) },
+      'runs have no search attributes: the server did not register them; these commands do',
+    );
     return false;
   }
+}
+
+/** The lines of Temporal's command line that register the attributes, as Temporal Cloud demands. */
+export function registrationCommands(namespace: string): string[] {
+  const types = { KEYWORD: 'Keyword', INT: 'Int' };
+  return Object.entries(SEARCH_ATTRIBUTES).map(
+    ([name, type]) =>
+      `temporal operator search-attribute create --namespace ${namespace} --name ${name} --type ${types[type]}`,
+  );
 }
 
 /** Static texts of a run in the Temporal UI. */

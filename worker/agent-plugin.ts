@@ -115,8 +115,7 @@ export function createAgentPlugin(options: AgentPluginOptions): WorkerPlugin & B
     // The rest takes a while.
     held?.begin();
     const workflows = createRunWorkflows(client, taskQueue, stores.store);
-    const searchAttributes = await registerSearchAttributes(connection, namespace);
-    if (!searchAttributes) logger.warn({}, 'no search attributes: runs go without');
+    const searchAttributes = await registerSearchAttributes(connection, namespace, logger);
     const runs = createRuns({
       ...stores,
       workflows,

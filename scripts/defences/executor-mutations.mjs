@@ -119,7 +119,7 @@ export const executor = [
   {
     defence: 'Search attributes of another type are not used',
     file: 'executor/search-attributes.ts',
-    edits: [['    if (entries.some(isOther)) return false;\n', '']],
+    edits: [['if (others.length > 0) {', 'if (others.length > 99) {']],
     suite: ATTRIBUTES,
     test: 'a search attribute of another type a search attribute of another type is noticed, and runs start without attributes',
   },

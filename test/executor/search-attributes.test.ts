@@ -64,8 +64,23 @@ function executorOver(workflows: RunWorkflows) {
 describe('a search attribute of another type', () => {
   it('a search attribute of another type is noticed, and runs start without attributes', async () => {
     await until('it is listed', isKnown);
-    expect(await registerSearchAttributes(connection, namespace)).toBe(false);
+    const warned: [fields: object, message: string][] = [];
+    const logger = { warn: (...line: [object, string]) => void warned.push(line) };
+    expect(await registerSearchAttributes(connection, namespace, logger)).toBe(false);
+    expect(warned).toEqual([
+      [{ namespace, attributes: ['AgentTurn'] }, expect.stringContaining('another type')],
+    ]);
     expect(await registerSearchAttributes(connection, 'default')).toBe(true);
+  });
+
+  it('an operator who must register search attributes by hand gets the commands', async () => {
+    const lines: { commands?: string[] }[] = [];
+    const logger = { warn: (fields: object) => void lines.push(fields) };
+    expect(await registerSearchAttributes(connection, 'no-such-namespace', logger)).toBe(false);
+    expect(lines).toHaveLength(1);
+    expect(lines[0]?.commands).toContain(
+      'temporal operator search-attribute create --namespace no-such-namespace --name AgentTurn --type Int',
+    );
   });
 
   it('a search attribute of another type that is added later does not refuse a run, which starts without attributes', async () => {
