@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import type { RunShape } from '../protocol/run.js';
-import type { LlmConfig, PrepareStep, SpendCap, ToolDefinition } from './definitions.js';
+import type { AgentTools } from './ai-sdk/agent-tools.js';
+import type { LlmConfig, PrepareStep, SpendCap } from './definitions.js';
 import {
   Amount,
   Callback,
@@ -29,7 +30,11 @@ export interface AgentConfig<State extends z.ZodType, Output extends z.ZodType> 
    */
   public?: boolean;
   systemPrompt: string | ((state: z.output<State>) => string);
-  tools?: readonly ToolDefinition[];
+  /**
+   * A list of what `defineTool` and its like returned, or an object of tools by name, in which tools
+   * of the AI SDK can be as they are.
+   */
+  tools?: AgentTools;
   /** State kept with the session; must accept `{}`, so give every field a default. */
   stateSchema?: State;
   /** The turn ends with a result of this shape, which the model submits as a tool call. */
@@ -89,16 +94,14 @@ const Llm = settings({
   maxTries: must('a whole number above 0', isCount).optional(),
 });
 
-/** A list of tools; each tool is checked against its own schema afterwards. */
+/** Tools by name, or a list of them; each is checked against its own schema afterwards. */
 const Tools = z
-  .custom<readonly unknown[]>(Array.isArray, {
-    error: ({ input }) => {
-      const [name = 'weather'] = isObject(input) ? Object.keys(input) : [];
-      return `must be a list, not ${show(input)}; write tools: [defineTool({ name: '${name}', … })]`;
-    },
+  .custom<readonly unknown[] | object>((value) => Array.isArray(value) || isObject(value), {
+    error: ({ input }) =>
+      `must be a list, not ${show(input)}; write tools: [defineTool({ name: 'weather', … })]`,
   })
   .superRefine((tools, context) => {
-    for (const [index, tool] of tools.entries()) {
+    for (const [index, tool] of Array.isArray(tools) ? tools.entries() : []) {
       const message = findForeignTool(tool);
       if (message !== undefined) context.addIssue({ code: 'custom', path: [index], message });
     }
@@ -152,7 +155,7 @@ function findForeignTool(tool: unknown): string | undefined {
   if (isAgent(tool)) return 'is an agent; write createSubAgentTool({ agent, inputSchema })';
   if ('name' in tool) return undefined;
   return 'inputSchema' in tool || 'parameters' in tool
-    ? `is a tool() of the AI SDK, which has no name; write ${DEFINE_TOOL}`
+    ? 'is a tool() of the AI SDK, which has no name; write tools: { <name>: tool({ … }) }'
     : `has no name; write ${DEFINE_TOOL}`;
 }
 

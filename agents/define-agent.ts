@@ -1,5 +1,6 @@
 import type { z } from 'zod';
 import { LIMITS } from '../protocol/limits.js';
+import { toTools } from './ai-sdk/agent-tools.js';
 import { AgentConfig } from './agent-config.js';
 import { assertTool } from './define-tool.js';
 import { assertSettings, DefinitionError } from './definition-error.js';
@@ -36,8 +37,9 @@ export function defineAgent<
   State extends z.ZodType = z.ZodType,
   Output extends z.ZodType = z.ZodType,
 >(config: AgentConfig<State, Output>): AgentDefinition {
-  const { name, llmConfig, tools = [] } = config;
+  const { name, llmConfig } = config;
   assertSettings(AgentConfig, config, { agent: name });
+  const tools = toTools(config.tools, name);
   const names = new Set<string>();
   for (const [index, tool] of tools.entries()) {
     assertTool(tool, { agent: name, index });
@@ -49,7 +51,7 @@ export function defineAgent<
   // Dropping the state's type is sound: the runtime only passes what `stateSchema` returned.
   return Object.freeze({
     ...config,
-    tools: Object.freeze([...tools]),
+    tools: Object.freeze(tools),
     llmConfig: Object.freeze({ ...llmConfig }),
   } as AgentDefinition);
 }

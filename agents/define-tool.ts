@@ -1,7 +1,7 @@
 import type { z } from 'zod';
 import { assertSettings, type DefinitionSubject } from './definition-error.js';
 import type { ToolDefinition } from './definitions.js';
-import { SubAgentTool, ToolConfig } from './tool-config.js';
+import { ForeignToolConfig, SubAgentTool, ToolConfig } from './tool-config.js';
 
 /**
  * Declares a tool. Pure data: nothing runs.
@@ -43,6 +43,7 @@ export function defineTool<Input extends z.ZodType, Output extends z.ZodType = z
  * @throws DefinitionError
  */
 export function assertTool(tool: ToolDefinition, subject: DefinitionSubject): void {
-  const schema = tool.subAgent === undefined ? ToolConfig : SubAgentTool;
+  const ownSchema = tool.forModel === undefined ? ToolConfig : ForeignToolConfig;
+  const schema = tool.subAgent === undefined ? ownSchema : SubAgentTool;
   assertSettings(schema, tool, { ...subject, tool: tool.name });
 }

@@ -1,8 +1,10 @@
-import type { JSONObject } from '@ai-sdk/provider';
-import type { LanguageModel, ModelMessage } from 'ai';
+import type { JSONObject, LanguageModelV4FunctionTool } from '@ai-sdk/provider';
+import type { FlexibleSchema, LanguageModel, ModelMessage, ToolResultPart } from 'ai';
 import type { z } from 'zod';
 import type { CallActivity, OnExpiry, RunShape } from '../protocol/run.js';
 import type { ToolCallIdentity, ToolContext } from './tool-context.js';
+
+export type ToolResultOutput = ToolResultPart['output'];
 
 /** The model of an agent, and the settings of its calls. */
 export interface LlmConfig {
@@ -80,7 +82,21 @@ export interface ToolDefinition {
   readonly onExpiry?: OnExpiry;
   readonly timeoutMs?: number;
   readonly activity?: CallActivity;
+  /** Of a tool of the AI SDK: what the model is given about it beside name and description. */
+  readonly forModel?: { readonly inputSchema: FlexibleSchema } & Pick<
+    LanguageModelV4FunctionTool,
+    'providerOptions' | 'strict' | 'inputExamples'
+  >;
+  /** Of a tool of the AI SDK: what the model gets in place of the result as JSON. */
+  readonly toModelOutput?: ToModelOutput;
 }
+
+/** The result of a call as the model gets it; name and shape are those of the AI SDK. */
+export type ToModelOutput = (result: {
+  toolCallId: string;
+  input: unknown;
+  output: unknown;
+}) => ToolResultOutput | PromiseLike<ToolResultOutput>;
 
 /**
  * Decides call by call: `true` asks a person, `false` does not; a verdict is an immediate decision,

@@ -1,5 +1,5 @@
-/** Marks what the AI SDK's `jsonSchema()` and `zodSchema()` return. */
-const AI_SDK = Symbol.for('vercel.ai.schema');
+import { AI_SDK } from './ai-sdk/tool-schema.js';
+
 const CONVERT = 'z.fromJSONSchema({ … })';
 
 /** Why a value is not a zod 4 schema, and what to write instead; undefined if it is one. */

@@ -118,25 +118,41 @@ const Activity = settings(
   { timeoutMs: 'startToCloseTimeout', retryPolicy: 'retry', queue: 'taskQueue' },
 );
 
+const named = { name: ToolName, description: Description };
+
+const fields = {
+  execute: must(`a function, or 'client'`, (value) => value === 'client' || isFunction(value)),
+  requireApproval: YesOrCallback.optional(),
+  idempotent: Flag.optional(),
+  retry: Retry.optional(),
+  finishWith: YesOrCallback.optional(),
+  deadlineMs: Duration.optional(),
+  onExpiry: z.unknown().optional(),
+  timeoutMs: Duration.optional(),
+  activity: Activity.optional(),
+};
+
 /** What `defineTool` accepts. */
 export const ToolConfig = settings(
-  {
-    name: ToolName,
-    description: Description,
-    inputSchema: InputSchema,
-    outputSchema: Schema.optional(),
-    execute: must(`a function, or 'client'`, (value) => value === 'client' || isFunction(value)),
-    requireApproval: YesOrCallback.optional(),
-    idempotent: Flag.optional(),
-    retry: Retry.optional(),
-    finishWith: YesOrCallback.optional(),
-    deadlineMs: Duration.optional(),
-    onExpiry: z.unknown().optional(),
-    timeoutMs: Duration.optional(),
-    activity: Activity.optional(),
-  },
+  { ...named, inputSchema: InputSchema, outputSchema: Schema.optional(), ...fields },
   INSTEAD_OF,
-).superRefine((tool, context) => {
+).superRefine(checkTool);
+
+/** What `fromAiSdkTool` makes. */
+export const ForeignToolConfig = settings({
+  ...named,
+  inputSchema: Schema,
+  outputSchema: Schema.optional(),
+  ...fields,
+  forModel: z.unknown(),
+  toModelOutput: Callback.optional(),
+}).superRefine(checkTool);
+
+/** Fields that need each other, or exclude each other. */
+function checkTool(
+  tool: Partial<Record<keyof typeof fields | 'outputSchema', unknown>>,
+  context: z.RefinementCtx,
+): void {
   const isClient = tool.execute === 'client';
   const refuse = (field: string, message: string): void => {
     context.addIssue({ code: 'custom', path: [field], message });
@@ -160,7 +176,7 @@ export const ToolConfig = settings(
         ? findResultFault(tool.onExpiry, tool.outputSchema)
         : findDecisionFault(tool.onExpiry);
   if (fault !== undefined) refuse('onExpiry', fault);
-});
+}
 
 /** A tool that `createSubAgentTool` made. */
 export const SubAgentTool = settings({
@@ -183,20 +199,24 @@ export function isWhole(value: unknown, from: number, to: number): boolean {
   return Number.isSafeInteger(value) && (value as number) >= from && (value as number) <= to;
 }
 
+function isZodSchema(schema: unknown): schema is z.ZodType {
+  return typeof schema === 'object' && schema !== null && '_zod' in schema;
+}
+
 function findDecisionFault(onExpiry: unknown): string | undefined {
   return onExpiry === 'deny' || onExpiry === 'approve'
     ? undefined
     : `of an approval must be 'deny' or 'approve'`;
 }
 
-function findResultFault(onExpiry: unknown, output: z.ZodType | undefined): string | undefined {
+function findResultFault(onExpiry: unknown, output: unknown): string | undefined {
   if (typeof onExpiry !== 'object' || onExpiry === null || !('result' in onExpiry)) {
     return 'of a client tool must be { result }';
   }
   const { result } = onExpiry;
   const fault = result === undefined ? undefined : findJsonFault(result);
   if (fault !== undefined) return `has a result that cannot be stored: ${fault}`;
-  return output === undefined || output.safeParse(result).success
+  return !isZodSchema(output) || output.safeParse(result).success
     ? undefined
     : 'has a result that does not fit outputSchema';
 }

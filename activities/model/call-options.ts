@@ -10,6 +10,7 @@ import type { StepRef } from '../../protocol/activities.js';
 import { FINISH_TOOL_NAME } from '../../protocol/ids.js';
 import type { Row } from '../../protocol/rows.js';
 import { toFinishTool } from './finish-tool.js';
+import { toModelOutputs } from './model-outputs.js';
 import { prepareMessages } from './prepare-messages.js';
 import { toPrompt } from './prompt.js';
 
@@ -36,7 +37,8 @@ export async function toCallOptions(
   const { temperature, maxOutputTokens } = llmConfig;
   const { sessionId, runId, step, forceFinish = false } = ref;
   const scope = { sessionId, runId, step, state };
-  const messages = await prepareMessages(agent, toPrompt('', rows), scope, signal);
+  const outputs = await toModelOutputs(agent.tools, rows);
+  const messages = await prepareMessages(agent, toPrompt('', rows, outputs), scope, signal);
   const prompt = toSystemMessage(system).concat(forceFinish ? withRequest(messages) : messages);
   return {
     prompt,
@@ -92,13 +94,14 @@ export function toFunctionTools(
 function toFunctionTool(tool: ToolDefinition): Promise<LanguageModelV4FunctionTool> {
   let made = known.get(tool);
   if (made === undefined) {
-    made = Promise.resolve(asSchema(tool.inputSchema).jsonSchema).then((inputSchema) => ({
-      type: 'function' as const,
-      name: tool.name,
-      description: tool.description,
-      inputSchema,
-    }));
+    made = describe(tool);
     known.set(tool, made);
   }
   return made;
+}
+
+async function describe(tool: ToolDefinition): Promise<LanguageModelV4FunctionTool> {
+  const { name, description, forModel } = tool;
+  const inputSchema = await asSchema(forModel?.inputSchema ?? tool.inputSchema).jsonSchema;
+  return { ...forModel, type: 'function', name, description, inputSchema };
 }

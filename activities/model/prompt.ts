@@ -8,8 +8,16 @@ import type {
 import { writeChangedInput } from '../../protocol/changed-input.js';
 import type { AssistantRow, Row, ToolRow, UserPart, UserRow } from '../../protocol/rows.js';
 
-/** Rows → prompt; the same as `streamText` would send for this conversation. */
-export function toPrompt(system: string, rows: readonly Row[]): LanguageModelV4Prompt {
+/**
+ * Rows → prompt; the same as `streamText` would send for this conversation.
+ *
+ * @param outputs results that tools word for the model themselves
+ */
+export function toPrompt(
+  system: string,
+  rows: readonly Row[],
+  outputs: ReadonlyMap<ToolRow, LanguageModelV4ToolResultOutput> = new Map(),
+): LanguageModelV4Prompt {
   const prompt: LanguageModelV4Prompt = system === '' ? [] : [{ role: 'system', content: system }];
   let results: LanguageModelV4ToolResultPart[] | undefined;
   // A provider may mark a call; the mark goes back with the call and with its result.
@@ -22,7 +30,11 @@ export function toPrompt(system: string, rows: readonly Row[]): LanguageModelV4P
         results = [];
         prompt.push({ role: 'tool', content: results });
       }
-      results.push({ ...toToolResult(row), ...toProviderOptions(marks.get(row.toolCallId)) });
+      const output = outputs.get(row) ?? toToldOutput(row);
+      results.push({
+        ...toToolResult(row, output),
+        ...toProviderOptions(marks.get(row.toolCallId)),
+      });
       continue;
     }
     results = undefined;
@@ -108,13 +120,11 @@ function toProviderOptions(metadata: unknown): { providerOptions?: SharedV4Provi
   return metadata === undefined ? {} : { providerOptions: metadata as SharedV4ProviderOptions };
 }
 
-function toToolResult(row: ToolRow): LanguageModelV4ToolResultPart {
-  return {
-    type: 'tool-result',
-    toolCallId: row.toolCallId,
-    toolName: row.toolName,
-    output: toToldOutput(row),
-  };
+function toToolResult(
+  { toolCallId, toolName }: ToolRow,
+  output: LanguageModelV4ToolResultOutput,
+): LanguageModelV4ToolResultPart {
+  return { type: 'tool-result', toolCallId, toolName, output };
 }
 
 /** Tells the model what a person changed before the call was carried out, and who that was. */

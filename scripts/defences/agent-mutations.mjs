@@ -1,5 +1,6 @@
 // Defences of what an author's definitions may be; see mutations.mjs.
 const SUITE = 'test/agents/settings.test.ts';
+const TOOLS = 'test/agents/ai-sdk-tools.test.ts';
 
 export const agents = [
   {
@@ -37,5 +38,26 @@ export const agents = [
     edits: [['Number.isSafeInteger(value) && (value as number) > 0', 'true']],
     suite: 'test/agents/tool-settings.test.ts',
     test: 'defineTool defineTool refuses {"timeoutMs":0} and explains: timeoutMs must be a whole number of milliseconds above 0, not 0',
+  },
+  {
+    defence: 'Tools of the AI SDK: what jsonSchema() describes is checked',
+    file: 'agents/ai-sdk/tool-schema.ts',
+    edits: [['return success ? { data: value }', 'return success || !success ? { data: value }']],
+    suite: TOOLS,
+    test: 'input schemas a schema of jsonSchema() checks the input and describes it to the model',
+  },
+  {
+    defence: 'Tools of the AI SDK: needsApproval asks a person',
+    file: 'agents/ai-sdk/ai-sdk-tool.ts',
+    edits: [['    requireApproval: toApprovalRule(tool.needsApproval),\n', '']],
+    suite: TOOLS,
+    test: 'tools of the AI SDK needsApproval asks a person, always or by its rule',
+  },
+  {
+    defence: 'Tools of the AI SDK: the last value of a generator is its result',
+    file: 'agents/ai-sdk/ai-sdk-tool.ts',
+    edits: [['return lastOf(await run(input, options));', 'return run(input, options);']],
+    suite: TOOLS,
+    test: 'tools of the AI SDK the last value of a generator is the result',
   },
 ].map((mutation) => ({ suite: SUITE, ...mutation }));

@@ -60,12 +60,12 @@ describe('defineAgent', () => {
       'outputSchema is not a zod 4 schema but a jsonSchema() of the AI SDK; write z.object({ … }), or pass its JSON Schema to z.fromJSONSchema({ … })',
     ],
     [
-      { tools: { weather } },
-      `tools must be a list, not an object; write tools: [defineTool({ name: 'weather', … })]`,
+      { tools: 'weather' },
+      `tools must be a list, not "weather"; write tools: [defineTool({ name: 'weather', … })]`,
     ],
     [
       { tools: [weather] },
-      'tools[0] is a tool() of the AI SDK, which has no name; write defineTool({ name, description, inputSchema, execute })',
+      'tools[0] is a tool() of the AI SDK, which has no name; write tools: { <name>: tool({ … }) }',
     ],
     [
       { tools: [defineAgent({ ...agent, name: 'other' })] },

@@ -1,0 +1,33 @@
+import { DefinitionError } from '../definition-error.js';
+import type { ToolDefinition } from '../definitions.js';
+import { fromAiSdkTool, type AiSdkTool } from './ai-sdk-tool.js';
+
+/** The tools of an agent: a list of this runtime's, or an object by name, as the AI SDK has them. */
+export type AgentTools =
+  readonly ToolDefinition[] | Readonly<Record<string, ToolDefinition | AiSdkTool>>;
+
+/** The tools as a list. @throws DefinitionError for one that cannot be used */
+export function toTools(tools: AgentTools = [], agent: string): ToolDefinition[] {
+  if (Array.isArray(tools)) return [...(tools as readonly ToolDefinition[])];
+  return Object.entries(tools).map(([name, tool]) => toTool(name, tool, agent));
+}
+
+function toTool(
+  name: string,
+  tool: ToolDefinition | AiSdkTool | null | undefined,
+  agent: string,
+): ToolDefinition {
+  if (typeof tool !== 'object' || tool === null) {
+    throw new DefinitionError('it must be a tool() of the AI SDK', { agent, tool: name });
+  }
+  if (!('name' in tool)) {
+    if ('inputSchema' in tool) return fromAiSdkTool(name, tool);
+    const fault = 'it has no inputSchema; write tool({ description, inputSchema, execute })';
+    throw new DefinitionError(fault, { agent, tool: name });
+  }
+  if (tool.name === name) return tool;
+  throw new DefinitionError(`its name is "${tool.name}", and must be the same`, {
+    agent,
+    tool: name,
+  });
+}

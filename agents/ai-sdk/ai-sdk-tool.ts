@@ -1,0 +1,131 @@
+import type { FlexibleSchema, ToolExecutionOptions } from 'ai';
+import { DefinitionError } from '../definition-error.js';
+import type { ToolDefinition } from '../definitions.js';
+import type { ToolCallIdentity, ToolContext } from '../tool-context.js';
+import { isToolSchema, toToolSchema } from './tool-schema.js';
+
+/**
+ * A tool as `tool()` and `dynamicTool()` of the AI SDK return it, of any of its versions: the types
+ * of input and output are gone.
+ */
+export interface AiSdkTool {
+  readonly type?: string | undefined;
+  readonly description?: string | ((options: never) => string) | undefined;
+  readonly inputSchema: unknown;
+  readonly outputSchema?: unknown;
+  readonly execute?: ((input: never, options: never) => unknown) | undefined;
+  readonly needsApproval?:
+    boolean | ((input: never, options: never) => boolean | PromiseLike<boolean>) | undefined;
+  readonly toModelOutput?: ((options: never) => unknown) | undefined;
+  readonly providerOptions?: object | undefined;
+  readonly strict?: boolean | undefined;
+  readonly inputExamples?: readonly object[] | undefined;
+}
+
+/** What the runtime knows of a tool beyond what the AI SDK does. */
+export type DurableSettings = Pick<
+  ToolDefinition,
+  'idempotent' | 'retry' | 'deadlineMs' | 'onExpiry' | 'timeoutMs' | 'activity' | 'requireApproval'
+>;
+
+/**
+ * A tool of the AI SDK as one of this runtime. `defineAgent({ tools: { … } })` does this for every
+ * tool that it is given; call it for those that need settings which the AI SDK does not have.
+ *
+ * Without `execute` the browser carries the calls out. `needsApproval` asks a person. A tool that
+ * yields several results has the last one as its result. `execute` gets the `ToolContext` of this
+ * runtime as `context` (`experimental_context` in AI SDK 6); `messages` is empty, since a call may
+ * be executed long after the model made it, on a process that does not hold the conversation.
+ *
+ * @throws DefinitionError for a tool that only a provider can execute, and for wrong settings
+ * @example
+ * import { tool } from 'ai';
+ * import { defineAgent, fromAiSdkTool } from 'helix-temporal';
+ * import { z } from 'zod';
+ *
+ * const weather = tool({
+ *   description: 'The weather in a city.',
+ *   inputSchema: z.object({ city: z.string() }),
+ *   execute: async ({ city }) => ({ city, celsius: 21 }),
+ * });
+ *
+ * export const guide = defineAgent({
+ *   name: 'guide',
+ *   systemPrompt: 'You plan day trips.',
+ *   tools: [fromAiSdkTool('weather', weather, { idempotent: true, timeoutMs: 5_000 })],
+ *   llmConfig: { model: 'openai/gpt-5' },
+ * });
+ */
+export function fromAiSdkTool(
+  name: string,
+  tool: AiSdkTool,
+  settings: DurableSettings = {},
+): ToolDefinition {
+  if (tool.type !== undefined && tool.type !== 'function' && tool.type !== 'dynamic') {
+    const fault = 'only its provider can execute it, and such tools are not supported yet';
+    throw new DefinitionError(fault, { tool: name });
+  }
+  const { description, inputSchema, outputSchema, execute, toModelOutput } = tool;
+  const { providerOptions, strict, inputExamples } = tool;
+  for (const [field, schema] of Object.entries({ inputSchema, outputSchema })) {
+    if (isToolSchema(schema) || (schema === undefined && field === 'outputSchema')) continue;
+    const fault = `${field} must be a zod schema, jsonSchema({ … }) or a Standard Schema`;
+    throw new DefinitionError(fault, { tool: name });
+  }
+  return Object.freeze({
+    name,
+    description: toDescription(description) ?? name,
+    inputSchema: toToolSchema(inputSchema as FlexibleSchema),
+    // As in the AI SDK, the results of `execute` are not checked; those of a browser are.
+    outputSchema:
+      execute === undefined && outputSchema !== undefined
+        ? toToolSchema(outputSchema as FlexibleSchema)
+        : undefined,
+    execute: execute === undefined ? 'client' : toExecute(execute),
+    requireApproval: toApprovalRule(tool.needsApproval),
+    forModel: { inputSchema, providerOptions, strict, inputExamples },
+    toModelOutput,
+    ...settings,
+  } as ToolDefinition);
+}
+
+function toDescription(description: AiSdkTool['description']): string | undefined {
+  if (typeof description !== 'function') return description;
+  return (description as (options: { context: undefined }) => string)({ context: undefined });
+}
+
+function toExecute(execute: NonNullable<AiSdkTool['execute']>): ToolDefinition['execute'] {
+  const run = execute as (input: unknown, options: ToolExecutionOptions<ToolContext>) => unknown;
+  return async (input, context) => {
+    const { toolCallId, abortSignal } = context;
+    const options = {
+      toolCallId,
+      messages: [],
+      abortSignal,
+      context,
+      experimental_context: context,
+    };
+    return lastOf(await run(input, options));
+  };
+}
+
+/** A generator yields preliminary results; its last one is the result. */
+async function lastOf(result: unknown): Promise<unknown> {
+  if (typeof result !== 'object' || result === null || !(Symbol.asyncIterator in result)) {
+    return result;
+  }
+  let last: unknown;
+  for await (const each of result as AsyncIterable<unknown>) last = each;
+  return last;
+}
+
+function toApprovalRule(
+  needsApproval: AiSdkTool['needsApproval'],
+): ToolDefinition['requireApproval'] {
+  if (typeof needsApproval !== 'function') return needsApproval === true ? true : undefined;
+  const asks = needsApproval as (input: unknown, options: object) => boolean | PromiseLike<boolean>;
+  return async (input: unknown, call: ToolCallIdentity) => {
+    const options = { toolCallId: call.toolCallId, messages: [], context: call };
+    return asks(input, { ...options, experimental_context: call });
+  };
+}

@@ -1,0 +1,73 @@
+import { asSchema, type FlexibleSchema, type JSONSchema7 } from 'ai';
+import { z } from 'zod';
+
+interface Issue {
+  path: PropertyKey[];
+  message: string;
+}
+
+/** Marks what the AI SDK's `jsonSchema()` and `zodSchema()` return. */
+export const AI_SDK = Symbol.for('vercel.ai.schema');
+
+/** True for what the AI SDK takes as the schema of a tool. */
+export function isToolSchema(value: unknown): value is FlexibleSchema {
+  if (typeof value === 'function') return true;
+  if (typeof value !== 'object' || value === null) return false;
+  return '_zod' in value || '~standard' in value || AI_SDK in value;
+}
+
+/**
+ * A zod 4 schema for a schema in any form that tools of the AI SDK have: zod 3, `jsonSchema()`, or a
+ * library that follows Standard Schema. It checks only asynchronously, and has no JSON Schema of its
+ * own.
+ */
+export function toToolSchema(source: FlexibleSchema): z.ZodType {
+  if ('_zod' in source) return source as z.ZodType;
+  return z.unknown().transform(async (value, context) => {
+    const checked = await check(source, value);
+    if ('data' in checked) return checked.data;
+    for (const { path, message } of checked.issues) {
+      context.addIssue({ code: 'custom', path, message, input: value });
+    }
+    return z.NEVER;
+  });
+}
+
+async function check(
+  source: FlexibleSchema,
+  value: unknown,
+): Promise<{ data: unknown } | { issues: Issue[] }> {
+  const schema = asSchema(source);
+  if (schema.validate === undefined) return checkJson(await schema.jsonSchema, value);
+  const result = await schema.validate(value);
+  return result.success ? { data: result.value } : { issues: toIssues(result.error) };
+}
+
+/** `jsonSchema()` alone validates nothing: the input must still be what the model was asked for. */
+function checkJson(schema: JSONSchema7, value: unknown): { data: unknown } | { issues: Issue[] } {
+  const fromJson = z.fromJSONSchema(schema as z.core.JSONSchema.JSONSchema);
+  const { success, error } = fromJson.safeParse(value);
+  return success ? { data: value } : { issues: error.issues };
+}
+
+/** Libraries keep their issues in the error, or in its cause. */
+function toIssues(error: Error): Issue[] {
+  for (const each of [error, error.cause]) {
+    const issues: unknown = Array.isArray(each)
+      ? each
+      : (each as { issues?: unknown } | undefined)?.issues;
+    if (Array.isArray(issues)) return issues.map(toIssue);
+  }
+  return [{ path: [], message: error.message }];
+}
+
+function toIssue(issue: { path?: unknown; message?: unknown }): Issue {
+  const path = Array.isArray(issue.path) ? (issue.path as unknown[]) : [];
+  return { path: path.map(toKey), message: String(issue.message) };
+}
+
+/** A step of a path in Standard Schema may be an object. */
+function toKey(step: unknown): PropertyKey {
+  const key: unknown = typeof step === 'object' && step !== null && 'key' in step ? step.key : step;
+  return typeof key === 'symbol' || typeof key === 'number' ? key : String(key);
+}

@@ -1,0 +1,206 @@
+/* eslint-disable @typescript-eslint/no-deprecated -- Tools that exist have these forms. */
+import { describe, expect, it } from '@jest/globals';
+import { asSchema, dynamicTool, jsonSchema, tool } from 'ai';
+import { tool as toolOfSix } from 'ai-v6';
+import { z } from 'zod';
+import { z as zodThree } from 'zod/v3';
+import {
+  createSubAgentTool,
+  defineAgent,
+  DefinitionError,
+  defineTool,
+  fromAiSdkTool,
+  type AgentDefinition,
+  type AgentTools,
+  type ToolContext,
+  type ToolDefinition,
+} from '../../agents/index.js';
+
+const context = {
+  toolCallId: 'c1',
+  idempotencyKey: 'key',
+  abortSignal: new AbortController().signal,
+} as ToolContext;
+
+const agentWith = (tools: AgentTools): AgentDefinition =>
+  defineAgent({ name: 'a', systemPrompt: '', tools, llmConfig: { model: 'scripted' } });
+
+function toolOf({ tools }: AgentDefinition, name = 'weather'): ToolDefinition {
+  const found = tools.find((each) => each.name === name);
+  if (found === undefined) throw new Error('no such tool');
+  return found;
+}
+
+function run({ execute }: ToolDefinition, input: unknown): unknown {
+  if (typeof execute !== 'function') throw new Error('the browser executes it');
+  return execute(input, context);
+}
+
+const cityOf = z.object({ city: z.string() });
+
+describe('tools of the AI SDK', () => {
+  it('a tool() is executed with its input, its call and the context of this runtime', async () => {
+    const seen: unknown[] = [];
+    const weather = tool({
+      description: 'The weather in a city.',
+      inputSchema: cityOf,
+      execute: ({ city }, { toolCallId, messages, abortSignal, context: given }) => {
+        seen.push(toolCallId, messages, abortSignal, (given as ToolContext).idempotencyKey);
+        return { city, celsius: 21 };
+      },
+    });
+    const made = toolOf(agentWith({ weather }));
+    expect(made).toMatchObject({ name: 'weather', description: 'The weather in a city.' });
+    expect(await run(made, { city: 'Rome' })).toEqual({ city: 'Rome', celsius: 21 });
+    expect(seen).toEqual(['c1', [], context.abortSignal, 'key']);
+  });
+
+  it('a tool of AI SDK 6 gets the context under the name that it has there', async () => {
+    const weather = toolOfSix({
+      description: 'The weather in a city.',
+      inputSchema: cityOf,
+      execute: ({ city }, { experimental_context: given }) =>
+        `${city} ${(given as ToolContext).idempotencyKey}`,
+    });
+    expect(await run(toolOf(agentWith({ weather })), { city: 'Rome' })).toBe('Rome key');
+  });
+
+  it('the last value of a generator is the result', async () => {
+    const weather = tool({
+      inputSchema: cityOf,
+      async *execute({ city }) {
+        yield 'looking';
+        await Promise.resolve();
+        yield `sun in ${city}`;
+      },
+    });
+    expect(await run(toolOf(agentWith({ weather })), { city: 'Rome' })).toBe('sun in Rome');
+  });
+
+  it('a tool without execute is the browser’s, and its output schema checks what comes back', async () => {
+    const weather = tool({ inputSchema: cityOf, outputSchema: z.object({ at: z.number() }) });
+    const { execute, outputSchema } = toolOf(agentWith({ weather }));
+    expect(execute).toBe('client');
+    expect((await outputSchema?.safeParseAsync({ at: 'x' }))?.success).toBe(false);
+  });
+
+  it('needsApproval asks a person, always or by its rule', async () => {
+    const base = { inputSchema: cityOf, execute: () => 1 };
+    const call = { ...context, sessionId: 's', runId: 'r', agentId: 's', agentType: 'a' };
+    expect(toolOf(agentWith({ weather: tool(base) })).requireApproval).toBeUndefined();
+    const always = tool({ ...base, needsApproval: true });
+    expect(toolOf(agentWith({ weather: always })).requireApproval).toBe(true);
+    const byRule = tool({ ...base, needsApproval: ({ city }) => city === 'Rome' });
+    const { requireApproval: rule } = toolOf(agentWith({ weather: byRule }));
+    if (typeof rule !== 'function') throw new Error('no rule');
+    expect([await rule({ city: 'Rome' }, call), await rule({ city: 'Bari' }, call)]).toEqual([
+      true,
+      false,
+    ]);
+  });
+
+  it('settings that only this runtime has are given beside the tool, and are checked', () => {
+    const weather = tool({ inputSchema: cityOf, execute: () => 1 });
+    const made = fromAiSdkTool('weather', weather, { idempotent: true, timeoutMs: 5 });
+    expect(toolOf(agentWith([made]))).toMatchObject({ idempotent: true, timeoutMs: 5 });
+    expect(() => agentWith([fromAiSdkTool('weather', weather, { timeoutMs: -1 })])).toThrow(
+      'timeoutMs must be',
+    );
+    expect(() => agentWith([fromAiSdkTool('weather', weather, { deadlineMs: 5 })])).toThrow(
+      'deadlineMs needs requireApproval',
+    );
+  });
+
+  it('our own tools and sub-agents stand beside them under their own names', () => {
+    const own = defineTool({
+      name: 'own',
+      description: 'own',
+      inputSchema: cityOf,
+      execute: () => 1,
+    });
+    const agent = agentWith([]);
+    const ask = createSubAgentTool({
+      agent,
+      name: 'ask',
+      description: 'Asks.',
+      inputSchema: cityOf,
+    });
+    const weather = dynamicTool({ inputSchema: cityOf, execute: () => 1 });
+    const { tools } = defineAgent({
+      name: 'b',
+      systemPrompt: '',
+      tools: { own, ask, weather },
+      llmConfig: { model: 'scripted' },
+    });
+    expect(tools.map(({ name }) => name)).toEqual(['own', 'ask', 'weather']);
+    expect(() => agentWith({ other: own })).toThrow('its name is "own"');
+  });
+
+  it.each([
+    ['a number', { weather: 5 }, 'tool "weather": it must be a tool() of the AI SDK'],
+    ['null', { weather: null }, 'tool "weather": it must be a tool() of the AI SDK'],
+    ['no schema', { weather: { execute: () => 1 } }, 'tool "weather": it has no inputSchema'],
+    [
+      'a tool of a provider',
+      { weather: { type: 'provider', id: 'x.y', args: {}, inputSchema: cityOf } },
+      'Tool "weather": only its provider can execute it',
+    ],
+    ['a bad name', { 'no good': tool({ inputSchema: cityOf, execute: () => 1 }) }, 'name must be'],
+    [
+      'a schema that is none',
+      { weather: { inputSchema: 5, execute: () => 1 } },
+      'inputSchema must be',
+    ],
+  ])('%s is refused by its name', (_, tools, message) => {
+    const define = (): unknown => agentWith(tools as unknown as AgentTools);
+    expect(define).toThrow(DefinitionError);
+    expect(define).toThrow(message);
+  });
+});
+
+/** A schema of a library that follows Standard Schema. */
+const standard = {
+  '~standard': {
+    version: 1 as const,
+    vendor: 'other',
+    validate: (value: unknown) =>
+      typeof (value as { city?: unknown }).city === 'string'
+        ? { value: value as { city: string } }
+        : { issues: [{ message: 'must be a text', path: [{ key: 'city' }] }] },
+    jsonSchema: {
+      input: () => ({ type: 'object', properties: { city: { type: 'string' } } }),
+      output: () => ({ type: 'object' }),
+    },
+  },
+};
+const plain = { type: 'object', properties: { city: { type: 'string' } }, required: ['city'] };
+
+describe('input schemas', () => {
+  it.each([
+    ['zod 4', cityOf],
+    ['zod 3', zodThree.object({ city: zodThree.string() })],
+    ['jsonSchema()', jsonSchema(plain as never)],
+    ['Standard Schema', standard],
+  ])('a schema of %s checks the input and describes it to the model', async (_, inputSchema) => {
+    const weather = { inputSchema, execute: (input: { city: string }) => input.city };
+    const made = toolOf(agentWith({ weather }));
+    expect(await made.inputSchema.safeParseAsync({ city: 'Rome' })).toMatchObject({
+      success: true,
+      data: { city: 'Rome' },
+    });
+    const { success, error } = await made.inputSchema.safeParseAsync({ city: 5 });
+    expect(success).toBe(false);
+    expect(error?.issues[0]?.path).toEqual(['city']);
+    const forModel = await asSchema(made.forModel?.inputSchema).jsonSchema;
+    expect(forModel).toMatchObject({ type: 'object', properties: { city: { type: 'string' } } });
+  });
+
+  it('a schema that transforms gives execute what it made', async () => {
+    const inputSchema = zodThree.object({ at: zodThree.coerce.date() });
+    const weather = { inputSchema, execute: () => 1 };
+    const parsed = await toolOf(agentWith({ weather })).inputSchema.safeParseAsync({
+      at: '2026-01-01',
+    });
+    expect(parsed).toMatchObject({ success: true, data: { at: new Date('2026-01-01') } });
+  });
+});
