@@ -1,6 +1,6 @@
 export { defineAgent, resolveMaxSteps, DEFAULT_MAX_STEPS } from './define-agent.js';
 export type { AgentConfig } from './agent-config.js';
-export { fromAiSdkTool } from './ai-sdk/ai-sdk-tool.js';
+export { fromAiSdkTool, toolContextOf } from './ai-sdk/ai-sdk-tool.js';
 export type { AiSdkTool, DurableSettings } from './ai-sdk/ai-sdk-tool.js';
 export type { AgentTools } from './ai-sdk/agent-tools.js';
 export { defineTool } from './define-tool.js';

@@ -34,7 +34,7 @@ export type DurableSettings = Pick<
  *
  * Without `execute` the browser carries the calls out. `needsApproval` asks a person. A tool that
  * yields several results has the last one as its result. `execute` gets the `ToolContext` of this
- * runtime as `context` (`experimental_context` in AI SDK 6); `messages` is empty, since a call may
+ * runtime, see `toolContextOf`; `messages` is empty, since a call may
  * be executed long after the model made it, on a process that does not hold the conversation.
  *
  * @throws DefinitionError for a tool that only a provider can execute, and for wrong settings
@@ -128,4 +128,29 @@ function toApprovalRule(
     const options = { toolCallId: call.toolCallId, messages: [], context: call };
     return asks(input, { ...options, experimental_context: call });
   };
+}
+
+/**
+ * The context of this runtime, in the `execute` of a tool of the AI SDK.
+ *
+ * @throws Error where something else than this runtime executes the tool
+ * @example
+ * import { tool } from 'ai';
+ * import { toolContextOf } from 'helix-temporal';
+ * import { z } from 'zod';
+ *
+ * export const pay = tool({
+ *   inputSchema: z.object({ amount: z.number() }),
+ *   execute: ({ amount }, options) => ({ amount, key: toolContextOf(options).idempotencyKey }),
+ * });
+ */
+export function toolContextOf(options: {
+  context?: unknown;
+  experimental_context?: unknown;
+}): ToolContext {
+  const context = options.context ?? options.experimental_context;
+  if (typeof context === 'object' && context !== null && 'idempotencyKey' in context) {
+    return context as ToolContext;
+  }
+  throw new Error('This tool was not called by an agent of helix-temporal.');
 }

@@ -10,6 +10,7 @@ import {
   DefinitionError,
   defineTool,
   fromAiSdkTool,
+  toolContextOf,
   type AgentDefinition,
   type AgentTools,
   type ToolContext,
@@ -44,8 +45,9 @@ describe('tools of the AI SDK', () => {
     const weather = tool({
       description: 'The weather in a city.',
       inputSchema: cityOf,
-      execute: ({ city }, { toolCallId, messages, abortSignal, context: given }) => {
-        seen.push(toolCallId, messages, abortSignal, (given as ToolContext).idempotencyKey);
+      execute: ({ city }, options) => {
+        const { toolCallId, messages, abortSignal } = options;
+        seen.push(toolCallId, messages, abortSignal, toolContextOf(options).idempotencyKey);
         return { city, celsius: 21 };
       },
     });
@@ -59,10 +61,13 @@ describe('tools of the AI SDK', () => {
     const weather = toolOfSix({
       description: 'The weather in a city.',
       inputSchema: cityOf,
-      execute: ({ city }, { experimental_context: given }) =>
-        `${city} ${(given as ToolContext).idempotencyKey}`,
+      execute: ({ city }, options) => `${city} ${toolContextOf(options).idempotencyKey}`,
     });
     expect(await run(toolOf(agentWith({ weather })), { city: 'Rome' })).toBe('Rome key');
+  });
+
+  it('a tool that the AI SDK itself executes has no context of this runtime', () => {
+    expect(() => toolContextOf({ context: {} })).toThrow('not called by an agent');
   });
 
   it('the last value of a generator is the result', async () => {
@@ -182,7 +187,7 @@ describe('input schemas', () => {
     ['jsonSchema()', jsonSchema(plain as never)],
     ['Standard Schema', standard],
   ])('a schema of %s checks the input and describes it to the model', async (_, inputSchema) => {
-    const weather = { inputSchema, execute: (input: { city: string }) => input.city };
+    const weather = { inputSchema, execute: (input: { city: string }): string => input.city };
     const made = toolOf(agentWith({ weather }));
     expect(await made.inputSchema.safeParseAsync({ city: 'Rome' })).toMatchObject({
       success: true,

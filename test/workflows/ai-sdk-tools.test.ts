@@ -3,7 +3,7 @@ import { beforeAll, describe, expect, it } from '@jest/globals';
 import type { LanguageModelV4CallOptions, LanguageModelV4Prompt } from '@ai-sdk/provider';
 import { tool } from 'ai';
 import { z } from 'zod';
-import { defineAgent, type ToolContext } from '../../agents/index.js';
+import { defineAgent, toolContextOf } from '../../agents/index.js';
 import type { RunShape } from '../../protocol/run.js';
 import { fakeModel, parts } from '../support/fake-model.js';
 import { createRunHarness, type RunHarness } from '../support/run-harness.js';
@@ -34,8 +34,8 @@ const tools = {
   refund: tool({
     inputSchema: z.object({ amount: z.number() }),
     needsApproval: ({ amount }) => amount > 10,
-    execute: ({ amount }, { context }) => {
-      keys.push((context as ToolContext).idempotencyKey);
+    execute: ({ amount }, options) => {
+      keys.push(toolContextOf(options).idempotencyKey);
       return { refunded: amount };
     },
   }),
