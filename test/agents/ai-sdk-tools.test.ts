@@ -141,7 +141,7 @@ describe('tools of the AI SDK', () => {
     expect(() => agentWith({ other: own })).toThrow('its name is "own"');
   });
 
-  it.each([
+  it.each<[string, object, string]>([
     ['a number', { weather: 5 }, 'tool "weather": it must be a tool() of the AI SDK'],
     ['null', { weather: null }, 'tool "weather": it must be a tool() of the AI SDK'],
     ['no schema', { weather: { execute: () => 1 } }, 'tool "weather": it has no inputSchema'],
