@@ -7,11 +7,15 @@ import type {
 } from '../protocol/activities.js';
 import { parseToolAnswer, toAnswerError } from '../protocol/answers.js';
 import { HelixError } from '../protocol/errors.js';
-import { sessionOfRun } from '../protocol/ids.js';
+import { rootOf, sessionOfRun } from '../protocol/ids.js';
 import type { Wake } from '../stores/contract/call-record.js';
+import { toAct } from '../stores/record/acts.js';
 import { expireCalls } from '../stores/record/expire-calls.js';
 import { submitAnswer } from '../stores/record/submit-answer.js';
 import type { ActivityDeps } from './deps.js';
+
+/** The sweeper looks at a session this long after an act, in case this process dies. */
+const CHECK_MS = 3_000;
 
 /** Answers that operators give in Temporal, deadlines that pass, and deadlines that are extended. */
 export function createAnswerActivities(deps: ActivityDeps): AnswerActivities {
@@ -20,7 +24,9 @@ export function createAnswerActivities(deps: ActivityDeps): AnswerActivities {
 
   async function answerCall({ sessionId, answer }: AnswerRef): Promise<AnswerOutcome> {
     const parsed = parseToolAnswer(toToolAnswer(sessionId, answer));
-    const submitted = await submitAnswer({ store, check }, parsed, Date.now(), { via: 'temporal' });
+    const submitted = await submitAnswer({ store, check }, parsed, Date.now(), {
+      actor: { via: 'temporal' },
+    });
     const { result, runId } = submitted;
     if (result.kind !== 'stored') throw toAnswerError(result.kind);
     const { resume, sequence } = result;
@@ -54,6 +60,8 @@ export function createAnswerActivities(deps: ActivityDeps): AnswerActivities {
         const call = await store.calls.read(sessionId, toolCallId);
         const runId = call?.spec.runId ?? `${sessionId}:0-none`;
         const asker = sessionOfRun(runId);
+        const facts = { runId, toolCallId, toolName: call?.spec.toolName, detail: { byMs } };
+        if (call !== undefined) await store.due.note(rootOf(sessionId), CHECK_MS);
         const result = await store.calls.extendDeadline({
           sessionId: asker,
           runId,
@@ -61,6 +69,7 @@ export function createAnswerActivities(deps: ActivityDeps): AnswerActivities {
           byMs,
           deadline: call?.deadline ?? 0,
           now: Date.now(),
+          act: toAct('extend', { by, via: 'temporal' }, facts),
         });
         if (result.kind !== 'extended') throw toAnswerError(result.kind);
         const { deadline, dueInMs } = result;

@@ -8,6 +8,7 @@ import type {
 import { createAnswerActivities } from './answers.js';
 import { startNextAfterEnds } from '../stores/record/start-next.js';
 import { foldAfterChanges } from '../stores/record/fold-after-changes.js';
+import { relayAfterActs } from '../stores/record/relay-after-acts.js';
 import { asActivity } from './as-activity.js';
 import type { ActivityDeps } from './deps.js';
 import { createLeg, toLegProgress } from './leg/run-leg.js';
@@ -33,7 +34,8 @@ export function createActivities(
   options: ActivityDeps,
 ): RunActivities & ChildActivities & AnswerActivities {
   // Each activity that ends a run begins the next one.
-  const store = foldAfterChanges(options.store, options.logger);
+  const folding = foldAfterChanges(options.store, options.logger);
+  const store = relayAfterActs(folding, options.logger);
   const deps = { ...options, store: startNextAfterEnds(store, options) };
   const modelStep = createModelStep(deps);
   const toolCall = createToolCall(deps);

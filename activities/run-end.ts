@@ -1,7 +1,12 @@
 import type { RunActivities } from '../protocol/activities.js';
 import { HelixError } from '../protocol/errors.js';
+import { rootOf } from '../protocol/ids.js';
+import { toAct } from '../stores/record/acts.js';
 import type { ActivityDeps } from './deps.js';
 import { createAgentLookup, createOwnerLookup } from './run-agent.js';
+
+/** The sweeper looks at a session this long after an act, in case this process dies. */
+const CHECK_MS = 3_000;
 
 /** Bookkeeping that no model step or tool carries out along the way. */
 export function createRunEnd({
@@ -28,7 +33,10 @@ export function createRunEnd({
       return result.kind === 'ended' ? result.status : 'superseded';
     },
     stopRun: async ({ sessionId, runId, stop }) => {
-      const stopped = await store.runs.stop(sessionId, { ...stop, runId });
+      const { by, reason } = stop;
+      const act = toAct('stop', { by, via: 'temporal' }, { reason });
+      await store.due.note(rootOf(sessionId), CHECK_MS);
+      const stopped = await store.runs.stop(sessionId, { ...stop, runId, act });
       return stopped.kind === 'ended' && stopped.waited === true;
     },
   };

@@ -57,6 +57,9 @@ export function warnOfAccess(config: Config, hasAccounts: boolean): string[] {
   if (config.RECORD_LAYOUT < TENANTS_APART) {
     warnings.push('tenants share the ids of their sessions until RECORD_LAYOUT is 2');
   }
+  if (config.AUDIT_KEY === undefined) {
+    warnings.push('AUDIT_KEY is not set: entries of the audit trail are chained, but not signed');
+  }
   return warnings;
 }
 

@@ -39,6 +39,8 @@ async function main(): Promise<void> {
     streamTtlSeconds: config.STREAM_TTL,
     sessionTtlSeconds: config.SESSION_TTL,
     recordLayout: config.RECORD_LAYOUT,
+    auditKeys: config.AUDIT_KEY,
+    auditTtlSeconds: config.AUDIT_TTL,
   });
   const temporal = readTemporal(process.env);
   const payloadKeys = readPayloadKeys(config.TEMPORAL_CODEC_KEYS);

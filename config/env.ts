@@ -143,6 +143,12 @@ const EnvSchema = z.object({
   QUOTA_TENANT_FACTOR: atLeastOne.optional(),
   /** Proxies whose word about a sender's address is trusted. */
   TRUSTED_PROXIES: proxies.optional(),
+  /** Keys that sign the audit trail, the newest first; every API and worker needs them. */
+  AUDIT_KEY: list
+    .refine((keys) => keys.every((key) => key.length >= 32), 'must have 32 characters or more')
+    .optional(),
+  /** How long the audit trail is kept; 0: forever. */
+  AUDIT_TTL: seconds.default(0),
   LOG_LEVEL: z.enum(LOG_LEVELS).default('info'),
   /** Public address of the chat page, for links from the Temporal UI. */
   PUBLIC_URL: pageUrl.optional(),

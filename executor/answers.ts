@@ -1,9 +1,11 @@
 import { createAnswerCheck } from '../agents/check-answer.js';
 import type { AgentRegistry } from '../agents/registry.js';
+import type { Actor } from '../protocol/actor.js';
 import { parseToolAnswer, type UncheckedAnswer } from '../protocol/answers.js';
 import { findExpiredPending } from '../protocol/expired-pending.js';
-import { sessionOfRun } from '../protocol/ids.js';
+import { rootOf, sessionOfRun } from '../protocol/ids.js';
 import type { AnswerSignal } from '../protocol/run.js';
+import { toAct } from '../stores/record/acts.js';
 import { expireCalls } from '../stores/record/expire-calls.js';
 import { submitAnswer, type AnswerResult } from '../stores/record/submit-answer.js';
 import type { Wake } from '../stores/contract/call-record.js';
@@ -18,10 +20,15 @@ export interface AnswerApi {
    * Answers a pending call; wakes the run if that was the batch's last one.
    *
    * @param known the answered session if the caller has just read it; saves reading it again
+   * @param actor the person's roles and the way the answer came, for the audit trail
    * @throws HelixError `validation_error`, `answer_too_large`, `invalid_result` or `invalid_input`;
    * nothing is stored then, and the call still waits
    */
-  submitToolResult: (answer: UncheckedAnswer, known?: SessionCalls) => Promise<AnswerResult>;
+  submitToolResult: (
+    answer: UncheckedAnswer,
+    known?: SessionCalls,
+    actor?: Omit<Actor, 'by'>,
+  ) => Promise<AnswerResult>;
   /** Settles calls whose deadline has passed, also if their run's timer did not; true if there were any. */
   expireCalls: (sessionId: string) => Promise<boolean>;
   /** Extends a deadline. The run's timer fires at the old one, and reads the new one then. */
@@ -38,7 +45,7 @@ export interface LeaseInput {
   forMs: number;
 }
 
-export interface ExtendInput {
+export interface ExtendInput extends Actor {
   sessionId: string;
   toolCallId: string;
   /** How much later, ms. */
@@ -51,6 +58,9 @@ export interface AnswerApiDeps {
   workflows: Pick<RunWorkflows, 'answer'>;
   logger: { warn: (fields: object, message: string) => void };
 }
+
+/** The sweeper looks at a session after this long. */
+const CHECK_MS = 3_000;
 
 /** Redis is written first, so a signal that is lost loses nothing: the sweeper sends it again. */
 export function createAnswerApi({ store, agents, workflows, logger }: AnswerApiDeps): AnswerApi {
@@ -80,10 +90,10 @@ export function createAnswerApi({ store, agents, workflows, logger }: AnswerApiD
   }
 
   return {
-    submitToolResult: async (input, known) => {
+    submitToolResult: async (input, known, actor) => {
       const answer = parseToolAnswer(input);
       const deps = { store, check };
-      const submitted = await submitAnswer(deps, answer, Date.now(), { known });
+      const submitted = await submitAnswer(deps, answer, Date.now(), { known, actor });
       const { result, runId, record } = submitted;
       const { toolCallId, by } = answer;
       if (result.kind === 'stored') {
@@ -116,10 +126,15 @@ export function createAnswerApi({ store, agents, workflows, logger }: AnswerApiD
       }
       return settled.length > 0;
     },
-    extendDeadline: async ({ sessionId, toolCallId, byMs }) => {
-      const asker = await findAsker(sessionId, toolCallId);
-      const { deadline = 0 } = (await store.calls.read(sessionId, toolCallId)) ?? {};
-      return store.calls.extendDeadline({ ...asker, toolCallId, byMs, deadline, now: Date.now() });
+    extendDeadline: async ({ sessionId, toolCallId, byMs, ...actor }) => {
+      const { deadline = 0, spec } = (await store.calls.read(sessionId, toolCallId)) ?? {};
+      const runId = spec?.runId ?? `${sessionId}:0-none`;
+      if (spec !== undefined) await store.due.note(rootOf(sessionId), CHECK_MS);
+      const now = Date.now();
+      const facts = { runId, toolCallId, toolName: spec?.toolName, detail: { byMs } };
+      const act = toAct('extend', actor, facts, now);
+      const asker = { sessionId: sessionOfRun(runId), runId };
+      return store.calls.extendDeadline({ ...asker, toolCallId, byMs, deadline, now, act });
     },
     leaseCall: async ({ sessionId, ...lease }) =>
       store.calls.lease({ ...(await findAsker(sessionId, lease.toolCallId)), ...lease }),

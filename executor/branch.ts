@@ -1,11 +1,13 @@
 import { randomUUID } from 'node:crypto';
 import { HelixError } from '../protocol/errors.js';
+import { toShownSessionId } from '../protocol/ids.js';
 import type { Row } from '../protocol/rows.js';
 import type { CustomState } from '../stores/contract/custom-state.js';
 import type { BranchInput as CopyInput } from '../stores/contract/sessions.js';
 import type { Store } from '../stores/contract/store.js';
+import { toAct } from '../stores/record/acts.js';
 import { toUserMessage } from '../stores/record/user-message.js';
-import { newNonce } from './reruns.js';
+import { FIRST_SWEEP_MS, newNonce } from './reruns.js';
 import type { BranchInput, Runs } from './runs.js';
 
 const PAGE = 100;
@@ -15,9 +17,10 @@ export function createBranch({
   sessions,
   checkpoints,
   documents,
-}: Pick<Store, 'sessions' | 'checkpoints' | 'documents'>): Runs['branch'] {
+  due,
+}: Pick<Store, 'sessions' | 'checkpoints' | 'documents' | 'due'>): Runs['branch'] {
   return async (input) => {
-    const { sessionId, newSessionId = `s-${randomUUID()}`, by } = input;
+    const { sessionId, newSessionId = `s-${randomUUID()}`, by, roles, via } = input;
     const record = await sessions.read(sessionId);
     if (record === undefined) {
       throw new HelixError('not_found', 'There is no such conversation.');
@@ -28,6 +31,8 @@ export function createBranch({
     }
     const state = await stateAfter(sessionId, rows.length);
     const { agent, owner, tenant } = record;
+    const detail = { from: toShownSessionId(sessionId) };
+    await due.note(newSessionId, FIRST_SWEEP_MS);
     const { kind } = await sessions.branch({
       sessionId: newSessionId,
       agent,
@@ -44,6 +49,7 @@ export function createBranch({
       ...describeRows(rows),
       state,
       now: Date.now(),
+      act: toAct('branch', { by, roles, via }, { tenant, detail }),
     });
     if (kind === 'exists') {
       throw new HelixError('session_exists', 'A conversation with that id exists already.');

@@ -2,12 +2,21 @@ import { resolveMaxSteps } from '../agents/define-agent.js';
 import type { AgentRegistry } from '../agents/registry.js';
 import { rootOf, toShownSessionId } from '../protocol/ids.js';
 import { LIMITS } from '../protocol/limits.js';
-import { isTerminal, type Resumption, type RunError, type RunInput } from '../protocol/run.js';
-import type { BeginResult, RunRecord } from '../stores/contract/runs.js';
+import {
+  isTerminal,
+  type Resumption,
+  type RunError,
+  type RunInput,
+  type StopRequest,
+} from '../protocol/run.js';
+import type { Act } from '../stores/contract/audit.js';
+import type { BeginResult, RunRecord, StopResult } from '../stores/contract/runs.js';
 import type { SessionRecord } from '../stores/contract/sessions.js';
 import type { Store } from '../stores/contract/store.js';
 import type { StreamManager } from '../stores/log/stream-manager.js';
+import { toAct } from '../stores/record/acts.js';
 import { foldAfterChanges } from '../stores/record/fold-after-changes.js';
+import { relayAfterActs, type AuditLogger } from '../stores/record/relay-after-acts.js';
 import { forceEnd } from '../stores/record/force-end.js';
 import { startNextAfterEnds } from '../stores/record/start-next.js';
 import { createAnswerApi } from './answers.js';
@@ -39,14 +48,14 @@ export interface RunsDeps {
   startWithinMs?: number;
   /** Limits of users and tenants. Default: see `toQuotas`. */
   quotas?: Quotas | 'unlimited';
-  logger: { warn: (fields: object, message: string) => void };
+  logger: AuditLogger;
 }
 
 /** Starts, signals and stops runs. Redis is written first, so a lost signal loses nothing. */
 export function createRuns(deps: RunsDeps): Runs {
   const { streamManager, workflows, agents, logger } = deps;
   const bare = { ...deps.store, due: deps.store.due.of(workflows.fleet) };
-  const folding = foldAfterChanges(bare, logger);
+  const folding = relayAfterActs(foldAfterChanges(bare, logger), logger);
   const store = reserveBeforeBegin(startNextAfterEnds(folding, { startNext, logger }), {
     quotasOf: createQuotasOf(deps.quotas),
     logger,
@@ -178,7 +187,10 @@ export function createRuns(deps: RunsDeps): Runs {
     return swept === true && result.kind === 'busy' ? accept(input) : result;
   }
 
-  const stop: Runs['stop'] = async (sessionId, request) => {
+  async function stop(
+    sessionId: string,
+    request: StopRequest & { runId?: string; act?: Act },
+  ): Promise<StopResult> {
     // The signal may be lost, and the sweeper looks at waiting sessions rarely.
     await store.due.note(rootOf(sessionId), FIRST_SWEEP_MS);
     const result = await store.runs.stop(sessionId, request);
@@ -189,14 +201,17 @@ export function createRuns(deps: RunsDeps): Runs {
       void workflows.stop(runId, signal).catch(lostSignal(runId));
     }
     return result;
-  };
+  }
 
   return {
     execute,
     ...answers,
     branch: createBranch(store),
     ...createReruns({ store, execute, stop, launch, wake, lostSignal }),
-    stop,
+    stop: (sessionId, { via, roles, ...request }) => {
+      const { by, reason } = request;
+      return stop(sessionId, { ...request, act: toAct('stop', { by, via, roles }, { reason }) });
+    },
     deleteSession: async (sessionId, by) => {
       const record = await store.sessions.read(sessionId);
       if (record !== undefined && !isTerminal(record.status)) {

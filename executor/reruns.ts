@@ -2,13 +2,18 @@ import { randomBytes } from 'node:crypto';
 import { AgentAlreadyRunningError, HelixError } from '../protocol/errors.js';
 import type { Resumption } from '../protocol/run.js';
 import type { RunRecord } from '../stores/contract/runs.js';
+import type { AuditAction } from '../stores/contract/audit.js';
 import type { SessionRecord } from '../stores/contract/sessions.js';
 import type { Store } from '../stores/contract/store.js';
+import { toAct } from '../stores/record/acts.js';
 import { readInput, type AgentInput } from './agent-input.js';
 import type { ResumeInput, ResumeResult, Resumability, RetryInput, Runs } from './runs.js';
 
 /** The sweeper looks at a new run this long after it was made. */
 export const FIRST_SWEEP_MS = 3_000;
+
+/** A rewind is a retry, or resumes from a checkpoint. */
+type Rewinding = RetryInput & { action?: Extract<AuditAction, 'resume' | 'retry'> };
 
 export interface RerunDeps {
   store: Pick<Store, 'runs' | 'sessions' | 'due'>;
@@ -32,7 +37,7 @@ export function createReruns(deps: RerunDeps): Pick<Runs, 'resume' | 'retry' | '
   }
 
   async function continueRun(input: ResumeInput, record: SessionRecord): Promise<ResumeResult> {
-    const { sessionId, runId, by, mode } = input;
+    const { sessionId, runId, by, roles, via, mode } = input;
     await store.due.note(sessionId, FIRST_SWEEP_MS);
     const result = await store.runs.resume({
       sessionId,
@@ -41,6 +46,7 @@ export function createReruns(deps: RerunDeps): Pick<Runs, 'resume' | 'retry' | '
       runId,
       by,
       now: Date.now(),
+      act: toAct('resume', { by, roles, via }),
     });
     switch (result.kind) {
       case 'resumed':
@@ -106,7 +112,7 @@ export function createReruns(deps: RerunDeps): Pick<Runs, 'resume' | 'retry' | '
   }
 
   async function rewind(
-    { sessionId, checkpointId, messageId, messages, by }: RetryInput,
+    { sessionId, checkpointId, messageId, messages, by, roles, via, action = 'retry' }: Rewinding,
     { runId, tenant }: SessionRecord,
   ): Promise<RunRecord> {
     await store.due.note(sessionId, FIRST_SWEEP_MS);
@@ -116,6 +122,7 @@ export function createReruns(deps: RerunDeps): Pick<Runs, 'resume' | 'retry' | '
       nonce: newNonce(),
       by,
       now: Date.now(),
+      act: toAct(action, { by, roles, via }),
       ...(checkpointId === undefined
         ? { mode: 'retry' as const, messageId, messages }
         : { mode: 'from_checkpoint' as const, checkpointId }),
@@ -143,12 +150,15 @@ export function createReruns(deps: RerunDeps): Pick<Runs, 'resume' | 'retry' | '
     input: ResumeInput,
     record: SessionRecord,
   ): Promise<ResumeResult> {
-    const { sessionId, runId, checkpointId, by } = input;
+    const { runId, checkpointId } = input;
     if (checkpointId === undefined) {
       throw new HelixError('validation_error', 'Name the checkpoint to continue from.');
     }
     if (runId !== undefined && runId !== record.runId) throw staleRun(record.runId);
-    return { kind: 'resumed', run: await rewind({ sessionId, checkpointId, by }, record) };
+    return {
+      kind: 'resumed',
+      run: await rewind({ ...input, checkpointId, action: 'resume' }, record),
+    };
   }
 
   return {

@@ -1,3 +1,4 @@
+import type { Actor } from '../protocol/actor.js';
 import type { Resumption, RunMode, StopRequest } from '../protocol/run.js';
 import type {
   BeginInput,
@@ -21,7 +22,10 @@ export interface Runs extends AnswerApi {
   /** Accepts user messages; the workflow of the run made for them is started in the background. */
   execute: (input: ExecuteInput) => Promise<BeginResult>;
   /** Stops the session's run; resolves as soon as the stop is recorded. */
-  stop: (sessionId: string, stop: StopRequest & { runId?: string }) => Promise<StopResult>;
+  stop: (
+    sessionId: string,
+    stop: StopRequest & Omit<Actor, 'by'> & { runId?: string },
+  ) => Promise<StopResult>;
   /**
    * Continues where the newest run was interrupted, or failed with a retryable error. A run that is
    * active or waits is left alone, and woken if its answers are complete; so calling it twice is
@@ -83,7 +87,7 @@ export interface Resumability {
   >[];
 }
 
-export interface ResumeInput {
+export interface ResumeInput extends Omit<Actor, 'by'> {
   sessionId: string;
   /** Default `continue`. `with_confirmation` is the same, and records who confirmed. */
   mode?: Extract<RunMode, 'continue' | 'with_confirmation' | 'with_message' | 'from_checkpoint'>;
@@ -97,7 +101,7 @@ export interface ResumeInput {
   by?: string;
 }
 
-export interface BranchInput {
+export interface BranchInput extends Omit<Actor, 'by'> {
   sessionId: string;
   /** The copy ends with the results of this step. Default: the whole conversation. */
   checkpointId?: string;
@@ -109,7 +113,7 @@ export interface BranchInput {
   by?: string;
 }
 
-export interface RetryInput {
+export interface RetryInput extends Omit<Actor, 'by'> {
   sessionId: string;
   /** Continues after this one instead of repeating the whole turn. */
   checkpointId?: string;

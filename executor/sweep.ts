@@ -2,6 +2,7 @@ import { HelixError } from '../protocol/errors.js';
 import type { DueSession } from '../stores/contract/due.js';
 import type { Store } from '../stores/contract/store.js';
 import { DUE_SHARDS } from '../stores/record/due-shards.js';
+import { logEntries, type AuditLogger } from '../stores/record/relay-after-acts.js';
 import { createRepair } from './repair-owners.js';
 import type { Runs } from './runs.js';
 import type { SweepBudget, SweptSession } from './sweep-session.js';
@@ -32,24 +33,35 @@ const ADOPTED = 500;
 const INTERVAL_MS = 500;
 
 export interface SweepDeps {
-  store: Pick<Store, 'due' | 'waiting' | 'owners'>;
+  store: Pick<Store, 'due' | 'waiting' | 'owners' | 'audit'>;
   runs: Pick<Runs, 'sweepSession'>;
   /** Names this process: each shard is leased by one process at a time. */
   holder: string;
-  logger: { warn: (fields: object, message: string) => void };
+  logger: AuditLogger;
 }
 
 /** One sweep over the shards that no process has swept within the last second. */
 export function createSweep({ store, runs, holder, logger }: SweepDeps): () => Promise<void> {
-  const { due, waiting, owners } = store;
+  const { due, waiting, owners, audit } = store;
   const repair = createRepair(owners, logger);
+
+  /** False if acts are left that their process did not relay: the session stays on its list. */
+  async function relay(sessionId: string): Promise<boolean> {
+    try {
+      logEntries(logger, await audit.relay(sessionId));
+      return true;
+    } catch (error) {
+      logger.warn({ err: error, sessionId }, 'acts were not relayed to the audit trail yet');
+      return false;
+    }
+  }
 
   async function lookAt(session: DueSession, budget: SweepBudget): Promise<void> {
     const found = await runs.sweepSession(session.sessionId, budget);
     if (found.kind === 'idle') await waiting.forget(session.sessionId);
     // The process that ended or paused its run may have died before it folded.
     if (found.kind !== 'active') await owners.fold(session.sessionId);
-    const next = toNextLook(session, found);
+    const next = (await relay(session.sessionId)) ? toNextLook(session, found) : SOON;
     if (next === undefined) await due.drop(session);
     else await due.put(session, next.list, next.inMs);
   }
@@ -80,6 +92,9 @@ export function createSweep({ store, runs, holder, logger }: SweepDeps): () => P
     });
   };
 }
+
+/** Where a session is looked at again whose acts could not be relayed. */
+const SOON = { list: 'urgent', inMs: TAKEN_MS } as const;
 
 /** Where a session is looked at next; undefined: nowhere. Pure but for chance. */
 function toNextLook(

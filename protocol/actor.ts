@@ -25,3 +25,13 @@ export const CHANNELS = [
   'auto',
 ] as const;
 export type Channel = (typeof CHANNELS)[number];
+
+/** Who acts, and the way the act came, as the audit trail keeps it. */
+export interface Actor {
+  /** The person; absent for a rule. */
+  by?: string | undefined;
+  /** The roles that the person had. */
+  roles?: readonly Role[] | undefined;
+  /** Default: `api`. */
+  via?: Channel | undefined;
+}

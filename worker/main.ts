@@ -29,6 +29,8 @@ async function main(): Promise<void> {
     streamTtlSeconds: config.STREAM_TTL,
     sessionTtlSeconds: config.SESSION_TTL,
     recordLayout: config.RECORD_LAYOUT,
+    auditKeys: config.AUDIT_KEY,
+    auditTtlSeconds: config.AUDIT_TTL,
   });
   await untilReachable(`Redis at ${withoutSecrets(config.REDIS_URL)}`, redis.ping);
   for (const warning of (await redis.settings()).warnings) logger.warn(warning);

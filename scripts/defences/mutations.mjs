@@ -3,6 +3,7 @@
 import { access } from './access-mutations.mjs';
 import { agents } from './agent-mutations.mjs';
 import { attempts } from './attempt-mutations.mjs';
+import { audit } from './audit-mutations.mjs';
 import { bounds } from './bound-mutations.mjs';
 import { bridge } from './bridge-mutations.mjs';
 import { calls } from './call-mutations.mjs';
@@ -44,6 +45,7 @@ export const mutations = [
   ...queue,
   ...quotas,
   ...inbox,
+  ...audit,
   ...rewinds,
   ...resumes,
   ...subAgents,

@@ -156,7 +156,7 @@ const validators = [
   {
     defence: 'The record says that an answer came through Temporal',
     file: 'activities/answers.ts',
-    edits: [["parsed, Date.now(), { via: 'temporal' })", 'parsed, Date.now())']],
+    edits: [["      actor: { via: 'temporal' },\n", '']],
     test: 'an operator in Temporal an operator approves, with another input',
   },
 ].map((mutation) => ({ suite: OPERATORS, ...mutation }));

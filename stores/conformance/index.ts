@@ -3,6 +3,7 @@
  * vitest or node:test. Its property tests need fast-check (an optional peer).
  */
 import { badInputCases } from './bad-input.js';
+import { auditCases } from './documents/audit.js';
 import { checkpointCases } from './documents/checkpoints.js';
 import { deletionCases } from './documents/deletion.js';
 import { dueSessionCases } from './documents/due-sessions.js';
@@ -131,6 +132,7 @@ const DOCUMENTS = [
   ownerUsageCases,
   ownerReservationCases,
   workerLeaseCases,
+  auditCases,
 ];
 
 /**

@@ -1,6 +1,7 @@
 import type { JsonPatchOperation, StreamMessage } from '../../protocol/chunk.js';
 import type { Decision, ToolRow } from '../../protocol/rows.js';
 import type { Resumption } from '../../protocol/run.js';
+import type { Act } from './audit.js';
 import type { CallSpec, OpenCall, Wake } from './call-record.js';
 import type { CustomState } from './custom-state.js';
 import type { Writer } from './log.js';
@@ -105,6 +106,8 @@ export type SettleCallInput =
       row?: ToolRow;
       chunks: StreamMessage[];
       now: number;
+      /** For the audit trail. */
+      act?: Act;
     }
   | {
       /**
@@ -121,6 +124,8 @@ export type SettleCallInput =
       late?: string;
       chunks: StreamMessage[];
       now: number;
+      /** For the audit trail. */
+      act?: Act;
     }
   | {
       /** The deadline has passed by the store's clock without an answer. */
@@ -136,6 +141,8 @@ export type SettleCallInput =
       row?: ToolRow;
       chunks: StreamMessage[];
       now: number;
+      /** For the audit trail. */
+      act?: Act;
     };
 
 export type SettleCallResult =
@@ -169,6 +176,8 @@ export interface ExtendDeadlineInput {
    */
   deadline: number;
   now: number;
+  /** For the audit trail. */
+  act?: Act;
 }
 
 export type ExtendDeadlineResult =

@@ -12,6 +12,7 @@ import type {
   StopRequest,
   TerminalStatus,
 } from '../../protocol/run.js';
+import type { Act } from './audit.js';
 import type { CustomState } from './custom-state.js';
 
 /** Runs: how each begins, ends or is repeated. At most one run of a session is active. */
@@ -36,7 +37,10 @@ export interface Runs {
    * Leaves a stop record. A run whose model is not streaming ends at once, together with its
    * sub-agents. Addressed to a sub-agent, it stops the whole conversation.
    */
-  stop: (sessionId: string, stop: StopRequest & { runId?: string }) => Promise<StopResult>;
+  stop: (
+    sessionId: string,
+    stop: StopRequest & { runId?: string; act?: Act },
+  ) => Promise<StopResult>;
   /** Ends a run: run, session and stream become terminal together. */
   end: (input: EndInput) => Promise<EndResult>;
   /** The newest run; null for an unknown session. */
@@ -136,6 +140,8 @@ export interface ResumeRunInput {
   /** The requester, for the record. */
   by?: string;
   now: number;
+  /** For the audit trail. */
+  act?: Act;
 }
 
 export type ResumeRunResult =
@@ -160,6 +166,8 @@ export type RewindInput = {
   /** The requester, for the record. */
   by?: string;
   now: number;
+  /** For the audit trail. */
+  act?: Act;
 } & (
   | {
       mode: 'retry';

@@ -8,6 +8,7 @@ import type {
   StopRequest,
   StreamStatus,
 } from '../../protocol/run.js';
+import type { Act } from './audit.js';
 import type { OpenCall, Wake } from './call-record.js';
 import type { CustomState } from './custom-state.js';
 import type { QueuedEntry } from './queue.js';
@@ -153,6 +154,8 @@ export interface BranchInput {
   visibleMessages: number;
   state?: CustomState;
   now: number;
+  /** For the audit trail. */
+  act?: Act;
 }
 
 export type BranchResult = { kind: 'branched' } | { kind: 'exists' };

@@ -1,3 +1,4 @@
+import type { Audit } from './audit.js';
 import type { Calls } from './calls.js';
 import type { Checkpoints } from './checkpoints.js';
 import type { Documents } from './documents.js';
@@ -28,6 +29,7 @@ export interface Store {
   waiting: Waiting;
   due: Due;
   owners: Owners;
+  audit: Audit;
   /** Without leases a dead worker is noticed by the time-out of Temporal's heartbeats. */
   leases?: Leases;
 }

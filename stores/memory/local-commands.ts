@@ -21,6 +21,7 @@ export function createLocalCommands(local: Keyspace): Commands {
     hgetall: async (key) => toRecord(keyspace.call('HGETALL', key)),
     hget: (key, field) => text('HGET', key, field),
     hset: (key, field, value) => number('HSET', key, field, value),
+    hsetnx: (key, field, value) => number('HSETNX', key, field, value),
     hdel: (key, field) => number('HDEL', key, field),
     hmget: async (key, ...fields) => toNullable(keyspace.call('HMGET', key, ...fields)),
     hvals: (key) => list('HVALS', key),
@@ -29,6 +30,7 @@ export function createLocalCommands(local: Keyspace): Commands {
     set: async (key, value, px, ms, ...nx) =>
       (await text('SET', key, value, px, ms, ...nx)) as 'OK' | null,
     rpush: (key, value) => number('RPUSH', key, value),
+    lrem: (key, count, value) => number('LREM', key, count, value),
     ltrim: (key, from, to) => call('LTRIM', key, from, to),
     unlink: (key) => number('UNLINK', key),
     pexpire: (key, ms) => number('PEXPIRE', key, ms),
@@ -36,6 +38,8 @@ export function createLocalCommands(local: Keyspace): Commands {
     zadd: (key, ...args) => call('ZADD', key, ...args),
     zrem: (key, member) => number('ZREM', key, member),
     zrangebyscore: (key, ...args) => list('ZRANGEBYSCORE', key, ...args),
+    xrange: async (...range) => keyspace.call('XRANGE', ...range) as [string, string[]][],
+    xrevrange: async (...range) => keyspace.call('XREVRANGE', ...range) as [string, string[]][],
     together: async (add) => {
       const replies: unknown[] = [];
       add(createReads(keyspace, replies));

@@ -10,6 +10,10 @@ export interface MemoryOptions {
   sessionTtlSeconds?: number;
   /** Entries of a stream before whole old turns are trimmed. Default 10,000; 0: never. */
   maxChunks?: number;
+  /** Keys that sign the entries of the audit trail. Default: none. */
+  auditKeys?: readonly string[];
+  /** How long entries of the audit trail are kept, seconds. Default 0: forever. */
+  auditTtlSeconds?: number;
   /** The store's clock, ms since the epoch. Default the machine's. */
   now?: () => number;
 }
@@ -41,12 +45,14 @@ export function createMemoryData({
   streamTtlSeconds = STREAM_TTL_SECONDS,
   sessionTtlSeconds = 0,
   maxChunks = LIMITS.streamEntries,
+  auditKeys = [],
+  auditTtlSeconds = 0,
   now = Date.now,
 }: MemoryOptions = {}): MemoryData {
   const channels = createLocalChannels();
   return {
     now,
-    options: { streamTtlSeconds, sessionTtlSeconds, maxChunks },
+    options: { streamTtlSeconds, sessionTtlSeconds, maxChunks, auditKeys, auditTtlSeconds },
     keyspace: createKeyspace({ now, publish: channels.publish }),
     channels,
   };

@@ -48,6 +48,7 @@ function createMemoryContext({ keyspace, options, now }: MemoryData): RedisConte
     layout: () => RECORD_LAYOUT,
     maxEntries: options.maxChunks,
     now,
+    audit: { keys: options.auditKeys, keptMs: options.auditTtlSeconds * 1000 },
     corkWrites: () => undefined,
   };
 }

@@ -1,10 +1,13 @@
-import { sessionOfRun } from '../../protocol/ids.js';
+import { rootOf, sessionOfRun } from '../../protocol/ids.js';
 import type { OpenCall } from '../contract/call-record.js';
 import type { SettleCallResult } from '../contract/calls.js';
 import type { Store } from '../contract/store.js';
 import { toExpiryInput } from './settle-inputs.js';
 
 type Stored = Extract<SettleCallResult, { kind: 'stored' }>;
+
+/** The sweeper looks at a session whose calls expire after this long. */
+const CHECK_MS = 3_000;
 
 /** The outcome of expiring calls. */
 export interface Expiry {
@@ -21,7 +24,7 @@ export interface Expiry {
  * whether a deadline has passed.
  */
 export async function expireCalls(
-  store: Pick<Store, 'sessions' | 'calls'>,
+  store: Pick<Store, 'sessions' | 'calls' | 'due'>,
   calls: readonly OpenCall[],
   now: number,
 ): Promise<Expiry> {
@@ -35,6 +38,8 @@ export async function expireCalls(
     }
     const record = await store.sessions.read(sessionOfRun(runId));
     if (record === undefined) continue;
+    // This process may die before the run resumes and the act is in the audit trail.
+    if (deadline <= now) await store.due.note(rootOf(record.sessionId), CHECK_MS);
     const result = await store.calls.settle(toExpiryInput(spec, record, now));
     if (result.kind === 'stored') expiry.settled.push({ toolCallId, runId, result });
     if (result.kind === 'not_due' && result.dueInMs !== undefined) {

@@ -6,10 +6,14 @@ import type { AnswerWay, Decision, ToolRow } from '../../protocol/rows.js';
 import type { CallSpec } from '../contract/call-record.js';
 import type { SettleCallInput } from '../contract/calls.js';
 import type { SessionRecord } from '../contract/sessions.js';
+import { toAct } from './acts.js';
 
 /** Answers, and their absence, as the transition takes them. Pure. */
 
-type Asker = Pick<SessionRecord, 'sessionId' | 'agent' | 'committedStep' | 'conversationStep'>;
+type Asker = Pick<
+  SessionRecord,
+  'sessionId' | 'agent' | 'committedStep' | 'conversationStep' | 'tenant'
+>;
 type Asked = Pick<CallSpec, 'toolCallId' | 'toolName' | 'runId'>;
 
 const UNANSWERED = 'No one answered in time.';
@@ -50,7 +54,10 @@ export function toAnswerInput(
 
 /** The outcome that the tool defines for a call without an answer. */
 export function toExpiryInput(spec: CallSpec, asker: Asker, now: number): SettleCallInput {
-  const base = toBase(asker, spec, now);
+  const { toolCallId, toolName, runId } = spec;
+  const asked = { tenant: asker.tenant, runId, toolCallId, toolName };
+  const act = toAct('expire', { via: 'auto' }, asked, now);
+  const base = { ...toBase(asker, spec, now), act };
   const { kind, onExpiry } = spec;
   if (kind === 'approval') {
     const approved = onExpiry === 'approve';

@@ -1,10 +1,11 @@
+import type { Actor } from '../../protocol/actor.js';
 import type { ToolAnswer } from '../../protocol/answers.js';
 import { parseApprovalId, rootOf, sessionOfRun } from '../../protocol/ids.js';
-import type { AnswerWay } from '../../protocol/rows.js';
 import type { CallSpec } from '../contract/call-record.js';
 import type { SettleCallResult } from '../contract/calls.js';
 import type { SessionCalls, SessionRecord } from '../contract/sessions.js';
 import type { Store } from '../contract/store.js';
+import { toAnswerAct } from './acts.js';
 import { toAnswerInput } from './settle-inputs.js';
 
 export interface AnswerDeps {
@@ -35,14 +36,14 @@ export interface SubmittedAnswer {
 /**
  * Answers a pending call of a session or of its sub-agents.
  *
- * @param via the way the answer came, if not over HTTP; kept in the record
+ * @param actor the roles of the person, whose name is in the answer, and the way it came
  * @param known the answered session if the caller has just read it; the transition decides in any case
  */
 export async function submitAnswer(
   { store, check }: AnswerDeps,
   answer: ToolAnswer,
   now: number,
-  { via, known }: { via?: AnswerWay; known?: SessionCalls } = {},
+  { actor = {}, known }: { actor?: Omit<Actor, 'by'>; known?: SessionCalls } = {},
 ): Promise<SubmittedAnswer> {
   const { sessionId, toolCallId } = answer;
   const [call, conversation] =
@@ -59,7 +60,10 @@ export async function submitAnswer(
   const isFitting = isWaiting && fits(call.spec, answer);
   const checked = isFitting ? await check(record, call.spec, answer) : answer;
   const target = { ...(call?.spec ?? { toolCallId, toolName: '' }), runId };
-  const input = toAnswerInput(checked, record, target, { now, via });
+  const via = actor.via === 'temporal' ? actor.via : undefined;
+  const { by } = answer;
+  const act = toAnswerAct(checked, { ...actor, by }, target, record.tenant, now);
+  const input = { ...toAnswerInput(checked, record, target, { now, via }), act };
   // The wake-up may be lost, and the sweeper looks at waiting sessions rarely.
   if (isWaiting) await store.due.note(rootOf(sessionId), WAKE_CHECK_MS);
   // An unknown call gets no chunks.

@@ -49,6 +49,7 @@ function toPart(
       output: 'output' in kept && kept.output !== undefined ? contents.add(kept.output) : undefined,
     })),
     end: isLast ? toEnd(input, contents) : undefined,
+    act: isLast ? contents.addOptional(input.act) : undefined,
   };
 }
 

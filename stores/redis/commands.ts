@@ -10,6 +10,7 @@ export interface Commands {
   hgetall: (key: string) => Promise<Record<string, string>>;
   hget: (key: string, field: string) => Promise<string | null>;
   hset: (key: string, field: string, value: string) => Promise<number>;
+  hsetnx: (key: string, field: string, value: string) => Promise<number>;
   hdel: (key: string, field: string) => Promise<number>;
   hmget: (key: string, ...fields: string[]) => Promise<(string | null)[]>;
   hvals: (key: string) => Promise<string[]>;
@@ -23,6 +24,7 @@ export interface Commands {
     ...nx: ['NX'] | []
   ) => Promise<'OK' | null>;
   rpush: (key: string, value: string) => Promise<number>;
+  lrem: (key: string, count: 1, value: string) => Promise<number>;
   ltrim: (key: string, from: number, to: number) => Promise<unknown>;
   unlink: (key: string) => Promise<number>;
   pexpire: (key: string, ms: number) => Promise<number>;
@@ -36,9 +38,15 @@ export interface Commands {
     to: string | number,
     ...options: (string | number)[]
   ) => Promise<string[]>;
+  xrange: (...range: StreamRange) => Promise<StoredEntries>;
+  xrevrange: (...range: StreamRange) => Promise<StoredEntries>;
   /** Replies of reads made at one moment, in their order. */
   together: (add: (reads: Reads) => unknown) => Promise<unknown[]>;
 }
+
+/** In the order of the command: XRANGE takes the lower end first, XREVRANGE the upper one. */
+type StreamRange = [key: string, from: string, to: string, count: 'COUNT', most: number];
+type StoredEntries = [id: string, fields: string[]][];
 
 /** Reads that are sent together. */
 export interface Reads {
@@ -51,8 +59,21 @@ export interface Reads {
 }
 
 const SINGLE = [
-  ...['hgetall', 'hget', 'hset', 'hdel', 'hmget', 'hvals', 'llen', 'lrange'],
-  ...['rpush', 'ltrim', 'set', 'unlink', 'pexpire', 'pttl', 'zadd', 'zrem', 'zrangebyscore'],
+  ...['hgetall', 'hget', 'hset', 'hsetnx', 'hdel', 'hmget', 'hvals', 'llen', 'lrange'],
+  ...[
+    'rpush',
+    'lrem',
+    'ltrim',
+    'xrange',
+    'xrevrange',
+    'set',
+    'unlink',
+    'pexpire',
+    'pttl',
+    'zadd',
+    'zrem',
+    'zrangebyscore',
+  ],
 ] as const;
 
 /** The commands of a connection; `send` decides how a temporary refusal of Redis is retried. */

@@ -3,6 +3,14 @@ import type { Commands } from './commands.js';
 import type { KeySpace } from './keys.js';
 import type { Transitions } from './transitions.js';
 
+/** Settings of the audit trail. */
+export interface AuditSettings {
+  /** Keys of signatures: the first signs, each verifies. Without one entries are not signed. */
+  keys: readonly string[];
+  /** How long entries are kept, ms; 0: no limit. */
+  keptMs: number;
+}
+
 /** What all parts of the store share that work on one Redis, or on one in-process keyspace. */
 export interface RedisContext {
   redis: Commands;
@@ -16,6 +24,7 @@ export interface RedisContext {
   now: () => number;
   /** How another thread opens the leases; absent if it cannot. */
   leaseThread?: LeaseThread;
+  audit: AuditSettings;
   /** Sends everything written in the current turn of the event loop together. */
   corkWrites: () => void;
 }

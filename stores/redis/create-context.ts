@@ -2,7 +2,7 @@ import { LIMITS } from '../../protocol/limits.js';
 import { FIRST_LAYOUT, RECORD_LAYOUT } from '../transitions/lib/layout.js';
 import type { RedisConnection } from './clients.js';
 import { commandsOf } from './commands.js';
-import type { RedisContext } from './context.js';
+import type { AuditSettings, RedisContext } from './context.js';
 import { corkWrites } from './cork-writes.js';
 import { createKeySpace } from './keys.js';
 import { THIS_LIBRARY, type Library } from './library.js';
@@ -28,6 +28,13 @@ export interface RedisStoreOptions {
    * which read only that layout, cannot be detected. Set 2 once the last of them has ended.
    */
   recordLayout?: number;
+  /**
+   * Keys that sign the entries of the audit trail, of at least 32 characters each: the first signs,
+   * each verifies. All processes need them. Default: entries are chained, but not signed.
+   */
+  auditKeys?: readonly string[];
+  /** How long entries of the audit trail are kept, seconds. Default 0: forever. */
+  auditTtlSeconds?: number;
 }
 
 export interface ContextOptions {
@@ -50,6 +57,18 @@ export function toExpiry({ streamTtlSeconds, sessionTtlSeconds }: RedisStoreOpti
     sessionTtlSeconds: sessionTtlSeconds ?? 0,
   };
 }
+
+/** @throws Error for a key that could be guessed */
+export function toAuditSettings({
+  auditKeys = [],
+  auditTtlSeconds = 0,
+}: Pick<RedisStoreOptions, 'auditKeys' | 'auditTtlSeconds'>): AuditSettings {
+  if (auditKeys.some((key) => key.length < SHORTEST_KEY)) {
+    throw new Error(`auditKeys: a key has at least ${String(SHORTEST_KEY)} characters.`);
+  }
+  return { keys: auditKeys, keptMs: auditTtlSeconds * 1000 };
+}
+const SHORTEST_KEY = 32;
 
 /** A context on a connection, with the announcement of this process. */
 export interface RedisConnectionContext extends RedisContext {
@@ -101,6 +120,7 @@ export function createContext(
     layout: processes.layout,
     maxEntries: options.maxChunks ?? LIMITS.streamEntries,
     now: Date.now,
+    audit: toAuditSettings(options),
     corkWrites: () => {
       corkWrites(redis);
     },

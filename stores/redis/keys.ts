@@ -59,7 +59,18 @@ export interface KeySpace {
   owner: (owner: SessionOwner) => Owner;
   /** Owners by the time of their next repair. */
   ownersIndex: string;
+  /** Acts of a conversation that are yet to be relayed, in its slot. */
+  outbox: (sessionId: string) => string;
+  /** The audit trail of a tenant, or of all users without one, in one slot. */
+  audit: (tenant: string) => AuditKeys;
 }
+
+/**
+ * head: hash, number and hash of the newest entry, and `from` those of the newest that was dropped ·
+ * chain: stream of entries by number · seen: sorted set of ids by time · people: hash of the keys of
+ * pseudonyms by user · names: hash of users by pseudonym.
+ */
+export type AuditKeys = Record<'head' | 'chain' | 'seen' | 'people' | 'names', string>;
 
 export const DEFAULT_PREFIX = 'hx';
 
@@ -130,6 +141,17 @@ export function createKeySpace(prefix: string = DEFAULT_PREFIX): KeySpace {
       return ownerAt(`${prefix}:owner:{${tag}}:`, `u:${user}`);
     },
     ownersIndex: `${prefix}:owners`,
+    outbox: (sessionId) => `${shared(sessionId)}audit`,
+    audit: (tenant) => {
+      const tag = `${prefix}:audit:{t:${toKeyPart(tenant)}}`;
+      return {
+        head: `${tag}:head`,
+        chain: `${tag}:chain`,
+        seen: `${tag}:seen`,
+        people: `${tag}:people`,
+        names: `${tag}:names`,
+      };
+    },
   };
 }
 

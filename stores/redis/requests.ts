@@ -80,7 +80,8 @@ export function beginChildRequest({
 
 export function rewindRequest(input: RewindInput, contents: Contents): RequestOf<'rewind'> {
   const { runId, nonce, now, mode, by = '' } = input;
-  const fixed = { runId, nonce, now, mode, by };
+  const act = contents.addOptional(input.act);
+  const fixed = { runId, nonce, now, mode, by, act };
   if (input.mode === 'from_checkpoint') {
     return { ...fixed, checkpointId: input.checkpointId, messageId: undefined, messages: [] };
   }

@@ -12,6 +12,7 @@ import type { Sessions } from '../contract/sessions.js';
 import type { ClaimResult, Steps } from '../contract/steps.js';
 import type { Store } from '../contract/store.js';
 import { branchRequests } from './branch-requests.js';
+import { createAudit } from './audit.js';
 import type { RedisContext } from './context.js';
 import { createDocumentPrimitives } from './document-primitives.js';
 import { createDueLists } from './due-lists.js';
@@ -81,6 +82,7 @@ export function createRedisSessionStore(context: RedisContext): Store {
     waiting,
     due: createDueLists(context),
     owners,
+    audit: createAudit(context),
     leases: createLeases(context, context.leaseThread),
   };
 }
@@ -110,16 +112,21 @@ function createRunTransitions({
     },
     beginChild: (input) =>
       transitions.run('beginChild', input.child.sessionId, beginChildRequest(input)),
-    resume: ({ sessionId, by = '', ...input }) =>
-      transitions.run('resumeRun', sessionId, { ...input, by }),
+    resume: ({ sessionId, by = '', act, ...input }) =>
+      transitions.run('resumeRun', sessionId, (contents) => ({
+        ...input,
+        by,
+        act: contents.addOptional(act),
+      })),
     rewind: (input) =>
       transitions.run('rewind', input.sessionId, (contents) => rewindRequest(input, contents)),
-    stop: (sessionId, { runId, ...stop }) =>
+    stop: (sessionId, { runId, act, ...stop }) =>
       transitions.run('stop', sessionId, (contents) => ({
         runId,
         mode: stop.mode,
         record: contents.addJson(stop),
         now: now(),
+        act: contents.addOptional(act),
       })),
     end: (input) =>
       transitions.run('end', input.sessionId, (contents) => endRequest(input, contents)),
@@ -181,11 +188,12 @@ function createCallTransitions({
         settleRequest(input, contents, layout),
       );
     },
-    extendDeadline: ({ sessionId, ...input }) =>
-      transitions.run('extendDeadline', sessionId, {
+    extendDeadline: ({ sessionId, act, ...input }) =>
+      transitions.run('extendDeadline', sessionId, (contents) => ({
         ...input,
         mostAheadMs: LIMITS.deadlineAheadMs,
-      }),
+        act: contents.addOptional(act),
+      })),
     lease: ({ sessionId, ...input }) => transitions.run('leaseCall', sessionId, input),
     takeId: ({ sessionId, ...input }) => transitions.run('takeCallId', sessionId, input),
   };

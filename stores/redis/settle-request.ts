@@ -33,6 +33,7 @@ export function settleRequest(
     ...workRequest(input, contents, layout),
     chunks: contents.addAll(toCheckedJson(chunks)),
     chunkCount: chunks.length,
+    act: 'act' in input ? contents.addOptional(input.act) : undefined,
   };
 }
 

@@ -1,4 +1,5 @@
 import { HelixError } from '../../protocol/errors.js';
+import type { Head, StoredEntry } from '../record/audit-chain.js';
 import { toStoredJson } from '../record/to-stored-json.js';
 import {
   FREEING,
@@ -10,7 +11,7 @@ import {
 } from '../transitions/library.js';
 import { RECORD_LAYOUT } from '../transitions/lib/layout.js';
 import { createContents, type Contents } from './contents.js';
-import type { DueKeys, KeySpace } from './keys.js';
+import type { AuditKeys, DueKeys, KeySpace } from './keys.js';
 import type { TransitionMode } from './library.js';
 import { parseReply, type OwnerResultOf, type ResultOf } from './transition-results.js';
 import type { SessionOwner } from '../contract/waiting.js';
@@ -53,6 +54,18 @@ export interface Transitions {
     times: { now: number; again: number },
     most: { urgent: number; routine: number },
   ) => Promise<{ urgent: string[]; routine: string[] }>;
+  /**
+   * Appends entries to an audit chain if it still ends at `head` and has none of their ids; returns
+   * where it ends now, and the ids that it has.
+   */
+  chainAudit: (
+    keys: Pick<AuditKeys, 'head' | 'chain' | 'seen'>,
+    head: Head,
+    entries: readonly (StoredEntry & { id: string })[],
+    now: number,
+  ) => Promise<{ chained: boolean; head: Head; known: string[] }>;
+  /** Drops the oldest entries of an audit chain, up to and including this one. */
+  trimAudit: (keys: Pick<AuditKeys, 'head' | 'chain'>, last: Head) => Promise<void>;
   /**
    * Moves a session that was taken from a list; false if it was noted since. Without `at` it is
    * removed from the lists.
@@ -127,6 +140,16 @@ export function createTransitions(
       const reply = await runLibrary('writing', [urgent, routine], args);
       const [count, ...taken] = reply as [number, ...string[]];
       return { urgent: taken.slice(0, count), routine: taken.slice(count) };
+    },
+    chainAudit: async ({ head: at, chain, seen }, { n, hash }, entries, now) => {
+      const added = entries.flatMap((entry) => [entry.id, entry.text, entry.hash, entry.mac]);
+      const args = ['chainAudit', now, n, hash, ...added];
+      const reply = (await runLibrary('writing', [at, chain, seen], args)) as string[];
+      const [kind, number = '0', newest = '', ...known] = reply;
+      return { chained: kind === 'chained', head: { n: Number(number), hash: newest }, known };
+    },
+    trimAudit: async ({ head, chain }, { n, hash }) => {
+      await runLibrary('writing', [head, chain], ['trimAudit', n, hash]);
     },
     putDue: async (from, onto, sessionId, taken, at) =>
       (await runLibrary('writing', [from, onto], ['putDue', sessionId, taken, at ?? ''])) === 1,

@@ -1,6 +1,7 @@
 import { byteLength, formatInt, redis } from './lib/host.js';
 import { armExpiry } from './lib/expiry.js';
 import { completeRun } from './lib/finish.js';
+import { noteAct } from './lib/outbox.js';
 import { contentAt, only, type Content } from './lib/request.js';
 import { dropFields, readRoot, setFields, writeRoot } from './lib/root.js';
 import { OWN_KEYS, type Session } from './lib/session.js';
@@ -24,6 +25,8 @@ export interface BranchRequest {
   results: { id: string; output?: Content }[];
   /** Present on the last part only. */
   end?: BranchEnd;
+  /** The entry of the audit trail, with the last part. */
+  act?: Content;
 }
 
 interface BranchEnd {
@@ -73,6 +76,7 @@ export function branch(session: Session, request: BranchRequest, args: readonly 
   if (request.end !== undefined) {
     if (isBegun) keep(session);
     createCopy(session, request, request.end, args);
+    noteAct(session, args, request.act, 'branched');
     return only('branched');
   }
   writeRoot(session);

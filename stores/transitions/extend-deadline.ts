@@ -2,7 +2,8 @@ import { redis } from './lib/host.js';
 import { readCall, wasTakenIn } from './lib/calls.js';
 import { noteDeadline } from './lib/deadlines.js';
 import { int } from './lib/json.js';
-import { only } from './lib/request.js';
+import { noteAct } from './lib/outbox.js';
+import { only, type Content } from './lib/request.js';
 import { isTerminal, num, readRoot, setFields, storeNow } from './lib/root.js';
 import type { Session } from './lib/session.js';
 import { ownerOf } from './lib/walk.js';
@@ -19,6 +20,8 @@ export interface ExtendDeadlineRequest {
   /** Maximum distance of a deadline from now, ms. */
   mostAheadMs: number;
   now: number;
+  /** The entry of the audit trail. */
+  act?: Content;
 }
 
 const CALL = ['state', 'kind', 'late', 'lapsed', 'deadline'] as const;
@@ -33,14 +36,18 @@ const CALL = ['state', 'kind', 'late', 'lapsed', 'deadline'] as const;
  * @returns `extended` with the deadline · `expired` · `already_completed` · `not_pending` ·
  * `stale_run` · `no_deadline` · `too_far`
  */
-export function extendDeadline(requested: Session, request: ExtendDeadlineRequest): string {
+export function extendDeadline(
+  requested: Session,
+  request: ExtendDeadlineRequest,
+  args: readonly string[],
+): string {
   const { toolCallId: id, runId } = request;
   const session = ownerOf(requested, id);
   const call = readCall(session, id, CALL);
   if (call.late === '1' || call.lapsed !== undefined) return only('expired');
   if (call.state === 'settled' || wasTakenIn(session, id)) return only('already_completed');
   if (call.kind !== 'approval' && call.kind !== 'client') return only('not_pending');
-  const root = readRoot(session, ['run', 'status']);
+  const root = readRoot(session, ['run', 'status', 'tenant']);
   if (root.run !== runId || isTerminal(root.status)) return only('stale_run');
   if (call.state !== 'waiting') return only('already_completed');
   if (call.deadline === undefined) return only('no_deadline');
@@ -53,5 +60,6 @@ export function extendDeadline(requested: Session, request: ExtendDeadlineReques
   setFields(session, updated);
   setFields(session.conversation, updated);
   noteDeadline(session);
+  noteAct(session, args, request.act, 'extended', { tenant: root.tenant });
   return `{"kind":"extended","deadline":${int(deadline)},"dueInMs":${int(deadline - now)}}`;
 }

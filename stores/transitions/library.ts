@@ -4,6 +4,7 @@ import { beginChild } from './begin-child.js';
 import { BEGIN_QUEUED_FIELDS, beginQueued } from './begin-queued.js';
 import { begin, BEGIN_FIELDS } from './begin.js';
 import { branch } from './branch.js';
+import { chainAudit, trimAudit } from './chain-audit.js';
 import { claim, CLAIM_FIELDS } from './claim.js';
 import { closeWriter } from './close-writer.js';
 import { commit, COMMIT_FIELDS } from './commit.js';
@@ -129,6 +130,8 @@ export function run(keys: readonly string[], args: readonly string[]): unknown {
   if (name === 'noteDue') return noteDue(keys, args);
   if (name === 'takeDue') return takeDue(keys, args);
   if (name === 'putDue') return putDue(keys, args);
+  if (name === 'chainAudit') return chainAudit(keys, args);
+  if (name === 'trimAudit') return trimAudit(keys, args);
   if (name === 'noteSnapshot') return noteSnapshot(keys, args);
   const ofOwner = (OWNER_TRANSITIONS as Record<string, OwnerTransition | undefined>)[name];
   if (ofOwner !== undefined) return runOfOwner(ofOwner, keys, args);

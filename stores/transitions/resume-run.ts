@@ -5,7 +5,8 @@ import { recountControls } from './lib/controls.js';
 import { jsonOf, writerOf } from './lib/entries.js';
 import { int, nullable, text } from './lib/json.js';
 import { closeLog, openLog, sequenceOf, write } from './lib/log.js';
-import { MORE, only } from './lib/request.js';
+import { noteAct } from './lib/outbox.js';
+import { MORE, only, type Content } from './lib/request.js';
 import { isTerminal, num, readRoot, setFields } from './lib/root.js';
 import { readHead } from './lib/rows.js';
 import type { Session } from './lib/session.js';
@@ -20,6 +21,8 @@ export interface ResumeRunRequest {
   mode: string;
   /** The requester. */
   by: string;
+  /** The entry of the audit trail. */
+  act?: Content;
 }
 
 export const RESUME_FIELDS = [
@@ -39,6 +42,7 @@ export const RESUME_FIELDS = [
   'messageId',
   'turnSeq',
   'openSeq',
+  'tenant',
 ] as const;
 
 /**
@@ -51,7 +55,11 @@ export const RESUME_FIELDS = [
  * @returns `resumed` with the run · `not_found` · `active` · `stale_run` · `final` · `more`, send
  * the request again
  */
-export function resumeRun(session: Session, request: ResumeRunRequest): string {
+export function resumeRun(
+  session: Session,
+  request: ResumeRunRequest,
+  args: readonly string[],
+): string {
   const { runId, nonce, now, mode, by } = request;
   const root = readRoot(session, RESUME_FIELDS);
   if (root.agent === undefined) return only('not_found');
@@ -90,6 +98,7 @@ export function resumeRun(session: Session, request: ResumeRunRequest): string {
     step,
   };
   startRun(session, run, log.seq, now);
+  noteAct(session, args, request.act, 'begun', { tenant: root.tenant, runId: id });
   return `{"kind":"resumed","run":{${newestRunJson(session)}}}`;
 }
 

@@ -14,7 +14,8 @@ import {
   type StoredMessage,
 } from './lib/messages.js';
 import { newestTurn, noteTurn, readMessagePlace } from './lib/places.js';
-import { MORE, only } from './lib/request.js';
+import { noteAct } from './lib/outbox.js';
+import { MORE, only, type Content } from './lib/request.js';
 import { isStateKept, restoreState } from './lib/restored-state.js';
 import { findTarget, type Target } from './lib/rewind-target.js';
 import { noteRewind } from './lib/rewinds.js';
@@ -36,6 +37,8 @@ export interface RewindRequest {
   messageId?: string;
   /** Messages that replace that message of a user and everything after it. */
   messages: MessageArgument[];
+  /** The entry of the audit trail. */
+  act?: Content;
 }
 
 export const REWIND_FIELDS = [
@@ -49,6 +52,7 @@ export const REWIND_FIELDS = [
   'turnRow',
   'turnSeq',
   'messageId',
+  'tenant',
 ] as const;
 
 /**
@@ -98,7 +102,9 @@ export function rewind(session: Session, request: RewindRequest, args: readonly 
   const checkpoint = checkpointAt(session, target.checkpoints - 1)?.id;
   if (checkpoint === undefined) dropFields(session, ['checkpoint']);
   else setFields(session, ['checkpoint', checkpoint]);
-  startAgain(session, request, target, edited, checkpoint);
+  const { tenant } = root;
+  const runId = startAgain(session, request, target, edited, checkpoint);
+  noteAct(session, args, request.act, 'begun', { tenant, runId });
   return `{"kind":"rewound","run":{${newestRunJson(session)}}}`;
 }
 
@@ -109,14 +115,14 @@ function stays(session: Session, id: string, rows: number): boolean {
   return place === undefined || place.row < rows;
 }
 
-/** Stores the replacing messages, informs viewers and starts the run. */
+/** Stores the replacing messages, informs viewers and starts the run. @returns its id */
 function startAgain(
   session: Session,
   { nonce, now, mode, by }: RewindRequest,
   target: Target,
   edited: readonly StoredMessage[],
   checkpoint: string | undefined,
-): void {
+): string {
   const { turn, step } = target;
   let { shown } = target;
   if (edited.length > 0) {
@@ -149,4 +155,5 @@ function startAgain(
   noteTurn(session, { turn: turn.turn, row: turn.row, seq: turnSeq, messageId: message });
   const run = { id, n, mode, by, turn: turn.turn, message, turnSeq, turnRow: turn.row, seq, step };
   startRun(session, run, log.seq, now, ['uiCount', int(shown)]);
+  return id;
 }

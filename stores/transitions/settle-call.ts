@@ -8,6 +8,7 @@ import { field, int } from './lib/json.js';
 import { takeLateAnswer } from './lib/late-answers.js';
 import { noteLayout } from './lib/layout.js';
 import { closeLog, openLog, writeAll } from './lib/log.js';
+import { noteAct } from './lib/outbox.js';
 import { restIfWaiting } from './lib/pause.js';
 import { contentAt, only, type Content, type WriterRequest } from './lib/request.js';
 import { continueAlone, NOTHING_RESUMED, resumeIfAnswered } from './lib/resume.js';
@@ -57,6 +58,8 @@ export interface SettleCallRequest {
   hasEvents: boolean;
   chunks: Content;
   chunkCount: number;
+  /** The entry of the audit trail; absent for results of tools and sub-agents. */
+  act?: Content;
 }
 
 const CALL = ['state', 'kind', 'late', 'lapsed', 'lapsedAt', 'ask', 'deadline', 'child'] as const;
@@ -85,7 +88,10 @@ export function settleCall(
   const call = readCall(session, id, CALL);
   const isLate = call.late === '1' && source === 'client' && call.kind === 'client';
   const lapsed = takeLateAnswer(session, id, call, source, request.late ?? '');
-  if (lapsed !== undefined) return only(lapsed);
+  if (lapsed !== undefined) {
+    if (lapsed === 'late') noteAct(session, args, request.act, 'late');
+    return only(lapsed);
+  }
   const isPersons = source === 'approval' || source === 'client';
   if (isPersons && call.late === '1' && call.kind === 'approval') return only('expired');
 
@@ -111,6 +117,7 @@ export function settleCall(
   }
   writeAll(log, chunks, source === 'tool' ? (writer as WriterRequest).name : '');
   keep(session, request, args);
+  noteAct(session, args, request.act, 'stored');
   if (source === 'client') redis.call('HDEL', session.calls, `late:${id}`);
 
   let resumed = NOTHING_RESUMED;

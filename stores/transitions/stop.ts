@@ -2,6 +2,7 @@ import { speakerOf } from './lib/chunks.js';
 import { endingOfStop, finish } from './lib/finish.js';
 import { text } from './lib/json.js';
 import { closeLog, openLog } from './lib/log.js';
+import { noteAct } from './lib/outbox.js';
 import { contentAt, only, type Content } from './lib/request.js';
 import { isLive, readRoot } from './lib/root.js';
 import { isConversation, type Session } from './lib/session.js';
@@ -14,6 +15,8 @@ export interface StopTransitionRequest {
   /** The stop record. */
   record: Content;
   now: number;
+  /** The entry of the audit trail. */
+  act?: Content;
 }
 
 /**
@@ -27,17 +30,19 @@ export interface StopTransitionRequest {
  */
 export function stop(
   session: Session,
-  { runId, mode, record, now }: StopTransitionRequest,
+  { runId, mode, record, now, act }: StopTransitionRequest,
   args: readonly string[],
 ): string {
   const current = readRoot(session, ['run', 'status']);
   if (!isLive(current.status)) return only('nothing');
   if (runId !== undefined && runId !== current.run) return only('nothing');
   const { conversation } = session;
-  const root = readRoot(conversation, ['run', 'status', 'agent', 'committed', 'seq']);
+  const root = readRoot(conversation, ['run', 'status', 'agent', 'committed', 'seq', 'tenant']);
   if (!isConversation(session) && !isLive(root.status)) return only('nothing');
   const run = root.run ?? '';
   const request = requestStop(conversation, mode, contentAt(args, record));
+  const { tenant } = root;
+  noteAct(session, args, act, request.isSpeaking ? 'stopping' : 'ended', { tenant, runId: run });
   if (request.isSpeaking) return `{"kind":"stopping","runId":${text(run)}}`;
   const log = openLog(conversation, root.seq);
   const speaker = speakerOf(conversation, root.agent, root.committed, now);

@@ -12,6 +12,7 @@ describe('parseEnv', () => {
       STREAM_TTL: 86_400,
       SESSION_TTL: 0,
       RECORD_LAYOUT: 1,
+      AUDIT_TTL: 0,
       TASK_QUEUE: 'agent-runs',
       MODEL_SLOTS: 300,
       TOOL_SLOTS: 200,

@@ -36,7 +36,7 @@ type CountingCommand =
   | ('HSET' | 'HSETNX' | 'HDEL' | 'HEXISTS' | 'HINCRBY' | 'HLEN' | 'HSTRLEN')
   | ('RPUSH' | 'LLEN' | 'LSET' | 'LREM' | 'LTRIM' | 'LINSERT')
   | ('SADD' | 'SREM' | 'SISMEMBER' | 'SCARD')
-  | ('XADD' | 'XDEL' | 'XLEN' | 'XTRIM' | 'ZADD' | 'ZREM' | 'SPUBLISH');
+  | ('XADD' | 'XDEL' | 'XLEN' | 'XTRIM' | 'ZADD' | 'ZREM' | 'ZREMRANGEBYSCORE' | 'SPUBLISH');
 
 export interface Host {
   call: (command: string, ...args: Argument[]) => unknown;

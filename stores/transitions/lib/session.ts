@@ -66,6 +66,7 @@ export type KeyName = (typeof OWN_KEYS)[number] | (typeof SHARED_KEYS)[number];
  * - owners: hash of call ids and the part of the sub-agent that made them
  * - erased: hash of sub-agents' sessions that are yet to be removed
  * - channel, stop: channels for publications
+ * - audit: list of acts that are yet to be relayed, see lib/outbox; it is no key of the session, whose end it outlives
  */
 export type Session = Record<KeyName, string> & {
   /** Id of the conversation. */

@@ -1,0 +1,60 @@
+// The defences of the audit trail; see mutations.mjs.
+const TAMPERED = 'test/stores/redis/audit.test.ts';
+
+export const audit = [
+  {
+    defence: 'Audit: the transition of an answer appends its entry',
+    file: 'stores/transitions/settle-call.ts',
+    edits: [["  noteAct(session, args, request.act, 'stored');\n", '']],
+    test: 'audit trail an act leaves one entry, which the relay moves to the chain of the tenant',
+  },
+  {
+    defence: 'Audit: the transition of a stop appends its entry',
+    file: 'stores/transitions/stop.ts',
+    edits: [
+      [
+        "  noteAct(session, args, act, request.isSpeaking ? 'stopping' : 'ended', { tenant, runId: run });\n",
+        '',
+      ],
+    ],
+    test: 'audit trail every act of people and rules leaves its entry, other transitions leave none',
+  },
+  {
+    defence: 'Audit: an entry that the chain has is not chained again',
+    file: 'stores/transitions/chain-audit.ts',
+    edits: [["if (redis.call('ZSCORE', seen, id) !== false) known.push(id);", '']],
+    test: 'audit trail many relays at once chain each entry once, without gaps',
+  },
+  {
+    defence: 'Audit: an entry follows the head that its hash was made on',
+    file: 'stores/transitions/chain-audit.ts',
+    edits: [['n !== number || hash !== expected || known.length > 0', 'known.length > 0']],
+    test: 'audit trail many relays at once chain each entry once, without gaps',
+  },
+  {
+    defence: 'Audit: an edited entry does not verify',
+    file: 'stores/record/audit-chain.ts',
+    edits: [["    if (hash !== hashOf(last.hash, n, text)) return 'changed';\n", '']],
+    suite: TAMPERED,
+    test: 'a chain of audit entries that was changed in Redis an edited entry is found',
+  },
+  {
+    defence: 'Audit: a chain that was written again lacks the signatures',
+    file: 'stores/record/audit-chain.ts',
+    edits: [
+      [
+        "    if (!keys.some((key) => isSame(mac, sign(key, tenant, n, hash)))) return 'signature';\n",
+        '',
+      ],
+    ],
+    suite: TAMPERED,
+    test: 'a chain of audit entries that was changed in Redis a chain that was written again from an edited entry on lacks the signatures',
+  },
+  {
+    defence: 'Audit: with the key of a pseudonym its name is gone',
+    file: 'stores/redis/audit-people.ts',
+    edits: [['      await callRedis(redis.hdel(names, toPseudonym(key, person)));\n', '']],
+    suite: TAMPERED,
+    test: 'the relay nothing of a person is in the trail but the pseudonym, and its key only once',
+  },
+];

@@ -1,0 +1,121 @@
+import type { Actor, Channel, Role } from '../../protocol/actor.js';
+
+/**
+ * What is recorded. `erased` is the receipt of an erasure that is complete, `read` and `export` are of
+ * conversations of others, `forget` erases a person.
+ */
+export type AuditAction =
+  | ('approve' | 'deny' | 'result' | 'error' | 'expire' | 'extend' | 'stop')
+  | ('resume' | 'retry' | 'branch' | 'erase' | 'erased' | 'read' | 'export' | 'forget');
+
+/** Small facts about an act; never content of people, models or tools. */
+export type AuditDetail = Readonly<Record<string, string | number | boolean>>;
+
+/**
+ * An act as its transition appends it to the outbox of the conversation. The transition adds the
+ * tenant and the run where only the record knows them, and the outcome.
+ */
+export interface Act extends Actor {
+  /** Unique; the chain keeps one entry of each id. */
+  id: string;
+  /** ms since the epoch. */
+  at: number;
+  action: AuditAction;
+  tenant?: string | undefined;
+  runId?: string | undefined;
+  toolCallId?: string | undefined;
+  toolName?: string | undefined;
+  /** SHA-256 of the input that was approved, or of the result that was given, as JSON. */
+  inputHash?: string | undefined;
+  /** SHA-256 of the reason. */
+  reasonHash?: string | undefined;
+  detail?: AuditDetail | undefined;
+  outcome?: string | undefined;
+}
+
+/** An entry of a tenant's chain. */
+export interface AuditEntry {
+  id: string;
+  /** ms since the epoch, by the clock of the process that acted. */
+  at: number;
+  /** Pseudonym of the person; `rule` if there was none. */
+  actor: string;
+  roles?: readonly Role[] | undefined;
+  via: Channel;
+  tenant?: string | undefined;
+  action: AuditAction;
+  target: {
+    /** As clients know it. */
+    sessionId?: string | undefined;
+    runId?: string | undefined;
+    toolCallId?: string | undefined;
+    toolName?: string | undefined;
+    /** Pseudonym. */
+    person?: string | undefined;
+  };
+  outcome: string;
+  inputHash?: string | undefined;
+  reasonHash?: string | undefined;
+  detail?: AuditDetail | undefined;
+}
+
+/** An entry at its place in the chain. */
+export interface ChainedEntry {
+  /** From 1, without gaps. */
+  n: number;
+  entry: AuditEntry;
+  /** The person's name, while the key of the pseudonym exists. */
+  name?: string | undefined;
+}
+
+export interface AuditQuery {
+  /** ms since the epoch, inclusive. */
+  since?: number | undefined;
+  until?: number | undefined;
+  action?: AuditAction | undefined;
+  /** The person, by name. */
+  actor?: string | undefined;
+  limit: number;
+  /** As returned with the page before. */
+  cursor?: string | undefined;
+}
+
+export interface AuditPage {
+  /** The newest first. */
+  entries: ChainedEntry[];
+  /** Absent on the last page. */
+  cursor?: string | undefined;
+}
+
+/** `fault` is of the first entry, by its number, that is not as it was written. */
+export interface AuditVerdict {
+  ok: boolean;
+  /** Entries that were checked. */
+  entries: number;
+  /** Entries that carry a signature of a known key. */
+  signed: number;
+  /** Number of the oldest entry; more than 1 once old entries were dropped. */
+  first: number;
+  /** Hash of the newest entry, to be compared with one that was noted elsewhere. */
+  head: string;
+  fault?: { n: number; reason: AuditFault } | undefined;
+}
+
+/** `unsigned`: a key is set, and the newest entries carry no signature of it. */
+export type AuditFault = 'missing' | 'changed' | 'malformed' | 'signature' | 'unsigned';
+
+/**
+ * The audit trail: one chain of entries per tenant, each with the hash of the one before. Acts get
+ * there by way of their conversation's outbox, to which the transition that does the act appends.
+ */
+export interface Audit {
+  /** Moves what is in the outbox of a conversation to its tenant's chain; returns what was new there. */
+  relay: (sessionId: string) => Promise<AuditEntry[]>;
+  /** Appends an act that no transition does; resolves once it is in the chain. */
+  record: (act: Act, target: { sessionId?: string; person?: string }) => Promise<AuditEntry[]>;
+  page: (tenant: string | undefined, query: AuditQuery) => Promise<AuditPage>;
+  /** Recomputes the chain from its oldest entry. */
+  verify: (tenant: string | undefined) => Promise<AuditVerdict>;
+  /** Destroys the key of a person's pseudonym; true if there was one. */
+  forget: (tenant: string | undefined, person: string) => Promise<boolean>;
+}

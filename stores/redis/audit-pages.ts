@@ -1,0 +1,102 @@
+import { HelixError } from '../../protocol/errors.js';
+import type { Audit, AuditEntry, AuditQuery, ChainedEntry } from '../contract/audit.js';
+import type { StoredEntry } from '../record/audit-chain.js';
+import type { People } from './audit-people.js';
+import type { RedisContext } from './context.js';
+import { callRedis } from './errors.js';
+import { parseStored } from './stored-json.js';
+
+const READ_AT_ONCE = 200;
+/** Entries examined for one page; a query that finds few gets what it found, and a cursor. */
+const MOST_LOOKS = 5_000;
+
+/** Reads of a tenant's chain, the newest first. */
+export function createAuditPages(
+  context: Pick<RedisContext, 'redis' | 'keys'>,
+  people: Pick<People, 'find' | 'namesOf'>,
+): Pick<Audit, 'page'> {
+  const { redis, keys } = context;
+  return {
+    page: async (tenant = '', query) => {
+      const actor = query.actor === undefined ? undefined : await people.find(tenant, query.actor);
+      // Of a person without a key nothing can be found.
+      if (query.actor !== undefined && actor === undefined) return { entries: [] };
+      const found: ChainedEntry[] = [];
+      let next = parseCursor(query.cursor);
+      for (let looks = 0; looks < MOST_LOOKS;) {
+        const before = next === undefined ? '+' : `(${String(next)}-0`;
+        const { chain } = keys.audit(tenant);
+        const page = await callRedis(redis.xrevrange(chain, before, '-', 'COUNT', READ_AT_ONCE));
+        looks += page.length;
+        for (const [id, fields] of page) {
+          const stored = toStored(id, fields);
+          if (stored === undefined) continue;
+          const entry = parseEntry(stored);
+          next = stored.n;
+          if (fits(entry, query, actor)) found.push({ n: stored.n, entry });
+          if (found.length >= query.limit) return named(tenant, found, next);
+        }
+        if (page.length < READ_AT_ONCE) return named(tenant, found, undefined);
+      }
+      return named(tenant, found, next);
+    },
+  };
+
+  async function named(tenant: string, entries: ChainedEntry[], next: number | undefined) {
+    const names = await people.namesOf(
+      tenant,
+      entries.map(({ entry }) => entry.actor),
+    );
+    return {
+      entries: entries.map((each) => ({ ...each, name: names.get(each.entry.actor) })),
+      cursor: next === undefined || next === 1 ? undefined : String(next),
+    };
+  }
+}
+
+function fits(
+  { at, action, actor }: AuditEntry,
+  query: AuditQuery,
+  wanted: string | undefined,
+): boolean {
+  if (query.since !== undefined && at < query.since) return false;
+  if (query.until !== undefined && at > query.until) return false;
+  if (query.action !== undefined && action !== query.action) return false;
+  return wanted === undefined || actor === wanted;
+}
+
+/** A chain from its oldest entry; undefined for one that is malformed. */
+export async function* readChain(
+  { redis, keys }: Pick<RedisContext, 'redis' | 'keys'>,
+  tenant: string,
+  pageSize: number,
+): AsyncGenerator<StoredEntry | undefined> {
+  let after = '-';
+  for (;;) {
+    const { chain } = keys.audit(tenant);
+    const page = await callRedis(redis.xrange(chain, after, '+', 'COUNT', pageSize));
+    for (const [id, fields] of page) yield toStored(id, fields);
+    const last = page.at(-1)?.[0];
+    if (last === undefined || page.length < pageSize) return;
+    after = `(${last}`;
+  }
+}
+
+/** @throws HelixError `corrupt_record` for an entry that is no JSON */
+export function parseEntry({ text }: Pick<StoredEntry, 'text'>): AuditEntry {
+  return parseStored(text, 'audit entry') as AuditEntry;
+}
+
+function toStored(id: string, fields: readonly string[]): StoredEntry | undefined {
+  const stored: Record<string, string | undefined> = {};
+  for (let at = 0; at < fields.length; at += 2) stored[fields[at] ?? ''] = fields[at + 1];
+  const { e: text, h: hash, m: mac } = stored;
+  if (text === undefined || hash === undefined || mac === undefined) return undefined;
+  return { n: Number(id.split('-')[0]), text, hash, mac };
+}
+
+function parseCursor(cursor: string | undefined): number | undefined {
+  if (cursor === undefined) return undefined;
+  if (/^[1-9]\d{0,14}$/.test(cursor)) return Number(cursor);
+  throw new HelixError('validation_error', 'The cursor is not one that was returned.');
+}

@@ -1,0 +1,133 @@
+import { rootOf, toShownSessionId } from '../../protocol/ids.js';
+import type { Act, Audit, AuditEntry } from '../contract/audit.js';
+import { chainOn, checkChain, NO_HEAD, type Head } from '../record/audit-chain.js';
+import { toEntry } from '../record/audit-entry.js';
+import { createPeople } from './audit-people.js';
+import { createAuditPages, parseEntry, readChain } from './audit-pages.js';
+import type { RedisContext } from './context.js';
+import { callRedis } from './errors.js';
+import { parseStored } from './stored-json.js';
+
+/** Acts of one conversation that are relayed at once. */
+const BATCH = 100;
+/** Many relays append to the same chain; each try that fails means that another one succeeded. */
+const MOST_TRIES = 200;
+/** A process drops old entries of a tenant this often. */
+const TRIM_MS = 60_000;
+const PAGE = 500;
+
+/** The audit trail: a chain for each tenant, in the tenant's own slot. */
+export function createAudit(context: RedisContext): Audit {
+  const { redis, keys, transitions, now } = context;
+  const { keys: signingKeys, keptMs } = context.audit;
+  const people = createPeople(context);
+  const trimmedAt = new Map<string, number>();
+
+  async function readHead(tenant: string): Promise<Head & { from: Head }> {
+    const names = ['n', 'hash', 'from', 'fromHash'] as const;
+    const stored = await callRedis(redis.hmget(keys.audit(tenant).head, ...names));
+    const [n, hash, from, fromHash] = stored;
+    return {
+      n: Number(n ?? 0),
+      hash: hash ?? '',
+      from: { n: Number(from ?? 0), hash: fromHash ?? '' },
+    };
+  }
+
+  /** @returns those that the chain did not have */
+  async function append(tenant: string, entries: readonly AuditEntry[]): Promise<AuditEntry[]> {
+    let left = [...entries];
+    let { n, hash }: Head = await readHead(tenant);
+    for (let tries = 0; left.length > 0 && tries < MOST_TRIES; tries += 1) {
+      const texts = left.map((entry) => JSON.stringify(entry));
+      const chained = chainOn({ n, hash }, texts, { tenant, keys: signingKeys });
+      const added = chained.map((entry, at) => ({ ...entry, id: left[at]?.id ?? '' }));
+      const reply = await transitions.chainAudit(keys.audit(tenant), { n, hash }, added, now());
+      if (reply.chained) {
+        await trim(tenant);
+        return left;
+      }
+      ({ n, hash } = reply.head);
+      left = left.filter(({ id }) => !reply.known.includes(id));
+    }
+    if (left.length > 0) throw new Error('the audit chain is appended to without end');
+    return [];
+  }
+
+  /** Drops entries that are older than they are kept. */
+  async function trim(tenant: string): Promise<void> {
+    if (keptMs === 0 || now() - (trimmedAt.get(tenant) ?? 0) < TRIM_MS) return;
+    trimmedAt.set(tenant, now());
+    let last: Head = NO_HEAD;
+    for await (const stored of readChain(context, tenant, PAGE)) {
+      if (stored === undefined || parseEntry(stored).at >= now() - keptMs) break;
+      last = stored;
+    }
+    if (last.n > 0) await transitions.trimAudit(keys.audit(tenant), last);
+  }
+
+  return {
+    relay: async (sessionId) => {
+      const root = rootOf(sessionId);
+      const outbox = keys.outbox(root);
+      const relayed: AuditEntry[] = [];
+      for (;;) {
+        const waiting = await callRedis(redis.lrange(outbox, 0, BATCH - 1));
+        if (waiting.length === 0) return relayed;
+        const target = { sessionId: toShownSessionId(root) };
+        for (const [tenant, acts] of byTenant(waiting)) {
+          const entries: AuditEntry[] = [];
+          for (const act of acts) {
+            entries.push(toEntry(act, target, await people.pseudonymOf(tenant, act.by)));
+          }
+          relayed.push(...(await append(tenant, entries)));
+        }
+        // By text: another process may relay the same outbox.
+        for (const text of waiting) await callRedis(redis.lrem(outbox, 1, text));
+      }
+    },
+    record: async (act, { sessionId, person }) => {
+      const { tenant = '' } = act;
+      const entry = toEntry(
+        act,
+        {
+          sessionId: sessionId === undefined ? undefined : toShownSessionId(rootOf(sessionId)),
+          person: person === undefined ? undefined : await people.pseudonymOf(tenant, person),
+        },
+        await people.pseudonymOf(tenant, act.by),
+      );
+      return append(tenant, [entry]);
+    },
+    ...createAuditPages(context, people),
+    verify: async (tenant = '') => {
+      // The head first: what is appended meanwhile is not checked.
+      const { from, ...head } = await readHead(tenant);
+      const check = checkChain(from, tenant, signingKeys);
+      for await (const stored of readChain(context, tenant, PAGE)) {
+        if (check.last.n >= head.n || !check.accept(stored)) break;
+      }
+      const fault = check.fault(head);
+      const { checked: entries, signed, last } = check;
+      return {
+        ok: fault === undefined,
+        entries,
+        signed,
+        first: from.n + 1,
+        head: last.hash,
+        ...(fault !== undefined && { fault }),
+      };
+    },
+    forget: (tenant = '', person) => people.forget(tenant, person),
+  };
+}
+
+/** Acts by the tenant whose chain they belong to, in their order. */
+function byTenant(waiting: readonly string[]): Map<string, Act[]> {
+  const acts = new Map<string, Act[]>();
+  for (const text of waiting) {
+    const act = parseStored(text, 'act') as Act;
+    const { tenant = '' } = act;
+    acts.set(tenant, [...(acts.get(tenant) ?? []), act]);
+  }
+  return acts;
+}

@@ -1,0 +1,187 @@
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { createRedisStores, type RedisStores } from '../../../stores/redis/index.js';
+import { createKeySpace } from '../../../stores/redis/keys.js';
+import { sign, hashOf } from '../../../stores/record/audit-chain.js';
+import { toAct } from '../../../stores/record/acts.js';
+import { newSessionId } from '../../support/session-driver.js';
+import { openTestStores, sharedRedisUrl, type TestStores } from '../../support/test-stores.js';
+
+const KEY = 'k'.repeat(32);
+const OLDER_KEY = 'o'.repeat(32);
+const keys = createKeySpace();
+
+let plain: TestStores;
+let signing: RedisStores;
+beforeAll(async () => {
+  plain = await openTestStores();
+  signing = createRedisStores({ url: sharedRedisUrl(), auditKeys: [KEY] });
+});
+afterAll(() => signing.close());
+
+async function newChain({ store }: Pick<RedisStores, 'store'>, entries: number): Promise<string> {
+  const tenant = newSessionId();
+  await extend({ store }, tenant, entries);
+  return tenant;
+}
+
+async function extend(
+  { store }: Pick<RedisStores, 'store'>,
+  tenant: string,
+  entries: number,
+): Promise<void> {
+  for (let at = 0; at < entries; at += 1) {
+    await store.audit.record(toAct('read', { by: 'ann' }, { tenant }), { sessionId: 's1' });
+  }
+}
+
+async function rewriteEntry(tenant: string, n: number, text?: string): Promise<void> {
+  const { chain } = keys.audit(tenant);
+  const entries = await plain.redis.xrange(chain, '-', '+');
+  await plain.redis.del(chain);
+  for (const [id, fields] of entries) {
+    const isIt = id === `${String(n)}-0`;
+    if (isIt && text === undefined) continue;
+    await plain.redis.xadd(
+      chain,
+      id,
+      'e',
+      isIt ? (text ?? '') : (fields[1] ?? ''),
+      ...fields.slice(2),
+    );
+  }
+}
+
+describe('a chain of audit entries that was changed in Redis', () => {
+  it('an edited entry is found', async () => {
+    const tenant = await newChain(plain, 4);
+    const [, stored] = (await plain.redis.xrange(keys.audit(tenant).chain, '2-0', '2-0'))[0] ?? [];
+    await rewriteEntry(tenant, 2, (stored?.[1] ?? '').replace('"read"', '"stop"'));
+    expect(await plain.store.audit.verify(tenant)).toMatchObject({
+      ok: false,
+      fault: { n: 2, reason: 'changed' },
+    });
+  });
+
+  it('a removed entry is found, also the newest and the oldest one', async () => {
+    for (const n of [1, 2, 4]) {
+      const tenant = await newChain(plain, 4);
+      await rewriteEntry(tenant, n);
+      expect(await plain.store.audit.verify(tenant)).toMatchObject({
+        ok: false,
+        fault: { n, reason: 'missing' },
+      });
+    }
+  });
+
+  it('a chain that was written again from an edited entry on lacks the signatures', async () => {
+    const tenant = await newChain(signing, 3);
+    expect(await signing.store.audit.verify(tenant)).toMatchObject({ ok: true, signed: 3 });
+    const { chain, head } = keys.audit(tenant);
+    const entries = await plain.redis.xrange(chain, '-', '+');
+    await plain.redis.del(chain);
+    let hash = '';
+    for (const [at, [id, fields]] of entries.entries()) {
+      const text = (fields[1] ?? '').replace('"read"', '"stop"');
+      hash = hashOf(hash, at + 1, text);
+      const mac = sign(OLDER_KEY, tenant, at + 1, hash);
+      await plain.redis.xadd(chain, id, 'e', text, 'h', hash, 'm', mac);
+    }
+    await plain.redis.hset(head, 'hash', hash);
+    // Without the key the chain looks right.
+    expect(await plain.store.audit.verify(tenant)).toMatchObject({ ok: true, entries: 3 });
+    expect(await signing.store.audit.verify(tenant)).toMatchObject({
+      ok: false,
+      fault: { n: 1, reason: 'signature' },
+    });
+  });
+
+  it('a chain without signatures is found out by those who have a key', async () => {
+    const tenant = await newChain(plain, 2);
+    expect(await signing.store.audit.verify(tenant)).toMatchObject({
+      ok: false,
+      fault: { n: 2, reason: 'unsigned' },
+    });
+    // The first entry that is signed vouches for those before it.
+    await extend(signing, tenant, 1);
+    expect(await signing.store.audit.verify(tenant)).toMatchObject({ ok: true, signed: 1 });
+    await extend(plain, tenant, 1);
+    expect(await signing.store.audit.verify(tenant)).toMatchObject({
+      ok: false,
+      fault: { n: 4, reason: 'unsigned' },
+    });
+  });
+
+  it('entries that an older key has signed verify while that key is listed', async () => {
+    const url = sharedRedisUrl();
+    const older = createRedisStores({ url, auditKeys: [OLDER_KEY] });
+    const both = createRedisStores({ url, auditKeys: [KEY, OLDER_KEY] });
+    try {
+      const tenant = await newChain(older, 2);
+      await extend(both, tenant, 2);
+      expect(await both.store.audit.verify(tenant)).toMatchObject({ ok: true, signed: 4 });
+      expect(await signing.store.audit.verify(tenant)).toMatchObject({
+        fault: { n: 1, reason: 'signature' },
+      });
+    } finally {
+      await older.close();
+      await both.close();
+    }
+  });
+});
+
+describe('the relay', () => {
+  it('an outbox whose relay died before it trimmed it is chained once', async () => {
+    const [id, tenant] = [newSessionId(), newSessionId()];
+    const texts = [1, 2].map(() => JSON.stringify(toAct('stop', { by: 'ann' }, { tenant })));
+    await plain.redis.rpush(keys.outbox(id), ...texts);
+    expect(await plain.store.audit.relay(id)).toHaveLength(2);
+    await plain.redis.rpush(
+      keys.outbox(id),
+      texts[0] ?? '',
+      JSON.stringify(toAct('stop', {}, { tenant })),
+    );
+    expect(await plain.store.audit.relay(id)).toHaveLength(1);
+    expect(await plain.redis.exists(keys.outbox(id))).toBe(0);
+    expect(await plain.store.audit.verify(tenant)).toMatchObject({ ok: true, entries: 3 });
+  });
+
+  it('old entries are dropped once they are older than they are kept, and the rest verifies', async () => {
+    const brief = createRedisStores({
+      url: sharedRedisUrl(),
+      auditKeys: [KEY],
+      auditTtlSeconds: 60,
+    });
+    try {
+      const tenant = newSessionId();
+      for (const at of [1, 2, Date.now()]) {
+        const act = { ...toAct('read', { by: 'ann' }, { tenant }), at };
+        await signing.store.audit.record(act, {});
+      }
+      await extend(brief, tenant, 1);
+      expect(await brief.store.audit.verify(tenant)).toMatchObject({
+        ok: true,
+        first: 3,
+        entries: 2,
+        signed: 2,
+      });
+      await rewriteEntry(tenant, 3);
+      expect(await brief.store.audit.verify(tenant)).toMatchObject({ fault: { n: 3 } });
+    } finally {
+      await brief.close();
+    }
+  });
+
+  it('nothing of a person is in the trail but the pseudonym, and its key only once', async () => {
+    const tenant = newSessionId();
+    const person = `ann-${newSessionId()}@example.com`;
+    await plain.store.audit.record(toAct('deny', { by: person }, { tenant, reason: 'secret' }), {});
+    const { chain } = keys.audit(tenant);
+    const text = JSON.stringify(await plain.redis.xrange(chain, '-', '+'));
+    expect(text).not.toContain(person);
+    expect(text).not.toContain('secret');
+    await plain.store.audit.forget(tenant, person);
+    for (const key of await plain.redis.keys(`hx:audit:*${tenant}*`)) {
+      expect(await plain.redis.dumpBuffer(key).then(String)).not.toContain(person);
+    }
+  });
+});
