@@ -5,7 +5,7 @@ const only = (folder, allowed, comment) => ({
   severity: 'error',
   from: { path: `^${folder}/` },
   to: {
-    path: '^(protocol|agents|workflows|activities|executor|stores|worker|ai-sdk|api|web|config|examples|bench|test)/',
+    path: '^(protocol|agents|workflows|activities|executor|stores|worker|ai-sdk|api|web|cli|config|examples|bench|test)/',
     pathNot: `^(${[folder, ...allowed].join('|')})/`,
   },
 });
@@ -61,6 +61,29 @@ module.exports = {
       ['protocol', 'stores', 'executor', 'agents', 'activities', 'config', 'examples'],
       'Workflows are loaded by path, never imported.',
     ),
+    only(
+      'cli',
+      ['protocol', 'config', 'agents', 'executor', 'stores'],
+      'The command line is a client of the API.',
+    ),
+    {
+      name: 'commands-talk-http',
+      comment: 'Only doctor looks at engines itself.',
+      severity: 'error',
+      from: { path: '^cli/', pathNot: '^cli/doctor/' },
+      to: { path: '^(config|agents|executor|stores)/' },
+    },
+    {
+      name: 'commands-start-fast',
+      comment: 'A command loads what it needs when it is called; zod does not belong to it.',
+      severity: 'error',
+      from: { path: '^cli/', pathNot: '^cli/(doctor|mcp)/' },
+      to: {
+        path: '^cli/(doctor|mcp)/|^protocol/',
+        pathNot: '^protocol/(ids|run|time)\\.ts$',
+        dependencyTypesNot: ['type-only', 'dynamic-import'],
+      },
+    },
     only(
       'examples',
       ['agents', 'ai-sdk', 'protocol', 'stores', 'worker'],
@@ -168,6 +191,7 @@ module.exports = {
     },
     packagesOf('react', 'react|react-dom|@ai-sdk/react', 'ai-sdk/react|web|examples/next'),
     packagesOf('redis', 'ioredis', 'stores/redis'),
+    packagesOf('command-line', 'commander|cli-table3', 'cli'),
     packagesOf('http', 'express|express-rate-limit|cors|helmet|jose|prom-client', 'api'),
     packagesOf(
       'temporal',

@@ -9,7 +9,7 @@ import type { RunInput } from '../protocol/run.js';
 import { SEARCH_ATTRIBUTES } from '../protocol/temporal-names.js';
 
 /** Indexed value types of Temporal's API. */
-const INDEXED_VALUE_TYPE = { KEYWORD: 2, INT: 3 } as const;
+export const INDEXED_VALUE_TYPE = { KEYWORD: 2, INT: 3 } as const;
 
 /**
  * Registers the runs' search attributes where they are missing.

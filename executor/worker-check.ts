@@ -1,8 +1,7 @@
 import type { Client } from '@temporalio/client';
+import { lastPoll, POLL_MS } from './pollers.js';
 
 const CHECK_MS = 1_500;
-/** Workers ask again at least this often; Temporal lists those that went for minutes longer. */
-const POLL_MS = 70_000;
 
 /** Whether Temporal answers, and whether a worker takes runs from the queue. */
 export function createTemporalChecks(
@@ -22,13 +21,8 @@ export function createTemporalChecks(
           taskQueue: { name: taskQueue },
         }),
       );
-      const since = Date.now() - POLL_MS;
-      const isPolled = pollers.some(({ lastAccessTime }) => toMs(lastAccessTime) > since);
-      if (!isPolled) throw new Error('no worker polls the task queue');
+      if (lastPoll(pollers) < Date.now() - POLL_MS)
+        throw new Error('no worker polls the task queue');
     },
   };
-}
-
-function toMs(time: { seconds?: unknown } | null | undefined): number {
-  return Number(time?.seconds ?? 0) * 1000;
 }

@@ -3,14 +3,15 @@ import { dirname, join, normalize } from 'node:path/posix';
 const IMPORT = /(?:from|import)\s*\(?\s*['"](\.{1,2}\/[^'"]+\.js)['"]/g;
 
 /**
- * The code of a package that none of its entries imports, directly or not.
+ * The code of a package that none of its entries and commands imports, directly or not.
  *
  * @param files paths from the package's root
  * @param read  the text of a file
  */
 export function findUnreachable(files, read) {
-  const { exports } = JSON.parse(read('package.json'));
-  const open = Object.values(exports).flatMap((entry) => entry.default ?? []);
+  const { exports, bin } = JSON.parse(read('package.json'));
+  const entries = Object.values(exports).flatMap((entry) => entry.default ?? []);
+  const open = [...entries, ...Object.values(bin)];
   const reached = new Set();
   for (let file = open.pop(); file !== undefined; file = open.pop()) {
     const path = normalize(file);

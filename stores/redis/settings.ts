@@ -1,5 +1,6 @@
 import type { RedisConnection } from './clients.js';
 import { mastersOf } from './masters.js';
+import { parseServerInfo } from './server-info.js';
 
 export interface RedisSettings {
   version: string;
@@ -22,16 +23,14 @@ export async function readRedisSettings(redis: RedisConnection): Promise<RedisSe
 }
 
 function readInfo(info: string): RedisSettings {
-  const field = (name: string): string =>
-    new RegExp(`^${name}:(.*)\\r?$`, 'm').exec(info)?.[1]?.trim() ?? '';
+  const { version, hasAppendOnlyFile, maxmemoryPolicy } = parseServerInfo(info);
   const warnings: string[] = [];
-  if (field('aof_enabled') !== '1') {
+  if (!hasAppendOnlyFile) {
     warnings.push('Redis runs without an append-only file: a restart loses conversations.');
   }
-  if (field('maxmemory_policy') !== 'noeviction') {
+  if (maxmemoryPolicy !== 'noeviction') {
     warnings.push('Redis may evict keys (maxmemory-policy is not noeviction): runs may be lost.');
   }
-  const version = field('redis_version');
   if (Number.parseInt(version, 10) < 7) {
     warnings.push(`Redis ${version} is too old: sharded Pub/Sub needs 7.0 or newer.`);
   }

@@ -1,0 +1,100 @@
+import { EXIT } from '../exit-codes.js';
+import { CliFailure } from '../failure.js';
+import { toRefusal, toUnreachable } from './refusals.js';
+
+type Query = Record<string, string | number | boolean | undefined>;
+
+export interface CallOptions {
+  query?: Query;
+  body?: object;
+  signal?: AbortSignal;
+}
+
+/** The HTTP API, as the commands use it. @throws CliFailure from every method */
+export interface ApiClient {
+  readonly url: string;
+  get: <T>(path: string, options?: Pick<CallOptions, 'query' | 'signal'>) => Promise<T>;
+  post: <T>(path: string, body?: object) => Promise<T>;
+  delete: <T>(path: string, options?: Pick<CallOptions, 'query'>) => Promise<T>;
+  /** An open response, for streams and downloads; its status is one of success. */
+  open: (path: string, options?: Pick<CallOptions, 'query' | 'signal'>) => Promise<Response>;
+}
+
+export interface ClientOptions {
+  /** Address of the server, without a slash at its end. */
+  url: string;
+  token: string | undefined;
+  /** The channel that the server records with each act. */
+  via: 'cli' | 'mcp';
+  /** Called before a refused request is sent again. */
+  onWait?: (ms: number) => void;
+}
+
+const REPLY_MS = 30_000;
+const MOST_TRIES = 5;
+const LONGEST_WAIT_MS = 60_000;
+
+/** Creates a client of the API. */
+export function createApiClient(options: ClientOptions): ApiClient {
+  const { url, token, via, onWait } = options;
+  const headers = new Headers({ accept: 'application/json', 'x-helix-via': via });
+  if (token !== undefined) headers.set('authorization', `Bearer ${token}`);
+
+  async function send(method: string, path: string, call: CallOptions = {}): Promise<Response> {
+    const { query = {}, body, signal } = call;
+    const address = new URL(url + path);
+    for (const [name, value] of Object.entries(query)) {
+      if (value !== undefined) address.searchParams.set(name, String(value));
+    }
+    const sent = new Headers(headers);
+    if (body !== undefined) sent.set('content-type', 'application/json');
+    try {
+      return await fetch(address, {
+        method,
+        headers: sent,
+        body: body === undefined ? null : JSON.stringify(body),
+        // A sign-in page answers with a redirect, and must not get the token.
+        redirect: 'manual',
+        signal: signal ?? AbortSignal.timeout(REPLY_MS),
+      });
+    } catch (error) {
+      throw signal?.aborted === true ? error : toUnreachable(url, error);
+    }
+  }
+
+  /** Limits count requests per minute: a command that acts on many runs waits for its turn. */
+  async function ask(method: string, path: string, call?: CallOptions): Promise<Response> {
+    for (let tries = 1; ; tries += 1) {
+      const response = await send(method, path, call);
+      if (response.ok) return response;
+      const waitMs = Number(response.headers.get('retry-after')) * 1_000;
+      const mayRepeat = response.status === 429 && waitMs > 0 && waitMs <= LONGEST_WAIT_MS;
+      if (!mayRepeat || tries === MOST_TRIES) {
+        throw await toRefusal(response, { url, isSignedIn: token !== undefined });
+      }
+      await response.body?.cancel();
+      onWait?.(waitMs);
+      await new Promise((resolve) => setTimeout(resolve, waitMs));
+    }
+  }
+
+  async function json<T>(method: string, path: string, call?: CallOptions): Promise<T> {
+    const response = await ask(method, path, call);
+    const text = await response.text();
+    if (text === '') return {} as T;
+    try {
+      return JSON.parse(text) as T;
+    } catch {
+      const message = `${url} did not answer with JSON: is it the address of a helix-temporal API?`;
+      throw new CliFailure(message, EXIT.unavailable);
+    }
+  }
+
+  return {
+    url,
+    get: (path, call) => json('GET', path, call),
+    post: (path, body) => json('POST', path, { body: body ?? {} }),
+    delete: (path, call) => json('DELETE', path, call),
+    open: (path, call) => ask('GET', path, call),
+  };
+}

@@ -1,0 +1,31 @@
+/** The largest page of the API. */
+const PAGE = 100;
+
+interface Page<T> {
+  items: readonly T[];
+  cursor?: string | undefined;
+}
+
+/**
+ * Reads a list page by page, while its items are taken.
+ *
+ * @param most the number of items; undefined for all
+ * @param onMore called if the list goes on behind them
+ */
+export async function* readPages<T>(
+  read: (page: { limit: number; cursor: string | undefined }) => Promise<Page<T>>,
+  most: number | undefined,
+  onMore?: () => void,
+): AsyncGenerator<T, void> {
+  let left = most ?? Infinity;
+  let cursor: string | undefined;
+  while (left > 0) {
+    const page = await read({ limit: Math.min(left, PAGE), cursor });
+    const items = page.items.slice(0, left);
+    yield* items;
+    left -= items.length;
+    cursor = page.cursor;
+    if (cursor === undefined) return;
+  }
+  onMore?.();
+}

@@ -1,0 +1,16 @@
+import type { ApiClient } from './api/client.js';
+import type { Terminal } from './terminal.js';
+import type { ExitCode } from './exit-codes.js';
+
+/** What the commands work with; `main.ts` puts it together. */
+export interface Cli {
+  terminal: Terminal;
+  /** A client of the API; default: at `HELIX_URL`, else where `npm start` serves. */
+  connect: (options?: { url?: string; via?: 'cli' | 'mcp' }) => ApiClient;
+  /** The environment, for `doctor`, which reads the settings of API and workers. */
+  env: Record<string, string | undefined>;
+  /** ms since the epoch. */
+  now: () => number;
+  /** The exit code of a command that has done its work; default: 0. */
+  exitWith: (code: ExitCode) => void;
+}

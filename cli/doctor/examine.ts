@@ -1,0 +1,124 @@
+import { ModelConfigurationError, modelFromSpec } from '../../agents/index.js';
+import { ConfigError, parseEnv, type Config } from '../../config/env.js';
+import { readPayloadKeys } from '../../config/payload-keys.js';
+import { withoutSecrets } from '../../config/startup.js';
+import { readTemporal, type TemporalSettings } from '../../config/temporal.js';
+import { inspectTemporal } from '../../executor/inspect-temporal.js';
+import type { ReadinessReply } from '../../protocol/replies.js';
+import { inspectRedis } from '../../stores/redis/inspect-redis.js';
+import { toUnreachable } from '../api/refusals.js';
+import { judgeClocks } from './judge-clocks.js';
+import { judgeRedis, type RedisLook } from './judge-redis.js';
+import { judgeApi, judgeModel, judgeNode, type ApiLook } from './judge-rest.js';
+import { judgeTemporal, type TemporalLook } from './judge-temporal.js';
+import { verdictsOn, type Verdict } from './verdict.js';
+
+export interface ExamineOptions {
+  /** With the settings of API and workers. */
+  env: Record<string, string | undefined>;
+  /** Address of the API. */
+  url: string;
+  nodeVersion: string;
+  /** Leaves out API and workers, which need not have been started. */
+  enginesOnly: boolean;
+  now: () => number;
+}
+
+interface Settings {
+  config: Config;
+  temporal: TemporalSettings;
+  keyIds: string[];
+}
+
+const API_MS = 5_000;
+
+/** Looks at everything that the product needs, by the settings of its processes, and judges it. */
+export async function examine(options: ExamineOptions): Promise<Verdict[]> {
+  const { env, url, nodeVersion, enginesOnly } = options;
+  const node = judgeNode(nodeVersion);
+  const settings = readSettings(env);
+  if ('fault' in settings) {
+    const fix = 'Correct it; the settings are listed in docs/deploying.md.';
+    return [node, verdictsOn('settings').fail(settings.fault, fix)];
+  }
+  const [redis, temporal, model, ready] = await Promise.all([
+    lookAtRedis(settings.config),
+    lookAtTemporal(settings, options),
+    findModelFault(settings.config),
+    enginesOnly ? undefined : lookAtApi(url),
+  ]);
+  return [
+    node,
+    ...judgeRedis(redis),
+    ...judgeTemporal(temporal),
+    ...judgeClocks(clocksOf(redis, temporal)),
+    judgeModel(settings.config.MODEL, model),
+    ...(ready === undefined ? [] : [judgeApi(ready)]),
+  ];
+}
+
+function readSettings(env: ExamineOptions['env']): Settings | { fault: string } {
+  try {
+    const config = parseEnv(env);
+    const keys = readPayloadKeys(config.TEMPORAL_CODEC_KEYS) ?? [];
+    return { config, temporal: readTemporal(env), keyIds: keys.map(({ id }) => id) };
+  } catch (error) {
+    if (error instanceof ConfigError) return { fault: error.message };
+    throw error;
+  }
+}
+
+async function lookAtRedis({ REDIS_URL }: Config): Promise<RedisLook> {
+  const address = withoutSecrets(REDIS_URL);
+  try {
+    return { address, facts: await inspectRedis(REDIS_URL) };
+  } catch (error) {
+    return { address, reason: toReason(error) };
+  }
+}
+
+async function lookAtTemporal(
+  { config, temporal, keyIds }: Settings,
+  { enginesOnly, now }: ExamineOptions,
+): Promise<TemporalLook> {
+  const { address, namespace, connection } = temporal;
+  const taskQueue = config.TASK_QUEUE;
+  const facts = await inspectTemporal({ connection, namespace, taskQueue });
+  const expectsWorker = !enginesOnly;
+  return { address, namespace, taskQueue, keyIds, facts, expectsWorker, now: now() };
+}
+
+function clocksOf(redis: RedisLook, temporal: TemporalLook): Parameters<typeof judgeClocks>[0] {
+  const server = 'value' in temporal.facts ? temporal.facts.value.clock : undefined;
+  return {
+    redis: 'facts' in redis ? redis.facts.clock : undefined,
+    temporal: server !== undefined && 'value' in server ? server.value : undefined,
+  };
+}
+
+async function findModelFault(config: Config): Promise<string | undefined> {
+  try {
+    await modelFromSpec(config.MODEL, config);
+    return undefined;
+  } catch (error) {
+    if (error instanceof ModelConfigurationError) return error.message;
+    throw error;
+  }
+}
+
+async function lookAtApi(url: string): Promise<ApiLook> {
+  try {
+    const response = await fetch(`${url}/readyz`, { signal: AbortSignal.timeout(API_MS) });
+    const { status, away = [] } = (await response.json()) as Partial<ReadinessReply>;
+    return { url, isReady: status === 'ok', away };
+  } catch (error) {
+    return { url, fault: toUnreachable(url, error).message };
+  }
+}
+
+/** One line; the causes of errors carry what their messages leave out. */
+function toReason(error: unknown): string {
+  if (!(error instanceof Error)) return String(error);
+  const cause = error.cause instanceof Error ? ` (${error.cause.message})` : '';
+  return `${error.message}${cause}`.split('\n')[0]?.replace(/\.$/, '') ?? '';
+}

@@ -1,0 +1,114 @@
+import type { RedisFacts } from '../../stores/redis/inspect-redis.js';
+import type { ServerInfo } from '../../stores/redis/server-info.js';
+import { verdictsOn, type Verdict } from './verdict.js';
+
+/** A look at Redis: what was found, or why nothing was. */
+export type RedisLook = { address: string } & ({ facts: RedisFacts } | { reason: string });
+
+const OLDEST_MAJOR = 7;
+const FULL = 0.9;
+
+/** Fixed rules over what was found. */
+export function judgeRedis(look: RedisLook): Verdict[] {
+  const redis = verdictsOn('redis');
+  if ('reason' in look) return [redis.fail(...toReason(look.address, look.reason))];
+  const { servers, refusal } = look.facts;
+  const of = (judge: (server: ServerInfo) => Verdict): Verdict => worst(servers.map(judge));
+  return [
+    of((server) => judgeVersion(server, look.address)),
+    of(judgePersistence),
+    of(judgeMemory),
+    judgeRights(refusal),
+  ];
+}
+
+function judgeVersion({ version, isReplica }: ServerInfo, address: string): Verdict {
+  const redis = verdictsOn('redis');
+  if (isReplica) {
+    return redis.fail(
+      `${address} is a replica, which refuses writes.`,
+      'Let REDIS_URL name the master, or the Sentinels that know it (redis-sentinel://…).',
+    );
+  }
+  if (Number.parseInt(version, 10) >= OLDEST_MAJOR) return redis.ok(`${version} at ${address}.`);
+  return redis.fail(
+    `${address} runs Redis ${version}, which has no sharded Pub/Sub.`,
+    `Upgrade it to ${String(OLDEST_MAJOR)}.0 or newer, or let REDIS_URL name another server.`,
+  );
+}
+
+function judgePersistence({ hasAppendOnlyFile, isFileWritten }: ServerInfo): Verdict {
+  const persistence = verdictsOn('redis persistence');
+  if (!hasAppendOnlyFile) {
+    return persistence.fail(
+      'Redis keeps no append-only file: a restart loses conversations and approvals.',
+      'Set appendonly yes (CONFIG SET appendonly yes, then CONFIG REWRITE).',
+    );
+  }
+  if (isFileWritten) return persistence.ok('It keeps an append-only file.');
+  return persistence.fail(
+    'Redis could not write its append-only file.',
+    'Look at the space and the rights of the folder that its setting dir names.',
+  );
+}
+
+function judgeMemory(server: ServerInfo): Verdict {
+  const memory = verdictsOn('redis memory');
+  const { maxmemoryPolicy, maxmemory, usedMemory, evictedKeys } = server;
+  if (maxmemoryPolicy !== 'noeviction') {
+    return memory.fail(
+      `Redis evicts keys when it is full (maxmemory-policy ${maxmemoryPolicy}): conversations get lost.`,
+      'Set maxmemory-policy noeviction (CONFIG SET maxmemory-policy noeviction, then CONFIG REWRITE).',
+    );
+  }
+  if (evictedKeys > 0) {
+    return memory.warn(
+      `Redis has evicted ${String(evictedKeys)} keys since it started.`,
+      'maxmemory-policy is noeviction by now; conversations that were evicted are lost.',
+    );
+  }
+  if (maxmemory === 0) return memory.ok('It evicts nothing, and has no limit.');
+  const share = usedMemory / maxmemory;
+  const used = `It uses ${String(Math.round(share * 100))} % of its maxmemory.`;
+  if (share < FULL) return memory.ok(`It evicts nothing. ${used}`);
+  return memory.warn(used, 'Raise maxmemory, or keep conversations for less time (SESSION_TTL).');
+}
+
+function judgeRights(refusal: string | undefined): Verdict {
+  const rights = verdictsOn('redis rights');
+  if (refusal === undefined) return rights.ok('The user of REDIS_URL may use every command.');
+  return rights.fail(
+    refusal,
+    'Give the user of REDIS_URL the rights that docs/redis.md lists (ACL SETUSER).',
+  );
+}
+
+function toReason(address: string, reason: string): [finding: string, fix: string] {
+  if (/WRONGPASS|NOAUTH|credentials/.test(reason)) {
+    return [
+      `Redis at ${address} does not accept the credentials.`,
+      'Correct user and password in REDIS_URL.',
+    ];
+  }
+  if (/certificate|SSL|TLS|wrong version/i.test(reason)) {
+    return [
+      `Redis at ${address} cannot be reached by TLS: ${reason}.`,
+      'Use rediss:// in REDIS_URL for TLS and redis:// without; NODE_EXTRA_CA_CERTS names an own authority.',
+    ];
+  }
+  return [
+    `Redis at ${address} cannot be reached: ${reason}.`,
+    'Start it, or correct REDIS_URL: redis:// without TLS, rediss:// where it wants TLS.',
+  ];
+}
+
+const ORDER = ['ok', 'note', 'warn', 'fail'] as const;
+
+function worst(verdicts: Verdict[]): Verdict {
+  const [first, ...others] = verdicts;
+  if (first === undefined) throw new Error('no server was looked at');
+  return others.reduce(
+    (found, next) => (ORDER.indexOf(next.level) > ORDER.indexOf(found.level) ? next : found),
+    first,
+  );
+}

@@ -1,0 +1,43 @@
+import { verdictsOn, type Verdict } from './verdict.js';
+
+const NODE = { major: 20, minor: 19 } as const;
+
+/** @param version as in `process.versions.node` */
+export function judgeNode(version: string): Verdict {
+  const node = verdictsOn('node');
+  const [major = 0, minor = 0] = version.split('.').map(Number);
+  const isNew = major > NODE.major || (major === NODE.major && minor >= NODE.minor);
+  if (isNew) return node.ok(`${version}.`);
+  const oldest = `${String(NODE.major)}.${String(NODE.minor)}`;
+  return node.fail(`Node ${version} is too old.`, `Install Node ${oldest} or newer.`);
+}
+
+/** The model that workers use: what `MODEL` names, or why it cannot be created. */
+export function judgeModel(model: string | undefined, fault: string | undefined): Verdict {
+  const verdict = verdictsOn('model');
+  if (fault !== undefined) return verdict.fail(fault, 'It is a setting of the workers.');
+  if (model === undefined || model === 'scripted') {
+    return verdict.note(
+      'Agents of the demo use the scripted model.',
+      'MODEL names another one, for example openai:gpt-5, with its key in OPENAI_API_KEY.',
+    );
+  }
+  return verdict.ok(`${model}, and what it needs is set.`);
+}
+
+/** How the API answers: its state, or why it does not. */
+export type ApiLook = { url: string } & ({ away: string[]; isReady: boolean } | { fault: string });
+
+/** API and engines are looked at separately: this one may not have been started yet. */
+export function judgeApi(look: ApiLook): Verdict {
+  const api = verdictsOn('api');
+  if ('fault' in look) return api.warn(look.fault);
+  const { url, isReady, away } = look;
+  if (isReady && away.length === 0) return api.ok(`${url} is ready.`);
+  const parts =
+    away.length === 0 ? 'It has not seen all its parts yet.' : `Away for it: ${away.join(', ')}.`;
+  return api[isReady ? 'warn' : 'fail'](
+    `${url} is ${isReady ? 'ready, with parts missing' : 'not ready'}. ${parts}`,
+    'Compare REDIS_URL, TEMPORAL_ADDRESS and TASK_QUEUE of the API with those here; its log has the reason.',
+  );
+}

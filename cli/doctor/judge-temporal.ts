@@ -1,0 +1,151 @@
+import type { Finding, Refusal, TemporalFacts } from '../../executor/inspect-temporal.js';
+import { POLL_MS } from '../../executor/pollers.js';
+import { SEARCH_ATTRIBUTES } from '../../protocol/temporal-names.js';
+import { verdictsOn, type Verdict } from './verdict.js';
+
+/** A look at Temporal with these settings. */
+export interface TemporalLook {
+  address: string;
+  namespace: string;
+  taskQueue: string;
+  facts: Finding<TemporalFacts>;
+  /** Ids of the keys that TEMPORAL_CODEC_KEYS holds. */
+  keyIds: readonly string[];
+  /** False leaves out what is missing before the first worker has started. */
+  expectsWorker: boolean;
+  /** ms since the epoch; the server's own clock counts where it is known. */
+  now: number;
+}
+
+/** Statuses of gRPC. */
+const GRPC = { notFound: 5, denied: 7, unimplemented: 12, unauthenticated: 16 } as const;
+const INDEXED = { KEYWORD: 'Keyword', INT: 'Int' } as const;
+
+/** Fixed rules over what was found. */
+export function judgeTemporal(look: TemporalLook): Verdict[] {
+  const { address, facts } = look;
+  const temporal = verdictsOn('temporal');
+  if ('refusal' in facts) return [temporal.fail(...toReason(address, facts.refusal))];
+  const found = facts.value;
+  const namespace = judgeNamespace(look, found);
+  const server = temporal.ok(`${found.serverVersion || 'Version unknown'} at ${address}.`);
+  // Everything below needs the namespace.
+  if (namespace.level === 'fail') return [server, namespace];
+  return [
+    server,
+    namespace,
+    judgeAttributes(look, found),
+    ...(look.expectsWorker ? [judgeWorkers(look, found)] : []),
+    judgeKeys(look, found),
+  ];
+}
+
+function judgeNamespace({ namespace }: TemporalLook, facts: TemporalFacts): Verdict {
+  const verdict = verdictsOn('temporal namespace');
+  const described = facts.namespace;
+  if ('value' in described) return verdict.ok(`"${namespace}".`);
+  const { status, message } = described.refusal;
+  if (status === GRPC.notFound) {
+    return verdict.fail(
+      `There is no namespace "${namespace}".`,
+      `Correct TEMPORAL_NAMESPACE, or create it: temporal operator namespace create -n ${namespace}`,
+    );
+  }
+  if (status === GRPC.denied || status === GRPC.unauthenticated) {
+    return verdict.fail(
+      `These credentials may not use the namespace "${namespace}": ${message}.`,
+      'Renew TEMPORAL_API_KEY or the client certificate (TEMPORAL_TLS_CLIENT_CERT_PATH), or correct TEMPORAL_NAMESPACE.',
+    );
+  }
+  return verdict.warn(`The namespace "${namespace}" could not be read: ${message}.`);
+}
+
+function judgeAttributes({ namespace }: TemporalLook, facts: TemporalFacts): Verdict {
+  const verdict = verdictsOn('search attributes');
+  const listed = facts.searchAttributes;
+  if ('refusal' in listed) {
+    return verdict.note(
+      `They could not be listed (${listed.refusal.message}), as on Temporal Cloud.`,
+      'Without them runs have no labels. Compare with docs/deploying.md.',
+    );
+  }
+  const not = Object.entries(listed.value).filter(([, state]) => state !== 'present');
+  if (not.length === 0) return verdict.ok('All of them are there.');
+  const others = not.filter(([, state]) => state === 'other type').map(([name]) => name);
+  if (others.length > 0) {
+    return verdict.fail(
+      `${others.join(', ')} has another type than runs need: runs have no labels, and cannot be filtered.`,
+      `Remove it (temporal operator search-attribute remove), or use another namespace (TEMPORAL_NAMESPACE).`,
+    );
+  }
+  const names = not.map(([name]) => name as keyof typeof SEARCH_ATTRIBUTES);
+  const options = names.map((name) => `--name ${name} --type ${INDEXED[SEARCH_ATTRIBUTES[name]]}`);
+  return verdict.warn(
+    `${names.join(', ')} is missing: runs have no labels, and cannot be filtered.`,
+    `API and workers add it when they start, if they may; else: temporal operator search-attribute create -n ${namespace} ${options.join(' ')}`,
+  );
+}
+
+function judgeWorkers(look: TemporalLook, facts: TemporalFacts): Verdict {
+  const verdict = verdictsOn('workers');
+  const { taskQueue } = look;
+  const { pollers, clock } = facts;
+  if ('refusal' in pollers) {
+    return verdict.warn(`The task queue could not be read: ${pollers.refusal.message}.`);
+  }
+  const now = 'value' in clock ? clock.value.at : look.now;
+  const isPolled = (last: number): boolean => last > now - POLL_MS;
+  const { runs, tools } = pollers.value;
+  if (isPolled(runs) && isPolled(tools)) return verdict.ok(`They poll "${taskQueue}".`);
+  if (isPolled(runs)) {
+    return verdict.warn(
+      `Workers poll "${taskQueue}", and none takes tool calls.`,
+      'A worker that does may be busy or stopping; look at its log, and at TOOL_SLOTS.',
+    );
+  }
+  return verdict.fail(
+    `No worker polls the task queue "${taskQueue}": messages are accepted and not answered.`,
+    'Start a worker (npm run start:worker) with the same TASK_QUEUE, TEMPORAL_ADDRESS and TEMPORAL_NAMESPACE.',
+  );
+}
+
+function judgeKeys({ keyIds }: TemporalLook, { payloadKeys }: TemporalFacts): Verdict {
+  const verdict = verdictsOn('codec keys');
+  const own =
+    keyIds.length === 0
+      ? 'Payloads are not encrypted (TEMPORAL_CODEC_KEYS is not set).'
+      : `TEMPORAL_CODEC_KEYS encrypts with "${keyIds[0] ?? ''}".`;
+  if ('refusal' in payloadKeys) return verdict.note(own);
+  const used = payloadKeys.value.flatMap((id) => id ?? []);
+  const gone = used.filter((id) => !keyIds.includes(id));
+  if (gone.length === 0) return verdict.ok(own);
+  return verdict.fail(
+    `Running runs are encrypted with "${gone.join('", "')}", which is not among the keys: they cannot continue.`,
+    'Put that key back into TEMPORAL_CODEC_KEYS, behind the first, until those runs have left the retention.',
+  );
+}
+
+function toReason(address: string, { status, message }: Refusal): [finding: string, fix: string] {
+  if (status === GRPC.unauthenticated || status === GRPC.denied) {
+    return [
+      `Temporal at ${address} refuses the credentials: ${message}.`,
+      'Renew TEMPORAL_API_KEY, or the client certificate (TEMPORAL_TLS_CLIENT_CERT_PATH, …_KEY_PATH).',
+    ];
+  }
+  if (/alert|certificate required|handshake/i.test(message)) {
+    return [
+      `Temporal at ${address} refuses the TLS connection: ${message}.`,
+      'TEMPORAL_TLS_CLIENT_CERT_PATH and TEMPORAL_TLS_CLIENT_KEY_PATH must name a certificate that it accepts.',
+    ];
+  }
+  if (/certificate|altname|TLS|SSL/i.test(message)) {
+    return [
+      `The certificate of Temporal at ${address} is not trusted: ${message}.`,
+      'Let TEMPORAL_TLS_SERVER_CA_CERT_PATH name its authority, and TEMPORAL_TLS_SERVER_NAME the host that it is for.',
+    ];
+  }
+  return [
+    `Temporal at ${address} cannot be reached: ${message}.`,
+    'Start it, or correct TEMPORAL_ADDRESS; TEMPORAL_TLS=true where it wants TLS.',
+  ];
+}

@@ -1,0 +1,134 @@
+import { wrongUsage } from '../failure.js';
+import type { Terminal } from '../terminal.js';
+import { shownJson, shownText } from './shown-text.js';
+import { shownTime, type TimeFormat } from './shown-time.js';
+
+export const OUTPUT_FORMATS = ['table', 'json', 'jsonl', 'none'] as const;
+
+/** Global options about the output. */
+export interface OutputOptions {
+  output: (typeof OUTPUT_FORMATS)[number];
+  /** Fields of `--json`, which win over `output`. */
+  json?: string[];
+  timeFormat: TimeFormat;
+}
+
+/** How a kind of things is shown. */
+export interface Kind<T> {
+  /** What `--json` may name. */
+  fields: readonly (keyof T & string)[];
+  columns: readonly Column<T>[];
+  /** Instead of a table without rows. */
+  none: string;
+}
+
+export interface Column<T> {
+  title: string;
+  show: (item: T, shown: Shown) => string | number | undefined;
+  style?: (item: T) => Style | undefined;
+}
+
+type Style = Parameters<Terminal['style']>[0];
+
+/** How values look in a table. */
+export interface Shown {
+  time: (at: number | undefined) => string;
+}
+
+export interface Output {
+  /** Prints a list; `jsonl` line by line, while it is read. @throws CliFailure for an unknown field */
+  list: <T extends object>(kind: Kind<T>, items: AsyncIterable<T> | Iterable<T>) => Promise<void>;
+  /**
+   * Prints one thing: its columns below each other, and in a table what follows them.
+   *
+   * @throws CliFailure for an unknown field
+   */
+  one: <T extends object>(kind: Kind<T>, item: T, below?: string) => Promise<void>;
+  /** Prints something that has a text of its own. */
+  text: (value: object, text: () => string | Promise<string>) => Promise<void>;
+  /** The table of a list. */
+  draw: <T>(kind: Kind<T>, items: readonly T[]) => Promise<string>;
+}
+
+/** @param now ms since the epoch, for times in tables */
+export function createOutput(
+  { terminal, now }: { terminal: Terminal; now: () => number },
+  options: OutputOptions,
+): Output {
+  const { json, timeFormat } = options;
+  const format = json !== undefined && options.output === 'table' ? 'json' : options.output;
+  const shown: Shown = { time: (at) => shownTime(at, timeFormat, now()) };
+
+  function cellsOf<T>({ columns }: Kind<T>, item: T): string[] {
+    return columns.map(({ show, style: styleOf }) => {
+      const text = shownText(String(show(item, shown) ?? '-'));
+      const style = styleOf?.(item);
+      return style === undefined ? text : terminal.style(style, text);
+    });
+  }
+
+  const titlesOf = <T>({ columns }: Kind<T>): string[] =>
+    columns.map(({ title }) => terminal.style('bold', title));
+
+  function printJson(value: unknown): void {
+    if (format === 'json') terminal.print(shownJson(value, 2));
+    if (format === 'jsonl') terminal.print(shownJson(value));
+  }
+
+  const draw: Output['draw'] = async (kind, items) => {
+    const { drawTable } = await import('./draw-table.js');
+    const rows = items.map((item) => cellsOf(kind, item));
+    return drawTable(titlesOf(kind), rows);
+  };
+
+  return {
+    draw,
+    list: async (kind, items) => {
+      const picked = picker(kind, json);
+      const all = [];
+      for await (const item of items) {
+        if (format === 'jsonl') printJson(picked(item));
+        else all.push(item);
+      }
+      if (format === 'json') printJson(all.map(picked));
+      if (format !== 'table') return;
+      if (all.length === 0) terminal.note(kind.none);
+      else terminal.print(await draw(kind, all));
+    },
+    one: async (kind, item, below) => {
+      printJson(picker(kind, json)(item));
+      if (format !== 'table') return;
+      const { drawTable } = await import('./draw-table.js');
+      const titles = titlesOf(kind);
+      const cells = cellsOf(kind, item);
+      terminal.print(
+        drawTable(
+          undefined,
+          titles.map((title, n) => [title, cells[n] ?? '']),
+        ),
+      );
+      if (below !== undefined) terminal.print(below);
+    },
+    text: async (value, text) => {
+      printJson(value);
+      if (format === 'table') terminal.print(await text());
+    },
+  };
+}
+
+/** What `--json` names of an item; without it the whole item. */
+function picker<T extends object>(
+  { fields }: Pick<Kind<T>, 'fields'>,
+  names: string[] | undefined,
+): (item: T) => object {
+  if (names === undefined) return (item) => item;
+  const known: readonly string[] = fields;
+  const unknown = names.filter((name) => !known.includes(name));
+  if (unknown.length > 0) {
+    throw wrongUsage(`--json: there is no ${unknown.join(', ')}; there are ${known.join(', ')}.`);
+  }
+  return (item) =>
+    Object.fromEntries(
+      names.map((name) => [name, (item as Record<string, unknown>)[name] ?? null]),
+    );
+}

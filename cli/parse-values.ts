@@ -1,0 +1,90 @@
+import { readFile } from 'node:fs/promises';
+import { InvalidArgumentError } from 'commander';
+import { wrongUsage } from './failure.js';
+import type { Terminal } from './terminal.js';
+
+const UNITS = { ms: 1, s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000 } as const;
+const DURATION = /^(\d+(?:\.\d+)?)(ms|s|m|h|d)$/;
+
+/** A duration such as `90s`, `1.5h` or `30d`, in ms. @throws InvalidArgumentError */
+export function parseDuration(text: string): number {
+  const [, amount, unit] = DURATION.exec(text) ?? [];
+  if (amount === undefined) {
+    throw new InvalidArgumentError('It must be a duration such as 90s, 15m, 2h or 30d.');
+  }
+  return Math.round(Number(amount) * UNITS[unit as keyof typeof UNITS]);
+}
+
+/** A whole number from 1. @throws InvalidArgumentError */
+export function parseCount(text: string): number {
+  const count = Number(text);
+  if (/^\d{1,9}$/.test(text) && count > 0) return count;
+  throw new InvalidArgumentError('It must be a whole number from 1.');
+}
+
+/** Names separated by commas. @throws InvalidArgumentError */
+export function parseNames(text: string): string[] {
+  const names = text.split(',').map((name) => name.trim());
+  if (names.every((name) => name !== '')) return names;
+  throw new InvalidArgumentError('It must be names separated by commas.');
+}
+
+/** An address of a server; a path behind it is kept. @throws InvalidArgumentError */
+export function parseUrl(text: string): string {
+  const isHttp = URL.canParse(text) && /^https?:$/.test(new URL(text).protocol);
+  if (!isHttp) throw new InvalidArgumentError('It must be an address: http://host:port.');
+  return text.replace(/\/+$/, '');
+}
+
+/** A text that must not be empty. @throws InvalidArgumentError */
+export function parseText(text: string): string {
+  if (text.trim() === '') throw new InvalidArgumentError('It must not be empty.');
+  return text;
+}
+
+/**
+ * A JSON value: the text itself, `@file`, or `@-` for stdin.
+ *
+ * @param option names it in the error
+ * @throws CliFailure if it cannot be read, or is no JSON
+ */
+export async function readJson(
+  option: string,
+  text: string,
+  terminal: Pick<Terminal, 'readAll'>,
+): Promise<unknown> {
+  const json = text.startsWith('@') ? await readSource(option, text.slice(1), terminal) : text;
+  try {
+    return JSON.parse(json);
+  } catch {
+    throw wrongUsage(`${option} is no JSON. A file is named with @: ${option} @input.json`);
+  }
+}
+
+async function readSource(
+  option: string,
+  file: string,
+  terminal: Pick<Terminal, 'readAll'>,
+): Promise<string> {
+  if (file === '-') return terminal.readAll();
+  try {
+    return await readFile(file, 'utf8');
+  } catch (error) {
+    const reason = (error as NodeJS.ErrnoException).code ?? 'unknown';
+    throw wrongUsage(`${option}: ${file} cannot be read (${reason}).`);
+  }
+}
+
+/**
+ * A time in the past, as a duration until now or as a date, in ISO 8601 for a moment of now.
+ *
+ * @throws InvalidArgumentError
+ */
+export function parseSince(text: string): (now: number) => string {
+  if (DURATION.test(text)) return (now) => new Date(now - parseDuration(text)).toISOString();
+  const at = /^\d{4}-\d{2}-\d{2}/.test(text) ? Date.parse(text) : Number.NaN;
+  if (Number.isNaN(at)) {
+    throw new InvalidArgumentError('It must be a duration such as 24h, or a date in ISO 8601.');
+  }
+  return () => new Date(at).toISOString();
+}

@@ -1,0 +1,51 @@
+import { Command, Option } from 'commander';
+import type { Cli } from './cli.js';
+import { createDoctorCommand } from './commands/doctor.js';
+import { OUTPUT_FORMATS } from './output/output.js';
+import { TIME_FORMATS } from './output/shown-time.js';
+import { parseNames, parseUrl } from './parse-values.js';
+
+const EXIT_CODES = `
+Exit codes:
+  0 done, or the run completed     1 the run failed, or the server refused
+  2 the run waits for people       3 the run was stopped
+  64 wrong usage                   69 the server is away
+  77 not signed in or not allowed  124 timeout    130 Ctrl-C
+
+Environment:
+  HELIX_URL    address of the API (default: http://127.0.0.1:3000)
+  HELIX_TOKEN  token of your identity provider, where the API has accounts
+  NO_COLOR     no colours`;
+
+/** The command line `helix-temporal`: a noun, then a verb. */
+export function createProgram(cli: Cli, { version }: { version: string }): Command {
+  const program = new Command('helix-temporal')
+    .description('See, answer and stop the runs of AI agents.')
+    .version(version)
+    .addOption(
+      new Option('-o, --output <format>', 'how results are printed')
+        .choices(OUTPUT_FORMATS)
+        .default('table'),
+    )
+    .option('--json <fields>', 'print these fields as JSON, separated by commas', parseNames)
+    .addOption(
+      new Option('--time-format <format>', 'times in tables')
+        .choices(TIME_FORMATS)
+        .default('relative'),
+    )
+    .option('--url <url>', 'address of the API; default: HELIX_URL', parseUrl)
+    .addHelpText('after', EXIT_CODES)
+    .configureHelp({ showGlobalOptions: true })
+    .exitOverride();
+  for (const command of [createDoctorCommand(cli)]) program.addCommand(command);
+  adopt(program);
+  return program;
+}
+
+/** What `command()` would have taken over from the program. */
+function adopt(parent: Command): void {
+  for (const command of parent.commands) {
+    command.copyInheritedSettings(parent);
+    adopt(command);
+  }
+}

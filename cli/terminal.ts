@@ -1,0 +1,64 @@
+import { once } from 'node:events';
+import { createInterface } from 'node:readline/promises';
+import type { ReadStream, WriteStream } from 'node:tty';
+import { styleText } from 'node:util';
+
+type Style = Parameters<typeof styleText>[0];
+
+/** The streams of a command. Results go to stdout, everything else to stderr. */
+export interface Terminal {
+  /** Writes a line of the result. */
+  print: (text: string) => void;
+  /** Writes a line about the work: progress, hints, questions. */
+  note: (text: string) => void;
+  style: (style: Style, text: string) => string;
+  /** True if a person can be asked. */
+  isInteractive: boolean;
+  /** @returns true for yes */
+  ask: (question: string) => Promise<boolean>;
+  /** Everything from stdin. */
+  readAll: () => Promise<string>;
+}
+
+export interface Streams {
+  stdin: ReadStream;
+  stdout: WriteStream;
+  stderr: WriteStream;
+}
+
+/** @param env for `NO_COLOR` and `TERM` */
+export function createTerminal(
+  { stdin, stdout, stderr }: Streams,
+  env: Record<string, string | undefined>,
+): Terminal {
+  // isTTY is undefined for pipes and files.
+  const isTerminal = (stream: { isTTY?: boolean }): boolean => stream.isTTY === true;
+  const hasColor = isTerminal(stdout) && !env['NO_COLOR'] && env['TERM'] !== 'dumb';
+  return {
+    print: (text) => {
+      stdout.write(`${text}\n`);
+    },
+    note: (text) => {
+      stderr.write(`${text}\n`);
+    },
+    style: (style, text) => (hasColor ? styleText(style, text) : text),
+    isInteractive: isTerminal(stdin) && isTerminal(stderr),
+    ask: async (question) => {
+      const lines = createInterface({ input: stdin, output: stderr });
+      // The interface takes Ctrl-C for itself, and never answers after Ctrl-D.
+      lines.once('SIGINT', () => process.kill(process.pid, 'SIGINT'));
+      const ended = once(lines, 'close').then(() => '');
+      try {
+        const answer = await Promise.race([lines.question(`${question} [y/N] `), ended]);
+        return /^y(es)?$/i.test(answer.trim());
+      } finally {
+        lines.close();
+      }
+    },
+    readAll: async () => {
+      const parts: Buffer[] = [];
+      for await (const part of stdin) parts.push(part as Buffer);
+      return Buffer.concat(parts).toString();
+    },
+  };
+}

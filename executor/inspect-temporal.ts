@@ -1,0 +1,145 @@
+import { Connection, isGrpcServiceError, type ConnectionOptions } from '@temporalio/client';
+import type { ClockReading } from '../protocol/clock.js';
+import { SEARCH_ATTRIBUTES, toolQueueOf, WORKFLOW_TYPE } from '../protocol/temporal-names.js';
+import { lastPoll } from './pollers.js';
+import { INDEXED_VALUE_TYPE } from './search-attributes.js';
+import { readTemporalClock } from './temporal-clock.js';
+
+/** A fact, or why it could not be found. */
+export type Finding<T> = { value: T } | { refusal: Refusal };
+
+export interface Refusal {
+  /** Status of gRPC; 2 (unknown) for other errors. */
+  status: number;
+  message: string;
+}
+
+/** What a look at a Temporal server found. */
+export interface TemporalFacts {
+  serverVersion: string;
+  namespace: Finding<{ retentionMs: number }>;
+  /** By name: whether the server has it, with the type that runs need. */
+  searchAttributes: Finding<Record<string, 'present' | 'missing' | 'other type'>>;
+  /** When workers last asked for runs and for tool calls, by the server's clock; 0: not for minutes. */
+  pollers: Finding<{ runs: number; tools: number }>;
+  /** Ids of the keys of the newest running runs' inputs; null for an input that is not encrypted. */
+  payloadKeys: Finding<(string | null)[]>;
+  clock: Finding<ClockReading>;
+}
+
+export interface InspectTemporalOptions {
+  connection: ConnectionOptions;
+  namespace: string;
+  taskQueue: string;
+}
+
+const CALL_MS = 5_000;
+/** Runs whose inputs are looked at. */
+const RUNS = 10;
+/** Status of gRPC for an error without one. */
+const UNKNOWN = 2;
+
+/**
+ * Looks at a Temporal server with the credentials of API and worker, and changes nothing there.
+ *
+ * @returns the facts, or why the server cannot be reached
+ */
+export async function inspectTemporal({
+  connection: options,
+  namespace,
+  taskQueue,
+}: InspectTemporalOptions): Promise<Finding<TemporalFacts>> {
+  // To connect first, or to try again, would hide why there is no connection.
+  const connection = Connection.lazy({ ...options, interceptors: [] });
+  const { workflowService, operatorService } = connection;
+  const ask = <T>(call: () => Promise<T>): Promise<Finding<T>> =>
+    toFinding(connection.withDeadline(Date.now() + CALL_MS, call));
+
+  const readLastPoll = async (name: string, taskQueueType: number): Promise<number> => {
+    const queue = { namespace, taskQueue: { name }, taskQueueType };
+    // eslint-disable-next-line @typescript-eslint/no-unsafe-enum-assignment -- The enum is in no package of ours.
+    return lastPoll((await workflowService.describeTaskQueue(queue)).pollers);
+  };
+
+  async function readAttributes(): Promise<Record<string, 'present' | 'missing' | 'other type'>> {
+    const { customAttributes } = await operatorService.listSearchAttributes({ namespace });
+    const present: Record<string, number | undefined> = customAttributes;
+    return Object.fromEntries(
+      Object.entries(SEARCH_ATTRIBUTES).map(([name, type]) => {
+        if (present[name] === undefined) return [name, 'missing'];
+        return [name, present[name] === INDEXED_VALUE_TYPE[type] ? 'present' : 'other type'];
+      }),
+    );
+  }
+
+  async function readPayloadKeys(): Promise<(string | null)[]> {
+    const { executions } = await workflowService.listWorkflowExecutions({
+      namespace,
+      pageSize: RUNS,
+      // Other fleets of this namespace have keys of their own.
+      query: `WorkflowType = '${WORKFLOW_TYPE}' AND ExecutionStatus = 'Running' AND TaskQueue = '${taskQueue.replaceAll("'", "''")}'`,
+    });
+    const ids = await Promise.all(
+      executions.map(async ({ execution }) => {
+        const page = { namespace, execution, maximumPageSize: 1 };
+        const { history } = await workflowService.getWorkflowExecutionHistory(page);
+        const started = history?.events?.[0]?.workflowExecutionStartedEventAttributes;
+        const id = started?.input?.payloads?.[0]?.metadata?.['encryption-key-id'];
+        return id == null ? null : Buffer.from(id).toString();
+      }),
+    );
+    return [...new Set(ids)];
+  }
+
+  try {
+    const system = await ask(() => workflowService.getSystemInfo({}));
+    if ('refusal' in system) return system;
+    const [described, searchAttributes, runs, tools, payloadKeys, clock] = await Promise.all([
+      ask(() => workflowService.describeNamespace({ namespace })),
+      ask(readAttributes),
+      ask(() => readLastPoll(taskQueue, 1)),
+      ask(() => readLastPoll(toolQueueOf(taskQueue), 2)),
+      ask(readPayloadKeys),
+      toFinding(readTemporalClock(connection, namespace)),
+    ]);
+    return {
+      value: {
+        serverVersion: system.value.serverVersion,
+        namespace: map(described, ({ config }) => ({
+          retentionMs: Number(config?.workflowExecutionRetentionTtl?.seconds ?? 0) * 1_000,
+        })),
+        searchAttributes,
+        pollers:
+          'refusal' in runs ? runs : map(tools, (value) => ({ runs: runs.value, tools: value })),
+        payloadKeys,
+        clock,
+      },
+    };
+  } finally {
+    await connection.close();
+  }
+}
+
+function map<A, B>(finding: Finding<A>, change: (value: A) => B): Finding<B> {
+  return 'refusal' in finding ? finding : { value: change(finding.value) };
+}
+
+function toFinding<T>(work: Promise<T>): Promise<Finding<T>> {
+  return work.then(
+    (value) => ({ value }),
+    (error: unknown) => ({ refusal: toRefusal(error) }),
+  );
+}
+
+function toRefusal(error: unknown): Refusal {
+  if (isGrpcServiceError(error)) return { status: error.code, message: toCause(error.details) };
+  return { status: UNKNOWN, message: error instanceof Error ? error.message : String(error) };
+}
+
+/** The reason of a connection that failed, without what the libraries write around it. */
+function toCause(details: string): string {
+  const [, cause = details] =
+    /Last error: (?:Error: )?(.*?)\. Resolution note/s.exec(details) ?? [];
+  const [, alert] = /:SSL routines:[^:]*:([^:]+):/.exec(cause) ?? [];
+  return alert ?? cause.replace(/ \([\dTZ:.-]+\)$/, '').replace(/\.$/, '');
+}

@@ -1,0 +1,124 @@
+import { describe, expect, it } from '@jest/globals';
+import { createOutput, type Kind, type OutputOptions } from '../../cli/output/output.js';
+import { shownJson, shownText } from '../../cli/output/shown-text.js';
+import { shownDuration, shownTime } from '../../cli/output/shown-time.js';
+
+interface Thing {
+  id: string;
+  at: number;
+}
+
+const THINGS: Kind<Thing> = {
+  fields: ['id', 'at'],
+  columns: [
+    { title: 'ID', show: ({ id }) => id, style: () => 'red' },
+    { title: 'AT', show: ({ at }, shown) => shown.time(at) },
+  ],
+  none: 'No things.',
+};
+
+function open(options: Partial<OutputOptions> = {}) {
+  const printed: string[] = [];
+  const noted: string[] = [];
+  const terminal = {
+    print: (text: string) => printed.push(text),
+    note: (text: string) => noted.push(text),
+    style: (_: unknown, text: string) => text,
+  };
+  const output = createOutput(
+    { terminal: terminal as never, now: () => 100_000 },
+    {
+      output: 'table',
+      timeFormat: 'relative',
+      ...options,
+    },
+  );
+  return { output, printed, noted };
+}
+
+const things: Thing[] = [
+  { id: 'a', at: 40_000 },
+  { id: 'long', at: 100_000 },
+];
+
+describe('results', () => {
+  it('a list as a table has columns and nothing else', async () => {
+    const { output, printed } = open();
+    await output.list(THINGS, things);
+    expect(printed).toEqual(['ID    AT\na     1m ago\nlong  0ms ago']);
+  });
+
+  it('a list without items says so on stderr', async () => {
+    const { output, printed, noted } = open();
+    await output.list(THINGS, []);
+    expect({ printed, noted }).toEqual({ printed: [], noted: ['No things.'] });
+  });
+
+  it('a list as JSON is one array, also without items', async () => {
+    for (const items of [things, []]) {
+      const { output, printed } = open({ output: 'json' });
+      await output.list(THINGS, items);
+      expect(JSON.parse(printed.join(''))).toEqual(items);
+    }
+  });
+
+  it('a list as lines of JSON is printed while it is read', async () => {
+    const { output, printed } = open({ output: 'jsonl' });
+    await output.list(
+      THINGS,
+      (async function* () {
+        for (const thing of things) yield thing;
+        expect(printed).toHaveLength(2);
+      })(),
+    );
+    expect(printed.map((line) => JSON.parse(line) as Thing)).toEqual(things);
+  });
+
+  it('--json picks fields, and refuses those that do not exist', async () => {
+    const { output, printed } = open({ json: ['id'] });
+    await output.list(THINGS, things);
+    expect(JSON.parse(printed.join(''))).toEqual([{ id: 'a' }, { id: 'long' }]);
+    await expect(open({ json: ['name'] }).output.list(THINGS, things)).rejects.toThrow(
+      '--json: there is no name; there are id, at.',
+    );
+  });
+
+  it('none prints nothing', async () => {
+    const { output, printed } = open({ output: 'none' });
+    await output.list(THINGS, things);
+    await output.one(THINGS, { id: 'a', at: 1 });
+    await output.text({}, () => 'text');
+    expect(printed).toEqual([]);
+  });
+});
+
+describe('texts of strangers', () => {
+  const EVIL = 'pay 5\u001b[2K\u001b[1A\u009b31m\u202e05 yap\r\nok';
+
+  it('a text is shown as one line that the terminal does not obey', () => {
+    expect(shownText(EVIL)).toBe('pay 5\\u001b[2K\\u001b[1A\\u009b31m\\u202e05 yap ok');
+  });
+
+  it('JSON is shown so as well, and means the same', () => {
+    const value = { [EVIL]: EVIL };
+    // eslint-disable-next-line no-control-regex -- These are looked for.
+    expect(shownJson(value, 2)).not.toMatch(/[\u0000-\u0009\u000b-\u001f\u007f-\u009f\u202e]/);
+    expect(JSON.parse(shownJson(value, 2))).toEqual(value);
+  });
+
+  it('a table shows them so', async () => {
+    const { output, printed } = open();
+    await output.list(THINGS, [{ id: EVIL, at: 0 }]);
+    expect(printed.join('')).toContain('\\u001b[2K');
+    expect(printed.join('')).not.toContain('\u001b[2K');
+  });
+});
+
+it('times are shown relative, in ISO 8601, or raw', () => {
+  expect(shownTime(1_000, 'relative', 8_000_000)).toBe('2h 13m ago');
+  expect(shownTime(61_000, 'relative', 1_000)).toBe('in 1m');
+  expect(shownTime(0, 'iso', 1)).toBe('1970-01-01T00:00:00.000Z');
+  expect(shownTime(5, 'raw', 1)).toBe('5');
+  expect(shownTime(undefined, 'raw', 1)).toBe('-');
+  expect(shownDuration(90_061_000)).toBe('1d 1h');
+});
