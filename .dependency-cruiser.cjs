@@ -1,9 +1,9 @@
 /** Who may import whom: folders are sides of the wire, the protocol is the leaf in the middle. */
-const only = (folder, allowed, comment) => ({
+const only = (folder, allowed, comment, except = '^$') => ({
   name: `${folder}-imports-inward`,
   comment,
   severity: 'error',
-  from: { path: `^${folder}/` },
+  from: { path: `^${folder}/`, pathNot: except },
   to: {
     path: '^(protocol|agents|workflows|activities|executor|stores|worker|ai-sdk|api|web|cli|config|examples|bench|test)/',
     pathNot: `^(${[folder, ...allowed].join('|')})/`,
@@ -60,7 +60,19 @@ module.exports = {
       'worker',
       ['protocol', 'stores', 'executor', 'agents', 'activities', 'config', 'examples'],
       'Workflows are loaded by path, never imported.',
+      '^worker/main\\.ts$',
     ),
+    {
+      name: 'worker-process-serves-its-metrics',
+      comment: 'On a port of its own, with the guards of the API; nothing else of the API is taken.',
+      severity: 'error',
+      from: { path: '^worker/main\\.ts$' },
+      to: {
+        path: '^(workflows|ai-sdk|web|bench|test|api)/',
+        pathNot: '^api/(create-metrics-app|listen|readiness|deps)\\.ts$',
+      },
+    },
+
     only(
       'cli',
       ['protocol', 'config', 'agents', 'executor', 'stores'],

@@ -1,4 +1,5 @@
 import type { AgentRegistry } from '../agents/registry.js';
+import type { RunMeter } from '../protocol/run-meter.js';
 import type { StartNext } from '../stores/record/start-next.js';
 import type { Wake } from '../stores/contract/call-record.js';
 import type { Store } from '../stores/contract/store.js';
@@ -32,5 +33,7 @@ export interface ActivityDeps {
   workflowState?: (runId: string) => Promise<'running' | 'closed' | 'unknown'>;
   /** How many tools are executed at once in this process. Default: 200, of one user 50. */
   toolSlots?: SlotLimits;
+  /** Counts what happens, except what the store reports (`meterChanges`). Default: nothing. */
+  meter?: RunMeter;
   logger: ActivityLogger;
 }

@@ -5,8 +5,10 @@ import type {
   RunActivities,
   StepRef,
 } from '../protocol/activities.js';
+import { NO_METER } from '../protocol/run-meter.js';
 import { createAnswerActivities } from './answers.js';
 import { startNextAfterEnds } from '../stores/record/start-next.js';
+import { meterChanges } from '../stores/record/meter-changes.js';
 import { foldAfterChanges } from '../stores/record/fold-after-changes.js';
 import { relayAfterActs } from '../stores/record/relay-after-acts.js';
 import { asActivity } from './as-activity.js';
@@ -34,7 +36,8 @@ export function createActivities(
   options: ActivityDeps,
 ): RunActivities & ChildActivities & AnswerActivities {
   // Each activity that ends a run begins the next one.
-  const folding = foldAfterChanges(options.store, options.logger);
+  const { meter = NO_METER } = options;
+  const folding = foldAfterChanges(meterChanges(options.store, meter), options.logger);
   const store = relayAfterActs(folding, options.logger);
   const deps = { ...options, store: startNextAfterEnds(store, options) };
   const modelStep = createModelStep(deps);

@@ -7,7 +7,7 @@ import { retryDelay } from '../protocol/time.js';
 import type { StartCallResult } from '../stores/contract/calls.js';
 import type { Writer } from '../stores/contract/log.js';
 import { callWriter, handOver, type Attempt } from './attempt.js';
-import { AttemptFailure } from './attempt-failure.js';
+import { AttemptFailure, TOOL_RETRY } from './attempt-failure.js';
 import { cutOnStop } from './cut-on-stop.js';
 import { createChunkWriter } from './chunk-writer.js';
 import type { ActivityDeps } from './deps.js';
@@ -119,6 +119,7 @@ export function createToolCall(deps: ActivityDeps): ToolCall {
     });
     const tool = agent?.tools.find(({ name }) => name === start.call.toolName);
     const signal = limited(attempt.signal, tool?.timeoutMs ?? permitted.limitMs);
+    const beganMs = performance.now();
     let opened: CallContext | undefined;
     let outcome: ToolOutcome;
     try {
@@ -143,11 +144,15 @@ export function createToolCall(deps: ActivityDeps): ToolCall {
         });
       }
     } catch (error) {
+      if (tool !== undefined && isRetry(error)) {
+        deps.meter?.({ kind: 'tool_retried', tool: tool.name });
+      }
       if (!(error instanceof StateError)) throw error;
       outcome = toFailure(error, error.code);
     } finally {
       opened?.close();
     }
+    const seconds = (performance.now() - beganMs) / 1_000;
     await chunks.flush();
     const ending =
       agent === undefined || tool === undefined
@@ -170,11 +175,16 @@ export function createToolCall(deps: ActivityDeps): ToolCall {
       now: Date.now(),
     });
     if (settled.kind === 'fenced') throw fenced('call');
+    const error = 'error' in ending.outcome ? ending.outcome.errorCode : undefined;
+    if (settled.kind === 'stored') {
+      const name = tool?.name ?? 'other';
+      deps.meter?.({ kind: 'tool_executed', tool: name, seconds, code: error });
+    }
     return {
       kind: attempt.cutReason() === 'stop' ? 'stopped' : 'settled',
       ...(settled.kind === 'stored' && { sequence: settled.sequence }),
       ...(settled.kind === 'stored' && 'output' in ending && { finish: true }),
-      ...('error' in ending.outcome && { error: ending.outcome.errorCode }),
+      ...(error !== undefined && { error }),
     };
   }
 
@@ -213,6 +223,10 @@ function isKnown(agent: AgentDefinition | undefined, { toolName }: CallActivityR
 /** A call that began may be executed again; a name that 0.2.0 left out may be any tool's. */
 function isRepeatable(agent: AgentDefinition | undefined, { toolName }: CallActivityRef): boolean {
   return agent?.tools.find(({ name }) => name === toolName)?.idempotent === true;
+}
+
+function isRetry(error: unknown): boolean {
+  return error instanceof AttemptFailure && error.next.type === TOOL_RETRY;
 }
 
 function limited(signal: AbortSignal, timeoutMs: number | undefined): AbortSignal {

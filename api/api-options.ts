@@ -16,7 +16,7 @@ interface ApiStores {
 export type ApiOptions = ApiSettings & {
   /** `createAgentExecutor(…)`. */
   executor: { readonly runs: ApiRuns } & Partial<
-    Pick<TemporalAgentExecutor, 'namespace' | 'checks'>
+    Pick<TemporalAgentExecutor, 'namespace' | 'checks' | 'readHealth'>
   >;
   agents: ApiDeps['agents'] | readonly AgentDefinition[];
   /** For links into the Temporal UI. Default: the executor's. */
@@ -51,6 +51,7 @@ export function toApiDeps(options: ApiOptions): ApiDeps {
       ...(stores.ping && { redis: stores.ping }),
       ...executor.checks,
     },
+    readHealth: executor.readHealth,
     logger: options.logger ?? pino({ name: 'api', level: 'warn' }),
   };
 }

@@ -1,4 +1,5 @@
 import express, { type Express } from 'express';
+import type { ReadinessReply } from '../protocol/replies.js';
 import type { ApiDeps } from './deps.js';
 import type { ApiMetrics } from './metrics/api-metrics.js';
 import { createDnsRebindingGuard, requireHost } from './middleware/dns-rebinding-guard.js';
@@ -9,11 +10,16 @@ import {
   type ApiLogger,
 } from './middleware/refusals.js';
 import { createSecurityHeaders } from './middleware/security-headers.js';
-import { METRICS_ROUTE, sendMetrics } from './routes/service.js';
+import { METRICS_ROUTE, sendMetrics, sendReadiness } from './routes/service.js';
+
+interface MetricsAppOptions extends Pick<ApiDeps, 'hostNames'> {
+  /** Which parts answer. */
+  readReadiness?: () => Promise<ReadinessReply>;
+}
 
 /**
- * An Express app that serves `/metrics` and nothing else, for a port that is not published. With
- * `hostNames` it refuses requests by other names of the public DNS.
+ * An Express app for a port that is not published: `/metrics`, `/healthz`, and with `readReadiness`
+ * `/readyz`. With `hostNames` it refuses requests by other names of the public DNS.
  *
  * @example
  * import { createApiMetrics, createMetricsApp } from 'helix-temporal/api';
@@ -22,15 +28,21 @@ import { METRICS_ROUTE, sendMetrics } from './routes/service.js';
  * createMetricsApp(metrics, console).listen(9464, '127.0.0.1');
  */
 export function createMetricsApp(
-  metrics: ApiMetrics,
+  metrics: Pick<ApiMetrics, 'contentType' | 'read'>,
   logger: ApiLogger,
-  { hostNames }: Pick<ApiDeps, 'hostNames'> = {},
+  { hostNames, readReadiness }: MetricsAppOptions = {},
 ): Express {
   const app = express();
   app.disable('x-powered-by');
   app.use(createSecurityHeaders(), requireHost);
   if (hostNames !== undefined) app.use(createDnsRebindingGuard(hostNames));
   app.get(METRICS_ROUTE.path, (_request, response) => sendMetrics(metrics, response));
+  app.get('/healthz', (_request, response) => {
+    response.json({ status: 'ok' });
+  });
+  if (readReadiness !== undefined) {
+    app.get('/readyz', (_request, response) => sendReadiness(readReadiness, response));
+  }
   app.use(refuseUnknown);
   app.use(createErrorResponder(logger, sendRefusal));
   return app;

@@ -1,6 +1,7 @@
 import type { AgentDefinition, AgentScope } from '../agents/index.js';
 import type { Runs } from '../executor/runs.js';
 import type { BusyPolicy } from '../protocol/busy.js';
+import type { HealthFacts } from '../protocol/health.js';
 import type { ReadinessReply } from '../protocol/replies.js';
 import type { Store } from '../stores/contract/store.js';
 import type { StreamManager } from '../stores/log/stream-manager.js';
@@ -69,6 +70,8 @@ export interface ApiDeps extends ApiSettings {
   };
   namespace: string;
   checks: ReadinessChecks;
+  /** Facts of the last so many ms; absent: there is no verdict. */
+  readHealth?: ((periodMs: number) => Promise<HealthFacts>) | undefined;
   logger: ApiLogger;
 }
 

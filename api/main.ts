@@ -11,7 +11,9 @@ import { readTemporal } from '../config/temporal.js';
 import { createExampleAgents, isLabServed } from '../examples/index.js';
 import { createAgentExecutor } from '../executor/agent-executor.js';
 import { createPayloadCodec } from '../executor/payload-codec.js';
+import { allMeters } from '../protocol/run-meter.js';
 import { withTimeout } from '../protocol/time.js';
+import { createTallyMeter } from '../stores/record/tally-meter.js';
 import { createRedisStores } from '../stores/redis/index.js';
 import { readAccess, warnOfAccess } from './access-from-config.js';
 import { createApi } from './create-api.js';
@@ -19,6 +21,7 @@ import { createApiMetrics } from './metrics/api-metrics.js';
 import { listen } from './listen.js';
 import { readQuotas } from './quotas-from-config.js';
 import { createMetricsApp } from './create-metrics-app.js';
+import { createReadiness } from './readiness.js';
 
 const CLOSE_MS = 5_000;
 /** How long a process that is stopping waits for runs that are being started, ms. */
@@ -50,6 +53,11 @@ async function main(): Promise<void> {
     ),
     untilReachable(`Redis at ${withoutSecrets(config.REDIS_URL)}`, redis.ping),
   ]);
+  const metrics = createApiMetrics({
+    processMetrics: true,
+    standing: redis.store.waiting.standing,
+  });
+  const tally = createTallyMeter(redis.store.tallies);
   const executor = await createAgentExecutor({
     connection,
     namespace: temporal.namespace,
@@ -59,10 +67,10 @@ async function main(): Promise<void> {
     agents,
     ...describeRuns(config),
     quotas: readQuotas(config, { isOpen: access.allowUnauthenticated === true }),
+    meter: allMeters(metrics.runs, tally.meter),
     logger,
   });
 
-  const metrics = createApiMetrics({ processMetrics: true });
   const webRoot = fileURLToPath(new URL('../web', import.meta.url));
   const app = createApi({
     executor,
@@ -78,10 +86,15 @@ async function main(): Promise<void> {
     logger,
   });
   const server = await listen(app, config.PORT, config.HOST);
+  const admin = config.METRICS_PORT;
+  const readReadiness = createReadiness({ redis: redis.ping, ...executor.checks });
   const metricsServer =
-    config.METRICS_PORT === undefined
-      ? undefined
-      : await listen(createMetricsApp(metrics, logger, access), config.METRICS_PORT, config.HOST);
+    admin &&
+    (await listen(
+      createMetricsApp(metrics, logger, { ...access, readReadiness }),
+      admin.port,
+      admin.host,
+    ));
   logger.info(
     {
       host: config.HOST,
@@ -97,6 +110,7 @@ async function main(): Promise<void> {
     await Promise.all([server.close(), metricsServer?.close()]);
     // A worker starts the others.
     await withTimeout(STARTS_MS, executor.runs.idle()).catch(() => undefined);
+    await withTimeout(STARTS_MS, tally.close()).catch(() => undefined);
     await redis.close();
     await connection.close();
   });

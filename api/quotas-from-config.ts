@@ -1,3 +1,4 @@
+import { isLoopback } from '../config/loopback.js';
 import type { Config } from '../config/env.js';
 import { toQuotas, type Quotas } from '../executor/quotas.js';
 
@@ -18,9 +19,4 @@ export function readQuotas(config: Config, { isOpen }: { isOpen: boolean }): Quo
   const isSet = Object.keys(user).length > 0;
   if (isOpen && isLoopback(config.HOST) && !isSet) return 'unlimited';
   return toQuotas(user, QUOTA_TENANT_FACTOR);
-}
-
-/** True for an address that only this machine reaches. */
-function isLoopback(host: string): boolean {
-  return host === 'localhost' || host === '::1' || host.startsWith('127.');
 }

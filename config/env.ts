@@ -30,6 +30,17 @@ const port = z
   .transform(Number)
   .pipe(z.number('must be a port number').int().min(0).max(65535, 'must be a port number'));
 
+/** A port of this machine alone, or an address with a port. */
+const adminAddress = z
+  .string()
+  .regex(/^(\S+:)?\d{1,5}$/, 'must be a port, or address:port')
+  .transform((value) => {
+    const colon = value.lastIndexOf(':');
+    const host = colon < 0 ? '127.0.0.1' : value.slice(0, colon).replace(/^\[(.*)\]$/, '$1');
+    return { host, port: Number(value.slice(colon + 1)) };
+  })
+  .refine((address) => address.port <= 65535, 'must be a port, or address:port');
+
 const seconds = z
   .string()
   .transform(Number)
@@ -66,8 +77,10 @@ const proxies = list.transform((items) =>
 const EnvSchema = z.object({
   PORT: port.prefault('3000'),
   HOST: text.default('127.0.0.1'),
-  /** Port of `/metrics`; absent: it is served on PORT. */
-  METRICS_PORT: port.optional(),
+  /** The API's port of `/metrics`, `/healthz` and `/readyz`; absent: they are served on PORT alone. */
+  METRICS_PORT: adminAddress.optional(),
+  /** The same of a worker; absent: it has no port. */
+  WORKER_METRICS_PORT: adminAddress.optional(),
   REDIS_URL: z.string().refine(isRedisUrl, REDIS_URL_FORMS).default('redis://127.0.0.1:6379'),
   /** How long the stream of an ended run is kept; its transcript is kept longer. */
   STREAM_TTL: seconds.default(24 * 60 * 60),

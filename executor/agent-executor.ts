@@ -8,6 +8,8 @@ import {
 import { AgentRegistry, type AgentDefinition } from '../agents/index.js';
 import type { ToolAnswerInput } from '../protocol/answers.js';
 import { HelixError } from '../protocol/errors.js';
+import type { HealthFacts } from '../protocol/health.js';
+import type { RunMeter } from '../protocol/run-meter.js';
 import { ANONYMOUS, isStoredSessionId } from '../protocol/ids.js';
 import { DEFAULT_TASK_QUEUE } from '../protocol/temporal-names.js';
 import type { CustomState } from '../stores/contract/custom-state.js';
@@ -26,6 +28,7 @@ import {
   type RunHandle,
   type StopReason,
 } from './run-handle.js';
+import { createHealthFacts } from './health-facts.js';
 import { createRunWorkflows } from './run-workflows.js';
 import type { BranchInput, Resumability, RetryInput, Runs } from './runs.js';
 import { registerSearchAttributes } from './search-attributes.js';
@@ -101,6 +104,8 @@ export interface TemporalAgentExecutor {
   readonly namespace: string;
   /** Each resolves when its part answers: Temporal, and a worker on the task queue. */
   readonly checks: Readonly<Record<string, () => Promise<void>>>;
+  /** What the health of the service is judged by, over the last so many ms. */
+  readonly readHealth?: (periodMs: number) => Promise<HealthFacts>;
 }
 
 export type ExecutorOptions = ExecutorSettings & (OwnClient | ReadyClient);
@@ -141,6 +146,8 @@ interface ExecutorSettings {
    * 256 MB for each user, 50 times that for each tenant; no limits where no user is named.
    */
   quotas?: Quotas | 'unlimited';
+  /** Counts what this process does to runs, see `RunEvent`. Default: nothing. */
+  meter?: RunMeter;
   /** Default: silence. */
   logger?: { warn: (fields: object, message: string) => void };
 }
@@ -175,19 +182,25 @@ export async function createAgentExecutor(
   const client = options.client ?? newClient(options);
   const { namespace } = client.options;
   const connection = client.connection as ExecutorConnection;
+  const workflows = createRunWorkflows(client, taskQueue, stores.store);
   const runs = createRuns({
     store: stores.store,
     streamManager: stores.streamManager,
-    workflows: createRunWorkflows(client, taskQueue, stores.store),
+    workflows,
     agents,
     searchAttributes: await registerSearchAttributes(connection, namespace, logger),
     modelName: options.modelName,
     sessionUrl: options.sessionUrl,
     quotas: options.quotas,
+    meter: options.meter,
     logger,
   });
   const checks = createTemporalChecks(client, namespace, taskQueue);
-  return createExecutorOf({ runs, agents, namespace, checks, ...stores });
+  const readHealth = createHealthFacts({
+    ...{ client, namespace, taskQueue },
+    store: { ...stores.store, due: stores.store.due.of(workflows.fleet) },
+  });
+  return createExecutorOf({ runs, agents, namespace, checks, readHealth, ...stores });
 }
 
 function newClient({ connection, namespace, dataConverter, interceptors }: OwnClient): Client {
@@ -202,6 +215,7 @@ export function createExecutorOf(deps: {
   streamManager: StreamManager;
   namespace?: string;
   checks?: TemporalAgentExecutor['checks'];
+  readHealth?: TemporalAgentExecutor['readHealth'];
 }): TemporalAgentExecutor {
   const { runs, agents, store, namespace = 'default', checks = {} } = deps;
   const handleOf = (sessionId: string, runId: string): RunHandle =>
@@ -211,6 +225,7 @@ export function createExecutorOf(deps: {
     runs,
     namespace,
     checks,
+    readHealth: deps.readHealth,
     execute: async (requested, input, options = {}) => {
       const { sessionId = `s-${randomUUID()}`, userId = ANONYMOUS, tenantId } = options;
       const agent =

@@ -1,5 +1,6 @@
 import { resolveMaxSteps } from '../agents/define-agent.js';
 import type { AgentRegistry } from '../agents/registry.js';
+import { NO_METER, type RunMeter } from '../protocol/run-meter.js';
 import { rootOf, toShownSessionId } from '../protocol/ids.js';
 import { LIMITS } from '../protocol/limits.js';
 import {
@@ -18,6 +19,7 @@ import { toAct } from '../stores/record/acts.js';
 import { foldAfterChanges } from '../stores/record/fold-after-changes.js';
 import { relayAfterActs, type AuditLogger } from '../stores/record/relay-after-acts.js';
 import { forceEnd } from '../stores/record/force-end.js';
+import { meterChanges } from '../stores/record/meter-changes.js';
 import { startNextAfterEnds } from '../stores/record/start-next.js';
 import { createAnswerApi } from './answers.js';
 import { createBranch } from './branch.js';
@@ -48,13 +50,15 @@ export interface RunsDeps {
   startWithinMs?: number;
   /** Limits of users and tenants. Default: see `toQuotas`. */
   quotas?: Quotas | 'unlimited';
+  /** Counts what happens to runs. Default: nothing. */
+  meter?: RunMeter;
   logger: AuditLogger;
 }
 
 /** Starts, signals and stops runs. Redis is written first, so a lost signal loses nothing. */
 export function createRuns(deps: RunsDeps): Runs {
-  const { streamManager, workflows, agents, logger } = deps;
-  const bare = { ...deps.store, due: deps.store.due.of(workflows.fleet) };
+  const { streamManager, workflows, agents, meter = NO_METER, logger } = deps;
+  const bare = meterChanges({ ...deps.store, due: deps.store.due.of(workflows.fleet) }, meter);
   const folding = relayAfterActs(foldAfterChanges(bare, logger), logger);
   const store = reserveBeforeBegin(startNextAfterEnds(folding, { startNext, logger }), {
     quotasOf: createQuotasOf(deps.quotas),
@@ -147,7 +151,10 @@ export function createRuns(deps: RunsDeps): Runs {
   const ends = { endLost, endUnstarted, enforceStop };
   const upkeep = { startRun: restart, wake, ...ends, startNext, expireCalls };
   const { startWithinMs = LIMITS.startWithinMs } = deps;
-  const sweepSession = createSweepSession({ store, workflows, ...upkeep, startWithinMs, logger });
+  const sweepSession = createSweepSession({
+    ...{ store, workflows, ...upkeep, startWithinMs },
+    ...{ meter, logger },
+  });
 
   async function accept(input: ExecuteInput): Promise<BeginResult> {
     // The index may live on another node than the session: it is written before the run exists.

@@ -28,4 +28,5 @@ export type {
   Runs,
 } from './runs.js';
 export { registerSearchAttributes } from './search-attributes.js';
+export type { RunEvent, RunMeter } from '../protocol/run-meter.js';
 export type { UserInputMessage } from '../protocol/agent-server.js';

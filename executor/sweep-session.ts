@@ -1,5 +1,6 @@
 import { HelixError } from '../protocol/errors.js';
 import { isTerminal, type Resumption, type RunStatus } from '../protocol/run.js';
+import type { RunMeter } from '../protocol/run-meter.js';
 import type { SessionRecord } from '../stores/contract/sessions.js';
 import type { Store } from '../stores/contract/store.js';
 import type { StartNext } from '../stores/record/start-next.js';
@@ -20,6 +21,7 @@ export interface SweepSessionDeps {
   expireCalls: (sessionId: string) => Promise<unknown>;
   /** Runs that are not started within this time end. */
   startWithinMs: number;
+  meter: RunMeter;
   logger: { warn: (fields: object, message: string) => void };
 }
 
@@ -81,6 +83,7 @@ export function createSweepSession(
     budget: SweepBudget,
   ): Promise<SweptSession> {
     const { sessionId, runId } = record;
+    if (!UNREMARKABLE.has(decision)) deps.meter({ kind: 'session_swept', found: decision });
     switch (decision) {
       case 'begin':
         await deps.startNext(sessionId);
@@ -148,6 +151,9 @@ function toUnchanged(record: SessionRecord): SweptSession {
 function untilNextTry({ runStartedAt }: SessionRecord): number {
   return Math.min(Math.max((Date.now() - runStartedAt) / 4, AGAIN_MS), UNSTARTED_MS);
 }
+
+/** What a sweep finds of sessions that need nothing. */
+const UNREMARKABLE = new Set<SweepDecision>(['forget', 'nothing', 'look']);
 
 /** A stop that ends a waiting run ends it in the record before its workflow receives the signal. */
 const STOPPED = new Set<RunStatus>(['interrupted', 'aborted']);

@@ -1,6 +1,14 @@
 import { hostname } from 'node:os';
 import { Client } from '@temporalio/client';
-import type { BundlerPlugin, State, Worker, WorkerOptions, WorkerPlugin } from '@temporalio/worker';
+import type { MetricMeter } from '@temporalio/common';
+import {
+  Runtime,
+  type BundlerPlugin,
+  type State,
+  type Worker,
+  type WorkerOptions,
+  type WorkerPlugin,
+} from '@temporalio/worker';
 import { createActivities } from '../activities/index.js';
 import { AgentRegistry, type AgentDefinition } from '../agents/index.js';
 import { createFindClosed } from '../executor/find-closed.js';
@@ -8,11 +16,14 @@ import { createRunWorkflows } from '../executor/run-workflows.js';
 import { createSweep, startSweeper } from '../executor/sweep.js';
 import { createRuns } from '../executor/create-runs.js';
 import { registerSearchAttributes } from '../executor/search-attributes.js';
+import { allMeters } from '../protocol/run-meter.js';
 import { withTimeout } from '../protocol/time.js';
 import type { Store } from '../stores/contract/store.js';
 import type { StreamManager } from '../stores/log/stream-manager.js';
+import { createTallyMeter } from '../stores/record/tally-meter.js';
 import type { SlotLimits } from '../activities/tool/fair-slots.js';
 import { createLeaseOfWorker, type LeaseOptions } from './lease/lease-worker.js';
+import { createCoreMeter } from './metrics/core-meter.js';
 import { createToolWorker, runBeside } from './tool-worker.js';
 import {
   makeCurrent,
@@ -51,6 +62,8 @@ export interface AgentPluginOptions {
   toolSlots?: SlotLimits;
   /** Names of this process's lease and of its predecessor's; ignored if the store has no leases. */
   lease?: LeaseOptions;
+  /** Counts what happens to runs. Default: the meter of Temporal's `Runtime`, see docs/operating.md. */
+  meter?: MetricMeter;
   /** Default: no logging. */
   logger?: WorkerLogger;
 }
@@ -97,6 +110,7 @@ export function createAgentPlugin(options: AgentPluginOptions): WorkerPlugin & B
   const { stores, services = {}, logger = SILENT, versioning, toolSlots = TOOL_SLOTS } = options;
   const agents =
     options.agents instanceof AgentRegistry ? options.agents : new AgentRegistry(options.agents);
+  const tally = createTallyMeter(stores.store.tallies);
   let createTools: (() => Promise<Worker>) | undefined;
   let isDraining = (): boolean => false;
   let held: ReturnType<typeof createLeaseOfWorker> | undefined;
@@ -108,9 +122,13 @@ export function createAgentPlugin(options: AgentPluginOptions): WorkerPlugin & B
       throw new Error('Agents need a worker with a connection: pass one to Worker.create.');
     }
     const client = new Client({ connection, namespace, dataConverter });
+    const meter = allMeters(
+      createCoreMeter(options.meter ?? Runtime.instance().metricMeter),
+      tally.meter,
+    );
     const { leases } = stores.store;
     const { unansweredMs } = stores;
-    const of = { client, namespace, unansweredMs, logger };
+    const of = { client, namespace, unansweredMs, meter, logger };
     held = leases && createLeaseOfWorker({ ...options.lease, ...of, leases });
     // The rest takes a while.
     held?.begin();
@@ -124,6 +142,7 @@ export function createAgentPlugin(options: AgentPluginOptions): WorkerPlugin & B
       modelName: options.modelName,
       sessionUrl: options.sessionUrl,
       startWithinMs: options.startWithinMs,
+      meter,
       logger,
     });
     const store = { ...stores.store, due: stores.store.due.of(workflows.fleet) };
@@ -153,6 +172,7 @@ export function createAgentPlugin(options: AgentPluginOptions): WorkerPlugin & B
       isDraining: () => isDraining(),
       toolSlots,
       lease,
+      meter,
       logger,
     });
   }
@@ -209,6 +229,7 @@ export function createAgentPlugin(options: AgentPluginOptions): WorkerPlugin & B
         life.abort();
         await Promise.all(beside);
         await held?.lease.close();
+        await withTimeout(SWEEP_END_MS, tally.close()).catch(() => undefined);
       }
     },
   };

@@ -2,21 +2,28 @@ import { DefaultLogger, NativeConnection, Runtime } from '@temporalio/worker';
 import { AgentRegistry, modelFromSpec } from '../agents/index.js';
 import { parseEnv } from '../config/env.js';
 import { readPayloadKeys } from '../config/payload-keys.js';
-import { createLogger } from '../config/logger.js';
+import { createLogger, type Logger } from '../config/logger.js';
+import { isLoopback } from '../config/loopback.js';
 import { endWithParent, startProcess, untilReachable, withoutSecrets } from '../config/startup.js';
 import { readTemporal } from '../config/temporal.js';
+import type { ReadinessChecks } from '../api/deps.js';
+import type { Listening } from '../api/listen.js';
 import { createChargeCounter } from '../examples/charge-counter.js';
 import { createExampleAgents } from '../examples/index.js';
 import { createPayloadCodec } from '../executor/payload-codec.js';
 import { createRedisStores } from '../stores/redis/index.js';
 import { createAgentWorker } from './create-worker.js';
+import { exportAt, freeLoopbackAddress, metricsFrom } from './metrics/exporter.js';
 
 async function main(): Promise<void> {
   endWithParent(process);
   const config = parseEnv(process.env);
   const logger = createLogger({ name: 'worker', level: config.LOG_LEVEL });
   const model = await modelFromSpec(config.MODEL, config);
+  const admin = config.WORKER_METRICS_PORT;
+  const exporter = admin && (await freeLoopbackAddress());
   Runtime.install({
+    ...(exporter !== undefined && { telemetryOptions: { metrics: exportAt(exporter) } }),
     logger: new DefaultLogger('WARN', ({ level, message, meta }) => {
       const err: unknown = meta?.['error'];
       logger[level === 'ERROR' ? 'error' : 'warn']({ err, meta }, message);
@@ -67,18 +74,51 @@ async function main(): Promise<void> {
     }),
     logger,
   });
+  const server =
+    admin &&
+    exporter &&
+    (await serveMetrics(admin, exporter, {
+      logger,
+      checks: {
+        redis: redis.ping,
+        temporal: async () => {
+          await connection.workflowService.getSystemInfo({});
+        },
+        worker: () =>
+          worker.getState() === 'RUNNING' ? Promise.resolve() : Promise.reject(new Error('leaves')),
+      },
+    }));
   try {
     logger.info(
-      { taskQueue: config.TASK_QUEUE, agents: agents.getRegisteredTypes() },
+      { taskQueue: config.TASK_QUEUE, metricsPort: server?.port, agents: agents.getRegisteredTypes() },
       'worker runs',
     );
     // Resolves after SIGINT or SIGTERM, which Temporal's runtime handles.
     await worker.run();
   } finally {
+    await server?.close();
     charges.close();
     await redis.close();
     await connection.close();
   }
+}
+
+/** What Temporal's SDK exports on an address of its own, with the state of this process. */
+async function serveMetrics(
+  { host, port }: { host: string; port: number },
+  exporter: string,
+  { checks, logger }: { checks: ReadinessChecks; logger: Logger },
+): Promise<Listening> {
+  // The code of the API's guards is loaded only where it is needed.
+  const [{ createMetricsApp }, { createReadiness }, { listen }] = await Promise.all([
+    import('../api/create-metrics-app.js'),
+    import('../api/readiness.js'),
+    import('../api/listen.js'),
+  ]);
+  const hostNames = isLoopback(host) ? [] : undefined;
+  const readReadiness = createReadiness(checks);
+  const app = createMetricsApp(metricsFrom(exporter), logger, { hostNames, readReadiness });
+  return listen(app, port, host);
 }
 
 startProcess(main);

@@ -3,11 +3,13 @@ import {
   type SearchAttributePair,
   type TypedSearchAttributes,
 } from '@temporalio/common';
-import { setCurrentDetails, upsertSearchAttributes } from '@temporalio/workflow';
+import { metricMeter, setCurrentDetails, upsertSearchAttributes } from '@temporalio/workflow';
 import type { StepLine } from '../protocol/activities.js';
 import type { AgentState, CallRef, RunInput, RunStatus, Spent } from '../protocol/run.js';
 import { toStepTable } from './step-table.js';
 
+/** Time from begin or resume to the next wait for people, or the end. */
+const LEG_SECONDS = 'gen_ai_invoke_agent_duration_seconds';
 /** Steps of legs that the details show. */
 const MOST_STEPS = 50;
 
@@ -54,6 +56,16 @@ export function createOperatorsView(input: RunInput): OperatorsView {
   let state: AgentState = toState('model', from?.step ?? 0, []);
   let known: RunStatus = 'running';
   let steps: readonly StepLine[] = [];
+  const legs = metricMeter.createHistogram(LEG_SECONDS, 'float');
+  /** When the leg began; undefined while people are waited for. */
+  let legBegan: number | undefined = Date.now();
+
+  /** The SDK drops what a replay records, so each leg counts once. */
+  function endLeg(): void {
+    if (legBegan === undefined) return;
+    legs.record((Date.now() - legBegan) / 1_000, { gen_ai_agent_name: input.agent });
+    legBegan = undefined;
+  }
 
   /** Each change is an event in history, so only real changes are written. */
   function setStatus(status: RunStatus): void {
@@ -84,6 +96,8 @@ export function createOperatorsView(input: RunInput): OperatorsView {
 
   return {
     show: (phase, step, calls = []) => {
+      if (phase === 'waiting') endLeg();
+      else legBegan ??= Date.now();
       show(phase, step, calls);
       setStatus(statusOf(phase, calls));
     },
@@ -94,6 +108,7 @@ export function createOperatorsView(input: RunInput): OperatorsView {
       steps = [...steps, ...lines].slice(-MOST_STEPS);
     },
     ended: (status) => {
+      endLeg();
       show('ended', state.step);
       setStatus(status);
     },

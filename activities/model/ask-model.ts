@@ -16,6 +16,8 @@ export interface AskedModel {
   stallTimeoutMs: number;
   reply: StepReply;
   chunks: ChunkWriter;
+  /** Called with each part of the reply, before it is written. */
+  onPart?: () => void;
   /** Gives calls ids that are unique in the conversation, where the reply alone cannot. */
   takeCallId?: ((wanted: string) => Promise<string>) | undefined;
 }
@@ -65,6 +67,7 @@ async function stream(asked: AskedModel, silence: Silence): Promise<void> {
       const { done, value } = await reader.read();
       if (done) return;
       silence.heard();
+      asked.onPart?.();
       if (value.type === 'error') throw value.error;
       const callId = callIdOf(value);
       if (callId !== undefined && asked.takeCallId !== undefined) {

@@ -20,6 +20,7 @@ import { callIdsOf } from './call-ids.js';
 import { toCallOptions, type AskedStep } from './call-options.js';
 import { toLoggedError, toProviderFailure, type ProviderFailure } from './provider-failure.js';
 import { nextWait } from './retry-budget.js';
+import { createCallTimer, type CallTimer } from './call-timer.js';
 import { hasReached } from './spending.js';
 import { createStepCommit } from './step-commit.js';
 import { SPEND_CAP_REACHED } from './step-outcome.js';
@@ -95,7 +96,9 @@ export function createStepTries(
         chunks.push([{ type: 'state_patch', ...base, timestamp: Date.now(), patches }]);
       }
       const hasDroppedCalls = claim.hasDroppedCalls === true;
+      const timer = createCallTimer(deps, ref.agent);
       const asked = {
+        timer,
         ...{ ref, agent, state, rows, tries, hasDroppedCalls },
         ...{ attempt, reply, chunks, progress },
       };
@@ -106,7 +109,10 @@ export function createStepTries(
       if (lost !== undefined) throw new AttemptOver({ kind: lost, known: chunks.known() });
       const { messageId } = claim;
       const { known } = chunks;
-      const commit = createStepCommit(deps, { ref, writer, agent, messageId, reply, known, used });
+      const commit = createStepCommit(deps, {
+        ...{ ref, writer, agent, messageId, reply, known, used },
+        model: timer.model(),
+      });
       if (commit.usage !== undefined) progress.usage = commit.usage;
       if (attempt.cutReason() === 'stop') return commit.stopped();
       if (failure === undefined) return commit.complete();
@@ -129,6 +135,7 @@ export function createStepTries(
           now: Date.now(),
         }),
       );
+      commit.reportUsage();
       progress.failures = discard.failures;
       used = addUsage(used, commit.usage);
       if (isLong) throw waitingForProvider(wait);
@@ -144,6 +151,7 @@ export function createStepTries(
     chunks,
     hasDroppedCalls,
     progress,
+    timer,
     ...step
   }: AskedAttempt): Promise<ProviderFailure | undefined> {
     const { ref, agent } = step;
@@ -152,11 +160,14 @@ export function createStepTries(
     try {
       const model = resolveModel(agent.llmConfig.model);
       progress.model = model.modelId;
+      timer.uses(model);
       const hookSignal = AbortSignal.any([attempt.signal, AbortSignal.timeout(stallTimeoutMs)]);
       const options = await toCallOptions(step, hookSignal);
       const { signal } = attempt;
       const takeCallId = callIdTaker(store, ref, agent, hasDroppedCalls);
-      await askModel({ model, options, signal, stallTimeoutMs, reply, chunks, takeCallId });
+      const { onPart } = timer;
+      timer.begins();
+      await askModel({ model, options, signal, stallTimeoutMs, reply, chunks, onPart, takeCallId });
     } catch (error) {
       if (attempt.cancelled()) throw new AttemptCancelled('the worker shuts down');
       if (attempt.cutReason() === undefined) {
@@ -165,6 +176,8 @@ export function createStepTries(
         failure = toProviderFailure(error);
       }
     }
+    // A call that was cut for another reason is no failure of the provider's.
+    if (failure !== undefined || attempt.cutReason() === undefined) timer.ended(failure?.code);
     await chunks.flush();
     return failure;
   }
@@ -175,6 +188,7 @@ interface AskedAttempt extends AskedStep {
   reply: StepReply;
   chunks: ChunkWriter;
   progress: StepProgress;
+  timer: CallTimer;
   /** Calls were made that the rows do not show. */
   hasDroppedCalls: boolean;
 }

@@ -1,5 +1,9 @@
 import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from 'prom-client';
 import type { ErrorCode } from '../../protocol/errors.js';
+import type { RunMeter } from '../../protocol/run-meter.js';
+import type { WaitingStanding } from '../../stores/contract/waiting.js';
+import { createRunCounters } from './run-counters.js';
+import { addWaitingGauges } from './waiting-gauges.js';
 
 /** Counts what streams write; it is called for each write. */
 export interface StreamMeter {
@@ -19,6 +23,13 @@ export interface ApiMetrics {
   refused: (code: ErrorCode) => void;
   begun: (agent: string) => void;
   streams: StreamMeter;
+  /** For `createAgentExecutor({ meter })`: what requests do to runs. */
+  runs: RunMeter;
+}
+
+export interface ApiMetricsOptions {
+  processMetrics?: boolean;
+  standing?: () => Promise<WaitingStanding>;
 }
 
 interface AnsweredRequest {
@@ -34,6 +45,7 @@ const STREAM_SECONDS = [0.5, 1, 2.5, 5, 10, 30, 60, 300, 900, 3600];
 
 /**
  * Metrics of one API process. `processMetrics` adds those of Node itself; use it once per process.
+ * `standing` (`stores.store.waiting.standing`) adds what waits for people.
  *
  * @example
  * import { createApiMetrics } from 'helix-temporal/api';
@@ -41,7 +53,7 @@ const STREAM_SECONDS = [0.5, 1, 2.5, 5, 10, 30, 60, 300, 900, 3600];
  * const metrics = createApiMetrics({ processMetrics: true });
  * console.log(await metrics.read());
  */
-export function createApiMetrics(options: { processMetrics?: boolean } = {}): ApiMetrics {
+export function createApiMetrics(options: ApiMetricsOptions = {}): ApiMetrics {
   const registry = new Registry();
   const registers = [registry];
   if (options.processMetrics === true) collectDefaultMetrics({ register: registry });
@@ -79,6 +91,8 @@ export function createApiMetrics(options: { processMetrics?: boolean } = {}): Ap
     registers,
   });
   const streams = createStreamMeter(registry);
+  const runs = createRunCounters(registry);
+  if (options.standing !== undefined) addWaitingGauges(registry, options.standing);
 
   return {
     contentType: registry.contentType,
@@ -95,6 +109,7 @@ export function createApiMetrics(options: { processMetrics?: boolean } = {}): Ap
       begun.inc({ agent });
     },
     streams,
+    runs,
   };
 }
 

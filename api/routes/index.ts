@@ -3,6 +3,7 @@ import { ANSWER_ROUTES } from './answers.js';
 import { CHAT_ROUTES } from './chat.js';
 import { QUEUE_ROUTES } from './queue.js';
 import { RERUN_ROUTES } from './reruns.js';
+import { OPERATOR_HEALTH_ROUTE } from './operator-health.js';
 import type { Route } from './route.js';
 import { METRICS_ROUTE, SERVICE_ROUTES } from './service.js';
 import { SESSION_ROUTES } from './session.js';
@@ -17,6 +18,7 @@ export const ROUTES: readonly Route[] = [
   ...RERUN_ROUTES,
   ...SESSIONS_ROUTES,
   ...AGENT_ROUTES,
+  OPERATOR_HEALTH_ROUTE,
   ...SERVICE_ROUTES,
   METRICS_ROUTE,
 ];

@@ -71,10 +71,7 @@ export const SERVICE_ROUTES: readonly Route[] = [
         content: { json: ReadinessReply },
       },
     },
-    handle: async ({ deps, response }) => {
-      const readiness = await deps.readReadiness();
-      response.status(readiness.status === 'ok' ? 200 : 503).json(readiness);
-    },
+    handle: ({ deps, response }) => sendReadiness(deps.readReadiness, response),
   }),
 ];
 
@@ -91,6 +88,16 @@ export const METRICS_ROUTE: Route = defineRoute({
   handle: ({ deps, response }) => sendMetrics(deps.metrics, response),
 });
 
-export async function sendMetrics(metrics: ApiMetrics, response: Response): Promise<void> {
+export async function sendReadiness(
+  read: () => Promise<ReadinessReply>,
+  response: Response,
+): Promise<void> {
+  const readiness = await read();
+  response.status(readiness.status === 'ok' ? 200 : 503).json(readiness);
+}
+
+export async function sendMetrics(
+  metrics: Pick<ApiMetrics, 'contentType' | 'read'>,
+  response: Response): Promise<void> {
   response.set('content-type', metrics.contentType).send(await metrics.read());
 }

@@ -10,6 +10,7 @@ import type { Runs } from './runs.js';
 import type { Sessions } from './sessions.js';
 import type { Staging } from './staging.js';
 import type { Steps } from './steps.js';
+import type { Tallies } from './tallies.js';
 import type { Waiting } from './waiting.js';
 
 /**
@@ -30,6 +31,8 @@ export interface Store {
   due: Due;
   owners: Owners;
   audit: Audit;
+  /** Without tallies nothing is counted for operators. */
+  tallies?: Tallies;
   /** Without leases a dead worker is noticed by the time-out of Temporal's heartbeats. */
   leases?: Leases;
 }

@@ -16,6 +16,17 @@ export interface Waiting {
   note: (sessionId: string) => Promise<void>;
   /** Takes a session off that list; for callers that find it idle. */
   forget: (sessionId: string) => Promise<void>;
+  /** When the newest question of a conversation was asked; undefined if none is known. */
+  since: (sessionId: string) => Promise<number | undefined>;
+  /** What waits, over all owners. */
+  standing: () => Promise<WaitingStanding>;
+}
+
+export interface WaitingStanding {
+  /** Conversations that wait for people; some may have been answered a moment ago. */
+  count: number;
+  /** When the question was asked that has waited longest, ms since the epoch; absent without one. */
+  oldest?: number;
 }
 
 /** The owner whose sessions are requested. */

@@ -12,6 +12,7 @@ export interface Commands {
   hset: (key: string, field: string, value: string) => Promise<number>;
   hsetnx: (key: string, field: string, value: string) => Promise<number>;
   hdel: (key: string, field: string) => Promise<number>;
+  hincrby: (key: string, field: string, by: number) => Promise<number>;
   hmget: (key: string, ...fields: string[]) => Promise<(string | null)[]>;
   hvals: (key: string) => Promise<string[]>;
   llen: (key: string) => Promise<number>;
@@ -32,6 +33,8 @@ export interface Commands {
   pttl: (key: string) => Promise<number>;
   zadd: (key: string, ...args: (string | number)[]) => Promise<unknown>;
   zrem: (key: string, member: string) => Promise<number>;
+  zscore: (key: string, member: string) => Promise<string | null>;
+  zcard: (key: string) => Promise<number>;
   zrangebyscore: (
     key: string,
     from: string | number,
@@ -59,21 +62,9 @@ export interface Reads {
 }
 
 const SINGLE = [
-  ...['hgetall', 'hget', 'hset', 'hsetnx', 'hdel', 'hmget', 'hvals', 'llen', 'lrange'],
-  ...[
-    'rpush',
-    'lrem',
-    'ltrim',
-    'xrange',
-    'xrevrange',
-    'set',
-    'unlink',
-    'pexpire',
-    'pttl',
-    'zadd',
-    'zrem',
-    'zrangebyscore',
-  ],
+  ...['hgetall', 'hget', 'hset', 'hsetnx', 'hdel', 'hincrby', 'hmget', 'hvals', 'llen'],
+  ...['lrange', 'rpush', 'lrem', 'ltrim', 'xrange', 'xrevrange', 'set', 'unlink', 'pexpire'],
+  ...['pttl', 'zadd', 'zrem', 'zscore', 'zcard', 'zrangebyscore'],
 ] as const;
 
 /** The commands of a connection; `send` decides how a temporary refusal of Redis is retried. */

@@ -48,6 +48,10 @@ export interface KeySpace {
   olderDue: string;
   /** Hash of the waiting list that each asking session is on. */
   askingIndex: string;
+  /** All asking sessions, by the time of their newest question. */
+  askingSince: string;
+  /** What has happened within a few minutes, counted. */
+  tally: (bucket: number) => string;
   /** Processes that use these keys, by the time until which their announcement holds. */
   processes: string;
   /** An owner's sessions that have asked people something, by time. */
@@ -129,6 +133,8 @@ export function createKeySpace(prefix: string = DEFAULT_PREFIX): KeySpace {
     },
     olderDue: `${prefix}:active`,
     askingIndex: `${prefix}:asking`,
+    askingSince: `${prefix}:asking:since`,
+    tally: (bucket) => `${prefix}:tally:${String(bucket)}`,
     processes: `${prefix}:processes`,
     // Escaped, so that an owner's name can neither equal that of another owner in a tenant nor
     // contain a hash tag.

@@ -56,6 +56,7 @@ const ofOneKey: Right[] = [
   ['ZADD', '1', '1'],
   ['ZREM', '1'],
   ['ZSCORE', '1'],
+  ['ZCARD'],
   ['ZRANGEBYSCORE', '1', '2'],
   ['ZREMRANGEBYSCORE', '1', '2'],
 ];

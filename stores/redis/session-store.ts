@@ -32,6 +32,7 @@ import { createSessionViews } from './session-views.js';
 import { settleRequest } from './settle-request.js';
 import { createStoredRows } from './stored-rows.js';
 import { toStateRead } from './stored-state.js';
+import { createTallies } from './tallies.js';
 import { createWaitingIndex } from './waiting-index.js';
 
 /** From this layout on, the ids of tenants' sessions include the tenant. */
@@ -83,6 +84,7 @@ export function createRedisSessionStore(context: RedisContext): Store {
     due: createDueLists(context),
     owners,
     audit: createAudit(context),
+    tallies: createTallies(context),
     leases: createLeases(context, context.leaseThread),
   };
 }

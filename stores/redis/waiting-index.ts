@@ -11,6 +11,9 @@ export interface WaitingIndex extends Waiting {
   noteAsking: (sessionId: string) => Promise<void>;
 }
 
+/** Sessions that one look at the whole may find answered, and takes off. */
+const LOOKS = 50;
+
 /**
  * Sessions that have asked people something, by owner. An owner's list is in another slot, so no
  * transition of a session can maintain it: it is written before the question and cleaned up by its
@@ -40,6 +43,7 @@ export function createWaitingIndex(
     await Promise.all([
       callRedis(redis.hset(keys.askingIndex, sessionId, key)),
       callRedis(redis.zadd(key, ...options, now(), sessionId)),
+      callRedis(redis.zadd(keys.askingSince, ...options, now(), sessionId)),
     ]);
   }
 
@@ -47,7 +51,10 @@ export function createWaitingIndex(
 
   /** A question may be asked between reading and removing: the session is then listed again. */
   async function drop(key: string, sessionId: string): Promise<void> {
-    await callRedis(redis.zrem(key, sessionId));
+    await Promise.all([
+      callRedis(redis.zrem(key, sessionId)),
+      callRedis(redis.zrem(keys.askingSince, sessionId)),
+    ]);
     const view = await readCalls(sessionId);
     if (view?.openCalls.some(asks)) await noteWaiting(sessionId);
   }
@@ -72,7 +79,24 @@ export function createWaitingIndex(
       await Promise.all([
         callRedis(redis.zrem(key, sessionId)),
         callRedis(redis.hdel(keys.askingIndex, sessionId)),
+        callRedis(redis.zrem(keys.askingSince, sessionId)),
       ]);
+    },
+    since: async (sessionId) => {
+      const score = await callRedis(redis.zscore(keys.askingSince, rootOf(sessionId)));
+      return score === null ? undefined : Number(score);
+    },
+    standing: async () => {
+      for (const { member, score } of await nextInOrder(redis, keys.askingSince, undefined, LOOKS)) {
+        const view = await readCalls(member);
+        if (view?.openCalls.some(asks)) {
+          return { count: await callRedis(redis.zcard(keys.askingSince)), oldest: score };
+        }
+        await callRedis(redis.zrem(keys.askingSince, member));
+        // It may have asked again meanwhile.
+        if ((await readCalls(member))?.openCalls.some(asks)) await noteWaiting(member);
+      }
+      return { count: await callRedis(redis.zcard(keys.askingSince)) };
     },
     page: (owner: SessionOwner, page) => {
       const key = keys.waitingIndex(owner);

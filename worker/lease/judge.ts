@@ -1,3 +1,4 @@
+import { NO_METER, type RunMeter } from '../../protocol/run-meter.js';
 import type { HeldWork, LeaseState, Leases } from '../../stores/contract/leases.js';
 import type { TakeOver } from './take-over.js';
 import { judgeLease, see, type LeaseTimes, type Sighting } from './verdict.js';
@@ -10,6 +11,7 @@ export interface JudgeOptions {
   times: LeaseTimes;
   /** The clock of `own.steadySince`, ms. */
   now: () => number;
+  meter?: RunMeter | undefined;
   logger: { info: Log; warn: Log };
 }
 type Log = (fields: object, message: string) => void;
@@ -30,7 +32,7 @@ const SOONEST_MS = 20;
  * @returns ms until the next look
  */
 export function createJudge(options: JudgeOptions): () => Promise<number> {
-  const { leases, own, takeOver, times, now, logger } = options;
+  const { leases, own, takeOver, times, now, meter = NO_METER, logger } = options;
   let sightings = new Map<string, Sighting>();
 
   /** Looks at the leases that follow this worker's own, so that each lease has a few watchers. */
@@ -64,6 +66,7 @@ export function createJudge(options: JudgeOptions): () => Promise<number> {
     if (due.length === 0 || !(await leases.judge(holder, JUDGE_MS))) return;
     logger.info({ holder, attempts: due.length }, 'taking over the attempts of a dead worker');
     await leases.noteDeath();
+    meter({ kind: 'lease_judged', attempts: due.length });
     const giveUpAt = now() + BEGIN_WITHIN_MS;
     const left = [...due];
     const takeNext = async (): Promise<void> => {
@@ -79,9 +82,11 @@ export function createJudge(options: JudgeOptions): () => Promise<number> {
     try {
       await takeOver(work);
       await leases.release(holder, work.id);
+      meter({ kind: 'attempt_taken_over', isDone: true });
     } catch (error) {
       // It stays registered: this worker or another one tries again.
       const { workflowId } = work;
+      meter({ kind: 'attempt_taken_over', isDone: false });
       logger.warn({ err: error, workflowId }, 'an attempt could not be taken over');
     }
   }

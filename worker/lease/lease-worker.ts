@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { Client } from '@temporalio/client';
+import type { RunMeter } from '../../protocol/run-meter.js';
 import { sleep } from '../../protocol/time.js';
 import type { Leases } from '../../stores/contract/leases.js';
 import { monotonicMs } from './clock.js';
@@ -23,6 +24,7 @@ interface LeaseDeps extends LeaseOptions {
   client: Client;
   namespace: string;
   unansweredMs: (() => number) | undefined;
+  meter?: RunMeter | undefined;
   logger: { info: Log; warn: Log };
 }
 type Log = (fields: object, message: string) => void;
@@ -38,13 +40,13 @@ export function createLeaseOfWorker(deps: LeaseDeps): {
   /** Watches the leases of others until the signal fires. */
   judge: (signal: AbortSignal) => Promise<void>;
 } {
-  const { client, namespace, id = randomUUID(), replaces, logger } = deps;
+  const { client, namespace, id = randomUUID(), replaces, meter, logger } = deps;
   const { unansweredMs = () => 0 } = deps;
   const leases = { ...deps.leases.of(namespace) };
   const times = LEASE_TIMES;
-  const lease = createWorkerLease({ leases, namespace, id, times, unansweredMs, logger });
+  const lease = createWorkerLease({ leases, namespace, id, times, unansweredMs, meter, logger });
   const takeOver = createTakeOver(client);
-  const look = createJudge({ leases, own: lease, takeOver, times, now: monotonicMs, logger });
+  const look = createJudge({ leases, own: lease, takeOver, times, now: monotonicMs, meter, logger });
 
   /** The names under which a process held its lease begin with its id. */
   async function endFormer(former: string): Promise<void> {

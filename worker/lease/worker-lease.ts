@@ -1,5 +1,6 @@
 import { AttemptFailure } from '../../activities/attempt-failure.js';
 import type { Held, Lease } from '../../activities/lease.js';
+import type { RunMeter } from '../../protocol/run-meter.js';
 import { withTimeout } from '../../protocol/time.js';
 import type { HeldWork, Leases } from '../../stores/contract/leases.js';
 import { monotonicMs } from './clock.js';
@@ -30,6 +31,7 @@ export interface WorkerLeaseOptions {
   id: string;
   times: LeaseTimes;
   unansweredMs: () => number;
+  meter?: RunMeter | undefined;
   logger: { warn: (fields: object, message: string) => void };
 }
 
@@ -98,6 +100,7 @@ export function createWorkerLease(options: WorkerLeaseOptions): WorkerLease {
   async function continueAs(next: string): Promise<void> {
     const former = holder;
     holder = next;
+    options.meter?.({ kind: 'lease_lost' });
     logger.warn({ holder: next }, 'another worker has judged this one; it continues as a new one');
     const moves = [...entries.values()].map(async (entry) => {
       await entry.registered;

@@ -104,6 +104,7 @@ export const sortedSetCommands: CommandTable = {
   ZADD: { arity: -4, run: zadd },
   ZREM: { arity: -3, run: (db, [key, ...members]) => db.removeMembers(key, 'zset', members) },
   ZSCORE: { arity: 3, run: zscore },
+  ZCARD: { arity: 2, run: (db, [key]) => db.read(key, 'zset')?.size ?? 0 },
   ZRANGEBYSCORE: { arity: -4, run: zrangebyscore },
   ZREMRANGEBYSCORE: { arity: 4, run: zremrangebyscore },
 };

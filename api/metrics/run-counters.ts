@@ -1,0 +1,54 @@
+import { Counter, Histogram, type Registry } from 'prom-client';
+import type { RunMeter } from '../../protocol/run-meter.js';
+
+const WAIT_SECONDS = [1, 5, 15, 60, 300, 900, 3600, 4 * 3600, 24 * 3600, 7 * 24 * 3600];
+
+/** What requests to this process do to runs, under the names that workers use as well. */
+export function createRunCounters(registry: Registry): RunMeter {
+  const registers = [registry];
+  const ends = new Counter({
+    name: 'helix_runs_ended_total',
+    help: 'Runs that ended.',
+    labelNames: ['agent', 'status', 'code'],
+    registers,
+  });
+  const answers = new Counter({
+    name: 'helix_answers_total',
+    help: 'Answers of people and clients.',
+    labelNames: ['decision', 'source'],
+    registers,
+  });
+  const waits = new Histogram({
+    name: 'helix_wait_duration_seconds',
+    help: 'Time from a question to its answer.',
+    labelNames: ['kind', 'decision'],
+    buckets: WAIT_SECONDS,
+    registers,
+  });
+  const sweeps = new Counter({
+    name: 'helix_sweeps_total',
+    help: 'Sessions that the sweeper had to repair.',
+    labelNames: ['found'],
+    registers,
+  });
+  return (event) => {
+    switch (event.kind) {
+      case 'run_ended': {
+        const { agent, status, code = '' } = event;
+        ends.inc({ agent, status, code });
+        return;
+      }
+      case 'call_answered': {
+        const { asked, decision, source, waitedSeconds } = event;
+        answers.inc({ decision, source });
+        if (waitedSeconds !== undefined) waits.observe({ kind: asked, decision }, waitedSeconds);
+        return;
+      }
+      case 'session_swept':
+        sweeps.inc({ found: event.found });
+        return;
+      default:
+      // The rest is what workers do.
+    }
+  };
+}

@@ -1,0 +1,48 @@
+import { Gauge, type Registry } from 'prom-client';
+import { withTimeout } from '../../protocol/time.js';
+import type { WaitingStanding } from '../../stores/contract/waiting.js';
+
+/** A scrape does not wait longer than this for the store. */
+const READ_MS = 1_000;
+
+/**
+ * What waits for people, read when metrics are scraped. Every API process shows the same values:
+ * take their maximum. While the store does not answer, the gauges are absent.
+ */
+export function addWaitingGauges(
+  registry: Registry,
+  readStanding: () => Promise<WaitingStanding>,
+): void {
+  let reading: Promise<WaitingStanding | undefined> | undefined;
+  /** Both gauges are collected in the same moment. */
+  const read = (): Promise<WaitingStanding | undefined> => {
+    reading ??= withTimeout(READ_MS, readStanding())
+      .catch(() => undefined)
+      .finally(() => {
+        reading = undefined;
+      });
+    return reading;
+  };
+  const gauge = (
+    name: string,
+    help: string,
+    toValue: (standing: WaitingStanding) => number,
+  ): void => {
+    new Gauge({
+      name,
+      help,
+      registers: [registry],
+      async collect() {
+        const standing = await read();
+        if (standing === undefined) this.remove();
+        else this.set(toValue(standing));
+      },
+    });
+  };
+  gauge('helix_waiting_conversations', 'Conversations that wait for people.', ({ count }) => count);
+  gauge(
+    'helix_oldest_wait_seconds',
+    'Age of the question that has waited longest; 0 without one.',
+    ({ oldest }) => (oldest === undefined ? 0 : Math.max(0, Date.now() - oldest) / 1_000),
+  );
+}

@@ -1,0 +1,88 @@
+import type { Client } from '@temporalio/client';
+import type { HealthFacts } from '../protocol/health.js';
+import { toolQueueOf } from '../protocol/temporal-names.js';
+import type { Leases } from '../stores/contract/leases.js';
+import type { Store } from '../stores/contract/store.js';
+
+const CALL_MS = 1_500;
+/** Workers ask again at least this often; Temporal lists those that went for minutes longer. */
+const POLL_MS = 70_000;
+/** Values of Temporal's API. */
+const QUEUE_TYPE = { WORKFLOW: 1, ACTIVITY: 2 } as const;
+/** Leases that are looked at: the number of living workers is then a lower bound. */
+const MOST_LEASES = 200;
+
+export interface HealthDeps {
+  client: Client;
+  namespace: string;
+  taskQueue: string;
+  store: Pick<Store, 'waiting' | 'tallies' | 'leases' | 'due'>;
+}
+
+/** Reads what the health of a fleet of workers is judged by. @throws HelixError `unavailable` */
+export function createHealthFacts(
+  deps: HealthDeps,
+): (periodMs: number) => Promise<HealthFacts> {
+  const { client, namespace, taskQueue, store } = deps;
+  const { connection, workflowService } = client;
+
+  async function describe(name: string, type: number) {
+    const { pollers, stats } = await connection.withDeadline(Date.now() + CALL_MS, () =>
+      workflowService.describeTaskQueue({
+        namespace,
+        taskQueue: { name },
+        taskQueueType: type,
+        reportStats: true,
+      }),
+    );
+    const since = Date.now() - POLL_MS;
+    return {
+      pollers: pollers.filter(({ lastAccessTime }) => toMs(lastAccessTime) > since).length,
+      backlog: Number(stats?.approximateBacklogCount ?? 0),
+      ageMs: toMs(stats?.approximateBacklogAge),
+    };
+  }
+
+  async function readQueues(): Promise<HealthFacts['queues']> {
+    const [runs, steps, tools] = await Promise.all([
+      describe(taskQueue, QUEUE_TYPE.WORKFLOW),
+      describe(taskQueue, QUEUE_TYPE.ACTIVITY),
+      describe(toolQueueOf(taskQueue), QUEUE_TYPE.ACTIVITY),
+    ]);
+    return {
+      taskQueue,
+      pollers: { runs: runs.pollers, steps: steps.pollers, tools: tools.pollers },
+      backlog: runs.backlog + steps.backlog + tools.backlog,
+      backlogAgeMs: Math.max(runs.ageMs, steps.ageMs, tools.ageMs),
+    };
+  }
+
+  return async (periodMs) => {
+    const [queues, workers, closedAt, counts, { count, oldest }] = await Promise.all([
+      readQueues().catch(() => undefined),
+      store.leases && countLiving(store.leases.of(namespace)),
+      store.due.closedAt(),
+      store.tallies?.read(periodMs) ?? {},
+      store.waiting.standing(),
+    ]);
+    const now = Date.now();
+    return {
+      periodMs,
+      queues,
+      workers,
+      sweptMs: closedAt === 0 ? undefined : Math.max(0, now - closedAt),
+      counts,
+      waiting: { count, oldestMs: oldest === undefined ? undefined : Math.max(0, now - oldest) },
+    };
+  };
+}
+
+async function countLiving(leases: Leases): Promise<number> {
+  const holders = (await leases.holders()).slice(0, MOST_LEASES);
+  const states = await Promise.all(holders.map((holder) => leases.look(holder)));
+  return states.filter(({ leftMs, isEnded }) => leftMs > 0 && !isEnded).length;
+}
+
+function toMs(time: { seconds?: unknown } | null | undefined): number {
+  return Number(time?.seconds ?? 0) * 1000;
+}

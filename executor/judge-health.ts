@@ -1,0 +1,197 @@
+import type { HealthFacts, HealthPart, HealthReply } from '../protocol/health.js';
+
+/** A finding, with what to do about it; `ok` needs nothing. */
+interface Finding extends HealthPart {
+  next?: string;
+}
+
+/** Tasks that wait longer than this show that there are too few workers. */
+const BACKLOG_MS = 30_000;
+/** The sweeper looks every few seconds. */
+const UNSWEPT_MS = 60_000;
+/** Questions that wait longer than this are worth a reminder. */
+const LONG_WAIT_MS = 4 * 60 * 60_000;
+/** Shares of failures, and how many there must be, before they mean something. */
+const MODEL_FAILURES = { share: 0.2, least: 3 };
+const TOOL_FAILURES = { share: 0.5, least: 5 };
+const RUN_FAILURES = { share: 0.05, least: 1 };
+
+const PROVIDER_CODES = /^(provider_|model_stalled)/;
+const RANK = { ok: 0, warn: 1, bad: 2 } as const;
+
+/**
+ * Judges facts by fixed rules. The next action is that of the worst part; among equals that of the
+ * first, since what flow lacks explains what comes after it. Pure.
+ */
+export function judgeHealth(facts: HealthFacts): HealthReply {
+  const found = {
+    flow: judgeFlow(facts),
+    execution: judgeExecution(facts),
+    liveness: judgeLiveness(facts),
+    people: judgePeople(facts),
+  };
+  const parts = Object.values(found);
+  const worst = parts.reduce((a, b) => (RANK[b.state] > RANK[a.state] ? b : a));
+  return {
+    verdict: worst.state,
+    flow: shown(found.flow),
+    execution: shown(found.execution),
+    liveness: shown(found.liveness),
+    people: shown(found.people),
+    next: worst.next ?? 'Nothing to do.',
+  };
+}
+
+function shown({ state, text }: Finding): HealthPart {
+  return { state, text };
+}
+
+function judgeFlow({ queues, workers }: HealthFacts): Finding {
+  if (queues === undefined) {
+    const next = 'Check that Temporal runs at TEMPORAL_ADDRESS, and that this API may reach it.';
+    return bad('Temporal does not answer; messages are stored and wait.', next);
+  }
+  const { taskQueue, pollers, backlog, backlogAgeMs } = queues;
+  if (workers === 0 || pollers.runs === 0 || pollers.steps === 0) {
+    const next = `Start a worker with TASK_QUEUE=${taskQueue}, or read the log of the one that ended.`;
+    return bad(`No worker takes runs from "${taskQueue}".`, next);
+  }
+  if (pollers.tools === 0) {
+    const next = `Restart the workers of ${taskQueue}: the part of them that runs tools has ended.`;
+    return bad(`No worker takes tools of "${taskQueue}".`, next);
+  }
+  if (backlog > 0 && backlogAgeMs > BACKLOG_MS) {
+    const text = `${plural(backlog, 'task')} wait for a worker, the oldest for ${duration(backlogAgeMs)}.`;
+    return warn(text, 'Add workers, or raise MODEL_SLOTS and TOOL_SLOTS.');
+  }
+  const tasks = backlog === 0 ? 'no task waits' : `${plural(backlog, 'task')} wait`;
+  const alive = workers === undefined ? 'Workers' : plural(workers, 'worker');
+  return ok(`${alive} on "${taskQueue}", ${tasks}.`);
+}
+
+function judgeExecution({ counts, periodMs }: HealthFacts): Finding {
+  const within = `in the last ${duration(periodMs)}`;
+  const model = group(counts, 'model:', 'ok');
+  if (isMuch(model, MODEL_FAILURES)) {
+    const text = `The provider failed ${String(model.failed)} of ${plural(model.total, 'model call')} ${within}: ${describe(model.codes)}.`;
+    return bad(text, adviseOnProvider(model.codes[0]?.[0]));
+  }
+  const runs = group(counts, 'run:failed:');
+  const total = runs.failed + sumOf(counts, 'run:');
+  const ours = runs.codes.filter(([code]) => !PROVIDER_CODES.test(code));
+  const failedByUs = ours.reduce((sum, [, count]) => sum + count, 0);
+  if (isMuch({ failed: failedByUs, total }, RUN_FAILURES)) {
+    const text = `${String(failedByUs)} of ${plural(total, 'run')} failed here ${within}: ${describe(ours)}.`;
+    return bad(text, `Read the workers' log for ${ours[0]?.[0] ?? ''}; see docs/runbook.md#runsfail.`);
+  }
+  if (isMuch({ failed: runs.failed, total }, RUN_FAILURES)) {
+    const text = `${String(runs.failed)} of ${plural(total, 'run')} failed because of the provider ${within}: ${describe(runs.codes)}.`;
+    return warn(text, adviseOnProvider(runs.codes[0]?.[0]));
+  }
+  const tool = group(counts, 'tool:', 'ok');
+  if (isMuch(tool, TOOL_FAILURES)) {
+    const text = `${String(tool.failed)} of ${plural(tool.total, 'tool execution')} failed ${within}.`;
+    return warn(text, "Look for 'tool failed' in the workers' log: it names tool and place.");
+  }
+  const calls = plural(model.total, 'model call');
+  return ok(`${plural(total, 'run')} ended and ${calls} were made ${within}.`);
+}
+
+function adviseOnProvider(code = ''): string {
+  if (code === 'provider_unauthorized') return "Renew the provider's key on the workers.";
+  if (code === 'provider_quota_exhausted') return "Raise the account's quota at the provider.";
+  if (code === 'provider_rate_limited') {
+    return 'Raise the rate limit at the provider, or lower MODEL_SLOTS.';
+  }
+  return "Look at the provider's status page; runs are tried again for 10 minutes.";
+}
+
+function judgeLiveness({ workers, sweptMs, counts, periodMs }: HealthFacts): Finding {
+  if (workers === 0) return bad('No worker is alive.', 'Start a worker.');
+  if (sweptMs === undefined || sweptMs > UNSWEPT_MS) {
+    const since = sweptMs === undefined ? 'never' : `${duration(sweptMs)} ago`;
+    const text = `Lost runs were last looked for ${since === 'never' ? 'never' : since}.`;
+    return bad(text, "Look for 'sweep failed' in the workers' log.");
+  }
+  const judged = counts['lease:judged'] ?? 0;
+  if (judged > 0) {
+    const text = `${plural(judged, 'worker')} died in the last ${duration(periodMs)}; others took over.`;
+    return warn(text, 'Find out why: memory limits of the container, and the log before its end.');
+  }
+  return ok(`Lost runs were looked for ${duration(sweptMs)} ago.`);
+}
+
+function judgePeople({ waiting, counts, periodMs }: HealthFacts): Finding {
+  const { count, oldestMs = 0 } = waiting;
+  const expired = counts['answer:expired'] ?? 0;
+  if (expired > 0) {
+    const text = `${plural(expired, 'question')} expired unanswered in the last ${duration(periodMs)}.`;
+    return warn(text, 'Tell the people who approve, or give the tools longer deadlines.');
+  }
+  if (count > 0 && oldestMs > LONG_WAIT_MS) {
+    const text = `${plural(count, 'conversation')} wait for people, the oldest for ${duration(oldestMs)}.`;
+    return warn(text, 'Tell the people who approve that something waits.');
+  }
+  if (count === 0) return ok('Nothing waits for people.');
+  const oldest = `the oldest for ${duration(oldestMs)}`;
+  return ok(`${plural(count, 'conversation')} wait for people, ${oldest}.`);
+}
+
+type Codes = [code: string, count: number][];
+
+/** Counts under a prefix: those that failed, most frequent first, and all. */
+function group(
+  counts: HealthFacts['counts'],
+  prefix: string,
+  success?: string,
+): { failed: number; total: number; codes: Codes } {
+  const of: Codes = Object.entries(counts)
+    .filter(([name]) => name.startsWith(prefix))
+    .map(([name, count]) => [name.slice(prefix.length), count]);
+  const codes = of
+    .filter(([code]) => code !== success)
+    .sort(([a, m], [b, n]) => n - m || (a < b ? -1 : 1));
+  const add = (sum: number, [, count]: [string, number]): number => sum + count;
+  return { failed: codes.reduce(add, 0), total: of.reduce(add, 0), codes };
+}
+
+/** The runs that did not fail. */
+function sumOf(counts: HealthFacts['counts'], prefix: string): number {
+  return Object.entries(counts)
+    .filter(([name]) => name.startsWith(prefix) && !name.startsWith(`${prefix}failed:`))
+    .reduce((sum, [, count]) => sum + count, 0);
+}
+
+function isMuch(
+  { failed, total }: { failed: number; total: number },
+  { share, least }: { share: number; least: number },
+): boolean {
+  return failed >= least && failed > total * share;
+}
+
+function describe(codes: Codes): string {
+  return codes
+    .slice(0, 3)
+    .map(([code, count]) => `${code} ${String(count)}`)
+    .join(', ');
+}
+
+const UNITS = [
+  ['d', 24 * 60 * 60_000],
+  ['h', 60 * 60_000],
+  ['min', 60_000],
+] as const;
+
+/** In whole units: texts do not change with every look. */
+function duration(ms: number): string {
+  const [unit, size] = UNITS.find(([, least]) => ms >= least) ?? (['s', 1_000] as const);
+  return `${String(Math.floor(ms / size))} ${unit}`;
+}
+
+function plural(count: number, noun: string): string {
+  return `${String(count)} ${noun}${count === 1 ? '' : 's'}`;
+}
+
+const ok = (text: string): Finding => ({ state: 'ok', text });
+const warn = (text: string, next: string): Finding => ({ state: 'warn', text, next });
+const bad = (text: string, next: string): Finding => ({ state: 'bad', text, next });

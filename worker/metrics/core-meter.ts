@@ -1,0 +1,128 @@
+import type { MetricMeter } from '@temporalio/common';
+import type { RunEvent, RunMeter, UsedModel } from '../../protocol/run-meter.js';
+import { createLabelNames } from './label-names.js';
+
+type Of<Kind extends RunEvent['kind']> = Extract<RunEvent, { kind: Kind }>;
+
+/**
+ * Counts events with a meter of Temporal's SDK, so that they come out beside its own metrics.
+ * Attributes and names are written with underscores, since the SDK's Prometheus exporter drops those
+ * with dots; `_total` is added by the exporter.
+ */
+export function createCoreMeter(meter: MetricMeter): RunMeter {
+  const labels = {
+    agent: createLabelNames(),
+    provider: createLabelNames(),
+    model: createLabelNames(),
+    tool: createLabelNames(),
+    code: createLabelNames(),
+  };
+  const seconds = (name: string, help: string) => meter.createHistogram(name, 'float', undefined, help);
+  const count = (name: string, help: string) => meter.createCounter(name, undefined, help);
+
+  const inference = seconds('gen_ai_client_inference_duration_seconds', 'Duration of model calls.');
+  const firstChunk = seconds(
+    'gen_ai_client_inference_time_to_first_chunk_seconds',
+    'Time until the first part of a model’s reply.',
+  );
+  const tokens = {
+    inputTokens: count('gen_ai_client_inference_usage_input_tokens', 'Tokens of prompts.'),
+    outputTokens: count('gen_ai_client_inference_usage_output_tokens', 'Tokens of replies.'),
+    cachedTokens: count(
+      'gen_ai_client_inference_usage_cache_read_input_tokens',
+      'Tokens of prompts that a cache of the provider had.',
+    ),
+    cacheWriteTokens: count(
+      'gen_ai_client_inference_usage_cache_write_input_tokens',
+      'Tokens of prompts that were written to a cache of the provider.',
+    ),
+    reasoningTokens: count(
+      'gen_ai_client_inference_usage_reasoning_output_tokens',
+      'Tokens of replies that are reasoning.',
+    ),
+  };
+  // The SDK's counters take whole numbers only. This one is a gauge that only rises.
+  const cost = meter.createGauge('helix_cost_usd_total', 'float', undefined, 'Cost, US dollars.');
+  const spent = new Map<string, number>();
+  const executions = seconds('gen_ai_execute_tool_duration_seconds', 'Duration of executions.');
+  const toolRetries = count('helix_tool_retries', 'Executions of tools that are repeated.');
+  const providerRetries = count('helix_provider_retries', 'Replies withdrawn, by failure.');
+  const ends = count('helix_runs_ended', 'Runs that ended.');
+  const attempts = count('helix_step_attempts', 'Attempts at steps, by how they ended.');
+  const answers = count('helix_answers', 'Answers of people and clients.');
+  const waits = seconds('helix_wait_duration_seconds', 'Time from a question to its answer.');
+  const sweeps = count('helix_sweeps', 'Sessions that the sweeper had to repair.');
+  const judgements = count('helix_lease_judgements', 'Leases of dead workers that were judged.');
+  const takeOvers = count('helix_take_overs', 'Attempts of dead workers that were taken over.');
+  const lostLeases = count('helix_leases_lost', 'How often another worker judged this one.');
+
+  const toModelTags = ({ provider, model }: UsedModel) => ({
+    gen_ai_operation_name: 'chat',
+    gen_ai_provider_name: labels.provider(provider),
+    gen_ai_request_model: labels.model(model),
+  });
+
+  function addUsage({ usage, agent, ...used }: Of<'tokens_used'>): void {
+    const tags = toModelTags({ agent, ...used });
+    for (const [field, counter] of Object.entries(tokens)) {
+      const amount = usage[field as keyof typeof tokens];
+      if (amount !== undefined && amount > 0) counter.add(amount, tags);
+    }
+    const { costMicroUsd = 0 } = usage;
+    if (costMicroUsd === 0) return;
+    const of = { agent: labels.agent(agent), model: tags.gen_ai_request_model };
+    const key = JSON.stringify(of);
+    const sum = (spent.get(key) ?? 0) + costMicroUsd;
+    spent.set(key, sum);
+    cost.set(sum / 1_000_000, of);
+  }
+
+  return (event) => {
+    switch (event.kind) {
+      case 'run_ended': {
+        const { agent, status, code = '' } = event;
+        ends.add(1, { agent: labels.agent(agent), status, code: labels.code(code) });
+        return;
+      }
+      case 'attempt_ended':
+        attempts.add(1, { outcome: event.outcome });
+        if (event.code !== undefined) providerRetries.add(1, { code: labels.code(event.code) });
+        return;
+      case 'model_called': {
+        const tags = toModelTags(event);
+        inference.record(event.seconds, { ...tags, error_type: event.code ?? '' });
+        if (event.firstSeconds !== undefined) firstChunk.record(event.firstSeconds, tags);
+        return;
+      }
+      case 'tokens_used':
+        addUsage(event);
+        return;
+      case 'tool_executed': {
+        const tool = labels.tool(event.tool);
+        const error = event.code === undefined ? '' : labels.code(event.code);
+        executions.record(event.seconds, { gen_ai_tool_name: tool, error_type: error });
+        return;
+      }
+      case 'tool_retried':
+        toolRetries.add(1, { gen_ai_tool_name: labels.tool(event.tool) });
+        return;
+      case 'call_answered': {
+        const { asked, decision, source, waitedSeconds } = event;
+        answers.add(1, { decision, source });
+        if (waitedSeconds !== undefined) waits.record(waitedSeconds, { kind: asked, decision });
+        return;
+      }
+      case 'session_swept':
+        sweeps.add(1, { found: event.found });
+        return;
+      case 'lease_judged':
+        judgements.add(1);
+        return;
+      case 'attempt_taken_over':
+        takeOvers.add(1, { outcome: event.isDone ? 'done' : 'failed' });
+        return;
+      case 'lease_lost':
+        lostLeases.add(1);
+    }
+  };
+}

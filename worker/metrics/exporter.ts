@@ -1,0 +1,50 @@
+import { createServer } from 'node:net';
+import type { PrometheusMetricsExporter } from '@temporalio/worker';
+
+const CALLS = [0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 120, 300];
+const WAITS = [1, 5, 15, 60, 300, 900, 3600, 4 * 3600, 24 * 3600, 7 * 24 * 3600];
+
+/** The exporter of Temporal's SDK at an address, with the names that docs/operating.md lists. */
+export function exportAt(bindAddress: string): PrometheusMetricsExporter {
+  return {
+    prometheus: {
+      bindAddress,
+      countersTotalSuffix: true,
+      useSecondsForDurations: true,
+      histogramBucketOverrides: {
+        gen_ai_client_inference_duration_seconds: CALLS,
+        gen_ai_client_inference_time_to_first_chunk_seconds: CALLS,
+        gen_ai_execute_tool_duration_seconds: CALLS,
+        gen_ai_invoke_agent_duration_seconds: CALLS,
+        helix_wait_duration_seconds: WAITS,
+      },
+    },
+  };
+}
+
+/** An address of this machine alone, at a port that nothing uses now. */
+export async function freeLoopbackAddress(): Promise<string> {
+  const server = createServer();
+  await new Promise<void>((resolve, reject) => {
+    server.once('error', reject);
+    server.listen(0, '127.0.0.1', resolve);
+  });
+  const address = server.address();
+  const port = typeof address === 'object' && address !== null ? address.port : 0;
+  await new Promise((resolve) => server.close(resolve));
+  return `127.0.0.1:${String(port)}`;
+}
+
+const READ_MS = 5_000;
+
+/** Metrics as another server of this process exports them; that one binds an address of its own. */
+export function metricsFrom(address: string): { contentType: string; read: () => Promise<string> } {
+  return {
+    contentType: 'text/plain; version=0.0.4; charset=utf-8',
+    read: async () => {
+      const signal = AbortSignal.timeout(READ_MS);
+      const response = await fetch(`http://${address}/metrics`, { signal });
+      return response.text();
+    },
+  };
+}
