@@ -64,7 +64,8 @@ module.exports = {
     ),
     {
       name: 'worker-process-serves-its-metrics',
-      comment: 'On a port of its own, with the guards of the API; nothing else of the API is taken.',
+      comment:
+        'On a port of its own, with the guards of the API; nothing else of the API is taken.',
       severity: 'error',
       from: { path: '^worker/main\\.ts$' },
       to: {

@@ -8,7 +8,7 @@ const CALL_MS = 1_500;
 /** Workers ask again at least this often; Temporal lists those that went for minutes longer. */
 const POLL_MS = 70_000;
 /** Values of Temporal's API. */
-const QUEUE_TYPE = { WORKFLOW: 1, ACTIVITY: 2 } as const;
+const QUEUE_TYPE = { runs: 1, activities: 2 } as const;
 /** Leases that are looked at: the number of living workers is then a lower bound. */
 const MOST_LEASES = 200;
 
@@ -20,18 +20,16 @@ export interface HealthDeps {
 }
 
 /** Reads what the health of a fleet of workers is judged by. @throws HelixError `unavailable` */
-export function createHealthFacts(
-  deps: HealthDeps,
-): (periodMs: number) => Promise<HealthFacts> {
+export function createHealthFacts(deps: HealthDeps): (periodMs: number) => Promise<HealthFacts> {
   const { client, namespace, taskQueue, store } = deps;
   const { connection, workflowService } = client;
 
-  async function describe(name: string, type: number) {
+  async function describe(name: string, kind: keyof typeof QUEUE_TYPE) {
     const { pollers, stats } = await connection.withDeadline(Date.now() + CALL_MS, () =>
       workflowService.describeTaskQueue({
         namespace,
         taskQueue: { name },
-        taskQueueType: type,
+        taskQueueType: QUEUE_TYPE[kind],
         reportStats: true,
       }),
     );
@@ -45,9 +43,9 @@ export function createHealthFacts(
 
   async function readQueues(): Promise<HealthFacts['queues']> {
     const [runs, steps, tools] = await Promise.all([
-      describe(taskQueue, QUEUE_TYPE.WORKFLOW),
-      describe(taskQueue, QUEUE_TYPE.ACTIVITY),
-      describe(toolQueueOf(taskQueue), QUEUE_TYPE.ACTIVITY),
+      describe(taskQueue, 'runs'),
+      describe(taskQueue, 'activities'),
+      describe(toolQueueOf(taskQueue), 'activities'),
     ]);
     return {
       taskQueue,

@@ -82,7 +82,10 @@ function judgeExecution({ counts, periodMs }: HealthFacts): Finding {
   const failedByUs = ours.reduce((sum, [, count]) => sum + count, 0);
   if (isMuch({ failed: failedByUs, total }, RUN_FAILURES)) {
     const text = `${String(failedByUs)} of ${plural(total, 'run')} failed here ${within}: ${describe(ours)}.`;
-    return bad(text, `Read the workers' log for ${ours[0]?.[0] ?? ''}; see docs/runbook.md#runsfail.`);
+    return bad(
+      text,
+      `Read the workers' log for ${ours[0]?.[0] ?? ''}; see docs/runbook.md#runsfail.`,
+    );
   }
   if (isMuch({ failed: runs.failed, total }, RUN_FAILURES)) {
     const text = `${String(runs.failed)} of ${plural(total, 'run')} failed because of the provider ${within}: ${describe(runs.codes)}.`;

@@ -1,7 +1,7 @@
 import type { Usage } from './chunk.js';
 import type { TerminalStatus } from './run.js';
 
-/** How an attempt at a step ended, as its store was told or found. */
+/** How an attempt at a step ended. */
 export type AttemptEnd =
   /** Its reply was stored. */
   | 'committed'

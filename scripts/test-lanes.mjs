@@ -23,6 +23,8 @@ export const LONG = [
   'test/executor/waiting-crowd',
   // The page in a real browser.
   'test/page/',
+  // 220 conversations, and the series of their workers.
+  'test/e2e/metrics',
   // `npm start` and the soak as people run them.
   'test/scripts/soak',
   'test/e2e/startup',

@@ -76,8 +76,7 @@ async function main(): Promise<void> {
   });
   const server =
     admin &&
-    exporter &&
-    (await serveMetrics(admin, exporter, {
+    (await serveMetrics(admin, exporter ?? '', {
       logger,
       checks: {
         redis: redis.ping,
@@ -90,7 +89,11 @@ async function main(): Promise<void> {
     }));
   try {
     logger.info(
-      { taskQueue: config.TASK_QUEUE, metricsPort: server?.port, agents: agents.getRegisteredTypes() },
+      {
+        taskQueue: config.TASK_QUEUE,
+        metricsPort: server?.port,
+        agents: agents.getRegisteredTypes(),
+      },
       'worker runs',
     );
     // Resolves after SIGINT or SIGTERM, which Temporal's runtime handles.

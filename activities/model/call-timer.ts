@@ -1,4 +1,5 @@
 import type { UsedModel } from '../../protocol/run-meter.js';
+import type { RunUsage } from '../../stores/contract/runs.js';
 import type { ActivityDeps } from '../deps.js';
 
 /** Measures one call of a model. */
@@ -9,20 +10,17 @@ export interface CallTimer {
   onPart: () => void;
   /** @param code how the provider failed */
   ended: (code: string | undefined) => void;
-  /** Undefined before the model is known. */
-  model: () => UsedModel | undefined;
+  /** The record has what the call used. */
+  used: (usage: RunUsage | undefined) => void;
 }
 
-export function createCallTimer(
-  { meter }: Pick<ActivityDeps, 'meter'>,
-  agent: string,
-): CallTimer {
-  let used: UsedModel | undefined;
+export function createCallTimer({ meter }: Pick<ActivityDeps, 'meter'>, agent: string): CallTimer {
+  let asked: UsedModel | undefined;
   let beganMs: number | undefined;
   let firstMs: number | undefined;
   return {
     uses: ({ provider, modelId }) => {
-      used = { agent, provider: toProviderName(provider), model: modelId };
+      asked = { agent, provider: toProviderName(provider), model: modelId };
     },
     begins: () => {
       beganMs = performance.now();
@@ -31,12 +29,16 @@ export function createCallTimer(
       firstMs ??= performance.now();
     },
     ended: (code) => {
-      if (used === undefined || beganMs === undefined) return;
+      if (asked === undefined || beganMs === undefined) return;
       const seconds = (performance.now() - beganMs) / 1_000;
       const firstSeconds = firstMs === undefined ? undefined : (firstMs - beganMs) / 1_000;
-      meter?.({ kind: 'model_called', ...used, seconds, firstSeconds, code });
+      meter?.({ kind: 'model_called', ...asked, seconds, firstSeconds, code });
     },
-    model: () => used,
+    used: (usage) => {
+      if (asked !== undefined && usage !== undefined) {
+        meter?.({ kind: 'tokens_used', ...asked, usage });
+      }
+    },
   };
 }
 

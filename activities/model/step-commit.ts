@@ -3,7 +3,6 @@ import type { AgentDefinition } from '../../agents/definitions.js';
 import type { StepRef } from '../../protocol/activities.js';
 import type { StreamChunk } from '../../protocol/chunk.js';
 import { LIMITS } from '../../protocol/limits.js';
-import type { UsedModel } from '../../protocol/run-meter.js';
 import { FINISH_TOOL_NAME, formatApprovalId, formatCheckpointId } from '../../protocol/ids.js';
 import { toPartialInput } from '../../protocol/reply-fold.js';
 import type { AssistantPart, AssistantRow } from '../../protocol/rows.js';
@@ -46,8 +45,8 @@ interface StepCommitInput {
   reply: StepReply;
   /** Highest sequence that the attempt knows. */
   known: () => number;
-  /** The model that was asked, if one was. */
-  model: UsedModel | undefined;
+  /** Counts usage that the record has. */
+  countUsage: (usage: RunUsage | undefined) => void;
   /** What the run had used before. */
   used: RunUsage | undefined;
 }
@@ -56,8 +55,6 @@ interface StepCommitInput {
 export interface StepCommit {
   /** What the model call has used, as far as its provider reported it. */
   usage: RunUsage | undefined;
-  /** Counts that usage, once the record has it. */
-  reportUsage: () => void;
   /** The model completed its reply. */
   complete: () => Promise<StepOutcome>;
   /** A stop cut it: the partial reply is kept. */
@@ -202,7 +199,7 @@ export function createStepCommit(deps: ActivityDeps, input: StepCommitInput): St
         now,
       }),
     );
-    if (result.kind === 'committed' || result.kind === 'steered') reportUsage();
+    if (result.kind === 'committed' || result.kind === 'steered') input.countUsage(usage);
     switch (result.kind) {
       case 'committed':
         return 'step' in outcome ? { ...outcome, sequence: result.sequence } : outcome;
@@ -234,12 +231,7 @@ export function createStepCommit(deps: ActivityDeps, input: StepCommitInput): St
     });
   }
 
-  function reportUsage(): void {
-    if (usage === undefined || input.model === undefined) return;
-    deps.meter?.({ kind: 'tokens_used', ...input.model, usage });
-  }
-
-  return { usage, reportUsage, complete, stopped, failed };
+  return { usage, complete, stopped, failed };
 }
 
 function finalOf(outcome: StepOutcome): Pick<CommitInput, 'final'> {

@@ -111,7 +111,7 @@ export function createStepTries(
       const { known } = chunks;
       const commit = createStepCommit(deps, {
         ...{ ref, writer, agent, messageId, reply, known, used },
-        model: timer.model(),
+        countUsage: timer.used,
       });
       if (commit.usage !== undefined) progress.usage = commit.usage;
       if (attempt.cutReason() === 'stop') return commit.stopped();
@@ -135,7 +135,7 @@ export function createStepTries(
           now: Date.now(),
         }),
       );
-      commit.reportUsage();
+      timer.used(commit.usage);
       progress.failures = discard.failures;
       used = addUsage(used, commit.usage);
       if (isLong) throw waitingForProvider(wait);

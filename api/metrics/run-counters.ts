@@ -18,6 +18,8 @@ export function createRunCounters(registry: Registry): RunMeter {
     labelNames: ['decision', 'source'],
     registers,
   });
+  // A counter that begins with its first event hides that event from `increase`.
+  answers.inc({ decision: 'expired', source: 'auto' }, 0);
   const waits = new Histogram({
     name: 'helix_wait_duration_seconds',
     help: 'Time from a question to its answer.',

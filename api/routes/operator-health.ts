@@ -31,7 +31,10 @@ export const OPERATOR_HEALTH_ROUTE: Route = defineRoute({
  * Every role may look, but none within a tenant, since the facts are of all tenants together. Without
  * accounts there is one user, who may do everything.
  */
-function mayLook({ authenticate }: RouteDeps, caller: Identity & { roles?: readonly Role[] }): boolean {
+function mayLook(
+  { authenticate }: RouteDeps,
+  caller: Identity & { roles?: readonly Role[] },
+): boolean {
   if (authenticate === undefined) return true;
   return caller.tenantId === undefined && (caller.roles ?? []).length > 0;
 }

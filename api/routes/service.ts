@@ -98,6 +98,7 @@ export async function sendReadiness(
 
 export async function sendMetrics(
   metrics: Pick<ApiMetrics, 'contentType' | 'read'>,
-  response: Response): Promise<void> {
+  response: Response,
+): Promise<void> {
   response.set('content-type', metrics.contentType).send(await metrics.read());
 }

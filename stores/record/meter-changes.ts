@@ -1,6 +1,11 @@
 import { rootOf } from '../../protocol/ids.js';
 import { isTerminal, type TerminalStatus } from '../../protocol/run.js';
-import { NO_METER, type AttemptEnd, type RunEvent, type RunMeter } from '../../protocol/run-meter.js';
+import {
+  NO_METER,
+  type AttemptEnd,
+  type RunEvent,
+  type RunMeter,
+} from '../../protocol/run-meter.js';
 import type { SettleCallInput } from '../contract/calls.js';
 import type { CommitInput } from '../contract/steps.js';
 import type { Store } from '../contract/store.js';

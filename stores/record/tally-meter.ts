@@ -38,7 +38,7 @@ export function createTallyMeter(tallies: Tallies | undefined): TallyMeter {
   };
 }
 
-/** The count that an event adds to; undefined for what nobody asks for. Pure. */
+/** The count that an event adds to; undefined for what is not counted. Pure. */
 function nameOf(event: RunEvent): string | undefined {
   switch (event.kind) {
     case 'run_ended':

@@ -87,7 +87,12 @@ export function createWaitingIndex(
       return score === null ? undefined : Number(score);
     },
     standing: async () => {
-      for (const { member, score } of await nextInOrder(redis, keys.askingSince, undefined, LOOKS)) {
+      for (const { member, score } of await nextInOrder(
+        redis,
+        keys.askingSince,
+        undefined,
+        LOOKS,
+      )) {
         const view = await readCalls(member);
         if (view?.openCalls.some(asks)) {
           return { count: await callRedis(redis.zcard(keys.askingSince)), oldest: score };

@@ -45,6 +45,7 @@ export const OF_NO_SESSION = [
   'getConfig',
   'getOpenApi',
   'getHealth',
+  'getHealthVerdict',
   'getReadiness',
   'getMetrics',
 ];

@@ -120,7 +120,13 @@ export function createFakeRuntime(play: Play = () => Promise.resolve()): FakeRun
         erase: notPlayed,
       },
       owners: { page: notPlayed },
-      waiting: { page: notPlayed, note: notPlayed, forget: notPlayed },
+      waiting: {
+        page: notPlayed,
+        note: notPlayed,
+        forget: notPlayed,
+        since: notPlayed,
+        standing: notPlayed,
+      },
       documents: {
         load: notPlayed,
         save: notPlayed,

@@ -25,7 +25,9 @@ export interface Product {
   /** For looking at what is stored. */
   readonly redis: Redis;
   /** Resolves when the API has logged this message. */
-  apiSays: (message: string) => Promise<unknown>;
+  apiSays: (message: string) => Promise<Record<string, unknown> | undefined>;
+  /** The same of the worker. */
+  workerSays: (message: string) => Promise<Record<string, unknown> | undefined>;
   /** With other settings than the product's, when given. */
   startApi: (env?: Record<string, string>) => Promise<void>;
   startWorker: (env?: Record<string, string>) => Promise<void>;
@@ -121,6 +123,7 @@ export async function startProduct(options: ProductOptions = {}): Promise<Produc
     redisServer,
     redis,
     apiSays: async (message) => api?.says(message),
+    workerSays: async (message) => worker?.says(message),
     startApi,
     startWorker,
     stopApi: async () => api?.stop(),

@@ -46,7 +46,15 @@ export function createLeaseOfWorker(deps: LeaseDeps): {
   const times = LEASE_TIMES;
   const lease = createWorkerLease({ leases, namespace, id, times, unansweredMs, meter, logger });
   const takeOver = createTakeOver(client);
-  const look = createJudge({ leases, own: lease, takeOver, times, now: monotonicMs, meter, logger });
+  const look = createJudge({
+    leases,
+    own: lease,
+    takeOver,
+    times,
+    now: monotonicMs,
+    meter,
+    logger,
+  });
 
   /** The names under which a process held its lease begin with its id. */
   async function endFormer(former: string): Promise<void> {

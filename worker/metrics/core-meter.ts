@@ -1,6 +1,21 @@
 import type { MetricMeter } from '@temporalio/common';
-import type { RunEvent, RunMeter, UsedModel } from '../../protocol/run-meter.js';
+import type { AttemptEnd, RunEvent, RunMeter, UsedModel } from '../../protocol/run-meter.js';
 import { createLabelNames } from './label-names.js';
+
+const ATTEMPT_ENDS: readonly AttemptEnd[] = [
+  ...([
+    'committed',
+    'cut',
+    'discarded',
+    'left',
+    'fault',
+    'fenced',
+    'rewound',
+    'exhausted',
+  ] as const),
+];
+/** What the sweeper does about sessions that lost something. */
+const REPAIRS = ['begin', 'start', 'give_up', 'enforce', 'wake', 'expire', 'fail', 'stop'];
 
 type Of<Kind extends RunEvent['kind']> = Extract<RunEvent, { kind: Kind }>;
 
@@ -17,7 +32,8 @@ export function createCoreMeter(meter: MetricMeter): RunMeter {
     tool: createLabelNames(),
     code: createLabelNames(),
   };
-  const seconds = (name: string, help: string) => meter.createHistogram(name, 'float', undefined, help);
+  const seconds = (name: string, help: string) =>
+    meter.createHistogram(name, 'float', undefined, help);
   const count = (name: string, help: string) => meter.createCounter(name, undefined, help);
 
   const inference = seconds('gen_ai_client_inference_duration_seconds', 'Duration of model calls.');
@@ -55,6 +71,13 @@ export function createCoreMeter(meter: MetricMeter): RunMeter {
   const judgements = count('helix_lease_judgements', 'Leases of dead workers that were judged.');
   const takeOvers = count('helix_take_overs', 'Attempts of dead workers that were taken over.');
   const lostLeases = count('helix_leases_lost', 'How often another worker judged this one.');
+
+  // A counter that begins with its first event hides that event from `increase`, which alerts use.
+  for (const outcome of ATTEMPT_ENDS) attempts.add(0, { outcome });
+  for (const found of REPAIRS) sweeps.add(0, { found });
+  for (const outcome of ['done', 'failed']) takeOvers.add(0, { outcome });
+  for (const counter of [judgements, lostLeases]) counter.add(0);
+  answers.add(0, { decision: 'expired', source: 'auto' });
 
   const toModelTags = ({ provider, model }: UsedModel) => ({
     gen_ai_operation_name: 'chat',

@@ -119,6 +119,21 @@ export function waitingSessionCases({ describe, it }: Suite): void {
       equal(await waitingIds(setup, owner), []);
     });
 
+    it('the whole knows the question that has waited longest, until it is answered', async (setup) => {
+      const { waiting } = setup.store;
+      const before = Date.now();
+      const session = await newAsking(setup, newOwner());
+      const since = (await waiting.since(session.id)) ?? 0;
+      // The store's clock may be another one.
+      equal(Math.abs(since - before) < 60_000, true);
+      const { count, oldest = Infinity } = await waiting.standing();
+      equal([count > 0, oldest <= since], [true, true]);
+      await session.decide(await runOf(setup, session), 'c1', false);
+      await waiting.forget(session.id);
+      equal(await waiting.since(session.id), undefined);
+      equal(await waiting.since(newSessionId()), undefined);
+    });
+
     it('a malformed cursor is refused', async ({ store }) => {
       for (const cursor of ['', 'x', '1', '1.', '-1.s', '1.a b']) {
         await refuses(store.waiting.page({ owner: 'a' }, { limit: 1, cursor }), 'validation_error');

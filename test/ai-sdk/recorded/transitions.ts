@@ -61,7 +61,10 @@ type Call = (...args: unknown[]) => Promise<unknown>;
 
 /** The call of that name on the stores that it belongs to. */
 export function callOf({ store, streamManager }: Stores, name: TransitionName): Call {
-  const [noun, method] = name.split('.') as [Exclude<keyof Store, 'leases'>, string | undefined];
+  const [noun, method] = name.split('.') as [
+    Exclude<keyof Store, 'leases' | 'tallies'>,
+    string | undefined,
+  ];
   return method === undefined
     ? (Reflect.get(streamManager, name) as Call)
     : (Reflect.get(store[noun], method) as Call);

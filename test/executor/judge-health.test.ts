@@ -1,0 +1,153 @@
+import { describe, expect, it } from '@jest/globals';
+import { judgeHealth } from '../../executor/judge-health.js';
+import type { HealthFacts, HealthReply } from '../../protocol/health.js';
+
+const HOUR = 60 * 60_000;
+const QUEUES = {
+  taskQueue: 'q',
+  pollers: { runs: 2, steps: 2, tools: 2 },
+  backlog: 0,
+  backlogAgeMs: 0,
+};
+const WELL: HealthFacts = {
+  periodMs: HOUR,
+  queues: QUEUES,
+  workers: 2,
+  sweptMs: 3_000,
+  counts: { 'run:completed': 40, 'model:ok': 90, 'tool:ok': 12 },
+  waiting: { count: 0, oldestMs: undefined },
+};
+
+type Part = 'flow' | 'execution' | 'liveness' | 'people';
+
+const TABLE: [
+  what: string,
+  facts: Partial<HealthFacts>,
+  part: Part,
+  state: string,
+  text: RegExp,
+][] = [
+  ['Temporal is away', { queues: undefined }, 'flow', 'bad', /Temporal does not answer/],
+  ['no worker holds a lease', { workers: 0 }, 'flow', 'bad', /No worker takes runs from "q"/],
+  [
+    'nobody polls, in a store without leases',
+    { workers: undefined, queues: { ...QUEUES, pollers: { runs: 0, steps: 0, tools: 0 } } },
+    'flow',
+    'bad',
+    /No worker takes runs/,
+  ],
+  [
+    'no worker runs tools',
+    { queues: { ...QUEUES, pollers: { runs: 1, steps: 1, tools: 0 } } },
+    'flow',
+    'bad',
+    /takes tools/,
+  ],
+  [
+    'tasks pile up',
+    { queues: { ...QUEUES, backlog: 7, backlogAgeMs: 45_000 } },
+    'flow',
+    'warn',
+    /^7 tasks wait for a worker, the oldest for 45 s\.$/,
+  ],
+  [
+    'a short backlog is normal',
+    { queues: { ...QUEUES, backlog: 7, backlogAgeMs: 2_000 } },
+    'flow',
+    'ok',
+    /7 tasks wait/,
+  ],
+  [
+    'the provider fails',
+    { counts: { 'model:ok': 10, 'model:provider_error': 5, 'model:provider_overloaded': 1 } },
+    'execution',
+    'bad',
+    /provider failed 6 of 16 model calls in the last 1 h: provider_error 5, provider_overloaded 1/,
+  ],
+  [
+    'a provider that fails now and then is normal',
+    { counts: { 'model:ok': 90, 'model:provider_error': 5 } },
+    'execution',
+    'ok',
+    /95 model calls/,
+  ],
+  [
+    'runs fail here',
+    { counts: { 'run:completed': 3, 'run:failed:attempts_exhausted': 1, 'model:ok': 9 } },
+    'execution',
+    'bad',
+    /^1 of 4 runs failed here in the last 1 h: attempts_exhausted 1\.$/,
+  ],
+  [
+    'runs fail because of the provider',
+    { counts: { 'run:completed': 3, 'run:failed:provider_unauthorized': 1, 'model:ok': 9 } },
+    'execution',
+    'warn',
+    /because of the provider/,
+  ],
+  [
+    'tools fail',
+    { counts: { 'run:completed': 9, 'tool:ok': 2, 'tool:failed': 8 } },
+    'execution',
+    'warn',
+    /^8 of 10 tool executions failed/,
+  ],
+  ['nobody sweeps', { sweptMs: 5 * 60_000 }, 'liveness', 'bad', /5 min ago/],
+  ['nobody ever swept', { sweptMs: undefined }, 'liveness', 'bad', /never/],
+  [
+    'a worker died',
+    { counts: { ...WELL.counts, 'lease:judged': 1 } },
+    'liveness',
+    'warn',
+    /^1 worker died/,
+  ],
+  [
+    'questions expire',
+    { counts: { ...WELL.counts, 'answer:expired': 2 } },
+    'people',
+    'warn',
+    /^2 questions expired/,
+  ],
+  [
+    'a question waits for long',
+    { waiting: { count: 3, oldestMs: 26 * HOUR } },
+    'people',
+    'warn',
+    /oldest for 1 d/,
+  ],
+  [
+    'a question waits',
+    { waiting: { count: 1, oldestMs: 90_000 } },
+    'people',
+    'ok',
+    /^1 conversation wait/,
+  ],
+];
+
+describe('the verdict on the service', () => {
+  it.each(TABLE)('%s', (_what, facts, part, state, text) => {
+    const reply = judgeHealth({ ...WELL, ...facts });
+    expect(reply[part].state).toBe(state);
+    expect(reply[part].text).toMatch(text);
+    expect(reply.verdict).toBe(state);
+  });
+
+  it('a service that does well needs nothing', () => {
+    const reply: HealthReply = judgeHealth(WELL);
+    expect(reply).toMatchObject({ verdict: 'ok', next: 'Nothing to do.' });
+  });
+
+  it('there is one next action: that of the worst part, and of the first among equals', () => {
+    const counts = { 'answer:expired': 1, 'model:provider_error': 9 };
+    expect(judgeHealth({ ...WELL, counts }).next).toMatch(/provider/);
+    expect(judgeHealth({ ...WELL, counts, workers: 0 }).next).toMatch(/^Start a worker/);
+  });
+
+  it('the same facts give the same text, in whatever order they were counted', () => {
+    const codes = { 'model:a': 4, 'model:b': 4, 'model:c': 4 };
+    const reversed = Object.fromEntries(Object.entries(codes).reverse());
+    expect(judgeHealth({ ...WELL, counts: reversed })).toEqual(
+      judgeHealth({ ...WELL, counts: codes }),
+    );
+  });
+});
