@@ -8,7 +8,9 @@ const CALL_MS = 1_500;
 /** Workers ask again at least this often; Temporal lists those that went for minutes longer. */
 const POLL_MS = 70_000;
 /** Values of Temporal's API. */
-const QUEUE_TYPE = { runs: 1, activities: 2 } as const;
+const QUEUE_TYPE = { runs: 1 as QueueType, activities: 2 as QueueType };
+type Describe = Client['workflowService']['describeTaskQueue'];
+type QueueType = NonNullable<Parameters<Describe>[0]['taskQueueType']>;
 /** Leases that are looked at: the number of living workers is then a lower bound. */
 const MOST_LEASES = 200;
 
