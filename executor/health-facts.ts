@@ -8,9 +8,7 @@ const CALL_MS = 1_500;
 /** Workers ask again at least this often; Temporal lists those that went for minutes longer. */
 const POLL_MS = 70_000;
 /** Values of Temporal's API. */
-const QUEUE_TYPE = { runs: 1 as QueueType, activities: 2 as QueueType };
-type Describe = Client['workflowService']['describeTaskQueue'];
-type QueueType = NonNullable<Parameters<Describe>[0]['taskQueueType']>;
+const QUEUE_TYPE = { runs: 1, activities: 2 };
 /** Leases that are looked at: the number of living workers is then a lower bound. */
 const MOST_LEASES = 200;
 
@@ -27,13 +25,10 @@ export function createHealthFacts(deps: HealthDeps): (periodMs: number) => Promi
   const { connection, workflowService } = client;
 
   async function describe(name: string, kind: keyof typeof QUEUE_TYPE) {
+    const queue = { namespace, taskQueue: { name }, taskQueueType: QUEUE_TYPE[kind] };
     const { pollers, stats } = await connection.withDeadline(Date.now() + CALL_MS, () =>
-      workflowService.describeTaskQueue({
-        namespace,
-        taskQueue: { name },
-        taskQueueType: QUEUE_TYPE[kind],
-        reportStats: true,
-      }),
+      // eslint-disable-next-line @typescript-eslint/no-unsafe-enum-assignment -- Its enum is in a package that is no dependency.
+      workflowService.describeTaskQueue({ ...queue, reportStats: true }),
     );
     const since = Date.now() - POLL_MS;
     return {
