@@ -56,7 +56,10 @@ export type ApiRuns = Omit<
 /** The options of an app, complete. */
 export interface ApiDeps extends ApiSettings {
   executor: ApiRuns;
-  stateStore: Pick<Store, 'sessions' | 'waiting' | 'documents' | 'checkpoints' | 'queue'> & {
+  stateStore: Pick<
+    Store,
+    'sessions' | 'waiting' | 'documents' | 'checkpoints' | 'queue' | 'audit'
+  > & {
     owners: Pick<Store['owners'], 'page'>;
   };
   streamManager: Pick<StreamManager, 'read' | 'follow'>;

@@ -7,4 +7,5 @@ export const HEADERS = {
   resumeAt: 'x-resume-at',
   existingMessageId: 'x-existing-message-id',
   profile: 'x-ai-sdk-profile',
+  via: 'x-helix-via',
 } as const;

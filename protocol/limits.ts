@@ -43,6 +43,8 @@ export const LIMITS = {
   queueEntries: 50,
   /** Messages on one page of a conversation. */
   messagePage: 1_000,
+  /** Entries of the audit trail on one page. */
+  auditPage: 500,
   /** Sessions on one page of those that wait for people. */
   waitingSessions: 100,
   /** Runs on one page of a tenant's. */

@@ -1,3 +1,4 @@
+import { toActor } from './actor.js';
 import type { ChunkOf, FinishReason, StreamMessage } from '../../protocol/chunk.js';
 import { HelixError } from '../../protocol/errors.js';
 import type { PostedMessage } from '../../protocol/http.js';
@@ -195,7 +196,11 @@ export async function submitAnswers(
   let unfit: HelixError | undefined;
   for (const intent of intents) {
     try {
-      const result = await deps.executor.submitToolResult({ sessionId, by, ...intent }, known);
+      const result = await deps.executor.submitToolResult(
+        { sessionId, by, ...intent },
+        known,
+        toActor(params),
+      );
       if (result.kind !== 'stored') {
         submission.rejected.push({ toolCallId: intent.toolCallId, reason: REASONS[result.kind] });
         continue;

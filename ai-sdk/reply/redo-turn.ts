@@ -1,3 +1,4 @@
+import { toActor } from './actor.js';
 import { readProfile, replayTurn } from './attach-turn.js';
 import { classifyRepeat, type Ask } from './classify.js';
 import { isOvertaken } from './refusals.js';
@@ -17,7 +18,8 @@ export async function regenerateTurn(
   const { sessionId } = params;
   try {
     const by = toCaller(params).userId;
-    return streamTurn(deps, params, await deps.executor.retry({ sessionId, by, messageId }));
+    const retry = { sessionId, by, messageId, ...toActor(params) };
+    return streamTurn(deps, params, await deps.executor.retry(retry));
   } catch (error) {
     if (!isOvertaken(error)) throw error;
     const view = await deps.stateStore.sessions.view(sessionId);
@@ -44,6 +46,6 @@ export async function editTurn(
   return streamTurn(
     deps,
     params,
-    await deps.executor.retry({ sessionId, messageId, messages, by }),
+    await deps.executor.retry({ sessionId, messageId, messages, by, ...toActor(params) }),
   );
 }

@@ -1,4 +1,5 @@
 import type { Runs } from '../../executor/runs.js';
+import type { Role } from '../../protocol/actor.js';
 import type { BusyPolicy } from '../../protocol/busy.js';
 import type { HelixError } from '../../protocol/errors.js';
 import type { PostedMessage } from '../../protocol/http.js';
@@ -21,6 +22,8 @@ export interface HandleChatStreamParams {
    */
   userId?: string | undefined;
   tenantId?: string | undefined;
+  /** The roles of that user, for the audit trail. */
+  roles?: readonly Role[] | undefined;
   /** For user messages without metadata of their own. */
   metadata?: Record<string, string> | undefined;
   /** Its headers have the resume position and the client's profile; GET reads, other methods post. */

@@ -17,6 +17,7 @@ import { HelixError } from '../../protocol/errors.js';
 import { HEADERS } from '../../protocol/http.js';
 import { StopReply } from '../../protocol/replies.js';
 import type { StopMode } from '../../protocol/run.js';
+import { toActor } from '../actor.js';
 import { createAgentEvents } from '../agent-events.js';
 import { startAgent, toStarted } from '../agent-start.js';
 import { toAgentStatus } from '../agent-status.js';
@@ -60,7 +61,9 @@ export const AGENT_ROUTES: readonly Route[] = [
     body: ResumeAgentBody,
     replies: STARTED,
     refusals: [...BEGIN, 'checkpoint_not_found', 'not_resumable', 'stale_run'],
-    handle: async ({ deps, response, body, record, caller }) => {
+    headers: ['via'],
+    handle: async (call) => {
+      const { deps, response, body, record, caller } = call;
       const { message, mode, checkpointId, messageId } = body;
       if (message !== undefined) {
         const start = { sessionId: body.sessionId, body: { message }, caller };
@@ -69,14 +72,14 @@ export const AGENT_ROUTES: readonly Route[] = [
       }
       requireAddressable(deps.agents, record.agent);
       const { sessionId } = record;
-      const by = caller.userId;
+      const actor = toActor(call);
       if (mode === 'retry') {
-        const run = await deps.executor.retry({ sessionId, by, messageId });
+        const run = await deps.executor.retry({ sessionId, messageId, ...actor });
         sendStarted(response, toStarted(sessionId, run.runId));
         return;
       }
       // A run that has not ended needs no resume: its answers wake it.
-      const result = await deps.executor.resume({ sessionId, by, mode, checkpointId });
+      const result = await deps.executor.resume({ sessionId, mode, checkpointId, ...actor });
       const { runId } = result.kind === 'resumed' ? result.run : result;
       sendStarted(response, toStarted(sessionId, runId));
     },
@@ -100,10 +103,13 @@ export const AGENT_ROUTES: readonly Route[] = [
       ...(['expired', 'late_answer_after_timeout', 'answer_too_large'] as const),
       ...(['invalid_result', 'invalid_input'] as const),
     ],
-    handle: async ({ deps, response, body, record, caller }) => {
+    headers: ['via'],
+    handle: async (call) => {
+      const { deps, response, body, record } = call;
       const { sessionId, toolCallId } = body;
-      const answer = { ...body, sessionId: record.sessionId, by: caller.userId };
-      const result = await deps.executor.submitToolResult(answer);
+      const { by, ...actor } = toActor(call);
+      const answer = { ...body, sessionId: record.sessionId, by };
+      const result = await deps.executor.submitToolResult(answer, undefined, actor);
       if (result.kind !== 'stored') throw toAnswerError(result.kind);
       const taken = { sessionId, toolCallId, resumed: result.resume !== undefined };
       response.status(202).json(taken satisfies ToolResultTaken);
@@ -179,9 +185,12 @@ function defineStop(mode: StopMode, id: string, summary: string): Route {
         headers: SESSION_AND_RUN,
       },
     },
-    handle: async ({ deps, response, body: { reason }, record, caller }) => {
+    headers: ['via'],
+    handle: async (call) => {
+      const { deps, response, body, record } = call;
       const { sessionId, runId } = record;
-      const stopped = await deps.executor.stop(sessionId, { mode, reason, by: caller.userId });
+      const { reason } = body;
+      const stopped = await deps.executor.stop(sessionId, { mode, reason, ...toActor(call) });
       response.status(202).json({ result: stopped.kind, runId } satisfies StopReply);
     },
   });

@@ -2,9 +2,15 @@ import { toAnswerError } from '../../protocol/answers.js';
 import { HelixError } from '../../protocol/errors.js';
 import { AnswerBody, CallPath, ExtendBody, LeaseBody } from '../../protocol/http.js';
 import { AnswerReply, ExtendReply, LeaseReply } from '../../protocol/replies.js';
+import { toActor } from '../actor.js';
 import { defineRoute, SESSION_AND_RUN, type Route } from './route.js';
 
-const pendingCall = { method: 'post', access: 'owner', params: CallPath } as const;
+const pendingCall = {
+  method: 'post',
+  access: 'owner',
+  params: CallPath,
+  headers: ['via'],
+} as const;
 
 const UNANSWERED = ['not_pending', 'already_completed', 'stale_run'] as const;
 
@@ -28,10 +34,12 @@ export const ANSWER_ROUTES: readonly Route[] = [
       ...(['kind_mismatch', 'expired', 'late_answer_after_timeout', 'answer_too_large'] as const),
       ...(['invalid_result', 'invalid_input'] as const),
     ],
-    handle: async ({ deps, response, params: { toolCallId }, body, record, caller }) => {
-      const { sessionId } = record;
-      const target = { sessionId, toolCallId, by: caller.userId };
-      const result = await deps.executor.submitToolResult({ ...target, ...toAnswer(body) });
+    handle: async (call) => {
+      const { deps, response, params, body, record } = call;
+      const { by, ...actor } = toActor(call);
+      const target = { sessionId: record.sessionId, toolCallId: params.toolCallId, by };
+      const answer = { ...target, ...toAnswer(body) };
+      const result = await deps.executor.submitToolResult(answer, undefined, actor);
       if (result.kind !== 'stored') throw toAnswerError(result.kind);
       const { sequence, resume } = result;
       const stored = { result: 'stored', sequence, resumed: resume !== undefined } as const;
@@ -52,14 +60,13 @@ export const ANSWER_ROUTES: readonly Route[] = [
       },
     },
     refusals: [...UNANSWERED, 'no_deadline', 'deadline_too_far', 'expired'],
-    handle: async ({ deps, response, params, body: { byMs }, record, caller }) => {
-      const { sessionId, toolCallId } = params;
-      const call = { sessionId: record.sessionId, toolCallId };
-      const result = await deps.executor.extendDeadline({ ...call, byMs });
+    handle: async (call) => {
+      const { deps, response, params, body, record } = call;
+      const { toolCallId } = params;
+      const target = { sessionId: record.sessionId, toolCallId, byMs: body.byMs };
+      const result = await deps.executor.extendDeadline({ ...target, ...toActor(call) });
       if (result.kind !== 'extended') throw toAnswerError(result.kind);
       const { deadline } = result;
-      const entry = { sessionId, toolCallId, byMs, by: caller.userId };
-      deps.logger.info(entry, 'a deadline was extended');
       response.status(202).json({ result: 'extended', deadline } satisfies ExtendReply);
     },
   }),

@@ -18,7 +18,7 @@ const say = {
   method: 'post',
   summary: 'Send a message, answer calls, edit a message, or ask for another reply',
   query: ChatQuery,
-  headers: [...POSITION, 'existingMessageId'],
+  headers: [...POSITION, 'existingMessageId', 'via'],
   body: ChatRequest,
   replies: { 200: STREAM, 204: NOTHING },
   refusals: [
@@ -104,11 +104,12 @@ async function reply(call: ChatCall, params: HandleChatStreamParams): Promise<vo
   const { deps, request, response } = call;
   const { sessionId } = params;
   response.set(toReplyHeaders(sessionId));
-  const { userId, tenantId } = call.caller;
+  const { userId, tenantId, roles } = call.caller;
   const decided = await decideReply(deps, {
     ...params,
     userId,
     tenantId,
+    roles,
     request: { method: request.method, headers: toHeaders(request) },
   });
   const headers = toReplyHeaders(sessionId, decided);

@@ -1,5 +1,6 @@
 import { AGENT_ROUTES } from './agent.js';
 import { ANSWER_ROUTES } from './answers.js';
+import { AUDIT_ROUTES } from './audit.js';
 import { CHAT_ROUTES } from './chat.js';
 import { QUEUE_ROUTES } from './queue.js';
 import { RERUN_ROUTES } from './reruns.js';
@@ -19,6 +20,7 @@ export const ROUTES: readonly Route[] = [
   ...SESSIONS_ROUTES,
   ...AGENT_ROUTES,
   OPERATOR_HEALTH_ROUTE,
+  ...AUDIT_ROUTES,
   ...SERVICE_ROUTES,
   METRICS_ROUTE,
 ];

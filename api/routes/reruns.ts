@@ -11,6 +11,7 @@ import {
 } from '../../protocol/http.js';
 import { BranchReply, CheckpointsReply, RetryReply } from '../../protocol/replies.js';
 import type { RouteDeps } from '../deps.js';
+import { toActor } from '../actor.js';
 import { defineRoute, SESSION, SESSION_AND_RUN, type Route } from './route.js';
 
 const owned = { access: 'owner', params: SessionPath } as const;
@@ -37,9 +38,12 @@ export const RERUN_ROUTES: readonly Route[] = [
       ...RERUN,
       ...(['agent_already_running', 'agent_not_found', 'not_resumable', 'quota_exceeded'] as const),
     ],
-    handle: async ({ deps, response, body, record: { sessionId, agent }, caller }) => {
+    headers: ['via'],
+    handle: async (call) => {
+      const { deps, response, body, record } = call;
+      const { sessionId, agent } = record;
       requireAddressable(deps.agents, agent);
-      const { runId } = await deps.executor.retry({ sessionId, by: caller.userId, ...body });
+      const { runId } = await deps.executor.retry({ sessionId, ...body, ...toActor(call) });
       response
         .status(202)
         .set(HEADERS.runId, runId)
@@ -57,11 +61,13 @@ export const RERUN_ROUTES: readonly Route[] = [
       201: { description: 'The copy.', content: { json: BranchReply }, headers: SESSION },
     },
     refusals: [...RERUN, 'session_exists', 'quota_exceeded'],
-    handle: async ({ deps, response, body, record, caller }) => {
+    headers: ['via'],
+    handle: async (call) => {
+      const { deps, response, body, record, caller } = call;
       const { checkpointId, messageIndex, sessionId = `s-${randomUUID()}` } = body;
       const copy = await deps.executor.branch({
         sessionId: record.sessionId,
-        by: caller.userId,
+        ...toActor(call),
         checkpointId,
         messageIndex,
         newSessionId: await findFreeId(deps, sessionId, caller),

@@ -13,6 +13,7 @@ import {
   StopBody,
 } from '../../protocol/http.js';
 import { FrontendSnapshot, MessagesReply, StopReply } from '../../protocol/replies.js';
+import { toActor } from '../actor.js';
 import { loadOwnSession } from '../session-access.js';
 import { createSessionEvents } from '../session-events.js';
 import { writeSnapshotCookie } from '../snapshot-cookie.js';
@@ -129,9 +130,12 @@ export const SESSION_ROUTES: readonly Route[] = [
         headers: SESSION_AND_RUN,
       },
     },
-    handle: async ({ deps, response, body: { mode, reason }, record, caller }) => {
+    headers: ['via'],
+    handle: async (call) => {
+      const { deps, response, body, record } = call;
+      const { mode, reason } = body;
       const { sessionId, runId } = record;
-      const stop = await deps.executor.stop(sessionId, { mode, reason, by: caller.userId });
+      const stop = await deps.executor.stop(sessionId, { mode, reason, ...toActor(call) });
       response.status(202).json({ result: stop.kind, runId } satisfies StopReply);
     },
   }),

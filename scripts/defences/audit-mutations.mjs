@@ -57,4 +57,18 @@ export const audit = [
     suite: TAMPERED,
     test: 'the relay nothing of a person is in the trail but the pseudonym, and its key only once',
   },
+  {
+    defence: 'Audit: the sweep relays what a dead process left',
+    file: 'executor/sweep.ts',
+    edits: [['logEntries(logger, await audit.relay(sessionId));', '']],
+    suite: 'test/e2e/audit.test.ts',
+    test: 'the audit trail an act whose process and relay are killed is in the trail once',
+  },
+  {
+    defence: 'Audit: an answer over the agent server names its way',
+    file: 'api/routes/agent.ts',
+    edits: [['submitToolResult(answer, undefined, actor)', 'submitToolResult(answer)']],
+    suite: 'test/e2e/audit.test.ts',
+    test: 'the audit trail the same approval leaves the same entry whichever way it comes, but for the way',
+  },
 ];

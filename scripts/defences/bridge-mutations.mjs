@@ -135,8 +135,8 @@ export const bridge = [
     file: 'ai-sdk/reply/continue-turn.ts',
     edits: [
       [
-        'submitToolResult({ sessionId, by, ...intent }, known)',
-        'submitToolResult({ sessionId, by, ...intent })',
+        '        { sessionId, by, ...intent },\n        known,',
+        '        { sessionId, by, ...intent },\n        undefined,',
       ],
     ],
     suite: 'test/ai-sdk/reply/session-reads.test.ts',

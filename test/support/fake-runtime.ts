@@ -127,6 +127,13 @@ export function createFakeRuntime(play: Play = () => Promise.resolve()): FakeRun
         since: notPlayed,
         standing: notPlayed,
       },
+      audit: {
+        relay: notPlayed,
+        record: notPlayed,
+        page: notPlayed,
+        verify: notPlayed,
+        forget: notPlayed,
+      },
       documents: {
         load: notPlayed,
         save: notPlayed,

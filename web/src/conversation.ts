@@ -5,6 +5,7 @@ import { stopRun, type Fetch, type Snapshot } from './api-client.js';
 import { classifyFailure, describeFailure, UNAVAILABLE } from './failure.js';
 import { textOf } from './message-text.js';
 import { openTransport, type TransportSettings } from './open-transport.js';
+import { pageFetch } from './page-fetch.js';
 import { PageStore, type PageState } from './page-store.js';
 import { createSessionActions } from './session-actions.js';
 import { SessionControls } from './session-controls.js';
@@ -44,7 +45,7 @@ export class Conversation {
 
   constructor({ sessionId, agent, snapshot, send, patience, renderEveryMs }: ConversationOptions) {
     this.sessionId = sessionId;
-    this.#fetch = send ?? ((input, init) => fetch(input, init));
+    this.#fetch = send ?? pageFetch;
     this.#accepted = idsOf(snapshot);
     this.page = new PageStore({ agent, ...toKnown(snapshot), notice: toNotice(snapshot) });
     const transport = openTransport(this.page, { send: this.#fetch, patience });

@@ -1,5 +1,6 @@
 import type { WaitingSession, WaitingSessions } from '../../protocol/http.js';
 import { Refusal, request, type Fetch } from './api-client.js';
+import { pageFetch } from './page-fetch.js';
 import { createSessionActions } from './session-actions.js';
 
 export type { WaitingSession } from '../../protocol/http.js';
@@ -11,7 +12,7 @@ export interface Inbox {
   decide: (sessionId: string, toolCallId: string, approved: boolean) => Promise<void>;
 }
 
-export function createInbox(send: Fetch = (input, init) => fetch(input, init)): Inbox {
+export function createInbox(send: Fetch = pageFetch): Inbox {
   return {
     load: async () => {
       const response = await request(send, '/api/sessions?limit=50');

@@ -1,0 +1,9 @@
+import type { Actor } from '../../protocol/actor.js';
+import { HEADERS } from '../../protocol/headers.js';
+import { readVia } from '../../protocol/via.js';
+import type { HandleChatStreamParams } from './types.js';
+
+/** Who sends a request, besides the name, and which way, for the audit trail. */
+export function toActor({ roles, request }: HandleChatStreamParams): Omit<Actor, 'by'> {
+  return { roles, via: readVia(request?.headers.get(HEADERS.via)) };
+}

@@ -1,0 +1,97 @@
+import { HelixError } from '../../protocol/errors.js';
+import {
+  AuditExportQuery,
+  AuditQuery,
+  AuditReply,
+  AuditVerdictReply,
+  type AuditEntryReply,
+} from '../../protocol/audit.js';
+import { LIMITS } from '../../protocol/limits.js';
+import type { AuditQuery as StoredQuery, ChainedEntry } from '../../stores/contract/audit.js';
+import { toAct } from '../../stores/record/acts.js';
+import { toActor } from '../actor.js';
+import type { RouteDeps } from '../deps.js';
+import type { Identity } from '../identity.js';
+import { defineRoute, type Route } from './route.js';
+
+/** The audit trail of the caller's tenant. */
+export const AUDIT_ROUTES: readonly Route[] = [
+  defineRoute({
+    method: 'get',
+    path: '/api/operator/audit',
+    id: 'listAudit',
+    summary: 'List entries of the audit trail, newest first',
+    query: AuditQuery,
+    replies: { 200: { description: 'A page.', content: { json: AuditReply } } },
+    refusals: ['not_allowed'],
+    handle: async ({ deps, response, query, caller }) => {
+      requireOperator(deps, caller);
+      const { limit, cursor } = query;
+      const page = { ...toFilter(query), limit, cursor };
+      const { entries, cursor: next } = await deps.stateStore.audit.page(caller.tenantId, page);
+      const reply: AuditReply = { entries: entries.map(toReply), cursor: next };
+      response.set('cache-control', 'no-store').json(reply);
+    },
+  }),
+  defineRoute({
+    method: 'get',
+    path: '/api/operator/audit/verify',
+    id: 'verifyAudit',
+    summary: 'Check that the audit trail is as it was written',
+    replies: { 200: { description: 'The verdict.', content: { json: AuditVerdictReply } } },
+    refusals: ['not_allowed'],
+    handle: async ({ deps, response, caller }) => {
+      requireOperator(deps, caller);
+      const verdict = await deps.stateStore.audit.verify(caller.tenantId);
+      response.set('cache-control', 'no-store').json(verdict satisfies AuditVerdictReply);
+    },
+  }),
+  defineRoute({
+    method: 'get',
+    path: '/api/operator/audit/export',
+    id: 'exportAudit',
+    summary: 'Export the audit trail as JSON lines, newest first',
+    query: AuditExportQuery,
+    headers: ['via'],
+    replies: {
+      200: { description: 'The entries.', content: { text: 'One JSON object a line.' } },
+    },
+    refusals: ['not_allowed'],
+    handle: async (call) => {
+      const { deps, response, query, caller } = call;
+      requireOperator(deps, caller);
+      const { audit } = deps.stateStore;
+      // An export is recorded before it is answered.
+      const act = toAct('export', toActor(call), { tenant: caller.tenantId });
+      await audit.record({ ...act, detail: { what: 'audit' } }, {});
+      response.set('cache-control', 'no-store').type('application/x-ndjson');
+      let cursor: string | undefined;
+      do {
+        const page = { ...toFilter(query), limit: LIMITS.auditPage, cursor };
+        const found = await audit.page(caller.tenantId, page);
+        for (const entry of found.entries) response.write(`${JSON.stringify(toReply(entry))}\n`);
+        cursor = found.cursor;
+      } while (cursor !== undefined && !response.destroyed);
+      response.end();
+    },
+  }),
+];
+
+/** @throws HelixError `not_allowed`; where no one signs in, the one user is an operator */
+function requireOperator(deps: Pick<RouteDeps, 'authenticate'>, caller: Identity): void {
+  if (deps.authenticate === undefined || caller.roles?.includes('operator') === true) return;
+  throw new HelixError('not_allowed', 'This needs the role operator.');
+}
+
+function toFilter({ since, until, action, actor }: AuditExportQuery): Omit<StoredQuery, 'limit'> {
+  return { since: toMs(since), until: toMs(until), action, actor };
+}
+
+function toMs(time: string | undefined): number | undefined {
+  return time === undefined ? undefined : Date.parse(time);
+}
+
+function toReply({ n, entry, name }: ChainedEntry): AuditEntryReply {
+  const { roles, ...rest } = entry;
+  return { n, ...rest, name, roles: roles && [...roles] };
+}

@@ -1,0 +1,94 @@
+import { z } from 'zod';
+import { CHANNELS, ROLES } from './actor.js';
+import { LIMITS } from './limits.js';
+
+/** Requests and replies of the audit trail, for operators of a tenant. Times in replies are ms since the epoch. */
+
+const ms = z.number();
+
+export const AUDIT_ACTIONS = [
+  ...(['approve', 'deny', 'result', 'error', 'expire', 'extend', 'stop'] as const),
+  ...(['resume', 'retry', 'branch', 'erase', 'erased', 'read', 'export', 'forget'] as const),
+] as const;
+
+const AuditFilter = z.object({
+  /** Entries of this time or later; ISO 8601. */
+  since: z.iso.datetime({ offset: true }).optional(),
+  /** Entries of this time or earlier. */
+  until: z.iso.datetime({ offset: true }).optional(),
+  action: z.enum(AUDIT_ACTIONS).optional(),
+  /** The person, by name. */
+  actor: z.string().min(1).max(LIMITS.idChars).optional(),
+});
+
+/** `GET /api/operator/audit`: newest first. */
+export const AuditQuery = AuditFilter.extend({
+  limit: z.coerce.number().int().min(1).max(LIMITS.auditPage).default(50),
+  cursor: z.string().min(1).max(LIMITS.idChars).optional(),
+});
+export type AuditQuery = z.infer<typeof AuditQuery>;
+
+/** `GET /api/operator/audit/export`: all entries that match, newest first, one JSON object a line. */
+export const AuditExportQuery = AuditFilter;
+export type AuditExportQuery = z.infer<typeof AuditExportQuery>;
+
+/** An entry of the audit trail. */
+export const AuditEntryReply = z
+  .object({
+    /** Its number in the tenant's chain. */
+    n: z.number(),
+    id: z.string(),
+    at: ms,
+    /** Pseudonym of the person; `rule` if there was none. */
+    actor: z.string(),
+    /** The person's name; absent once the person was erased. */
+    name: z.string().optional(),
+    roles: z.array(z.enum(ROLES)).optional(),
+    via: z.enum(CHANNELS),
+    tenant: z.string().optional(),
+    action: z.enum(AUDIT_ACTIONS),
+    target: z.object({
+      sessionId: z.string().optional(),
+      runId: z.string().optional(),
+      toolCallId: z.string().optional(),
+      toolName: z.string().optional(),
+      person: z.string().optional(),
+    }),
+    outcome: z.string(),
+    /** SHA-256 of the JSON of the input or result, and of the reason, as base64url. */
+    inputHash: z.string().optional(),
+    reasonHash: z.string().optional(),
+    detail: z.record(z.string(), z.union([z.string(), z.number(), z.boolean()])).optional(),
+  })
+  .meta({ id: 'AuditEntry' });
+export type AuditEntryReply = z.infer<typeof AuditEntryReply>;
+
+/** Body of `GET /api/operator/audit`. */
+export const AuditReply = z.object({
+  entries: z.array(AuditEntryReply),
+  /** Cursor of the next page; absent on the last page. */
+  cursor: z.string().optional(),
+});
+export type AuditReply = z.infer<typeof AuditReply>;
+
+/** Body of `GET /api/operator/audit/verify`. */
+export const AuditVerdictReply = z
+  .object({
+    ok: z.boolean(),
+    /** Entries that were checked, and those that carry a signature. */
+    entries: z.number(),
+    signed: z.number(),
+    /** Number of the oldest entry; more than 1 once old entries were dropped. */
+    first: z.number(),
+    /** Hash of the newest entry. */
+    head: z.string(),
+    /** The first entry that is not as it was written. */
+    fault: z
+      .object({
+        n: z.number(),
+        reason: z.enum(['missing', 'changed', 'malformed', 'signature', 'unsigned']),
+      })
+      .optional(),
+  })
+  .meta({ id: 'AuditVerdict' });
+export type AuditVerdictReply = z.infer<typeof AuditVerdictReply>;
