@@ -152,7 +152,7 @@ describe('tools of the AI SDK', () => {
     ],
     ['a bad name', { 'no good': tool({ inputSchema: cityOf, execute: () => 1 }) }, 'name must be'],
     [
-      'a schema that is none',
+      'a schema that has another kind',
       { weather: { inputSchema: 5, execute: () => 1 } },
       'inputSchema must be',
     ],
