@@ -10,6 +10,8 @@ import { lastLines, runCommand } from './system/run-command.mjs';
 import { runMain, UserError } from './system/user-error.mjs';
 
 const HELM_VERSION = 'v3.18.6';
+/** A helm that was built from modules takes itself for a very old one otherwise. */
+const KUBERNETES = '1.31.0';
 const CHART = join(projectRoot, 'ops', 'helm', 'helix-temporal');
 const MANIFESTS = join(projectRoot, 'ops', 'kubernetes', 'helix-temporal.yaml');
 /** Values that switch on what is off by default, so that every line of every template is rendered. */
@@ -22,8 +24,9 @@ const EVERYTHING = [
 await runMain(async () => {
   const helm = await findHelm();
   await run(helm, ['lint', '--strict', CHART]);
-  await run(helm, ['template', 'chat', CHART, ...EVERYTHING.flatMap((each) => ['--set', each])]);
-  const rendered = await run(helm, ['template', 'chat', CHART]);
+  const template = ['template', 'chat', CHART, '--kube-version', KUBERNETES];
+  await run(helm, [...template, ...EVERYTHING.flatMap((each) => ['--set', each])]);
+  const rendered = await run(helm, template);
   if (process.argv.includes('--write')) {
     await mkdir(dirname(MANIFESTS), { recursive: true });
     await writeFile(MANIFESTS, rendered);

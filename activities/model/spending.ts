@@ -26,6 +26,12 @@ function toMicroUsd(usage: Usage, pricing: Pricing): number {
   );
 }
 
+/** The model's id, by which usage is summed up. */
+export function modelNameOf({ model }: Pick<LlmConfig, 'model'>): string {
+  const known = typeof model === 'function' ? model() : model;
+  return typeof known === 'string' ? known : known.modelId;
+}
+
 /** True if a run that has used this much may not make another model call. */
 export function hasReached(cap: SpendCap | undefined, used: RunUsage | undefined): boolean {
   if (cap === undefined || used === undefined) return false;

@@ -32,7 +32,7 @@ import {
   type CallScope,
   type OpenedCall,
 } from './proposed-calls.js';
-import { hasReached, toRunUsage, toSpent } from './spending.js';
+import { hasReached, modelNameOf, toRunUsage, toSpent } from './spending.js';
 import { toOutcome } from './step-outcome.js';
 import type { ProposedCall, StepReply } from './step-reply.js';
 import { deferAsks } from './sub-agents.js';
@@ -194,6 +194,7 @@ export function createStepCommit(deps: ActivityDeps, input: StepCommitInput): St
         answersStop: ending.answersStop,
         usage,
         finishReason: finish?.reason,
+        model: modelNameOf(agent.llmConfig),
         output: ending.output,
         final: ending.final,
         now,

@@ -10,6 +10,7 @@ import { dueSessionCases } from './documents/due-sessions.js';
 import { ownerConversationCases } from './documents/owner-conversations.js';
 import { ownerReservationCases } from './documents/owner-reservations.js';
 import { ownerUsageCases } from './documents/owner-usage.js';
+import { usageCases } from './documents/usage.js';
 import { workerLeaseCases } from './documents/leases.js';
 import { waitingSessionCases } from './documents/waiting-sessions.js';
 import { pendingCallCases } from './documents/pending-calls.js';
@@ -130,6 +131,7 @@ const DOCUMENTS = [
   waitingSessionCases,
   ownerConversationCases,
   ownerUsageCases,
+  usageCases,
   ownerReservationCases,
   workerLeaseCases,
   auditCases,

@@ -121,6 +121,8 @@ export interface CommitInput {
   checkpointId: string;
   /** Usage of the model call, added to the totals of the run. */
   usage?: RunUsage;
+  /** Name of the model, for the owner's usage. */
+  model?: string;
   finishReason?: FinishReason;
   /** The result that the model submitted; written by the transition that ends the run. */
   output?: unknown;

@@ -11,6 +11,7 @@ import type { Sessions } from './sessions.js';
 import type { Staging } from './staging.js';
 import type { Steps } from './steps.js';
 import type { Tallies } from './tallies.js';
+import type { Usage } from './usage.js';
 import type { Waiting } from './waiting.js';
 
 /**
@@ -33,6 +34,7 @@ export interface Store {
   audit: Audit;
   /** Without tallies nothing is counted for operators. */
   tallies?: Tallies;
+  usage: Usage;
   /** Without leases a dead worker is noticed by the time-out of Temporal's heartbeats. */
   leases?: Leases;
 }

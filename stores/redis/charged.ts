@@ -7,7 +7,7 @@ import type { Standing } from '../transitions/fold.js';
 /** The fields of the root that are read. */
 export const STANDING = [
   ...(['agent', 'owner', 'tenant', 'created', 'updated', 'status', 'stream'] as const),
-  ...(['queued', 'seq', 'runN', 'bytes', 'logBytes', 'counted'] as const),
+  ...(['queued', 'seq', 'runN', 'bytes', 'logBytes', 'counted', 'spent', 'model'] as const),
 ];
 type Fields = Record<(typeof STANDING)[number], string | undefined>;
 
@@ -15,6 +15,8 @@ type Fields = Record<(typeof STANDING)[number], string | undefined>;
 export interface Charged {
   owner: SessionOwner;
   agent: string;
+  /** Of its newest step. */
+  model: string;
   status: RunStatus;
   standing: Standing;
   /** `bytes` of a session that must be recounted. */
@@ -40,6 +42,7 @@ export function toCharged(
   const isActive = stream !== 'paused' && !isTerminal(status as RunStatus);
   return {
     agent,
+    model: root.model ?? '',
     status: status as RunStatus,
     owner: { owner, ...(tenant && { tenant }) },
     uncounted: root.counted === undefined ? number(root.bytes) : undefined,
@@ -52,6 +55,7 @@ export function toCharged(
       queued: number(root.queued),
       runs: isActive ? 1 : 0,
       updated: number(root.updated),
+      spent: root.spent,
     },
   };
 }

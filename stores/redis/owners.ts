@@ -4,12 +4,12 @@ import type { Sessions } from '../contract/sessions.js';
 import type { SessionOwner } from '../contract/waiting.js';
 import { titleOf } from '../record/conversation-title.js';
 import { formatCursor, parseCursor } from '../record/list-cursor.js';
-import type { Standing } from '../transitions/fold.js';
 import { COUNTED } from '../transitions/lib/owner.js';
 import { formatOwner, isSame, parseOwner, STANDING, toCharged, type Charged } from './charged.js';
 import type { RedisContext } from './context.js';
 import { callRedis } from './errors.js';
 import { recount } from './recount.js';
+import { toUsedBy } from './used-by.js';
 import { nextInOrder, type ScoredMember } from './scored-list.js';
 
 /** A reservation expires after this time: its request has died or was refused elsewhere. */
@@ -51,10 +51,16 @@ export function createOwners(context: RedisContext, readRows: Sessions['rows']):
   async function charge(
     sessionId: string,
     owner: SessionOwner,
-    standing: Standing | undefined,
+    charged: Charged | undefined,
     anyway = false,
   ): Promise<boolean> {
-    const { kind } = await transitions.runOfOwner('fold', owner, { sessionId, standing, anyway });
+    const request = {
+      sessionId,
+      standing: charged?.standing,
+      anyway,
+      usedBy: toUsedBy(charged, now()),
+    };
+    const { kind } = await transitions.runOfOwner('fold', owner, request);
     if (kind === 'added') await noteOwner(owner);
     return kind !== 'stale';
   }
@@ -62,7 +68,7 @@ export function createOwners(context: RedisContext, readRows: Sessions['rows']):
   const fold: Owners['fold'] = async (sessionId, reserved) => {
     const id = rootOf(sessionId);
     const found = await read(id);
-    if (found !== undefined) await charge(id, found.owner, found.standing);
+    if (found !== undefined) await charge(id, found.owner, found);
     if (reserved !== undefined && (found === undefined || !isSame(found.owner, reserved))) {
       await charge(id, reserved, undefined);
     }
@@ -76,9 +82,9 @@ export function createOwners(context: RedisContext, readRows: Sessions['rows']):
       await charge(sessionId, owner, undefined);
       return;
     }
-    if (await charge(sessionId, owner, found.standing)) return;
+    if (await charge(sessionId, owner, found)) return;
     // Overtaken by another fold, or the store was restored from a backup and holds less.
-    await charge(sessionId, owner, (await read(sessionId))?.standing, true);
+    await charge(sessionId, owner, await read(sessionId), true);
   }
 
   async function noteOwner(owner: SessionOwner): Promise<void> {

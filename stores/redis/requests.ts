@@ -125,6 +125,7 @@ export function commitRequest(
     error: contents.addOptional(final?.error),
     code: final?.status === 'failed' ? 'run_failed' : 'run_stopped',
     usage: formatUsage(input.usage),
+    model: input.model,
     finishReason: input.finishReason,
     ...keepOutputApart(writer.runId, input.output, contents, layout),
     chunks: contents.addAll(toCheckedJson(chunks)),

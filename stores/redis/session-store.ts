@@ -33,6 +33,7 @@ import { settleRequest } from './settle-request.js';
 import { createStoredRows } from './stored-rows.js';
 import { toStateRead } from './stored-state.js';
 import { createTallies } from './tallies.js';
+import { createUsage } from './usage.js';
 import { createWaitingIndex } from './waiting-index.js';
 
 /** From this layout on, the ids of tenants' sessions include the tenant. */
@@ -53,6 +54,8 @@ export function createRedisSessionStore(context: RedisContext): Store {
     erase: async (sessionId) => {
       await waiting.forget(sessionId);
       const owner = await ownerOf(sessionId);
+      // What its runs have used counts for its owner even if nobody has added it yet.
+      if (owner !== undefined) await owners.fold(sessionId);
       await primitives.erase(sessionId);
       if (owner !== undefined) await owners.fold(sessionId, owner);
     },
@@ -85,6 +88,7 @@ export function createRedisSessionStore(context: RedisContext): Store {
     owners,
     audit: createAudit(context),
     tallies: createTallies(context),
+    usage: createUsage(context),
     leases: createLeases(context, context.leaseThread),
   };
 }

@@ -48,6 +48,7 @@ interface Results {
 
 interface OwnerResults {
   reserve: ReserveResult;
+  forgetUsage: { kind: 'forgotten' | 'unknown' };
   /** `added`: it was not listed · `stale`: a later fold came first. */
   fold: { kind: 'added' | 'folded' | 'stale' | 'removed' | 'unknown' };
 }

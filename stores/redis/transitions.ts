@@ -122,7 +122,7 @@ export function createTransitions(
       const { holds, user } = keys.owner(owner);
       // A fold may free memory of an owner, so it also runs while Redis is full; a reservation does
       // not.
-      const mode = name === 'fold' ? 'free' : 'writing';
+      const mode = name === 'reserve' ? 'writing' : 'free';
       const args = [name, user, JSON.stringify(request), title];
       return JSON.parse((await runLibrary(mode, [holds], args)) as string) as never;
     },

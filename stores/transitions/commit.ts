@@ -38,6 +38,8 @@ export interface CommitRequest {
   code: SettlingCode;
   /** Six numbers, see lib/usage; '' if unknown. */
   usage: string;
+  /** The model's name, for the owner's usage. */
+  model?: string;
   finishReason?: string;
   /**
    * The result that the model submitted: inline, or for a large one its text and the field that
@@ -127,6 +129,7 @@ export function commit(session: Session, request: CommitRequest, args: readonly 
   }
   setFields(session, stateOfTurn(session, root));
   addUsage(session, request.usage);
+  if (request.model !== undefined) setFields(session, ['model', request.model]);
   if (!steers) keepOutput(session, request, args);
   let paused = false;
   let next = false;

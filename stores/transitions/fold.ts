@@ -8,6 +8,7 @@ import {
   type Owner,
 } from './lib/owner.js';
 import { only } from './lib/request.js';
+import { addUsed, type UsedBy } from './lib/used.js';
 
 export interface FoldRequest {
   sessionId: string;
@@ -18,6 +19,8 @@ export interface FoldRequest {
    * then.
    */
   anyway?: boolean;
+  /** What the usage belongs to. */
+  usedBy?: UsedBy;
 }
 
 /** What a session counts for, as it was read at one moment. */
@@ -30,6 +33,8 @@ export interface Standing {
   runs: number;
   /** ms since the epoch. */
   updated: number;
+  /** Usage of all its ended runs, see lib/usage; absent without any. */
+  spent?: string;
 }
 
 /**
@@ -40,7 +45,7 @@ export interface Standing {
  * @returns `added` · `folded` · `stale`, a later fold came first · `removed` · `unknown`, the
  * session was not charged
  */
-export function fold(owner: Owner, { sessionId, standing, anyway }: FoldRequest): string {
+export function fold(owner: Owner, { sessionId, standing, anyway, usedBy }: FoldRequest): string {
   if (standing === undefined) {
     return only(removeEntry(owner, sessionId) ? 'removed' : 'unknown');
   }
@@ -60,8 +65,10 @@ export function fold(owner: Owner, { sessionId, standing, anyway }: FoldRequest)
       heldBytes: 0,
       heldQueued: 0,
       heldRuns: 0,
+      spent: standing.spent ?? '',
     }),
   );
+  if (usedBy !== undefined) addUsed(owner, usedBy, standing.spent, before?.spent);
   redis.call('ZREM', owner.holds, holdOf(owner, sessionId));
   redis.call('ZADD', owner.sessions, formatInt(-updated), sessionId);
   if (runs === 1) redis.call('ZADD', owner.work, formatInt(updated), sessionId);

@@ -15,6 +15,7 @@ import { END_FIELDS, end } from './end.js';
 import { erase } from './erase.js';
 import { extendDeadline } from './extend-deadline.js';
 import { fold } from './fold.js';
+import { forgetUsage } from './forget-usage.js';
 import { handOver } from './hand-over.js';
 import { leaseCall } from './lease-call.js';
 import { cjson, toNumber } from './lib/host.js';
@@ -88,7 +89,7 @@ export type TransitionName = keyof Transitions;
 export type RequestOf<Name extends TransitionName> = Parameters<Transitions[Name]>[1];
 
 /** Transitions of an owner's figures; they work on the slot of the owner. */
-const OWNER_TRANSITIONS = { reserve, fold };
+const OWNER_TRANSITIONS = { reserve, fold, forgetUsage };
 
 type OwnerTransitions = typeof OWNER_TRANSITIONS;
 export type OwnerTransitionName = keyof OwnerTransitions;

@@ -38,6 +38,7 @@ const NEW: Entry = {
   heldBytes: 0,
   heldQueued: 0,
   heldRuns: 0,
+  spent: '',
 };
 
 /**
@@ -76,6 +77,7 @@ export function reserve(owner: Owner, request: ReserveRequest, title: string): s
     heldBytes: entry.heldBytes + request.bytes,
     heldQueued: entry.heldQueued + needed.queued,
     heldRuns: Math.max(entry.heldRuns, needed.runs),
+    spent: entry.spent,
   });
   redis.call('ZADD', owner.holds, int(now + forMs), holdOf(owner, sessionId));
   if (title !== '') redis.call('HSETNX', owner.titles, sessionId, title);

@@ -10,6 +10,7 @@ import { dropFields, num, readRoot, setFields, type Root } from './root.js';
 import { isConversation, type Session } from './session.js';
 import { closeCalls, pushReply, addResults, type SettlingCode } from './settling.js';
 import { countStored } from './size.js';
+import { NOTHING, sumOf } from './usage.js';
 import { sessionsBelow, type Found } from './walk.js';
 
 export type TerminalStatus = 'completed' | 'failed' | 'interrupted' | 'aborted';
@@ -160,6 +161,7 @@ const RUN_FIELDS = [
   'turnSeq',
   'started',
   'usage',
+  'spent',
   'finishReason',
   'mode',
   'by',
@@ -189,6 +191,10 @@ function closeRun(
 ): void {
   setFields(session, ['status', status, 'updated', int(now)]);
   setFields(session, alongside);
+  if (isConversation(session) && root.mode !== 'branch') {
+    // Six numbers of usage, and the number of runs.
+    setFields(session, ['spent', sumOf(`${root.usage ?? NOTHING} 1`, root.spent)]);
+  }
   if (error !== '') setFields(session, ['error', error]);
   const run = text(root.run ?? '');
   if (status === 'interrupted' || status === 'aborted') {

@@ -8,7 +8,9 @@ import { num } from './root.js';
  * holds: sorted set of reservations `<user>/<session>` by expiry time · tenant: hash, sums over all
  * users of the slot · usage: hash, sums of this user · sessions: sorted set of sessions by negative
  * time of the last change, so that the newest comes first · work: sorted set of sessions with an
- * active run · entries: hash by session, see Entry · titles: hash by session.
+ * active run · entries: hash by session, see Entry · titles: hash by session · used: prefix of a hash
+ * for each day, usage by agent and model · users: prefix of a hash for each day, the users with such a
+ * hash · spend: prefix of a hash for each day and month, the cost by user; `*` is all users of the slot.
  */
 export interface Owner {
   /** Prefix of the keys of all users in the slot. */
@@ -22,6 +24,9 @@ export interface Owner {
   work: string;
   entries: string;
   titles: string;
+  used: string;
+  users: string;
+  spend: string;
 }
 
 /** What is counted: the fields of `usage`, and the names of limits. */
@@ -47,7 +52,12 @@ export interface Entry {
   heldBytes: number;
   heldQueued: number;
   heldRuns: number;
+  /** Usage of its ended runs that is in the owner's sums, see lib/usage; '' for none. */
+  spent: string;
 }
+
+/** Numbers of a stored entry before those of `spent`. */
+const HELD = 8;
 
 /** Keys of a user; `base` and `user` are derived from the one key that is passed in. */
 export function ownerAt(base: string, user: string): Owner {
@@ -62,14 +72,17 @@ export function ownerAt(base: string, user: string): Owner {
     work: `${own}work`,
     entries: `${own}entries`,
     titles: `${own}titles`,
+    used: `${own}used:`,
+    users: `${base}users:`,
+    spend: `${base}spend:`,
   };
 }
 
 export function readEntry({ entries }: Owner, sessionId: string): Entry | undefined {
   const stored = redis.call('HGET', entries, sessionId);
   if (stored === false) return undefined;
-  const [created, version, bytes, queued, runs, heldBytes, heldQueued, heldRuns] =
-    stored.split(' ');
+  const numbers = stored.split(' ');
+  const [created, version, bytes, queued, runs, heldBytes, heldQueued, heldRuns] = numbers;
   return {
     created: num(created),
     version: num(version),
@@ -79,6 +92,7 @@ export function readEntry({ entries }: Owner, sessionId: string): Entry | undefi
     heldBytes: num(heldBytes),
     heldQueued: num(heldQueued),
     heldRuns: num(heldRuns),
+    spent: numbers.slice(HELD).join(' '),
   };
 }
 
@@ -89,6 +103,7 @@ export function writeEntry(owner: Owner, sessionId: string, after: Entry): void 
   numbers.push(after.heldBytes, after.heldQueued, after.heldRuns);
   const texts: string[] = [];
   for (const number of numbers) texts.push(formatInt(number));
+  if (after.spent !== '') texts.push(after.spent);
   redis.call('HSET', owner.entries, sessionId, texts.join(' '));
   addUp(owner, countsOf(before), countsOf(after));
 }
@@ -152,8 +167,8 @@ function giveBack(owner: Owner, sessionId: string): void {
   writeEntry(owner, sessionId, withoutHold(entry));
 }
 
-export function withoutHold({ created, version, bytes, queued, runs }: Entry): Entry {
-  return { created, version, bytes, queued, runs, heldBytes: 0, heldQueued: 0, heldRuns: 0 };
+export function withoutHold({ created, version, bytes, queued, runs, spent }: Entry): Entry {
+  return { created, version, bytes, queued, runs, heldBytes: 0, heldQueued: 0, heldRuns: 0, spent };
 }
 
 function countsOf(entry: Entry | undefined): Counts {

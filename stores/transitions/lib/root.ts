@@ -20,7 +20,7 @@ export type RootField =
   | ('claimed' | 'committed' | 'outcome' | 'checkpoint' | 'checkpointV' | 'stateV')
   | ('seq' | 'pauseSeq' | 'stream' | 'streamError' | 'controls' | 'turnControls')
   | ('parent' | 'parentRun' | 'parentCall' | 'rootRun' | 'children' | 'limit' | 'deadline')
-  | ('waitsUntil' | 'bytes' | 'logBytes' | 'logTurn' | 'counted')
+  | ('waitsUntil' | 'bytes' | 'logBytes' | 'logTurn' | 'counted' | 'spent' | 'model')
   | ('stateBy' | 'keptV' | 'branching' | 'layout' | 'childrenExpire' | 'openSeq' | 'placed');
 
 export type Root<Field extends RootField = RootField> = Record<Field, string | undefined>;

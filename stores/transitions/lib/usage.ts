@@ -15,6 +15,9 @@ const NAMES = [
   'costMicroUsd',
 ];
 
+/** No usage. */
+export const NOTHING = '0 0 0 0 0 0';
+
 /** Adds the usage of a model call or of a sub-agent to the totals of the run. */
 export function addUsage(session: Session, more: string | undefined): void {
   if (more === undefined || more === '') return;
@@ -23,10 +26,16 @@ export function addUsage(session: Session, more: string | undefined): void {
     setFields(session, ['usage', more]);
     return;
   }
-  const before = stored.split(' ');
+  setFields(session, ['usage', sumOf(more, stored)]);
+}
+
+/** The sum of two usages; the second may be unknown. */
+export function sumOf(a: string, b: string | undefined): string {
+  if (b === undefined || b === '') return a;
+  const before = b.split(' ');
   const sums: string[] = [];
-  for (const n of more.split(' ')) sums.push(formatInt(num(n) + num(before[sums.length])));
-  setFields(session, ['usage', sums.join(' ')]);
+  for (const n of a.split(' ')) sums.push(formatInt(num(n) + num(before[sums.length])));
+  return sums.join(' ');
 }
 
 /** Usage as JSON; '' if unknown. */

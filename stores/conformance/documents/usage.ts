@@ -1,0 +1,119 @@
+import type { RunUsage } from '../../contract/runs.js';
+import type { UsageSum } from '../../contract/usage.js';
+import type { SessionOwner } from '../../contract/waiting.js';
+import { equal } from '../assertions.js';
+import { userMessage } from '../fixtures.js';
+import type { SessionDriver } from '../session-driver.js';
+import type { Case, Suite } from '../suite.js';
+import { newMember, newOwner, newSession, runOf } from './owner-fixtures.js';
+
+const USED: RunUsage = { inputTokens: 10, outputTokens: 5, costMicroUsd: 700 };
+const today = (): string => new Date().toISOString().slice(0, 10);
+const range = () => ({ since: today(), until: today() });
+
+/** Ends the session's run after one step that has used this. */
+async function play(
+  setup: Case,
+  session: SessionDriver,
+  usage: RunUsage = USED,
+  model = 'fast',
+): Promise<void> {
+  const writer = session.writer(await runOf(setup, session), 1, 1);
+  await session.claim(writer);
+  await session.commit(writer, { usage, model });
+}
+
+async function sumsOf({ store }: Case, { owner, tenant }: SessionOwner): Promise<UsageSum[]> {
+  const sums = await store.usage.read(tenant, range());
+  return sums.filter((sum) => sum.owner === owner);
+}
+
+export function usageCases({ describe, it }: Suite): void {
+  describe('usage', () => {
+    it('a run counts once, by owner, agent and model, however often it is folded', async (setup) => {
+      const owner = newMember();
+      const session = await newSession(setup, owner);
+      await play(setup, session);
+      equal(await sumsOf(setup, owner), []);
+      const other = (await setup.another()).store;
+      await Promise.all(
+        Array.from({ length: 6 }, (_, n) =>
+          (n % 2 === 0 ? setup.store : other).owners.fold(session.id),
+        ),
+      );
+      const [sum, ...more] = await sumsOf(setup, owner);
+      equal(more, []);
+      equal(sum, {
+        ...{ day: today(), owner: owner.owner, agent: sum?.agent ?? '', model: 'fast', runs: 1 },
+        ...USED,
+      });
+      equal(await setup.store.usage.spent(owner), {
+        user: { day: 700, month: 700 },
+        tenant: { day: 700, month: 700 },
+      });
+    });
+
+    it('what a missed fold leaves out is added by the next one', async (setup) => {
+      const owner = newOwner();
+      const session = await newSession(setup, owner);
+      await play(setup, session);
+      await session.begin({ ...owner, messages: [userMessage('u2')] });
+      await play(setup, session, { inputTokens: 1, outputTokens: 1 });
+      await setup.store.owners.fold(session.id);
+      const [sum] = await sumsOf(setup, owner);
+      equal([sum?.runs, sum?.inputTokens, sum?.costMicroUsd], [2, 11, 700]);
+    });
+
+    it('users of a tenant are summed up together, and other tenants are apart', async (setup) => {
+      const owner = newMember();
+      const colleague = { ...owner, owner: `${owner.owner}/"2"` };
+      for (const each of [owner, colleague]) {
+        const session = await newSession(setup, each);
+        await play(setup, session);
+        await setup.store.owners.fold(session.id);
+      }
+      equal((await setup.store.usage.spent(owner)).tenant, { day: 1400, month: 1400 });
+      equal((await setup.store.usage.read(owner.tenant, range())).length, 2);
+      equal((await sumsOf(setup, colleague)).length, 1);
+      equal(await setup.store.usage.read(newMember().tenant, range()), []);
+    });
+
+    it('a run that fails counts with what it has used', async (setup) => {
+      const owner = newMember();
+      const session = await newSession(setup, owner);
+      const runId = await runOf(setup, session);
+      await session.end(runId, 'failed', {
+        error: { code: 'provider_error', message: 'no', retryable: true },
+      });
+      await setup.store.owners.fold(session.id);
+      const [sum] = await sumsOf(setup, owner);
+      equal([sum?.runs, sum?.inputTokens, sum?.model], [1, 0, '']);
+    });
+
+    it('erasing a conversation keeps what it has used', async (setup) => {
+      const owner = newMember();
+      const session = await newSession(setup, owner);
+      await play(setup, session);
+      await setup.store.sessions.erase(session.id);
+      equal((await sumsOf(setup, owner))[0]?.runs, 1);
+      await setup.store.owners.fold(session.id, owner);
+      equal((await sumsOf(setup, owner))[0]?.runs, 1);
+    });
+
+    it('a person who is forgotten has no name in the sums, which stay', async (setup) => {
+      const owner = newMember();
+      const session = await newSession(setup, owner);
+      await play(setup, session);
+      await setup.store.owners.fold(session.id);
+      await setup.store.usage.forget(owner);
+      await setup.store.usage.forget(owner);
+      const sums = await setup.store.usage.read(owner.tenant, range());
+      equal(
+        sums.map((sum) => [sum.owner, sum.runs, sum.costMicroUsd]),
+        [[undefined, 1, 700]],
+      );
+      const { user, tenant } = await setup.store.usage.spent(owner);
+      equal([user.month, tenant.month], [0, 700]);
+    });
+  });
+}
