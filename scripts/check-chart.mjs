@@ -55,7 +55,9 @@ async function findHelm() {
 }
 
 async function run(file, args, env = {}) {
-  const { code, stdout, stderr } = await runCommand(file, args, { env: { ...process.env, ...env } });
+  const { code, stdout, stderr } = await runCommand(file, args, {
+    env: { ...process.env, ...env },
+  });
   if (code !== 0) throw new UserError(`${args[0]} failed: ${lastLines(stdout + stderr, 10)}`);
   return stdout;
 }

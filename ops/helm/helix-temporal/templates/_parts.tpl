@@ -54,7 +54,7 @@ volumeMounts:
 {{- define "helix.env" -}}
 {{- $root := .root -}}
 env:
-  - { name: METRICS_PORT, value: {{ $root.Values.metrics.port | quote }} }
+  - { name: {{ .admin }}, value: {{ printf "0.0.0.0:%v" $root.Values.metrics.port | quote }} }
   {{- range $name, $value := merge (dict) .own $root.Values.settings }}
   - { name: {{ $name }}, value: {{ $value | quote }} }
   {{- end }}
