@@ -25,6 +25,8 @@ export const LONG = [
   'test/page/',
   // 220 conversations, and the series of their workers.
   'test/e2e/metrics',
+  // Prometheus, which is unpacked once per machine.
+  'test/ops/alerts',
   // `npm start` and the soak as people run them.
   'test/scripts/soak',
   'test/e2e/startup',

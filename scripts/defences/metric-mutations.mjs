@@ -1,0 +1,73 @@
+// Defences of metrics and the verdict: events count once, series are bounded, strangers learn nothing.
+const CHANGES = 'test/stores/record/meter-changes.test.ts';
+const METER = 'test/worker/metrics/core-meter.test.ts';
+const VERDICT = 'test/executor/judge-health.test.ts';
+
+export const metrics = [
+  {
+    defence: 'Metrics: a run that has ended before is not counted again',
+    file: 'stores/record/meter-changes.ts',
+    edits: [["if (result.kind === 'ended' && !wasOver) {", "if (result.kind === 'ended') {"]],
+    suite: CHANGES,
+    test: 'what transitions report a run that ended counts once, however often its end is repeated',
+  },
+  {
+    defence: 'Metrics: an answer that was refused is not counted',
+    file: 'stores/record/meter-changes.ts',
+    edits: [
+      [
+        "        if (result.kind === 'stored') {\n          const waitedSeconds",
+        '        if (result) {\n          const waitedSeconds',
+      ],
+    ],
+    suite: CHANGES,
+    test: 'what transitions report an answer counts once, with how long the question waited',
+  },
+  {
+    defence: 'Metrics: names of one kind are bounded',
+    file: 'worker/metrics/label-names.ts',
+    edits: [['if (known.size >= most) return OTHER;', '']],
+    suite: METER,
+    test: 'names beyond a hundred share one series',
+  },
+  {
+    defence: 'Metrics: cost is a sum',
+    file: 'worker/metrics/core-meter.ts',
+    edits: [['spent.set(key, sum);', '']],
+    suite: METER,
+    test: 'cost is the sum of all replies, in dollars',
+  },
+  {
+    defence: 'Metrics: an answered question is not the one that has waited longest',
+    file: 'stores/redis/waiting-index.ts',
+    edits: [
+      [
+        '        if (view?.openCalls.some(asks)) {\n          return { count:',
+        '        if (view !== undefined) {\n          return { count:',
+      ],
+    ],
+    suite: CHANGES,
+    test: 'a question that was answered is not the one that has waited longest',
+  },
+  {
+    defence: 'Verdict: the same facts give the same text',
+    file: 'executor/judge-health.ts',
+    edits: [['n - m || (a < b ? -1 : 1)', 'n - m']],
+    suite: VERDICT,
+    test: 'the verdict on the service the same facts give the same text, in whatever order they were counted',
+  },
+  {
+    defence: 'Verdict: users without a role, and tenants, learn nothing',
+    file: 'api/routes/operator-health.ts',
+    edits: [['return caller.tenantId === undefined && (caller.roles ?? []).length > 0;', 'return true;']],
+    suite: 'test/api/operator-health.test.ts',
+    test: 'the verdict over HTTP a user without a role learns nothing',
+  },
+  {
+    defence: 'Verdict: a fleet without leases does not flow, though Temporal still lists its polls',
+    file: 'executor/judge-health.ts',
+    edits: [['workers === 0 || pollers.runs === 0', 'pollers.runs === 0']],
+    suite: VERDICT,
+    test: 'the verdict on the service no worker holds a lease',
+  },
+];

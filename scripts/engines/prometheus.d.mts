@@ -1,0 +1,3 @@
+export function findPrometheus(
+  env?: Record<string, string | undefined>,
+): Promise<{ prometheus: string; promtool: string } | undefined>;
