@@ -1,7 +1,6 @@
 import { judgeHealth } from '../../executor/judge-health.js';
 import { HelixError } from '../../protocol/errors.js';
 import { HealthQuery, HealthReply } from '../../protocol/health.js';
-import type { Role } from '../../protocol/actor.js';
 import type { RouteDeps } from '../deps.js';
 import type { Identity } from '../identity.js';
 import { defineRoute, type Route } from './route.js';
@@ -31,10 +30,7 @@ export const OPERATOR_HEALTH_ROUTE: Route = defineRoute({
  * Every role may look, but none within a tenant, since the facts are of all tenants together. Without
  * accounts there is one user, who may do everything.
  */
-function mayLook(
-  { authenticate }: RouteDeps,
-  caller: Identity & { roles?: readonly Role[] },
-): boolean {
+function mayLook({ authenticate }: RouteDeps, caller: Identity): boolean {
   if (authenticate === undefined) return true;
   return caller.tenantId === undefined && (caller.roles ?? []).length > 0;
 }

@@ -59,7 +59,9 @@ export const metrics = [
   {
     defence: 'Verdict: users without a role, and tenants, learn nothing',
     file: 'api/routes/operator-health.ts',
-    edits: [['return caller.tenantId === undefined && (caller.roles ?? []).length > 0;', 'return true;']],
+    edits: [
+      ['return caller.tenantId === undefined && (caller.roles ?? []).length > 0;', 'return true;'],
+    ],
     suite: 'test/api/operator-health.test.ts',
     test: 'the verdict over HTTP a user without a role learns nothing',
   },

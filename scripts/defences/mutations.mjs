@@ -14,6 +14,7 @@ import { executor } from './executor-mutations.mjs';
 import { hooks } from './hook-mutations.mjs';
 import { inbox } from './inbox-mutations.mjs';
 import { leases } from './lease-mutations.mjs';
+import { metrics } from './metric-mutations.mjs';
 import { modelSteps } from './model-step-mutations.mjs';
 import { owners } from './owner-mutations.mjs';
 import { ports } from './ports-mutations.mjs';
@@ -57,6 +58,7 @@ export const mutations = [
   ...toolCalls,
   ...workers,
   ...leases,
+  ...metrics,
   ...bridge,
   ...access,
   ...bounds,

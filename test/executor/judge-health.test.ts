@@ -30,7 +30,7 @@ const TABLE: [
   ['Temporal is away', { queues: undefined }, 'flow', 'bad', /Temporal does not answer/],
   ['no worker holds a lease', { workers: 0 }, 'flow', 'bad', /No worker takes runs from "q"/],
   [
-    'nobody polls, in a store without leases',
+    'no worker polls, in a store without leases',
     { workers: undefined, queues: { ...QUEUES, pollers: { runs: 0, steps: 0, tools: 0 } } },
     'flow',
     'bad',
@@ -92,8 +92,8 @@ const TABLE: [
     'warn',
     /^8 of 10 tool executions failed/,
   ],
-  ['nobody sweeps', { sweptMs: 5 * 60_000 }, 'liveness', 'bad', /5 min ago/],
-  ['nobody ever swept', { sweptMs: undefined }, 'liveness', 'bad', /never/],
+  ['no worker sweeps', { sweptMs: 5 * 60_000 }, 'liveness', 'bad', /5 min ago/],
+  ['no worker has ever swept', { sweptMs: undefined }, 'liveness', 'bad', /never/],
   [
     'a worker died',
     { counts: { ...WELL.counts, 'lease:judged': 1 } },

@@ -24,6 +24,7 @@ const FORBIDDEN = {
   'ai-sdk-imports-inward': ['ai-sdk/turns/a.ts', '../../agents/any.js'],
   'api-imports-inward': ['api/a.ts', '../activities/any.js'],
   'worker-imports-inward': ['worker/a.ts', '../workflows/any.js'],
+  'worker-process-serves-its-metrics': ['worker/main.ts', '../api/any.js'],
   'cli-imports-inward': ['cli/a.ts', '../api/any.js'],
   'commands-talk-http': ['cli/commands/a.ts', '../../stores/contract/any.js'],
   'commands-start-fast': ['cli/commands/b.ts', '../../protocol/limits.js'],

@@ -182,7 +182,7 @@ describe('docker-compose.yml', () => {
   test('docker-compose.yml gives no container unneeded rights or keys', () => {
     const services = compose.slice(compose.indexOf('\nservices:'), compose.indexOf('\nconfigs:'));
     const names = [...services.matchAll(/^ {2}([\w-]+):$/gm)].map(([, name]) => name);
-    expect(names).toHaveLength(9);
+    expect(names).toHaveLength(11);
     for (const name of names)
       expect(service(name)).toMatch(/<<: \*(locked|temporal-tools|image|app)\n/);
     expect(compose).toMatch(
