@@ -2,6 +2,8 @@ import type { JSONObject, LanguageModelV4FunctionTool } from '@ai-sdk/provider';
 import type { FlexibleSchema, LanguageModel, ModelMessage, ToolResultPart } from 'ai';
 import type { z } from 'zod';
 import type { CallActivity, OnExpiry, RunShape } from '../protocol/run.js';
+import type { Role } from '../protocol/actor.js';
+import type { ApproverRule } from './approver-rule.js';
 import type { ToolCallIdentity, ToolContext } from './tool-context.js';
 
 export type ToolResultOutput = ToolResultPart['output'];
@@ -75,6 +77,8 @@ export interface ToolDefinition {
   readonly execute: 'client' | 'agent' | ((input: unknown, context: ToolContext) => unknown);
   readonly subAgent?: SubAgent;
   readonly requireApproval?: true | ApprovalRule<unknown>;
+  readonly approvers?: readonly Role[] | ApproverRule;
+  readonly separateApprover?: boolean;
   readonly idempotent?: boolean;
   readonly retry?: RetryPolicy;
   readonly finishWith?: true | ((output: unknown) => unknown);

@@ -11,6 +11,7 @@ export {
   SUBAGENT_TOOL_PREFIX,
 } from './create-sub-agent-tool.js';
 export type { SubAgentToolConfig } from './create-sub-agent-tool.js';
+export type { ApprovalRequest, ApproverRule, ApproverVerdict } from './approver-rule.js';
 export type {
   AgentDefinition,
   ApprovalRule,

@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { FINISH_TOOL_NAME } from '../protocol/ids.js';
 import { findJsonFault } from '../protocol/json-depth.js';
 import type { CallActivity, OnExpiry } from '../protocol/run.js';
+import type { ApproverRule } from './approver-rule.js';
 import type { ApprovalRule, RetryPolicy } from './definitions.js';
 import {
   Callback,
@@ -38,6 +39,13 @@ export interface ToolConfig<Input extends z.ZodType, Output extends z.ZodType> {
       ) => z.input<Output> | Promise<z.input<Output>>);
   /** A person must agree before `execute` runs; the function form decides call by call. */
   requireApproval?: true | ApprovalRule<z.output<Input>>;
+  /**
+   * Who may approve: callers with one of these roles, or those that the function accepts. Default:
+   * the owner of the conversation, and approvers of the tenant.
+   */
+  approvers?: readonly ('approver' | 'operator')[] | ApproverRule;
+  /** True if the owner of the conversation, who asked, may not be the approver. Default: false. */
+  separateApprover?: boolean;
   /** Safe to run again when a worker died in the middle of it. Default: false, never repeated. */
   idempotent?: boolean;
   /** Executes a call again when the tool throws; only for tools that are `idempotent`. Default: never. */
@@ -75,6 +83,9 @@ const INSTEAD_OF = {
 };
 /** What the server does around `execute`, and a browser cannot. */
 const SERVER_ONLY = ['requireApproval', 'timeoutMs', 'finishWith', 'retry', 'activity'] as const;
+/** What only an approval has. */
+const OF_APPROVALS = ['approvers', 'separateApprover'] as const;
+const APPROVERS = new Set<unknown>(['approver', 'operator']);
 
 const ToolName = Name.refine((name) => name !== FINISH_TOOL_NAME, {
   error: 'is reserved for the result of the agent',
@@ -84,6 +95,11 @@ const Description = must(
   (value) => typeof value === 'string' && value.trim() !== '',
 );
 const YesOrCallback = must('true or a function', (value) => value === true || isFunction(value));
+
+const ApproversOrCallback = must(
+  `a function, or a list of the roles 'approver' and 'operator'`,
+  (value) => isFunction(value) || isApprovers(value),
+);
 
 const Coefficient = must(
   'a number of at least 1',
@@ -123,6 +139,8 @@ const named = { name: ToolName, description: Description };
 const fields = {
   execute: must(`a function, or 'client'`, (value) => value === 'client' || isFunction(value)),
   requireApproval: YesOrCallback.optional(),
+  approvers: ApproversOrCallback.optional(),
+  separateApprover: Flag.optional(),
   idempotent: Flag.optional(),
   retry: Retry.optional(),
   finishWith: YesOrCallback.optional(),
@@ -164,6 +182,14 @@ function checkTool(
   if (tool.retry !== undefined && tool.idempotent !== true) {
     refuse('retry', 'executes a call again, so the tool must also set idempotent: true');
   }
+  for (const field of OF_APPROVALS) {
+    if (tool[field] === undefined || tool[field] === false) continue;
+    if (tool.requireApproval === undefined) {
+      refuse(field, 'says who may approve, so the tool must also set requireApproval');
+    } else if (tool.onExpiry === 'approve') {
+      refuse(field, `demands a person, so onExpiry must not be 'approve'`);
+    }
+  }
   const waits = isClient || tool.requireApproval !== undefined;
   if (tool.deadlineMs !== undefined && !waits) {
     refuse('deadlineMs', `needs requireApproval or execute: 'client'; use timeoutMs for execute`);
@@ -193,6 +219,12 @@ export const SubAgentTool = settings({
 /** True for what looks like the result of `defineAgent`. */
 export function isAgent(value: unknown): boolean {
   return typeof value === 'object' && value !== null && 'name' in value && 'systemPrompt' in value;
+}
+
+function isApprovers(value: unknown): boolean {
+  return (
+    Array.isArray(value) && value.length > 0 && value.every((role: unknown) => APPROVERS.has(role))
+  );
 }
 
 export function isWhole(value: unknown, from: number, to: number): boolean {

@@ -53,6 +53,16 @@ export {
   toStoredSessionId,
 } from './reply/access.js';
 export type { AddressedAgents, Caller, FoundSession } from './reply/access.js';
+export {
+  authorizeByRole,
+  judged,
+  mayDecide,
+  requireAllowed,
+  toAnswerOptions,
+  toViewer,
+} from './reply/authority.js';
+export type { Action, Authorize, Subject } from './reply/authority.js';
+export { toJudged, type Viewer } from './turns/viewer.js';
 export { extractResumePosition } from './reply/attach-turn.js';
 export { buildPastSnapshot, buildSnapshot } from './reply/build-snapshot.js';
 export { toPendingQuestions } from '../stores/record/session-summaries.js';

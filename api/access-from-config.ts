@@ -82,6 +82,12 @@ function createAuthenticator(config: Config): Authenticate | undefined {
       audience: config.JWT_AUDIENCE,
       userClaim: config.JWT_USER_CLAIM,
       tenantClaim: config.JWT_TENANT_CLAIM,
+      rolesClaim: config.JWT_ROLES_CLAIM,
+      roleNames: {
+        viewer: config.VIEWER_ROLE,
+        approver: config.APPROVER_ROLE,
+        operator: config.OPERATOR_ROLE,
+      },
       cookie: config.JWT_COOKIE,
     });
   } catch (error) {

@@ -1,4 +1,5 @@
-import type { StreamMessage } from '../protocol/chunk.js';
+import { toJudged, type Viewer } from '../ai-sdk/index.js';
+import type { LogEntry, StreamMessage } from '../protocol/chunk.js';
 import { toShownSessionId } from '../protocol/ids.js';
 import { LIMITS } from '../protocol/limits.js';
 import { isTerminal } from '../protocol/run.js';
@@ -24,6 +25,7 @@ export async function* createAgentEvents(
   record: SessionRecord,
   fromSequence: number,
   signal: AbortSignal,
+  viewer?: Viewer,
 ): AsyncGenerator<string> {
   const { sessionId } = record;
   const end = isTerminal(record.status) ? await findEnd(log, record) : undefined;
@@ -34,9 +36,12 @@ export async function* createAgentEvents(
   }
   const firstEnd = end?.sequence ?? record.sequence + 1;
   for await (const entries of log.follow(sessionId, fromSequence, signal)) {
+    const withheld = await toWithheld(viewer, entries);
     let text = '';
     for (const entry of entries) {
-      for (const wire of toWireEvents({ ...entry, message: toShown(entry.message) })) {
+      const shown = toShown(entry.message);
+      const message = withheld.has(entry.message) ? { ...shown, mayDecide: false } : shown;
+      for (const wire of toWireEvents({ ...entry, message })) {
         const isEnd = wire.event.type === 'end' || wire.event.type === 'fail';
         if (isEnd && entry.sequence < firstEnd) continue;
         text += formatWireEvent(wire);
@@ -47,6 +52,19 @@ export async function* createAgentEvents(
     }
     if (text !== '') yield text;
   }
+}
+
+/** The requests for approvals that the reader may not give. */
+async function toWithheld(
+  viewer: Viewer | undefined,
+  entries: readonly LogEntry[],
+): Promise<ReadonlySet<StreamMessage>> {
+  const withheld = new Set<StreamMessage>();
+  if (viewer === undefined) return withheld;
+  for (const question of toJudged(viewer, entries)) {
+    if (!(await viewer.mayDecide(question))) withheld.add(question);
+  }
+  return withheld;
 }
 
 /** A chunk with the ids that clients know: a client compares `agentId` with the session's id. */

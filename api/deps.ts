@@ -1,4 +1,5 @@
 import type { AgentDefinition, AgentScope } from '../agents/index.js';
+import type { Authorize } from '../ai-sdk/index.js';
 import type { Runs } from '../executor/runs.js';
 import type { BusyPolicy } from '../protocol/busy.js';
 import type { HealthFacts } from '../protocol/health.js';
@@ -43,6 +44,11 @@ export interface ApiSettings extends IdentityOptions, CrossOriginOptions {
    * `authenticate` none.
    */
   hostNames?: readonly string[] | undefined;
+  /**
+   * Decides who may act on conversations of the tenant, and whose answers are taken. Default:
+   * `authorizeByRole`.
+   */
+  authorize?: Authorize | undefined;
   /** Silence after which a stream gets a comment that keeps it open, ms. */
   keepAliveMs?: number | undefined;
 }
@@ -50,8 +56,9 @@ export interface ApiSettings extends IdentityOptions, CrossOriginOptions {
 /** The runs as routes use them. */
 export type ApiRuns = Omit<
   Runs,
-  'idle' | 'startRun' | 'wake' | 'endLost' | 'startNext' | 'sweepSession'
->;
+  'idle' | 'startRun' | 'wake' | 'endLost' | 'startNext' | 'sweepSession' | 'mayApprove'
+> &
+  Partial<Pick<Runs, 'mayApprove'>>;
 
 /** The options of an app, complete. */
 export interface ApiDeps extends ApiSettings {
@@ -61,6 +68,7 @@ export interface ApiDeps extends ApiSettings {
     'sessions' | 'waiting' | 'documents' | 'checkpoints' | 'queue' | 'audit'
   > & {
     owners: Pick<Store['owners'], 'page'>;
+    runs: Pick<Store['runs'], 'list'>;
   };
   streamManager: Pick<StreamManager, 'read' | 'follow'>;
   agents: {

@@ -1,6 +1,7 @@
 import type { Request } from 'express';
 import { ipKeyGenerator } from 'express-rate-limit';
 import { ANONYMOUS, type Caller } from '../ai-sdk/index.js';
+import { ROLES } from '../protocol/actor.js';
 import { HelixError } from '../protocol/errors.js';
 
 /** The caller of a request, and how long that identity is valid. */
@@ -22,6 +23,9 @@ export type Authenticate = (
 /** Returns the caller; a request is authenticated once. @throws HelixError `unauthorized` */
 export type ReadIdentity = (request: Request) => Promise<Identity>;
 
+/** The caller on a server without sign-in. No second person can be demanded there. */
+const EVERYONE: Identity = { userId: ANONYMOUS, roles: ROLES, isEveryone: true };
+
 export interface IdentityOptions {
   authenticate?: Authenticate | undefined;
   /** True makes every caller the same user. Required without `authenticate`. */
@@ -38,7 +42,7 @@ export function createIdentityReader(options: IdentityOptions): ReadIdentity {
   if (authenticate === undefined && !allowUnauthenticated) {
     throw new Error('createApi needs `authenticate`, or `allowUnauthenticated: true`.');
   }
-  if (authenticate === undefined) return () => Promise.resolve({ userId: ANONYMOUS });
+  if (authenticate === undefined) return () => Promise.resolve(EVERYONE);
   const known = new WeakMap<Request, Promise<Identity>>();
   return (request) => {
     const caller = known.get(request) ?? identify(authenticate, request);

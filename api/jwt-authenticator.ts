@@ -9,9 +9,11 @@ import {
   type JWTPayload,
   type JWTVerifyGetKey,
 } from 'jose';
+import type { Role } from '../protocol/actor.js';
 import { HelixError } from '../protocol/errors.js';
 import { LIMITS } from '../protocol/limits.js';
 import type { Authenticate, Identity } from './identity.js';
+import { createRoleReader } from './jwt-roles.js';
 import { readCookie } from './middleware/read-cookie.js';
 
 export interface JwtOptions {
@@ -33,6 +35,13 @@ export interface JwtOptions {
   userClaim?: string | undefined;
   /** Claim that names the tenant; a token need not have it. Default: `tenant_id`. */
   tenantClaim?: string | undefined;
+  /**
+   * Claim with the user's roles, a list or words in one text: a name, or a path such as
+   * `realm_access.roles`. Default: `roles`.
+   */
+  rolesClaim?: string | undefined;
+  /** The names in the token that mean the roles. Default: the same names. */
+  roleNames?: Partial<Record<Role, string | undefined>> | undefined;
   /** Cookie with the token of requests without an `Authorization` header. Default: none. */
   cookie?: string | undefined;
   /** Least time between two fetches for unknown keys, ms. Default: 30,000. */
@@ -65,6 +74,7 @@ const BEARER = /^Bearer +([^\s]+) *$/i;
  */
 export function createJwtAuthenticator(options: JwtOptions): Authenticate {
   const { userClaim = 'sub', tenantClaim = 'tenant_id', issuer, audience, cookie } = options;
+  const readRoles = createRoleReader(options);
   const getKey = createKeySource(options);
   const tolerance = options.clockToleranceSeconds ?? 5;
   const checks = {
@@ -81,8 +91,10 @@ export function createJwtAuthenticator(options: JwtOptions): Authenticate {
     try {
       const { payload } = await jwtVerify(token, getKey, checks);
       const { exp } = payload;
+      const roles = readRoles(payload);
       return {
         ...toCaller(payload, userClaim, tenantClaim),
+        ...(roles.length > 0 && { roles }),
         expiresAt: exp && (exp + tolerance) * 1_000,
       };
     } catch (error) {

@@ -3,6 +3,7 @@ import type { StreamMessage } from '../protocol/chunk.js';
 import { toShownSessionId } from '../protocol/ids.js';
 import type { SessionEvent } from '../protocol/http.js';
 import { sleep } from '../protocol/time.js';
+import type { SessionCalls } from '../stores/contract/sessions.js';
 import { toRunStanding } from '../stores/record/run-standing.js';
 import type { Store } from '../stores/contract/store.js';
 import type { StreamManager } from '../stores/log/stream-manager.js';
@@ -10,6 +11,8 @@ import type { StreamManager } from '../stores/log/stream-manager.js';
 export interface SessionEventDeps {
   stateStore: Pick<Store, 'sessions' | 'queue'>;
   streamManager: Pick<StreamManager, 'follow'>;
+  /** Marks the calls that the reader may not decide. Default: the reader may decide all. */
+  judge?: (found: SessionCalls) => Promise<SessionCalls>;
 }
 
 /** Interval of the check for changes that have no entry in the stream, as an extended deadline, ms. */
@@ -82,7 +85,7 @@ function takeNext<T>(iterator: AsyncIterator<T>): Promise<IteratorResult<T>> {
 
 /** Undefined if the session does not exist. */
 async function readEvent(
-  { stateStore }: SessionEventDeps,
+  { stateStore, judge }: SessionEventDeps,
   sessionId: string,
 ): Promise<SessionEvent<UIMessage> | undefined> {
   const [found, queue] = await Promise.all([
@@ -90,7 +93,7 @@ async function readEvent(
     stateStore.queue.read(sessionId),
   ]);
   if (found === undefined) return undefined;
-  const { record, openCalls } = found;
+  const { record, openCalls } = (await judge?.(found)) ?? found;
   const { sequence, stream, turn, messageId } = record;
   return {
     sessionId: toShownSessionId(sessionId),

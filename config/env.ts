@@ -138,6 +138,11 @@ const EnvSchema = z.object({
   JWT_AUDIENCE: text.optional(),
   JWT_USER_CLAIM: text.optional(),
   JWT_TENANT_CLAIM: text.optional(),
+  /** Claim with the roles of the user, and the names of the three roles there. */
+  JWT_ROLES_CLAIM: text.optional(),
+  VIEWER_ROLE: text.optional(),
+  APPROVER_ROLE: text.optional(),
+  OPERATOR_ROLE: text.optional(),
   /** Cookie that may carry the token. */
   JWT_COOKIE: text.optional(),
   /** Origins of other pages that may use the API. */

@@ -16,6 +16,7 @@ import type { CustomState } from '../stores/contract/custom-state.js';
 import type { RunInfo, StopResult } from '../stores/contract/runs.js';
 import type { Store } from '../stores/contract/store.js';
 import type { StreamManager } from '../stores/log/stream-manager.js';
+import type { AnswerOptions } from './answers.js';
 import { readInput, readState, type AgentInput } from './agent-input.js';
 import { toBeginRefusal } from './begin-refusal.js';
 import { createRuns } from './create-runs.js';
@@ -29,6 +30,7 @@ import {
   type StopReason,
 } from './run-handle.js';
 import { createHealthFacts } from './health-facts.js';
+import { createRunList } from './run-list.js';
 import { createRunWorkflows } from './run-workflows.js';
 import type { BranchInput, Resumability, RetryInput, Runs } from './runs.js';
 import { registerSearchAttributes } from './search-attributes.js';
@@ -87,8 +89,11 @@ export interface TemporalAgentExecutor {
    * `nothing_to_do` for an empty one
    */
   branch: (options: BranchInput) => Promise<{ sessionId: string }>;
-  /** As the handle's. */
-  submitToolResult: (answer: ToolAnswerInput) => Promise<AnswerReceipt>;
+  /** As the handle's. `responder`: the person who answers; default: the `by` of the answer, without roles. */
+  submitToolResult: (
+    answer: ToolAnswerInput,
+    options?: Pick<AnswerOptions, 'responder'>,
+  ) => Promise<AnswerReceipt>;
   /** Stops the session's run; it can be resumed. */
   interrupt: (sessionId: string, reason?: StopReason) => Promise<StopResult>;
   /** Stops it for good. */
@@ -187,6 +192,7 @@ export async function createAgentExecutor(
     store: stores.store,
     streamManager: stores.streamManager,
     workflows,
+    runList: createRunList(client, taskQueue),
     agents,
     searchAttributes: await registerSearchAttributes(connection, namespace, logger),
     modelName: options.modelName,
@@ -260,7 +266,7 @@ export function createExecutorOf(deps: {
     canResume: runs.canResume,
     retry: async (options) => handleOf(options.sessionId, (await runs.retry(options)).runId),
     branch: runs.branch,
-    submitToolResult: (answer) => submitAnswer(runs, answer),
+    submitToolResult: (answer, options) => submitAnswer(runs, answer, options),
     interrupt: (sessionId, reason) => runs.stop(sessionId, { ...reason, mode: 'interrupt' }),
     deleteSession: (sessionId) => runs.deleteSession(sessionId),
     abort: (sessionId, reason) => runs.stop(sessionId, { ...reason, mode: 'abort' }),

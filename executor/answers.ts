@@ -4,14 +4,20 @@ import type { Actor } from '../protocol/actor.js';
 import { parseToolAnswer, type UncheckedAnswer } from '../protocol/answers.js';
 import { findExpiredPending } from '../protocol/expired-pending.js';
 import { rootOf, sessionOfRun } from '../protocol/ids.js';
+import type { Responder } from '../protocol/responder.js';
 import type { AnswerSignal } from '../protocol/run.js';
 import { toAct } from '../stores/record/acts.js';
 import { expireCalls } from '../stores/record/expire-calls.js';
-import { submitAnswer, type AnswerResult } from '../stores/record/submit-answer.js';
-import type { Wake } from '../stores/contract/call-record.js';
+import {
+  submitAnswer,
+  type AnswerDeps,
+  type AnswerResult,
+} from '../stores/record/submit-answer.js';
+import type { CallSpec, Wake } from '../stores/contract/call-record.js';
 import type { ExtendDeadlineResult, LeaseCallResult } from '../stores/contract/calls.js';
-import type { SessionCalls } from '../stores/contract/sessions.js';
+import type { SessionCalls, SessionRecord } from '../stores/contract/sessions.js';
 import type { Store } from '../stores/contract/store.js';
+import { createApproverDemands, type ConversationOfCall } from './approver-demands.js';
 import type { RunWorkflows } from './run-workflows.js';
 
 /** What people do with pending calls. */
@@ -19,22 +25,36 @@ export interface AnswerApi {
   /**
    * Answers a pending call; wakes the run if that was the batch's last one.
    *
-   * @param known the answered session if the caller has just read it; saves reading it again
-   * @param actor the person's roles and the way the answer came, for the audit trail
-   * @throws HelixError `validation_error`, `answer_too_large`, `invalid_result` or `invalid_input`;
-   * nothing is stored then, and the call still waits
+   * @throws HelixError `validation_error`, `answer_too_large`, `invalid_result`, `invalid_input` or
+   * `not_allowed`; nothing is stored then, and the call still waits
    */
-  submitToolResult: (
-    answer: UncheckedAnswer,
-    known?: SessionCalls,
-    actor?: Omit<Actor, 'by'>,
-  ) => Promise<AnswerResult>;
+  submitToolResult: (answer: UncheckedAnswer, options?: AnswerOptions) => Promise<AnswerResult>;
+  /** Whether this person fulfils what a call's tool demands of its approver. */
+  mayApprove: (
+    responder: Responder,
+    conversation: ConversationOfCall,
+    call: CallSpec,
+  ) => Promise<boolean>;
   /** Settles calls whose deadline has passed, also if their run's timer did not; true if there were any. */
   expireCalls: (sessionId: string) => Promise<boolean>;
   /** Extends a deadline. The run's timer fires at the old one, and reads the new one then. */
   extendDeadline: (input: ExtendInput) => Promise<ExtendDeadlineResult>;
   /** Lets one of several pages that could carry out a client tool do it, for a limited time. */
   leaseCall: (input: LeaseInput) => Promise<LeaseCallResult>;
+}
+
+export interface AnswerOptions {
+  /** The answered session if the caller has just read it; saves reading it again. */
+  known?: SessionCalls | undefined;
+  /** The person's roles and the way the answer came, for the audit trail. */
+  actor?: Omit<Actor, 'by'> | undefined;
+  /**
+   * The person who answers, as the host has verified it. Default: the `by` of the answer, without
+   * roles.
+   */
+  responder?: Responder | undefined;
+  /** The host's own rule. @throws HelixError `not_allowed`, also about calls that demand nothing */
+  permit?: ((conversation: SessionRecord, call: CallSpec) => Promise<void>) | undefined;
 }
 
 export interface LeaseInput {
@@ -65,6 +85,7 @@ const CHECK_MS = 3_000;
 /** Redis is written first, so a signal that is lost loses nothing: the sweeper sends it again. */
 export function createAnswerApi({ store, agents, workflows, logger }: AnswerApiDeps): AnswerApi {
   const check = createAnswerCheck(agents);
+  const demands = createApproverDemands({ store, agents });
 
   async function signal(runId: string, answer: AnswerSignal): Promise<void> {
     await workflows.answer(runId, answer).catch((error: unknown) => {
@@ -90,9 +111,18 @@ export function createAnswerApi({ store, agents, workflows, logger }: AnswerApiD
   }
 
   return {
-    submitToolResult: async (input, known, actor) => {
+    mayApprove: demands.areMet,
+    submitToolResult: async (input, { known, actor, responder, permit } = {}) => {
       const answer = parseToolAnswer(input);
-      const deps = { store, check };
+      const who = responder ?? { userId: answer.by ?? '' };
+      const deps: AnswerDeps = {
+        store,
+        check,
+        permit: async (conversation, call) => {
+          await permit?.(conversation, call);
+          await demands.require(who, conversation, call, answer);
+        },
+      };
       const submitted = await submitAnswer(deps, answer, Date.now(), { known, actor });
       const { result, runId, record } = submitted;
       const { toolCallId, by } = answer;

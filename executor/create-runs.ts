@@ -26,6 +26,7 @@ import { createBranch } from './branch.js';
 import { createLaunches } from './launches.js';
 import { createQuotasOf, reserveBeforeBegin, type Quotas } from './quotas.js';
 import { createReruns, FIRST_SWEEP_MS, newNonce } from './reruns.js';
+import { unlisted, type RunList } from './run-list.js';
 import { isRefusedForGood, type RunWorkflows } from './run-workflows.js';
 import type { ExecuteInput, Runs } from './runs.js';
 import { createSweepSession } from './sweep-session.js';
@@ -40,6 +41,8 @@ export interface RunsDeps {
   store: Store;
   streamManager: Pick<StreamManager, 'read'>;
   workflows: RunWorkflows;
+  /** Absent: runs cannot be listed. */
+  runList?: RunList;
   agents: AgentRegistry;
   /** False when the server has no search attributes for runs. */
   searchAttributes: boolean;
@@ -210,6 +213,12 @@ export function createRuns(deps: RunsDeps): Runs {
     return result;
   }
 
+  /** @throws HelixError `unavailable` where runs have no search attributes */
+  function listed(): RunList {
+    if (deps.runList === undefined || !deps.searchAttributes) throw unlisted();
+    return deps.runList;
+  }
+
   return {
     execute,
     ...answers,
@@ -238,6 +247,8 @@ export function createRuns(deps: RunsDeps): Runs {
     endLost,
     startNext,
     sweepSession,
+    list: (...wanted) => listed().list(...wanted),
+    count: (filter) => listed().count(filter),
   };
 }
 

@@ -3,6 +3,7 @@ import { HelixError } from '../protocol/errors.js';
 import type { StopResult } from '../stores/contract/runs.js';
 import type { Store } from '../stores/contract/store.js';
 import type { StreamManager } from '../stores/log/stream-manager.js';
+import type { AnswerOptions } from './answers.js';
 import { resumeSession, type ResumeOptions } from './reruns.js';
 import { readRunChunks, type RunStream } from './run-chunks.js';
 import {
@@ -74,9 +75,12 @@ export interface RunHandle {
   /**
    * @throws HelixError `already_completed`, `not_pending`, `kind_mismatch`, `stale_run`, `expired`,
    * `late_answer_after_timeout`; `validation_error`, `answer_too_large`, `invalid_result`,
-   * `invalid_input`: then the call still waits
+   * `invalid_input`, `not_allowed`: then the call still waits
    */
-  submitToolResult: (answer: ToolAnswer) => Promise<AnswerReceipt>;
+  submitToolResult: (
+    answer: ToolAnswer,
+    options?: Pick<AnswerOptions, 'responder'>,
+  ) => Promise<AnswerReceipt>;
   /** Approves a call of `result.pending`. Throws as `submitToolResult` does, as the next two do. */
   approve: (toolCallId: string, approval?: Approval) => Promise<AnswerReceipt>;
   /** Denies a call: the model gets the reason. */
@@ -96,8 +100,10 @@ export function createRunHandle(deps: HandleDeps, sessionId: string, runId: stri
   const stop = (mode: 'interrupt' | 'abort', reason?: StopReason): Promise<StopResult> =>
     runs.stop(sessionId, { ...reason, mode, runId });
 
-  const submit = (answer: ToolAnswer): Promise<AnswerReceipt> =>
-    submitAnswer(runs, { ...answer, sessionId });
+  const submit = (
+    answer: ToolAnswer,
+    options?: Pick<AnswerOptions, 'responder'>,
+  ): Promise<AnswerReceipt> => submitAnswer(runs, { ...answer, sessionId }, options);
   const decide = (toolCallId: string, approved: boolean, approval?: Approval) =>
     submit({ ...approval, kind: 'approval-response', toolCallId, approved });
 
@@ -130,8 +136,9 @@ export function createRunHandle(deps: HandleDeps, sessionId: string, runId: stri
 export async function submitAnswer(
   runs: Pick<Runs, 'submitToolResult'>,
   answer: ToolAnswerInput,
+  options?: Pick<AnswerOptions, 'responder'>,
 ): Promise<AnswerReceipt> {
-  const result = await runs.submitToolResult(answer);
+  const result = await runs.submitToolResult(answer, options);
   if (result.kind !== 'stored') throw toAnswerError(result.kind);
   return { sequence: result.sequence, resumed: result.resume !== undefined };
 }

@@ -10,6 +10,7 @@ import type {
 import type { SessionRecord } from '../stores/contract/sessions.js';
 import type { StartNext } from '../stores/record/start-next.js';
 import type { AnswerApi } from './answers.js';
+import type { RunList } from './run-list.js';
 import type { SweepBudget, SweptSession } from './sweep-session.js';
 
 /**
@@ -18,7 +19,7 @@ import type { SweepBudget, SweptSession } from './sweep-session.js';
  * stopped in Redis; their workflows are started and signalled in the background, and by the sweeper
  * if that fails.
  */
-export interface Runs extends AnswerApi {
+export interface Runs extends AnswerApi, RunList {
   /** Accepts user messages; the workflow of the run made for them is started in the background. */
   execute: (input: ExecuteInput) => Promise<BeginResult>;
   /** Stops the session's run; resolves as soon as the stop is recorded. */

@@ -106,6 +106,7 @@ export type AnswerRefusal =
   | 'already_completed'
   | 'not_pending'
   | 'kind_mismatch'
+  | 'not_allowed'
   | 'stale_run'
   | 'expired'
   | 'late'
@@ -116,6 +117,7 @@ const REFUSALS: Record<AnswerRefusal, [code: ErrorCode, text: string]> = {
   already_completed: ['already_completed', 'This call has been answered.'],
   not_pending: ['not_pending', 'No such call waits for an answer.'],
   kind_mismatch: ['kind_mismatch', 'This call asks for another kind of answer.'],
+  not_allowed: ['not_allowed', 'Another person has to decide about this call.'],
   stale_run: ['stale_run', 'The run that asked is over.'],
   expired: ['expired', 'The time for this answer is over.'],
   late: [

@@ -3,6 +3,7 @@ import { Interruption } from './interruption.js';
 import { ControlMessage, type StreamEnd } from './control-message.js';
 import { JsonPatchOperation } from './json-patch.js';
 import { LIMITS } from './limits.js';
+import { Approvers } from './roles.js';
 
 export { JsonPatchOperation } from './json-patch.js';
 
@@ -118,6 +119,10 @@ export const StreamChunkSchema = z.discriminatedUnion('type', [
     approvalId: z.string().min(1),
     input: json,
     isAutomatic: z.boolean().optional(),
+    /** Extension: who may approve, if not anyone who may answer. */
+    approvers: Approvers.optional(),
+    /** Extension, for readers only: false if this reader's approval would be refused. */
+    mayDecide: z.boolean().optional(),
   }),
   chunk('tool_approval_response', {
     toolCallId: id,

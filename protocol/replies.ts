@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { BusyPolicy } from './busy.js';
 import { HTTP_STATUS, type ErrorCode } from './errors.js';
+import { ROLES } from './actor.js';
 import { RUN_STATUSES, STREAM_STATUSES } from './run.js';
 
 /** HTTP replies of the API. */
@@ -154,6 +155,10 @@ export const ConfigReply = z.object({
   defaultAgent: z.string().nullable(),
   temporalUi: z.string().optional(),
   namespace: z.string(),
+  /** What the caller may do with conversations of others. */
+  roles: z.array(z.enum(ROLES)),
+  /** False on a server without sign-in: no approval can demand another person than the one who asked. */
+  separateApprovers: z.boolean(),
 });
 export type ConfigReply = z.infer<typeof ConfigReply>;
 

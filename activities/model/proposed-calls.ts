@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { resolveMaxSteps } from '../../agents/define-agent.js';
+import { toApprovers } from '../../agents/approvers.js';
 import type { ToolDefinition } from '../../agents/definitions.js';
 import type { StepRef } from '../../protocol/activities.js';
 import type { StreamChunk } from '../../protocol/chunk.js';
@@ -91,9 +92,11 @@ function toOpened(
   const denial: ToolRow = { role: 'tool', toolCallId, toolName, denied: true };
   const base = { ...toBase(scope, now), toolCallId, toolName };
   const approvalId = formatApprovalId(scope.runId, toolCallId);
+  // A rule of the tool that decides at once needs no approver.
+  const approvers = kind === 'approval' && !isDenied ? toApprovers(tool) : undefined;
   const chunks: StreamChunk[] = [];
   if (kind === 'approval' || decision !== undefined) {
-    const mark = decision === undefined ? {} : { isAutomatic: true };
+    const mark = decision === undefined ? { approvers } : { isAutomatic: true };
     chunks.push({ type: 'tool_approval_request', ...base, approvalId, input, ...mark });
   }
   if (decision !== undefined) {
@@ -120,6 +123,7 @@ function toOpened(
       ...(isDenied && { row: { ...denial, decision } }),
       deadlineMs,
       onExpiry,
+      approvers,
       timeoutMs,
       ...(idempotent === true && { idempotent: true }),
     },

@@ -31,6 +31,8 @@ export interface StreamTransformerOptions {
   logger?: { debug: (message: string, fields: object) => void };
   /** True for approval requests that were answered before the reader joined. */
   isAnswered?: (toolCallId: string) => boolean;
+  /** True for approvals that the reader may not give; their requests are left out until they are answered. */
+  isWithheld?: (toolCallId: string) => boolean;
 }
 
 /** What resumable readers yield. */
@@ -65,10 +67,11 @@ export class StreamTransformer {
   #isCut = false;
 
   constructor(options: StreamTransformerOptions = {}) {
-    const { profile = 'common', isTail = false, isAnswered = () => false } = options;
+    const { profile = 'common', isTail = false } = options;
+    const { isAnswered = () => false, isWithheld = () => false } = options;
     this.#options = options;
     this.#agentId = options.agentId;
-    this.#calls = new ToolCalls({ profile, isAnswered, isTail });
+    this.#calls = new ToolCalls({ profile, isAnswered, isWithheld, isTail });
     this.#step = new StepFrame(this.#blocks, {
       isShown: options.includeStepEvents ?? true,
       isTail,

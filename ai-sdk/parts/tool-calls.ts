@@ -5,6 +5,8 @@ export interface ToolCallsOptions {
   profile: StreamProfile;
   /** True for approvals that are answered already; their requests are left out. */
   isAnswered: (toolCallId: string) => boolean;
+  /** True for approvals that the reader may not give; a request is shown with its answer. */
+  isWithheld: (toolCallId: string) => boolean;
   /** True if the client has earlier parts of the message, and so may know calls that are not announced here. */
   isTail: boolean;
 }
@@ -13,6 +15,7 @@ export interface ToolCallsOptions {
 export class ToolCalls {
   readonly #profile: StreamProfile;
   readonly #isAnswered: (toolCallId: string) => boolean;
+  readonly #isWithheld: (toolCallId: string) => boolean;
   readonly #isTail: boolean;
   /** Calls whose arguments are streaming, with the text so far. */
   readonly #streaming = new Map<string, { toolName: string; text: string }>();
@@ -21,12 +24,15 @@ export class ToolCalls {
   readonly #settled = new Set<string>();
   /** Requests that the tool's own rule answers. */
   readonly #automatic = new Map<string, ChunkOf<'tool_approval_request'>>();
+  /** Calls whose requests were sent. */
+  readonly #requested = new Set<string>();
   /** Client tools without an answer in time: their results may still come. */
   readonly #timedOut = new Set<string>();
 
   constructor(options: ToolCallsOptions) {
     this.#profile = options.profile;
     this.#isAnswered = options.isAnswered;
+    this.#isWithheld = options.isWithheld;
     this.#isTail = options.isTail;
   }
 
@@ -120,14 +126,34 @@ export class ToolCalls {
 
   /** The call is announced even where the request is left out: results follow it. */
   #askApproval(chunk: ChunkOf<'tool_approval_request'>, out: UIStreamPart[]): void {
-    const { toolCallId, approvalId } = chunk;
+    const { toolCallId } = chunk;
     if (chunk.isAutomatic === true) {
       // No person is asked; the decision follows at once, and its outcome is announced then.
       this.#automatic.set(toolCallId, chunk);
       return;
     }
     this.#announce(toolCallId, chunk.toolName, chunk.input, out);
-    if (this.#profile === 'common' && this.#isAnswered(toolCallId)) return;
+    const isAnswered = this.#isAnswered(toolCallId);
+    if (this.#profile === 'common' && isAnswered) return;
+    if (!isAnswered && this.#withholds(chunk)) return;
+    this.#request(chunk, out);
+  }
+
+  #withholds({
+    toolCallId,
+    mayDecide,
+  }: {
+    toolCallId: string;
+    mayDecide?: boolean | undefined;
+  }): boolean {
+    return mayDecide === false || this.#isWithheld(toolCallId);
+  }
+
+  #request(
+    { toolCallId, approvalId }: { toolCallId: string; approvalId: string },
+    out: UIStreamPart[],
+  ): void {
+    this.#requested.add(toolCallId);
     out.push({ type: 'tool-approval-request', approvalId, toolCallId });
   }
 
@@ -139,8 +165,11 @@ export class ToolCalls {
       // Approved without asking, it is a call like any other; its start follows.
       if (approved) return;
       this.#announce(toolCallId, request.toolName, request.input, out);
-      out.push({ type: 'tool-approval-request', approvalId, toolCallId });
+      this.#request(chunk, out);
     }
+    // A client knows an answer only by its request.
+    const isUnknown = this.#withholds(chunk) && !this.#requested.has(toolCallId);
+    if (isUnknown && (this.#profile === 'v7' || !approved)) this.#request(chunk, out);
     if (this.#profile === 'v7') {
       out.push({ type: 'tool-approval-response', approvalId, approved, reason });
     }

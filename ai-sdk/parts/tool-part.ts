@@ -46,7 +46,7 @@ function toState({ call, approvalId, result, open, isBesideOpen }: StoredCall): 
   if (decision !== undefined) {
     return { state: 'approval-responded', approval: toApproval(approvalId, decision) };
   }
-  if (open.state !== 'waiting') return { state: 'input-available' };
+  if (open.state !== 'waiting' || open.mayDecide === false) return { state: 'input-available' };
   return { state: 'approval-requested', approval: { id: approvalId } };
 }
 

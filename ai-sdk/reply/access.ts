@@ -84,6 +84,8 @@ export interface Caller {
   tenantId?: string;
   /** What the caller may do with conversations of others within the tenant. Default: nothing. */
   roles?: readonly Role[];
+  /** True on a server without sign-in: every request comes from this user, and no tool can demand another. */
+  isEveryone?: boolean;
 }
 
 /**
@@ -98,13 +100,20 @@ export function isOwner(
   return session.owner === caller.userId && (session.tenant ?? '') === (caller.tenantId ?? '');
 }
 
-/** The caller of a request, of which both fields are optional. */
+/** The caller of a request, of which all fields are optional. */
 export function toCaller(sent: {
   userId?: string | undefined;
   tenantId?: string | undefined;
+  roles?: readonly Role[] | undefined;
+  isEveryone?: boolean | undefined;
 }): Caller {
-  const { userId = ANONYMOUS, tenantId } = sent;
-  return tenantId === undefined ? { userId } : { userId, tenantId };
+  const { userId = ANONYMOUS, tenantId, roles, isEveryone } = sent;
+  return {
+    userId,
+    ...(tenantId !== undefined && { tenantId }),
+    ...(roles !== undefined && { roles }),
+    ...(isEveryone === true && { isEveryone }),
+  };
 }
 
 /** The agents of a host, as an `AgentRegistry` has them. */

@@ -7,11 +7,23 @@ import { createMessageFrames, createTurnFrames } from '../turns/turn-frames.js';
 import { findTurnOrigin } from '../turns/turn-origin.js';
 import type { TurnSpan } from '../turns/turn-progress.js';
 import { notFound } from './refusals.js';
+import { toCaller } from './access.js';
+import { judged, toViewer } from './authority.js';
+import type { Viewer } from '../turns/viewer.js';
 import type { ChatDeps, ChatReply, HandleChatStreamParams } from './types.js';
 
-/** What the client of these params can read. */
-export function readProfile({ request }: HandleChatStreamParams): StreamProfile {
-  return toStreamProfile(request?.headers.get(HEADERS.profile));
+/** Who reads a reply, and what that client can read. */
+export interface Reader {
+  profile: StreamProfile;
+  viewer: Viewer;
+}
+
+/** @param params with the stored id of the session, which the caller owns */
+export function toReader(deps: ChatDeps, params: HandleChatStreamParams): Reader {
+  return {
+    profile: toStreamProfile(params.request?.headers.get(HEADERS.profile)),
+    viewer: toViewer(deps, params.sessionId, toCaller(params)),
+  };
 }
 
 /** For a request that only reads: the active turn from its beginning, or nothing. */
@@ -25,7 +37,7 @@ export async function attachReader(
     return { kind: 'nothing', runId: record.runId };
   const view = await deps.stateStore.sessions.view(record.sessionId);
   if (view === undefined) return { kind: 'nothing' };
-  return replayTurn(deps, view, readProfile(params), position);
+  return replayTurn(deps, params, view, position);
 }
 
 /** The newest turn from its first part. @throws HelixError `not_found` */
@@ -35,7 +47,7 @@ export async function replaySession(
 ): Promise<ChatReply> {
   const view = await deps.stateStore.sessions.view(params.sessionId);
   if (view === undefined) throw notFound();
-  return replayTurn(deps, view, readProfile(params));
+  return replayTurn(deps, params, view);
 }
 
 /**
@@ -44,14 +56,16 @@ export async function replaySession(
  */
 export async function replayTurn(
   deps: ChatDeps,
-  view: SessionView,
-  profile: StreamProfile,
+  params: HandleChatStreamParams,
+  read: SessionView,
   position?: ResumePosition,
 ): Promise<ChatReply> {
+  const view = await judged(deps, toCaller(params), read);
+  const reader = toReader(deps, params);
   const { record } = view;
   const { runId } = record;
   const { from, stored } = await findTurnOrigin(deps.streamManager, view);
-  const span = toTurnSpan(view, profile, position);
+  const span = toTurnSpan(view, reader, position);
   const { seenUpTo } = span;
   const isReader = seenUpTo !== undefined && position?.kind === 'exact';
   // A reader that holds withdrawn parts has to begin again.
@@ -62,7 +76,7 @@ export async function replayTurn(
   // Rows do not show which chunks a reader has missed.
   if (seenUpTo !== undefined) return { kind: 'nothing', runId };
   if (span.until.kind === 'stored') {
-    return stream(() => createMessageFrames(stored.message, record, profile));
+    return stream(() => createMessageFrames(stored.message, record, reader.profile));
   }
   return stream((signal) =>
     createTurnFrames(deps.streamManager, { ...span, from, stored, isTail: true }, signal),
@@ -74,17 +88,18 @@ export async function replayTurn(
 }
 
 /** What follows `from` in the newest turn, for a client that has the message up to there. */
-export function toTailSpan(session: SessionCalls, from: number, profile: StreamProfile): TurnSpan {
-  return { ...toTurnSpan(session, profile), from, isTail: true };
+export function toTailSpan(session: SessionCalls, from: number, reader: Reader): TurnSpan {
+  return { ...toTurnSpan(session, reader), from, isTail: true };
 }
 
 function toTurnSpan(
   { record, openCalls }: SessionCalls,
-  profile: StreamProfile,
+  reader: Reader,
   position?: ResumePosition,
 ): TurnSpan {
   const { sessionId, messageId, sequence, turnStartSequence } = record;
   const waiting = openCalls.filter(({ state }) => state === 'waiting');
+  const withheld = openCalls.filter(({ mayDecide }) => mayDecide === false);
   return {
     sessionId,
     messageId,
@@ -95,7 +110,8 @@ function toTurnSpan(
         : { kind: 'stored', upTo: sequence },
     isTail: false,
     waiting: { calls: new Set(waiting.map(({ spec }) => spec.toolCallId)), asOf: sequence },
-    profile,
+    withheld: new Set(withheld.map(({ spec }) => spec.toolCallId)),
+    ...reader,
     seenUpTo: isInside(record, position) ? position.sequence : undefined,
   };
 }

@@ -13,13 +13,16 @@ import type { UIMessage } from '../parts/ui-message.js';
 import { readPartialTurn } from '../turns/partial-turn.js';
 import { isOngoing, toAllMessages, toSettledMessages } from '../turns/ui-history.js';
 import { findOwnSession, isOwner, type Caller } from './access.js';
+import { judged, type AuthorityDeps, type Authorize } from './authority.js';
 import { toQueue } from './queue.js';
 
 export interface SnapshotDeps {
   stateStore: Pick<Store, 'sessions' | 'documents'>;
   streamManager: Pick<StreamManager, 'read'>;
   /** Settles overdue calls first; without it an expired question may still look open. */
-  executor?: { readonly runs: Pick<Runs, 'expireCalls'> };
+  executor?: { readonly runs: Pick<Runs, 'expireCalls'> & Partial<Pick<Runs, 'mayApprove'>> };
+  /** As of `handleChatStream`. */
+  authorize?: Authorize | undefined;
   /** False includes the message of an active turn unless the params decide otherwise. Default: true. */
   contentReplayEnabled?: boolean | undefined;
 }
@@ -47,11 +50,19 @@ export async function buildSnapshot<State = Record<string, unknown>>(
   }: SnapshotParams,
 ): Promise<FrontendSnapshot<UIMessage, State> | null> {
   for (;;) {
-    const view = await readCurrent(deps, sessionId, caller);
-    if (view === undefined) return null;
+    const read = await readCurrent(deps, sessionId, caller);
+    if (read === undefined) return null;
+    const view = await judged(toAuthority(deps), caller, read);
     const snapshot = await toSnapshot(deps, view, includePartialContent);
     if (await isCurrent(deps, view)) return snapshot as FrontendSnapshot<UIMessage, State>;
   }
+}
+
+function toAuthority({
+  authorize,
+  executor,
+}: Pick<SnapshotDeps, 'executor' | 'authorize'>): AuthorityDeps {
+  return { authorize, executor: executor?.runs };
 }
 
 /** A run that was active while the agent's state was read may have changed it since the view. */
@@ -146,7 +157,13 @@ export interface PastSnapshotParams {
  * @returns null if the session or the checkpoint does not exist, or belongs to another user
  */
 export async function buildPastSnapshot(
-  { stateStore }: { stateStore: Pick<Store, 'sessions' | 'checkpoints'> },
+  {
+    stateStore,
+    ...deps
+  }: { stateStore: Pick<Store, 'sessions' | 'checkpoints'> } & Pick<
+    SnapshotDeps,
+    'executor' | 'authorize'
+  >,
   { sessionId, checkpointId, caller }: PastSnapshotParams,
 ): Promise<FrontendSnapshot<UIMessage> | null> {
   const record = await findOwnSession(stateStore, sessionId, caller);
@@ -155,7 +172,7 @@ export async function buildPastSnapshot(
   if (view === undefined || !isOwner(view.record, caller)) return null;
   const checkpoint = await stateStore.checkpoints.get(record.sessionId, checkpointId);
   if (checkpoint === null) return null;
-  const { rows, openCalls } = view;
+  const { rows, openCalls } = await judged(toAuthority(deps), caller, view);
   let end = checkpoint.messageCount;
   while (isResult(rows[end])) end += 1;
   return {

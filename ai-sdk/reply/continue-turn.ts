@@ -1,5 +1,6 @@
 import { toActor } from './actor.js';
 import type { ChunkOf, FinishReason, StreamMessage } from '../../protocol/chunk.js';
+import { toAnswerError } from '../../protocol/answers.js';
 import { HelixError } from '../../protocol/errors.js';
 import type { PostedMessage } from '../../protocol/http.js';
 import { LIMITS } from '../../protocol/limits.js';
@@ -8,7 +9,9 @@ import type { AnswerResult } from '../../stores/record/submit-answer.js';
 import { formatSse, SSE_DONE } from '../parts/sse.js';
 import type { UIStreamPart } from '../parts/ui-stream-part.js';
 import { createTurnFrames } from '../turns/turn-frames.js';
-import { readProfile, toTailSpan } from './attach-turn.js';
+import { toReader, toTailSpan } from './attach-turn.js';
+import { toCaller } from './access.js';
+import { judged, toAnswerOptions } from './authority.js';
 import type { KnownSession } from './classify.js';
 import { copyIsBehind } from './refusals.js';
 import { toLastStep, type RejectedIntent, type ResumeIntents } from './resume-intent.js';
@@ -24,7 +27,7 @@ export async function continueTurn(
   const { resumedAt, rejected, stored } = submission;
   const copy = params.messages.findLast(({ role }) => role === 'assistant');
   if (session === undefined) return reject(copy, rejected);
-  if (resumedAt !== undefined) return followTail(deps, params, session, resumedAt);
+  if (resumedAt !== undefined) return await followTail(deps, params, session, resumedAt);
   const tail = await repeatTail(deps, params, copy, submission);
   if (tail !== undefined) return tail;
   return stored.length > 0
@@ -33,15 +36,17 @@ export async function continueTurn(
 }
 
 /** The batch is complete: the run continues behind the pause that asked. */
-function followTail(
+async function followTail(
   deps: ChatDeps,
   params: HandleChatStreamParams,
-  { record, openCalls = [] }: KnownSession,
+  known: KnownSession,
   resumedAt: number,
-): ChatReply {
+): Promise<ChatReply> {
+  const { record, openCalls = [] } = known;
+  const session = await judged(deps, toCaller(params), { record, openCalls });
   const from = record.stream === 'paused' ? record.pauseSequence : record.sequence;
   const until = { kind: 'live', after: resumedAt } as const;
-  const span = { ...toTailSpan({ record, openCalls }, from, readProfile(params)), until };
+  const span = { ...toTailSpan(session, from, toReader(deps, params)), until };
   return {
     kind: 'stream',
     runId: record.runId,
@@ -88,7 +93,8 @@ async function repeatTail(
   if (from === undefined) return undefined;
   if (isAhead(copy, calls)) throw copyIsBehind();
   if (record.stream === 'paused' && record.pauseSequence <= from) return waitForMore(record, copy);
-  const span = toTailSpan(session, from, readProfile(params));
+  const seen = await judged(deps, toCaller(params), session);
+  const span = toTailSpan(seen, from, toReader(deps, params));
   return {
     kind: 'stream',
     runId: record.runId,
@@ -192,15 +198,13 @@ export async function submitAnswers(
   const { sessionId, userId: by } = params;
   const { record, openCalls } = session ?? {};
   const known = record && openCalls && { record, openCalls };
+  const options = toAnswerOptions(deps, toCaller(params), toActor(params), known);
   const submission: Submission = { stored: [], rejected: [...rejected] };
   let unfit: HelixError | undefined;
   for (const intent of intents) {
     try {
-      const result = await deps.executor.submitToolResult(
-        { sessionId, by, ...intent },
-        known,
-        toActor(params),
-      );
+      const result = await deps.executor.submitToolResult({ sessionId, by, ...intent }, options);
+      if (result.kind === 'not_allowed') throw toAnswerError(result.kind);
       if (result.kind !== 'stored') {
         submission.rejected.push({ toolCallId: intent.toolCallId, reason: REASONS[result.kind] });
         continue;
@@ -216,7 +220,10 @@ export async function submitAnswers(
   return submission;
 }
 
-const REASONS: Record<Exclude<AnswerResult['kind'], 'stored'>, RejectedIntent['reason']> = {
+const REASONS: Record<
+  Exclude<AnswerResult['kind'], 'stored' | 'not_allowed'>,
+  RejectedIntent['reason']
+> = {
   already_completed: 'already-completed',
   not_pending: 'not-pending',
   kind_mismatch: 'kind-mismatch',

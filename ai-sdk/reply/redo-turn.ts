@@ -1,5 +1,5 @@
 import { toActor } from './actor.js';
-import { readProfile, replayTurn } from './attach-turn.js';
+import { replayTurn } from './attach-turn.js';
 import { classifyRepeat, type Ask } from './classify.js';
 import { isOvertaken } from './refusals.js';
 import { streamTurn } from './start-turn.js';
@@ -26,7 +26,7 @@ export async function regenerateTurn(
     const repeat = view && classifyRepeat(messageId, view);
     if (view === undefined || repeat === undefined) throw error;
     if (repeat.kind === 'refuse') throw repeat.error;
-    return replayTurn(deps, view, readProfile(params));
+    return replayTurn(deps, params, view);
   }
 }
 

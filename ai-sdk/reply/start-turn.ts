@@ -1,7 +1,7 @@
 import { toBeginRefusal } from '../../executor/begin-refusal.js';
 import type { RunRecord, UserMessage } from '../../stores/contract/runs.js';
 import type { SessionView } from '../../stores/contract/sessions.js';
-import { readProfile, replayTurn } from './attach-turn.js';
+import { toReader, replayTurn } from './attach-turn.js';
 import { createAwaitedFrames } from '../turns/awaited-turn.js';
 import type { ChatDeps, ChatReply, HandleChatStreamParams } from './types.js';
 import { toCaller } from './access.js';
@@ -53,7 +53,7 @@ export function streamTurn(
     from: startSequence,
     until: { kind: 'live' as const, after: startSequence },
     isTail: false,
-    profile: readProfile(params),
+    ...toReader(deps, params),
   };
   return {
     kind: 'stream',
@@ -71,7 +71,7 @@ function awaitTurn(
 ): ChatReply {
   const { sessionId } = params;
   const messageIds = messages.map(({ id }) => id);
-  const awaited = { sessionId, messageIds, after, profile: readProfile(params) };
+  const awaited = { sessionId, messageIds, after, ...toReader(deps, params) };
   return { kind: 'stream', frames: (signal) => createAwaitedFrames(deps, awaited, signal) };
 }
 
@@ -85,7 +85,7 @@ async function repeatTurn(
   if (view === undefined) throw notFound();
   if (isWaiting(view, messages)) return awaitTurn(deps, params, messages, view.record.sequence);
   if (!isOfNewestTurn(view, messages)) throw answeredBefore();
-  return replayTurn(deps, view, readProfile(params));
+  return replayTurn(deps, params, view);
 }
 
 function isWaiting({ queue }: SessionView, messages: readonly UserMessage[]): boolean {

@@ -7,6 +7,7 @@ import type { Store } from '../../stores/contract/store.js';
 import type { StreamManager } from '../../stores/log/stream-manager.js';
 import { ConfigurationError } from '../parts/errors.js';
 import type { AddressedAgents } from './access.js';
+import type { Authorize } from './authority.js';
 
 /** What is read of a web `Request`. */
 export type IncomingRequest = Pick<Request, 'method' | 'headers'> &
@@ -22,8 +23,10 @@ export interface HandleChatStreamParams {
    */
   userId?: string | undefined;
   tenantId?: string | undefined;
-  /** The roles of that user, for the audit trail. */
+  /** For tools that name the roles of their approvers, and for the audit trail. */
   roles?: readonly Role[] | undefined;
+  /** True on a server without sign-in: no tool can demand another person than this one. */
+  isEveryone?: boolean | undefined;
   /** For user messages without metadata of their own. */
   metadata?: Record<string, string> | undefined;
   /** Its headers have the resume position and the client's profile; GET reads, other methods post. */
@@ -56,11 +59,14 @@ export type ChatReply = { runId?: string } & (
     }
 );
 
-type ChatRuns = Pick<Runs, 'execute' | 'retry' | 'submitToolResult' | 'expireCalls'>;
+type ChatRuns = Pick<Runs, 'execute' | 'retry' | 'submitToolResult' | 'expireCalls'> &
+  Partial<Pick<Runs, 'mayApprove'>>;
 
 /** What the bridge works with. */
 export interface ChatDeps {
   executor: ChatRuns;
+  /** Whose answers are taken. Default: the owner's; tools may demand more of their approvers. */
+  authorize?: Authorize | undefined;
   stateStore: Pick<Store, 'sessions'>;
   streamManager: Pick<StreamManager, 'read' | 'follow'>;
   /** The agents, and which of them people may talk to. Default: all. */

@@ -4,6 +4,7 @@ import { formatSse, SSE_DONE } from '../parts/sse.js';
 import { createTurnFrames } from './turn-frames.js';
 import { StreamBrokenError } from '../parts/errors.js';
 import type { StreamProfile } from '../parts/ui-stream-part.js';
+import type { Viewer } from './viewer.js';
 
 export interface AwaitedTurnDeps {
   stateStore: Pick<Store, 'sessions'>;
@@ -18,6 +19,7 @@ export interface AwaitedTurn {
   /** Their turn begins after this sequence. */
   after: number;
   profile: StreamProfile;
+  viewer?: Viewer;
 }
 
 /** A comment, so that the response begins at once; clients skip it. */
@@ -41,7 +43,7 @@ export async function* createAwaitedFrames(
     yield formatSse({ type: 'finish', finishReason: 'other' }) + SSE_DONE;
     return;
   }
-  const { sessionId, profile } = awaited;
+  const { sessionId, profile, viewer } = awaited;
   const { messageId, sequence } = beginning;
   const span = {
     sessionId,
@@ -50,6 +52,7 @@ export async function* createAwaitedFrames(
     until: { kind: 'live', after: sequence },
     isTail: false,
     profile,
+    viewer,
   } as const;
   yield* createTurnFrames(deps.streamManager, span, signal);
 }

@@ -84,6 +84,8 @@ export class LiveTurn {
   async #run(sessionId: string, log: AsyncIterable<LogEntry[]>): Promise<void> {
     try {
       for await (const entries of log) {
+        const judging = this.#progress.judge(entries);
+        if (judging !== undefined) await judging;
         this.#progress.accept(entries);
         this.#send(this.#progress.take());
         const last = entries.at(-1);

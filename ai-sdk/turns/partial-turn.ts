@@ -26,6 +26,9 @@ export async function readPartialTurn(
   const waiting = new Set(
     openCalls.filter(({ state }) => state === 'waiting').map(({ spec }) => spec.toolCallId),
   );
+  const withheld = new Set(
+    openCalls.filter(({ mayDecide }) => mayDecide === false).map(({ spec }) => spec.toolCallId),
+  );
   const { sessionId, sequence } = record;
   const { from, stored } = await findTurnOrigin(streamManager, view);
   const transformer = new StreamTransformer({
@@ -33,6 +36,7 @@ export async function readPartialTurn(
     agentId: sessionId,
     isTail: stored !== undefined,
     isAnswered: (toolCallId) => !waiting.has(toolCallId),
+    isWithheld: (toolCallId) => withheld.has(toolCallId),
   });
   const changes: StagedChanges[] = [];
   const events = transformer.start();

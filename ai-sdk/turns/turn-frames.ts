@@ -51,6 +51,7 @@ async function* readTurn(
 
   for await (const entries of replayRange(reader, sessionId, span.from, seenUpTo)) {
     if (signal.aborted) return;
+    await progress.judge(entries);
     progress.skip(entries);
   }
   if (span.seenUpTo !== undefined) progress.write(progress.reopen());
@@ -58,6 +59,7 @@ async function* readTurn(
   const known = until.kind === 'live' ? until.after : until.upTo;
   for await (const entries of replayRange(reader, sessionId, seenUpTo, known)) {
     if (signal.aborted) return;
+    await progress.judge(entries);
     progress.accept(stored === undefined ? entries : entries.filter((e) => isBeyond(stored, e)));
     if (progress.size >= REPLAY_CHARS) yield progress.take();
   }
@@ -90,16 +92,17 @@ async function join(
   progress: TurnProgress,
   signal: AbortSignal,
 ): Promise<LiveViewer & { rest: string }> {
-  const { sessionId, from, isTail, profile } = span;
+  const { sessionId, from, isTail, profile, viewer } = span;
   const turns = liveTurns.get(reader) ?? new Map<string, LiveTurn>();
   liveTurns.set(reader, turns);
-  const key = [sessionId, from, isTail, profile].join(' ');
+  const key = [sessionId, from, isTail, profile, viewer?.key].join(' ');
   for (let tries = 0; ; tries += 1) {
     // A viewer of stored steps has had less of the log than others at the same place.
     const shared = span.stored === undefined ? turns.get(key) : undefined;
     if (shared !== undefined && shared.position > progress.position && tries < MOST_TRIES) {
       const { position } = shared;
       for await (const entries of replayRange(reader, sessionId, progress.position, position)) {
+        await progress.judge(entries);
         progress.accept(entries);
       }
       progress.reach(position);

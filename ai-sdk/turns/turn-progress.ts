@@ -5,6 +5,7 @@ import { FrameWriter, SSE_DONE } from '../parts/sse.js';
 import { StreamTransformer } from '../parts/stream-transformer.js';
 import type { StreamProfile, UIStreamPart } from '../parts/ui-stream-part.js';
 import type { StoredSteps } from './turn-origin.js';
+import { toJudged, type Viewer } from './viewer.js';
 
 /** How much of a turn a viewer has, or several viewers that have the same. */
 export class TurnProgress {
@@ -12,9 +13,14 @@ export class TurnProgress {
   readonly #writer = new FrameWriter();
   readonly #attachedAt: number;
   readonly #sessionId: string;
+  readonly #viewer: Viewer | undefined;
+  /** Calls that the viewer may not decide. */
+  readonly #withheld: Set<string>;
   #position: number;
 
   constructor(span: TurnSpan) {
+    this.#viewer = span.viewer;
+    this.#withheld = new Set(span.withheld);
     this.#position = span.from;
     this.#sessionId = span.sessionId;
     this.#attachedAt = span.until.kind === 'live' ? span.until.after : span.until.upTo;
@@ -24,6 +30,7 @@ export class TurnProgress {
       profile: span.profile,
       isTail: span.isTail,
       isAnswered: (toolCallId) => isAnswered(span, toolCallId, this.#position),
+      isWithheld: (toolCallId) => this.#withheld.has(toolCallId),
     });
     this.write(this.#transformer.start());
   }
@@ -36,6 +43,21 @@ export class TurnProgress {
   /** Approximate length of the waiting text, in characters; 0 if it is empty. */
   get size(): number {
     return this.#writer.size;
+  }
+
+  /**
+   * Finds out which questions among the entries are not the viewer's to decide; to be awaited before
+   * they are accepted. Undefined if there is nothing to find out.
+   */
+  judge(entries: readonly LogEntry[]): Promise<unknown> | undefined {
+    const viewer = this.#viewer;
+    const questions = viewer === undefined ? [] : toJudged(viewer, entries);
+    if (viewer === undefined || questions.length === 0) return undefined;
+    return Promise.all(
+      questions.map(async (question) => {
+        if (!(await viewer.mayDecide(question))) this.#withheld.add(question.toolCallId);
+      }),
+    );
   }
 
   /** @throws StreamBrokenError when parts that were sent are withdrawn */
@@ -128,5 +150,9 @@ export interface TurnSpan {
   stored?: StoredSteps;
   /** Calls that wait for an approval at sequence `asOf`; earlier requests for others are left out. */
   waiting?: { calls: ReadonlySet<string>; asOf: number };
+  /** Calls that the viewer may not decide, as far as they are known. */
+  withheld?: ReadonlySet<string>;
+  /** For whom the turn is read. Default: a viewer who may decide everything. */
+  viewer?: Viewer;
   profile: StreamProfile;
 }

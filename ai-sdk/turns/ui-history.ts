@@ -13,7 +13,10 @@ import type { UIMessage } from '../parts/ui-message.js';
 export type LoadAllUIMessagesOptions = Pick<
   ConvertOptions,
   'includeReasoning' | 'includeToolResults' | 'generateId' | 'filterHidden'
->;
+> & {
+  /** Marks the calls that the reader may not decide. Default: the reader may decide all. */
+  judge?: (view: SessionView) => Promise<SessionView>;
+};
 
 export type LoadUIMessagesOptions = LoadAllUIMessagesOptions & {
   /** Index of the first message; default 0. */
@@ -50,10 +53,11 @@ export async function loadUIMessages(
 export async function loadAllUIMessages(
   stateStore: HistoryStore,
   sessionId: string,
-  options: LoadAllUIMessagesOptions = {},
+  { judge, ...options }: LoadAllUIMessagesOptions = {},
 ): Promise<UIMessage[]> {
-  const view = await stateStore.sessions.view(sessionId);
-  if (view === undefined) return [];
+  const stored = await stateStore.sessions.view(sessionId);
+  if (stored === undefined) return [];
+  const view = (await judge?.(stored)) ?? stored;
   return view.record.stream === 'active'
     ? toSettledMessages(view, options)
     : toAllMessages(view, options);

@@ -1,6 +1,13 @@
 import { randomUUID } from 'node:crypto';
 import type { Request, Response } from 'express';
-import { notFound, requireAddressable, toReplyHeaders } from '../../ai-sdk/index.js';
+import {
+  judged,
+  notFound,
+  requireAddressable,
+  toAnswerOptions,
+  toReplyHeaders,
+  toViewer,
+} from '../../ai-sdk/index.js';
 import {
   AgentEventsQuery,
   AgentStarted,
@@ -101,15 +108,15 @@ export const AGENT_ROUTES: readonly Route[] = [
     refusals: [
       ...(['not_pending', 'already_completed', 'stale_run', 'kind_mismatch'] as const),
       ...(['expired', 'late_answer_after_timeout', 'answer_too_large'] as const),
-      ...(['invalid_result', 'invalid_input'] as const),
+      ...(['invalid_result', 'invalid_input', 'not_allowed'] as const),
     ],
     headers: ['via'],
     handle: async (call) => {
-      const { deps, response, body, record } = call;
+      const { deps, response, body, record, caller } = call;
       const { sessionId, toolCallId } = body;
-      const { by, ...actor } = toActor(call);
-      const answer = { ...body, sessionId: record.sessionId, by };
-      const result = await deps.executor.submitToolResult(answer, undefined, actor);
+      const answer = { ...body, sessionId: record.sessionId, by: caller.userId };
+      const options = toAnswerOptions(deps, caller, toActor(call));
+      const result = await deps.executor.submitToolResult(answer, options);
       if (result.kind !== 'stored') throw toAnswerError(result.kind);
       const taken = { sessionId, toolCallId, resumed: result.resume !== undefined };
       response.status(202).json(taken satisfies ToolResultTaken);
@@ -131,11 +138,13 @@ export const AGENT_ROUTES: readonly Route[] = [
         headers: SESSION_AND_RUN,
       },
     },
-    handle: async ({ deps, response, record: { sessionId, deadline = Infinity } }) => {
+    handle: async ({ deps, response, record: { sessionId, deadline = Infinity }, caller }) => {
       if (deadline <= Date.now()) await deps.executor.expireCalls(sessionId);
       const view = await deps.stateStore.sessions.view(sessionId);
       if (view === undefined) throw notFound();
-      response.set('cache-control', 'no-store').json(toAgentStatus(view));
+      response
+        .set('cache-control', 'no-store')
+        .json(toAgentStatus(await judged(deps, caller, view)));
     },
   }),
   defineRoute({
@@ -155,13 +164,16 @@ export const AGENT_ROUTES: readonly Route[] = [
     },
     refusals: ['rewound'],
     handle: async (call) => {
-      const { deps, request, query, record } = call;
+      const { deps, request, query, record, caller } = call;
       const from = readCursor(request, query.fromSequence) ?? record.turnStartSequence;
       if (from > record.sequence) {
         throw new HelixError('rewound', 'The stream has not reached this sequence.');
       }
       const { streamManager } = deps;
-      await streamReply(call, (signal) => createAgentEvents(streamManager, record, from, signal), {
+      const viewer = toViewer(deps, record.sessionId, caller);
+      const follow = (signal: AbortSignal): AsyncIterable<string> =>
+        createAgentEvents(streamManager, record, from, signal, viewer);
+      await streamReply(call, follow, {
         sessionId: query.sessionId,
         headers: toReplyHeaders(record.sessionId, record),
         isEndless: true,

@@ -1,3 +1,4 @@
+import { toAnswerOptions } from '../../ai-sdk/index.js';
 import { toAnswerError } from '../../protocol/answers.js';
 import { HelixError } from '../../protocol/errors.js';
 import { AnswerBody, CallPath, ExtendBody, LeaseBody } from '../../protocol/http.js';
@@ -32,14 +33,15 @@ export const ANSWER_ROUTES: readonly Route[] = [
     refusals: [
       ...UNANSWERED,
       ...(['kind_mismatch', 'expired', 'late_answer_after_timeout', 'answer_too_large'] as const),
-      ...(['invalid_result', 'invalid_input'] as const),
+      ...(['invalid_result', 'invalid_input', 'not_allowed'] as const),
     ],
     handle: async (call) => {
-      const { deps, response, params, body, record } = call;
-      const { by, ...actor } = toActor(call);
-      const target = { sessionId: record.sessionId, toolCallId: params.toolCallId, by };
+      const { deps, response, params, body, record, caller } = call;
+      const { sessionId } = record;
+      const target = { sessionId, toolCallId: params.toolCallId, by: caller.userId };
       const answer = { ...target, ...toAnswer(body) };
-      const result = await deps.executor.submitToolResult(answer, undefined, actor);
+      const options = toAnswerOptions(deps, caller, toActor(call));
+      const result = await deps.executor.submitToolResult(answer, options);
       if (result.kind !== 'stored') throw toAnswerError(result.kind);
       const { sequence, resume } = result;
       const stored = { result: 'stored', sequence, resumed: resume !== undefined } as const;

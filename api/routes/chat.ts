@@ -28,7 +28,7 @@ const say = {
     ...(['client_out_of_step', 'answer_too_large', 'invalid_result', 'invalid_input'] as const),
     ...(['not_resumable', 'stale_state', 'already_completed', 'not_pending'] as const),
     ...(['kind_mismatch', 'stale_run', 'expired', 'late_answer_after_timeout'] as const),
-    ...(['rewound', 'stream_truncated'] as const),
+    ...(['rewound', 'stream_truncated', 'not_allowed'] as const),
   ],
 } as const;
 
@@ -104,12 +104,13 @@ async function reply(call: ChatCall, params: HandleChatStreamParams): Promise<vo
   const { deps, request, response } = call;
   const { sessionId } = params;
   response.set(toReplyHeaders(sessionId));
-  const { userId, tenantId, roles } = call.caller;
+  const { userId, tenantId, roles, isEveryone } = call.caller;
   const decided = await decideReply(deps, {
     ...params,
     userId,
     tenantId,
     roles,
+    isEveryone,
     request: { method: request.method, headers: toHeaders(request) },
   });
   const headers = toReplyHeaders(sessionId, decided);

@@ -2,6 +2,9 @@ import { AGENT_ROUTES } from './agent.js';
 import { ANSWER_ROUTES } from './answers.js';
 import { AUDIT_ROUTES } from './audit.js';
 import { CHAT_ROUTES } from './chat.js';
+import { OPERATOR_RUN_ROUTES } from './operator-runs.js';
+import { OPERATOR_SESSION_ROUTES } from './operator-sessions.js';
+import { OPERATOR_WAITING_ROUTES } from './operator-waiting.js';
 import { QUEUE_ROUTES } from './queue.js';
 import { RERUN_ROUTES } from './reruns.js';
 import { OPERATOR_HEALTH_ROUTE } from './operator-health.js';
@@ -21,6 +24,9 @@ export const ROUTES: readonly Route[] = [
   ...AGENT_ROUTES,
   OPERATOR_HEALTH_ROUTE,
   ...AUDIT_ROUTES,
+  ...OPERATOR_WAITING_ROUTES,
+  ...OPERATOR_RUN_ROUTES,
+  ...OPERATOR_SESSION_ROUTES,
   ...SERVICE_ROUTES,
   METRICS_ROUTE,
 ];

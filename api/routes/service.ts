@@ -13,12 +13,14 @@ export const SERVICE_ROUTES: readonly Route[] = [
     id: 'getConfig',
     summary: 'Get the settings of this server that a page needs',
     replies: { 200: { description: 'Agents and links.', content: { json: ConfigReply } } },
-    handle: ({ deps: { agents, defaultAgent, temporalUi, namespace }, response }) => {
+    handle: ({ deps: { agents, defaultAgent, temporalUi, namespace }, response, caller }) => {
       response.json({
         agents: agents.getRegisteredTypes().filter((name) => isAddressable(agents, name)),
         defaultAgent: defaultAgent ?? null,
         temporalUi,
         namespace,
+        roles: [...(caller.roles ?? [])],
+        separateApprovers: caller.isEveryone !== true,
       } satisfies ConfigReply);
     },
   }),

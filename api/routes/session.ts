@@ -1,6 +1,7 @@
 import {
   buildPastSnapshot,
   buildSnapshot,
+  judged,
   loadUIMessages,
   notFound,
   toReplyHeaders,
@@ -13,6 +14,7 @@ import {
   StopBody,
 } from '../../protocol/http.js';
 import { FrontendSnapshot, MessagesReply, StopReply } from '../../protocol/replies.js';
+import type { SessionCalls, SessionView } from '../../stores/contract/sessions.js';
 import { toActor } from '../actor.js';
 import { loadOwnSession } from '../session-access.js';
 import { createSessionEvents } from '../session-events.js';
@@ -44,7 +46,10 @@ export const SESSION_ROUTES: readonly Route[] = [
       const { checkpointId } = query;
       if (checkpointId !== undefined) {
         await loadOwnSession(deps.stateStore, sessionId, caller, response);
-        const past = await buildPastSnapshot(deps, { sessionId, checkpointId, caller });
+        const past = await buildPastSnapshot(
+          { ...deps, executor: { runs: deps.executor } },
+          { sessionId, checkpointId, caller },
+        );
         if (past === null) throw notFound();
         response.json(past);
         return;
@@ -75,8 +80,9 @@ export const SESSION_ROUTES: readonly Route[] = [
         headers: SESSION_AND_RUN,
       },
     },
-    handle: async ({ deps, response, query: { hidden, ...page }, record }) => {
-      const options = { ...page, filterHidden: hidden !== 'true' };
+    handle: async ({ deps, response, query: { hidden, ...page }, record, caller }) => {
+      const judge = (view: SessionView) => judged(deps, caller, view);
+      const options = { ...page, filterHidden: hidden !== 'true', judge };
       const messages = await loadUIMessages(deps.stateStore, record.sessionId, options);
       response.set('cache-control', 'no-store').json(messages satisfies MessagesReply);
     },
@@ -95,8 +101,10 @@ export const SESSION_ROUTES: readonly Route[] = [
       },
     },
     handle: async (call) => {
-      const { deps, params, record } = call;
-      await streamReply(call, (signal) => createSessionEvents(deps, record.sessionId, signal), {
+      const { deps, params, record, caller } = call;
+      const judge = (found: SessionCalls) => judged(deps, caller, found);
+      const events = { ...deps, judge };
+      await streamReply(call, (signal) => createSessionEvents(events, record.sessionId, signal), {
         sessionId: params.sessionId,
         headers: toReplyHeaders(params.sessionId, record),
         isEndless: true,

@@ -1,9 +1,11 @@
 import {
   convertToUIMessages,
   isOwner,
+  judged,
   notFound,
   toPendingQuestions,
   toReplyHeaders,
+  type Caller,
 } from '../../ai-sdk/index.js';
 import { ConversationsQuery, SessionPath, WaitingQuery } from '../../protocol/http.js';
 import { toShownSessionId } from '../../protocol/ids.js';
@@ -54,7 +56,7 @@ export const SESSIONS_ROUTES: readonly Route[] = [
     handle: async ({ deps, response, query, caller }) => {
       const owner = { owner: caller.userId, tenant: caller.tenantId };
       const { sessions, cursor } = await deps.stateStore.waiting.page(owner, query);
-      const shown = await Promise.all(sessions.map((found) => toWaiting(deps, found)));
+      const shown = await Promise.all(sessions.map((found) => toWaiting(deps, caller, found)));
       response
         .set('cache-control', 'no-store')
         .json({ sessions: shown.flat(), cursor } satisfies WaitingSessions);
@@ -78,7 +80,8 @@ export const SESSIONS_ROUTES: readonly Route[] = [
       const found = await deps.stateStore.sessions.withCalls(record.sessionId);
       if (found === undefined || !isOwner(found.record, caller)) throw notFound();
       const current = (await expire(deps, found)) ?? found;
-      const pending = { ...toPending(current), ...(await readHidden(deps, current)) };
+      const seen = await judged(deps, caller, current);
+      const pending = { ...toPending(seen), ...(await readHidden(deps, current)) };
       response
         .set(toReplyHeaders(params.sessionId, current.record))
         .set('cache-control', 'no-store')
@@ -111,11 +114,12 @@ async function expire(
 /** Empty if all its questions were overdue. */
 async function toWaiting(
   deps: RouteDeps,
+  caller: Caller,
   found: WaitingSession,
 ): Promise<WaitingSessions['sessions']> {
   const current = (await expire(deps, found)) ?? found;
   const { deadline, agent } = current.record;
-  const body = toPending(current);
+  const body = toPending(await judged(deps, caller, current));
   return body.pending.length === 0 ? [] : [{ ...body, agent, since: found.since, deadline }];
 }
 

@@ -77,6 +77,9 @@ export const refund = defineTool({
   inputSchema: RefundInput,
   outputSchema: RefundResult,
   requireApproval: true,
+  // Customers talk to this agent: a colleague with the role decides, never the customer.
+  approvers: ['approver'],
+  separateApprover: true,
   execute: ({ orderId, amount }, { idempotencyKey }) => {
     const order = findOrder(orderId);
     if (order === undefined) throw new Error(`There is no order ${orderId}.`);

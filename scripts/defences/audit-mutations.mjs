@@ -67,7 +67,7 @@ export const audit = [
   {
     defence: 'Audit: an answer over the agent server names its way',
     file: 'api/routes/agent.ts',
-    edits: [['submitToolResult(answer, undefined, actor)', 'submitToolResult(answer)']],
+    edits: [['toAnswerOptions(deps, caller, toActor(call))', 'toAnswerOptions(deps, caller, {})']],
     suite: 'test/e2e/audit.test.ts',
     test: 'the audit trail the same approval leaves the same entry whichever way it comes, but for the way',
   },

@@ -135,8 +135,8 @@ export const bridge = [
     file: 'ai-sdk/reply/continue-turn.ts',
     edits: [
       [
-        '        { sessionId, by, ...intent },\n        known,',
-        '        { sessionId, by, ...intent },\n        undefined,',
+        'submitToolResult({ sessionId, by, ...intent }, options)',
+        'submitToolResult({ sessionId, by, ...intent })',
       ],
     ],
     suite: 'test/ai-sdk/reply/session-reads.test.ts',

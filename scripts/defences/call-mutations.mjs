@@ -117,8 +117,8 @@ export const calls = [
     file: `${TRANSITIONS}/settle-call.ts`,
     edits: [
       [
-        '{ source, writer, isError }: SettleCallRequest',
-        '{ source, writer, isError, now }: SettleCallRequest',
+        '{ source, writer, isError, permitted }: SettleCallRequest',
+        '{ source, writer, isError, permitted, now }: SettleCallRequest',
       ],
       ['num(deadline) - storeNow()', 'num(deadline) - now'],
     ],

@@ -81,8 +81,8 @@ export const clients = [
     file: 'ai-sdk/reply/attach-turn.ts',
     edits: [
       [
-        '...toTurnSpan(session, profile), from, isTail: true',
-        '...toTurnSpan(session, profile), isTail: true',
+        '...toTurnSpan(session, reader), from, isTail: true',
+        '...toTurnSpan(session, reader), isTail: true',
       ],
     ],
     suite,

@@ -10,7 +10,7 @@ export const inbox = [
   {
     defence: 'Inbox: the record says whose session it is, whatever list it is on',
     file: 'stores/record/waiting-page.ts',
-    edits: [['isOwnedBy(calls, owner) && ', '']],
+    edits: [['list.belongs(calls.record) && ', '']],
     test: 'sessions that wait for people a waiting session belongs to the owner in its record, whatever list it is on',
     suite: 'test/stores/redis/waiting-index.test.ts',
   },

@@ -4,6 +4,7 @@ import { access } from './access-mutations.mjs';
 import { agents } from './agent-mutations.mjs';
 import { attempts } from './attempt-mutations.mjs';
 import { audit } from './audit-mutations.mjs';
+import { authority } from './authority-mutations.mjs';
 import { bounds } from './bound-mutations.mjs';
 import { bridge } from './bridge-mutations.mjs';
 import { calls } from './call-mutations.mjs';
@@ -61,6 +62,7 @@ export const mutations = [
   ...metrics,
   ...bridge,
   ...access,
+  ...authority,
   ...bounds,
   ...tokens,
   ...owners,

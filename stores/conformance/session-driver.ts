@@ -59,7 +59,7 @@ export interface SessionDriver {
     runId: string,
     toolCallId: string,
     approved: boolean,
-    now?: number,
+    extra?: { now?: number; permitted?: boolean },
   ) => Promise<SettleCallResult>;
   /** A client's result, or its error. */
   answer: (
@@ -207,7 +207,7 @@ export function drive(
       if (claimed.kind !== 'claimed') throw new Error(`claim replied ${claimed.kind}`);
       return commit(by, { calls });
     },
-    decide: (runId, toolCallId, approved, now = Date.now()) => {
+    decide: (runId, toolCallId, approved, { now = Date.now(), permitted } = {}) => {
       const decision = { approved, at: Date.now() };
       const row: ToolRow = {
         role: 'tool',
@@ -220,6 +220,7 @@ export function drive(
         source: 'approval',
         ...asked(runId, toolCallId),
         decision,
+        permitted,
         ...(!approved && { row }),
         now,
       });

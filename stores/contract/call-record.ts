@@ -1,5 +1,6 @@
 import type { StreamChunk } from '../../protocol/chunk.js';
 import type { Decision, Row } from '../../protocol/rows.js';
+import type { Approvers } from '../../protocol/roles.js';
 import type { CallKind, ChildRef, OnExpiry, Resumption } from '../../protocol/run.js';
 
 /** What the model asked for, as committed. Only this record authorises an execution. */
@@ -17,6 +18,8 @@ export interface CallSpec {
   onExpiry?: OnExpiry;
   /** A decision that was made without a person. */
   decision?: Decision;
+  /** Who may approve, if the tool demands more than access to the conversation. */
+  approvers?: Approvers;
   /** The run that carries out a call of kind `subagent`. */
   child?: ChildRef;
 }
@@ -36,6 +39,8 @@ export interface OpenCall {
   deadline?: number;
   /** True while people have not been asked: they are asked when the conversation pauses. */
   held?: boolean;
+  /** Never stored: false if the one for whom the call was read may not approve it. */
+  mayDecide?: boolean;
 }
 
 /** A call that a step opens. */
@@ -57,6 +62,8 @@ export interface NewCall {
   onExpiry?: OnExpiry;
   /** A decision that was made without a person; the call is then executed like a server tool's. */
   decision?: Decision;
+  /** Who may approve, if the tool demands more than access to the conversation. */
+  approvers?: Approvers;
   /** True if the call may be executed again after its worker was lost. */
   idempotent?: boolean;
   /** For kind `subagent`: the run that carries the call out, and its first message. */

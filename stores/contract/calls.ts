@@ -102,6 +102,8 @@ export type SettleCallInput =
       /** The run that asked. */
       runId: string;
       decision: Decision;
+      /** True if the person is one that the call's `approvers` accept. Default: refused if it has any. */
+      permitted?: boolean;
       /** The call's result; present if it was denied. */
       row?: ToolRow;
       chunks: StreamMessage[];
@@ -120,6 +122,8 @@ export type SettleCallInput =
       /** The run that asked. */
       runId: string;
       row: ToolRow;
+      /** As for an approval, which an error cancels. */
+      permitted?: boolean;
       /** Text for the model, if it already got the timeout as the result. */
       late?: string;
       chunks: StreamMessage[];
@@ -154,6 +158,8 @@ export type SettleCallResult =
   | { kind: 'already_completed' }
   | { kind: 'not_pending' }
   | { kind: 'kind_mismatch' }
+  /** The call demands another approver. */
+  | { kind: 'not_allowed' }
   | { kind: 'stale_run' }
   | { kind: 'fenced' }
   /** The answer came after the deadline. */
@@ -236,6 +242,8 @@ export interface PendingCall {
   approvalId?: string;
   /** ms since the epoch by the store's clock; set when the run paused. */
   deadline?: number;
+  /** False if the one for whom it was read may not approve it. */
+  mayDecide?: boolean;
   /** Present once answered. */
   response?: { decision?: Decision; row?: ToolRow };
 }

@@ -1,6 +1,6 @@
 import type { SessionCalls } from './sessions.js';
 
-/** Waiting: the lists, by owner, of sessions that wait for people. */
+/** Waiting: the lists, by owner and by tenant, of sessions that wait for people. */
 export interface Waiting {
   /**
    * The sessions of one owner that wait for people, longest waiting first. Sessions that start or
@@ -10,11 +10,17 @@ export interface Waiting {
    */
   page: (owner: SessionOwner, page: WaitingPageOptions) => Promise<WaitingPage>;
   /**
-   * Puts a session on its owner's list, unless it is there. `commit` does this before it stores a
+   * The same of all owners of a tenant, or of all who have none.
+   *
+   * @throws HelixError `validation_error` if the cursor cannot be parsed
+   */
+  pageOfTenant: (tenant: string | undefined, page: WaitingPageOptions) => Promise<WaitingPage>;
+  /**
+   * Puts a session on its owner's and its tenant's list, unless it is there. `commit` does this before it stores a
    * question; this method is for callers that find a waiting session.
    */
   note: (sessionId: string) => Promise<void>;
-  /** Takes a session off that list; for callers that find it idle. */
+  /** Takes a session off those lists; for callers that find it idle. */
   forget: (sessionId: string) => Promise<void>;
   /** When the newest question of a conversation was asked; undefined if none is known. */
   since: (sessionId: string) => Promise<number | undefined>;
@@ -40,6 +46,8 @@ export interface WaitingPageOptions {
   limit: number;
   /** Cursor from the previous page. */
   cursor?: string;
+  /** Only sessions that have waited since this time or longer, ms since the epoch. */
+  askedBy?: number;
 }
 
 export interface WaitingSession extends SessionCalls {

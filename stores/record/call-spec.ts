@@ -6,7 +6,7 @@ import { toChildRef } from './sub-agent-calls.js';
 /** What is kept of a call that a step opens; the only authority for its execution. Pure. */
 export function toCallSpec(
   { runId, step }: Pick<Writer, 'runId' | 'step'>,
-  { toolCallId, toolName, kind, input, deadlineMs, onExpiry, decision, child }: NewCall,
+  { toolCallId, toolName, kind, input, deadlineMs, onExpiry, decision, approvers, child }: NewCall,
 ): CallSpec {
   return {
     toolCallId,
@@ -19,6 +19,7 @@ export function toCallSpec(
     deadlineMs,
     onExpiry,
     decision,
+    approvers,
     ...(child !== undefined && { child: toChildRef(child) }),
   };
 }

@@ -43,6 +43,7 @@ function toPendingCall({
   decision,
   deadline,
   held = false,
+  mayDecide,
 }: OpenCall): PendingCall | undefined {
   if (held) return undefined;
   if (spec.kind !== 'approval' && spec.kind !== 'client') return undefined;
@@ -55,6 +56,7 @@ function toPendingCall({
     runId: spec.runId,
     ...(spec.approvalId !== undefined && { approvalId: spec.approvalId }),
     ...(deadline !== undefined && { deadline }),
+    ...(mayDecide === false && { mayDecide }),
     ...(answered && {
       response: {
         ...(decision && { decision }),
@@ -85,8 +87,8 @@ export function toSuspension({ record, openCalls }: SessionView): SuspensionCont
 /** What people are asked now, in the order of the calls. Pure. */
 export function toPendingQuestions(openCalls: readonly OpenCall[]): PendingQuestion[] {
   return Object.values(toPendingCalls(openCalls)).flatMap((call) => {
-    const { toolCallId, toolName, kind, input, approvalId, deadline, response } = call;
+    const { toolCallId, toolName, kind, input, approvalId, deadline, mayDecide, response } = call;
     if (response !== undefined) return [];
-    return [{ toolCallId, toolName, kind, input, approvalId, deadline }];
+    return [{ toolCallId, toolName, kind, input, approvalId, deadline, mayDecide }];
   });
 }

@@ -18,12 +18,15 @@ type Asked = Pick<CallSpec, 'toolCallId' | 'toolName' | 'runId'>;
 
 const UNANSWERED = 'No one answered in time.';
 
-/** @param asker the session whose run asked */
+/**
+ * @param asker the session whose run asked
+ * @param permitted true if the one who answers was found to be permitted
+ */
 export function toAnswerInput(
   answer: ToolAnswer,
   asker: Asker,
   asked: Asked & Pick<Partial<CallSpec>, 'input'>,
-  { now, via }: { now: number; via?: AnswerWay },
+  { now, via, permitted }: { now: number; via?: AnswerWay; permitted?: boolean },
 ): SettleCallInput {
   const base = toBase(asker, asked, now);
   if (answer.kind === 'approval-response') {
@@ -38,7 +41,7 @@ export function toAnswerInput(
       at: now,
       input,
     };
-    return { source: 'approval', ...base, ...toDecided(asker, asked, decision, now) };
+    return { source: 'approval', ...base, permitted, ...toDecided(asker, asked, decision, now) };
   }
   const outcome =
     answer.error === undefined
@@ -47,6 +50,7 @@ export function toAnswerInput(
   return {
     source: 'client',
     ...base,
+    permitted,
     ...toSettled(asker, asked, outcome, now, via),
     late: toLateText(outcome),
   };

@@ -20,6 +20,13 @@ export interface AnswerDeps {
     call: CallSpec,
     answer: ToolAnswer,
   ) => Promise<ToolAnswer>;
+  /**
+   * Decides whether the answer to a call that waits may come from the one who gives it. Default: it
+   * may.
+   *
+   * @throws HelixError `not_allowed`: then nothing is stored, and the call still waits
+   */
+  permit?: (conversation: SessionRecord, call: CallSpec, answer: ToolAnswer) => Promise<void>;
 }
 
 /** The outcome of an answer. */
@@ -40,7 +47,7 @@ export interface SubmittedAnswer {
  * @param known the answered session if the caller has just read it; the transition decides in any case
  */
 export async function submitAnswer(
-  { store, check }: AnswerDeps,
+  { store, check, permit }: AnswerDeps,
   answer: ToolAnswer,
   now: number,
   { actor = {}, known }: { actor?: Omit<Actor, 'by'>; known?: SessionCalls } = {},
@@ -57,13 +64,17 @@ export async function submitAnswer(
   const done = (result: AnswerResult): SubmittedAnswer => ({ result, runId, record });
   if (namesAnother(answer)) return done({ kind: 'not_pending' });
   const isWaiting = call?.state === 'waiting' && call.spec.runId === runId;
+  if (isWaiting) await permit?.(conversation ?? record, call.spec, answer);
   const isFitting = isWaiting && fits(call.spec, answer);
   const checked = isFitting ? await check(record, call.spec, answer) : answer;
   const target = { ...(call?.spec ?? { toolCallId, toolName: '' }), runId };
   const via = actor.via === 'temporal' ? actor.via : undefined;
   const { by } = answer;
   const act = toAnswerAct(checked, { ...actor, by }, target, record.tenant, now);
-  const input = { ...toAnswerInput(checked, record, target, { now, via }), act };
+  const input = {
+    ...toAnswerInput(checked, record, target, { now, via, permitted: isWaiting }),
+    act,
+  };
   // The wake-up may be lost, and the sweeper looks at waiting sessions rarely.
   if (isWaiting) await store.due.note(rootOf(sessionId), WAKE_CHECK_MS);
   // An unknown call gets no chunks.

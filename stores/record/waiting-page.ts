@@ -1,6 +1,6 @@
 import type { CallKind } from '../../protocol/run.js';
 import type { OpenCall } from '../contract/call-record.js';
-import type { SessionCalls } from '../contract/sessions.js';
+import type { SessionCalls, SessionRecord } from '../contract/sessions.js';
 import type {
   SessionOwner,
   WaitingPage,
@@ -9,17 +9,19 @@ import type {
 } from '../contract/waiting.js';
 import { formatCursor, parseCursor, type ListedSession } from './list-cursor.js';
 
-/** A session on an owner's list. */
+/** A session on a list. */
 export interface WaitingEntry {
   sessionId: string;
   since: number;
 }
 
-/** An owner's list: sessions that asked something, of which some may wait no more. */
+/** A list of sessions that asked something, of which some may wait no more. */
 export interface WaitingList {
   /** The next entries behind one, in order of time and then id, at most so many. */
   next: (after: WaitingEntry | undefined, count: number) => Promise<WaitingEntry[]>;
   readCalls: (sessionId: string) => Promise<SessionCalls | undefined>;
+  /** True for the sessions that may be on this list. */
+  belongs: (record: SessionRecord) => boolean;
   /** Takes an entry off that was found not to wait, unless it does so after all. */
   drop: (sessionId: string) => Promise<void>;
 }
@@ -30,20 +32,20 @@ const MOST_LOOKS = 500;
 /** One page of those that do wait; cleans the list on the way. */
 export async function readWaitingPage(
   list: WaitingList,
-  owner: SessionOwner,
-  { limit, cursor }: WaitingPageOptions,
+  { limit, cursor, askedBy = Infinity }: WaitingPageOptions,
 ): Promise<WaitingPage> {
   const sessions: WaitingSession[] = [];
   let last = cursor === undefined ? undefined : toEntry(parseCursor(cursor));
   for (let looks = 0; sessions.length < limit && looks < MOST_LOOKS;) {
-    const entries = await list.next(last, limit - sessions.length);
+    const listed = await list.next(last, limit - sessions.length);
+    const entries = listed.filter(({ since }) => since <= askedBy);
     if (entries.length === 0) return { sessions };
     looks += entries.length;
     last = entries.at(-1);
     const found = await Promise.all(
       entries.map(async ({ sessionId, since }) => {
         const calls = await list.readCalls(sessionId);
-        if (calls !== undefined && isOwnedBy(calls, owner) && calls.openCalls.some(asks)) {
+        if (calls !== undefined && list.belongs(calls.record) && calls.openCalls.some(asks)) {
           return [{ ...calls, since }];
         }
         await list.drop(sessionId);
@@ -52,7 +54,8 @@ export async function readWaitingPage(
     );
     sessions.push(...found.flat());
   }
-  const isLast = (await list.next(last, 1)).length === 0;
+  const [behind] = await list.next(last, 1);
+  const isLast = behind === undefined || behind.since > askedBy;
   return {
     sessions,
     ...(last && !isLast && { cursor: formatCursor({ ...last, at: last.since }) }),
@@ -69,9 +72,14 @@ export function asks({ spec, row, decision, held = false }: OpenCall): boolean {
   return isQuestion(spec) && !held && row === undefined && decision === undefined;
 }
 
-function isOwnedBy({ record }: SessionCalls, { owner, tenant }: SessionOwner): boolean {
-  const of = (name = ''): string => name.toWellFormed();
-  return record.owner === of(owner) && of(record.tenant) === of(tenant);
+/** True for a session of that owner; lone surrogates cannot be stored. */
+export function isOwnedBy(record: SessionRecord, { owner, tenant }: SessionOwner): boolean {
+  return record.owner === owner.toWellFormed() && isOfTenant(record, tenant);
+}
+
+/** True for a session of that tenant; of none without a name. */
+export function isOfTenant(record: Pick<SessionRecord, 'tenant'>, tenant = ''): boolean {
+  return (record.tenant ?? '').toWellFormed() === tenant.toWellFormed();
 }
 
 function toEntry({ sessionId, at }: ListedSession): WaitingEntry {

@@ -56,6 +56,10 @@ export interface KeySpace {
   processes: string;
   /** An owner's sessions that have asked people something, by time. */
   waitingIndex: (owner: SessionOwner) => string;
+  /** The same of all owners of a tenant, or of those without one. */
+  tenantWaiting: (tenant: string | undefined) => string;
+  /** That list, by the name of an owner's. */
+  tenantWaitingOf: (ownersList: string) => string;
   /**
    * What is stored about an owner: in one slot for all users of a tenant, or for a user without a
    * tenant.
@@ -140,6 +144,9 @@ export function createKeySpace(prefix: string = DEFAULT_PREFIX): KeySpace {
     // contain a hash tag.
     waitingIndex: ({ owner, tenant = '' }) =>
       `${prefix}:waiting:${toKeyPart(tenant)}:${toKeyPart(owner)}`,
+    tenantWaiting: (tenant = '') => `${prefix}:waiting-of:${toKeyPart(tenant)}`,
+    // The escaped parts of an owner's list contain no colon.
+    tenantWaitingOf: (list) => `${prefix}:waiting-of:${list.split(':').at(-2) ?? ''}`,
     owner: ({ owner, tenant = '' }) => {
       const user = toKeyPart(owner);
       const tag = tenant === '' ? `u:${user}` : `t:${toKeyPart(tenant)}`;

@@ -153,6 +153,7 @@ function callRequest(
     idempotent,
     automatic: contents.addOptional(decision),
     deadlineMs,
+    guarded: call.approvers !== undefined || undefined,
   };
   const held = ask && {
     ask: contents.add(toTimeless(ask)),

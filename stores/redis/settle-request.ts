@@ -28,6 +28,7 @@ export function settleRequest(
     decision: contents.addOptional(decision, 1),
     isApproved: decision?.approved === true,
     result: output === undefined ? undefined : contents.add(output),
+    permitted: 'permitted' in input ? input.permitted : undefined,
     late: input.source === 'client' ? input.late : undefined,
     hasEvents: input.source === 'tool' && input.hasEvents === true,
     ...workRequest(input, contents, layout),

@@ -1,7 +1,14 @@
 import { rootOf } from '../../protocol/ids.js';
 import type { Sessions } from '../contract/sessions.js';
 import type { SessionOwner, Waiting } from '../contract/waiting.js';
-import { asks, readWaitingPage, type WaitingEntry } from '../record/waiting-page.js';
+import {
+  asks,
+  isOfTenant,
+  isOwnedBy,
+  readWaitingPage,
+  type WaitingEntry,
+  type WaitingList,
+} from '../record/waiting-page.js';
 import type { RedisContext } from './context.js';
 import { callRedis } from './errors.js';
 import { nextInOrder } from './scored-list.js';
@@ -15,15 +22,15 @@ export interface WaitingIndex extends Waiting {
 const LOOKS = 50;
 
 /**
- * Sessions that have asked people something, by owner. An owner's list is in another slot, so no
- * transition of a session can maintain it: it is written before the question and cleaned up by its
- * readers.
+ * Sessions that have asked people something, by owner and by tenant. These lists are in other slots,
+ * so no transition of a session can maintain them: they are written before the question and cleaned
+ * up by their readers.
  */
 export function createWaitingIndex(
   { redis, keys, now }: Pick<RedisContext, 'redis' | 'keys' | 'now'>,
   readCalls: Sessions['withCalls'],
 ): WaitingIndex {
-  /** The list that a session belongs on; undefined if the session does not exist. */
+  /** The owner's list that a session belongs on; undefined if the session does not exist. */
   async function listOf(sessionId: string): Promise<string | undefined> {
     const [owner, tenant] = await callRedis(
       redis.hmget(keys.session(sessionId).root, 'owner', 'tenant'),
@@ -34,7 +41,7 @@ export function createWaitingIndex(
   }
 
   /**
-   * The list is also stored by session, since the session may expire before its owner's list is
+   * The owner's list is also stored by session, since the session may expire before the lists are
    * cleaned.
    */
   async function put(sessionId: string, options: string[]): Promise<void> {
@@ -44,6 +51,7 @@ export function createWaitingIndex(
       callRedis(redis.hset(keys.askingIndex, sessionId, key)),
       callRedis(redis.zadd(key, ...options, now(), sessionId)),
       callRedis(redis.zadd(keys.askingSince, ...options, now(), sessionId)),
+      callRedis(redis.zadd(keys.tenantWaitingOf(key), ...options, now(), sessionId)),
     ]);
   }
 
@@ -78,6 +86,7 @@ export function createWaitingIndex(
       if (key === null) return;
       await Promise.all([
         callRedis(redis.zrem(key, sessionId)),
+        callRedis(redis.zrem(keys.tenantWaitingOf(key), sessionId)),
         callRedis(redis.hdel(keys.askingIndex, sessionId)),
         callRedis(redis.zrem(keys.askingSince, sessionId)),
       ]);
@@ -103,17 +112,24 @@ export function createWaitingIndex(
       }
       return { count: await callRedis(redis.zcard(keys.askingSince)) };
     },
-    page: (owner: SessionOwner, page) => {
-      const key = keys.waitingIndex(owner);
-      return readWaitingPage(
-        {
-          next: (after, count) => next(key, after, count),
-          readCalls,
-          drop: (sessionId) => drop(key, sessionId),
-        },
-        owner,
+    page: (owner: SessionOwner, page) =>
+      readWaitingPage(
+        listAt(keys.waitingIndex(owner), (record) => isOwnedBy(record, owner)),
         page,
-      );
-    },
+      ),
+    pageOfTenant: (tenant, page) =>
+      readWaitingPage(
+        listAt(keys.tenantWaiting(tenant), (record) => isOfTenant(record, tenant)),
+        page,
+      ),
   };
+
+  function listAt(key: string, belongs: WaitingList['belongs']): WaitingList {
+    return {
+      next: (after, count) => next(key, after, count),
+      readCalls,
+      belongs,
+      drop: (sessionId) => drop(key, sessionId),
+    };
+  }
 }

@@ -45,6 +45,8 @@ export interface SettleCallRequest {
   result?: Content;
   /** Text for the model about an answer of a client that came after the timeout. */
   late?: string;
+  /** The answer is permitted by what the call's tool demands of its approver. */
+  permitted?: boolean;
   /** Changes to the agent's own state. */
   changes?: Content;
   /**
@@ -62,7 +64,10 @@ export interface SettleCallRequest {
   act?: Content;
 }
 
-const CALL = ['state', 'kind', 'late', 'lapsed', 'lapsedAt', 'ask', 'deadline', 'child'] as const;
+const CALL = [
+  ...(['state', 'kind', 'late', 'lapsed', 'lapsedAt', 'ask', 'deadline', 'child'] as const),
+  'guard',
+] as const;
 type Call = Record<(typeof CALL)[number], string | undefined>;
 
 /**
@@ -72,10 +77,11 @@ type Call = Record<(typeof CALL)[number], string | undefined>;
  *
  * Checks, in this order: a late answer to a call of an earlier step · an approval that timed out ·
  * the call is settled · it exists · its run is the newest and active · people were already asked ·
- * the source may settle it: fence for a tool, kind and deadline (by Redis' clock) for a person.
+ * the source may settle it: fence for a tool, kind, permission and deadline (by Redis' clock) for a
+ * person.
  *
  * @returns `stored` with the sequence and the runs to wake · `late` · `already_completed` ·
- * `not_pending` · `stale_run` · `kind_mismatch` · `expired` · `fenced` · `not_due` with the
+ * `not_pending` · `stale_run` · `kind_mismatch` · `not_allowed` · `expired` · `fenced` · `not_due` with the
  * remaining time
  */
 export function settleCall(
@@ -152,8 +158,8 @@ function alreadySettled(
 /** Why this source may not settle the call; undefined if it may. */
 function refusalOf(
   session: Session,
-  { source, writer, isError }: SettleCallRequest,
-  { state, kind, deadline }: Call,
+  { source, writer, isError, permitted }: SettleCallRequest,
+  { state, kind, deadline, guard }: Call,
   isLate: boolean,
 ): string | undefined {
   if (source === 'tool') {
@@ -168,6 +174,8 @@ function refusalOf(
   // An approval may be answered with an error; the call is then not executed.
   if (source === 'client' && kind === 'approval' && !isError) return only('kind_mismatch');
   if (state !== 'waiting' && !isLate) return only('already_completed');
+  const isPersons = source === 'approval' || source === 'client';
+  if (guard === '1' && isPersons && permitted !== true) return only('not_allowed');
   if (source === 'client') return undefined;
   const left = deadline === undefined ? undefined : num(deadline) - storeNow();
   if (source === 'approval') {

@@ -35,6 +35,20 @@ export const ASKED: Record<string, (id: string) => Asked> = {
   followAgent: (sessionId) => ({ query: `?sessionId=${sessionId}` }),
 };
 
+/** A valid request for each route of operators; `:runId` is the session's newest run. */
+export const ASKED_BY_OPERATORS: Record<string, Asked> = {
+  listTenantWaiting: {},
+  answerTenantCall: { body: { approved: true } },
+  extendTenantDeadline: { body: { byMs: 1_000 } },
+  listRuns: {},
+  countRuns: {},
+  getRun: {},
+  stopRun: { body: {} },
+  resumeRun: { body: {} },
+  retryRun: { body: {} },
+  readTenantSession: {},
+};
+
 /**
  * Routes that name no session. `listWaiting` and `listConversations` are in `waiting.test.ts` and
  * `conversations.test.ts`.
@@ -43,6 +57,9 @@ export const OF_NO_SESSION = [
   'listWaiting',
   'listConversations',
   'getConfig',
+  'listAudit',
+  'verifyAudit',
+  'exportAudit',
   'getOpenApi',
   'getHealth',
   'getHealthVerdict',

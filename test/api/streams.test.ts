@@ -111,6 +111,8 @@ describe('streams over HTTP', () => {
       defaultAgent: 'lab',
       temporalUi: 'http://127.0.0.1:8233',
       namespace: 'default',
+      roles: ['viewer', 'approver', 'operator'],
+      separateApprovers: false,
     });
   });
 

@@ -96,6 +96,8 @@ export function createFakeRuntime(play: Play = () => Promise.resolve()): FakeRun
         canResume: notPlayed,
         retry: notPlayed,
         branch: notPlayed,
+        list: notPlayed,
+        count: notPlayed,
       },
     },
     stateStore: {
@@ -120,8 +122,10 @@ export function createFakeRuntime(play: Play = () => Promise.resolve()): FakeRun
         erase: notPlayed,
       },
       owners: { page: notPlayed },
+      runs: { list: notPlayed },
       waiting: {
         page: notPlayed,
+        pageOfTenant: notPlayed,
         note: notPlayed,
         forget: notPlayed,
         since: notPlayed,

@@ -134,6 +134,41 @@ export function waitingSessionCases({ describe, it }: Suite): void {
       equal(await waiting.since(newSessionId()), undefined);
     });
 
+    it('the list of a tenant has the sessions of all its owners, and of no other tenant', async (setup) => {
+      const tenant = newOwner();
+      const first = await newAsking(setup, 'ann', tenant);
+      const second = await newAsking(setup, 'bob', tenant);
+      await newAsking(setup, 'ann', newOwner());
+      await newAsking(setup, tenant);
+      const page = { limit: 1 };
+      const { sessions, cursor = '' } = await setup.store.waiting.pageOfTenant(tenant, page);
+      const rest = await setup.store.waiting.pageOfTenant(tenant, { ...page, cursor });
+      equal(rest.cursor, undefined);
+      const found = [...sessions, ...rest.sessions].map(({ record }) => record.sessionId);
+      equal(found.sort(), [first.id, second.id].sort());
+      const since = sessions[0]?.since ?? 0;
+      const before = { limit: 9, askedBy: since - 1 };
+      equal(await setup.store.waiting.pageOfTenant(tenant, before), { sessions: [] });
+      const until = await setup.store.waiting.pageOfTenant(tenant, { limit: 9, askedBy: since });
+      equal(until.sessions[0]?.since, since);
+      await first.decide(await runOf(setup, first), 'c1', true);
+      await setup.store.sessions.erase(second.id);
+      equal(await setup.store.waiting.pageOfTenant(tenant, { limit: 9 }), { sessions: [] });
+    });
+
+    it('the list of a tenant is complete after an entry is lost and noted again', async (setup) => {
+      const tenant = newOwner();
+      const { id } = await newAsking(setup, 'ann', tenant);
+      await setup.store.waiting.forget(id);
+      equal(await setup.store.waiting.pageOfTenant(tenant, { limit: 9 }), { sessions: [] });
+      await setup.store.waiting.note(id);
+      const { sessions } = await setup.store.waiting.pageOfTenant(tenant, { limit: 9 });
+      equal(
+        sessions.map(({ record }) => record.sessionId),
+        [id],
+      );
+    });
+
     it('a malformed cursor is refused', async ({ store }) => {
       for (const cursor of ['', 'x', '1', '1.', '-1.s', '1.a b']) {
         await refuses(store.waiting.page({ owner: 'a' }, { limit: 1, cursor }), 'validation_error');

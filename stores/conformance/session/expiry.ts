@@ -77,10 +77,10 @@ export function expiryCases({ describe, it }: Suite): void {
         newCall('c', 'client', { deadlineMs: 1 }),
       ]);
       // The clocks of callers do not matter.
-      await session.decide(runId, 'b', true, Date.now() + FAR_AHEAD_MS);
+      await session.decide(runId, 'b', true, { now: Date.now() + FAR_AHEAD_MS });
       const late = await eventually('the deadline passes', async () => {
         const result = await session.expire(runId, 'c', 1);
-        return result.kind === 'stored' && session.decide(runId, 'a', true, 1);
+        return result.kind === 'stored' && session.decide(runId, 'a', true, { now: 1 });
       });
       equal(late, { kind: 'expired' });
       equal(await session.decide(runId, 'b', true), { kind: 'already_completed' });

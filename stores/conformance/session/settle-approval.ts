@@ -1,4 +1,4 @@
-import { equal, includes } from '../assertions.js';
+import { equal, eventually, includes } from '../assertions.js';
 import { newCall } from '../fixtures.js';
 import { drive } from '../session-driver.js';
 import type { Suite } from '../suite.js';
@@ -59,6 +59,35 @@ export function settleApprovalCases({ describe, it }: Suite): void {
       includes(await store.sessions.read(session.id), { stream: 'active' });
       equal(await session.messages('run_paused'), []);
       equal(await session.messages('run_resumed'), []);
+    });
+
+    it('a call that demands an approver takes an answer only with the mark of a permission', async ({
+      store,
+      session,
+    }) => {
+      const { runId } = await session.newRun();
+      const guarded = { approvers: { roles: ['approver' as const], separate: true } };
+      await session.ask(runId, 1, [newCall('a', 'approval', guarded), newCall('b', 'approval')]);
+      const refused = { kind: 'not_allowed' };
+      equal(await session.decide(runId, 'a', true), refused);
+      equal(await session.decide(runId, 'a', false), refused);
+      equal(await session.answer(runId, 'a', { error: 'cancelled' }), refused);
+      const [call] = (await store.sessions.view(session.id))?.openCalls ?? [];
+      includes(call, { state: 'waiting' });
+      equal(call?.spec.approvers, guarded.approvers);
+      includes(await session.decide(runId, 'b', true), { kind: 'stored' });
+      includes(await session.decide(runId, 'a', true, { permitted: true }), { kind: 'stored' });
+      equal(await session.decide(runId, 'a', true), { kind: 'already_completed' });
+    });
+
+    it('the rule of a tool for a deadline needs no permission', async ({ session }) => {
+      const { runId } = await session.newRun();
+      const approvers = { separate: true };
+      await session.ask(runId, 1, [newCall('a', 'approval', { deadlineMs: 1, approvers })]);
+      await eventually('the deadline passes', async () => {
+        const { kind } = await session.expireAs(runId, 'a', false);
+        return kind === 'stored';
+      });
     });
 
     it('kind and run of the pending record are checked', async ({ session }) => {

@@ -11,7 +11,8 @@ import type { Session } from './session.js';
  * it timed out · ask, part: the chunk that asks people and the one that shows the call, deferred
  * until the pause · child: part of the id of the sub-agent's session · brief: the first row of that
  * session · told: '1' once the run was woken for its answer · lease: the page that carries it out ·
- * wait: how long people may take, ms · ref: the run that carries out a sub-agent's call, JSON.
+ * wait: how long people may take, ms · ref: the run that carries out a sub-agent's call, JSON ·
+ * guard: '1' if its tool demands an approver.
  */
 export type CallField =
   | ('state' | 'name' | 'kind' | 'spec' | 'row' | 'decision' | 'automatic' | 'asked' | 'again')
@@ -27,6 +28,7 @@ export type CallField =
       | 'lease'
       | 'wait'
       | 'ref'
+      | 'guard'
     );
 
 const CALL_FIELDS: readonly CallField[] = [
@@ -50,6 +52,7 @@ const CALL_FIELDS: readonly CallField[] = [
   'lease',
   'wait',
   'ref',
+  'guard',
 ];
 
 export function readCallField(

@@ -18,6 +18,8 @@ export interface NewCallRequest {
   automatic?: Content;
   /** How long people may take to answer, ms after the pause. */
   deadlineMs?: number;
+  /** Its tool demands an approver: an answer needs the mark of a permission. */
+  guarded?: boolean;
   /**
    * The chunk that asks people (without step and time) and the one that shows the call; both are
    * deferred until the pause.
@@ -70,6 +72,7 @@ function fieldsOfCall(call: NewCallRequest, state: string, args: readonly string
     `wait:${id}`,
     deadlineMs === undefined ? '' : formatInt(deadlineMs),
   ];
+  if (call.guarded === true) fields.push(`guard:${id}`, '1');
   if (automatic !== undefined) fields.push(`automatic:${id}`, contentAt(args, automatic));
   if (child !== undefined) {
     fields.push(`child:${id}`, child, `ref:${id}`, contentAt(args, call.ref));

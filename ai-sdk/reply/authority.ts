@@ -1,0 +1,165 @@
+import type { AnswerOptions, AnswerApi } from '../../executor/answers.js';
+import type { Actor, Role } from '../../protocol/actor.js';
+import type { ChunkOf } from '../../protocol/chunk.js';
+import { HelixError } from '../../protocol/errors.js';
+import { parseApprovalId, toShownSessionId } from '../../protocol/ids.js';
+import { fulfils } from '../../protocol/responder.js';
+import { holdsRole } from '../../protocol/roles.js';
+import type { CallSpec, OpenCall } from '../../stores/contract/call-record.js';
+import type { SessionCalls, SessionRecord } from '../../stores/contract/sessions.js';
+import type { Viewer } from '../turns/viewer.js';
+import { isOwner, type Caller } from './access.js';
+
+/** What a caller does with a conversation that may belong to another user of the tenant. */
+export type Action = 'read' | 'answer' | 'extend' | 'stop' | 'resume' | 'retry';
+
+/** What an action is about. Lists of a tenant name no session. */
+export interface Subject {
+  session?: { sessionId: string; owner: string; tenant?: string | undefined; agent: string };
+  /** The call that is answered. */
+  call?: Pick<CallSpec, 'toolCallId' | 'toolName' | 'kind' | 'input'>;
+}
+
+/**
+ * Decides whether a caller may act. Sessions of other tenants are never asked about: for them there
+ * is no permission. What a tool demands of its approvers holds as well, whatever this returns.
+ */
+export type Authorize = (
+  caller: Caller,
+  action: Action,
+  subject: Subject,
+) => boolean | Promise<boolean>;
+
+/** The role that each action needs in conversations of others. */
+const ROLE_FOR: Record<Action, Role> = {
+  read: 'viewer',
+  answer: 'approver',
+  extend: 'approver',
+  stop: 'operator',
+  resume: 'operator',
+  retry: 'operator',
+};
+
+/**
+ * The default: owners may do everything with their sessions; a viewer of the tenant reads all, an
+ * approver also answers and extends, an operator also stops, resumes and repeats.
+ */
+export const authorizeByRole: Authorize = (caller, action, { session }) =>
+  isOwner(session, caller) || holdsRole(caller.roles, ROLE_FOR[action]);
+
+/** What decides about callers. */
+export interface AuthorityDeps {
+  /** Default: `authorizeByRole`. */
+  authorize?: Authorize | undefined;
+  executor?: Partial<Pick<AnswerApi, 'mayApprove'>> | undefined;
+}
+
+/** @throws HelixError `not_allowed` */
+export async function requireAllowed(
+  { authorize = authorizeByRole }: AuthorityDeps,
+  caller: Caller,
+  action: Action,
+  session?: SessionRecord,
+  call?: CallSpec,
+): Promise<void> {
+  if (await authorize(caller, action, toSubject(session, call))) return;
+  throw new HelixError('not_allowed', 'You are not allowed to do this.');
+}
+
+type Conversation = Pick<SessionRecord, 'sessionId' | 'owner' | 'tenant' | 'agent'>;
+
+function toSubject(session: Conversation | undefined, call: CallSpec | undefined): Subject {
+  const subject: Subject = {};
+  if (session !== undefined) {
+    const { sessionId, owner, tenant, agent } = session;
+    subject.session = { sessionId: toShownSessionId(sessionId), owner, tenant, agent };
+  }
+  if (call !== undefined) {
+    const { toolCallId, toolName, kind, input } = call;
+    subject.call = { toolCallId, toolName, kind, input };
+  }
+  return subject;
+}
+
+/** Who answers a call, and the rule of the host, as the executor takes them. */
+export function toAnswerOptions(
+  deps: AuthorityDeps,
+  caller: Caller,
+  actor: Omit<Actor, 'by'>,
+  known?: SessionCalls,
+): AnswerOptions {
+  return {
+    known,
+    actor,
+    responder: caller,
+    permit: (conversation, call) => requireAllowed(deps, caller, 'answer', conversation, call),
+  };
+}
+
+/** True if this caller's approval of a call would be taken. */
+export async function mayDecide(
+  deps: AuthorityDeps,
+  caller: Caller,
+  conversation: Conversation,
+  call: CallSpec,
+): Promise<boolean> {
+  const { authorize = authorizeByRole, executor } = deps;
+  try {
+    if (!(await authorize(caller, 'answer', toSubject(conversation, call)))) return false;
+    if (call.approvers === undefined) return true;
+    if (executor?.mayApprove !== undefined) {
+      return await executor.mayApprove(caller, conversation, call);
+    }
+    // Without the agents' code no function of a tool can be asked.
+    return call.approvers.rule !== true && fulfils(call.approvers, caller, conversation.owner);
+  } catch {
+    // The answer decides; until then the question is one for others.
+    return false;
+  }
+}
+
+/** A session as one caller sees it: calls are marked that this caller may not approve. */
+export async function judged<Found extends SessionCalls>(
+  deps: AuthorityDeps,
+  caller: Caller,
+  found: Found,
+): Promise<Found> {
+  const isAsked = ({ spec, decision, row }: OpenCall): boolean =>
+    spec.kind === 'approval' &&
+    decision === undefined &&
+    row === undefined &&
+    (spec.approvers !== undefined || deps.authorize !== undefined);
+  if (!found.openCalls.some(isAsked)) return found;
+  const openCalls = await Promise.all(
+    found.openCalls.map(async (call) =>
+      isAsked(call) && !(await mayDecide(deps, caller, found.record, call.spec))
+        ? { ...call, mayDecide: false }
+        : call,
+    ),
+  );
+  return { ...found, openCalls };
+}
+
+/** The owner of a conversation who follows its stream. */
+export function toViewer(deps: AuthorityDeps, sessionId: string, caller: Caller): Viewer {
+  const { userId: owner, tenantId: tenant, roles = [], isEveryone = false } = caller;
+  return {
+    key: isEveryone ? 'everyone' : [...roles].sort().join('+'),
+    judges: ({ approvers }) => approvers !== undefined || deps.authorize !== undefined,
+    mayDecide: (question) => {
+      const conversation = {
+        sessionId,
+        owner: owner.toWellFormed(),
+        tenant,
+        agent: question.agentType,
+      };
+      return mayDecide(deps, caller, conversation, toSpec(question));
+    },
+  };
+}
+
+function toSpec(question: ChunkOf<'tool_approval_request'>): CallSpec {
+  const { toolCallId, toolName, approvalId, input, step, approvers } = question;
+  const runId = parseApprovalId(approvalId)?.runId ?? '';
+  return { toolCallId, toolName, kind: 'approval', approvalId, input, step, runId, approvers };
+}

@@ -1,0 +1,88 @@
+import {
+  findSession,
+  mayDecide,
+  notFound,
+  requireAllowed,
+  toPendingQuestions,
+  type Action,
+  type Caller,
+} from '../ai-sdk/index.js';
+import { HelixError } from '../protocol/errors.js';
+import { isStreamId, rootOf, sessionOfRun } from '../protocol/ids.js';
+import type { OperatorQuestion } from '../protocol/operator.js';
+import type { SessionCalls, SessionRecord } from '../stores/contract/sessions.js';
+import { isOfTenant } from '../stores/record/waiting-page.js';
+import type { RouteDeps } from './deps.js';
+
+/**
+ * A session of the caller's tenant, for an action on it. Every route of operators that names a session
+ * or a run comes through here.
+ *
+ * @throws HelixError `not_found` if it does not exist, is of another tenant, or is not the caller's to
+ * read; `not_allowed` for another action that the caller may not take
+ */
+export async function openForOperator(
+  deps: RouteDeps,
+  caller: Caller,
+  action: Action,
+  sessionId: string,
+): Promise<SessionRecord> {
+  const { record } = await findSession(deps.stateStore, sessionId, caller);
+  return admit(deps, caller, action, record);
+}
+
+/** The same by the id of a run. The session is the conversation, also for a sub-agent's run. */
+export async function openRunForOperator(
+  deps: RouteDeps,
+  caller: Caller,
+  action: Action,
+  runId: string,
+): Promise<SessionRecord> {
+  const record = await deps.stateStore.sessions.read(checkedRoot(runId));
+  return admit(deps, caller, action, record);
+}
+
+/** @throws HelixError `not_found` for text that is no id of a run */
+function checkedRoot(runId: string): string {
+  const sessionId = sessionOfRun(runId);
+  if (!isStreamId(sessionId)) throw notFound();
+  return rootOf(sessionId);
+}
+
+async function admit(
+  deps: RouteDeps,
+  caller: Caller,
+  action: Action,
+  record: SessionRecord | undefined,
+): Promise<SessionRecord> {
+  if (record === undefined || !isOfTenant(record, caller.tenantId)) throw notFound();
+  try {
+    await requireAllowed(deps, caller, 'read', record);
+  } catch (error) {
+    // Strangers do not learn what there is.
+    throw HelixError.isInstance(error) ? notFound() : error;
+  }
+  if (action !== 'read') await requireAllowed(deps, caller, action, record);
+  return record;
+}
+
+/** What waits in a session, as this caller may deal with it. */
+export async function toOperatorQuestions(
+  deps: RouteDeps,
+  caller: Caller,
+  { record, openCalls }: SessionCalls,
+): Promise<OperatorQuestion[]> {
+  const specs = new Map(openCalls.map(({ spec }) => [spec.toolCallId, spec]));
+  return Promise.all(
+    toPendingQuestions(openCalls).map(async (question) => {
+      const spec = specs.get(question.toolCallId);
+      const { roles, separate } = spec?.approvers ?? {};
+      return {
+        ...question,
+        mayDecide: spec !== undefined && (await mayDecide(deps, caller, record, spec)),
+        ...(roles !== undefined && { approvers: roles }),
+        ...(separate === true && { separateApprover: true }),
+      };
+    }),
+  );
+}

@@ -1,0 +1,123 @@
+import type { Caller } from '../ai-sdk/index.js';
+import type { ListedRun } from '../executor/run-list.js';
+import { rootOf, sessionOfRun, toShownSessionId } from '../protocol/ids.js';
+import type { OperatorCall, OperatorRun, OperatorRunDetail } from '../protocol/operator.js';
+import type { AssistantRow, Decision, Row, ToolRow } from '../protocol/rows.js';
+import type { OpenCall } from '../stores/contract/call-record.js';
+import type { SessionRecord } from '../stores/contract/sessions.js';
+import type { RouteDeps } from './deps.js';
+import { toOperatorQuestions } from './operator-access.js';
+
+/** A run as Temporal lists it, with the status of the record if it is its session's newest. */
+export async function toOperatorRun(
+  { stateStore: { sessions } }: RouteDeps,
+  run: ListedRun,
+): Promise<OperatorRun> {
+  const sessionId = sessionOfRun(run.runId);
+  const record = await sessions.read(sessionId);
+  const status = record?.runId === run.runId ? record.status : run.status;
+  return { ...run, status, ...toPlace(sessionId) };
+}
+
+/** The conversation of a run, and whether the run is a sub-agent's. */
+function toPlace(sessionId: string): Pick<OperatorRun, 'sessionId' | 'subAgent'> {
+  const root = rootOf(sessionId);
+  const shown = { sessionId: toShownSessionId(root) };
+  return root === sessionId ? shown : { ...shown, subAgent: true };
+}
+
+/** @param conversation whose run it is, or its sub-agent's. Undefined if there is no such run */
+export async function readRunDetail(
+  deps: RouteDeps,
+  caller: Caller,
+  conversation: SessionRecord,
+  runId: string,
+): Promise<OperatorRunDetail | undefined> {
+  const { sessions, runs } = deps.stateStore;
+  const sessionId = sessionOfRun(runId);
+  const view = await sessions.view(sessionId);
+  if (view === undefined) return undefined;
+  const info = (await runs.list(sessionId)).find((run) => run.runId === runId);
+  if (info === undefined) return undefined;
+  const { record, openCalls } = view;
+  const { status, turn, mode, stepCount, startedAt, endedAt, by, reason, error, usage } = info;
+  const isNewest = record.runId === runId;
+  const rows = info.rewound === true ? [] : view.rows.slice(info.startRow);
+  const isAsked = isNewest && sessionId === conversation.sessionId;
+  return {
+    runId,
+    ...toPlace(sessionId),
+    agent: record.agent,
+    owner: conversation.owner,
+    status,
+    turn,
+    mode,
+    stepCount,
+    startedAt,
+    endedAt,
+    by,
+    reason,
+    isNewest: isNewest && sessionId === conversation.sessionId,
+    ...(error !== undefined && { error: { code: error.code, message: error.message } }),
+    ...(usage !== undefined && {
+      usage: {
+        inputTokens: usage.inputTokens,
+        outputTokens: usage.outputTokens,
+        costMicroUsd: usage.costMicroUsd,
+      },
+    }),
+    steps: toSteps(runId, rows, isNewest ? openCalls : []),
+    pending: isAsked ? await toOperatorQuestions(deps, caller, { record, openCalls }) : [],
+  };
+}
+
+/** The steps of one run of a turn, with the outcomes of their calls. */
+function toSteps(
+  runId: string,
+  rows: readonly Row[],
+  openCalls: readonly OpenCall[],
+): OperatorRunDetail['steps'] {
+  const results = new Map<string, ToolRow>();
+  for (const row of rows) if (row.role === 'tool') results.set(row.toolCallId, row);
+  const open = new Map(openCalls.map((call) => [call.spec.toolCallId, call]));
+  const isOwn = (row: Row): row is AssistantRow =>
+    row.role === 'assistant' && row.runId === runId && row.display !== true;
+  return rows.filter(isOwn).map(({ step, parts }) => ({
+    step,
+    calls: parts.flatMap((part): OperatorCall[] => {
+      if (part.type !== 'tool-call') return [];
+      const { toolCallId, toolName, kind } = part;
+      const call = open.get(toolCallId);
+      const settled = call?.row?.role === 'tool' ? call.row : results.get(toolCallId);
+      const decision = settled?.decision ?? call?.decision;
+      return [
+        {
+          toolCallId,
+          toolName,
+          kind,
+          state: toState(settled, call),
+          ...(settled?.errorCode !== undefined && { errorCode: settled.errorCode }),
+          ...(decision !== undefined && { decision: toDecision(decision) }),
+        },
+      ];
+    }),
+  }));
+}
+
+function toState(settled: ToolRow | undefined, call: OpenCall | undefined): OperatorCall['state'] {
+  if (settled === undefined) return call?.state === 'waiting' ? 'waiting' : 'open';
+  if (settled.denied === true) return 'denied';
+  return settled.error === undefined ? 'done' : 'failed';
+}
+
+function toDecision(decision: Decision): NonNullable<OperatorCall['decision']> {
+  const { approved, at, by, reason, input, automatic } = decision;
+  return {
+    approved,
+    at,
+    ...(by !== undefined && { by }),
+    ...(reason !== undefined && { reason }),
+    ...(input !== undefined && { edited: true }),
+    ...(automatic === true && { automatic }),
+  };
+}

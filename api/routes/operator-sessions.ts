@@ -1,0 +1,48 @@
+import { loadUIMessages, notFound } from '../../ai-sdk/index.js';
+import {
+  OperatorSession,
+  OperatorSessionPath,
+  OperatorSessionQuery,
+} from '../../protocol/operator.js';
+import { openForOperator, toOperatorQuestions } from '../operator-access.js';
+import { defineRoute, SESSION, type Route } from './route.js';
+
+/** Conversations of a tenant, for colleagues. */
+export const OPERATOR_SESSION_ROUTES: readonly Route[] = [
+  defineRoute({
+    method: 'get',
+    path: '/api/operator/sessions/:sessionId',
+    id: 'readTenantSession',
+    summary: 'Read a conversation of the tenant',
+    params: OperatorSessionPath,
+    query: OperatorSessionQuery,
+    replies: {
+      200: {
+        description: 'A page of its messages, oldest first, and what waits for people.',
+        content: { json: OperatorSession },
+        headers: SESSION,
+      },
+    },
+    refusals: ['not_found'],
+    handle: async ({ deps, response, params, query: { hidden, ...page }, caller }) => {
+      const record = await openForOperator(deps, caller, 'read', params.sessionId);
+      const options = { ...page, filterHidden: hidden !== 'true' };
+      const [messages, found] = await Promise.all([
+        loadUIMessages(deps.stateStore, record.sessionId, options),
+        deps.stateStore.sessions.withCalls(record.sessionId),
+      ]);
+      if (found === undefined) throw notFound();
+      const { agent, owner, createdAt, updatedAt, runId, status } = found.record;
+      response.set('cache-control', 'no-store').json({
+        ...messages,
+        sessionId: params.sessionId,
+        agent,
+        owner,
+        createdAt,
+        updatedAt,
+        run: { runId, status },
+        pending: await toOperatorQuestions(deps, caller, found),
+      } satisfies OperatorSession);
+    },
+  }),
+];

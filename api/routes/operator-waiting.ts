@@ -1,0 +1,144 @@
+import { requireAllowed, toAnswerOptions } from '../../ai-sdk/index.js';
+import { toAnswerError } from '../../protocol/answers.js';
+import { toShownSessionId } from '../../protocol/ids.js';
+import {
+  OperatorAnswerBody,
+  OperatorCallPath,
+  OperatorExtendBody,
+  OperatorWaiting,
+  OperatorWaitingQuery,
+  type OperatorWaitingSession,
+} from '../../protocol/operator.js';
+import { AnswerReply, ExtendReply } from '../../protocol/replies.js';
+import type { WaitingSession } from '../../stores/contract/waiting.js';
+import { toActor } from '../actor.js';
+import type { RouteDeps } from '../deps.js';
+import type { Identity } from '../identity.js';
+import { openForOperator, toOperatorQuestions } from '../operator-access.js';
+import { defineRoute, SESSION, type Route } from './route.js';
+
+const call = { method: 'post', params: OperatorCallPath, headers: ['via'] } as const;
+const UNANSWERED = [
+  ...(['not_found', 'not_allowed', 'not_pending', 'already_completed', 'stale_run'] as const),
+  'expired',
+] as const;
+
+/** What waits for people in a tenant, for colleagues. */
+export const OPERATOR_WAITING_ROUTES: readonly Route[] = [
+  defineRoute({
+    method: 'get',
+    path: '/api/operator/waiting',
+    id: 'listTenantWaiting',
+    summary: 'List what waits for people in the tenant',
+    query: OperatorWaitingQuery,
+    replies: {
+      200: { description: 'A page, longest wait first.', content: { json: OperatorWaiting } },
+    },
+    refusals: ['not_allowed'],
+    handle: async ({ deps, response, query: { olderThan, ...page }, caller }) => {
+      await requireAllowed(deps, caller, 'read');
+      const { sessions, cursor } = await deps.stateStore.waiting.pageOfTenant(caller.tenantId, {
+        ...page,
+        ...(olderThan !== undefined && { askedBy: Date.now() - olderThan }),
+      });
+      const shown = await Promise.all(sessions.map((found) => toWaiting(deps, caller, found)));
+      response
+        .set('cache-control', 'no-store')
+        .json({ sessions: shown.flat(), cursor } satisfies OperatorWaiting);
+    },
+  }),
+  defineRoute({
+    ...call,
+    path: '/api/operator/waiting/:sessionId/:toolCallId',
+    id: 'answerTenantCall',
+    summary: "Answer a pending call in a colleague's or customer's conversation",
+    body: OperatorAnswerBody,
+    replies: {
+      202: {
+        description: 'The answer is stored.',
+        content: { json: AnswerReply },
+        headers: SESSION,
+      },
+    },
+    refusals: [
+      ...UNANSWERED,
+      ...(['kind_mismatch', 'late_answer_after_timeout', 'answer_too_large'] as const),
+      ...(['invalid_result', 'invalid_input'] as const),
+    ],
+    handle: async (answered) => {
+      const { deps, response, params, body, caller } = answered;
+      const { sessionId } = await openForOperator(deps, caller, 'answer', params.sessionId);
+      const target = { sessionId, toolCallId: params.toolCallId, by: caller.userId };
+      const result = await deps.executor.submitToolResult(
+        { ...target, ...toAnswer(body) },
+        toAnswerOptions(deps, caller, toActor(answered)),
+      );
+      if (result.kind !== 'stored') throw toAnswerError(result.kind);
+      const { sequence, resume } = result;
+      const stored = { result: 'stored', sequence, resumed: resume !== undefined } as const;
+      response.status(202).json(stored satisfies AnswerReply);
+    },
+  }),
+  defineRoute({
+    ...call,
+    path: '/api/operator/waiting/:sessionId/:toolCallId/extend',
+    id: 'extendTenantDeadline',
+    summary: 'Extend the deadline of a pending call of the tenant',
+    body: OperatorExtendBody,
+    replies: {
+      202: {
+        description: 'The new deadline.',
+        content: { json: ExtendReply },
+        headers: SESSION,
+      },
+    },
+    refusals: [...UNANSWERED, 'no_deadline', 'deadline_too_far'],
+    handle: async (extended) => {
+      const { deps, response, params, caller } = extended;
+      const { byMs, reason } = extended.body;
+      const { sessionId } = await openForOperator(deps, caller, 'extend', params.sessionId);
+      const { toolCallId } = params;
+      const result = await deps.executor.extendDeadline({
+        ...{ sessionId, toolCallId, byMs },
+        ...toActor(extended),
+      });
+      if (result.kind !== 'extended') throw toAnswerError(result.kind);
+      const entry = { sessionId, toolCallId, byMs, by: caller.userId, reason };
+      deps.logger.info(entry, 'a deadline was extended');
+      const { deadline } = result;
+      response.status(202).json({ result: 'extended', deadline } satisfies ExtendReply);
+    },
+  }),
+];
+
+/** Empty if all its questions were overdue, or this caller may not read the session. */
+async function toWaiting(
+  deps: RouteDeps,
+  caller: Identity,
+  found: WaitingSession,
+): Promise<OperatorWaitingSession[]> {
+  const { stateStore, executor } = deps;
+  const { sessionId } = found.record;
+  try {
+    await requireAllowed(deps, caller, 'read', found.record);
+  } catch {
+    return [];
+  }
+  const isOverdue = (found.record.deadline ?? Infinity) <= Date.now();
+  const hasExpired = isOverdue && (await executor.expireCalls(sessionId));
+  const current = hasExpired ? await stateStore.sessions.withCalls(sessionId) : found;
+  if (current === undefined) return [];
+  const pending = await toOperatorQuestions(deps, caller, current);
+  if (pending.length === 0) return [];
+  const { agent, owner, deadline, runId, status } = current.record;
+  const run = { runId, status };
+  const shown = { sessionId: toShownSessionId(sessionId), run, agent, owner };
+  return [{ ...shown, since: found.since, deadline, pending }];
+}
+
+/** The reason of an approval goes to the model; that of other answers is for the record only. */
+function toAnswer(body: OperatorAnswerBody): object {
+  if ('approved' in body) return { kind: 'approval-response', ...body };
+  const { reason: _reason, ...outcome } = body;
+  return { kind: 'client-tool-result', ...outcome };
+}

@@ -1,0 +1,92 @@
+import { createApproverCheck } from '../agents/approvers.js';
+import type { AgentRegistry } from '../agents/registry.js';
+import type { ToolAnswer } from '../protocol/answers.js';
+import { HelixError } from '../protocol/errors.js';
+import { sessionOfRun, toShownSessionId } from '../protocol/ids.js';
+import type { Responder } from '../protocol/responder.js';
+import type { CallSpec } from '../stores/contract/call-record.js';
+import type { SessionRecord } from '../stores/contract/sessions.js';
+import type { Store } from '../stores/contract/store.js';
+
+/** What a tool's function says about its refusal is cut to this length. */
+const REASON_CHARS = 2_000;
+
+/** What is known of the conversation that a call belongs to. */
+export type ConversationOfCall = Pick<SessionRecord, 'sessionId' | 'owner' | 'tenant' | 'agent'>;
+
+/** What tools demand of the people who approve their calls. */
+export interface ApproverDemands {
+  areMet: (
+    responder: Responder,
+    conversation: ConversationOfCall,
+    call: CallSpec,
+  ) => Promise<boolean>;
+  /**
+   * The owner of a conversation may always withdraw what was asked there. All others have to be
+   * approvers of the call, also to deny it.
+   *
+   * @throws HelixError `not_allowed`
+   */
+  require: (
+    responder: Responder,
+    conversation: ConversationOfCall,
+    call: CallSpec,
+    answer: ToolAnswer,
+  ) => Promise<void>;
+}
+
+export function createApproverDemands({
+  store,
+  agents,
+}: {
+  store: Pick<Store, 'sessions'>;
+  agents: Pick<AgentRegistry, 'get'>;
+}): ApproverDemands {
+  const check = createApproverCheck(agents);
+
+  /** The agent that asked: the conversation's, or a sub-agent. */
+  async function readAsker({ sessionId, agent }: ConversationOfCall, { runId }: CallSpec) {
+    const asker = sessionOfRun(runId);
+    return asker === sessionId ? agent : (await store.sessions.read(asker))?.agent;
+  }
+
+  async function judge(
+    responder: Responder,
+    conversation: ConversationOfCall,
+    call: CallSpec,
+    input: unknown = call.input,
+  ): Promise<{ allowed: boolean; reason?: string }> {
+    const { sessionId, owner, tenant } = conversation;
+    const { toolCallId, toolName, runId, approvers } = call;
+    if (approvers === undefined) return { allowed: true };
+    const agent = approvers.rule === true ? await readAsker(conversation, call) : undefined;
+    return check(responder, call, {
+      sessionId: toShownSessionId(sessionId),
+      owner,
+      ...(tenant !== undefined && { tenantId: tenant }),
+      runId,
+      toolCallId,
+      toolName,
+      input,
+      agent: agent ?? '',
+    });
+  }
+
+  return {
+    areMet: async (responder, conversation, call) =>
+      (await judge(responder, conversation, call)).allowed,
+    require: async (responder, conversation, call, answer) => {
+      if (call.approvers === undefined) return;
+      const isApproval = answer.kind === 'approval-response';
+      const isOwner = responder.userId.toWellFormed() === conversation.owner;
+      if (isOwner && !(isApproval && answer.approved)) return;
+      const input = isApproval ? answer.input : undefined;
+      const { allowed, reason } = await judge(responder, conversation, call, input);
+      if (allowed) return;
+      const detail = reason === undefined ? undefined : { reason: reason.slice(0, REASON_CHARS) };
+      throw new HelixError('not_allowed', 'Another person has to decide about this call.', {
+        detail,
+      });
+    },
+  };
+}

@@ -1,0 +1,212 @@
+import type { Client } from '@temporalio/client';
+import { HelixError } from '../protocol/errors.js';
+import { workflowIdOf } from '../protocol/ids.js';
+import { isTerminal, RUN_STATUSES, type RunStatus } from '../protocol/run.js';
+import { WORKFLOW_TYPE } from '../protocol/temporal-names.js';
+import { isRefusedForGood, withinDeadline } from './run-workflows.js';
+
+/** Which runs of a tenant are wanted; a run has to match all that is given. */
+export interface RunFilter {
+  /** The tenant; absent: runs without one. */
+  tenant?: string | undefined;
+  /** A list filter of Temporal. */
+  query?: string | undefined;
+  status?: RunStatus | undefined;
+  agent?: string | undefined;
+  /** Started at this time or later, ISO 8601. */
+  since?: string | undefined;
+}
+
+/** A run as Temporal lists it. */
+export interface ListedRun {
+  runId: string;
+  agent: string;
+  status: RunStatus;
+  turn?: number;
+  model?: string;
+  /** ms since the epoch. */
+  startedAt: number;
+  endedAt?: number;
+}
+
+export interface RunPage {
+  runs: ListedRun[];
+  /** Cursor of the next page; absent on the last page. */
+  cursor?: string;
+}
+
+/** The runs of tenants, as Temporal knows them; up to two seconds behind. */
+export interface RunList {
+  /** Newest first. @throws HelixError `invalid_query` */
+  list: (
+    filter: RunFilter,
+    page: { limit: number; cursor?: string | undefined },
+  ) => Promise<RunPage>;
+  /** @throws HelixError `invalid_query` */
+  count: (filter: RunFilter) => Promise<number>;
+}
+
+/** A list may be long, and a visibility store slower than the rest of the server. */
+const LIST_MS = 5_000;
+const PREFIX = workflowIdOf('');
+
+export function createRunList(client: Client, taskQueue: string): RunList {
+  const { namespace } = client.options;
+
+  async function ask<T>(filter: RunFilter, request: () => Promise<T>): Promise<T> {
+    try {
+      return await withinDeadline(client.connection, request, LIST_MS);
+    } catch (error) {
+      if (!isRefusedForGood(error)) throw error;
+      if (filter.query === undefined) throw unlisted(error);
+      const { details } = error as { details?: unknown };
+      const detail = typeof details === 'string' ? { reason: details.slice(0, 500) } : undefined;
+      throw new HelixError('invalid_query', 'Temporal does not understand this filter.', {
+        cause: error,
+        detail,
+      });
+    }
+  }
+
+  return {
+    list: async (filter, { limit, cursor = '' }) => {
+      const query = toRunQuery(taskQueue, filter);
+      const { executions, nextPageToken } = await ask(filter, () =>
+        client.workflowService.listWorkflowExecutions({
+          namespace,
+          query,
+          pageSize: limit,
+          nextPageToken: Buffer.from(cursor, 'base64url'),
+        }),
+      );
+      const runs = executions.flatMap((execution) => toListed(execution, filter.tenant));
+      const isLast = nextPageToken.length === 0;
+      return {
+        runs,
+        ...(!isLast && { cursor: Buffer.from(nextPageToken).toString('base64url') }),
+      };
+    },
+    count: async (filter) => {
+      const query = toRunQuery(taskQueue, filter);
+      const { count } = await ask(filter, () =>
+        client.workflowService.countWorkflowExecutions({ namespace, query }),
+      );
+      return Number(count);
+    },
+  };
+}
+
+/** A server without the search attributes of runs. */
+export function unlisted(cause?: unknown): HelixError {
+  const text = 'Runs cannot be listed: this server lacks their search attributes.';
+  return new HelixError('unavailable', text, { cause });
+}
+
+/**
+ * The filter as Temporal reads it. The tenant stands before and behind the caller's own query, which
+ * stays within its parentheses.
+ *
+ * @throws HelixError `invalid_query`
+ */
+export function toRunQuery(taskQueue: string, filter: RunFilter): string {
+  const { tenant, query, status, agent, since } = filter;
+  const own = tenant === undefined ? 'AgentTenant IS NULL' : `AgentTenant = ${quote(tenant)}`;
+  const conditions = [
+    own,
+    `WorkflowType = '${WORKFLOW_TYPE}'`,
+    `TaskQueue = ${quote(taskQueue)}`,
+    "ExecutionStatus != 'ContinuedAsNew'",
+  ];
+  if (status !== undefined) conditions.push(`AgentStatus = '${status}'`);
+  // A workflow that was closed from outside keeps the status that it had.
+  if (status !== undefined && !isTerminal(status)) conditions.push("ExecutionStatus = 'Running'");
+  if (agent !== undefined) conditions.push(`AgentName = ${quote(agent)}`);
+  if (since !== undefined) conditions.push(`StartTime >= '${new Date(since).toISOString()}'`);
+  if (query !== undefined) conditions.push(`(${checked(query)})`, own);
+  return conditions.join(' AND ');
+}
+
+function quote(value: string): string {
+  return `'${value.replaceAll('\\', '\\\\').replaceAll("'", "''")}'`;
+}
+
+/** What servers read differently: escapes, other quotes and comments. */
+const AMBIGUOUS = /[\\`;]|--|\/\*|#/;
+
+/** @throws HelixError `invalid_query` for a query that could end its own parentheses */
+function checked(query: string): string {
+  let depth = 0;
+  let quoted = '';
+  for (const char of query) {
+    if (quoted !== '') {
+      if (char === quoted) quoted = '';
+    } else if (char === "'" || char === '"') quoted = char;
+    else if (char === '(') depth += 1;
+    else if (char === ')') depth -= 1;
+    if (depth < 0) break;
+  }
+  if (depth === 0 && quoted === '' && !AMBIGUOUS.test(query)) return query;
+  throw new HelixError(
+    'invalid_query',
+    'The filter must have balanced parentheses and quotes, and no escapes or comments.',
+  );
+}
+
+interface Timestamp {
+  seconds?: { toString: () => string } | null;
+  nanos?: number | null;
+}
+
+interface Execution {
+  execution?: { workflowId?: string | null } | null;
+  type?: { name?: string | null } | null;
+  startTime?: Timestamp | null;
+  closeTime?: Timestamp | null;
+  searchAttributes?: {
+    indexedFields?: Record<string, { data?: Uint8Array | null }> | null;
+  } | null;
+}
+
+/** Empty for a workflow that is no run of the tenant, whatever the query was. */
+function toListed(
+  { execution, type, startTime, closeTime, searchAttributes }: Execution,
+  tenant: string | undefined,
+): ListedRun[] {
+  const read = (name: string): unknown => decode(searchAttributes?.indexedFields?.[name]?.data);
+  const workflowId = execution?.workflowId ?? '';
+  if (read('AgentTenant') !== tenant || type?.name !== WORKFLOW_TYPE) return [];
+  if (!workflowId.startsWith(PREFIX)) return [];
+  const [status, agent, turn, model] = [
+    ...[read('AgentStatus'), read('AgentName'), read('AgentTurn'), read('AgentModel')],
+  ];
+  const endedAt = toMs(closeTime);
+  return [
+    {
+      runId: workflowId.slice(PREFIX.length),
+      agent: String(agent),
+      status: toStatus(status, endedAt !== undefined),
+      startedAt: toMs(startTime) ?? 0,
+      ...(typeof turn === 'number' && { turn }),
+      ...(typeof model === 'string' && { model }),
+      ...(endedAt !== undefined && { endedAt }),
+    },
+  ];
+}
+
+/** A workflow that was closed from outside has the status that it had. */
+function toStatus(value: unknown, isClosed: boolean): RunStatus {
+  const status = RUN_STATUSES.find((known) => known === value) ?? 'running';
+  return isClosed && !isTerminal(status) ? 'failed' : status;
+}
+
+function decode(data: Uint8Array | null | undefined): unknown {
+  if (data == null) return undefined;
+  const value: unknown = JSON.parse(Buffer.from(data).toString());
+  // Servers may return a keyword as a list of one.
+  return Array.isArray(value) ? value[0] : value;
+}
+
+function toMs(time: Timestamp | null | undefined): number | undefined {
+  if (time == null) return undefined;
+  return Number(String(time.seconds ?? 0)) * 1_000 + Math.floor((time.nanos ?? 0) / 1e6);
+}

@@ -1,0 +1,21 @@
+import { z } from 'zod';
+import { ROLES, type Role } from './actor.js';
+
+/** True if one of the roles is the wanted one, or includes it: an operator may all that others may. */
+export function holdsRole(roles: readonly Role[] | undefined, wanted: Role): boolean {
+  return roles?.some((role) => ROLES.indexOf(role) >= ROLES.indexOf(wanted)) === true;
+}
+
+/**
+ * Who may approve a call, as its tool demands; stored with the call. Absent: the owner of the
+ * conversation, and approvers of the tenant.
+ */
+export const Approvers = z.object({
+  /** The approver needs one of these roles. */
+  roles: z.array(z.enum(ROLES)).optional(),
+  /** The tool's own function decides about the approver; it is in the agent's code. */
+  rule: z.boolean().optional(),
+  /** The owner of the conversation, who asked, may not be the approver. */
+  separate: z.boolean().optional(),
+});
+export type Approvers = z.infer<typeof Approvers>;

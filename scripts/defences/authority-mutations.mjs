@@ -1,0 +1,101 @@
+// The defences of who decides; see mutations.mjs.
+
+const OPERATORS = 'test/e2e/operators.test.ts';
+const REFUND = 'a refund that a colleague has to approve ';
+const MATRIX = 'test/api/operator-access.test.ts';
+
+export const authority = [
+  {
+    defence: 'Authority: what a tool demands of its approver is checked for each answer',
+    file: 'executor/answers.ts',
+    edits: [['await demands.require(who, conversation, call, answer);', '']],
+    suite: OPERATORS,
+    test: `${REFUND}the customer cannot approve it by any way, and a colleague does, with another amount`,
+  },
+  {
+    defence: 'Authority: the owner is no separate approver, whatever the roles are',
+    file: 'protocol/responder.ts',
+    edits: [
+      ['return separate !== true || !isOwner || responder.isEveryone === true;', 'return true;'],
+    ],
+    suite: OPERATORS,
+    test: `${REFUND}a lead cannot approve a request of their own`,
+  },
+  {
+    defence: 'Authority: an answer that was not checked is refused by the transition',
+    file: 'stores/transitions/settle-call.ts',
+    edits: [
+      ["if (guard === '1' && isPersons && permitted !== true) return only('not_allowed');", ''],
+    ],
+    test: 'settle call, an approval a call that demands an approver takes an answer only with the mark of a permission',
+  },
+  {
+    defence: 'Authority: only a call that was read as waiting is marked as permitted',
+    file: 'stores/record/submit-answer.ts',
+    edits: [['permitted: isWaiting', 'permitted: true']],
+    suite: 'test/executor/guarded-answers.test.ts',
+    test: 'an answer that overtakes the question is not taken without a check',
+  },
+  {
+    defence: 'Authority: no session of another tenant is opened',
+    file: 'api/operator-access.ts',
+    edits: [
+      ['record === undefined || !isOfTenant(record, caller.tenantId)', 'record === undefined'],
+    ],
+    suite: MATRIX,
+    test: 'getRun as "viewer" in another tenant, and in none, the session does not exist',
+  },
+  {
+    defence: 'Authority: acts need a role of their own',
+    file: 'api/operator-access.ts',
+    edits: [["if (action !== 'read') await requireAllowed(deps, caller, action, record);", '']],
+    suite: MATRIX,
+    test: 'stopRun as "viewer" a colleague is served by role',
+  },
+  {
+    defence: 'Authority: a list needs a role',
+    file: 'api/routes/operator-waiting.ts',
+    edits: [["      await requireAllowed(deps, caller, 'read');\n", '']],
+    suite: MATRIX,
+    test: 'listTenantWaiting as "" a colleague is served by role',
+  },
+  {
+    defence: 'Authority: a filter of runs ends where its parentheses end',
+    file: 'executor/run-list.ts',
+    edits: [
+      [
+        "if (depth === 0 && quoted === '' && !AMBIGUOUS.test(query)) return query;",
+        'return query;',
+      ],
+    ],
+    suite: 'test/executor/run-list.test.ts',
+    test: "the query for the runs of a tenant a = 1) OR (AgentTenant = 'b' is refused",
+  },
+  {
+    defence: 'Authority: a question that the viewer may not decide is not asked in the stream',
+    file: 'ai-sdk/turns/turn-progress.ts',
+    edits: [
+      ['if (!(await viewer.mayDecide(question))) this.#withheld.add(question.toolCallId);', ''],
+    ],
+    suite: OPERATORS,
+    test: `${REFUND}the customer cannot approve it by any way, and a colleague does, with another amount`,
+  },
+  {
+    defence: 'Authority: nor in the snapshot',
+    file: 'ai-sdk/parts/tool-part.ts',
+    edits: [[' || open.mayDecide === false) return', ') return']],
+    suite: OPERATORS,
+    test: `${REFUND}the customer cannot approve it by any way, and a colleague does, with another amount`,
+  },
+  {
+    defence: 'Inbox: a question is on the list of its tenant as well',
+    file: 'stores/redis/waiting-index.ts',
+    edits: [
+      [
+        '      callRedis(redis.zadd(keys.tenantWaitingOf(key), ...options, now(), sessionId)),\n',
+        '',
+      ],
+    ],
+    test: 'sessions that wait for people the list of a tenant has the sessions of all its owners, and of no other tenant',
+  },
+];

@@ -1,0 +1,184 @@
+import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import { AgentRegistry, defineAgent } from '../../agents/index.js';
+import type { Authorize } from '../../ai-sdk/index.js';
+import { toStoredSessionId } from '../../ai-sdk/index.js';
+import { ROUTES } from '../../api/routes/index.js';
+import type { Route } from '../../api/routes/route.js';
+import { createRuns } from '../../executor/create-runs.js';
+import type { Role } from '../../protocol/actor.js';
+import { createMemoryStores, type MemoryStores } from '../../stores/memory/index.js';
+import { describedBody } from '../support/described-body.js';
+import { createFakeRuntime } from '../support/fake-runtime.js';
+import { drive, newCall, type SessionDriver } from '../support/session-driver.js';
+import { startApi, type ApiServer } from './api-server.js';
+import { ASKED_BY_OPERATORS } from './route-requests.js';
+
+/** Every route of operators, requested with each role, in the session's tenant and in others. */
+let stores: MemoryStores;
+let api: ApiServer;
+let session: SessionDriver;
+let runId: string;
+let authorize: Authorize | undefined;
+
+const logger = { info: () => undefined, warn: () => undefined, error: () => undefined };
+const nothing = (): Promise<void> => Promise.resolve();
+
+async function start(): Promise<void> {
+  stores = createMemoryStores();
+  const agents = new AgentRegistry([
+    defineAgent({ name: 'tester', systemPrompt: '', llmConfig: { model: 'scripted' } }),
+  ]);
+  const executor = createRuns({
+    store: stores.store,
+    streamManager: stores.streamManager,
+    workflows: {
+      ...{ fleet: 'test', namespace: 'test', start: nothing, answer: nothing, stop: nothing },
+      state: async () => 'running',
+      closedSince: async () => [],
+    },
+    runList: {
+      list: async ({ tenant }) => ({
+        runs:
+          tenant === 'acme' ? [{ runId, agent: 'tester', status: 'running', startedAt: 1 }] : [],
+      }),
+      count: async ({ tenant, status }) =>
+        tenant === 'acme' && (status ?? 'waiting_approval') === 'waiting_approval' ? 1 : 0,
+    },
+    agents,
+    searchAttributes: true,
+    logger,
+  });
+  api = await startApi(createFakeRuntime(), {
+    executor: { runs: executor },
+    stateStore: stores.store,
+    streamManager: stores.streamManager,
+    agents,
+    authorize,
+    allowUnauthenticated: false,
+    authenticate: (request) => {
+      const [userId, tenantId, roles = ''] = (request.get('x-user') ?? '').split('@');
+      if (!userId) return undefined;
+      return {
+        userId,
+        ...(tenantId !== undefined && tenantId !== '' && { tenantId }),
+        roles: roles.split(',').filter((role) => role !== '') as Role[],
+      };
+    },
+  });
+  session = drive(stores, toStoredSessionId('mine', 'acme'));
+  const begun = await session.begin({ owner: 'ann', tenant: 'acme' });
+  if (begun.kind !== 'begun') throw new Error(begun.kind);
+  ({ runId } = begun.run);
+  await session.ask(runId, 1, [newCall('c1', 'approval', { deadlineMs: 60_000 })]);
+}
+
+beforeEach(() => {
+  authorize = undefined;
+});
+afterEach(() => api.close());
+
+async function ask(
+  route: Route,
+  user: string,
+  { about = 'mine', run = runId } = {},
+): Promise<{ status: number; code: string | undefined; text: string }> {
+  const { body } = ASKED_BY_OPERATORS[route.id] ?? {};
+  const path = route.path
+    .replace(':sessionId', about)
+    .replace(':toolCallId', 'c1')
+    .replace(':runId', encodeURIComponent(run));
+  const response = await fetch(api.url + path, {
+    method: route.method.toUpperCase(),
+    headers: { 'x-user': user, ...(body && { 'content-type': 'application/json' }) },
+    ...(body !== undefined && { body: JSON.stringify(body) }),
+  });
+  const text = await response.text();
+  const { code } = JSON.parse(text) as { code?: string };
+  return { status: response.status, code, text };
+}
+
+const picture = async (): Promise<string> =>
+  JSON.stringify(await stores.store.sessions.view(session.id));
+
+const routes = ROUTES.filter(({ id }) => id in ASKED_BY_OPERATORS);
+
+/** The least role that each route needs. */
+const NEEDS: Record<string, Role> = {
+  ...{ listTenantWaiting: 'viewer', listRuns: 'viewer', countRuns: 'viewer', getRun: 'viewer' },
+  readTenantSession: 'viewer',
+  ...{ answerTenantCall: 'approver', extendTenantDeadline: 'approver' },
+  ...{ stopRun: 'operator', resumeRun: 'operator', retryRun: 'operator' },
+};
+const RANK = ['', 'viewer', 'approver', 'operator'];
+
+const cases = routes.flatMap((route) => RANK.map((role) => [route.id, role, route] as const));
+
+describe.each(cases)('%s as "%s"', (id, role, route) => {
+  beforeEach(start);
+  const isListed = !/:(sessionId|runId)/.test(route.path);
+  const mayAct = RANK.indexOf(role) >= RANK.indexOf(NEEDS[id] ?? '');
+
+  it('a colleague is served by role', async () => {
+    const before = await picture();
+    const answered = await ask(route, `col@acme@${role}`);
+    if (mayAct) {
+      expect(answered.status).toBeLessThan(300);
+      describedBody(route, answered.status).parse(JSON.parse(answered.text));
+      return;
+    }
+    const isStranger = role === '' && !isListed;
+    expect([answered.status, answered.code]).toEqual(
+      isStranger ? [404, 'not_found'] : [403, 'not_allowed'],
+    );
+    expect(await picture()).toBe(before);
+  });
+
+  it('in another tenant, and in none, the session does not exist', async () => {
+    const before = await picture();
+    for (const tenant of ['other', '']) {
+      const user = `col@${tenant}@${role}`;
+      const answered = await ask(route, user);
+      const unknown = await ask(route, user, { about: 'unknown', run: 'unknown:1-abc' });
+      expect([answered.status, answered.code]).toEqual([unknown.status, unknown.code]);
+      if (!isListed) expect(answered).toMatchObject({ status: 404, code: 'not_found' });
+      expect(answered.text).not.toMatch(/tester|ann|acme|c1/);
+    }
+    expect(await picture()).toBe(before);
+  });
+});
+
+describe('the rule of a host', () => {
+  const byId = (id: string): Route => {
+    const route = routes.find((each) => each.id === id);
+    if (route === undefined) throw new Error(`no route ${id}`);
+    return route;
+  };
+
+  it('it replaces the roles, and sees the session and the call', async () => {
+    const seen: unknown[] = [];
+    authorize = ({ userId }, action, subject) => {
+      seen.push([action, subject]);
+      return userId === 'col' && action !== 'stop';
+    };
+    await start();
+    expect(await ask(byId('stopRun'), 'col@acme@operator')).toMatchObject({ status: 403 });
+    expect(await ask(byId('answerTenantCall'), 'bob@acme@operator')).toMatchObject({ status: 404 });
+    expect(await ask(byId('answerTenantCall'), 'col@acme@')).toMatchObject({ status: 202 });
+    const about = { sessionId: 'mine', owner: 'ann', tenant: 'acme', agent: 'tester' };
+    expect(seen).toContainEqual([
+      'answer',
+      { session: about, call: expect.objectContaining({ toolCallId: 'c1', kind: 'approval' }) },
+    ]);
+  });
+
+  it("it may keep the owner from answering, and cannot open another tenant's sessions", async () => {
+    authorize = ({ userId }) => userId !== 'ann';
+    await start();
+    const own = { 'x-user': 'ann@acme' };
+    const answered = await api.post('/api/chat/mine/pending/c1', { approved: true }, own);
+    expect([answered.status, await answered.json()]).toMatchObject([403, { code: 'not_allowed' }]);
+    const snapshot = await api.get('/api/chat/mine/snapshot', own);
+    expect(await snapshot.json()).toMatchObject({ pending: [{ mayDecide: false }] });
+    expect(await ask(byId('readTenantSession'), 'bob@other@')).toMatchObject({ status: 404 });
+  });
+});

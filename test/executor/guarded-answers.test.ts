@@ -1,0 +1,105 @@
+import { expect, it } from '@jest/globals';
+import { z } from 'zod';
+import type { ApproverRule } from '../../agents/approver-rule.js';
+import { AgentRegistry, defineAgent, defineTool } from '../../agents/index.js';
+import { createAnswerApi, type AnswerOptions } from '../../executor/answers.js';
+import type { UncheckedAnswer } from '../../protocol/answers.js';
+import type { Approvers } from '../../protocol/roles.js';
+import { createMemoryStores } from '../../stores/memory/index.js';
+import { drive, newCall, newSessionId } from '../support/session-driver.js';
+
+const rule: ApproverRule = (_responder, { input }) =>
+  (input as { amount: number }).amount <= 100 || { allowed: false, reason: 'above your limit' };
+const pay = defineTool({
+  name: 'approval-tool',
+  description: 'Pays.',
+  inputSchema: z.object({ amount: z.number() }),
+  requireApproval: true,
+  approvers: rule,
+  execute: () => 'paid',
+});
+const agents = new AgentRegistry([
+  defineAgent({
+    name: 'tester',
+    systemPrompt: '',
+    tools: [pay],
+    llmConfig: { model: 'scripted' },
+  }),
+]);
+
+/** A conversation of ann in which a call waits, or will. */
+async function start(approvers: Approvers) {
+  const { store, ...rest } = createMemoryStores();
+  const session = drive({ store, ...rest }, newSessionId());
+  const begun = await session.begin({ owner: 'ann', agent: 'tester' });
+  if (begun.kind !== 'begun') throw new Error(begun.kind);
+  const { runId } = begun.run;
+  const ask = () =>
+    session.ask(runId, 1, [newCall('c1', 'approval', { approvers, input: { amount: 5 } })]);
+  const answers = createAnswerApi({
+    store,
+    agents,
+    workflows: { answer: () => Promise.resolve() },
+    logger: { warn: () => undefined },
+  });
+  const answer = async (given: object, options?: AnswerOptions): Promise<unknown> => {
+    const to = { sessionId: session.id, toolCallId: 'c1', kind: 'approval-response', ...given };
+    try {
+      return (await answers.submitToolResult(to as UncheckedAnswer, options)).kind;
+    } catch (error) {
+      const { code, detail } = error as { code?: string; detail?: unknown };
+      return detail === undefined ? code : [code, detail];
+    }
+  };
+  const state = async () => (await store.calls.read(session.id, 'c1'))?.state;
+  return { store, session, ask, answer, answers, state };
+}
+
+it('a program names the person who answers, with the roles that it has verified', async () => {
+  const { ask, answer, state } = await start({ roles: ['approver'], separate: true });
+  await ask();
+  expect(await answer({ approved: true })).toBe('not_allowed');
+  expect(await answer({ approved: true, by: 'bob' })).toBe('not_allowed');
+  const ann = { userId: 'ann', roles: ['approver' as const] };
+  expect(await answer({ approved: true, by: 'bob' }, { responder: ann })).toBe('not_allowed');
+  expect(await state()).toBe('waiting');
+  const bob = { ...ann, userId: 'bob' };
+  expect(await answer({ approved: true, by: 'bob' }, { responder: bob })).toBe('stored');
+});
+
+it('the owner may withdraw what was asked, and a stranger to it may not', async () => {
+  const cancel = { kind: 'client-tool-result', error: 'never mind' };
+  for (const withdrawal of [{ approved: false }, cancel]) {
+    const { ask, answer } = await start({ separate: true, roles: ['approver'] });
+    await ask();
+    expect(await answer({ ...withdrawal, by: 'bob' })).toBe('not_allowed');
+    expect(await answer({ ...withdrawal, by: 'ann' })).toBe('stored');
+  }
+});
+
+it("a tool's function is asked about the input that would be executed", async () => {
+  const { ask, answer, answers, store, session } = await start({ rule: true });
+  await ask();
+  const found = await store.sessions.withCalls(session.id);
+  if (found?.openCalls[0] === undefined) throw new Error('nothing waits');
+  const { spec } = found.openCalls[0];
+  expect(await answers.mayApprove({ userId: 'bob' }, found.record, spec)).toBe(true);
+  const edited = { approved: true, by: 'bob', input: { amount: 500 } };
+  expect(await answer(edited)).toEqual(['not_allowed', { reason: 'above your limit' }]);
+  expect(await answer({ ...edited, input: { amount: 100 } })).toBe('stored');
+});
+
+it('an answer that overtakes the question is not taken without a check', async () => {
+  const { store, ask, answer, state } = await start({ separate: true });
+  const { read } = store.calls;
+  let isAsked = false;
+  store.calls.read = async (...args) => {
+    const before = await read(...args);
+    // The step is committed between the read and the answer.
+    if (!isAsked) await ask();
+    isAsked = true;
+    return before;
+  };
+  expect(await answer({ approved: true, by: 'ann' })).toBe('not_allowed');
+  expect(await state()).toBe('waiting');
+});

@@ -1,0 +1,45 @@
+import { describe, expect, it } from '@jest/globals';
+import { toRunQuery } from '../../executor/run-list.js';
+
+const OWN = "AgentTenant = 'acme'";
+
+describe('the query for the runs of a tenant', () => {
+  it("the caller's query stands within parentheses, between two conditions for the tenant", () => {
+    const query = toRunQuery('q', { tenant: 'acme', query: 'AgentTurn > 1 OR AgentTurn = 0' });
+    expect(query.startsWith(OWN)).toBe(true);
+    expect(query.endsWith(`(AgentTurn > 1 OR AgentTurn = 0) AND ${OWN}`)).toBe(true);
+  });
+
+  it('a caller without a tenant gets runs without one', () => {
+    expect(toRunQuery('q', {})).toMatch(/^AgentTenant IS NULL AND /);
+  });
+
+  it('names are quoted', () => {
+    const query = toRunQuery("q'", { tenant: "a'b\\", agent: "x' OR 'y" });
+    expect(query).toContain("AgentTenant = 'a''b\\\\' AND ");
+    expect(query).toContain("TaskQueue = 'q'''");
+    expect(query).toContain("AgentName = 'x'' OR ''y'");
+  });
+
+  it.each([
+    "a = 1) OR (AgentTenant = 'b'",
+    'a = 1) OR (b = 2) OR (c = 3',
+    '(a = 1',
+    "a = 'x",
+    `a = "x'`,
+    "a = '\\'' ) OR (b = '",
+    'a = 1 -- ',
+    'a = 1 /* ',
+    'a = 1 # ',
+    'a = `b`',
+    'a = 1;',
+  ])('%s is refused', (query) => {
+    expect(() => toRunQuery('q', { tenant: 'acme', query })).toThrow(
+      expect.objectContaining({ code: 'invalid_query' }),
+    );
+  });
+
+  it.each(["a = ')'", `a = "it's (" AND (b = 1 OR c IN ('x', 'y'))`])('%s is taken', (query) => {
+    expect(toRunQuery('q', { query })).toContain(`(${query})`);
+  });
+});

@@ -1,0 +1,39 @@
+import { SignJWT } from 'jose';
+
+/** The key of tokens in tests. */
+export const SECRET = 'a secret of thirty-two bytes, at least';
+
+/** Requests of one user. */
+export interface Person {
+  get: (path: string) => Promise<Response>;
+  post: (path: string, body?: object) => Promise<Response>;
+}
+
+/** Signs users in at a product whose tokens have roles as Keycloak's have. */
+export function createSignIn(getUrl: () => string) {
+  return async (sub: string, tenant: string | undefined, ...roles: string[]): Promise<Person> => {
+    const token = await new SignJWT({ sub, tenant_id: tenant, realm_access: { roles } })
+      .setProtectedHeader({ alg: 'HS256' })
+      .setExpirationTime('5m')
+      .sign(new TextEncoder().encode(SECRET));
+    const headers = { authorization: `Bearer ${token}`, 'content-type': 'application/json' };
+    const url = (path: string): string => `${getUrl()}/api/${path}`;
+    return {
+      get: (path) => fetch(url(path), { headers }),
+      post: (path, body = {}) =>
+        fetch(url(path), { method: 'POST', headers, body: JSON.stringify(body) }),
+    };
+  };
+}
+
+export async function json<T>(reply: Promise<Response>): Promise<T> {
+  return (await (await reply).json()) as T;
+}
+
+/** Status and code of a refusal, or of another reply the status alone. */
+export async function outcome(reply: Promise<Response>): Promise<[number, string?]> {
+  const response = await reply;
+  const text = await response.text();
+  const { code } = (text.startsWith('{') ? JSON.parse(text) : {}) as { code?: string };
+  return code === undefined ? [response.status] : [response.status, code];
+}
