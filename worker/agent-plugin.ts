@@ -22,7 +22,8 @@ import type { Store } from '../stores/contract/store.js';
 import type { StreamManager } from '../stores/log/stream-manager.js';
 import { createTallyMeter } from '../stores/record/tally-meter.js';
 import type { SlotLimits } from '../activities/tool/fair-slots.js';
-import { createLeaseOfWorker, type LeaseOptions } from './lease/lease-worker.js';
+import { beginLease, type BegunLease, type LeaseOptions } from './lease/lease-worker.js';
+import { createTakeOver } from './lease/take-over.js';
 import { createCoreMeter } from './metrics/core-meter.js';
 import { createToolWorker, runBeside } from './tool-worker.js';
 import {
@@ -61,7 +62,7 @@ export interface AgentPluginOptions {
   /** Concurrent tool executions in one process, in total and for one user. Default: 200 and 50. */
   toolSlots?: SlotLimits;
   /** Names of this process's lease and of its predecessor's; ignored if the store has no leases. */
-  lease?: LeaseOptions;
+  lease?: LeaseOptions | BegunLease;
   /** Counts what happens to runs. Default: the meter of Temporal's `Runtime`, see docs/operating.md. */
   meter?: MetricMeter;
   /** Default: no logging. */
@@ -113,7 +114,7 @@ export function createAgentPlugin(options: AgentPluginOptions): WorkerPlugin & B
   const tally = createTallyMeter(stores.store.tallies);
   let createTools: (() => Promise<Worker>) | undefined;
   let isDraining = (): boolean => false;
-  let held: ReturnType<typeof createLeaseOfWorker> | undefined;
+  let held: BegunLease | undefined;
   let whileItRuns: (signal: AbortSignal) => Promise<void>[] = () => [];
 
   async function compose(worker: WorkerOptions) {
@@ -128,10 +129,12 @@ export function createAgentPlugin(options: AgentPluginOptions): WorkerPlugin & B
     );
     const { leases } = stores.store;
     const { unansweredMs } = stores;
-    const of = { client, namespace, unansweredMs, meter, logger };
-    held = leases && createLeaseOfWorker({ ...options.lease, ...of, leases });
-    // The rest takes a while.
-    held?.begin();
+    const given = options.lease;
+    held =
+      given !== undefined && 'judge' in given
+        ? given
+        : leases && beginLease({ ...given, namespace, unansweredMs, logger, leases });
+    held?.countWith(meter);
     const workflows = createRunWorkflows(client, taskQueue, stores.store);
     const searchAttributes = await registerSearchAttributes(connection, namespace, logger);
     const runs = createRuns({
@@ -154,7 +157,7 @@ export function createAgentPlugin(options: AgentPluginOptions): WorkerPlugin & B
     const lease = held?.lease;
     const judge = held?.judge;
     whileItRuns = (signal) => [
-      ...(judge === undefined ? [] : [judge(signal)]),
+      ...(judge === undefined ? [] : [judge(signal, createTakeOver(client))]),
       ...(options.sweep === false ? [] : sweeps.map((sweep) => sweepUntil(signal, sweep))),
       ...(versioning?.makeCurrent === undefined || versioning.makeCurrent === false
         ? []

@@ -1,35 +1,16 @@
-import { DefaultLogger, NativeConnection, Runtime } from '@temporalio/worker';
-import { AgentRegistry, modelFromSpec } from '../agents/index.js';
+import type { LanguageModel } from 'ai';
 import { parseEnv } from '../config/env.js';
-import { readPayloadKeys } from '../config/payload-keys.js';
-import { createLogger, type Logger } from '../config/logger.js';
-import { isLoopback } from '../config/loopback.js';
-import { endWithParent, startProcess, untilReachable, withoutSecrets } from '../config/startup.js';
+import { createLogger } from '../config/logger.js';
+import { endWithParent, startProcess } from '../config/startup.js';
 import { readTemporal } from '../config/temporal.js';
-import type { ReadinessChecks } from '../api/deps.js';
-import type { Listening } from '../api/listen.js';
-import { createChargeCounter } from '../examples/charge-counter.js';
-import { createExampleAgents } from '../examples/index.js';
-import { createPayloadCodec } from '../executor/payload-codec.js';
 import { createRedisStores } from '../stores/redis/index.js';
-import { createAgentWorker } from './create-worker.js';
-import { exportAt, freeLoopbackAddress, metricsFrom } from './metrics/exporter.js';
+import { beginLease } from './lease/lease-worker.js';
 
 async function main(): Promise<void> {
   endWithParent(process);
   const config = parseEnv(process.env);
+  const temporal = readTemporal(process.env);
   const logger = createLogger({ name: 'worker', level: config.LOG_LEVEL });
-  const model = await modelFromSpec(config.MODEL, config);
-  const admin = config.WORKER_METRICS_PORT;
-  const exporter = admin && (await freeLoopbackAddress());
-  Runtime.install({
-    ...(exporter !== undefined && { telemetryOptions: { metrics: exportAt(exporter) } }),
-    logger: new DefaultLogger('WARN', ({ level, message, meta }) => {
-      const err: unknown = meta?.['error'];
-      logger[level === 'ERROR' ? 'error' : 'warn']({ err, meta }, message);
-    }),
-  });
-
   const redis = createRedisStores({
     url: config.REDIS_URL,
     whenAway: 'wait',
@@ -39,89 +20,37 @@ async function main(): Promise<void> {
     auditKeys: config.AUDIT_KEY,
     auditTtlSeconds: config.AUDIT_TTL,
   });
-  await untilReachable(`Redis at ${withoutSecrets(config.REDIS_URL)}`, redis.ping);
-  for (const warning of (await redis.settings()).warnings) logger.warn(warning);
-  const temporal = readTemporal(process.env);
-  const payloadKeys = readPayloadKeys(config.TEMPORAL_CODEC_KEYS);
-  const connection = await untilReachable(`Temporal at ${temporal.address}`, () =>
-    NativeConnection.connect(temporal.connection),
-  );
-
+  const { leases } = redis.store;
+  const lease =
+    leases &&
+    beginLease({
+      id: config.LEASE_ID,
+      replaces: config.ENDED_LEASE_ID,
+      leases,
+      namespace: temporal.namespace,
+      unansweredMs: redis.unansweredMs,
+      logger,
+    });
+  lease?.lease.start();
+  // The packages of Temporal take most of the time that it takes to start.
+  const [{ runWorker }, { createExampleAgents }, { createChargeCounter }] = await Promise.all([
+    import('./run-worker.js'),
+    import('../examples/index.js'),
+    import('../examples/charge-counter.js'),
+  ]);
   const charges = createChargeCounter(config.REDIS_URL);
-  const agents = new AgentRegistry(
+  const agentsOf = (model: LanguageModel) =>
     createExampleAgents({
       countCharge: charges.count,
       model,
       lab: config.LAB ?? true,
       labShape: config.LAB_SHAPE,
-    }),
-  );
-  const publicUrl = config.PUBLIC_URL;
-  const worker = await createAgentWorker({
-    connection,
-    namespace: temporal.namespace,
-    dataConverter: payloadKeys && { payloadCodecs: [createPayloadCodec(payloadKeys)] },
-    taskQueue: config.TASK_QUEUE,
-    agents,
-    stores: redis,
-    startWithinMs: config.START_WITHIN * 1000,
-    modelSlots: config.MODEL_SLOTS,
-    toolSlots: { total: config.TOOL_SLOTS, perUser: config.TOOLS_PER_USER },
-    lease: { id: config.LEASE_ID, replaces: config.ENDED_LEASE_ID },
-    modelName: config.MODEL,
-    ...(publicUrl !== undefined && {
-      sessionUrl: (sessionId: string) => `${publicUrl}/?session=${sessionId}`,
-    }),
-    logger,
-  });
-  const server =
-    admin &&
-    (await serveMetrics(admin, exporter ?? '', {
-      logger,
-      checks: {
-        redis: redis.ping,
-        temporal: async () => {
-          await connection.workflowService.getSystemInfo({});
-        },
-        worker: () =>
-          worker.getState() === 'RUNNING' ? Promise.resolve() : Promise.reject(new Error('leaves')),
-      },
-    }));
+    });
   try {
-    logger.info(
-      {
-        taskQueue: config.TASK_QUEUE,
-        metricsPort: server?.port,
-        agents: agents.getRegisteredTypes(),
-      },
-      'worker runs',
-    );
-    // Resolves after SIGINT or SIGTERM, which Temporal's runtime handles.
-    await worker.run();
+    await runWorker({ config, temporal, logger, redis, lease, agentsOf });
   } finally {
-    await server?.close();
     charges.close();
-    await redis.close();
-    await connection.close();
   }
-}
-
-/** What Temporal's SDK exports on an address of its own, with the state of this process. */
-async function serveMetrics(
-  { host, port }: { host: string; port: number },
-  exporter: string,
-  { checks, logger }: { checks: ReadinessChecks; logger: Logger },
-): Promise<Listening> {
-  // The code of the API's guards is loaded only where it is needed.
-  const [{ createMetricsApp }, { createReadiness }, { listen }] = await Promise.all([
-    import('../api/create-metrics-app.js'),
-    import('../api/readiness.js'),
-    import('../api/listen.js'),
-  ]);
-  const hostNames = isLoopback(host) ? [] : undefined;
-  const readReadiness = createReadiness(checks);
-  const app = createMetricsApp(metricsFrom(exporter), logger, { hostNames, readReadiness });
-  return listen(app, port, host);
 }
 
 startProcess(main);

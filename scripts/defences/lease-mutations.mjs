@@ -147,19 +147,17 @@ const holding = [
   },
   {
     defence: 'Leases: what a process saw while it started counts, if no gap followed',
-    file: 'worker/lease/worker-lease.ts',
-    edits: [
-      ['newest.steadySince === joinedAt ? firstAt : newest.steadySince', 'newest.steadySince'],
-    ],
+    file: 'worker/lease/sequence.ts',
+    edits: [['steadySince === first ? since : steadySince', 'steadySince']],
     suite: HOLDING,
     test: 'sees from its beginning on how others do, if its renewals follow without a gap',
   },
   {
     defence: 'Leases: a gap after the first renewal counts',
-    file: 'worker/lease/worker-lease.ts',
-    edits: [['newest === undefined && isSteadyFrom(firstAt)', 'newest === undefined']],
-    suite: HOLDING,
-    test: 'its beginning does not count if a gap follows',
+    file: 'worker/lease/sequence.ts',
+    edits: [['newest !== undefined && now() - newest.sentAt < leaseMs', 'newest !== undefined']],
+    suite: 'test/worker/lease/sequence.test.ts',
+    test: 'after a gap between two sources renewals count from its end',
   },
   {
     defence: 'Leases: what an attempt leaves for its successor is kept',
@@ -171,7 +169,7 @@ const holding = [
   {
     defence: 'Leases: a lease is listed before anything is registered under it',
     file: 'worker/lease/worker-lease.ts',
-    edits: [['begun = leases.renew(id, STARTING_MS)', 'begun = Promise.resolve()']],
+    edits: [['begin().begun.then(', 'Promise.resolve().then(']],
     suite: HOLDING,
     test: 'is listed before anything is registered, also if its renewals have not begun',
   },

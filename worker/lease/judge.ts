@@ -7,7 +7,6 @@ import type { WorkerLease } from './worker-lease.js';
 export interface JudgeOptions {
   leases: Leases;
   own: Pick<WorkerLease, 'holder' | 'isOwn' | 'steadySince'>;
-  takeOver: TakeOver;
   times: LeaseTimes;
   /** The clock of `own.steadySince`, ms. */
   now: () => number;
@@ -27,12 +26,15 @@ const LOOKS_AT_ONCE = 8;
 const SOONEST_MS = 20;
 
 /**
- * Watches the leases of other workers and takes over the attempts of those that died.
+ * Looks at the leases of other workers, and takes over the attempts of those that died. Without the
+ * means to do that it only remembers what it has seen.
  *
  * @returns ms until the next look
  */
-export function createJudge(options: JudgeOptions): () => Promise<number> {
-  const { leases, own, takeOver, times, now, meter = NO_METER, logger } = options;
+export type Look = (takeOver?: TakeOver) => Promise<number>;
+
+export function createJudge(options: JudgeOptions): Look {
+  const { leases, own, times, now, meter = NO_METER, logger } = options;
   let sightings = new Map<string, Sighting>();
 
   /** Looks at the leases that follow this worker's own, so that each lease has a few watchers. */
@@ -52,7 +54,7 @@ export function createJudge(options: JudgeOptions): () => Promise<number> {
     return states;
   }
 
-  async function take(holder: string, which: 'most' | 'all'): Promise<void> {
+  async function take(takeOver: TakeOver, holder: string, which: 'most' | 'all'): Promise<void> {
     // Its holder may have renewed it while others were taken over.
     const { leftMs, isEnded } = await leases.look(holder);
     if (leftMs > 0 && !isEnded) return;
@@ -72,13 +74,13 @@ export function createJudge(options: JudgeOptions): () => Promise<number> {
     const takeNext = async (): Promise<void> => {
       for (let one = left.shift(); one !== undefined; one = left.shift()) {
         if (now() > giveUpAt) return;
-        await takeOne(holder, one);
+        await takeOne(takeOver, holder, one);
       }
     };
     await Promise.all(Array.from({ length: AT_ONCE }, takeNext));
   }
 
-  async function takeOne(holder: string, work: HeldWork): Promise<void> {
+  async function takeOne(takeOver: TakeOver, holder: string, work: HeldWork): Promise<void> {
     try {
       await takeOver(work);
       await leases.release(holder, work.id);
@@ -91,7 +93,7 @@ export function createJudge(options: JudgeOptions): () => Promise<number> {
     }
   }
 
-  return async () => {
+  return async (takeOver) => {
     const states = await watch();
     const [at, steadySince] = [now(), own.steadySince()];
     const seen = new Map<string, Sighting>();
@@ -106,7 +108,8 @@ export function createJudge(options: JudgeOptions): () => Promise<number> {
     }
     // Before anything is taken over, which may fail: what was seen must not grow old.
     sightings = seen;
-    for (const [holder, takes] of due) await take(holder, takes);
+    if (takeOver === undefined) return nextMs;
+    for (const [holder, takes] of due) await take(takeOver, holder, takes);
     return nextMs;
   };
 }

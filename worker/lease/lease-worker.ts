@@ -1,11 +1,10 @@
 import { randomUUID } from 'node:crypto';
-import type { Client } from '@temporalio/client';
-import type { RunMeter } from '../../protocol/run-meter.js';
+import { NO_METER, type RunMeter } from '../../protocol/run-meter.js';
 import { sleep } from '../../protocol/time.js';
 import type { Leases } from '../../stores/contract/leases.js';
 import { monotonicMs } from './clock.js';
 import { createJudge } from './judge.js';
-import { createTakeOver } from './take-over.js';
+import type { TakeOver } from './take-over.js';
 import { LEASE_TIMES } from './verdict.js';
 import { createWorkerLease, type WorkerLease } from './worker-lease.js';
 
@@ -21,40 +20,38 @@ export interface LeaseOptions {
 
 interface LeaseDeps extends LeaseOptions {
   leases: Leases;
-  client: Client;
   namespace: string;
   unansweredMs: (() => number) | undefined;
-  meter?: RunMeter | undefined;
   logger: { info: Log; warn: Log };
 }
 type Log = (fields: object, message: string) => void;
 
 /** The lease of a worker, and its part in judging the leases of others. */
-export function createLeaseOfWorker(deps: LeaseDeps): {
+export interface BegunLease {
   lease: WorkerLease;
-  /**
-   * For a process that is about to run its worker: it sees which leases are held, so that it can
-   * judge them soon if they lapse meanwhile.
-   */
-  begin: () => void;
-  /** Watches the leases of others until the signal fires. */
-  judge: (signal: AbortSignal) => Promise<void>;
-} {
-  const { client, namespace, id = randomUUID(), replaces, meter, logger } = deps;
-  const { unansweredMs = () => 0 } = deps;
+  /** Watches the leases of others until the signal fires, and takes over what dead ones held. */
+  judge: (signal: AbortSignal, takeOver: TakeOver) => Promise<void>;
+  /** Counts what happens from now on. */
+  countWith: (meter: RunMeter) => void;
+}
+
+/**
+ * Begins the lease of a process whose worker is about to run. The sooner it begins, the sooner it can
+ * judge: it sees by then which leases are held. Nothing here needs Temporal, whose packages take a
+ * while to load.
+ */
+export function beginLease(deps: LeaseDeps): BegunLease {
+  const { namespace, id = randomUUID(), replaces, logger, unansweredMs = () => 0 } = deps;
   const leases = { ...deps.leases.of(namespace) };
   const times = LEASE_TIMES;
+  let counts = NO_METER;
+  const meter: RunMeter = (event) => {
+    counts(event);
+  };
   const lease = createWorkerLease({ leases, namespace, id, times, unansweredMs, meter, logger });
-  const takeOver = createTakeOver(client);
-  const look = createJudge({
-    leases,
-    own: lease,
-    takeOver,
-    times,
-    now: monotonicMs,
-    meter,
-    logger,
-  });
+  const look = createJudge({ leases, own: lease, times, now: monotonicMs, meter, logger });
+  lease.begin();
+  look().catch(() => undefined);
 
   /** The names under which a process held its lease begin with its id. */
   async function endFormer(former: string): Promise<void> {
@@ -65,26 +62,25 @@ export function createLeaseOfWorker(deps: LeaseDeps): {
     await Promise.all(ended.map((each) => leases.end(each)));
   }
 
-  return {
-    lease,
-    begin: () => {
-      lease.begin();
-      look().catch(() => undefined);
-    },
-    judge: (signal) => Promise.race([watch(signal), untilAborted(signal)]),
-  };
-
-  async function watch(signal: AbortSignal): Promise<void> {
+  async function watch(signal: AbortSignal, takeOver: TakeOver): Promise<void> {
     if (replaces !== undefined) {
       await endFormer(replaces).catch((error: unknown) => {
         logger.warn({ err: error }, 'the lease of the former process could not be ended');
       });
     }
     while (!signal.aborted) {
-      const nextMs = await look().catch(() => times.renewMs);
+      const nextMs = await look(takeOver).catch(() => times.renewMs);
       await sleep(nextMs, signal);
     }
   }
+
+  return {
+    lease,
+    countWith: (next) => {
+      counts = next;
+    },
+    judge: (signal, takeOver) => Promise.race([watch(signal, takeOver), untilAborted(signal)]),
+  };
 }
 
 /** A look that waits for an unavailable Redis does not delay the end of the worker. */

@@ -25,6 +25,8 @@ export interface RenewalOptions {
   leases: Pick<Leases, 'renew'>;
   id: string;
   times: LeaseTimes;
+  /** How long one renewal lasts. Default: `times.leaseMs`. */
+  forMs?: number;
   pulse: Pulse;
   /** A monotonic clock that all threads of the process share, ms. */
   now: () => number;
@@ -45,6 +47,7 @@ const HUNG_MS = 10_000;
  */
 export function createRenewals(options: RenewalOptions): { turn: () => Promise<void> } {
   const { leases, id, times, pulse, now, onReport, onHung } = options;
+  const { forMs = times.leaseMs } = options;
   let generation = 0;
   let ticks = pulse.ticks();
   let still = 0;
@@ -56,7 +59,7 @@ export function createRenewals(options: RenewalOptions): { turn: () => Promise<v
 
   async function renew(): Promise<void> {
     const begun = now();
-    const { isOver, stops } = await leases.renew(holder(), times.leaseMs);
+    const { isOver, stops } = await leases.renew(holder(), forMs);
     const hasGap = sentAt === undefined || now() - sentAt >= times.leaseMs;
     if (hasGap) steadySince = begun;
     sentAt = begun;

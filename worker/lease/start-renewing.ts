@@ -4,6 +4,7 @@ import type { Leases, LeaseThread } from '../../stores/contract/leases.js';
 import { monotonicMs } from './clock.js';
 import { startPulse } from './pulse.js';
 import { createRenewals, type RenewalReport } from './renewals.js';
+import { inSequence } from './sequence.js';
 import type { ThreadInput } from './thread.js';
 import type { LeaseTimes } from './verdict.js';
 
@@ -17,43 +18,89 @@ export interface RenewingOptions {
   onReport: (report: RenewalReport) => void;
 }
 
+export interface Renewing {
+  /** Resolves once the lease is listed, or could not be. */
+  begun: Promise<void>;
+  /** Renews it as a worker does that runs. */
+  run: () => void;
+  stop: () => void;
+}
+
+/** A process that starts is busy, and renews for this long at once. */
+const STARTING_MS = 5_000;
+/** A process that has not run its worker by then may never do so. */
+const NEVER_RUN_MS = 30_000;
 /** A thread that ended is started again after this long. */
 const AGAIN_MS = 1_000;
 
 /**
- * Renews the lease in a thread of its own, or on this one if the store cannot be opened in another
- * thread, as the one in memory.
+ * Renews a lease: at first on this thread, and once `run` is called in a thread of its own, or on
+ * this one if the store cannot be opened in another thread, as the one in memory.
  */
-export function startRenewing(options: RenewingOptions): { stop: () => void } {
-  const { thread } = options.leases;
-  return thread === undefined ? renewHere(options) : renewInThread(options, thread);
+export function startRenewing(options: RenewingOptions): Renewing {
+  const { leases, times } = options;
+  const next = inSequence(options.onReport, times.leaseMs, monotonicMs);
+  const first = renewHere({ ...options, onReport: next() }, STARTING_MS);
+  const unused = setTimeout(first.stop, NEVER_RUN_MS).unref();
+  let running: { stop: () => void } | undefined;
+  return {
+    begun: first.begun,
+    run: () => {
+      clearTimeout(unused);
+      // It takes a while until another thread has started.
+      const source = (): ((report: RenewalReport) => void) => {
+        const onReport = next();
+        return (report) => {
+          first.stop();
+          onReport(report);
+        };
+      };
+      running ??=
+        leases.thread === undefined
+          ? renewHere({ ...options, onReport: source() })
+          : renewInThread(options, leases.thread, source);
+    },
+    stop: () => {
+      clearTimeout(unused);
+      first.stop();
+      running?.stop();
+    },
+  };
 }
 
-function renewHere(options: RenewingOptions): { stop: () => void } {
+function renewHere(
+  options: RenewingOptions,
+  forMs?: number,
+): { begun: Promise<void>; stop: () => void } {
   const { times } = options;
   let ticks = 0;
   const renewals = createRenewals({
     ...options,
+    forMs,
     now: monotonicMs,
     pulse: { ticks: () => ticks, unansweredMs: options.unansweredMs },
     onHung: () => undefined,
   });
-  const turn = (): void => {
+  const turn = (): Promise<void> => {
     ticks += 1;
-    void renewals.turn();
+    return renewals.turn();
   };
-  const timer = setInterval(turn, times.renewMs);
+  const timer = setInterval(() => void turn(), times.renewMs);
   timer.unref();
-  turn();
   return {
+    begun: turn(),
     stop: () => {
       clearInterval(timer);
     },
   };
 }
 
-function renewInThread(options: RenewingOptions, opening: LeaseThread): { stop: () => void } {
-  const { namespace, id, times, unansweredMs, logger, onReport } = options;
+function renewInThread(
+  options: RenewingOptions,
+  opening: LeaseThread,
+  source: () => RenewingOptions['onReport'],
+): { stop: () => void } {
+  const { namespace, id, times, unansweredMs, logger } = options;
   const pulse = startPulse(unansweredMs);
   let isStopped = false;
   let hasRenewed = false;
@@ -64,7 +111,7 @@ function renewInThread(options: RenewingOptions, opening: LeaseThread): { stop: 
   function fallBack(): void {
     if (isStopped) return;
     logger.warn({}, 'the main thread renews the lease, since no other thread can');
-    here ??= renewHere(options);
+    here ??= renewHere({ ...options, onReport: source() });
   }
 
   function start(): void {
@@ -79,6 +126,7 @@ function renewInThread(options: RenewingOptions, opening: LeaseThread): { stop: 
     const file = builtOf(new URL('./thread.js', import.meta.url).href, import.meta.url);
     thread = new Worker(new URL(file), { workerData: input, name: 'lease' });
     thread.unref();
+    const onReport = source();
     thread.on('message', (report: RenewalReport) => {
       hasRenewed = true;
       onReport(report);
@@ -91,7 +139,6 @@ function renewInThread(options: RenewingOptions, opening: LeaseThread): { stop: 
       else if (!isStopped) setTimeout(start, AGAIN_MS).unref();
     });
   }
-
   try {
     start();
   } catch (error) {

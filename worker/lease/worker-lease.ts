@@ -5,14 +5,14 @@ import { withTimeout } from '../../protocol/time.js';
 import type { HeldWork, Leases } from '../../stores/contract/leases.js';
 import { monotonicMs } from './clock.js';
 import type { RenewalReport } from './renewals.js';
-import { startRenewing } from './start-renewing.js';
+import { startRenewing, type Renewing } from './start-renewing.js';
 import type { LeaseTimes } from './verdict.js';
 
 /** The lease of this worker process. */
 export interface WorkerLease extends Lease {
-  /** Lists the lease, for a few seconds: a process that soon starts sees by then how others do. */
-  begin: () => void;
-  /** Renews it from now on. */
+  /** Begins it while the process starts: what it sees of others from then on counts. */
+  begin: () => unknown;
+  /** Holds it as a worker that runs. */
   start: () => void;
   /** Ends renewing. Attempts that are left are taken over by another worker at once. */
   close: () => Promise<void>;
@@ -61,24 +61,14 @@ export function createWorkerLease(options: WorkerLeaseOptions): WorkerLease {
   const stopped = new Map<string, Set<(runId: string) => void>>();
   let holder = id;
   let newest: RenewalReport | undefined;
-  let renewing: { stop: () => void } | undefined;
-  let begun: Promise<unknown> = Promise.resolve();
+  let renewing: Renewing | undefined;
   let startedAt: number | undefined;
-  /** When the first renewal was sent, once it has succeeded. */
-  let firstAt: number | undefined;
-  /** What the thread reports as its first renewal, if that followed the first one without a gap. */
-  let joinedAt: number | undefined;
 
-  function begin(): void {
-    const sentAt = monotonicMs();
-    startedAt = sentAt;
-    begun = leases.renew(id, STARTING_MS).then(() => {
-      firstAt = sentAt;
-    }, fails('the lease could not begin'));
+  function begin(): Renewing {
+    startedAt ??= monotonicMs();
+    renewing ??= startRenewing({ ...options, onReport });
+    return renewing;
   }
-
-  const isSteadyFrom = (at: number | undefined): at is number =>
-    at !== undefined && monotonicMs() - at < times.leaseMs;
 
   const fails = (what: string) => (error: unknown) => {
     logger.warn({ err: error }, what);
@@ -88,7 +78,8 @@ export function createWorkerLease(options: WorkerLeaseOptions): WorkerLease {
   function register(entry: Entry): Promise<void> {
     const { work, patience } = entry;
     const held = patience > 0 ? { ...work, isPatient: true } : work;
-    const registered = begun.then(() => leases.hold(entry.holder, held));
+    // Before anything is registered the lease is listed.
+    const registered = begin().begun.then(() => leases.hold(entry.holder, held));
     entry.registered = registered.catch(fails('an attempt could not be registered'));
     return registered;
   }
@@ -113,7 +104,6 @@ export function createWorkerLease(options: WorkerLeaseOptions): WorkerLease {
   }
 
   function onReport(report: RenewalReport): void {
-    if (newest === undefined && isSteadyFrom(firstAt)) joinedAt = report.steadySince;
     newest = report;
     for (const { sessionId, runId } of report.stops) {
       for (const listener of [...(stopped.get(sessionId) ?? [])]) listener(runId);
@@ -179,9 +169,7 @@ export function createWorkerLease(options: WorkerLeaseOptions): WorkerLease {
         : renewedWithin(UNHELD_MS),
     begin,
     start: () => {
-      // Before anything is registered the lease is listed: the thread takes a while to start.
-      if (!isSteadyFrom(startedAt)) begin();
-      renewing = startRenewing({ ...options, onReport });
+      begin().run();
     },
     close: async () => {
       renewing?.stop();
@@ -191,9 +179,7 @@ export function createWorkerLease(options: WorkerLeaseOptions): WorkerLease {
     holder: () => holder,
     isOwn: (other) => other === id || other.startsWith(`${id}.`),
     steadySince: () => {
-      if (newest === undefined) return isSteadyFrom(firstAt) ? firstAt : undefined;
-      if (!renewedWithin(times.leaseMs)) return undefined;
-      return newest.steadySince === joinedAt ? firstAt : newest.steadySince;
+      return renewedWithin(times.leaseMs) ? newest?.steadySince : undefined;
     },
   };
 }

@@ -28,15 +28,16 @@ function openWorld() {
       taken.push(`${name} takes ${id}`);
     },
     steadySince: () => number | undefined = () => 0,
-  ): (() => Promise<number>) =>
-    createJudge({
+  ): (() => Promise<number>) => {
+    const look = createJudge({
       leases,
       own: { holder: () => name, isOwn: (other) => other === name, steadySince },
-      takeOver,
       times: LEASE_TIMES,
       now: () => clock.now,
       logger: { info: () => undefined, warn: () => undefined },
     });
+    return () => look(takeOver);
+  };
   /** A worker that dies with this work, in sight of these judges. */
   const die = async (
     holder: string,
