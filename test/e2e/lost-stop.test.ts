@@ -27,7 +27,7 @@ afterAll(async () => {
 
 it('a stop whose message is lost on its way reaches a silent model with the next renewal', async () => {
   const sessionId = newSessionId();
-  const script = [{ say: 'Now I think.' }, { say: 'never said', hangMs: SILENT_MS }];
+  const script = [{ say: 'Now I think.' }, { say: 'never spoken', hangMs: SILENT_MS }];
   // A step before: the channel is subscribed, so that nothing is looked up beside it.
   const [first, ...rest] = script;
   const calls = [{ tool: 'echo', id: 'e1', args: { value: 1 } }];
