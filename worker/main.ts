@@ -1,10 +1,12 @@
 import type { LanguageModel } from 'ai';
 import { parseEnv } from '../config/env.js';
-import { createLogger } from '../config/logger.js';
+import { createLogger, type Logger } from '../config/logger.js';
+import { isLoopback } from '../config/loopback.js';
 import { endWithParent, startProcess } from '../config/startup.js';
 import { readTemporal } from '../config/temporal.js';
 import { createRedisStores } from '../stores/redis/index.js';
 import { beginLease } from './lease/lease-worker.js';
+import type { WorkerProcess } from './run-worker.js';
 
 async function main(): Promise<void> {
   endWithParent(process);
@@ -47,10 +49,31 @@ async function main(): Promise<void> {
       labShape: config.LAB_SHAPE,
     });
   try {
-    await runWorker({ config, temporal, logger, redis, lease, agentsOf });
+    await runWorker({
+      ...{ config, temporal, logger, redis, lease, agentsOf },
+      serveMetrics: serveMetricsWith(logger),
+    });
   } finally {
     charges.close();
   }
+}
+
+/** What Temporal's SDK exports on an address of its own, with the state of this process. */
+function serveMetricsWith(logger: Logger): WorkerProcess['serveMetrics'] {
+  return async ({ host, port }, exporter, checks) => {
+    // The code of the API's guards is loaded only where it is needed.
+    const [{ createMetricsApp }, { createReadiness }, { listen }, { metricsFrom }] =
+      await Promise.all([
+        import('../api/create-metrics-app.js'),
+        import('../api/readiness.js'),
+        import('../api/listen.js'),
+        import('./metrics/exporter.js'),
+      ]);
+    const hostNames = isLoopback(host) ? [] : undefined;
+    const readReadiness = createReadiness(checks);
+    const app = createMetricsApp(metricsFrom(exporter), logger, { hostNames, readReadiness });
+    return listen(app, port, host);
+  };
 }
 
 startProcess(main);

@@ -4,16 +4,13 @@ import { AgentRegistry, modelFromSpec, type AgentDefinition } from '../agents/in
 import type { Config } from '../config/env.js';
 import { readPayloadKeys } from '../config/payload-keys.js';
 import type { Logger } from '../config/logger.js';
-import { isLoopback } from '../config/loopback.js';
 import { untilReachable, withoutSecrets } from '../config/startup.js';
 import type { TemporalSettings } from '../config/temporal.js';
-import type { ReadinessChecks } from '../api/deps.js';
-import type { Listening } from '../api/listen.js';
 import { createPayloadCodec } from '../executor/payload-codec.js';
 import type { AgentPluginOptions } from './agent-plugin.js';
 import { createAgentWorker } from './create-worker.js';
 import type { BegunLease } from './lease/lease-worker.js';
-import { exportAt, freeLoopbackAddress, metricsFrom } from './metrics/exporter.js';
+import { exportAt, freeLoopbackAddress } from './metrics/exporter.js';
 
 /** What a worker's process has begun before this is loaded. */
 export interface WorkerProcess {
@@ -27,11 +24,17 @@ export interface WorkerProcess {
   };
   lease: BegunLease | undefined;
   agentsOf: (model: LanguageModel) => AgentDefinition[];
+  /** Serves what the SDK exports at an address, with the state of this process. */
+  serveMetrics: (
+    at: { host: string; port: number },
+    exporter: string,
+    checks: Readonly<Record<string, () => Promise<void>>>,
+  ) => Promise<{ port: number; close: () => Promise<void> }>;
 }
 
 /** Runs the worker of this process until it is asked to end. */
 export async function runWorker(begun: WorkerProcess): Promise<void> {
-  const { config, temporal, logger, redis, lease, agentsOf } = begun;
+  const { config, temporal, logger, redis, lease, agentsOf, serveMetrics } = begun;
   const model = await modelFromSpec(config.MODEL, config);
   const admin = config.WORKER_METRICS_PORT;
   const exporter = admin && (await freeLoopbackAddress());
@@ -72,15 +75,12 @@ export async function runWorker(begun: WorkerProcess): Promise<void> {
   const server =
     admin &&
     (await serveMetrics(admin, exporter ?? '', {
-      logger,
-      checks: {
-        redis: redis.ping,
-        temporal: async () => {
-          await connection.workflowService.getSystemInfo({});
-        },
-        worker: () =>
-          worker.getState() === 'RUNNING' ? Promise.resolve() : Promise.reject(new Error('leaves')),
+      redis: redis.ping,
+      temporal: async () => {
+        await connection.workflowService.getSystemInfo({});
       },
+      worker: () =>
+        worker.getState() === 'RUNNING' ? Promise.resolve() : Promise.reject(new Error('leaves')),
     }));
   try {
     logger.info(
@@ -98,22 +98,4 @@ export async function runWorker(begun: WorkerProcess): Promise<void> {
     await redis.close();
     await connection.close();
   }
-}
-
-/** What Temporal's SDK exports on an address of its own, with the state of this process. */
-async function serveMetrics(
-  { host, port }: { host: string; port: number },
-  exporter: string,
-  { checks, logger }: { checks: ReadinessChecks; logger: Logger },
-): Promise<Listening> {
-  // The code of the API's guards is loaded only where it is needed.
-  const [{ createMetricsApp }, { createReadiness }, { listen }] = await Promise.all([
-    import('../api/create-metrics-app.js'),
-    import('../api/readiness.js'),
-    import('../api/listen.js'),
-  ]);
-  const hostNames = isLoopback(host) ? [] : undefined;
-  const readReadiness = createReadiness(checks);
-  const app = createMetricsApp(metricsFrom(exporter), logger, { hostNames, readReadiness });
-  return listen(app, port, host);
 }
