@@ -19,7 +19,7 @@ import { readAccess, warnOfAccess } from './access-from-config.js';
 import { createApi } from './create-api.js';
 import { createApiMetrics } from './metrics/api-metrics.js';
 import { listen } from './listen.js';
-import { readQuotas } from './quotas-from-config.js';
+import { readBudgets, readQuotas } from './quotas-from-config.js';
 import { createMetricsApp } from './create-metrics-app.js';
 import { createReadiness } from './readiness.js';
 
@@ -67,6 +67,7 @@ async function main(): Promise<void> {
     agents,
     ...describeRuns(config),
     quotas: readQuotas(config, { isOpen: access.allowUnauthenticated === true }),
+    budgets: readBudgets(config),
     meter: allMeters(metrics.runs, tally.meter),
     logger,
   });

@@ -1,5 +1,6 @@
 import { isLoopback } from '../config/loopback.js';
 import type { Config } from '../config/env.js';
+import type { Budgets } from '../executor/budgets.js';
 import { toQuotas, type Quotas } from '../executor/quotas.js';
 
 const MEGABYTE = 1024 * 1024;
@@ -19,4 +20,12 @@ export function readQuotas(config: Config, { isOpen }: { isOpen: boolean }): Quo
   const isSet = Object.keys(user).length > 0;
   if (isOpen && isLoopback(config.HOST) && !isSet) return 'unlimited';
   return toQuotas(user, QUOTA_TENANT_FACTOR);
+}
+
+/** The budgets from the settings; undefined without any. */
+export function readBudgets(config: Config): Budgets | undefined {
+  const user = { dayUsd: config.BUDGET_USER_DAY_USD, monthUsd: config.BUDGET_USER_MONTH_USD };
+  const tenant = { dayUsd: config.BUDGET_TENANT_DAY_USD, monthUsd: config.BUDGET_TENANT_MONTH_USD };
+  const isSet = [user, tenant].flatMap(Object.values).some((usd) => usd !== undefined);
+  return isSet ? { user, tenant, action: config.BUDGET_ACTION } : undefined;
 }

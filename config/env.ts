@@ -68,6 +68,9 @@ const list = z.string().transform((value) =>
 
 const origins = list.refine((items) => items.every(isOrigin), 'must be origins: https://host:port');
 
+/** An amount above 0. */
+const dollars = text.transform(Number).refine((usd) => usd > 0, 'must be a number above 0');
+
 /** The number of proxies in front of the API, or their addresses. */
 const proxies = list.transform((items) =>
   items.length === 1 && /^\d{1,2}$/.test(items[0] ?? '') ? Number(items[0]) : items,
@@ -159,6 +162,12 @@ const EnvSchema = z.object({
   QUOTA_MB: atLeastOne.optional(),
   /** Quotas of a tenant, as a multiple of a user's. */
   QUOTA_TENANT_FACTOR: atLeastOne.optional(),
+  /** US dollars that one user, and all users of a tenant together, may spend in a day or month. */
+  BUDGET_USER_DAY_USD: dollars.optional(),
+  BUDGET_USER_MONTH_USD: dollars.optional(),
+  BUDGET_TENANT_DAY_USD: dollars.optional(),
+  BUDGET_TENANT_MONTH_USD: dollars.optional(),
+  BUDGET_ACTION: z.enum(['refuse', 'warn'], 'must be refuse or warn').default('refuse'),
   /** Proxies whose word about a sender's address is trusted. */
   TRUSTED_PROXIES: proxies.optional(),
   /** Keys that sign the audit trail, the newest first; every API and worker needs them. */

@@ -20,6 +20,7 @@ import type { AnswerOptions } from './answers.js';
 import { readInput, readState, type AgentInput } from './agent-input.js';
 import { toBeginRefusal } from './begin-refusal.js';
 import { createRuns } from './create-runs.js';
+import type { Budgets } from './budgets.js';
 import type { Quotas } from './quotas.js';
 import { resumeSession, type ResumeOptions } from './reruns.js';
 import {
@@ -151,6 +152,8 @@ interface ExecutorSettings {
    * 256 MB for each user, 50 times that for each tenant; no limits where no user is named.
    */
   quotas?: Quotas | 'unlimited';
+  /** What users and tenants may spend, see `Budgets`. Default: no limit. */
+  budgets?: Budgets;
   /** Counts what this process does to runs, see `RunEvent`. Default: nothing. */
   meter?: RunMeter;
   /** Default: silence. */
@@ -198,6 +201,7 @@ export async function createAgentExecutor(
     modelName: options.modelName,
     sessionUrl: options.sessionUrl,
     quotas: options.quotas,
+    budgets: options.budgets,
     meter: options.meter,
     logger,
   });

@@ -24,6 +24,7 @@ import { startNextAfterEnds } from '../stores/record/start-next.js';
 import { createAnswerApi } from './answers.js';
 import { createBranch } from './branch.js';
 import { createLaunches } from './launches.js';
+import { createBudgetCheck, type Budgets } from './budgets.js';
 import { createQuotasOf, reserveBeforeBegin, type Quotas } from './quotas.js';
 import { createReruns, FIRST_SWEEP_MS, newNonce } from './reruns.js';
 import { unlisted, type RunList } from './run-list.js';
@@ -53,6 +54,8 @@ export interface RunsDeps {
   startWithinMs?: number;
   /** Limits of users and tenants. Default: see `toQuotas`. */
   quotas?: Quotas | 'unlimited';
+  /** What users and tenants may spend. Default: no limit. */
+  budgets?: Budgets;
   /** Counts what happens to runs. Default: nothing. */
   meter?: RunMeter;
   logger: AuditLogger;
@@ -65,6 +68,7 @@ export function createRuns(deps: RunsDeps): Runs {
   const folding = relayAfterActs(foldAfterChanges(bare, logger), logger);
   const store = reserveBeforeBegin(startNextAfterEnds(folding, { startNext, logger }), {
     quotasOf: createQuotasOf(deps.quotas),
+    checkBudget: createBudgetCheck(deps.budgets, { usage: folding.usage, logger }),
     logger,
   });
   const launches = createLaunches(logger);

@@ -70,6 +70,8 @@ export function quotaExceeded({ what, of, limit, used }: QuotaExceeded): HelixEr
 export interface ReservationDeps {
   /** The limits of an owner; undefined: nothing is refused. */
   quotasOf: (owner: SessionOwner) => Quotas | undefined;
+  /** Throws HelixError if the owner has spent a budget. */
+  checkBudget: (owner: SessionOwner) => Promise<void>;
   logger: { warn: (fields: object, message: string) => void };
 }
 
@@ -78,9 +80,13 @@ export interface ReservationDeps {
  * reserved in the owner's slot first, and charged once it is stored; if the process dies in between,
  * the reservation expires.
  *
- * Its `begin`, `resume`, `rewind` and `branch` throw HelixError `quota_exceeded`.
+ * Its `begin`, `resume`, `rewind` and `branch` throw HelixError `quota_exceeded`, the first three also
+ * `budget_exceeded`.
  */
-export function reserveBeforeBegin(store: Store, { quotasOf, logger }: ReservationDeps): Store {
+export function reserveBeforeBegin(
+  store: Store,
+  { quotasOf, checkBudget, logger }: ReservationDeps,
+): Store {
   const { runs, sessions, owners } = store;
 
   async function reserved<Result>(
@@ -89,6 +95,12 @@ export function reserveBeforeBegin(store: Store, { quotasOf, logger }: Reservati
     isKnown: () => Promise<boolean> = () => Promise.resolve(false),
   ): Promise<Result> {
     const { owner, tenant, sessionId } = input;
+    try {
+      if (input.purpose !== 'copy') await checkBudget(input);
+    } catch (error) {
+      if (await isKnown()) return change();
+      throw error;
+    }
     const limits = quotasOf(input);
     const reserve = () => owners.reserve({ ...input, limits });
     let result = await reserve();

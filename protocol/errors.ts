@@ -10,6 +10,7 @@ export type ErrorCode =
   | 'agent_already_running'
   | 'queue_full'
   | 'quota_exceeded'
+  | 'budget_exceeded'
   | 'message_conflict'
   | 'session_exists'
   | 'nothing_to_do'
@@ -62,6 +63,7 @@ export const HTTP_STATUS: Record<ErrorCode, number> = {
   agent_already_running: 409,
   queue_full: 429,
   quota_exceeded: 429,
+  budget_exceeded: 402,
   message_conflict: 409,
   session_exists: 409,
   nothing_to_do: 400,

@@ -41,7 +41,13 @@ const STARTED = {
 const BEGIN = [
   ...(['not_found', 'agent_not_found', 'agent_required', 'agent_mismatch'] as const),
   ...(['agent_already_running', 'message_conflict', 'message_too_large', 'queue_full'] as const),
-  ...(['quota_exceeded', 'nothing_to_do', 'chunk_too_large', 'message_not_found'] as const),
+  ...([
+    'quota_exceeded',
+    'budget_exceeded',
+    'nothing_to_do',
+    'chunk_too_large',
+    'message_not_found',
+  ] as const),
 ] as const;
 
 /** Routes for programs, and for agents that delegate to this one. */

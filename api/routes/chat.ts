@@ -23,7 +23,13 @@ const say = {
   replies: { 200: STREAM, 204: NOTHING },
   refusals: [
     ...(['agent_not_found', 'agent_required', 'agent_mismatch', 'agent_already_running'] as const),
-    ...(['queue_full', 'quota_exceeded', 'message_conflict', 'message_not_found'] as const),
+    ...([
+      'queue_full',
+      'quota_exceeded',
+      'budget_exceeded',
+      'message_conflict',
+      'message_not_found',
+    ] as const),
     ...(['checkpoint_not_found', 'nothing_to_do', 'message_too_large', 'not_found'] as const),
     ...(['client_out_of_step', 'answer_too_large', 'invalid_result', 'invalid_input'] as const),
     ...(['not_resumable', 'stale_state', 'already_completed', 'not_pending'] as const),

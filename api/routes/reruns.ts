@@ -36,7 +36,13 @@ export const RERUN_ROUTES: readonly Route[] = [
     },
     refusals: [
       ...RERUN,
-      ...(['agent_already_running', 'agent_not_found', 'not_resumable', 'quota_exceeded'] as const),
+      ...([
+        'agent_already_running',
+        'agent_not_found',
+        'not_resumable',
+        'quota_exceeded',
+        'budget_exceeded',
+      ] as const),
     ],
     headers: ['via'],
     handle: async (call) => {

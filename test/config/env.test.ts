@@ -13,6 +13,7 @@ describe('parseEnv', () => {
       SESSION_TTL: 0,
       RECORD_LAYOUT: 1,
       AUDIT_TTL: 0,
+      BUDGET_ACTION: 'refuse',
       TASK_QUEUE: 'agent-runs',
       MODEL_SLOTS: 300,
       TOOL_SLOTS: 200,
@@ -86,6 +87,9 @@ describe('parseEnv', () => {
     ['MAX_OPEN_STREAMS', 'many'],
     ['QUOTA_RUNS', '0'],
     ['QUOTA_MB', '1.5'],
+    ['BUDGET_USER_DAY_USD', '0'],
+    ['BUDGET_TENANT_MONTH_USD', 'ten'],
+    ['BUDGET_ACTION', 'stop'],
   ])('parseEnv names %s when it is "%s", in one line', (name, value) => {
     const parse = (): unknown => parseEnv({ [name]: value });
     expect(parse).toThrow(ConfigError);

@@ -1,0 +1,98 @@
+import { HelixError } from '../protocol/errors.js';
+import type { Spending, Usage } from '../stores/contract/usage.js';
+import type { SessionOwner } from '../stores/contract/waiting.js';
+
+/** US dollars, by the prices of the agents' models; days and months begin at midnight UTC. */
+export interface Budget {
+  dayUsd?: number | undefined;
+  monthUsd?: number | undefined;
+}
+
+/** What one user may spend, and all users of a tenant together. */
+export interface Budgets {
+  user?: Budget;
+  tenant?: Budget;
+  /**
+   * `refuse` (the default): a run that would begin beyond a budget is refused as `budget_exceeded`;
+   * runs that were begun before continue. `warn`: it is only logged.
+   */
+  action?: 'refuse' | 'warn';
+}
+
+/** A budget of which this much is spent. */
+export interface Spent {
+  of: 'user' | 'tenant';
+  period: keyof Spending;
+  limitUsd: number;
+  usedUsd: number;
+}
+
+/** From this share of a budget on, it is logged. */
+const NOTED_FROM = 0.8;
+const MICRO = 1_000_000;
+/** Owners that are remembered as logged. */
+const MOST_NOTED = 10_000;
+
+/** The budgets with the highest share spent first. Pure. */
+export function sharesOf(budgets: Budgets, spent: Record<'user' | 'tenant', Spending>): Spent[] {
+  const shares: Spent[] = [];
+  for (const whose of ['user', 'tenant'] as const) {
+    const { dayUsd, monthUsd } = budgets[whose] ?? {};
+    for (const [period, limitUsd] of [
+      ['day', dayUsd],
+      ['month', monthUsd],
+    ] as const) {
+      if (limitUsd === undefined) continue;
+      shares.push({ of: whose, period, limitUsd, usedUsd: spent[whose][period] / MICRO });
+    }
+  }
+  return shares.sort((a, b) => shareOf(b) - shareOf(a));
+}
+
+function shareOf({ limitUsd, usedUsd }: Spent): number {
+  return usedUsd / limitUsd;
+}
+
+export interface BudgetDeps {
+  usage: Pick<Usage, 'spent'>;
+  logger: { warn: (fields: object, message: string) => void };
+}
+
+/**
+ * Checks an owner's budgets before a run begins. The sums follow the end of a run by a moment, so runs
+ * that are active beside each other may go beyond a budget by what they use.
+ *
+ * @returns a check that throws HelixError `budget_exceeded`
+ */
+export function createBudgetCheck(
+  budgets: Budgets | undefined,
+  { usage, logger }: BudgetDeps,
+): (owner: SessionOwner) => Promise<void> {
+  if (budgets === undefined) return () => Promise.resolve();
+  const noted = new Set<string>();
+
+  function note({ owner, tenant }: SessionOwner, spent: Spent): void {
+    const month = new Date().toISOString().slice(0, spent.period === 'day' ? 10 : 7);
+    const key = JSON.stringify([tenant, spent.of === 'user' && owner, month, shareOf(spent) >= 1]);
+    if (noted.has(key)) return;
+    if (noted.size >= MOST_NOTED) noted.clear();
+    noted.add(key);
+    logger.warn({ owner, tenant, ...spent }, 'most of a budget is spent');
+  }
+
+  return async (owner) => {
+    const [most] = sharesOf(budgets, await usage.spent(owner));
+    if (most === undefined || shareOf(most) < NOTED_FROM) return;
+    note(owner, most);
+    if (shareOf(most) >= 1 && budgets.action !== 'warn') throw budgetExceeded(most);
+  };
+}
+
+function budgetExceeded({ of, period, limitUsd }: Spent): HelixError {
+  const whose = of === 'tenant' ? 'your organisation' : 'you';
+  const until = period === 'day' ? 'tomorrow' : 'next month';
+  // What all users of a tenant have spent is not for each of them to know.
+  const detail = of === 'user' ? { of, period, limitUsd } : { of, period };
+  const text = `The budget of ${whose} for this ${period} is spent. New answers are possible ${until}.`;
+  return new HelixError('budget_exceeded', text, { detail });
+}

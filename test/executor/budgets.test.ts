@@ -1,0 +1,113 @@
+import { beforeEach, describe, expect, it } from '@jest/globals';
+import { AgentRegistry } from '../../agents/index.js';
+import { sharesOf, type Budgets } from '../../executor/budgets.js';
+import { createRuns } from '../../executor/create-runs.js';
+import type { Runs } from '../../executor/runs.js';
+import { createMemoryStores, type MemoryStores } from '../../stores/memory/index.js';
+import { drive, newSessionId, userMessage } from '../support/session-driver.js';
+import { createTestAgent } from '../support/test-agent.js';
+import { until } from '../support/until.js';
+
+const { agent } = createTestAgent();
+const ann = { owner: 'ann', tenant: 'acme' };
+let stores: MemoryStores;
+let lines: object[];
+beforeEach(() => {
+  stores = createMemoryStores();
+  lines = [];
+});
+
+function executorWith(budgets: Budgets): Runs {
+  return createRuns({
+    ...stores,
+    workflows: {
+      start: () => Promise.resolve(),
+      answer: () => Promise.resolve(),
+      stop: () => Promise.resolve(),
+      state: () => Promise.resolve('running'),
+      fleet: 'budgets',
+    } as never,
+    agents: new AgentRegistry([agent]),
+    searchAttributes: false,
+    quotas: 'unlimited',
+    budgets,
+    logger: { warn: (fields) => void lines.push(fields) },
+  });
+}
+
+const say = (runs: Runs, sessionId = newSessionId(), id = 'u1', owner = ann.owner) =>
+  runs.execute({
+    ...{ sessionId, agent: agent.name, owner, tenant: ann.tenant },
+    messages: [userMessage(id, 'hello')],
+  });
+
+/** Ann has a run that cost this. */
+async function spend(usd: number): Promise<void> {
+  const session = drive({ store: stores.store, stream: stores.streamManager } as never);
+  const begun = await session.begin(ann);
+  if (begun.kind !== 'begun') throw new Error(begun.kind);
+  const writer = session.writer(begun.run.runId, 1, 1);
+  await session.claim(writer);
+  const usage = { inputTokens: 1, outputTokens: 1, costMicroUsd: usd * 1_000_000 };
+  await session.commit(writer, { usage });
+  await stores.store.owners.fold(session.id);
+}
+
+const refused = (detail: object): object => ({ code: 'budget_exceeded', statusCode: 402, detail });
+
+describe('budgets', () => {
+  it.each<[string, Budgets, object]>([
+    ['a user, day', { user: { dayUsd: 1 } }, { of: 'user', period: 'day', limitUsd: 1 }],
+    ['a user, month', { user: { monthUsd: 1 } }, { of: 'user', period: 'month', limitUsd: 1 }],
+    ['a tenant', { tenant: { dayUsd: 1 } }, { of: 'tenant', period: 'day' }],
+  ])('no run begins once the budget of %s is spent', async (_, budgets, detail) => {
+    const runs = executorWith(budgets);
+    expect(await say(runs)).toMatchObject({ kind: 'begun' });
+    await spend(1.01);
+    await expect(say(runs)).rejects.toMatchObject(refused(detail));
+  });
+
+  it('a message that was accepted before is not refused', async () => {
+    const runs = executorWith({ user: { dayUsd: 1 } });
+    const sessionId = newSessionId();
+    await say(runs, sessionId);
+    await spend(2);
+    expect(await say(runs, sessionId)).toMatchObject({ kind: 'accepted' });
+  });
+
+  it('the budget of one user does not stop a colleague', async () => {
+    const runs = executorWith({ user: { dayUsd: 1 } });
+    await spend(2);
+    expect(await say(runs, newSessionId(), 'u1', 'bob')).toMatchObject({ kind: 'begun' });
+  });
+
+  it('with the action warn runs begin, and it is logged once', async () => {
+    const runs = executorWith({ user: { dayUsd: 1 }, action: 'warn' });
+    await spend(2);
+    await say(runs);
+    await say(runs);
+    expect(lines).toEqual([expect.objectContaining({ owner: 'ann', period: 'day', usedUsd: 2 })]);
+  });
+
+  it('four fifths of a budget are logged before it is spent', async () => {
+    const runs = executorWith({ user: { monthUsd: 1 } });
+    await spend(0.79);
+    await say(runs);
+    expect(lines).toEqual([]);
+    await spend(0.02);
+    await until('it is logged', async () => {
+      await say(runs);
+      return lines.length === 1;
+    });
+  });
+
+  it('the budget of which most is spent comes first', () => {
+    const spent = { user: { day: 1, month: 2_000_000 }, tenant: { day: 5, month: 5 } };
+    const budgets = { user: { dayUsd: 1, monthUsd: 2 }, tenant: { monthUsd: 100 } };
+    expect(sharesOf(budgets, spent).map(({ of, period }) => `${of} ${period}`)).toEqual([
+      'user month',
+      'user day',
+      'tenant month',
+    ]);
+  });
+});
