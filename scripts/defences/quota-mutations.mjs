@@ -106,4 +106,25 @@ export const quotas = [
     suite: 'test/activities/agent-scope.test.ts',
     test: 'the user is the one of this run, also where another one had a session of this id before',
   },
+  {
+    defence: 'Budgets: no run begins beyond one',
+    file: 'executor/quotas.ts',
+    edits: [["      if (input.purpose !== 'copy') await checkBudget(input);\n", '']],
+    suite: 'test/executor/budgets.test.ts',
+    test: 'budgets no run begins once the budget of a user, day is spent',
+  },
+  {
+    defence: 'Usage: a session counts what it has used once',
+    file: 'stores/transitions/lib/used.ts',
+    edits: [['num(n) - num(counted[more.length])', 'num(n)']],
+    suite: 'test/stores/conformance/memory.test.ts',
+    test: 'usage what a later run uses is added to what is counted',
+  },
+  {
+    defence: 'Usage: an erased conversation has been counted',
+    file: 'stores/redis/session-store.ts',
+    edits: [['      if (owner !== undefined) await owners.fold(sessionId);\n', '']],
+    suite: 'test/stores/conformance/memory.test.ts',
+    test: 'usage erasing a conversation keeps what it has used',
+  },
 ];

@@ -64,6 +64,19 @@ export function usageCases({ describe, it }: Suite): void {
       equal([sum?.runs, sum?.inputTokens, sum?.costMicroUsd], [2, 11, 700]);
     });
 
+    it('what a later run uses is added to what is counted', async (setup) => {
+      const owner = newMember();
+      const session = await newSession(setup, owner);
+      await play(setup, session);
+      await setup.store.owners.fold(session.id);
+      await session.begin({ ...owner, messages: [userMessage('u2')] });
+      await play(setup, session);
+      await setup.store.owners.fold(session.id);
+      const [sum] = await sumsOf(setup, owner);
+      equal([sum?.runs, sum?.inputTokens], [2, 20]);
+      equal((await setup.store.usage.spent(owner)).user.day, 1400);
+    });
+
     it('users of a tenant are summed up together, and other tenants are apart', async (setup) => {
       const owner = newMember();
       const colleague = { ...owner, owner: `${owner.owner}/"2"` };
