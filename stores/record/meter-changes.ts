@@ -126,13 +126,15 @@ function toAnswered(
   switch (input.source) {
     case 'approval': {
       const { approved, via = 'api' } = input.decision;
+      const source = input.act?.via ?? via;
       const decision = approved ? 'approved' : 'denied';
-      return { kind: 'call_answered', asked: 'approval', decision, source: via };
+      return { kind: 'call_answered', asked: 'approval', decision, source };
     }
     case 'client': {
       const { error, via = 'api' } = input.row;
+      const source = input.act?.via ?? via;
       const decision = error === undefined ? 'result' : 'error';
-      return { kind: 'call_answered', asked: 'client', decision, source: via };
+      return { kind: 'call_answered', asked: 'client', decision, source };
     }
     case 'expiry': {
       const asked = input.decision === undefined ? 'client' : 'approval';

@@ -63,10 +63,21 @@ describe('parseEnv', () => {
     expect(parseEnv({ LAB: '0' }).LAB).toBe(false);
   });
 
+  it('a port for operators is one of this machine alone, unless it names an address', () => {
+    const of = (METRICS_PORT: string): unknown => parseEnv({ METRICS_PORT }).METRICS_PORT;
+    expect(of('9464')).toEqual({ host: '127.0.0.1', port: 9464 });
+    expect(of('0.0.0.0:9464')).toEqual({ host: '0.0.0.0', port: 9464 });
+    expect(of('[::]:9464')).toEqual({ host: '::', port: 9464 });
+    expect(parseEnv({}).WORKER_METRICS_PORT).toBeUndefined();
+  });
+
   it.each([
     ['PORT', 'abc'],
     ['PORT', '70000'],
     ['PORT', '1.5'],
+    ['METRICS_PORT', '70000'],
+    ['METRICS_PORT', 'localhost'],
+    ['WORKER_METRICS_PORT', ':9465'],
     ['SESSION_TTL', '-1'],
     ['SESSION_TTL', '1h'],
     ['RECORD_LAYOUT', '3'],

@@ -126,12 +126,21 @@ describe('metrics of a worker', () => {
   });
 });
 
+/** Legs of the lab agent that have ended. */
+async function legs(): Promise<number> {
+  const name = 'gen_ai_invoke_agent_duration_seconds_count';
+  return (await scrapeOf('worker')).sum(name, { gen_ai_agent_name: 'lab' }) ?? 0;
+}
+
 it('a question is counted from when it is asked until it is answered', async () => {
+  const before = await legs();
   const sessionId = newSessionId();
   const text = JSON.stringify({ script: [{ calls: [charge('c1')] }, { say: 'done' }] });
   await (
     await postMessage(product.url, sessionId, { id: 'u1', text })
   ).done;
+  // A leg ends where people are asked.
+  await until('the first leg is counted', async () => (await legs()) === before + 1);
   const waiting = await scrapeOf('api');
   expect(waiting.sum('helix_waiting_conversations')).toBe(1);
   expect(waiting.sum('helix_oldest_wait_seconds')).toBeGreaterThan(0);
@@ -144,6 +153,7 @@ it('a question is counted from when it is asked until it is answered', async () 
   const approved = { decision: 'approved' };
   expect(after.sum('helix_answers_total', approved)).toBe(1);
   expect(after.sum('helix_wait_duration_seconds_count', { ...approved, kind: 'approval' })).toBe(1);
+  await until('the second leg is counted', async () => (await legs()) === before + 2);
   await until('nothing waits', async () => {
     const scraped = await scrapeOf('api');
     return scraped.sum('helix_oldest_wait_seconds') === 0;
