@@ -1,8 +1,7 @@
+import { requireAllowed } from '../../ai-sdk/index.js';
 import { judgeHealth } from '../../executor/judge-health.js';
 import { HelixError } from '../../protocol/errors.js';
 import { HealthQuery, HealthReply } from '../../protocol/health.js';
-import type { RouteDeps } from '../deps.js';
-import type { Identity } from '../identity.js';
 import { defineRoute, type Route } from './route.js';
 
 /** How the service does, for operators and for `doctor`. */
@@ -15,22 +14,16 @@ export const OPERATOR_HEALTH_ROUTE: Route = defineRoute({
   replies: {
     200: { description: 'The verdict.', content: { json: HealthReply } },
   },
-  refusals: ['not_found'],
+  refusals: ['not_allowed', 'not_found'],
   handle: async ({ deps, response, query, caller }) => {
-    const { readHealth } = deps;
-    if (readHealth === undefined || !mayLook(deps, caller)) {
-      throw new HelixError('not_found', 'There is no such route.');
+    await requireAllowed(deps, caller, 'read');
+    // The facts are of all tenants together.
+    if (caller.tenantId !== undefined) {
+      throw new HelixError('not_allowed', 'The verdict is for callers without a tenant.');
     }
+    const { readHealth } = deps;
+    if (readHealth === undefined) throw new HelixError('not_found', 'There is no verdict here.');
     const facts = await readHealth(query.period * 1_000);
     response.set('cache-control', 'no-store').json(judgeHealth(facts) satisfies HealthReply);
   },
 });
-
-/**
- * Every role may look, but none within a tenant, since the facts are of all tenants together. Without
- * accounts there is one user, who may do everything.
- */
-function mayLook({ authenticate }: RouteDeps, caller: Identity): boolean {
-  if (authenticate === undefined) return true;
-  return caller.tenantId === undefined && (caller.roles ?? []).length > 0;
-}

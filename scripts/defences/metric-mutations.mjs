@@ -57,13 +57,18 @@ export const metrics = [
     test: 'the verdict on the service the same facts give the same text, in whatever order they were counted',
   },
   {
-    defence: 'Verdict: users without a role, and tenants, learn nothing',
+    defence: 'Verdict: users without a role learn nothing',
     file: 'api/routes/operator-health.ts',
-    edits: [
-      ['return caller.tenantId === undefined && (caller.roles ?? []).length > 0;', 'return true;'],
-    ],
+    edits: [["    await requireAllowed(deps, caller, 'read');\n", '']],
     suite: 'test/api/operator-health.test.ts',
     test: 'the verdict over HTTP a user without a role learns nothing',
+  },
+  {
+    defence: 'Verdict: tenants learn nothing of each other',
+    file: 'api/routes/operator-health.ts',
+    edits: [['if (caller.tenantId !== undefined) {', 'if (caller.tenantId === null) {']],
+    suite: 'test/api/operator-health.test.ts',
+    test: 'the verdict over HTTP a user of a tenant, since the facts are of all tenants learns nothing',
   },
   {
     defence: 'Verdict: a fleet without leases does not flow, though Temporal still lists its polls',

@@ -43,8 +43,8 @@ describe('the verdict over HTTP', () => {
     ['of a tenant, since the facts are of all tenants', { roles: ['operator'], tenantId: 'acme' }],
   ])('a user %s learns nothing', async (_what, caller) => {
     const reply = await ask(caller);
-    expect(reply.status).toBe(404);
-    expect(await reply.text()).not.toContain('verdict');
+    expect(reply.status).toBe(403);
+    expect(await reply.text()).not.toContain('"flow"');
   });
 
   it('without accounts everybody is the one user, who may ask', async () => {
