@@ -56,7 +56,8 @@ export interface ApiSettings extends IdentityOptions, CrossOriginOptions {
 /** The runs as routes use them. */
 export type ApiRuns = Omit<
   Runs,
-  'idle' | 'startRun' | 'wake' | 'endLost' | 'startNext' | 'sweepSession' | 'mayApprove'
+  | ('idle' | 'startRun' | 'wake' | 'endLost' | 'startNext' | 'sweepSession')
+  | ('finishErasures' | 'mayApprove')
 > &
   Partial<Pick<Runs, 'mayApprove'>>;
 

@@ -272,7 +272,9 @@ export function createExecutorOf(deps: {
     branch: runs.branch,
     submitToolResult: (answer, options) => submitAnswer(runs, answer, options),
     interrupt: (sessionId, reason) => runs.stop(sessionId, { ...reason, mode: 'interrupt' }),
-    deleteSession: (sessionId) => runs.deleteSession(sessionId),
+    deleteSession: async (sessionId) => {
+      await runs.deleteSession(sessionId);
+    },
     abort: (sessionId, reason) => runs.stop(sessionId, { ...reason, mode: 'abort' }),
     getCurrentRun: async (sessionId) => {
       const record = await store.sessions.read(sessionId);

@@ -23,6 +23,7 @@ import { meterChanges } from '../stores/record/meter-changes.js';
 import { startNextAfterEnds } from '../stores/record/start-next.js';
 import { createAnswerApi } from './answers.js';
 import { createBranch } from './branch.js';
+import { createErasing } from './erase.js';
 import { createLaunches } from './launches.js';
 import { createBudgetCheck, type Budgets } from './budgets.js';
 import { createQuotasOf, reserveBeforeBegin, type Quotas } from './quotas.js';
@@ -232,19 +233,7 @@ export function createRuns(deps: RunsDeps): Runs {
       const { by, reason } = request;
       return stop(sessionId, { ...request, act: toAct('stop', { by, via, roles }, { reason }) });
     },
-    deleteSession: async (sessionId, by) => {
-      const record = await store.sessions.read(sessionId);
-      if (record !== undefined && !isTerminal(record.status)) {
-        const signalled = workflows.stop(record.runId, { recorded: true });
-        // The signal goes first: without the record the run's id is lost. A run that is starting
-        // reads its record first, finds none and ends.
-        if (record.status !== 'starting') await signalled;
-        else void signalled.catch(lostSignal(record.runId));
-        // On the bare store: queued messages are erased, not begun.
-        await bare.runs.stop(sessionId, { mode: 'abort', reason: 'deleted', by });
-      }
-      await store.sessions.erase(sessionId);
-    },
+    ...createErasing({ store: bare, workflows, lostSignal, logger }),
     idle: launches.idle,
     startRun: restart,
     wake,

@@ -10,6 +10,7 @@ import type { AnswerSignal, RunInput, StopSignal } from '../protocol/run.js';
 import { SIGNALS, WORKFLOW_TASK_TIMEOUT_MS, WORKFLOW_TYPE } from '../protocol/temporal-names.js';
 import { withTimeout } from '../protocol/time.js';
 import type { Store } from '../stores/contract/store.js';
+import { eraseWorkflows, type ErasedWorkflows, type RunsOfSession } from './erase-workflows.js';
 import { toAttributes, type RunLabels } from './search-attributes.js';
 import { resetStickyQueue } from './sticky-queue.js';
 
@@ -29,6 +30,8 @@ export interface RunWorkflows {
   state: (runId: string) => Promise<WorkflowState>;
   /** Runs whose workflows did not complete but were closed, since a time in ms since the epoch. */
   closedSince: (since: number) => Promise<string[]>;
+  /** Deletes the workflows of a conversation and their histories; what still runs is terminated. */
+  erase: (sessionId: string, runs: RunsOfSession) => Promise<ErasedWorkflows>;
 }
 
 /** A list of closed workflows comes in pages; an operator's batch closes many at once. */
@@ -119,6 +122,8 @@ export function createRunWorkflows(
         throw error;
       }
     },
+    erase: (sessionId, runs) =>
+      eraseWorkflows(client, sessionId, runs, { call, codeOf, isRefusedForGood }),
     closedSince: (since) =>
       call(async () => {
         const runIds: string[] = [];

@@ -10,6 +10,7 @@ import type {
 import type { SessionRecord } from '../stores/contract/sessions.js';
 import type { StartNext } from '../stores/record/start-next.js';
 import type { AnswerApi } from './answers.js';
+import type { Erasing } from './erase.js';
 import type { RunList } from './run-list.js';
 import type { SweepBudget, SweptSession } from './sweep-session.js';
 
@@ -19,7 +20,7 @@ import type { SweepBudget, SweptSession } from './sweep-session.js';
  * stopped in Redis; their workflows are started and signalled in the background, and by the sweeper
  * if that fails.
  */
-export interface Runs extends AnswerApi, RunList {
+export interface Runs extends AnswerApi, Erasing, RunList {
   /** Accepts user messages; the workflow of the run made for them is started in the background. */
   execute: (input: ExecuteInput) => Promise<BeginResult>;
   /** Stops the session's run; resolves as soon as the stop is recorded. */
@@ -53,13 +54,6 @@ export interface Runs extends AnswerApi, RunList {
    * `nothing_to_do` for an empty one
    */
   branch: (input: BranchInput) => Promise<{ sessionId: string }>;
-  /**
-   * Stops the session's run and erases the session with its stream. Harmless for an unknown id.
-   *
-   * @throws HelixError `unavailable` if a run that is active or waits cannot be signalled; nothing is
-   * erased then
-   */
-  deleteSession: (sessionId: string, by?: string) => Promise<void>;
   /** Whether `resume` would continue, and in which modes. */
   canResume: (sessionId: string) => Promise<Resumability>;
   /** Resolves when no start is in progress that a message of this process began; before it exits. */

@@ -34,7 +34,7 @@ const INTERVAL_MS = 500;
 
 export interface SweepDeps {
   store: Pick<Store, 'due' | 'waiting' | 'owners' | 'audit'>;
-  runs: Pick<Runs, 'sweepSession'>;
+  runs: Pick<Runs, 'sweepSession' | 'finishErasures'>;
   /** Names this process: each shard is leased by one process at a time. */
   holder: string;
   logger: AuditLogger;
@@ -45,13 +45,13 @@ export function createSweep({ store, runs, holder, logger }: SweepDeps): () => P
   const { due, waiting, owners, audit } = store;
   const repair = createRepair(owners, logger);
 
-  /** False if acts are left that their process did not relay: the session stays on its list. */
-  async function relay(sessionId: string): Promise<boolean> {
+  /** False if acts or erasures are left that their process did not complete: the session stays on its list. */
+  async function complete(sessionId: string): Promise<boolean> {
     try {
       logEntries(logger, await audit.relay(sessionId));
-      return true;
+      return await runs.finishErasures(sessionId);
     } catch (error) {
-      logger.warn({ err: error, sessionId }, 'acts were not relayed to the audit trail yet');
+      logger.warn({ err: error, sessionId }, 'acts or erasures are not complete yet');
       return false;
     }
   }
@@ -61,7 +61,7 @@ export function createSweep({ store, runs, holder, logger }: SweepDeps): () => P
     if (found.kind === 'idle') await waiting.forget(session.sessionId);
     // The process that ended or paused its run may have died before it folded.
     if (found.kind !== 'active') await owners.fold(session.sessionId);
-    const next = (await relay(session.sessionId)) ? toNextLook(session, found) : SOON;
+    const next = (await complete(session.sessionId)) ? toNextLook(session, found) : SOON;
     if (next === undefined) await due.drop(session);
     else await due.put(session, next.list, next.inMs);
   }
@@ -93,7 +93,7 @@ export function createSweep({ store, runs, holder, logger }: SweepDeps): () => P
   };
 }
 
-/** Where a session is looked at again whose acts could not be relayed. */
+/** Where a session is looked at again whose acts or erasures are not complete. */
 const SOON = { list: 'urgent', inMs: TAKEN_MS } as const;
 
 /** Where a session is looked at next; undefined: nowhere. Pure but for chance. */

@@ -16,6 +16,7 @@ import {
 import { FrontendSnapshot, MessagesReply, StopReply } from '../../protocol/replies.js';
 import type { SessionCalls, SessionView } from '../../stores/contract/sessions.js';
 import { toActor } from '../actor.js';
+import { EraseQuery, ErasureReply } from '../../protocol/erasure.js';
 import { loadOwnSession } from '../session-access.js';
 import { createSessionEvents } from '../session-events.js';
 import { writeSnapshotCookie } from '../snapshot-cookie.js';
@@ -117,11 +118,29 @@ export const SESSION_ROUTES: readonly Route[] = [
     path: '/api/chat/:sessionId',
     id: 'deleteChat',
     summary: 'Stop the run and erase the session',
-    replies: { 204: { description: 'The session is erased.', headers: SESSION_AND_RUN } },
-    handle: async ({ deps, response, params: { sessionId }, record, caller }) => {
-      await deps.executor.deleteSession(record.sessionId, caller.userId);
-      deps.logger.info({ sessionId, by: caller.userId }, 'a conversation was erased');
-      response.status(204).end();
+    query: EraseQuery,
+    headers: ['via'],
+    replies: {
+      200: {
+        description: 'What was erased, if the query asks for the receipt.',
+        content: { json: ErasureReply },
+        headers: SESSION_AND_RUN,
+      },
+      202: {
+        description: 'The same, while Temporal has not deleted all workflows yet.',
+        content: { json: ErasureReply },
+        headers: SESSION_AND_RUN,
+      },
+      204: { description: 'The session is erased.', headers: SESSION_AND_RUN },
+    },
+    handle: async (call) => {
+      const { deps, response, params, query, record } = call;
+      const { sessionId } = params;
+      const actor = toActor(call);
+      const receipt = await deps.executor.deleteSession(record.sessionId, actor);
+      deps.logger.info({ sessionId, by: actor.by }, 'a conversation was erased');
+      if (query.receipt !== 'true' || receipt === undefined) response.status(204).end();
+      else response.status(receipt.complete ? 200 : 202).json(receipt satisfies ErasureReply);
     },
   }),
   defineRoute({

@@ -71,4 +71,23 @@ export const audit = [
     suite: 'test/e2e/audit.test.ts',
     test: 'the audit trail the same approval leaves the same entry whichever way it comes, but for the way',
   },
+  {
+    defence: 'Erasure: a worker completes what a dead API left',
+    file: 'executor/sweep.ts',
+    edits: [['return await runs.finishErasures(sessionId);', 'return true;']],
+    suite: 'test/e2e/erasure.test.ts',
+    test: 'a conversation that is erased is erased to the end by a worker if the API is killed in between',
+  },
+  {
+    defence: 'Erasure: what is left to do is noted with it',
+    file: 'stores/transitions/erase.ts',
+    edits: [["  redis.call('RPUSH', `${session.conversation.base}gone`, noted);\n", '']],
+    test: 'erase an erasure by a person is noted with its runs until it is done',
+  },
+  {
+    defence: 'Erasure: what is left of one does not touch the next session of that id',
+    file: 'stores/transitions/erase.ts',
+    edits: [["!leftovers && redis.call('EXISTS'", "redis.call('EXISTS'"]],
+    test: 'erase an erasure by a person is noted with its runs until it is done',
+  },
 ];

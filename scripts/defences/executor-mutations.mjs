@@ -111,7 +111,7 @@ export const executor = [
   },
   {
     defence: 'A run that is starting is erased without the engine',
-    file: 'executor/create-runs.ts',
+    file: 'executor/erase.ts',
     edits: [["if (record.status !== 'starting') await signalled;", 'await signalled;']],
     suite: 'test/executor/delete.test.ts',
     test: 'a session that is erased while its run is starting needs no engine; its workflow finds nothing and ends',

@@ -45,9 +45,9 @@ export interface Sessions {
   branch: (input: BranchInput) => Promise<BranchResult>;
   /**
    * Erases the session and its stream; readers get the end. Does nothing if the session does not
-   * exist.
+   * exist. With an act, what is left to do elsewhere is noted among the erasures.
    */
-  erase: (sessionId: string) => Promise<void>;
+  erase: (sessionId: string, act?: Act) => Promise<void>;
 }
 
 export interface SessionRecord {

@@ -3,6 +3,7 @@ import type { Calls } from './calls.js';
 import type { Checkpoints } from './checkpoints.js';
 import type { Documents } from './documents.js';
 import type { Due } from './due.js';
+import type { Erasures } from './erasures.js';
 import type { Leases } from './leases.js';
 import type { Owners } from './owners.js';
 import type { Queue } from './queue.js';
@@ -32,6 +33,7 @@ export interface Store {
   due: Due;
   owners: Owners;
   audit: Audit;
+  erasures: Erasures;
   /** Without tallies nothing is counted for operators. */
   tallies?: Tallies;
   usage: Usage;

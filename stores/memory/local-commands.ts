@@ -25,6 +25,7 @@ export function createLocalCommands(local: Keyspace): Commands {
     hdel: (key, field) => number('HDEL', key, field),
     hincrby: (key, field, by) => number('HINCRBY', key, field, by),
     hmget: async (key, ...fields) => toNullable(keyspace.call('HMGET', key, ...fields)),
+    hkeys: (key) => list('HKEYS', key),
     hvals: (key) => list('HVALS', key),
     llen: (key) => number('LLEN', key),
     lrange: (key, from, to) => list('LRANGE', key, from, to),

@@ -4,6 +4,7 @@ import type { Row } from '../../protocol/rows.js';
 import { applyChanges } from './apply-changes.js';
 import { fitChanges } from './fit-changes.js';
 import { checkCount, checkStreamId } from './checked-ids.js';
+import type { Act } from '../contract/audit.js';
 import type { Calls } from '../contract/calls.js';
 import type { Checkpoint, Checkpoints } from '../contract/checkpoints.js';
 import type { CustomState } from '../contract/custom-state.js';
@@ -43,7 +44,7 @@ export interface DocumentPrimitives {
   /** In the order in which they were staged; of all steps if none is named. */
   readStaged: (sessionId: string, stepId?: string) => Promise<NumberedChanges[]>;
   dropStaged: (sessionId: string, stepId: string) => Promise<string[]>;
-  erase: (sessionId: string) => Promise<void>;
+  erase: (sessionId: string, act?: Act) => Promise<void>;
 }
 
 /**
@@ -230,9 +231,9 @@ export function createSessionDocuments(store: DocumentPrimitives): DocumentNouns
       suspension: async (sessionId) => toSuspension(await viewOf(sessionId)),
     },
     sessions: {
-      erase: async (sessionId) => {
+      erase: async (sessionId, act) => {
         checkStreamId(sessionId);
-        await store.erase(sessionId);
+        await store.erase(sessionId, act);
       },
     },
   };

@@ -14,6 +14,7 @@ export interface Commands {
   hdel: (key: string, field: string) => Promise<number>;
   hincrby: (key: string, field: string, by: number) => Promise<number>;
   hmget: (key: string, ...fields: string[]) => Promise<(string | null)[]>;
+  hkeys: (key: string) => Promise<string[]>;
   hvals: (key: string) => Promise<string[]>;
   llen: (key: string) => Promise<number>;
   lrange: (key: string, from: number, to: number) => Promise<string[]>;
@@ -62,7 +63,7 @@ export interface Reads {
 }
 
 const SINGLE = [
-  ...['hgetall', 'hget', 'hset', 'hsetnx', 'hdel', 'hincrby', 'hmget', 'hvals', 'llen'],
+  ...['hgetall', 'hget', 'hset', 'hsetnx', 'hdel', 'hincrby', 'hmget', 'hkeys', 'hvals', 'llen'],
   ...['lrange', 'rpush', 'lrem', 'ltrim', 'xrange', 'xrevrange', 'set', 'unlink', 'pexpire'],
   ...['pttl', 'zadd', 'zrem', 'zscore', 'zcard', 'zrangebyscore'],
 ] as const;

@@ -7,6 +7,7 @@ import type { Checkpoint } from '../contract/checkpoints.js';
 import type { CustomState } from '../contract/custom-state.js';
 import type { RunInfo } from '../contract/runs.js';
 import type { RedisContext } from './context.js';
+import { eraseSession } from './erasures.js';
 import { callRedis } from './errors.js';
 import { parseStored } from './stored-json.js';
 import { toStaged } from './stored-state.js';
@@ -75,13 +76,10 @@ export function createDocumentPrimitives({
       });
       return dropped.toolCallIds;
     },
-    erase: async (sessionId) => {
+    erase: async (sessionId, act) => {
       // A sub-agent's session expires with its conversation.
       if (childPartOf(sessionId) !== '') return;
-      const end = { type: 'stream_end', streamId: sessionId, timestamp: now() };
-      await transitions.run('erase', sessionId, (contents) => ({
-        message: contents.addJson({ ...end, status: 'aborted' }),
-      }));
+      await eraseSession({ redis, keys, transitions, now }, sessionId, act);
       await callRedis(redis.zrem(keys.olderDue, sessionId));
     },
   };

@@ -69,6 +69,8 @@ export interface KeySpace {
   ownersIndex: string;
   /** Acts of a conversation that are yet to be relayed, in its slot. */
   outbox: (sessionId: string) => string;
+  /** Erasures of a conversation that are not complete, in its slot. */
+  gone: (sessionId: string) => string;
   /** The audit trail of a tenant, or of all users without one, in one slot. */
   audit: (tenant: string) => AuditKeys;
 }
@@ -154,6 +156,7 @@ export function createKeySpace(prefix: string = DEFAULT_PREFIX): KeySpace {
       return ownerAt(`${prefix}:owner:{${tag}}:`, `u:${user}`);
     },
     ownersIndex: `${prefix}:owners`,
+    gone: (sessionId) => `${shared(sessionId)}gone`,
     outbox: (sessionId) => `${shared(sessionId)}audit`,
     audit: (tenant) => {
       const tag = `${prefix}:audit:{t:${toKeyPart(tenant)}}`;

@@ -25,6 +25,7 @@ import {
   rewindRequest,
   startCallRequest,
 } from './requests.js';
+import { createErasures } from './erasures.js';
 import { createLeases } from './leases.js';
 import { createOwners } from './owners.js';
 import { createSessionReads } from './session-reads.js';
@@ -51,12 +52,12 @@ export function createRedisSessionStore(context: RedisContext): Store {
   const documents = createSessionDocuments({
     ...reads,
     ...primitives,
-    erase: async (sessionId) => {
+    erase: async (sessionId, act) => {
       await waiting.forget(sessionId);
       const owner = await ownerOf(sessionId);
       // What its runs have used counts for its owner even if nobody has added it yet.
       if (owner !== undefined) await owners.fold(sessionId);
-      await primitives.erase(sessionId);
+      await primitives.erase(sessionId, act);
       if (owner !== undefined) await owners.fold(sessionId, owner);
     },
   });
@@ -87,6 +88,7 @@ export function createRedisSessionStore(context: RedisContext): Store {
     due: createDueLists(context),
     owners,
     audit: createAudit(context),
+    erasures: createErasures(context, { waiting, owners, read: reads.readRecord }),
     tallies: createTallies(context),
     usage: createUsage(context),
     leases: createLeases(context, context.leaseThread),

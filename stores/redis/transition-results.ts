@@ -24,7 +24,7 @@ interface Results {
   dropStaged: { toolCallIds: string[] };
   editQueued: Returned<Queue['edit']>;
   end: Returned<Runs['end']>;
-  erase: { kind: 'erased' | 'not_found' };
+  erase: { kind: 'erased' | 'not_found' | 'changed' };
   extendDeadline: Returned<Calls['extendDeadline']>;
   handOver: Returned<Steps['handOver']>;
   leaseCall: Returned<Calls['lease']>;

@@ -1,13 +1,28 @@
 import { redis } from './lib/host.js';
 import { PAGE } from './lib/attempts.js';
 import { closeLog, openLog, writeControl } from './lib/log.js';
+import { int } from './lib/json.js';
+import { noteAct } from './lib/outbox.js';
 import { contentAt, MORE, only, type Content } from './lib/request.js';
-import { forgetRoot, readRoot } from './lib/root.js';
+import { forgetRoot, num, readRoot } from './lib/root.js';
 import { OWN_KEYS, sessionAt, type Session } from './lib/session.js';
 
 export interface EraseRequest {
   /** The stream_end message for attached readers. */
   message: Content;
+  /** True: only what an interrupted request left behind is removed. */
+  leftovers: boolean;
+  /** Present if the erasure is noted until it is complete. */
+  noted?: NotedErasure;
+}
+
+export interface NotedErasure {
+  /** JSON of what is left to do elsewhere, for these: the newest run, and the number of its sub-agents. */
+  rest: Content;
+  runId: string;
+  children: number;
+  /** The entry of the audit trail. */
+  act: Content;
 }
 
 /** Number of sub-agents' sessions that one call removes. */
@@ -18,14 +33,21 @@ const CHILDREN = PAGE / OWN_KEYS.length;
  * sub-agents are removed afterwards, page by page; what an interrupted request left behind is
  * removed by the next request for this id.
  *
- * @returns `erased` · `not_found` · `more`, send the request again
+ * Checks, in this order: the session exists · the newest run and the number of its sub-agents are those
+ * that the requester has read.
+ *
+ * @returns `changed`, if they are not; nothing is removed then · `erased` · `not_found` · `more`, send the request again
  */
 export function erase(
   session: Session,
-  { message }: EraseRequest,
+  { message, leftovers, noted }: EraseRequest,
   args: readonly string[],
 ): string {
-  const isThere = redis.call('EXISTS', session.root) === 1;
+  const isThere = !leftovers && redis.call('EXISTS', session.root) === 1;
+  if (isThere && noted !== undefined) {
+    if (hasChanged(session, noted)) return only('changed');
+    note(session, noted, args);
+  }
   if (isThere) eraseOwn(session, contentAt(args, message));
   const parts = redis.call('HKEYS', session.erased);
   const removed: string[] = [];
@@ -38,6 +60,27 @@ export function erase(
   if (removed.length > 0) redis.call('HDEL', session.erased, ...removed);
   if (removed.length < parts.length) return MORE;
   return only(isThere || removed.length > 0 ? 'erased' : 'not_found');
+}
+
+function hasChanged(session: Session, { runId, children }: NotedErasure): boolean {
+  const root = readRoot(session, ['run', 'children']);
+  return root.run !== runId || num(root.children) !== children;
+}
+
+/** Notes what is left to do elsewhere, and the act, in the transition that does it. */
+function note(session: Session, { rest, act }: NotedErasure, args: readonly string[]): void {
+  const { run, tenant, bytes, logBytes } = readRoot(session, [
+    'run',
+    'tenant',
+    'bytes',
+    'logBytes',
+  ]);
+  const rows = `"rows":${int(redis.call('LLEN', session.rows))}`;
+  const entries = `"entries":${int(redis.call('XLEN', session.stream))}`;
+  const size = `"bytes":${int(num(bytes) + num(logBytes))}`;
+  const noted = `${contentAt(args, rest).slice(0, -1)},${rows},${entries},${size}}`;
+  redis.call('RPUSH', `${session.conversation.base}gone`, noted);
+  noteAct(session, args, act, 'erased', { tenant, runId: run });
 }
 
 function eraseOwn(session: Session, message: string): void {

@@ -45,6 +45,7 @@ beforeEach(async () => {
       stop: nothing,
       state: async () => 'running',
       closedSince: async () => [],
+      erase: async () => ({ deleted: 0, unknown: [] }),
     },
     agents,
     searchAttributes: false,

@@ -3,6 +3,7 @@ import { AgentRegistry } from '../../agents/index.js';
 import { createLabAgent } from '../../examples/lab/agent.js';
 import { createRuns } from '../../executor/create-runs.js';
 import { HelixError } from '../../protocol/errors.js';
+import { createKeySpace } from '../../stores/redis/keys.js';
 import { workflowIdOf } from '../../protocol/ids.js';
 import type { RunRecord } from '../../stores/contract/runs.js';
 import { charge } from '../support/lab-calls.js';
@@ -29,10 +30,11 @@ beforeAll(async () => {
 });
 
 const stored = (sessionId: string): Promise<string[]> => stores.redis.keys(`*{${sessionId}}*`);
-/** Its workflow is closed, whatever it has found the record to be. */
+/** Its workflow is deleted, with its history. */
 const isOver = ({ runId }: Pick<RunRecord, 'runId'>): Promise<boolean> =>
-  until('the workflow is closed', async () => (await runs.workflows.state(runId)) === 'closed');
+  until('the workflow is deleted', async () => (await runs.workflows.state(runId)) === 'unknown');
 
+const keys = createKeySpace();
 const script = (...entries: object[]): string => JSON.stringify({ script: entries });
 
 describe('a session that is erased', () => {
@@ -88,15 +90,22 @@ describe('a session that is erased', () => {
     const executor = createRuns({
       quotas: 'unlimited',
       ...stores,
-      workflows: { ...idle.workflows, stop: () => Promise.reject(new Error('no engine')) },
+      workflows: {
+        ...idle.workflows,
+        stop: () => Promise.reject(new Error('no engine')),
+        erase: () => Promise.reject(new Error('no engine')),
+      },
       agents: new AgentRegistry([]),
       searchAttributes: false,
       logger: { warn: () => undefined },
     });
-    await executor.deleteSession(id);
-    expect(await stored(id)).toEqual([]);
+    expect(await executor.deleteSession(id)).toMatchObject({ complete: false, workflows: 0 });
+    // What is left to do in Temporal is noted, and nothing else.
+    expect(await stored(id)).toEqual([keys.gone(id)]);
     expect(await idle.workflows.state(run.runId)).toBe('running');
+    // A sweep does it: the engine is back.
     await idle.startWorker();
+    await idle.sweep(id);
     await isOver(run);
     expect(await stored(id)).toEqual([]);
   });

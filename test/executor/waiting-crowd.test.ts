@@ -56,7 +56,12 @@ function startSweeping(holder: string): void {
     },
   };
   for (const sweep of [
-    createSweep({ store, runs: counting, holder, logger }),
+    createSweep({
+      store,
+      runs: { ...counting, finishErasures: runs.executor.finishErasures },
+      holder,
+      logger,
+    }),
     createFindClosed({ store, workflows, holder }),
   ]) {
     stops.push(startSweeper(sweep, logger).stop);

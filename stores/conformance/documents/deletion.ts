@@ -21,6 +21,36 @@ export function deletionCases({ describe, it }: Suite): void {
       await store.sessions.erase(session.id);
     });
 
+    it('an erasure by a person is noted with its runs until it is done', async ({
+      store,
+      session,
+    }) => {
+      const { runId } = await session.newRun();
+      await session.ask(runId, 1, []);
+      const { runId: newest } = await session.newRun();
+      const act = { id: session.id, at: 5, by: 'ann', action: 'erase' as const };
+      await store.sessions.erase(session.id, act);
+      equal(await store.documents.load(session.id), null);
+      const [erasure, ...others] = await store.erasures.of(session.id);
+      equal(others, []);
+      includes(erasure, { act, owner: { owner: 'ann' }, starting: true, parts: [], rows: 3 });
+      equal(erasure?.runs.toSorted(), [runId, newest].toSorted());
+      equal((erasure?.bytes ?? 0) > 0, true);
+      includes(await store.audit.relay(session.id), [
+        { action: 'erase', outcome: 'erased', target: { runId: newest } },
+      ]);
+      // The id is free: what is left of the erasure does not touch the next session.
+      await session.newRun('u1');
+      if (erasure !== undefined) {
+        await store.erasures.clear(session.id, erasure);
+        await store.erasures.done(session.id, erasure);
+      }
+      equal(await store.erasures.of(session.id), []);
+      includes(await store.sessions.read(session.id), { turn: 1 });
+      await store.sessions.erase(session.id);
+      equal(await store.erasures.of(session.id), []);
+    });
+
     it('erasing ends readers', async ({ store, streamManager, session, another }) => {
       await session.newRun();
       const reader = await (await another()).streamManager.createReader(session.id);

@@ -67,6 +67,7 @@ export type KeyName = (typeof OWN_KEYS)[number] | (typeof SHARED_KEYS)[number];
  * - erased: hash of sub-agents' sessions that are yet to be removed
  * - channel, stop: channels for publications
  * - audit: list of acts that are yet to be relayed, see lib/outbox; it is no key of the session, whose end it outlives
+ * - gone: list of erasures that are not complete, likewise
  */
 export type Session = Record<KeyName, string> & {
   /** Id of the conversation. */

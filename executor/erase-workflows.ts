@@ -1,0 +1,111 @@
+import type { Client } from '@temporalio/client';
+import { workflowIdOf } from '../protocol/ids.js';
+import type { Erasure } from '../stores/contract/erasures.js';
+
+/** What of a conversation was deleted in Temporal. */
+export interface ErasedWorkflows {
+  /** Workflows of which executions were deleted. */
+  deleted: number;
+  /** Runs of which Temporal knew none, by id. */
+  unknown: string[];
+}
+
+/** The runs of a conversation, as its record knew them. */
+export type RunsOfSession = Pick<Erasure, 'runs' | 'parts' | 'childRuns'>;
+
+/** How Temporal is called. */
+export interface TemporalCalls {
+  /** Bounded in time. @throws HelixError `unavailable` */
+  call: <T>(work: () => Promise<T>, deadlineMs: number) => Promise<T>;
+  /** The gRPC status of an error. */
+  codeOf: (error: unknown) => number | undefined;
+  /** True for an error that a repeated call does not mend. */
+  isRefusedForGood: (error: unknown) => boolean;
+}
+
+const AT_ONCE = 10;
+/** A server that deletes many may be slow. */
+const DELETE_MS = 5_000;
+const LIST_MS = 10_000;
+/** gRPC: not found. */
+const NOT_FOUND = 5;
+
+/**
+ * Deletes the workflows of a conversation's runs and of its sub-agents' with their histories; what
+ * still runs is terminated. Runs are found by the record's ids, older executions of them and
+ * sub-agents whose record has expired by a list of Temporal's, of which only what belongs to these
+ * runs counts: another conversation may have the id by now.
+ */
+export async function eraseWorkflows(
+  client: Client,
+  sessionId: string,
+  { runs, parts, childRuns }: RunsOfSession,
+  { call, codeOf, isRefusedForGood }: TemporalCalls,
+): Promise<ErasedWorkflows> {
+  const { workflowService } = client;
+  const { namespace } = client.options;
+
+  /** False if there is no such execution; without a run id the newest of the workflow. */
+  async function erase(workflowId: string, runId?: string): Promise<boolean> {
+    const workflowExecution = { workflowId, ...(runId !== undefined && { runId }) };
+    try {
+      await call(
+        () => workflowService.deleteWorkflowExecution({ namespace, workflowExecution }),
+        DELETE_MS,
+      );
+      return true;
+    } catch (error) {
+      if (codeOf(error) === NOT_FOUND) return false;
+      throw error;
+    }
+  }
+
+  const own = new Set(runs.map(workflowIdOf));
+  const below = new Set(parts);
+  const prefix = workflowIdOf(sessionId);
+  const belongs = (workflowId: string): boolean => {
+    if (own.has(workflowId)) return true;
+    const [part = ''] = workflowId.slice(prefix.length + 1).split(':');
+    return workflowId.startsWith(`${prefix}.`) && below.has(part);
+  };
+
+  async function list(): Promise<{ workflowId: string; runId: string }[]> {
+    const query = `WorkflowId STARTS_WITH '${prefix}:' OR WorkflowId STARTS_WITH '${prefix}.'`;
+    try {
+      return await call(async () => {
+        const found: { workflowId: string; runId: string }[] = [];
+        for await (const { workflowId, runId } of client.workflow.list({ query })) {
+          if (belongs(workflowId)) found.push({ workflowId, runId });
+        }
+        return found;
+      }, LIST_MS);
+    } catch (error) {
+      // A visibility store without this operator.
+      if (isRefusedForGood(error)) return [];
+      throw error;
+    }
+  }
+
+  const deleted = new Set<string>();
+  const unknown: string[] = [];
+  const listed = await list();
+  for (const page of pagesOf([...runs, ...childRuns])) {
+    const found = await Promise.all(page.map((runId) => erase(workflowIdOf(runId))));
+    for (const [at, runId] of page.entries()) {
+      if (found[at] === true) deleted.add(workflowIdOf(runId));
+      else unknown.push(runId);
+    }
+  }
+  // Deleting takes a while: the newest executions may be found here, too.
+  for (const page of pagesOf(listed)) {
+    const found = await Promise.all(page.map(({ workflowId, runId }) => erase(workflowId, runId)));
+    for (const [at, { workflowId }] of page.entries()) {
+      if (found[at] === true) deleted.add(workflowId);
+    }
+  }
+  return { deleted: deleted.size, unknown };
+}
+
+function* pagesOf<T>(items: readonly T[]): Generator<T[]> {
+  for (let at = 0; at < items.length; at += AT_ONCE) yield items.slice(at, at + AT_ONCE);
+}

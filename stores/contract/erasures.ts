@@ -1,0 +1,31 @@
+import type { Act } from './audit.js';
+import type { SessionOwner } from './waiting.js';
+
+/** Erasures of conversations that are not complete: what is left to do outside their record. */
+export interface Erasures {
+  /** Those of one session id, the oldest first. */
+  of: (sessionId: string) => Promise<Erasure[]>;
+  /** Removes what an interrupted erasure left of the session: sub-agents, lists and figures. */
+  clear: (sessionId: string, erasure: Erasure) => Promise<void>;
+  /** Forgets one that is complete. */
+  done: (sessionId: string, erasure: Erasure) => Promise<void>;
+}
+
+/** An erasure, noted in the transition that removes the session. */
+export interface Erasure {
+  act: Act;
+  owner: SessionOwner;
+  /** Every run of the conversation. */
+  runs: string[];
+  /** True if the newest run was not started yet: its workflow may appear later. */
+  starting: boolean;
+  /** The sub-agents' sessions, by the part of their id, and their runs as far as they are known. */
+  parts: string[];
+  childRuns: string[];
+  /** What was removed: rows of the transcript, entries of the stream, and bytes of text. */
+  rows: number;
+  entries: number;
+  bytes: number;
+  /** As stored. */
+  text: string;
+}

@@ -1,0 +1,111 @@
+import { HelixError } from '../../protocol/errors.js';
+import type { Act } from '../contract/audit.js';
+import type { Erasure, Erasures } from '../contract/erasures.js';
+import type { Owners } from '../contract/owners.js';
+import type { Sessions } from '../contract/sessions.js';
+import type { Waiting } from '../contract/waiting.js';
+import type { RequestOf } from '../transitions/library.js';
+import type { RedisContext } from './context.js';
+import { callRedis } from './errors.js';
+import { parseStored } from './stored-json.js';
+
+type Context = Pick<RedisContext, 'redis' | 'keys' | 'transitions' | 'now'>;
+
+/** Each try that fails means that a run or a sub-agent has begun meanwhile. */
+const MOST_TRIES = 20;
+/** Sub-agents whose newest run is read at once. */
+const READ_AT_ONCE = 100;
+
+/** Erases a session; with an act, what is left to do outside the record is noted with it. */
+export async function eraseSession(
+  context: Context,
+  sessionId: string,
+  act: Act | undefined,
+  leftovers = false,
+): Promise<void> {
+  const { transitions, now } = context;
+  const end = { type: 'stream_end', streamId: sessionId, timestamp: now(), status: 'aborted' };
+  for (let tries = 0; tries < MOST_TRIES; tries += 1) {
+    const rest = act === undefined ? undefined : await readRest(context, sessionId);
+    const { kind } = await transitions.run('erase', sessionId, (contents) => {
+      const request: RequestOf<'erase'> = { message: contents.addJson(end), leftovers };
+      if (rest === undefined || act === undefined) return request;
+      const { runId, children, ...found } = rest;
+      const noted = {
+        rest: contents.addJson({ act, ...found }),
+        runId,
+        children,
+        act: contents.addJson(act),
+      };
+      return { ...request, noted };
+    });
+    if (kind !== 'changed') return;
+  }
+  throw new HelixError('unavailable', 'The conversation changes too fast to be erased.');
+}
+
+type Rest = Pick<Erasure, 'owner' | 'runs' | 'starting' | 'parts' | 'childRuns'> & {
+  runId: string;
+  /** Sub-agents of that run. */
+  children: number;
+};
+
+/** What an erasure has to reach outside the record; undefined if the session does not exist. */
+async function readRest({ redis, keys }: Context, sessionId: string): Promise<Rest | undefined> {
+  const { root, runs, children } = keys.session(sessionId);
+  const [values, ended, parts] = await Promise.all([
+    callRedis(redis.hmget(root, 'run', 'status', 'owner', 'tenant', 'children')),
+    callRedis(redis.hkeys(runs)),
+    callRedis(redis.hkeys(children)),
+  ]);
+  const [runId, status, owner, tenant, count] = values;
+  if (runId == null) return undefined;
+  const childRuns: string[] = [];
+  for (let at = 0; at < parts.length; at += READ_AT_ONCE) {
+    const page = parts.slice(at, at + READ_AT_ONCE);
+    const found = await Promise.all(
+      page.map((part) => callRedis(redis.hget(keys.session(`${sessionId}.${part}`).root, 'run'))),
+    );
+    childRuns.push(...found.filter((run) => run !== null));
+  }
+  return {
+    runId,
+    children: Number(count ?? 0),
+    owner: { owner: owner ?? '', ...(tenant != null && tenant !== '' && { tenant }) },
+    runs: [...new Set([...ended, runId])],
+    starting: status === 'starting',
+    parts,
+    childRuns,
+  };
+}
+
+export interface ErasuresDeps {
+  waiting: Pick<Waiting, 'forget'>;
+  owners: Pick<Owners, 'fold'>;
+  read: Sessions['read'];
+}
+
+export function createErasures(
+  context: Context,
+  { waiting, owners, read }: ErasuresDeps,
+): Erasures {
+  const { redis, keys } = context;
+  return {
+    of: async (sessionId) => {
+      const noted = await callRedis(redis.lrange(keys.gone(sessionId), 0, -1));
+      return noted.map((text) => ({
+        ...(parseStored(text, 'erasure') as Omit<Erasure, 'text'>),
+        text,
+      }));
+    },
+    clear: async (sessionId, { owner }) => {
+      await eraseSession(context, sessionId, undefined, true);
+      // Another session may have the id by now.
+      if ((await read(sessionId)) === undefined) await waiting.forget(sessionId);
+      await owners.fold(sessionId, owner);
+    },
+    done: async (sessionId, { text }) => {
+      await callRedis(redis.lrem(keys.gone(sessionId), 1, text));
+    },
+  };
+}

@@ -1,0 +1,158 @@
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { Client, Connection, WorkflowNotFoundError } from '@temporalio/client';
+import type { AuditEntryReply } from '../../protocol/audit.js';
+import type { ErasureReply } from '../../protocol/erasure.js';
+import { createKeySpace } from '../../stores/redis/keys.js';
+import { openAsked } from '../support/asked-chat.js';
+import { CLIENT_7, loadSnapshot, openChat, toScript, untilRests } from '../support/chat-client.js';
+import { charge, delegate } from '../support/lab-calls.js';
+import { newSessionId, sharedTemporal, startProduct, type Product } from '../support/product.js';
+import { dumpKeys } from '../support/redis-dump.js';
+import { startTcpProxy } from '../support/tcp-proxy.js';
+import { until } from '../support/until.js';
+
+const CANARY = 'canary-4711-of-a-person';
+const keys = createKeySpace();
+
+let product: Product;
+let connection: Connection;
+let temporal: Client;
+beforeAll(async () => {
+  product = await startProduct();
+  connection = await Connection.connect({ address: sharedTemporal() });
+  temporal = new Client({ connection });
+});
+afterAll(async () => {
+  await product.stop();
+  await connection.close();
+});
+
+/** Ids of all workflows of a session and its sub-agents that Temporal lists. */
+async function listed(sessionId: string): Promise<string[]> {
+  const query = `WorkflowId STARTS_WITH 'run:${sessionId}'`;
+  const ids: string[] = [];
+  for await (const { workflowId } of temporal.workflow.list({ query })) ids.push(workflowId);
+  return ids;
+}
+
+async function isDeleted(workflowId: string): Promise<boolean> {
+  try {
+    await temporal.workflow.getHandle(workflowId).describe();
+    return false;
+  } catch (error) {
+    if (error instanceof WorkflowNotFoundError) return true;
+    throw error;
+  }
+}
+
+/** Temporal deletes in the background, a workflow that closed just before after half a minute. */
+async function untilDeleted(workflowId: string): Promise<void> {
+  await until(`${workflowId} is deleted`, () => isDeleted(workflowId), 120_000);
+}
+
+async function erase(sessionId: string, query = '?receipt=true'): Promise<Response> {
+  return fetch(`${product.url}/api/chat/${sessionId}${query}`, { method: 'DELETE' });
+}
+
+async function actionsOf(sessionId: string): Promise<AuditEntryReply[]> {
+  const response = await fetch(`${product.url}/api/operator/audit?limit=500`);
+  const { entries } = (await response.json()) as { entries: AuditEntryReply[] };
+  return entries.filter(({ target }) => target.sessionId === sessionId).reverse();
+}
+
+/** A conversation with a sub-agent, whose operator has typed the canary. */
+async function converse(): Promise<{ sessionId: string; workflows: string[] }> {
+  const { url } = product;
+  const asked = await openAsked(
+    url,
+    { say: CANARY, calls: [delegate('d1', { say: CANARY })] },
+    { calls: [charge('c1')] },
+  );
+  const { sessionId, client } = asked;
+  const runId = (await loadSnapshot(url, sessionId)).run?.runId ?? '';
+  const run = temporal.workflow.getHandle(`run:${runId}`);
+  await run.executeUpdate('approve', {
+    args: [{ toolCallId: 'c1', by: CANARY, reason: CANARY, input: { amount: 7, note: CANARY } }],
+  });
+  await untilRests(client, url);
+  const workflows = await until('both workflows are listed', async () => {
+    const ids = await listed(sessionId);
+    return ids.length === 2 ? ids : undefined;
+  });
+  expect(JSON.stringify(await run.fetchHistory())).toContain(
+    Buffer.from(CANARY).toString('base64').slice(0, 8),
+  );
+  return { sessionId, workflows };
+}
+
+async function textsInRedis(): Promise<string> {
+  return JSON.stringify(await dumpKeys(product.redis, '*'));
+}
+
+describe('a conversation that is erased', () => {
+  it('is erased in Redis and Temporal, sub-agents included; a receipt says what was erased', async () => {
+    const stays = newSessionId();
+    const other = openChat(CLIENT_7, { url: product.url, sessionId: stays });
+    await other.chat.sendMessage(toScript({ say: 'hello' }));
+    const { sessionId, workflows } = await converse();
+    expect(await textsInRedis()).toContain(CANARY);
+    const response = await erase(sessionId);
+    expect(response.status).toBe(200);
+    const receipt = (await response.json()) as ErasureReply;
+    expect(receipt).toMatchObject({ sessionId, by: 'anonymous', complete: true, sessions: 2 });
+    expect(receipt).toMatchObject({ workflows: 2 });
+    expect(Math.min(receipt.rows, receipt.bytes, receipt.entries)).toBeGreaterThan(0);
+    for (const id of workflows) await untilDeleted(id);
+    await until('nothing is listed', async () => (await listed(sessionId)).length === 0, 60_000);
+    // The operator is a person of the trail, whose name is kept until that one is erased.
+    const left = (await dumpKeys(product.redis, '*')).filter(({ key }) => !key.includes(':audit:'));
+    expect(JSON.stringify(left)).not.toContain(CANARY);
+    expect(
+      JSON.stringify(await product.redis.xrange(keys.audit('').chain, '-', '+')),
+    ).not.toContain(CANARY);
+    const entries = await actionsOf(sessionId);
+    expect(entries.map(({ action }) => action)).toEqual(['approve', 'erase', 'erased']);
+    const { at: _at, by: _by, sessionId: _session, complete: _complete, ...counts } = receipt;
+    expect(entries.at(-1)).toMatchObject({ outcome: 'complete', detail: counts });
+    expect((await loadSnapshot(product.url, stays)).messages).toHaveLength(2);
+    expect(await listed(stays)).toHaveLength(1);
+  }, 200_000);
+
+  it('is 204 to stock clients, and to the sender of a repeated request unknown', async () => {
+    const sessionId = newSessionId();
+    const client = openChat(CLIENT_7, { url: product.url, sessionId });
+    await client.chat.sendMessage(toScript({ say: 'hello' }));
+    expect((await erase(sessionId, '')).status).toBe(204);
+    expect((await erase(sessionId)).status).toBe(404);
+  });
+
+  it('is erased to the end by a worker if the API is killed in between', async () => {
+    const { sessionId, workflows } = await converse();
+    const proxy = await startTcpProxy(Number(sharedTemporal().split(':')[1]));
+    try {
+      await product.stopApi();
+      await product.startApi({ TEMPORAL_ADDRESS: `127.0.0.1:${String(proxy.port)}` });
+      await until('the API is ready', () => product.isReady());
+      // Everything that the API sends to Temporal from now on is lost.
+      proxy.swallow();
+      const response = erase(sessionId).catch(() => undefined);
+      await until(
+        'the record is gone',
+        async () => (await product.redis.exists(keys.session(sessionId).root)) === 0,
+      );
+      await product.kill9Api();
+      expect(await response).toBeUndefined();
+      for (const id of workflows) await untilDeleted(id);
+      await until(
+        'the erasure is complete',
+        async () => (await product.redis.exists(keys.gone(sessionId))) === 0,
+      );
+      await product.startApi();
+      const entries = await actionsOf(sessionId);
+      expect(entries.map(({ action }) => action)).toEqual(['approve', 'erase', 'erased']);
+      expect(await product.redis.keys(`*${sessionId}*`)).toEqual([]);
+    } finally {
+      await proxy.close();
+    }
+  }, 200_000);
+});
