@@ -35,6 +35,7 @@ async function start(): Promise<void> {
       ...{ fleet: 'test', namespace: 'test', start: nothing, answer: nothing, stop: nothing },
       state: async () => 'running',
       closedSince: async () => [],
+      erase: async () => ({ deleted: 0, unknown: [] }),
     },
     runList: {
       list: async ({ tenant }) => ({
