@@ -5,7 +5,7 @@ import type { Terminal } from './terminal.js';
 /**
  * Asks before a change. Resolves for `yes`, given on the command line or at the terminal.
  *
- * @throws CliFailure for every other answer, and where nobody can be asked
+ * @throws CliFailure for every other answer, and without a terminal to ask at
  */
 export async function confirm(
   terminal: Terminal,

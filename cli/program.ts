@@ -1,6 +1,13 @@
 import { Command, Option } from 'commander';
 import type { Cli } from './cli.js';
+import { createAgentCommands } from './commands/agent.js';
+import { createApprovalCommands } from './commands/approval/index.js';
+import { createAuditCommands } from './commands/audit.js';
 import { createDoctorCommand } from './commands/doctor.js';
+import { createMcpCommand } from './commands/mcp.js';
+import { createReportCommands } from './commands/report.js';
+import { createRunCommands } from './commands/run/index.js';
+import { createSessionCommands } from './commands/session/index.js';
 import { OUTPUT_FORMATS } from './output/output.js';
 import { TIME_FORMATS } from './output/shown-time.js';
 import { parseNames, parseUrl } from './parse-values.js';
@@ -37,7 +44,17 @@ export function createProgram(cli: Cli, { version }: { version: string }): Comma
     .addHelpText('after', EXIT_CODES)
     .configureHelp({ showGlobalOptions: true })
     .exitOverride();
-  for (const command of [createDoctorCommand(cli)]) program.addCommand(command);
+  const nouns = [
+    createRunCommands(cli),
+    createApprovalCommands(cli),
+    createSessionCommands(cli),
+    createAgentCommands(cli),
+    createAuditCommands(cli),
+    createReportCommands(cli),
+    createDoctorCommand(cli),
+    createMcpCommand(cli),
+  ];
+  for (const noun of nouns) program.addCommand(noun);
   adopt(program);
   return program;
 }

@@ -77,7 +77,7 @@ export async function inspectTemporal({
       namespace,
       pageSize: RUNS,
       // Other fleets of this namespace have keys of their own.
-      query: `WorkflowType = '${WORKFLOW_TYPE}' AND ExecutionStatus = 'Running' AND TaskQueue = '${taskQueue.replaceAll("'", "''")}'`,
+      query: `WorkflowType = '${WORKFLOW_TYPE}' AND ExecutionStatus = 'Running' AND TaskQueue = '${taskQueue.replaceAll('\\', '\\\\').replaceAll("'", "''")}'`,
     });
     const ids = await Promise.all(
       executions.map(async ({ execution }) => {

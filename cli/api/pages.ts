@@ -10,7 +10,7 @@ interface Page<T> {
  * Reads a list page by page, while its items are taken.
  *
  * @param most the number of items; undefined for all
- * @param onMore called if the list goes on behind them
+ * @param onMore called if there are more items
  */
 export async function* readPages<T>(
   read: (page: { limit: number; cursor: string | undefined }) => Promise<Page<T>>,

@@ -6,6 +6,7 @@ import { shownText } from '../output/shown-text.js';
 interface Problem {
   error: string;
   code: string;
+  detail?: unknown;
 }
 
 /** A response that is no success, in words: the server's, its code, and what to do. */
@@ -24,8 +25,14 @@ export async function toRefusal(
     const message = `${url} answered ${String(status)} without a reason: is it the address of a helix-temporal API?`;
     return new CliFailure(message, exitCodeOf(status));
   }
-  const { error, code } = problem;
-  const parts = [shownText(error), `(${shownText(code)})`, adviceFor(status, isSignedIn)];
+  const { error, code, detail } = problem;
+  const { reason } = (detail ?? {}) as { reason?: unknown };
+  const parts = [
+    shownText(error),
+    `(${shownText(code)})`,
+    typeof reason === 'string' ? shownText(reason) : '',
+    adviceFor(status, isSignedIn),
+  ];
   return new CliFailure(parts.filter((part) => part !== '').join(' '), exitCodeOf(status), code);
 }
 
@@ -55,14 +62,21 @@ const REASONS: Record<string, string> = {
   ERR_TLS_CERT_ALTNAME_INVALID: 'has a certificate for another host name.',
 };
 
+/** What `fetch` rejects with; the reason is in its cause. */
+interface FetchError {
+  name?: string;
+  message?: string;
+  code?: unknown;
+  cause?: FetchError;
+  /** Several addresses of a host are tried, and fail together. */
+  errors?: FetchError[];
+}
+
 function codeOf(error: unknown): string {
-  if (!(error instanceof Error)) return 'unknown';
-  const cause: unknown = error.cause;
-  if (error.name === 'TimeoutError') return error.name;
-  // Several addresses of a host are tried, and fail together.
-  const first: unknown = cause instanceof AggregateError ? cause.errors[0] : cause;
-  const { code } = (first ?? {}) as { code?: unknown };
-  return typeof code === 'string' ? code : error.message;
+  const { name, message, cause } = (error ?? {}) as FetchError;
+  if (name === 'TimeoutError') return name;
+  const { code, message: reason } = cause?.errors?.[0] ?? cause ?? {};
+  return typeof code === 'string' ? code : (reason ?? message ?? 'unknown');
 }
 
 function adviceFor(status: number, isSignedIn: boolean): string {
@@ -79,8 +93,9 @@ function exitCodeOf(status: number): ExitCode {
 
 function readProblem(text: string): Problem | undefined {
   try {
-    const { error, code } = JSON.parse(text) as Partial<Problem>;
-    return typeof error === 'string' && typeof code === 'string' ? { error, code } : undefined;
+    const { error, code, detail } = JSON.parse(text) as Partial<Problem>;
+    const isProblem = typeof error === 'string' && typeof code === 'string';
+    return isProblem ? { error, code, detail } : undefined;
   } catch {
     return undefined;
   }

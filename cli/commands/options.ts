@@ -48,7 +48,7 @@ export function workOf<O extends GlobalOptions>(cli: Cli, command: Command): Wor
   return { options, api: cli.connect(options), output: createOutput(cli, options) };
 }
 
-/** Says that a list goes on behind what was printed. */
+/** Notes that a list has more items than were printed. */
 export function noteMore(cli: Cli, limit: number): () => void {
   return () => {
     cli.terminal.note(`These are the first ${String(limit)}; --limit shows more.`);

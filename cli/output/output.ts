@@ -83,9 +83,12 @@ export function createOutput(
 
   return {
     draw,
-    list: async (kind, items) => {
+    list: async <Item extends object>(
+      kind: Kind<Item>,
+      items: AsyncIterable<Item> | Iterable<Item>,
+    ) => {
       const picked = picker(kind, json);
-      const all = [];
+      const all: Item[] = [];
       for await (const item of items) {
         if (format === 'jsonl') printJson(picked(item));
         else all.push(item);

@@ -6,7 +6,7 @@ import { HELP_FOLDER, helpTexts } from '../../scripts/cli-help.mjs';
 
 const texts = helpTexts(createProgram({}, { version: '0.0.0' }));
 
-// `npm run cli-help` writes the files anew.
+// `npm run cli-help` writes the files.
 it.each(texts)('the help in %s is what the command prints', (file, text) => {
   expect(text).toBe(readFileSync(join(HELP_FOLDER, file), 'utf8'));
 });

@@ -1,7 +1,8 @@
 import { spawn } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 
-const MAIN = fileURLToPath(new URL('../../dist/cli/main.js', import.meta.url));
+/** The built command line. */
+export const COMMAND_LINE = fileURLToPath(new URL('../../dist/cli/main.js', import.meta.url));
 
 /** How a command ended, and what it wrote. */
 export interface CommandResult {
@@ -29,7 +30,7 @@ export function startCommand(
   args: readonly string[],
   { env = {}, input = '' }: CommandOptions = {},
 ): RunningCommand {
-  const child = spawn(process.execPath, [MAIN, ...args], {
+  const child = spawn(process.execPath, [COMMAND_LINE, ...args], {
     // Only what a machine has anyway; the settings are the test's.
     env: { PATH: process.env['PATH'], HOME: process.env['HOME'], ...env },
   });
@@ -57,4 +58,23 @@ export function runCommand(
   options?: CommandOptions,
 ): Promise<CommandResult> {
   return startCommand(args, options).ended;
+}
+
+export interface CommandLine {
+  helix: (args: string[], input?: string) => Promise<CommandResult>;
+  /** The result of a command that has to succeed, as JSON. */
+  read: <T>(...args: string[]) => Promise<T>;
+}
+
+/** The command line of a product. */
+export function useCommandLine(product: { readonly url: string }): CommandLine {
+  const helix = (args: string[], input = ''): Promise<CommandResult> =>
+    runCommand(args, { env: { HELIX_URL: product.url, NO_COLOR: '1' }, input });
+
+  async function read<T>(...args: string[]): Promise<T> {
+    const { code, stdout, stderr } = await helix([...args, '-o', 'json']);
+    if (code !== 0) throw new Error(`${args.join(' ')} ended with ${String(code)}: ${stderr}`);
+    return JSON.parse(stdout) as T;
+  }
+  return { helix, read };
 }

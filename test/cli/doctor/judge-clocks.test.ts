@@ -43,7 +43,7 @@ describe('what doctor says of clocks', () => {
     expect(verdict?.fix).toContain('the servers of Redis and Temporal');
   });
 
-  it('nothing is said where no clock could be read', () => {
+  it('there is no verdict where no clock could be read', () => {
     expect(judgeClocks({})).toEqual([]);
   });
 });

@@ -1,0 +1,113 @@
+import type { OperatorQuestion, OperatorWaiting } from '../../../protocol/operator.js';
+import { parseApprovalId, rootOf, sessionOfRun, toShownSessionId } from '../../../protocol/ids.js';
+import type { ApiClient } from '../../api/client.js';
+import { readPages } from '../../api/pages.js';
+import { wrongUsage } from '../../failure.js';
+import type { Column, Kind } from '../../output/output.js';
+import { shortText, shownJson } from '../../output/shown-text.js';
+
+/** A call that waits for a person, with the conversation that it belongs to. */
+export interface AskedCall extends OperatorQuestion {
+  /** Names the call on the command line. */
+  call: string;
+  sessionId: string;
+  runId: string;
+  agent: string;
+  owner: string;
+}
+
+interface WaitingCall extends AskedCall {
+  since: number;
+}
+
+const INPUT_CHARS = 60;
+
+const FIELDS = [
+  ...(['call', 'sessionId', 'runId', 'toolCallId', 'toolName', 'kind', 'input'] as const),
+  ...(['approvalId', 'agent', 'owner', 'deadline', 'mayDecide'] as const),
+  ...(['approvers', 'separateApprover'] as const),
+];
+
+const WHAT: Column<AskedCall>[] = [
+  { title: 'CALL', show: ({ call }) => call },
+  { title: 'KIND', show: ({ kind }) => kind },
+  { title: 'TOOL', show: ({ toolName }) => toolName, style: () => 'yellow' },
+];
+
+const WHOSE: Column<AskedCall>[] = [
+  { title: 'OWNER', show: ({ owner }) => owner },
+  { title: 'DEADLINE', show: ({ deadline }, shown) => shown.time(deadline) },
+  { title: 'YOURS', show: ({ mayDecide }) => (mayDecide ? 'yes' : 'no') },
+];
+
+/** For a list of calls. */
+export const WAITING: Kind<WaitingCall> = {
+  fields: [...FIELDS, 'since'],
+  columns: [
+    ...WHAT,
+    { title: 'INPUT', show: ({ input }) => shortText(shownJson(input), INPUT_CHARS) },
+    { title: 'SINCE', show: ({ since }, shown) => shown.time(since) },
+    ...WHOSE,
+  ],
+  none: 'Nothing waits for people.',
+};
+
+/** For one call, whose input is shown as a whole. */
+export const ASKED: Kind<AskedCall> = {
+  fields: FIELDS,
+  columns: [
+    ...WHAT,
+    { title: 'AGENT', show: ({ agent }) => agent },
+    { title: 'RUN', show: ({ runId }) => runId },
+    ...WHOSE,
+    { title: 'APPROVERS', show: ({ approvers }) => approvers?.join(', ') },
+    { title: 'FOUR EYES', show: (call) => (call.separateApprover === true ? 'yes' : 'no') },
+  ],
+  none: 'No call.',
+};
+
+/** Calls that wait, longest first. */
+export async function* readWaiting(
+  api: ApiClient,
+  { olderThan, limit }: { olderThan?: number | undefined; limit: number },
+  onMore: () => void,
+): AsyncGenerator<WaitingCall, void> {
+  const sessions = readPages(
+    async (page) => {
+      const query = { ...page, olderThan };
+      const { sessions, cursor } = await api.get<OperatorWaiting>('/api/operator/waiting', {
+        query,
+      });
+      return { items: sessions, cursor };
+    },
+    limit,
+    onMore,
+  );
+  for await (const { pending, run, sessionId, agent, owner, since } of sessions) {
+    for (const question of pending) {
+      const call = `${sessionId}::${question.toolCallId}`;
+      yield { call, sessionId, runId: run.runId, agent, owner, since, ...question };
+    }
+  }
+}
+
+/**
+ * The call that a person names: as `approval list` prints it, or by its approval id.
+ *
+ * @throws CliFailure
+ */
+export function parseCall(text: string): { sessionId: string; toolCallId: string } {
+  const parts = parseApprovalId(text);
+  if (parts === undefined) {
+    throw wrongUsage(
+      `"${text}" names no call: it must be <session>::<call>, as approval list prints.`,
+    );
+  }
+  const { runId, toolCallId } = parts;
+  return { sessionId: rootOf(toShownSessionId(sessionOfRun(runId))), toolCallId };
+}
+
+export function callPath(text: string, act = ''): string {
+  const { sessionId, toolCallId } = parseCall(text);
+  return `/api/operator/waiting/${encodeURIComponent(sessionId)}/${encodeURIComponent(toolCallId)}${act}`;
+}

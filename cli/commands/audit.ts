@@ -1,0 +1,82 @@
+import { Command, Option } from 'commander';
+import type { AuditEntryReply, AuditReply, AuditVerdictReply } from '../../protocol/audit.js';
+import { readPages } from '../api/pages.js';
+import type { Cli } from '../cli.js';
+import { EXIT } from '../exit-codes.js';
+import type { Kind } from '../output/output.js';
+import { parseSince, parseText } from '../parse-values.js';
+import { limitOption, noteMore, workOf, type GlobalOptions, type ListOptions } from './options.js';
+
+const ENTRIES: Kind<AuditEntryReply> = {
+  fields: [
+    ...(['n', 'id', 'at', 'actor', 'name', 'roles', 'via', 'tenant', 'action'] as const),
+    ...(['target', 'outcome', 'inputHash', 'reasonHash', 'detail'] as const),
+  ],
+  columns: [
+    { title: 'N', show: ({ n }) => n },
+    { title: 'AT', show: ({ at }, shown) => shown.time(at) },
+    { title: 'ACTOR', show: ({ name, actor }) => name ?? actor },
+    { title: 'VIA', show: ({ via }) => via },
+    { title: 'ACTION', show: ({ action }) => action },
+    { title: 'TARGET', show: ({ target }) => toTarget(target) },
+    { title: 'OUTCOME', show: ({ outcome }) => outcome },
+  ],
+  none: 'No entries.',
+};
+
+interface AuditOptions extends ListOptions {
+  since?: (now: number) => string;
+  action?: string;
+  actor?: string;
+}
+
+/** `audit`: who did what, and how. */
+export function createAuditCommands(cli: Cli): Command {
+  const noun = new Command('audit').description('See and verify the audit trail.');
+  return noun.addCommand(createListCommand(cli)).addCommand(createVerifyCommand(cli));
+}
+
+function createListCommand(cli: Cli): Command {
+  return new Command('list')
+    .description('List entries of the audit trail, newest first.')
+    .option('--since <time>', 'of this time or later: 24h, or a date', parseSince)
+    .option('--action <action>', 'only this action, such as approve', parseText)
+    .addOption(new Option('--actor <user>', 'only this person').argParser(parseText))
+    .addOption(limitOption())
+    .action(async (_, self: Command) => {
+      const { options, api, output } = workOf<AuditOptions>(cli, self);
+      const { limit, since, action, actor } = options;
+      const filter = { since: since?.(cli.now()), action, actor };
+      const entries = readPages(
+        async (page) => {
+          const query = { ...filter, ...page };
+          const { entries, cursor } = await api.get<AuditReply>('/api/operator/audit', { query });
+          return { items: entries, cursor };
+        },
+        limit,
+        noteMore(cli, limit),
+      );
+      await output.list(ENTRIES, entries);
+    });
+}
+
+function createVerifyCommand(cli: Cli): Command {
+  return new Command('verify')
+    .description('Check that the audit trail is as it was written. Exits with 1 if it is not.')
+    .action(async (_, self: Command) => {
+      const { api, output } = workOf<GlobalOptions>(cli, self);
+      const verdict = await api.get<AuditVerdictReply>('/api/operator/audit/verify');
+      const { ok, entries, signed, fault } = verdict;
+      await output.text(verdict, () =>
+        fault === undefined
+          ? `${String(entries)} entries are as they were written; ${String(signed)} are signed.`
+          : `Entry ${String(fault.n)} is not as it was written: ${fault.reason}.`,
+      );
+      cli.exitWith(ok ? EXIT.done : EXIT.failed);
+    });
+}
+
+function toTarget({ runId, sessionId, toolName, person }: AuditEntryReply['target']): string {
+  const of = runId ?? sessionId ?? person ?? '-';
+  return toolName === undefined ? of : `${toolName} of ${of}`;
+}

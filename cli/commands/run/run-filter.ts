@@ -1,0 +1,57 @@
+import { Option, type Command } from 'commander';
+import type { OperatorRun, OperatorRuns } from '../../../protocol/operator.js';
+import { RUN_STATUSES, type RunStatus } from '../../../protocol/run.js';
+import type { ApiClient } from '../../api/client.js';
+import { readPages } from '../../api/pages.js';
+import { parseSince, parseText } from '../../parse-values.js';
+
+/** Which runs; a run has to match all of them. */
+export interface RunFilter {
+  query?: string;
+  status?: RunStatus;
+  agent?: string;
+  /** Returns the time for a moment of now. */
+  since?: (now: number) => string;
+}
+
+/** Adds the options of a filter. */
+export function addRunFilter(command: Command): Command {
+  return command
+    .option('-q, --query <query>', "a list filter of Temporal: AgentStatus = 'failed'", parseText)
+    .addOption(new Option('--status <status>', 'only runs in it').choices(RUN_STATUSES))
+    .option('--agent <name>', 'only runs of this agent', parseText)
+    .option('--since <time>', 'started since: 24h, or a date', parseSince);
+}
+
+export function isEmpty({ query, status, agent, since }: RunFilter): boolean {
+  return [query, status, agent, since].every((value) => value === undefined);
+}
+
+/** The filter as the API takes it. */
+export function toRunQuery(filter: RunFilter, now: number): Record<string, string | undefined> {
+  const { query, status, agent, since } = filter;
+  return { query, status, agent, since: since?.(now) };
+}
+
+/** Runs that match, newest first. @param most undefined for all */
+export function readRuns(
+  api: ApiClient,
+  query: Record<string, string | undefined>,
+  most: number | undefined,
+  onMore?: () => void,
+): AsyncGenerator<OperatorRun, void> {
+  return readPages(
+    async (page) => {
+      const { runs, cursor } = await api.get<OperatorRuns>('/api/operator/runs', {
+        query: { ...query, ...page },
+      });
+      return { items: runs, cursor };
+    },
+    most,
+    onMore,
+  );
+}
+
+export function runPath(runId: string, act = ''): string {
+  return `/api/operator/runs/${encodeURIComponent(runId)}${act}`;
+}

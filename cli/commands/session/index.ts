@@ -1,0 +1,81 @@
+import { Command } from 'commander';
+import type { OperatorSession } from '../../../protocol/operator.js';
+import type { ApiClient } from '../../api/client.js';
+import type { Cli } from '../../cli.js';
+import { confirm } from '../../confirm.js';
+import { shownJson, shownText } from '../../output/shown-text.js';
+import { workOf, yesOption, type ConsentOptions, type GlobalOptions } from '../options.js';
+import { toMessageLines, type ShownMessage } from './message-lines.js';
+
+type Session = OperatorSession<ShownMessage>;
+
+const PAGE = 100;
+const ID = ['<session>', 'id of the conversation'] as const;
+
+/** `session`: conversations. */
+export function createSessionCommands(cli: Cli): Command {
+  const noun = new Command('session').description('Read, export and erase conversations.');
+  const verbs = [createShowCommand(cli), createExportCommand(cli), createDeleteCommand(cli)];
+  for (const verb of verbs) noun.addCommand(verb);
+  return noun;
+}
+
+function createShowCommand(cli: Cli): Command {
+  return new Command('show')
+    .description('Show a conversation. The server records who has read it.')
+    .argument(...ID)
+    .action(async (id: string, _, self: Command) => {
+      const { api, output } = workOf<GlobalOptions>(cli, self);
+      const session = await readSession(api, id, { hidden: false });
+      const { agent, owner, run, messages } = session;
+      await output.text(session, () =>
+        [
+          shownText(`${id}, agent ${agent}, owner ${owner}, run ${run.runId} ${run.status}`),
+          ...messages.flatMap((message) => toMessageLines(message, cli.terminal)),
+        ].join('\n'),
+      );
+    });
+}
+
+function createExportCommand(cli: Cli): Command {
+  return new Command('export')
+    .description('Print a conversation as JSON, with messages that it does not show.')
+    .argument(...ID)
+    .action(async (id: string, _, self: Command) => {
+      const { api } = workOf<GlobalOptions>(cli, self);
+      cli.terminal.print(shownJson(await readSession(api, id, { hidden: true }), 2));
+    });
+}
+
+function createDeleteCommand(cli: Cli): Command {
+  return new Command('delete')
+    .description('Stop and erase a conversation of your own, for good.')
+    .argument(...ID)
+    .addOption(yesOption())
+    .action(async (id: string, given: ConsentOptions, self: Command) => {
+      const { api, output } = workOf<GlobalOptions>(cli, self);
+      await confirm(cli.terminal, `Erase ${id} for good?`, given);
+      await api.delete(`/api/chat/${encodeURIComponent(id)}`);
+      await output.text({ sessionId: id, erased: true }, () => `${id} is erased.`);
+    });
+}
+
+/** With all of its messages. */
+async function readSession(
+  api: ApiClient,
+  id: string,
+  { hidden }: { hidden: boolean },
+): Promise<Session> {
+  const path = `/api/operator/sessions/${encodeURIComponent(id)}`;
+  const read = (offset: number): Promise<Session> =>
+    api.get(path, { query: { offset, limit: PAGE, hidden } });
+  const session = await read(0);
+  const messages = [...session.messages];
+  let { hasMore } = session;
+  while (hasMore) {
+    const page = await read(messages.length);
+    messages.push(...page.messages);
+    hasMore = page.hasMore && page.messages.length > 0;
+  }
+  return { ...session, messages, hasMore: false };
+}

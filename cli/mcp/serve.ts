@@ -1,0 +1,45 @@
+import { McpServer } from '@modelcontextprotocol/sdk/server/mcp.js';
+import { StdioServerTransport } from '@modelcontextprotocol/sdk/server/stdio.js';
+import type { CallToolResult } from '@modelcontextprotocol/sdk/types.js';
+import type { ApiClient } from '../api/client.js';
+import { CliFailure } from '../failure.js';
+import { toolsFor, type McpTool } from './tools.js';
+
+export interface ServeOptions {
+  api: ApiClient;
+  allowWrites: boolean;
+  version: string;
+}
+
+/** Serves the API to an MCP client on stdin and stdout; resolves when the client has gone. */
+export async function serveMcp({ api, allowWrites, version }: ServeOptions): Promise<void> {
+  const server = new McpServer({ name: 'helix-temporal', version });
+  for (const tool of toolsFor({ allowWrites })) {
+    const { name, description, input, isWrite } = tool;
+    const annotations = { readOnlyHint: !isWrite, destructiveHint: isWrite, openWorldHint: false };
+    const config = { description, inputSchema: input.shape, annotations };
+    server.registerTool(name, config, (given: unknown) => callTool(api, tool, given));
+  }
+  const transport = new StdioServerTransport();
+  const closed = new Promise<void>((resolve) => {
+    server.server.onclose = resolve;
+    // The transport does not notice that its client has gone.
+    process.stdin.once('end', resolve);
+  });
+  await server.connect(transport);
+  await closed;
+}
+
+/** A refusal goes to the model as a result, so that it can do something else. */
+async function callTool(api: ApiClient, tool: McpTool, given: unknown): Promise<CallToolResult> {
+  try {
+    return toResult(JSON.stringify(await tool.call(api, given as never)));
+  } catch (error) {
+    if (error instanceof CliFailure) return toResult(error.message, true);
+    throw error;
+  }
+}
+
+function toResult(text: string, isError = false): CallToolResult {
+  return { content: [{ type: 'text', text }], isError };
+}

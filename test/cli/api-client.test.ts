@@ -1,0 +1,179 @@
+import { once } from 'node:events';
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { afterEach, describe, expect, it } from '@jest/globals';
+import { createApiClient } from '../../cli/api/client.js';
+import { readPages } from '../../cli/api/pages.js';
+import { confirm } from '../../cli/confirm.js';
+import type { CliFailure } from '../../cli/failure.js';
+import { parseCall } from '../../cli/commands/approval/calls.js';
+import { parseDuration, parseSince, readJson } from '../../cli/parse-values.js';
+
+let server: Server | undefined;
+afterEach(() => {
+  server?.close();
+  server?.closeAllConnections();
+});
+
+/** A client of a server that answers so. */
+async function connect(
+  answer: (request: IncomingMessage, response: ServerResponse) => void,
+  { token, onWait }: { token?: string; onWait?: () => void } = {},
+) {
+  server = createServer(answer).listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const url = `http://127.0.0.1:${String((server.address() as AddressInfo).port)}`;
+  return createApiClient({ url, token, via: 'cli', onWait });
+}
+
+const failureOf = (work: Promise<unknown>): Promise<CliFailure> =>
+  work.then(
+    () => Promise.reject(new Error('it did not fail')),
+    (error: unknown) => error as CliFailure,
+  );
+
+describe('the client of the API', () => {
+  it('the client of the API names its channel and its person', async () => {
+    const seen: IncomingMessage[] = [];
+    const api = await connect(
+      (request, response) => {
+        seen.push(request);
+        response.end('{"a":1}');
+      },
+      { token: 't' },
+    );
+    expect(await api.get('/x', { query: { a: 'b c', none: undefined } })).toEqual({ a: 1 });
+    expect(seen[0]?.url).toBe('/x?a=b+c');
+    expect(seen[0]?.headers).toMatchObject({
+      'x-helix-via': 'cli',
+      authorization: 'Bearer t',
+    });
+  });
+
+  it.each([
+    [401, undefined, 77, 'Set HELIX_TOKEN'],
+    [401, 'old', 77, 'HELIX_TOKEN is not accepted'],
+    [403, 'mine', 77, 'Your roles do not allow it'],
+    [404, 'mine', 1, '(not_found)'],
+    [503, 'mine', 69, '(not_found)'],
+  ])('a refusal with %d and the token %s ends with %d', async (status, token, exitCode, says) => {
+    const body = JSON.stringify({ error: 'No.', code: 'not_found' });
+    const api = await connect((_, response) => response.writeHead(status).end(body), { token });
+    const failure = await failureOf(api.get('/x'));
+    expect(failure).toMatchObject({ exitCode, code: 'not_found' });
+    expect(failure.message).toContain('No. (not_found)');
+    expect(failure.message).toContain(says);
+  });
+
+  it('a redirect is not followed, so that a sign-in page does not get the token', async () => {
+    let requests = 0;
+    const api = await connect(
+      (_, response) => {
+        requests += 1;
+        response.writeHead(302, { location: '/sign-in' }).end();
+      },
+      { token: 't' },
+    );
+    const failure = await failureOf(api.get('/x'));
+    expect(failure.message).toContain('redirects to /sign-in. Set HELIX_URL');
+    expect({ requests, exitCode: failure.exitCode }).toEqual({ requests: 1, exitCode: 69 });
+  });
+
+  it('a page instead of JSON is not the API', async () => {
+    const api = await connect((_, response) => response.end('<html>'));
+    const failure = await failureOf(api.get('/x'));
+    expect(failure.message).toContain('is it the address of a helix-temporal API?');
+  });
+
+  it('a server that is not there is named, with the setting', async () => {
+    const api = await connect(() => undefined);
+    server?.close();
+    const failure = await failureOf(api.get('/x'));
+    expect(failure.exitCode).toBe(69);
+    expect(failure.message).toContain(`${api.url} refuses connections: is the server running`);
+    expect(failure.message).toContain('--url or HELIX_URL');
+  });
+
+  it('a limit is waited for', async () => {
+    let requests = 0;
+    let waits = 0;
+    const api = await connect(
+      (_, response) => {
+        requests += 1;
+        if (requests === 1) response.writeHead(429, { 'retry-after': '1' }).end('{}');
+        else response.end('{}');
+      },
+      { onWait: () => (waits += 1) },
+    );
+    await api.post('/x', {});
+    expect({ requests, waits }).toEqual({ requests: 2, waits: 1 });
+  });
+});
+
+it('a list is read page by page, and no further than needed', async () => {
+  const asked: { limit: number; cursor: string | undefined }[] = [];
+  const read = (page: (typeof asked)[number]) => {
+    asked.push(page);
+    const from = Number(page.cursor ?? 0);
+    const items = Array.from({ length: page.limit }, (_, n) => from + n);
+    return Promise.resolve({ items, cursor: String(from + page.limit) });
+  };
+  let isMore = false;
+  const taken: number[] = [];
+  const pages = readPages(read, 150, () => (isMore = true));
+  for await (const item of pages) taken.push(item);
+  expect(taken).toEqual(Array.from({ length: 150 }, (_, n) => n));
+  expect(asked).toEqual([
+    { limit: 100, cursor: undefined },
+    { limit: 50, cursor: '100' },
+  ]);
+  expect(isMore).toBe(true);
+});
+
+describe('a change that has to be agreed to', () => {
+  const terminal = (answer: boolean, isInteractive = true) =>
+    ({ isInteractive, ask: () => Promise.resolve(answer) }) as never;
+
+  it('is made after a yes, on the command line or at the terminal', async () => {
+    await confirm(terminal(true), 'Really?', {});
+    await confirm(terminal(false, false), 'Really?', { yes: true });
+  });
+
+  it('is not made otherwise', async () => {
+    expect(await failureOf(confirm(terminal(false), 'Really?', {}))).toMatchObject({ exitCode: 1 });
+    const unasked = await failureOf(confirm(terminal(true, false), 'Really?', {}));
+    expect(unasked).toMatchObject({ exitCode: 64, message: expect.stringContaining('-y') });
+  });
+});
+
+describe('values on the command line', () => {
+  it('durations have a unit', () => {
+    expect(['250ms', '90s', '1.5h', '30d'].map(parseDuration)).toEqual([
+      250, 90_000, 5_400_000, 2_592_000_000,
+    ]);
+    for (const text of ['', '5', '1y', '-1h', '1h30m']) expect(() => parseDuration(text)).toThrow();
+  });
+
+  it('a time in the past is a duration or a date', () => {
+    expect(parseSince('1h')(3_600_000)).toBe('1970-01-01T00:00:00.000Z');
+    expect(parseSince('2026-11-01')(0)).toBe('2026-11-01T00:00:00.000Z');
+    for (const text of ['yesterday', '5', '2026-99-01']) expect(() => parseSince(text)).toThrow();
+  });
+
+  it('a call is named by its session, or by its approval id', () => {
+    const expected = { sessionId: 's-1', toolCallId: 'c::1' };
+    const tenant = 'AbCdEfGhIjKlMnOp';
+    for (const left of ['s-1', 's-1:2-xyz', `${tenant}~s-1:2-xyz`, 's-1.4-abc:1-xyz']) {
+      expect(parseCall(`${left}::c::1`)).toEqual(expected);
+    }
+    expect(() => parseCall('c1')).toThrow('names no call');
+  });
+
+  it('JSON is given as it is, or comes from stdin', async () => {
+    const stdin = { readAll: () => Promise.resolve('{"a":2}') };
+    expect(await readJson('--input', '{"a":1}', stdin)).toEqual({ a: 1 });
+    expect(await readJson('--input', '@-', stdin)).toEqual({ a: 2 });
+    await expect(readJson('--input', 'a', stdin)).rejects.toThrow('--input is no JSON');
+    await expect(readJson('--input', '@/none/x', stdin)).rejects.toThrow('cannot be read (ENOENT)');
+  });
+});

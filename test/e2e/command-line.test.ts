@@ -1,0 +1,203 @@
+import { describe, expect, it } from '@jest/globals';
+import { Client, Connection } from '@temporalio/client';
+import type { OperatorRun, OperatorRunDetail } from '../../protocol/operator.js';
+import { runCommand, startCommand, useCommandLine } from '../support/command-line.js';
+import { ask, runLab, sessionOf } from '../support/lab-run.js';
+import { startProcess } from '../support/process.js';
+import { newSessionId, sharedTemporal, useProduct } from '../support/product.js';
+import { until } from '../support/until.js';
+
+const product = useProduct({ env: { MAX_REQUESTS_PER_MINUTE: '0' } });
+
+const { helix, read } = useCommandLine(product);
+const say = (script: object[], sessionId?: string) => runLab(product, script, sessionId);
+const describeRun = (runId: string) => read<OperatorRunDetail>('run', 'describe', runId);
+const isListed = (runId: string, ...filter: string[]) =>
+  until(`${runId} is listed`, async () => {
+    const runs = await read<OperatorRun[]>('run', 'list', ...filter);
+    return runs.find((run) => run.runId === runId);
+  });
+
+describe('helix-temporal run', () => {
+  it('run list prints runs as a table, JSON and lines, and only the fields that are wanted', async () => {
+    const runId = await say([{ say: 'hello' }]);
+    expect(await isListed(runId, '--status', 'completed')).toMatchObject({ agent: 'lab', runId });
+    const table = await helix(['run', 'list']);
+    expect(table.stdout).toMatch(/^RUN +STATUS +AGENT/);
+    expect(table.stdout).toContain(runId);
+    const lines = await helix(['run', 'list', '-o', 'jsonl', '--json', 'runId,status']);
+    for (const line of lines.stdout.trim().split('\n')) {
+      expect(Object.keys(JSON.parse(line) as object)).toEqual(['runId', 'status']);
+    }
+    expect(await helix(['run', 'list', '-o', 'none'])).toEqual({ code: 0, stdout: '', stderr: '' });
+    const bad = await helix(['run', 'list', '--json', 'name']);
+    expect(bad).toMatchObject({ code: 64, stdout: '', stderr: expect.stringContaining('runId') });
+  });
+
+  it('run list and run count take a query of Temporal', async () => {
+    const runId = await say([{ say: 'hello' }]);
+    const query = `AgentSession = '${sessionOf(runId)}'`;
+    await isListed(runId, '-q', query);
+    const counts = await read<{ total: number; groups: object[] }>('run', 'count', '-q', query);
+    expect(counts).toEqual({ total: 1, groups: [{ value: 'completed', count: 1 }] });
+    const wrong = await helix(['run', 'list', '-q', 'Nothing = what']);
+    expect(wrong.code).toBe(1);
+    expect(wrong.stderr).toMatch(/\(invalid_query\) .*Nothing/);
+  });
+
+  it('run watch exits with 0, 1, 2, 3 or 124, by how the run is', async () => {
+    const watch = async (runId: string, ...args: string[]): Promise<number | null> =>
+      (await helix(['run', 'watch', runId, ...args])).code;
+    expect(await watch(await say([{ say: 'hello' }]))).toBe(0);
+    expect(await watch(await say([{ fail: { status: 400 } }]))).toBe(1);
+    const waiting = await say([ask('charge', { amount: 5 })]);
+    expect(await watch(waiting)).toBe(2);
+    expect((await helix(['run', 'stop', waiting])).code).toBe(0);
+    expect(await watch(waiting)).toBe(3);
+    expect(await watch('unknown:1-x')).toBe(1);
+    const busy = newSessionId();
+    const begun = say([{ say: 'a', hangMs: 60_000 }], busy);
+    const { runId } = await until('the run is there', async () => {
+      const reply = await fetch(`${product.url}/api/chat/${busy}/snapshot`);
+      return reply.ok ? ((await reply.json()) as { run?: { runId: string } }).run : undefined;
+    });
+    expect(await watch(runId, '--timeout', '300ms')).toBe(124);
+    await helix(['run', 'stop', runId, '--mode', 'abort', '--reason', 'enough']);
+    await begun;
+    expect(await watch(runId)).toBe(3);
+  });
+
+  it('run show prints steps and calls, follows a run to its end, and ends at once on Ctrl-C', async () => {
+    const runId = await say([ask('charge', { amount: 5 }), { say: 'paid' }]);
+    const shown = await helix(['run', 'show', runId]);
+    expect(shown.stdout).toBe('step 1\n  ? charge c1 waiting\nwaiting_approval\n');
+    const env = { HELIX_URL: product.url };
+    const left = startCommand(['run', 'show', '--follow', runId], { env });
+    const following = startCommand(['run', 'show', '--follow', runId], { env });
+    await until('both follow', () =>
+      [left, following].every(({ stdout }) => stdout().includes('waiting_approval')),
+    );
+    left.kill('SIGINT');
+    expect((await left.ended).code).toBe(130);
+    await helix(['approval', 'approve', `${sessionOf(runId)}::c1`, '--reason', 'fine']);
+    const { code, stdout } = await following.ended;
+    expect(code).toBe(0);
+    expect(stdout).toContain('✓ charge c1 done approved by anonymous (fine)');
+    expect(stdout).toMatch(/step 2\n(.*\n)*completed\n$/);
+  });
+
+  it('a changing command needs ids or a filter, and a yes', async () => {
+    const nothing = await helix(['run', 'stop']);
+    expect(nothing).toMatchObject({ code: 64, stderr: expect.stringContaining('-q') });
+    for (const empty of ['', '  ']) {
+      expect((await helix(['run', 'stop', '-y', '-q', empty])).code).toBe(64);
+    }
+    const [one, two, other] = await Promise.all(
+      [1, 2, 3].map(() => say([ask('charge', { amount: 5 })])),
+    );
+    const query = [one, two].map((id = '') => `AgentSession = '${sessionOf(id)}'`).join(' OR ');
+    await Promise.all([one, two].map((id = '') => isListed(id, '--status', 'waiting_approval')));
+
+    const stop = ['run', 'stop', '-q', query];
+    const unasked = await helix(stop);
+    expect(unasked).toMatchObject({ code: 64, stdout: '' });
+    expect(unasked.stderr).toContain(one ?? '');
+    expect(unasked.stderr).toContain('give -y');
+    const dry = await helix([...stop, '--dry-run', '-o', 'json']);
+    const listed = (JSON.parse(dry.stdout) as OperatorRun[]).map(({ runId }) => runId);
+    expect(listed.sort()).toEqual([one, two].sort());
+    expect((await describeRun(one ?? '')).status).toBe('waiting_approval');
+
+    const stopped = await read<{ runId: string; outcome: string }[]>(...stop, '-y');
+    expect(stopped.map(({ runId }) => runId).sort()).toEqual([one, two].sort());
+    for (const id of [one, two]) {
+      await until('it has stopped', async () => {
+        return (await describeRun(id ?? '')).status === 'interrupted';
+      });
+    }
+    expect((await describeRun(other ?? '')).status).toBe('waiting_approval');
+    // What has ended is left alone.
+    const again = await helix([...stop, '-y', '-o', 'json']);
+    expect(again).toMatchObject({ code: 0, stdout: '[]\n' });
+  });
+
+  it('one run that refuses does not keep the others from being acted upon', async () => {
+    const runId = await say([ask('charge', { amount: 5 })]);
+    const { code, stdout } = await helix(['run', 'stop', 'unknown:1-x', runId, '-o', 'json']);
+    expect(code).toBe(1);
+    expect(JSON.parse(stdout)).toMatchObject([
+      { runId: 'unknown:1-x', code: 'not_found' },
+      { runId, outcome: expect.stringMatching(/^(stopping|ended)$/) },
+    ]);
+  });
+
+  it('run retry and run resume continue what was stopped', async () => {
+    const rerun = async (act: string, runId: string): Promise<string> => {
+      const [{ outcome } = { outcome: '' }] = await read<{ outcome: string }[]>(
+        ...['run', act, runId, '--reason', 'it is needed after all'],
+      );
+      expect(outcome).toMatch(/^continues as /);
+      return outcome.replace('continues as ', '');
+    };
+    const first = await say([ask('charge', { amount: 5 }), { say: 'paid' }]);
+    await helix(['run', 'stop', first]);
+    const second = await rerun('retry', first);
+    expect(second).not.toBe(first);
+    expect((await helix(['run', 'watch', second, '--timeout', '30s'])).code).toBe(2);
+    await helix(['run', 'stop', second]);
+    const third = await rerun('resume', second);
+    expect((await helix(['run', 'watch', third, '--timeout', '30s'])).code).toBe(2);
+  });
+
+  it('1,000 runs are listed in pages', async () => {
+    const taskQueue = `${product.taskQueue}-many`;
+    const connection = await Connection.connect({ address: sharedTemporal() });
+    const { workflow } = new Client({ connection });
+    const ids = Array.from({ length: 1_000 }, (_, n) => `many-${String(n)}:1-x`);
+    // No worker takes them.
+    const api = startProcess('api', {
+      ...{ HOST: '127.0.0.1', PORT: '0', HELIX_ALLOW_UNAUTHENTICATED: '1' },
+      ...{ TASK_QUEUE: taskQueue, TEMPORAL_ADDRESS: sharedTemporal() },
+      REDIS_URL: product.redisServer.url,
+    });
+    try {
+      const { port } = await api.says('api listens');
+      await inGroups(ids, async (id) => {
+        await workflow.start('agentRun', { taskQueue, workflowId: `run:${id}`, args: [] });
+      });
+      const env = { HELIX_URL: `http://127.0.0.1:${String(port)}` };
+      const list = async () => {
+        const started = performance.now();
+        const args = ['run', 'list', '--limit', '1000', '-o', 'json'];
+        const { stdout } = await runCommand(args, { env });
+        const ms = Math.round(performance.now() - started);
+        return { runs: JSON.parse(stdout) as OperatorRun[], ms };
+      };
+      const { runs, ms } = await until('all are listed', async () => {
+        const listed = await list();
+        return listed.runs.length === ids.length && listed;
+      });
+      process.stdout.write(`1,000 runs were listed in ${String(ms)} ms\n`);
+      expect(new Set(runs.map(({ runId }) => runId))).toEqual(new Set(ids));
+      const few = await runCommand(['run', 'list', '--limit', '150', '-o', 'jsonl'], { env });
+      expect(few.stdout.trim().split('\n')).toHaveLength(150);
+      expect(few.stderr).toContain('--limit shows more');
+    } finally {
+      await inGroups(ids, async (id) => {
+        await workflow
+          .getHandle(`run:${id}`)
+          .terminate()
+          .catch(() => undefined);
+      });
+      await api.stop();
+      await connection.close();
+    }
+  });
+});
+
+/** Twenty at a time. */
+async function inGroups<T>(items: readonly T[], act: (item: T) => Promise<void>): Promise<void> {
+  for (let at = 0; at < items.length; at += 20) {
+    await Promise.all(items.slice(at, at + 20).map(act));
+  }
+}

@@ -1,0 +1,94 @@
+import { afterEach, describe, expect, it } from '@jest/globals';
+import { Client } from '@modelcontextprotocol/sdk/client/index.js';
+import { StdioClientTransport } from '@modelcontextprotocol/sdk/client/stdio.js';
+import type { OperatorRunDetail, OperatorWaiting } from '../../protocol/operator.js';
+import { COMMAND_LINE } from '../support/command-line.js';
+import { ask, runLab, sessionOf } from '../support/lab-run.js';
+import { useProduct } from '../support/product.js';
+import { until } from '../support/until.js';
+
+const product = useProduct();
+
+const clients: Client[] = [];
+afterEach(async () => {
+  await Promise.all(clients.splice(0).map((client) => client.close()));
+});
+
+/** The SDK's own client of the command line as a server. */
+async function connect(...options: string[]) {
+  const client = new Client({ name: 'test', version: '1.0.0' });
+  clients.push(client);
+  await client.connect(
+    new StdioClientTransport({
+      command: process.execPath,
+      args: [COMMAND_LINE, 'mcp', ...options],
+      env: { PATH: process.env['PATH'] ?? '', HELIX_URL: product.url },
+    }),
+  );
+  return {
+    tools: async () => (await client.listTools()).tools,
+    call: async (name: string, input: Record<string, unknown> = {}) => {
+      const { content, isError } = await client.callTool({ name, arguments: input });
+      const [{ text } = { text: '' }] = content as { text: string }[];
+      return { isError, text, json: <T>() => JSON.parse(text) as T };
+    },
+  };
+}
+
+async function askForCharge(): Promise<{ sessionId: string; runId: string }> {
+  const runId = await runLab(product, [ask('charge', { amount: 5 }), { say: 'paid' }]);
+  return { sessionId: sessionOf(runId), runId };
+}
+
+describe('helix-temporal mcp', () => {
+  it('mcp has only tools that read, unless writes are allowed', async () => {
+    const reading = await (await connect()).tools();
+    expect(reading.map(({ name }) => name)).toEqual([
+      ...['list_runs', 'count_runs', 'get_run', 'list_waiting', 'read_session'],
+      ...['list_audit', 'verify_audit', 'get_health', 'list_agents'],
+    ]);
+    expect(reading.every(({ annotations }) => annotations?.readOnlyHint === true)).toBe(true);
+    const writing = await (await connect('--allow-writes')).tools();
+    const added = writing.slice(reading.length);
+    expect(added.map(({ name }) => name)).toEqual([
+      ...['approve_call', 'deny_call', 'extend_deadline', 'stop_run', 'resume_run', 'retry_run'],
+    ]);
+    expect(added.every(({ annotations }) => annotations?.destructiveHint === true)).toBe(true);
+  });
+
+  it('an agent that may only read sees what waits, and cannot answer it', async () => {
+    const { sessionId, runId } = await askForCharge();
+    const { call } = await connect();
+    const { sessions } = (await call('list_waiting')).json<OperatorWaiting>();
+    const waiting = sessions.find((session) => session.sessionId === sessionId);
+    expect(waiting?.pending).toMatchObject([{ toolCallId: 'c1', input: { amount: 5 } }]);
+    const read = await call('read_session', { sessionId });
+    expect(read.text).toContain('charge');
+    expect((await call('list_agents')).text).toContain('support');
+    const refused = await call('approve_call', { sessionId, toolCallId: 'c1' });
+    expect(refused.isError).toBe(true);
+    expect((await call('get_run', { runId })).json<OperatorRunDetail>().status).toBe(
+      'waiting_approval',
+    );
+  });
+
+  it('with --allow-writes an agent answers, and the trail says that it came by mcp', async () => {
+    const { sessionId, runId } = await askForCharge();
+    const { call } = await connect('--allow-writes');
+    const target = { sessionId, toolCallId: 'c1' };
+    expect((await call('approve_call', { ...target, input: { amount: 3 } })).isError).toBe(false);
+    await until('the run has ended', async () => {
+      const run = (await call('get_run', { runId })).json<OperatorRunDetail>();
+      return run.status === 'completed';
+    });
+    await until('the act is recorded', async () => {
+      const { entries } = (await call('list_audit', { action: 'approve' })).json<{
+        entries: { via: string; target: { sessionId?: string } }[];
+      }>();
+      return entries.some(({ via, target: of }) => via === 'mcp' && of.sessionId === sessionId);
+    });
+    const again = await call('approve_call', target);
+    expect(again).toMatchObject({ isError: true, text: expect.stringMatching(/\(\w+\)/) });
+    expect((await call('get_run', {})).isError).toBe(true);
+  });
+});

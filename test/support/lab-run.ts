@@ -1,0 +1,24 @@
+import { newSessionId } from './product.js';
+
+/** Begins a run of the lab agent, and reads its reply to the end. Returns its id. */
+export async function runLab(
+  { url }: { readonly url: string },
+  script: object[],
+  sessionId = newSessionId(),
+): Promise<string> {
+  const content = JSON.stringify({ script });
+  const response = await fetch(`${url}/api/chat/${sessionId}?agent=lab`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify({ message: { id: 'u1', role: 'user', content } }),
+  });
+  await response.text();
+  return response.headers.get('x-run-id') ?? '';
+}
+
+/** An entry of a script that calls a tool. */
+export const ask = (tool: string, args: object = {}): object => ({
+  calls: [{ tool, id: 'c1', args }],
+});
+
+export const sessionOf = (runId: string): string => runId.replace(/:[^:]*$/, '');
