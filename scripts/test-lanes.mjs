@@ -21,6 +21,8 @@ export const LONG = [
   'test/executor/rolling-deploy',
   // P2: a lost wake-up among 100,000 waiting conversations, which take a gigabyte.
   'test/executor/waiting-crowd',
+  // A thousand workflows, for the time in which they are listed.
+  'test/e2e/command-line-many',
   // The page in a real browser.
   'test/page/',
   // 220 conversations, and the series of their workers.

@@ -146,6 +146,14 @@ describe.each(ENDS)('installed beside %s', (_name, packages) => {
     expect(printed.trim().split('\n')).toEqual(entries);
   });
 
+  it('the command line runs by npx, and names the package that mcp needs', async () => {
+    const doctor = ['helix-temporal', 'doctor', '--engines-only', '-o', 'json'];
+    expect(JSON.parse(await project.run('npx', doctor))).toMatchObject({ verdict: 'ok' });
+    await expect(project.run('npx', ['helix-temporal', 'mcp'])).rejects.toThrow(
+      'npm install @modelcontextprotocol/sdk',
+    );
+  });
+
   it('a worker of its own and a program run an agent', async () => {
     const printed = await project.run(process.execPath, ['ask.mjs', 'hello']);
     expect(printed).toContain('hello');
