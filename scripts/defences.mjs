@@ -31,6 +31,7 @@ const COPIED = [
   'worker',
   'ai-sdk',
   'api',
+  'cli',
   'web',
   'config',
   'docs',

@@ -9,6 +9,7 @@ import { bounds } from './bound-mutations.mjs';
 import { bridge } from './bridge-mutations.mjs';
 import { calls } from './call-mutations.mjs';
 import { checkOrder } from './check-order-mutations.mjs';
+import { commandLine } from './command-line-mutations.mjs';
 import { clients } from './client-mutations.mjs';
 import { deadlines } from './deadline-mutations.mjs';
 import { executor } from './executor-mutations.mjs';
@@ -70,6 +71,7 @@ export const mutations = [
   ...providers,
   ...remote,
   ...clients,
+  ...commandLine,
   ...hooks,
   ...upgrade,
   ...agents,

@@ -27,6 +27,11 @@ const rules = [
     edits: [["to: { path: '^ai-sdk/(client|react)/' },", "to: { path: '^none/' },"]],
     test: 'the rule replies-know-no-page finds the import that it forbids',
   },
+  {
+    defence: 'Imports: commands use the HTTP API only',
+    edits: [["to: { path: '^(config|agents|executor|stores)/' },", "to: { path: '^none/' },"]],
+    test: 'the rule commands-talk-http finds the import that it forbids',
+  },
 ].map((mutation) => ({ file: RULES, suite: 'test/scripts/boundaries.test.mjs', ...mutation }));
 
 const counts = [

@@ -6,8 +6,9 @@ import { createApiClient } from '../../cli/api/client.js';
 import { readPages } from '../../cli/api/pages.js';
 import { confirm } from '../../cli/confirm.js';
 import type { CliFailure } from '../../cli/failure.js';
+import { toolsFor } from '../../cli/mcp/tools.js';
 import { parseCall } from '../../cli/commands/approval/calls.js';
-import { parseDuration, parseSince, readJson } from '../../cli/parse-values.js';
+import { parseDuration, parseSince, parseText, readJson } from '../../cli/parse-values.js';
 
 let server: Server | undefined;
 afterEach(() => {
@@ -154,6 +155,11 @@ describe('values on the command line', () => {
     for (const text of ['', '5', '1y', '-1h', '1h30m']) expect(() => parseDuration(text)).toThrow();
   });
 
+  it('a filter must not be empty', () => {
+    expect(parseText("AgentName = 'lab'")).toBe("AgentName = 'lab'");
+    for (const text of ['', '  ']) expect(() => parseText(text)).toThrow('must not be empty');
+  });
+
   it('a time in the past is a duration or a date', () => {
     expect(parseSince('1h')(3_600_000)).toBe('1970-01-01T00:00:00.000Z');
     expect(parseSince('2026-11-01')(0)).toBe('2026-11-01T00:00:00.000Z');
@@ -176,4 +182,10 @@ describe('values on the command line', () => {
     await expect(readJson('--input', 'a', stdin)).rejects.toThrow('--input is no JSON');
     await expect(readJson('--input', '@/none/x', stdin)).rejects.toThrow('cannot be read (ENOENT)');
   });
+});
+
+it('an agent gets tools that change something only where writes are allowed', () => {
+  const writes = (allowWrites: boolean) => toolsFor({ allowWrites }).filter((tool) => tool.isWrite);
+  expect(writes(false)).toEqual([]);
+  expect(writes(true).length).toBeGreaterThan(3);
 });

@@ -35,7 +35,8 @@ describe('helix-temporal run', () => {
   it('run list and run count take a query of Temporal', async () => {
     const runId = await say([{ say: 'hello' }]);
     const query = `AgentSession = '${sessionOf(runId)}'`;
-    await isListed(runId, '-q', query);
+    // Temporal counts by the attributes that it lists.
+    await isListed(runId, '-q', `${query} AND AgentStatus = 'completed'`);
     const counts = await read<{ total: number; groups: object[] }>('run', 'count', '-q', query);
     expect(counts).toEqual({ total: 1, groups: [{ value: 'completed', count: 1 }] });
     const wrong = await helix(['run', 'list', '-q', 'Nothing = what']);

@@ -1,0 +1,46 @@
+// The defences of the command line; see mutations.mjs.
+
+export const commandLine = [
+  {
+    defence: 'Command line: a redirect does not get the token',
+    file: 'cli/api/client.ts',
+    edits: [["redirect: 'manual',", "redirect: 'follow',"]],
+    suite: 'test/cli/api-client.test.ts',
+    test: 'the client of the API a redirect is not followed, so that a sign-in page does not get the token',
+  },
+  {
+    defence: 'Command line: a terminal does not obey texts of strangers',
+    file: 'cli/output/output.ts',
+    edits: [
+      [
+        "const text = shownText(String(show(item, shown) ?? '-'));",
+        "const text = String(show(item, shown) ?? '-');",
+      ],
+    ],
+    suite: 'test/cli/output.test.ts',
+    test: 'texts of strangers a table shows them so',
+  },
+  {
+    defence: 'Command line: a change that was selected by a filter needs a yes',
+    file: 'cli/confirm.ts',
+    edits: [['if (!terminal.isInteractive) {', 'if (question === undefined) {']],
+    suite: 'test/cli/api-client.test.ts',
+    test: 'a change that has to be agreed to is not made otherwise',
+  },
+  {
+    defence: 'Command line: an empty filter is refused',
+    file: 'cli/parse-values.ts',
+    edits: [["if (text.trim() === '') throw", "if (text === '-') throw"]],
+    suite: 'test/cli/api-client.test.ts',
+    test: 'values on the command line a filter must not be empty',
+  },
+  {
+    defence: 'MCP: tools only read, unless writes are allowed',
+    file: 'cli/mcp/tools.ts',
+    edits: [
+      ['return allowWrites ? [...READS, ...WRITES] : READS;', 'return [...READS, ...WRITES];'],
+    ],
+    suite: 'test/cli/api-client.test.ts',
+    test: 'an agent gets tools that change something only where writes are allowed',
+  },
+];
