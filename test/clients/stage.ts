@@ -33,13 +33,13 @@ export interface Stage {
   close: () => Promise<void>;
 }
 
-export function openStage(browser: Browser, product: Product, kit: Kit): Stage {
+export function openStage(browser: Browser, product: Product, kit: Kit, agent = 'lab'): Stage {
   const { url } = product;
   const sessionId = newSessionId();
   const tabs: Tab[] = [];
 
   async function openTab(): Promise<Tab> {
-    const tab = toTab(await browser.open({ kit, url, sessionId, agent: 'lab' }));
+    const tab = toTab(await browser.open({ kit, url, sessionId, agent }));
     tabs.push(tab);
     return tab;
   }

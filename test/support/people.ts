@@ -9,14 +9,24 @@ export interface Person {
   post: (path: string, body?: object) => Promise<Response>;
 }
 
+/** What a signed-in user sends as `Authorization`. */
+export async function signToken(
+  sub: string,
+  tenant: string | undefined,
+  roles: readonly string[] = [],
+): Promise<string> {
+  const token = await new SignJWT({ sub, tenant_id: tenant, realm_access: { roles } })
+    .setProtectedHeader({ alg: 'HS256' })
+    .setExpirationTime('30m')
+    .sign(new TextEncoder().encode(SECRET));
+  return `Bearer ${token}`;
+}
+
 /** Signs users in at a product whose tokens have roles as Keycloak's have. */
 export function createSignIn(getUrl: () => string) {
   return async (sub: string, tenant: string | undefined, ...roles: string[]): Promise<Person> => {
-    const token = await new SignJWT({ sub, tenant_id: tenant, realm_access: { roles } })
-      .setProtectedHeader({ alg: 'HS256' })
-      .setExpirationTime('5m')
-      .sign(new TextEncoder().encode(SECRET));
-    const headers = { authorization: `Bearer ${token}`, 'content-type': 'application/json' };
+    const authorization = await signToken(sub, tenant, roles);
+    const headers = { authorization, 'content-type': 'application/json' };
     const url = (path: string): string => `${getUrl()}/api/${path}`;
     return {
       get: (path) => fetch(url(path), { headers }),

@@ -1,0 +1,114 @@
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { installClients } from '../../scripts/clients/client-versions.mjs';
+import { createSignIn, outcome, SECRET, signToken } from '../support/people.js';
+import { useProduct } from '../support/product.js';
+import { startSigningProxy } from '../support/signing-proxy.js';
+import { until } from '../support/until.js';
+import { startBrowser, type Browser, type Kit } from './browser.js';
+import { openStage, type Stage } from './stage.js';
+import type { Tab } from './tab.js';
+import { parseParts } from './wire-parts.js';
+
+// Real clients of many versions, whose person may not decide what their conversation waits for.
+
+const STRICTEST = ['6.0.0', '7.0.0'];
+const KITS: Kit[] = ['stock', 'no-cookies', 'resumable', 'agent-server'];
+const clients = (await installClients()).filter((client) => client.entry !== undefined);
+const product = useProduct({
+  env: {
+    JWT_SECRET: SECRET,
+    JWT_ROLES_CLAIM: 'realm_access.roles',
+    DEFAULT_AGENT: 'support',
+    MAX_REQUESTS_PER_MINUTE: '100000',
+    MAX_OPEN_STREAMS: '1000',
+    QUOTA_RUNS: '1000',
+  },
+});
+const signIn = createSignIn(() => product.url);
+const browsers = new Map<string, Browser>();
+let proxy: Awaited<ReturnType<typeof startSigningProxy>>;
+
+beforeAll(async () => {
+  proxy = await startSigningProxy(() => product.url, await signToken('cora', undefined));
+  for (const browser of await Promise.all(clients.map(startBrowser))) {
+    browsers.set(browser.client.name, browser);
+  }
+}, 60_000);
+afterAll(async () => {
+  await Promise.all([...browsers.values()].map((browser) => browser.close()));
+  await proxy.close();
+});
+
+const REFUND = { text: 'I want a refund for order 1042 please' };
+
+const refundOf = (tab: Tab) => tab.calls().find(({ toolName }) => toolName === 'refund');
+
+/** The page rests, shows the call, asks nothing, and has sent so much. */
+async function expectAtRest({ tab, posts }: { tab: Tab; posts: number }): Promise<void> {
+  await tab.untilShown('the refund', () => refundOf(tab)?.state === 'input-available');
+  await tab.untilRests();
+  expect(tab.view).toMatchObject({ status: 'ready', errors: [] });
+  expect(refundOf(tab)).not.toHaveProperty('approval');
+  expect(tab.posts()).toBe(posts);
+}
+
+async function play(stage: Stage, kit: Kit, approved: boolean): Promise<void> {
+  const tab = await stage.openNew();
+  await tab.act('sendMessage', REFUND);
+  await expectAtRest({ tab, posts: 1 });
+  // A page that is loaded while it waits shows the same, and sends nothing.
+  const second = await stage.load();
+  await expectAtRest({ tab: second, posts: 0 });
+
+  const colleague = await signIn('lea', undefined, 'approver');
+  const toolCallId = refundOf(tab)?.toolCallId ?? '';
+  const path = `operator/waiting/${stage.sessionId}/${toolCallId}`;
+  expect(await outcome(colleague.post(path, { approved }))).toEqual([202]);
+  await until('the run has ended', async () => (await stage.stored()).status === 'ended');
+  const later = await stage.load();
+  const state = approved ? 'output-available' : 'output-denied';
+  await later.untilShown('the outcome', () => refundOf(later)?.state === state);
+  await stage.expectRight(later, { posts: 0 });
+  // Pages that were open have not sent anything since.
+  expect(tab.posts()).toBe(1);
+  expect(second.posts()).toBe(0);
+  // The person goes on, with the copy of before.
+  await tab.act('sendMessage', { text: 'thank you' });
+  await tab.untilRests();
+  expect(tab.view).toMatchObject({ status: 'ready', errors: [] });
+  if (kit !== 'agent-server') expect(tab.posts()).toBe(2);
+}
+
+const cases = KITS.flatMap((kit) => [true, false].map((approved) => [kit, approved] as const));
+
+describe.each(cases)('%s, and the colleague decides %s', (kit, approved) => {
+  const outcomes = new Map<string, Promise<void>>();
+  beforeAll(async () => {
+    for (const [name, browser] of browsers) outcomes.set(name, run(browser, kit, approved));
+    await Promise.allSettled(outcomes.values());
+  }, 120_000);
+
+  it.each(clients.map(({ name }) => name))('%s', (name) => outcomes.get(name));
+});
+
+async function run(browser: Browser, kit: Kit, approved: boolean): Promise<void> {
+  const behind = new Proxy(product, {
+    get: (of, name): unknown => (name === 'url' ? proxy.url : Reflect.get(of, name)),
+  });
+  const stage = openStage(browser, behind, kit, 'support');
+  try {
+    await play(stage, kit, approved);
+    const logs = (await stage.readLogs()).filter(({ url }) => !url.includes('/api/agent/'));
+    const parts = logs.flatMap(({ raw }) => parseParts(raw));
+    for (const strict of browsers.values()) {
+      if (STRICTEST.includes(strict.client.ai)) expect(await strict.validate(parts)).toEqual([]);
+    }
+  } catch (error) {
+    const log = (await stage.readLogs()).map(({ body: _body, ...request }) =>
+      JSON.stringify(request),
+    );
+    throw new Error(`${String(error)}\n${log.join('\n').slice(0, 4_000)}`, { cause: error });
+  } finally {
+    await stage.close();
+  }
+}
