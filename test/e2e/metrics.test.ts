@@ -1,3 +1,4 @@
+import { get } from 'node:http';
 import { describe, expect, it } from '@jest/globals';
 import { charge } from '../support/lab-calls.js';
 import { newSessionId, useProduct } from '../support/product.js';
@@ -38,6 +39,17 @@ const TOKENS = ['input', 'output'].map(
   (side) => `gen_ai_client_inference_usage_${side}_tokens_total`,
 );
 const tokensIn = (scraped: Scrape): number[] => TOKENS.map((name) => scraped.sum(name) ?? 0);
+
+/** The status of `/metrics` for a request that names this host. */
+function statusFor(port: string, host: string): Promise<number | undefined> {
+  return new Promise((resolve, reject) => {
+    const options = { host: '127.0.0.1', port, path: '/metrics', headers: { host } };
+    get(options, (response) => {
+      response.resume();
+      resolve(response.statusCode);
+    }).on('error', reject);
+  });
+}
 
 describe('metrics of a worker', () => {
   it.each(['lab', 'lab-leg'])(
@@ -123,6 +135,9 @@ describe('metrics of a worker', () => {
     }
     const foreign = await fetch(`http://127.0.0.1:${port}/api/config`);
     expect(foreign.status).toBe(404);
+    // A page whose name was made to lead here.
+    expect(await statusFor(port, 'evil.example')).toBe(401);
+    expect(await statusFor(port, 'localhost')).toBe(200);
   });
 });
 
