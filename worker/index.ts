@@ -19,5 +19,6 @@ export type { AgentPluginOptions, WorkerLogger } from './agent-plugin.js';
 export type { LeaseOptions } from './lease/lease-worker.js';
 export { createAgentWorker } from './create-worker.js';
 export type { AgentWorkerOptions } from './create-worker.js';
+export { exportMetricsAt } from './metrics/exporter.js';
 export type { WorkerVersioning } from './versioning.js';
 export type { WorkflowSource } from './workflow-source.js';

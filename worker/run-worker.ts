@@ -10,7 +10,7 @@ import { createPayloadCodec } from '../executor/payload-codec.js';
 import type { AgentPluginOptions } from './agent-plugin.js';
 import { createAgentWorker } from './create-worker.js';
 import type { BegunLease } from './lease/lease-worker.js';
-import { exportAt, freeLoopbackAddress } from './metrics/exporter.js';
+import { exportMetricsAt, freeLoopbackAddress } from './metrics/exporter.js';
 
 /** What a worker's process has begun before this is loaded. */
 export interface WorkerProcess {
@@ -39,7 +39,7 @@ export async function runWorker(begun: WorkerProcess): Promise<void> {
   const admin = config.WORKER_METRICS_PORT;
   const exporter = admin && (await freeLoopbackAddress());
   Runtime.install({
-    ...(exporter !== undefined && { telemetryOptions: { metrics: exportAt(exporter) } }),
+    ...(exporter !== undefined && { telemetryOptions: { metrics: exportMetricsAt(exporter) } }),
     logger: new DefaultLogger('WARN', ({ level, message, meta }) => {
       const err: unknown = meta?.['error'];
       logger[level === 'ERROR' ? 'error' : 'warn']({ err, meta }, message);

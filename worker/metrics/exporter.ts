@@ -4,8 +4,17 @@ import type { PrometheusMetricsExporter } from '@temporalio/worker';
 const CALLS = [0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 120, 300];
 const WAITS = [1, 5, 15, 60, 300, 900, 3600, 4 * 3600, 24 * 3600, 7 * 24 * 3600];
 
-/** The exporter of Temporal's SDK at an address, with the names that docs/operating.md lists. */
-export function exportAt(bindAddress: string): PrometheusMetricsExporter {
+/**
+ * The exporter of Temporal's SDK at an address (`host:port`), with the names and buckets that
+ * docs/operating.md lists. Workers of this package then count beside what the SDK measures.
+ *
+ * @example
+ * import { Runtime } from '@temporalio/worker';
+ * import { exportMetricsAt } from 'helix-temporal/runtime-temporal';
+ *
+ * Runtime.install({ telemetryOptions: { metrics: exportMetricsAt('127.0.0.1:9465') } });
+ */
+export function exportMetricsAt(bindAddress: string): PrometheusMetricsExporter {
   return {
     prometheus: {
       bindAddress,
