@@ -1,6 +1,6 @@
 /** The clock of another machine, read once. All times are ms since the epoch. */
 export interface ClockReading {
-  /** What the other clock said. */
+  /** The time of the other clock. */
   at: number;
   /** This machine's clock when it was asked, and when the reply came. */
   askedAt: number;
