@@ -16,8 +16,8 @@ export interface ApiClient {
   get: <T>(path: string, options?: Pick<CallOptions, 'query' | 'signal'>) => Promise<T>;
   post: <T>(path: string, body?: object) => Promise<T>;
   delete: <T>(path: string, options?: Pick<CallOptions, 'query'>) => Promise<T>;
-  /** An open response, for streams and downloads; its status is one of success. */
-  open: (path: string, options?: Pick<CallOptions, 'query' | 'signal'>) => Promise<Response>;
+  /** The lines of a download, as they arrive; it may take as long as it does. */
+  lines: (path: string, options?: Pick<CallOptions, 'query'>) => AsyncGenerator<string, void>;
 }
 
 export interface ClientOptions {
@@ -95,6 +95,19 @@ export function createApiClient(options: ClientOptions): ApiClient {
     get: (path, call) => json('GET', path, call),
     post: (path, body) => json('POST', path, { body: body ?? {} }),
     delete: (path, call) => json('DELETE', path, call),
-    open: (path, call) => ask('GET', path, call),
+    lines: async function* (path, call) {
+      const response = await ask('GET', path, { ...call, signal: new AbortController().signal });
+      let rest = '';
+      try {
+        for await (const text of response.body?.pipeThrough(new TextDecoderStream()) ?? []) {
+          const lines = (rest + text).split('\n');
+          rest = lines.pop() ?? '';
+          yield* lines;
+        }
+      } catch (error) {
+        throw toUnreachable(url, error);
+      }
+      if (rest !== '') yield rest;
+    },
   };
 }

@@ -4,6 +4,7 @@ import { readPages } from '../api/pages.js';
 import type { Cli } from '../cli.js';
 import { EXIT } from '../exit-codes.js';
 import type { Kind } from '../output/output.js';
+import { shownJsonText } from '../output/shown-text.js';
 import { parseSince, parseText } from '../parse-values.js';
 import { limitOption, noteMore, workOf, type GlobalOptions, type ListOptions } from './options.js';
 
@@ -32,8 +33,10 @@ interface AuditOptions extends ListOptions {
 
 /** `audit`: who did what, and how. */
 export function createAuditCommands(cli: Cli): Command {
-  const noun = new Command('audit').description('See and verify the audit trail.');
-  return noun.addCommand(createListCommand(cli)).addCommand(createVerifyCommand(cli));
+  const noun = new Command('audit').description('See, export and verify the audit trail.');
+  const verbs = [createListCommand(cli), createExportCommand(cli), createVerifyCommand(cli)];
+  for (const verb of verbs) noun.addCommand(verb);
+  return noun;
 }
 
 function createListCommand(cli: Cli): Command {
@@ -57,6 +60,19 @@ function createListCommand(cli: Cli): Command {
         noteMore(cli, limit),
       );
       await output.list(ENTRIES, entries);
+    });
+}
+
+function createExportCommand(cli: Cli): Command {
+  return new Command('export')
+    .description('Print the audit trail as JSON lines, newest first. The trail records it.')
+    .option('--since <time>', 'of this time or later: 24h, or a date', parseSince)
+    .action(async (_, self: Command) => {
+      const { options, api } = workOf<GlobalOptions & Pick<AuditOptions, 'since'>>(cli, self);
+      const query = { since: options.since?.(cli.now()) };
+      for await (const line of api.lines('/api/operator/audit/export', { query })) {
+        cli.terminal.print(shownJsonText(line));
+      }
     });
 }
 

@@ -13,10 +13,13 @@ export function shownText(text: string): string {
 /** JSON that a terminal shows and does not obey; it means the same. */
 export function shownJson(value: unknown, indent?: number): string {
   const json = JSON.stringify(value, undefined, indent) as string | undefined;
+  return shownJsonText(json ?? 'null');
+}
+
+/** The same, of JSON that is a text already. */
+export function shownJsonText(json: string): string {
   // Line breaks are those between the values: inside a text JSON has escaped them.
-  return (json ?? 'null').replace(OBEYED, (character) =>
-    character === '\n' ? character : escape(character),
-  );
+  return json.replace(OBEYED, (character) => (character === '\n' ? character : escape(character)));
 }
 
 /** At most so many characters, with a mark where something is missing. */

@@ -75,7 +75,7 @@ it('session shows and erases a conversation', async () => {
   const shown = await helix(['session', 'show', id]);
   expect(shown.stdout).toContain('hello \\u001b[31mred');
   expect((await helix(['session', 'delete', id])).code).toBe(64);
-  expect((await helix(['session', 'delete', id, '-y'])).code).toBe(0);
+  expect((await helix(['session', 'delete', id, '-y'])).stdout).toContain('is erased: ');
   const gone = await helix(['session', 'show', id]);
   expect(gone).toMatchObject({ code: 1, stderr: expect.stringContaining('(not_found)') });
 });
@@ -96,6 +96,8 @@ it('audit lists acts with the way they came, and verifies the trail', async () =
   expect(entry).toMatchObject({ via: 'cli', action: 'deny' });
   expect(await read('audit', 'list', '--actor', 'unknown')).toEqual([]);
   expect((await read<{ ok: boolean }>('audit', 'verify')).ok).toBe(true);
+  const exported = await helix(['audit', 'export', '--since', '1h']);
+  expect(exported.stdout).toContain(entry.id);
 });
 
 it('report health has a verdict, and one thing to do next', async () => {

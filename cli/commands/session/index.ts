@@ -1,4 +1,5 @@
 import { Command } from 'commander';
+import type { ErasureReply } from '../../../protocol/erasure.js';
 import type { OperatorSession } from '../../../protocol/operator.js';
 import type { ApiClient } from '../../api/client.js';
 import type { Cli } from '../../cli.js';
@@ -55,8 +56,13 @@ function createDeleteCommand(cli: Cli): Command {
     .action(async (id: string, given: ConsentOptions, self: Command) => {
       const { api, output } = workOf<GlobalOptions>(cli, self);
       await confirm(cli.terminal, `Erase ${id} for good?`, given);
-      await api.delete(`/api/chat/${encodeURIComponent(id)}`);
-      await output.text({ sessionId: id, erased: true }, () => `${id} is erased.`);
+      const path = `/api/chat/${encodeURIComponent(id)}`;
+      const receipt = await api.delete<ErasureReply>(path, { query: { receipt: true } });
+      const { rows, workflows, complete } = receipt;
+      await output.text(receipt, () => {
+        const what = `${id} is erased: ${String(rows)} rows, ${String(workflows)} workflows.`;
+        return complete ? what : `${what} Workers delete the rest in Temporal.`;
+      });
     });
 }
 
