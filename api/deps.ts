@@ -66,9 +66,9 @@ export interface ApiDeps extends ApiSettings {
   executor: ApiRuns;
   stateStore: Pick<
     Store,
-    'sessions' | 'waiting' | 'documents' | 'checkpoints' | 'queue' | 'audit'
+    'sessions' | 'waiting' | 'documents' | 'checkpoints' | 'queue' | 'audit' | 'usage'
   > & {
-    owners: Pick<Store['owners'], 'page'>;
+    owners: Pick<Store['owners'], 'page' | 'repair'>;
     runs: Pick<Store['runs'], 'list'>;
   };
   streamManager: Pick<StreamManager, 'read' | 'follow'>;

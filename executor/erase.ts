@@ -68,7 +68,8 @@ export function createErasing({ store, workflows, lostSignal, logger }: EraseDep
     const complete = !mayAppear || Date.now() - act.at > APPEARS_MS;
     const counts = { sessions: 1 + parts.length, workflows: deleted, rows, entries, bytes };
     if (complete) {
-      const { by, roles, via, tenant, at } = act;
+      const { by, roles, via, at } = act;
+      const { tenant } = erasure.owner;
       const receipt = { ...toAct('erased', { by, roles, via }, { tenant, detail: counts }) };
       // The same erasure has one receipt.
       const entry = { ...receipt, id: `${act.id}-done`, outcome: 'complete' };

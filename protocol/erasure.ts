@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { LIMITS } from './limits.js';
 
 /** Requests and replies of erasures. */
 
@@ -26,3 +27,23 @@ export const ErasureReply = z
   })
   .meta({ id: 'Erasure' });
 export type ErasureReply = z.infer<typeof ErasureReply>;
+
+/** Path parameters of routes for one person: the user id, as in tokens. */
+export const PersonPath = z.object({ userId: z.string().min(1).max(LIMITS.idChars) });
+export type PersonPath = z.infer<typeof PersonPath>;
+
+/** Body of `DELETE /api/operator/users/:userId`. */
+export const PersonErasureReply = z
+  .object({
+    /** False while conversations or workflows are left: the request is sent again. */
+    complete: z.boolean(),
+    /** Conversations that this request has erased, and what was in them. */
+    conversations: z.number(),
+    sessions: z.number(),
+    workflows: z.number(),
+    rows: z.number(),
+    entries: z.number(),
+    bytes: z.number(),
+  })
+  .meta({ id: 'PersonErasure' });
+export type PersonErasureReply = z.infer<typeof PersonErasureReply>;

@@ -1,4 +1,3 @@
-import { HelixError } from '../../protocol/errors.js';
 import {
   AuditExportQuery,
   AuditQuery,
@@ -10,8 +9,7 @@ import { LIMITS } from '../../protocol/limits.js';
 import type { AuditQuery as StoredQuery, ChainedEntry } from '../../stores/contract/audit.js';
 import { toAct } from '../../stores/record/acts.js';
 import { toActor } from '../actor.js';
-import type { RouteDeps } from '../deps.js';
-import type { Identity } from '../identity.js';
+import { requireRole } from '../require-role.js';
 import { defineRoute, type Route } from './route.js';
 
 /** The audit trail of the caller's tenant. */
@@ -25,7 +23,7 @@ export const AUDIT_ROUTES: readonly Route[] = [
     replies: { 200: { description: 'A page.', content: { json: AuditReply } } },
     refusals: ['not_allowed'],
     handle: async ({ deps, response, query, caller }) => {
-      requireOperator(deps, caller);
+      requireRole(caller, 'operator');
       const { limit, cursor } = query;
       const page = { ...toFilter(query), limit, cursor };
       const { entries, cursor: next } = await deps.stateStore.audit.page(caller.tenantId, page);
@@ -41,7 +39,7 @@ export const AUDIT_ROUTES: readonly Route[] = [
     replies: { 200: { description: 'The verdict.', content: { json: AuditVerdictReply } } },
     refusals: ['not_allowed'],
     handle: async ({ deps, response, caller }) => {
-      requireOperator(deps, caller);
+      requireRole(caller, 'operator');
       const verdict = await deps.stateStore.audit.verify(caller.tenantId);
       response.set('cache-control', 'no-store').json(verdict satisfies AuditVerdictReply);
     },
@@ -59,7 +57,7 @@ export const AUDIT_ROUTES: readonly Route[] = [
     refusals: ['not_allowed'],
     handle: async (call) => {
       const { deps, response, query, caller } = call;
-      requireOperator(deps, caller);
+      requireRole(caller, 'operator');
       const { audit } = deps.stateStore;
       // An export is recorded before it is answered.
       const act = toAct('export', toActor(call), { tenant: caller.tenantId });
@@ -76,12 +74,6 @@ export const AUDIT_ROUTES: readonly Route[] = [
     },
   }),
 ];
-
-/** @throws HelixError `not_allowed`; where no one signs in, the one user is an operator */
-function requireOperator(deps: Pick<RouteDeps, 'authenticate'>, caller: Identity): void {
-  if (deps.authenticate === undefined || caller.roles?.includes('operator') === true) return;
-  throw new HelixError('not_allowed', 'This needs the role operator.');
-}
 
 function toFilter({ since, until, action, actor }: AuditExportQuery): Omit<StoredQuery, 'limit'> {
   return { since: toMs(since), until: toMs(until), action, actor };

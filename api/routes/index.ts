@@ -5,6 +5,7 @@ import { CHAT_ROUTES } from './chat.js';
 import { OPERATOR_RUN_ROUTES } from './operator-runs.js';
 import { OPERATOR_SESSION_ROUTES } from './operator-sessions.js';
 import { OPERATOR_WAITING_ROUTES } from './operator-waiting.js';
+import { PEOPLE_ROUTES } from './people.js';
 import { QUEUE_ROUTES } from './queue.js';
 import { RERUN_ROUTES } from './reruns.js';
 import { OPERATOR_HEALTH_ROUTE } from './operator-health.js';
@@ -24,6 +25,7 @@ export const ROUTES: readonly Route[] = [
   ...AGENT_ROUTES,
   OPERATOR_HEALTH_ROUTE,
   ...AUDIT_ROUTES,
+  ...PEOPLE_ROUTES,
   ...OPERATOR_WAITING_ROUTES,
   ...OPERATOR_RUN_ROUTES,
   ...OPERATOR_SESSION_ROUTES,

@@ -4,6 +4,8 @@ import {
   OperatorSessionPath,
   OperatorSessionQuery,
 } from '../../protocol/operator.js';
+import { toAct } from '../../stores/record/acts.js';
+import { toActor } from '../actor.js';
 import { openForOperator, toOperatorQuestions } from '../operator-access.js';
 import { defineRoute, SESSION, type Route } from './route.js';
 
@@ -24,8 +26,16 @@ export const OPERATOR_SESSION_ROUTES: readonly Route[] = [
       },
     },
     refusals: ['not_found'],
-    handle: async ({ deps, response, params, query: { hidden, ...page }, caller }) => {
+    headers: ['via'],
+    handle: async (call) => {
+      const { deps, response, params, caller } = call;
+      const { hidden, ...page } = call.query;
       const record = await openForOperator(deps, caller, 'read', params.sessionId);
+      if (record.owner !== caller.userId) {
+        // Recorded before it is answered.
+        const act = toAct('read', toActor(call), { tenant: record.tenant });
+        await deps.stateStore.audit.record(act, { sessionId: record.sessionId });
+      }
       const options = { ...page, filterHidden: hidden !== 'true' };
       const [messages, found] = await Promise.all([
         loadUIMessages(deps.stateStore, record.sessionId, options),

@@ -90,4 +90,23 @@ export const audit = [
     edits: [["!leftovers && redis.call('EXISTS'", "redis.call('EXISTS'"]],
     test: 'erase an erasure by a person is noted with its runs until it is done',
   },
+  {
+    defence: 'Audit: a colleague’s read of a conversation is recorded',
+    file: 'api/routes/operator-sessions.ts',
+    edits: [
+      [
+        '      if (record.owner !== caller.userId) {\n',
+        '      if (record.owner === caller.userId) {\n',
+      ],
+    ],
+    suite: 'test/e2e/people.test.ts',
+    test: 'a person a person is exported and erased by an operator of the tenant; others stay as they were',
+  },
+  {
+    defence: 'Erasure: the receipt is in the chain of the tenant',
+    file: 'executor/erase.ts',
+    edits: [['{ tenant, detail: counts }', '{ detail: counts }']],
+    suite: 'test/e2e/people.test.ts',
+    test: 'a person a person is exported and erased by an operator of the tenant; others stay as they were',
+  },
 ];

@@ -121,7 +121,8 @@ export function createFakeRuntime(play: Play = () => Promise.resolve()): FakeRun
         branch: notPlayed,
         erase: notPlayed,
       },
-      owners: { page: notPlayed },
+      owners: { page: notPlayed, repair: notPlayed },
+      usage: { read: notPlayed, spent: notPlayed, forget: notPlayed },
       runs: { list: notPlayed },
       waiting: {
         page: notPlayed,

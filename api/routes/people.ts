@@ -1,0 +1,56 @@
+import { Readable } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
+import { requireRole } from '../require-role.js';
+import { toActor } from '../actor.js';
+import { erasePerson, exportPerson } from '../people.js';
+import { PersonErasureReply, PersonPath } from '../../protocol/erasure.js';
+import { defineRoute, type Route } from './route.js';
+
+const person = { params: PersonPath, headers: ['via'], refusals: ['not_allowed'] } as const;
+
+/** What is stored about a person of the caller's tenant. */
+export const PEOPLE_ROUTES: readonly Route[] = [
+  defineRoute({
+    ...person,
+    method: 'delete',
+    path: '/api/operator/users/:userId',
+    id: 'erasePerson',
+    summary: 'Erase a person: all conversations, then the key of the pseudonym',
+    replies: {
+      200: { description: 'What was erased.', content: { json: PersonErasureReply } },
+      202: {
+        description: 'The same, while something is left: send the request again.',
+        content: { json: PersonErasureReply },
+      },
+    },
+    handle: async (call) => {
+      const { deps, response, params, caller } = call;
+      requireRole(caller, 'operator');
+      const who = { owner: params.userId, tenant: caller.tenantId };
+      const erased = await erasePerson(deps, who, toActor(call));
+      response.status(erased.complete ? 200 : 202).json(erased satisfies PersonErasureReply);
+    },
+  }),
+  defineRoute({
+    ...person,
+    method: 'get',
+    path: '/api/operator/users/:userId/export',
+    id: 'exportPerson',
+    summary: 'Export what is stored about a person as JSON lines',
+    replies: {
+      200: {
+        description: 'Conversations with their rows, then entries of the audit trail.',
+        content: { text: 'One JSON object a line.' },
+      },
+    },
+    handle: async (call) => {
+      const { deps, response, params, caller } = call;
+      requireRole(caller, 'operator');
+      const who = { owner: params.userId, tenant: caller.tenantId };
+      const lines = await exportPerson(deps, who, toActor(call));
+      response.set('cache-control', 'no-store').type('application/x-ndjson');
+      // A reader that leaves ends the export.
+      await pipeline(Readable.from(lines), response).catch(() => response.destroy());
+    },
+  }),
+];

@@ -1,0 +1,122 @@
+import { describe, expect, it } from '@jest/globals';
+import { SignJWT } from 'jose';
+import type { AuditReply } from '../../protocol/audit.js';
+import { newSessionId, useProduct } from '../support/product.js';
+import { dumpKeys } from '../support/redis-dump.js';
+
+const SECRET = 'a secret of thirty-two bytes, at least';
+const product = useProduct({
+  env: {
+    JWT_SECRET: SECRET,
+    JWT_TENANT_CLAIM: 'org',
+    JWT_ROLES_CLAIM: 'roles',
+    RECORD_LAYOUT: '2',
+    DEFAULT_AGENT: 'lab',
+    LAB: '1',
+  },
+});
+
+async function as(sub: string, org: string, ...roles: string[]): Promise<Record<string, string>> {
+  const token = await new SignJWT({ sub, org, roles })
+    .setProtectedHeader({ alg: 'HS256' })
+    .setExpirationTime('5m')
+    .sign(new TextEncoder().encode(SECRET));
+  return { authorization: `Bearer ${token}`, 'content-type': 'application/json' };
+}
+
+const ANN = 'ann-4711@example.com';
+
+async function say(user: string, org: string, text: string): Promise<string> {
+  const id = newSessionId();
+  const response = await fetch(`${product.url}/api/chat/${id}`, {
+    method: 'POST',
+    headers: await as(user, org),
+    body: JSON.stringify({ message: { id: 'u1', role: 'user', content: text } }),
+  });
+  expect(await response.text()).toContain('[DONE]');
+  return id;
+}
+
+async function ask(
+  path: string,
+  headers: Record<string, string>,
+  method = 'GET',
+): Promise<Response> {
+  return fetch(`${product.url}/api${path}`, { method, headers });
+}
+
+describe('a person', () => {
+  it('a person is exported and erased by an operator of the tenant; others stay as they were', async () => {
+    const operator = await as('olga', 'acme', 'operator');
+    const user = `/operator/users/${encodeURIComponent(ANN)}`;
+    const own = [await say(ANN, 'acme', 'canary-a'), await say(ANN, 'acme', 'canary-b')];
+    const bobs = await say('bob', 'acme', 'of bob');
+    const elsewhere = await say(ANN, 'rival', 'of another tenant');
+
+    for (const headers of [
+      await as('bob', 'acme'),
+      await as('eve', 'acme', 'viewer', 'approver'),
+    ]) {
+      expect((await ask(user, headers, 'DELETE')).status).toBe(403);
+      expect((await ask(`${user}/export`, headers)).status).toBe(403);
+      expect((await ask('/operator/audit', headers)).status).toBe(403);
+    }
+    // A colleague's look at a conversation is recorded before it is answered.
+    expect((await ask(`/operator/sessions/${own[0] ?? ''}`, operator)).status).toBe(200);
+    // An act of the person, by name as long as there is one.
+    await fetch(`${product.url}/api/chat/${own[0] ?? ''}/retry`, {
+      method: 'POST',
+      headers: await as(ANN, 'acme'),
+      body: '{}',
+    });
+
+    const exported = await (await ask(`${user}/export`, operator)).text();
+    const lines = exported
+      .trimEnd()
+      .split('\n')
+      .map((line) => JSON.parse(line) as { type: string; sessionId?: string });
+    expect(
+      lines.filter(({ type }) => type === 'conversation').map(({ sessionId }) => sessionId),
+    ).toEqual(expect.arrayContaining(own));
+    expect(lines.filter(({ type }) => type === 'row').length).toBeGreaterThanOrEqual(3);
+    for (const text of ['canary-a', 'canary-b']) expect(exported).toContain(text);
+    for (const text of ['of bob', 'of another tenant']) expect(exported).not.toContain(text);
+
+    const erased = await ask(user, operator, 'DELETE');
+    expect(erased.status).toBe(200);
+    expect(await erased.json()).toMatchObject({ complete: true, conversations: 2 });
+
+    const keys = await dumpKeys(product.redis, '*');
+    expect(JSON.stringify(keys)).not.toContain('canary-');
+    const ofAcme = keys.filter(({ key }) => !key.includes('rival'));
+    const names = JSON.stringify(ofAcme.filter(({ key }) => !(key === 'hx:owners')));
+    const tagged = ofAcme.filter(({ key }) => key.includes('audit') && key.includes('acme'));
+    expect(JSON.stringify(tagged)).not.toContain(ANN);
+    expect(names).toContain('of bob');
+    expect((await ask(`/chat/${bobs}/snapshot`, await as('bob', 'acme'))).status).toBe(200);
+    expect((await ask(`/chat/${elsewhere}/snapshot`, await as(ANN, 'rival'))).status).toBe(200);
+    expect((await ask(`/chat/${own[0] ?? ''}/snapshot`, await as(ANN, 'acme'))).status).toBe(404);
+
+    const { entries } = (await (
+      await ask('/operator/audit?limit=100', operator)
+    ).json()) as AuditReply;
+    expect(entries.map(({ action }) => action).reverse()).toEqual([
+      ...['read', 'retry', 'export', 'erase', 'erased', 'erase', 'erased', 'forget'],
+    ]);
+    const named = entries.filter(({ action }) => action === 'retry');
+    expect(named.map(({ name }) => name)).toEqual([undefined]);
+    expect(entries.find(({ action }) => action === 'read')).toMatchObject({
+      name: 'olga',
+      roles: ['operator'],
+      target: { sessionId: own[0] },
+    });
+    expect(await (await ask('/operator/audit/verify', operator)).json()).toMatchObject({
+      ok: true,
+    });
+    // Erasing a person again finds nothing, and does no harm.
+    expect(await (await ask(user, operator, 'DELETE')).json()).toMatchObject({
+      complete: true,
+      conversations: 0,
+    });
+  });
+});
