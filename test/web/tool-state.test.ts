@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { readable, toolCardState, type ToolPart } from '../../web/src/tool-state.js';
+import { readable, toolCardState, waitsForColleague, type ToolPart } from '../../web/src/tool-state.js';
 
 const call = { type: 'dynamic-tool', toolName: 'charge', toolCallId: 'c1', input: {} } as const;
 const asked = { id: 'a1' };
@@ -17,6 +17,20 @@ describe('toolCardState', () => {
     ['denied', { ...call, state: 'output-denied', approval: { ...asked, approved: false } }],
   ])('the state of a tool card is %s', (state, part) => {
     expect(toolCardState(part)).toBe(state);
+  });
+});
+
+describe('waitsForColleague', () => {
+  it('a call waits for a colleague if the server has it so', () => {
+    const part: ToolPart = { ...call, state: 'input-available' };
+    const question = { toolCallId: 'c1', toolName: 'charge', kind: 'approval', input: {} } as const;
+    expect(waitsForColleague(part, [{ ...question, mayDecide: false }])).toBe(true);
+    expect(waitsForColleague(part, [question])).toBe(false);
+    expect(waitsForColleague(part, [{ ...question, toolCallId: 'c2', mayDecide: false }])).toBe(
+      false,
+    );
+    const done: ToolPart = { ...call, state: 'output-available', output: 1 };
+    expect(waitsForColleague(done, [{ ...question, mayDecide: false }])).toBe(false);
   });
 });
 

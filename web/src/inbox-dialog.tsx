@@ -58,26 +58,30 @@ export function InboxDialog({ onClose, onOpen }: Props): ReactElement {
                 {agent}, since {new Date(since).toLocaleTimeString()}
               </button>
             </header>
-            {pending.map(({ toolCallId, toolName, kind, input }) => (
+            {pending.map(({ toolCallId, toolName, kind, input, mayDecide }) => (
               <section key={toolCallId} aria-label={toolName}>
                 <strong>{toolName}</strong>
                 <FieldList value={input} />
                 {kind === 'approval' && (
                   <div className="approval-tools">
-                    <button
-                      type="button"
-                      className="primary"
-                      data-testid="inbox-approve"
-                      onClick={() => void decide(sessionId, toolCallId, true)}
-                    >
-                      Approve
-                    </button>
+                    {mayDecide === false ? (
+                      <span>A colleague has to agree.</span>
+                    ) : (
+                      <button
+                        type="button"
+                        className="primary"
+                        data-testid="inbox-approve"
+                        onClick={() => void decide(sessionId, toolCallId, true)}
+                      >
+                        Approve
+                      </button>
+                    )}
                     <button
                       type="button"
                       data-testid="inbox-deny"
                       onClick={() => void decide(sessionId, toolCallId, false)}
                     >
-                      Deny
+                      {mayDecide === false ? 'Withdraw' : 'Deny'}
                     </button>
                   </div>
                 )}

@@ -51,6 +51,11 @@ export class SessionControls {
     return true;
   }
 
+  /** Takes back what another person was to approve. @returns false if the server declined it */
+  async withdraw(toolCallId: string): Promise<boolean> {
+    return this.#try(() => this.#actions.answer(toolCallId, { approved: false }));
+  }
+
   /** Gives all people more time to answer. */
   async extend(toolCallId: string): Promise<void> {
     await this.#try(async () => {

@@ -9,10 +9,18 @@ import { labelOf, toCustomerQuestion } from './customer-question.js';
 import { editableFields } from './editable-input.js';
 import { SubAgentCard } from './sub-agent-card.js';
 import { subAgentOf } from './sub-agent.js';
-import { isPageCall, toolCardState, type ToolCardState, type ToolPart } from './tool-state.js';
+import {
+  isPageCall,
+  toolCardState,
+  waitsForColleague,
+  type ToolCardState,
+  type ToolPart,
+} from './tool-state.js';
 import { ToolValues, Value } from './tool-values.js';
+import { WithheldCard } from './withheld-card.js';
 
-const WORDS: Record<ToolCardState | 'left', string> = {
+const WORDS: Record<ToolCardState | 'left' | 'withheld', string> = {
+  withheld: 'waiting for a colleague',
   running: 'running',
   waiting: 'waiting for you',
   done: 'done',
@@ -36,7 +44,9 @@ export function ToolCard({ part, newest }: Props): ReactElement {
   const isAsked = isPageCall(part, pending);
   const now = isAsked ? 'waiting' : toolCardState(part);
   // What an earlier message asked is not asked any more, whatever became of it.
-  const state = !newest && (now === 'waiting' || now === 'running') ? 'left' : now;
+  const isLeft = !newest && (now === 'waiting' || now === 'running');
+  const isWithheld = newest && waitsForColleague(part, pending);
+  const state = isLeft ? 'left' : isWithheld ? 'withheld' : now;
   const question = toCustomerQuestion(name, part.input);
   const call = { tool: name, toolCallId: part.toolCallId, input: part.input, open: newest };
   const chosen = question && 'output' in part ? labelOf(question, part.output) : undefined;
@@ -58,6 +68,7 @@ export function ToolCard({ part, newest }: Props): ReactElement {
           <ApprovalCard key={part.approval.id} approvalId={part.approval.id} {...call} />
         </>
       )}
+      {isWithheld && <WithheldCard toolCallId={part.toolCallId} />}
       {isAsked && question !== undefined && <ChoiceCard asked={question} {...call} />}
       {isAsked && question === undefined && (
         <>

@@ -31,6 +31,16 @@ export function isPageCall(part: ToolPart, pending: readonly PendingQuestion[]):
   );
 }
 
+/** True for calls that wait for another person than the one at this page. */
+export function waitsForColleague(part: ToolPart, pending: readonly PendingQuestion[]): boolean {
+  return (
+    part.state === 'input-available' &&
+    pending.some(
+      ({ toolCallId, mayDecide }) => mayDecide === false && toolCallId === part.toolCallId,
+    )
+  );
+}
+
 /** Values as a person reads them: text as it is, everything else as indented JSON. */
 export function readable(value: unknown): string {
   if (typeof value === 'string') return value;

@@ -1,0 +1,55 @@
+import { afterAll, beforeAll, expect, it } from '@jest/globals';
+import type { Browser } from 'playwright-core';
+import { EXAMPLE_ORDER_ID } from '../../examples/support/orders.js';
+import type { OperatorWaiting } from '../../protocol/operator.js';
+import { launchBrowser, openPage } from '../support/page-driver.js';
+import { createSignIn, json, outcome, SECRET, signToken } from '../support/people.js';
+import { newSessionId, useProduct } from '../support/product.js';
+import { startSigningProxy } from '../support/signing-proxy.js';
+import { until } from '../support/until.js';
+
+/** The page of a customer who is signed in, and may not approve a refund. */
+const product = useProduct({
+  env: { JWT_SECRET: SECRET, JWT_ROLES_CLAIM: 'realm_access.roles', DEFAULT_AGENT: 'support' },
+});
+const signIn = createSignIn(() => product.url);
+let browser: Browser;
+let proxy: Awaited<ReturnType<typeof startSigningProxy>>;
+beforeAll(async () => {
+  proxy = await startSigningProxy(() => product.url, await signToken('cora', undefined));
+  browser = await launchBrowser();
+}, 60_000);
+afterAll(async () => {
+  await browser.close();
+  await proxy.close();
+});
+
+async function askForRefund() {
+  const sessionId = newSessionId();
+  const chat = await openPage(browser, proxy.url, sessionId, 'support');
+  await chat.say(`I want a refund for order ${EXAMPLE_ORDER_ID}, please.`);
+  await chat.at('withheld-card').waitFor();
+  expect(await chat.at('approval-card').count()).toBe(0);
+  return { sessionId, chat };
+}
+
+it('the page of one who may not decide says so, and shows what a colleague decided', async () => {
+  const { sessionId, chat } = await askForRefund();
+  expect(await chat.at('withheld-card').textContent()).toContain('A colleague has to agree.');
+  const lead = await signIn('lea', undefined, 'approver');
+  const { sessions } = await json<OperatorWaiting>(lead.get('operator/waiting'));
+  const toolCallId = sessions[0]?.pending[0]?.toolCallId ?? '';
+  const path = `operator/waiting/${sessionId}/${toolCallId}`;
+  expect(await outcome(lead.post(path, { approved: true }))).toEqual([202]);
+  await chat.untilReplyHas('the refund was approved', 30_000);
+  expect(chat.faults).toEqual([]);
+});
+
+it('the one who asked may withdraw the request', async () => {
+  const { chat } = await askForRefund();
+  await chat.click('withdraw');
+  await until('the refund is withdrawn', async () =>
+    (await chat.tools()).some(({ tool, state }) => tool === 'refund' && state === 'denied'),
+  );
+  expect(chat.faults).toEqual([]);
+});
