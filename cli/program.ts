@@ -8,6 +8,7 @@ import { createMcpCommand } from './commands/mcp.js';
 import { createReportCommands } from './commands/report.js';
 import { createRunCommands } from './commands/run/index.js';
 import { createSessionCommands } from './commands/session/index.js';
+import { createUserCommands } from './commands/user.js';
 import { OUTPUT_FORMATS } from './output/output.js';
 import { TIME_FORMATS } from './output/shown-time.js';
 import { parseNames, parseUrl } from './parse-values.js';
@@ -48,6 +49,7 @@ export function createProgram(cli: Cli, { version }: { version: string }): Comma
     createRunCommands(cli),
     createApprovalCommands(cli),
     createSessionCommands(cli),
+    createUserCommands(cli),
     createAgentCommands(cli),
     createAuditCommands(cli),
     createReportCommands(cli),

@@ -105,3 +105,19 @@ it('report health has a verdict, and one thing to do next', async () => {
   expect(code).toBe(0);
   expect(stdout).toMatch(/flow .*\n.*execution .*\n.*liveness .*\n.*people .*\n→ /);
 });
+
+it('user exports and erases what is stored about a person', async () => {
+  const runId = await say([{ say: 'hello' }]);
+  const exported = await helix(['user', 'export', 'anonymous']);
+  expect(exported.code).toBe(0);
+  const lines = exported.stdout.trim().split('\n');
+  for (const line of lines) JSON.parse(line);
+  expect(exported.stdout).toContain(sessionOf(runId));
+  expect((await helix(['user', 'delete', 'anonymous'])).code).toBe(64);
+  const erased = await read<{ complete: boolean; conversations: number }>(
+    ...['user', 'delete', 'anonymous', '-y'],
+  );
+  expect(erased.complete).toBe(true);
+  expect(erased.conversations).toBeGreaterThan(0);
+  expect((await helix(['session', 'show', sessionOf(runId)])).code).toBe(1);
+});

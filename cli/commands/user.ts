@@ -1,0 +1,63 @@
+import { Command } from 'commander';
+import type { PersonErasureReply } from '../../protocol/erasure.js';
+import { sleep } from '../../protocol/time.js';
+import type { Cli } from '../cli.js';
+import { confirm } from '../confirm.js';
+import { EXIT } from '../exit-codes.js';
+import { shownJsonText } from '../output/shown-text.js';
+import { workOf, yesOption, type ConsentOptions, type GlobalOptions } from './options.js';
+
+const ID = ['<user>', 'id of the person, as in tokens'] as const;
+/** What is left after so many requests is left for another time. */
+const MOST_REQUESTS = 20;
+const PAUSE_MS = 500;
+
+/** `user`: what is stored about a person. */
+export function createUserCommands(cli: Cli): Command {
+  const noun = new Command('user').description('Export and erase what is stored about a person.');
+  return noun.addCommand(createExportCommand(cli)).addCommand(createDeleteCommand(cli));
+}
+
+function createExportCommand(cli: Cli): Command {
+  return new Command('export')
+    .description('Print conversations and audit entries of a person as JSON lines.')
+    .argument(...ID)
+    .action(async (id: string, _, self: Command) => {
+      const { api } = workOf<GlobalOptions>(cli, self);
+      for await (const line of api.lines(`${pathOf(id)}/export`)) {
+        cli.terminal.print(shownJsonText(line));
+      }
+    });
+}
+
+function createDeleteCommand(cli: Cli): Command {
+  return new Command('delete')
+    .description('Stop and erase all conversations of a person, for good.')
+    .argument(...ID)
+    .addOption(yesOption())
+    .action(async (id: string, given: ConsentOptions, self: Command) => {
+      const { api, output } = workOf<GlobalOptions>(cli, self);
+      await confirm(cli.terminal, `Erase everything of ${id} for good?`, given);
+      const sums = { conversations: 0, sessions: 0, workflows: 0, rows: 0, entries: 0, bytes: 0 };
+      let complete = false;
+      for (let requests = 0; !complete && requests < MOST_REQUESTS; requests += 1) {
+        if (requests > 0) await sleep(PAUSE_MS);
+        const erased = await api.delete<PersonErasureReply>(pathOf(id));
+        for (const name of Object.keys(sums) as (keyof typeof sums)[]) sums[name] += erased[name];
+        complete = erased.complete;
+      }
+      const { conversations, rows, workflows } = sums;
+      const counts = [`${String(conversations)} conversations`, `${String(rows)} rows`];
+      const what = [...counts, `${String(workflows)} workflows`].join(', ');
+      await output.text({ userId: id, complete, ...sums }, () =>
+        complete
+          ? `Erased: ${what}.`
+          : `Erased so far: ${what}. Something is left; run this again later.`,
+      );
+      cli.exitWith(complete ? EXIT.done : EXIT.failed);
+    });
+}
+
+function pathOf(id: string): string {
+  return `/api/operator/users/${encodeURIComponent(id)}`;
+}
