@@ -149,8 +149,8 @@ const holding = [
     defence: 'Leases: what a process saw while it started counts, if no gap followed',
     file: 'worker/lease/sequence.ts',
     edits: [['steadySince === first ? since : steadySince', 'steadySince']],
-    suite: HOLDING,
-    test: 'sees from its beginning on how others do, if its renewals follow without a gap',
+    suite: 'test/worker/lease/sequence.test.ts',
+    test: 'a source that follows another one without a gap has renewed since the first did',
   },
   {
     defence: 'Leases: a gap after the first renewal counts',
@@ -171,7 +171,7 @@ const holding = [
     file: 'worker/lease/worker-lease.ts',
     edits: [['begin().begun.then(', 'Promise.resolve().then(']],
     suite: HOLDING,
-    test: 'is listed before anything is registered, also if its renewals have not begun',
+    test: 'registers nothing before it is listed',
   },
   {
     defence: 'Leases: a worker that ends with attempts in progress says so',

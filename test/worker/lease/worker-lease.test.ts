@@ -119,6 +119,33 @@ it('is listed before anything is registered, also if its renewals have not begun
   expect(await leases.holders()).toEqual(['w']);
 });
 
+it('registers nothing before it is listed', async () => {
+  const { leases } = open();
+  const renewed: (() => void)[] = [];
+  const slow: Leases = {
+    ...leases,
+    renew: async (...of) => {
+      await new Promise<void>((resolve) => renewed.push(resolve));
+      return leases.renew(...of);
+    },
+  };
+  const lease = createWorkerLease({
+    leases: slow,
+    namespace: 'n',
+    id: 'slow',
+    times: LEASE_TIMES,
+    unansweredMs: () => 0,
+    logger: { warn: () => undefined },
+  });
+  opened.push(lease);
+  const held = lease.hold(workOf('a'));
+  await until('it is about to be listed', () => renewed.length > 0);
+  expect(await leases.work('slow')).toEqual([]);
+  for (const resolve of renewed) resolve();
+  await held.registered;
+  expect(await leases.holders()).toContain('slow');
+});
+
 it('a stop in the mailbox reaches the attempts of its conversation', async () => {
   const { leases, lease } = open();
   const heard: string[] = [];
