@@ -131,13 +131,15 @@ export function run(keys: readonly string[], args: readonly string[]): unknown {
   if (name === 'noteDue') return noteDue(keys, args);
   if (name === 'takeDue') return takeDue(keys, args);
   if (name === 'putDue') return putDue(keys, args);
-  if (name === 'chainAudit') return chainAudit(keys, args);
-  if (name === 'trimAudit') return trimAudit(keys, args);
   if (name === 'noteSnapshot') return noteSnapshot(keys, args);
   const ofOwner = (OWNER_TRANSITIONS as Record<string, OwnerTransition | undefined>)[name];
   if (ofOwner !== undefined) return runOfOwner(ofOwner, keys, args);
   const transition = (TRANSITIONS as Record<string, Transition | undefined>)[name];
-  if (transition === undefined) return undefined;
+  if (transition === undefined) {
+    // Last, so that the other transitions do not pay for them.
+    if (name === 'chainAudit') return chainAudit(keys, args);
+    return name === 'trimAudit' ? trimAudit(keys, args) : undefined;
+  }
   const settings = readSettings(args[2] as string);
   const session = openSession(args[1] as string, keys[0] as string, settings);
   readFirst(session, FIELDS[name]);
