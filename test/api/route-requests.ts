@@ -60,6 +60,8 @@ export const OF_NO_SESSION = [
   'listAudit',
   'verifyAudit',
   'exportAudit',
+  'exportPerson',
+  'erasePerson',
   'getOpenApi',
   'getHealth',
   'getHealthVerdict',
