@@ -1,5 +1,6 @@
 import type { AgentDefinition, AgentScope } from '../agents/index.js';
 import type { Authorize } from '../ai-sdk/index.js';
+import type { createPayloadCodec } from '../executor/payload-codec.js';
 import type { Runs } from '../executor/runs.js';
 import type { BusyPolicy } from '../protocol/busy.js';
 import type { HealthFacts } from '../protocol/health.js';
@@ -18,6 +19,9 @@ import type { ApiLogger } from './middleware/refusals.js';
  * while they are away.
  */
 export type ReadinessChecks = Readonly<Record<string, () => Promise<void>>>;
+
+/** A codec of Temporal's payloads. */
+export type PayloadCodecOf = ReturnType<typeof createPayloadCodec>;
 
 /** Settings of an API; each has a default. */
 export interface ApiSettings extends IdentityOptions, CrossOriginOptions {
@@ -49,6 +53,8 @@ export interface ApiSettings extends IdentityOptions, CrossOriginOptions {
    * `authorizeByRole`.
    */
   authorize?: Authorize | undefined;
+  /** `createPayloadCodec(…)`: serves it to Temporal's UI. Default: there is no such route. */
+  payloadCodec?: PayloadCodecOf | undefined;
   /** Silence after which a stream gets a comment that keeps it open, ms. */
   keepAliveMs?: number | undefined;
 }

@@ -47,6 +47,7 @@ async function main(): Promise<void> {
   });
   const temporal = readTemporal(process.env);
   const payloadKeys = readPayloadKeys(config.TEMPORAL_CODEC_KEYS);
+  const payloadCodec = payloadKeys && createPayloadCodec(payloadKeys);
   const [connection] = await Promise.all([
     untilReachable(`Temporal at ${temporal.address}`, () =>
       Connection.connect(temporal.connection),
@@ -61,7 +62,7 @@ async function main(): Promise<void> {
   const executor = await createAgentExecutor({
     connection,
     namespace: temporal.namespace,
-    dataConverter: payloadKeys && { payloadCodecs: [createPayloadCodec(payloadKeys)] },
+    dataConverter: payloadCodec && { payloadCodecs: [payloadCodec] },
     taskQueue: config.TASK_QUEUE,
     stores: redis,
     agents,
@@ -79,6 +80,7 @@ async function main(): Promise<void> {
     agents,
     defaultAgent: config.DEFAULT_AGENT,
     busyPolicy: config.BUSY_POLICY,
+    payloadCodec,
     ...access,
     metrics,
     publicMetrics: config.METRICS_PORT === undefined,

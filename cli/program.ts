@@ -9,6 +9,7 @@ import { createReportCommands } from './commands/report.js';
 import { createRunCommands } from './commands/run/index.js';
 import { createSessionCommands } from './commands/session/index.js';
 import { createUserCommands } from './commands/user.js';
+import { createUsageCommands } from './commands/usage.js';
 import { OUTPUT_FORMATS } from './output/output.js';
 import { TIME_FORMATS } from './output/shown-time.js';
 import { parseNames, parseUrl } from './parse-values.js';
@@ -53,6 +54,7 @@ export function createProgram(cli: Cli, { version }: { version: string }): Comma
     createAgentCommands(cli),
     createAuditCommands(cli),
     createReportCommands(cli),
+    createUsageCommands(cli),
     createDoctorCommand(cli),
     createMcpCommand(cli),
   ];

@@ -8,6 +8,8 @@ import { OPERATOR_WAITING_ROUTES } from './operator-waiting.js';
 import { PEOPLE_ROUTES } from './people.js';
 import { QUEUE_ROUTES } from './queue.js';
 import { RERUN_ROUTES } from './reruns.js';
+import { OPERATOR_CODEC_ROUTES } from './operator-codec.js';
+import { OPERATOR_USAGE_ROUTE } from './operator-usage.js';
 import { OPERATOR_HEALTH_ROUTE } from './operator-health.js';
 import type { Route } from './route.js';
 import { METRICS_ROUTE, SERVICE_ROUTES } from './service.js';
@@ -24,6 +26,8 @@ export const ROUTES: readonly Route[] = [
   ...SESSIONS_ROUTES,
   ...AGENT_ROUTES,
   OPERATOR_HEALTH_ROUTE,
+  OPERATOR_USAGE_ROUTE,
+  ...OPERATOR_CODEC_ROUTES,
   ...AUDIT_ROUTES,
   ...PEOPLE_ROUTES,
   ...OPERATOR_WAITING_ROUTES,

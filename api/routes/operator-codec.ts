@@ -1,0 +1,64 @@
+import { requireAllowed } from '../../ai-sdk/index.js';
+import { HelixError } from '../../protocol/errors.js';
+import { CodecPayloads } from '../../protocol/codec.js';
+import type { PayloadCodecOf } from '../deps.js';
+import { defineRoute, type Route } from './route.js';
+
+type Payload = Parameters<PayloadCodecOf['decode']>[0][number];
+
+const codecRoute = (act: 'decode' | 'encode', summary: string): Route =>
+  defineRoute({
+    method: 'post',
+    path: `/api/operator/codec/${act}`,
+    id: `${act}Payloads`,
+    summary,
+    body: CodecPayloads,
+    replies: { 200: { description: 'The payloads.', content: { json: CodecPayloads } } },
+    refusals: ['not_allowed', 'not_found'],
+    handle: async ({ deps, response, body: { payloads }, caller }) => {
+      await requireAllowed(deps, caller, 'read');
+      if (caller.tenantId !== undefined) {
+        throw new HelixError('not_allowed', 'The codec is for callers without a tenant.');
+      }
+      const { payloadCodec } = deps;
+      if (payloadCodec === undefined) throw new HelixError('not_found', 'There is no codec here.');
+      let changed: Payload[];
+      try {
+        changed = await payloadCodec[act](payloads.map(toPayload));
+      } catch (error) {
+        const text = 'A payload cannot be read: its key is unknown, or it was changed.';
+        throw new HelixError('validation_error', text, { cause: error });
+      }
+      const reply = { payloads: changed.map(toJson) } satisfies CodecPayloads;
+      response.set('cache-control', 'no-store').json(reply);
+    },
+  });
+
+/**
+ * The codec server of Temporal's UI and command line, whose address is `<this API>/api/operator/codec`.
+ * Histories are of all tenants together, so no role within a tenant is enough.
+ */
+export const OPERATOR_CODEC_ROUTES: readonly Route[] = [
+  codecRoute('decode', 'Decrypt payloads of Temporal, as its UI asks a codec server'),
+  codecRoute('encode', 'Encrypt payloads of Temporal, as its UI asks a codec server'),
+];
+
+function toPayload({ metadata, data }: CodecPayloads['payloads'][number]): Payload {
+  const entries = Object.entries(metadata ?? {}).map(
+    ([name, value]) => [name, Buffer.from(value, 'base64')] as const,
+  );
+  return {
+    metadata: Object.fromEntries(entries),
+    data: data === undefined ? undefined : Buffer.from(data, 'base64'),
+  };
+}
+
+function toJson({ metadata, data }: Payload): CodecPayloads['payloads'][number] {
+  const entries = Object.entries(metadata ?? {}).map(
+    ([name, value]) => [name, Buffer.from(value).toString('base64')] as const,
+  );
+  return {
+    metadata: Object.fromEntries(entries),
+    data: data == null ? undefined : Buffer.from(data).toString('base64'),
+  };
+}

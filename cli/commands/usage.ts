@@ -1,0 +1,55 @@
+import { Command } from 'commander';
+import type { UsageReply, UsageRow } from '../../protocol/usage.js';
+import type { Cli } from '../cli.js';
+import type { Kind } from '../output/output.js';
+import { parseText } from '../parse-values.js';
+import { workOf, type GlobalOptions } from './options.js';
+
+const MICRO = 1_000_000;
+
+const ROWS: Kind<UsageRow> = {
+  fields: [
+    ...(['day', 'owner', 'agent', 'model', 'runs', 'inputTokens', 'outputTokens'] as const),
+    ...(['cachedTokens', 'cacheWriteTokens', 'reasoningTokens', 'costMicroUsd'] as const),
+  ],
+  columns: [
+    { title: 'DAY', show: ({ day }) => day ?? '' },
+    { title: 'OWNER', show: ({ owner }) => owner ?? '' },
+    { title: 'AGENT', show: ({ agent }) => agent ?? '' },
+    { title: 'MODEL', show: ({ model }) => model ?? '' },
+    { title: 'RUNS', show: ({ runs }) => runs },
+    { title: 'INPUT', show: ({ inputTokens }) => inputTokens },
+    { title: 'OUTPUT', show: ({ outputTokens }) => outputTokens },
+    { title: 'USD', show: ({ costMicroUsd = 0 }) => (costMicroUsd / MICRO).toFixed(2) },
+  ],
+  none: 'Nothing was used.',
+};
+
+interface UsageOptions extends GlobalOptions {
+  since?: string;
+  until?: string;
+  by?: string;
+}
+
+/** `usage`: what ended runs have used. */
+export function createUsageCommands(cli: Cli): Command {
+  const noun = new Command('usage').description('See what ended runs have used.');
+  return noun.addCommand(
+    new Command('report')
+      .description('Sum up runs, tokens and cost of the tenant; days are UTC.')
+      .option('--by <groups>', 'day, owner, agent, model, separated by commas', parseText)
+      .option('--since <day>', 'first day, 2026-11-01; default: the first of the month', parseText)
+      .option('--until <day>', 'last day; default: today', parseText)
+      .action(async (_, self: Command) => {
+        const { options, api, output } = workOf<UsageOptions>(cli, self);
+        const { by, since, until } = options;
+        const query = { by, since, until };
+        const { usage } = await api.get<UsageReply>('/api/operator/usage', { query });
+        await output.list(ROWS, toPage(usage));
+      }),
+  );
+}
+
+async function* toPage(rows: readonly UsageRow[]): AsyncGenerator<UsageRow> {
+  yield* rows;
+}

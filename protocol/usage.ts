@@ -1,0 +1,45 @@
+import { z } from 'zod';
+
+/** Requests and replies of `GET /api/operator/usage`. Days are UTC. */
+
+const day = z.iso.date();
+const count = z.number();
+
+/** What the sums are grouped by; usage is always of one tenant. */
+export const USAGE_GROUPS = ['day', 'owner', 'agent', 'model'] as const;
+
+export const UsageQuery = z.object({
+  /** First day, included. Default: the first of this month. */
+  since: day.optional(),
+  /** Last day, included. Default: today. */
+  until: day.optional(),
+  /** Comma-separated names of groups. Default: all of them. */
+  by: z
+    .string()
+    .transform((names) => names.split(',').map((name) => name.trim()))
+    .pipe(z.array(z.enum(USAGE_GROUPS)))
+    .default([...USAGE_GROUPS]),
+});
+export type UsageQuery = z.infer<typeof UsageQuery>;
+
+/** A group that was not asked for is absent; `owner` also of people who were forgotten. */
+export const UsageRow = z.object({
+  day: day.optional(),
+  owner: z.string().optional(),
+  agent: z.string().optional(),
+  /** Empty for runs whose model never answered. */
+  model: z.string().optional(),
+  /** Runs that ended. */
+  runs: count,
+  inputTokens: count,
+  outputTokens: count,
+  cachedTokens: count.optional(),
+  cacheWriteTokens: count.optional(),
+  reasoningTokens: count.optional(),
+  /** Millionths of a US dollar; absent without prices. */
+  costMicroUsd: count.optional(),
+});
+export type UsageRow = z.infer<typeof UsageRow>;
+
+export const UsageReply = z.object({ since: day, until: day, usage: z.array(UsageRow) });
+export type UsageReply = z.infer<typeof UsageReply>;

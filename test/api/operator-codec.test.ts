@@ -1,0 +1,87 @@
+import { randomBytes } from 'node:crypto';
+import { afterEach, describe, expect, it } from '@jest/globals';
+import type { Identity } from '../../api/identity.js';
+import { createPayloadCodec } from '../../executor/payload-codec.js';
+import type { CodecPayloads } from '../../protocol/codec.js';
+import { startApi, type ApiServer } from './api-server.js';
+
+const payloadCodec = createPayloadCodec([{ id: 'new', key: randomBytes(32) }]);
+
+let api: ApiServer | undefined;
+afterEach(async () => {
+  await api?.close();
+  api = undefined;
+});
+
+const base64 = (text: string): string => Buffer.from(text).toString('base64');
+const plain: CodecPayloads = {
+  payloads: [{ metadata: { encoding: base64('json/plain') }, data: base64('"a secret"') }],
+};
+
+async function startFor(
+  caller: Partial<Identity>,
+  codec: object = { payloadCodec },
+): Promise<void> {
+  api = await startApi(undefined, {
+    authenticate: () => ({ userId: 'ann', ...caller }),
+    ...codec,
+  });
+}
+
+async function ask(act: string, body: object): Promise<[status: number, reply: CodecPayloads]> {
+  const reply = await api?.post(`/api/operator/codec/${act}`, body);
+  return [reply?.status ?? 0, (await reply?.json()) as CodecPayloads];
+}
+
+describe('the codec server', () => {
+  it('decodes what it has encoded, in the form of Temporal’s UI', async () => {
+    await startFor({ roles: ['viewer'] });
+    const [status, encoded] = await ask('encode', plain);
+    expect(status).toBe(200);
+    expect(encoded.payloads[0]?.metadata).toMatchObject({ encoding: base64('binary/encrypted') });
+    expect(JSON.stringify(encoded)).not.toContain(base64('"a secret"'));
+    expect(await ask('decode', encoded)).toEqual([200, plain]);
+  });
+
+  it('payloads from before the codec stay readable', async () => {
+    await startFor({ roles: ['operator'] });
+    expect(await ask('decode', plain)).toEqual([200, plain]);
+    expect(await ask('decode', { payloads: [{}] })).toEqual([
+      200,
+      { payloads: [{ metadata: {} }] },
+    ]);
+  });
+
+  it.each([
+    ['without a role', {}],
+    ['of a tenant, since histories are of all tenants', { roles: ['operator'], tenantId: 'acme' }],
+  ] as const)('a user %s decodes nothing', async (_what, caller) => {
+    const [encoded] = await payloadCodec.encode([{ data: Buffer.from('"a secret"') }]);
+    const data = Buffer.from(encoded?.data ?? '').toString('base64');
+    await startFor(caller as Partial<Identity>);
+    expect((await ask('decode', { payloads: [{ data }] }))[0]).toBe(403);
+  });
+
+  it('without a codec there is no such route', async () => {
+    await startFor({ roles: ['operator'] }, {});
+    expect((await ask('decode', plain))[0]).toBe(404);
+  });
+
+  it('a payload that was changed, or whose key is unknown, is refused without details', async () => {
+    await startFor({ roles: ['operator'] });
+    const [, { payloads }] = await ask('encode', plain);
+    const [first] = payloads;
+    const changed = { payloads: [{ ...first, data: base64('something else that was there') }] };
+    const unknown = {
+      payloads: [
+        { ...first, metadata: { ...first?.metadata, 'encryption-key-id': base64('gone') } },
+      ],
+    };
+    for (const body of [changed, unknown]) {
+      const [status, reply] = await ask('decode', body);
+      expect([status, reply]).toMatchObject([400, { code: 'validation_error' }]);
+      expect(JSON.stringify(reply)).not.toContain('gone');
+    }
+    expect((await ask('decode', { payloads: [{ data: 'no base64!' }] }))[0]).toBe(400);
+  });
+});
