@@ -24,10 +24,7 @@ export const OPERATOR_USAGE_ROUTE: Route = defineRoute({
 });
 
 /** Adds up the sums that are in the same groups. Pure. */
-export function groupUsage(
-  sums: readonly UsageSum[],
-  by: UsageQuery['by'],
-): UsageRow[] {
+export function groupUsage(sums: readonly UsageSum[], by: UsageQuery['by']): UsageRow[] {
   const rows = new Map<string, UsageRow>();
   for (const { day, owner, agent, model, runs, ...used } of sums) {
     const groups = { day, owner, agent, model };

@@ -45,11 +45,7 @@ export function createUsageCommands(cli: Cli): Command {
         const { by, since, until } = options;
         const query = { by, since, until };
         const { usage } = await api.get<UsageReply>('/api/operator/usage', { query });
-        await output.list(ROWS, toPage(usage));
+        await output.list(ROWS, usage);
       }),
   );
-}
-
-async function* toPage(rows: readonly UsageRow[]): AsyncGenerator<UsageRow> {
-  yield* rows;
 }

@@ -58,7 +58,7 @@ describe('the codec server', () => {
   ] as const)('a user %s decodes nothing', async (_what, caller) => {
     const [encoded] = await payloadCodec.encode([{ data: Buffer.from('"a secret"') }]);
     const data = Buffer.from(encoded?.data ?? '').toString('base64');
-    await startFor(caller as Partial<Identity>);
+    await startFor(caller);
     expect((await ask('decode', { payloads: [{ data }] }))[0]).toBe(403);
   });
 
