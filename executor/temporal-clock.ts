@@ -3,7 +3,7 @@ import type { ClockReading } from '../protocol/clock.js';
 import { sleep } from '../protocol/time.js';
 import { toMs } from './pollers.js';
 
-/** Nobody else uses it: no task is ever there. */
+/** Used for this alone: no task is ever there. */
 const QUEUE = { name: 'helix-doctor', kind: 1 } as const;
 const WITHIN_MS = 3_000;
 const LOOK_EVERY_MS = 25;

@@ -55,7 +55,7 @@ export function createRedisSessionStore(context: RedisContext): Store {
     erase: async (sessionId, act) => {
       await waiting.forget(sessionId);
       const owner = await ownerOf(sessionId);
-      // What its runs have used counts for its owner even if nobody has added it yet.
+      // What its runs have used counts for its owner even if no process has added it yet.
       if (owner !== undefined) await owners.fold(sessionId);
       await primitives.erase(sessionId, act);
       if (owner !== undefined) await owners.fold(sessionId, owner);

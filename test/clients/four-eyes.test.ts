@@ -72,7 +72,7 @@ async function play(stage: Stage, kit: Kit, approved: boolean): Promise<void> {
   // Pages that were open have not sent anything since.
   expect(tab.posts()).toBe(1);
   expect(second.posts()).toBe(0);
-  // The person goes on, with the copy of before.
+  // The person sends more, with the copy of before.
   await tab.act('sendMessage', { text: 'thank you' });
   await tab.untilRests();
   expect(tab.view).toMatchObject({ status: 'ready', errors: [] });
