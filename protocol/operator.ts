@@ -15,8 +15,6 @@ import {
   ExtendReply,
   MessagesReply,
   PendingQuestion,
-  RetryReply,
-  StopReply,
   WaitingSession,
 } from './replies.js';
 import { RUN_STATUSES } from './run.js';
@@ -110,8 +108,6 @@ export {
   SessionPath as OperatorSessionPath,
   AnswerReply as OperatorAnswerReply,
   ExtendReply as OperatorExtendReply,
-  StopReply as OperatorStopReply,
-  RetryReply as OperatorRerunReply,
 };
 
 /** A run of the tenant. */

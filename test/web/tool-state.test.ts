@@ -1,5 +1,10 @@
 import { describe, expect, it } from '@jest/globals';
-import { readable, toolCardState, waitsForColleague, type ToolPart } from '../../web/src/tool-state.js';
+import {
+  readable,
+  toolCardState,
+  waitsForColleague,
+  type ToolPart,
+} from '../../web/src/tool-state.js';
 
 const call = { type: 'dynamic-tool', toolName: 'charge', toolCallId: 'c1', input: {} } as const;
 const asked = { id: 'a1' };
