@@ -37,7 +37,7 @@ export async function toCallOptions(
   const { temperature, maxOutputTokens } = llmConfig;
   const { sessionId, runId, step, forceFinish = false } = ref;
   const scope = { sessionId, runId, step, state };
-  const outputs = await toModelOutputs(agent.tools, rows);
+  const outputs = await toModelOutputs(agent.tools, rows, signal);
   const messages = await prepareMessages(agent, toPrompt('', rows, outputs), scope, signal);
   const prompt = toSystemMessage(system).concat(forceFinish ? withRequest(messages) : messages);
   return {

@@ -2,19 +2,31 @@
 import type { LanguageModelV4ToolResultOutput } from '@ai-sdk/provider';
 import type { ToolDefinition, ToModelOutput, ToolResultOutput } from '../../agents/definitions.js';
 import type { Row, ToolRow } from '../../protocol/rows.js';
+import { orAborted } from '../or-aborted.js';
 
 type Output = LanguageModelV4ToolResultOutput;
 
 /** Rows do not change, and every later step of the conversation needs their results again. */
 const known = new WeakMap<ToolRow, Promise<Output>>();
 
+/** Serialised; a larger one would be sent again with each later step. */
+const MOST_BYTES = 4 * 1024 * 1024;
+/** An author's function may leave out what the model must not see, so the plain result is no replacement. */
+const UNWORDED: Output = {
+  type: 'error-text',
+  value: 'The call was carried out, but its result could not be put into words for you.',
+};
+
 /**
- * The results that tools word for the model themselves, by row. Errors, denials and calls whose input
- * a person changed are worded by the runtime.
+ * The results that tools word for the model themselves, by row. Errors and denials are worded by the
+ * runtime.
+ *
+ * @throws when the signal fires, also while a tool's function is running
  */
 export async function toModelOutputs(
   tools: readonly ToolDefinition[],
   rows: readonly Row[],
+  signal: AbortSignal,
 ): Promise<Map<ToolRow, Output>> {
   const outputs = new Map<ToolRow, Output>();
   const worded = new Map(
@@ -33,26 +45,31 @@ export async function toModelOutputs(
     if (toModelOutput === undefined) continue;
     let output = known.get(row);
     if (output === undefined) {
-      output = word(toModelOutput, row, inputs.get(row.toolCallId));
+      output = word(toModelOutput, row, row.decision?.input ?? inputs.get(row.toolCallId));
       known.set(row, output);
     }
-    outputs.set(row, await output);
+    try {
+      outputs.set(row, await orAborted(output, signal));
+    } catch (error) {
+      // A function that hung may answer the next attempt.
+      known.delete(row);
+      throw error;
+    }
   }
   return outputs;
 }
 
-function isPlainResult({ denied, error, decision }: ToolRow): boolean {
-  return denied !== true && error === undefined && decision?.input === undefined;
+function isPlainResult({ denied, error }: ToolRow): boolean {
+  return denied !== true && error === undefined;
 }
 
 async function word(toModelOutput: ToModelOutput, row: ToolRow, input: unknown): Promise<Output> {
   const { toolCallId, output = null } = row;
   try {
-    return toProviderOutput(await toModelOutput({ toolCallId, input, output }));
-  } catch (error) {
-    // The call was carried out: the model must learn its result even so.
-    const why = error instanceof Error ? error.message : String(error);
-    return { type: 'text', value: `${JSON.stringify(output)} (toModelOutput failed: ${why})` };
+    const worded = toProviderOutput(await toModelOutput({ toolCallId, input, output }));
+    return Buffer.byteLength(JSON.stringify(worded)) > MOST_BYTES ? UNWORDED : worded;
+  } catch {
+    return UNWORDED;
   }
 }
 

@@ -2,6 +2,7 @@ import type { LanguageModelV4Message, LanguageModelV4Prompt } from '@ai-sdk/prov
 import type { ModelMessage } from 'ai';
 import { convertToLanguageModelPrompt } from 'ai/internal';
 import type { AgentDefinition, PrepareStepOptions } from '../../agents/definitions.js';
+import { orAborted } from '../or-aborted.js';
 
 /** The agent's own code threw, did not come back, or left nothing to say. */
 export class ContextHookError extends Error {
@@ -81,20 +82,4 @@ function findPairs(messages: readonly (ModelMessage | LanguageModelV4Message)[])
     }
   }
   return paired;
-}
-
-/** The agent's code may take its time, but not outlast the call that it is made for. */
-function orAborted<T>(work: T | Promise<T>, signal: AbortSignal): Promise<T> {
-  return new Promise((resolve, reject) => {
-    const abort = (): void => {
-      reject(new Error('the step was cut, or the hook took too long'));
-    };
-    if (signal.aborted) abort();
-    signal.addEventListener('abort', abort, { once: true });
-    Promise.resolve(work)
-      .then(resolve, reject)
-      .finally(() => {
-        signal.removeEventListener('abort', abort);
-      });
-  });
 }

@@ -30,7 +30,7 @@ export function toPrompt(
         results = [];
         prompt.push({ role: 'tool', content: results });
       }
-      const output = outputs.get(row) ?? toToldOutput(row);
+      const output = toToldOutput(row, outputs.get(row));
       results.push({
         ...toToolResult(row, output),
         ...toProviderOptions(marks.get(row.toolCallId)),
@@ -128,15 +128,27 @@ function toToolResult(
 }
 
 /** Tells the model what a person changed before the call was carried out, and who that was. */
-function toToldOutput(row: ToolRow): LanguageModelV4ToolResultOutput {
-  const output = toOutput(row);
+function toToldOutput(
+  row: ToolRow,
+  output: LanguageModelV4ToolResultOutput = toOutput(row),
+): LanguageModelV4ToolResultOutput {
   if (row.decision?.input === undefined || !row.decision.approved) return output;
   const { by = 'a person', input } = row.decision;
-  const failed = output.type === 'error-text';
-  const isText = failed || output.type === 'text';
-  const outcome = isText ? output.value : JSON.stringify(row.output ?? null);
-  const type = failed ? 'error-text' : 'text';
-  return { type, value: writeChangedInput({ by, input, outcome, failed }) };
+  const note = (outcome: string, failed = false): string =>
+    writeChangedInput({ by, input, outcome, failed });
+  switch (output.type) {
+    case 'content': {
+      const text = note('as follows.');
+      return { ...output, value: [{ type: 'text', text }, ...output.value] };
+    }
+    case 'text':
+    case 'error-text': {
+      const failed = output.type === 'error-text';
+      return { type: output.type, value: note(output.value, failed) };
+    }
+    default:
+      return { type: 'text', value: note(JSON.stringify('value' in output ? output.value : null)) };
+  }
 }
 
 function toOutput(row: ToolRow): LanguageModelV4ToolResultOutput {

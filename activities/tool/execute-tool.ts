@@ -5,6 +5,7 @@ import { ToolError } from '../../agents/tool-error.js';
 import type { Attempt } from '../attempt.js';
 import { AttemptCancelled, AttemptFailure, TOOL_RETRY } from '../attempt-failure.js';
 import type { ActivityLogger } from '../deps.js';
+import { checkInput } from '../model/call-input.js';
 import { toFailure, toOutcome, type ToolOutcome } from './tool-outcome.js';
 
 interface Execution {
@@ -33,12 +34,9 @@ export async function executeTool(execution: Execution): Promise<ToolOutcome> {
   if (typeof execute !== 'function') {
     return toFailure(`"${tool.name}" is not carried out here.`, 'unknown_tool');
   }
-  const parsed = await inputSchema.safeParseAsync(input);
-  if (!parsed.success) {
-    return toFailure(
-      `Invalid input for "${tool.name}": ${parsed.error.message}`,
-      'invalid_tool_input',
-    );
+  const parsed = await checkInput(inputSchema, { ok: true, value: input });
+  if ('why' in parsed) {
+    return toFailure(`Invalid input for "${tool.name}": ${parsed.why}`, 'invalid_tool_input');
   }
   try {
     // A promise of its own: what is thrown before the first await is the tool's error as well.

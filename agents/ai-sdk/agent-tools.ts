@@ -9,6 +9,13 @@ export type AgentTools =
 /** The tools as a list. @throws DefinitionError for one that cannot be used */
 export function toTools(tools: AgentTools = [], agent: string): ToolDefinition[] {
   if (Array.isArray(tools)) return [...(tools as readonly ToolDefinition[])];
+  if ('then' in tools) throw new DefinitionError('tools is a promise: await it', { agent });
+  const prototype: unknown = Object.getPrototypeOf(tools);
+  if (prototype !== Object.prototype && prototype !== null) {
+    throw new DefinitionError('tools must be a list, or a plain object of tools by name', {
+      agent,
+    });
+  }
   return Object.entries(tools).map(([name, tool]) => toTool(name, tool, agent));
 }
 

@@ -25,7 +25,8 @@ export interface AiSdkTool {
 /** What the runtime knows of a tool beyond what the AI SDK does. */
 export type DurableSettings = Pick<
   ToolDefinition,
-  'idempotent' | 'retry' | 'deadlineMs' | 'onExpiry' | 'timeoutMs' | 'activity' | 'requireApproval'
+  | ('idempotent' | 'retry' | 'deadlineMs' | 'onExpiry' | 'timeoutMs' | 'activity')
+  | ('requireApproval' | 'approvers' | 'separateApprover')
 >;
 
 /**
@@ -73,6 +74,7 @@ export function fromAiSdkTool(
     throw new DefinitionError(fault, { tool: name });
   }
   return Object.freeze({
+    ...settings,
     name,
     description: toDescription(description) ?? name,
     inputSchema: toToolSchema(inputSchema as FlexibleSchema),
@@ -82,10 +84,9 @@ export function fromAiSdkTool(
         ? toToolSchema(outputSchema as FlexibleSchema)
         : undefined,
     execute: execute === undefined ? 'client' : toExecute(execute),
-    requireApproval: toApprovalRule(tool.needsApproval),
+    requireApproval: settings.requireApproval ?? toApprovalRule(name, tool.needsApproval),
     forModel: { inputSchema, providerOptions, strict, inputExamples },
     toModelOutput,
-    ...settings,
   } as ToolDefinition);
 }
 
@@ -105,28 +106,36 @@ function toExecute(execute: NonNullable<AiSdkTool['execute']>): ToolDefinition['
       context,
       experimental_context: context,
     };
-    return lastOf(await run(input, options));
+    return lastOf(await run(input, options), abortSignal);
   };
 }
 
-/** A generator yields preliminary results; its last one is the result. */
-async function lastOf(result: unknown): Promise<unknown> {
+/** A generator yields preliminary results; its last one is the result. It ends with the call. */
+async function lastOf(result: unknown, signal: AbortSignal): Promise<unknown> {
   if (typeof result !== 'object' || result === null || !(Symbol.asyncIterator in result)) {
     return result;
   }
   let last: unknown;
-  for await (const each of result as AsyncIterable<unknown>) last = each;
+  for await (const each of result as AsyncIterable<unknown>) {
+    last = each;
+    if (signal.aborted) break;
+  }
   return last;
 }
 
 function toApprovalRule(
+  name: string,
   needsApproval: AiSdkTool['needsApproval'],
 ): ToolDefinition['requireApproval'] {
-  if (typeof needsApproval !== 'function') return needsApproval === true ? true : undefined;
+  if (needsApproval === undefined || needsApproval === false) return undefined;
+  if (needsApproval === true) return true;
+  if (typeof needsApproval !== 'function') {
+    throw new DefinitionError('needsApproval must be true, false or a function', { tool: name });
+  }
   const asks = needsApproval as (input: unknown, options: object) => boolean | PromiseLike<boolean>;
   return async (input: unknown, call: ToolCallIdentity) => {
     const options = { toolCallId: call.toolCallId, messages: [], context: call };
-    return asks(input, { ...options, experimental_context: call });
+    return Boolean(await asks(input, { ...options, experimental_context: call }));
   };
 }
 

@@ -43,11 +43,25 @@ async function check(
   return result.success ? { data: result.value } : { issues: toIssues(result.error) };
 }
 
-/** `jsonSchema()` alone validates nothing: the input must still be what the model was asked for. */
+/** Converted once; undefined for a schema that zod does not know in whole. */
+const converted = new WeakMap<object, z.ZodType | undefined>();
+
+/**
+ * `jsonSchema()` alone validates nothing, and the input must still be what the model was asked for.
+ * As in the AI SDK, what zod cannot convert is not checked.
+ */
 function checkJson(schema: JSONSchema7, value: unknown): { data: unknown } | { issues: Issue[] } {
-  const fromJson = z.fromJSONSchema(schema as z.core.JSONSchema.JSONSchema);
-  const { success, error } = fromJson.safeParse(value);
-  return success ? { data: value } : { issues: error.issues };
+  if (!converted.has(schema)) converted.set(schema, convert(schema));
+  const parsed = converted.get(schema)?.safeParse(value);
+  return parsed?.success === false ? { issues: parsed.error.issues } : { data: value };
+}
+
+function convert(schema: JSONSchema7): z.ZodType | undefined {
+  try {
+    return z.fromJSONSchema(schema as z.core.JSONSchema.JSONSchema);
+  } catch {
+    return undefined;
+  }
 }
 
 /** Libraries keep their issues in the error, or in its cause. */

@@ -56,7 +56,7 @@ export function createRedisSessionStore(context: RedisContext): Store {
       await waiting.forget(sessionId);
       const owner = await ownerOf(sessionId);
       // What its runs have used counts for its owner even if no process has added it yet.
-      if (owner !== undefined) await owners.fold(sessionId);
+      if (owner !== undefined) await owners.fold(sessionId).catch(() => undefined);
       await primitives.erase(sessionId, act);
       if (owner !== undefined) await owners.fold(sessionId, owner);
     },

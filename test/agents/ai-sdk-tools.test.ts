@@ -82,6 +82,25 @@ describe('tools of the AI SDK', () => {
     expect(await run(toolOf(agentWith({ weather })), { city: 'Rome' })).toBe('sun in Rome');
   });
 
+  it('a generator whose call is over yields nothing more', async () => {
+    const controller = new AbortController();
+    let yielded = 0;
+    const weather = tool({
+      inputSchema: cityOf,
+      async *execute() {
+        for (;;) {
+          yielded += 1;
+          if (yielded === 3) controller.abort();
+          yield await Promise.resolve(yielded);
+        }
+      },
+    });
+    const { execute } = toolOf(agentWith({ weather }));
+    if (typeof execute !== 'function') throw new Error('no execute');
+    expect(await execute({ city: 'Rome' }, { ...context, abortSignal: controller.signal })).toBe(3);
+    expect(yielded).toBe(3);
+  });
+
   it('a tool without execute is the browser’s, and its output schema checks what comes back', async () => {
     const weather = tool({ inputSchema: cityOf, outputSchema: z.object({ at: z.number() }) });
     const { execute, outputSchema } = toolOf(agentWith({ weather }));
@@ -102,6 +121,14 @@ describe('tools of the AI SDK', () => {
       true,
       false,
     ]);
+  });
+
+  it('a setting that is undefined does not take the approval away', () => {
+    const weather = tool({ inputSchema: cityOf, execute: () => 1, needsApproval: true });
+    const made = fromAiSdkTool('weather', weather, { requireApproval: undefined } as object);
+    expect(made.requireApproval).toBe(true);
+    const separate = fromAiSdkTool('weather', weather, { separateApprover: true });
+    expect(toolOf(agentWith([separate]))).toMatchObject({ separateApprover: true });
   });
 
   it('settings that only this runtime has are given beside the tool, and are checked', () => {
@@ -150,6 +177,13 @@ describe('tools of the AI SDK', () => {
       { weather: { type: 'provider', id: 'x.y', args: {}, inputSchema: cityOf } },
       'Tool "weather": only its provider can execute it',
     ],
+    [
+      'an approval that is neither yes nor no',
+      { weather: { inputSchema: cityOf, execute: () => 1, needsApproval: 'always' } },
+      'needsApproval must be true, false or a function',
+    ],
+    ['a promise of tools', Promise.resolve({}), 'tools is a promise: await it'],
+    ['a map of tools', new Map(), 'tools must be a list, or a plain object'],
     ['a bad name', { 'no good': tool({ inputSchema: cityOf, execute: () => 1 }) }, 'name must be'],
     [
       'a schema that has another kind',
@@ -198,6 +232,12 @@ describe('input schemas', () => {
     expect(error?.issues[0]?.path).toEqual(['city']);
     const forModel = await asSchema(made.forModel?.inputSchema).jsonSchema;
     expect(forModel).toMatchObject({ type: 'object', properties: { city: { type: 'string' } } });
+  });
+
+  it('a JSON Schema that zod does not know in whole is not checked, as in the AI SDK', async () => {
+    const inputSchema = jsonSchema({ type: 'object', if: {}, then: { required: ['a'] } } as never);
+    const made = toolOf(agentWith({ weather: { inputSchema, execute: () => 1 } }));
+    expect(await made.inputSchema.safeParseAsync({ b: 1 })).toMatchObject({ success: true });
   });
 
   it('a schema that transforms gives execute what it made', async () => {

@@ -152,7 +152,9 @@ async function explain({ route, path, body }: FuzzRequest): Promise<never> {
 /** Sessions that an accepted request may have made. */
 function idsIn({ path, body }: FuzzRequest, { text }: Answer): string[] {
   const ids = [/^\/api\/chat\/([^/]+)/.exec(path)?.[1]];
-  for (const source of [body, text.startsWith('{') ? JSON.parse(text) : undefined]) {
+  // An export has an object a line.
+  const replies = text.startsWith('{') ? text.split('\n').filter(Boolean) : [];
+  for (const source of [body, ...replies.map((line) => JSON.parse(line) as unknown)]) {
     if (typeof source !== 'object' || source === null) continue;
     const { id, sessionId } = source as { id?: unknown; sessionId?: unknown };
     for (const each of [id, sessionId]) if (typeof each === 'string') ids.push(each);

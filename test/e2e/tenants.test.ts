@@ -115,7 +115,7 @@ describe('a server whose metrics have a port of their own', () => {
     expect(await (await fetch(`${own}/metrics`)).text()).toMatch(
       /helix_refusals_total\{code="unauthorized"\} [1-9]/,
     );
-    for (const path of ['/', '/readyz', '/api/config']) {
+    for (const path of ['/', '/api/config']) {
       expect((await fetch(own + path)).status).toBe(404);
     }
   });

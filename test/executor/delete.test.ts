@@ -1,4 +1,4 @@
-import { beforeAll, describe, expect, it } from '@jest/globals';
+import { beforeAll, describe, expect, it, jest } from '@jest/globals';
 import { AgentRegistry } from '../../agents/index.js';
 import { createLabAgent } from '../../examples/lab/agent.js';
 import { createRuns } from '../../executor/create-runs.js';
@@ -31,11 +31,22 @@ beforeAll(async () => {
 
 const stored = (sessionId: string): Promise<string[]> => stores.redis.keys(`*{${sessionId}}*`);
 /** Its workflow is deleted, with its history. */
+const DELETED_MS = 120_000;
+/** Each case waits for Temporal. */
+const CASE_MS = 2 * DELETED_MS;
+
 const isOver = ({ runId }: Pick<RunRecord, 'runId'>): Promise<boolean> =>
-  until('the workflow is deleted', async () => (await runs.workflows.state(runId)) === 'unknown');
+  until(
+    'the workflow is deleted',
+    async () => (await runs.workflows.state(runId)) === 'unknown',
+    // Temporal takes half a minute where the workflow has just closed.
+    DELETED_MS,
+  );
 
 const keys = createKeySpace();
 const script = (...entries: object[]): string => JSON.stringify({ script: entries });
+
+jest.setTimeout(CASE_MS);
 
 describe('a session that is erased', () => {
   it('while its run waits for people ends the workflow, and nothing of it comes back', async () => {

@@ -1,0 +1,100 @@
+import { describe, expect, it } from '@jest/globals';
+import { z } from 'zod';
+import { toModelOutputs } from '../../activities/model/model-outputs.js';
+import { toPrompt } from '../../activities/model/prompt.js';
+import { fromAiSdkTool, type AiSdkTool } from '../../agents/index.js';
+import type { Row, ToolRow } from '../../protocol/rows.js';
+
+type Word = NonNullable<AiSdkTool['toModelOutput']>;
+
+const signal = new AbortController().signal;
+const toolWith = (toModelOutput: Word) =>
+  fromAiSdkTool('find', { inputSchema: z.object({}), execute: () => 1, toModelOutput });
+const row = (more: object = {}): ToolRow => ({
+  ...{ role: 'tool', toolCallId: 'c1', toolName: 'find', output: { secret: 'x', name: 'Ann' } },
+  ...more,
+});
+const call: Row = {
+  ...{ role: 'assistant', messageId: 'msg-1', runId: 'r', step: 1 },
+  parts: [{ type: 'tool-call', toolCallId: 'c1', toolName: 'find', input: { of: 'ann' } }],
+} as Row;
+
+/** The result as the model gets it. */
+async function told(toModelOutput: Word, result: ToolRow = row()): Promise<unknown> {
+  const rows = [call, result];
+  const outputs = await toModelOutputs([toolWith(toModelOutput)], rows, signal);
+  const content = toPrompt('', rows, outputs).at(-1)?.content;
+  return Array.isArray(content) && content[0]?.type === 'tool-result' ? content[0].output : content;
+}
+
+const named = ({ output }: { output: { name: string } }) => ({
+  ...{ type: 'text', value: output.name },
+});
+
+describe('toModelOutput', () => {
+  it('it words a result from input and output, once for each row', async () => {
+    let times = 0;
+    const word = ({ input, output }: { input: { of: string }; output: { name: string } }) => {
+      times += 1;
+      return { type: 'text', value: `${input.of} is ${output.name}` };
+    };
+    const result = row();
+    expect(await told(word, result)).toEqual({ type: 'text', value: 'ann is Ann' });
+    await told(word, result);
+    expect(times).toBe(1);
+  });
+
+  it('what it leaves out stays out when a person has changed the input', async () => {
+    const decision = { approved: true, at: 1, by: 'bob', input: { of: 'other' } };
+    const text = await told(named, row({ decision }));
+    expect(text).toEqual({ type: 'text', value: expect.stringMatching(/bob[^]*other[^]*Ann$/) });
+    expect(JSON.stringify(text)).not.toContain('secret');
+    const picture = () => ({ type: 'content', value: [{ type: 'text', text: 'a picture' }] });
+    expect(await told(picture, row({ decision }))).toMatchObject({
+      type: 'content',
+      value: [{ text: expect.stringContaining('bob') }, { text: 'a picture' }],
+    });
+  });
+
+  it.each<[string, Word]>([
+    [
+      'throws',
+      () => {
+        throw new Error('secret');
+      },
+    ],
+    ['makes megabytes', () => ({ type: 'text', value: 'x'.repeat(5 * 1024 * 1024) })],
+    [
+      'makes what no provider takes',
+      () => ({ type: 'content', value: [{ type: 'image-file-id' }] }),
+    ],
+  ])('one that %s hides the result, and the model is informed', async (_what, word) => {
+    const output = await told(word);
+    expect(output).toMatchObject({ type: 'error-text' });
+    expect(JSON.stringify(output)).not.toContain('secret');
+    expect(JSON.stringify(output).length).toBeLessThan(1_000);
+  });
+
+  it('one that hangs ends with the step, and is asked again by the next attempt', async () => {
+    let asked = 0;
+    const word: Word = () => {
+      asked += 1;
+      return asked === 1 ? new Promise(() => undefined) : { type: 'text', value: 'there' };
+    };
+    const controller = new AbortController();
+    const result = row();
+    const first = toModelOutputs([toolWith(word)], [call, result], controller.signal);
+    controller.abort();
+    await expect(first).rejects.toThrow();
+    expect(await told(word, result)).toEqual({ type: 'text', value: 'there' });
+  });
+
+  it('errors and denials are worded by the runtime', async () => {
+    expect(await told(named, row({ output: undefined, error: 'no' }))).toEqual({
+      ...{ type: 'error-text', value: 'no' },
+    });
+    expect(await told(named, row({ output: undefined, denied: true }))).toMatchObject({
+      type: 'execution-denied',
+    });
+  });
+});
