@@ -135,7 +135,8 @@ function toApprovalRule(
   const asks = needsApproval as (input: unknown, options: object) => boolean | PromiseLike<boolean>;
   return async (input: unknown, call: ToolCallIdentity) => {
     const options = { toolCallId: call.toolCallId, messages: [], context: call };
-    return Boolean(await asks(input, { ...options, experimental_context: call }));
+    const asked: unknown = await asks(input, { ...options, experimental_context: call });
+    return Boolean(asked);
   };
 }
 

@@ -42,22 +42,43 @@ export const agents = [
   {
     defence: 'Tools of the AI SDK: what jsonSchema() describes is checked',
     file: 'agents/ai-sdk/tool-schema.ts',
-    edits: [['return success ? { data: value }', 'return success || !success ? { data: value }']],
+    edits: [['parsed?.success === false ?', 'parsed?.success === undefined ?']],
     suite: TOOLS,
     test: 'input schemas a schema of jsonSchema() checks the input and describes it to the model',
   },
   {
     defence: 'Tools of the AI SDK: needsApproval asks a person',
     file: 'agents/ai-sdk/ai-sdk-tool.ts',
-    edits: [['    requireApproval: toApprovalRule(tool.needsApproval),\n', '']],
+    edits: [['settings.requireApproval ?? toApprovalRule(name, tool.needsApproval)', 'undefined']],
     suite: TOOLS,
     test: 'tools of the AI SDK needsApproval asks a person, always or by its rule',
   },
   {
     defence: 'Tools of the AI SDK: the last value of a generator is its result',
     file: 'agents/ai-sdk/ai-sdk-tool.ts',
-    edits: [['return lastOf(await run(input, options));', 'return run(input, options);']],
+    edits: [
+      ['return lastOf(await run(input, options), abortSignal);', 'return run(input, options);'],
+    ],
     suite: TOOLS,
     test: 'tools of the AI SDK the last value of a generator is the result',
+  },
+  {
+    defence: 'Tools of the AI SDK: toModelOutput hides also what a person has changed',
+    file: 'activities/model/prompt.ts',
+    edits: [['toToldOutput(row, outputs.get(row))', 'toToldOutput(row)']],
+    suite: 'test/activities/model-outputs.test.ts',
+    test: 'toModelOutput what it leaves out stays out when a person has changed the input',
+  },
+  {
+    defence: 'Tools of the AI SDK: a toModelOutput that throws hides the result',
+    file: 'activities/model/model-outputs.ts',
+    edits: [
+      [
+        '  } catch {\n    return UNWORDED;',
+        "  } catch {\n    return { type: 'json', value: output as never };",
+      ],
+    ],
+    suite: 'test/activities/model-outputs.test.ts',
+    test: 'toModelOutput one that throws hides the result, and the model is informed',
   },
 ].map((mutation) => ({ suite: SUITE, ...mutation }));

@@ -125,7 +125,7 @@ describe('tools of the AI SDK', () => {
 
   it('a setting that is undefined does not take the approval away', () => {
     const weather = tool({ inputSchema: cityOf, execute: () => 1, needsApproval: true });
-    const made = fromAiSdkTool('weather', weather, { requireApproval: undefined } as object);
+    const made = fromAiSdkTool('weather', weather, { requireApproval: undefined });
     expect(made.requireApproval).toBe(true);
     const separate = fromAiSdkTool('weather', weather, { separateApprover: true });
     expect(toolOf(agentWith([separate]))).toMatchObject({ separateApprover: true });
