@@ -1,13 +1,24 @@
 import { isTerminal, type RunStatus } from '../../protocol/run.js';
 import type { SessionOwner } from '../contract/waiting.js';
 import type { Standing } from '../transitions/fold.js';
+import { NOTHING, sumOf } from '../transitions/lib/usage.js';
 
 /** Reads from a session what its owner is charged for. Pure. */
 
 /** The fields of the root that are read. */
 export const STANDING = [
   ...(['agent', 'owner', 'tenant', 'created', 'updated', 'status', 'stream'] as const),
-  ...(['queued', 'seq', 'runN', 'bytes', 'logBytes', 'counted', 'spent', 'model'] as const),
+  ...([
+    'queued',
+    'seq',
+    'runN',
+    'bytes',
+    'logBytes',
+    'counted',
+    'spent',
+    'usage',
+    'model',
+  ] as const),
 ];
 type Fields = Record<(typeof STANDING)[number], string | undefined>;
 
@@ -28,10 +39,12 @@ export interface Charged {
  *
  * @param values values of the fields STANDING
  * @param hasStream true if the log has not expired
+ * @param closing true before the session is erased: its run that has not ended counts as if it ended now
  */
 export function toCharged(
   values: readonly (string | null)[],
   hasStream: boolean,
+  closing = false,
 ): Charged | undefined {
   const root = Object.fromEntries(
     STANDING.map((name, at) => [name, values[at] ?? undefined]),
@@ -39,7 +52,11 @@ export function toCharged(
   const { agent, owner, tenant, status, stream } = root;
   if (agent === undefined || owner === undefined) return undefined;
   const number = (text = '0'): number => Number(text);
-  const isActive = stream !== 'paused' && !isTerminal(status as RunStatus);
+  const hasEnded = isTerminal(status as RunStatus);
+  const isActive = stream !== 'paused' && !hasEnded;
+  // As the end of a run adds it.
+  const isCut = closing && !hasEnded;
+  const spent = isCut ? sumOf(`${root.usage ?? NOTHING} 1`, root.spent) : root.spent;
   return {
     agent,
     model: root.model ?? '',
@@ -55,7 +72,7 @@ export function toCharged(
       queued: number(root.queued),
       runs: isActive ? 1 : 0,
       updated: number(root.updated),
-      spent: root.spent,
+      spent,
     },
   };
 }

@@ -27,8 +27,11 @@ const MOST_LOOKS = 500;
 const TITLE_ROWS = 5;
 
 export interface OwnersIndex extends Owners {
-  /** The owner of a session; undefined if the session does not exist. */
-  ownerOf: (sessionId: string) => Promise<SessionOwner | undefined>;
+  /**
+   * Counts a conversation that is erased right after this, with what its active run has used so far.
+   * For a sub-agent's session the conversation stays. The owner; undefined if there is no conversation.
+   */
+  close: (sessionId: string) => Promise<SessionOwner | undefined>;
 }
 
 /**
@@ -38,14 +41,14 @@ export interface OwnersIndex extends Owners {
 export function createOwners(context: RedisContext, readRows: Sessions['rows']): OwnersIndex {
   const { redis, keys, transitions, now } = context;
 
-  async function read(sessionId: string): Promise<Charged | undefined> {
+  async function read(sessionId: string, closing = false): Promise<Charged | undefined> {
     const { root, stream } = keys.session(sessionId);
     const [values, entries] = (await callRedis(
       redis.together((reads) => {
         reads.hmget(root, ...STANDING).xlen(stream);
       }),
     )) as [(string | null)[], number];
-    return toCharged(values, entries > 0);
+    return toCharged(values, entries > 0, closing);
   }
 
   async function charge(
@@ -125,7 +128,13 @@ export function createOwners(context: RedisContext, readRows: Sessions['rows']):
       return tryToReserve(input);
     },
     fold,
-    ownerOf: async (sessionId) => (await read(rootOf(sessionId)))?.owner,
+    close: async (sessionId) => {
+      const id = rootOf(sessionId);
+      const found = await read(id, id === sessionId);
+      // What cannot be counted is erased all the same.
+      if (found !== undefined) await charge(id, found.owner, found).catch(() => false);
+      return found?.owner;
+    },
     usage: async (owner) => {
       const values = await callRedis(redis.hmget(keys.owner(owner).usage, ...COUNTED));
       const counts = COUNTED.map((what, at) => [what, Number(values[at] ?? 0)]);

@@ -48,15 +48,14 @@ export function createRedisSessionStore(context: RedisContext): Store {
   const reads = { ...createSessionReads(context), ...createSessionViews(context) };
   const primitives = createDocumentPrimitives(context);
   const { noteAsking, ...waiting } = createWaitingIndex(context, reads.readCalls);
-  const { ownerOf, ...owners } = createOwners(context, reads.readRows);
+  const { close, ...owners } = createOwners(context, reads.readRows);
   const documents = createSessionDocuments({
     ...reads,
     ...primitives,
     erase: async (sessionId, act) => {
       await waiting.forget(sessionId);
-      const owner = await ownerOf(sessionId);
       // What its runs have used counts for its owner even if no process has added it yet.
-      if (owner !== undefined) await owners.fold(sessionId).catch(() => undefined);
+      const owner = await close(sessionId);
       await primitives.erase(sessionId, act);
       if (owner !== undefined) await owners.fold(sessionId, owner);
     },

@@ -2,7 +2,7 @@ import type { RunUsage } from '../../contract/runs.js';
 import type { UsageSum } from '../../contract/usage.js';
 import type { SessionOwner } from '../../contract/waiting.js';
 import { equal } from '../assertions.js';
-import { userMessage } from '../fixtures.js';
+import { newCall, userMessage } from '../fixtures.js';
 import type { SessionDriver } from '../session-driver.js';
 import type { Case, Suite } from '../suite.js';
 import { newMember, newOwner, newSession, runOf } from './owner-fixtures.js';
@@ -111,6 +111,24 @@ export function usageCases({ describe, it }: Suite): void {
       equal((await sumsOf(setup, owner))[0]?.runs, 1);
       await setup.store.owners.fold(session.id, owner);
       equal((await sumsOf(setup, owner))[0]?.runs, 1);
+    });
+
+    it('erasing a conversation keeps what its active run has used so far', async (setup) => {
+      const owner = newMember();
+      const session = await newSession(setup, owner);
+      await play(setup, session);
+      await session.begin({ ...owner, messages: [userMessage('u2')] });
+      const runId = await runOf(setup, session);
+      const writer = session.writer(runId, 1, 1);
+      await session.claim(writer);
+      await session.commit(writer, { usage: USED, model: 'fast', calls: [newCall('s', 'server')] });
+      await setup.store.owners.fold(session.id);
+      equal((await sumsOf(setup, owner))[0]?.runs, 1);
+      await setup.store.sessions.erase(session.id);
+      await setup.store.owners.fold(session.id, owner);
+      const [sum] = await sumsOf(setup, owner);
+      equal([sum?.runs, sum?.inputTokens, sum?.costMicroUsd], [2, 20, 1400]);
+      equal((await setup.store.usage.spent(owner)).user.day, 1400);
     });
 
     it('a person who is forgotten has no name in the sums, which stay', async (setup) => {
