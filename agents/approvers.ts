@@ -1,6 +1,8 @@
+import { HelixError } from '../protocol/errors.js';
 import { sessionOfRun } from '../protocol/ids.js';
 import { fulfils, type Responder } from '../protocol/responder.js';
 import type { Approvers } from '../protocol/roles.js';
+import { verdictInTime } from '../protocol/verdict.js';
 import type { ApprovalRequest } from './approver-rule.js';
 import type { ToolDefinition } from './definitions.js';
 import type { AgentRegistry } from './registry.js';
@@ -25,7 +27,11 @@ interface GuardedCall {
   approvers?: Approvers | undefined;
 }
 
-/** Whether a responder fulfils the demands of a call's tool. */
+/**
+ * Whether a responder fulfils the demands of a call's tool.
+ *
+ * @throws HelixError `unavailable` if the tool's function does not decide in time
+ */
 export type ApproverCheck = (
   responder: Responder,
   call: GuardedCall,
@@ -44,7 +50,7 @@ export function createApproverCheck(agents: Pick<AgentRegistry, 'get'>): Approve
       const scope = { userId: request.owner, sessionId: sessionOfRun(runId), runId };
       const tool = agents.get(agent, scope)?.tools.find(({ name }) => name === toolName);
       if (typeof tool?.approvers !== 'function') return { allowed: false };
-      const verdict = await tool.approvers(responder, request);
+      const verdict = await verdictInTime(tool.approvers(responder, request));
       if (typeof verdict === 'boolean') return { allowed: verdict };
       // It may come from plain JavaScript: only a clear yes is one.
       const { allowed, reason } = verdict as { allowed: unknown; reason?: unknown };
@@ -52,7 +58,8 @@ export function createApproverCheck(agents: Pick<AgentRegistry, 'get'>): Approve
         allowed: allowed === true,
         ...(typeof reason === 'string' && { reason }),
       };
-    } catch {
+    } catch (error) {
+      if (HelixError.isInstance(error) && error.code === 'unavailable') throw error;
       return { allowed: false };
     }
   };

@@ -26,10 +26,15 @@ export interface AnswerApi {
    * Answers a pending call; wakes the run if that was the batch's last one.
    *
    * @throws HelixError `validation_error`, `answer_too_large`, `invalid_result`, `invalid_input` or
-   * `not_allowed`; nothing is stored then, and the call still waits
+   * `not_allowed`, or `unavailable` if a rule of the host does not decide in time; nothing is stored
+   * then, and the call still waits
    */
   submitToolResult: (answer: UncheckedAnswer, options?: AnswerOptions) => Promise<AnswerResult>;
-  /** Whether this person fulfils what a call's tool demands of its approver. */
+  /**
+   * Whether this person fulfils what a call's tool demands of its approver.
+   *
+   * @throws HelixError `unavailable` if the tool's function does not decide in time
+   */
   mayApprove: (
     responder: Responder,
     conversation: ConversationOfCall,

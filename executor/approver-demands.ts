@@ -16,6 +16,7 @@ export type ConversationOfCall = Pick<SessionRecord, 'sessionId' | 'owner' | 'te
 
 /** What tools demand of the people who approve their calls. */
 export interface ApproverDemands {
+  /** @throws HelixError `unavailable` if a tool's function does not decide in time */
   areMet: (
     responder: Responder,
     conversation: ConversationOfCall,
@@ -25,7 +26,7 @@ export interface ApproverDemands {
    * The owner of a conversation may always withdraw what was asked there. All others have to be
    * approvers of the call, also to deny it.
    *
-   * @throws HelixError `not_allowed`
+   * @throws HelixError `not_allowed`; `unavailable` if a tool's function does not decide in time
    */
   require: (
     responder: Responder,

@@ -5,6 +5,7 @@ import { HelixError } from '../../protocol/errors.js';
 import { parseApprovalId, toShownSessionId } from '../../protocol/ids.js';
 import { fulfils } from '../../protocol/responder.js';
 import { holdsRole } from '../../protocol/roles.js';
+import { verdictInTime } from '../../protocol/verdict.js';
 import type { CallSpec, OpenCall } from '../../stores/contract/call-record.js';
 import type { SessionCalls, SessionRecord } from '../../stores/contract/sessions.js';
 import type { Viewer } from '../turns/viewer.js';
@@ -54,7 +55,7 @@ export interface AuthorityDeps {
   executor?: Partial<Pick<AnswerApi, 'mayApprove'>> | undefined;
 }
 
-/** @throws HelixError `not_allowed` */
+/** @throws HelixError `not_allowed`; `unavailable` if `authorize` does not decide in time */
 export async function requireAllowed(
   { authorize = authorizeByRole }: AuthorityDeps,
   caller: Caller,
@@ -62,7 +63,7 @@ export async function requireAllowed(
   session?: SessionRecord,
   call?: CallSpec,
 ): Promise<void> {
-  if (await authorize(caller, action, toSubject(session, call))) return;
+  if (await verdictInTime(authorize(caller, action, toSubject(session, call)))) return;
   throw new HelixError('not_allowed', 'You are not allowed to do this.');
 }
 
@@ -105,7 +106,8 @@ export async function mayDecide(
 ): Promise<boolean> {
   const { authorize = authorizeByRole, executor } = deps;
   try {
-    if (!(await authorize(caller, 'answer', toSubject(conversation, call)))) return false;
+    const isAllowed = authorize(caller, 'answer', toSubject(conversation, call));
+    if (!(await verdictInTime(isAllowed))) return false;
     if (call.approvers === undefined) return true;
     if (executor?.mayApprove !== undefined) {
       return await executor.mayApprove(caller, conversation, call);

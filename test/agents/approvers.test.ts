@@ -1,4 +1,4 @@
-import { describe, expect, it } from '@jest/globals';
+import { describe, expect, it, jest } from '@jest/globals';
 import { z } from 'zod';
 import type { ApproverRule } from '../../agents/approver-rule.js';
 import { createApproverCheck, toApprovers } from '../../agents/approvers.js';
@@ -47,6 +47,7 @@ describe('the check of an approver', () => {
   const rule: ApproverRule = ({ userId }, { input }) => {
     const { amount } = input as { amount: number };
     if (userId === 'thrower') throw new Error('no');
+    if (userId === 'hanger') return new Promise<boolean>(() => undefined);
     if (userId === 'clumsy') return { allowed: 'yes' } as never;
     return amount <= 100 || { allowed: false, reason: 'above your limit' };
   };
@@ -98,5 +99,18 @@ describe('the check of an approver', () => {
     expect(await ask('thrower', of)).toEqual({ allowed: false });
     expect(await ask('clumsy', of)).toEqual({ allowed: false });
     expect(await ask('bob', of, { agent: 'gone' })).toEqual({ allowed: false });
+  });
+
+  it('a function that does not decide is not waited for', async () => {
+    jest.useFakeTimers();
+    try {
+      const refused = expect(ask('hanger', { rule: true })).rejects.toMatchObject({
+        code: 'unavailable',
+      });
+      await jest.advanceTimersByTimeAsync(1_500);
+      await refused;
+    } finally {
+      jest.useRealTimers();
+    }
   });
 });
