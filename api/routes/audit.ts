@@ -1,3 +1,5 @@
+import { Readable } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
 import {
   AuditExportQuery,
   AuditQuery,
@@ -6,7 +8,11 @@ import {
   type AuditEntryReply,
 } from '../../protocol/audit.js';
 import { LIMITS } from '../../protocol/limits.js';
-import type { AuditQuery as StoredQuery, ChainedEntry } from '../../stores/contract/audit.js';
+import type {
+  Audit,
+  AuditQuery as StoredQuery,
+  ChainedEntry,
+} from '../../stores/contract/audit.js';
 import { toAct } from '../../stores/record/acts.js';
 import { toActor } from '../actor.js';
 import { requireRole } from '../require-role.js';
@@ -63,17 +69,26 @@ export const AUDIT_ROUTES: readonly Route[] = [
       const act = toAct('export', toActor(call), { tenant: caller.tenantId });
       await audit.record({ ...act, detail: { what: 'audit' } }, {});
       response.set('cache-control', 'no-store').type('application/x-ndjson');
-      let cursor: string | undefined;
-      do {
-        const page = { ...toFilter(query), limit: LIMITS.auditPage, cursor };
-        const found = await audit.page(caller.tenantId, page);
-        for (const entry of found.entries) response.write(`${JSON.stringify(toReply(entry))}\n`);
-        cursor = found.cursor;
-      } while (cursor !== undefined && !response.destroyed);
-      response.end();
+      const lines = toLines(audit, caller.tenantId, toFilter(query));
+      // A fault ends the connection, not the reply, so that no part is taken for the whole.
+      await pipeline(Readable.from(lines), response).catch(() => response.destroy());
     },
   }),
 ];
+
+/** The entries as JSON lines, read page by page as the reader takes them. */
+async function* toLines(
+  audit: Pick<Audit, 'page'>,
+  tenant: string | undefined,
+  filter: Omit<StoredQuery, 'limit'>,
+): AsyncGenerator<string> {
+  let cursor: string | undefined;
+  do {
+    const found = await audit.page(tenant, { ...filter, limit: LIMITS.auditPage, cursor });
+    for (const entry of found.entries) yield `${JSON.stringify(toReply(entry))}\n`;
+    cursor = found.cursor;
+  } while (cursor !== undefined);
+}
 
 function toFilter({ since, until, action, actor }: AuditExportQuery): Omit<StoredQuery, 'limit'> {
   return { since: toMs(since), until: toMs(until), action, actor };

@@ -33,10 +33,15 @@ export function createPeople({ redis, keys }: Pick<RedisContext, 'redis' | 'keys
   return {
     pseudonymOf: async (tenant, person) => {
       if (person === undefined || person === '') return undefined;
-      const key = (await keyOf(tenant, person)) ?? (await makeKey(tenant, person));
-      const pseudonym = toPseudonym(key, person);
-      await callRedis(redis.hset(keys.audit(tenant).names, pseudonym, person));
-      return pseudonym;
+      const { names } = keys.audit(tenant);
+      for (;;) {
+        const key = (await keyOf(tenant, person)) ?? (await makeKey(tenant, person));
+        const pseudonym = toPseudonym(key, person);
+        await callRedis(redis.hset(names, pseudonym, person));
+        if ((await keyOf(tenant, person)) === key) return pseudonym;
+        // The person was forgotten meanwhile: the name would stay without its key.
+        await callRedis(redis.hdel(names, pseudonym));
+      }
     },
     find: async (tenant, person) => {
       const key = await keyOf(tenant, person);
@@ -57,9 +62,12 @@ export function createPeople({ redis, keys }: Pick<RedisContext, 'redis' | 'keys
       const key = await keyOf(tenant, person);
       if (key === null) return false;
       const { people, names } = keys.audit(tenant);
+      const pseudonym = toPseudonym(key, person);
       // The name first: with the key it can be found again if this is interrupted.
-      await callRedis(redis.hdel(names, toPseudonym(key, person)));
+      await callRedis(redis.hdel(names, pseudonym));
       await callRedis(redis.hdel(people, person));
+      // An act that came between has written it again.
+      await callRedis(redis.hdel(names, pseudonym));
       return true;
     },
   };
