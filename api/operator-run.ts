@@ -5,18 +5,27 @@ import type { OperatorCall, OperatorRun, OperatorRunDetail } from '../protocol/o
 import type { AssistantRow, Decision, Row, ToolRow } from '../protocol/rows.js';
 import type { OpenCall } from '../stores/contract/call-record.js';
 import type { SessionRecord } from '../stores/contract/sessions.js';
+import { isOfTenant } from '../stores/record/waiting-page.js';
 import type { RouteDeps } from './deps.js';
 import { toOperatorQuestions } from './operator-access.js';
 
-/** A run as Temporal lists it, with the status of the record if it is its session's newest. */
+/**
+ * A run as Temporal lists it, with the status of the record if it is its session's newest. Empty if the
+ * conversation is another tenant's: of a run that was started without search attributes, Temporal does
+ * not know the tenant.
+ */
 export async function toOperatorRun(
-  { stateStore: { sessions } }: RouteDeps,
+  { stateStore: { sessions } }: Pick<RouteDeps, 'stateStore'>,
+  { tenantId }: Pick<Caller, 'tenantId'>,
   run: ListedRun,
-): Promise<OperatorRun> {
+): Promise<OperatorRun[]> {
   const sessionId = sessionOfRun(run.runId);
+  const root = rootOf(sessionId);
   const record = await sessions.read(sessionId);
+  const conversation = root === sessionId ? record : await sessions.read(root);
+  if (conversation !== undefined && !isOfTenant(conversation, tenantId)) return [];
   const status = record?.runId === run.runId ? record.status : run.status;
-  return { ...run, status, ...toPlace(sessionId) };
+  return [{ ...run, status, ...toPlace(sessionId) }];
 }
 
 /** The conversation of a run, and whether the run is a sub-agent's. */

@@ -157,7 +157,7 @@ interface Timestamp {
   nanos?: number | null;
 }
 
-interface Execution {
+export interface Execution {
   execution?: { workflowId?: string | null } | null;
   type?: { name?: string | null } | null;
   startTime?: Timestamp | null;
@@ -168,7 +168,7 @@ interface Execution {
 }
 
 /** Empty for a workflow that is no run of the tenant, whatever the query was. */
-function toListed(
+export function toListed(
   { execution, type, startTime, closeTime, searchAttributes }: Execution,
   tenant: string | undefined,
 ): ListedRun[] {
@@ -176,6 +176,8 @@ function toListed(
   const workflowId = execution?.workflowId ?? '';
   if (read('AgentTenant') !== tenant || type?.name !== WORKFLOW_TYPE) return [];
   if (!workflowId.startsWith(PREFIX)) return [];
+  // A tenant's, started where search attributes were not registered.
+  if (tenant === undefined && workflowId.includes('~')) return [];
   const [status, agent, turn, model] = [
     ...[read('AgentStatus'), read('AgentName'), read('AgentTurn'), read('AgentModel')],
   ];

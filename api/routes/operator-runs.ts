@@ -39,10 +39,10 @@ export const OPERATOR_RUN_ROUTES: readonly Route[] = [
       await requireAllowed(deps, caller, 'read');
       const page = { limit, cursor };
       const found = await deps.executor.list({ ...filter, tenant: caller.tenantId }, page);
-      const runs = await Promise.all(found.runs.map((run) => toOperatorRun(deps, run)));
+      const runs = await Promise.all(found.runs.map((run) => toOperatorRun(deps, caller, run)));
       response
         .set('cache-control', 'no-store')
-        .json({ runs, cursor: found.cursor } satisfies OperatorRuns);
+        .json({ runs: runs.flat(), cursor: found.cursor } satisfies OperatorRuns);
     },
   }),
   defineRoute({

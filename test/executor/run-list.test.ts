@@ -1,5 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
-import { toRunQuery } from '../../executor/run-list.js';
+import { toListed, toRunQuery } from '../../executor/run-list.js';
+import { workflowIdOf } from '../../protocol/ids.js';
+import { WORKFLOW_TYPE } from '../../protocol/temporal-names.js';
 
 const OWN = "AgentTenant = 'acme'";
 
@@ -41,5 +43,18 @@ describe('the query for the runs of a tenant', () => {
 
   it.each(["a = ')'", `a = "it's (" AND (b = 1 OR c IN ('x', 'y'))`])('%s is taken', (query) => {
     expect(toRunQuery('q', { query })).toContain(`(${query})`);
+  });
+});
+
+describe('a run that is listed without a tenant', () => {
+  const list = (runId: string) =>
+    toListed(
+      { execution: { workflowId: workflowIdOf(runId) }, type: { name: WORKFLOW_TYPE } },
+      undefined,
+    );
+
+  it('is not one of a tenant by its id', () => {
+    expect(list(`${'a'.repeat(16)}~s:1-x`)).toEqual([]);
+    expect(list('s:1-x')).toMatchObject([{ runId: 's:1-x' }]);
   });
 });
