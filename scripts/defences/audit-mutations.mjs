@@ -53,9 +53,45 @@ export const audit = [
   {
     defence: 'Audit: with the key of a pseudonym its name is gone',
     file: 'stores/redis/audit-people.ts',
-    edits: [['      await callRedis(redis.hdel(names, toPseudonym(key, person)));\n', '']],
+    edits: [['      await callRedis(redis.hdel(names, pseudonym));\n', '']],
     suite: TAMPERED,
     test: 'the relay nothing of a person is in the trail but the pseudonym, and its key only once',
+  },
+  {
+    defence: 'Audit: a name that an act wrote while its person was forgotten is removed',
+    file: 'stores/redis/audit-people.ts',
+    edits: [
+      [
+        '        await callRedis(redis.hdel(names, pseudonym));\n      }\n',
+        '        return pseudonym;\n      }\n',
+      ],
+    ],
+    suite: 'test/stores/redis/audit-people.test.ts',
+    test: 'a person who acts while being forgotten leaves no name without its key, in any order',
+  },
+  {
+    defence: 'Audit: a late answer that is repeated leaves one entry',
+    file: 'stores/transitions/settle-call.ts',
+    edits: [["if (lapsed === 'late' && call.lapsed !== 'told')", "if (lapsed === 'late')"]],
+    test: 'audit trail a late answer leaves one entry, however often it is repeated',
+  },
+  {
+    defence: 'Audit: an export waits for its reader',
+    file: 'api/routes/audit.ts',
+    edits: [
+      [
+        'await pipeline(Readable.from(lines), response).catch(() => response.destroy());',
+        'for await (const line of lines) response.write(line);\n      response.end();',
+      ],
+    ],
+    suite: 'test/api/audit-export.test.ts',
+    test: 'an export reads no further than its client takes it',
+  },
+  {
+    defence: 'Usage: what the active run has used outlives its conversation',
+    file: 'stores/redis/charged.ts',
+    edits: [['const isCut = closing && !hasEnded;', 'const isCut = closing && hasEnded;']],
+    test: 'usage erasing a conversation keeps what its active run has used so far',
   },
   {
     defence: 'Audit: the sweep relays what a dead process left',

@@ -66,6 +66,7 @@ export interface SessionDriver {
     runId: string,
     toolCallId: string,
     result: { output: unknown } | { error: string },
+    extra?: { permitted?: boolean },
   ) => Promise<SettleCallResult>;
   expire: (runId: string, toolCallId: string, now?: number) => Promise<SettleCallResult>;
   /** Applies the tool's own rule to an approval that was not answered in time. */
@@ -207,15 +208,10 @@ export function drive(
       if (claimed.kind !== 'claimed') throw new Error(`claim replied ${claimed.kind}`);
       return commit(by, { calls });
     },
-    decide: (runId, toolCallId, approved, { now = Date.now(), permitted } = {}) => {
+    decide: (runId, toolCallId, approved, { now = Date.now(), permitted = true } = {}) => {
       const decision = { approved, at: Date.now() };
-      const row: ToolRow = {
-        role: 'tool',
-        toolCallId,
-        toolName: 'approval-tool',
-        denied: true,
-        decision,
-      };
+      const base = { role: 'tool', toolCallId, toolName: 'approval-tool' } as const;
+      const row: ToolRow = { ...base, denied: true, decision };
       return store.calls.settle({
         source: 'approval',
         ...asked(runId, toolCallId),
@@ -225,10 +221,11 @@ export function drive(
         now,
       });
     },
-    answer: (runId, toolCallId, result) =>
+    answer: (runId, toolCallId, result, { permitted = true } = {}) =>
       store.calls.settle({
         source: 'client',
         ...asked(runId, toolCallId),
+        permitted,
         row: { role: 'tool', toolCallId, toolName: 'client-tool', ...result },
         late: 'Its answer: ' + JSON.stringify(result),
       }),

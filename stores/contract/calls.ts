@@ -102,7 +102,10 @@ export type SettleCallInput =
       /** The run that asked. */
       runId: string;
       decision: Decision;
-      /** True if the person is one that the call's `approvers` accept. Default: refused if it has any. */
+      /**
+       * True if the answer was checked while the call waited, and its giver is one that the call's
+       * `approvers` accept. Default: it is not stored.
+       */
       permitted?: boolean;
       /** The call's result; present if it was denied. */
       row?: ToolRow;
@@ -122,7 +125,7 @@ export type SettleCallInput =
       /** The run that asked. */
       runId: string;
       row: ToolRow;
-      /** As for an approval, which an error cancels. */
+      /** As for an approval; one that comes after the timeout needs it only if there are `approvers`. */
       permitted?: boolean;
       /** Text for the model, if it already got the timeout as the result. */
       late?: string;

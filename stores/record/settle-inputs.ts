@@ -20,7 +20,7 @@ const UNANSWERED = 'No one answered in time.';
 
 /**
  * @param asker the session whose run asked
- * @param permitted true if the one who answers was found to be permitted
+ * @param permitted true if the answer was checked, and the one who gives it was found to be permitted
  */
 export function toAnswerInput(
   answer: ToolAnswer,

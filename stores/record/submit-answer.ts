@@ -1,7 +1,7 @@
 import type { Actor } from '../../protocol/actor.js';
 import type { ToolAnswer } from '../../protocol/answers.js';
 import { parseApprovalId, rootOf, sessionOfRun } from '../../protocol/ids.js';
-import type { CallSpec } from '../contract/call-record.js';
+import type { CallSpec, OpenCall } from '../contract/call-record.js';
 import type { SettleCallResult } from '../contract/calls.js';
 import type { SessionCalls, SessionRecord } from '../contract/sessions.js';
 import type { Store } from '../contract/store.js';
@@ -21,12 +21,12 @@ export interface AnswerDeps {
     answer: ToolAnswer,
   ) => Promise<ToolAnswer>;
   /**
-   * Decides whether the answer to a call that waits may come from the one who gives it. Default: it
-   * may.
+   * Decides whether the answer to a call that waits, or came too late, may come from the one who
+   * gives it.
    *
    * @throws HelixError `not_allowed`: then nothing is stored, and the call still waits
    */
-  permit?: (conversation: SessionRecord, call: CallSpec, answer: ToolAnswer) => Promise<void>;
+  permit: (conversation: SessionRecord, call: CallSpec, answer: ToolAnswer) => Promise<void>;
 }
 
 /** The outcome of an answer. */
@@ -64,7 +64,8 @@ export async function submitAnswer(
   const done = (result: AnswerResult): SubmittedAnswer => ({ result, runId, record });
   if (namesAnother(answer)) return done({ kind: 'not_pending' });
   const isWaiting = call?.state === 'waiting' && call.spec.runId === runId;
-  if (isWaiting) await permit?.(conversation ?? record, call.spec, answer);
+  const isPermitted = isWaiting || isLate(call, answer);
+  if (isPermitted) await permit(conversation ?? record, call.spec, answer);
   const isFitting = isWaiting && fits(call.spec, answer);
   const checked = isFitting ? await check(record, call.spec, answer) : answer;
   const target = { ...(call?.spec ?? { toolCallId, toolName: '' }), runId };
@@ -72,11 +73,12 @@ export async function submitAnswer(
   const { by } = answer;
   const act = toAnswerAct(checked, { ...actor, by }, target, record.tenant, now);
   const input = {
-    ...toAnswerInput(checked, record, target, { now, via, permitted: isWaiting }),
+    ...toAnswerInput(checked, record, target, { now, via, permitted: isPermitted }),
     act,
   };
-  // The wake-up may be lost, and the sweeper looks at waiting sessions rarely.
-  if (isWaiting) await store.due.note(rootOf(sessionId), WAKE_CHECK_MS);
+  // The wake-up or the entry of the audit trail may be left undone, and the sweeper looks at waiting
+  // sessions rarely.
+  await store.due.note(rootOf(sessionId), WAKE_CHECK_MS);
   // An unknown call gets no chunks.
   const result = await store.calls.settle(call === undefined ? { ...input, chunks: [] } : input);
   if (result.kind === 'fenced' || result.kind === 'not_due') {
@@ -87,6 +89,11 @@ export async function submitAnswer(
 
 /** The sweeper looks at an answered session after this long, in case the signal is lost. */
 const WAKE_CHECK_MS = 3_000;
+
+/** A client's answer to a call that is settled, perhaps by its deadline: the model may still learn of it. */
+function isLate(call: OpenCall | undefined, answer: ToolAnswer): call is OpenCall {
+  return call?.state === 'settled' && call.spec.kind === 'client' && fits(call.spec, answer);
+}
 
 /** An approval names the run that asked. */
 function namedRun(answer: ToolAnswer): string | undefined {

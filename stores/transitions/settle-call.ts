@@ -45,7 +45,7 @@ export interface SettleCallRequest {
   result?: Content;
   /** Text for the model about an answer of a client that came after the timeout. */
   late?: string;
-  /** The answer is permitted by what the call's tool demands of its approver. */
+  /** The answer was checked, and its giver was found to be permitted. */
   permitted?: boolean;
   /** Changes to the agent's own state. */
   changes?: Content;
@@ -95,7 +95,7 @@ export function settleCall(
   const isLate = call.late === '1' && source === 'client' && call.kind === 'client';
   const lapsed = takeLateAnswer(session, id, call, source, request.late ?? '');
   if (lapsed !== undefined) {
-    if (lapsed === 'late') noteAct(session, args, request.act, 'late');
+    if (lapsed === 'late' && call.lapsed !== 'told') noteAct(session, args, request.act, 'late');
     return only(lapsed);
   }
   const isPersons = source === 'approval' || source === 'client';
@@ -175,7 +175,11 @@ function refusalOf(
   if (source === 'client' && kind === 'approval' && !isError) return only('kind_mismatch');
   if (state !== 'waiting' && !isLate) return only('already_completed');
   const isPersons = source === 'approval' || source === 'client';
-  if (guard === '1' && isPersons && permitted !== true) return only('not_allowed');
+  if (isPersons && permitted !== true) {
+    if (guard === '1') return only('not_allowed');
+    // It was read before the call waited: no one has checked it.
+    if (!isLate) return only('not_pending');
+  }
   if (source === 'client') return undefined;
   const left = deadline === undefined ? undefined : num(deadline) - storeNow();
   if (source === 'approval') {

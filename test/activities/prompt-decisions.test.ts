@@ -52,6 +52,7 @@ describe('what a model is asked is what streamText would ask', () => {
       toolCallId: 'c1',
       runId: run.runId,
       decision,
+      permitted: true,
       row: { role: 'tool', toolCallId: 'c1', toolName: 'ask', denied: true, decision },
       chunks: [],
       now: 1,

@@ -261,6 +261,7 @@ describe('tool call', () => {
         toolCallId: 'c1',
         runId: run.runId,
         decision: { approved: true, at: 1, by: 'ann', input },
+        permitted: true,
         chunks: [],
         now: 1,
       });

@@ -1,9 +1,11 @@
+import { setImmediate } from 'node:timers/promises';
 import { expect, it } from '@jest/globals';
 import { z } from 'zod';
 import type { ApproverRule } from '../../agents/approver-rule.js';
 import { AgentRegistry, defineAgent, defineTool } from '../../agents/index.js';
 import { createAnswerApi, type AnswerOptions } from '../../executor/answers.js';
 import type { UncheckedAnswer } from '../../protocol/answers.js';
+import { HelixError } from '../../protocol/errors.js';
 import type { Approvers } from '../../protocol/roles.js';
 import { createMemoryStores } from '../../stores/memory/index.js';
 import { drive, newCall, newSessionId } from '../support/session-driver.js';
@@ -28,7 +30,7 @@ const agents = new AgentRegistry([
 ]);
 
 /** A conversation of ann in which a call waits, or will. */
-async function start(approvers: Approvers) {
+async function start(approvers: Approvers | undefined) {
   const { store, ...rest } = createMemoryStores();
   const session = drive({ store, ...rest }, newSessionId());
   const begun = await session.begin({ owner: 'ann', agent: 'tester' });
@@ -89,17 +91,35 @@ it("a tool's function is asked about the input that would be executed", async ()
   expect(await answer({ ...edited, input: { amount: 100 } })).toBe('stored');
 });
 
-it('an answer that overtakes the question is not taken without a check', async () => {
-  const { store, ask, answer, state } = await start({ separate: true });
-  const { read } = store.calls;
-  let isAsked = false;
-  store.calls.read = async (...args) => {
-    const before = await read(...args);
-    // The step is committed between the read and the answer.
-    if (!isAsked) await ask();
-    isAsked = true;
-    return before;
-  };
-  expect(await answer({ approved: true, by: 'ann' })).toBe('not_allowed');
-  expect(await state()).toBe('waiting');
+it.each([
+  [{ separate: true }, 'not_allowed'],
+  // Neither the host's own rule nor the tool's schema has seen it.
+  [undefined, 'not_pending'],
+])(
+  'an answer that overtakes the question is not taken without a check: %j',
+  async (of, refusal) => {
+    const { store, ask, answer, state } = await start(of);
+    const { read } = store.calls;
+    let isAsked = false;
+    store.calls.read = async (...args) => {
+      const before = await read(...args);
+      // The step is committed between the read and the answer.
+      if (!isAsked) await ask();
+      isAsked = true;
+      return before;
+    };
+    expect(await answer({ approved: true, by: 'ann', input: { amount: 'much' } })).toBe(refusal);
+    expect(await state()).toBe('waiting');
+  },
+);
+
+it("an answer that comes after the timeout passes the host's rule as well", async () => {
+  const { store, session, answer } = await start(undefined);
+  const { runId = '' } = (await store.sessions.read(session.id)) ?? {};
+  await session.ask(runId, 1, [newCall('c2', 'client', { deadlineMs: 1 })]);
+  while ((await session.expire(runId, 'c2')).kind !== 'stored') await setImmediate();
+  const late = { kind: 'client-tool-result', toolCallId: 'c2', result: 'Rome' };
+  const refuse = () => Promise.reject(new HelixError('not_allowed', 'no'));
+  expect(await answer(late, { permit: refuse })).toBe('not_allowed');
+  expect(await answer(late)).toBe('stored');
 });

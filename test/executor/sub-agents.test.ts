@@ -76,6 +76,7 @@ describe('a sub-agent', () => {
       toolCallId: 'c1',
       runId: spec.runId,
       decision: { approved: true, at: now },
+      permitted: true,
       chunks: [],
       now,
     });

@@ -30,7 +30,7 @@ async function asking(
 function approval(session: SessionDriver, runId: string, toolCallId: string, act: Act) {
   const decision = { approved: true, at: 5 };
   const base = { sessionId: session.id, agentType: AGENT, toolCallId, runId, chunks: [], now: 5 };
-  return { source: 'approval' as const, ...base, decision, act };
+  return { source: 'approval' as const, ...base, decision, permitted: true, act };
 }
 
 async function actionsOf({ store }: Pick<Case, 'store'>, tenant: string): Promise<string[]> {
@@ -82,6 +82,7 @@ export function auditCases({ describe, it }: Suite): void {
         source: 'client',
         ...at,
         toolCallId: 'c',
+        permitted: true,
         row: { role: 'tool', toolCallId: 'c', toolName: 'client-tool', output: 1 },
         act: actOf('result', { tenant, runId }),
       });
@@ -157,6 +158,30 @@ export function auditCases({ describe, it }: Suite): void {
       equal((await store.calls.settle(stale)).kind, 'stale_run');
       await store.runs.stop(session.id, { mode: 'abort', runId: 'another', act: actOf('stop') });
       equal((await store.audit.relay(session.id)).length, 1);
+    });
+
+    it('a late answer leaves one entry, however often it is repeated', async ({
+      store,
+      session,
+    }) => {
+      const tenant = newSessionId();
+      const begun = await session.begin({ tenant });
+      const runId = begun.kind === 'begun' ? begun.run.runId : '';
+      await session.ask(runId, 1, [newCall('c', 'client', { deadlineMs: 1 })]);
+      await eventually('the deadline passes', async () => {
+        const { kind } = await session.expire(runId, 'c');
+        return kind === 'stored';
+      });
+      await session.claim(session.writer(runId, 2, 1));
+      const row = { role: 'tool' as const, toolCallId: 'c', toolName: 't', output: 'Rome' };
+      const at = { sessionId: session.id, agentType: AGENT, toolCallId: 'c', runId, chunks: [] };
+      for (const repeated of [1, 2, 3]) {
+        const act = actOf('result', { tenant, at: repeated });
+        const answer = { source: 'client' as const, ...at, row, late: 'Rome', now: 5, act };
+        equal(await store.calls.settle(answer), { kind: 'late' });
+      }
+      includes(await store.audit.relay(session.id), [{ action: 'result', outcome: 'late', at: 1 }]);
+      equal(await actionsOf({ store }, tenant), ['result late']);
     });
 
     it('many relays at once chain each entry once, without gaps', async (setup) => {

@@ -87,9 +87,8 @@ export async function liveHostile(stores: Stores, life: HostileLife): Promise<vo
     reason: texts[2] ?? '',
   };
   const asked = { sessionId: session.id, agentType: AGENT, runId, chunks: [], now: 1 };
-  includes(await store.calls.settle({ source: 'approval', ...asked, toolCallId: a, decision }), {
-    kind: 'stored',
-  });
+  const answer = { source: 'approval' as const, ...asked, toolCallId: a, permitted: true };
+  includes(await store.calls.settle({ ...answer, decision }), { kind: 'stored' });
   equal((await store.calls.pending(session.id))[a]?.response?.decision, asStored(decision));
   includes(await session.answer(runId, c, { output: values[4] }), {
     kind: 'stored',

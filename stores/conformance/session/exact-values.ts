@@ -249,6 +249,7 @@ function approve({ store, session }: Case, runId: string): Promise<unknown> {
     toolCallId: 'a',
     runId,
     decision: DECISION,
+    permitted: true,
     chunks: [{ type: 'tool_approval_response', ...base, ...asked, approved, input }],
     now: 1,
   });

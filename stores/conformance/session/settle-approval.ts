@@ -68,16 +68,34 @@ export function settleApprovalCases({ describe, it }: Suite): void {
       const { runId } = await session.newRun();
       const guarded = { approvers: { roles: ['approver' as const], separate: true } };
       await session.ask(runId, 1, [newCall('a', 'approval', guarded), newCall('b', 'approval')]);
+      const unchecked = { permitted: false };
       const refused = { kind: 'not_allowed' };
-      equal(await session.decide(runId, 'a', true), refused);
-      equal(await session.decide(runId, 'a', false), refused);
-      equal(await session.answer(runId, 'a', { error: 'cancelled' }), refused);
+      equal(await session.decide(runId, 'a', true, unchecked), refused);
+      equal(await session.decide(runId, 'a', false, unchecked), refused);
+      equal(await session.answer(runId, 'a', { error: 'cancelled' }, unchecked), refused);
       const [call] = (await store.sessions.view(session.id))?.openCalls ?? [];
       includes(call, { state: 'waiting' });
       equal(call?.spec.approvers, guarded.approvers);
       includes(await session.decide(runId, 'b', true), { kind: 'stored' });
       includes(await session.decide(runId, 'a', true, { permitted: true }), { kind: 'stored' });
       equal(await session.decide(runId, 'a', true), { kind: 'already_completed' });
+    });
+
+    it('no answer is taken that was not checked while the call waited', async ({
+      store,
+      session,
+    }) => {
+      const { runId } = await session.newRun();
+      await session.ask(runId, 1, [newCall('a', 'approval'), newCall('c', 'client')]);
+      const unchecked = { permitted: false };
+      const refused = { kind: 'not_pending' };
+      equal(await session.decide(runId, 'a', true, unchecked), refused);
+      equal(await session.decide(runId, 'a', false, unchecked), refused);
+      equal(await session.answer(runId, 'a', { error: 'cancelled' }, unchecked), refused);
+      equal(await session.answer(runId, 'c', { output: 1 }, unchecked), refused);
+      includes(await store.sessions.read(session.id), { stream: 'paused' });
+      includes(await session.decide(runId, 'a', true), { kind: 'stored' });
+      includes(await session.answer(runId, 'c', { output: 1 }), { kind: 'stored' });
     });
 
     it('the rule of a tool for a deadline needs no permission', async ({ session }) => {

@@ -122,7 +122,7 @@ export function startCallCases({ describe, it }: Suite): void {
       await session.start(runId, 1, 's', 1);
       await session.start(runId, 1, 's', 2);
       const asked = { sessionId: session.id, agentType: AGENT, runId, toolCallId: 'a' };
-      const decision = { ...asked, decision: setup, chunks: [], now: 1 };
+      const decision = { ...asked, decision: setup, permitted: true, chunks: [], now: 1 };
       await store.calls.settle({ source: 'approval', ...decision });
       await session.start(runId, 1, 'a', 1);
       await session.start(runId, 1, 'a', 2);

@@ -119,6 +119,7 @@ export function stepWays(): Way[] {
           toolCallId: 'c',
           runId: await runOf(setup),
           decision,
+          permitted: true,
           chunks: [],
           now: 1,
         });
