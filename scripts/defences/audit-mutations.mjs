@@ -53,7 +53,13 @@ export const audit = [
   {
     defence: 'Audit: with the key of a pseudonym its name is gone',
     file: 'stores/redis/audit-people.ts',
-    edits: [['      await callRedis(redis.hdel(names, pseudonym));\n', '']],
+    edits: [
+      ['is interrupted.\n      await callRedis(redis.hdel(names, pseudonym));', 'is interrupted.'],
+      [
+        'written it again.\n      await callRedis(redis.hdel(names, pseudonym));',
+        'written it again.',
+      ],
+    ],
     suite: TAMPERED,
     test: 'the relay nothing of a person is in the trail but the pseudonym, and its key only once',
   },

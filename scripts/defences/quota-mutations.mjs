@@ -127,9 +127,12 @@ export const quotas = [
   },
   {
     defence: 'Usage: an erased conversation has been counted',
-    file: 'stores/redis/session-store.ts',
+    file: 'stores/redis/owners.ts',
     edits: [
-      ['      if (owner !== undefined) await owners.fold(sessionId).catch(() => undefined);\n', ''],
+      [
+        '      if (found !== undefined) await charge(id, found.owner, found).catch(() => false);\n      return found?.owner;',
+        '      return found?.owner;',
+      ],
     ],
     suite: 'test/stores/conformance/memory.test.ts',
     test: 'usage erasing a conversation keeps what it has used',
