@@ -157,7 +157,7 @@ interface Timestamp {
   nanos?: number | null;
 }
 
-export interface Execution {
+interface Execution {
   execution?: { workflowId?: string | null } | null;
   type?: { name?: string | null } | null;
   startTime?: Timestamp | null;

@@ -96,7 +96,15 @@ export const audit = [
   {
     defence: 'Usage: what the active run has used outlives its conversation',
     file: 'stores/redis/charged.ts',
-    edits: [['const isCut = closing && !hasEnded;', 'const isCut = closing && hasEnded;']],
+    edits: [
+      ['const isCut = below !== undefined && !hasEnded;', 'const isCut = below?.length === -1;'],
+    ],
+    test: 'usage erasing a conversation keeps what its active run has used so far',
+  },
+  {
+    defence: 'Usage: and what its active sub-agents have used',
+    file: 'stores/redis/charged.ts',
+    edits: [['below?.reduce(sumOf, root.usage ?? NOTHING) ?? NOTHING', 'root.usage ?? NOTHING']],
     test: 'usage erasing a conversation keeps what its active run has used so far',
   },
   {

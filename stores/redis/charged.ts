@@ -39,12 +39,13 @@ export interface Charged {
  *
  * @param values values of the fields STANDING
  * @param hasStream true if the log has not expired
- * @param closing true before the session is erased: its run that has not ended counts as if it ended now
+ * @param below given before the session is erased, when its active run counts as if it ended now: what its
+ * active sub-agents have used
  */
 export function toCharged(
   values: readonly (string | null)[],
   hasStream: boolean,
-  closing = false,
+  below?: readonly string[],
 ): Charged | undefined {
   const root = Object.fromEntries(
     STANDING.map((name, at) => [name, values[at] ?? undefined]),
@@ -55,8 +56,9 @@ export function toCharged(
   const hasEnded = isTerminal(status as RunStatus);
   const isActive = stream !== 'paused' && !hasEnded;
   // As the end of a run adds it.
-  const isCut = closing && !hasEnded;
-  const spent = isCut ? sumOf(`${root.usage ?? NOTHING} 1`, root.spent) : root.spent;
+  const isCut = below !== undefined && !hasEnded;
+  const used = below?.reduce(sumOf, root.usage ?? NOTHING) ?? NOTHING;
+  const spent = isCut ? sumOf(`${used} 1`, root.spent) : root.spent;
   return {
     agent,
     model: root.model ?? '',

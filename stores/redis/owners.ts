@@ -9,6 +9,7 @@ import { formatOwner, isSame, parseOwner, STANDING, toCharged, type Charged } fr
 import type { RedisContext } from './context.js';
 import { callRedis } from './errors.js';
 import { recount } from './recount.js';
+import { readUsageBelow } from './usage-below.js';
 import { toUsedBy } from './used-by.js';
 import { nextInOrder, type ScoredMember } from './scored-list.js';
 
@@ -41,14 +42,14 @@ export interface OwnersIndex extends Owners {
 export function createOwners(context: RedisContext, readRows: Sessions['rows']): OwnersIndex {
   const { redis, keys, transitions, now } = context;
 
-  async function read(sessionId: string, closing = false): Promise<Charged | undefined> {
+  async function read(sessionId: string, below?: readonly string[]): Promise<Charged | undefined> {
     const { root, stream } = keys.session(sessionId);
     const [values, entries] = (await callRedis(
       redis.together((reads) => {
         reads.hmget(root, ...STANDING).xlen(stream);
       }),
     )) as [(string | null)[], number];
-    return toCharged(values, entries > 0, closing);
+    return toCharged(values, entries > 0, below);
   }
 
   async function charge(
@@ -130,7 +131,8 @@ export function createOwners(context: RedisContext, readRows: Sessions['rows']):
     fold,
     close: async (sessionId) => {
       const id = rootOf(sessionId);
-      const found = await read(id, id === sessionId);
+      const isWhole = id === sessionId;
+      const found = await read(id, isWhole ? await readUsageBelow(context, id) : undefined);
       // What cannot be counted is erased all the same.
       if (found !== undefined) await charge(id, found.owner, found).catch(() => false);
       return found?.owner;

@@ -3,8 +3,9 @@ import type { UsageSum } from '../../contract/usage.js';
 import type { SessionOwner } from '../../contract/waiting.js';
 import { equal } from '../assertions.js';
 import { newCall, userMessage } from '../fixtures.js';
-import type { SessionDriver } from '../session-driver.js';
+import { drive, type SessionDriver } from '../session-driver.js';
 import type { Case, Suite } from '../suite.js';
+import { begin, newSubAgent } from '../tree.js';
 import { newMember, newOwner, newSession, runOf } from './owner-fixtures.js';
 
 const USED: RunUsage = { inputTokens: 10, outputTokens: 5, costMicroUsd: 700 };
@@ -121,14 +122,21 @@ export function usageCases({ describe, it }: Suite): void {
       const runId = await runOf(setup, session);
       const writer = session.writer(runId, 1, 1);
       await session.claim(writer);
-      await session.commit(writer, { usage: USED, model: 'fast', calls: [newCall('s', 'server')] });
+      const { call, child } = newSubAgent(session.id, 'd');
+      await session.commit(writer, { usage: USED, model: 'fast', calls: [call] });
+      await begin(setup, session, runId, 'd', child);
+      const below = drive(setup, child.sessionId);
+      const speaking = below.writer(child.runId, 1, 1);
+      await below.claim(speaking);
+      const usage = { inputTokens: 3, outputTokens: 0, costMicroUsd: 30 };
+      await below.commit(speaking, { usage, model: 'fast', calls: [newCall('s', 'server')] });
       await setup.store.owners.fold(session.id);
       equal((await sumsOf(setup, owner))[0]?.runs, 1);
       await setup.store.sessions.erase(session.id);
       await setup.store.owners.fold(session.id, owner);
       const [sum] = await sumsOf(setup, owner);
-      equal([sum?.runs, sum?.inputTokens, sum?.costMicroUsd], [2, 20, 1400]);
-      equal((await setup.store.usage.spent(owner)).user.day, 1400);
+      equal([sum?.runs, sum?.inputTokens, sum?.costMicroUsd], [2, 23, 1430]);
+      equal((await setup.store.usage.spent(owner)).user.day, 1430);
     });
 
     it('a person who is forgotten has no name in the sums, which stay', async (setup) => {
