@@ -27,7 +27,8 @@ export function asActivity<Ref extends LeaseRef, Details, Result>(
       const { token, number } = attempt;
       // No retry timer, whose grain is a second: the workflow schedules it again at once.
       if (ref.isLeased === true && isShutdown(cancellationSignal)) {
-        return { kind: 'lost', token, number, progress: attempt.progress() };
+        const lost: LostAttempt = { kind: 'lost', token, number, progress: attempt.progress() };
+        return attempt.begun() ? lost : { ...lost, begun: false };
       }
       throw toActivityFailure(error);
     } finally {

@@ -50,6 +50,10 @@ export interface Attempt {
   leaveProgress: () => void;
   /** What it has left so far. */
   progress: () => unknown;
+  /** Notes that its call was not permitted to begin, so that handing it over uses nothing up. */
+  noteUnbegun: () => void;
+  /** False once that is noted. */
+  begun: () => boolean;
   close: () => void;
 }
 
@@ -86,6 +90,7 @@ export function openAttempt(
   let reason: CutReason | undefined;
   const held = holdAttempt(lease, ref, context.info);
   let progress: unknown;
+  let isUnbegun = false;
   return {
     number: numberOf(context.info, ref),
     token: tokenOf(context.info, ref),
@@ -106,6 +111,10 @@ export function openAttempt(
       held.note(progress);
     },
     progress: () => progress,
+    noteUnbegun: () => {
+      isUnbegun = true;
+    },
+    begun: () => !isUnbegun,
     close: () => {
       clearInterval(timer);
       held.release();

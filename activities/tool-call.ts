@@ -99,6 +99,7 @@ export function createToolCall(deps: ActivityDeps): ToolCall {
       }
     } catch (error) {
       if (isBegun) await handOver(deps, attempt, writer, error, ref.toolCallId);
+      else attempt.noteUnbegun();
       throw error;
     } finally {
       endPatience?.();

@@ -16,7 +16,10 @@ import type {
 export interface LeaseRef {
   isLeased?: true;
   /** The lost attempt that this one replaces. */
-  replaces?: Pick<LostAttempt, 'token' | 'number' | 'progress'>;
+  replaces?: Pick<LostAttempt, 'token' | 'number' | 'progress'> & {
+    /** How many of the lost attempts had not begun. */
+    unbegun?: number;
+  };
 }
 
 /**
@@ -28,6 +31,8 @@ export interface LostAttempt {
   token: number;
   /** How many attempts there were with it. */
   number: number;
+  /** Set for a call that its worker handed over before it was permitted to begin. */
+  begun?: false;
   /** What it left for its successor, small; only legs leave something. */
   progress?: unknown;
 }

@@ -55,7 +55,8 @@ export type RunEvent =
     }
   /** `found`: what the sweeper did about a session that needed something. */
   | { kind: 'session_swept'; found: string }
-  | { kind: 'lease_judged'; attempts: number }
+  /** A worker died: once for each, however often its lease is judged. */
+  | { kind: 'lease_judged' }
   | { kind: 'attempt_taken_over'; isDone: boolean }
   /** Another worker judged this one, which lives. */
   | { kind: 'lease_lost' };

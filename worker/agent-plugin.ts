@@ -22,7 +22,7 @@ import type { Store } from '../stores/contract/store.js';
 import type { StreamManager } from '../stores/log/stream-manager.js';
 import { createTallyMeter } from '../stores/record/tally-meter.js';
 import type { SlotLimits } from '../activities/tool/fair-slots.js';
-import { beginLease, type BegunLease, type LeaseOptions } from './lease/lease-worker.js';
+import { createLease, type BegunLease, type LeaseOptions } from './lease/lease-worker.js';
 import { createTakeOver } from './lease/take-over.js';
 import { createCoreMeter } from './metrics/core-meter.js';
 import { createToolWorker, runBeside } from './tool-worker.js';
@@ -130,10 +130,11 @@ export function createAgentPlugin(options: AgentPluginOptions): WorkerPlugin & B
     const { leases } = stores.store;
     const { unansweredMs } = stores;
     const given = options.lease;
+    // It begins when the worker runs: `Worker.create` may fail after this.
     held =
       given !== undefined && 'judge' in given
         ? given
-        : leases && beginLease({ ...given, namespace, unansweredMs, logger, leases });
+        : leases && createLease({ ...given, namespace, unansweredMs, logger, leases });
     held?.countWith(meter);
     const workflows = createRunWorkflows(client, taskQueue, stores.store);
     const searchAttributes = await registerSearchAttributes(connection, namespace, logger);

@@ -34,27 +34,33 @@ async function main(): Promise<void> {
       logger,
     });
   lease?.lease.start();
-  // The packages of Temporal take most of the time that it takes to start.
-  const [{ runWorker }, { createExampleAgents }, { createChargeCounter }] = await Promise.all([
-    import('./run-worker.js'),
-    import('../examples/index.js'),
-    import('../examples/charge-counter.js'),
-  ]);
-  const charges = createChargeCounter(config.REDIS_URL);
-  const agentsOf = (model: LanguageModel) =>
-    createExampleAgents({
-      countCharge: charges.count,
-      model,
-      lab: config.LAB ?? true,
-      labShape: config.LAB_SHAPE,
-    });
   try {
-    await runWorker({
-      ...{ config, temporal, logger, redis, lease, agentsOf },
-      serveMetrics: serveMetricsWith(logger),
-    });
-  } finally {
-    charges.close();
+    // The packages of Temporal take most of the time that it takes to start.
+    const [{ runWorker }, { createExampleAgents }, { createChargeCounter }] = await Promise.all([
+      import('./run-worker.js'),
+      import('../examples/index.js'),
+      import('../examples/charge-counter.js'),
+    ]);
+    const charges = createChargeCounter(config.REDIS_URL);
+    const agentsOf = (model: LanguageModel) =>
+      createExampleAgents({
+        countCharge: charges.count,
+        model,
+        lab: config.LAB ?? true,
+        labShape: config.LAB_SHAPE,
+      });
+    try {
+      await runWorker({
+        ...{ config, temporal, logger, redis, lease, agentsOf },
+        serveMetrics: serveMetricsWith(logger),
+      });
+    } finally {
+      charges.close();
+    }
+  } catch (error) {
+    // A lease that lapses is taken for that of a worker that died.
+    await lease?.lease.close();
+    throw error;
   }
 }
 

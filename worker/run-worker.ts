@@ -1,4 +1,4 @@
-import { DefaultLogger, NativeConnection, Runtime } from '@temporalio/worker';
+import { DefaultLogger, NativeConnection, Runtime, type Worker } from '@temporalio/worker';
 import type { LanguageModel } from 'ai';
 import { AgentRegistry, modelFromSpec, type AgentDefinition } from '../agents/index.js';
 import type { Config } from '../config/env.js';
@@ -53,36 +53,41 @@ export async function runWorker(begun: WorkerProcess): Promise<void> {
     NativeConnection.connect(temporal.connection),
   );
 
-  const agents = new AgentRegistry(agentsOf(model));
-  const publicUrl = config.PUBLIC_URL;
-  const worker = await createAgentWorker({
-    connection,
-    namespace: temporal.namespace,
-    dataConverter: payloadKeys && { payloadCodecs: [createPayloadCodec(payloadKeys)] },
-    taskQueue: config.TASK_QUEUE,
-    agents,
-    stores: redis,
-    startWithinMs: config.START_WITHIN * 1000,
-    modelSlots: config.MODEL_SLOTS,
-    toolSlots: { total: config.TOOL_SLOTS, perUser: config.TOOLS_PER_USER },
-    lease,
-    modelName: config.MODEL,
-    ...(publicUrl !== undefined && {
-      sessionUrl: (sessionId: string) => `${publicUrl}/?session=${sessionId}`,
-    }),
-    logger,
-  });
-  const server =
-    admin &&
-    (await serveMetrics(admin, exporter ?? '', {
-      redis: redis.ping,
-      temporal: async () => {
-        await connection.workflowService.getSystemInfo({});
-      },
-      worker: () =>
-        worker.getState() === 'RUNNING' ? Promise.resolve() : Promise.reject(new Error('leaves')),
-    }));
+  let worker: Worker | undefined;
+  let server: Awaited<ReturnType<WorkerProcess['serveMetrics']>> | undefined;
   try {
+    // Before the worker, which would keep the connection from being closed if the port is taken.
+    server =
+      admin &&
+      (await serveMetrics(admin, exporter ?? '', {
+        redis: redis.ping,
+        temporal: async () => {
+          await connection.workflowService.getSystemInfo({});
+        },
+        worker: () =>
+          worker?.getState() === 'RUNNING'
+            ? Promise.resolve()
+            : Promise.reject(new Error('does not run')),
+      }));
+    const agents = new AgentRegistry(agentsOf(model));
+    const publicUrl = config.PUBLIC_URL;
+    worker = await createAgentWorker({
+      connection,
+      namespace: temporal.namespace,
+      dataConverter: payloadKeys && { payloadCodecs: [createPayloadCodec(payloadKeys)] },
+      taskQueue: config.TASK_QUEUE,
+      agents,
+      stores: redis,
+      startWithinMs: config.START_WITHIN * 1000,
+      modelSlots: config.MODEL_SLOTS,
+      toolSlots: { total: config.TOOL_SLOTS, perUser: config.TOOLS_PER_USER },
+      lease,
+      modelName: config.MODEL,
+      ...(publicUrl !== undefined && {
+        sessionUrl: (sessionId: string) => `${publicUrl}/?session=${sessionId}`,
+      }),
+      logger,
+    });
     logger.info(
       {
         taskQueue: config.TASK_QUEUE,
@@ -93,6 +98,10 @@ export async function runWorker(begun: WorkerProcess): Promise<void> {
     );
     // Resolves after SIGINT or SIGTERM, which Temporal's runtime handles.
     await worker.run();
+  } catch (error) {
+    // While the store is open: the worker may never have run.
+    await lease?.lease.close();
+    throw error;
   } finally {
     await server?.close();
     await redis.close();

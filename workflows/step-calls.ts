@@ -86,7 +86,7 @@ async function runTool(state: RunState, step: number, call: CallRef): Promise<vo
   let outcome: ToolCallOutcome;
   try {
     outcome = await untilKept(state.input, (leased, lease) => {
-      const left = leftOf(activity, lease.replaces?.number ?? 0, Date.now() - beganMs);
+      const left = leftOf(activity, lease.replaces, Date.now() - beganMs);
       if (typeof left === 'string') return giveUp(left, leased, lease);
       const settings = { ...options, ...left, ...leased };
       return tools.toolCall.executeWithOptions(settings, [{ ...ref, ...lease }]);

@@ -19,6 +19,8 @@ export function innerAttempt(leg: Attempt, own: Own = {}): Attempt {
       controller.abort(new Error(`cut: ${cause}`));
     },
     cutReason: () => leg.cutReason() ?? reason,
+    // Not so for the leg, whose other calls and steps have begun.
+    noteUnbegun: () => undefined,
     close: () => undefined,
   };
 }

@@ -78,9 +78,18 @@ export function createApiClient(options: ClientOptions): ApiClient {
     }
   }
 
+  /** The time limit of a reply includes its body, and a server may end in the middle of it. */
+  async function textOf(response: Response, signal?: AbortSignal): Promise<string> {
+    try {
+      return await response.text();
+    } catch (error) {
+      throw signal?.aborted === true ? error : toUnreachable(url, error);
+    }
+  }
+
   async function json<T>(method: string, path: string, call?: CallOptions): Promise<T> {
     const response = await ask(method, path, call);
-    const text = await response.text();
+    const text = await textOf(response, call?.signal);
     if (text === '') return {} as T;
     try {
       return JSON.parse(text) as T;

@@ -9,6 +9,27 @@ export const commandLine = [
     test: 'the client of the API a redirect is not followed, so that a sign-in page does not get the token',
   },
   {
+    defence: 'Command line: a reply that breaks off is no fault of the command line',
+    file: 'cli/api/client.ts',
+    edits: [['await textOf(response, call?.signal)', 'await response.text()']],
+    suite: 'test/cli/api-client.test.ts',
+    test: 'the client of the API a reply that breaks off is a server that is away',
+  },
+  {
+    defence: 'Command line: an act on many runs that breaks off says what was done',
+    file: 'cli/commands/run/act.ts',
+    edits: [['if (isEnd && runIds.length === 1) throw failure;', 'if (isEnd) throw failure;']],
+    suite: 'test/cli/many-runs.test.ts',
+    test: 'an act on many runs that breaks off says what was done',
+  },
+  {
+    defence: 'Command line: who watches a run does not notice that a server is replaced',
+    file: 'cli/commands/run/follow.ts',
+    edits: [['misses > MOST_MISSES', 'misses > 0']],
+    suite: 'test/cli/many-runs.test.ts',
+    test: 'who watches a run does not notice that a server is replaced',
+  },
+  {
     defence: 'Command line: a terminal does not obey texts of strangers',
     file: 'cli/output/output.ts',
     edits: [

@@ -14,6 +14,20 @@ const judging = [
     test: 'the judge of leases does not judge a worker that has renewed while another one was taken over',
   },
   {
+    defence: 'Leases: a look long ago does not say when a lease has lapsed',
+    file: 'worker/lease/verdict.ts',
+    edits: [['before !== undefined && now - before.at <= 2 * renewMs', 'before !== undefined']],
+    suite: VERDICT,
+    test: 'a lease that is renewed again counts as lapsed only since a look, if the one before was too long ago',
+  },
+  {
+    defence: 'Leases: each dead worker counts once, and none that leaves',
+    file: 'worker/lease/judge.ts',
+    edits: [['const isNews = !isEnded && !isOver;', 'const isNews = true;']],
+    suite: JUDGE,
+    test: 'the judge of leases counts each dead worker once, however often it is judged, and none that leaves',
+  },
+  {
     defence: 'Leases: the main thread renews where another one cannot',
     file: 'worker/lease/start-renewing.ts',
     edits: [['if (!hasRenewed) fallBack();', 'if (!hasRenewed) return;']],
@@ -30,9 +44,7 @@ const judging = [
   {
     defence: 'Leases: the death of a worker is noted, also if nothing was registered',
     file: 'worker/lease/judge.ts',
-    edits: [
-      ['      await leases.noteDeath();\n      await leases.forget', '      await leases.forget'],
-    ],
+    edits: [['      await leases.noteDeath();\n      if ((await', '      if ((await']],
     suite: JUDGE,
     test: 'the judge of leases notes that a worker has died, also if nothing was registered',
   },

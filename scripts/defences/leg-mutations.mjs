@@ -32,9 +32,23 @@ export const legs = [
   {
     defence: 'Legs: lost attempts count among those that the author of a tool allows',
     file: 'workflows/step-calls.ts',
-    edits: [['leftOf(activity, lease.replaces?.number ?? 0,', 'leftOf(activity, 0,']],
+    edits: [['leftOf(activity, lease.replaces,', 'leftOf(activity, undefined,']],
     suite: LEGS,
     test: 'a tool with an activity of its own, of the agent usual is attempted no more often than its author allows, lost attempts included',
+  },
+  {
+    defence: 'Legs: a call that waited for a place when its worker left has used nothing up',
+    file: 'activities/tool-call.ts',
+    edits: [['      else attempt.noteUnbegun();\n', '']],
+    suite: 'test/activities/unbegun-call.test.ts',
+    test: 'a worker that shuts down says whether a call that it hands over had begun',
+  },
+  {
+    defence: 'Legs: nor does it count among the attempts',
+    file: 'workflows/call-activity.ts',
+    edits: [['number - unbegun', 'number']],
+    suite: 'test/workflows/call-activity.test.ts',
+    test: 'an attempt that was handed over before it began does not count',
   },
   {
     defence: 'Legs: the record says how often a result did not fit',

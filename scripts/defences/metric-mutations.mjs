@@ -7,9 +7,23 @@ export const metrics = [
   {
     defence: 'Metrics: a run that has ended before is not counted again',
     file: 'stores/record/meter-changes.ts',
-    edits: [["if (result.kind === 'ended' && !wasOver) {", "if (result.kind === 'ended') {"]],
+    edits: [[' && before !== undefined && isNews) {', ') {']],
     suite: CHANGES,
     test: 'what transitions report a run that ended counts once, however often its end is repeated',
+  },
+  {
+    defence: 'Metrics: they refuse no stop',
+    file: 'stores/record/meter-changes.ts',
+    edits: [['read(rootOf(sessionId)).catch(() => undefined)', 'read(rootOf(sessionId))']],
+    suite: CHANGES,
+    test: 'what transitions report metrics that cannot be read refuse neither an end nor a stop',
+  },
+  {
+    defence: 'Metrics: cost of two workers in one process is their sum',
+    file: 'worker/metrics/core-meter.ts',
+    edits: [['SPENT.get(meter) ?? new', 'new']],
+    suite: METER,
+    test: 'cost is the sum of all workers that share a meter',
   },
   {
     defence: 'Metrics: an answer that was refused is not counted',

@@ -69,4 +69,28 @@ export const workers = [
     suite: 'test/worker/own-packages.test.ts',
     test: 'the bundler with the plugin finds interceptors in packages that only the application has',
   },
+  {
+    defence: 'Leases: a process that fails to start leaves none behind, by its settings',
+    file: 'worker/main.ts',
+    edits: [['    await lease?.lease.close();\n', '']],
+    suite: 'test/e2e/startup.test.ts',
+    test: 'a worker that cannot start leaves no lease behind: MODEL',
+  },
+  {
+    defence: 'Leases: nor one whose port is taken',
+    file: 'worker/run-worker.ts',
+    edits: [['    await lease?.lease.close();\n', '']],
+    suite: 'test/e2e/startup.test.ts',
+    test: 'a worker that cannot start leaves no lease behind: WORKER_METRICS_PORT',
+  },
+  {
+    defence: 'Leases: a worker of the plugin begins its lease when it runs',
+    file: 'worker/agent-plugin.ts',
+    edits: [
+      ['import { createLease, type', 'import { beginLease, type'],
+      ['leases && createLease(', 'leases && beginLease('],
+    ],
+    suite: 'test/worker/agent-plugin.test.ts',
+    test: 'the plugin begins no lease for a worker that could not be created',
+  },
 ];

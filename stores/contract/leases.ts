@@ -26,8 +26,8 @@ export interface Leases {
   judge: (holder: string, forMs: number) => Promise<boolean>;
   /** Notes that the holder's process is known to have ended. */
   end: (holder: string) => Promise<void>;
-  /** Removes a lease under which nothing is registered. */
-  forget: (holder: string) => Promise<void>;
+  /** Removes a lease under which nothing is registered; true if it was listed. */
+  forget: (holder: string) => Promise<boolean>;
   /** Notes that a worker of the namespace has died. */
   noteDeath: () => Promise<void>;
   /** True if one has died within the last seconds: any workflow may have been cached by it. */
@@ -69,6 +69,8 @@ export interface LeaseState {
   leftMs: number;
   /** The process is known to have ended. */
   isEnded: boolean;
+  /** It was judged before. */
+  isOver: boolean;
 }
 
 /** An attempt in progress, as the worker that takes it over needs to know it. */

@@ -20,7 +20,8 @@ const LOST: Record<string, AttemptEnd> = {
 
 /**
  * A store that reports what its transitions change, as far as the transition was the first to do it:
- * repeated requests get their first result, and count once.
+ * repeated requests get their first result, and count once. What only serves counting refuses no
+ * transition: where it fails, nothing is counted.
  */
 export function meterChanges(store: Store, meter: RunMeter): Store {
   if (meter === NO_METER) return store;
@@ -79,16 +80,16 @@ export function meterChanges(store: Store, meter: RunMeter): Store {
       },
       end: async (input) => {
         // A run that has ended ends again without harm, for instance after a stop.
-        const before = await sessions.read(input.sessionId);
+        const before = await sessions.read(input.sessionId).catch(() => undefined);
         const result = await runs.end(input);
-        const wasOver = before?.runId === input.runId && isTerminal(before.status);
-        if (result.kind === 'ended' && !wasOver) {
+        const isNews = before?.runId !== input.runId || !isTerminal(before.status);
+        if (result.kind === 'ended' && before !== undefined && isNews) {
           ended(input.agentType, result.status, input.error?.code);
         }
         return result;
       },
       stop: async (sessionId, stop) => {
-        const before = await sessions.read(rootOf(sessionId));
+        const before = await sessions.read(rootOf(sessionId)).catch(() => undefined);
         const result = await runs.stop(sessionId, stop);
         if (result.kind === 'ended' && before !== undefined) {
           ended(before.agent, stop.mode === 'abort' ? 'aborted' : 'interrupted');

@@ -55,10 +55,10 @@ export function createLeases(context: LeaseContext, thread?: LeaseThread, namesp
     holders: () => callRedis(redis.zrangebyscore(all, '-inf', '+inf')),
     look: async (holder) => {
       const { held, about } = of(holder);
-      const [left, ended] = await callRedis(
-        Promise.all([redis.pttl(held), redis.hget(about, 'ended')]),
+      const [left, ended, over] = await callRedis(
+        Promise.all([redis.pttl(held), redis.hget(about, 'ended'), redis.hget(about, 'over')]),
       );
-      return { leftMs: Math.max(0, left), isEnded: ended !== null };
+      return { leftMs: Math.max(0, left), isEnded: ended !== null, isOver: over !== null };
     },
     hold: async (holder, work) => {
       const { work: key } = of(holder);
@@ -81,7 +81,10 @@ export function createLeases(context: LeaseContext, thread?: LeaseThread, namesp
     },
     forget: async (holder) => {
       // Its registry is gone once it is empty; what another release has written there stays.
-      await callRedis(Promise.all([redis.zrem(all, holder), redis.unlink(of(holder).held)]));
+      const [removed] = await callRedis(
+        Promise.all([redis.zrem(all, holder), redis.unlink(of(holder).held)]),
+      );
+      return removed === 1;
     },
   };
 

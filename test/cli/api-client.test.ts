@@ -95,6 +95,16 @@ describe('the client of the API', () => {
     expect(failure.message).toContain('--url or HELIX_URL');
   });
 
+  it('a reply that breaks off is a server that is away', async () => {
+    const api = await connect((_, response) => {
+      response.writeHead(200, { 'content-length': 100 });
+      response.write('{"a":', () => response.destroy());
+    });
+    const failure = await failureOf(api.get('/x'));
+    expect(failure).toMatchObject({ name: 'CliFailure', exitCode: 69 });
+    expect(failure.message).toContain(`${api.url} closed the connection`);
+  });
+
   it('a limit is waited for', async () => {
     let requests = 0;
     let waits = 0;

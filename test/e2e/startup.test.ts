@@ -1,10 +1,11 @@
 import { describe, expect, it } from '@jest/globals';
 import { spawn } from 'node:child_process';
+import { randomUUID } from 'node:crypto';
 import { createServer, type AddressInfo, type Server } from 'node:net';
 import { fileURLToPath } from 'node:url';
 import { startProcess } from '../support/process.js';
 import { sharedTemporal } from '../support/product.js';
-import { sharedRedisUrl } from '../support/test-stores.js';
+import { openTestStores, sharedRedisUrl } from '../support/test-stores.js';
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url));
 /** A port on which nothing listens. */
@@ -128,6 +129,23 @@ describe('a setting that is wrong is named', () => {
     } finally {
       other.close();
     }
+  });
+});
+
+describe('a worker that cannot start', () => {
+  it.each(['MODEL', 'WORKER_METRICS_PORT'])('leaves no lease behind: %s', async (name) => {
+    const other = createServer();
+    const port = await listen(other);
+    const wrong = { MODEL: 'openai:gpt-5', WORKER_METRICS_PORT: String(port) }[name] ?? '';
+    const LEASE_ID = randomUUID();
+    try {
+      const env = { ...settings(), LEASE_ID, [name]: wrong };
+      expectSentence(await runProcess('worker', env), [name === 'MODEL' ? name : String(port)]);
+    } finally {
+      other.close();
+    }
+    const { leases } = (await openTestStores()).store;
+    expect(await leases?.of('default').holders()).not.toContain(LEASE_ID);
   });
 });
 

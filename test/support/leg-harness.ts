@@ -49,6 +49,8 @@ export function openProcess(number = 1): Process {
       becomePatient: () => Promise.resolve(() => undefined),
       leaveProgress: () => undefined,
       progress: () => undefined,
+      noteUnbegun: () => undefined,
+      begun: () => true,
       close: () => undefined,
     },
     cancel: () => {

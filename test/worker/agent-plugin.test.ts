@@ -95,6 +95,15 @@ describe('the plugin', () => {
   });
 });
 
+it('the plugin begins no lease for a worker that could not be created', async () => {
+  const plugin = createAgentPlugin({ agents: [agent], stores });
+  const taskQueue = `none-${runs.taskQueue}`;
+  const unknown = 'test-no-such-file.ts';
+  const made = Worker.create({ connection, taskQueue, workflowsPath: unknown, plugins: [plugin] });
+  await expect(made).rejects.toThrow();
+  expect(await stores.store.leases?.of('default').holders()).toEqual([]);
+});
+
 /** What workers logged at level info. */
 const lines: object[] = [];
 

@@ -1,6 +1,8 @@
 import { expect, it } from '@jest/globals';
 import { leftOf } from '../../workflows/call-activity.js';
 
+const lost = (number: number, unbegun?: number) => ({ token: 1, number, unbegun });
+
 const settings = {
   taskQueue: 'gpu',
   scheduleToCloseTimeout: 10_000,
@@ -8,24 +10,30 @@ const settings = {
 };
 
 it('lost attempts count among those that the author of a tool allows', () => {
-  expect(leftOf(settings, 0, 0)).toBe(settings);
-  expect(leftOf(settings, 2, 4_000)).toEqual({
+  expect(leftOf(settings, undefined, 0)).toBe(settings);
+  expect(leftOf(settings, lost(2), 4_000)).toEqual({
     taskQueue: 'gpu',
     scheduleToCloseTimeout: 6_000,
     retry: { initialInterval: 50, maximumAttempts: 1 },
   });
-  expect(leftOf(settings, 3, 4_000)).toBe('failed');
-  expect(leftOf(settings, 4, 4_000)).toBe('failed');
+  expect(leftOf(settings, lost(3), 4_000)).toBe('failed');
+  expect(leftOf(settings, lost(4), 4_000)).toBe('failed');
 });
 
 it('so does the time since the first attempt', () => {
-  expect(leftOf(settings, 1, 10_000)).toBe('timed_out');
+  expect(leftOf(settings, lost(1), 10_000)).toBe('timed_out');
+});
+
+it('an attempt that was handed over before it began does not count', () => {
+  expect(leftOf(settings, lost(3, 3), 0)).toEqual(settings);
+  expect(leftOf(settings, lost(3, 1), 0)).toMatchObject({ retry: { maximumAttempts: 1 } });
+  expect(leftOf(settings, lost(4, 1), 0)).toBe('failed');
 });
 
 it('what the author leaves open stays open', () => {
-  expect(leftOf(undefined, 9, 1e9)).toBeUndefined();
+  expect(leftOf(undefined, lost(9), 1e9)).toBeUndefined();
   const { taskQueue } = settings;
-  expect(leftOf({ taskQueue, retry: { maximumInterval: 5 } }, 9, 1e9)).toEqual({
+  expect(leftOf({ taskQueue, retry: { maximumInterval: 5 } }, lost(9), 1e9)).toEqual({
     taskQueue,
     retry: { maximumInterval: 5 },
   });

@@ -23,6 +23,18 @@ it('an attempt that was lost is scheduled again, and names what it replaces', as
   expect(timeouts).toEqual(['30s', undefined, undefined]);
 });
 
+it('so it names how many of those that it replaces had not begun', async () => {
+  const asked: LeaseRef[] = [];
+  await untilKept({ hasLeases: true }, async (_, ref) => {
+    await Promise.resolve();
+    asked.push(ref);
+    const number = asked.length;
+    if (number > 3) return { kind: 'settled' };
+    return { kind: 'lost', token: number, number, ...(number !== 2 && { begun: false }) };
+  });
+  expect(asked.map(({ replaces }) => replaces?.unbegun)).toEqual([undefined, 1, 1, 2]);
+});
+
 it('without leases heartbeats notice a dead worker', async () => {
   await untilKept({}, async (options, ref) => {
     await Promise.resolve();

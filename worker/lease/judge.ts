@@ -56,19 +56,21 @@ export function createJudge(options: JudgeOptions): Look {
 
   async function take(takeOver: TakeOver, holder: string, which: 'most' | 'all'): Promise<void> {
     // Its holder may have renewed it while others were taken over.
-    const { leftMs, isEnded } = await leases.look(holder);
+    const { leftMs, isEnded, isOver } = await leases.look(holder);
     if (leftMs > 0 && !isEnded) return;
+    // A worker that leaves is no dead one, and each dead one counts once, however often it is judged.
+    const isNews = !isEnded && !isOver;
     const work = await leases.work(holder);
     if (work.length === 0) {
       await leases.noteDeath();
-      await leases.forget(holder);
+      if ((await leases.forget(holder)) && isNews) meter({ kind: 'lease_judged' });
       return;
     }
     const due = which === 'all' ? work : work.filter(({ isPatient }) => isPatient !== true);
     if (due.length === 0 || !(await leases.judge(holder, JUDGE_MS))) return;
     logger.info({ holder, attempts: due.length }, 'taking over the attempts of a dead worker');
     await leases.noteDeath();
-    meter({ kind: 'lease_judged', attempts: due.length });
+    if (isNews) meter({ kind: 'lease_judged' });
     const giveUpAt = now() + BEGIN_WITHIN_MS;
     const left = [...due];
     const takeNext = async (): Promise<void> => {
@@ -100,7 +102,7 @@ export function createJudge(options: JudgeOptions): Look {
     const due: [holder: string, which: 'most' | 'all'][] = [];
     let nextMs = times.renewMs;
     for (const [holder, state] of states) {
-      const sighting = see(sightings.get(holder), state, at);
+      const sighting = see(sightings.get(holder), state, at, times);
       seen.set(holder, sighting);
       const { takes, againMs } = judgeLease(sighting, steadySince, at, times);
       if (againMs !== undefined) nextMs = Math.min(nextMs, Math.max(SOONEST_MS, againMs));

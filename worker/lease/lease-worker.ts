@@ -28,6 +28,7 @@ type Log = (fields: object, message: string) => void;
 
 /** The lease of a worker, and its part in judging the leases of others. */
 export interface BegunLease {
+  /** To be closed also if the worker never runs: its lease is taken for that of a dead one. */
   lease: WorkerLease;
   /** Watches the leases of others until the signal fires, and takes over what dead ones held. */
   judge: (signal: AbortSignal, takeOver: TakeOver) => Promise<void>;
@@ -41,6 +42,13 @@ export interface BegunLease {
  * while to load.
  */
 export function beginLease(deps: LeaseDeps): BegunLease {
+  const begun = createLease(deps);
+  begun.lease.begin();
+  return begun;
+}
+
+/** The same, for a lease that only a worker that runs begins. */
+export function createLease(deps: LeaseDeps): BegunLease {
   const { namespace, id = randomUUID(), replaces, logger, unansweredMs = () => 0 } = deps;
   const leases = { ...deps.leases.of(namespace) };
   const times = LEASE_TIMES;
@@ -50,8 +58,10 @@ export function beginLease(deps: LeaseDeps): BegunLease {
   };
   const lease = createWorkerLease({ leases, namespace, id, times, unansweredMs, meter, logger });
   const look = createJudge({ leases, own: lease, times, now: monotonicMs, meter, logger });
-  lease.begin();
-  look().catch(() => undefined);
+  const begin: WorkerLease['begin'] = () => {
+    look().catch(() => undefined);
+    return lease.begin();
+  };
 
   /** The names under which a process held its lease begin with its id. */
   async function endFormer(former: string): Promise<void> {
@@ -59,7 +69,13 @@ export function beginLease(deps: LeaseDeps): BegunLease {
     const ended = holders.filter(
       (each) => !lease.isOwn(each) && (each === former || each.startsWith(`${former}.`)),
     );
-    await Promise.all(ended.map((each) => leases.end(each)));
+    await Promise.all(
+      ended.map(async (each) => {
+        const { isEnded, isOver } = await leases.look(each);
+        await leases.end(each);
+        if (!isEnded && !isOver) meter({ kind: 'lease_judged' });
+      }),
+    );
   }
 
   async function watch(signal: AbortSignal, takeOver: TakeOver): Promise<void> {
@@ -75,7 +91,7 @@ export function beginLease(deps: LeaseDeps): BegunLease {
   }
 
   return {
-    lease,
+    lease: { ...lease, begin },
     countWith: (next) => {
       counts = next;
     },

@@ -21,6 +21,8 @@ export const LEASE_TIMES: LeaseTimes = {
 
 /** What a process has seen of another worker's lease. */
 export interface Sighting {
+  /** When it was made. */
+  at: number;
   /** When the lease was last seen held, if ever. */
   heldAt: number | undefined;
   /** When it lapsed, or was first seen lapsed; undefined while it is held. */
@@ -30,16 +32,23 @@ export interface Sighting {
   isEnded: boolean;
 }
 
+/**
+ * What is known of a lease after another look. Between looks that are far apart its worker may have
+ * renewed it many times, and it may have lapsed just now: then the lapse counts from this look.
+ */
 export function see(
   before: Sighting | undefined,
   { leftMs, isEnded }: { leftMs: number; isEnded: boolean },
   now: number,
+  { renewMs }: Pick<LeaseTimes, 'renewMs'> = LEASE_TIMES,
 ): Sighting {
   if (leftMs > 0) {
-    return { heldAt: now, lapsedAt: undefined, lapsesAt: now + leftMs, isEnded: false };
+    return { at: now, heldAt: now, lapsedAt: undefined, lapsesAt: now + leftMs, isEnded: false };
   }
-  const lapsedAt = before?.lapsedAt ?? Math.min(now, before?.lapsesAt ?? now);
-  return { heldAt: before?.heldAt, lapsedAt, lapsesAt: undefined, isEnded };
+  const isSoon = before !== undefined && now - before.at <= 2 * renewMs;
+  const lapsesAt = isSoon ? before.lapsesAt : undefined;
+  const lapsedAt = before?.lapsedAt ?? Math.min(now, lapsesAt ?? now);
+  return { at: now, heldAt: before?.heldAt, lapsedAt, lapsesAt: undefined, isEnded };
 }
 
 /** Which attempts of a holder may be taken over now, and when to look again. */

@@ -14,7 +14,10 @@ export interface WorkerLease extends Lease {
   begin: () => unknown;
   /** Holds it as a worker that runs. */
   start: () => void;
-  /** Ends renewing. Attempts that are left are taken over by another worker at once. */
+  /**
+   * Ends renewing; repeated calls do nothing more. Attempts that are left are taken over by another
+   * worker at once.
+   */
   close: () => Promise<void>;
   /** The name under which it is held now. */
   holder: () => string;
@@ -63,6 +66,7 @@ export function createWorkerLease(options: WorkerLeaseOptions): WorkerLease {
   let newest: RenewalReport | undefined;
   let renewing: Renewing | undefined;
   let startedAt: number | undefined;
+  let closing: Promise<void> | undefined;
 
   function begin(): Renewing {
     startedAt ??= monotonicMs();
@@ -150,6 +154,12 @@ export function createWorkerLease(options: WorkerLeaseOptions): WorkerLease {
     };
   }
 
+  async function close(): Promise<void> {
+    renewing?.stop();
+    const gone = entries.size === 0 ? leases.forget(holder) : leases.end(holder);
+    await withTimeout<unknown>(CLOSE_MS, gone).catch(fails('the lease could not be returned'));
+  }
+
   const renewedWithin = (ms: number): boolean =>
     newest !== undefined && monotonicMs() - newest.sentAt < ms;
 
@@ -171,11 +181,7 @@ export function createWorkerLease(options: WorkerLeaseOptions): WorkerLease {
     start: () => {
       begin().run();
     },
-    close: async () => {
-      renewing?.stop();
-      const gone = entries.size === 0 ? leases.forget(holder) : leases.end(holder);
-      await withTimeout(CLOSE_MS, gone).catch(fails('the lease could not be returned'));
-    },
+    close: () => (closing ??= close()),
     holder: () => holder,
     isOwn: (other) => other === id || other.startsWith(`${id}.`),
     steadySince: () => {

@@ -19,6 +19,9 @@ const REPAIRS = ['begin', 'start', 'give_up', 'enforce', 'wake', 'expire', 'fail
 
 type Of<Kind extends RunEvent['kind']> = Extract<RunEvent, { kind: Kind }>;
 
+/** Cost so far by agent and model, millionths of a dollar: of all workers that share a meter. */
+const SPENT = new WeakMap<MetricMeter, Map<string, number>>();
+
 /**
  * Counts events with a meter of Temporal's SDK, so that they come out beside its own metrics.
  * Attributes and names are written with underscores, since the SDK's Prometheus exporter drops those
@@ -59,7 +62,8 @@ export function createCoreMeter(meter: MetricMeter): RunMeter {
   };
   // The SDK's counters take whole numbers only. This one is a gauge that only rises.
   const cost = meter.createGauge('helix_cost_usd_total', 'float', undefined, 'Cost, US dollars.');
-  const spent = new Map<string, number>();
+  const spent = SPENT.get(meter) ?? new Map<string, number>();
+  SPENT.set(meter, spent);
   const executions = seconds('gen_ai_execute_tool_duration_seconds', 'Duration of executions.');
   const toolRetries = count('helix_tool_retries', 'Executions of tools that are repeated.');
   const providerRetries = count('helix_provider_retries', 'Replies withdrawn, by failure.');
@@ -68,7 +72,7 @@ export function createCoreMeter(meter: MetricMeter): RunMeter {
   const answers = count('helix_answers', 'Answers of people and clients.');
   const waits = seconds('helix_wait_duration_seconds', 'Time from a question to its answer.');
   const sweeps = count('helix_sweeps', 'Sessions that the sweeper had to repair.');
-  const judgements = count('helix_lease_judgements', 'Leases of dead workers that were judged.');
+  const judgements = count('helix_lease_judgements', 'Workers that died.');
   const takeOvers = count('helix_take_overs', 'Attempts of dead workers that were taken over.');
   const lostLeases = count('helix_leases_lost', 'How often another worker judged this one.');
 

@@ -126,31 +126,38 @@ function createActCommand(cli: Cli, act: Act): Command {
     }
 
     async function* perform(runIds: string[]): AsyncGenerator<Outcome, void> {
-      for (const runId of runIds) {
-        const outcome = await performOn(api, runId, act, { reason, mode });
-        if (outcome.code !== undefined) cli.exitWith(EXIT.failed);
+      for (const [at, runId] of runIds.entries()) {
+        const { outcome, failure } = await performOn(api, runId, act, { reason, mode });
+        const isEnd = failure !== undefined && failure.exitCode !== EXIT.failed;
+        if (isEnd && runIds.length === 1) throw failure;
+        if (failure !== undefined) cli.exitWith(failure.exitCode);
+        // Of many runs the report names those that were acted upon.
         yield outcome;
+        if (!isEnd) continue;
+        cli.terminal.note(`${String(runIds.length - at - 1)} more runs were not tried.`);
+        return;
       }
     }
   });
 }
 
-/** A run that refuses does not keep the others from being acted upon. */
+/** A refusal is an outcome, as is a server that cannot be reached: `failure` says which. */
 async function performOn(
   api: ApiClient,
   runId: string,
   { name }: Act,
   body: Pick<ActOptions, 'reason' | 'mode'>,
-): Promise<Outcome> {
+): Promise<{ outcome: Outcome; failure?: CliFailure }> {
   try {
     const reply = await api.post<{ result?: string; runId?: string }>(
       runPath(runId, `/${name}`),
       body,
     );
-    return { runId, outcome: reply.result ?? `continues as ${reply.runId ?? runId}` };
+    const outcome = reply.result ?? `continues as ${reply.runId ?? runId}`;
+    return { outcome: { runId, outcome } };
   } catch (error) {
-    const isRefusal = error instanceof CliFailure && error.exitCode === EXIT.failed;
-    if (!isRefusal) throw error;
-    return { runId, outcome: shownText(error.message), code: error.code ?? 'unknown' };
+    if (!(error instanceof CliFailure)) throw error;
+    const { code = error.exitCode === EXIT.unavailable ? 'unavailable' : 'unknown' } = error;
+    return { outcome: { runId, outcome: shownText(error.message), code }, failure: error };
   }
 }

@@ -66,6 +66,8 @@ export function workerLeaseCases({ describe, it: each }: Suite): void {
       equal(wins.filter(Boolean).length, 1);
       equal((await leases.renew('w1', LONG_MS)).isOver, true);
       equal(await leases.renew('w1.1', LONG_MS), STEADY);
+      equal((await leases.look('w1')).isOver, true);
+      equal((await leases.look('w1.1')).isOver, false);
       // The entries stay until each of them was taken over.
       equal(await leases.work('w1'), [workOf('a')]);
     });
@@ -81,16 +83,17 @@ export function workerLeaseCases({ describe, it: each }: Suite): void {
       await leases.renew('w1', LONG_MS);
       await leases.hold('w1', workOf('a'));
       await leases.end('w1');
-      equal(await leases.look('w1'), { leftMs: 0, isEnded: true });
+      equal(await leases.look('w1'), { leftMs: 0, isEnded: true, isOver: false });
       equal(await leases.work('w1'), [workOf('a')]);
       equal(await leases.holders(), ['w1']);
     });
 
     it('a forgotten lease is not listed, and can begin again', async (leases) => {
       await leases.renew('w1', LONG_MS);
-      await leases.forget('w1');
+      equal(await leases.forget('w1'), true);
+      equal(await leases.forget('w1'), false);
       equal(await leases.holders(), []);
-      equal(await leases.look('w1'), { leftMs: 0, isEnded: false });
+      equal(await leases.look('w1'), { leftMs: 0, isEnded: false, isOver: false });
       await leases.renew('w1', LONG_MS);
       equal(await leases.holders(), ['w1']);
     });

@@ -58,6 +58,19 @@ describe('what transitions report', () => {
     expect(of(events, 'run_ended')).toHaveLength(1);
   });
 
+  it('metrics that cannot be read refuse neither an end nor a stop', async () => {
+    const { bare, events } = setUp();
+    const sessions = { ...bare.store.sessions, read: () => Promise.reject(new Error('away')) };
+    const meter = (event: RunEvent): void => void events.push(event);
+    const deaf = meterChanges({ ...bare.store, sessions }, meter);
+    const session = drive({ ...bare, store: { ...deaf, sessions: bare.store.sessions } });
+    const { runId } = await session.newRun();
+    expect(await session.end(runId, 'completed')).toMatchObject({ kind: 'ended' });
+    await session.newRun();
+    expect(await session.stop({ mode: 'interrupt' })).toMatchObject({ kind: 'ended' });
+    expect(of(events, 'run_ended')).toEqual([]);
+  });
+
   it('a waiting run that a new message replaced has ended', async () => {
     const { session, events } = setUp();
     await asking(session);

@@ -1,6 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import type { HeldWork } from '../../../stores/contract/leases.js';
 import { createMemoryData, createStoresOn } from '../../../stores/memory/index.js';
+import type { RunEvent } from '../../../protocol/run-meter.js';
 import { createJudge } from '../../../worker/lease/judge.js';
 import type { TakeOver } from '../../../worker/lease/take-over.js';
 import { LEASE_TIMES } from '../../../worker/lease/verdict.js';
@@ -22,6 +23,7 @@ function openWorld() {
   const leases = createStoresOn(data).store.leases?.of('n');
   if (leases === undefined) throw new Error('the store in memory has leases');
   const taken: string[] = [];
+  const counted: RunEvent['kind'][] = [];
   const openJudge = (
     name: string,
     takeOver: TakeOver = async ({ id }) => {
@@ -34,6 +36,7 @@ function openWorld() {
       own: { holder: () => name, isOwn: (other) => other === name, steadySince },
       times: LEASE_TIMES,
       now: () => clock.now,
+      meter: ({ kind }) => void counted.push(kind),
       logger: { info: () => undefined, warn: () => undefined },
     });
     return () => look(takeOver);
@@ -46,10 +49,13 @@ function openWorld() {
   ): Promise<void> => {
     await leases.renew(holder, LEASE_TIMES.leaseMs);
     for (const one of work) await leases.hold(holder, one);
-    for (const look of judges) await look();
-    clock.now += LEASE_TIMES.leaseMs;
+    for (let looks = 0; looks < 3; looks += 1) {
+      for (const look of judges) await look();
+      clock.now += LEASE_TIMES.leaseMs / 3;
+    }
   };
-  return { clock, leases, taken, openJudge, die };
+  const deaths = (): number => counted.filter((kind) => kind === 'lease_judged').length;
+  return { clock, leases, taken, deaths, openJudge, die };
 }
 
 describe('the judge of leases', () => {
@@ -79,6 +85,35 @@ describe('the judge of leases', () => {
       await look();
       clock.now += 20_000;
     }
+  });
+
+  it('counts each dead worker once, however often it is judged, and none that leaves', async () => {
+    const { clock, leases, deaths, openJudge, die } = openWorld();
+    let isAway = true;
+    const takeOver: TakeOver = () =>
+      isAway ? Promise.reject(new Error('away')) : Promise.resolve();
+    const judges = [openJudge('j', takeOver), openJudge('k', takeOver)];
+    const lookFor = async (ms: number): Promise<void> => {
+      clock.now += ms;
+      for (const look of judges) await look();
+    };
+    await die('w', [workOf('a'), workOf('b', true)], ...judges);
+    for (let round = 0; round < 10; round += 1) await lookFor(LEASE_TIMES.renewMs);
+    expect(deaths()).toBe(1);
+    isAway = false;
+    for (let round = 0; round < 30; round += 1) await lookFor(LEASE_TIMES.renewMs);
+    expect([await leases.holders(), deaths()]).toEqual([[], 1]);
+
+    await die('idle', [], ...judges);
+    await lookFor(LEASE_TIMES.graceMs);
+    expect([await leases.holders(), deaths()]).toEqual([[], 2]);
+
+    await leases.renew('drained', LEASE_TIMES.leaseMs);
+    await leases.hold('drained', workOf('c'));
+    await leases.end('drained');
+    await lookFor(0);
+    await lookFor(0);
+    expect([await leases.holders(), deaths()]).toEqual([[], 2]);
   });
 
   it('does not judge a worker that has renewed while another one was taken over', async () => {

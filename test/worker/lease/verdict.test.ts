@@ -1,7 +1,8 @@
 import { describe, expect, it } from '@jest/globals';
 import { judgeLease, LEASE_TIMES, see, type Sighting } from '../../../worker/lease/verdict.js';
 
-const HELD = { leftMs: 1_500, isEnded: false };
+const heldFor = (leftMs: number) => ({ leftMs, isEnded: false });
+const HELD = heldFor(1_500);
 const LAPSED = { leftMs: 0, isEnded: false };
 
 /** What is known after these looks. */
@@ -14,7 +15,12 @@ function after(...looks: [at: number, state: typeof HELD][]): Sighting {
 
 describe('a lease that lapsed in sight of a steady judge', () => {
   // The last renewal was at 10,000, so the lease lapses at 11,500.
-  const seen = after([10_000, HELD], [11_600, LAPSED]);
+  const seen = after(
+    [10_000, HELD],
+    [10_600, heldFor(900)],
+    [11_100, heldFor(400)],
+    [11_600, LAPSED],
+  );
 
   it('is judged 300 ms after it lapsed, except for calls that may not be repeated', () => {
     expect(judgeLease(seen, 0, 11_600)).toEqual({ takes: 'none', againMs: 200 });
@@ -57,10 +63,20 @@ describe('a lease that is renewed again', () => {
   it('is not judged, and its next lapse counts from its beginning', () => {
     const back = after([1_000, HELD], [3_000, LAPSED], [3_100, HELD]);
     expect(judgeLease(back, 0, 3_200).takes).toBe('none');
-    const again = see(back, LAPSED, 5_000);
+    const last = see(see(back, heldFor(700), 3_900), heldFor(100), 4_500);
+    const again = see(last, LAPSED, 5_000);
     expect(again.lapsedAt).toBe(4_600);
     expect(judgeLease(again, 0, 4_899).takes).toBe('none');
     expect(judgeLease(again, 0, 5_000).takes).toBe('most');
+  });
+
+  it('counts as lapsed only since a look, if the one before was too long ago', () => {
+    // Its worker has renewed it in between, and stood still for a moment before the second look.
+    const late = after([1_000, HELD], [21_000, LAPSED]);
+    expect(judgeLease(late, 0, 21_000)).toEqual({ takes: 'none', againMs: LEASE_TIMES.graceMs });
+    expect(judgeLease(see(late, HELD, 21_100), 0, 21_100).takes).toBe('none');
+    // Two lapsed looks in a row stay one lapse, however far apart they are.
+    expect(judgeLease(see(late, LAPSED, 41_000), 0, 41_000).takes).toBe('all');
   });
 
   it('the next look comes when it could be judged', () => {

@@ -109,7 +109,7 @@ it('a worker that ends with attempts in progress says so', async () => {
   const { leases, lease } = open();
   await lease.hold(workOf('a')).registered;
   await lease.close();
-  expect(await leases.look('w')).toEqual({ leftMs: 0, isEnded: true });
+  expect(await leases.look('w')).toMatchObject({ leftMs: 0, isEnded: true });
   expect(await leases.work('w')).toEqual([workOf('a')]);
 });
 

@@ -31,6 +31,15 @@ it('cost is the sum of all replies, in dollars', () => {
   ]);
 });
 
+it('cost is the sum of all workers that share a meter', () => {
+  const { meter, samples } = createFakeMeter();
+  const usage = { inputTokens: 10, outputTokens: 5, costMicroUsd: 1_500 };
+  for (let worker = 0; worker < 2; worker += 1) {
+    createCoreMeter(meter)({ kind: 'tokens_used', ...MODEL, usage });
+  }
+  expect(samples.at(-1)).toBe('helix_cost_usd_total 0.003 {"agent":"guide","model":"gpt"}');
+});
+
 it('names beyond a hundred share one series', () => {
   const { meter, samples } = createFakeMeter();
   const count = createCoreMeter(meter);

@@ -1,0 +1,88 @@
+import { expect, it, jest } from '@jest/globals';
+import type { ApiClient } from '../../cli/api/client.js';
+import type { Cli } from '../../cli/cli.js';
+import { watchStates } from '../../cli/commands/run/follow.js';
+import { EXIT } from '../../cli/exit-codes.js';
+import { CliFailure } from '../../cli/failure.js';
+import { createProgram } from '../../cli/program.js';
+
+const away = (): CliFailure => new CliFailure('It is away.', EXIT.unavailable);
+
+/** The command line over an API that answers so. */
+async function run(args: string[], post: (path: string) => Promise<unknown>) {
+  const printed: string[] = [];
+  const noted: string[] = [];
+  let exitCode: number = EXIT.done;
+  const cli = {
+    env: {},
+    now: () => 0,
+    connect: () => ({ post }) as unknown as ApiClient,
+    exitWith: (code: number) => (exitCode = code),
+    terminal: {
+      print: (text: string) => printed.push(text),
+      note: (text: string) => noted.push(text),
+    },
+  } as unknown as Cli;
+  await createProgram(cli, { version: '0' }).parseAsync(args, { from: 'user' });
+  return { outcomes: JSON.parse(printed.join('\n')) as object[], noted, exitCode };
+}
+
+it('an act on many runs that breaks off says what was done', async () => {
+  const asked: string[] = [];
+  const post = async (path: string): Promise<unknown> => {
+    asked.push(path);
+    if (path.includes('/r2/')) throw new CliFailure('No.', EXIT.failed, 'run_ended');
+    if (path.includes('/r3/')) throw away();
+    return Promise.resolve({ result: 'stopped' });
+  };
+  const args = ['run', 'stop', 'r1', 'r2', 'r3', 'r4', 'r5', '-o', 'json'];
+  const { outcomes, noted, exitCode } = await run(args, post);
+  expect(outcomes).toEqual([
+    { runId: 'r1', outcome: 'stopped' },
+    { runId: 'r2', outcome: 'No.', code: 'run_ended' },
+    { runId: 'r3', outcome: 'It is away.', code: 'unavailable' },
+  ]);
+  expect({ exitCode, asked: asked.length }).toEqual({ exitCode: 69, asked: 3 });
+  expect(noted).toEqual(['2 more runs were not tried.']);
+});
+
+it('an act on one run fails with the reason', async () => {
+  const post = () => Promise.reject(away());
+  await expect(run(['run', 'stop', 'r1', '-o', 'json'], post)).rejects.toThrow('It is away.');
+});
+
+/** States of a run whose looks end so; `undefined`: the server is away. */
+async function watch(looks: (string | undefined)[]): Promise<string[]> {
+  jest.useFakeTimers();
+  try {
+    const get = (): Promise<unknown> => {
+      const status = looks.shift();
+      return status === undefined ? Promise.reject(away()) : Promise.resolve({ status });
+    };
+    const seen: string[] = [];
+    const watching = (async () => {
+      for await (const { status } of watchStates({ get } as unknown as ApiClient, 'r1')) {
+        seen.push(status);
+      }
+    })();
+    watching.catch(() => seen.push('failed'));
+    await jest.advanceTimersByTimeAsync(60_000);
+    return seen;
+  } finally {
+    jest.useRealTimers();
+  }
+}
+
+it('who watches a run does not notice that a server is replaced', async () => {
+  const gone = Array.from({ length: 5 }, () => undefined);
+  expect(await watch(['running', ...gone, 'running', ...gone, 'completed'])).toEqual([
+    'running',
+    'completed',
+  ]);
+});
+
+it('a server that stays away, or was never there, is reported', async () => {
+  const gone = Array.from({ length: 6 }, () => undefined);
+  expect(await watch(['running', ...gone, 'completed'])).toEqual(['running', 'failed']);
+  expect(await watch([undefined, 'completed'])).toEqual(['failed']);
+});

@@ -1,0 +1,57 @@
+import { expect, it } from '@jest/globals';
+import type { RunEvent } from '../../../protocol/run-meter.js';
+import type { Leases } from '../../../stores/contract/leases.js';
+import { createMemoryStores } from '../../../stores/memory/index.js';
+import { beginLease, createLease } from '../../../worker/lease/lease-worker.js';
+import { until } from '../../support/until.js';
+
+const logger = { info: () => undefined, warn: () => undefined };
+
+function open() {
+  const { leases } = createMemoryStores().store;
+  if (leases === undefined) throw new Error('the store in memory has leases');
+  const deps = { id: 'w', leases, namespace: 'n', unansweredMs: undefined, logger };
+  const ours: Leases = leases.of('n');
+  return { deps, leases: ours };
+}
+
+it('a worker that never runs holds no lease', async () => {
+  const { deps, leases } = open();
+  const unused = createLease(deps);
+  await new Promise((resolve) => setImmediate(resolve));
+  expect(await leases.holders()).toEqual([]);
+  unused.lease.start();
+  await until('it runs', async () => (await leases.holders()).length > 0);
+  await unused.lease.close();
+  expect(await leases.holders()).toEqual([]);
+});
+
+it('a lease that has begun is returned once, also if its worker never runs', async () => {
+  const { deps, leases } = open();
+  const begun = beginLease(deps);
+  await until('it has begun', async () => (await leases.holders()).length > 0);
+  await begun.lease.close();
+  expect(await leases.holders()).toEqual([]);
+  await leases.renew('w', 60_000);
+  await begun.lease.close();
+  expect(await leases.holders()).toEqual(['w']);
+});
+
+it('a former process that left its lease behind has died, and counts once', async () => {
+  const { deps, leases } = open();
+  const work = { taskToken: 'a', workflowId: 'run:a', runId: 'a', token: 1, number: 1 };
+  for (const former of ['f', 'f.1']) await leases.renew(former, 60_000);
+  await leases.hold('f.1', { id: 'a', ...work });
+  // It was judged while it lived, and continued under another name.
+  await leases.judge('f', 1);
+  const begun = beginLease({ ...deps, replaces: 'f' });
+  const counted: RunEvent['kind'][] = [];
+  begun.countWith(({ kind }) => void counted.push(kind));
+  const life = new AbortController();
+  const judging = begun.judge(life.signal, () => Promise.resolve());
+  await until('all is taken', async () => (await leases.holders()).join() === 'w');
+  life.abort();
+  await judging;
+  await begun.lease.close();
+  expect(counted.sort()).toEqual(['attempt_taken_over', 'lease_judged']);
+});
