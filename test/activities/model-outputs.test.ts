@@ -20,7 +20,7 @@ const call: Row = {
 } as Row;
 
 /** The result as the model gets it. */
-async function told(toModelOutput: Word, result: ToolRow = row()): Promise<unknown> {
+async function worded(toModelOutput: Word, result: ToolRow = row()): Promise<unknown> {
   const rows = [call, result];
   const outputs = await toModelOutputs([toolWith(toModelOutput)], rows, signal);
   const content = toPrompt('', rows, outputs).at(-1)?.content;
@@ -39,18 +39,18 @@ describe('toModelOutput', () => {
       return { type: 'text', value: `${input.of} is ${output.name}` };
     };
     const result = row();
-    expect(await told(word, result)).toEqual({ type: 'text', value: 'ann is Ann' });
-    await told(word, result);
+    expect(await worded(word, result)).toEqual({ type: 'text', value: 'ann is Ann' });
+    await worded(word, result);
     expect(times).toBe(1);
   });
 
   it('what it leaves out stays out when a person has changed the input', async () => {
     const decision = { approved: true, at: 1, by: 'bob', input: { of: 'other' } };
-    const text = await told(named, row({ decision }));
+    const text = await worded(named, row({ decision }));
     expect(text).toEqual({ type: 'text', value: expect.stringMatching(/bob[^]*other[^]*Ann$/) });
     expect(JSON.stringify(text)).not.toContain('secret');
     const picture = () => ({ type: 'content', value: [{ type: 'text', text: 'a picture' }] });
-    expect(await told(picture, row({ decision }))).toMatchObject({
+    expect(await worded(picture, row({ decision }))).toMatchObject({
       type: 'content',
       value: [{ text: expect.stringContaining('bob') }, { text: 'a picture' }],
     });
@@ -69,7 +69,7 @@ describe('toModelOutput', () => {
       () => ({ type: 'content', value: [{ type: 'image-file-id' }] }),
     ],
   ])('one that %s hides the result, and the model is informed', async (_what, word) => {
-    const output = await told(word);
+    const output = await worded(word);
     expect(output).toMatchObject({ type: 'error-text' });
     expect(JSON.stringify(output)).not.toContain('secret');
     expect(JSON.stringify(output).length).toBeLessThan(1_000);
@@ -86,14 +86,14 @@ describe('toModelOutput', () => {
     const first = toModelOutputs([toolWith(word)], [call, result], controller.signal);
     controller.abort();
     await expect(first).rejects.toThrow();
-    expect(await told(word, result)).toEqual({ type: 'text', value: 'there' });
+    expect(await worded(word, result)).toEqual({ type: 'text', value: 'there' });
   });
 
   it('errors and denials are worded by the runtime', async () => {
-    expect(await told(named, row({ output: undefined, error: 'no' }))).toEqual({
+    expect(await worded(named, row({ output: undefined, error: 'no' }))).toEqual({
       ...{ type: 'error-text', value: 'no' },
     });
-    expect(await told(named, row({ output: undefined, denied: true }))).toMatchObject({
+    expect(await worded(named, row({ output: undefined, denied: true }))).toMatchObject({
       type: 'execution-denied',
     });
   });
