@@ -47,9 +47,13 @@ export async function answer(
     source === 'approval'
       ? driver.settleCall({
           ...{ source, ...call, decision: { approved: true, at: Date.now() } },
+          permitted: true,
           chunks: [approvalResponse(scene)],
         })
-      : driver.settleCall({ source, ...call, row, chunks: [toolEnd(toolOf(scene, 1), row)] });
+      : driver.settleCall({
+          ...{ source, ...call, row, permitted: true },
+          chunks: [toolEnd(toolOf(scene, 1), row)],
+        });
   must(await result, 'stored');
 }
 

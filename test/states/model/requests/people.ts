@@ -26,7 +26,7 @@ export function answer(id: string, approved: boolean, clock: Clock): Request {
   const name = approved ? 'approve' : 'deny';
   return settle(name, id, clock, ({ agent, call }) => {
     const given = { kind: 'approval-response', ...of(id), approved } as const;
-    return toAnswerInput(given, agent, call, { now: timeAt(clock) });
+    return toAnswerInput(given, agent, call, { now: timeAt(clock), permitted: true });
   });
 }
 
@@ -34,7 +34,7 @@ export function answer(id: string, approved: boolean, clock: Clock): Request {
 export function result(id: string, clock: Clock): Request {
   return settle('result of', id, clock, ({ agent, call }) => {
     const given = { kind: 'client-tool-result', ...of(id), result: 'seen' } as const;
-    return toAnswerInput(given, agent, call, { now: timeAt(clock) });
+    return toAnswerInput(given, agent, call, { now: timeAt(clock), permitted: true });
   });
 }
 
