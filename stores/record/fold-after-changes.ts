@@ -1,5 +1,5 @@
-import { rootOf } from '../../protocol/ids.js';
 import type { Store } from '../contract/store.js';
+import { oneAtATime } from './one-at-a-time.js';
 
 export interface FoldLogger {
   warn: (fields: object, message: string) => void;
@@ -11,7 +11,14 @@ export interface FoldLogger {
  * those who look through an owner's conversations.
  */
 export function foldAfterChanges(store: Store, logger: FoldLogger): Store {
-  const fold = createFolding(store, logger);
+  const { owners } = store;
+  const fold = oneAtATime(
+    (sessionId) => owners.fold(sessionId),
+    (error, sessionId) => {
+      const fields = { err: error, sessionId };
+      logger.warn(fields, 'what a conversation counts for was not brought up to date');
+    },
+  );
 
   function after<Input, Result>(
     change: (input: Input) => Promise<Result>,
@@ -49,42 +56,5 @@ export function foldAfterChanges(store: Store, logger: FoldLogger): Store {
       edit: after(queue.edit, ({ sessionId }) => sessionId),
       remove: after(queue.remove, ({ sessionId }) => sessionId),
     },
-  };
-}
-
-/** One fold of a session at a time; what changes meanwhile is folded behind it, once. */
-function createFolding(
-  { owners }: Pick<Store, 'owners'>,
-  logger: FoldLogger,
-): (sessionId: string) => void {
-  const underWay = new Map<string, { changes: number }>();
-
-  async function fold(sessionId: string, state: { changes: number }): Promise<void> {
-    try {
-      let folded: number;
-      do {
-        folded = state.changes;
-        await owners.fold(sessionId);
-      } while (folded !== state.changes);
-    } catch (error) {
-      logger.warn(
-        { err: error, sessionId },
-        'what a conversation counts for was not brought up to date',
-      );
-    } finally {
-      underWay.delete(sessionId);
-    }
-  }
-
-  return (changed) => {
-    const sessionId = rootOf(changed);
-    const running = underWay.get(sessionId);
-    if (running !== undefined) {
-      running.changes += 1;
-      return;
-    }
-    const state = { changes: 0 };
-    underWay.set(sessionId, state);
-    void fold(sessionId, state);
   };
 }

@@ -1,6 +1,6 @@
-import { rootOf } from '../../protocol/ids.js';
 import type { Act, AuditEntry } from '../contract/audit.js';
 import type { Store } from '../contract/store.js';
+import { oneAtATime } from './one-at-a-time.js';
 
 export interface AuditLogger {
   info?: ((fields: object, message: string) => void) | undefined;
@@ -13,7 +13,15 @@ export interface AuditLogger {
  * as due before the act.
  */
 export function relayAfterActs(store: Store, logger: AuditLogger): Store {
-  const relay = createRelaying(store, logger);
+  const { audit } = store;
+  const relay = oneAtATime(
+    async (sessionId) => {
+      logEntries(logger, await audit.relay(sessionId));
+    },
+    (error, sessionId) => {
+      logger.warn({ err: error, sessionId }, 'acts were not relayed to the audit trail yet');
+    },
+  );
 
   function after<Input extends { sessionId: string; act?: Act }, Result>(
     change: (input: Input) => Promise<Result>,
@@ -48,40 +56,6 @@ export function relayAfterActs(store: Store, logger: AuditLogger): Store {
         return result;
       },
     },
-  };
-}
-
-/** One relay of a session at a time; what is done meanwhile is relayed behind it, once. */
-function createRelaying(
-  { audit }: Pick<Store, 'audit'>,
-  logger: AuditLogger,
-): (sessionId: string) => void {
-  const underWay = new Map<string, { acts: number }>();
-
-  async function relay(sessionId: string, state: { acts: number }): Promise<void> {
-    try {
-      let relayed: number;
-      do {
-        relayed = state.acts;
-        logEntries(logger, await audit.relay(sessionId));
-      } while (relayed !== state.acts);
-    } catch (error) {
-      logger.warn({ err: error, sessionId }, 'acts were not relayed to the audit trail yet');
-    } finally {
-      underWay.delete(sessionId);
-    }
-  }
-
-  return (changed) => {
-    const sessionId = rootOf(changed);
-    const running = underWay.get(sessionId);
-    if (running !== undefined) {
-      running.acts += 1;
-      return;
-    }
-    const state = { acts: 0 };
-    underWay.set(sessionId, state);
-    void relay(sessionId, state);
   };
 }
 

@@ -1,7 +1,7 @@
 /** One scrape of an endpoint in Prometheus' text format. */
 export interface Scrape {
   text: string;
-  /** Sums the samples of a name whose labels have these values; undefined if there is none. */
+  /** Sums the samples of a name whose labels have these values; undefined without such samples. */
   sum: (name: string, labels?: Record<string, string>) => number | undefined;
   /** Every series, without its value. */
   series: string[];

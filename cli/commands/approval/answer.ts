@@ -48,7 +48,7 @@ export function createAnswerCommand(cli: Cli): Command {
     .description("Give the result of a call that a page should have carried out (a client's tool).")
     .argument(...CALL)
     .option('--result <json>', 'the result; @file reads it from a file', parseText)
-    .option('--error <text>', 'why there is none', parseText)
+    .option('--error <text>', 'why there is no result', parseText)
     .addOption(reasonOption())
     .action(async (call: string, { result, error, reason }: AnswerOptions, self: Command) => {
       if ((result === undefined) === (error === undefined)) {
