@@ -21,10 +21,12 @@ export const WORKER_SETTINGS = {
 const MODEL_SLOTS = 300;
 
 const WORKER_SLOTS = {
-  // Workflow code runs on one thread, so more concurrent tasks would time out while they wait for
-  // it. Tasks that are not taken wait on the server, where no time-out runs.
-  maxConcurrentWorkflowTaskExecutions: 8,
-  maxConcurrentActivityTaskPolls: 10,
+  // Workflow code runs on one thread, so many more concurrent tasks would time out while they wait
+  // for it; tasks that are not taken wait on the server, where no time-out runs. A task holds
+  // its slot until the server has its result: with 8 slots, new runs waited for a busy server.
+  maxConcurrentWorkflowTaskExecutions: 40,
+  // Each open poll of a worker that is killed can take one activity with it.
+  maxConcurrentActivityTaskPolls: 5,
   maxConcurrentWorkflowTaskPolls: 10,
   // By default only a fifth of the polls are for new runs, which then wait behind many others.
   nonStickyToStickyPollRatio: 0.5,
