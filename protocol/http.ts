@@ -160,7 +160,10 @@ export const WaitingQuery = z.object({
 export type WaitingQuery = z.infer<typeof WaitingQuery>;
 
 /** A page of the caller's conversations; 20 per page unless `limit` is given. */
-export const ConversationsQuery = WaitingQuery;
+export const ConversationsQuery = WaitingQuery.extend({
+  /** Only those whose title contains this text, in upper or lower case. */
+  q: z.string().max(LIMITS.idChars).optional(),
+});
 export type ConversationsQuery = z.infer<typeof ConversationsQuery>;
 
 /** The queued message to remove; absent: all of them. */

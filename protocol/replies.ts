@@ -93,9 +93,11 @@ export const Conversations = z.object({
       updatedAt: ms,
       /** Status of the newest run. */
       status: RunStatus,
+      /** Number of open questions to people. */
+      waiting: z.number(),
     }),
   ),
-  /** Cursor of the next page; absent on the last page. */
+  /** Cursor of the next page; absent on the last page. A page of a search may be short before that. */
   cursor: z.string().optional(),
 });
 export type Conversations = z.infer<typeof Conversations>;

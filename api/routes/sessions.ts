@@ -9,7 +9,9 @@ import {
 } from '../../ai-sdk/index.js';
 import { ConversationsQuery, SessionPath, WaitingQuery } from '../../protocol/http.js';
 import { toShownSessionId } from '../../protocol/ids.js';
+import { isTerminal } from '../../protocol/run.js';
 import { Conversations, SessionPending, WaitingSessions } from '../../protocol/replies.js';
+import type { Conversation } from '../../stores/contract/owners.js';
 import type { SessionCalls } from '../../stores/contract/sessions.js';
 import type { WaitingSession } from '../../stores/contract/waiting.js';
 import type { RouteDeps } from '../deps.js';
@@ -31,11 +33,18 @@ export const SESSIONS_ROUTES: readonly Route[] = [
     },
     handle: async ({ deps, response, query, caller }) => {
       const owner = { owner: caller.userId, tenant: caller.tenantId };
-      const { conversations, ...page } = await deps.stateStore.owners.page(owner, query);
-      const shown = conversations.map((each) => ({
-        ...each,
-        sessionId: toShownSessionId(each.sessionId),
-      }));
+      const { q: search, ...at } = query;
+      const { conversations, ...page } = await deps.stateStore.owners.page(owner, {
+        ...at,
+        search,
+      });
+      const shown = await Promise.all(
+        conversations.map(async (each) => ({
+          ...each,
+          sessionId: toShownSessionId(each.sessionId),
+          waiting: await countWaiting(deps, each),
+        })),
+      );
       response
         .set('cache-control', 'no-store')
         .json({ ...page, conversations: shown } satisfies Conversations);
@@ -89,6 +98,16 @@ export const SESSIONS_ROUTES: readonly Route[] = [
     },
   }),
 ];
+
+/** The number of open questions to people; a run that has ended asks nothing. */
+async function countWaiting(
+  { stateStore: store }: RouteDeps,
+  { sessionId, status }: Conversation,
+): Promise<number> {
+  if (isTerminal(status)) return 0;
+  const found = await store.sessions.withCalls(sessionId);
+  return found === undefined ? 0 : toPendingQuestions(found.openCalls).length;
+}
 
 /** A person who decides must see everything that the model saw. */
 async function readHidden(

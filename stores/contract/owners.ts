@@ -20,7 +20,8 @@ export interface Owners {
   usage: (owner: SessionOwner) => Promise<OwnerCounts>;
   /**
    * Conversations of one user, most recently changed first. Conversations that change while pages
-   * are read may be missing or appear twice.
+   * are read may be missing or appear twice. A page of a search may be short, or empty, and have a
+   * cursor all the same: the work for one page is bounded.
    *
    * @throws HelixError `validation_error` if the cursor cannot be parsed
    */
@@ -75,6 +76,8 @@ export interface ConversationPageOptions {
   limit: number;
   /** Cursor from the previous page. */
   cursor?: string;
+  /** Only conversations whose title contains this text, in upper or lower case. */
+  search?: string;
 }
 
 export interface Conversation {

@@ -1,12 +1,11 @@
 import { rootOf } from '../../protocol/ids.js';
-import type { Conversation, OwnerCounts, Owners, ReserveInput } from '../contract/owners.js';
+import type { OwnerCounts, Owners, ReserveInput } from '../contract/owners.js';
 import type { Sessions } from '../contract/sessions.js';
 import type { SessionOwner } from '../contract/waiting.js';
-import { titleOf } from '../record/conversation-title.js';
-import { formatCursor, parseCursor } from '../record/list-cursor.js';
 import { COUNTED } from '../transitions/lib/owner.js';
 import { formatOwner, isSame, parseOwner, STANDING, toCharged, type Charged } from './charged.js';
 import type { RedisContext } from './context.js';
+import { createConversationPages } from './conversation-pages.js';
 import { callRedis } from './errors.js';
 import { recount } from './recount.js';
 import { readUsageBelow } from './usage-below.js';
@@ -22,10 +21,6 @@ const MOST_AT_WORK = 100;
 /** The conversations of each owner are repaired this often. */
 const REPAIR_MS = 60 * 60 * 1000;
 const REPAIR_PAGE = 100;
-/** Maximum number of entries examined for one page; stale entries are removed while reading. */
-const MOST_LOOKS = 500;
-/** Number of rows searched for the title of a conversation without one. */
-const TITLE_ROWS = 5;
 
 export interface OwnersIndex extends Owners {
   /**
@@ -111,13 +106,7 @@ export function createOwners(context: RedisContext, readRows: Sessions['rows']):
     return transitions.runOfOwner('reserve', whose, request, title);
   }
 
-  async function titlesOf(owner: SessionOwner, ids: readonly string[]): Promise<string[]> {
-    if (ids.length === 0) return [];
-    const stored = await callRedis(redis.hmget(keys.owner(owner).titles, ...ids));
-    return Promise.all(
-      ids.map(async (id, at) => stored[at] ?? titleOf(await readRows(id, 0, TITLE_ROWS))),
-    );
-  }
+  const readConversations = createConversationPages(context, { read, fold, readRows });
 
   return {
     reserve: async (input) => {
@@ -142,27 +131,7 @@ export function createOwners(context: RedisContext, readRows: Sessions['rows']):
       const counts = COUNTED.map((what, at) => [what, Number(values[at] ?? 0)]);
       return Object.fromEntries(counts) as OwnerCounts;
     },
-    page: async (owner, { limit, cursor }) => {
-      const { sessions } = keys.owner(owner);
-      const start = cursor === undefined ? undefined : parseCursor(cursor);
-      let last = start && { member: start.sessionId, score: -start.at };
-      const found: Omit<Conversation, 'title'>[] = [];
-      for (let looks = 0; found.length < limit && looks < MOST_LOOKS;) {
-        const listed = await nextInOrder(redis, sessions, last, limit - found.length);
-        if (listed.length === 0) break;
-        looks += listed.length;
-        last = listed.at(-1);
-        found.push(...(await Promise.all(listed.map((entry) => look(owner, entry)))).flat());
-      }
-      const ids = found.map(({ sessionId }) => sessionId);
-      const titles = await titlesOf(owner, ids);
-      const isLast = (await nextInOrder(redis, sessions, last, 1)).length === 0;
-      return {
-        conversations: found.map((each, at) => ({ ...each, title: titles[at] ?? '' })),
-        ...(last &&
-          !isLast && { cursor: formatCursor({ sessionId: last.member, at: -last.score }) }),
-      };
-    },
+    page: readConversations,
     take: async (limit, forMs) => {
       const due = await callRedis(
         redis.zrangebyscore(keys.ownersIndex, '-inf', now(), 'LIMIT', 0, limit),
@@ -187,18 +156,4 @@ export function createOwners(context: RedisContext, readRows: Sessions['rows']):
       if (left[0] == null) await callRedis(redis.zrem(keys.ownersIndex, formatOwner(owner)));
     },
   };
-
-  /** Empty if the session no longer exists; it is then removed from the list. */
-  async function look(
-    owner: SessionOwner,
-    { member: sessionId }: ScoredMember,
-  ): Promise<Omit<Conversation, 'title'>[]> {
-    const found = await read(sessionId);
-    if (found === undefined || !isSame(found.owner, owner)) {
-      await fold(sessionId, owner);
-      return [];
-    }
-    const { agent, status, standing } = found;
-    return [{ sessionId, agent, status, updatedAt: standing.updated }];
-  }
 }

@@ -3,7 +3,7 @@ import { toStoredSessionId } from '../../ai-sdk/index.js';
 import type { Conversations, ProblemBody } from '../../protocol/http.js';
 import { createMemoryStores, type MemoryStores } from '../../stores/memory/index.js';
 import { createFakeRuntime } from '../support/fake-runtime.js';
-import { drive, newSessionId, userMessage } from '../support/session-driver.js';
+import { drive, newCall, newSessionId, userMessage } from '../support/session-driver.js';
 import { startApi, type ApiServer } from './api-server.js';
 
 let stores: MemoryStores;
@@ -64,6 +64,7 @@ describe('GET /api/conversations', () => {
           agent: 'tester',
           status: 'starting',
           updatedAt: (await stores.store.sessions.read(id))?.updatedAt,
+          waiting: 0,
         },
       ],
     });
@@ -92,6 +93,29 @@ describe('GET /api/conversations', () => {
     expect(second.cursor).toBeUndefined();
     const seen = [...first.conversations, ...second.conversations];
     expect(seen.map(({ sessionId }) => sessionId).sort()).toEqual(all.sort());
+  });
+
+  it('the list finds titles, of the caller alone', async () => {
+    const id = await newConversation('Where is my parcel?', 'ann');
+    await newConversation('The weather', 'ann');
+    await newConversation('Another parcel', 'bob');
+    const found = await list('ann', '?q=PARCEL');
+    expect(found.conversations.map(({ sessionId }) => sessionId)).toEqual([id]);
+    expect(await list('ann', '?q=nothing')).toEqual({ conversations: [] });
+    expect(await refused('ann', `?q=${'x'.repeat(257)}`)).toEqual([400, 'validation_error']);
+  });
+
+  it('the list counts the open questions of each conversation', async () => {
+    const id = await newConversation('Charge me', 'ann');
+    const session = drive(stores, id);
+    const { runId = '' } = (await stores.store.sessions.read(id)) ?? {};
+    await session.ask(runId, 1, [newCall('c1', 'approval'), newCall('c2', 'client')]);
+    const shown = async () => (await list('ann')).conversations[0];
+    expect(await shown()).toMatchObject({ status: 'waiting_approval', waiting: 2 });
+    await session.decide(runId, 'c1', true);
+    expect(await shown()).toMatchObject({ waiting: 1 });
+    await session.answer(runId, 'c2', { output: 'here' });
+    expect(await shown()).toMatchObject({ waiting: 0 });
   });
 
   it.each(['?limit=0', '?limit=101', '?limit=x', '?cursor=%00', '?limit=1&limit=2'])(

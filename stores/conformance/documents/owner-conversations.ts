@@ -57,6 +57,28 @@ export function ownerConversationCases({ describe, it }: Suite): void {
       equal([...seen].sort(), [...ids].sort());
     });
 
+    it('a search finds titles in upper and lower case, page by page', async (setup) => {
+      const owner = newOwner();
+      const titles = ['Refund of order 7', 'The weather', 'a refund again', 'REFUND?', 'refun'];
+      for (const title of titles) await newSession(setup, owner, title);
+      const found = async (search: string): Promise<string[]> => {
+        const seen: string[] = [];
+        let cursor: string | undefined;
+        do {
+          const options = { limit: 2, search, ...(cursor !== undefined && { cursor }) };
+          const page = await setup.store.owners.page(owner, options);
+          equal(page.conversations.length > 2, false, 'a page has no more than was asked for');
+          seen.push(...page.conversations.map(({ title }) => title));
+          cursor = page.cursor;
+        } while (cursor !== undefined);
+        return seen.sort();
+      };
+      equal(await found('refund'), ['REFUND?', 'Refund of order 7', 'a refund again']);
+      equal(await found('weather'), ['The weather']);
+      equal(await found('.*'), []);
+      equal(await found(''), [...titles].sort());
+    });
+
     it('an erased conversation is neither listed nor counted', async (setup) => {
       const owner = newOwner();
       const [erased, stays] = [await newSession(setup, owner), await newSession(setup, owner)];
