@@ -1,5 +1,6 @@
 import type { Info } from '@temporalio/activity';
 import type { LeaseRef } from '../protocol/activities.js';
+import { attemptIdOf } from '../protocol/ids.js';
 import type { HeldWork } from '../stores/contract/leases.js';
 
 /** The lease of the worker process that carries attempts out. */
@@ -68,7 +69,7 @@ export function holdAttempt(lease: Lease | undefined, ref: LeaseRef, info: Info)
   if (lease === undefined || ref.isLeased !== true || workflowExecution === undefined)
     return NOT_HELD;
   const { workflowId, runId } = workflowExecution;
-  const id = `${runId}:${activityId}:${String(attempt)}`;
+  const id = attemptIdOf(runId, activityId, attempt);
   const [token, number] = [tokenOf(info, ref), numberOf(info, ref)];
   return lease.hold({ id, taskToken, workflowId, runId, token, number });
 }

@@ -32,6 +32,7 @@ import { unlisted, type RunList } from './run-list.js';
 import { isRefusedForGood, type RunWorkflows } from './run-workflows.js';
 import type { ExecuteInput, Runs } from './runs.js';
 import { createSweepSession } from './sweep-session.js';
+import { createFindUnseen } from './unseen-attempts.js';
 
 /** A stop that no writer has confirmed after this long is carried out without it. */
 const STOP_CONFIRM_MS = 2_000;
@@ -159,8 +160,10 @@ export function createRuns(deps: RunsDeps): Runs {
   const ends = { endLost, endUnstarted, enforceStop };
   const upkeep = { startRun: restart, wake, ...ends, startNext, expireCalls };
   const { startWithinMs = LIMITS.startWithinMs } = deps;
+  const leases = store.leases?.of(workflows.namespace);
+  const findUnseen = leases && createFindUnseen({ leases, workflows, meter, logger });
   const sweepSession = createSweepSession({
-    ...{ store, workflows, ...upkeep, startWithinMs },
+    ...{ store, workflows, ...upkeep, startWithinMs, findUnseen },
     ...{ meter, logger },
   });
 

@@ -1,11 +1,12 @@
 import {
+  ActivityNotFoundError,
   WorkflowExecutionAlreadyStartedError,
   type Client,
   type Connection,
 } from '@temporalio/client';
-import { WorkflowNotFoundError } from '@temporalio/common';
+import { ApplicationFailure, WorkflowNotFoundError } from '@temporalio/common';
 import { HelixError } from '../protocol/errors.js';
-import { workflowIdOf } from '../protocol/ids.js';
+import { runOfWorkflow, workflowIdOf } from '../protocol/ids.js';
 import type { AnswerSignal, RunInput, StopSignal } from '../protocol/run.js';
 import { SIGNALS, WORKFLOW_TASK_TIMEOUT_MS, WORKFLOW_TYPE } from '../protocol/temporal-names.js';
 import { withTimeout } from '../protocol/time.js';
@@ -13,9 +14,12 @@ import type { Store } from '../stores/contract/store.js';
 import { eraseWorkflows, type ErasedWorkflows, type RunsOfSession } from './erase-workflows.js';
 import { toAttributes, type RunLabels } from './search-attributes.js';
 import { resetStickyQueue } from './sticky-queue.js';
-
-/** What Temporal knows of a run. */
-export type WorkflowState = 'running' | 'closed' | 'unknown';
+import {
+  toLook,
+  type StartedAttempt,
+  type WorkflowLook,
+  type WorkflowState,
+} from './workflow-look.js';
 
 /** The runs' workflows: starts, signals and reads them. Every call is bounded in time. */
 export interface RunWorkflows {
@@ -28,6 +32,9 @@ export interface RunWorkflows {
   /** Harmless when it has closed, or was never started. */
   stop: (runId: string, signal: StopSignal) => Promise<void>;
   state: (runId: string) => Promise<WorkflowState>;
+  look: (runId: string) => Promise<WorkflowLook>;
+  /** Has Temporal begin another attempt; harmless when this one has ended. */
+  retry: (attempt: StartedAttempt) => Promise<void>;
   /** Runs whose workflows did not complete but were closed, since a time in ms since the epoch. */
   closedSince: (since: number) => Promise<string[]>;
   /** Deletes the workflows of a conversation and their histories; what still runs is terminated. */
@@ -89,6 +96,15 @@ export function createRunWorkflows(
     }
   }
 
+  async function look(runId: string): Promise<WorkflowLook> {
+    try {
+      return toLook(await call(() => client.workflow.getHandle(workflowIdOf(runId)).describe()));
+    } catch (error) {
+      if (!(error instanceof WorkflowNotFoundError)) throw error;
+      return { state: 'unknown', started: [], children: [] };
+    }
+  }
+
   return {
     fleet: `${namespace}/${taskQueue}`,
     namespace,
@@ -111,15 +127,13 @@ export function createRunWorkflows(
         if (!(error instanceof WorkflowNotFoundError)) throw error;
       }
     },
-    state: async (runId) => {
+    state: async (runId) => (await look(runId)).state,
+    look,
+    retry: async ({ workflowId, runId, activityId }) => {
       try {
-        const { status } = await call(() =>
-          client.workflow.getHandle(workflowIdOf(runId)).describe(),
-        );
-        return status.name === 'RUNNING' || status.name === 'PAUSED' ? 'running' : 'closed';
+        await call(() => client.activity.fail({ workflowId, runId, activityId }, UNSEEN));
       } catch (error) {
-        if (error instanceof WorkflowNotFoundError) return 'unknown';
-        throw error;
+        if (!(error instanceof ActivityNotFoundError)) throw error;
       }
     },
     erase: (sessionId, runs) =>
@@ -130,7 +144,8 @@ export function createRunWorkflows(
         for await (const { workflowId } of client.workflow.list({
           query: toClosedQuery(taskQueue, since),
         })) {
-          if (workflowId.startsWith(PREFIX)) runIds.push(workflowId.slice(PREFIX.length));
+          const runId = runOfWorkflow(workflowId);
+          if (runId !== undefined) runIds.push(runId);
           if (runIds.length >= MOST_LISTED) break;
         }
         return runIds;
@@ -138,7 +153,12 @@ export function createRunWorkflows(
   };
 }
 
-const PREFIX = workflowIdOf('');
+/** No attempt of a worker ends like this, so that its workflow need not know of it. */
+const UNSEEN = ApplicationFailure.create({
+  message: 'no worker has this attempt',
+  type: 'AttemptUnseen',
+  nextRetryDelay: 1,
+});
 
 /** A workflow that completed has ended its run before. */
 function toClosedQuery(taskQueue: string, since: number): string {

@@ -4,11 +4,15 @@ import type { RunMeter } from '../protocol/run-meter.js';
 import type { SessionRecord } from '../stores/contract/sessions.js';
 import type { Store } from '../stores/contract/store.js';
 import type { StartNext } from '../stores/record/start-next.js';
-import type { RunWorkflows, WorkflowState } from './run-workflows.js';
+import type { RunWorkflows } from './run-workflows.js';
+import type { FindUnseen } from './unseen-attempts.js';
+import type { WorkflowLook, WorkflowState } from './workflow-look.js';
 
 export interface SweepSessionDeps {
   store: Pick<Store, 'sessions' | 'waiting'>;
-  workflows: Pick<RunWorkflows, 'state' | 'stop'>;
+  workflows: Pick<RunWorkflows, 'look' | 'stop'>;
+  /** Absent where workers have no leases. */
+  findUnseen: FindUnseen | undefined;
   startRun: (record: SessionRecord) => Promise<void>;
   wake: (record: SessionRecord, resume: Resumption) => Promise<void>;
   endLost: (record: SessionRecord) => Promise<void>;
@@ -67,12 +71,12 @@ export function createSweepSession(
   }
 
   /** A run that was not started in time ends, even while Temporal cannot be reached. */
-  async function stateOf(record: SessionRecord): Promise<WorkflowState> {
+  async function lookAt(record: SessionRecord): Promise<WorkflowLook> {
     try {
-      return await workflows.state(record.runId);
+      return await workflows.look(record.runId);
     } catch (error) {
       const isAway = HelixError.isInstance(error) && error.code === 'unavailable';
-      if (isAway && decide(record, 'unknown') === 'give_up') return 'unknown';
+      if (isAway && decide(record, 'unknown') === 'give_up') return NOTHING;
       throw error;
     }
   }
@@ -129,7 +133,9 @@ export function createSweepSession(
     if (first !== 'look') return act(first, record, budget);
     if (budget.looks <= 0) return { kind: 'active', againMs: untilNextTry(record) };
     budget.looks -= 1;
-    const state = await stateOf(record);
+    const look = await lookAt(record);
+    const { state } = look;
+    if (state === 'running') deps.findUnseen?.(record.runId, look, budget);
     // The run may have ended during the request to Temporal.
     const current = await store.sessions.read(sessionId);
     if (current?.runId !== record.runId) return again;
@@ -151,6 +157,8 @@ function toUnchanged(record: SessionRecord): SweptSession {
 function untilNextTry({ runStartedAt }: SessionRecord): number {
   return Math.min(Math.max((Date.now() - runStartedAt) / 4, AGAIN_MS), UNSTARTED_MS);
 }
+
+const NOTHING: WorkflowLook = { state: 'unknown', started: [], children: [] };
 
 /** What a sweep finds of sessions that need nothing. */
 const UNREMARKABLE = new Set<SweepDecision>(['forget', 'nothing', 'look']);

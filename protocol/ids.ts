@@ -69,6 +69,17 @@ export function workflowIdOf(runId: string): string {
   return `run:${runId}`;
 }
 
+/** The run of such a workflow; undefined for another workflow. */
+export function runOfWorkflow(workflowId: string): string | undefined {
+  const prefix = workflowIdOf('');
+  return workflowId.startsWith(prefix) ? workflowId.slice(prefix.length) : undefined;
+}
+
+/** Names an attempt of an activity, unique among all attempts. */
+export function attemptIdOf(executionId: string, activityId: string, attempt: number): string {
+  return `${executionId}:${activityId}:${String(attempt)}`;
+}
+
 /** Number of a run within its session, from 1; 0 for a malformed id. */
 export function runNumberOf(runId: string): number {
   return Number(/:(\d+)-[^:]*$/.exec(runId)?.[1] ?? 0);

@@ -1,3 +1,5 @@
+import type { RunActivities } from './activities.js';
+
 /** Names that Temporal sees. Plain constants, shared by workflow code, workers and clients. */
 export const WORKFLOW_TYPE = 'agentRun';
 
@@ -12,6 +14,13 @@ export const DEFAULT_TASK_QUEUE = 'agent-runs';
 export function toolQueueOf(taskQueue: string): string {
   return `${taskQueue}-tools`;
 }
+
+/** Activities whose attempts are registered under the lease of their worker. */
+export const LEASED_ACTIVITIES: ReadonlySet<string> = new Set<keyof RunActivities>([
+  'modelStep',
+  'toolCall',
+  'leg',
+]);
 
 export const SIGNALS = {
   answer: 'answer',

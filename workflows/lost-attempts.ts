@@ -2,10 +2,10 @@ import type { LeaseRef, LostAttempt } from '../protocol/activities.js';
 import type { RunInput } from '../protocol/run.js';
 
 /**
- * Where workers hold leases, heartbeats are only a backstop: for a worker that dies after it got an
- * attempt and before it has registered it.
+ * Where workers hold leases, heartbeats are only a backstop: what a lease does not know of, the sweeper
+ * finds.
  */
-const LEASED = { heartbeatTimeout: '30s' } as const;
+const LEASED = { heartbeatTimeout: '90s' } as const;
 
 /**
  * Schedules an activity, and again for as long as its attempt is lost with its worker. Redis decides

@@ -2,8 +2,64 @@
 const OUTAGE = 'test/executor/outage.test.ts';
 const ATTRIBUTES = 'test/executor/search-attributes.test.ts';
 const SWEEP = 'test/executor/sweep.test.ts';
+const UNSEEN = 'test/executor/find-unseen.test.ts';
 
 export const executor = [
+  {
+    defence: 'Sweep: an attempt that Temporal gave away and no worker has is begun again',
+    file: 'executor/sweep-session.ts',
+    edits: [["if (state === 'running') deps.findUnseen?.(record.runId, look, budget);", '']],
+    suite: 'test/executor/unseen-attempts.test.ts',
+    test: 'an attempt that Temporal gave to a worker, which never registered it a model step is begun again',
+  },
+  {
+    defence: 'Sweep: so is the next one, if it is lost as well',
+    file: 'executor/unseen-attempts.ts',
+    edits: [
+      [
+        'sightings = see(await unseenOf(await workflows.look(runId)), sightings);\n      for',
+        'const next = see(await unseenOf(await workflows.look(runId)), sightings);\n      sightings = [];\n      for',
+      ],
+      ['of sightings)', 'of next)'],
+    ],
+    suite: UNSEEN,
+    test: 'an attempt that stays unregistered for the grace is begun again, and so is the next one',
+  },
+  {
+    defence: 'Sweep: an attempt that its worker has registered by now is left alone',
+    file: 'executor/unseen-attempts.ts',
+    edits: [['started.filter(({ id }) => !registered.has(id))', '[...started]']],
+    suite: UNSEEN,
+    test: 'one that is registered, then or by now, is left alone',
+  },
+  {
+    defence: 'Sweep: attempts of workers without leases are left alone while they send heartbeats',
+    file: 'executor/unseen-attempts.ts',
+    edits: [['last.attempt.heardAt !== attempt.heardAt', 'false']],
+    suite: UNSEEN,
+    test: 'one whose worker has no lease and sends heartbeats is left alone',
+  },
+  {
+    defence: 'Sweep: a worker without a lease has time for its heartbeats',
+    file: 'executor/unseen-attempts.ts',
+    edits: [['attempt.heardAt === 0 ? 1 : HEARD_ROUNDS', '1']],
+    suite: UNSEEN,
+    test: 'one whose worker is silent after its heartbeats waits for three times the grace',
+  },
+  {
+    defence: 'Sweep: lost attempts of sub-agents are found',
+    file: 'executor/unseen-attempts.ts',
+    edits: [['      findLater(child, await workflows.look(child), budget);\n', '']],
+    suite: UNSEEN,
+    test: 'sub-agents are looked at, at any depth and within the budget',
+  },
+  {
+    defence: 'Sweep: sub-agents are looked at within the budget of the sweep',
+    file: 'executor/unseen-attempts.ts',
+    edits: [['if (budget.looks <= 0) break;', '']],
+    suite: UNSEEN,
+    test: 'sub-agents are looked at, at any depth and within the budget',
+  },
   {
     defence: 'A run that writes nothing for long is reported as stalled',
     file: 'stores/record/stalled.ts',

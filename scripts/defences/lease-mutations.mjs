@@ -96,6 +96,13 @@ const judging = [
     test: 'the judge of leases two judges do not take over the same attempts',
   },
   {
+    defence: 'Leases: what is registered under any lease counts as registered',
+    file: 'stores/redis/leases.ts',
+    edits: [['works.some((work) => work[n] != null)', 'works[0]?.[n] != null']],
+    suite: 'test/stores/conformance/memory.test.ts',
+    test: "workers' leases what is registered is found under every lease, also under one that has lapsed",
+  },
+  {
     defence: 'Leases: an attempt stays registered until Temporal has answered',
     file: 'worker/lease/judge.ts',
     edits: [

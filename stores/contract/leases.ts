@@ -18,6 +18,8 @@ export interface Leases {
   /** Removes an entry; true if it existed. */
   release: (holder: string, workId: string) => Promise<boolean>;
   work: (holder: string) => Promise<HeldWork[]>;
+  /** Which of these entries are registered, under whatever lease. */
+  registered: (workIds: readonly string[]) => Promise<Set<string>>;
   /**
    * True if the caller alone may take over attempts of this holder for `forMs`. From then on the
    * holder learns from each renewal that its lease is over. A judge that dies is followed by

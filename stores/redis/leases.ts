@@ -68,6 +68,13 @@ export function createLeases(context: LeaseContext, thread?: LeaseThread, namesp
     },
     release: async (holder, id) => (await callRedis(redis.hdel(of(holder).work, id))) === 1,
     work: async (holder) => (await callRedis(redis.hvals(of(holder).work))).flatMap(toWork),
+    registered: async (ids) => {
+      const holders = await callRedis(redis.zrangebyscore(all, '-inf', '+inf'));
+      const works = await callRedis(
+        Promise.all(holders.map((holder) => redis.hmget(of(holder).work, ...ids))),
+      );
+      return new Set(ids.filter((_, n) => works.some((work) => work[n] != null)));
+    },
     judge: async (holder, forMs) => {
       const { judge, about } = of(holder);
       if ((await callRedis(redis.set(judge, '1', 'PX', forMs, 'NX'))) !== 'OK') return false;

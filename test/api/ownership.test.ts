@@ -44,6 +44,8 @@ beforeEach(async () => {
       answer: nothing,
       stop: nothing,
       state: async () => 'running',
+      look: async () => ({ state: 'running', started: [], children: [] }),
+      retry: nothing,
       closedSince: async () => [],
       erase: async () => ({ deleted: 0, unknown: [] }),
     },

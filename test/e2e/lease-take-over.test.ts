@@ -2,14 +2,17 @@ import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/glob
 import { newSessionId, startProduct, type Product } from '../support/product.js';
 import { printFigure } from '../support/print-figure.js';
 import { postMessage, type SseReader } from '../support/sse-reader.js';
+import { startTcpProxy } from '../support/tcp-proxy.js';
 import { until } from '../support/until.js';
 import { startFleet, type WorkerFleet } from '../support/worker-fleet.js';
 
 /**
- * Much less than the 30 s after which heartbeats notice, and than the 5 s without leases; a lease
+ * Much less than the 90 s after which heartbeats notice, and not much more than the 5 s without leases; a lease
  * takes 1.8 s on a machine that has nothing else to do.
  */
 const SOON_MS = 20_000;
+/** The sweeper looks at a silent run after 4 to 10 s, and again 3 s later. */
+const FOUND_MS = 45_000;
 const FIRST = 'The first attempt says this. '.repeat(20);
 const SECOND = 'The second attempt says that.';
 
@@ -76,6 +79,27 @@ describe('a worker that is killed', () => {
     await untilEnded(sessionId);
     await until('nothing is left', async () => (await fleet.workOf(sessionId)).length === 0);
   });
+
+  it('an attempt that it got and had not registered is found by another worker', async () => {
+    const wire = await startTcpProxy(product.redisServer.port);
+    try {
+      const worker = await fleet.start({ REDIS_URL: `redis://127.0.0.1:${String(wire.port)}` });
+      const sessionId = newSessionId();
+      const delivered = wire.holdAt(`run:${sessionId}`, 'before');
+      const text = JSON.stringify({ script: [{ say: SECOND, deltas: 1 }] });
+      await postMessage(product.url, sessionId, { id: 'u1', text });
+      await delivered;
+      await fleet.start();
+      expect(await fleet.workOf(sessionId)).toEqual([]);
+      await worker.kill9();
+      const killedAt = performance.now();
+      await untilTakenOver(sessionId, FOUND_MS);
+      const ms = Math.round(performance.now() - killedAt);
+      printFigure(`An attempt that was not registered: ${String(ms)} ms.`);
+    } finally {
+      await wire.close();
+    }
+  }, 120_000);
 
   it('its step is taken over by its successor, if there is no other worker', async () => {
     const alone = await fleet.start();

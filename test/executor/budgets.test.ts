@@ -24,7 +24,7 @@ function executorWith(budgets: Budgets): Runs {
       start: () => Promise.resolve(),
       answer: () => Promise.resolve(),
       stop: () => Promise.resolve(),
-      state: () => Promise.resolve('running'),
+      look: () => Promise.resolve({ state: 'running', started: [], children: [] }),
       fleet: 'budgets',
     } as never,
     agents: new AgentRegistry([agent]),

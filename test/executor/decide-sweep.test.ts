@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import { decideSweep as decide } from '../../executor/sweep-session.js';
-import type { WorkflowState } from '../../executor/run-workflows.js';
+import type { WorkflowState } from '../../executor/workflow-look.js';
 import type { RunStatus } from '../../protocol/run.js';
 import type { SessionRecord } from '../../stores/contract/sessions.js';
 

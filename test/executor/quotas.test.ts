@@ -26,7 +26,7 @@ function executorWith(user: Partial<OwnerCounts>, tenantFactor?: number): Runs {
       start: () => Promise.resolve(),
       answer: () => Promise.resolve(),
       stop: () => Promise.resolve(),
-      state: () => Promise.resolve('running'),
+      look: () => Promise.resolve({ state: 'running', started: [], children: [] }),
       fleet: FLEET,
     } as never,
     agents: new AgentRegistry([agent]),

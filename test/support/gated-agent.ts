@@ -61,7 +61,10 @@ async function* speak(pass: () => Promise<void>): AsyncGenerator<LanguageModelV4
 }
 
 /** Named events that happen once, before or after a test waits for them. */
-function createFlags(): { raise: (name: string) => void; raised: (name: string) => Promise<void> } {
+export function createFlags(): {
+  raise: (name: string) => void;
+  raised: (name: string) => Promise<void>;
+} {
   const raised = new Set<string>();
   const waiting = new Map<string, (() => void)[]>();
   return {

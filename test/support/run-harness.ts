@@ -23,6 +23,7 @@ import { isTerminal, type RunStatus } from '../../protocol/run.js';
 import type { Due } from '../../stores/contract/due.js';
 import type { RunRecord } from '../../stores/contract/runs.js';
 import type { SessionRecord } from '../../stores/contract/sessions.js';
+import type { AgentPluginOptions } from '../../worker/agent-plugin.js';
 import { createAgentWorker } from '../../worker/create-worker.js';
 import { newSessionId, userMessage } from './session-driver.js';
 import type { TestStores } from './test-stores.js';
@@ -42,7 +43,9 @@ export interface RunHarness {
   workflows: RunWorkflows;
   taskQueue: string;
   /** Starts a worker; without one nothing runs. */
-  startWorker: () => Promise<{ stop: () => Promise<void> }>;
+  startWorker: (
+    options?: Pick<AgentPluginOptions, 'lease'>,
+  ) => Promise<{ stop: () => Promise<void> }>;
   /** One sweep, with this session as a due one that has been silent if it is active. */
   sweep: (sessionId: string) => Promise<void>;
   /** One sweep over what is due. */
@@ -121,7 +124,9 @@ export async function createRunHarness(
     logger: quiet,
   });
 
-  async function startWorker(): Promise<{ stop: () => Promise<void> }> {
+  async function startWorker({ lease }: Pick<AgentPluginOptions, 'lease'> = {}): Promise<{
+    stop: () => Promise<void>;
+  }> {
     const native = await NativeConnection.connect({ address });
     const worker: Worker = await createAgentWorker({
       connection: native,
@@ -129,6 +134,7 @@ export async function createRunHarness(
       taskQueue,
       agents: registry,
       stores,
+      ...(lease !== undefined && { lease }),
       // Tests sweep by hand.
       sweep: false,
       workflows: { bundlePath: await bundlePath() },

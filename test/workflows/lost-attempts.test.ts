@@ -20,7 +20,7 @@ it('an attempt that was lost is scheduled again, and names what it replaces', as
     { isLeased: true, replaces: { token: 20, number: 2, progress: { steps: 2 } } },
   ]);
   // A frozen worker may get the next attempt: heartbeats notice that soon.
-  expect(timeouts).toEqual(['30s', undefined, undefined]);
+  expect(timeouts).toEqual(['90s', undefined, undefined]);
 });
 
 it('so it names how many of those that it replaces had not begun', async () => {

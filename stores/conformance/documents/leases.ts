@@ -59,6 +59,19 @@ export function workerLeaseCases({ describe, it: each }: Suite): void {
       equal((await leases.work('w1')).length, 1);
     });
 
+    it('what is registered is found under every lease, also under one that has lapsed', async (leases) => {
+      const ids = ['a', 'b', 'c'];
+      equal([...(await leases.registered(ids))], []);
+      await leases.renew('w1', SHORT_MS);
+      await leases.renew('w2', LONG_MS);
+      await leases.hold('w1', workOf('a'));
+      await leases.hold('w2', workOf('c'));
+      await eventually('the lease lapses', async () => (await leases.look('w1')).leftMs === 0);
+      equal([...(await leases.registered(ids))], ['a', 'c']);
+      await leases.release('w1', 'a');
+      equal([...(await leases.registered(ids))], ['c']);
+    });
+
     it('one judge at a time takes over, and the holder learns of it', async (leases) => {
       await leases.renew('w1', SHORT_MS);
       await leases.hold('w1', workOf('a'));

@@ -29,7 +29,7 @@ await createRuns({
   streamManager,
   workflows: {
     start: () => Promise.resolve(),
-    state: () => Promise.resolve('running'),
+    look: () => Promise.resolve({ state: 'running', started: [], children: [] }),
     fleet: 'f',
   },
   agents: { resolve: () => ({ name: 'tester' }) },

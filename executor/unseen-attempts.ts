@@ -1,0 +1,106 @@
+import type { RunMeter } from '../protocol/run-meter.js';
+import type { Leases } from '../stores/contract/leases.js';
+import type { RunWorkflows } from './run-workflows.js';
+import type { StartedAttempt, WorkflowLook } from './workflow-look.js';
+
+/** A worker that gets an attempt registers it within this time. */
+const GRACE_MS = 3_000;
+/**
+ * Attempts whose worker was heard of, and is not registered, wait for so many times the grace: workers
+ * of releases without leases send heartbeats every 4 s at least.
+ */
+const HEARD_ROUNDS = 3;
+/** Runs that one process watches at once: a dead worker's polls take one task each. */
+const MOST_WATCHED = 200;
+
+export interface UnseenAttemptsDeps {
+  /** Those of the workflows' namespace. */
+  leases: Pick<Leases, 'registered'>;
+  workflows: Pick<RunWorkflows, 'look' | 'retry'>;
+  meter: RunMeter;
+  logger: { warn: (fields: object, message: string) => void };
+}
+
+/**
+ * Looks for attempts that Temporal has given away and no worker has: the answer to the poll was lost, or
+ * its worker died before it registered the attempt, or after it had finished it. Nobody would take such an
+ * attempt over before its heartbeat time-out. Temporal is told to begin another one; a worker that only
+ * was slow is then fenced off by the claim.
+ *
+ * @param look what Temporal knows of the run; its sub-agents are looked at for as long as the budget lasts
+ */
+export type FindUnseen = (runId: string, look: WorkflowLook, budget: { looks: number }) => void;
+
+export function createFindUnseen(deps: UnseenAttemptsDeps): FindUnseen {
+  const { leases, workflows, meter, logger } = deps;
+  const watched = new Set<string>();
+
+  async function unseenOf({ started }: WorkflowLook): Promise<StartedAttempt[]> {
+    if (started.length === 0) return [];
+    const registered = await leases.registered(started.map(({ id }) => id));
+    return started.filter(({ id }) => !registered.has(id));
+  }
+
+  /** Ends when none is left, also of the attempts that follow. */
+  async function watch(runId: string, look: WorkflowLook): Promise<void> {
+    let sightings = see(await unseenOf(look));
+    while (sightings.length > 0) {
+      await pause();
+      sightings = see(await unseenOf(await workflows.look(runId)), sightings);
+      for (const { attempt, rounds } of sightings) {
+        if (rounds < (attempt.heardAt === 0 ? 1 : HEARD_ROUNDS)) continue;
+        const { activityId } = attempt;
+        logger.warn({ runId, activityId }, 'no worker has an attempt that was given to one');
+        await workflows.retry(attempt);
+        meter({ kind: 'session_swept', found: 'unseen' });
+      }
+    }
+  }
+
+  async function find(...[runId, look, budget]: Parameters<FindUnseen>): Promise<void> {
+    for (const child of look.children) {
+      if (budget.looks <= 0) break;
+      budget.looks -= 1;
+      findLater(child, await workflows.look(child), budget);
+    }
+    if (look.started.length > 0 && !watched.has(runId) && watched.size < MOST_WATCHED) {
+      watched.add(runId);
+      try {
+        await watch(runId, look);
+      } finally {
+        watched.delete(runId);
+      }
+    }
+  }
+
+  function findLater(...[runId, look, budget]: Parameters<FindUnseen>): void {
+    find(runId, look, budget).catch((error: unknown) => {
+      // The sweeper comes again.
+      logger.warn({ err: error, runId }, 'attempts of a run could not be looked at');
+    });
+  }
+
+  return findLater;
+}
+
+/** An attempt, and how often it was seen in a row without a sign of its worker. */
+interface Sighting {
+  attempt: StartedAttempt;
+  rounds: number;
+}
+
+/** Leaves out those whose worker was heard of meanwhile. Pure. */
+function see(unseen: readonly StartedAttempt[], before: readonly Sighting[] = []): Sighting[] {
+  return unseen.flatMap((attempt) => {
+    const last = before.find((sighting) => sighting.attempt.id === attempt.id);
+    if (last !== undefined && last.attempt.heardAt !== attempt.heardAt) return [];
+    return [{ attempt, rounds: last === undefined ? 0 : last.rounds + 1 }];
+  });
+}
+
+/** Keeps no process alive. */
+function pause(): Promise<void> {
+  return new Promise((resolve) => {
+    setTimeout(resolve, GRACE_MS).unref();
+  });
+}

@@ -1,0 +1,60 @@
+import type { WorkflowExecutionDescription } from '@temporalio/client';
+import { attemptIdOf, runOfWorkflow } from '../protocol/ids.js';
+import { LEASED_ACTIVITIES } from '../protocol/temporal-names.js';
+import { toMs } from './pollers.js';
+
+/** What Temporal knows of a run. */
+export type WorkflowState = 'running' | 'closed' | 'unknown';
+
+/** The same, with what it waits for. */
+export interface WorkflowLook {
+  state: WorkflowState;
+  /** Attempts that Temporal has given to a worker. */
+  started: StartedAttempt[];
+  /** Ids of the runs of its sub-agents that have not closed. */
+  children: string[];
+}
+
+/** An attempt that Temporal has given to a worker. */
+export interface StartedAttempt {
+  /** As its worker registers it. */
+  id: string;
+  workflowId: string;
+  /** Of the workflow's execution. */
+  runId: string;
+  activityId: string;
+  /** When its worker was last heard of since, ms by Temporal's clock; 0 if it was not. */
+  heardAt: number;
+}
+
+/** Value of Temporal's API. */
+const STARTED = 2;
+
+/** Pure. */
+export function toLook({
+  workflowId,
+  runId,
+  status,
+  raw,
+}: WorkflowExecutionDescription): WorkflowLook {
+  const isRunning = status.name === 'RUNNING' || status.name === 'PAUSED';
+  const pending = (raw.pendingActivities ?? []).filter(
+    ({ activityType, state }) =>
+      Number(state) === STARTED && LEASED_ACTIVITIES.has(activityType?.name ?? ''),
+  );
+  return {
+    state: isRunning ? 'running' : 'closed',
+    started: pending.map(({ activityId, attempt, lastHeartbeatTime, lastStartedTime }) => {
+      const heardAt = toMs(lastHeartbeatTime);
+      return {
+        ...{ workflowId, runId, activityId: activityId ?? '' },
+        id: attemptIdOf(runId, activityId ?? '', attempt ?? 1),
+        heardAt: heardAt > toMs(lastStartedTime) ? heardAt : 0,
+      };
+    }),
+    children: (raw.pendingChildren ?? []).flatMap((child) => {
+      const run = runOfWorkflow(child.workflowId ?? '');
+      return run === undefined ? [] : [run];
+    }),
+  };
+}

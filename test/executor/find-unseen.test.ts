@@ -1,0 +1,118 @@
+import { afterEach, beforeEach, expect, it, jest } from '@jest/globals';
+import { createFindUnseen } from '../../executor/unseen-attempts.js';
+import type { StartedAttempt, WorkflowLook } from '../../executor/workflow-look.js';
+
+const GRACE_MS = 3_000;
+
+beforeEach(() => {
+  jest.useFakeTimers();
+});
+afterEach(() => {
+  jest.useRealTimers();
+});
+
+const attempt = (id: string, heardAt = 0): StartedAttempt => ({
+  ...{ id, heardAt },
+  ...{ workflowId: `run:of-${id}`, runId: 'execution', activityId: `activity-${id}` },
+});
+const lookOf = (started: StartedAttempt[], children: string[] = []): WorkflowLook => ({
+  ...{ state: 'running', started, children },
+});
+
+/** @param looks what Temporal shows of a run, look by look; the last one stays */
+function open(looks: Record<string, WorkflowLook[]>, registered: string[] = []) {
+  const [looked, retried]: [string[], string[]] = [[], []];
+  const findUnseen = createFindUnseen({
+    leases: { registered: async (ids) => new Set(ids.filter((id) => registered.includes(id))) },
+    workflows: {
+      look: async (runId) => {
+        looked.push(runId);
+        const [next = lookOf([]), ...later] = looks[runId] ?? [];
+        if (later.length > 0) looks[runId] = later;
+        return next;
+      },
+      retry: async ({ id }) => {
+        retried.push(id);
+      },
+    },
+    meter: () => undefined,
+    logger: { warn: () => undefined },
+  });
+  return {
+    ...{ looked, retried, registered },
+    find: (look: WorkflowLook, budget = { looks: 5 }) => {
+      findUnseen('r', look, budget);
+      return jest.advanceTimersByTimeAsync(0);
+    },
+    after: (graces: number) => jest.advanceTimersByTimeAsync(graces * GRACE_MS),
+  };
+}
+
+it('an attempt that stays unregistered for the grace is begun again, and so is the next one', async () => {
+  const [first, second] = [attempt('a:1'), attempt('a:2')];
+  const { find, after, retried, looked } = open({
+    r: [lookOf([first]), lookOf([second]), lookOf([second]), lookOf([])],
+  });
+  await find(lookOf([first]));
+  await after(0.9);
+  expect(retried).toEqual([]);
+  await after(0.1);
+  expect(retried).toEqual(['a:1']);
+  await after(1);
+  expect(retried).toEqual(['a:1']);
+  await after(1);
+  expect(retried).toEqual(['a:1', 'a:2']);
+  await after(9);
+  expect(looked).toHaveLength(4);
+});
+
+it('one that is registered, then or by now, is left alone', async () => {
+  const { find, after, retried, registered, looked } = open(
+    { r: [lookOf([attempt('a:1'), attempt('b:1')])] },
+    ['a:1'],
+  );
+  await find(lookOf([attempt('a:1'), attempt('b:1')]));
+  registered.push('b:1');
+  await after(9);
+  expect(retried).toEqual([]);
+  expect(looked).toHaveLength(1);
+});
+
+it('one whose worker has no lease and sends heartbeats is left alone', async () => {
+  const { find, after, retried } = open({
+    r: [lookOf([attempt('a:1', 10)]), lookOf([attempt('a:1', 14)])],
+  });
+  await find(lookOf([attempt('a:1', 10)]));
+  await after(2);
+  await find(lookOf([attempt('a:1', 14)]));
+  await after(2);
+  expect(retried).toEqual([]);
+});
+
+it('one whose worker is silent after its heartbeats waits for three times the grace', async () => {
+  const { find, after, retried } = open({ r: [lookOf([attempt('a:1', 10)])] });
+  await find(lookOf([attempt('a:1', 10)]));
+  await after(2);
+  expect(retried).toEqual([]);
+  await after(1);
+  expect(retried).toEqual(['a:1']);
+});
+
+it('sub-agents are looked at, at any depth and within the budget', async () => {
+  const lost = lookOf([attempt('c:1')]);
+  const looks = { child: [lookOf([], ['grandchild'])], grandchild: [lost, lost, lookOf([])] };
+  const { find, after, retried } = open(looks);
+  const budget = { looks: 2 };
+  await find(lookOf([], ['child', 'other']), budget);
+  await after(1);
+  expect(retried).toEqual(['c:1']);
+  expect(budget.looks).toBe(0);
+});
+
+it('a run is watched once at a time', async () => {
+  const { find, after, retried } = open({ r: [lookOf([attempt('a:1')]), lookOf([])] });
+  await find(lookOf([attempt('a:1')]));
+  await find(lookOf([attempt('a:1')]));
+  await after(3);
+  expect(retried).toEqual(['a:1']);
+});
