@@ -3,6 +3,7 @@ import { HelixError } from '../protocol/errors.js';
 import { rootOf } from '../protocol/ids.js';
 import { toAct } from '../stores/record/acts.js';
 import type { ActivityDeps } from './deps.js';
+import { createTellAgent } from './model/finish-hooks.js';
 import { createAgentLookup, createOwnerLookup } from './run-agent.js';
 
 /** The sweeper looks at a session this long after an act, in case this process dies. */
@@ -12,12 +13,15 @@ const CHECK_MS = 3_000;
 export function createRunEnd({
   store,
   agents,
+  logger,
 }: ActivityDeps): Pick<RunActivities, 'endRun' | 'stopRun'> {
+  const tellAgent = createTellAgent({ store, logger });
   const findAgent = createAgentLookup(agents, createOwnerLookup(store.sessions));
   return {
     endRun: async ({ sessionId, runId, agent, step, status, error, known }) => {
       // What the last step's calls changed counts as well.
-      if ((await findAgent({ agent, sessionId, runId }))?.stateSchema !== undefined) {
+      const definition = await findAgent({ agent, sessionId, runId });
+      if (definition?.stateSchema !== undefined) {
         await store.staging.promoteSettled(sessionId).catch(unlessErased);
       }
       const result = await store.runs.end({
@@ -30,7 +34,12 @@ export function createRunEnd({
         floor: known,
         now: Date.now(),
       });
-      return result.kind === 'ended' ? result.status : 'superseded';
+      if (result.kind !== 'ended') return 'superseded';
+      if (definition !== undefined && result.status === 'completed') {
+        const run = { agent: definition, sessionId, runId, step };
+        await tellAgent({ ...run, isLast: true, isKnown: true });
+      }
+      return result.status;
     },
     stopRun: async ({ sessionId, runId, stop }) => {
       const { by, reason } = stop;

@@ -1,10 +1,10 @@
-import type { AgentDefinition } from '../agents/definitions.js';
+import type { AgentDefinition, ToolDefinition } from '../agents/definitions.js';
 import { StateError } from '../agents/tool-error.js';
 import type { CallActivityRef, ToolCallOutcome } from '../protocol/activities.js';
 import { rootOf } from '../protocol/ids.js';
 import { isTerminal } from '../protocol/run.js';
 import { retryDelay } from '../protocol/time.js';
-import type { StartCallResult } from '../stores/contract/calls.js';
+import type { CallPermission, StartCallInput } from '../stores/contract/calls.js';
 import type { Writer } from '../stores/contract/log.js';
 import { callWriter, handOver, type Attempt } from './attempt.js';
 import { AttemptFailure, TOOL_RETRY } from './attempt-failure.js';
@@ -12,7 +12,7 @@ import { cutOnStop } from './cut-on-stop.js';
 import { createChunkWriter } from './chunk-writer.js';
 import type { ActivityDeps } from './deps.js';
 import { fenced } from './endings.js';
-import { openCallContext, type CallContext } from './tool/call-context.js';
+import { openCallContext, toCallIdentity, type CallContext } from './tool/call-context.js';
 import { createFairSlots, type SlotLimits } from './tool/fair-slots.js';
 import { executeTool } from './tool/execute-tool.js';
 import {
@@ -22,6 +22,7 @@ import {
   toRunOutput,
   type ToolOutcome,
 } from './tool/tool-outcome.js';
+import { verifyCall, type Verified } from './tool/verify-call.js';
 import { createAgentLookup, createOwnerLookup, leaveToNewerWorker } from './run-agent.js';
 
 /** A call waits this long in a process for its place, and then elsewhere. */
@@ -37,8 +38,10 @@ interface PermittedCall {
   ref: CallActivityRef;
   writer: Writer;
   attempt: Attempt;
-  start: Extract<StartCallResult, { kind: 'execute' }>;
+  start: CallPermission;
   limitMs: number | undefined;
+  /** The result of an execution that was lost: there is no other one. */
+  found?: ToolOutcome;
 }
 
 /** One attempt at a call. @throws AttemptFailure, AttemptCancelled */
@@ -76,13 +79,24 @@ export function createToolCall(deps: ActivityDeps): ToolCall {
         throw busy(attempt.number);
       }
       endPatience = isRepeatable(agent, ref) ? undefined : await attempt.becomePatient();
-      const start = await store.calls.start({
-        writer,
-        toolCallId: ref.toolCallId,
-        now: Date.now(),
-        budget: attempt.budget,
-        withState: agent?.stateSchema !== undefined,
-      });
+      const canVerify = findTool(agent, ref)?.verify !== undefined;
+      const request = (more: Pick<StartCallInput, 'canVerify' | 'verified'>) =>
+        store.calls.start({
+          writer,
+          toolCallId: ref.toolCallId,
+          now: Date.now(),
+          budget: attempt.budget,
+          withState: agent?.stateSchema !== undefined,
+          ...more,
+        });
+      let start = await request({ canVerify });
+      let found: ToolOutcome | undefined;
+      if (start.kind === 'verify') {
+        isBegun = true;
+        const verified = await verify({ agent, ref, writer, attempt, start, limitMs });
+        if (verified.kind === 'done') found = verified.outcome;
+        else start = await request({ canVerify, verified: verified.kind });
+      }
       switch (start.kind) {
         case 'settled':
           return { kind: 'settled', ...((await hasFinished(agent, ref)) && { finish: true }) };
@@ -93,6 +107,9 @@ export function createToolCall(deps: ActivityDeps): ToolCall {
           return { kind: start.kind };
         case 'fenced':
           throw fenced('call');
+        case 'verify':
+          if (found === undefined) throw fenced('call');
+          return await carryOut({ agent, ref, writer, attempt, start, limitMs, found });
         case 'execute':
           isBegun = true;
           return await carryOut({ agent, ref, writer, attempt, start, limitMs });
@@ -108,6 +125,20 @@ export function createToolCall(deps: ActivityDeps): ToolCall {
     }
   };
 
+  /** What the call's tool says of the execution that was lost. */
+  async function verify({ agent, ref, attempt, start, limitMs }: PermittedCall): Promise<Verified> {
+    const tool = findTool(agent, ref);
+    if (tool === undefined) return { kind: 'unknown' };
+    return verifyCall({
+      tool,
+      input: toInput(start),
+      call: { ...toCallIdentity(ref), services: deps.services },
+      attempt,
+      signal: limited(attempt.signal, tool.timeoutMs ?? limitMs),
+      logger,
+    });
+  }
+
   async function carryOut(permitted: PermittedCall): Promise<ToolCallOutcome> {
     const { agent, ref, writer, attempt, start } = permitted;
     const chunks = createChunkWriter(streamManager, writer, {
@@ -119,24 +150,28 @@ export function createToolCall(deps: ActivityDeps): ToolCall {
       },
     });
     const tool = agent?.tools.find(({ name }) => name === start.call.toolName);
+    const { shownIn } = start;
+    // What people were asked for a sub-agent stands in the conversation's message.
+    const shown = shownIn === undefined ? {} : { agentId: rootOf(ref.sessionId), step: shownIn };
     const signal = limited(attempt.signal, tool?.timeoutMs ?? permitted.limitMs);
     const beganMs = performance.now();
     let opened: CallContext | undefined;
     let outcome: ToolOutcome;
     try {
       const { execution } = start;
-      if (ref.givenUp !== undefined) {
+      if (permitted.found !== undefined) {
+        outcome = permitted.found;
+      } else if (ref.givenUp !== undefined) {
         outcome = toGivenUp(start.call.toolName, ref.givenUp);
       } else if (agent === undefined || tool === undefined) {
         outcome = toFailure(`There is no tool named "${start.call.toolName}".`, 'unknown_tool');
       } else {
-        const { state } = start;
+        const { state, call } = start;
         const given = { ref, agent, state, execution, attempt, abortSignal: signal, chunks };
-        opened = openCallContext(deps, given);
+        opened = openCallContext(deps, { ...given, call, shown });
         outcome = await executeTool({
           tool,
-          // What a person changed it to is what was approved.
-          input: start.decision?.input ?? start.call.input,
+          input: toInput(start),
           number: execution,
           attempt,
           signal,
@@ -161,9 +196,6 @@ export function createToolCall(deps: ActivityDeps): ToolCall {
         : await toRunOutput(agent, tool, outcome);
     const decision = start.decision ?? start.call.decision;
     const { row, chunk } = toResult(ref, start.call, ending.outcome, decision);
-    const { shownIn } = start;
-    // What people were asked for a sub-agent stands in the conversation's message.
-    const shown = shownIn === undefined ? {} : { agentId: rootOf(ref.sessionId), step: shownIn };
     const settled = await store.calls.settle({
       source: 'tool',
       writer,
@@ -222,8 +254,21 @@ function isKnown(agent: AgentDefinition | undefined, { toolName }: CallActivityR
 }
 
 /** A call that began may be executed again; a name that 0.2.0 left out may be any tool's. */
-function isRepeatable(agent: AgentDefinition | undefined, { toolName }: CallActivityRef): boolean {
-  return agent?.tools.find(({ name }) => name === toolName)?.idempotent === true;
+function isRepeatable(agent: AgentDefinition | undefined, ref: CallActivityRef): boolean {
+  return findTool(agent, ref)?.idempotent === true;
+}
+
+/** What a person changed it to is what was approved. */
+function toInput({ decision, call }: CallPermission): unknown {
+  return decision?.input ?? call.input;
+}
+
+/** Undefined as well where 0.2.0 left the name out. */
+function findTool(
+  agent: AgentDefinition | undefined,
+  { toolName }: CallActivityRef,
+): ToolDefinition | undefined {
+  return agent?.tools.find(({ name }) => name === toolName);
 }
 
 function isRetry(error: unknown): boolean {

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import type { RunShape } from '../protocol/run.js';
 import type { AgentTools } from './ai-sdk/agent-tools.js';
-import type { LlmConfig, PrepareStep, SpendCap } from './definitions.js';
+import type { Instructions, LlmConfig, PrepareStep, SpendCap, ToolChoice } from './definitions.js';
 import {
   Amount,
   Callback,
@@ -17,6 +17,7 @@ import {
   show,
   Text,
 } from './fields.js';
+import type { OnFinish, OnStepFinish, RepairToolCall, StopWhen } from './step-hooks.js';
 import { isAgent, isWhole } from './tool-config.js';
 
 /** An agent as its author writes it; the system prompt is typed from the state schema. */
@@ -29,7 +30,8 @@ export interface AgentConfig<State extends z.ZodType, Output extends z.ZodType> 
    * itself is registered, false if it is known only as the sub-agent of another one.
    */
   public?: boolean;
-  systemPrompt: string | ((state: z.output<State>) => string);
+  /** A text, or messages that can carry `providerOptions`, such as a cache point. */
+  systemPrompt: Instructions | ((state: z.output<State>) => Instructions);
   /**
    * A list of what `defineTool` and its like returned, or an object of tools by name, in which tools
    * of the AI SDK can be as they are.
@@ -52,8 +54,23 @@ export interface AgentConfig<State extends z.ZodType, Output extends z.ZodType> 
    * activity for each step and call.
    */
   activities?: RunShape;
-  /** Selects the messages of a long conversation that the model gets. Default: all of them. */
+  /**
+   * Changes what the model is asked in a step: messages, model, instructions, tools, sampling.
+   * Default: the agent's own settings, and all messages.
+   */
   prepareStep?: PrepareStep;
+  /** Ends a run after a step; `maxSteps` counts beside it. Default: never. */
+  stopWhen?: StopWhen;
+  /** Default: `'auto'`. */
+  toolChoice?: ToolChoice;
+  /** Names of the tools that the model may call. Default: all. */
+  activeTools?: readonly string[];
+  /** Mends calls that name no tool, or whose input does not fit. Default: the model gets an error. */
+  repairToolCall?: RepairToolCall;
+  /** Called when a step is stored: at least once. */
+  onStepFinish?: OnStepFinish;
+  /** Called when a run has completed: at least once. */
+  onFinish?: OnFinish;
 }
 
 /** Names of the field in the AI SDK and elsewhere. */
@@ -61,20 +78,36 @@ const INSTEAD_OF = {
   model: 'llmConfig: { model }',
   temperature: 'llmConfig: { temperature }',
   maxOutputTokens: 'llmConfig: { maxOutputTokens }',
+  topP: 'llmConfig: { topP }',
+  topK: 'llmConfig: { topK }',
+  seed: 'llmConfig: { seed }',
+  headers: 'llmConfig: { headers }',
   providerOptions: 'llmConfig: { providerOptions }',
   system: 'systemPrompt',
   instructions: 'systemPrompt',
   prompt: 'systemPrompt',
   state: 'stateSchema',
   output: 'outputSchema',
-  stopWhen: 'maxSteps',
+  onEnd: 'onFinish',
+  onStepEnd: 'onStepFinish',
+  experimental_repairToolCall: 'repairToolCall',
 };
 const DEFINE_TOOL = 'defineTool({ name, description, inputSchema, execute })';
 
+const Finite = must('a number', Number.isFinite);
+
 const Llm = settings({
   model: must('a model of the AI SDK, its id, or a function that returns it', isModel),
-  temperature: must('a number', (value) => Number.isFinite(value)).optional(),
+  temperature: Finite.optional(),
   maxOutputTokens: must('a whole number above 0', isCount).optional(),
+  topP: Finite.optional(),
+  topK: Finite.optional(),
+  presencePenalty: Finite.optional(),
+  frequencyPenalty: Finite.optional(),
+  stopSequences: must('a list of strings', isTexts).optional(),
+  seed: must('a whole number', Number.isSafeInteger).optional(),
+  reasoning: must('the name of an effort', (value) => typeof value === 'string').optional(),
+  headers: must('an object of strings', isHeaders).optional(),
   providerOptions: must(
     'an object of objects by provider: { openai: { … } }',
     (value) => isObject(value) && Object.values(value).every(isObject),
@@ -119,8 +152,8 @@ export const AgentConfig = settings(
     description: Text.optional(),
     public: Flag.optional(),
     systemPrompt: must(
-      'a string, or a function of the state',
-      (value) => typeof value === 'string' || isFunction(value),
+      'a string, system messages, or a function of the state',
+      (value) => isInstructions(value) || isFunction(value),
     ),
     tools: Tools.optional(),
     stateSchema: State.optional(),
@@ -142,6 +175,18 @@ export const AgentConfig = settings(
       (value) => value === 'leg',
     ).optional(),
     prepareStep: Callback.optional(),
+    stopWhen: must(
+      'a function, or a list of functions: stepCountIs(20)',
+      (value) => isFunction(value) || (Array.isArray(value) && value.every(isFunction)),
+    ).optional(),
+    toolChoice: must(
+      `'auto', 'none', 'required' or { type: 'tool', toolName }`,
+      isToolChoice,
+    ).optional(),
+    activeTools: must('a list of names of tools', isTexts).optional(),
+    repairToolCall: Callback.optional(),
+    onStepFinish: Callback.optional(),
+    onFinish: Callback.optional(),
   },
   INSTEAD_OF,
 ).refine(({ spendCap, llmConfig }) => !spendCap?.usd || llmConfig.pricing !== undefined, {
@@ -175,6 +220,31 @@ function findStateFault(schema: z.ZodType): string | undefined {
 
 function isModel(value: unknown): boolean {
   return (typeof value === 'string' && value !== '') || isFunction(value) || isObject(value);
+}
+
+/** Also what `prepareStep` returns is checked with it. */
+export function isInstructions(value: unknown): value is Instructions {
+  if (Array.isArray(value)) return value.every((each) => isObject(each) && isInstructions(each));
+  if (!isObject(value)) return typeof value === 'string';
+  return 'role' in value && value.role === 'system' && 'content' in value;
+}
+
+export function isToolChoice(value: unknown): value is ToolChoice {
+  if (isObject(value)) {
+    return 'toolName' in value && typeof value.toolName === 'string' && value.toolName !== '';
+  }
+  return value === 'auto' || value === 'none' || value === 'required';
+}
+
+export function isTexts(value: unknown): value is string[] {
+  return Array.isArray(value) && value.every((each) => typeof each === 'string');
+}
+
+function isHeaders(value: unknown): boolean {
+  return (
+    isObject(value) &&
+    Object.values(value).every((each) => each === undefined || typeof each === 'string')
+  );
 }
 
 function isCount(value: unknown): boolean {

@@ -1,20 +1,54 @@
-import type { JSONObject, LanguageModelV4FunctionTool } from '@ai-sdk/provider';
-import type { FlexibleSchema, LanguageModel, ModelMessage, ToolResultPart } from 'ai';
+import type {
+  JSONObject,
+  LanguageModelV4CallOptions,
+  LanguageModelV4FunctionTool,
+} from '@ai-sdk/provider';
+import type {
+  FlexibleSchema,
+  LanguageModel,
+  ModelMessage,
+  SystemModelMessage,
+  ToolResultPart,
+} from 'ai';
 import type { z } from 'zod';
 import type { CallActivity, OnExpiry, RunShape } from '../protocol/run.js';
 import type { Role } from '../protocol/actor.js';
 import type { ApproverRule } from './approver-rule.js';
-import type { ToolCallIdentity, ToolContext } from './tool-context.js';
+import type { OnFinish, OnStepFinish, RepairToolCall, StepRecord, StopWhen } from './step-hooks.js';
+import type { LostCall, ToolCallIdentity, ToolContext, Verification } from './tool-context.js';
 
 export type ToolResultOutput = ToolResultPart['output'];
 
-/** The model of an agent, and the settings of its calls. */
-export interface LlmConfig {
-  /** A model of the AI SDK, its id, or a function that returns it and is called when it is needed. */
-  readonly model: LanguageModel | (() => LanguageModel);
+/** How a model samples, as the AI SDK has it; providers ignore what they do not know. */
+export interface SamplingSettings {
   readonly temperature?: number;
   /** Most tokens that one model call may produce. */
   readonly maxOutputTokens?: number;
+  readonly topP?: number;
+  readonly topK?: number;
+  readonly presencePenalty?: number;
+  readonly frequencyPenalty?: number;
+  readonly stopSequences?: readonly string[];
+  readonly seed?: number;
+  /** How hard a model thinks. */
+  readonly reasoning?: ReasoningEffort;
+}
+
+type ReasoningEffort = NonNullable<LanguageModelV4CallOptions['reasoning']>;
+
+/** Instructions; messages can carry `providerOptions`, such as a cache point. */
+export type Instructions = string | SystemModelMessage | readonly SystemModelMessage[];
+
+/** Which tool the model must or may call. */
+export type ToolChoice =
+  'auto' | 'none' | 'required' | { readonly type: 'tool'; readonly toolName: string };
+
+/** The model of an agent, and the settings of its calls. */
+export interface LlmConfig extends SamplingSettings {
+  /** A model of the AI SDK, its id, or a function that returns it and is called when it is needed. */
+  readonly model: LanguageModel | (() => LanguageModel);
+  /** Sent with each request to the provider. */
+  readonly headers?: Readonly<Record<string, string | undefined>>;
   /** Passed on to the provider, keyed by provider name. */
   readonly providerOptions?: Readonly<Record<string, JSONObject>>;
   /** Asks the provider to hold the result of an `outputSchema` to its schema. Default: false. */
@@ -52,7 +86,7 @@ export interface AgentDefinition {
   readonly name: string;
   readonly description?: string;
   readonly public?: boolean;
-  readonly systemPrompt: string | ((state: unknown) => string);
+  readonly systemPrompt: Instructions | ((state: unknown) => Instructions);
   readonly tools: readonly ToolDefinition[];
   readonly stateSchema?: z.ZodType;
   readonly outputSchema?: z.ZodType;
@@ -62,6 +96,12 @@ export interface AgentDefinition {
   readonly spendCap?: SpendCap;
   readonly activities?: RunShape;
   readonly prepareStep?: PrepareStep;
+  readonly stopWhen?: StopWhen;
+  readonly toolChoice?: ToolChoice;
+  readonly activeTools?: readonly string[];
+  readonly repairToolCall?: RepairToolCall;
+  readonly onStepFinish?: OnStepFinish;
+  readonly onFinish?: OnFinish;
 }
 
 /**
@@ -80,6 +120,7 @@ export interface ToolDefinition {
   readonly approvers?: readonly Role[] | ApproverRule;
   readonly separateApprover?: boolean;
   readonly idempotent?: boolean;
+  readonly verify?: (input: unknown, call: LostCall) => Verification | Promise<Verification>;
   readonly retry?: RetryPolicy;
   readonly finishWith?: true | ((output: unknown) => unknown);
   readonly deadlineMs?: number;
@@ -138,6 +179,18 @@ export interface PrepareStepOptions {
   readonly messages: ModelMessage[];
   /** Step of the turn, from 1. */
   readonly step: number;
+  /** The same from 0, as the AI SDK counts. */
+  readonly stepNumber: number;
+  /** The turn's steps so far, with the results of their calls. */
+  readonly steps: StepRecord[];
+  /** The agent's model. */
+  readonly model: LanguageModel;
+  /** The agent's system prompt. */
+  readonly instructions: Instructions;
+  readonly initialInstructions: Instructions;
+  /** Those of the messages that precede the turn's reply, and those of the reply. */
+  readonly initialMessages: ModelMessage[];
+  readonly responseMessages: ModelMessage[];
   readonly sessionId: string;
   readonly runId: string;
   /** The agent's own state. */
@@ -145,9 +198,19 @@ export interface PrepareStepOptions {
 }
 
 /** The changes of `prepareStep`; fields that it leaves out stay as they are. */
-export interface PreparedStep {
+export interface PreparedStep extends SamplingSettings {
   /** The messages that the model gets instead. Nothing that is stored changes. */
   readonly messages?: ModelMessage[];
+  /** The model of this step. */
+  readonly model?: LanguageModel;
+  /** The system prompt of this step; `system` is its older name. */
+  readonly instructions?: Instructions;
+  readonly system?: Instructions;
+  readonly toolChoice?: ToolChoice;
+  /** Names of the tools that the model may call in this step. */
+  readonly activeTools?: readonly string[];
+  /** Added to those of the agent. */
+  readonly providerOptions?: Readonly<Record<string, JSONObject>>;
 }
 
 /**

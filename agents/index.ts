@@ -2,6 +2,8 @@ export { defineAgent, resolveMaxSteps, DEFAULT_MAX_STEPS } from './define-agent.
 export type { AgentConfig } from './agent-config.js';
 export { fromAiSdkTool, toolContextOf } from './ai-sdk/ai-sdk-tool.js';
 export type { AiSdkTool, DurableSettings } from './ai-sdk/ai-sdk-tool.js';
+export { fromAgent } from './ai-sdk/from-agent.js';
+export type { AgentSettings, AiSdkAgent } from './ai-sdk/from-agent.js';
 export type { AgentTools } from './ai-sdk/agent-tools.js';
 export { defineTool } from './define-tool.js';
 export type { ToolConfig } from './tool-config.js';
@@ -16,16 +18,31 @@ export type {
   AgentDefinition,
   ApprovalRule,
   ApprovalVerdict,
+  Instructions,
   LlmConfig,
   PreparedStep,
   PrepareStep,
   PrepareStepOptions,
   Pricing,
   RetryPolicy,
+  SamplingSettings,
   SpendCap,
   SubAgent,
+  ToolChoice,
   ToolDefinition,
 } from './definitions.js';
+export type {
+  FinishEvent,
+  HookPlace,
+  ModelToolCall,
+  OnFinish,
+  OnStepFinish,
+  RepairToolCall,
+  StepFinishEvent,
+  StepRecord,
+  StopCondition,
+  StopWhen,
+} from './step-hooks.js';
 export { DefinitionError } from './definition-error.js';
 export { modelFromSpec, ModelConfigurationError } from './model-spec.js';
 export type { ModelEnvironment } from './model-spec.js';
@@ -44,7 +61,7 @@ export type { ReplyModelConfig } from './scripted/reply-model.js';
 export { createReply, cutText, cutWords } from './scripted/reply.js';
 export type { Piece, Reply, ReplyCall, ReplyFailure } from './scripted/reply.js';
 export { createScriptedModel, isScriptedModel } from './scripted/scripted-model.js';
-export type { ToolCallIdentity, ToolContext } from './tool-context.js';
+export type { LostCall, ToolCallIdentity, ToolContext, Verification } from './tool-context.js';
 export { StateError, ToolError } from './tool-error.js';
 export type { StateErrorCode } from './tool-error.js';
 export { createRemoteSubAgentTool } from './remote/create-remote-sub-agent-tool.js';

@@ -15,7 +15,7 @@ import {
   Schema,
   settings,
 } from './fields.js';
-import type { ToolContext } from './tool-context.js';
+import type { LostCall, ToolContext, Verification } from './tool-context.js';
 
 /** A tool as its author writes it; the callbacks are typed from the schemas. */
 export interface ToolConfig<Input extends z.ZodType, Output extends z.ZodType> {
@@ -48,6 +48,15 @@ export interface ToolConfig<Input extends z.ZodType, Output extends z.ZodType> {
   separateApprover?: boolean;
   /** Safe to run again when a worker died in the middle of it. Default: false, never repeated. */
   idempotent?: boolean;
+  /**
+   * Finds out, after a worker died in the middle of a call, whether the call took effect: from the
+   * system that it changes, by the idempotency key. An error, or no answer within a minute, counts as
+   * unknown. Default: unknown.
+   */
+  verify?: (
+    input: z.output<Input>,
+    call: LostCall,
+  ) => Verification<z.input<Output>> | Promise<Verification<z.input<Output>>>;
   /** Executes a call again when the tool throws; only for tools that are `idempotent`. Default: never. */
   retry?: RetryPolicy;
   /**
@@ -82,7 +91,10 @@ const INSTEAD_OF = {
   run: 'execute',
 };
 /** What the server does around `execute`, and a browser cannot. */
-const SERVER_ONLY = ['requireApproval', 'timeoutMs', 'finishWith', 'retry', 'activity'] as const;
+const SERVER_ONLY = [
+  ...(['requireApproval', 'timeoutMs', 'finishWith', 'retry', 'activity'] as const),
+  'verify',
+] as const;
 /** What only an approval has. */
 const OF_APPROVALS = ['approvers', 'separateApprover'] as const;
 const APPROVERS = new Set<unknown>(['approver', 'operator']);
@@ -142,6 +154,7 @@ const fields = {
   approvers: ApproversOrCallback.optional(),
   separateApprover: Flag.optional(),
   idempotent: Flag.optional(),
+  verify: Callback.optional(),
   retry: Retry.optional(),
   finishWith: YesOrCallback.optional(),
   deadlineMs: Duration.optional(),
@@ -181,6 +194,9 @@ function checkTool(
   }
   if (tool.retry !== undefined && tool.idempotent !== true) {
     refuse('retry', 'executes a call again, so the tool must also set idempotent: true');
+  }
+  if (tool.verify !== undefined && tool.idempotent === true) {
+    refuse('verify', 'is asked before a call is executed again; an idempotent one always is');
   }
   for (const field of OF_APPROVALS) {
     if (tool[field] === undefined || tool[field] === false) continue;

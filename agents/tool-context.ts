@@ -47,6 +47,12 @@ export interface ToolContext extends ToolCallIdentity {
    *   `chunk_too_large` above 256 KB; no event is sent then
    */
   readonly emit: (eventName: string, data: unknown) => Promise<void>;
+  /**
+   * Shows what the call has so far in place of its result, until the next one or the result replaces
+   * it; nothing of it is stored. A generator does this with each value that it yields. Values beyond
+   * 64 KB, what JSON cannot express, and more than about ten a second are left out.
+   */
+  readonly showPreliminary: (result: unknown) => void;
   /** Step of the turn in which the call was made, from 1. */
   readonly step: number;
   /**
@@ -61,3 +67,16 @@ export interface ToolContext extends ToolCallIdentity {
   /** The `services` that the worker was created with; empty by default. */
   readonly services: Readonly<Record<string, unknown>>;
 }
+
+/** The call that `verify` is asked about. */
+export type LostCall = ToolCallIdentity &
+  Pick<ToolContext, 'idempotencyKey' | 'abortSignal' | 'services'>;
+
+/** What `verify` says of a call whose execution was lost. */
+export type Verification<Output = unknown> =
+  /** It took effect, and this is its result. */
+  | { readonly outcome: 'done'; readonly result: Output }
+  /** It did not, and never will: the call is executed. */
+  | { readonly outcome: 'not_done' }
+  /** The model gets an error that says so. */
+  | { readonly outcome: 'unknown' };

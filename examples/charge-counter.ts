@@ -1,7 +1,7 @@
 import { closeClient } from '../stores/redis/clients.js';
 import { connectCommands } from '../stores/redis/connection.js';
 import { callRedis } from '../stores/redis/errors.js';
-import type { CountCharge } from './lab/tools.js';
+import type { CountCharge, FindCharge } from './lab/tools.js';
 
 /** Hash in Redis: executions of the lab agent's `charge` by idempotency key. */
 const CHARGES = 'lab:charges';
@@ -9,6 +9,8 @@ const CHARGES = 'lab:charges';
 export interface ChargeCounter {
   /** @throws HelixError `unavailable` */
   count: CountCharge;
+  /** @throws HelixError `unavailable` */
+  find: FindCharge;
   close: () => void;
 }
 
@@ -17,6 +19,7 @@ export function createChargeCounter(redisUrl: string): ChargeCounter {
   const redis = connectCommands(redisUrl, 'wait');
   return {
     count: (idempotencyKey) => callRedis(redis.hincrby(CHARGES, idempotencyKey, 1)),
+    find: async (idempotencyKey) => (await callRedis(redis.hexists(CHARGES, idempotencyKey))) === 1,
     close: () => {
       closeClient(redis);
     },

@@ -2,7 +2,7 @@ import type { LanguageModel } from 'ai';
 import { isScriptedModel, type AgentDefinition } from '../agents/index.js';
 import type { RunShape } from '../protocol/run.js';
 import { createLabAgent } from './lab/agent.js';
-import type { CountCharge } from './lab/tools.js';
+import type { CountCharge, FindCharge } from './lab/tools.js';
 import { createSupportAgent } from './support/agent.js';
 
 export { createLabAgent } from './lab/agent.js';
@@ -15,6 +15,8 @@ export { createSupportAgent } from './support/agent.js';
 export interface ExampleAgentsConfig {
   /** Required where tools are executed. Default: the lab agent's `charge` fails. */
   readonly countCharge?: CountCharge;
+  /** As for the lab agent. */
+  readonly findCharge?: FindCharge;
   /** The model of agents for people. Without one, or with the scripted one, they follow their own rules. */
   readonly model?: LanguageModel | undefined;
   /** Whether the lab agent is among them. Default: true. */
@@ -26,6 +28,7 @@ export interface ExampleAgentsConfig {
 /** All agents of the examples. The lab agent always keeps the scripted model: it is a test bench. */
 export function createExampleAgents({
   countCharge,
+  findCharge,
   model,
   lab = true,
   labShape,
@@ -34,8 +37,8 @@ export function createExampleAgents({
   const support = createSupportAgent(isReal ? { model } : {});
   if (!lab) return [support];
   return [
-    createLabAgent({ countCharge, activities: labShape }),
-    createLabAgent({ countCharge, name: 'lab-leg', activities: 'leg' }),
+    createLabAgent({ countCharge, findCharge, activities: labShape }),
+    createLabAgent({ countCharge, findCharge, name: 'lab-leg', activities: 'leg' }),
     support,
   ];
 }

@@ -112,6 +112,16 @@ export const StreamChunkSchema = z.discriminatedUnion('type', [
     error: z.string(),
     partialInput: z.unknown().optional(),
   }),
+  /**
+   * Extension: what a call that is still being executed has so far; the next one, or the result,
+   * replaces it. It is shown live only.
+   */
+  chunk('tool_output_preliminary', {
+    toolCallId: id,
+    toolName: id,
+    result: json,
+    providerExecuted: z.boolean().optional(),
+  }),
   chunk('tool_output_error', { toolCallId: id, toolName: id, error: z.string() }),
   chunk('tool_approval_request', {
     toolCallId: id,

@@ -51,6 +51,7 @@ export {
   isToolEndChunk,
   isToolInputErrorChunk,
   isToolOutputErrorChunk,
+  isToolOutputPreliminaryChunk,
   isToolStartChunk,
   isTurnStartedChunk,
 } from './chunk-guards.js';
@@ -86,6 +87,7 @@ export type {
   ToolEndChunk,
   ToolInputErrorChunk,
   ToolOutputErrorChunk,
+  ToolOutputPreliminaryChunk,
   ToolStartChunk,
   TurnStartedChunk,
 } from './chunk-guards.js';

@@ -13,6 +13,12 @@ export const LIMITS = {
   inlineResultBytes: 64 * 1024,
   /** Events of one call that history keeps; later ones are only shown live. */
   callEventBytes: 256 * 1024,
+  /** One preliminary result of a call; a larger one is not shown. */
+  preliminaryBytes: 64 * 1024,
+  /** All preliminary results of one call; those beyond are not shown. */
+  callPreliminaryBytes: 1024 * 1024,
+  /** Preliminary results of one call are shown at most this often, the newest each time, ms. */
+  preliminaryEveryMs: 100,
   /** Arguments of one call; larger ones are returned to the model as an error. */
   callInputBytes: 128 * 1024,
   /** Length of any id other than a session id. */

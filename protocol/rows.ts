@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { FinishReason, Usage } from './chunk.js';
 import { Interruption } from './interruption.js';
 
 /**
@@ -84,6 +85,9 @@ export const AssistantRow = z.object({
   parts: z.array(AssistantPart),
   /** The reply was cut off by a stop or a failure. */
   interrupted: Interruption.optional(),
+  /** For agents whose own code is given the steps. */
+  usage: Usage.optional(),
+  finishReason: FinishReason.optional(),
   /** The result of the run, in a row without parts at its end. */
   output: z.unknown().optional(),
   /**

@@ -45,6 +45,7 @@ async function main(): Promise<void> {
     const agentsOf = (model: LanguageModel) =>
       createExampleAgents({
         countCharge: charges.count,
+        findCharge: charges.find,
         model,
         lab: config.LAB ?? true,
         labShape: config.LAB_SHAPE,

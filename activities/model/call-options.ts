@@ -1,11 +1,20 @@
 import type {
+  LanguageModelV4,
   LanguageModelV4CallOptions,
   LanguageModelV4FunctionTool,
   LanguageModelV4Message,
   LanguageModelV4Prompt,
+  LanguageModelV4ToolChoice,
 } from '@ai-sdk/provider';
 import { asSchema } from 'ai';
-import type { AgentDefinition, ToolDefinition } from '../../agents/definitions.js';
+import type {
+  AgentDefinition,
+  Instructions,
+  PreparedStep,
+  SamplingSettings,
+  ToolDefinition,
+} from '../../agents/definitions.js';
+import { resolveModel } from '../../agents/model.js';
 import type { StepRef } from '../../protocol/activities.js';
 import { FINISH_TOOL_NAME } from '../../protocol/ids.js';
 import type { Row } from '../../protocol/rows.js';
@@ -13,6 +22,8 @@ import { toFinishTool } from './finish-tool.js';
 import { toModelOutputs } from './model-outputs.js';
 import { prepareMessages } from './prepare-messages.js';
 import { toPrompt } from './prompt.js';
+import { modelNameOf } from './spending.js';
+import { startOfReply, toStepRecords } from './step-records.js';
 
 /** The input of one model call. */
 export interface AskedStep {
@@ -21,53 +32,127 @@ export interface AskedStep {
   /** The agent's own, as its schema gives it. */
   state: unknown;
   rows: readonly Row[];
+  /** Id of the turn's reply. */
+  messageId: string;
   /** How often the model has been asked for this step, this time included. */
   tries: number;
 }
 
 type Options = Omit<LanguageModelV4CallOptions, 'abortSignal'>;
 
-/** The options of a model call. */
-export async function toCallOptions(
-  { ref, agent, state, rows, tries }: AskedStep,
-  signal: AbortSignal,
-): Promise<Options> {
+/** One model call: whom to ask, what, and which tools its reply may call. */
+export interface ModelCall {
+  model: LanguageModelV4;
+  /** The name under which its usage is counted. */
+  name: string;
+  options: Options;
+  tools: readonly ToolDefinition[];
+  instructions: Instructions;
+}
+
+/** @throws ContextHookError, and what the model's own function throws */
+export async function toModelCall(asked: AskedStep, signal: AbortSignal): Promise<ModelCall> {
+  const { ref, agent, state, rows, messageId, tries } = asked;
   const { systemPrompt, llmConfig } = agent;
-  const system = typeof systemPrompt === 'string' ? systemPrompt : systemPrompt(state);
-  const { temperature, maxOutputTokens } = llmConfig;
+  const own = typeof systemPrompt === 'function' ? systemPrompt(state) : systemPrompt;
   const { sessionId, runId, step, forceFinish = false } = ref;
-  const scope = { sessionId, runId, step, state };
   const outputs = await toModelOutputs(agent.tools, rows, signal);
-  const messages = await prepareMessages(agent, toPrompt('', rows, outputs), scope, signal);
-  const prompt = toSystemMessage(system).concat(forceFinish ? withRequest(messages) : messages);
-  return {
-    prompt,
-    ...(await toToolOptions(agent, forceFinish)),
-    temperature,
-    maxOutputTokens,
+  const isPrepared = agent.prepareStep !== undefined;
+  const scope = {
+    ...{ sessionId, runId, step, state, instructions: own },
+    steps: isPrepared ? toStepRecords(agent, rows, messageId) : [],
+    initial: isPrepared ? toPrompt('', rows.slice(0, startOfReply(rows, messageId))).length : 0,
+  };
+  const prepared = await prepareMessages(agent, toPrompt('', rows, outputs), scope, signal);
+  const { messages, changes } = prepared;
+  const instructions = changes.instructions ?? changes.system ?? own;
+  const tools = forceFinish ? [] : toActive(agent, changes);
+  const options: Options = {
+    prompt: toSystemMessages(instructions).concat(forceFinish ? withRequest(messages) : messages),
+    ...(await toToolOptions(agent, tools, changes, forceFinish)),
+    ...toSampling(llmConfig),
+    ...toSampling(changes),
+    headers: llmConfig.headers && { ...llmConfig.headers },
     providerOptions: {
-      ...llmConfig.providerOptions,
+      ...mergeOptions(llmConfig.providerOptions, changes.providerOptions),
       helix: { attempt: tries, sessionId, runId, step },
     },
   };
+  const { model = llmConfig.model } = changes;
+  return {
+    ...{ model: resolveModel(model), name: modelNameOf({ model }) },
+    ...{ options, tools, instructions },
+  };
 }
 
-function toSystemMessage(system: string): LanguageModelV4Prompt {
-  return system === '' ? [] : [{ role: 'system', content: system }];
+function toSystemMessages(instructions: Instructions): LanguageModelV4Prompt {
+  if (typeof instructions === 'string') {
+    return instructions === '' ? [] : [{ role: 'system', content: instructions }];
+  }
+  const messages = 'role' in instructions ? [instructions] : instructions;
+  return messages.map(({ content, providerOptions }) => ({
+    role: 'system',
+    content,
+    ...(providerOptions !== undefined && { providerOptions }),
+  }));
+}
+
+/** Only what is set: a step's change leaves the agent's other settings. */
+function toSampling({
+  temperature,
+  maxOutputTokens,
+  topP,
+  topK,
+  presencePenalty,
+  frequencyPenalty,
+  stopSequences,
+  seed,
+  reasoning,
+}: SamplingSettings): Partial<Options> {
+  const set = {
+    ...{ temperature, maxOutputTokens, topP, topK, presencePenalty, frequencyPenalty, seed },
+    ...{ reasoning, stopSequences: stopSequences && [...stopSequences] },
+  };
+  return Object.fromEntries(Object.entries(set).filter(([, value]) => value !== undefined));
+}
+
+function mergeOptions(
+  own: PreparedStep['providerOptions'] = {},
+  more: PreparedStep['providerOptions'] = {},
+): NonNullable<Options['providerOptions']> {
+  const merged = { ...own };
+  for (const [provider, options] of Object.entries(more)) {
+    merged[provider] = { ...merged[provider], ...options };
+  }
+  return merged;
+}
+
+/** The tools that the model may call in a step. */
+function toActive(agent: AgentDefinition, changes: PreparedStep): readonly ToolDefinition[] {
+  const names = changes.activeTools ?? agent.activeTools;
+  return names === undefined ? agent.tools : agent.tools.filter(({ name }) => names.includes(name));
 }
 
 /** A model that has to hand in its result is offered nothing else. */
 async function toToolOptions(
   agent: AgentDefinition,
+  active: readonly ToolDefinition[],
+  { toolChoice = agent.toolChoice }: PreparedStep,
   forceFinish: boolean,
 ): Promise<Pick<Options, 'tools' | 'toolChoice'>> {
   const finish = await toFinishTool(agent);
   if (finish !== undefined && forceFinish) {
     return { tools: [finish.tool], toolChoice: { type: 'tool', toolName: FINISH_TOOL_NAME } };
   }
-  const tools = await toFunctionTools(agent.tools);
+  const tools = await toFunctionTools(active);
   if (finish !== undefined) tools.push(finish.tool);
-  return tools.length === 0 ? {} : { tools, toolChoice: { type: 'auto' } };
+  return tools.length === 0 ? {} : { tools, toolChoice: toChoice(toolChoice) };
+}
+
+function toChoice(choice: AgentDefinition['toolChoice'] = 'auto'): LanguageModelV4ToolChoice {
+  return typeof choice === 'string'
+    ? { type: choice }
+    : { type: 'tool', toolName: choice.toolName };
 }
 
 /** Providers refuse a conversation that ends with the model's own message. */

@@ -8,6 +8,7 @@ import { AttemptOver, createStepEndings, owned } from '../endings.js';
 import { loadState } from '../load-state.js';
 import { createRowsCache } from '../rows-cache.js';
 import { createAgentLookup, createOwnerLookup } from '../run-agent.js';
+import { createTellAgent, isCompletion } from './finish-hooks.js';
 import { createStepTries, type StepAttempt, type StepProgress } from './step-tries.js';
 
 /** One attempt at a step; it keeps `progress` current. @throws AttemptFailure, AttemptCancelled */
@@ -23,7 +24,8 @@ export function createModelStep(deps: ActivityDeps): ModelStep {
   const findAgent = createAgentLookup(deps.agents, createOwnerLookup(store.sessions));
   const rowsCache = createRowsCache(store.sessions);
   const endings = createStepEndings(deps);
-  const tryUntilStored = createStepTries(deps);
+  const tellAgent = createTellAgent(deps);
+  const tryUntilStored = createStepTries(deps, tellAgent);
 
   return async (ref, attempt, progress) => {
     const writer = modelWriter(ref, attempt.token);
@@ -63,7 +65,16 @@ export function createModelStep(deps: ActivityDeps): ModelStep {
         wants: { state: agent.stateSchema !== undefined, ...rowsCache.held(ref.sessionId) },
       }),
     );
-    if (claim.kind === 'done') return claim.outcome;
+    if (claim.kind === 'done') {
+      // An attempt before this one may have died between the commit and the agent's hooks.
+      const { sessionId, runId } = ref;
+      const { outcome } = claim;
+      if ('step' in outcome) {
+        const isLast = isCompletion(outcome);
+        await tellAgent({ agent, sessionId, runId, step: outcome.step, isLast });
+      }
+      return outcome;
+    }
     if (claim.kind === 'not_ready') return { kind: 'not_ready' };
     if (claim.kind !== 'claimed') throw new AttemptOver(claim);
     Object.assign(progress, { sequence: claim.sequence, failures: claim.failures });

@@ -1,7 +1,13 @@
 import type { LanguageModelV4Message, LanguageModelV4Prompt } from '@ai-sdk/provider';
 import type { ModelMessage } from 'ai';
 import { convertToLanguageModelPrompt } from 'ai/internal';
-import type { AgentDefinition, PrepareStepOptions } from '../../agents/definitions.js';
+import { isInstructions, isTexts, isToolChoice } from '../../agents/agent-config.js';
+import type {
+  AgentDefinition,
+  Instructions,
+  PreparedStep,
+  PrepareStepOptions,
+} from '../../agents/definitions.js';
 import { orAborted } from '../or-aborted.js';
 
 /** The agent's own code threw, did not come back, or left nothing to say. */
@@ -9,31 +15,66 @@ export class ContextHookError extends Error {
   override readonly name = 'ContextHookError';
 }
 
-type Scope = Omit<PrepareStepOptions, 'messages'>;
+type Scope = Pick<PrepareStepOptions, 'step' | 'sessionId' | 'runId' | 'state' | 'steps'> & {
+  /** The agent's, for the state. */
+  instructions: Instructions;
+  /** Number of messages before the turn's reply. */
+  initial: number;
+};
+
+/** A step as the agent's `prepareStep` leaves it. */
+export interface PreparedCall {
+  messages: LanguageModelV4Prompt;
+  /** What it changed beside the messages. */
+  changes: Omit<PreparedStep, 'messages'>;
+}
 
 /**
- * The conversation as the agent's `prepareStep` leaves it; all of it for agents without.
+ * The conversation, and what else the agent's `prepareStep` changes; all of it for agents without.
  *
  * @throws ContextHookError
  */
 export async function prepareMessages(
-  { prepareStep }: AgentDefinition,
+  { prepareStep, llmConfig }: AgentDefinition,
   prompt: LanguageModelV4Prompt,
-  scope: Scope,
+  { initial, ...scope }: Scope,
   signal: AbortSignal,
-): Promise<LanguageModelV4Prompt> {
-  if (prepareStep === undefined) return prompt;
+): Promise<PreparedCall> {
+  if (prepareStep === undefined) return { messages: prompt, changes: {} };
   try {
     // The prompt's messages are messages of the AI SDK, in their most explicit form.
     const messages = prompt as ModelMessage[];
-    const prepared = await orAborted(prepareStep({ ...scope, messages }), signal);
-    if (prepared?.messages === undefined) return prompt;
-    const kept = pairCalls(await toPromptMessages(prepared.messages));
+    const { model } = llmConfig;
+    const options: PrepareStepOptions = {
+      ...scope,
+      messages,
+      stepNumber: scope.step - 1,
+      model: typeof model === 'function' ? model() : model,
+      initialInstructions: scope.instructions,
+      initialMessages: messages.slice(0, initial),
+      responseMessages: messages.slice(initial),
+    };
+    const { messages: chosen, ...changes } = (await orAborted(prepareStep(options), signal)) ?? {};
+    checkChanges(changes);
+    if (chosen === undefined) return { messages: prompt, changes };
+    const kept = pairCalls(await toPromptMessages(chosen));
     if (kept.length === 0) throw new Error('no message is left');
-    return kept;
+    return { messages: kept, changes };
   } catch (error) {
     throw new ContextHookError('prepareStep failed', { cause: error });
   }
+}
+
+/** It may come from plain JavaScript. */
+function checkChanges({ instructions, system, toolChoice, activeTools }: PreparedStep): void {
+  for (const each of [instructions, system]) {
+    if (each !== undefined && !isInstructions(each))
+      throw new Error('its instructions cannot be used');
+  }
+  if (toolChoice !== undefined && !isToolChoice(toolChoice))
+    throw new Error('its toolChoice cannot be used');
+  if (activeTools !== undefined && !isTexts(activeTools))
+    throw new Error('its activeTools cannot be used');
 }
 
 function toPromptMessages(messages: ModelMessage[]): Promise<LanguageModelV4Prompt> {

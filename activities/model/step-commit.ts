@@ -3,12 +3,11 @@ import type { AgentDefinition } from '../../agents/definitions.js';
 import type { StepRef } from '../../protocol/activities.js';
 import type { StreamChunk } from '../../protocol/chunk.js';
 import { LIMITS } from '../../protocol/limits.js';
-import { FINISH_TOOL_NAME, formatApprovalId, formatCheckpointId } from '../../protocol/ids.js';
+import { FINISH_TOOL_NAME, formatCheckpointId } from '../../protocol/ids.js';
 import { toPartialInput } from '../../protocol/reply-fold.js';
-import type { AssistantPart, AssistantRow } from '../../protocol/rows.js';
-import type { CallRef, RunError, StepOutcome, TerminalStatus } from '../../protocol/run.js';
+import type { AssistantRow } from '../../protocol/rows.js';
+import type { RunError, StepOutcome, TerminalStatus } from '../../protocol/run.js';
 import { addUsage } from '../../stores/record/run-usage.js';
-import type { NewCall } from '../../stores/contract/call-record.js';
 import type { Writer } from '../../stores/contract/log.js';
 import type { RunUsage } from '../../stores/contract/runs.js';
 import type { CommitInput } from '../../stores/contract/steps.js';
@@ -19,10 +18,18 @@ import {
   openingChunks,
   type ShownReply,
 } from '../../stores/record/closed-call.js';
-import { toChildRef } from '../../stores/record/sub-agent-calls.js';
 import type { ActivityDeps } from '../deps.js';
 import { owned } from '../endings.js';
-import { activityOf } from '../tool/own-activity.js';
+import {
+  finalOf,
+  inOrder,
+  isCallPart,
+  isOpen,
+  toRef,
+  withCalls,
+  type CallPart,
+} from './committed-calls.js';
+import type { ModelCall } from './call-options.js';
 import { openFinishCalls } from './finish-calls.js';
 import { toFinishTool } from './finish-tool.js';
 import {
@@ -32,8 +39,11 @@ import {
   type CallScope,
   type OpenedCall,
 } from './proposed-calls.js';
+import { toLoggedError } from './provider-failure.js';
+import { repairCalls } from './repair-call.js';
 import { hasReached, modelNameOf, toRunUsage, toSpent } from './spending.js';
 import { toOutcome } from './step-outcome.js';
+import { readsSteps } from './step-records.js';
 import type { ProposedCall, StepReply } from './step-reply.js';
 import { deferAsks } from './sub-agents.js';
 
@@ -49,14 +59,18 @@ interface StepCommitInput {
   countUsage: (usage: RunUsage | undefined) => void;
   /** What the run had used before. */
   used: RunUsage | undefined;
+  /** What the model was asked; undefined if it was not. */
+  call?: ModelCall | undefined;
 }
 
-/** The three ways in which a step's reply is stored. Each throws AttemptOver. */
+/** The ways in which a step's reply is stored. Each throws AttemptOver. */
 export interface StepCommit {
   /** What the model call has used, as far as its provider reported it. */
   usage: RunUsage | undefined;
   /** The model completed its reply. */
   complete: () => Promise<StepOutcome>;
+  /** The model was not asked: the agent's own conditions end the run. */
+  over: () => Promise<StepOutcome>;
   /** A stop cut it: the partial reply is kept. */
   stopped: () => Promise<StepOutcome>;
   /** The provider failed for good: the partial reply is kept, the run fails. */
@@ -79,8 +93,8 @@ export function createStepCommit(deps: ActivityDeps, input: StepCommitInput): St
     const finish = await toFinishTool(agent);
     const handed = await openFinishCalls(scope, finish, reply.calls);
     // A model that has to hand in its result is offered nothing else.
-    const tools = ref.forceFinish === true ? [] : agent.tools;
-    const asked = reply.calls.filter(({ toolName }) => toolName !== FINISH_TOOL_NAME);
+    const { tools = [] } = input.call ?? {};
+    const asked = (await repaired()).filter(({ toolName }) => toolName !== FINISH_TOOL_NAME);
     const now = Date.now();
     const { maxCallsPerStep: most = LIMITS.callsPerStep } = agent;
     const carried = await Promise.all(
@@ -108,6 +122,26 @@ export function createStepCommit(deps: ActivityDeps, input: StepCommitInput): St
       ...handed.accepted,
       ...finalOf(outcome),
     });
+  }
+
+  /** The model's calls, mended by the agent where it can. */
+  async function repaired(): Promise<readonly ProposedCall[]> {
+    if (input.call === undefined) return reply.calls;
+    const { tools, instructions, options } = input.call;
+    return repairCalls(
+      agent,
+      { tools, instructions, prompt: options.prompt },
+      reply.calls,
+      (error) => {
+        const err = toLoggedError(error);
+        deps.logger.warn({ err, runId: ref.runId, step: ref.step }, 'a call could not be repaired');
+      },
+    );
+  }
+
+  async function over(): Promise<StepOutcome> {
+    const outcome: StepOutcome = { kind: 'ended', step: ref.step, status: 'completed' };
+    return store([], outcome, { answersStop: false, isUnasked: true, ...finalOf(outcome) });
   }
 
   /** Arguments that were streamed without ever becoming a call: people saw them. */
@@ -159,14 +193,18 @@ export function createStepCommit(deps: ActivityDeps, input: StepCommitInput): St
     outcome: StepOutcome,
     ending: Pick<CommitInput, 'answersStop' | 'final' | 'output'> & {
       interrupted?: Interruption;
+      isUnasked?: true;
     },
   ): Promise<StepOutcome> {
     const now = Date.now();
     const calls = opened.map(({ call }) => call);
     const parts = withCalls(reply, calls, ref.runId);
     // A reply that was cut before its first part leaves no row.
+    const isBlank = ending.isUnasked === true || ending.interrupted !== undefined;
+    const finish = reply.finish();
+    const kept = readsSteps(agent) && { usage: finish?.usage, finishReason: finish?.reason };
     const row: AssistantRow | undefined =
-      ending.interrupted !== undefined && parts.length === 0
+      isBlank && parts.length === 0
         ? undefined
         : {
             role: 'assistant',
@@ -175,8 +213,8 @@ export function createStepCommit(deps: ActivityDeps, input: StepCommitInput): St
             step: ref.step,
             parts,
             interrupted: ending.interrupted,
+            ...kept,
           };
-    const finish = reply.finish();
     const checkpointId = formatCheckpointId(ref.runId, ref.step);
     const result = owned(
       await deps.store.steps.commit({
@@ -194,7 +232,7 @@ export function createStepCommit(deps: ActivityDeps, input: StepCommitInput): St
         answersStop: ending.answersStop,
         usage,
         finishReason: finish?.reason,
-        model: modelNameOf(agent.llmConfig),
+        model: input.call?.name ?? modelNameOf(agent.llmConfig),
         output: ending.output,
         final: ending.final,
         now,
@@ -232,65 +270,5 @@ export function createStepCommit(deps: ActivityDeps, input: StepCommitInput): St
     });
   }
 
-  return { usage, complete, stopped, failed };
-}
-
-function finalOf(outcome: StepOutcome): Pick<CommitInput, 'final'> {
-  if (outcome.kind !== 'ended') return {};
-  const { status, error } = outcome;
-  return { final: { status, error } };
-}
-
-const isOpen = (call: NewCall): boolean => call.row === undefined;
-
-/** Opened calls in the order in which the model asked for them. */
-function inOrder(asked: readonly ProposedCall[], opened: readonly OpenedCall[]): OpenedCall[] {
-  const byId = new Map(opened.map((each) => [each.call.toolCallId, each]));
-  return asked.flatMap(({ toolCallId }) => byId.get(toolCallId) ?? []);
-}
-
-function toRef(agent: AgentDefinition, call: NewCall): CallRef {
-  const { toolCallId, toolName, kind, timeoutMs, deadlineMs, child } = call;
-  return {
-    toolCallId,
-    toolName,
-    kind,
-    timeoutMs,
-    deadlineMs,
-    activity: activityOf(agent, toolName),
-    ...(child !== undefined && { child: toChildRef(child) }),
-  };
-}
-
-type CallPart = Extract<AssistantPart, { type: 'tool-call' }>;
-
-function isCallPart(part: AssistantPart): part is CallPart {
-  return part.type === 'tool-call';
-}
-
-/** The fold has the positions of the calls, `calls` have their checked inputs. */
-function withCalls(
-  { fold, deferredCalls }: Pick<StepReply, 'fold' | 'deferredCalls'>,
-  calls: NewCall[],
-  runId: string,
-): AssistantPart[] {
-  const byId = new Map(calls.map((call) => [call.toolCallId, call]));
-  return fold.parts.flatMap((part): AssistantPart[] => {
-    if (part.type !== 'tool-call') return [part];
-    const call = byId.get(part.toolCallId);
-    // Arguments that were streamed without ever becoming a call.
-    if (call === undefined) return [];
-    const { kind, input } = call;
-    return [
-      {
-        ...part,
-        kind,
-        input,
-        ...(kind === 'approval' && { approvalId: formatApprovalId(runId, call.toolCallId) }),
-        ...(call.ask !== undefined
-          ? { held: true }
-          : deferredCalls.has(call.toolCallId) && { late: true }),
-      },
-    ];
-  });
+  return { usage, complete, over, stopped, failed };
 }

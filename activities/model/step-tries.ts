@@ -1,5 +1,4 @@
 import type { AgentDefinition } from '../../agents/definitions.js';
-import { resolveModel } from '../../agents/model.js';
 import type { StepRef } from '../../protocol/activities.js';
 import { LIMITS } from '../../protocol/limits.js';
 import type { Row } from '../../protocol/rows.js';
@@ -17,11 +16,13 @@ import { AttemptOver, owned } from '../endings.js';
 import type { LoadedState } from '../load-state.js';
 import { askModel } from './ask-model.js';
 import { callIdsOf } from './call-ids.js';
-import { toCallOptions, type AskedStep } from './call-options.js';
+import { toModelCall, type AskedStep, type ModelCall } from './call-options.js';
+import { isCompletion, type TellAgent } from './finish-hooks.js';
 import { toLoggedError, toProviderFailure, type ProviderFailure } from './provider-failure.js';
 import { nextWait } from './retry-budget.js';
 import { createCallTimer, type CallTimer } from './call-timer.js';
 import { hasReached } from './spending.js';
+import { isDone, STOP_CONDITION_FAILED } from './stop-conditions.js';
 import { createStepCommit } from './step-commit.js';
 import { SPEND_CAP_REACHED } from './step-outcome.js';
 import { createStepReply, type ChunkBase, type StepReply } from './step-reply.js';
@@ -64,11 +65,17 @@ export interface ClaimedStep {
  */
 export function createStepTries(
   deps: ActivityDeps,
+  tellAgent: TellAgent,
 ): (current: StepAttempt, step: ClaimedStep) => Promise<StepOutcome> {
   const { store, streamManager, logger } = deps;
 
   return async (current, { agent, claim, rows, loaded }) => {
-    const { ref, attempt, writer, progress } = current;
+    const { attempt, writer, progress } = current;
+    const { messageId } = claim;
+    const verdict = await judge(current, { agent, rows, messageId });
+    // An agent that owes a result is asked for nothing else.
+    const owes = verdict === 'done' && agent.outputSchema !== undefined;
+    const ref: StepRef = owes ? { ...current.ref, forceFinish: true } : current.ref;
     const base: ChunkBase = { agentId: ref.sessionId, agentType: ref.agent, step: ref.step };
     const chunks = createChunkWriter(
       streamManager,
@@ -99,23 +106,29 @@ export function createStepTries(
       const timer = createCallTimer(deps, ref.agent);
       const asked = {
         timer,
-        ...{ ref, agent, state, rows, tries, hasDroppedCalls },
+        ...{ ref, agent, state, rows, messageId, tries, hasDroppedCalls },
         ...{ attempt, reply, chunks, progress },
       };
-      const failure: ProviderFailure | undefined = hasReached(agent.spendCap, used)
-        ? SPEND_CAP_REACHED
-        : await ask(asked);
+      const isOver = verdict === 'done' && !owes;
+      const refusal = isOver ? undefined : refusalOf(agent, verdict, used);
+      const isAsked = !isOver && refusal === undefined;
+      const { failure, call }: Answer = isAsked ? await ask(asked) : { failure: refusal };
       const lost = chunks.lost();
       if (lost !== undefined) throw new AttemptOver({ kind: lost, known: chunks.known() });
-      const { messageId } = claim;
       const { known } = chunks;
       const commit = createStepCommit(deps, {
-        ...{ ref, writer, agent, messageId, reply, known, used },
+        ...{ ref, writer, agent, messageId, reply, known, used, call },
         countUsage: timer.used,
       });
       if (commit.usage !== undefined) progress.usage = commit.usage;
       if (attempt.cutReason() === 'stop') return commit.stopped();
-      if (failure === undefined) return commit.complete();
+      if (failure === undefined) {
+        const outcome = isOver ? await commit.over() : await commit.complete();
+        const { sessionId, runId, step } = ref;
+        const isLast = isCompletion(outcome);
+        await tellAgent({ agent, sessionId, runId, step, isLast, isKnown: isOver });
+        return outcome;
+      }
       const failedAt = performance.now();
       failingSince ??= failedAt;
       const failing = { failures: progress.failures + 1, forMs: failedAt - failingSince };
@@ -144,6 +157,26 @@ export function createStepTries(
     }
   };
 
+  /** What the agent's own conditions say, before the model is asked. */
+  async function judge(
+    { ref, attempt }: StepAttempt,
+    { agent, ...turn }: Pick<AskedStep, 'agent' | 'rows' | 'messageId'>,
+  ): Promise<'done' | 'continues' | 'failed'> {
+    if (agent.stopWhen === undefined || ref.forceFinish === true) return 'continues';
+    const { stallTimeoutMs = LIMITS.stallTimeoutMs } = agent.llmConfig;
+    const signal = AbortSignal.any([attempt.signal, AbortSignal.timeout(stallTimeoutMs)]);
+    try {
+      return (await isDone(agent, turn, signal)) ? 'done' : 'continues';
+    } catch (error) {
+      if (attempt.cancelled()) throw new AttemptCancelled('the worker shuts down');
+      // A stop is found by what follows.
+      if (attempt.cutReason() !== undefined) return 'continues';
+      const err = toLoggedError(error);
+      logger.warn({ err, runId: ref.runId, step: ref.step }, 'a stop condition failed');
+      return 'failed';
+    }
+  }
+
   /** Streams the model's reply; resolves with the provider's failure if there was one. */
   async function ask({
     attempt,
@@ -153,16 +186,17 @@ export function createStepTries(
     progress,
     timer,
     ...step
-  }: AskedAttempt): Promise<ProviderFailure | undefined> {
+  }: AskedAttempt): Promise<Answer> {
     const { ref, agent } = step;
+    let call: ModelCall | undefined;
     const { stallTimeoutMs = LIMITS.stallTimeoutMs } = agent.llmConfig;
     let failure: ProviderFailure | undefined;
     try {
-      const model = resolveModel(agent.llmConfig.model);
+      const hookSignal = AbortSignal.any([attempt.signal, AbortSignal.timeout(stallTimeoutMs)]);
+      call = await toModelCall(step, hookSignal);
+      const { model, options } = call;
       progress.model = model.modelId;
       timer.uses(model);
-      const hookSignal = AbortSignal.any([attempt.signal, AbortSignal.timeout(stallTimeoutMs)]);
-      const options = await toCallOptions(step, hookSignal);
       const { signal } = attempt;
       const takeCallId = callIdTaker(store, ref, agent, hasDroppedCalls);
       const { onPart } = timer;
@@ -179,8 +213,24 @@ export function createStepTries(
     // A call that was cut for another reason is no failure of the provider's.
     if (failure !== undefined || attempt.cutReason() === undefined) timer.ended(failure?.code);
     await chunks.flush();
-    return failure;
+    return { failure, call };
   }
+}
+
+/** Why the model is not asked. */
+function refusalOf(
+  agent: AgentDefinition,
+  verdict: 'continues' | 'done' | 'failed',
+  used: RunUsage | undefined,
+): ProviderFailure | undefined {
+  if (verdict === 'failed') return STOP_CONDITION_FAILED;
+  return hasReached(agent.spendCap, used) ? SPEND_CAP_REACHED : undefined;
+}
+
+interface Answer {
+  failure?: ProviderFailure | undefined;
+  /** What was asked, once that was known. */
+  call?: ModelCall | undefined;
 }
 
 interface AskedAttempt extends AskedStep {

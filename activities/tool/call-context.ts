@@ -1,7 +1,7 @@
 import { createAgentState, type AgentState } from '../../agents/agent-state.js';
 import type { AgentDefinition } from '../../agents/definitions.js';
 import { StateError } from '../../agents/tool-error.js';
-import type { ToolContext } from '../../agents/tool-context.js';
+import type { ToolCallIdentity, ToolContext } from '../../agents/tool-context.js';
 import type { CallActivityRef } from '../../protocol/activities.js';
 import {
   StreamChunkSchema,
@@ -13,11 +13,13 @@ import { isReservedEventName } from '../../protocol/event-names.js';
 import { rootOf } from '../../protocol/ids.js';
 import { LIMITS } from '../../protocol/limits.js';
 import { isShownUrl } from '../../protocol/shown-url.js';
+import type { CallSpec } from '../../stores/contract/call-record.js';
 import type { CustomState } from '../../stores/contract/custom-state.js';
 import { toCheckedJson } from '../../stores/record/checked-messages.js';
 import type { Attempt } from '../attempt.js';
 import type { ChunkWriter } from '../chunk-writer.js';
 import type { ActivityDeps } from '../deps.js';
+import { createPreliminary } from './preliminary.js';
 import { toBase } from './tool-outcome.js';
 
 /** The context of a running tool, and what the tool leaves. */
@@ -31,6 +33,17 @@ export interface CallContext {
   close: () => void;
 }
 
+/** The same for every attempt of the call. */
+export function toCallIdentity({
+  sessionId,
+  runId,
+  agent: agentType,
+  toolCallId,
+}: CallActivityRef): ToolCallIdentity & Pick<ToolContext, 'idempotencyKey'> {
+  const idempotencyKey = `${runId}/${toolCallId}`;
+  return { sessionId, runId, agentId: sessionId, agentType, toolCallId, idempotencyKey };
+}
+
 interface CallContextInput {
   ref: CallActivityRef;
   agent: AgentDefinition;
@@ -41,12 +54,25 @@ interface CallContextInput {
   attempt: Attempt;
   abortSignal: AbortSignal;
   chunks: ChunkWriter;
+  call: Pick<CallSpec, 'toolName' | 'kind'>;
+  /** The agent and step in whose message the call stands, where they are not its own. */
+  shown: { agentId?: string; step?: number };
 }
 
 /** @throws StateError if the stored state does not fit the agent's schema */
 export function openCallContext(
   { services }: Pick<ActivityDeps, 'services'>,
-  { ref, agent, state: stored, execution, attempt, abortSignal, chunks }: CallContextInput,
+  {
+    ref,
+    agent,
+    state: stored,
+    execution,
+    attempt,
+    abortSignal,
+    chunks,
+    call,
+    shown,
+  }: CallContextInput,
 ): CallContext {
   const { stateSchema } = agent;
   const state: AgentState | undefined =
@@ -54,6 +80,14 @@ export function openCallContext(
   let isOver = false;
   let hasEvents = false;
   let eventBytes = 0;
+  const { toolCallId } = ref;
+  const { toolName, kind } = call;
+  const preliminary = createPreliminary((result) => {
+    const base = { type: 'tool_output_preliminary' as const, ...toBase(ref), ...shown };
+    // As the result, which replaces it.
+    const mark = kind === 'server' ? { providerExecuted: true } : {};
+    chunks.push([{ ...base, toolCallId, toolName, result, ...mark }]);
+  });
 
   function stateOfAgent(): AgentState {
     if (state !== undefined) return state;
@@ -68,12 +102,7 @@ export function openCallContext(
   }
 
   const context: ToolContext = {
-    sessionId: ref.sessionId,
-    runId: ref.runId,
-    agentId: ref.sessionId,
-    agentType: ref.agent,
-    toolCallId: ref.toolCallId,
-    idempotencyKey: `${ref.runId}/${ref.toolCallId}`,
+    ...toCallIdentity(ref),
     attempt: execution,
     abortSignal,
     emit: async (eventName, data) => {
@@ -94,6 +123,7 @@ export function openCallContext(
         chunks.push([chunk]);
       });
     },
+    showPreliminary: preliminary.show,
     step: ref.step,
     forward: async (forwarded) => {
       if (isOver) throw new Error('the call is over');
@@ -109,6 +139,7 @@ export function openCallContext(
     hasEvents: () => hasEvents,
     close: () => {
       isOver = true;
+      preliminary.close();
     },
   };
 }

@@ -25,7 +25,7 @@ export interface AiSdkTool {
 /** What the runtime knows of a tool beyond what the AI SDK does. */
 export type DurableSettings = Pick<
   ToolDefinition,
-  | ('idempotent' | 'retry' | 'deadlineMs' | 'onExpiry' | 'timeoutMs' | 'activity')
+  | ('idempotent' | 'verify' | 'retry' | 'deadlineMs' | 'onExpiry' | 'timeoutMs' | 'activity')
   | ('requireApproval' | 'approvers' | 'separateApprover')
 >;
 
@@ -34,7 +34,7 @@ export type DurableSettings = Pick<
  * tool that it is given; call it for those that need settings which the AI SDK does not have.
  *
  * Without `execute` the browser carries the calls out. `needsApproval` asks a person. A tool that
- * yields several results has the last one as its result. `execute` gets the `ToolContext` of this
+ * yields several results shows each to viewers, and has the last one as its result. `execute` gets the `ToolContext` of this
  * runtime, see `toolContextOf`; `messages` is empty, since a call may
  * be executed long after the model made it, on a process that does not hold the conversation.
  *
@@ -106,19 +106,23 @@ function toExecute(execute: NonNullable<AiSdkTool['execute']>): ToolDefinition['
       context,
       experimental_context: context,
     };
-    return lastOf(await run(input, options), abortSignal);
+    return lastOf(await run(input, options), context);
   };
 }
 
 /** A generator yields preliminary results; its last one is the result. It ends with the call. */
-async function lastOf(result: unknown, signal: AbortSignal): Promise<unknown> {
+async function lastOf(
+  result: unknown,
+  { abortSignal, showPreliminary }: ToolContext,
+): Promise<unknown> {
   if (typeof result !== 'object' || result === null || !(Symbol.asyncIterator in result)) {
     return result;
   }
   let last: unknown;
   for await (const each of result as AsyncIterable<unknown>) {
     last = each;
-    if (signal.aborted) break;
+    showPreliminary(each);
+    if (abortSignal.aborted) break;
   }
   return last;
 }

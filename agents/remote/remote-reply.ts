@@ -11,6 +11,7 @@ const SHOWN: ReadonlySet<string> = new Set([
   'tool_start',
   'tool_end',
   'tool_input_error',
+  'tool_output_preliminary',
   'tool_output_error',
   'custom',
   'source_url',

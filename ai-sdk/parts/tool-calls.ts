@@ -59,6 +59,9 @@ export class ToolCalls {
       case 'tool_approval_response':
         this.#answerApproval(chunk, out);
         break;
+      case 'tool_output_preliminary':
+        this.#showPreliminary(chunk, out);
+        break;
       case 'tool_output_error':
         this.#failCall(chunk.toolCallId, chunk.error, out);
         break;
@@ -175,6 +178,14 @@ export class ToolCalls {
     }
     if (approved || !this.#isKnown(toolCallId) || !this.#settle(toolCallId)) return;
     out.push({ type: 'tool-output-denied', toolCallId });
+  }
+
+  #showPreliminary(chunk: ChunkOf<'tool_output_preliminary'>, out: UIStreamPart[]): void {
+    const { toolCallId, result } = chunk;
+    if (!this.#isKnown(toolCallId) || this.#settled.has(toolCallId)) return;
+    const marks = this.#marks(toolCallId);
+    const output = { output: result ?? null, preliminary: true as const };
+    out.push({ type: 'tool-output-available', toolCallId, ...output, dynamic: true, ...marks });
   }
 
   #endCall(toolCallId: string, result: unknown, out: UIStreamPart[]): void {

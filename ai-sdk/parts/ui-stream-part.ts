@@ -39,6 +39,8 @@ export type UIStreamPart =
       output: unknown;
       dynamic: true;
       providerExecuted?: true;
+      /** The call is still being executed. */
+      preliminary?: true;
     }
   | {
       type: 'tool-output-error';

@@ -11,19 +11,24 @@ import {
   ask,
   boom,
   createCharge,
+  createTransfer,
   echo,
   LabState,
   locate,
   progress,
   remember,
   sleep,
+  write,
   type CountCharge,
+  type FindCharge,
 } from './tools.js';
 
 /** What the lab agent needs from its process. */
 export interface LabAgentConfig {
   /** Required where tools are executed. Default: `charge` fails. */
   readonly countCharge?: CountCharge;
+  /** Required where workers may die. Default: `transfer` does not know. */
+  readonly findCharge?: FindCharge;
   /** Default: the scripted model, which performs the script in the user's message. */
   readonly model?: LanguageModel;
   /** For measurements that need turns beyond the usual limit. */
@@ -36,9 +41,12 @@ export interface LabAgentConfig {
 
 const CANNOT_COUNT: CountCharge = () => Promise.reject(new Error('tools are executed by workers'));
 
+const CANNOT_FIND: FindCharge = () => Promise.reject(new Error('charges are not kept here'));
+
 /** The agent that drives every path of the runtime from outside, without a model key. */
 export function createLabAgent({
   countCharge = CANNOT_COUNT,
+  findCharge = CANNOT_FIND,
   model = createScriptedModel(),
   maxSteps = DEFAULT_MAX_STEPS,
   name = 'lab',
@@ -56,9 +64,11 @@ export function createLabAgent({
       sleep,
       boom,
       charge,
+      createTransfer(countCharge, findCharge),
       locate,
       ask,
       progress,
+      write,
       remember,
       createDelegate(lab, [echo, charge, locate]),
       createReport(createReportAgent(lab)),

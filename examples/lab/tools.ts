@@ -1,5 +1,12 @@
+import { tool } from 'ai';
 import { z } from 'zod';
-import { defineTool, pause, type ToolDefinition } from '../../agents/index.js';
+import {
+  defineTool,
+  fromAiSdkTool,
+  pause,
+  toolContextOf,
+  type ToolDefinition,
+} from '../../agents/index.js';
 
 const TEN_MINUTES = 600_000;
 
@@ -9,6 +16,9 @@ export type LabState = z.infer<typeof LabState>;
 
 /** Counts one real execution of `charge` under its idempotency key; resolves when it is stored. */
 export type CountCharge = (idempotencyKey: string) => Promise<unknown>;
+
+/** True if `charge` or `transfer` was executed under this key. */
+export type FindCharge = (idempotencyKey: string) => Promise<boolean>;
 
 export const echo = defineTool({
   name: 'echo',
@@ -63,6 +73,25 @@ export const progress = defineTool({
   },
 });
 
+const draft = tool({
+  description: 'Writes a text piece by piece, and shows what there is of it so far.',
+  inputSchema: z.object({
+    pieces: z.int().min(1).max(1_000),
+    everyMs: z.number().min(0).max(60_000),
+  }),
+  execute: async function* ({ pieces, everyMs }, options) {
+    const { abortSignal } = toolContextOf(options);
+    for (let done = 1; done <= pieces; done += 1) {
+      yield { done, of: pieces };
+      await pause(everyMs, abortSignal);
+    }
+    yield { written: pieces };
+  },
+});
+
+/** A generator, as the AI SDK has them. */
+export const write = fromAiSdkTool('write', draft, { idempotent: true });
+
 export const remember = defineTool({
   name: 'remember',
   description: 'Keeps a value in the memory of the session.',
@@ -86,5 +115,22 @@ export function createCharge(countCharge: CountCharge): ToolDefinition {
       await countCharge(idempotencyKey);
       return { charged: amount, key: idempotencyKey };
     },
+  });
+}
+
+/** As `charge` without a person; after a crash it finds out whether it has taken effect. */
+export function createTransfer(countCharge: CountCharge, findCharge: FindCharge): ToolDefinition {
+  return defineTool({
+    name: 'transfer',
+    description: 'Transfers an amount.',
+    inputSchema: z.object({ amount: z.number() }),
+    execute: async ({ amount }, { idempotencyKey }) => {
+      await countCharge(idempotencyKey);
+      return { transferred: amount, key: idempotencyKey };
+    },
+    verify: async ({ amount }, { idempotencyKey }) =>
+      (await findCharge(idempotencyKey))
+        ? { outcome: 'done', result: { transferred: amount, key: idempotencyKey } }
+        : { outcome: 'not_done' },
   });
 }

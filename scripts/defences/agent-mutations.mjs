@@ -56,9 +56,7 @@ export const agents = [
   {
     defence: 'Tools of the AI SDK: the last value of a generator is its result',
     file: 'agents/ai-sdk/ai-sdk-tool.ts',
-    edits: [
-      ['return lastOf(await run(input, options), abortSignal);', 'return run(input, options);'],
-    ],
+    edits: [['return lastOf(await run(input, options), context);', 'return run(input, options);']],
     suite: TOOLS,
     test: 'tools of the AI SDK the last value of a generator is the result',
   },

@@ -11,7 +11,7 @@ export const calls = [
   {
     defence: 'A started call is not executed again',
     file: `${TRANSITIONS}/start-call.ts`,
-    edits: [["if (call.again !== '1' || (isTaken", 'if ((isTaken']],
+    edits: [['if (!mayRepeat || (isTaken', 'if ((isTaken']],
     test: 'start call a started call is never permitted again: its outcome is unknown, and written once',
   },
   {

@@ -35,7 +35,7 @@ export const modelSteps = [
   {
     defence: 'A spent run does not ask a failing provider again',
     file: 'activities/model/step-tries.ts',
-    edits: [['hasReached(agent.spendCap, used)\n', 'hasReached(agent.spendCap, undefined)\n']],
+    edits: [['hasReached(agent.spendCap, used) ?', 'hasReached(agent.spendCap, undefined) ?']],
     suite: SPENDING,
     test: 'a cap on what a run may use a cap applies to failing attempts of one step, too',
   },

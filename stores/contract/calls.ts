@@ -46,20 +46,28 @@ export interface StartCallInput {
   budget?: AttemptBudget;
   /** Also read the agent's own state. */
   withState?: boolean;
+  /** The tool can find out whether a lost execution took effect. Default: false. */
+  canVerify?: boolean;
+  /** What it found, if it found no result; sent by the attempt that was asked to `verify`. */
+  verified?: 'not_done' | 'unknown';
+}
+
+/** Permission to execute a call. */
+export interface CallPermission {
+  /** `verify`: an execution was lost, and the tool is asked about it before anything else. */
+  kind: 'execute' | 'verify';
+  call: CallSpec;
+  execution: number;
+  /** The decision that allows this execution. */
+  decision?: Decision;
+  /** Step of the conversation in which a sub-agent's call is shown. */
+  shownIn?: number;
+  /** The agent's own state including staged changes of settled calls, if it was wanted. */
+  state?: CustomState;
 }
 
 export type StartCallResult =
-  | {
-      kind: 'execute';
-      call: CallSpec;
-      execution: number;
-      /** The decision that allows this execution. */
-      decision?: Decision;
-      /** Step of the conversation in which a sub-agent's call is shown. */
-      shownIn?: number;
-      /** The agent's own state including staged changes of settled calls, if it was wanted. */
-      state?: CustomState;
-    }
+  | CallPermission
   | { kind: 'settled' }
   | { kind: 'stopped' }
   | { kind: 'superseded' }

@@ -5,7 +5,7 @@ import { fitChanges } from '../record/fit-changes.js';
 import { createSessionDocuments } from '../record/session-documents.js';
 import { toStoredRow } from '../record/to-stored-row.js';
 import { isQuestion } from '../record/waiting-page.js';
-import type { Calls, StartCallResult } from '../contract/calls.js';
+import type { CallPermission, Calls } from '../contract/calls.js';
 import type { Queue } from '../contract/queue.js';
 import type { Runs } from '../contract/runs.js';
 import type { Sessions } from '../contract/sessions.js';
@@ -141,7 +141,6 @@ function createRunTransitions({
 }
 
 type Claimed = Extract<ClaimResult, { kind: 'claimed' }>;
-type Permission = Extract<StartCallResult, { kind: 'execute' }>;
 
 function createStepTransitions(
   context: RedisContext,
@@ -187,7 +186,7 @@ function createCallTransitions({
       const [permission, ...stored] = reply;
       const { customState, staged } = toStateRead(stored);
       const state = fitChanges(customState, staged);
-      return { ...(JSON.parse(permission) as Permission), state };
+      return { ...(JSON.parse(permission) as CallPermission), state };
     },
     settle: (input) => {
       const sessionId = input.source === 'tool' ? input.writer.sessionId : input.sessionId;

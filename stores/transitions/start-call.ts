@@ -18,20 +18,25 @@ export interface StartCallRequest {
   budget: Budget;
   /** Also read the agent's own state. */
   withState?: boolean;
+  /** The tool can find out whether an execution that was lost took effect. */
+  canVerify?: boolean;
+  /** What it found, if it did not find a result. */
+  verified?: 'not_done' | 'unknown';
 }
 
 const FIELDS = ['run', 'status', 'stop', 'seq', 'stream', 'checkpoint', 'committed'] as const;
-const CALL = ['state', 'kind', 'again', 'spec', 'decision', 'asked', 'n'] as const;
+const CALL = ['state', 'kind', 'again', 'spec', 'decision', 'asked', 'n', 'unsure'] as const;
 
 /**
  * start call: grants permission to execute a tool. A call that was started before is executed again
- * only if the tool is idempotent and its budget of attempts is not used up; otherwise it is settled
- * as tool_outcome_unknown.
+ * only if the tool is idempotent and its budget of attempts is not used up. A tool that can verify is
+ * asked first: the attempt owns the call then, and requests permission once more with the answer.
+ * Otherwise the call is settled as tool_outcome_unknown.
  *
  * Checks, in this order: the call is settled · the run is the newest and active · stop record ·
  * fence · kind and state of the call · an approved call was released · idempotence and budget.
  *
- * @returns `execute` with the committed call, followed by the agent's state if it is wanted · `settled` · `superseded` · `stopped` · `fenced` ·
+ * @returns `execute` or `verify` with the committed call, followed by the agent's state if it is wanted · `settled` · `superseded` · `stopped` · `fenced` ·
  * `refused` · `more`, send the request again
  */
 export function startCall(session: Session, request: StartCallRequest): string | unknown[] {
@@ -55,9 +60,12 @@ export function startCall(session: Session, request: StartCallRequest): string |
   const speaker = { agentId: idOf(session), agentType, step, now };
   const log = openLog(session, seq);
   const isNew = owner.token < token || owner.isWithdrawing;
-  if (state === 'started' && isNew) {
+  const isAsked = !isNew && call.unsure === '1';
+  const isRepeat = state === 'started' && isNew;
+  if (isRepeat || (isAsked && request.verified === 'unknown')) {
     const isTaken = owner.token > 0 && owner.token < token;
-    if (call.again !== '1' || (isTaken && isExhausted(session, name, owner.token, budget))) {
+    const mayRepeat = isRepeat && (call.again === '1' || request.canVerify === true);
+    if (!mayRepeat || (isTaken && isExhausted(session, name, owner.token, budget))) {
       settleByCode(session, log, speaker, toolCallId, 'tool_outcome_unknown');
       // The lost attempt may still be alive; it must not write any more.
       releaseWriter(session, name);
@@ -70,6 +78,11 @@ export function startCall(session: Session, request: StartCallRequest): string |
     if (before === undefined) return MORE;
     if (before.removed) writeResync(session, root, log, speaker, toolCallId);
     closeLog(log);
+  }
+  const isUnsure = isRepeat ? call.again !== '1' : isAsked && request.verified !== 'not_done';
+  if (isUnsure !== (call.unsure === '1')) {
+    if (isUnsure) redis.call('HSET', session.calls, `unsure:${toolCallId}`, '1');
+    else redis.call('HDEL', session.calls, `unsure:${toolCallId}`);
   }
   let executions = num(call.n);
   if (isNew) {
@@ -85,6 +98,6 @@ export function startCall(session: Session, request: StartCallRequest): string |
   const isShownAbove = !isConversation(session) && call.asked !== undefined;
   const shownIn = isShownAbove ? int(num(readField(session.conversation, 'committed'))) : '';
   const rest = field('decision', call.decision) + field('shownIn', shownIn);
-  const permission = `{"kind":"execute","call":${call.spec ?? 'null'},"execution":${int(executions)}${rest}}`;
+  const permission = `{"kind":"${isUnsure ? 'verify' : 'execute'}","call":${call.spec ?? 'null'},"execution":${int(executions)}${rest}}`;
   return request.withState === true ? [permission, ...readStoredState(session)] : permission;
 }

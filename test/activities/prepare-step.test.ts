@@ -10,7 +10,8 @@ import { fakeModel, parts, sayInTurn } from '../support/fake-model.js';
 import { openTestStores } from '../support/test-stores.js';
 
 const { text, finish } = parts;
-const scope = { sessionId: 's', runId: 's:1-x', step: 1, state: {} };
+const place = { sessionId: 's', runId: 's:1-x', step: 1, state: {} };
+const scope = { ...place, steps: [], instructions: '', initial: 0 };
 const never = new AbortController().signal;
 
 /** A conversation of `turns` turns, each with a call and its result. */
@@ -40,7 +41,7 @@ function conversation(turns: number): Row[] {
 
 function prepare(rows: Row[], prepareStep: PrepareStep) {
   const agent = { ...createLongConversationAgent(fakeModel(sayInTurn())), prepareStep };
-  return prepareMessages(agent, toPrompt('', rows), scope, never);
+  return prepareMessages(agent, toPrompt('', rows), scope, never).then(({ messages }) => messages);
 }
 
 const idsIn = (messages: readonly { content: unknown }[]): string[] =>

@@ -21,7 +21,8 @@ const context = {
   toolCallId: 'c1',
   idempotencyKey: 'key',
   abortSignal: new AbortController().signal,
-} as ToolContext;
+  showPreliminary: () => undefined,
+} as unknown as ToolContext;
 
 const agentWith = (tools: AgentTools): AgentDefinition =>
   defineAgent({ name: 'a', systemPrompt: '', tools, llmConfig: { model: 'scripted' } });

@@ -31,6 +31,7 @@ const context: ToolContext = {
   step: 1,
   forward: () => Promise.resolve(),
   isHandedOver: () => false,
+  showPreliminary: () => undefined,
   services: {},
 };
 

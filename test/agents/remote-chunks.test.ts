@@ -37,6 +37,7 @@ describe('a remote server', () => {
       step: 1,
       abortSignal: new AbortController().signal,
       isHandedOver: () => false,
+      showPreliminary: () => undefined,
       forward: (chunks: readonly StreamChunk[]) =>
         Promise.resolve().then(() => {
           forwarded.push(...checkForwarded('s', chunks));

@@ -61,6 +61,7 @@ async function call(speak: RequestListener, sessionId = 's.1-child') {
     step: 3,
     abortSignal: new AbortController().signal,
     isHandedOver: () => false,
+    showPreliminary: () => undefined,
     forward: (chunks: readonly StreamChunk[]) =>
       Promise.resolve().then(() => {
         forwarded.push(...checkForwarded(sessionId, chunks));

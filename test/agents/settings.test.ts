@@ -18,7 +18,10 @@ const agent = {
 describe('defineAgent', () => {
   it.each<[object, string]>([
     [{ name: 'a/b' }, 'name must be 1 to 64 letters, digits, "_" or "-", not "a/b"'],
-    [{ systemPrompt: 1 }, 'systemPrompt must be a string, or a function of the state, not 1'],
+    [
+      { systemPrompt: 1 },
+      'systemPrompt must be a string, system messages, or a function of the state, not 1',
+    ],
     [{ description: 1 }, 'description must be a string, not 1'],
     [{ llmConfig: undefined }, 'llmConfig is missing; it must be an object'],
     [
@@ -27,7 +30,7 @@ describe('defineAgent', () => {
     ],
     [
       { llmConfig: { ...agent.llmConfig, maxTokens: 5 } },
-      'llmConfig has no field "maxTokens"; its fields are model, temperature, maxOutputTokens, providerOptions, strictOutput, pricing, stallTimeoutMs, retryForMs, maxTries',
+      'llmConfig has no field "maxTokens"; its fields are model, temperature, maxOutputTokens, topP, topK, presencePenalty, frequencyPenalty, stopSequences, seed, reasoning, headers, providerOptions, strictOutput, pricing, stallTimeoutMs, retryForMs, maxTries',
     ],
     [
       { llmConfig: { ...agent.llmConfig, pricing: { inputPerMTok: -1, outputPerMTok: 1 } } },
@@ -79,7 +82,7 @@ describe('defineAgent', () => {
 
   it.each<[object, string]>([
     [{ model: 'openai/gpt-5' }, '"model" (use llmConfig: { model })'],
-    [{ system: 'x', stopWhen: 1 }, '"system" (use systemPrompt), "stopWhen" (use maxSteps)'],
+    [{ system: 'x', output: 1 }, '"system" (use systemPrompt), "output" (use outputSchema)'],
     [{ temprature: 1 }, '"temprature"'],
   ])('defineAgent names the fields of %j that an agent does not have', (change, fields) => {
     expect(refusalOf(() => defineAgent({ ...agent, ...change }))).toContain(

@@ -8,7 +8,7 @@ import { refusalOf, tool, weather } from './settings.js';
 const client = { execute: 'client', deadlineMs: 5 };
 const tooDeep: unknown = JSON.parse('['.repeat(501) + ']'.repeat(501));
 const TOOL_FIELDS =
-  'name, description, inputSchema, outputSchema, execute, requireApproval, approvers, separateApprover, idempotent, retry, finishWith, deadlineMs, onExpiry, timeoutMs, activity';
+  'name, description, inputSchema, outputSchema, execute, requireApproval, approvers, separateApprover, idempotent, verify, retry, finishWith, deadlineMs, onExpiry, timeoutMs, activity';
 
 describe('defineTool', () => {
   it.each<[object, string]>([

@@ -78,6 +78,33 @@ describe('an approved charge whose worker dies', () => {
   });
 });
 
+describe('a transfer that can verify whose worker dies', () => {
+  it.each(['before', 'after'] as const)(
+    'just %s the effect is made exactly once, and has its result',
+    async (when) => {
+      const { url } = product;
+      const sessionId = newSessionId();
+      const client = openChat(CLIENT_7, { url, sessionId });
+      const sprung = proxy.holdAt('lab:charges', when);
+      const transfer = { tool: 'transfer', id: 't1', args: { amount: 5 } };
+      const reply = client.chat.sendMessage(toScript({ calls: [transfer] }));
+      await sprung;
+      const made = when === 'after' ? 1 : 0;
+      await until('the effect', async () => (await countCharges(sessionId)) === made);
+      await product.kill9Worker();
+      await product.startWorker();
+      await reply;
+      await untilRests(client, url);
+      expect(callsOf(client.chat.lastMessage)).toMatchObject([
+        { state: 'output-available', output: { transferred: 5 } },
+      ]);
+      expect(client.reply()).toBe('done');
+      expect(await countCharges(sessionId)).toBe(1);
+      await expectStoredAsShown(client, url, sessionId);
+    },
+  );
+});
+
 it.each(['before', 'after'] as const)(
   'a wire that breaks %s an append was taken neither loses nor doubles text',
   async (when) => {

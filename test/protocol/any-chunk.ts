@@ -61,6 +61,7 @@ const FIELDS: { [T in ChunkType]: fc.Arbitrary<Fields<T>> } = {
     { error: anyText, errorCode: anyText, providerExecuted: fc.boolean(), resultRef: id },
   ),
   tool_input_error: fields({ ...call, error: anyText }, { partialInput: json }),
+  tool_output_preliminary: fields({ ...call, result: json }, { providerExecuted: fc.boolean() }),
   tool_output_error: fields({ ...call, error: anyText }),
   tool_approval_request: fields(
     { ...call, approvalId: id, input: json },

@@ -58,6 +58,76 @@ export function startCallCases({ describe, it }: Suite): void {
       equal(await session.start(runId, 1, 's', 1), { kind: 'settled' });
     });
 
+    it('a started call of a tool that can verify is permitted after it was not done', async ({
+      store,
+      session,
+    }) => {
+      const { runId } = await session.newRun();
+      await session.ask(runId, 1, [newCall('s', 'server')]);
+      await session.start(runId, 1, 's', 1);
+      await session.say(session.callWriter(runId, 1, 's', 1), 1, 'lost');
+      const start = (token: number, more: object): Promise<unknown> =>
+        store.calls.start({
+          writer: session.callWriter(runId, 1, 's', token),
+          toolCallId: 's',
+          now: 1,
+          canVerify: true,
+          ...more,
+        });
+      includes(await start(2, {}), { kind: 'verify', call: { input: { of: 's' } } });
+      equal(await session.messages('text_delta'), []);
+      // Whichever request gets no reply, the same attempt is asked again.
+      includes(await start(2, {}), { kind: 'verify' });
+      includes(await start(3, {}), { kind: 'verify' });
+      equal(await start(2, { verified: 'not_done' }), { kind: 'fenced' });
+      includes(await start(3, { verified: 'not_done' }), { kind: 'execute' });
+      includes(await start(3, { verified: 'not_done' }), { kind: 'execute' });
+      includes(await start(4, {}), { kind: 'verify' });
+      includes(await session.finishCall(runId, 1, 's', 'found', 4), { kind: 'stored' });
+      equal(await start(5, {}), { kind: 'settled' });
+    });
+
+    it('a started call has an unknown outcome if its tool cannot find out, or is gone', async ({
+      store,
+      session,
+    }) => {
+      const { runId } = await session.newRun();
+      await session.ask(runId, 1, [newCall('s', 'server'), newCall('t', 'server')]);
+      const start = (id: string, token: number, more: object): Promise<unknown> =>
+        store.calls.start({
+          writer: session.callWriter(runId, 1, id, token),
+          toolCallId: id,
+          now: 1,
+          ...more,
+        });
+      for (const id of ['s', 't']) {
+        includes(await start(id, 1, { canVerify: true }), { kind: 'execute' });
+        includes(await start(id, 2, { canVerify: true }), { kind: 'verify' });
+      }
+      equal(await start('s', 2, { canVerify: true, verified: 'unknown' }), { kind: 'settled' });
+      equal(await start('t', 3, {}), { kind: 'settled' });
+      includes(await session.messages('tool_end'), [
+        { toolCallId: 's', errorCode: 'tool_outcome_unknown' },
+        { toolCallId: 't', errorCode: 'tool_outcome_unknown' },
+      ]);
+    });
+
+    it('a call that can verify is given up when too many executions were lost', async ({
+      store,
+      session,
+    }) => {
+      const { runId } = await session.newRun();
+      await session.ask(runId, 1, [newCall('s', 'server')]);
+      const kinds: string[] = [];
+      for (let token = 1; token <= 4; token += 1) {
+        const writer = session.callWriter(runId, 1, 's', token);
+        const budget = { most: 2, withinMs: 60_000 };
+        const request = { writer, toolCallId: 's', now: 1, canVerify: true, budget };
+        kinds.push((await store.calls.start(request)).kind);
+      }
+      equal(kinds, ['execute', 'verify', 'settled', 'settled']);
+    });
+
     it('a second execution withdraws what the first one wrote, and nothing of its siblings', async ({
       session,
     }) => {

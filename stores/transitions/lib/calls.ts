@@ -12,7 +12,8 @@ import type { Session } from './session.js';
  * until the pause · child: part of the id of the sub-agent's session · brief: the first row of that
  * session · told: '1' once the run was woken for its answer · lease: the page that carries it out ·
  * wait: how long people may take, ms · ref: the run that carries out a sub-agent's call, JSON ·
- * guard: '1' if its tool demands an approver.
+ * guard: '1' if its tool demands an approver · unsure: '1' while its tool is asked whether a lost
+ * execution took effect.
  */
 export type CallField =
   | ('state' | 'name' | 'kind' | 'spec' | 'row' | 'decision' | 'automatic' | 'asked' | 'again')
@@ -29,6 +30,7 @@ export type CallField =
       | 'wait'
       | 'ref'
       | 'guard'
+      | 'unsure'
     );
 
 const CALL_FIELDS: readonly CallField[] = [
@@ -53,6 +55,7 @@ const CALL_FIELDS: readonly CallField[] = [
   'wait',
   'ref',
   'guard',
+  'unsure',
 ];
 
 export function readCallField(

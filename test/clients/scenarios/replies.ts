@@ -1,6 +1,7 @@
 import { expect } from '@jest/globals';
 import { scenario } from '../scenario.js';
 import { expectSame } from '../stage.js';
+import type { Tab } from '../tab.js';
 
 const echo = (id: string, value: unknown): object => ({ tool: 'echo', id, args: { value } });
 
@@ -48,6 +49,31 @@ export const replies = [
       { toolCallId: 'c1', state: 'output-available', output: { value: { deep: [1, 'ä'] } } },
       { toolCallId: 'c2', state: 'output-available', output: { value: null } },
     ]);
+  }),
+  scenario('preliminary results of a tool', async (stage) => {
+    const tab = await stage.openNew();
+    const write = (id: string, pieces: number, everyMs: number): object => ({
+      tool: 'write',
+      id,
+      args: { pieces, everyMs },
+    });
+    const output = (of: Tab): unknown => of.calls()[0]?.output;
+    await tab.say({ calls: [write('w1', 2, 30_000)] });
+    await tab.untilShown('what there is', () => output(tab) !== undefined);
+    expect(tab.calls()).toMatchObject([
+      { state: 'output-available', output: { done: 1, of: 2 }, preliminary: true },
+    ]);
+    const second = await stage.load();
+    await second.untilShown('what there is', () => output(second) !== undefined);
+    expect(second.calls()).toMatchObject([{ output: { done: 1, of: 2 }, preliminary: true }]);
+    await stage.stop();
+    await tab.untilRests();
+    expect(tab.calls()).toMatchObject([{ state: 'output-error' }]);
+    await tab.say({ calls: [write('w2', 3, 120)] });
+    await stage.expectRight(tab, { posts: 2 });
+    const { calls } = tab;
+    expect(calls().at(-1)).toMatchObject({ state: 'output-available', output: { written: 3 } });
+    expect(calls().at(-1)).not.toMatchObject({ preliminary: true });
   }),
   scenario('parallel tools', async (stage) => {
     const tab = await stage.openNew();

@@ -1,0 +1,81 @@
+import type { AgentDefinition } from '../../agents/definitions.js';
+import type { Row } from '../../protocol/rows.js';
+import type { StepOutcome } from '../../protocol/run.js';
+import type { ActivityDeps } from '../deps.js';
+import { orAborted } from '../or-aborted.js';
+import { toLoggedError } from './provider-failure.js';
+import { toStepRecords, toTotalUsage } from './step-records.js';
+
+/** A hook that takes longer is not waited for. */
+const HOOK_MS = 10_000;
+
+/** A step that was stored, or the end of its run. */
+export interface Stored {
+  agent: AgentDefinition;
+  sessionId: string;
+  runId: string;
+  step: number;
+  /** True if the run has completed. */
+  isLast: boolean;
+  /** True if the agent was told of the step itself before. */
+  isKnown?: boolean;
+}
+
+/**
+ * Tells an agent of what was stored, after it was stored: it may be told once more if this process
+ * dies before the work that stored it is reported.
+ */
+export type TellAgent = (stored: Stored) => Promise<void>;
+
+export function createTellAgent({
+  store,
+  logger,
+}: Pick<ActivityDeps, 'store' | 'logger'>): TellAgent {
+  return async ({ agent, sessionId, runId, step, isLast, isKnown = false }) => {
+    const { onStepFinish, onFinish } = agent;
+    if (isKnown ? !isLast || onFinish === undefined : !hasHooks(agent)) return;
+    const call = async (hook: () => unknown): Promise<void> => {
+      try {
+        await orAborted(
+          Promise.resolve().then(() => hook()),
+          AbortSignal.timeout(HOOK_MS),
+        );
+      } catch (error) {
+        logger.warn({ err: toLoggedError(error), runId, step }, "an agent's hook failed");
+      }
+    };
+    const record = await store.sessions.read(sessionId);
+    if (record?.runId !== runId) return;
+    const rows = await store.sessions.rows(sessionId, record.turnStartRow);
+    const newest = newestOf(rows, runId);
+    if (newest === undefined) return;
+    const steps = toStepRecords(agent, rows, newest.messageId);
+    const last = steps.at(-1);
+    if (last === undefined) return;
+    if (!isKnown && onStepFinish !== undefined && newest.step === step) {
+      await call(() => onStepFinish({ ...last, sessionId, runId, step }));
+    }
+    if (isLast && onFinish !== undefined) {
+      const totalUsage = toTotalUsage(steps);
+      await call(() =>
+        onFinish({ ...last, sessionId, runId, step: newest.step, steps, totalUsage }),
+      );
+    }
+  };
+}
+
+function hasHooks({ onStepFinish, onFinish }: AgentDefinition): boolean {
+  return onStepFinish !== undefined || onFinish !== undefined;
+}
+
+/** True if a step's outcome is the completion of its run. */
+export function isCompletion(outcome: StepOutcome): boolean {
+  return outcome.kind === 'ended' && outcome.status === 'completed';
+}
+
+function newestOf(rows: readonly Row[], runId: string) {
+  const row = rows.findLast((each) => each.role === 'assistant' && each.display !== true);
+  return row?.role === 'assistant' && row.runId === runId && row.interrupted === undefined
+    ? row
+    : undefined;
+}

@@ -1,0 +1,90 @@
+import type { LanguageModelV4Prompt } from '@ai-sdk/provider';
+import {
+  asSchema,
+  InvalidToolInputError,
+  NoSuchToolError,
+  type ModelMessage,
+  type ToolSet,
+} from 'ai';
+import type { AgentDefinition, Instructions, ToolDefinition } from '../../agents/definitions.js';
+import type { ModelToolCall } from '../../agents/step-hooks.js';
+import { FINISH_TOOL_NAME } from '../../protocol/ids.js';
+import { orAborted } from '../or-aborted.js';
+import { checkInput, parseInput } from './call-input.js';
+import type { ProposedCall } from './step-reply.js';
+
+/** What the model was given when it made the calls. */
+export interface AskedCalls {
+  tools: readonly ToolDefinition[];
+  prompt: LanguageModelV4Prompt;
+  instructions: Instructions;
+}
+
+/** Longest time for all calls of a step. */
+const REPAIR_MS = 60_000;
+
+/**
+ * The calls as the agent's `repairToolCall` mends those that no tool can take; the others as they are.
+ * A call that it leaves, or for which it fails, stays as the model made it: the model gets an error.
+ */
+export async function repairCalls(
+  { repairToolCall }: AgentDefinition,
+  { tools, prompt, instructions }: AskedCalls,
+  calls: readonly ProposedCall[],
+  onError: (error: unknown) => void,
+): Promise<readonly ProposedCall[]> {
+  if (repairToolCall === undefined) return calls;
+  const repair = repairToolCall;
+  const set = Object.fromEntries(tools.map((tool) => [tool.name, toSetTool(tool)])) as ToolSet;
+  const messages = prompt.filter(({ role }) => role !== 'system') as ModelMessage[];
+  const signal = AbortSignal.timeout(REPAIR_MS);
+
+  return Promise.all(
+    calls.map(async (call) => {
+      if (call.toolName === FINISH_TOOL_NAME) return call;
+      const error = await findFault(tools, call);
+      if (error === undefined) return call;
+      try {
+        const toolCall: ModelToolCall = { type: 'tool-call', ...call };
+        const system = instructions;
+        const asked = { toolCall, tools: set, instructions, system, messages, error };
+        const work = Promise.resolve(repair({ ...asked, inputSchema: toInputSchema(tools) }));
+        const mended = await orAborted(work, signal);
+        if (typeof mended?.toolName !== 'string' || typeof mended.input !== 'string') return call;
+        return { ...call, toolName: mended.toolName, input: mended.input };
+      } catch (failure) {
+        onError(failure);
+        return call;
+      }
+    }),
+  );
+}
+
+async function findFault(
+  tools: readonly ToolDefinition[],
+  { toolName, input }: ProposedCall,
+): Promise<NoSuchToolError | InvalidToolInputError | undefined> {
+  const tool = tools.find(({ name }) => name === toolName);
+  if (tool === undefined) {
+    return new NoSuchToolError({ toolName, availableTools: tools.map(({ name }) => name) });
+  }
+  const checked = await checkInput(tool.inputSchema, parseInput(input));
+  if (!('why' in checked)) return undefined;
+  return new InvalidToolInputError({ toolName, toolInput: input, cause: new Error(checked.why) });
+}
+
+function schemaOf({ forModel, inputSchema }: ToolDefinition) {
+  return asSchema(forModel?.inputSchema ?? inputSchema);
+}
+
+function toSetTool(tool: ToolDefinition): object {
+  return { description: tool.description, inputSchema: schemaOf(tool) };
+}
+
+function toInputSchema(tools: readonly ToolDefinition[]) {
+  return async ({ toolName }: { toolName: string }) => {
+    const tool = tools.find(({ name }) => name === toolName);
+    if (tool === undefined) throw new NoSuchToolError({ toolName });
+    return await schemaOf(tool).jsonSchema;
+  };
+}

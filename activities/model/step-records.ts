@@ -1,0 +1,174 @@
+import type { LanguageModelV4Prompt } from '@ai-sdk/provider';
+import type { AgentDefinition } from '../../agents/definitions.js';
+import type { StepRecord } from '../../agents/step-hooks.js';
+import type { Usage } from '../../protocol/chunk.js';
+import { FINISH_TOOL_NAME } from '../../protocol/ids.js';
+import type { AssistantRow, Row, ToolRow } from '../../protocol/rows.js';
+import { toPrompt } from './prompt.js';
+import { modelNameOf } from './spending.js';
+
+/** True for agents whose own code is given the steps of a turn; their rows keep the usage. */
+export function readsSteps(agent: AgentDefinition): boolean {
+  const { stopWhen, prepareStep, onStepFinish, onFinish } = agent;
+  return [stopWhen, prepareStep, onStepFinish, onFinish].some((hook) => hook !== undefined);
+}
+
+/** Index of the first row of a turn's reply; the number of rows if there is none. */
+export function startOfReply(rows: readonly Row[], messageId: string): number {
+  const at = rows.findIndex((row) => row.role === 'assistant' && row.messageId === messageId);
+  return at < 0 ? rows.length : at;
+}
+
+/**
+ * The steps of a turn as the AI SDK describes them, from its rows. What other parts of the AI SDK put
+ * into them and rows do not keep, such as the request, is empty. Pure.
+ */
+export function toStepRecords(
+  agent: AgentDefinition,
+  rows: readonly Row[],
+  messageId: string,
+): StepRecord[] {
+  const first = startOfReply(rows, messageId);
+  const results = new Map<string, ToolRow>();
+  for (const row of rows.slice(first)) {
+    if (row.role === 'tool') results.set(row.toolCallId, row);
+  }
+  const steps: StepRecord[] = [];
+  for (const [index, row] of rows.entries()) {
+    if (index < first || row.role !== 'assistant' || row.messageId !== messageId) continue;
+    if (row.display === true || row.interrupted !== undefined) continue;
+    // Made only for those who look: all steps' messages together are long.
+    const messages = (): LanguageModelV4Prompt => {
+      let end = index + 1;
+      while (rows[end]?.role === 'tool') end += 1;
+      return toPrompt('', rows.slice(first, end));
+    };
+    steps.push(toRecord(agent, row, results, steps.length, messages));
+  }
+  return steps;
+}
+
+/** The sum over steps; those of which nothing is known count as nothing. */
+export function toTotalUsage(steps: readonly StepRecord[]): StepRecord['usage'] {
+  const total: Usage = { inputTokens: 0, outputTokens: 0 };
+  for (const { usage } of steps) {
+    total.inputTokens += usage.inputTokens ?? 0;
+    total.outputTokens += usage.outputTokens ?? 0;
+    total.cachedTokens = (total.cachedTokens ?? 0) + (usage.inputTokenDetails.cacheReadTokens ?? 0);
+    total.cacheWriteTokens =
+      (total.cacheWriteTokens ?? 0) + (usage.inputTokenDetails.cacheWriteTokens ?? 0);
+    total.reasoningTokens =
+      (total.reasoningTokens ?? 0) + (usage.outputTokenDetails.reasoningTokens ?? 0);
+  }
+  return toUsage(total);
+}
+
+type Content = Record<string, unknown> & { type: string };
+
+function toRecord(
+  agent: AgentDefinition,
+  row: AssistantRow,
+  results: ReadonlyMap<string, ToolRow>,
+  stepNumber: number,
+  messages: () => LanguageModelV4Prompt,
+): StepRecord {
+  const content = toContent(row, results);
+  const ofType = (type: string): Content[] => content.filter((part) => part.type === type);
+  const toolCalls = ofType('tool-call');
+  const toolResults = ofType('tool-result');
+  const reasoning = ofType('reasoning');
+  const modelId = modelNameOf(agent.llmConfig);
+  const hasCalls = toolCalls.length > 0;
+  // A plain object of the fields that both versions of the AI SDK give.
+  return {
+    stepNumber,
+    model: { provider: '', modelId },
+    content,
+    text: textOf(ofType('text')),
+    reasoning,
+    reasoningText: reasoning.length === 0 ? undefined : textOf(reasoning),
+    files: ofType('file').map(({ file }) => file),
+    sources: ofType('source'),
+    toolCalls,
+    staticToolCalls: toolCalls,
+    dynamicToolCalls: [],
+    toolResults,
+    staticToolResults: toolResults,
+    dynamicToolResults: [],
+    finishReason: row.finishReason ?? (hasCalls ? 'tool-calls' : 'stop'),
+    rawFinishReason: undefined,
+    usage: toUsage(row.usage),
+    warnings: undefined,
+    request: {},
+    response: {
+      id: '',
+      timestamp: new Date(0),
+      modelId,
+      get messages() {
+        return messages();
+      },
+    },
+    providerMetadata: undefined,
+  } as unknown as StepRecord;
+}
+
+function textOf(parts: readonly Content[]): string {
+  return parts.map(({ text }) => String(text)).join('');
+}
+
+function toContent(row: AssistantRow, results: ReadonlyMap<string, ToolRow>): Content[] {
+  return row.parts.flatMap((part): Content[] => {
+    switch (part.type) {
+      case 'text':
+      case 'reasoning':
+        return [{ ...part }];
+      case 'tool-call': {
+        const { toolCallId, toolName, input, providerMetadata } = part;
+        if (toolName === FINISH_TOOL_NAME) return [];
+        const call = { toolCallId, toolName, input, providerMetadata };
+        return [{ type: 'tool-call', ...call }, ...toResult(call, results.get(toolCallId))];
+      }
+      case 'source-url':
+        return [{ ...part, type: 'source', sourceType: 'url', id: part.sourceId }];
+      case 'source-document':
+        return [{ ...part, type: 'source', sourceType: 'document', id: part.sourceId }];
+      case 'file': {
+        const { url, mediaType } = part;
+        const base64 = /^data:[^,]*;base64,(.*)$/s.exec(url)?.[1] ?? '';
+        return [{ type: 'file', file: { base64, mediaType, url } }];
+      }
+    }
+  });
+}
+
+function toResult(call: object, row: ToolRow | undefined): Content[] {
+  if (row === undefined) return [];
+  if (row.denied === true) return [{ type: 'tool-output-denied', ...call }];
+  return row.error === undefined
+    ? [{ type: 'tool-result', ...call, output: row.output ?? null }]
+    : [{ type: 'tool-error', ...call, error: row.error }];
+}
+
+function toUsage(usage: Usage | undefined): StepRecord['usage'] {
+  const { inputTokens, outputTokens, cachedTokens, cacheWriteTokens, reasoningTokens } =
+    usage ?? {};
+  const known = inputTokens !== undefined && outputTokens !== undefined;
+  return {
+    inputTokens,
+    inputTokenDetails: {
+      noCacheTokens: known
+        ? Math.max(0, inputTokens - (cachedTokens ?? 0) - (cacheWriteTokens ?? 0))
+        : undefined,
+      cacheReadTokens: cachedTokens,
+      cacheWriteTokens,
+    },
+    outputTokens,
+    outputTokenDetails: {
+      textTokens: known ? Math.max(0, outputTokens - (reasoningTokens ?? 0)) : undefined,
+      reasoningTokens,
+    },
+    totalTokens: known ? inputTokens + outputTokens : undefined,
+    cachedInputTokens: cachedTokens,
+    reasoningTokens,
+  } as StepRecord['usage'];
+}

@@ -1,0 +1,60 @@
+import type { ToolDefinition } from '../../agents/definitions.js';
+import type { LostCall } from '../../agents/tool-context.js';
+import type { Attempt } from '../attempt.js';
+import { AttemptCancelled } from '../attempt-failure.js';
+import type { ActivityLogger } from '../deps.js';
+import { checkInput } from '../model/call-input.js';
+import { orAborted } from '../or-aborted.js';
+import { toErrorTrace } from './execute-tool.js';
+import { toOutcome, type ToolOutcome } from './tool-outcome.js';
+
+/** A tool that does not know within this time is taken for one that never will. */
+const VERIFY_MS = 60_000;
+
+/** What a tool says of an execution that was lost. */
+export type Verified = { kind: 'done'; outcome: ToolOutcome } | { kind: 'not_done' | 'unknown' };
+
+interface LostExecution {
+  tool: ToolDefinition;
+  input: unknown;
+  attempt: Attempt;
+  signal: AbortSignal;
+  call: Omit<LostCall, 'abortSignal'>;
+  logger: ActivityLogger;
+}
+
+/**
+ * Asks a tool whether an execution that was lost took effect. Anything but a clear answer, an error
+ * and a result that does not fit included, is `unknown`.
+ *
+ * @throws AttemptCancelled when the worker goes away: the next one asks again
+ */
+export async function verifyCall(lost: LostExecution): Promise<Verified> {
+  const { tool, input, attempt, call, logger } = lost;
+  const { verify, inputSchema, outputSchema } = tool;
+  if (verify === undefined) return { kind: 'unknown' };
+  const signal = AbortSignal.any([lost.signal, AbortSignal.timeout(VERIFY_MS)]);
+  try {
+    const parsed = await checkInput(inputSchema, { ok: true, value: input });
+    if ('why' in parsed) return { kind: 'unknown' };
+    // A promise of its own: what is thrown before the first await counts as well.
+    const work = Promise.resolve().then(() =>
+      verify(parsed.data, { ...call, abortSignal: signal }),
+    );
+    // It may come from plain JavaScript.
+    const said = (await orAborted(work, signal)) as { outcome?: unknown; result?: unknown } | null;
+    if (said?.outcome === 'not_done') return { kind: 'not_done' };
+    if (said?.outcome !== 'done') return { kind: 'unknown' };
+    const { result } = said;
+    const checked = outputSchema === undefined ? result : await outputSchema.parseAsync(result);
+    return { kind: 'done', outcome: toOutcome(checked) };
+  } catch (error) {
+    if (attempt.cancelled()) throw new AttemptCancelled('the worker goes away');
+    const { runId, toolCallId } = call;
+    logger.warn(
+      { error: toErrorTrace(error), runId, toolCallId },
+      'a tool could not verify a call',
+    );
+    return { kind: 'unknown' };
+  }
+}

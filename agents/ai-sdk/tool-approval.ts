@@ -1,0 +1,68 @@
+import { DefinitionError } from '../definition-error.js';
+import type { ApprovalRule, ToolDefinition } from '../definitions.js';
+
+/** The setting `toolApproval` of the AI SDK: a status or a function for each tool, or one function. */
+export type ToolApproval =
+  ((options: never) => unknown) | Readonly<Record<string, ToolApprovalStatus>>;
+type ToolApprovalStatus = string | object | ((input: never, options: never) => unknown) | undefined;
+
+/** The tools with the approvals that an agent demands, which count before those of the tools. */
+export function withApprovals(
+  tools: readonly ToolDefinition[],
+  approval: ToolApproval | undefined,
+  agent: string,
+): ToolDefinition[] {
+  if (approval === undefined) return [...tools];
+  if (typeof approval !== 'function') {
+    const unknown = Object.keys(approval).find((name) => !tools.some((tool) => tool.name === name));
+    if (unknown !== undefined) {
+      throw new DefinitionError(`toolApproval names "${unknown}", which is no tool`, { agent });
+    }
+  }
+  return tools.map((tool) => {
+    const rule =
+      typeof approval === 'function' ? forAll(approval, tool) : ruleOf(approval[tool.name]);
+    if (rule === undefined || typeof tool.execute !== 'function') return tool;
+    return Object.freeze({ ...tool, requireApproval: rule });
+  });
+}
+
+type Rule = ApprovalRule<unknown>;
+
+function ruleOf(status: ToolApprovalStatus): Rule | undefined {
+  if (status === undefined) return undefined;
+  if (typeof status !== 'function') return () => toVerdict(status);
+  const decide = status as (input: unknown, options: object) => unknown;
+  return async (input, { toolCallId }) =>
+    toVerdict(await decide(input, { toolCallId, messages: [] }));
+}
+
+function forAll(approval: (options: never) => unknown, { name: toolName }: ToolDefinition): Rule {
+  const decide = approval as (options: object) => unknown;
+  return async (input, { toolCallId }) => {
+    const toolCall = { type: 'tool-call', toolCallId, toolName, input };
+    return toVerdict(await decide({ toolCall, tools: undefined, messages: [] }));
+  };
+}
+
+/** @throws Error for a status that is none: a person is asked then */
+function toVerdict(status: unknown): Awaited<ReturnType<Rule>> {
+  const { type, reason } =
+    typeof status === 'object' && status !== null
+      ? (status as { type?: unknown; reason?: string })
+      : { type: status };
+  const why = reason === undefined ? {} : { reason };
+  switch (type) {
+    case undefined:
+    case 'not-applicable':
+      return false;
+    case 'user-approval':
+      return true;
+    case 'approved':
+      return { approve: true, ...why };
+    case 'denied':
+      return { approve: false, ...why };
+    default:
+      throw new Error('this is no status of an approval');
+  }
+}

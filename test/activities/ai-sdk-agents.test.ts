@@ -1,0 +1,212 @@
+import { describe, expect, it } from '@jest/globals';
+import type { LanguageModelV4CallOptions } from '@ai-sdk/provider';
+import { hasToolCall, isStepCount, stepCountIs, ToolLoopAgent } from 'ai';
+import { ToolLoopAgent as ToolLoopAgentOfSix, stepCountIs as stepCountIsOfSix } from 'ai-v6';
+import { fromAgent } from '../../agents/index.js';
+import { fakeModel, parts, sayInTurn } from '../support/fake-model.js';
+import { plain } from './compare-prompts.js';
+import { asksFor, REPLIES, serve, tools } from './serve-agent.js';
+
+const { call } = parts;
+
+/** What a provider can tell apart. */
+function toAsked({ prompt, tools: given, toolChoice, ...rest }: LanguageModelV4CallOptions) {
+  const { temperature, topP, topK, seed, stopSequences, maxOutputTokens, presencePenalty } = rest;
+  const { providerOptions, headers } = rest;
+  const { helix: _helix, ...others } = providerOptions ?? {};
+  return plain({
+    ...{ prompt, given, toolChoice, temperature, topP, topK, seed, stopSequences },
+    ...{ maxOutputTokens, presencePenalty, providerOptions: others, key: headers?.['x-key'] },
+  });
+}
+
+const agents: [
+  string,
+  (model: ReturnType<typeof fakeModel>) => ToolLoopAgent<never, typeof tools>,
+][] = [
+  [
+    'instructions with a cache point, sampling, headers and options of the provider',
+    (model) =>
+      new ToolLoopAgent({
+        model,
+        tools,
+        instructions: {
+          role: 'system',
+          content: 'Be brief.',
+          providerOptions: { anthropic: { cacheControl: { type: 'ephemeral' } } },
+        },
+        temperature: 0.3,
+        topP: 0.9,
+        topK: 40,
+        seed: 7,
+        maxOutputTokens: 500,
+        presencePenalty: 0.1,
+        stopSequences: ['END'],
+        headers: { 'x-key': 'value' },
+        providerOptions: { openai: { store: false } },
+      }),
+  ],
+  ['stopWhen by number', (model) => new ToolLoopAgent({ model, tools, stopWhen: isStepCount(2) })],
+  [
+    'stopWhen by a tool, one of several',
+    (model) =>
+      new ToolLoopAgent({ model, tools, stopWhen: [hasToolCall('other'), stepCountIs(9)] }),
+  ],
+  [
+    'stopWhen by results and tokens',
+    (model) =>
+      new ToolLoopAgent({
+        model,
+        tools,
+        stopWhen: ({ steps }) =>
+          steps.some(({ toolResults }) => toolResults.length === 2) &&
+          steps.reduce((sum, { usage }) => sum + (usage.totalTokens ?? 0), 0) === 10,
+      }),
+  ],
+  [
+    'active tools and a choice',
+    (model) =>
+      new ToolLoopAgent({ model, tools, activeTools: ['echo', 'other'], toolChoice: 'required' }),
+  ],
+  [
+    'prepareStep that changes everything by the steps so far',
+    (model) =>
+      new ToolLoopAgent({
+        model,
+        tools,
+        instructions: 'Be brief.',
+        temperature: 1,
+        prepareStep: ({ stepNumber, steps, messages, initialMessages, responseMessages }) =>
+          stepNumber === 0
+            ? { toolChoice: { type: 'tool', toolName: 'echo' }, activeTools: ['echo'] }
+            : {
+                instructions: `Step ${String(stepNumber)} after ${String(steps.at(-1)?.toolCalls.length)} calls.`,
+                temperature: 0,
+                providerOptions: {
+                  fake: {
+                    counts: [messages, initialMessages, responseMessages].map(
+                      ({ length }) => length,
+                    ),
+                  },
+                },
+                // There, what it selects once is also what later steps begin with.
+                ...(stepNumber === 3 && { messages: messages.slice(0, 3) }),
+              },
+      }),
+  ],
+];
+
+describe('agents of the AI SDK', () => {
+  it.each(agents)('asks the model what ToolLoopAgent asks: %s', async (_name, make) => {
+    const theirs = fakeModel(sayInTurn(...REPLIES));
+    const result = await make(theirs).stream({ prompt: 'hi' });
+    await result.consumeStream();
+    const ours = fakeModel(sayInTurn(...REPLIES));
+    const harness = await serve(make(ours));
+    await harness.play(await harness.begin());
+    expect(theirs.doStreamCalls.length).toBeGreaterThan(1);
+    expect(ours.doStreamCalls.map(toAsked)).toEqual(theirs.doStreamCalls.map(toAsked));
+  });
+
+  it('an agent of AI SDK 6, and settings without an agent, are taken as well', async () => {
+    for (const make of [
+      (model: unknown) =>
+        new ToolLoopAgentOfSix({
+          id: 'six',
+          model: model as never,
+          instructions: 'Six.',
+          tools: tools as never,
+          stopWhen: stepCountIsOfSix(1) as never,
+        }),
+      (model: unknown) => ({
+        id: 'six',
+        model,
+        instructions: 'Six.',
+        tools,
+        stopWhen: isStepCount(1),
+      }),
+    ]) {
+      const model = fakeModel(sayInTurn(...REPLIES));
+      const harness = await serve(make(model));
+      expect(await harness.play(await harness.begin())).toMatchObject({ status: 'completed' });
+      expect(model.doStreamCalls).toHaveLength(1);
+      expect(model.doStreamCalls[0]?.prompt[0]).toMatchObject({ content: 'Six.' });
+    }
+  });
+
+  it('without stopWhen a run takes twenty steps', () => {
+    expect(fromAgent(new ToolLoopAgent({ id: 'a', model: 'm' }))).toMatchObject({
+      name: 'a',
+      maxSteps: 20,
+    });
+  });
+
+  it.each([
+    [{ model: 'm' }, 'it has no id'],
+    [{ id: 'a' }, 'its settings cannot be read'],
+    [{ id: 'a', model: 'm', output: {} }, 'outputSchema'],
+    [{ id: 'a', model: 'm', prepareCall: () => ({}) }, 'prepareStep'],
+    [{ id: 'a', model: 'm', onToolExecutionStart: () => undefined }, 'onToolExecutionStart'],
+    [{ id: 'a', model: 'm', stopWhen: 3 }, 'stopWhen must be'],
+    [{ id: 'a', model: 'm', toolApproval: { none: 'approved' } }, 'none'],
+  ])('settings that cannot be kept are refused when the agent is defined: %j', (settings, why) => {
+    expect(() => fromAgent(settings)).toThrow(why);
+  });
+
+  it('the model of a step can be another one, whose name is counted', async () => {
+    const first = fakeModel(sayInTurn(asksFor(call('c1', 'echo', { value: 'a' }))));
+    const second = fakeModel(sayInTurn());
+    const harness = await serve(
+      new ToolLoopAgent({
+        model: first,
+        tools,
+        prepareStep: ({ stepNumber }) => (stepNumber === 1 ? { model: second } : {}),
+      }),
+    );
+    await harness.play(await harness.begin());
+    expect([first.doStreamCalls.length, second.doStreamCalls.length]).toEqual([1, 1]);
+  });
+
+  it('a tool that is not active in a step is unknown in it', async () => {
+    const model = fakeModel(sayInTurn(asksFor(call('c1', 'other', {}))));
+    const harness = await serve(new ToolLoopAgent({ model, tools, activeTools: ['echo'] }));
+    await harness.play(await harness.begin());
+    expect(await harness.session.messages('tool_input_error')).toMatchObject([
+      { toolName: 'other', error: expect.stringContaining('no tool named') },
+    ]);
+  });
+
+  it('toolApproval asks, approves and denies', async () => {
+    const model = fakeModel(
+      sayInTurn(
+        asksFor(
+          call('c1', 'echo', { value: 'ask' }),
+          call('c2', 'echo', { value: 'no' }),
+          call('c3', 'other', {}),
+        ),
+      ),
+    );
+    const harness = await serve(
+      new ToolLoopAgent({
+        model,
+        tools,
+        toolApproval: {
+          echo: ({ value }) =>
+            value === 'ask' ? 'user-approval' : { type: 'denied', reason: 'never' },
+          other: 'approved',
+        },
+      }),
+    );
+    const outcome = await harness.play(await harness.begin());
+    expect(outcome).toMatchObject({
+      calls: [
+        { toolCallId: 'c1', kind: 'approval' },
+        { toolCallId: 'c3', kind: 'server' },
+      ],
+    });
+    expect(await harness.session.messages('tool_approval_response')).toMatchObject([
+      { toolCallId: 'c2', approved: false, reason: 'never' },
+      { toolCallId: 'c3', approved: true },
+    ]);
+  });
+});

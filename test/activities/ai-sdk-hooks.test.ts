@@ -1,0 +1,147 @@
+/* eslint-disable @typescript-eslint/no-deprecated -- Agents that exist have these names. */
+import { describe, expect, it } from '@jest/globals';
+import { isStepCount, ToolLoopAgent } from 'ai';
+import { z } from 'zod';
+import type { FinishEvent, StepFinishEvent } from '../../agents/index.js';
+import type { ActivityHarness } from '../support/activity-harness.js';
+import { fakeModel, parts, sayInTurn } from '../support/fake-model.js';
+import { asksFor, REPLIES, serve, tools } from './serve-agent.js';
+
+const { call, finish } = parts;
+
+describe('a stop condition', () => {
+  it.each([
+    ['throws', () => Promise.reject(new Error('secret'))],
+    ['never comes back', () => new Promise<boolean>(() => undefined)],
+  ])(
+    'that %s fails the run with a typed error, without a word of its text',
+    async (_how, stopWhen) => {
+      const model = fakeModel(sayInTurn(...REPLIES));
+      const harness = await serve(new ToolLoopAgent({ model, tools, stopWhen }), {
+        llmConfig: { stallTimeoutMs: 50 },
+      });
+      const run = await harness.begin();
+      expect(await harness.play(run)).toMatchObject({
+        kind: 'ended',
+        status: 'failed',
+        error: { code: 'stop_condition_failed', retryable: false },
+      });
+      expect(JSON.stringify(await harness.session.messages('error'))).not.toContain('secret');
+      expect(model.doStreamCalls).toHaveLength(1);
+    },
+  );
+
+  it('ends a run that owes a result with the result', async () => {
+    const model = fakeModel(
+      sayInTurn(asksFor(call('c1', 'echo', { value: 'a' })), [
+        ...call('c2', '__finish__', { answer: 1 }),
+        ...finish('tool-calls'),
+      ]),
+    );
+    const harness = await serve(new ToolLoopAgent({ model, tools, stopWhen: isStepCount(1) }), {
+      outputSchema: z.object({ answer: z.number() }),
+    });
+    expect(await harness.play(await harness.begin())).toMatchObject({ status: 'completed' });
+    expect(model.doStreamCalls[1]?.toolChoice).toEqual({ type: 'tool', toolName: '__finish__' });
+  });
+});
+
+describe('the repair of a call', () => {
+  it('mends a wrong name and a wrong input before anything is stored', async () => {
+    const asked: string[] = [];
+    const model = fakeModel(
+      sayInTurn(asksFor(call('c1', 'ecko', { value: 'a' }), call('c2', 'echo', { value: 1 }))),
+    );
+    const harness = await serve(
+      new ToolLoopAgent({
+        model,
+        tools,
+        repairToolCall: async ({ toolCall, error, inputSchema, messages }) => {
+          asked.push(error.name, String(messages.length));
+          const { properties } = await inputSchema({ toolName: 'echo' });
+          const [field = ''] = Object.keys(properties ?? {});
+          return { ...toolCall, toolName: 'echo', input: JSON.stringify({ [field]: 'mended' }) };
+        },
+      }),
+    );
+    await harness.play(await harness.begin());
+    expect(asked.sort()).toEqual(['1', '1', 'AI_InvalidToolInputError', 'AI_NoSuchToolError']);
+    expect(await harness.session.messages('tool_end')).toMatchObject([
+      { toolCallId: 'c1', toolName: 'echo', result: { value: 'mended' } },
+      { toolCallId: 'c2', result: { value: 'mended' } },
+    ]);
+    expect(model.doStreamCalls[1]?.prompt.at(-2)).toMatchObject({
+      content: [
+        { toolCallId: 'c1', toolName: 'echo', input: { value: 'mended' } },
+        { toolCallId: 'c2', input: { value: 'mended' } },
+      ],
+    });
+  });
+
+  it.each([
+    ['throws', () => Promise.reject(new Error('no'))],
+    ['leaves it', () => Promise.resolve(null)],
+    ['returns nonsense', () => Promise.resolve({ toolName: 3 } as never)],
+  ])('that %s gives the model its error', async (_how, repairToolCall) => {
+    const model = fakeModel(sayInTurn(asksFor(call('c1', 'ecko', {}))));
+    const harness = await serve(new ToolLoopAgent({ model, tools, repairToolCall }));
+    await harness.play(await harness.begin());
+    expect(await harness.session.messages('tool_input_error')).toMatchObject([
+      { toolName: 'ecko' },
+    ]);
+  });
+});
+
+describe('hooks', () => {
+  it('are called once for each step and run, after the commit, and may fail', async () => {
+    const told: unknown[] = [];
+    const model = fakeModel(sayInTurn(...REPLIES));
+    const harness: ActivityHarness = await serve(
+      new ToolLoopAgent({
+        model,
+        tools,
+        stopWhen: isStepCount(3),
+        onStepFinish: async (event) => {
+          const { step, toolCalls, usage } = event as unknown as StepFinishEvent;
+          const committed = await harness.session.messages('step_committed');
+          told.push([step, committed.length, toolCalls.length, usage.totalTokens]);
+          throw new Error('ignored');
+        },
+        onFinish: (event) => {
+          const { step, steps, totalUsage } = event as unknown as FinishEvent;
+          const results = steps.map(({ toolResults }) => toolResults.length);
+          told.push(['end', step, results, totalUsage.totalTokens]);
+        },
+      }),
+    );
+    await harness.play(await harness.begin());
+    expect(told).toEqual([
+      [1, 1, 1, 5],
+      [2, 2, 2, 5],
+      [3, 3, 1, 5],
+      ['end', 3, [1, 2, 1], 15],
+    ]);
+  });
+
+  it('are called again when the worker died after the commit, and not for earlier steps', async () => {
+    const told: unknown[] = [];
+    const model = fakeModel(sayInTurn(asksFor(call('c1', 'echo', { value: 'a' }))));
+    const harness = await serve(
+      new ToolLoopAgent({
+        model,
+        tools,
+        onStepFinish: (event) => {
+          told.push((event as unknown as StepFinishEvent).step);
+        },
+        onFinish: () => {
+          told.push('end');
+        },
+      }),
+    );
+    const run = await harness.begin();
+    await harness.play(run);
+    expect(told).toEqual([1, 2, 'end']);
+    expect(await harness.step(run, 2, 2)).toMatchObject({ status: 'completed' });
+    expect(told).toEqual([1, 2, 'end', 2, 'end']);
+  });
+});

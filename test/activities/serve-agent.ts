@@ -1,0 +1,49 @@
+import type { LanguageModelV4StreamPart } from '@ai-sdk/provider';
+import { tool, type LanguageModel } from 'ai';
+import { z } from 'zod';
+import { fromAgent, type AgentSettings, type AiSdkAgent } from '../../agents/index.js';
+import { createHarness, type ActivityHarness } from '../support/activity-harness.js';
+import { parts } from '../support/fake-model.js';
+import { openTestStores } from '../support/test-stores.js';
+
+const { text, call, finish } = parts;
+export const asksFor = (...replies: LanguageModelV4StreamPart[][]): LanguageModelV4StreamPart[] => [
+  ...replies.flat(),
+  ...finish('tool-calls'),
+];
+const echo = tool({
+  description: 'Says it again.',
+  inputSchema: z.object({ value: z.string() }),
+  providerOptions: { anthropic: { cacheControl: { type: 'ephemeral' } } },
+  execute: ({ value }) => ({ value }),
+});
+const other = tool({ description: 'Another one.', inputSchema: z.object({}), execute: () => 1 });
+const third = tool({ description: 'A third one.', inputSchema: z.object({}), execute: () => 3 });
+export const tools = { echo, other, third };
+
+/** Three steps with calls, and a last one. */
+export const REPLIES = [
+  asksFor(call('c1', 'echo', { value: 'a' })),
+  asksFor(call('c2', 'echo', { value: 'b' }), call('c3', 'other', {})),
+  asksFor(call('c4', 'echo', { value: 'c' })),
+  [...text('Done.'), ...finish()],
+];
+
+/** The runtime with an agent of the AI SDK. */
+export async function serve(agent: AiSdkAgent, more: AgentSettings = {}): Promise<ActivityHarness> {
+  const {
+    name: _name,
+    tools: own,
+    llmConfig,
+    systemPrompt,
+    ...rest
+  } = fromAgent(agent, {
+    name: 'of-ai-sdk',
+    ...more,
+  });
+  return createHarness(await openTestStores(), {
+    model: llmConfig.model as LanguageModel,
+    tools: own,
+    more: { ...rest, systemPrompt, llmConfig },
+  });
+}
