@@ -108,6 +108,9 @@ const EnvSchema = z.object({
   /** Keys that encrypt what Temporal stores of runs; `readPayloadKeys` reads them. */
   TEMPORAL_CODEC_KEYS: text.optional(),
   TASK_QUEUE: text.default(DEFAULT_TASK_QUEUE),
+  /** Worker versioning: this worker is that build of that deployment, and keeps the runs it began. */
+  TEMPORAL_DEPLOYMENT_NAME: text.optional(),
+  TEMPORAL_WORKER_BUILD_ID: text.optional(),
   /** Concurrency limits of one worker process: model calls, tools, and tools of one user. */
   MODEL_SLOTS: atLeastOne.default(300),
   TOOL_SLOTS: atLeastOne.default(200),
@@ -200,7 +203,13 @@ export function parseEnv(env: Record<string, string | undefined>): Config {
   const keyFault = findKeyFault(env);
   if (keyFault !== undefined) throw new ConfigError(`Bad configuration: ${keyFault}`);
   const parsed = EnvSchema.safeParse(withoutBlank(env));
-  if (parsed.success) return parsed.data;
+  if (parsed.success) {
+    const { TEMPORAL_DEPLOYMENT_NAME: name, TEMPORAL_WORKER_BUILD_ID: build } = parsed.data;
+    if ((name === undefined) === (build === undefined)) return parsed.data;
+    throw new ConfigError(
+      'Bad configuration: TEMPORAL_DEPLOYMENT_NAME and TEMPORAL_WORKER_BUILD_ID need each other',
+    );
+  }
   const problems = parsed.error.issues.map((issue) => `${issue.path.join('.')} ${issue.message}`);
   throw new ConfigError(`Bad configuration: ${problems.join('; ')}`);
 }

@@ -29,8 +29,9 @@ export const LONG = [
   'test/e2e/metrics',
   // Prometheus, which is unpacked once per machine.
   'test/ops/alerts',
-  // `npm start` and the soak as people run them.
+  // `npm start`, the soak and the rehearsal as people run them.
   'test/scripts/soak',
+  'test/scripts/rehearse',
   'test/e2e/startup',
 ];
 

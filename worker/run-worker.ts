@@ -71,6 +71,7 @@ export async function runWorker(begun: WorkerProcess): Promise<void> {
       }));
     const agents = new AgentRegistry(agentsOf(model));
     const publicUrl = config.PUBLIC_URL;
+    const { TEMPORAL_DEPLOYMENT_NAME: deploymentName, TEMPORAL_WORKER_BUILD_ID: buildId } = config;
     worker = await createAgentWorker({
       connection,
       namespace: temporal.namespace,
@@ -82,6 +83,8 @@ export async function runWorker(begun: WorkerProcess): Promise<void> {
       modelSlots: config.MODEL_SLOTS,
       toolSlots: { total: config.TOOL_SLOTS, perUser: config.TOOLS_PER_USER },
       lease,
+      ...(deploymentName !== undefined &&
+        buildId !== undefined && { versioning: { deploymentName, buildId } }),
       modelName: config.MODEL,
       ...(publicUrl !== undefined && {
         sessionUrl: (sessionId: string) => `${publicUrl}/?session=${sessionId}`,

@@ -1,32 +1,49 @@
 import { spawn } from 'node:child_process';
+import { closeSync, openSync } from 'node:fs';
+import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
 const GRACE_MS = 8_000;
+const THIS_BUILD = fileURLToPath(new URL('../..', import.meta.url));
 
 export interface Child {
   pid: number;
   /** The child's next message; earlier ones are queued. Rejects when the child ends. */
   hear: () => Promise<unknown>;
   tell: (word: string) => void;
+  exited: Promise<void>;
+  kill9: () => void;
   stop: () => Promise<void>;
+}
+
+interface ChildOptions {
+  env?: Record<string, string>;
+  args?: string[];
+  nodeArgs?: string[];
+  /** Folder of another build, by default this one. */
+  build?: string | undefined;
+  /** Where its output is kept; otherwise only its errors are shown. */
+  logFile?: string;
+  /** How long an orderly end may take, ms. */
+  graceMs?: number;
 }
 
 /**
  * Starts a program of this build. Its channel closes when this process dies, however it dies, and
  * then the child ends too.
  */
-export function startChild(
-  file: string,
-  options: { env?: Record<string, string>; args?: string[]; nodeArgs?: string[] } = {},
-): Child {
-  const main = fileURLToPath(new URL(`../../${file}`, import.meta.url));
-  const { env = {}, args = [], nodeArgs = [] } = options;
+export function startChild(file: string, options: ChildOptions = {}): Child {
+  const { env = {}, args = [], nodeArgs = [], build = THIS_BUILD, logFile } = options;
+  const { graceMs = GRACE_MS } = options;
+  const main = join(build, file);
+  const log = logFile === undefined ? undefined : openSync(logFile, 'a');
   const child = spawn(process.execPath, [...nodeArgs, main, ...args], {
     // In a session of its own: Ctrl-C reaches only this process, which then stops its children.
     detached: true,
     env: { ...process.env, ...env },
-    stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
+    stdio: ['ignore', log ?? 'ignore', log ?? 'inherit', 'ipc'],
   });
+  if (log !== undefined) closeSync(log);
   const exited = new Promise<void>((resolve) => {
     child.once('exit', () => {
       resolve();
@@ -42,9 +59,13 @@ export function startChild(
     pid: child.pid ?? 0,
     hear: heard.take,
     tell: (word) => child.send(word),
+    exited,
+    kill9: () => {
+      child.kill('SIGKILL');
+    },
     stop: async () => {
       child.kill('SIGTERM');
-      const timer = setTimeout(() => child.kill('SIGKILL'), GRACE_MS);
+      const timer = setTimeout(() => child.kill('SIGKILL'), graceMs);
       await exited;
       clearTimeout(timer);
     },

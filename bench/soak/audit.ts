@@ -1,7 +1,6 @@
 import type { Client } from '@temporalio/client';
-import type { Redis } from 'ioredis';
 import { checkTurn, type Conversation, type Talk } from './conversation.js';
-import { findLeftKeys, findOpenWorkflows } from './leaks.js';
+import { findLeftKeys, findOpenWorkflows, type AnyRedis } from './leaks.js';
 
 /** As session-ids.ts begins them. */
 const SESSIONS = 'bench-';
@@ -10,7 +9,7 @@ const SESSIONS = 'bench-';
 export async function auditAll(
   talk: Talk,
   conversations: readonly Conversation[],
-  { redis, temporal, taskQueue }: { redis: Redis; temporal: Client; taskQueue: string },
+  { redis, temporal, taskQueue }: { redis: AnyRedis; temporal: Client; taskQueue: string },
 ): Promise<void> {
   const { requests, verdict, say } = talk;
   for (const { sessionId, turns, isStuck } of conversations) {

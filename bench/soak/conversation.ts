@@ -29,7 +29,7 @@ export async function playTurn(talk: Talk, conversation: Conversation): Promise<
   const { sessionId, turns } = conversation;
   const turn = makeTurn(`t${String(turns.length)}`);
   turns.push(turn);
-  const reader = createReader((ms) => verdict.recoveries.push(ms));
+  const reader = createReader((ms) => verdict.recoveries.push(ms), turn.reloadAfterMs);
   const giveUpAt = Date.now() + REST_WITHIN_MS;
   const { isLive, shown } = await bringToRest(talk, sessionId, turn, reader, giveUpAt).catch(
     (error: unknown) => {

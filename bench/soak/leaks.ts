@@ -1,17 +1,22 @@
 import type { Client } from '@temporalio/client';
-import type { Redis } from 'ioredis';
+import { Cluster, type Redis } from 'ioredis';
 import { sleep } from '../clock.js';
 import { residentMegabytes } from '../processes/usage.js';
+
+/** One server or several. */
+export type AnyRedis = Redis | Cluster;
 
 /** What is freed in the background is given this long. */
 const FREED_WITHIN_MS = 30_000;
 
 /** Keys of Redis that name one of the conversations, some time after all of them were erased. */
-export async function findLeftKeys(redis: Redis, prefix: string): Promise<string[]> {
+export async function findLeftKeys(redis: AnyRedis, prefix: string): Promise<string[]> {
   return untilEmpty(async () => {
     const keys: string[] = [];
-    for await (const page of redis.scanStream({ match: `*${prefix}*`, count: 1_000 })) {
-      keys.push(...(page as string[]));
+    for (const node of redis instanceof Cluster ? redis.nodes('master') : [redis]) {
+      for await (const page of node.scanStream({ match: `*${prefix}*`, count: 1_000 })) {
+        keys.push(...(page as string[]));
+      }
     }
     return keys;
   });

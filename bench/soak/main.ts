@@ -1,19 +1,19 @@
 import { parseArgs } from 'node:util';
 import { Client, Connection } from '@temporalio/client';
 import { Redis } from 'ioredis';
-import { newSessionId } from '../client/session-ids.js';
-import { sleep } from '../clock.js';
 import { auditAll } from './audit.js';
-import { playTurn, type Conversation, type Talk } from './conversation.js';
+import type { Conversation, Talk } from './conversation.js';
 import { injectFaults } from './faults.js';
 import { startFleet } from './fleet.js';
 import { watchMemory } from './leaks.js';
+import { countTurns, talkUntil } from './people.js';
 import { plant } from './plants.js';
 import { createRequests } from './requests.js';
-import { createVerdict, formatVerdict, isClean, KINDS, type Kind } from './verdict.js';
+import { createVerdict, formatVerdict, isClean, readPlanted, type Kind } from './verdict.js';
 
 const TASK_QUEUE = 'soak';
-const TURNS_OF_A_CONVERSATION = 6;
+/** Of one person between two conversations. */
+const PAUSES = { betweenConversations: 200 };
 
 /**
  * `npm run soak -- --minutes 30`: conversations of every kind, while workers, APIs, wires and Redis
@@ -46,7 +46,9 @@ async function main(): Promise<boolean> {
       faults.set(name, (faults.get(name) ?? 0) + 1);
       say(name);
     });
-    const talking = Array.from({ length: people }, () => talkUntil(end, talk, conversations));
+    const talking = Array.from({ length: people }, () =>
+      talkUntil(end, talk, conversations, PAUSES),
+    );
     const progress = setInterval(() => {
       say(`${String(countTurns(conversations))} turns. ${formatVerdict(verdict)}`);
     }, 15_000);
@@ -74,28 +76,6 @@ async function main(): Promise<boolean> {
   return isClean(verdict);
 }
 
-/** One person: conversation after conversation. */
-async function talkUntil(
-  end: AbortSignal,
-  talk: Talk,
-  conversations: Conversation[],
-): Promise<void> {
-  const isOver = (): boolean => end.aborted;
-  while (!isOver()) {
-    const conversation: Conversation = { sessionId: newSessionId(), turns: [], isStuck: false };
-    conversations.push(conversation);
-    let isAtRest = true;
-    while (isAtRest && !isOver() && conversation.turns.length < TURNS_OF_A_CONVERSATION) {
-      isAtRest = await playTurn(talk, conversation);
-    }
-    await sleep(200);
-  }
-}
-
-function countTurns(conversations: readonly Conversation[]): number {
-  return conversations.reduce((sum, { turns }) => sum + turns.length, 0);
-}
-
 interface Options {
   minutes: number;
   /** How many talk at the same time. */
@@ -116,12 +96,7 @@ function readOptions(): Options {
   const [minutes, people] = [Number(values.minutes), Number(values.people)];
   if (!(minutes > 0)) throw new Error(`--minutes has to be a number above 0: ${values.minutes}`);
   if (!(people >= 1)) throw new Error(`--people has to be 1 or more: ${values.people}`);
-  const names = values.plant === 'all' ? [...KINDS] : values.plant.split(',').filter(Boolean);
-  const planted = names.map((name) => {
-    const kind = KINDS.find((each) => each === name);
-    if (kind === undefined) throw new Error(`--plant takes ${KINDS.join(', ')} or all: ${name}`);
-    return kind;
-  });
+  const planted = readPlanted(values.plant);
   return { minutes, people, planted };
 }
 

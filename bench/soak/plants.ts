@@ -1,5 +1,5 @@
-import type { Redis } from 'ioredis';
 import type { Conversation } from './conversation.js';
+import type { AnyRedis } from './leaks.js';
 import type { Kind } from './verdict.js';
 
 /**
@@ -8,7 +8,7 @@ import type { Kind } from './verdict.js';
  */
 export async function plant(
   kind: Kind,
-  redis: Redis,
+  redis: AnyRedis,
   conversations: readonly Conversation[],
 ): Promise<void> {
   const keyOf = ({ sessionId }: Conversation, name: string): string => `hx:{${sessionId}}:${name}`;
@@ -33,7 +33,7 @@ export async function plant(
 
 /** Replaces the first word of a stored reply. */
 async function editWord(
-  redis: Redis,
+  redis: AnyRedis,
   conversations: readonly Conversation[],
   keyOf: (conversation: Conversation, name: string) => string,
   replacement: string,

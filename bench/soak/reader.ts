@@ -14,8 +14,12 @@ export interface Reader {
 /** Between two words of a reply that nothing disturbs there is much less. */
 const DISTURBED_MS = 1_500;
 
-/** @param onRecovery called with the ms that it took until words came again */
-export function createReader(onRecovery: (ms: number) => void): Reader {
+/**
+ * @param onRecovery called with the ms that it took until words came again
+ * @param leaveAfterMs the first response is left this long after it began, as a page that is loaded again does
+ */
+export function createReader(onRecovery: (ms: number) => void, leaveAfterMs = Infinity): Reader {
+  let leaveAt: number | undefined;
   let text = '';
   let most = 0;
   let grownAt: number | undefined;
@@ -43,9 +47,12 @@ export function createReader(onRecovery: (ms: number) => void): Reader {
         isEnded = take(line) || isEnded;
       });
       const decoder = new TextDecoder();
+      const isFirst = leaveAt === undefined;
+      leaveAt ??= performance.now() + leaveAfterMs;
       try {
         for await (const piece of response.body ?? []) {
           takePiece(decoder.decode(piece, { stream: true }), 0);
+          if (isFirst && performance.now() > leaveAt) return false;
         }
       } catch {
         return false;

@@ -11,6 +11,8 @@ export interface Turn {
   words: string[];
   /** A person stops it this long after it began, ms. */
   stopAfterMs?: number;
+  /** The page is loaded again this long after it began, ms. */
+  reloadAfterMs?: number;
 }
 
 type Entry = Record<string, unknown>;
@@ -45,6 +47,7 @@ const KINDS: Record<string, (speak: Speak, id: () => string) => Entry[]> = {
     speak(20),
   ],
   stopped: (speak) => [speak(200)],
+  reloaded: (speak) => [speak(80)],
 };
 const NAMES = Object.keys(KINDS);
 const EVERY_MS = 25;
@@ -64,7 +67,9 @@ export function makeTurn(prefix: string): Turn {
   };
   const script = KINDS[kind]?.(speak, () => `${prefix}c${String((calls += 1))}`) ?? [];
   const turn = { kind, id: randomUUID(), text: JSON.stringify({ script }), words };
-  return kind === 'stopped' ? { ...turn, stopAfterMs: 500 + randomInt(3_000) } : turn;
+  if (kind === 'stopped') return { ...turn, stopAfterMs: 500 + randomInt(3_000) };
+  if (kind === 'reloaded') return { ...turn, reloadAfterMs: 200 + randomInt(1_500) };
+  return turn;
 }
 
 function call(tool: string, id: string, args: unknown): Entry {

@@ -17,6 +17,24 @@ export interface Verdict {
 export const KINDS = ['lost', 'doubled', 'stuck', 'twice', 'leaked'] as const;
 export type Kind = (typeof KINDS)[number];
 
+/**
+ * Reads which faults are to be planted, so that it can be seen that they are noticed.
+ *
+ * @param names `all`, or some with commas between them
+ * @throws Error in one line
+ */
+export function readPlanted(names: string): Kind[] {
+  if (names === 'all') return [...KINDS];
+  return names
+    .split(',')
+    .filter(Boolean)
+    .map((name) => {
+      const kind = KINDS.find((each) => each === name);
+      if (kind === undefined) throw new Error(`--plant takes ${KINDS.join(', ')} or all: ${name}`);
+      return kind;
+    });
+}
+
 export function createVerdict(): Verdict {
   return { lost: 0, doubled: 0, stuck: 0, twice: 0, leaked: 0, recoveries: [] };
 }

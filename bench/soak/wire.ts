@@ -5,13 +5,30 @@ export interface Wire {
   port: number;
   /** Connections that are open stay so, but no byte passes them any more; new ones are let through. */
   swallow: () => void;
+  /** Nothing passes, of new connections neither; what is sent meanwhile arrives after `release`. */
+  hold: () => void;
+  release: () => void;
   /** Breaks every connection. */
   cut: () => void;
   close: () => void;
 }
 
-export async function startWire(target: number): Promise<Wire> {
+interface Place {
+  host: string;
+  port: number;
+}
+
+/**
+ * @param target port of the engine, and its host if that is not this one
+ * @param at where it listens, by default on any port
+ */
+export async function startWire(
+  target: number | Place,
+  at: Place = { host: '127.0.0.1', port: 0 },
+): Promise<Wire> {
+  const { host, port } = typeof target === 'number' ? { host: '127.0.0.1', port: target } : target;
   const sockets = new Set<Socket>();
+  let isHeld = false;
   const silent = new WeakSet<Socket>();
   const join = (from: Socket, to: Socket): void => {
     sockets.add(from);
@@ -19,19 +36,22 @@ export async function startWire(target: number): Promise<Wire> {
     from.on('error', () => to.destroy());
     from.on('close', () => {
       sockets.delete(from);
-      to.destroy();
+      // What it sent before is still delivered.
+      to.destroySoon();
     });
     from.on('data', (bytes) => {
       if (!silent.has(from)) to.write(bytes);
     });
+    if (isHeld) from.pause();
   };
   const server = createServer((client) => {
-    const engine = connect(target, '127.0.0.1');
+    const engine = connect(port, host);
     join(client, engine);
     join(engine, client);
   });
-  await new Promise<void>((resolve) => {
-    server.listen(0, '127.0.0.1', resolve);
+  await new Promise<void>((resolve, reject) => {
+    server.once('error', reject);
+    server.listen(at, resolve);
   });
   const cut = (): void => {
     for (const socket of sockets) socket.destroy();
@@ -40,6 +60,14 @@ export async function startWire(target: number): Promise<Wire> {
     port: (server.address() as AddressInfo).port,
     swallow: () => {
       for (const socket of sockets) silent.add(socket);
+    },
+    hold: () => {
+      isHeld = true;
+      for (const socket of sockets) socket.pause();
+    },
+    release: () => {
+      isHeld = false;
+      for (const socket of sockets) socket.resume();
     },
     cut,
     close: () => {

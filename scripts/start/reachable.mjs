@@ -48,7 +48,8 @@ function toServer(text, defaultPort) {
   }
 }
 
-function accepts({ host, port }) {
+/** Whether a server takes connections there. Never throws. */
+export function accepts({ host, port }) {
   return new Promise((resolve) => {
     const socket = connect({ host, port });
     const finish = (answer) => {

@@ -28,11 +28,18 @@ export async function tryClaimPort(port, host = '127.0.0.1') {
   const claim = tryLock(join(claimsFolder(), String(port)));
   if (!claim.release) return false;
   if (await isPortFree(port, host)) {
-    process.once('exit', claim.release);
+    releaseAtExit(claim.release);
     return true;
   }
   claim.release();
   return false;
+}
+
+const releases = [];
+
+function releaseAtExit(release) {
+  if (releases.length === 0) process.once('exit', () => releases.forEach((each) => each()));
+  releases.push(release);
 }
 
 /** The preferred port or the next free one above it. */

@@ -129,6 +129,13 @@ describe('parseEnv', () => {
     expect(parseEnv({ TRUSTED_PROXIES: '10.0.0.1' }).TRUSTED_PROXIES).toEqual(['10.0.0.1']);
   });
 
+  it.each([{ TEMPORAL_DEPLOYMENT_NAME: 'agents' }, { TEMPORAL_WORKER_BUILD_ID: 'v1' }])(
+    'parseEnv refuses half a worker version: %j',
+    (half) => {
+      expect(() => parseEnv(half)).toThrow(/^Bad configuration: .*need each other$/);
+    },
+  );
+
   it('parseEnv names every wrong variable', () => {
     expect(() => parseEnv({ PORT: 'x', LOG_LEVEL: 'loud' })).toThrow(/PORT .*; LOG_LEVEL /);
   });

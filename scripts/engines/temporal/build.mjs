@@ -5,6 +5,7 @@ import { dirname, join } from 'node:path';
 import { findOnPath } from '../../system/find-on-path.mjs';
 import { projectRoot } from '../../system/project.mjs';
 import { lastLines, runCommand } from '../../system/run-command.mjs';
+import { buildFlags, countPackages, goEnvironment } from './go-build.mjs';
 
 const COMMAND = 'github.com/temporalio/cli/cmd/temporal';
 // This older release needs no wrapper module: a second chance if the pinned one does not build.
@@ -19,7 +20,7 @@ export async function buildTemporal({ target, version, isTemporal, progress, env
     const binary = join(folder, 'temporal');
     const recipes = [
       {
-        args: ['build', '-v', ...buildFlags(version), '-o', binary, COMMAND],
+        args: ['build', '-v', ...buildFlags(stampVersion(version)), '-o', binary, COMMAND],
         cwd: join(projectRoot, 'tools', 'temporal-cli'),
       },
       { args: ['install', '-v', ...buildFlags(), `${COMMAND}@${DIRECT_VERSION}`], cwd: folder },
@@ -28,7 +29,7 @@ export async function buildTemporal({ target, version, isTemporal, progress, env
     for (const { args, cwd } of recipes) {
       const built = await runCommand(go, args, {
         cwd,
-        env: { ...env, CGO_ENABLED: '0', GOBIN: folder, GOWORK: 'off' },
+        env: { ...goEnvironment(env), GOBIN: folder },
         onLine: countPackages(progress),
       });
       if (built.code === 0 && (await isTemporal(binary))) {
@@ -43,24 +44,6 @@ export async function buildTemporal({ target, version, isTemporal, progress, env
   }
 }
 
-function buildFlags(version) {
-  const stamp = version
-    ? ` -X github.com/temporalio/cli/internal/temporalcli.Version=${version}`
-    : '';
-  return ['-trimpath', '-ldflags', `-s -w${stamp}`];
-}
-
-/** Go names each package that it has compiled: the only sign of progress that it gives. */
-function countPackages(progress) {
-  let downloads = 0;
-  let packages = 0;
-  return (text) => {
-    const lines = text.split('\n').filter(Boolean);
-    const fetched = lines.filter((line) => line.startsWith('go: downloading')).length;
-    downloads += fetched;
-    packages += lines.length - fetched;
-    progress.update(
-      packages > 0 ? `${packages} packages compiled` : `${downloads} modules fetched`,
-    );
-  };
+function stampVersion(version) {
+  return ` -X github.com/temporalio/cli/internal/temporalcli.Version=${version}`;
 }

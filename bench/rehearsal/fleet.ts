@@ -1,0 +1,100 @@
+import { join } from 'node:path';
+import { startChild, type Child } from '../processes/child.js';
+import { freePort, untilReady } from '../processes/product.js';
+import { createMember, type Member } from './member.js';
+import type { Wires } from './wires.js';
+
+/** The processes of the product: three workers of two versions, two APIs, and the proxy before them. */
+export interface Fleet {
+  url: string;
+  workers: readonly Member[];
+  apis: readonly Member[];
+  proxy: Member;
+  /** From now on successors of all workers are of this version. */
+  upgrade: () => void;
+  stop: () => Promise<void>;
+}
+
+export interface FleetOptions {
+  redisUrl: string;
+  temporalAddress: string;
+  taskQueue: string;
+  wires: Wires;
+  /** Folder of the build of the former version. */
+  formerBuild: string | undefined;
+  /** Where the logs are kept. */
+  folder: string;
+  say: (text: string) => void;
+}
+
+/** A worker hands running replies over within this time. */
+const WORKER_GRACE_MS = 60_000;
+
+export async function startFleet(options: FleetOptions): Promise<Fleet> {
+  const { wires, folder, say } = options;
+  const env = {
+    REDIS_URL: options.redisUrl,
+    TEMPORAL_ADDRESS: options.temporalAddress,
+    TASK_QUEUE: options.taskQueue,
+    HELIX_ALLOW_UNAUTHENTICATED: '1',
+    LOG_LEVEL: 'warn',
+    // All conversations are one person's here.
+    MAX_REQUESTS_PER_MINUTE: '1000000',
+    MAX_OPEN_STREAMS: '10000',
+    QUOTA_RUNS: '10000',
+    QUOTA_SESSIONS: '1000000',
+  };
+  const log = (name: string): string => join(folder, `${name}.log`);
+
+  const workerName = (n: number): string => `worker ${String(n)}`;
+  const ownAddresses = await Promise.all(
+    [0, 1, 2].map((n) => wires.own(workerName(n), options.temporalAddress)),
+  );
+  let formerBuild = options.formerBuild;
+  const workers = [0, 1, 2].map((n) => {
+    const start = (): Child =>
+      startChild('worker/main.js', {
+        env: { ...env, TEMPORAL_ADDRESS: ownAddresses[n] ?? '' },
+        ...{ logFile: log(`worker-${String(n)}`), graceMs: WORKER_GRACE_MS },
+        build: n === 0 ? formerBuild : undefined,
+      });
+    return createMember(workerName(n), start, { overlaps: true, say });
+  });
+
+  const ports = [await freePort(), await freePort()];
+  const apis = ports.map((port, n) => {
+    const name = `API ${String(n)}`;
+    const start = (): Child =>
+      startChild('api/main.js', {
+        env: { ...env, PORT: String(port) },
+        logFile: log(`api-${String(n)}`),
+      });
+    return createMember(name, start, { overlaps: false, say });
+  });
+  for (const [n, { name }] of apis.entries()) await wires.reach(name, [ports[n] ?? 0]);
+
+  const port = await freePort();
+  const args = [port, ...ports.map((each) => `${wires.announced}:${String(each)}`)].map(String);
+  const startProxy = (): Child =>
+    startChild('bench/rehearsal/proxy.js', { args, logFile: log('proxy') });
+  const proxy = createMember('proxy', startProxy, { overlaps: false, say });
+
+  const all = [...workers, ...apis, proxy];
+  const stop = async (): Promise<void> => {
+    await Promise.all(all.map((member) => member.stop()));
+  };
+  try {
+    for (const each of [...ports, port])
+      await untilReady(`http://127.0.0.1:${String(each)}/readyz`);
+  } catch (error) {
+    await stop();
+    throw error;
+  }
+  return {
+    url: `http://127.0.0.1:${String(port)}`,
+    ...{ workers, apis, proxy, stop },
+    upgrade: () => {
+      formerBuild = undefined;
+    },
+  };
+}

@@ -1,0 +1,49 @@
+import { sleep } from '../clock.js';
+import { startWire, type Wire } from '../soak/wire.js';
+import type { Announced } from './company.js';
+
+/**
+ * Processes listen on 127.0.0.1 and announce this address of the same machine, where a wire leads to
+ * each of their ports.
+ */
+const ANNOUNCED = '127.0.0.2';
+
+/** The wires before all processes, by the name of the process. */
+export interface Wires extends Announced {
+  /** A wire of that process alone to an address; returns where it is reached. */
+  own: (name: string, address: string) => Promise<string>;
+  /** A process is cut off for this long, in ms; what is sent meanwhile arrives afterwards. */
+  isolate: (name: string, ms: number) => Promise<void>;
+  close: () => void;
+}
+
+export function createWires(): Wires {
+  const wires = new Map<string, Wire[]>();
+  const keep = (name: string, made: readonly Wire[]): void => {
+    wires.set(name, [...(wires.get(name) ?? []), ...made]);
+  };
+  return {
+    announced: ANNOUNCED,
+    reach: async (name, ports) => {
+      keep(
+        name,
+        await Promise.all(ports.map((port) => startWire(port, { host: ANNOUNCED, port }))),
+      );
+    },
+    own: async (name, address) => {
+      const [host = '', port] = address.split(':');
+      const wire = await startWire({ host, port: Number(port) });
+      keep(name, [wire]);
+      return `127.0.0.1:${String(wire.port)}`;
+    },
+    isolate: async (name, ms) => {
+      const own = wires.get(name) ?? [];
+      for (const wire of own) wire.hold();
+      await sleep(ms);
+      for (const wire of own) wire.release();
+    },
+    close: () => {
+      for (const wire of [...wires.values()].flat()) wire.close();
+    },
+  };
+}

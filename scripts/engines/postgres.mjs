@@ -1,0 +1,97 @@
+// Finds the programs of PostgreSQL, and runs it as the store of a Temporal server.
+import { chownSync, existsSync, mkdirSync, readdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { findOnPath } from '../system/find-on-path.mjs';
+import { withProgress } from '../system/progress.mjs';
+import { lastLines, runCommand } from '../system/run-command.mjs';
+import { UserError } from '../system/user-error.mjs';
+import { canInstallWithApt, installWithApt } from './apt.mjs';
+import { createEngine } from './engine-process.mjs';
+
+/** Where Debian keeps the programs of each major version; only clients are on the PATH there. */
+const DEBIAN = '/usr/lib/postgresql';
+const PROGRAMS = ['initdb', 'postgres', 'pg_isready'];
+/** The server refuses to run as root. */
+const UNPRIVILEGED = ['postgres', 'nobody'];
+export const POSTGRES_USER = 'temporal';
+
+/** @returns the folder of the programs */
+export async function findPostgres({
+  env = process.env,
+  canInstall = canInstallWithApt,
+  install = () => installWithApt(['postgresql']),
+} = {}) {
+  const found = findFolder(env);
+  if (found) return found;
+  if (canInstall(env)) {
+    await withProgress('Installing PostgreSQL with apt', install);
+    const installed = findFolder(env);
+    if (installed) return installed;
+  }
+  throw new UserError('No PostgreSQL server was found: install one, with initdb on the PATH.');
+}
+
+function findFolder(env) {
+  const versions = existsSync(DEBIAN) ? readdirSync(DEBIAN) : [];
+  const newestFirst = versions.toSorted((a, b) => Number(b) - Number(a));
+  const folders = newestFirst.map((version) => join(DEBIAN, version, 'bin'));
+  return [...folders, ...(env.PATH ?? '').split(':')].find((folder) =>
+    PROGRAMS.every((name) => findOnPath([name], { PATH: folder })),
+  );
+}
+
+/**
+ * Makes a database in that folder and starts it on loopback. A process that dies loses nothing of
+ * what was written, so nothing waits for the disk.
+ *
+ * @param keep called with each engine before it runs
+ */
+export async function startPostgres({ programs, folder, port, keep }) {
+  mkdirSync(folder, { recursive: true });
+  const user = await userToRunAs();
+  if (user) chownSync(folder, user.uid, user.gid);
+  const data = join(folder, 'data');
+  const { code, stderr } = await runCommand(
+    join(programs, 'initdb'),
+    ['-D', data, '-U', POSTGRES_USER, '--auth=trust', '--no-sync', '-E', 'UTF8', '--locale=C'],
+    { cwd: folder, ...user },
+  );
+  if (code !== 0) throw new Error(`initdb: ${lastLines(stderr, 3)}`);
+  const settings = {
+    listen_addresses: '127.0.0.1',
+    unix_socket_directories: '',
+    max_connections: '300',
+    fsync: 'off',
+  };
+  const engine = createEngine({
+    name: 'postgres',
+    file: join(programs, 'postgres'),
+    args: [
+      ...['-D', data, '-p', String(port)],
+      ...Object.entries(settings).flatMap(([name, value]) => ['-c', `${name}=${value}`]),
+    ],
+    isReady: async () => {
+      const args = ['-q', '-h', '127.0.0.1', '-p', String(port), '-U', POSTGRES_USER];
+      return (await runCommand(join(programs, 'pg_isready'), args)).code === 0;
+    },
+    folder,
+    // Does not wait for its clients.
+    stopSignal: 'SIGINT',
+    options: { cwd: folder, ...user },
+  });
+  keep(engine);
+  await engine.restart();
+  return Object.assign(engine, { port });
+}
+
+/** Undefined unless this process is root's. */
+async function userToRunAs() {
+  if (process.getuid?.() !== 0) return undefined;
+  for (const name of UNPRIVILEGED) {
+    const [uid, gid] = await Promise.all(
+      ['-u', '-g'].map((flag) => runCommand('id', [flag, name])),
+    );
+    if (uid.code === 0) return { uid: Number(uid.stdout), gid: Number(gid.stdout) };
+  }
+  throw new UserError('PostgreSQL does not run as root, and there is no user postgres or nobody.');
+}

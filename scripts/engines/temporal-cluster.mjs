@@ -1,0 +1,92 @@
+// A Temporal server as companies run it: its four roles as processes of their own, on PostgreSQL.
+import { mkdirSync } from 'node:fs';
+import { accepts } from '../start/reachable.mjs';
+import { waitUntil } from '../start/wait-until.mjs';
+import { lastLines, runCommand } from '../system/run-command.mjs';
+import { createEngine } from './engine-process.mjs';
+import { hasNamespace } from './grpc-probe.mjs';
+import { claimLowPort } from './low-port.mjs';
+import { POSTGRES_USER } from './postgres.mjs';
+import { DATABASES, writeServerConfig } from './temporal/server-config.mjs';
+
+const ROLES = ['history', 'matching', 'frontend', 'worker'];
+const NAMESPACE = 'default';
+/** The first start of a role waits for the others. */
+const ROLE_READY_MS = 60_000;
+const NAMESPACE_WITHIN_MS = 60_000;
+
+/**
+ * Processes listen on 127.0.0.1. What they announce to each other is `announced`, so that whoever
+ * starts them can put a wire that fails between them; `reach` makes it.
+ *
+ * @param keep called with each engine before it runs
+ * @param reach makes `<announced>:<port>` lead to the process on that port
+ */
+export async function startTemporalCluster({
+  programs,
+  cli,
+  postgresPort,
+  folder,
+  keep,
+  announced = '127.0.0.1',
+  reach = () => {},
+}) {
+  mkdirSync(folder, { recursive: true });
+  await makeTables(programs.sqlTool, postgresPort);
+  const ports = {};
+  for (const role of ROLES) {
+    ports[role] = { grpcPort: await claimLowPort(), membershipPort: await claimLowPort() };
+    await reach(`temporal-${role}`, Object.values(ports[role]));
+  }
+  const postgres = `${announced}:${postgresPort}`;
+  const configFile = writeServerConfig({ folder, ports, announced, postgres });
+  const roles = {};
+  for (const role of ROLES) {
+    const { grpcPort } = ports[role];
+    roles[role] = createEngine({
+      name: `temporal-${role}`,
+      file: programs.server,
+      args: ['--config-file', configFile, '--allow-no-auth', 'start', '--service', role],
+      isReady: () => accepts({ host: '127.0.0.1', port: grpcPort }),
+      ...{ folder, readyWithinMs: ROLE_READY_MS },
+    });
+  }
+  Object.values(roles).forEach(keep);
+  await Promise.all(Object.values(roles).map((role) => role.restart()));
+  const address = `${announced}:${ports.frontend.grpcPort}`;
+  await makeNamespace(cli, address);
+  return { roles, address };
+}
+
+/** As the documents of Temporal do it: versioned, so that an upgrade would continue from there. */
+async function makeTables(sqlTool, port) {
+  for (const [part, database] of Object.entries(DATABASES)) {
+    const where = [
+      ...['--plugin', 'postgres12', '--endpoint', '127.0.0.1', '--port', String(port)],
+      ...['--user', POSTGRES_USER, '--database', database],
+    ];
+    for (const step of [
+      ['create-database', '--defaultdb', 'postgres'],
+      ['setup-schema', '--version', '0.0'],
+      ['update-schema', '--schema-name', `postgresql/v12/${part}`],
+    ]) {
+      const { code, stdout, stderr } = await runCommand(sqlTool, [...where, ...step]);
+      if (code !== 0) throw new Error(`${step[0]}: ${lastLines(stderr + stdout, 3)}`);
+    }
+  }
+}
+
+/** The server takes it once its roles have found each other. */
+async function makeNamespace(cli, address) {
+  const args = ['operator', 'namespace', 'create', '-n', NAMESPACE, '--retention', '24h'];
+  let last = '';
+  const isThere = await waitUntil(
+    async () => {
+      if (await hasNamespace(address, NAMESPACE)) return true;
+      ({ stderr: last } = await runCommand(cli, [...args, '--address', address]));
+      return false;
+    },
+    { withinMs: NAMESPACE_WITHIN_MS, everyMs: 500 },
+  );
+  if (!isThere) throw new Error(`the Temporal server takes no namespace: ${lastLines(last, 3)}`);
+}
