@@ -15,10 +15,10 @@ const NO_ENVIRONMENT = {
 
 export default tseslint.config(
   {
-    // The programs of peers are installed and built elsewhere, with packages of their own.
+    // Projects of their own, with packages of their own.
     ignores: [
       ...['dist/', 'node_modules/', '.data/', 'coverage/', 'examples/next/'],
-      'bench/peers/programs/',
+      ...['bench/peers/programs/', 'templates/'],
     ],
   },
   js.configs.recommended,

@@ -8,7 +8,6 @@ import { readPayloadKeys } from '../config/payload-keys.js';
 import { createLogger, type Logger } from '../config/logger.js';
 import { endWithParent, startProcess, untilReachable, withoutSecrets } from '../config/startup.js';
 import { readTemporal } from '../config/temporal.js';
-import { createExampleAgents, isLabServed } from '../examples/index.js';
 import { createAgentExecutor } from '../executor/agent-executor.js';
 import { createPayloadCodec } from '../executor/payload-codec.js';
 import { allMeters } from '../protocol/run-meter.js';
@@ -33,7 +32,7 @@ async function main(): Promise<void> {
   const logger = createLogger({ name: 'api', level: config.LOG_LEVEL });
   const access = readAccess(config);
   const hasAccounts = access.authenticate !== undefined;
-  const agents = createAgents(config, hasAccounts);
+  const agents = await createAgents(config, hasAccounts);
   for (const warning of warnOfAccess(config, hasAccounts)) logger.warn({}, warning);
 
   const redis = createRedisStores({
@@ -73,12 +72,12 @@ async function main(): Promise<void> {
     logger,
   });
 
-  const webRoot = fileURLToPath(new URL('../web', import.meta.url));
+  const webRoot = config.WEB_ROOT ?? fileURLToPath(new URL('../web', import.meta.url));
   const app = createApi({
     executor,
     stores: redis,
     agents,
-    defaultAgent: config.DEFAULT_AGENT,
+    defaultAgent: readDefaultAgent(config, agents),
     busyPolicy: config.BUSY_POLICY,
     payloadCodec,
     ...access,
@@ -107,6 +106,7 @@ async function main(): Promise<void> {
     },
     'api listens',
   );
+  process.send?.('ready');
 
   closeWithGrace({ delay: CLOSE_MS, logger: toGraceLogger(logger) }, async ({ err }) => {
     if (err !== undefined) logger.error({ err }, 'the api ends after an unexpected error');
@@ -120,20 +120,32 @@ async function main(): Promise<void> {
 }
 
 /** The agents by name: this process checks names and starts runs; workers execute them. */
-function createAgents(config: Config, hasAccounts: boolean): AgentRegistry {
-  const agents = new AgentRegistry(
+async function createAgents(config: Config, hasAccounts: boolean): Promise<AgentRegistry> {
+  if (config.AGENTS !== undefined) {
+    const { loadAgentsFile } = await import('../agents/agents-file.js');
+    return loadAgentsFile(config.AGENTS, { env: config });
+  }
+  const { createExampleAgents, isLabServed } = await import('../examples/index.js');
+  return new AgentRegistry(
     createExampleAgents({
       lab: isLabServed({ setting: config.LAB, hasAccounts, host: config.HOST }),
       labShape: config.LAB_SHAPE,
     }),
   );
+}
+
+/** The agent of conversations that name none. Of a person's own agents it is the first. */
+function readDefaultAgent(config: Config, agents: AgentRegistry): string | undefined {
   const name = config.DEFAULT_AGENT;
+  if (name === undefined && config.AGENTS !== undefined) {
+    return agents.getRegisteredTypes().find((type) => agents.isPublic(type));
+  }
   if (name !== undefined && !agents.isPublic(name)) {
     throw new ConfigError(
       `Bad configuration: DEFAULT_AGENT names no agent that people may talk to: ${name}`,
     );
   }
-  return agents;
+  return name;
 }
 
 function describeRuns(config: Config): {

@@ -13,4 +13,6 @@ export interface Cli {
   now: () => number;
   /** The exit code of a command that has done its work; default: 0. */
   exitWith: (code: ExitCode) => void;
+  /** From now on Ctrl-C is for the command, which stops what it has started and then ends. */
+  takeInterrupts: () => void;
 }

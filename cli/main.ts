@@ -1,83 +1,19 @@
 #!/usr/bin/env node
 import { readFileSync } from 'node:fs';
-import { CommanderError } from 'commander';
-import { createApiClient } from './api/client.js';
-import type { Cli } from './cli.js';
-import { EXIT, type ExitCode } from './exit-codes.js';
-import { CliFailure } from './failure.js';
-import { parseUrl } from './parse-values.js';
-import { createProgram } from './program.js';
-import { createTerminal, type Terminal } from './terminal.js';
+import { nodeFault } from './node-version.js';
 
-/** Where `npm start` serves. */
-const DEFAULT_URL = 'http://127.0.0.1:3000';
-
-async function main(): Promise<void> {
-  const { env } = process;
-  process.once('SIGINT', () => process.exit(EXIT.interrupted));
-  // The reader of a pipe has seen enough, as `head` does.
-  process.stdout.on('error', (error: NodeJS.ErrnoException) => {
-    if (error.code === 'EPIPE') process.exit(EXIT.done);
-    throw error;
-  });
-  const terminal = createTerminal(process, env);
-  const cli: Cli = {
-    terminal,
-    env,
-    now: Date.now,
-    connect: ({ url, via = 'cli' } = {}) =>
-      createApiClient({
-        url: url ?? readUrl(env['HELIX_URL']),
-        token: readToken(env['HELIX_TOKEN']),
-        via,
-        onWait: (ms) => {
-          terminal.note(`The server asks to wait ${String(ms / 1_000)} s.`);
-        },
-      }),
-    exitWith: (code) => {
-      process.exitCode = code;
-    },
-  };
-  try {
-    await createProgram(cli, { version: readVersion() }).parseAsync();
-  } catch (error) {
-    process.exitCode = reportFailure(terminal, error);
-  }
+// From dist/cli, in the package and in a clone alike.
+const file = new URL('../../package.json', import.meta.url);
+const { version, engines } = JSON.parse(readFileSync(file, 'utf8')) as {
+  version: string;
+  engines: { node: string };
+};
+const fault = nodeFault(process.versions.node, engines.node);
+if (fault === undefined) {
+  // An old Node could not even read what this imports.
+  const { runCommandLine } = await import('./run.js');
+  await runCommandLine(process, version);
+} else {
+  process.stderr.write(`${fault}\n`);
+  process.exitCode = 1;
 }
-
-/** Returns the exit code. */
-function reportFailure(terminal: Terminal, error: unknown): ExitCode {
-  if (error instanceof CommanderError) {
-    // The parser has written what is wrong; asking for help or the version ends in the same way.
-    return error.exitCode === 0 ? EXIT.done : EXIT.usage;
-  }
-  if (error instanceof CliFailure) {
-    terminal.note(error.message);
-    return error.exitCode;
-  }
-  terminal.note(error instanceof Error ? (error.stack ?? error.message) : String(error));
-  return EXIT.failed;
-}
-
-/** Without the line break that a file of a secret ends with. */
-function readToken(text = ''): string | undefined {
-  const token = text.trim();
-  return token === '' ? undefined : token;
-}
-
-function readUrl(text: string | undefined): string {
-  if (!text?.trim()) return DEFAULT_URL;
-  try {
-    return parseUrl(text.trim());
-  } catch {
-    throw new CliFailure('HELIX_URL must be an address: http://host:port.', EXIT.usage);
-  }
-}
-
-function readVersion(): string {
-  // From dist/cli, in the package and in a clone alike.
-  const file = new URL('../../package.json', import.meta.url);
-  return (JSON.parse(readFileSync(file, 'utf8')) as { version: string }).version;
-}
-
-await main();

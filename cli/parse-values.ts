@@ -22,6 +22,12 @@ export function parseCount(text: string): number {
   throw new InvalidArgumentError('It must be a whole number from 1.');
 }
 
+/** A port, as its text. @throws InvalidArgumentError */
+export function parsePort(text: string): string {
+  if (/^\d{1,5}$/.test(text) && Number(text) >= 1 && Number(text) <= 65_535) return text;
+  throw new InvalidArgumentError('It must be a port: a number from 1 to 65535.');
+}
+
 /** Names separated by commas. @throws InvalidArgumentError */
 export function parseNames(text: string): string[] {
   const names = text.split(',').map((name) => name.trim());

@@ -10,6 +10,8 @@ import { createRunCommands } from './commands/run/index.js';
 import { createSessionCommands } from './commands/session/index.js';
 import { createUserCommands } from './commands/user.js';
 import { createUsageCommands } from './commands/usage.js';
+import { createApiCommand, createDevCommand, createWorkerCommand } from './local/commands.js';
+import { createInitCommand } from './local/init.js';
 import { OUTPUT_FORMATS } from './output/output.js';
 import { TIME_FORMATS } from './output/shown-time.js';
 import { parseNames, parseUrl } from './parse-values.js';
@@ -29,7 +31,7 @@ Environment:
 /** The command line `helix-temporal`: a noun, then a verb. */
 export function createProgram(cli: Cli, { version }: { version: string }): Command {
   const program = new Command('helix-temporal')
-    .description('See, answer and stop the runs of AI agents.')
+    .description('Run AI agents; see, answer and stop their runs.')
     .version(version)
     .addOption(
       new Option('-o, --output <format>', 'how results are printed')
@@ -57,6 +59,10 @@ export function createProgram(cli: Cli, { version }: { version: string }): Comma
     createUsageCommands(cli),
     createDoctorCommand(cli),
     createMcpCommand(cli),
+    createInitCommand(cli),
+    createDevCommand(cli),
+    createApiCommand(cli),
+    createWorkerCommand(cli),
   ];
   for (const noun of nouns) program.addCommand(noun);
   adopt(program);

@@ -126,6 +126,10 @@ const EnvSchema = z.object({
   DATA_DIR: text.default('.data'),
   TEMPORAL_UI_URL: pageUrl.optional(),
   DEFAULT_AGENT: text.optional(),
+  /** File of the agents to run, from the folder of the process; default: the examples. */
+  AGENTS: text.optional(),
+  /** Folder of the page that the API serves; default: the page that the package has. */
+  WEB_ROOT: text.optional(),
   /**
    * Whether the lab agent is served; default: only on loopback while no accounts are configured.
    */

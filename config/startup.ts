@@ -53,14 +53,15 @@ export function endWithParent(proc: NodeJS.Process): void {
   proc.channel?.unref();
 }
 
+/** Names of errors whose message says what the person who starts the process can do. */
+const EXPECTED = ['StartupError', 'ConfigError', 'ModelConfigurationError', 'AgentsFileError'];
+
 /**
  * Runs the main function of a process; if it fails at start-up, prints one line with the reason.
  */
 export function startProcess(main: () => Promise<void>): void {
   main().catch((error: unknown) => {
-    const expected =
-      error instanceof Error &&
-      ['StartupError', 'ConfigError', 'ModelConfigurationError'].includes(error.name);
+    const expected = error instanceof Error && EXPECTED.includes(error.name);
     process.stderr.write(
       expected
         ? `${error.message}\n`

@@ -1,6 +1,10 @@
 // `npm start` runs everything, `npm run start:api` and `npm run start:worker` one process each.
+import { buildFirst } from './build.mjs';
+import { installPackages } from './install.mjs';
 import { startOneProcess } from './start/one-process.mjs';
 import { startProduct } from './start/product.mjs';
+import { readSettings } from './start/settings.mjs';
+import { projectRoot } from './system/project.mjs';
 import { runMain, UserError } from './system/user-error.mjs';
 
 const [role, ...rest] = process.argv.slice(2);
@@ -9,8 +13,16 @@ await runMain(async () => {
   if (rest.length > 0 || !['api', 'worker', undefined].includes(role)) {
     throw new UserError('Usage: npm start, npm run start:api or npm run start:worker.');
   }
-  if (role) process.exitCode = await startOneProcess(role);
-  else await startProduct();
+  const settings = readSettings(process.env, projectRoot);
+  const launch = { cwd: projectRoot, withholdsKeys: settings.agents === undefined };
+  if (role) process.exitCode = await startOneProcess(role, { settings, prepare, launch });
+  else await startProduct({ settings, prepare, launch });
 });
+
+async function prepare() {
+  await installPackages();
+  await buildFirst();
+}
+
 // Whatever still waits for an answer at this point waits in vain.
 process.exit();

@@ -1,5 +1,5 @@
-import type { LanguageModel } from 'ai';
-import { parseEnv } from '../config/env.js';
+import type { AgentRegistry } from '../agents/index.js';
+import { parseEnv, type Config } from '../config/env.js';
 import { createLogger, type Logger } from '../config/logger.js';
 import { isLoopback } from '../config/loopback.js';
 import { endWithParent, startProcess } from '../config/startup.js';
@@ -36,33 +36,48 @@ async function main(): Promise<void> {
   lease?.lease.start();
   try {
     // The packages of Temporal take most of the time that it takes to start.
-    const [{ runWorker }, { createExampleAgents }, { createChargeCounter }] = await Promise.all([
+    const [{ runWorker }, { agents, close }] = await Promise.all([
       import('./run-worker.js'),
-      import('../examples/index.js'),
-      import('../examples/charge-counter.js'),
+      loadAgents(config),
     ]);
-    const charges = createChargeCounter(config.REDIS_URL);
-    const agentsOf = (model: LanguageModel) =>
-      createExampleAgents({
-        countCharge: charges.count,
-        findCharge: charges.find,
-        model,
-        lab: config.LAB ?? true,
-        labShape: config.LAB_SHAPE,
-      });
     try {
       await runWorker({
-        ...{ config, temporal, logger, redis, lease, agentsOf },
+        ...{ config, temporal, logger, redis, lease, agents },
         serveMetrics: serveMetricsWith(logger),
+        onReady: () => process.send?.('ready'),
       });
     } finally {
-      charges.close();
+      close();
     }
   } catch (error) {
     // A lease that lapses is taken for that of a worker that died.
     await lease?.lease.close();
     throw error;
   }
+}
+
+/** The agents of `AGENTS`, or the examples. */
+async function loadAgents(config: Config): Promise<{ agents: AgentRegistry; close: () => void }> {
+  if (config.AGENTS !== undefined) {
+    const { loadAgentsFile } = await import('../agents/agents-file.js');
+    return { agents: await loadAgentsFile(config.AGENTS, { env: config }), close: () => undefined };
+  }
+  const [{ AgentRegistry, modelFromSpec }, { createExampleAgents }, { createChargeCounter }] =
+    await Promise.all([
+      import('../agents/index.js'),
+      import('../examples/index.js'),
+      import('../examples/charge-counter.js'),
+    ]);
+  const model = await modelFromSpec(config.MODEL, config);
+  const charges = createChargeCounter(config.REDIS_URL);
+  const examples = createExampleAgents({
+    countCharge: charges.count,
+    findCharge: charges.find,
+    model,
+    lab: config.LAB ?? true,
+    labShape: config.LAB_SHAPE,
+  });
+  return { agents: new AgentRegistry(examples), close: charges.close };
 }
 
 /** What Temporal's SDK exports on an address of its own, with the state of this process. */

@@ -1,6 +1,5 @@
 import { DefaultLogger, NativeConnection, Runtime, type Worker } from '@temporalio/worker';
-import type { LanguageModel } from 'ai';
-import { AgentRegistry, modelFromSpec, type AgentDefinition } from '../agents/index.js';
+import type { AgentRegistry } from '../agents/index.js';
 import type { Config } from '../config/env.js';
 import { readPayloadKeys } from '../config/payload-keys.js';
 import type { Logger } from '../config/logger.js';
@@ -23,19 +22,20 @@ export interface WorkerProcess {
     close: () => Promise<void>;
   };
   lease: BegunLease | undefined;
-  agentsOf: (model: LanguageModel) => AgentDefinition[];
+  agents: AgentRegistry;
   /** Serves what the SDK exports at an address, with the state of this process. */
   serveMetrics: (
     at: { host: string; port: number },
     exporter: string,
     checks: Readonly<Record<string, () => Promise<void>>>,
   ) => Promise<{ port: number; close: () => Promise<void> }>;
+  /** Called once the worker takes work. */
+  onReady: () => void;
 }
 
 /** Runs the worker of this process until it is asked to end. */
 export async function runWorker(begun: WorkerProcess): Promise<void> {
-  const { config, temporal, logger, redis, lease, agentsOf, serveMetrics } = begun;
-  const model = await modelFromSpec(config.MODEL, config);
+  const { config, temporal, logger, redis, lease, agents, serveMetrics, onReady } = begun;
   const admin = config.WORKER_METRICS_PORT;
   const exporter = admin && (await freeLoopbackAddress());
   Runtime.install({
@@ -69,7 +69,6 @@ export async function runWorker(begun: WorkerProcess): Promise<void> {
             ? Promise.resolve()
             : Promise.reject(new Error('does not run')),
       }));
-    const agents = new AgentRegistry(agentsOf(model));
     const publicUrl = config.PUBLIC_URL;
     const { TEMPORAL_DEPLOYMENT_NAME: deploymentName, TEMPORAL_WORKER_BUILD_ID: buildId } = config;
     worker = await createAgentWorker({
@@ -100,7 +99,9 @@ export async function runWorker(begun: WorkerProcess): Promise<void> {
       'worker runs',
     );
     // Resolves after SIGINT or SIGTERM, which Temporal's runtime handles.
-    await worker.run();
+    const running = worker.run();
+    onReady();
+    await running;
   } catch (error) {
     // While the store is open: the worker may never have run.
     await lease?.lease.close();

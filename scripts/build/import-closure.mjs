@@ -2,7 +2,7 @@ import { existsSync, readFileSync, statSync } from 'node:fs';
 import { dirname, extname, join, normalize } from 'node:path/posix';
 
 const IMPORT = /(?:from|import)\s*\(?\s*['"](\.{1,2}\/[^'"]+)['"]/g;
-const CODE = new Set(['.ts', '.tsx', '.js', '.mjs', '.jsx']);
+const CODE = new Set(['.ts', '.tsx', '.mts', '.cts', '.js', '.jsx', '.mjs', '.cjs']);
 
 /**
  * The given files and all project files that they import, directly or not: what a bundle is made
@@ -25,8 +25,9 @@ export function importClosure(root, entries) {
 
 /** The source behind an import: TypeScript files are imported by the name of their output. */
 function resolveSource(root, path) {
-  const stem = path.replace(/\.jsx?$/, '');
-  return [path, `${stem}.ts`, `${stem}.tsx`, `${path}/index.ts`].find(
+  const stem = path.replace(/\.[mc]?jsx?$/, '');
+  const endings = ['ts', 'tsx', 'mts', 'cts'];
+  return [path, ...endings.map((ending) => `${stem}.${ending}`), `${path}/index.ts`].find(
     (candidate) => existsSync(join(root, candidate)) && statSync(join(root, candidate)).isFile(),
   );
 }

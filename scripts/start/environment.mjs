@@ -24,7 +24,8 @@ export function childEnvironment(settings, servers) {
     PUBLIC_URL: process.env.PUBLIC_URL || url,
     TEMPORAL_UI_URL: process.env.TEMPORAL_UI_URL || temporalUiUrl,
     HELIX_ALLOW_UNAUTHENTICATED: settings.allowUnauthenticated,
-    DEFAULT_AGENT: process.env.DEFAULT_AGENT || 'support',
+    AGENTS: settings.agents,
+    DEFAULT_AGENT: process.env.DEFAULT_AGENT || (settings.agents ? undefined : 'support'),
   };
   return Object.fromEntries(Object.entries(variables).filter(([, value]) => value !== undefined));
 }

@@ -9,16 +9,25 @@ import { environmentOfRole } from './secrets.mjs';
 const NODE_OPTIONS = { worker: ['--max-semi-space-size=64'], api: [] };
 
 /**
- * Starts dist/<role>/main.js. The IPC channel carries no messages: it closes when this process
- * dies, however it dies, and that is how the child learns that it has to end.
+ * Starts dist/<role>/main.js. The IPC channel closes when this process dies, however it dies, and that
+ * is how the child learns that it has to end. Its one message says that the child is ready.
+ *
+ * @param options.cwd           the folder of the process: paths of its settings start there
+ * @param options.withholdsKeys whether the process gets only the keys that the product's own code needs
  */
-export function startNodeProcess(role, env, { write } = {}) {
+export function startNodeProcess(
+  role,
+  env,
+  { cwd = projectRoot, withholdsKeys = true, write, onReady } = {},
+) {
   const output = write ? 'pipe' : 'inherit';
+  const all = { ...process.env, ...env };
   const started = startChildProcess(process.execPath, [...NODE_OPTIONS[role], mainFile(role)], {
-    cwd: projectRoot,
-    env: environmentOfRole(role, { ...process.env, ...env }),
+    cwd,
+    env: withholdsKeys ? environmentOfRole(role, all) : all,
     stdio: ['ignore', output, output, 'ipc'],
   });
+  if (onReady) started.child.once('message', onReady);
   if (write) {
     showLines(started.child.stdout, role, write);
     showLines(started.child.stderr, role, write);

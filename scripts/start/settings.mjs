@@ -1,7 +1,7 @@
 // What `npm start` itself reads from the environment. Everything else is passed on as it is and
 // checked by the two processes, which own the schema.
 import { resolve } from 'node:path';
-import { UserError } from '../system/user-error.mjs';
+import { UsageError } from '../system/user-error.mjs';
 
 const DEFAULT_PORT = 3000;
 const LOOPBACK = /^(localhost|127(\.\d{1,3}){3}|::1)$/;
@@ -17,6 +17,7 @@ export function readSettings(env, root) {
     namespace: env.TEMPORAL_NAMESPACE || undefined,
     taskQueue: env.TASK_QUEUE,
     model: env.MODEL,
+    agents: env.AGENTS || undefined,
     redisUrl: env.REDIS_URL,
     temporalAddress: env.TEMPORAL_ADDRESS,
     // Names a server as well: the one of a profile of the `temporal` command line.
@@ -30,14 +31,14 @@ export function readSettings(env, root) {
 function parsePort(text) {
   const port = /^\d{1,5}$/.test(text) ? Number(text) : 0;
   if (port >= 1 && port <= 65_535) return port;
-  throw new UserError(`PORT is "${text}", but a port is a number from 1 to 65535.`);
+  throw new UsageError(`PORT is "${text}", but a port is a number from 1 to 65535.`);
 }
 
 /** Undefined: the UI opens where that is safe, see temporal-ui.mjs. */
 function parseTemporalUi(text) {
   if (!text) return undefined;
   if (text === '0' || text === '1') return text === '1';
-  throw new UserError(`TEMPORAL_UI is "${text}", but must be 0 or 1.`);
+  throw new UsageError(`TEMPORAL_UI is "${text}", but must be 0 or 1.`);
 }
 
 /**
@@ -48,7 +49,7 @@ function allowsUnauthenticated(env, host) {
   if (env.HELIX_ALLOW_UNAUTHENTICATED) return env.HELIX_ALLOW_UNAUTHENTICATED;
   if (env.JWT_SECRET || env.JWT_PUBLIC_KEY || env.JWT_JWKS_URL) return undefined;
   if (LOOPBACK.test(host)) return '1';
-  throw new UserError(
+  throw new UsageError(
     `HOST is ${host}: other machines could use the API without authentication. ` +
       'Set JWT_SECRET, JWT_PUBLIC_KEY or JWT_JWKS_URL, or HELIX_ALLOW_UNAUTHENTICATED=1 to allow that, or leave HOST out.',
   );

@@ -1,12 +1,13 @@
-// What `npm start` says when everything is ready.
+// What `npm start` and `helix-temporal dev` say when everything is ready.
 
 export function welcome(product) {
   const { url, temporalUiUrl, isTemporalOwn, temporalAddress, redisUrl } = product;
-  const { dataDir, model, open } = product;
+  const { dataDir, model, agents, open } = product;
   const lines = [
     ['Chat page', url],
     ['Temporal UI', temporalUiUrl ?? (isTemporalOwn && 'off (TEMPORAL_UI=1 starts it)')],
     ['Engines', `Temporal ${temporalAddress}, Redis ${withoutPassword(redisUrl)}`],
+    ['Agents', agents],
     ['Data', dataDir],
     [
       'Model',

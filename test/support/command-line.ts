@@ -13,6 +13,8 @@ export interface CommandResult {
 
 export interface CommandOptions {
   env?: Record<string, string>;
+  /** Default: this project. */
+  folder?: string;
   /** What it reads from stdin. */
   input?: string;
 }
@@ -28,9 +30,10 @@ export interface RunningCommand {
 /** Starts the built command line as a child process, without a terminal. */
 export function startCommand(
   args: readonly string[],
-  { env = {}, input = '' }: CommandOptions = {},
+  { env = {}, input = '', folder }: CommandOptions = {},
 ): RunningCommand {
   const child = spawn(process.execPath, [COMMAND_LINE, ...args], {
+    cwd: folder,
     // Only what a machine has anyway; the settings are the test's.
     env: { PATH: process.env['PATH'], HOME: process.env['HOME'], ...env },
   });

@@ -13,8 +13,11 @@ export interface Project {
   readonly folder: string;
   /** What the program printed. @throws Error if it fails, with what it printed */
   run: (file: string, args: string[]) => Promise<string>;
-  /** A program that runs until the project is closed; resolves when it has printed the text. */
-  start: (file: string, args: string[], says: string) => Promise<void>;
+  /**
+   * A program that runs until the project is closed; resolves when it has printed the text, to what it
+   * has printed so far.
+   */
+  start: (file: string, args: string[], says: string | RegExp) => Promise<() => string>;
   write: (path: string, text: string) => Promise<void>;
   close: () => Promise<void>;
 }
@@ -81,10 +84,11 @@ export async function installInto(
           printed += bytes.toString();
         });
       }
-      await until(`${args.join(' ')} says "${says}"`, () => {
+      await until(`${args.join(' ')} says "${String(says)}"`, () => {
         if (child.exitCode !== null) throw new Error(`it ended:\n${printed}`);
-        return printed.includes(says);
+        return typeof says === 'string' ? printed.includes(says) : says.test(printed);
       });
+      return () => printed;
     },
     close: async () => {
       for (const child of started) {

@@ -1,0 +1,106 @@
+import { statSync } from 'node:fs';
+import { relative, resolve } from 'node:path';
+import { createJiti } from 'jiti';
+import { defineAgent } from './define-agent.js';
+import { DefinitionError } from './definition-error.js';
+import type { AgentDefinition } from './definitions.js';
+import { modelFromSpec, type ModelEnvironment } from './model-spec.js';
+import { AgentRegistry, defaultAgentRegistry } from './registry.js';
+import { toolsIn, type FoundTools } from './tools-in-file.js';
+
+/** The file of agents cannot be used. The message is one sentence that names the file. */
+export class AgentsFileError extends Error {
+  override readonly name = 'AgentsFileError';
+}
+
+/** What a file that exports tools alone is run with. */
+export interface AgentsFileOptions {
+  /** Folder that the path starts from. Default: that of the process. */
+  readonly folder?: string;
+  readonly env?: ModelEnvironment & { readonly MODEL?: string | undefined };
+}
+
+/**
+ * Loads a person's own agents: TypeScript or JavaScript, a module of either kind. Agents are exported
+ * by default or by name, one by one, in lists, as a registry, or registered in `defaultAgentRegistry`.
+ * Tools that are exported without any agent get one that has them all, named `assistant`.
+ *
+ * @throws AgentsFileError if there is no such file, it cannot be loaded, or it has no agents
+ */
+export async function loadAgentsFile(
+  path: string,
+  { folder = process.cwd(), env = {} }: AgentsFileOptions = {},
+): Promise<AgentRegistry> {
+  const file = resolve(folder, path);
+  const name = relative(folder, file);
+  const stats = statSync(file, { throwIfNoEntry: false });
+  if (stats === undefined) throw new AgentsFileError(`There is no file ${name} in ${folder}.`);
+  if (!stats.isFile())
+    throw new AgentsFileError(`${name} is a folder; name the file of your agents.`);
+  // A module that both sides import is one module: packages are left to Node.
+  const jiti = createJiti(import.meta.url, { fsCache: false, interopDefault: false });
+  const loaded = await jiti.import<Record<string, unknown>>(file).catch((error: unknown) => {
+    throw new AgentsFileError(`${name} cannot be loaded: ${toReason(error, folder)}`, {
+      cause: error,
+    });
+  });
+  try {
+    const found = registryOf(name, loaded) ?? (await assistantWith(toolsIn(loaded), env));
+    if (found !== undefined) return found;
+  } catch (error) {
+    if (!(error instanceof DefinitionError)) throw error;
+    throw new AgentsFileError(`${name} cannot be used: ${error.message}`, { cause: error });
+  }
+  throw new AgentsFileError(`${name} exports no agents: export what defineAgent({ … }) returns.`);
+}
+
+/** @throws DefinitionError for two agents of one name; AgentsFileError for two registries */
+function registryOf(
+  file: string,
+  loaded: Readonly<Record<string, unknown>>,
+): AgentRegistry | undefined {
+  const { default: main, ...named } = loaded;
+  const values = [main, ...Object.values(named)].flat(2);
+  const registries = new Set(values.filter((value) => value instanceof AgentRegistry));
+  if (registries.size > 1) throw new AgentsFileError(`${file} exports more than one registry.`);
+  const [registry = new AgentRegistry()] = registries;
+  for (const agent of values.filter(isAgent)) registry.register(agent);
+  if (registry.getRegisteredTypes().length > 0) return registry;
+  return defaultAgentRegistry.getRegisteredTypes().length > 0 ? defaultAgentRegistry : undefined;
+}
+
+function isAgent(value: unknown): value is AgentDefinition {
+  if (typeof value !== 'object' || value === null) return false;
+  return (
+    'llmConfig' in value && 'systemPrompt' in value && 'name' in value && Object.isFrozen(value)
+  );
+}
+
+async function assistantWith(
+  tools: FoundTools,
+  env: NonNullable<AgentsFileOptions['env']>,
+): Promise<AgentRegistry | undefined> {
+  if (Object.keys(tools).length === 0) return undefined;
+  const model = await modelFromSpec(env.MODEL, env);
+  const systemPrompt = 'You are a helpful assistant. Use your tools.';
+  return new AgentRegistry([
+    defineAgent({ name: 'assistant', systemPrompt, tools, llmConfig: { model } }),
+  ]);
+}
+
+/** One line: what is wrong, and where. */
+function toReason(error: unknown, folder: string): string {
+  if (!(error instanceof Error)) return String(error);
+  const parsed = /^ParseError: (.+?)\s*\n\s*(\S+:\d+:\d+)/.exec(error.message);
+  if (parsed) return `${parsed[1] ?? ''} (${toShown(parsed[2] ?? '', folder)}).`;
+  const [message = ''] = error.message.split('\n');
+  const frame = error.stack
+    ?.split('\n')
+    .find((line) => line.includes(folder) && !line.includes('node_modules'));
+  const at = /(?:file:\/\/)?(\/[^()]+:\d+:\d+)/.exec(frame ?? '')?.[1];
+  return at === undefined ? message : `${message} (${toShown(at, folder)})`;
+}
+
+function toShown(place: string, folder: string): string {
+  return relative(folder, place);
+}

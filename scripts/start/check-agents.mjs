@@ -1,0 +1,46 @@
+// Loads a person's agents in a process of its own, which ends with it: a file may open connections, and
+// a second look at a changed file must not find the first in memory.
+import { fork } from 'node:child_process';
+import { join } from 'node:path';
+import { fileURLToPath, pathToFileURL } from 'node:url';
+import { isMain, projectRoot } from '../system/project.mjs';
+import { UsageError } from '../system/user-error.mjs';
+
+const SELF = fileURLToPath(import.meta.url);
+
+/**
+ * @returns the names of the agents that people may talk to
+ * @throws UserError with a sentence that names the file
+ */
+export function checkAgents(file, { folder, env = process.env } = {}) {
+  return new Promise((resolve, reject) => {
+    const child = fork(SELF, [file], {
+      cwd: folder,
+      env,
+      stdio: ['ignore', 'inherit', 'inherit', 'ipc'],
+    });
+    let told;
+    child.once('message', (message) => (told = message));
+    child.once('error', reject);
+    child.once('exit', (code, signal) => {
+      if (told?.names) resolve(told.names);
+      else reject(new UsageError(told?.fault ?? `${file} ended the process (${signal ?? code}).`));
+    });
+  });
+}
+
+async function load(file) {
+  const loader = pathToFileURL(join(projectRoot, 'dist/agents/agents-file.js')).href;
+  const { loadAgentsFile } = await import(loader);
+  const agents = await loadAgentsFile(file, { env: process.env });
+  return agents.getRegisteredTypes().filter((name) => agents.isPublic(name));
+}
+
+if (isMain(import.meta.url)) {
+  const answer = await load(process.argv[2]).then(
+    (names) => ({ names }),
+    (error) => ({ fault: error.name === 'AgentsFileError' ? error.message : error.stack }),
+  );
+  // What the file has opened would keep the process alive.
+  process.send(answer, () => process.exit());
+}

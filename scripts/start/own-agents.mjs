@@ -1,0 +1,96 @@
+// `helix-temporal dev`, `api` and `worker`: the product with a person's own agents.
+import { existsSync } from 'node:fs';
+import { isAbsolute, relative, resolve } from 'node:path';
+import { UsageError, UserError } from '../system/user-error.mjs';
+import { checkAgents } from './check-agents.mjs';
+import { startChildProcess } from './child-process.mjs';
+import { startOneProcess } from './one-process.mjs';
+import { startProduct } from './product.mjs';
+import { readSettings } from './settings.mjs';
+import { watchImports } from './watch-imports.mjs';
+
+const USUAL = ['agents.ts', 'agents.js', 'agents.mjs', 'src/agents.ts', 'src/agents.js'];
+
+/**
+ * Runs engines, worker, API and page, and takes over changes of the file.
+ *
+ * @param options.file    of the agents; default: AGENTS, or a usual name
+ * @param options.command a program to run beside it, for example the server of a page
+ */
+export async function startDevelopment({ file, command, folder = process.cwd() }) {
+  loadEnvFile(folder);
+  const agents = findAgents(file, folder);
+  const env = { ...process.env, AGENTS: agents, DATA_DIR: process.env.DATA_DIR || '.helix' };
+  let names;
+  await startProduct({
+    settings: readSettings(env, folder),
+    launch: { cwd: folder, withholdsKeys: false },
+    prepare: async () => {
+      names = await checkAgents(agents, { folder });
+    },
+    onUp: ({ url, processes, fleet, say }) => {
+      say(`  Agents: ${names.join(', ')}. Changes of ${shown(agents, folder)} are taken over.\n\n`);
+      if (command?.length > 0) startBeside(command, { url, folder, fleet, say });
+      fleet.add(
+        watchImports(resolve(folder, agents), folder, () =>
+          takeOver({ agents, folder, processes, say }),
+        ),
+      );
+    },
+  });
+}
+
+/** One process in production, by the same settings as `npm run start:api`. Returns its exit code. */
+export function startAlone(role, { file, folder = process.cwd() }) {
+  const agents = findAgents(file, folder);
+  return startOneProcess(role, {
+    settings: readSettings({ ...process.env, AGENTS: agents }, folder),
+    launch: { cwd: folder, withholdsKeys: false },
+    prepare: () => checkAgents(agents, { folder }),
+  });
+}
+
+function findAgents(file, folder) {
+  const given = file || process.env.AGENTS;
+  if (given) return isAbsolute(given) ? given : `./${relative(folder, resolve(folder, given))}`;
+  const found = USUAL.find((name) => existsSync(resolve(folder, name)));
+  if (found) return `./${found}`;
+  throw new UsageError(
+    `No file of agents was named, and ${folder} has no agents.ts. ` +
+      'Name one (helix-temporal dev ./agents.ts), or begin with helix-temporal init.',
+  );
+}
+
+/** Variables that are set already win. */
+function loadEnvFile(folder) {
+  const file = resolve(folder, '.env');
+  if (existsSync(file)) process.loadEnvFile(file);
+}
+
+async function takeOver({ agents, folder, processes, say }) {
+  const file = shown(agents, folder);
+  const startedAt = Date.now();
+  try {
+    const names = await checkAgents(agents, { folder });
+    await processes.replace();
+    say(`${file} was taken over in ${Date.now() - startedAt} ms: ${names.join(', ')}\n`);
+  } catch (error) {
+    if (error?.name === 'AbortError') return;
+    const reason = error instanceof UserError ? error.message : error.stack;
+    say(`${reason}\nThe agents run as they were before this change.\n`);
+  }
+}
+
+function startBeside([program, ...args], { url, folder, fleet, say }) {
+  const started = startChildProcess(program, args, {
+    cwd: folder,
+    env: { ...process.env, HELIX_URL: url },
+    stdio: ['ignore', 'inherit', 'inherit'],
+  });
+  fleet.add(started);
+  void started.exited.then(({ reason }) => say(`${program} ended (${reason}).\n`));
+}
+
+function shown(agents, folder) {
+  return relative(folder, resolve(folder, agents));
+}

@@ -1,0 +1,98 @@
+// API and worker: started, waited for, kept alive, and replaced by newer ones.
+import { UserError } from '../system/user-error.mjs';
+import { createLeaseNames } from './lease-names.mjs';
+import { startNodeProcess } from './node-process.mjs';
+import { supervise } from './supervisor.mjs';
+import { waitUntil } from './wait-until.mjs';
+
+const READY_WITHIN_MS = 60_000;
+// This many deaths before the process was ever ready mean a wrong setup.
+const DEATHS_BEFORE_READY = 3;
+// A worker lets replies finish, and hands over the rest.
+const DRAIN_MS = 120_000;
+
+/**
+ * @param options.context `fleet`, `signal`, `say`, and `announceDeath` for a process that was ready
+ * @param options.launch  how the processes are started: `cwd`, `nodeOptions`, `withholdsKeys`
+ */
+export function createProcesses({ env, url, launch, context }) {
+  const { fleet, signal, say, announceDeath } = context;
+  const current = {};
+
+  function begin(role, { deaths = DEATHS_BEFORE_READY } = {}) {
+    const begun = { ready: false, failure: undefined };
+    const onDeath = (death) => {
+      if (!begun.ready && death.quickDeaths >= deaths) {
+        begun.failure = new UserError(`The ${role} does not start: it ended with ${death.reason}.`);
+        return false;
+      }
+      return announceDeath(role, death);
+    };
+    // A worker that follows another one of the same generation takes over its lease; one that replaces
+    // a living worker must not.
+    const nextLease = role === 'worker' ? createLeaseNames() : () => ({});
+    const onReady = () => (begun.ready = true);
+    const start = () =>
+      startNodeProcess(role, { ...env, ...nextLease() }, { write: say, onReady, ...launch });
+    begun.member = supervise(start, { onDeath });
+    fleet.add(begun.member);
+    return begun;
+  }
+
+  async function untilReady(begun, isReady) {
+    const ready = await waitUntil(
+      () => {
+        for (const { failure } of begun) if (failure) throw failure;
+        return isReady();
+      },
+      { withinMs: READY_WITHIN_MS, everyMs: 50, signal },
+    );
+    if (!ready) throw new UserError(`The product is not ready after a minute: see ${url}/readyz.`);
+    for (const each of begun) each.ready = true;
+  }
+
+  return {
+    async start() {
+      for (const role of ['worker', 'api']) {
+        signal.throwIfAborted();
+        current[role] = begin(role);
+      }
+      await untilReady(Object.values(current), () => answersOk(`${url}/readyz`));
+    },
+    /**
+     * New processes in place of those that run: the new worker takes work before the old one stops
+     * doing so, which then drains. If the new worker does not come up, everything stays as it was.
+     */
+    async replace() {
+      const worker = begin('worker', { deaths: 1 });
+      try {
+        await untilReady([worker], () => worker.ready);
+      } catch (error) {
+        fleet.remove(worker.member);
+        await worker.member.stop();
+        throw error;
+      }
+      void retire(current.worker.member, { graceMs: DRAIN_MS });
+      current.worker = worker;
+      await retire(current.api.member);
+      current.api = begin('api');
+      await untilReady([current.api], () => current.api.ready);
+    },
+  };
+
+  /** It stays in the fleet until it is gone: who stops everything stops it too. */
+  async function retire(member, options) {
+    await member.stop(options);
+    fleet.remove(member);
+  }
+}
+
+async function answersOk(url) {
+  try {
+    const response = await fetch(url, { signal: AbortSignal.timeout(3000) });
+    await response.arrayBuffer();
+    return response.status === 200;
+  } catch {
+    return false;
+  }
+}

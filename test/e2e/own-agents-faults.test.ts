@@ -1,0 +1,108 @@
+import { once } from 'node:events';
+import { createServer } from 'node:net';
+import { afterEach, describe, expect, it } from '@jest/globals';
+import { runCommand } from '../support/command-line.js';
+import { createOwnProject, type OwnProject } from '../support/own-project.js';
+
+const AGENT = (name: string): string =>
+  `defineAgent({ name: '${name}', systemPrompt: '', tools: [], llmConfig: { model: 'openai/gpt-5' } })`;
+const IMPORT = `import { defineAgent } from 'helix-temporal';\n`;
+
+let project: OwnProject | undefined;
+afterEach(() => project?.close());
+
+async function run(
+  args: string[],
+  files: Record<string, string> = {},
+  env: Record<string, string> = {},
+): Promise<[number | null, string]> {
+  project = createOwnProject(files);
+  const { code, stdout, stderr } = await runCommand(args, { folder: project.folder, env });
+  expect(stdout.replace(/\nStopping.*\n/, '')).toBe('');
+  return [code, stderr.replaceAll(project.folder, '<folder>')];
+}
+
+describe('a file of agents that cannot be used ends each command with one sentence', () => {
+  it.each<[string, string | undefined, string]>([
+    ['is not there', undefined, 'There is no file agents.ts in <folder>.'],
+    [
+      'exports nothing',
+      'export const n = 1;',
+      'agents.ts exports no agents: export what defineAgent({ … }) returns.',
+    ],
+    [
+      'has a syntax error',
+      'const a = 1;\nconst b: = 2;',
+      'agents.ts cannot be loaded: Unexpected token (agents.ts:2:9).',
+    ],
+    [
+      'throws',
+      '\nthrow new Error("no shop");',
+      'agents.ts cannot be loaded: no shop (agents.ts:2:7)',
+    ],
+    [
+      'names an agent twice',
+      `${IMPORT}export const a = ${AGENT('twin')};\nexport const b = ${AGENT('twin')};`,
+      'agents.ts cannot be used: Agent "twin": another agent is registered under this name',
+    ],
+    [
+      'imports a package that is not there',
+      `import 'no-such-package';\n`,
+      `agents.ts cannot be loaded: Cannot find module 'no-such-package'`,
+    ],
+  ])(
+    'a file that %s',
+    async (_, text, sentence) => {
+      const files: Record<string, string> = text === undefined ? {} : { 'agents.ts': text };
+      for (const command of ['dev', 'api', 'worker']) {
+        const [code, said] = await run([command, './agents.ts'], files);
+        expect([code, said]).toEqual([64, expect.stringContaining(sentence)]);
+        expect(said.trim().split('\n')).toHaveLength(1);
+      }
+    },
+    60_000,
+  );
+
+  it('no file at all', async () => {
+    expect(await run(['dev'])).toEqual([
+      64,
+      expect.stringContaining('begin with helix-temporal init'),
+    ]);
+  });
+});
+
+describe('other faults', () => {
+  const files = { 'agents.ts': `${IMPORT}export default [${AGENT('one')}];` };
+
+  it('a port that is taken', async () => {
+    const server = createServer().listen(0, '127.0.0.1');
+    await once(server, 'listening');
+    const { port } = server.address() as { port: number };
+    const [code, said] = await run(['dev', '--port', String(port)], files);
+    expect([code, said]).toEqual([64, expect.stringContaining(`PORT ${String(port)} is in use`)]);
+    server.close();
+  });
+
+  it('a port that is none', async () => {
+    const [code, said] = await run(['dev', '--port', '99999'], files);
+    expect([code, said]).toEqual([64, expect.stringContaining('a number from 1 to 65535')]);
+  });
+
+  it('engines that are absent', async () => {
+    const env = { PATH: '/nonexistent', TEMPORAL_ADDRESS: '127.0.0.1:1' };
+    const [code, said] = await run(['dev'], files, env);
+    expect([code, said]).toEqual([
+      69,
+      expect.stringContaining('No Redis server was found. Install Redis 7'),
+    ]);
+  }, 60_000);
+
+  it('engines that were named and are away', async () => {
+    const env = { REDIS_URL: 'redis://127.0.0.1:1', TEMPORAL_ADDRESS: '127.0.0.1:1' };
+    const [code, said] = await run(['worker'], files, env);
+    expect([code, said]).toEqual([
+      69,
+      expect.stringMatching(/127\.0\.0\.1:1 .* cannot be reached/),
+    ]);
+  }, 60_000);
+});

@@ -1,0 +1,136 @@
+import { randomBytes } from 'node:crypto';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { startCommand, type RunningCommand } from '../support/command-line.js';
+import { createOwnProject, type OwnProject } from '../support/own-project.js';
+import { sharedTemporal } from '../support/product.js';
+import { startRedis, type RedisServer } from '../support/redis-server.js';
+import { until } from '../support/until.js';
+
+const AGENTS = (name: string, prompt: string): string => `
+import { defineAgent, modelFromSpec } from 'helix-temporal';
+import { tools } from './tools.js';
+
+enum Names { Own = '${name}' }
+const model = await modelFromSpec(process.env.MODEL, process.env);
+export const own = defineAgent({ name: Names.Own, systemPrompt: '${prompt}', tools, llmConfig: { model } });
+`;
+const TOOLS = (says: string): string => `
+import { tool } from 'ai';
+import { z } from 'zod';
+
+export const tools = {
+  greet: tool({
+    description: 'Greets.',
+    inputSchema: z.object({ name: z.string() }),
+    execute: ({ name }: { name: string }) => ({ greeting: '${says} ' + name }),
+  }),
+};
+`;
+
+let redis: RedisServer;
+let project: OwnProject;
+let command: RunningCommand;
+let url: string;
+
+beforeAll(async () => {
+  redis = await startRedis();
+  project = createOwnProject({ 'agents.ts': AGENTS('own', 'Greet.'), 'tools.ts': TOOLS('hello') });
+  command = startCommand(['dev', './agents.ts'], {
+    folder: project.folder,
+    env: {
+      REDIS_URL: redis.url,
+      TEMPORAL_ADDRESS: sharedTemporal(),
+      TASK_QUEUE: `own-${randomBytes(6).toString('hex')}`,
+    },
+  });
+  await says(/Agents: own\./);
+  url = /Chat page +(\S+)/.exec(command.stdout())?.[1] ?? '';
+}, 60_000);
+
+afterAll(async () => {
+  command.kill('SIGINT');
+  expect((await command.ended).code).toBe(0);
+  project.close();
+  await redis.close();
+});
+
+async function says(pattern: RegExp): Promise<void> {
+  let ended = false;
+  void command.ended.then(() => (ended = true));
+  await until(`it says ${String(pattern)}`, () => {
+    if (ended) throw new Error(`it ended:\n${command.stdout()}`);
+    return pattern.test(command.stdout());
+  });
+}
+
+/** Starts a turn of a model that follows the script. Resolves once the reply begins. */
+async function post(id: string, script: unknown[]): Promise<Response> {
+  const text = JSON.stringify({ script });
+  const response = await fetch(`${url}/api/chat/${id}`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify({
+      messages: [{ id: 'u1', role: 'user', parts: [{ type: 'text', text }] }],
+    }),
+  });
+  expect([response.status, response.headers.get('content-type')]).toEqual([
+    200,
+    expect.stringContaining('text/event-stream'),
+  ]);
+  return response;
+}
+
+/** What the conversation holds once it is at rest. */
+async function replyIn(id: string): Promise<string> {
+  let text = '';
+  await until(`${id} has ended`, async () => {
+    // The API is away for a moment while it is replaced.
+    const response = await fetch(`${url}/api/chat/${id}/snapshot`).catch(() => undefined);
+    if (response === undefined) return false;
+    const { status, messages } = (await response.json()) as { status: string; messages?: unknown };
+    text = JSON.stringify(messages);
+    return status === 'ended' || status === 'failed';
+  });
+  return text;
+}
+
+const GREETING = [
+  { calls: [{ tool: 'greet', id: 'c1', args: { name: 'Ann' } }] },
+  { say: 'Done.' },
+];
+
+describe('helix-temporal dev', () => {
+  it('agents in TypeScript with tools of the AI SDK answer at once, without a key', async () => {
+    const response = await post('first', GREETING);
+    expect(await response.text()).toContain('hello Ann');
+    const page = await fetch(url);
+    expect([page.status, await page.text()]).toEqual([
+      200,
+      expect.stringContaining('<div id="root"'),
+    ]);
+    const config = (await (await fetch(`${url}/api/config`)).json()) as Record<string, unknown>;
+    expect(config).toMatchObject({ agents: ['own'], defaultAgent: 'own' });
+  });
+
+  it('a change of an imported file is taken over, and a reply that is being written is finished', async () => {
+    const words = Array.from({ length: 60 }, (_, n) => `word${String(n)}`);
+    const response = await post('long', [{ say: words.join(' '), deltas: 60, everyMs: 50 }]);
+    await response.body?.getReader().read();
+    project.write('tools.ts', TOOLS('welcome'));
+    await says(/agents\.ts was taken over in \d+ ms: own/);
+    expect(await (await post('second', GREETING)).text()).toContain('welcome Ann');
+    const reply = await replyIn('long');
+    for (const word of words) expect(reply.split(new RegExp(`\\b${word}\\b`))).toHaveLength(3);
+  }, 60_000);
+
+  it('a file that cannot be loaded is named, and the agents run as before', async () => {
+    project.write('tools.ts', 'export const tools = {;\n');
+    await says(
+      /agents\.ts cannot be loaded: .* \(tools\.ts:1:\d+\)\.\nThe agents run as they were/,
+    );
+    expect(await (await post('third', GREETING)).text()).toContain('welcome Ann');
+    project.write('tools.ts', TOOLS('hi'));
+    await says(/(was taken over[^]*){2}/);
+    expect(await (await post('fourth', GREETING)).text()).toContain('hi Ann');
+  }, 60_000);
+});
