@@ -9,6 +9,7 @@ import { createLogger, type Logger } from '../config/logger.js';
 import { endWithParent, startProcess, untilReachable, withoutSecrets } from '../config/startup.js';
 import { readTemporal } from '../config/temporal.js';
 import { createAgentExecutor } from '../executor/agent-executor.js';
+import { budgetsOfSettings } from '../executor/budgets.js';
 import { createPayloadCodec } from '../executor/payload-codec.js';
 import { allMeters } from '../protocol/run-meter.js';
 import { withTimeout } from '../protocol/time.js';
@@ -18,7 +19,7 @@ import { readAccess, warnOfAccess } from './access-from-config.js';
 import { createApi } from './create-api.js';
 import { createApiMetrics } from './metrics/api-metrics.js';
 import { listen } from './listen.js';
-import { readBudgets, readQuotas } from './quotas-from-config.js';
+import { readQuotas } from './quotas-from-config.js';
 import { createMetricsApp } from './create-metrics-app.js';
 import { createReadiness } from './readiness.js';
 
@@ -67,7 +68,7 @@ async function main(): Promise<void> {
     agents,
     ...describeRuns(config),
     quotas: readQuotas(config, { isOpen: access.allowUnauthenticated === true }),
-    budgets: readBudgets(config),
+    budgets: budgetsOfSettings(config),
     meter: allMeters(metrics.runs, tally.meter),
     logger,
   });

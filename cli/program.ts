@@ -2,6 +2,7 @@ import { Command, Option } from 'commander';
 import type { Cli } from './cli.js';
 import { createAgentCommands } from './commands/agent.js';
 import { createApprovalCommands } from './commands/approval/index.js';
+import { createBatchCommands } from './commands/batch/index.js';
 import { createAuditCommands } from './commands/audit.js';
 import { createDoctorCommand } from './commands/doctor.js';
 import { createMcpCommand } from './commands/mcp.js';
@@ -53,6 +54,7 @@ export function createProgram(cli: Cli, { version }: { version: string }): Comma
     createApprovalCommands(cli),
     createSessionCommands(cli),
     createUserCommands(cli),
+    createBatchCommands(cli),
     createAgentCommands(cli),
     createAuditCommands(cli),
     createReportCommands(cli),

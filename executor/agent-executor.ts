@@ -19,6 +19,7 @@ import type { StreamManager } from '../stores/log/stream-manager.js';
 import type { AnswerOptions } from './answers.js';
 import { readInput, readState, type AgentInput } from './agent-input.js';
 import { toBeginRefusal } from './begin-refusal.js';
+import { createBatches } from './batches.js';
 import { createRuns } from './create-runs.js';
 import type { Budgets } from './budgets.js';
 import type { Quotas } from './quotas.js';
@@ -196,6 +197,7 @@ export async function createAgentExecutor(
     streamManager: stores.streamManager,
     workflows,
     runList: createRunList(client, taskQueue),
+    batches: createBatches(client, taskQueue),
     agents,
     searchAttributes: await registerSearchAttributes(connection, namespace, logger),
     modelName: options.modelName,

@@ -75,6 +75,8 @@ export interface ExtendInput extends Actor {
   toolCallId: string;
   /** How much later, ms. */
   byMs: number;
+  /** Why, for the audit trail. */
+  reason?: string | undefined;
 }
 
 export interface AnswerApiDeps {
@@ -161,12 +163,12 @@ export function createAnswerApi({ store, agents, workflows, logger }: AnswerApiD
       }
       return settled.length > 0;
     },
-    extendDeadline: async ({ sessionId, toolCallId, byMs, ...actor }) => {
+    extendDeadline: async ({ sessionId, toolCallId, byMs, reason, ...actor }) => {
       const { deadline = 0, spec } = (await store.calls.read(sessionId, toolCallId)) ?? {};
       const runId = spec?.runId ?? `${sessionId}:0-none`;
       if (spec !== undefined) await store.due.note(rootOf(sessionId), CHECK_MS);
       const now = Date.now();
-      const facts = { runId, toolCallId, toolName: spec?.toolName, detail: { byMs } };
+      const facts = { runId, toolCallId, toolName: spec?.toolName, detail: { byMs }, reason };
       const act = toAct('extend', actor, facts, now);
       const asker = { sessionId: sessionOfRun(runId), runId };
       return store.calls.extendDeadline({ ...asker, toolCallId, byMs, deadline, now, act });

@@ -19,6 +19,26 @@ export interface Budgets {
   action?: 'refuse' | 'warn';
 }
 
+/** Budgets as settings name them; all amounts are optional. */
+export interface BudgetSettings {
+  BUDGET_USER_DAY_USD?: number | undefined;
+  BUDGET_USER_MONTH_USD?: number | undefined;
+  BUDGET_TENANT_DAY_USD?: number | undefined;
+  BUDGET_TENANT_MONTH_USD?: number | undefined;
+  BUDGET_ACTION?: Budgets['action'];
+}
+
+/** The budgets of the settings; undefined without any. */
+export function budgetsOfSettings(settings: BudgetSettings): Budgets | undefined {
+  const user = { dayUsd: settings.BUDGET_USER_DAY_USD, monthUsd: settings.BUDGET_USER_MONTH_USD };
+  const tenant = {
+    dayUsd: settings.BUDGET_TENANT_DAY_USD,
+    monthUsd: settings.BUDGET_TENANT_MONTH_USD,
+  };
+  const isSet = [user, tenant].flatMap(Object.values).some((usd) => usd !== undefined);
+  return isSet ? { user, tenant, action: settings.BUDGET_ACTION ?? 'refuse' } : undefined;
+}
+
 /** A budget of which this much is spent. */
 export interface Spent {
   of: 'user' | 'tenant';

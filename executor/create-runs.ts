@@ -22,6 +22,7 @@ import { forceEnd } from '../stores/record/force-end.js';
 import { meterChanges } from '../stores/record/meter-changes.js';
 import { startNextAfterEnds } from '../stores/record/start-next.js';
 import { createAnswerApi } from './answers.js';
+import type { Batches } from './batches.js';
 import { createBranch } from './branch.js';
 import { createErasing } from './erase.js';
 import { createLaunches } from './launches.js';
@@ -46,6 +47,8 @@ export interface RunsDeps {
   workflows: RunWorkflows;
   /** Absent: runs cannot be listed. */
   runList?: RunList;
+  /** Absent: there are no batches. */
+  batches?: Batches;
   agents: AgentRegistry;
   /** False when the server has no search attributes for runs. */
   searchAttributes: boolean;
@@ -232,9 +235,10 @@ export function createRuns(deps: RunsDeps): Runs {
     ...answers,
     branch: createBranch(store),
     ...createReruns({ store, execute, stop, launch, wake, lostSignal }),
-    stop: (sessionId, { via, roles, ...request }) => {
+    stop: (sessionId, { via, roles, actId, ...request }) => {
       const { by, reason } = request;
-      return stop(sessionId, { ...request, act: toAct('stop', { by, via, roles }, { reason }) });
+      const act = toAct('stop', { by, via, roles, actId }, { reason });
+      return stop(sessionId, { ...request, act });
     },
     ...createErasing({ store: bare, workflows, lostSignal, logger }),
     idle: launches.idle,
@@ -243,6 +247,7 @@ export function createRuns(deps: RunsDeps): Runs {
     endLost,
     startNext,
     sweepSession,
+    batches: deps.batches,
     list: (...wanted) => listed().list(...wanted),
     count: (filter) => listed().count(filter),
   };

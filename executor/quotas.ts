@@ -17,6 +17,27 @@ export interface Quotas {
 
 const MEGABYTE = 1024 * 1024;
 
+/** Quotas as settings name them; all are optional. */
+export interface QuotaSettings {
+  QUOTA_RUNS?: number | undefined;
+  QUOTA_QUEUED?: number | undefined;
+  QUOTA_SESSIONS?: number | undefined;
+  QUOTA_MB?: number | undefined;
+  QUOTA_TENANT_FACTOR?: number | undefined;
+}
+
+/** The quotas of the settings; undefined if none of a user's is set. */
+export function quotasOfSettings(settings: QuotaSettings): Quotas | undefined {
+  const { QUOTA_RUNS, QUOTA_QUEUED, QUOTA_SESSIONS, QUOTA_MB, QUOTA_TENANT_FACTOR } = settings;
+  const user = {
+    ...(QUOTA_RUNS !== undefined && { runs: QUOTA_RUNS }),
+    ...(QUOTA_QUEUED !== undefined && { queued: QUOTA_QUEUED }),
+    ...(QUOTA_SESSIONS !== undefined && { sessions: QUOTA_SESSIONS }),
+    ...(QUOTA_MB !== undefined && { bytes: QUOTA_MB * MEGABYTE }),
+  };
+  return Object.keys(user).length === 0 ? undefined : toQuotas(user, QUOTA_TENANT_FACTOR);
+}
+
 /** The default limits of a user. */
 const USER: OwnerCounts = { runs: 20, queued: 10, sessions: 1_000, bytes: 256 * MEGABYTE };
 /** As many times that for a tenant. */

@@ -37,7 +37,7 @@ export function createReruns(deps: RerunDeps): Pick<Runs, 'resume' | 'retry' | '
   }
 
   async function continueRun(input: ResumeInput, record: SessionRecord): Promise<ResumeResult> {
-    const { sessionId, runId, by, roles, via, mode } = input;
+    const { sessionId, runId, by, roles, via, actId, reason, mode } = input;
     await store.due.note(sessionId, FIRST_SWEEP_MS);
     const result = await store.runs.resume({
       sessionId,
@@ -46,7 +46,7 @@ export function createReruns(deps: RerunDeps): Pick<Runs, 'resume' | 'retry' | '
       runId,
       by,
       now: Date.now(),
-      act: toAct('resume', { by, roles, via }),
+      act: toAct('resume', { by, roles, via, actId }, { reason }),
     });
     switch (result.kind) {
       case 'resumed':
@@ -103,8 +103,9 @@ export function createReruns(deps: RerunDeps): Pick<Runs, 'resume' | 'retry' | '
   }
 
   /** The calls of a turn that is repeated are not answered any more. */
-  async function stopWaiting({ sessionId, by }: RetryInput): Promise<SessionRecord> {
+  async function stopWaiting({ sessionId, runId: wanted, by }: RetryInput): Promise<SessionRecord> {
     const record = await existing(sessionId);
+    if (wanted !== undefined && wanted !== record.runId) throw staleRun(record.runId);
     if (record.stream !== 'paused') return record;
     const { runId } = record;
     await stop(sessionId, { mode: 'interrupt', runId, reason: 'superseded', by });
@@ -112,17 +113,18 @@ export function createReruns(deps: RerunDeps): Pick<Runs, 'resume' | 'retry' | '
   }
 
   async function rewind(
-    { sessionId, checkpointId, messageId, messages, by, roles, via, action = 'retry' }: Rewinding,
+    { sessionId, checkpointId, messageId, messages, action = 'retry', ...input }: Rewinding,
     { runId, tenant }: SessionRecord,
   ): Promise<RunRecord> {
+    const { by, roles, via, actId, reason, nonce = newNonce() } = input;
     await store.due.note(sessionId, FIRST_SWEEP_MS);
     const result = await store.runs.rewind({
       sessionId,
       runId,
-      nonce: newNonce(),
+      nonce,
       by,
       now: Date.now(),
-      act: toAct(action, { by, roles, via }),
+      act: toAct(action, { by, roles, via, actId }, { reason }),
       ...(checkpointId === undefined
         ? { mode: 'retry' as const, messageId, messages }
         : { mode: 'from_checkpoint' as const, checkpointId }),

@@ -15,6 +15,8 @@ export interface RunFilter {
   agent?: string | undefined;
   /** Started at this time or later, ISO 8601. */
   since?: string | undefined;
+  /** Only runs whose workflows are open, or are closed. */
+  isOpen?: boolean | undefined;
 }
 
 /** A run as Temporal lists it. */
@@ -109,7 +111,7 @@ export function unlisted(cause?: unknown): HelixError {
  * @throws HelixError `invalid_query`
  */
 export function toRunQuery(taskQueue: string, filter: RunFilter): string {
-  const { tenant, query, status, agent, since } = filter;
+  const { tenant, query, status, agent, since, isOpen } = filter;
   const own = tenant === undefined ? 'AgentTenant IS NULL' : `AgentTenant = ${quote(tenant)}`;
   const conditions = [
     own,
@@ -120,6 +122,7 @@ export function toRunQuery(taskQueue: string, filter: RunFilter): string {
   if (status !== undefined) conditions.push(`AgentStatus = '${status}'`);
   // A workflow that was closed from outside keeps the status that it had.
   if (status !== undefined && !isTerminal(status)) conditions.push("ExecutionStatus = 'Running'");
+  if (isOpen !== undefined) conditions.push(`ExecutionStatus ${isOpen ? '=' : '!='} 'Running'`);
   if (agent !== undefined) conditions.push(`AgentName = ${quote(agent)}`);
   if (since !== undefined) conditions.push(`StartTime >= '${new Date(since).toISOString()}'`);
   if (query !== undefined) conditions.push(`(${checked(query)})`, own);

@@ -10,6 +10,7 @@ import type {
 import type { SessionRecord } from '../stores/contract/sessions.js';
 import type { StartNext } from '../stores/record/start-next.js';
 import type { AnswerApi } from './answers.js';
+import type { Batches } from './batches.js';
 import type { Erasing } from './erase.js';
 import type { RunList } from './run-list.js';
 import type { SweepBudget, SweptSession } from './sweep-session.js';
@@ -21,6 +22,8 @@ import type { SweepBudget, SweptSession } from './sweep-session.js';
  * if that fails.
  */
 export interface Runs extends AnswerApi, Erasing, RunList {
+  /** Acts on many runs or calls. Undefined where runs were composed without it. */
+  batches?: Batches | undefined;
   /** Accepts user messages; the workflow of the run made for them is started in the background. */
   execute: (input: ExecuteInput) => Promise<BeginResult>;
   /** Stops the session's run; resolves as soon as the stop is recorded. */
@@ -94,6 +97,8 @@ export interface ResumeInput extends Omit<Actor, 'by'> {
   messages?: UserMessage[];
   /** The caller, for the record. */
   by?: string;
+  /** Why, for the audit trail. */
+  reason?: string | undefined;
 }
 
 export interface BranchInput extends Omit<Actor, 'by'> {
@@ -116,8 +121,14 @@ export interface RetryInput extends Omit<Actor, 'by'> {
   messageId?: string;
   /** In place of that message, which must be a user's, and of all that follows it. */
   messages?: UserMessage[];
+  /** The run that is repeated; refused if another one is the newest. Default: the newest. */
+  runId?: string;
+  /** Random part of the new run's id: repeated with the same one, it is the same run. Default: a new one. */
+  nonce?: string;
   /** The caller, for the record. */
   by?: string;
+  /** Why, for the audit trail. */
+  reason?: string | undefined;
 }
 
 export type ResumeResult =

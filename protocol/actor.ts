@@ -34,4 +34,6 @@ export interface Actor {
   roles?: readonly Role[] | undefined;
   /** Default: `api`. */
   via?: Channel | undefined;
+  /** Id of the entry, of which the trail keeps one however often the act is repeated. Default: a new id. */
+  actId?: string | undefined;
 }

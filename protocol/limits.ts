@@ -55,6 +55,14 @@ export const LIMITS = {
   waitingSessions: 100,
   /** Runs on one page of a tenant's. */
   operatorPage: 100,
+  /** Runs or calls on which one batch acts. */
+  batchItems: 5_000,
+  /** The names of those, as JSON. */
+  batchBytes: 1_500_000,
+  /** Acts of a batch a second. */
+  batchRps: { usual: 20, most: 200 },
+  /** Refused items that a batch names. */
+  batchProblems: 20,
   /** A filter of runs in Temporal's language. */
   runQueryChars: 4_096,
   /** A cursor into a list of Temporal's; its length is the server's choice. */

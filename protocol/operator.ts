@@ -32,7 +32,7 @@ const RunStatus = z.enum(RUN_STATUSES);
 const reason = z.string().max(LIMITS.errorTextBytes).optional();
 
 /** Filters of runs; a run has to match all of them. */
-const RunFilter = z.object({
+export const RunFilter = z.object({
   /** A list filter of Temporal, such as `AgentTurn > 3 AND ExecutionStatus = 'Failed'`. */
   query: z.string().min(1).max(LIMITS.runQueryChars).optional(),
   status: RunStatus.optional(),

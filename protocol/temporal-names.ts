@@ -2,6 +2,8 @@ import type { RunActivities } from './activities.js';
 
 /** Names that Temporal sees. Plain constants, shared by workflow code, workers and clients. */
 export const WORKFLOW_TYPE = 'agentRun';
+/** One act on many runs or calls. */
+export const BATCH_WORKFLOW_TYPE = 'agentBatch';
 
 /**
  * A workflow task of a dead worker is given to another worker after this time; Temporal's default

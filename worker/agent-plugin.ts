@@ -11,7 +11,9 @@ import {
 } from '@temporalio/worker';
 import { createActivities } from '../activities/index.js';
 import { AgentRegistry, type AgentDefinition } from '../agents/index.js';
+import type { Budgets } from '../executor/budgets.js';
 import { createFindClosed } from '../executor/find-closed.js';
+import type { Quotas } from '../executor/quotas.js';
 import { createRunWorkflows } from '../executor/run-workflows.js';
 import { createSweep, startSweeper } from '../executor/sweep.js';
 import { createRuns } from '../executor/create-runs.js';
@@ -22,6 +24,7 @@ import type { Store } from '../stores/contract/store.js';
 import type { StreamManager } from '../stores/log/stream-manager.js';
 import { createTallyMeter } from '../stores/record/tally-meter.js';
 import type { SlotLimits } from '../activities/tool/fair-slots.js';
+import { createBatchActivities } from './batch-activity.js';
 import { createLease, type BegunLease, type LeaseOptions } from './lease/lease-worker.js';
 import { createTakeOver } from './lease/take-over.js';
 import { createCoreMeter } from './metrics/core-meter.js';
@@ -57,6 +60,9 @@ export interface AgentPluginOptions {
   sessionUrl?: (sessionId: string) => string;
   /** Runs that are not started within this time end as `engine_unavailable`, ms. Default 15 minutes. */
   startWithinMs?: number;
+  /** For runs that batches repeat: the limits of `createAgentExecutor`. Default: its defaults. */
+  quotas?: Quotas | 'unlimited' | undefined;
+  budgets?: Budgets | undefined;
   /** Concurrent model calls in one process. Default: 300. */
   modelSlots?: number;
   /** Concurrent tool executions in one process, in total and for one user. Default: 200 and 50. */
@@ -146,6 +152,8 @@ export function createAgentPlugin(options: AgentPluginOptions): WorkerPlugin & B
       modelName: options.modelName,
       sessionUrl: options.sessionUrl,
       startWithinMs: options.startWithinMs,
+      quotas: options.quotas,
+      budgets: options.budgets,
       meter,
       logger,
     });
@@ -164,7 +172,8 @@ export function createAgentPlugin(options: AgentPluginOptions): WorkerPlugin & B
         ? []
         : [announceVersion(connection, namespace, versioning, signal)]),
     ];
-    return createActivities({
+    const batches = createBatchActivities({ store: stores.store, runs, logger });
+    const activities = createActivities({
       ...stores,
       store,
       agents,
@@ -179,6 +188,7 @@ export function createAgentPlugin(options: AgentPluginOptions): WorkerPlugin & B
       meter,
       logger,
     });
+    return { ...activities, ...batches };
   }
 
   async function announceVersion(

@@ -5,7 +5,9 @@ import { readPayloadKeys } from '../config/payload-keys.js';
 import type { Logger } from '../config/logger.js';
 import { untilReachable, withoutSecrets } from '../config/startup.js';
 import type { TemporalSettings } from '../config/temporal.js';
+import { budgetsOfSettings } from '../executor/budgets.js';
 import { createPayloadCodec } from '../executor/payload-codec.js';
+import { quotasOfSettings } from '../executor/quotas.js';
 import type { AgentPluginOptions } from './agent-plugin.js';
 import { createAgentWorker } from './create-worker.js';
 import type { BegunLease } from './lease/lease-worker.js';
@@ -80,6 +82,8 @@ export async function runWorker(begun: WorkerProcess): Promise<void> {
       stores: redis,
       startWithinMs: config.START_WITHIN * 1000,
       modelSlots: config.MODEL_SLOTS,
+      quotas: quotasOfSettings(config),
+      budgets: budgetsOfSettings(config),
       toolSlots: { total: config.TOOL_SLOTS, perUser: config.TOOLS_PER_USER },
       lease,
       ...(deploymentName !== undefined &&

@@ -1,2 +1,3 @@
 /** The workflows of a worker: the entry of the bundle. */
 export { agentRun } from './agent-run.js';
+export { agentBatch } from './batch.js';

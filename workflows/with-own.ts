@@ -1,8 +1,9 @@
 /**
- * The workflows of a worker that has some of its own: those, and `agentRun`. A bundler replaces the name
+ * The workflows of a worker that has some of its own: those, and the agents'. A bundler replaces the name
  * below by the owner's file or folder (`worker/workflow-source.ts`).
  */
 export { agentRun } from './agent-run.js';
+export { agentBatch } from './batch.js';
 // @ts-expect-error -- An alias of the bundler.
 // eslint-disable-next-line no-restricted-syntax -- The owner's names are not known here.
 export * from 'workflows-of-this-worker';

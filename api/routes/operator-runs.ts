@@ -118,8 +118,12 @@ export const OPERATOR_RUN_ROUTES: readonly Route[] = [
       requireAddressable(deps.agents, record.agent);
       const { sessionId } = record;
       const mode = 'with_confirmation';
-      const resumed = await deps.executor.resume({ sessionId, mode, runId, ...toActor(call) });
-      noteRerun(deps, { runId, by: caller.userId, reason: body.reason });
+      const { reason } = body;
+      const resumed = await deps.executor.resume({
+        ...{ sessionId, mode, runId, reason },
+        ...toActor(call),
+      });
+      noteRerun(deps, { runId, by: caller.userId, reason });
       const begun = resumed.kind === 'resumed' ? resumed.run.runId : resumed.runId;
       response
         .status(202)
@@ -148,7 +152,7 @@ export const OPERATOR_RUN_ROUTES: readonly Route[] = [
         runId,
       );
       requireAddressable(deps.agents, agent);
-      const run = await deps.executor.retry({ sessionId, ...from, ...toActor(call) });
+      const run = await deps.executor.retry({ sessionId, ...from, reason, ...toActor(call) });
       noteRerun(deps, { runId, by: caller.userId, reason });
       response
         .status(202)

@@ -99,7 +99,7 @@ export const OPERATOR_WAITING_ROUTES: readonly Route[] = [
       const { sessionId } = await openForOperator(deps, caller, 'extend', params.sessionId);
       const { toolCallId } = params;
       const result = await deps.executor.extendDeadline({
-        ...{ sessionId, toolCallId, byMs },
+        ...{ sessionId, toolCallId, byMs, reason },
         ...toActor(extended),
       });
       if (result.kind !== 'extended') throw toAnswerError(result.kind);

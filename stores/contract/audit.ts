@@ -15,7 +15,7 @@ export type AuditDetail = Readonly<Record<string, string | number | boolean>>;
  * An act as its transition appends it to the outbox of the conversation. The transition adds the
  * tenant and the run where only the record knows them, and the outcome.
  */
-export interface Act extends Actor {
+export interface Act extends Omit<Actor, 'actId'> {
   /** Unique; the chain keeps one entry of each id. */
   id: string;
   /** ms since the epoch. */
@@ -113,6 +113,8 @@ export interface Audit {
   relay: (sessionId: string) => Promise<AuditEntry[]>;
   /** Appends an act that no transition does; resolves once it is in the chain. */
   record: (act: Act, target: { sessionId?: string; person?: string }) => Promise<AuditEntry[]>;
+  /** True if the chain has, or had, an entry of this id; remembered for 30 days. */
+  knows: (tenant: string | undefined, id: string) => Promise<boolean>;
   page: (tenant: string | undefined, query: AuditQuery) => Promise<AuditPage>;
   /** Recomputes the chain from its oldest entry. */
   verify: (tenant: string | undefined) => Promise<AuditVerdict>;

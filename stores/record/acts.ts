@@ -9,12 +9,12 @@ type Facts = Pick<Act, 'tenant' | 'runId' | 'toolCallId' | 'toolName' | 'inputHa
 /** An act for the audit trail; of a reason only its hash is kept. */
 export function toAct(
   action: AuditAction,
-  { by, roles, via = 'api' }: Actor,
+  { by, roles, via = 'api', actId = randomBytes(12).toString('base64url') }: Actor,
   { reason, ...facts }: Facts & { reason?: string | undefined } = {},
   at = Date.now(),
 ): Act {
   return {
-    id: randomBytes(12).toString('base64url'),
+    id: actId,
     at,
     by,
     roles,

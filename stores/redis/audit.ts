@@ -36,7 +36,8 @@ export function createAudit(context: RedisContext): Audit {
 
   /** @returns those that the chain did not have */
   async function append(tenant: string, entries: readonly AuditEntry[]): Promise<AuditEntry[]> {
-    let left = [...entries];
+    // An act that was repeated may be in an outbox twice.
+    let left = [...new Map(entries.map((entry) => [entry.id, entry])).values()];
     let { n, hash }: Head = await readHead(tenant);
     for (let tries = 0; left.length > 0 && tries < MOST_TRIES; tries += 1) {
       const texts = left.map((entry) => JSON.stringify(entry));
@@ -98,6 +99,8 @@ export function createAudit(context: RedisContext): Audit {
       );
       return append(tenant, [entry]);
     },
+    knows: async (tenant = '', id) =>
+      (await callRedis(redis.zscore(keys.audit(tenant).seen, id))) !== null,
     ...createAuditPages(context, people),
     verify: async (tenant = '') => {
       // The head first: what is appended meanwhile is not checked.

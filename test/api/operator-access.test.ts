@@ -4,6 +4,7 @@ import type { Authorize } from '../../ai-sdk/index.js';
 import { toStoredSessionId } from '../../ai-sdk/index.js';
 import { ROUTES } from '../../api/routes/index.js';
 import type { Route } from '../../api/routes/route.js';
+import type { BatchState } from '../../executor/batches.js';
 import { createRuns } from '../../executor/create-runs.js';
 import type { Role } from '../../protocol/actor.js';
 import { createMemoryStores, type MemoryStores } from '../../stores/memory/index.js';
@@ -22,6 +23,11 @@ let authorize: Authorize | undefined;
 
 const logger = { info: () => undefined, warn: () => undefined, error: () => undefined };
 const nothing = (): Promise<void> => Promise.resolve();
+
+const batch = (by: string): BatchState => ({
+  ...{ batchId: toStoredSessionId('b-1', 'acme'), act: 'deny', by, status: 'running' },
+  ...{ startedAt: 1, total: 1, done: 0, skipped: 0, failed: 0, problems: [] },
+});
 
 async function start(): Promise<void> {
   stores = createMemoryStores();
@@ -46,6 +52,12 @@ async function start(): Promise<void> {
       }),
       count: async ({ tenant, status }) =>
         tenant === 'acme' && (status ?? 'waiting_approval') === 'waiting_approval' ? 1 : 0,
+    },
+    batches: {
+      start: async ({ act, actor, counts }) => ({ ...batch(actor.userId), act, ...counts }),
+      read: async (id) => (id === batch('bob').batchId ? batch('bob') : undefined),
+      list: async (prefix) => (batch('bob').batchId.startsWith(prefix) ? [batch('bob')] : []),
+      abort: nothing,
     },
     agents,
     searchAttributes: true,
@@ -89,6 +101,7 @@ async function ask(
   const path = route.path
     .replace(':sessionId', about)
     .replace(':toolCallId', 'c1')
+    .replace(':batchId', 'b-1')
     .replace(':runId', encodeURIComponent(run));
   const response = await fetch(api.url + path, {
     method: route.method.toUpperCase(),
@@ -109,6 +122,7 @@ const routes = ROUTES.filter(({ id }) => id in ASKED_BY_OPERATORS);
 const NEEDS: Record<string, Role> = {
   ...{ listTenantWaiting: 'viewer', listRuns: 'viewer', countRuns: 'viewer', getRun: 'viewer' },
   readTenantSession: 'viewer',
+  ...{ startBatch: 'operator', listBatches: 'viewer', getBatch: 'viewer', abortBatch: 'operator' },
   ...{ answerTenantCall: 'approver', extendTenantDeadline: 'approver' },
   ...{ stopRun: 'operator', resumeRun: 'operator', retryRun: 'operator' },
 };

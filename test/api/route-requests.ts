@@ -47,6 +47,10 @@ export const ASKED_BY_OPERATORS: Record<string, Asked> = {
   resumeRun: { body: {} },
   retryRun: { body: {} },
   readTenantSession: {},
+  startBatch: { body: { act: 'stop', filter: { agent: 'tester' } } },
+  listBatches: {},
+  getBatch: {},
+  abortBatch: {},
 };
 
 /**

@@ -1,4 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
+import type { OperatorBatch } from '../../protocol/batch.js';
 import type { OperatorRun, OperatorRunDetail } from '../../protocol/operator.js';
 import { startCommand, useCommandLine } from '../support/command-line.js';
 import { ask, runLab, sessionOf } from '../support/lab-run.js';
@@ -107,8 +108,8 @@ describe('helix-temporal run', () => {
     expect(listed.sort()).toEqual([one, two].sort());
     expect((await describeRun(one ?? '')).status).toBe('waiting_approval');
 
-    const stopped = await read<{ runId: string; outcome: string }[]>(...stop, '-y');
-    expect(stopped.map(({ runId }) => runId).sort()).toEqual([one, two].sort());
+    const stopped = await read<OperatorBatch>(...stop, '-y');
+    expect(stopped).toMatchObject({ status: 'completed', total: 2, done: 2, failed: 0 });
     for (const id of [one, two]) {
       await until('it has stopped', async () => {
         return (await describeRun(id ?? '')).status === 'interrupted';

@@ -8,6 +8,7 @@ import { EXIT } from '../../exit-codes.js';
 import { CliFailure, wrongUsage } from '../../failure.js';
 import type { Kind } from '../../output/output.js';
 import { shownText } from '../../output/shown-text.js';
+import { addBatchOptions, runBatch, type BatchOptions } from '../batch/run-batch.js';
 import { reasonOption, workOf, yesOption, type GlobalOptions } from '../options.js';
 import {
   addRunFilter,
@@ -19,9 +20,7 @@ import {
 } from './run-filter.js';
 import { RUNS } from './run-kinds.js';
 
-interface ActOptions extends GlobalOptions, RunFilter {
-  yes?: boolean;
-  dryRun?: boolean;
+interface ActOptions extends GlobalOptions, RunFilter, BatchOptions {
   reason?: string;
   mode?: 'interrupt' | 'abort';
 }
@@ -84,8 +83,10 @@ function createActCommand(cli: Cli, act: Act): Command {
     .summary(act.summary)
     .description(`${act.description} Name them, or select them with a filter.`)
     .argument('[runs...]', 'ids of runs');
-  addRunFilter(command).addOption(reasonOption()).addOption(yesOption());
-  command.option('--dry-run', 'only print which runs it would be');
+  addRunFilter(command).addOption(reasonOption());
+  if (act === RESUME) {
+    command.addOption(yesOption()).option('--dry-run', 'only print which runs it would be');
+  } else addBatchOptions(command);
   if (act === STOP) {
     command.addOption(
       new Option('--mode <mode>', 'whether they can be resumed (interrupt) or not (abort)')
@@ -94,10 +95,16 @@ function createActCommand(cli: Cli, act: Act): Command {
     );
   }
   return command.action(async (ids: string[], _, self: Command) => {
-    const { options, api, output } = workOf<ActOptions>(cli, self);
+    const work = workOf<ActOptions>(cli, self);
+    const { options, api, output } = work;
     const { reason, mode, dryRun = false } = options;
     if (ids.length > 0 !== isEmpty(options)) {
       throw wrongUsage('Name runs, or select them with -q, --status, --agent or --since.');
+    }
+    if (ids.length === 0 && act.name !== 'resume') {
+      const filter = toRunQuery(options, cli.now());
+      await runBatch(cli, work, { act: act.name, filter, reason, mode });
+      return;
     }
     const found = ids.length > 0 ? undefined : await select();
     if (dryRun) await output.list(RUNS, found ?? describe());

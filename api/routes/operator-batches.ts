@@ -1,0 +1,131 @@
+import { randomBytes } from 'node:crypto';
+import { notFound, requireAllowed, toStoredSessionId } from '../../ai-sdk/index.js';
+import type { Batches, BatchState } from '../../executor/batches.js';
+import {
+  OperatorBatch,
+  OperatorBatchBody,
+  OperatorBatches,
+  OperatorBatchesQuery,
+  OperatorBatchPath,
+  OperatorBatchPlan,
+} from '../../protocol/batch.js';
+import { HelixError } from '../../protocol/errors.js';
+import { toShownSessionId } from '../../protocol/ids.js';
+import { LIMITS } from '../../protocol/limits.js';
+import { holdsRole } from '../../protocol/roles.js';
+import { toActor } from '../actor.js';
+import { ACTION_OF, findBatchTargets } from '../batch-targets.js';
+import type { RouteDeps } from '../deps.js';
+import type { Identity } from '../identity.js';
+import { defineRoute, type Route } from './route.js';
+
+const ID_BYTES = 12;
+const BATCH = { content: { json: OperatorBatch } };
+
+/** One act on many runs or calls of a tenant. */
+export const OPERATOR_BATCH_ROUTES: readonly Route[] = [
+  defineRoute({
+    method: 'post',
+    path: '/api/operator/batches',
+    id: 'startBatch',
+    summary: 'Stop, approve, deny or retry all that match a filter',
+    body: OperatorBatchBody,
+    headers: ['via'],
+    replies: {
+      200: { description: 'A dry run, or nothing to do: what it would be.', content: { json: OperatorBatchPlan } },
+      202: { description: 'The batch, which has begun.', ...BATCH },
+    },
+    refusals: ['not_allowed', 'invalid_query'],
+    handle: async (call) => {
+      const { deps, response, caller, body } = call;
+      const { act, reason, mode, rps, dryRun } = body;
+      await requireAllowed(deps, caller, ACTION_OF[act]);
+      const { items, shown, problems } = await findBatchTargets(deps, caller, body);
+      if (dryRun || items.length === 0) {
+        const plan = { total: items.length, targets: shown, problems };
+        response.status(200).json(plan satisfies OperatorBatchPlan);
+        return;
+      }
+      const { userId, tenantId, roles, isEveryone } = caller;
+      const batch = await batchesOf(deps).start({
+        batchId: toStoredSessionId(`b-${randomBytes(ID_BYTES).toString('hex')}`, tenantId),
+        ...{ act, reason, mode, rps, items },
+        actor: { userId, tenantId, roles, isEveryone, via: toActor(call).via ?? 'api' },
+        counts: {
+          total: items.length + problems.length,
+          ...{ done: 0, skipped: 0, failed: problems.length },
+          problems: problems.slice(0, LIMITS.batchProblems),
+        },
+      });
+      response.status(202).json(toReply(batch));
+    },
+  }),
+  defineRoute({
+    method: 'get',
+    path: '/api/operator/batches',
+    id: 'listBatches',
+    summary: 'List the batches of the tenant; Temporal lists them up to two seconds late',
+    query: OperatorBatchesQuery,
+    replies: { 200: { description: 'The newest first.', content: { json: OperatorBatches } } },
+    refusals: ['not_allowed'],
+    handle: async ({ deps, response, query, caller }) => {
+      await requireAllowed(deps, caller, 'read');
+      const batches = await batchesOf(deps).list(
+        toStoredSessionId('b-', caller.tenantId),
+        query.limit,
+      );
+      response
+        .set('cache-control', 'no-store')
+        .json({ batches: batches.map(toReply) } satisfies OperatorBatches);
+    },
+  }),
+  defineRoute({
+    method: 'get',
+    path: '/api/operator/batches/:batchId',
+    id: 'getBatch',
+    summary: 'Get a batch of the tenant with its counts',
+    params: OperatorBatchPath,
+    replies: { 200: { description: 'The batch.', ...BATCH } },
+    refusals: ['not_found', 'not_allowed'],
+    handle: async ({ deps, response, params, caller }) => {
+      await requireAllowed(deps, caller, 'read');
+      const batch = await open(deps, caller, params.batchId);
+      response.set('cache-control', 'no-store').json(toReply(batch));
+    },
+  }),
+  defineRoute({
+    method: 'delete',
+    path: '/api/operator/batches/:batchId',
+    id: 'abortBatch',
+    summary: 'End a batch after the acts that are under way; what it has done stays',
+    params: OperatorBatchPath,
+    replies: { 202: { description: 'The batch as it was.', ...BATCH } },
+    refusals: ['not_found', 'not_allowed'],
+    handle: async ({ deps, response, params, caller }) => {
+      await requireAllowed(deps, caller, 'read');
+      const batch = await open(deps, caller, params.batchId);
+      if (batch.by !== caller.userId && !holdsRole(caller.roles, 'operator')) {
+        throw new HelixError('not_allowed', 'Another person has begun this batch.');
+      }
+      await batchesOf(deps).abort(batch.batchId);
+      response.status(202).json(toReply(batch));
+    },
+  }),
+];
+
+/** @throws HelixError `not_found`, also for another tenant's */
+async function open(deps: RouteDeps, { tenantId }: Identity, id: string): Promise<BatchState> {
+  const batch = await batchesOf(deps).read(toStoredSessionId(id, tenantId));
+  if (batch === undefined) throw notFound();
+  return batch;
+}
+
+/** @throws HelixError `unavailable` */
+function batchesOf({ executor }: RouteDeps): Batches {
+  if (executor.batches !== undefined) return executor.batches;
+  throw new HelixError('unavailable', 'This server has no batches.');
+}
+
+function toReply({ batchId, ...batch }: BatchState): OperatorBatch {
+  return { id: toShownSessionId(batchId), ...batch };
+}

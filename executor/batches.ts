@@ -1,0 +1,132 @@
+import type { Client } from '@temporalio/client';
+import { WorkflowNotFoundError } from '@temporalio/common';
+import type { BatchAct, BatchCounts, BatchInput } from '../protocol/batch-run.js';
+import { HelixError } from '../protocol/errors.js';
+import { batchWorkflowIdOf } from '../protocol/ids.js';
+import { BATCH_WORKFLOW_TYPE } from '../protocol/temporal-names.js';
+import { isRefusedForGood, withinDeadline } from './run-workflows.js';
+
+/** A batch as Temporal knows it. */
+export interface BatchState extends BatchCounts {
+  /** As it is stored. */
+  batchId: string;
+  act: BatchAct;
+  by: string;
+  status: 'running' | 'completed' | 'aborted' | 'failed';
+  /** ms since the epoch. */
+  startedAt: number;
+  endedAt?: number;
+}
+
+/** One act on many runs or calls: a workflow each. Ids are those under which batches are stored. */
+export interface Batches {
+  /** Begins a batch; one with the same id is begun once. @throws HelixError `unavailable` */
+  start: (input: BatchInput) => Promise<BatchState>;
+  /** Undefined if there is none, or it is too old for Temporal. */
+  read: (batchId: string) => Promise<BatchState | undefined>;
+  /** Those whose ids begin so, the newest first. */
+  list: (prefix: string, limit: number) => Promise<BatchState[]>;
+  /** Ends a batch after the acts that are under way; harmless when it has ended. */
+  abort: (batchId: string) => Promise<void>;
+}
+
+const START_MS = 5_000;
+const LIST_MS = 5_000;
+const STATUS: Record<string, BatchState['status']> = {
+  COMPLETED: 'completed',
+  FAILED: 'failed',
+  TIMED_OUT: 'failed',
+  CANCELLED: 'aborted',
+  TERMINATED: 'aborted',
+};
+const NO_COUNTS: BatchCounts = { total: 0, done: 0, skipped: 0, failed: 0, problems: [] };
+
+export function createBatches(client: Client, taskQueue: string): Batches {
+  const { connection, workflow } = client;
+  const call = <T>(work: () => Promise<T>, deadlineMs?: number): Promise<T> =>
+    withinDeadline(connection, work, deadlineMs);
+
+  async function read(batchId: string): Promise<BatchState | undefined> {
+    try {
+      return toState(await call(() => workflow.getHandle(batchWorkflowIdOf(batchId)).describe()));
+    } catch (error) {
+      if (error instanceof WorkflowNotFoundError) return undefined;
+      throw error;
+    }
+  }
+
+  return {
+    read,
+    start: async (input) => {
+      const { batchId, act, actor, counts } = input;
+      await call(
+        () =>
+          workflow.start(BATCH_WORKFLOW_TYPE, {
+            workflowId: batchWorkflowIdOf(batchId),
+            taskQueue,
+            args: [input],
+            workflowIdReusePolicy: 'REJECT_DUPLICATE',
+            workflowIdConflictPolicy: 'USE_EXISTING',
+            staticSummary: `${act}: ${String(counts.total)}`,
+            memo: { about: { act, by: actor.userId }, counts },
+          }),
+        START_MS,
+      );
+      const startedAt = Date.now();
+      const begun = { batchId, act, by: actor.userId, startedAt, status: 'running', ...counts };
+      return (await read(batchId)) ?? (begun as BatchState);
+    },
+    list: async (prefix, limit) => {
+      const queue = taskQueue.replaceAll("'", "''");
+      const query = [
+        `WorkflowType = '${BATCH_WORKFLOW_TYPE}'`,
+        `TaskQueue = '${queue}'`,
+        `WorkflowId STARTS_WITH '${batchWorkflowIdOf(prefix)}'`,
+      ].join(' AND ');
+      try {
+        return await call(async () => {
+          const batches: BatchState[] = [];
+          for await (const found of workflow.list({ query, pageSize: limit })) {
+            batches.push(toState(found));
+            if (batches.length >= limit) break;
+          }
+          return batches;
+        }, LIST_MS);
+      } catch (error) {
+        if (!isRefusedForGood(error)) throw error;
+        const text = 'Batches cannot be listed: this server does not find workflows by their ids.';
+        throw new HelixError('unavailable', text, { cause: error });
+      }
+    },
+    abort: async (batchId) => {
+      try {
+        await call(() => workflow.getHandle(batchWorkflowIdOf(batchId)).cancel());
+      } catch (error) {
+        if (!(error instanceof WorkflowNotFoundError)) throw error;
+      }
+    },
+  };
+}
+
+function toState(found: {
+  workflowId: string;
+  status: { name: string };
+  memo?: Record<string, unknown> | undefined;
+  startTime: Date;
+  closeTime?: Date | undefined;
+}): BatchState {
+  const { workflowId, status, memo = {}, startTime, closeTime } = found;
+  const { act, by } = (memo['about'] ?? {}) as Pick<BatchState, 'act' | 'by'>;
+  return {
+    ...NO_COUNTS,
+    ...(memo['counts'] as BatchCounts | undefined),
+    batchId: workflowId.slice(PREFIX.length),
+    act,
+    by,
+    status: STATUS[status.name] ?? 'running',
+    startedAt: startTime.getTime(),
+    ...(closeTime !== undefined && { endedAt: closeTime.getTime() }),
+  };
+}
+
+const PREFIX = batchWorkflowIdOf('');
