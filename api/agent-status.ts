@@ -4,10 +4,13 @@ import type { SessionView } from '../stores/contract/sessions.js';
 import { toRunStanding } from '../stores/record/run-standing.js';
 import { toPendingCalls } from '../stores/record/session-summaries.js';
 
-/** The state of a session's newest run. */
-export function toAgentStatus({ record, rows, openCalls }: SessionView): AgentStatus {
+/** The state of a session's newest run. @param isHeld it waits for its agent */
+export function toAgentStatus(
+  { record, rows, openCalls }: SessionView,
+  { isHeld }: { isHeld: boolean },
+): AgentStatus {
   const { sessionId, agent, runId, turn, status, stream, error, output, usage } = record;
-  const { waitingFor } = toRunStanding(record, Date.now());
+  const { waitingFor } = toRunStanding(record, Date.now(), isHeld);
   const reply = rows.findLast((row) => row.role === 'assistant' && row.runId === runId);
   const parts = reply?.role === 'assistant' ? reply.parts : [];
   const pending = stream === 'paused' ? Object.values(toPendingCalls(openCalls)) : [];

@@ -57,6 +57,7 @@ async function main(): Promise<void> {
   const metrics = createApiMetrics({
     processMetrics: true,
     standing: redis.store.waiting.standing,
+    pauses: redis.store.pauses?.of(`${temporal.namespace}/${config.TASK_QUEUE}`),
   });
   const tally = createTallyMeter(redis.store.tallies);
   const executor = await createAgentExecutor({

@@ -3,7 +3,7 @@ import type { StreamMessage } from '../protocol/chunk.js';
 import { toShownSessionId } from '../protocol/ids.js';
 import type { SessionEvent } from '../protocol/http.js';
 import { sleep } from '../protocol/time.js';
-import type { SessionCalls } from '../stores/contract/sessions.js';
+import type { SessionCalls, SessionRecord } from '../stores/contract/sessions.js';
 import { toRunStanding } from '../stores/record/run-standing.js';
 import type { Store } from '../stores/contract/store.js';
 import type { StreamManager } from '../stores/log/stream-manager.js';
@@ -13,6 +13,8 @@ export interface SessionEventDeps {
   streamManager: Pick<StreamManager, 'follow'>;
   /** Marks the calls that the reader may not decide. Default: the reader may decide all. */
   judge?: (found: SessionCalls) => Promise<SessionCalls>;
+  /** True for a run that waits for its agent. Default: none does. */
+  isHeld?: ((record: SessionRecord) => Promise<boolean>) | undefined;
 }
 
 /** Interval of the check for changes that have no entry in the stream, as an extended deadline, ms. */
@@ -85,7 +87,7 @@ function takeNext<T>(iterator: AsyncIterator<T>): Promise<IteratorResult<T>> {
 
 /** Undefined if the session does not exist. */
 async function readEvent(
-  { stateStore, judge }: SessionEventDeps,
+  { stateStore, judge, isHeld }: SessionEventDeps,
   sessionId: string,
 ): Promise<SessionEvent<UIMessage> | undefined> {
   const [found, queue] = await Promise.all([
@@ -99,7 +101,7 @@ async function readEvent(
     sessionId: toShownSessionId(sessionId),
     sequence,
     status: stream,
-    run: toRunStanding(record, Date.now()),
+    run: toRunStanding(record, Date.now(), await isHeld?.(record)),
     turn,
     messageId,
     pending: toPendingQuestions(openCalls),

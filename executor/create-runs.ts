@@ -21,6 +21,7 @@ import { relayAfterActs, type AuditLogger } from '../stores/record/relay-after-a
 import { forceEnd } from '../stores/record/force-end.js';
 import { meterChanges } from '../stores/record/meter-changes.js';
 import { startNextAfterEnds } from '../stores/record/start-next.js';
+import { createAgentPauses, toHeld } from './agent-pauses.js';
 import { createAnswerApi } from './answers.js';
 import type { Batches } from './batches.js';
 import { createBranch } from './branch.js';
@@ -76,6 +77,7 @@ export function createRuns(deps: RunsDeps): Runs {
     checkBudget: createBudgetCheck(deps.budgets, { usage: folding.usage, logger }),
     logger,
   });
+  const pauses = deps.store.pauses?.of(workflows.fleet);
   const launches = createLaunches(logger);
 
   /** The sweeper sends a wake-up or a stop that did not arrive again. */
@@ -151,11 +153,19 @@ export function createRuns(deps: RunsDeps): Runs {
     if (result.kind === 'begun') launch(result.run, result.tenant);
   }
 
+  /** True for a run whose agent is paused, or was until a moment ago. */
+  async function isHeld(record: SessionRecord): Promise<boolean> {
+    const held = toHeld(record);
+    return (await pauses?.hold(held)) === true || (await pauses?.isHeld(held)) === true;
+  }
+
   /** The message is stored: no request waits for Temporal, which may be slow or away. */
   function launch(run: RunRecord, tenant: string | undefined): void {
     const old = run.supersededRunId;
     if (old !== undefined) void workflows.stop(old, { recorded: true }).catch(lostSignal(old));
-    launches.launch(run.runId, () => startRun(run, tenant));
+    launches.launch(run.runId, async () => {
+      if ((await pauses?.hold({ ...run, tenant })) !== true) await startRun(run, tenant);
+    });
   }
 
   const answers = createAnswerApi({ store, agents, workflows, logger });
@@ -166,7 +176,7 @@ export function createRuns(deps: RunsDeps): Runs {
   const leases = store.leases?.of(workflows.namespace);
   const findUnseen = leases && createFindUnseen({ leases, workflows, meter, logger });
   const sweepSession = createSweepSession({
-    ...{ store, workflows, ...upkeep, startWithinMs, findUnseen },
+    ...{ store, workflows, ...upkeep, startWithinMs, findUnseen, isHeld },
     ...{ meter, logger },
   });
 
@@ -248,6 +258,7 @@ export function createRuns(deps: RunsDeps): Runs {
     startNext,
     sweepSession,
     batches: deps.batches,
+    pauses: pauses && createAgentPauses({ pauses, store: bare, logger }),
     list: (...wanted) => listed().list(...wanted),
     count: (filter) => listed().count(filter),
   };

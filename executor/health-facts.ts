@@ -16,7 +16,7 @@ export interface HealthDeps {
   client: Client;
   namespace: string;
   taskQueue: string;
-  store: Pick<Store, 'waiting' | 'tallies' | 'leases' | 'due'>;
+  store: Pick<Store, 'waiting' | 'tallies' | 'leases' | 'due' | 'pauses'>;
 }
 
 /** Reads what the health of a fleet of workers is judged by. @throws HelixError `unavailable` */
@@ -53,12 +53,15 @@ export function createHealthFacts(deps: HealthDeps): (periodMs: number) => Promi
   }
 
   return async (periodMs) => {
-    const [queues, workers, closedAt, counts, { count, oldest }] = await Promise.all([
+    const pauses = store.pauses?.of(`${namespace}/${taskQueue}`);
+    const [queues, workers, closedAt, counts, { count, oldest }, paused, held] = await Promise.all([
       readQueues().catch(() => undefined),
       store.leases && countLiving(store.leases.of(namespace)),
       store.due.closedAt(),
       store.tallies?.read(periodMs) ?? {},
       store.waiting.standing(),
+      pauses?.list() ?? [],
+      pauses?.held() ?? [],
     ]);
     const now = Date.now();
     return {
@@ -68,6 +71,10 @@ export function createHealthFacts(deps: HealthDeps): (periodMs: number) => Promi
       sweptMs: closedAt === 0 ? undefined : Math.max(0, now - closedAt),
       counts,
       waiting: { count, oldestMs: oldest === undefined ? undefined : Math.max(0, now - oldest) },
+      paused: {
+        agents: [...new Set(paused.map(({ agent }) => agent))].sort(),
+        held: held.reduce((sum, each) => sum + each.count, 0),
+      },
     };
   };
 }

@@ -46,7 +46,7 @@ function shown({ state, text }: Finding): HealthPart {
   return { state, text };
 }
 
-function judgeFlow({ queues, workers }: HealthFacts): Finding {
+function judgeFlow({ queues, workers, paused }: HealthFacts): Finding {
   if (queues === undefined) {
     const next = 'Check that Temporal runs at TEMPORAL_ADDRESS, and that this API may reach it.';
     return bad('Temporal does not answer; messages are stored and wait.', next);
@@ -63,6 +63,11 @@ function judgeFlow({ queues, workers }: HealthFacts): Finding {
   if (backlog > 0 && backlogAgeMs > BACKLOG_MS) {
     const text = `${plural(backlog, 'task')} wait for a worker, the oldest for ${duration(backlogAgeMs)}.`;
     return warn(text, 'Add workers, or raise MODEL_SLOTS and TOOL_SLOTS.');
+  }
+  const [first] = paused.agents;
+  if (first !== undefined) {
+    const text = `Paused: ${paused.agents.join(', ')}; ${plural(paused.held, 'run')} wait for it.`;
+    return warn(text, `Resume it once it may work: helix-temporal agent unpause ${first}.`);
   }
   const tasks = backlog === 0 ? 'no task waits' : `${plural(backlog, 'task')} wait`;
   const alive = workers === undefined ? 'Workers' : plural(workers, 'worker');

@@ -23,6 +23,8 @@ export interface SweepSessionDeps {
   startNext: StartNext;
   /** Settles calls whose deadline has passed. */
   expireCalls: (sessionId: string) => Promise<unknown>;
+  /** True for a run that is not started because its agent is paused. */
+  isHeld: (record: SessionRecord) => Promise<boolean>;
   /** Runs that are not started within this time end. */
   startWithinMs: number;
   meter: RunMeter;
@@ -129,6 +131,9 @@ export function createSweepSession(
   return async (sessionId, budget = { looks: Infinity, starts: Infinity }) => {
     const record = await store.sessions.read(sessionId);
     if (record === undefined) return { kind: 'idle' };
+    if (record.status === 'starting' && (await deps.isHeld(record))) {
+      return { kind: 'active', againMs: SELDOM_MS };
+    }
     const first = decide(record);
     if (first !== 'look') return act(first, record, budget);
     if (budget.looks <= 0) return { kind: 'active', againMs: untilNextTry(record) };

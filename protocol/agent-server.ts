@@ -127,8 +127,8 @@ export const AgentStatus = z
       stepCount: count,
       /** ms since the epoch. */
       startedAt: count,
-      /** The model's provider fails and is retried automatically. */
-      waitingFor: z.literal('provider').optional(),
+      /** The model's provider fails and is retried automatically, or the agent is paused. */
+      waitingFor: z.enum(['provider', 'agent']).optional(),
       usage: z
         .object({
           inputTokens: count,

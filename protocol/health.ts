@@ -60,4 +60,6 @@ export interface HealthFacts {
   /** What happened in the period, by the names of `createTallyMeter`. */
   counts: Readonly<Record<string, number>>;
   waiting: { count: number; oldestMs: number | undefined };
+  /** Agents that are paused, for a tenant or over all, and the runs that wait for them. */
+  paused: { agents: readonly string[]; held: number };
 }

@@ -78,6 +78,7 @@ export function runOfWorkflow(workflowId: string): string | undefined {
 /** Names an attempt of an activity, unique among all attempts. */
 export function attemptIdOf(executionId: string, activityId: string, attempt: number): string {
   return `${executionId}:${activityId}:${String(attempt)}`;
+}
 
 /** Temporal's workflow id for a batch; of a tenant's batch as it is stored. */
 export function batchWorkflowIdOf(batchId: string): string {

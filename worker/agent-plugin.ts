@@ -11,6 +11,7 @@ import {
 } from '@temporalio/worker';
 import { createActivities } from '../activities/index.js';
 import { AgentRegistry, type AgentDefinition } from '../agents/index.js';
+import { createRelease } from '../executor/agent-pauses.js';
 import type { Budgets } from '../executor/budgets.js';
 import { createFindClosed } from '../executor/find-closed.js';
 import type { Quotas } from '../executor/quotas.js';
@@ -158,10 +159,14 @@ export function createAgentPlugin(options: AgentPluginOptions): WorkerPlugin & B
       logger,
     });
     const store = { ...stores.store, due: stores.store.due.of(workflows.fleet) };
+    const pauses = stores.store.pauses?.of(workflows.fleet);
     const holder = `${hostname()}:${String(process.pid)}`;
     const sweeps = [
       createSweep({ store, runs, holder, logger }),
       createFindClosed({ store, workflows, holder }),
+      ...(pauses === undefined
+        ? []
+        : [createRelease({ pauses, store, startRun: runs.startRun, holder, logger })]),
     ];
     const lease = held?.lease;
     const judge = held?.judge;

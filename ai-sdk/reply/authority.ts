@@ -11,8 +11,8 @@ import type { SessionCalls, SessionRecord } from '../../stores/contract/sessions
 import type { Viewer } from '../turns/viewer.js';
 import { isOwner, type Caller } from './access.js';
 
-/** What a caller does with a conversation that may belong to another user of the tenant. */
-export type Action = 'read' | 'answer' | 'extend' | 'stop' | 'resume' | 'retry';
+/** What a caller does with a conversation that may belong to another user of the tenant, or with an agent. */
+export type Action = 'read' | 'answer' | 'extend' | 'stop' | 'resume' | 'retry' | 'pause';
 
 /** What an action is about. Lists of a tenant name no session. */
 export interface Subject {
@@ -39,6 +39,7 @@ const ROLE_FOR: Record<Action, Role> = {
   stop: 'operator',
   resume: 'operator',
   retry: 'operator',
+  pause: 'operator',
 };
 
 /**

@@ -20,7 +20,7 @@ export interface SnapshotDeps {
   stateStore: Pick<Store, 'sessions' | 'documents'>;
   streamManager: Pick<StreamManager, 'read'>;
   /** Settles overdue calls first; without it an expired question may still look open. */
-  executor?: { readonly runs: Pick<Runs, 'expireCalls'> & Partial<Pick<Runs, 'mayApprove'>> };
+  executor?: { readonly runs: Pick<Runs, 'expireCalls'> & Partial<Pick<Runs, 'mayApprove' | 'pauses'>> };
   /** As of `handleChatStream`. */
   authorize?: Authorize | undefined;
   /** False includes the message of an active turn unless the params decide otherwise. Default: true. */
@@ -96,7 +96,7 @@ async function toSnapshot(
     startSequence: record.turnStartSequence,
     existingMessageId: isOngoing(record) ? record.messageId : undefined,
     pending: toPendingQuestions(openCalls),
-    run: toRunStanding(record, Date.now()),
+    run: toRunStanding(record, Date.now(), await deps.executor?.runs.pauses?.isHeld(record)),
     queue: toQueue(view.queue),
   };
 }

@@ -1,8 +1,10 @@
 import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from 'prom-client';
 import type { ErrorCode } from '../../protocol/errors.js';
 import type { RunMeter } from '../../protocol/run-meter.js';
+import type { Pauses } from '../../stores/contract/pauses.js';
 import type { WaitingStanding } from '../../stores/contract/waiting.js';
 import { createRunCounters } from './run-counters.js';
+import { addPauseGauges } from './pause-gauges.js';
 import { addWaitingGauges } from './waiting-gauges.js';
 
 /** Counts what streams write; it is called for each write. */
@@ -30,6 +32,7 @@ export interface ApiMetrics {
 export interface ApiMetricsOptions {
   processMetrics?: boolean;
   standing?: () => Promise<WaitingStanding>;
+  pauses?: Pick<Pauses, 'list' | 'held'> | undefined;
 }
 
 interface AnsweredRequest {
@@ -45,7 +48,8 @@ const STREAM_SECONDS = [0.5, 1, 2.5, 5, 10, 30, 60, 300, 900, 3600];
 
 /**
  * Metrics of one API process. `processMetrics` adds those of Node itself; use it once per process.
- * `standing` (`stores.store.waiting.standing`) adds what waits for people.
+ * `standing` (`stores.store.waiting.standing`) adds what waits for people, `pauses`
+ * (`stores.store.pauses.of(…)`) which agents are paused.
  *
  * @example
  * import { createApiMetrics } from 'helix-temporal/api';
@@ -93,6 +97,7 @@ export function createApiMetrics(options: ApiMetricsOptions = {}): ApiMetrics {
   const streams = createStreamMeter(registry);
   const runs = createRunCounters(registry);
   if (options.standing !== undefined) addWaitingGauges(registry, options.standing);
+  if (options.pauses !== undefined) addPauseGauges(registry, options.pauses);
 
   return {
     contentType: registry.contentType,

@@ -148,9 +148,10 @@ export const AGENT_ROUTES: readonly Route[] = [
       if (deadline <= Date.now()) await deps.executor.expireCalls(sessionId);
       const view = await deps.stateStore.sessions.view(sessionId);
       if (view === undefined) throw notFound();
+      const isHeld = (await deps.executor.pauses?.isHeld(view.record)) ?? false;
       response
         .set('cache-control', 'no-store')
-        .json(toAgentStatus(await judged(deps, caller, view)));
+        .json(toAgentStatus(await judged(deps, caller, view), { isHeld }));
     },
   }),
   defineRoute({

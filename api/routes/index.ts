@@ -2,6 +2,7 @@ import { AGENT_ROUTES } from './agent.js';
 import { ANSWER_ROUTES } from './answers.js';
 import { AUDIT_ROUTES } from './audit.js';
 import { CHAT_ROUTES } from './chat.js';
+import { OPERATOR_AGENT_ROUTES } from './operator-agents.js';
 import { OPERATOR_BATCH_ROUTES } from './operator-batches.js';
 import { OPERATOR_RUN_ROUTES } from './operator-runs.js';
 import { OPERATOR_SESSION_ROUTES } from './operator-sessions.js';
@@ -34,6 +35,7 @@ export const ROUTES: readonly Route[] = [
   ...OPERATOR_WAITING_ROUTES,
   ...OPERATOR_RUN_ROUTES,
   ...OPERATOR_BATCH_ROUTES,
+  ...OPERATOR_AGENT_ROUTES,
   ...OPERATOR_SESSION_ROUTES,
   ...SERVICE_ROUTES,
   METRICS_ROUTE,

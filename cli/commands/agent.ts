@@ -1,34 +1,117 @@
 import { Command } from 'commander';
+import type {
+  OperatorAgent,
+  OperatorAgents,
+  OperatorPauseReply,
+} from '../../protocol/operator-agents.js';
 import type { ConfigReply } from '../../protocol/replies.js';
+import type { ApiClient } from '../api/client.js';
 import type { Cli } from '../cli.js';
+import { EXIT } from '../exit-codes.js';
+import { CliFailure } from '../failure.js';
 import type { Kind } from '../output/output.js';
-import { workOf, type GlobalOptions } from './options.js';
+import { reasonOption, workOf, type GlobalOptions, type ReasonOption } from './options.js';
 
-interface Agent {
-  name: string;
-  isDefault: boolean;
-}
+type Agent = Pick<OperatorAgent, 'name' | 'isDefault'> &
+  Partial<Omit<OperatorAgent, 'name' | 'isDefault'>>;
 
 const AGENTS: Kind<Agent> = {
-  fields: ['name', 'isDefault'],
+  fields: ['name', 'isPublic', 'isDefault', 'pauses', 'held'],
   columns: [
     { title: 'AGENT', show: ({ name }) => name },
     { title: 'DEFAULT', show: ({ isDefault }) => (isDefault ? 'yes' : 'no') },
+    {
+      title: 'PAUSED',
+      show: ({ pauses }, shown) => toPaused(pauses, (at) => shown.time(at)),
+      style: ({ pauses = [] }) => (pauses.length > 0 ? 'yellow' : undefined),
+    },
+    { title: 'HELD', show: ({ held }) => held },
   ],
   none: 'This server has no agent that people may talk to.',
 };
 
 /** `agent`: what people may talk to. */
 export function createAgentCommands(cli: Cli): Command {
-  const noun = new Command('agent').description('See the agents of the server.');
-  return noun.addCommand(
-    new Command('list')
-      .description('List the agents that people may talk to.')
-      .action(async (_, self: Command) => {
-        const { api, output } = workOf<GlobalOptions>(cli, self);
-        const { agents, defaultAgent } = await api.get<ConfigReply>('/api/config');
-        const list = agents.map((name) => ({ name, isDefault: name === defaultAgent }));
-        await output.list(AGENTS, list);
-      }),
-  );
+  return new Command('agent')
+    .description('See, pause and resume the agents of the server.')
+    .addCommand(createListCommand(cli))
+    .addCommand(createPauseCommand(cli, 'pause'))
+    .addCommand(createPauseCommand(cli, 'unpause'));
+}
+
+function createListCommand(cli: Cli): Command {
+  return new Command('list')
+    .description('List the agents that people may talk to, and those that are paused.')
+    .action(async (_, self: Command) => {
+      const { api, output } = workOf<GlobalOptions>(cli, self);
+      await output.list(AGENTS, await readAgents(api));
+    });
+}
+
+/** Without a role a person sees the names only. */
+async function readAgents(api: ApiClient): Promise<Agent[]> {
+  try {
+    const { agents } = await api.get<OperatorAgents>('/api/operator/agents');
+    return agents.filter(({ isPublic, pauses }) => isPublic || pauses.length > 0);
+  } catch (error) {
+    if (!(error instanceof CliFailure) || error.exitCode !== EXIT.notAllowed) throw error;
+    const { agents, defaultAgent } = await api.get<ConfigReply>('/api/config');
+    return agents.map((name) => ({ name, isDefault: name === defaultAgent }));
+  }
+}
+
+const PAUSES = {
+  pause: {
+    summary: 'pause an agent',
+    description:
+      'Pause an agent: its runs continue, and new ones wait until it is resumed. run stop ends\n' +
+      'those that are active.',
+  },
+  unpause: {
+    summary: 'resume an agent',
+    description: 'Resume an agent: the runs that have waited start in their order, 20 a second.',
+  },
+};
+const RESULTS: Record<OperatorPauseReply['result'], string> = {
+  paused: 'is paused: new runs wait.',
+  already_paused: 'was paused before.',
+  resumed: 'is resumed.',
+  not_paused: 'was not paused.',
+};
+
+type PauseOptions = GlobalOptions & ReasonOption & { allTenants?: boolean };
+
+function createPauseCommand(cli: Cli, act: 'pause' | 'unpause'): Command {
+  return new Command(act)
+    .summary(PAUSES[act].summary)
+    .description(PAUSES[act].description)
+    .argument('<agent>', 'its name')
+    .option('--all-tenants', 'for all tenants, and users without one')
+    .addOption(reasonOption())
+    .action(async (agent: string, _, self: Command) => {
+      const { options, api, output } = workOf<PauseOptions>(cli, self);
+      const path = `/api/operator/agents/${encodeURIComponent(agent)}/${act}`;
+      const { allTenants: everywhere, reason } = options;
+      const reply = await api.post<OperatorPauseReply>(path, { everywhere, reason });
+      await output.text(reply, () => `${agent} ${RESULTS[reply.result]}`);
+    });
+}
+
+function toPaused(
+  pauses: Agent['pauses'],
+  time: (at: number | undefined) => string,
+): string | undefined {
+  if (pauses === undefined || pauses.length === 0) return undefined;
+  return pauses
+    .map(({ everywhere, at, by, reason }) =>
+      [
+        time(at),
+        everywhere ? 'all tenants' : '',
+        by === undefined ? '' : `by ${by}`,
+        reason === undefined ? '' : `(${reason})`,
+      ]
+        .filter((part) => part !== '')
+        .join(' '),
+    )
+    .join(', ');
 }

@@ -13,6 +13,7 @@ import { ownerUsageCases } from './documents/owner-usage.js';
 import { usageCases } from './documents/usage.js';
 import { workerLeaseCases } from './documents/leases.js';
 import { waitingSessionCases } from './documents/waiting-sessions.js';
+import { pauseCases } from './documents/pauses.js';
 import { pendingCallCases } from './documents/pending-calls.js';
 import { runCases } from './documents/runs.js';
 import { concurrentChangeCases } from './documents/concurrent-changes.js';
@@ -135,6 +136,7 @@ const DOCUMENTS = [
   ownerReservationCases,
   workerLeaseCases,
   auditCases,
+  pauseCases,
 ];
 
 /**

@@ -6,6 +6,7 @@ import type { Due } from './due.js';
 import type { Erasures } from './erasures.js';
 import type { Leases } from './leases.js';
 import type { Owners } from './owners.js';
+import type { Pauses } from './pauses.js';
 import type { Queue } from './queue.js';
 import type { Runs } from './runs.js';
 import type { Sessions } from './sessions.js';
@@ -37,6 +38,8 @@ export interface Store {
   /** Without tallies nothing is counted for operators. */
   tallies?: Tallies;
   usage: Usage;
+  /** Without pauses no agent can be paused. */
+  pauses?: Pauses;
   /** Without leases a dead worker is noticed by the time-out of Temporal's heartbeats. */
   leases?: Leases;
 }

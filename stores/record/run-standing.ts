@@ -9,17 +9,22 @@ export interface RunStanding {
   error?: RunError;
   /** It has written nothing for long. */
   stalled?: true;
-  /** The model's provider fails and is asked again automatically. */
-  waitingFor?: 'provider';
+  /**
+   * The model's provider fails and is asked again automatically, or the agent is paused and the run
+   * starts when it is resumed.
+   */
+  waitingFor?: 'provider' | 'agent';
 }
 
-export function toRunStanding(record: SessionRecord, now: number): RunStanding {
+/** @param isHeld the run is not started because its agent is paused */
+export function toRunStanding(record: SessionRecord, now: number, isHeld = false): RunStanding {
   const { runId, status, error, waitsUntil = 0 } = record;
   return {
     runId,
     status,
     ...(error !== undefined && { error }),
-    ...(isStalled(record, now) && { stalled: true }),
+    ...(!isHeld && isStalled(record, now) && { stalled: true }),
     ...(waitsUntil > now && { waitingFor: 'provider' }),
+    ...(isHeld && { waitingFor: 'agent' }),
   };
 }

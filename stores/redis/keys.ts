@@ -71,6 +71,8 @@ export interface KeySpace {
   outbox: (sessionId: string) => string;
   /** Erasures of a conversation that are not complete, in its slot. */
   gone: (sessionId: string) => string;
+  /** Paused agents of a fleet, the lists of held runs by name, and each of those lists; in one slot. */
+  pauses: (fleet: string) => { paused: string; lists: string; held: (name: string) => string };
   /** The audit trail of a tenant, or of all users without one, in one slot. */
   audit: (tenant: string) => AuditKeys;
 }
@@ -158,6 +160,10 @@ export function createKeySpace(prefix: string = DEFAULT_PREFIX): KeySpace {
     ownersIndex: `${prefix}:owners`,
     gone: (sessionId) => `${shared(sessionId)}gone`,
     outbox: (sessionId) => `${shared(sessionId)}audit`,
+    pauses: (fleet) => {
+      const tag = `${prefix}:pauses:{${toKeyPart(fleet)}}`;
+      return { paused: tag, lists: `${tag}:lists`, held: (name) => `${tag}:held:${name}` };
+    },
     audit: (tenant) => {
       const tag = `${prefix}:audit:{t:${toKeyPart(tenant)}}`;
       return {

@@ -28,6 +28,7 @@ import {
 import { createErasures } from './erasures.js';
 import { createLeases } from './leases.js';
 import { createOwners } from './owners.js';
+import { createPauses } from './pauses.js';
 import { createSessionReads } from './session-reads.js';
 import { createSessionViews } from './session-views.js';
 import { settleRequest } from './settle-request.js';
@@ -90,6 +91,7 @@ export function createRedisSessionStore(context: RedisContext): Store {
     erasures: createErasures(context, { waiting, owners, read: reads.readRecord }),
     tallies: createTallies(context),
     usage: createUsage(context),
+    pauses: createPauses(context),
     leases: createLeases(context, context.leaseThread),
   };
 }

@@ -102,6 +102,7 @@ async function ask(
     .replace(':sessionId', about)
     .replace(':toolCallId', 'c1')
     .replace(':batchId', 'b-1')
+    .replace(':agent', 'tester')
     .replace(':runId', encodeURIComponent(run));
   const response = await fetch(api.url + path, {
     method: route.method.toUpperCase(),
@@ -124,6 +125,7 @@ const NEEDS: Record<string, Role> = {
   readTenantSession: 'viewer',
   ...{ startBatch: 'operator', listBatches: 'viewer', getBatch: 'viewer', abortBatch: 'operator' },
   ...{ answerTenantCall: 'approver', extendTenantDeadline: 'approver' },
+  ...{ listAgents: 'viewer', pauseAgent: 'operator', unpauseAgent: 'operator' },
   ...{ stopRun: 'operator', resumeRun: 'operator', retryRun: 'operator' },
 };
 const RANK = ['', 'viewer', 'approver', 'operator'];

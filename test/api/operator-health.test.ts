@@ -17,6 +17,7 @@ const FACTS: HealthFacts = {
   sweptMs: 0,
   counts: {},
   waiting: { count: 0, oldestMs: undefined },
+  paused: { agents: [], held: 0 },
 };
 
 /** The reply to this caller; without one there are no accounts. */

@@ -49,6 +49,9 @@ export const ASKED_BY_OPERATORS: Record<string, Asked> = {
   readTenantSession: {},
   startBatch: { body: { act: 'stop', filter: { agent: 'tester' } } },
   listBatches: {},
+  listAgents: {},
+  pauseAgent: { body: {} },
+  unpauseAgent: { body: {} },
   getBatch: {},
   abortBatch: {},
 };

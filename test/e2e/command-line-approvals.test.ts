@@ -82,7 +82,9 @@ it('session shows and erases a conversation', async () => {
 
 it('agent list names the agents that people may talk to', async () => {
   const agents = await read<object[]>('agent', 'list');
-  expect(agents).toContainEqual({ name: 'support', isDefault: true });
+  expect(agents).toContainEqual(
+    expect.objectContaining({ name: 'support', isDefault: true, pauses: [], held: 0 }),
+  );
 });
 
 it('audit lists acts with the way they came, and verifies the trail', async () => {

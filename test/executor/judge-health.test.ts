@@ -16,6 +16,7 @@ const WELL: HealthFacts = {
   sweptMs: 3_000,
   counts: { 'run:completed': 40, 'model:ok': 90, 'tool:ok': 12 },
   waiting: { count: 0, oldestMs: undefined },
+  paused: { agents: [], held: 0 },
 };
 
 type Part = 'flow' | 'execution' | 'liveness' | 'people';
@@ -49,6 +50,13 @@ const TABLE: [
     'flow',
     'warn',
     /^7 tasks wait for a worker, the oldest for 45 s\.$/,
+  ],
+  [
+    'an agent is paused',
+    { paused: { agents: ['lab', 'support'], held: 12 } },
+    'flow',
+    'warn',
+    /^Paused: lab, support; 12 runs wait/,
   ],
   [
     'a short backlog is normal',

@@ -1,0 +1,109 @@
+import type { HeldRun, Pause, PauseScope, Pauses } from '../contract/pauses.js';
+import type { RedisContext } from './context.js';
+import { callRedis } from './errors.js';
+import { parseStored } from './stored-json.js';
+
+type Context = Pick<RedisContext, 'redis' | 'keys'>;
+
+/** A list of held runs: those of one agent in one tenant. */
+type ListName = Pick<HeldRun, 'agent' | 'tenant'>;
+
+/** The pauses of one fleet, in one slot: what is held is read beside what is paused. */
+export function createPauses({ redis, keys }: Context, fleet = ''): Pauses {
+  const at = keys.pauses(fleet);
+
+  async function isPaused({ agent, tenant }: ListName): Promise<boolean> {
+    const fields = [
+      fieldOf({ agent, everywhere: true }),
+      fieldOf({ agent, tenant, everywhere: false }),
+    ];
+    const found = await callRedis(redis.hmget(at.paused, ...fields));
+    return found.some((each) => each !== null);
+  }
+
+  async function lists(): Promise<{ of: ListName; key: string }[]> {
+    const names = await callRedis(redis.hkeys(at.lists));
+    return names.map((name) => ({ of: parseName(name), key: at.held(name) }));
+  }
+
+  return {
+    of: (other) => createPauses({ redis, keys }, other),
+    set: async ({ agent, tenant, everywhere, ...about }) => {
+      const field = fieldOf({ agent, tenant, everywhere });
+      return (await callRedis(redis.hsetnx(at.paused, field, JSON.stringify(about)))) === 1;
+    },
+    clear: async (scope) => (await callRedis(redis.hdel(at.paused, fieldOf(scope)))) === 1,
+    list: async () => {
+      const found = await callRedis(redis.hgetall(at.paused));
+      return Object.entries(found).map(([field, about]) => ({
+        ...parseField(field),
+        ...(parseStored(about, 'pause') as Omit<Pause, keyof PauseScope>),
+      }));
+    },
+    hold: async ({ runId, startedAt, ...of }) => {
+      if (!(await isPaused(of))) return false;
+      const name = nameOf(of);
+      await callRedis(redis.zadd(at.held(name), 'NX', startedAt, runId));
+      await callRedis(redis.hset(at.lists, name, '1'));
+      return true;
+    },
+    isHeld: async ({ runId, ...of }) =>
+      (await callRedis(redis.zscore(at.held(nameOf(of)), runId))) !== null,
+    released: async (most) => {
+      const found: HeldRun[] = [];
+      for (const { of, key } of await lists()) {
+        if (await isPaused(of)) continue;
+        const page = ['-inf', '+inf', 'WITHSCORES', 'LIMIT', 0, most] as const;
+        const oldest = await callRedis(redis.zrangebyscore(key, ...page));
+        for (let n = 0; n < oldest.length; n += 2) {
+          found.push({ ...of, runId: oldest[n] ?? '', startedAt: Number(oldest[n + 1]) });
+        }
+      }
+      return found.sort((a, b) => a.startedAt - b.startedAt).slice(0, most);
+    },
+    drop: async ({ runId, ...of }) => {
+      const name = nameOf(of);
+      const key = at.held(name);
+      await callRedis(redis.zrem(key, runId));
+      if ((await callRedis(redis.zcard(key))) > 0) return;
+      await callRedis(redis.hdel(at.lists, name));
+      // One that was held in between would be forgotten.
+      if ((await callRedis(redis.zcard(key))) > 0) await callRedis(redis.hset(at.lists, name, '1'));
+    },
+    held: async () => {
+      const counted = (await lists()).map(async ({ of, key }) => ({
+        ...of,
+        count: await callRedis(redis.zcard(key)),
+      }));
+      return (await Promise.all(counted)).filter(({ count }) => count > 0);
+    },
+  };
+}
+
+const EVERYWHERE = '*';
+
+/** `*:<agent>`, or `t<tenant>:<agent>`. */
+function fieldOf({ agent, tenant, everywhere }: PauseScope): string {
+  return everywhere ? `${EVERYWHERE}:${toPart(agent)}` : nameOf({ agent, tenant });
+}
+
+function parseField(field: string): PauseScope {
+  const [whose = '', agent = ''] = field.split(':');
+  if (whose === EVERYWHERE) return { agent: decodeURIComponent(agent), everywhere: true };
+  return { ...parseName(field), everywhere: false };
+}
+
+function nameOf({ agent, tenant = '' }: ListName): string {
+  return `t${toPart(tenant)}:${toPart(agent)}`;
+}
+
+function parseName(name: string): ListName {
+  const [whose = '', agent = ''] = name.split(':');
+  const tenant = decodeURIComponent(whose.slice(1));
+  return { agent: decodeURIComponent(agent), ...(tenant !== '' && { tenant }) };
+}
+
+/** Lone surrogates cannot be encoded. */
+function toPart(name: string): string {
+  return encodeURIComponent(name.toWellFormed());
+}

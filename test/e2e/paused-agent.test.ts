@@ -1,0 +1,117 @@
+import { describe, expect, it } from '@jest/globals';
+import type { OperatorAgent } from '../../protocol/operator-agents.js';
+import type { OperatorRun } from '../../protocol/operator.js';
+import { dueShardOf } from '../../stores/record/due-shards.js';
+import { createKeySpace } from '../../stores/redis/keys.js';
+import { CLIENTS, loadChat, loadSnapshot, openChat, toScript } from '../support/chat-client.js';
+import { useCommandLine } from '../support/command-line.js';
+import { ask, runLab, sessionOf } from '../support/lab-run.js';
+import { newSessionId, useProduct } from '../support/product.js';
+import { postMessage } from '../support/sse-reader.js';
+import { until } from '../support/until.js';
+
+const product = useProduct({ env: { MAX_REQUESTS_PER_MINUTE: '0', MAX_OPEN_STREAMS: '0' } });
+const { helix, read } = useCommandLine(product);
+
+const lab = async (): Promise<OperatorAgent | undefined> =>
+  (await read<OperatorAgent[]>('agent', 'list')).find(({ name }) => name === 'lab');
+
+const isHeld = async (sessionId: string): Promise<boolean> => {
+  const { run } = await loadSnapshot(product.url, sessionId);
+  return run.status === 'starting' && run.waitingFor === 'agent';
+};
+
+/** Runs that Temporal knows, the first to start first. */
+const started = async (): Promise<string[]> => {
+  const runs = await read<OperatorRun[]>('run', 'list', '--limit', '500', '--agent', 'lab');
+  return runs.sort((a, b) => a.startedAt - b.startedAt).map(({ runId }) => sessionOf(runId));
+};
+
+describe('a paused agent', () => {
+  it.each(CLIENTS)('%s waits in its one response, and gets the reply when the agent is resumed', async (_, library) => {
+    const waiting = await runLab(product, [ask('charge', { amount: 5 }), { say: 'paid' }]);
+    const pause = ['agent', 'pause', 'lab', '--reason', 'a storm'];
+    expect((await helix(pause)).stdout).toContain('is paused');
+    expect((await helix(pause)).stdout).toContain('was paused before');
+    const { url } = product;
+    const sessionId = newSessionId();
+    const client = openChat(library, { url, sessionId });
+    const sent = client.chat.sendMessage(toScript({ say: 'Here I am.' }));
+    await until('the run is held', () => isHeld(sessionId).catch(() => false));
+    expect(client.chat.status).toBe('submitted');
+    expect(await lab()).toMatchObject({
+      pauses: [{ everywhere: false, by: 'anonymous', reason: 'a storm' }],
+      held: 1,
+    });
+    const metrics = await (await fetch(`${url}/metrics`)).text();
+    expect(metrics).toContain('helix_held_runs{agent="lab"} 1');
+    expect(metrics).toContain('helix_paused_agents{agent="lab"} 1');
+    const health = await helix(['report', 'health']);
+    expect(health.stdout).toContain('agent unpause lab');
+    // What has begun continues.
+    await helix(['approval', 'approve', `${sessionOf(waiting)}::c1`]);
+    expect((await helix(['run', 'watch', waiting, '--timeout', '30s'])).code).toBe(0);
+    // Another agent works.
+    const other = await postMessage(url, newSessionId(), { id: 'u1', text: 'hello' }, { query: '?agent=support' });
+    expect(await other.done).toBe('ended');
+    expect(await isHeld(sessionId)).toBe(true);
+
+    expect((await helix(['agent', 'unpause', 'lab'])).stdout).toContain('is resumed');
+    await sent;
+    expect(client.reply()).toBe('Here I am.');
+    expect([client.posts(), client.errors]).toEqual([1, []]);
+    expect(await lab()).toMatchObject({ pauses: [], held: 0 });
+  });
+
+  it('outlasts API and worker; then what waited starts in its order, and a stopped run does not', async () => {
+    expect((await helix(['agent', 'pause', 'lab', '--all-tenants'])).code).toBe(0);
+    const { url } = product;
+    const ids: string[] = [];
+    for (let n = 0; n < 25; n += 1) {
+      const sessionId = newSessionId();
+      ids.push(sessionId);
+      const text = toScript({ say: `reply ${String(n)}` }).text;
+      await postMessage(url, sessionId, { id: 'u1', text }, { query: '?agent=lab' });
+      await until('it is held', () => isHeld(sessionId).catch(() => false));
+    }
+    await product.kill9Api();
+    await product.kill9Worker();
+    await Promise.all([product.startApi(), product.startWorker()]);
+    const [first = '', stopped = ''] = ids;
+    await until('it is ready', product.isReady);
+    await fetch(`${url}/api/chat/${stopped}/stop`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: '{}',
+    });
+    const keys = createKeySpace();
+    const dueIn = async (id: string): Promise<number> => {
+      const { urgent } = keys.due(`default/${product.taskQueue}`, dueShardOf(id));
+      return Number(await product.redis.zscore(urgent, id)) - Date.now();
+    };
+    await until('the sweeper has left it alone', async () => (await dueIn(first)) > 20_000);
+    expect((await started()).filter((id) => ids.includes(id))).toEqual([]);
+    expect(await lab()).toMatchObject({ pauses: [{ everywhere: true }], held: 25 });
+
+    const [, library] = CLIENTS[1] ?? CLIENTS[0] ?? [];
+    if (library === undefined) throw new Error('no client');
+    const page = await loadChat(library, { url, sessionId: first });
+    expect(page.snapshot.run).toMatchObject({ status: 'starting', waitingFor: 'agent' });
+    // Of one tenant it is not paused.
+    expect((await helix(['agent', 'unpause', 'lab'])).stdout).toContain('was not paused');
+    expect((await helix(['agent', 'unpause', 'lab', '--all-tenants'])).code).toBe(0);
+    await page.resumed;
+    expect(page.client.reply()).toBe('reply 0');
+    const rest = ids.filter((id) => id !== stopped);
+    const order = await until('all are listed', async () => {
+      const listed = (await started()).filter((id) => ids.includes(id));
+      return listed.length === rest.length && listed;
+    });
+    expect(order).toEqual(rest);
+    for (const id of rest) {
+      await until('it has ended', async () => (await loadSnapshot(url, id)).status === 'ended');
+    }
+    expect((await loadSnapshot(url, stopped)).run.status).toBe('interrupted');
+    expect(await lab()).toMatchObject({ pauses: [], held: 0 });
+  }, 120_000);
+});
