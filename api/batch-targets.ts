@@ -8,7 +8,13 @@ import {
 import type { OperatorBatchBody, OperatorBatchPlan } from '../protocol/batch.js';
 import type { BatchAct, BatchItem, BatchProblem } from '../protocol/batch-run.js';
 import { HelixError } from '../protocol/errors.js';
-import { formatApprovalId, isStreamId, rootOf, sessionOfRun, toShownSessionId } from '../protocol/ids.js';
+import {
+  formatApprovalId,
+  isStreamId,
+  rootOf,
+  sessionOfRun,
+  toShownSessionId,
+} from '../protocol/ids.js';
 import { LIMITS } from '../protocol/limits.js';
 import { isTerminal, type RunStatus } from '../protocol/run.js';
 import type { SessionCalls, SessionRecord } from '../stores/contract/sessions.js';
@@ -124,7 +130,11 @@ async function judge(
     return Promise.all(
       calls.map(async (spec) => ({
         item: [spec.runId, spec.toolCallId] as const,
-        shown: { ...toShown(record, spec.runId), toolCallId: spec.toolCallId, toolName: spec.toolName },
+        shown: {
+          ...toShown(record, spec.runId),
+          toolCallId: spec.toolCallId,
+          toolName: spec.toolName,
+        },
         refused: (await mayDecide(deps, caller, record, spec)) ? undefined : 'not_allowed',
       })),
     );

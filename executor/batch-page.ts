@@ -1,4 +1,3 @@
-import { createHash } from 'node:crypto';
 import type { BatchItem, BatchPageRef, BatchPart, BatchProblem } from '../protocol/batch-run.js';
 import { HelixError } from '../protocol/errors.js';
 import { formatApprovalId, rootOf, sessionOfRun, toShownSessionId } from '../protocol/ids.js';
@@ -25,7 +24,6 @@ export interface PageWatch {
 type Outcome = 'done' | 'skipped' | { refused: string };
 
 const AT_ONCE = 8;
-const NONCE_CHARS = 12;
 
 /** Refusals that mean that others were faster, or that the conversation was erased. */
 const NOTHING_TO_DO = new Set([
@@ -56,7 +54,7 @@ export function createBatchPage({
       return stop.kind === 'nothing' ? 'skipped' : 'done';
     }
     if (act === 'retry') {
-      await runs.retry({ sessionId, runId, nonce: nonceOf(actId), reason, by, ...how });
+      await runs.retry({ sessionId, runId, reason, by, ...how });
       return 'done';
     }
     const result = await runs.submitToolResult(
@@ -146,11 +144,6 @@ function outcomeOf(code: string): Outcome {
 
 function targetOf([runId, toolCallId]: BatchItem): string {
   return toolCallId === undefined ? runId : formatApprovalId(runId, toolCallId);
-}
-
-/** The new run of a retry: the same one in every attempt. */
-function nonceOf(actId: string): string {
-  return createHash('sha256').update(actId).digest('hex').slice(0, NONCE_CHARS);
 }
 
 function toResponder({ userId, tenantId, roles, isEveryone }: BatchPageRef['actor']): Responder {

@@ -116,12 +116,12 @@ export function createReruns(deps: RerunDeps): Pick<Runs, 'resume' | 'retry' | '
     { sessionId, checkpointId, messageId, messages, action = 'retry', ...input }: Rewinding,
     { runId, tenant }: SessionRecord,
   ): Promise<RunRecord> {
-    const { by, roles, via, actId, reason, nonce = newNonce() } = input;
+    const { by, roles, via, actId, reason } = input;
     await store.due.note(sessionId, FIRST_SWEEP_MS);
     const result = await store.runs.rewind({
       sessionId,
       runId,
-      nonce,
+      nonce: newNonce(),
       by,
       now: Date.now(),
       act: toAct(action, { by, roles, via, actId }, { reason }),

@@ -126,8 +126,6 @@ export interface RetryInput extends Omit<Actor, 'by'> {
   messages?: UserMessage[];
   /** The run that is repeated; refused if another one is the newest. Default: the newest. */
   runId?: string;
-  /** Random part of the new run's id: repeated with the same one, it is the same run. Default: a new one. */
-  nonce?: string;
   /** The caller, for the record. */
   by?: string;
   /** Why, for the audit trail. */

@@ -14,7 +14,7 @@ const BatchFilter = RunFilter.extend({
   tool: text.optional(),
 })
   .strict()
-  .refine((filter) => Object.values(filter).some((value) => value !== undefined), {
+  .refine((filter) => Object.keys(filter).length > 0, {
     message: 'an empty filter would match everything',
   });
 

@@ -20,7 +20,9 @@ export interface SnapshotDeps {
   stateStore: Pick<Store, 'sessions' | 'documents'>;
   streamManager: Pick<StreamManager, 'read'>;
   /** Settles overdue calls first; without it an expired question may still look open. */
-  executor?: { readonly runs: Pick<Runs, 'expireCalls'> & Partial<Pick<Runs, 'mayApprove' | 'pauses'>> };
+  executor?: {
+    readonly runs: Pick<Runs, 'expireCalls'> & Partial<Pick<Runs, 'mayApprove' | 'pauses'>>;
+  };
   /** As of `handleChatStream`. */
   authorize?: Authorize | undefined;
   /** False includes the message of an active turn unless the params decide otherwise. Default: true. */

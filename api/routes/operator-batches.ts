@@ -32,7 +32,10 @@ export const OPERATOR_BATCH_ROUTES: readonly Route[] = [
     body: OperatorBatchBody,
     headers: ['via'],
     replies: {
-      200: { description: 'A dry run, or nothing to do: what it would be.', content: { json: OperatorBatchPlan } },
+      200: {
+        description: 'A dry run, or nothing to do: what it would be.',
+        content: { json: OperatorBatchPlan },
+      },
       202: { description: 'The batch, which has begun.', ...BATCH },
     },
     refusals: ['not_allowed', 'invalid_query'],

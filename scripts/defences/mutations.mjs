@@ -7,6 +7,7 @@ import { audit } from './audit-mutations.mjs';
 import { authority } from './authority-mutations.mjs';
 import { bounds } from './bound-mutations.mjs';
 import { bridge } from './bridge-mutations.mjs';
+import { bulk } from './bulk-mutations.mjs';
 import { calls } from './call-mutations.mjs';
 import { checkOrder } from './check-order-mutations.mjs';
 import { commandLine } from './command-line-mutations.mjs';
@@ -71,6 +72,7 @@ export const mutations = [
   ...providers,
   ...remote,
   ...clients,
+  ...bulk,
   ...commandLine,
   ...hooks,
   ...upgrade,

@@ -20,9 +20,7 @@ async function crowd(size: number): Promise<string[]> {
   while (runs.length < size) {
     const some = Math.min(20, size - runs.length);
     const script = [ask('charge', { amount: 5 }), { say: 'well' }];
-    runs.push(
-      ...(await Promise.all(Array.from({ length: some }, () => runLab(product, script)))),
-    );
+    runs.push(...(await Promise.all(Array.from({ length: some }, () => runLab(product, script)))));
   }
   await until('all are listed', async () => {
     const { total } = await read<{ total: number }>('run', 'count', '-q', WAITING);

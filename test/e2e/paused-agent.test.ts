@@ -18,7 +18,7 @@ const lab = async (): Promise<OperatorAgent | undefined> =>
 
 const isHeld = async (sessionId: string): Promise<boolean> => {
   const { run } = await loadSnapshot(product.url, sessionId);
-  return run.status === 'starting' && run.waitingFor === 'agent';
+  return run?.status === 'starting' && run.waitingFor === 'agent';
 };
 
 /** Runs that Temporal knows, the first to start first. */
@@ -28,40 +28,44 @@ const started = async (): Promise<string[]> => {
 };
 
 describe('a paused agent', () => {
-  it.each(CLIENTS)('%s waits in its one response, and gets the reply when the agent is resumed', async (_, library) => {
-    const waiting = await runLab(product, [ask('charge', { amount: 5 }), { say: 'paid' }]);
-    const pause = ['agent', 'pause', 'lab', '--reason', 'a storm'];
-    expect((await helix(pause)).stdout).toContain('is paused');
-    expect((await helix(pause)).stdout).toContain('was paused before');
-    const { url } = product;
-    const sessionId = newSessionId();
-    const client = openChat(library, { url, sessionId });
-    const sent = client.chat.sendMessage(toScript({ say: 'Here I am.' }));
-    await until('the run is held', () => isHeld(sessionId).catch(() => false));
-    expect(client.chat.status).toBe('submitted');
-    expect(await lab()).toMatchObject({
-      pauses: [{ everywhere: false, by: 'anonymous', reason: 'a storm' }],
-      held: 1,
-    });
-    const metrics = await (await fetch(`${url}/metrics`)).text();
-    expect(metrics).toContain('helix_held_runs{agent="lab"} 1');
-    expect(metrics).toContain('helix_paused_agents{agent="lab"} 1');
-    const health = await helix(['report', 'health']);
-    expect(health.stdout).toContain('agent unpause lab');
-    // What has begun continues.
-    await helix(['approval', 'approve', `${sessionOf(waiting)}::c1`]);
-    expect((await helix(['run', 'watch', waiting, '--timeout', '30s'])).code).toBe(0);
-    // Another agent works.
-    const other = await postMessage(url, newSessionId(), { id: 'u1', text: 'hello' }, { query: '?agent=support' });
-    expect(await other.done).toBe('ended');
-    expect(await isHeld(sessionId)).toBe(true);
+  it.each(CLIENTS)(
+    '%s waits in its one response, and gets the reply when the agent is resumed',
+    async (_, library) => {
+      const waiting = await runLab(product, [ask('charge', { amount: 5 }), { say: 'paid' }]);
+      const pause = ['agent', 'pause', 'lab', '--reason', 'a storm'];
+      expect((await helix(pause)).stdout).toContain('is paused');
+      expect((await helix(pause)).stdout).toContain('was paused before');
+      const { url } = product;
+      const sessionId = newSessionId();
+      const client = openChat(library, { url, sessionId });
+      const sent = client.chat.sendMessage(toScript({ say: 'Here I am.' }));
+      await until('the run is held', () => isHeld(sessionId).catch(() => false));
+      expect(client.chat.status).toBe('submitted');
+      expect(await lab()).toMatchObject({
+        pauses: [{ everywhere: false, by: 'anonymous', reason: 'a storm' }],
+        held: 1,
+      });
+      const metrics = await (await fetch(`${url}/metrics`)).text();
+      expect(metrics).toContain('helix_held_runs{agent="lab"} 1');
+      expect(metrics).toContain('helix_paused_agents{agent="lab"} 1');
+      const health = await helix(['report', 'health']);
+      expect(health.stdout).toContain('agent unpause lab');
+      // What has begun continues.
+      await helix(['approval', 'approve', `${sessionOf(waiting)}::c1`]);
+      expect((await helix(['run', 'watch', waiting, '--timeout', '30s'])).code).toBe(0);
+      // Another agent works.
+      const other = openChat(library, { url, sessionId: newSessionId(), agent: 'support' });
+      await other.chat.sendMessage({ text: 'hello' });
+      expect(other.errors).toEqual([]);
+      expect(await isHeld(sessionId)).toBe(true);
 
-    expect((await helix(['agent', 'unpause', 'lab'])).stdout).toContain('is resumed');
-    await sent;
-    expect(client.reply()).toBe('Here I am.');
-    expect([client.posts(), client.errors]).toEqual([1, []]);
-    expect(await lab()).toMatchObject({ pauses: [], held: 0 });
-  });
+      expect((await helix(['agent', 'unpause', 'lab'])).stdout).toContain('is resumed');
+      await sent;
+      expect(client.reply()).toBe('Here I am.');
+      expect([client.posts(), client.errors]).toEqual([1, []]);
+      expect(await lab()).toMatchObject({ pauses: [], held: 0 });
+    },
+  );
 
   it('outlasts API and worker; then what waited starts in its order, and a stopped run does not', async () => {
     expect((await helix(['agent', 'pause', 'lab', '--all-tenants'])).code).toBe(0);
@@ -71,7 +75,7 @@ describe('a paused agent', () => {
       const sessionId = newSessionId();
       ids.push(sessionId);
       const text = toScript({ say: `reply ${String(n)}` }).text;
-      await postMessage(url, sessionId, { id: 'u1', text }, { query: '?agent=lab' });
+      await postMessage(url, sessionId, { id: 'u1', text });
       await until('it is held', () => isHeld(sessionId).catch(() => false));
     }
     await product.kill9Api();
@@ -111,7 +115,7 @@ describe('a paused agent', () => {
     for (const id of rest) {
       await until('it has ended', async () => (await loadSnapshot(url, id)).status === 'ended');
     }
-    expect((await loadSnapshot(url, stopped)).run.status).toBe('interrupted');
+    expect((await loadSnapshot(url, stopped)).run?.status).toBe('interrupted');
     expect(await lab()).toMatchObject({ pauses: [], held: 0 });
   }, 120_000);
 });

@@ -52,13 +52,13 @@ it.each(['deny', 'approve', 'stop', 'retry'] as const)(
     const { page, watch, ref, ids, entries, sessions, runs, store } = await crowd(12);
     if (act === 'retry') for (const { id } of sessions) await runs.stop(id, { mode: 'interrupt' });
     const items = act === 'stop' || act === 'retry' ? ids.map((id) => [id] as const) : calls(ids);
-    const before = (await entries()).length;
     const all = { tried: 12, done: 12, skipped: 0, failed: 0, problems: [] };
     expect(await page(ref(act, items), watch)).toEqual(all);
     const state = await Promise.all(sessions.map(({ id }) => store.sessions.read(id)));
     expect(await page(ref(act, items), watch)).toEqual(all);
     expect(await Promise.all(sessions.map(({ id }) => store.sessions.read(id)))).toEqual(state);
-    const made = (await entries()).slice(0, -before || undefined);
+    // The stops before the retries are not the batch's.
+    const made = (await entries()).filter(({ entry }) => entry.id.startsWith('b-1.'));
     expect(made.map(({ entry }) => entry.id).sort()).toEqual(
       ids.map((_, n) => `b-1.${String(n)}`).sort(),
     );

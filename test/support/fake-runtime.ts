@@ -135,6 +135,7 @@ export function createFakeRuntime(play: Play = () => Promise.resolve()): FakeRun
       audit: {
         relay: notPlayed,
         record: notPlayed,
+        knows: notPlayed,
         page: notPlayed,
         verify: notPlayed,
         forget: notPlayed,

@@ -27,13 +27,17 @@ export function createApproveCommand(cli: Cli): Command {
       parseText,
     )
     .addOption(reasonOption());
-  return addFilter(command).action(async (call: string | undefined, given: DecideOptions, self) => {
-    if (await decidedMany(cli, self, call, 'approve')) return;
-    const { reason } = given;
-    const input =
-      given.input === undefined ? undefined : await readJson('--input', given.input, cli.terminal);
-    await answer(cli, self, call ?? '', { approved: true, reason, input });
-  });
+  return addFilter(command).action(
+    async (call: string | undefined, given: DecideOptions, self: Command) => {
+      if (await decidedMany(cli, self, call, 'approve')) return;
+      const { reason } = given;
+      const input =
+        given.input === undefined
+          ? undefined
+          : await readJson('--input', given.input, cli.terminal);
+      await answer(cli, self, call ?? '', { approved: true, reason, input });
+    },
+  );
 }
 
 export function createDenyCommand(cli: Cli): Command {

@@ -1,0 +1,85 @@
+// The defences of batches and of paused agents; see mutations.mjs.
+const PAGE = 'test/executor/batch-page.test.ts';
+const PAUSES = 'test/executor/agent-pauses.test.ts';
+const ACCESS = 'test/api/operator-access.test.ts';
+const HELD = 'no run of a paused agent is started or given up, and all start in their order';
+
+export const bulk = [
+  {
+    defence: 'Batch: an attempt knows what an earlier one has done',
+    file: 'executor/batch-page.ts',
+    edits: [["return (await wasDone(ref, item, actId)) ? 'done' : outcome;", 'return outcome;']],
+    suite: PAGE,
+    test: 'a page that is repeated as a whole does each deny once, and counts it as done',
+  },
+  {
+    defence: 'Batch: an act that is repeated has one entry in the trail',
+    file: 'executor/batch-page.ts',
+    edits: [['const how = { roles, via, actId };', 'const how = { roles, via };']],
+    suite: PAGE,
+    test: 'a page that is repeated as a whole does each stop once, and counts it as done',
+  },
+  {
+    defence: 'Batch: a retry repeats the run that it names, and no newer one',
+    file: 'executor/reruns.ts',
+    edits: [
+      ['if (wanted !== undefined && wanted !== record.runId) throw staleRun(record.runId);', ''],
+    ],
+    suite: PAGE,
+    test: 'a page that is repeated as a whole does each retry once, and counts it as done',
+  },
+  {
+    defence: 'Batch: a cancel leaves alone what was not tried',
+    file: 'executor/batch-page.ts',
+    edits: [['if (wasAborted(signal)) {', 'if (wasAborted(signal) && part.tried < 0) {']],
+    suite: PAGE,
+    test: 'a page that is cancelled says how many of its first items it has tried',
+  },
+  {
+    defence: 'Batch: each act is permitted to the one who begins it',
+    file: 'api/batch-targets.ts',
+    edits: [
+      ["(await mayDecide(deps, caller, record, spec)) ? undefined : 'not_allowed'", 'undefined'],
+    ],
+    suite: ACCESS,
+    test: 'the rule of a host a batch leaves out what a single act would be refused, and names it',
+  },
+  {
+    defence: 'Pause: a run of a paused agent is not started',
+    file: 'executor/create-runs.ts',
+    edits: [
+      [
+        'if ((await pauses?.hold({ ...run, tenant })) !== true) await startRun(run, tenant);',
+        'await startRun(run, tenant);',
+      ],
+    ],
+    suite: PAUSES,
+    test: HELD,
+  },
+  {
+    defence: 'Pause: the sweeper leaves held runs alone',
+    file: 'executor/sweep-session.ts',
+    edits: [["record.status === 'starting' && (await deps.isHeld(record))", 'false']],
+    suite: PAUSES,
+    test: HELD,
+  },
+  {
+    defence: 'Pause: while Temporal is away a held run keeps its place',
+    file: 'executor/agent-pauses.ts',
+    edits: [["if (HelixError.isInstance(error) && error.code === 'unavailable') return;", '']],
+    suite: PAUSES,
+    test: HELD,
+  },
+  {
+    defence: 'Pause: of all tenants only by callers without one',
+    file: 'api/routes/operator-agents.ts',
+    edits: [
+      [
+        'if (body.everywhere && caller.tenantId !== undefined) {',
+        'if (body.everywhere && false) {',
+      ],
+    ],
+    suite: ACCESS,
+    test: 'an agent is paused over all tenants by callers without a tenant only',
+  },
+];

@@ -1,0 +1,109 @@
+import { expect, it } from '@jest/globals';
+import { AgentRegistry, defineAgent } from '../../agents/index.js';
+import { createRelease } from '../../executor/agent-pauses.js';
+import { createRuns } from '../../executor/create-runs.js';
+import { HelixError } from '../../protocol/errors.js';
+import { createMemoryStores } from '../../stores/memory/index.js';
+import { newSessionId, userMessage } from '../support/session-driver.js';
+
+const nothing = (): Promise<void> => Promise.resolve();
+const logger = { warn: () => undefined };
+
+/** Runs on stores in memory, and a Temporal that notes what was started. */
+function compose() {
+  const { store, streamManager } = createMemoryStores();
+  const started: string[] = [];
+  const temporal = { isAway: false };
+  const runs = createRuns({
+    ...{ store, streamManager, logger, searchAttributes: false, quotas: 'unlimited' },
+    agents: new AgentRegistry([
+      defineAgent({ name: 'guide', systemPrompt: '', llmConfig: { model: 'scripted' } }),
+    ]),
+    workflows: {
+      ...{ fleet: 'test', namespace: 'test', answer: nothing, stop: nothing },
+      start: async ({ sessionId }) => {
+        if (temporal.isAway) throw new HelixError('unavailable', 'away');
+        started.push(sessionId);
+      },
+      state: async () => 'unknown',
+      closedSince: async () => [],
+      erase: async () => ({ deleted: 0, unknown: [] }),
+    },
+    startWithinMs: -1,
+  });
+  const pauses = store.pauses?.of('test');
+  if (pauses === undefined || runs.pauses === undefined) throw new Error('there are no pauses');
+  const { startRun } = runs;
+  let holders = 0;
+  // Each look is another process's, after the lease of the one before.
+  const release = (): Promise<void> => {
+    holders += 1;
+    const due = { ...store.due, lease: () => Promise.resolve(true) };
+    const of = { sessions: store.sessions, due };
+    return createRelease({ pauses, store: of, startRun, holder: `w${String(holders)}`, logger })();
+  };
+  const begin = async (): Promise<string> => {
+    const sessionId = newSessionId();
+    await runs.execute({
+      ...{ sessionId, agent: 'guide', owner: 'ann' },
+      messages: [userMessage('u1')],
+    });
+    await runs.idle();
+    return sessionId;
+  };
+  return { store, runs, agents: runs.pauses, started, temporal, release, begin };
+}
+
+const REQUEST = { agent: 'guide', everywhere: false, by: 'olga', reason: 'a storm' };
+
+it('no run of a paused agent is started or given up, and all start in their order', async () => {
+  const { store, runs, agents, started, temporal, release, begin } = compose();
+  await agents.pause(REQUEST);
+  const ids: string[] = [];
+  let before = 0;
+  while (ids.length < 25) {
+    // Two of one millisecond have no order.
+    if (Date.now() > before) ids.push(await begin());
+    before = Date.now();
+  }
+  const [first = '', stopped = ''] = ids;
+  expect(await runs.sweepSession(first)).toEqual({ kind: 'active', againMs: 60_000 });
+  const record = await store.sessions.read(first);
+  expect(record?.status).toBe('starting');
+  expect(record !== undefined && (await agents.isHeld(record))).toBe(true);
+  await runs.stop(stopped, { mode: 'interrupt' });
+  await release();
+  expect(started).toEqual([]);
+
+  await agents.resume(REQUEST);
+  temporal.isAway = true;
+  await release();
+  // It is neither started out of its turn nor given up.
+  expect(await runs.sweepSession(first)).toEqual({ kind: 'active', againMs: 60_000 });
+  temporal.isAway = false;
+  await release();
+  const rest = ids.filter((id) => id !== stopped);
+  expect(started).toEqual(rest.slice(0, 19));
+  await release();
+  expect(started).toEqual(rest);
+  expect(await agents.held()).toEqual([]);
+  const { entries } = await store.audit.page(undefined, { limit: 10 });
+  const acts = entries.filter(({ entry }) => entry.action.endsWith('pause'));
+  expect(acts.map(({ entry }) => [entry.action, entry.detail])).toEqual([
+    ['unpause', { agent: 'guide', everywhere: false }],
+    ['pause', { agent: 'guide', everywhere: false }],
+  ]);
+});
+
+it('a run whose process died before it held it is held by the sweeper', async () => {
+  const { runs, agents, started, temporal, begin, release } = compose();
+  temporal.isAway = true;
+  const sessionId = await begin();
+  temporal.isAway = false;
+  await agents.pause(REQUEST);
+  expect(await runs.sweepSession(sessionId)).toEqual({ kind: 'active', againMs: 60_000 });
+  expect(started).toEqual([]);
+  await agents.resume(REQUEST);
+  await release();
+  expect(started).toEqual([sessionId]);
+});
