@@ -26,6 +26,8 @@ function compose() {
         started.push(sessionId);
       },
       state: async () => 'unknown',
+      look: async () => ({ state: 'unknown', started: [], children: [] }),
+      retry: nothing,
       closedSince: async () => [],
       erase: async () => ({ deleted: 0, unknown: [] }),
     },

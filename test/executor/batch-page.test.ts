@@ -22,6 +22,8 @@ async function crowd(size: number, approvers?: Approvers) {
     workflows: {
       ...{ fleet: 'test', namespace: 'test', start: nothing, answer: nothing, stop: nothing },
       state: async () => 'running',
+      look: async () => ({ state: 'running', started: [], children: [] }),
+      retry: nothing,
       closedSince: async () => [],
       erase: async () => ({ deleted: 0, unknown: [] }),
     },
