@@ -5,7 +5,7 @@ const only = (folder, allowed, comment, except = '^$') => ({
   severity: 'error',
   from: { path: `^${folder}/`, pathNot: except },
   to: {
-    path: '^(protocol|agents|workflows|activities|executor|stores|worker|ai-sdk|api|web|cli|config|examples|bench|test)/',
+    path: '^(protocol|agents|workflows|activities|executor|stores|tracing|worker|ai-sdk|api|web|cli|config|examples|bench|test)/',
     pathNot: `^(${[folder, ...allowed].join('|')})/`,
   },
 });
@@ -47,18 +47,26 @@ module.exports = {
         dependencyTypesNot: ['type-only'],
       },
     },
+    only('tracing', ['protocol'], 'The tracer knows nothing of runs.'),
+    {
+      name: 'traces-are-loaded-where-wanted',
+      comment: 'A process without a collector loads nothing of OpenTelemetry.',
+      severity: 'error',
+      from: { pathNot: '^(tracing|test|bench)/' },
+      to: { path: '^tracing/', dependencyTypesNot: ['type-only', 'dynamic-import'] },
+    },
     only('workflows', ['protocol'], 'Workflow code runs in a sandbox of its own.'),
     only('activities', ['protocol', 'agents', 'stores'], 'Activities use stores and agents.'),
     only('executor', ['protocol', 'agents', 'stores'], 'The executor starts and signals runs.'),
     only('ai-sdk', ['protocol', 'stores', 'executor'], 'The bridge knows the seams only.'),
     only(
       'api',
-      ['protocol', 'stores', 'executor', 'agents', 'ai-sdk', 'config', 'examples'],
+      ['protocol', 'stores', 'executor', 'agents', 'ai-sdk', 'config', 'tracing', 'examples'],
       'The API never runs agents.',
     ),
     only(
       'worker',
-      ['protocol', 'stores', 'executor', 'agents', 'activities', 'config', 'examples'],
+      ['protocol', 'stores', 'executor', 'agents', 'activities', 'config', 'tracing', 'examples'],
       'Workflows are loaded by path, never imported.',
       '^worker/main\\.ts$',
     ),
@@ -204,6 +212,7 @@ module.exports = {
     },
     packagesOf('react', 'react|react-dom|@ai-sdk/react', 'ai-sdk/react|web|examples/next'),
     packagesOf('redis', 'ioredis', 'stores/redis'),
+    packagesOf('tracing', '@opentelemetry/[^/]+', 'tracing'),
     packagesOf('command-line', 'commander|cli-table3', 'cli'),
     packagesOf('http', 'express|express-rate-limit|cors|helmet|jose|prom-client', 'api'),
     packagesOf(

@@ -1,8 +1,10 @@
 import type { AgentRegistry } from '../agents/registry.js';
 import type { RunMeter } from '../protocol/run-meter.js';
+import type { Tracer } from '../protocol/tracer.js';
 import type { StartNext } from '../stores/record/start-next.js';
 import type { Wake } from '../stores/contract/call-record.js';
 import type { Store } from '../stores/contract/store.js';
+import type { LegTraces } from '../stores/record/leg-traces.js';
 import type { Lease } from './lease.js';
 import type { SlotLimits } from './tool/fair-slots.js';
 import type { StreamManager } from '../stores/log/stream-manager.js';
@@ -35,5 +37,12 @@ export interface ActivityDeps {
   toolSlots?: SlotLimits;
   /** Counts what happens, except what the store reports (`meterChanges`). Default: nothing. */
   meter?: RunMeter;
+  /** Writes traces. Default: none. */
+  tracer?: Tracer;
   logger: ActivityLogger;
+}
+
+/** What `createActivities` adds. */
+export interface TracedDeps extends ActivityDeps {
+  traces?: LegTraces | undefined;
 }

@@ -8,7 +8,9 @@ import type {
 import { NO_METER } from '../protocol/run-meter.js';
 import { createAnswerActivities } from './answers.js';
 import { startNextAfterEnds } from '../stores/record/start-next.js';
+import { createLegTraces, type LegTraces, type RunOfWork } from '../stores/record/leg-traces.js';
 import { meterChanges } from '../stores/record/meter-changes.js';
+import { traceChanges } from '../stores/record/trace-changes.js';
 import { foldAfterChanges } from '../stores/record/fold-after-changes.js';
 import { relayAfterActs } from '../stores/record/relay-after-acts.js';
 import { asActivity } from './as-activity.js';
@@ -37,9 +39,12 @@ export function createActivities(
 ): RunActivities & ChildActivities & AnswerActivities {
   // Each activity that ends a run begins the next one.
   const { meter = NO_METER } = options;
-  const folding = foldAfterChanges(meterChanges(options.store, meter), options.logger);
+  const { tracer } = options;
+  const traces = tracer && createLegTraces(options.store, tracer);
+  const traced = traceChanges(options.store, traces);
+  const folding = foldAfterChanges(meterChanges(traced, meter), options.logger);
   const store = relayAfterActs(folding, options.logger);
-  const deps = { ...options, store: startNextAfterEnds(store, options) };
+  const deps = { ...options, store: startNextAfterEnds(store, options), traces };
   const modelStep = createModelStep(deps);
   const toolCall = createToolCall(deps);
   const ends = createRunEnd(deps);
@@ -49,16 +54,26 @@ export function createActivities(
     modelStep: asActivity(
       deps,
       ({ step }: StepRef) => ({ step, sequence: 0, failures: 0 }),
-      modelStep,
+      inLeg(traces, modelStep),
     ),
-    leg: asActivity(deps, toLegProgress, leg),
+    leg: asActivity(deps, toLegProgress, inLeg(traces, leg)),
     toolCall: asActivity(
       deps,
       ({ toolCallId }: CallActivityRef) => ({ toolCallId }),
-      (ref, attempt) => toolCall(ref, attempt),
+      inLeg(traces, (ref, attempt) => toolCall(ref, attempt)),
     ),
-    settleChild: createSettleChild(deps),
-    ...ends,
+    settleChild: inLeg(traces, createSettleChild(deps)),
+    endRun: inLeg(traces, ends.endRun),
+    stopRun: ends.stopRun,
     ...createAnswerActivities(deps),
   };
+}
+
+/** Work on a run within the trace of its leg. */
+function inLeg<Ref extends RunOfWork, Rest extends unknown[], Result>(
+  traces: LegTraces | undefined,
+  work: (ref: Ref, ...rest: Rest) => Promise<Result>,
+): (ref: Ref, ...rest: Rest) => Promise<Result> {
+  if (traces === undefined) return work;
+  return (ref, ...rest) => traces.within(ref, () => work(ref, ...rest));
 }

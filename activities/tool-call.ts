@@ -10,11 +10,12 @@ import { callWriter, handOver, type Attempt } from './attempt.js';
 import { AttemptFailure, TOOL_RETRY } from './attempt-failure.js';
 import { cutOnStop } from './cut-on-stop.js';
 import { createChunkWriter } from './chunk-writer.js';
-import type { ActivityDeps } from './deps.js';
+import type { TracedDeps } from './deps.js';
 import { fenced } from './endings.js';
 import { openCallContext, toCallIdentity, type CallContext } from './tool/call-context.js';
 import { createFairSlots, type SlotLimits } from './tool/fair-slots.js';
 import { executeTool } from './tool/execute-tool.js';
+import { createToolSpan } from './tool/tool-span.js';
 import {
   toFailure,
   toGivenUp,
@@ -53,7 +54,7 @@ export type ToolCall = (
 ) => Promise<ToolCallOutcome>;
 
 /** One tool execution: Redis gives permission, the tool runs, its one result is settled. */
-export function createToolCall(deps: ActivityDeps): ToolCall {
+export function createToolCall(deps: TracedDeps): ToolCall {
   const { store, streamManager, logger, toolSlots = DEFAULT_TOOL_SLOTS } = deps;
   const slots = createFairSlots(toolSlots);
   const findOwner = createOwnerLookup(store.sessions);
@@ -155,33 +156,32 @@ export function createToolCall(deps: ActivityDeps): ToolCall {
     const shown = shownIn === undefined ? {} : { agentId: rootOf(ref.sessionId), step: shownIn };
     const signal = limited(attempt.signal, tool?.timeoutMs ?? permitted.limitMs);
     const beganMs = performance.now();
+    const { toolName } = start.call;
+    const { execution } = start;
+    const input = toInput(start);
+    const span = createToolSpan(deps.traces, ref, { toolName, input, execution });
     let opened: CallContext | undefined;
     let outcome: ToolOutcome;
     try {
-      const { execution } = start;
       if (permitted.found !== undefined) {
         outcome = permitted.found;
       } else if (ref.givenUp !== undefined) {
-        outcome = toGivenUp(start.call.toolName, ref.givenUp);
+        outcome = toGivenUp(toolName, ref.givenUp);
       } else if (agent === undefined || tool === undefined) {
-        outcome = toFailure(`There is no tool named "${start.call.toolName}".`, 'unknown_tool');
+        outcome = toFailure(`There is no tool named "${toolName}".`, 'unknown_tool');
       } else {
         const { state, call } = start;
         const given = { ref, agent, state, execution, attempt, abortSignal: signal, chunks };
         opened = openCallContext(deps, { ...given, call, shown });
-        outcome = await executeTool({
-          tool,
-          input: toInput(start),
-          number: execution,
-          attempt,
-          signal,
-          context: opened.context,
-          logger,
-        });
+        const { context } = opened;
+        const execute = (): Promise<ToolOutcome> =>
+          executeTool({ tool, input, number: execution, attempt, signal, context, logger });
+        outcome = await (span?.within(execute) ?? execute());
       }
     } catch (error) {
       if (tool !== undefined && isRetry(error)) {
         deps.meter?.({ kind: 'tool_retried', tool: tool.name });
+        span?.write({ error: TOOL_RETRY });
       }
       if (!(error instanceof StateError)) throw error;
       outcome = toFailure(error, error.code);
@@ -212,6 +212,7 @@ export function createToolCall(deps: ActivityDeps): ToolCall {
     if (settled.kind === 'stored') {
       const name = tool?.name ?? 'other';
       deps.meter?.({ kind: 'tool_executed', tool: name, seconds, code: error });
+      span?.write({ output: row.output, error });
     }
     return {
       kind: attempt.cutReason() === 'stop' ? 'stopped' : 'settled',

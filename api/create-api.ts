@@ -63,6 +63,12 @@ export function createApi(options: ApiOptions): Express {
   app.set('etag', false);
   app.set('trust proxy', deps.trustedProxies ?? false);
   app.use(createRequestObserver(metrics));
+  const { tracer } = deps;
+  if (tracer !== undefined) {
+    app.use((request, _response, next) => {
+      tracer.serve(request.get('traceparent'), next);
+    });
+  }
   app.use(createSecurityHeaders(), requireHost);
   const { hostNames = deps.authenticate === undefined ? [] : undefined } = deps;
   if (hostNames !== undefined) app.use(createDnsRebindingGuard(hostNames));

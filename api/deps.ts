@@ -5,6 +5,7 @@ import type { Runs } from '../executor/runs.js';
 import type { BusyPolicy } from '../protocol/busy.js';
 import type { HealthFacts } from '../protocol/health.js';
 import type { ReadinessReply } from '../protocol/replies.js';
+import type { Tracer } from '../protocol/tracer.js';
 import type { Store } from '../stores/contract/store.js';
 import type { StreamManager } from '../stores/log/stream-manager.js';
 import type { CrossOriginOptions } from './middleware/cross-origin.js';
@@ -55,6 +56,8 @@ export interface ApiSettings extends IdentityOptions, CrossOriginOptions {
   authorize?: Authorize | undefined;
   /** `createPayloadCodec(…)`: serves it to Temporal's UI. Default: there is no such route. */
   payloadCodec?: PayloadCodecOf | undefined;
+  /** Gives requests their traces, see `createTracing`. Default: none. */
+  tracer?: Tracer | undefined;
   /** Silence after which a stream gets a comment that keeps it open, ms. */
   keepAliveMs?: number | undefined;
 }

@@ -5,9 +5,10 @@ import closeWithGrace from 'close-with-grace';
 import { AgentRegistry } from '../agents/index.js';
 import { ConfigError, parseEnv, type Config } from '../config/env.js';
 import { readPayloadKeys } from '../config/payload-keys.js';
-import { createLogger, type Logger } from '../config/logger.js';
+import type { Logger } from '../config/logger.js';
 import { endWithParent, startProcess, untilReachable, withoutSecrets } from '../config/startup.js';
 import { readTemporal } from '../config/temporal.js';
+import { startLogging } from '../config/traces.js';
 import { createAgentExecutor } from '../executor/agent-executor.js';
 import { budgetsOfSettings } from '../executor/budgets.js';
 import { createPayloadCodec } from '../executor/payload-codec.js';
@@ -30,7 +31,11 @@ const STARTS_MS = 1_000;
 async function main(): Promise<void> {
   endWithParent(process);
   const config = parseEnv(process.env);
-  const logger = createLogger({ name: 'api', level: config.LOG_LEVEL });
+  const { logger, tracing } = await startLogging(
+    config,
+    () => import('../tracing/start-tracing.js'),
+    'api',
+  );
   const access = readAccess(config);
   const hasAccounts = access.authenticate !== undefined;
   const agents = await createAgents(config, hasAccounts);
@@ -71,6 +76,7 @@ async function main(): Promise<void> {
     quotas: readQuotas(config, { isOpen: access.allowUnauthenticated === true }),
     budgets: budgetsOfSettings(config),
     meter: allMeters(metrics.runs, tally.meter),
+    tracer: tracing?.tracer,
     logger,
   });
 
@@ -87,6 +93,7 @@ async function main(): Promise<void> {
     publicMetrics: config.METRICS_PORT === undefined,
     temporalUi: config.TEMPORAL_UI_URL,
     webRoot: existsSync(webRoot) ? webRoot : undefined,
+    tracer: tracing?.tracer,
     logger,
   });
   const server = await listen(app, config.PORT, config.HOST);
@@ -118,6 +125,7 @@ async function main(): Promise<void> {
     await withTimeout(STARTS_MS, tally.close()).catch(() => undefined);
     await redis.close();
     await connection.close();
+    await tracing?.close();
   });
 }
 

@@ -14,6 +14,7 @@ import { recovery } from './measures/recovery.js';
 import { snapshot } from './measures/snapshot.js';
 import { sseClients } from './measures/sse-clients.js';
 import { stepGap } from './measures/step-gap.js';
+import { stepGapTraced } from './measures/step-gap-traced.js';
 import { stopLatency } from './measures/stop-latency.js';
 import { transformer } from './measures/transformer.js';
 import { waitingMemory } from './measures/waiting-memory.js';
@@ -31,6 +32,7 @@ const MEASUREMENTS: readonly Measurement[] = [
   chunkLatency,
   answerLatency,
   stepGap,
+  stepGapTraced,
   historySize,
   stopLatency,
   recovery,

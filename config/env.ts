@@ -16,6 +16,7 @@ export class ConfigError extends Error {
 const LOG_LEVELS = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'] as const;
 
 const text = z.string().min(1);
+const webUrl = z.url({ protocol: /^https?$/, error: 'must be an address that begins with http' });
 const url = z.url('must be a URL');
 /** The address of a page; paths are appended to it. */
 const pageUrl = url.transform((value) => value.replace(/\/+$/, ''));
@@ -184,6 +185,25 @@ const EnvSchema = z.object({
   /** How long the audit trail is kept; 0: forever. */
   AUDIT_TTL: seconds.default(0),
   LOG_LEVEL: z.enum(LOG_LEVELS).default('info'),
+  /** The collector that gets traces; one of the two. Without it no code of OpenTelemetry is loaded. */
+  OTEL_EXPORTER_OTLP_ENDPOINT: webUrl.optional(),
+  OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: webUrl.optional(),
+  OTEL_EXPORTER_OTLP_PROTOCOL: z.enum(['http/json'], 'must be http/json').optional(),
+  OTEL_EXPORTER_OTLP_TRACES_PROTOCOL: z.enum(['http/json'], 'must be http/json').optional(),
+  /** Turns traces off. */
+  OTEL_SDK_DISABLED: flag,
+  /** Whether traces hold what people, models and tools write. */
+  OTEL_INSTRUMENTATION_GENAI_CAPTURE_MESSAGE_CONTENT: flag,
+  /** `gen_ai_latest_experimental` among its items: names that are not released yet. */
+  OTEL_SEMCONV_STABILITY_OPT_IN: list.optional(),
+  /** How long spans wait before they are exported, ms. */
+  OTEL_BSP_SCHEDULE_DELAY: count.optional(),
+  /** A page that shows a trace, with `{traceId}`, `{runId}` or `{sessionId}` in it. */
+  TRACE_URL_TEMPLATE: text
+    .refine((value) => /\{(traceId|runId|sessionId)\}/.test(value) && URL.canParse(value), {
+      error: 'must be a URL with {traceId}, {runId} or {sessionId} in it',
+    })
+    .optional(),
   /** Public address of the chat page, for links from the Temporal UI. */
   PUBLIC_URL: pageUrl.optional(),
   OPENAI_API_KEY: text.optional(),

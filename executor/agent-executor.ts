@@ -10,6 +10,7 @@ import type { ToolAnswerInput } from '../protocol/answers.js';
 import { HelixError } from '../protocol/errors.js';
 import type { HealthFacts } from '../protocol/health.js';
 import type { RunMeter } from '../protocol/run-meter.js';
+import type { Tracer } from '../protocol/tracer.js';
 import { ANONYMOUS, isStoredSessionId } from '../protocol/ids.js';
 import { DEFAULT_TASK_QUEUE } from '../protocol/temporal-names.js';
 import type { CustomState } from '../stores/contract/custom-state.js';
@@ -157,6 +158,8 @@ interface ExecutorSettings {
   budgets?: Budgets;
   /** Counts what this process does to runs, see `RunEvent`. Default: nothing. */
   meter?: RunMeter;
+  /** Traces what this process does to runs, see `createTracing`. Default: none. */
+  tracer?: Tracer;
   /** Default: silence. */
   logger?: { warn: (fields: object, message: string) => void };
 }
@@ -191,7 +194,7 @@ export async function createAgentExecutor(
   const client = options.client ?? newClient(options);
   const { namespace } = client.options;
   const connection = client.connection as ExecutorConnection;
-  const workflows = createRunWorkflows(client, taskQueue, stores.store);
+  const workflows = createRunWorkflows(client, taskQueue, stores.store, options.tracer);
   const runs = createRuns({
     store: stores.store,
     streamManager: stores.streamManager,
@@ -199,11 +202,9 @@ export async function createAgentExecutor(
     ...{ runList: createRunList(client, taskQueue), batches: createBatches(client, taskQueue) },
     agents,
     searchAttributes: await registerSearchAttributes(connection, namespace, logger),
-    modelName: options.modelName,
-    sessionUrl: options.sessionUrl,
-    quotas: options.quotas,
-    budgets: options.budgets,
-    meter: options.meter,
+    ...{ modelName: options.modelName, sessionUrl: options.sessionUrl },
+    ...{ quotas: options.quotas, budgets: options.budgets },
+    ...{ meter: options.meter, tracer: options.tracer },
     logger,
   });
   const checks = createTemporalChecks(client, namespace, taskQueue);

@@ -3,6 +3,7 @@ import type { AgentRegistry } from '../agents/registry.js';
 import { NO_METER, type RunMeter } from '../protocol/run-meter.js';
 import { rootOf, toShownSessionId } from '../protocol/ids.js';
 import { LIMITS } from '../protocol/limits.js';
+import type { Tracer } from '../protocol/tracer.js';
 import {
   isTerminal,
   type Resumption,
@@ -19,7 +20,10 @@ import { toAct } from '../stores/record/acts.js';
 import { foldAfterChanges } from '../stores/record/fold-after-changes.js';
 import { relayAfterActs, type AuditLogger } from '../stores/record/relay-after-acts.js';
 import { forceEnd } from '../stores/record/force-end.js';
+import { legSpan } from '../stores/record/leg-spans.js';
+import { createLegTraces } from '../stores/record/leg-traces.js';
 import { meterChanges } from '../stores/record/meter-changes.js';
+import { traceChanges } from '../stores/record/trace-changes.js';
 import { startNextAfterEnds } from '../stores/record/start-next.js';
 import { createAgentPauses, toHeld } from './agent-pauses.js';
 import { createAnswerApi } from './answers.js';
@@ -64,13 +68,17 @@ export interface RunsDeps {
   budgets?: Budgets;
   /** Counts what happens to runs. Default: nothing. */
   meter?: RunMeter;
+  /** Writes traces of what this process does to runs. Default: none. */
+  tracer?: Tracer;
   logger: AuditLogger;
 }
 
 /** Starts, signals and stops runs. Redis is written first, so a lost signal loses nothing. */
 export function createRuns(deps: RunsDeps): Runs {
   const { streamManager, workflows, agents, meter = NO_METER, logger } = deps;
-  const bare = meterChanges({ ...deps.store, due: deps.store.due.of(workflows.fleet) }, meter);
+  const { tracer } = deps;
+  const traced = traceChanges(deps.store, tracer && createLegTraces(deps.store, tracer));
+  const bare = meterChanges({ ...traced, due: traced.due.of(workflows.fleet) }, meter);
   const folding = relayAfterActs(foldAfterChanges(bare, logger), logger);
   const store = reserveBeforeBegin(startNextAfterEnds(folding, { startNext, logger }), {
     quotasOf: createQuotasOf(deps.quotas),
@@ -95,7 +103,10 @@ export function createRuns(deps: RunsDeps): Runs {
     const owner = agents.isMade(agent) ? (await store.sessions.read(sessionId))?.owner : undefined;
     const definition = agents.resolve(agent, { sessionId, runId, userId: owner });
     const maxSteps = Math.min(resolveMaxSteps(definition), Number.MAX_SAFE_INTEGER);
-    const sessionUrl = deps.sessionUrl?.(toShownSessionId(sessionId));
+    const shownId = toShownSessionId(sessionId);
+    const sessionUrl = deps.sessionUrl?.(shownId);
+    const { trace } = legSpan({ runId, rootRunId: runId, number: 1 });
+    const traceUrl = tracer?.urlOf({ trace, runId, sessionId: shownId });
     const input: RunInput = {
       sessionId,
       runId,
@@ -108,10 +119,13 @@ export function createRuns(deps: RunsDeps): Runs {
       hasLeases: deps.store.leases !== undefined,
       model: deps.modelName,
       sessionUrl,
+      traceparent: tracer?.request(),
+      traceUrl,
       from,
     };
     const details = [`Session \`${sessionId}\``, `Run \`${runId}\``];
     if (sessionUrl !== undefined) details.push(`[Conversation](${sessionUrl})`);
+    if (traceUrl !== undefined) details.push(`[Trace](${traceUrl})`);
     try {
       await workflows.start(input, { details: details.join('\n\n'), tenant });
     } catch (error) {

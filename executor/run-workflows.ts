@@ -10,6 +10,7 @@ import { runOfWorkflow, workflowIdOf } from '../protocol/ids.js';
 import type { AnswerSignal, RunInput, StopSignal } from '../protocol/run.js';
 import { SIGNALS, WORKFLOW_TASK_TIMEOUT_MS, WORKFLOW_TYPE } from '../protocol/temporal-names.js';
 import { withTimeout } from '../protocol/time.js';
+import type { Tracer } from '../protocol/tracer.js';
 import type { Store } from '../stores/contract/store.js';
 import { eraseWorkflows, type ErasedWorkflows, type RunsOfSession } from './erase-workflows.js';
 import { toAttributes, type RunLabels } from './search-attributes.js';
@@ -57,6 +58,7 @@ export function createRunWorkflows(
   client: Client,
   taskQueue: string,
   { leases: all }: Pick<Store, 'leases'> = {},
+  tracer?: Pick<Tracer, 'request'>,
 ): RunWorkflows {
   const { namespace } = client.options;
   const leases = all?.of(namespace);
@@ -119,7 +121,10 @@ export function createRunWorkflows(
         bareUntil = Date.now() + BARE_MS;
       }
     },
-    answer: (runId, answer) => signal(runId, SIGNALS.answer, answer),
+    answer: (runId, answer) => {
+      const traceparent = tracer?.request();
+      return signal(runId, SIGNALS.answer, { ...answer, traceparent });
+    },
     stop: async (runId, stop) => {
       try {
         await signal(runId, SIGNALS.stop, stop);

@@ -37,8 +37,13 @@ export interface LostAttempt {
   progress?: unknown;
 }
 
+export interface TracedRef {
+  /** `traceparent` of the request that began the leg; absent without traces. */
+  traceparent?: string;
+}
+
 /** The interface between workflow and worker: ids and small summaries only, never a transcript. */
-export interface StepRef extends LeaseRef {
+export interface StepRef extends LeaseRef, TracedRef {
   sessionId: string;
   runId: string;
   agent: string;
@@ -57,7 +62,7 @@ export interface StepRef extends LeaseRef {
   depth?: number;
 }
 
-export interface CallActivityRef extends LeaseRef {
+export interface CallActivityRef extends LeaseRef, TracedRef {
   sessionId: string;
   runId: string;
   agent: string;
@@ -69,7 +74,7 @@ export interface CallActivityRef extends LeaseRef {
   givenUp?: 'timed_out' | 'failed';
 }
 
-export interface EndRef {
+export interface EndRef extends TracedRef {
   sessionId: string;
   runId: string;
   agent: string;
@@ -98,7 +103,8 @@ export interface ToolCallOutcome {
 export interface LegRef
   extends
     Pick<RunInput, 'sessionId' | 'runId' | 'agent' | 'turn' | 'maxSteps' | 'hasOutput' | 'parent'>,
-    LeaseRef {
+    LeaseRef,
+    TracedRef {
   progress: RunProgress;
   /** What comes first. */
   next: Extract<Next, { do: 'model' | 'calls' }>;

@@ -85,6 +85,9 @@ export interface RunInput {
   hasLeases?: boolean;
   /** Set on a sub-agent's run: the call that it answers. */
   parent?: ParentRef;
+  /** W3C `traceparent` of the request that began the run, and a page with the run's trace. */
+  traceparent?: string;
+  traceUrl?: string;
   /**
    * Progress at which this execution continues: an earlier run of the turn, or the same run
    * continued as new.
@@ -127,6 +130,8 @@ export interface RunProgress {
 export interface RunSummary {
   status: Exclude<TerminalStatus, 'failed'> | 'superseded';
   steps: number;
+  /** A page with the run's trace, where there is one. */
+  trace?: string;
 }
 
 /** How a call is carried out. */
@@ -239,6 +244,8 @@ export interface AnswerSignal {
   resume?: Resumption;
   /** Sequence at which the answer was stored. */
   sequence?: number;
+  /** W3C `traceparent` of the request that brought the answer. */
+  traceparent?: string | undefined;
 }
 
 /**

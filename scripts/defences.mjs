@@ -28,6 +28,7 @@ const COPIED = [
   'activities',
   'executor',
   'stores',
+  'tracing',
   'worker',
   'ai-sdk',
   'api',

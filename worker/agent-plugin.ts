@@ -21,6 +21,7 @@ import { createRuns } from '../executor/create-runs.js';
 import { registerSearchAttributes } from '../executor/search-attributes.js';
 import { allMeters } from '../protocol/run-meter.js';
 import { withTimeout } from '../protocol/time.js';
+import type { Tracer } from '../protocol/tracer.js';
 import type { Store } from '../stores/contract/store.js';
 import type { StreamManager } from '../stores/log/stream-manager.js';
 import { createTallyMeter } from '../stores/record/tally-meter.js';
@@ -72,6 +73,8 @@ export interface AgentPluginOptions {
   lease?: LeaseOptions | BegunLease;
   /** Counts what happens to runs. Default: the meter of Temporal's `Runtime`, see docs/operating.md. */
   meter?: MetricMeter;
+  /** Writes traces of runs, see `createTracing`. Default: none. */
+  tracer?: Tracer;
   /** Default: no logging. */
   logger?: WorkerLogger;
 }
@@ -156,6 +159,7 @@ export function createAgentPlugin(options: AgentPluginOptions): WorkerPlugin & B
       quotas: options.quotas,
       budgets: options.budgets,
       meter,
+      tracer: options.tracer,
       logger,
     });
     const store = { ...stores.store, due: stores.store.due.of(workflows.fleet) };
@@ -191,6 +195,7 @@ export function createAgentPlugin(options: AgentPluginOptions): WorkerPlugin & B
       toolSlots,
       lease,
       meter,
+      tracer: options.tracer,
       logger,
     });
     return { ...activities, ...batches };

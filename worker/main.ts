@@ -1,8 +1,9 @@
 import type { AgentRegistry } from '../agents/index.js';
 import { parseEnv, type Config } from '../config/env.js';
-import { createLogger, type Logger } from '../config/logger.js';
+import type { Logger } from '../config/logger.js';
 import { isLoopback } from '../config/loopback.js';
 import { endWithParent, startProcess } from '../config/startup.js';
+import { startLogging } from '../config/traces.js';
 import { readTemporal } from '../config/temporal.js';
 import { createRedisStores } from '../stores/redis/index.js';
 import { beginLease } from './lease/lease-worker.js';
@@ -12,7 +13,11 @@ async function main(): Promise<void> {
   endWithParent(process);
   const config = parseEnv(process.env);
   const temporal = readTemporal(process.env);
-  const logger = createLogger({ name: 'worker', level: config.LOG_LEVEL });
+  const { logger, tracing } = await startLogging(
+    config,
+    () => import('../tracing/start-tracing.js'),
+    'worker',
+  );
   const redis = createRedisStores({
     url: config.REDIS_URL,
     whenAway: 'wait',
@@ -43,11 +48,13 @@ async function main(): Promise<void> {
     try {
       await runWorker({
         ...{ config, temporal, logger, redis, lease, agents },
+        tracer: tracing?.tracer,
         serveMetrics: serveMetricsWith(logger),
         onReady: () => process.send?.('ready'),
       });
     } finally {
       close();
+      await tracing?.close();
     }
   } catch (error) {
     // A lease that lapses is taken for that of a worker that died.

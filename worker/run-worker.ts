@@ -8,6 +8,7 @@ import type { TemporalSettings } from '../config/temporal.js';
 import { budgetsOfSettings } from '../executor/budgets.js';
 import { createPayloadCodec } from '../executor/payload-codec.js';
 import { quotasOfSettings } from '../executor/quotas.js';
+import type { Tracer } from '../protocol/tracer.js';
 import type { AgentPluginOptions } from './agent-plugin.js';
 import { createAgentWorker } from './create-worker.js';
 import type { BegunLease } from './lease/lease-worker.js';
@@ -25,6 +26,7 @@ export interface WorkerProcess {
   };
   lease: BegunLease | undefined;
   agents: AgentRegistry;
+  tracer: Tracer | undefined;
   /** Serves what the SDK exports at an address, with the state of this process. */
   serveMetrics: (
     at: { host: string; port: number },
@@ -37,7 +39,7 @@ export interface WorkerProcess {
 
 /** Runs the worker of this process until it is asked to end. */
 export async function runWorker(begun: WorkerProcess): Promise<void> {
-  const { config, temporal, logger, redis, lease, agents, serveMetrics, onReady } = begun;
+  const { config, temporal, logger, redis, lease, agents, tracer, serveMetrics, onReady } = begun;
   const admin = config.WORKER_METRICS_PORT;
   const exporter = admin && (await freeLoopbackAddress());
   Runtime.install({
@@ -88,6 +90,7 @@ export async function runWorker(begun: WorkerProcess): Promise<void> {
       lease,
       ...(deploymentName !== undefined &&
         buildId !== undefined && { versioning: { deploymentName, buildId } }),
+      tracer,
       modelName: config.MODEL,
       ...(publicUrl !== undefined && {
         sessionUrl: (sessionId: string) => `${publicUrl}/?session=${sessionId}`,

@@ -175,7 +175,8 @@ export async function agentRun(input: RunInput): Promise<RunSummary> {
     outcome: StepOutcome | undefined,
   ): RunSummary {
     view.ended(status === 'superseded' ? 'interrupted' : status);
-    if (status !== 'failed') return { status, steps: state.carry.step };
+    const { traceUrl: trace } = input;
+    if (status !== 'failed') return { status, steps: state.carry.step, trace };
     const error = outcome?.kind === 'ended' ? outcome.error : state.error;
     throw ApplicationFailure.nonRetryable(
       error?.message ?? 'the run failed',

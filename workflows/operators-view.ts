@@ -149,6 +149,7 @@ export function describeRun(input: RunInput, state: AgentState, calls: readonly 
   }
   if (input.model !== undefined) lines.push(`Model: ${input.model}`);
   if (input.sessionUrl !== undefined) lines.push(`[Conversation](${input.sessionUrl})`);
+  if (input.traceUrl !== undefined) lines.push(`[Trace](${input.traceUrl})`);
   return lines.join('\n\n');
 }
 

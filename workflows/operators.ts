@@ -46,6 +46,8 @@ export function listenToOperators(state: RunState, view: OperatorsView): void {
     answerSignal,
     (signal) => {
       state.carry = takeAnswer(state.carry, signal);
+      const { traceparent } = (signal as AnswerSignal | null) ?? {};
+      if (typeof traceparent === 'string') state.traceparent = traceparent;
     },
     { description: 'An answer to a pending call was stored; resume when its batch is complete.' },
   );

@@ -17,6 +17,8 @@ export interface RunState {
   error?: RunError | undefined;
   /** True if the parent waits for a report of this run's end. */
   reportsEnd: boolean;
+  /** `traceparent` of the request that let the run continue, or began it. */
+  traceparent: string | undefined;
 }
 
 export function createRunState(input: RunInput): RunState {
@@ -27,11 +29,15 @@ export function createRunState(input: RunInput): RunState {
     recording: 0,
     endedChildren: new Set(),
     reportsEnd: false,
+    traceparent: input.traceparent,
   };
 }
 
 /** The fields that every activity of the run gets. */
-export function runRef({ input }: RunState): Pick<RunInput, 'sessionId' | 'runId' | 'agent'> {
+export function runRef({
+  input,
+  traceparent,
+}: RunState): Pick<RunInput, 'sessionId' | 'runId' | 'agent' | 'traceparent'> {
   const { sessionId, runId, agent } = input;
-  return { sessionId, runId, agent };
+  return { sessionId, runId, agent, traceparent };
 }

@@ -145,6 +145,7 @@ function toInput(parent: RunInput, child: ChildRef, toolCallId: string): RunInpu
     searchAttributes: parent.searchAttributes,
     model: parent.model,
     sessionUrl: parent.sessionUrl,
+    traceUrl: parent.traceUrl,
     hasOutput,
     activities,
     hasLeases: parent.hasLeases,

@@ -17,7 +17,7 @@ export interface AskedModel {
   reply: StepReply;
   chunks: ChunkWriter;
   /** Called with each part of the reply, before it is written. */
-  onPart?: () => void;
+  onPart?: (part: LanguageModelV4StreamPart) => void;
   /** Gives calls ids that are unique in the conversation, where the reply alone cannot. */
   takeCallId?: ((wanted: string) => Promise<string>) | undefined;
 }
@@ -67,7 +67,7 @@ async function stream(asked: AskedModel, silence: Silence): Promise<void> {
       const { done, value } = await reader.read();
       if (done) return;
       silence.heard();
-      asked.onPart?.();
+      asked.onPart?.(value);
       if (value.type === 'error') throw value.error;
       const callId = callIdOf(value);
       if (callId !== undefined && asked.takeCallId !== undefined) {

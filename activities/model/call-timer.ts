@@ -2,6 +2,20 @@ import type { UsedModel } from '../../protocol/run-meter.js';
 import type { RunUsage } from '../../stores/contract/runs.js';
 import type { ActivityDeps } from '../deps.js';
 
+/** A call of a model that is over, and whose usage the record has. */
+export interface TimedCall {
+  provider: string;
+  model: string;
+  /** ms since the epoch. */
+  beganAt: number;
+  ms: number;
+  /** Until the first part of the reply. */
+  firstMs: number | undefined;
+  /** How the provider failed. */
+  code: string | undefined;
+  usage: RunUsage | undefined;
+}
+
 /** Measures one call of a model. */
 export interface CallTimer {
   /** The model that is asked. */
@@ -14,7 +28,14 @@ export interface CallTimer {
   used: (usage: RunUsage | undefined) => void;
 }
 
-export function createCallTimer({ meter }: Pick<ActivityDeps, 'meter'>, agent: string): CallTimer {
+export function createCallTimer(
+  { meter }: Pick<ActivityDeps, 'meter'>,
+  agent: string,
+  report?: (call: TimedCall) => void,
+): CallTimer {
+  let beganAt = 0;
+  let ms: number | undefined;
+  let failure: string | undefined;
   let asked: UsedModel | undefined;
   let beganMs: number | undefined;
   let firstMs: number | undefined;
@@ -24,17 +45,27 @@ export function createCallTimer({ meter }: Pick<ActivityDeps, 'meter'>, agent: s
     },
     begins: () => {
       beganMs = performance.now();
+      if (report !== undefined) beganAt = Date.now();
     },
     onPart: () => {
       firstMs ??= performance.now();
     },
     ended: (code) => {
       if (asked === undefined || beganMs === undefined) return;
-      const seconds = (performance.now() - beganMs) / 1_000;
+      ms = performance.now() - beganMs;
+      failure = code;
+      const seconds = ms / 1_000;
       const firstSeconds = firstMs === undefined ? undefined : (firstMs - beganMs) / 1_000;
       meter?.({ kind: 'model_called', ...asked, seconds, firstSeconds, code });
     },
     used: (usage) => {
+      if (report !== undefined && asked !== undefined && beganMs !== undefined) {
+        const { provider, model } = asked;
+        const first = firstMs === undefined ? undefined : firstMs - beganMs;
+        // A call that was cut is over now.
+        const took = ms ?? performance.now() - beganMs;
+        report({ provider, model, beganAt, ms: took, firstMs: first, code: failure, usage });
+      }
       if (asked !== undefined && usage !== undefined) {
         meter?.({ kind: 'tokens_used', ...asked, usage });
       }

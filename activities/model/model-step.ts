@@ -3,7 +3,7 @@ import type { StepRef } from '../../protocol/activities.js';
 import type { StepOutcome } from '../../protocol/run.js';
 import { modelWriter, handOver, type Attempt } from '../attempt.js';
 import { cutOnStop } from '../cut-on-stop.js';
-import type { ActivityDeps } from '../deps.js';
+import type { TracedDeps } from '../deps.js';
 import { AttemptOver, createStepEndings, owned } from '../endings.js';
 import { loadState } from '../load-state.js';
 import { createRowsCache } from '../rows-cache.js';
@@ -19,7 +19,7 @@ export type ModelStep = (
 ) => Promise<StepOutcome>;
 
 /** One step: claims it, streams the model's reply into the log, and commits it. */
-export function createModelStep(deps: ActivityDeps): ModelStep {
+export function createModelStep(deps: TracedDeps): ModelStep {
   const { store, logger } = deps;
   const findAgent = createAgentLookup(deps.agents, createOwnerLookup(store.sessions));
   const rowsCache = createRowsCache(store.sessions);

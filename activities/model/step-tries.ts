@@ -11,7 +11,7 @@ import { addUsage } from '../../stores/record/run-usage.js';
 import type { Attempt } from '../attempt.js';
 import { AttemptCancelled, AttemptFailure } from '../attempt-failure.js';
 import { createChunkWriter, type ChunkWriter } from '../chunk-writer.js';
-import type { ActivityDeps } from '../deps.js';
+import type { TracedDeps } from '../deps.js';
 import { AttemptOver, owned } from '../endings.js';
 import type { LoadedState } from '../load-state.js';
 import { askModel } from './ask-model.js';
@@ -21,6 +21,7 @@ import { isCompletion, type TellAgent } from './finish-hooks.js';
 import { toLoggedError, toProviderFailure, type ProviderFailure } from './provider-failure.js';
 import { nextWait } from './retry-budget.js';
 import { createCallTimer, type CallTimer } from './call-timer.js';
+import { createChatSpan, writeLostAttempts, type ChatSpan } from './chat-span.js';
 import { hasReached } from './spending.js';
 import { isDone, STOP_CONDITION_FAILED } from './stop-conditions.js';
 import { createStepCommit } from './step-commit.js';
@@ -64,7 +65,7 @@ export interface ClaimedStep {
  * @throws AttemptOver
  */
 export function createStepTries(
-  deps: ActivityDeps,
+  deps: TracedDeps,
   tellAgent: TellAgent,
 ): (current: StepAttempt, step: ClaimedStep) => Promise<StepOutcome> {
   const { store, streamManager, logger } = deps;
@@ -90,6 +91,7 @@ export function createStepTries(
       },
       claim.sequence,
     );
+    writeLostAttempts(deps.traces, ref, attempt, claim.usage);
     let used = claim.usage;
     // When the first of the step's failures was, by this process's clock.
     let failingSince = claim.failures > 0 ? performance.now() - claim.failingForMs : undefined;
@@ -103,9 +105,10 @@ export function createStepTries(
         chunks.push([{ type: 'state_patch', ...base, timestamp: Date.now(), patches }]);
       }
       const hasDroppedCalls = claim.hasDroppedCalls === true;
-      const timer = createCallTimer(deps, ref.agent);
+      const span = createChatSpan(deps.traces, { ref, attempt, agent, reply, progress });
+      const timer = createCallTimer(deps, ref.agent, span?.write);
       const asked = {
-        timer,
+        ...{ timer, span },
         ...{ ref, agent, state, rows, messageId, tries, hasDroppedCalls },
         ...{ attempt, reply, chunks, progress },
       };
@@ -185,6 +188,7 @@ export function createStepTries(
     hasDroppedCalls,
     progress,
     timer,
+    span,
     ...step
   }: AskedAttempt): Promise<Answer> {
     const { ref, agent } = step;
@@ -199,9 +203,10 @@ export function createStepTries(
       timer.uses(model);
       const { signal } = attempt;
       const takeCallId = callIdTaker(store, ref, agent, hasDroppedCalls);
-      const { onPart } = timer;
+      const onPart = span?.hearing(timer.onPart) ?? timer.onPart;
       timer.begins();
-      await askModel({ model, options, signal, stallTimeoutMs, reply, chunks, onPart, takeCallId });
+      const asked = { model, options, signal, stallTimeoutMs, reply, chunks, onPart, takeCallId };
+      await (span === undefined ? askModel(asked) : span.within(options, () => askModel(asked)));
     } catch (error) {
       if (attempt.cancelled()) throw new AttemptCancelled('the worker shuts down');
       if (attempt.cutReason() === undefined) {
@@ -239,6 +244,7 @@ interface AskedAttempt extends AskedStep {
   chunks: ChunkWriter;
   progress: StepProgress;
   timer: CallTimer;
+  span: ChatSpan | undefined;
   /** Calls were made that the rows do not show. */
   hasDroppedCalls: boolean;
 }

@@ -10,6 +10,7 @@ const FOLDERS = [
   'activities',
   'executor',
   'stores',
+  'tracing',
   'worker',
   'ai-sdk',
   'api',

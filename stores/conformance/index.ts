@@ -40,6 +40,7 @@ import { expiryCases } from './session/expiry.js';
 import { halfCharacterCases } from './session/half-characters.js';
 import { largeSessionCases } from './session/large-sessions.js';
 import { leaseCases } from './session/lease-call.js';
+import { legCases } from './session/legs.js';
 import { oddCallIdCases } from './session/odd-call-ids.js';
 import { oddNameCases } from './session/odd-names.js';
 import { branchCases } from './session/branch.js';
@@ -93,6 +94,7 @@ const SESSION = [
   settleClientCases,
   expiryCases,
   leaseCases,
+  legCases,
   halfCharacterCases,
   depthCases,
   exactValueCases,

@@ -84,6 +84,11 @@ export interface SessionRecord {
   claimedStep: number;
   /** Sequence of the newest pause. */
   pauseSequence: number;
+  /**
+   * The newest leg of the newest run: its number, when it began, and what the run had used before.
+   * Absent for the run's first leg.
+   */
+  leg?: { number: number; at: number; used?: RunUsage | undefined };
   /** Earliest deadline of the waiting calls, ms since the epoch by the store's clock. */
   deadline?: number;
   /** While the run waits for its provider: time of the next attempt, ms by the store's clock. */

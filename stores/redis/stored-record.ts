@@ -90,6 +90,9 @@ export function toRecord(
     committedStep: number('committed'),
     claimedStep: number('claimed'),
     pauseSequence: number('pauseSeq'),
+    ...(root['legs'] !== undefined && {
+      leg: { number: number('legs') + 1, at: number('legAt'), used: parseUsage(root['legUsed']) },
+    }),
     queued: number('queued'),
     stateVersion: number('stateV'),
     ...(turnVersion !== undefined && { turnStateVersion: Number(turnVersion) }),

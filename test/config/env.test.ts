@@ -22,6 +22,8 @@ describe('parseEnv', () => {
       HELIX_ALLOW_UNAUTHENTICATED: false,
       CORS_CREDENTIALS: false,
       LOG_LEVEL: 'info',
+      OTEL_SDK_DISABLED: false,
+      OTEL_INSTRUMENTATION_GENAI_CAPTURE_MESSAGE_CONTENT: false,
     });
   });
 
@@ -91,6 +93,10 @@ describe('parseEnv', () => {
     ['TEMPORAL_UI_URL', 'nowhere'],
     ['HELIX_ALLOW_UNAUTHENTICATED', 'maybe'],
     ['LOG_LEVEL', 'loud'],
+    ['OTEL_EXPORTER_OTLP_ENDPOINT', 'localhost:4318'],
+    ['OTEL_EXPORTER_OTLP_TRACES_ENDPOINT', 'nowhere'],
+    ['OTEL_EXPORTER_OTLP_PROTOCOL', 'grpc'],
+    ['TRACE_URL_TEMPLATE', 'https://traces.test/'],
     ['JWT_JWKS_URL', 'keys'],
     ['CORS_ORIGINS', '*'],
     ['CORS_ORIGINS', 'https://a.test,https://b.test/app'],

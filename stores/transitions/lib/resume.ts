@@ -1,9 +1,9 @@
 import { redis } from './host.js';
 import { hasUnsettled } from './calls.js';
 import { ownChunk, speakerOf } from './chunks.js';
-import { list, nullable, stored, text, texts } from './json.js';
+import { int, list, nullable, stored, text, texts } from './json.js';
 import { write, type Log } from './log.js';
-import { readField, readRoot, setFields } from './root.js';
+import { num, readField, readRoot, setFields } from './root.js';
 import { idOf, isConversation, sessionAt, type Session } from './session.js';
 import { sessionsBelow, type Found } from './walk.js';
 
@@ -16,18 +16,36 @@ export interface Resumed {
 }
 export const NOTHING_RESUMED: Resumed = { resume: '', others: '' };
 
-/** Makes the stream active again if it was paused; it was not while sibling agents were running. */
-export function makeActive({ conversation }: Session, log: Log, now: number): void {
-  const names = ['stream', 'run', 'agent', 'checkpoint', 'committed'] as const;
-  const root = readRoot(conversation, names);
-  if (root.stream === 'paused') {
+const ACTIVE_FIELDS = [
+  ...(['stream', 'run', 'agent', 'checkpoint', 'committed'] as const),
+  ...(['legs', 'usage'] as const),
+] as const;
+
+/**
+ * Makes the stream active again if it was paused; it was not while sibling agents were running. True
+ * if it was.
+ */
+export function makeActive({ conversation }: Session, log: Log, now: number): boolean {
+  const root = readRoot(conversation, ACTIVE_FIELDS);
+  const wasPaused = root.stream === 'paused';
+  if (wasPaused) {
+    beginLeg(conversation, now);
     const from = `"fromCheckpointId":${nullable(root.checkpoint)}`;
     const body = `"runId":${text(root.run ?? '')},${from},"fromStepCount":${stored(root.committed)}`;
     const speaker = speakerOf(conversation, root.agent, root.committed, now);
     write(log, ownChunk(speaker, 'run_resumed', `${body},"mode":"continue"`));
   }
   setFields(conversation, ['status', 'running', 'stream', 'active']);
+  return wasPaused;
 }
+
+/** Stores where a leg begins: what an operator's trace of it starts from. */
+function beginLeg(session: Session, now: number): void {
+  const { legs, usage } = readRoot(session, LEG_FIELDS);
+  setFields(session, ['legs', int(num(legs) + 1), 'legAt', int(now), 'legUsed', usage ?? '']);
+}
+
+const LEG_FIELDS = ['legs', 'usage'] as const;
 
 /**
  * The last answer that the conversation waits for lets all its sessions continue, each with its
@@ -38,12 +56,13 @@ export function resumeIfAnswered(paused: Session, log: Log, now: number): Resume
   for (const { calls } of sessions) {
     for (const { state } of calls) if (state === 'waiting') return NOTHING_RESUMED;
   }
-  makeActive(paused, log, now);
+  const isNewLeg = makeActive(paused, log, now);
   let resume = '';
   const others: string[] = [];
   for (const found of sessions) {
     const { session } = found;
     const { approved, isTold } = openAgain(found);
+    if (isNewLeg && !isConversation(session)) beginLeg(session, now);
     setFields(session, ['status', 'running']);
     if (session.part === paused.part) {
       resume = release(session, approved);
@@ -94,10 +113,11 @@ function wakeJson(session: Session, resumption: string): string {
  */
 export function continueAlone(session: Session, log: Log, now: number): void {
   if (hasUnsettled(session)) return;
-  makeActive(session, log, now);
+  const isNewLeg = makeActive(session, log, now);
   let current = session;
   setFields(current, ['status', 'running']);
   while (!isConversation(current)) {
+    if (isNewLeg) beginLeg(current, now);
     const { parent, parentCall } = readRoot(current, ['parent', 'parentCall']);
     const above = sessionAt(current, parent ?? '');
     redis.call('SADD', above.busy, parentCall ?? '');

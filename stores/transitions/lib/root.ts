@@ -21,6 +21,7 @@ export type RootField =
   | ('seq' | 'pauseSeq' | 'stream' | 'streamError' | 'controls' | 'turnControls')
   | ('parent' | 'parentRun' | 'parentCall' | 'rootRun' | 'children' | 'limit' | 'deadline')
   | ('waitsUntil' | 'bytes' | 'logBytes' | 'logTurn' | 'counted' | 'spent' | 'model')
+  | ('legs' | 'legAt' | 'legUsed')
   | ('stateBy' | 'keptV' | 'branching' | 'layout' | 'childrenExpire' | 'openSeq' | 'placed');
 
 export type Root<Field extends RootField = RootField> = Record<Field, string | undefined>;

@@ -63,6 +63,9 @@ const FORGOTTEN = [
   'outputRef',
   'children',
   'openSeq',
+  'legs',
+  'legAt',
+  'legUsed',
 ] as const;
 
 /**

@@ -1,0 +1,61 @@
+import type { CallActivityRef } from '../../protocol/activities.js';
+import {
+  commonAttributes,
+  legSpan,
+  spanBelow,
+  toolAttributes,
+} from '../../stores/record/leg-spans.js';
+import type { LegTraces } from '../../stores/record/leg-traces.js';
+
+/** The span of one execution of a tool. */
+export interface ToolSpan {
+  /** Executes the tool; spans of other libraries stand below this one. */
+  within: <T>(execute: () => Promise<T>) => Promise<T>;
+  /** The execution is over, `error` as the model or the next execution gets it. */
+  write: (ended: { output?: unknown; error?: string | undefined }) => void;
+}
+
+/** Undefined if nothing is traced. */
+export function createToolSpan(
+  traces: LegTraces | undefined,
+  { step, toolCallId }: CallActivityRef,
+  { toolName, input, execution }: { toolName: string; input: unknown; execution: number },
+): ToolSpan | undefined {
+  const leg = traces?.current();
+  if (traces === undefined || leg === undefined) return undefined;
+  const id = spanBelow(leg, step, toolCallId, execution);
+  let startMs = Date.now();
+  let endMs: number | undefined;
+  return {
+    within: async (execute) => {
+      startMs = Date.now();
+      const from = performance.now();
+      try {
+        return await traces.tracer.within(id, execute);
+      } finally {
+        endMs = startMs + performance.now() - from;
+      }
+    },
+    write: ({ output, error }) => {
+      traces.write({
+        title: `execute_tool ${toolName}`,
+        id,
+        parent: legSpan(leg).span,
+        kind: 'internal',
+        startMs,
+        endMs: endMs ?? startMs,
+        attributes: {
+          ...commonAttributes(leg, 'execute_tool'),
+          ...toolAttributes({ toolCallId, toolName }),
+          'helix.step': step,
+          'helix.tool.execution': execution,
+        },
+        error,
+        content: () => ({
+          'gen_ai.tool.call.arguments': input,
+          'gen_ai.tool.call.result': output,
+        }),
+      });
+    },
+  };
+}

@@ -1,0 +1,53 @@
+import { ConfigError, type Config } from './env.js';
+import { createLogger, type Logger } from './logger.js';
+
+/** What `tracing/` is started with. */
+export interface TraceSettings {
+  role: string;
+  captureContent: boolean;
+  latestNames: boolean;
+  traceUrl: string | undefined;
+  exportEveryMs: number | undefined;
+  logger: Logger;
+}
+
+const PACKAGES =
+  '@opentelemetry/api@1 @opentelemetry/resources@2 @opentelemetry/sdk-trace-node@2 ' +
+  '@opentelemetry/exporter-trace-otlp-http@0.223';
+
+/**
+ * The log of a process, and its traces if a collector is configured: then each line that is written in
+ * a trace names it. Only then are the packages of OpenTelemetry loaded.
+ *
+ * @throws ConfigError if they are not installed
+ */
+export async function startLogging<Tracing extends { logFields: () => object }>(
+  config: Config,
+  load: () => Promise<{ startTracing: (settings: TraceSettings) => Tracing }>,
+  role: string,
+): Promise<{ logger: Logger; tracing: Tracing | undefined }> {
+  const started: { tracing?: Tracing } = {};
+  const fields = (): object => started.tracing?.logFields() ?? {};
+  const logger = createLogger({ name: role, level: config.LOG_LEVEL, fields });
+  const at = config.OTEL_EXPORTER_OTLP_TRACES_ENDPOINT ?? config.OTEL_EXPORTER_OTLP_ENDPOINT;
+  if (at === undefined || config.OTEL_SDK_DISABLED) return { logger, tracing: undefined };
+  const { startTracing } = await load().catch(toSentence);
+  const latest = config.OTEL_SEMCONV_STABILITY_OPT_IN?.includes('gen_ai_latest_experimental');
+  const tracing = startTracing({
+    role,
+    captureContent: config.OTEL_INSTRUMENTATION_GENAI_CAPTURE_MESSAGE_CONTENT,
+    latestNames: latest === true,
+    traceUrl: config.TRACE_URL_TEMPLATE,
+    exportEveryMs: config.OTEL_BSP_SCHEDULE_DELAY,
+    logger,
+  });
+  started.tracing = tracing;
+  return { logger, tracing };
+}
+
+function toSentence(error: unknown): never {
+  if ((error as { code?: unknown } | null)?.code !== 'ERR_MODULE_NOT_FOUND') throw error;
+  throw new ConfigError(
+    `OTEL_EXPORTER_OTLP_ENDPOINT needs packages that are not installed: npm install ${PACKAGES}`,
+  );
+}

@@ -1,0 +1,117 @@
+import type { FinishedSpan, SpanAttributes, SpanName } from '../../protocol/tracer.js';
+import { rootOf, toShownSessionId, workflowIdOf } from '../../protocol/ids.js';
+import type { RunStatus } from '../../protocol/run.js';
+import type { RunUsage } from '../contract/runs.js';
+import { usageSince, type Leg } from './legs.js';
+
+/**
+ * Names and attributes of the spans of a leg, by OpenTelemetry's conventions for generative AI. Pure.
+ */
+
+/** What a span belongs to. */
+type Place = Pick<Leg, 'runId' | 'rootRunId' | 'number'>;
+
+const traceOf = ({ rootRunId, number }: Omit<Place, 'runId'>): string =>
+  `${rootRunId}:${String(number)}`;
+
+/** The span of a run in a leg. */
+export function legSpan(leg: Place): SpanName {
+  return { trace: traceOf(leg), span: `${leg.runId}:${String(leg.number)}` };
+}
+
+/** A span below that of the run: of a step's model call, of a call, or of a wait. */
+export function spanBelow(leg: Place, ...path: readonly (string | number)[]): SpanName {
+  const { trace, span } = legSpan(leg);
+  return { trace, span: [span, ...path].join(':') };
+}
+
+/** The call in which a sub-agent's run takes part in a leg. */
+export function delegateSpan(leg: Leg, parentRunId: string, toolCallId: string): SpanName {
+  return spanBelow({ ...leg, runId: parentRunId }, toolCallId, 'delegate');
+}
+
+/** On every span, so that backends can group by them. */
+export function commonAttributes(leg: Leg, operation: string): SpanAttributes {
+  return {
+    'gen_ai.operation.name': operation,
+    'gen_ai.agent.name': leg.agent,
+    'gen_ai.conversation.id': toShownSessionId(rootOf(leg.sessionId)),
+    'helix.run.id': leg.runId,
+    'helix.leg': leg.number,
+    temporalWorkflowId: workflowIdOf(leg.runId),
+  };
+}
+
+export function usageAttributes(usage: RunUsage | undefined): SpanAttributes {
+  if (usage === undefined) return {};
+  return {
+    'gen_ai.usage.input_tokens': usage.inputTokens,
+    'gen_ai.usage.output_tokens': usage.outputTokens,
+    'gen_ai.usage.cache_read.input_tokens': usage.cachedTokens,
+    'gen_ai.usage.cache_write.input_tokens': usage.cacheWriteTokens,
+    'gen_ai.usage.reasoning.output_tokens': usage.reasoningTokens,
+  };
+}
+
+/** How a leg was left; fields are absent where that is no longer known. */
+export interface LegEnd {
+  status?: RunStatus | undefined;
+  /** Of the whole run. */
+  used?: RunUsage | undefined;
+  error?: string | undefined;
+  atMs: number;
+}
+
+/** A run in a leg; of a sub-agent it stands below the call that delegates to it. */
+export function toLegSpan(leg: Leg, end: LegEnd): FinishedSpan {
+  const before = leg.number > 1 && leg.parent === undefined;
+  const above = leg.parent && delegateSpan(leg, leg.parent.runId, leg.parent.toolCallId);
+  const links = before ? [legSpan({ ...leg, number: leg.number - 1 })] : [];
+  return {
+    title: `invoke_agent ${leg.agent}`,
+    id: legSpan(leg),
+    parent: above?.span,
+    kind: 'internal',
+    links: leg.request === undefined || above !== undefined ? links : [...links, leg.request],
+    startMs: leg.beganAt,
+    endMs: end.atMs,
+    attributes: {
+      ...commonAttributes(leg, 'invoke_agent'),
+      ...usageAttributes(usageSince(end.used, leg.usedBefore)),
+      'gen_ai.request.model': leg.model,
+      'helix.turn': leg.turn,
+      'helix.run.status': end.status,
+    },
+    error: end.status === 'failed' ? (end.error ?? 'run_failed') : undefined,
+  };
+}
+
+/** The call below which a sub-agent's run stands, in the same leg and for the same time. */
+export function toDelegateSpan(
+  above: Leg,
+  leg: Leg,
+  call: { toolCallId: string; toolName: string },
+  end: LegEnd,
+): FinishedSpan {
+  const { toolCallId, toolName } = call;
+  return {
+    title: `execute_tool ${toolName}`,
+    id: delegateSpan(leg, above.runId, toolCallId),
+    parent: legSpan({ ...leg, runId: above.runId }).span,
+    kind: 'internal',
+    startMs: leg.beganAt,
+    endMs: end.atMs,
+    attributes: {
+      ...commonAttributes(above, 'execute_tool'),
+      ...toolAttributes(call),
+    },
+  };
+}
+
+export function toolAttributes(call: { toolCallId: string; toolName: string }): SpanAttributes {
+  return {
+    'gen_ai.tool.name': call.toolName,
+    'gen_ai.tool.type': 'function',
+    'gen_ai.tool.call.id': call.toolCallId,
+  };
+}

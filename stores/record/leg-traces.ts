@@ -1,0 +1,113 @@
+import { AsyncLocalStorage } from 'node:async_hooks';
+import type { FinishedSpan, Tracer } from '../../protocol/tracer.js';
+import type { Store } from '../contract/store.js';
+import { legSpan, toDelegateSpan, toLegSpan, type LegEnd } from './leg-spans.js';
+import {
+  isLeft,
+  isResting,
+  legNumberOf,
+  readLegRecords,
+  toLeg,
+  type Leg,
+  type RunOfSession,
+} from './legs.js';
+
+/** The legs of runs as traces. What only serves tracing delays and refuses nothing. */
+export interface LegTraces {
+  tracer: Tracer;
+  /** The leg of a run, as the record has it now; undefined if the run is over or unknown. */
+  read: (run: RunOfSession) => Promise<Leg | undefined>;
+  /** Carries out work of a run's leg; log lines and `current` belong to it. */
+  within: <T>(run: RunOfWork, work: () => Promise<T>) => Promise<T>;
+  /** The leg in which this is called. */
+  current: () => Leg | undefined;
+  /** Writes the spans of runs whose part in a leg is over by now; to be called after a change. */
+  lookAtEnd: (leg: Leg | undefined) => void;
+  write: (span: FinishedSpan) => void;
+}
+
+/** What an activity gets of a run. */
+export interface RunOfWork extends RunOfSession {
+  agent: string;
+  /** `traceparent` of the request that began the leg. */
+  traceparent?: string | undefined;
+}
+
+/** Spans that this process remembers to have written. */
+const MOST_WRITTEN = 2_000;
+
+export function createLegTraces(
+  { sessions, calls }: Pick<Store, 'sessions' | 'calls'>,
+  tracer: Tracer,
+): LegTraces {
+  const legs = new AsyncLocalStorage<Leg | undefined>();
+  const written = new Set<string>();
+
+  const read: LegTraces['read'] = async (run) => {
+    try {
+      const records = await readLegRecords(sessions, run);
+      return records.own === undefined ? undefined : toLeg(run, '', records, Date.now());
+    } catch {
+      return undefined;
+    }
+  };
+
+  async function begin({ agent, traceparent, ...run }: RunOfWork): Promise<Leg | undefined> {
+    try {
+      const leg = toLeg(run, agent, await readLegRecords(sessions, run), Date.now());
+      return leg && { ...leg, request: traceparent };
+    } catch {
+      return undefined;
+    }
+  }
+
+  /** A run that another one has replaced, or whose conversation has gone on, is over as well. */
+  async function writeIfOver(leg: Leg, atMs: number): Promise<void> {
+    const { own, root } = await readLegRecords(sessions, leg);
+    const isCurrent = own !== undefined && root !== undefined && legNumberOf(root) === leg.number;
+    if (isCurrent && !isLeft(own.status)) return;
+    const end: LegEnd = isCurrent
+      ? {
+          status: own.status,
+          used: own.usage,
+          error: own.error?.code,
+          atMs: Math.min(atMs, Math.max(own.updatedAt, root.updatedAt)),
+        }
+      : { used: own?.usage ?? leg.used, atMs };
+    const { parent } = leg;
+    const above = parent && (await read(parent));
+    if (parent !== undefined && above !== undefined) {
+      const call = await calls.read(parent.sessionId, parent.toolCallId);
+      const toolName = call?.spec.toolName ?? leg.agent;
+      writeOnce(toDelegateSpan(above, leg, { toolCallId: parent.toolCallId, toolName }, end));
+    }
+    writeOnce(toLegSpan(leg, end));
+    // What waits for people below it may have let it rest as well.
+    if (above !== undefined && isCurrent && isResting(own.status)) await writeIfOver(above, atMs);
+  }
+
+  /** Two calls that end at once both find that the run rests. */
+  function writeOnce(span: FinishedSpan): void {
+    const { trace, span: name } = span.id;
+    const key = `${trace} ${name}`;
+    if (written.has(key)) return;
+    if (written.size >= MOST_WRITTEN) written.delete(written.values().next().value ?? '');
+    written.add(key);
+    tracer.write(span);
+  }
+
+  return {
+    tracer,
+    read,
+    within: async (run, work) => {
+      const leg = await begin(run);
+      if (leg === undefined) return legs.run(undefined, work);
+      return legs.run(leg, () => tracer.within(legSpan(leg), work));
+    },
+    current: () => legs.getStore(),
+    lookAtEnd: (leg) => {
+      if (leg !== undefined) writeIfOver(leg, Date.now()).catch(() => undefined);
+    },
+    write: tracer.write,
+  };
+}

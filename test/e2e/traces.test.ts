@@ -1,0 +1,272 @@
+import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
+import { charge, delegate } from '../support/lab-calls.js';
+import { startProcess } from '../support/process.js';
+import { newSessionId, startProduct, type Product } from '../support/product.js';
+import {
+  startSpanReceiver,
+  type ReceivedSpan,
+  type SpanReceiver,
+} from '../support/span-receiver.js';
+import { postMessage, readSse, type SseReader } from '../support/sse-reader.js';
+import { until } from '../support/until.js';
+import { startFleet, type FleetWorker, type WorkerFleet } from '../support/worker-fleet.js';
+
+const CANARY = 'canary-7f3a';
+/** People think for longer than anything else takes. */
+const THINK_MS = 3_000;
+const REQUEST = '0af7651916cd43dd8448eb211c80319c';
+const ANSWER = '1bf7651916cd43dd8448eb211c80319d';
+const traceparent = (traceId: string): string => `00-${traceId}-b7ad6b7169203331-01`;
+
+let receiver: SpanReceiver;
+let product: Product;
+let fleet: WorkerFleet;
+beforeAll(async () => {
+  receiver = await startSpanReceiver();
+  const env = { OTEL_EXPORTER_OTLP_ENDPOINT: receiver.url };
+  product = await startProduct({ env });
+  fleet = await startFleet(product);
+});
+afterEach(() => fleet.stop());
+afterAll(async () => {
+  await product.stop();
+  await receiver.close();
+});
+
+const startWorker = (env: Record<string, string> = {}): Promise<FleetWorker> =>
+  fleet.start({
+    OTEL_EXPORTER_OTLP_ENDPOINT: receiver.url,
+    TRACE_URL_TEMPLATE: 'https://traces.example/{traceId}',
+    ...env,
+  });
+
+async function post(
+  sessionId: string,
+  script: object[],
+  headers: Record<string, string> = {},
+): Promise<SseReader> {
+  return postMessage(
+    product.url,
+    sessionId,
+    { id: 'u1', text: JSON.stringify({ script }) },
+    headers,
+  );
+}
+
+async function approve(sessionId: string, toolCallId: string): Promise<void> {
+  const response = await fetch(`${product.url}/api/chat/${sessionId}/pending/${toolCallId}`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json', traceparent: traceparent(ANSWER) },
+    body: JSON.stringify({ approved: true }),
+  });
+  expect(response.status).toBe(202);
+}
+
+const spansOf = (sessionId: string): ReceivedSpan[] =>
+  receiver.spans.filter(({ attributes }) => attributes['gen_ai.conversation.id'] === sessionId);
+
+const statusOf = (sessionId: string): Promise<string | null> =>
+  product.redis.hget(`hx:{${sessionId}}:root`, 'status');
+
+async function untilTraced(sessionId: string, status: string): Promise<ReceivedSpan[]> {
+  await until('the end of the run is traced', () =>
+    spansOf(sessionId).some(
+      ({ attributes, parentSpanId }) =>
+        parentSpanId === '' && attributes['helix.run.status'] === status,
+    ),
+  );
+  return spansOf(sessionId);
+}
+
+const sum = (spans: readonly ReceivedSpan[], name: string): number =>
+  spans.reduce((total, { attributes }) => total + Number(attributes[name] ?? 0), 0);
+
+function expectWhole(spans: readonly ReceivedSpan[]): void {
+  const ids = new Set(spans.map(({ traceId, spanId }) => `${traceId} ${spanId}`));
+  // None is written twice, and none stands below one that is not there.
+  expect(ids.size).toBe(spans.length);
+  const orphans = spans.filter(
+    ({ traceId, parentSpanId }) => parentSpanId !== '' && !ids.has(`${traceId} ${parentSpanId}`),
+  );
+  expect(orphans.map(({ name, traceId }) => `${name} ${traceId}`)).toEqual([]);
+  for (const { attributes } of spans) {
+    expect(attributes).toMatchObject({
+      'gen_ai.operation.name': expect.any(String),
+      'gen_ai.agent.name': expect.any(String),
+      'gen_ai.conversation.id': expect.any(String),
+    });
+  }
+}
+
+/** Sums of the run's own record, sub-agents included. */
+async function expectUsageOf(sessionId: string, spans: readonly ReceivedSpan[]): Promise<void> {
+  const usage = (await product.redis.hget(`hx:{${sessionId}}:root`, 'usage')) ?? '';
+  const [input, output] = usage.split(' ').map(Number);
+  expect(output).toBeGreaterThan(0);
+  for (const group of [
+    spans.filter(({ name }) => name.startsWith('chat ')),
+    spans.filter(({ name, parentSpanId }) => parentSpanId === '' && name.startsWith('invoke')),
+  ]) {
+    expect(sum(group, 'gen_ai.usage.input_tokens')).toBe(input);
+    expect(sum(group, 'gen_ai.usage.output_tokens')).toBe(output);
+  }
+}
+
+describe('traces', () => {
+  it('a run with a tool, an approval, a killed worker and a sub-agent is one trace per leg', async () => {
+    const first = await startWorker();
+    const sessionId = newSessionId();
+    const reader = await post(
+      sessionId,
+      [
+        {
+          say: `Let me see, ${CANARY}.`,
+          calls: [{ tool: 'echo', id: 'e1', args: { value: CANARY } }, charge('c1', 5)],
+        },
+        {
+          say: 'second attempt',
+          attempts: [{ say: 'the first attempt '.repeat(20), deltas: 400, everyMs: 50 }, {}],
+        },
+      ],
+      { traceparent: traceparent(REQUEST) },
+    );
+    await reader.done;
+    await until('it waits', async () => (await statusOf(sessionId)) === 'waiting_approval');
+    const askedAt = Date.now();
+    await until('its leg is traced', () =>
+      spansOf(sessionId).some(({ name }) => name === 'invoke_agent lab'),
+    );
+    await new Promise((resolve) => setTimeout(resolve, THINK_MS));
+    const answeredAt = Date.now();
+    await approve(sessionId, 'c1');
+    const follower = await readSse(`${product.url}/api/chat/${sessionId}/stream`);
+    await until('the first attempt speaks', () => follower.text().includes('the first attempt'));
+    await first.kill9();
+    await startWorker({ ENDED_LEASE_ID: first.id });
+    await until('the run ends', async () => (await statusOf(sessionId)) === 'completed', 30_000);
+
+    const spans = await untilTraced(sessionId, 'completed');
+    expectWhole(spans);
+    const legs = spans
+      .filter(({ name }) => name === 'invoke_agent lab')
+      .sort((a, b) => a.start - b.start);
+    expect(legs).toHaveLength(2);
+    const [one, two] = legs as [ReceivedSpan, ReceivedSpan];
+    expect(one.traceId).not.toBe(two.traceId);
+    expect(one.links).toMatchObject([{ traceId: REQUEST }]);
+    expect(two.links).toMatchObject([
+      { traceId: one.traceId, spanId: one.spanId },
+      { traceId: ANSWER },
+    ]);
+    expect(one.attributes['helix.run.status']).toBe('waiting_approval');
+    // While people think no span is open but the wait.
+    const [wait] = spans.filter(({ name }) => name === 'helix.wait charge');
+    expect(wait?.traceId).toBe(one.traceId);
+    expect(wait?.attributes).toMatchObject({
+      'helix.approval.decision': 'approved',
+      'helix.approval.edited': false,
+      'helix.approval.via': 'api',
+    });
+    expect((wait?.end ?? 0) - (wait?.start ?? 0)).toBeGreaterThan(THINK_MS - 500);
+    const open = spans.filter(({ start, end }) => start < askedAt + 500 && end > answeredAt - 500);
+    expect(open.map(({ name }) => name)).toEqual(['helix.wait charge']);
+    // One span for each attempt that ended, and one for the one that was killed.
+    const chats = spans.filter(({ name }) => name.startsWith('chat '));
+    expect(chats.map(({ attributes }) => attributes['helix.step']).sort()).toEqual([1, 2, 2]);
+    expect(chats.filter(({ isError }) => isError)).toMatchObject([
+      { attributes: { 'error.type': 'attempt_lost', 'helix.usage.estimated': true } },
+    ]);
+    expect(spans.map(({ name }) => name)).toEqual(
+      expect.arrayContaining(['execute_tool echo', 'execute_tool charge']),
+    );
+    await expectUsageOf(sessionId, spans);
+    expect(receiver.body()).not.toContain(CANARY);
+  });
+
+  it("a sub-agent's part in each leg stands below the call that delegates to it", async () => {
+    await startWorker();
+    const sessionId = newSessionId();
+    const reader = await post(sessionId, [
+      {
+        calls: [
+          delegate('d1', { say: 'I look.', calls: [charge('c1', 1)] }, { say: 'one' }),
+          { tool: 'echo', id: 'e1', args: { value: 1 } },
+        ],
+      },
+    ]);
+    await reader.done;
+    await until('it waits', async () => ((await statusOf(sessionId)) ?? '').startsWith('waiting'));
+    await approve(sessionId, 'c1');
+    await until('the run ends', async () => (await statusOf(sessionId)) === 'completed', 30_000);
+    const spans = await untilTraced(sessionId, 'completed');
+    expectWhole(spans);
+    const children = spans.filter(({ name }) => name === 'invoke_agent lab-child');
+    expect(new Set(children.map(({ traceId }) => traceId)).size).toBe(2);
+    for (const { traceId, parentSpanId } of children) {
+      const call = spans.find((span) => span.traceId === traceId && span.spanId === parentSpanId);
+      expect(call?.name).toBe('execute_tool delegate');
+      const above = spans.find(
+        (span) => span.traceId === traceId && span.spanId === call?.parentSpanId,
+      );
+      expect(above?.name).toBe('invoke_agent lab');
+    }
+    await expectUsageOf(sessionId, spans);
+  });
+
+  it('a log line of an activity names the trace of its leg', async () => {
+    const worker = await startWorker();
+    const sessionId = newSessionId();
+    await (
+      await post(sessionId, [{ calls: [{ tool: 'boom', id: 'b1', args: { message: 'no' } }] }])
+    ).done;
+    const spans = await untilTraced(sessionId, 'completed');
+    const line = await worker.says('tool failed');
+    expect(line['trace_id']).toBe(spans[0]?.traceId);
+  });
+
+  it('content is exported on demand', async () => {
+    await startWorker({
+      OTEL_INSTRUMENTATION_GENAI_CAPTURE_MESSAGE_CONTENT: 'true',
+    });
+    const sessionId = newSessionId();
+    const calls = [{ tool: 'echo', id: 'e1', args: { value: CANARY } }];
+    await (
+      await post(sessionId, [{ say: `I say ${CANARY}`, calls }])
+    ).done;
+    const spans = await untilTraced(sessionId, 'completed');
+    const chat = spans.find(({ name }) => name.startsWith('chat '));
+    const output = JSON.parse(String(chat?.attributes['gen_ai.output.messages'])) as unknown;
+    expect(output).toMatchObject([
+      {
+        role: 'assistant',
+        parts: [
+          { type: 'text', content: `I say ${CANARY}` },
+          { type: 'tool_call', id: 'e1', name: 'echo', arguments: { value: CANARY } },
+        ],
+        finish_reason: 'tool-calls',
+      },
+    ]);
+    const tool = spans.find(({ name }) => name === 'execute_tool echo');
+    expect(tool?.attributes['gen_ai.tool.call.result']).toContain(CANARY);
+  });
+
+  it('a collector that is away changes nothing', async () => {
+    await startWorker({ OTEL_EXPORTER_OTLP_ENDPOINT: 'http://127.0.0.1:1' });
+    const sessionId = newSessionId();
+    const reader = await post(sessionId, [{ say: 'as ever' }]);
+    expect(await reader.done).toBe('ended');
+    expect(reader.text()).toContain('as ever');
+  });
+
+  it.each([
+    ['localhost:4318', 'OTEL_EXPORTER_OTLP_ENDPOINT must be an address that begins with http'],
+    ['no address', 'OTEL_EXPORTER_OTLP_ENDPOINT must be an address that begins with http'],
+  ])('the address "%s" is refused with a sentence', async (address, sentence) => {
+    for (const role of ['api', 'worker'] as const) {
+      const started = startProcess(role, { OTEL_EXPORTER_OTLP_ENDPOINT: address });
+      expect(await started.exitCode).toBe(1);
+      expect(started.log()).toContain(sentence);
+      expect(started.log()).not.toMatch(/^\s+at /m);
+    }
+  });
+});

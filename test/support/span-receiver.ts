@@ -1,0 +1,109 @@
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+
+/** A span as it came over the wire. */
+export interface ReceivedSpan {
+  name: string;
+  service: string;
+  traceId: string;
+  spanId: string;
+  /** '' for the first one of a trace. */
+  parentSpanId: string;
+  kind: number;
+  /** ms since the epoch. */
+  start: number;
+  end: number;
+  attributes: Record<string, unknown>;
+  links: { traceId: string; spanId: string }[];
+  isError: boolean;
+}
+
+/** A collector that takes OTLP/JSON. */
+export interface SpanReceiver {
+  readonly url: string;
+  readonly spans: ReceivedSpan[];
+  /** All bodies, as they came. */
+  body: () => string;
+  close: () => Promise<void>;
+}
+
+interface OtlpValue {
+  stringValue?: string;
+  intValue?: string | number;
+  doubleValue?: number;
+  boolValue?: boolean;
+  arrayValue?: { values?: OtlpValue[] };
+}
+type OtlpAttributes = { key: string; value: OtlpValue }[];
+interface OtlpSpan {
+  name: string;
+  traceId: string;
+  spanId: string;
+  parentSpanId?: string;
+  kind: number;
+  startTimeUnixNano: string;
+  endTimeUnixNano: string;
+  attributes?: OtlpAttributes;
+  links?: { traceId: string; spanId: string }[];
+  status?: { code?: number };
+}
+interface OtlpRequest {
+  resourceSpans: {
+    resource: { attributes: OtlpAttributes };
+    scopeSpans: { spans: OtlpSpan[] }[];
+  }[];
+}
+
+export async function startSpanReceiver(): Promise<SpanReceiver> {
+  const spans: ReceivedSpan[] = [];
+  let body = '';
+  const server = createServer((request, response) => {
+    let text = '';
+    request.setEncoding('utf8');
+    request.on('data', (piece: string) => (text += piece));
+    request.on('end', () => {
+      body += text;
+      spans.push(...toSpans(JSON.parse(text) as OtlpRequest));
+      response.setHeader('content-type', 'application/json').end('{}');
+    });
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const { port } = server.address() as AddressInfo;
+  return {
+    url: `http://127.0.0.1:${String(port)}`,
+    spans,
+    body: () => body,
+    close: async () => {
+      server.closeAllConnections();
+      await new Promise((resolve) => server.close(resolve));
+    },
+  };
+}
+
+function toSpans({ resourceSpans }: OtlpRequest): ReceivedSpan[] {
+  return resourceSpans.flatMap(({ resource, scopeSpans }) => {
+    const service = String(toAttributes(resource.attributes)['service.name']);
+    return scopeSpans.flatMap(({ spans }) => spans.map((span) => toSpan(span, service)));
+  });
+}
+
+function toSpan(span: OtlpSpan, service: string): ReceivedSpan {
+  const { name, traceId, spanId, parentSpanId = '', kind, links = [] } = span;
+  return {
+    ...{ name, service, traceId, spanId, parentSpanId, kind, links },
+    start: Number(BigInt(span.startTimeUnixNano) / 1_000n) / 1_000,
+    end: Number(BigInt(span.endTimeUnixNano) / 1_000n) / 1_000,
+    attributes: toAttributes(span.attributes ?? []),
+    isError: span.status?.code === 2,
+  };
+}
+
+function toAttributes(all: OtlpAttributes): Record<string, unknown> {
+  return Object.fromEntries(all.map(({ key, value }) => [key, toValue(value)]));
+}
+
+function toValue(value: OtlpValue): unknown {
+  if (value.intValue !== undefined) return Number(value.intValue);
+  if (value.arrayValue !== undefined) return (value.arrayValue.values ?? []).map(toValue);
+  return value.stringValue ?? value.doubleValue ?? value.boolValue;
+}

@@ -1,0 +1,196 @@
+import {
+  context,
+  createContextKey,
+  isSpanContextValid,
+  ROOT_CONTEXT,
+  SpanKind,
+  SpanStatusCode,
+  trace,
+  TraceFlags,
+  type Attributes,
+  type Context,
+  type Link,
+  type SpanContext,
+} from '@opentelemetry/api';
+import {
+  NodeTracerProvider,
+  RandomIdGenerator,
+  type NodeTracerConfig,
+} from '@opentelemetry/sdk-trace-node';
+import type { FinishedSpan, SpanName, Tracer } from '../protocol/tracer.js';
+import { createDerivedIds, spanIdOf, traceIdOf } from './derived-ids.js';
+import { namesOf } from './semantic-names.js';
+import { parseTraceparent } from './traceparent.js';
+
+export interface TracingOptions extends Pick<
+  NodeTracerConfig,
+  'spanProcessors' | 'resource' | 'sampler'
+> {
+  /** Export what people, models and tools write. Default false. */
+  captureContent?: boolean;
+  /**
+   * Called with each piece of content before it is exported; what it returns is exported in its
+   * place. If it throws, the span is exported without content.
+   */
+  redact?: (attribute: string, value: unknown) => unknown;
+  /** Address of a page with `{traceId}`, `{runId}` or `{sessionId}` in it. */
+  traceUrl?: string;
+  /** Names that the conventions have not released yet. Default false. */
+  latestNames?: boolean;
+}
+
+export interface Tracing {
+  /** For `createAgentExecutor`, `createApi` and `createAgentWorker`. */
+  tracer: Tracer;
+  /** Fields of a log line that is written now. */
+  logFields: () => { trace_id?: string; span_id?: string };
+  /** Makes this process's traces those of OpenTelemetry's API, for other libraries too. */
+  register: () => void;
+  /** Exports what is left. */
+  close: () => Promise<void>;
+}
+
+const SCOPE = 'helix-temporal';
+/** The release of the conventions that the names are of. */
+const SCHEMA_URL = 'https://opentelemetry.io/schemas/1.41.0';
+/** Traces whose sampling is remembered. */
+const MOST_SAMPLED = 1_000;
+
+const asItIs = (_attribute: string, value: unknown): unknown => value;
+
+const KINDS = { internal: SpanKind.INTERNAL, client: SpanKind.CLIENT };
+const REQUEST = createContextKey('helix-temporal request');
+
+/**
+ * Writes traces of agent runs with OpenTelemetry's SDK. A run's ids are derived from its own: the
+ * processes that work on it one after the other need not know of each other.
+ *
+ * @example
+ * import { BatchSpanProcessor, ConsoleSpanExporter } from '@opentelemetry/sdk-trace-node';
+ * import { createTracing } from 'helix-temporal/tracing';
+ *
+ * const tracing = createTracing({
+ *   spanProcessors: [new BatchSpanProcessor(new ConsoleSpanExporter())],
+ * });
+ * tracing.register();
+ * // createAgentWorker({ …, tracer: tracing.tracer })
+ */
+export function createTracing(options: TracingOptions): Tracing {
+  const { captureContent = false, redact = asItIs, traceUrl } = options;
+  const { spanProcessors, resource, sampler } = options;
+  const ids = createDerivedIds();
+  const provider = new NodeTracerProvider({
+    idGenerator: ids,
+    ...{ spanProcessors, resource, sampler },
+  });
+  const spans = provider.getTracer(SCOPE, undefined, { schemaUrl: SCHEMA_URL });
+  const toNames = namesOf(options.latestNames === true);
+  const random = new RandomIdGenerator();
+  const sampled = new Map<string, number>();
+
+  /** A sampler that decides by the trace's id decides alike in every process. */
+  function flagsOf(traceId: string): number {
+    const known = sampled.get(traceId);
+    if (known !== undefined) return known;
+    const start = { traceId, spanId: spanIdOf(traceId) };
+    const probe = ids.using(start, () => spans.startSpan('probe', { root: true }, ROOT_CONTEXT));
+    if (sampled.size >= MOST_SAMPLED) sampled.delete(sampled.keys().next().value ?? '');
+    const { traceFlags } = probe.spanContext();
+    sampled.set(traceId, traceFlags);
+    return traceFlags;
+  }
+
+  function contextOf({ trace: of, span }: SpanName): SpanContext {
+    const traceId = traceIdOf(of);
+    return { traceId, spanId: spanIdOf(span), traceFlags: flagsOf(traceId) };
+  }
+
+  function toLinks(links: FinishedSpan['links'] = []): Link[] {
+    const contexts = links.map((link) =>
+      typeof link === 'string' ? parseTraceparent(link) : contextOf(link),
+    );
+    return contexts.flatMap((linked) => (linked === undefined ? [] : [{ context: linked }]));
+  }
+
+  function toContent({ content }: FinishedSpan): Attributes {
+    if (!captureContent || content === undefined) return {};
+    const attributes: Attributes = {};
+    try {
+      for (const [name, value] of Object.entries(content())) {
+        const shown: unknown = value === undefined ? undefined : redact(name, value);
+        if (shown !== undefined) {
+          attributes[name] = typeof shown === 'string' ? shown : JSON.stringify(shown);
+        }
+      }
+      return attributes;
+    } catch {
+      return {};
+    }
+  }
+
+  function write(span: FinishedSpan): void {
+    const { id, parent, error } = span;
+    const own = contextOf(id);
+    const above =
+      parent === undefined
+        ? ROOT_CONTEXT
+        : trace.setSpanContext(ROOT_CONTEXT, { ...own, spanId: spanIdOf(parent) });
+    const written = ids.using(own, () =>
+      spans.startSpan(
+        span.title,
+        {
+          kind: KINDS[span.kind],
+          startTime: span.startMs,
+          attributes: { ...toNames(span.attributes), ...toContent(span) },
+          links: toLinks(span.links),
+        },
+        above,
+      ),
+    );
+    if (error !== undefined) {
+      written.setAttribute('error.type', error);
+      written.setStatus({ code: SpanStatusCode.ERROR, message: error });
+    }
+    written.end(Math.max(span.startMs, span.endMs));
+  }
+
+  const below = (span: SpanContext, from: Context = context.active()): Context =>
+    trace.setSpanContext(from, span);
+
+  return {
+    tracer: {
+      write: (span) => {
+        try {
+          write(span);
+        } catch {
+          // A run does not fail for its trace.
+        }
+      },
+      within: (span, work) => context.with(below(contextOf(span)), work),
+      serve: (traceparent, work) => {
+        const brought = parseTraceparent(traceparent);
+        const own = brought ?? {
+          ...{ traceId: random.generateTraceId(), spanId: random.generateSpanId() },
+          traceFlags: TraceFlags.NONE,
+        };
+        const request = brought === undefined ? undefined : traceparent;
+        return context.with(below(own, ROOT_CONTEXT).setValue(REQUEST, request), work);
+      },
+      request: () => context.active().getValue(REQUEST) as string | undefined,
+      urlOf: ({ trace: of, runId, sessionId }) =>
+        traceUrl
+          ?.replaceAll('{traceId}', traceIdOf(of))
+          .replaceAll('{runId}', encodeURIComponent(runId))
+          .replaceAll('{sessionId}', encodeURIComponent(sessionId)),
+    },
+    logFields: () => {
+      const active = trace.getSpanContext(context.active());
+      if (active === undefined || !isSpanContextValid(active)) return {};
+      return { trace_id: active.traceId, span_id: active.spanId };
+    },
+    register: () => {
+      provider.register();
+    },
+    close: () => provider.shutdown(),
+  };
+}
