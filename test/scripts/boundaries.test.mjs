@@ -19,7 +19,7 @@ const FORBIDDEN = {
   'transitions-stand-alone': ['stores/transitions/a.ts', '../../protocol/limits.js'],
   'memory-needs-no-redis-client': ['stores/memory/a.ts', '../redis/clients.js'],
   'tracing-imports-inward': ['tracing/a.ts', '../stores/log/b.js'],
-  'traces-are-loaded-where-wanted': ['worker/main.ts', '../tracing/a-start.js'],
+  'traces-are-loaded-where-wanted': ['worker/traced.ts', '../tracing/a-start.js'],
   'workflows-imports-inward': ['workflows/a.ts', '../stores/contract/any.js'],
   'activities-imports-inward': ['activities/a.ts', '../executor/any.js'],
   'executor-imports-inward': ['executor/a.ts', '../activities/any.js'],
