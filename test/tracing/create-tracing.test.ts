@@ -26,8 +26,8 @@ const newSpan = (extra: Partial<FinishedSpan> = {}): FinishedSpan => ({
   id: { trace: 'r1:1', span: 'r1:1:2' },
   parent: 'r1:1',
   kind: 'client',
-  startMs: 1_000,
-  endMs: 1_250.5,
+  startMs: 1_700_000_000_000,
+  endMs: 1_700_000_000_250.5,
   attributes: { 'gen_ai.usage.cache_write.input_tokens': 3, absent: undefined },
   ...extra,
 });
