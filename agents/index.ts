@@ -58,6 +58,8 @@ export type { Turn } from './scripted/conversation.js';
 export { pause } from './scripted/pause.js';
 export { createReplyModel } from './scripted/reply-model.js';
 export type { ReplyModelConfig } from './scripted/reply-model.js';
+export { createRuleModel } from './scripted/rule-model.js';
+export type { RuleReply, RuleResult, RuleTurn } from './scripted/rule-model.js';
 export { createReply, cutText, cutWords } from './scripted/reply.js';
 export type { Piece, Reply, ReplyCall, ReplyFailure } from './scripted/reply.js';
 export { createScriptedModel, isScriptedModel } from './scripted/scripted-model.js';

@@ -20,8 +20,11 @@ const BESIDE = new Set([
   'dist/worker/lease/thread.js',
   'dist/stores/redis/open-leases.js',
 ]);
-/** Run by the command line, with the agents of a file. */
-const PROCESSES = ['dist/api/main.js', 'dist/worker/main.js'];
+/** Run by their paths, or by the command line. */
+const PROCESSES = [
+  ...['dist/api/main.js', 'dist/worker/main.js'],
+  ...['scripts/start/own-agents.mjs', 'scripts/temporal-ui/main.mjs', 'templates/write-app.mjs'],
+];
 /** The agents that both run in a clone. */
 const EXAMPLES = new Set(['dist/examples/index.js', 'dist/examples/charge-counter.js']);
 /** The package is ESM only, which `require` and the oldest resolution of TypeScript cannot load. */

@@ -19,6 +19,7 @@ import { inbox } from './inbox-mutations.mjs';
 import { leases } from './lease-mutations.mjs';
 import { metrics } from './metric-mutations.mjs';
 import { modelSteps } from './model-step-mutations.mjs';
+import { ownAgents } from './own-agents-mutations.mjs';
 import { owners } from './owner-mutations.mjs';
 import { ports } from './ports-mutations.mjs';
 import { project } from './project-mutations.mjs';
@@ -49,6 +50,7 @@ export const mutations = [
   ...queue,
   ...quotas,
   ...inbox,
+  ...ownAgents,
   ...audit,
   ...rewinds,
   ...resumes,

@@ -1,6 +1,6 @@
 import { dirname, join, normalize } from 'node:path/posix';
 
-const IMPORT = /(?:from|import)\s*\(?\s*['"](\.{1,2}\/[^'"]+\.js)['"]/g;
+const IMPORT = /(?:from|import)\s*\(?\s*['"](\.{1,2}\/[^'"]+\.m?js)['"]/g;
 
 /**
  * The code of a package that none of its entries, commands and processes imports, directly or not.
@@ -22,7 +22,8 @@ export function findUnreachable(files, read, { processes, absent }) {
     for (const [, target] of read(path).matchAll(IMPORT)) open.push(join(dirname(path), target));
   }
   return files.filter(
-    (file) => /^dist\/.*\.js$/.test(file) && !reached.has(file) && !isTypesOnly(read(file)),
+    (file) =>
+      /^(dist|scripts)\/.*\.m?js$/.test(file) && !reached.has(file) && !isTypesOnly(read(file)),
   );
 }
 

@@ -19,12 +19,13 @@ export function checkAgents(file, { folder, env = process.env } = {}) {
       env,
       stdio: ['ignore', 'inherit', 'inherit', 'ipc'],
     });
-    let told;
-    child.once('message', (message) => (told = message));
+    let report;
+    child.once('message', (message) => (report = message));
     child.once('error', reject);
     child.once('exit', (code, signal) => {
-      if (told?.names) resolve(told.names);
-      else reject(new UsageError(told?.fault ?? `${file} ended the process (${signal ?? code}).`));
+      if (report?.names) resolve(report.names);
+      else
+        reject(new UsageError(report?.fault ?? `${file} ended the process (${signal ?? code}).`));
     });
   });
 }

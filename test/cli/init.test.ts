@@ -1,7 +1,10 @@
+import { execFile } from 'node:child_process';
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { runCommand } from '../support/command-line.js';
 
@@ -14,7 +17,7 @@ afterEach(() => rm(folder, { recursive: true }));
 describe('helix-temporal init', () => {
   it('init writes an app that is named after its folder, and says what comes next', async () => {
     const { code, stdout } = await runCommand(['init', 'My Shop!'], { folder });
-    expect([code, stdout]).toEqual([0, expect.stringContaining('cd My Shop!\n  npm install')]);
+    expect([code, stdout]).toEqual([0, expect.stringContaining("cd 'My Shop!'\n  npm install")]);
     const files = readdirSync(join(folder, 'My Shop!'));
     expect(files).toEqual(
       expect.arrayContaining(['.gitignore', 'agents.ts', 'compose.yaml', 'src']),
@@ -31,4 +34,19 @@ describe('helix-temporal init', () => {
     expect(readFileSync(join(folder, 'agents.ts'), 'utf8')).toBe('mine');
     expect(existsSync(join(folder, 'package.json'))).toBe(false);
   });
+
+  it('npm create helix-temporal writes the same, from a package of its own', async () => {
+    const create = fileURLToPath(new URL('../../create', import.meta.url));
+    const run = promisify(execFile);
+    await run('npm', ['pack', '--pack-destination', folder], { cwd: create });
+    const [tarball = ''] = readdirSync(folder);
+    await run('tar', ['-xzf', tarball], { cwd: folder });
+    await run(process.execPath, ['package/index.mjs', 'created'], { cwd: folder });
+    await runCommand(['init', 'written'], { folder });
+    const list = (name: string) => readdirSync(join(folder, name), { recursive: true }).sort();
+    expect(list('created')).toEqual(list('written'));
+    const versionOf = (path: string) =>
+      (JSON.parse(readFileSync(path, 'utf8')) as { version: string }).version;
+    expect(versionOf(join(create, 'package.json'))).toBe(versionOf('package.json'));
+  }, 60_000);
 });

@@ -55,9 +55,9 @@ describe('a file of agents that cannot be used ends each command with one senten
     async (_, text, sentence) => {
       const files: Record<string, string> = text === undefined ? {} : { 'agents.ts': text };
       for (const command of ['dev', 'api', 'worker']) {
-        const [code, said] = await run([command, './agents.ts'], files);
-        expect([code, said]).toEqual([64, expect.stringContaining(sentence)]);
-        expect(said.trim().split('\n')).toHaveLength(1);
+        const [code, printed] = await run([command, './agents.ts'], files);
+        expect([code, printed]).toEqual([64, expect.stringContaining(sentence)]);
+        expect(printed.trim().split('\n')).toHaveLength(1);
       }
     },
     60_000,
@@ -78,20 +78,23 @@ describe('other faults', () => {
     const server = createServer().listen(0, '127.0.0.1');
     await once(server, 'listening');
     const { port } = server.address() as { port: number };
-    const [code, said] = await run(['dev', '--port', String(port)], files);
-    expect([code, said]).toEqual([64, expect.stringContaining(`PORT ${String(port)} is in use`)]);
+    const [code, printed] = await run(['dev', '--port', String(port)], files);
+    expect([code, printed]).toEqual([
+      64,
+      expect.stringContaining(`PORT ${String(port)} is in use`),
+    ]);
     server.close();
   });
 
-  it('a port that is none', async () => {
-    const [code, said] = await run(['dev', '--port', '99999'], files);
-    expect([code, said]).toEqual([64, expect.stringContaining('a number from 1 to 65535')]);
+  it('a port that is out of range', async () => {
+    const [code, printed] = await run(['dev', '--port', '99999'], files);
+    expect([code, printed]).toEqual([64, expect.stringContaining('a number from 1 to 65535')]);
   });
 
   it('engines that are absent', async () => {
     const env = { PATH: '/nonexistent', TEMPORAL_ADDRESS: '127.0.0.1:1' };
-    const [code, said] = await run(['dev'], files, env);
-    expect([code, said]).toEqual([
+    const [code, printed] = await run(['dev'], files, env);
+    expect([code, printed]).toEqual([
       69,
       expect.stringContaining('No Redis server was found. Install Redis 7'),
     ]);
@@ -99,8 +102,8 @@ describe('other faults', () => {
 
   it('engines that were named and are away', async () => {
     const env = { REDIS_URL: 'redis://127.0.0.1:1', TEMPORAL_ADDRESS: '127.0.0.1:1' };
-    const [code, said] = await run(['worker'], files, env);
-    expect([code, said]).toEqual([
+    const [code, printed] = await run(['worker'], files, env);
+    expect([code, printed]).toEqual([
       69,
       expect.stringMatching(/127\.0\.0\.1:1 .* cannot be reached/),
     ]);

@@ -133,4 +133,13 @@ describe('helix-temporal dev', () => {
     await says(/(was taken over[^]*){2}/);
     expect(await (await post('fourth', GREETING)).text()).toContain('hi Ann');
   }, 60_000);
+
+  it('a new worker that does not come up replaces nothing', async () => {
+    // Loaded where it is looked at, and by the API; workers have leases.
+    project.write('tools.ts', `if (process.env['LEASE_ID']) throw new Error('no');${TOOLS('hey')}`);
+    await says(
+      /The worker does not start: it ended with exit code 1\.\nThe agents run as they were/,
+    );
+    expect(await (await post('fifth', GREETING)).text()).toContain('hi Ann');
+  }, 60_000);
 });

@@ -1,0 +1,74 @@
+import type { LanguageModelV4, LanguageModelV4ToolResultPart } from '@ai-sdk/provider';
+import { toTurn } from './conversation.js';
+import { createReplyModel } from './reply-model.js';
+import { createReply, cutWords } from './reply.js';
+
+/** A pace at which one can read along, in ms a word. */
+const WORD_MS = 25;
+
+/** What a rule decides by: the turn so far. */
+export interface RuleTurn {
+  /** Text of the newest user message. */
+  readonly userText: string;
+  /** Results of the tools that the turn has called, oldest first. */
+  readonly results: readonly RuleResult[];
+}
+
+export interface RuleResult {
+  readonly tool: string;
+  /** A person refused the call, or the tool failed. */
+  readonly outcome: 'done' | 'denied' | 'failed';
+  /** What the tool returned, or why there is nothing. */
+  readonly output: unknown;
+}
+
+/** What the model says, word by word, and the calls that it then makes. */
+export interface RuleReply {
+  readonly say?: string;
+  readonly calls?: readonly { readonly tool: string; readonly args: object }[];
+}
+
+/**
+ * A model that follows rules of yours, for trying an app before there is a key. It has no memory: the
+ * rule gets the turn so far, whichever process asks.
+ *
+ * @example
+ * import { createRuleModel, defineAgent } from 'helix-temporal';
+ *
+ * export const greeter = defineAgent({
+ *   name: 'greeter',
+ *   systemPrompt: 'You greet people.',
+ *   tools: [],
+ *   llmConfig: { model: createRuleModel(({ userText }) => ({ say: `You said: ${userText}` })) },
+ * });
+ */
+export function createRuleModel(rule: (turn: RuleTurn) => RuleReply): LanguageModelV4 {
+  return createReplyModel({
+    provider: 'helix-rules',
+    modelId: 'rules',
+    toReply: ({ prompt }) => {
+      const { userText, since, calls: step } = toTurn(prompt);
+      const results = since
+        .flatMap((message) => (message.role === 'tool' ? message.content : []))
+        .filter((part) => part.type === 'tool-result')
+        .map(toResult);
+      const { say = '', calls = [] } = rule({ userText, results });
+      return createReply({
+        pieces: cutWords(say),
+        everyMs: WORD_MS,
+        calls: calls.map(({ tool, args }, at) => {
+          const input = JSON.stringify(args);
+          return { tool, id: `${tool}-${String(step)}-${String(at)}`, input, inputPieces: [input] };
+        }),
+      });
+    },
+  });
+}
+
+function toResult({ toolName: tool, output }: LanguageModelV4ToolResultPart): RuleResult {
+  if (output.type === 'execution-denied') {
+    return { tool, outcome: 'denied', output: output.reason };
+  }
+  const failed = output.type === 'error-text' || output.type === 'error-json';
+  return { tool, outcome: failed ? 'failed' : 'done', output: output.value };
+}

@@ -1,0 +1,35 @@
+// The defences of a person's own agents in the shipped processes; see mutations.mjs.
+
+const DEV = 'test/e2e/own-agents.test.ts';
+const FAULTS = 'test/e2e/own-agents-faults.test.ts';
+
+export const ownAgents = [
+  {
+    defence: 'Own agents: a changed file is looked at before anything is replaced',
+    file: 'scripts/start/own-agents.mjs',
+    edits: [
+      [
+        '    const names = await checkAgents(agents, { folder });\n    await processes',
+        "    const names = ['own'];\n    await processes",
+      ],
+    ],
+    suite: DEV,
+    test: 'helix-temporal dev a file that cannot be loaded is named, and the agents run as before',
+  },
+  {
+    defence: 'Own agents: a worker goes once its successor takes work',
+    file: 'scripts/start/processes.mjs',
+    edits: [
+      ['await untilReady([worker], () => worker.ready);', 'await untilReady([], () => true);'],
+    ],
+    suite: DEV,
+    test: 'helix-temporal dev a new worker that does not come up replaces nothing',
+  },
+  {
+    defence: 'Own agents: two agents of one name are refused',
+    file: 'agents/agents-file.ts',
+    edits: [['registry.register(agent)', 'registry.replace(agent)']],
+    suite: FAULTS,
+    test: 'a file of agents that cannot be used ends each command with one sentence a file that names an agent twice',
+  },
+];

@@ -1,0 +1,101 @@
+import { execFile } from 'node:child_process';
+import { mkdtemp, readFile, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { basename, join } from 'node:path';
+import { promisify } from 'node:util';
+import { afterAll, beforeAll, expect, it } from '@jest/globals';
+import type { Browser } from 'playwright-core';
+import { runCommand } from '../support/command-line.js';
+import { CLIENT_7, openChat, untilAsked } from '../support/chat-client.js';
+import { launchBrowser } from '../support/page-driver.js';
+import { newSessionId } from '../support/product.js';
+import { requireProgram } from '../support/require-program.js';
+import { until } from '../support/until.js';
+import { installInto, type Project } from './support/project.js';
+
+let project: Project;
+let browser: Browser;
+let output: () => string;
+
+/** What `init` wrote, installed with the package from its tarball, and run by its one command. */
+beforeAll(async () => {
+  browser = await launchBrowser();
+  const parent = await mkdtemp(join(tmpdir(), 'helix-init-'));
+  const from = join(parent, 'my-shop');
+  const { code, stdout } = await runCommand(['init', 'my-shop'], { folder: parent });
+  expect([code, stdout]).toEqual([0, expect.stringContaining('npm run dev')]);
+  project = await installInto([], {
+    from,
+    env: {
+      TEMPORAL_CLI_PATH: requireProgram('TEMPORAL_CLI_PATH'),
+      REDIS_SERVER_PATH: requireProgram('REDIS_SERVER_PATH'),
+      // The tests' own servers are not the app's.
+      NODE_ENV: 'development',
+    },
+  });
+  await rm(parent, { recursive: true });
+  output = await project.start('npm', ['run', 'dev'], /Local: +http/);
+}, 300_000);
+
+afterAll(async () => {
+  await browser.close();
+  await project.close();
+});
+
+const addressOf = (pattern: RegExp): string => {
+  // The colours of other programs.
+  // eslint-disable-next-line no-control-regex
+  const plain = output().replace(/\u001b\[[\d;]*m/g, '');
+  return (pattern.exec(plain)?.[1] ?? '').replace(/\/$/, '');
+};
+const pageUrl = (): string => addressOf(/Local: +(http\S+)/);
+const payments = (): Promise<string> =>
+  readFile(join(project.folder, 'payments.log'), 'utf8').catch(() => '');
+
+async function killWorker(): Promise<void> {
+  const main = join(project.folder, 'node_modules/helix-temporal/dist/worker/main.js');
+  const { stdout } = await promisify(execFile)('ps', ['-eo', 'pid=,args=']);
+  const pids = stdout
+    .split('\n')
+    .filter((line) => line.endsWith(main))
+    .map((line) => parseInt(line));
+  expect(pids).toHaveLength(1);
+  process.kill(pids[0] ?? 0, 'SIGKILL');
+}
+
+it('the app is named after its folder, and its tests, types and build pass', async () => {
+  const { name } = JSON.parse(await readFile(join(project.folder, 'package.json'), 'utf8')) as {
+    name: string;
+  };
+  expect(name).toBe('my-shop');
+  expect(basename(project.folder)).toMatch(/^helix-stranger/);
+  expect(await project.run('npm', ['test'])).toMatch(/2 passed/);
+  await project.run('npm', ['run', 'types']);
+  await project.run('npm', ['run', 'build']);
+}, 180_000);
+
+it('a stock client talks to it through the page’s server; a refund approved after kill -9 is paid once', async () => {
+  const client = openChat(CLIENT_7, { url: pageUrl(), sessionId: newSessionId(), agent: 'desk' });
+  await client.chat.sendMessage({ text: 'I want a refund for order 1042' });
+  const id = await untilAsked(client);
+  expect(await payments()).toBe('');
+  await killWorker();
+  await client.chat.addToolApprovalResponse({ id, approved: true });
+  await until('the refund is confirmed', () => client.reply().includes('on its way'));
+  expect((await payments()).trim().split('\n')).toHaveLength(1);
+}, 120_000);
+
+it('its page streams, asks, survives a reload and shows the decision', async () => {
+  const page = await browser.newPage();
+  const faults: string[] = [];
+  page.on('pageerror', ({ message }) => faults.push(message));
+  await page.goto(pageUrl(), { waitUntil: 'networkidle' });
+  await page.getByLabel('Message').fill('I want a refund for order 1042');
+  await page.getByRole('button', { name: 'Send' }).click();
+  await page.getByRole('button', { name: 'Approve' }).waitFor();
+  await page.reload();
+  await page.getByRole('button', { name: 'Approve' }).click();
+  await page.getByText('on its way').waitFor();
+  expect((await payments()).trim().split('\n')).toHaveLength(2);
+  expect(faults).toEqual([]);
+}, 120_000);
