@@ -5,7 +5,7 @@ const only = (folder, allowed, comment, except = '^$') => ({
   severity: 'error',
   from: { path: `^${folder}/`, pathNot: except },
   to: {
-    path: '^(protocol|agents|workflows|activities|executor|stores|tracing|worker|ai-sdk|api|web|cli|config|examples|bench|test)/',
+    path: '^(protocol|agents|workflows|activities|executor|in-process|testing|stores|tracing|worker|ai-sdk|api|web|cli|config|examples|bench|test)/',
     pathNot: `^(${[folder, ...allowed].join('|')})/`,
   },
 });
@@ -58,6 +58,37 @@ module.exports = {
     only('workflows', ['protocol'], 'Workflow code runs in a sandbox of its own.'),
     only('activities', ['protocol', 'agents', 'stores'], 'Activities use stores and agents.'),
     only('executor', ['protocol', 'agents', 'stores'], 'The executor starts and signals runs.'),
+    only(
+      'in-process',
+      ['protocol', 'agents', 'stores', 'activities', 'executor'],
+      'Composes the parts of a run in one process.',
+    ),
+    {
+      name: 'one-process-needs-no-engine',
+      comment:
+        'Nor what speaks to one; test/in-process/no-temporal.test.ts looks at the whole graph.',
+      severity: 'error',
+      from: { path: '^in-process/' },
+      to: {
+        path: '^executor/(agent-executor|run-workflows|run-list|inspect-temporal|index)\\.ts$|^activities/(index|as-activity|open-attempt)\\.ts$',
+        dependencyTypesNot: ['type-only'],
+      },
+    },
+    only(
+      'testing',
+      ['protocol', 'agents', 'stores', 'executor', 'in-process', 'worker', 'ai-sdk'],
+      'Composes what applications compose.',
+    ),
+    {
+      name: 'tests-need-no-engine',
+      comment: 'Only one file knows Temporal, and is loaded by those who test on it.',
+      severity: 'error',
+      from: { path: '^testing/', pathNot: '^testing/temporal/' },
+      to: {
+        path: '^(worker|executor/(agent-executor|run-workflows|index))',
+        dependencyTypesNot: ['type-only'],
+      },
+    },
     only('ai-sdk', ['protocol', 'stores', 'executor'], 'The bridge knows the seams only.'),
     only(
       'api',
@@ -196,7 +227,10 @@ module.exports = {
       name: 'stores-by-their-seam',
       comment: 'Only composition roots know which store it is.',
       severity: 'error',
-      from: { path: '^(activities|executor|ai-sdk|api|worker)/', pathNot: '/main\\.ts$' },
+      from: {
+        path: '^(activities|executor|in-process|ai-sdk|api|worker)/',
+        pathNot: '/main\\.ts$',
+      },
       to: { path: '^stores/(redis|memory)/' },
     },
     {
@@ -218,7 +252,7 @@ module.exports = {
     packagesOf(
       'temporal',
       '@temporalio/[^/]+',
-      'workflows|activities|executor|worker|api|config|examples/(embed|next)',
+      'workflows|activities|executor|worker|api|config|testing/temporal|examples/(embed|next)',
     ),
     packagesOf(
       'model',

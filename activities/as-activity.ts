@@ -2,8 +2,9 @@ import { ApplicationFailure, CancelledFailure, Context } from '@temporalio/activ
 import { ApplicationFailureCategory } from '@temporalio/common';
 import type { LeaseRef, LostAttempt } from '../protocol/activities.js';
 import { AttemptCancelled, AttemptFailure } from './attempt-failure.js';
-import { openAttempt, type Attempt } from './attempt.js';
+import type { Attempt } from './attempt.js';
 import type { ActivityDeps } from './deps.js';
+import { openAttempt } from './open-attempt.js';
 
 /**
  * An activity of Temporal around work that knows attempts only.

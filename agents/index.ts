@@ -63,6 +63,7 @@ export type { RuleReply, RuleResult, RuleTurn } from './scripted/rule-model.js';
 export { createReply, cutText, cutWords } from './scripted/reply.js';
 export type { Piece, Reply, ReplyCall, ReplyFailure } from './scripted/reply.js';
 export { createScriptedModel, isScriptedModel } from './scripted/scripted-model.js';
+export type { ScriptStep } from './scripted/scripted-model.js';
 export type { LostCall, ToolCallIdentity, ToolContext, Verification } from './tool-context.js';
 export { StateError, ToolError } from './tool-error.js';
 export type { StateErrorCode } from './tool-error.js';

@@ -11,7 +11,7 @@ import {
 } from '../ai-sdk/index.js';
 import { readState } from '../executor/agent-input.js';
 import { toBeginRefusal } from '../executor/begin-refusal.js';
-import { findRunOf } from '../executor/agent-executor.js';
+import { findRunOf } from '../executor/executor-of.js';
 import type { AgentStarted, StartAgentBody, UserInputMessage } from '../protocol/agent-server.js';
 import { HelixError } from '../protocol/errors.js';
 import type { PostedMessage } from '../protocol/http.js';

@@ -1,7 +1,7 @@
 import { pino } from 'pino';
 import { isAddressable } from '../ai-sdk/index.js';
 import { AgentRegistry, type AgentDefinition } from '../agents/index.js';
-import type { TemporalAgentExecutor } from '../executor/agent-executor.js';
+import type { AgentExecutor } from '../executor/executor-of.js';
 import type { ApiDeps, ApiRuns, ApiSettings, ReadinessChecks } from './deps.js';
 import type { ApiLogger } from './middleware/refusals.js';
 
@@ -14,9 +14,9 @@ interface ApiStores {
 
 /** Options of `createApi`. */
 export type ApiOptions = ApiSettings & {
-  /** `createAgentExecutor(…)`. */
+  /** `createAgentExecutor(…)` or `createInProcessExecutor(…)`. */
   executor: { readonly runs: ApiRuns } & Partial<
-    Pick<TemporalAgentExecutor, 'namespace' | 'checks' | 'readHealth'>
+    Pick<AgentExecutor, 'namespace' | 'checks' | 'readHealth'>
   >;
   agents: ApiDeps['agents'] | readonly AgentDefinition[];
   /** For links into the Temporal UI. Default: the executor's. */

@@ -4,7 +4,8 @@ import type { BatchAct, BatchCounts, BatchInput } from '../protocol/batch-run.js
 import { HelixError } from '../protocol/errors.js';
 import { batchWorkflowIdOf } from '../protocol/ids.js';
 import { BATCH_WORKFLOW_TYPE } from '../protocol/temporal-names.js';
-import { isRefusedForGood, withinDeadline } from './run-workflows.js';
+import { isRefusedForGood } from './grpc-status.js';
+import { withinDeadline } from './run-workflows.js';
 
 /** A batch as Temporal knows it. */
 export interface BatchState extends BatchCounts {

@@ -1,6 +1,7 @@
 /** The client of the runs: web servers and programs start, answer and stop them with it. */
 export { createAgentExecutor } from './agent-executor.js';
-export type { ExecuteOptions, ExecutorOptions, TemporalAgentExecutor } from './agent-executor.js';
+export type { ExecutorOptions, TemporalAgentExecutor } from './agent-executor.js';
+export type { AgentExecutor, ExecuteOptions } from './executor-of.js';
 export type { AgentInput } from './agent-input.js';
 export type { ExtendInput } from './answers.js';
 export { createPayloadCodec } from './payload-codec.js';

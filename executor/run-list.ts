@@ -3,7 +3,9 @@ import { HelixError } from '../protocol/errors.js';
 import { workflowIdOf } from '../protocol/ids.js';
 import { isTerminal, RUN_STATUSES, type RunStatus } from '../protocol/run.js';
 import { WORKFLOW_TYPE } from '../protocol/temporal-names.js';
-import { isRefusedForGood, withinDeadline } from './run-workflows.js';
+import { isRefusedForGood } from './grpc-status.js';
+import { withinDeadline } from './run-workflows.js';
+import { unlisted } from './unlisted.js';
 
 /** Which runs of a tenant are wanted; a run has to match all that is given. */
 export interface RunFilter {
@@ -96,12 +98,6 @@ export function createRunList(client: Client, taskQueue: string): RunList {
       return Number(count);
     },
   };
-}
-
-/** A server without the search attributes of runs. */
-export function unlisted(cause?: unknown): HelixError {
-  const text = 'Runs cannot be listed: this server lacks their search attributes.';
-  return new HelixError('unavailable', text, { cause });
 }
 
 /**

@@ -13,6 +13,7 @@ import { withTimeout } from '../protocol/time.js';
 import type { Tracer } from '../protocol/tracer.js';
 import type { Store } from '../stores/contract/store.js';
 import { eraseWorkflows, type ErasedWorkflows, type RunsOfSession } from './erase-workflows.js';
+import { codeOf, isRefusedForGood } from './grpc-status.js';
 import { toAttributes, type RunLabels } from './search-attributes.js';
 import { resetStickyQueue } from './sticky-queue.js';
 import {
@@ -200,21 +201,8 @@ function unavailable(cause: unknown): HelixError {
     : new HelixError('unavailable', 'The agents cannot be reached right now.', { cause });
 }
 
-/** gRPC: an invalid argument (3), or a request that the server does not know (12). Trying again does not help. */
-export function isRefusedForGood(error: unknown): boolean {
-  const code = codeOf(error);
-  return code === 3 || code === 12;
-}
-
 /** gRPC: cancelled by a server that gave up (1), deadline exceeded (4), resource exhausted (8), unavailable (14). */
 function isOutage(error: unknown): boolean {
   const code = codeOf(error);
   return code === 1 || code === 4 || code === 8 || code === 14;
-}
-
-/** The gRPC status of an error, or of what caused it. */
-function codeOf(error: unknown): number | undefined {
-  if (!(error instanceof Error)) return undefined;
-  const { code } = error as { code?: unknown };
-  return typeof code === 'number' ? code : codeOf(error.cause);
 }

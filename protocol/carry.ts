@@ -96,6 +96,23 @@ export function afterStep(carry: Carry, asked: number, outcome: StepOutcome, cap
   }
 }
 
+/** Applies what a leg has done, and says what follows. Signals may have changed the rest meanwhile. */
+export function takeLeg(
+  { released, stopRequested, asked, known }: Carry,
+  { progress, next }: { progress: RunProgress; next: Next },
+  cap: Cap,
+): { carry: Carry; next: Next } {
+  const carry: Carry = {
+    ...learn(startingCarry(progress), known),
+    ...{ released, stopRequested },
+    asked: next.do === 'calls' ? next.step : asked,
+  };
+  // The people of a step that this execution knows are asked again.
+  const follows =
+    next.do === 'wait' ? afterStep(carry, next.step + 1, { kind: 'not_ready' }, cap) : next;
+  return { carry, next: follows };
+}
+
 /** What follows once every call of a step is settled. */
 export function afterCalls(carry: Carry, cap: Cap): Next {
   if (carry.isFinished) return { do: 'end', status: 'completed' };

@@ -27,6 +27,8 @@ const COPIED = [
   'workflows',
   'activities',
   'executor',
+  'in-process',
+  'testing',
   'stores',
   'tracing',
   'worker',

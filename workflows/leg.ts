@@ -1,11 +1,9 @@
 import { condition, workflowInfo } from '@temporalio/workflow';
 import {
   afterCalls,
-  afterStep,
   approvedOf,
-  learn,
   needsWorkflow,
-  startingCarry,
+  takeLeg,
   toProgress,
   type Next,
 } from '../protocol/carry.js';
@@ -64,19 +62,10 @@ async function runLeg(
     return 'stopped';
   }
   const outcome = await running;
-  const { next: follows } = outcome;
-  // Signals may have changed the rest meanwhile.
-  const { released, stopRequested, asked, known } = state.carry;
-  const carry = learn(startingCarry(outcome.progress), known);
-  state.carry = {
-    ...{ ...carry, released, stopRequested },
-    asked: follows.do === 'calls' ? follows.step : asked,
-  };
+  const taken = takeLeg(state.carry, outcome, input);
+  state.carry = taken.carry;
   state.error = outcome.error;
   view.spent(outcome.spent);
   view.steps(outcome.steps);
-  // The people of a step that this workflow knows are asked again.
-  return follows.do === 'wait'
-    ? afterStep(state.carry, follows.step + 1, { kind: 'not_ready' }, input)
-    : follows;
+  return taken.next;
 }

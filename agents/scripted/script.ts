@@ -91,6 +91,11 @@ export function parseScriptEntry(
   return { ...entry, ...attempts[Math.min(attempt, attempts.length) - 1] };
 }
 
+/** A model call for which the script has no entry. */
+export function toMissingEntry(index: number): APICallError {
+  return toInvalidScript(`there is no script[${String(index)}], and the model is called once more`);
+}
+
 function formatKey(key: PropertyKey): string {
   return typeof key === 'number' ? `[${String(key)}]` : `.${String(key)}`;
 }

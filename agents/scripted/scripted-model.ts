@@ -1,18 +1,55 @@
 import type { LanguageModelV4, LanguageModelV4CallOptions } from '@ai-sdk/provider';
+import type { z } from 'zod';
 import { FINISH_TOOL_NAME } from '../../protocol/ids.js';
 import { toQuote, toTurn } from './conversation.js';
 import { createReplyModel } from './reply-model.js';
 import { createReply, cutText, cutWords, type Piece, type Reply, type ReplyCall } from './reply.js';
-import { parseScript, parseScriptEntry, ScriptCall, type ScriptEntry } from './script.js';
+import {
+  parseScript,
+  parseScriptEntry,
+  ScriptCall,
+  toMissingEntry,
+  type ScriptEntry,
+} from './script.js';
 
 const PROVIDER = 'helix-scripted';
 
+/** What one call of a model does, or a function that decides it from the call. */
+export type ScriptStep =
+  | z.input<typeof ScriptEntry>
+  | ((options: LanguageModelV4CallOptions) => z.input<typeof ScriptEntry>);
+
 /**
- * The model that needs no key: performs the script in the newest user message, so that every path
- * of the runtime can be driven from outside; other texts get a short reply that quotes them.
+ * The model that needs no key. With a script, its call k in a conversation performs `script[k]`, and a
+ * call beyond the last one fails. Without one it performs the script in the newest user message, so
+ * that every path of the runtime can be driven from outside; other texts get a short reply that quotes
+ * them.
+ *
+ * @example
+ * import { createScriptedModel } from 'helix-temporal/testing';
+ *
+ * const model = createScriptedModel([
+ *   { calls: [{ tool: 'weather', args: { city: 'Rome' } }] },
+ *   { say: 'It is sunny in Rome.' },
+ * ]);
  */
-export function createScriptedModel(): LanguageModelV4 {
-  return createReplyModel({ provider: PROVIDER, modelId: 'scripted', toReply: toScriptedReply });
+export function createScriptedModel(script?: readonly ScriptStep[]): LanguageModelV4 {
+  const toReply =
+    script === undefined
+      ? toScriptedReply
+      : (options: LanguageModelV4CallOptions) => toListedReply(script, options);
+  return createReplyModel({ provider: PROVIDER, modelId: 'scripted', toReply });
+}
+
+/** Calls are counted in the prompt, so that a call that is repeated gets the same reply. */
+function toListedReply(script: readonly ScriptStep[], options: LanguageModelV4CallOptions): Reply {
+  const index = options.prompt.filter(({ role }) => role === 'assistant').length;
+  const step = script[index];
+  if (step === undefined) throw toMissingEntry(index);
+  const entry: unknown = typeof step === 'function' ? step(options) : step;
+  const attempt = toAttempt(options);
+  const listed = script.map((other, at) => (at === index ? entry : other));
+  return toEntryReply(parseScriptEntry(listed, index, attempt), attempt, options);
 }
 
 /** Whether a model is the scripted one. */

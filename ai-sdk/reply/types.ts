@@ -84,9 +84,16 @@ export interface ChatDeps {
   contentReplayEnabled?: boolean | undefined;
 }
 
-/** The same for an app: the executor of `createAgentExecutor`, and the app's one agent. */
+/**
+ * The same for an app: the executor of `createAgentExecutor` or `createInProcessExecutor`, and the
+ * app's one agent.
+ */
 export type HandleChatStreamDeps = Omit<ChatDeps, 'executor' | 'agents'> & {
-  executor: { readonly runs: ChatRuns };
+  executor: {
+    readonly runs: ChatRuns;
+    /** Of an executor that carries runs out itself: makes the app's agent known to it. */
+    readonly learn?: (agent: { readonly name: string }) => void;
+  };
   /** The agent of every conversation, by definition or name. */
   agent?: { readonly name: string } | string | undefined;
   /** In place of `agent`: requests name one of these. */
@@ -97,6 +104,7 @@ export type HandleChatStreamDeps = Omit<ChatDeps, 'executor' | 'agents'> & {
 export function toChatDeps({ executor, agent, agents, ...deps }: HandleChatStreamDeps): ChatDeps {
   const { runs } = executor;
   const name = typeof agent === 'object' ? agent.name : agent;
+  if (typeof agent === 'object') executor.learn?.(agent);
   const defaultAgent = deps.defaultAgent ?? name;
   if (agents !== undefined) return { ...deps, executor: runs, agents, defaultAgent };
   if (name === undefined) throw new ConfigurationError('The chat handler needs an agent.');

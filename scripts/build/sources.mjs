@@ -9,6 +9,8 @@ const FOLDERS = [
   'workflows',
   'activities',
   'executor',
+  'in-process',
+  'testing',
   'stores',
   'tracing',
   'worker',

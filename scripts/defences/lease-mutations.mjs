@@ -220,7 +220,7 @@ const attempts = [
   },
   {
     defence: 'Leases: a worker whose lease has lapsed begins nothing',
-    file: 'activities/attempt.ts',
+    file: 'activities/open-attempt.ts',
     edits: [[' || lease?.isHeld() === false', '']],
     suite: ATTEMPT,
     test: 'an attempt under a lease does not begin in a worker whose lease has lapsed',

@@ -19,7 +19,7 @@ export const workers = [
   },
   {
     defence: 'Liveness: a worker that cannot write does not report itself alive',
-    file: 'activities/attempt.ts',
+    file: 'activities/open-attempt.ts',
     edits: [['if (canWrite()) context', 'context']],
     suite: 'test/activities/heartbeat.test.ts',
     test: 'does not beat while the store leaves its writes unanswered',

@@ -19,6 +19,8 @@ export interface Due {
   put: (session: DueSession, list: DueList, inMs: number) => Promise<void>;
   /** Takes a session that was taken off the lists, unless it was noted since. */
   drop: (session: DueSession) => Promise<void>;
+  /** A page of a list of a shard, oldest first, whether due or not. */
+  listed: (list: DueList, shard: number, from: number, most: number) => Promise<string[]>;
   /** Imports up to this many sessions from the list of release 0.2.0; returns their number. */
   adopt: (most: number) => Promise<number>;
   /** True if this holder may query closed workflows for the next `forMs`. */

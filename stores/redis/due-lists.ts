@@ -53,6 +53,10 @@ export function createDueLists(context: Context, fleet = ''): Due {
       const from = listsOf(sessionId)[list];
       await transitions.putDue(from, from, sessionId, takenUntil);
     },
+    listed: (list, shard, from, most) =>
+      callRedis(
+        redis.zrangebyscore(keys.due(fleet, shard)[list], '-inf', '+inf', 'LIMIT', from, most),
+      ),
     adopt: async (most) => {
       const page = ['-inf', '+inf', 'WITHSCORES', 'LIMIT', 0, most] as const;
       const found = await callRedis(redis.zrangebyscore(keys.olderDue, ...page));

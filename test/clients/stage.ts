@@ -6,11 +6,14 @@ import { newSessionId, type Product } from '../support/product.js';
 import type { Browser, Kit, LoggedRequest, MountOptions } from './browser.js';
 import { toTab, type Tab } from './tab.js';
 
+/** What scenarios use of the product. */
+export type StagedProduct = Pick<Product, 'url' | 'redis'>;
+
 /** One conversation, played with one version. */
 export interface Stage {
   readonly browser: Browser;
   readonly sessionId: string;
-  readonly product: Product;
+  readonly product: StagedProduct;
   /** A page of a conversation that is new; with `resume` it asks for a reply nevertheless. */
   openNew: (options?: MountOptions) => Promise<Tab>;
   /** A page that is being loaded: it has its snapshot, and will ask for the rest with `mount`. */
@@ -33,7 +36,12 @@ export interface Stage {
   close: () => Promise<void>;
 }
 
-export function openStage(browser: Browser, product: Product, kit: Kit, agent = 'lab'): Stage {
+export function openStage(
+  browser: Browser,
+  product: StagedProduct,
+  kit: Kit,
+  agent = 'lab',
+): Stage {
   const { url } = product;
   const sessionId = newSessionId();
   const tabs: Tab[] = [];

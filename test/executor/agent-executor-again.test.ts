@@ -1,6 +1,6 @@
 import { beforeAll, describe, expect, it } from '@jest/globals';
 import { AgentRegistry } from '../../agents/index.js';
-import { createExecutorOf, type TemporalAgentExecutor } from '../../executor/agent-executor.js';
+import { createExecutorOf, type AgentExecutor } from '../../executor/executor-of.js';
 import type { RunHandle } from '../../executor/run-handle.js';
 import { createRunHarness, type RunHarness } from '../support/run-harness.js';
 import { createTestAgent } from '../support/test-agent.js';
@@ -9,7 +9,7 @@ import { until } from '../support/until.js';
 
 let stores: TestStores;
 let runs: RunHarness;
-let executor: TemporalAgentExecutor;
+let executor: AgentExecutor;
 const { agent } = createTestAgent();
 
 beforeAll(async () => {

@@ -1,6 +1,6 @@
 import { beforeAll, describe, expect, it } from '@jest/globals';
 import { AgentNotFoundError, AgentRegistry } from '../../agents/index.js';
-import { createExecutorOf, type TemporalAgentExecutor } from '../../executor/agent-executor.js';
+import { createExecutorOf, type AgentExecutor } from '../../executor/executor-of.js';
 import { AgentAlreadyRunningError } from '../../protocol/errors.js';
 import { formatApprovalId } from '../../protocol/ids.js';
 import { createRunHarness, type RunHarness } from '../support/run-harness.js';
@@ -10,9 +10,9 @@ import { until } from '../support/until.js';
 
 let stores: TestStores;
 let runs: RunHarness;
-let executor: TemporalAgentExecutor;
+let executor: AgentExecutor;
 /** The same sessions, seen from another process. */
-let elsewhere: TemporalAgentExecutor;
+let elsewhere: AgentExecutor;
 const { agent } = createTestAgent();
 
 beforeAll(async () => {

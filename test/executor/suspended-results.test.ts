@@ -1,7 +1,7 @@
 import { beforeAll, describe, expect, it } from '@jest/globals';
 import { AgentRegistry } from '../../agents/index.js';
 import { createLabAgent } from '../../examples/lab/agent.js';
-import { createExecutorOf, type TemporalAgentExecutor } from '../../executor/agent-executor.js';
+import { createExecutorOf, type AgentExecutor } from '../../executor/executor-of.js';
 import type { RunHandle } from '../../executor/run-handle.js';
 import { formatApprovalId } from '../../protocol/ids.js';
 import type { PendingQuestion } from '../../protocol/http.js';
@@ -17,9 +17,9 @@ const agent = {
   tools: lab.tools.map((tool) => (tool.name === 'ask' ? { ...tool, deadlineMs: 60_000 } : tool)),
 };
 let stores: TestStores;
-let executor: TemporalAgentExecutor;
+let executor: AgentExecutor;
 /** The same sessions, seen from another process. */
-let elsewhere: TemporalAgentExecutor;
+let elsewhere: AgentExecutor;
 
 beforeAll(async () => {
   stores = await openTestStores();

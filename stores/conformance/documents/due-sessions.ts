@@ -59,6 +59,19 @@ export function dueSessionCases({ describe, it }: Suite): void {
       equal((await take(due, ids[0] ?? '')).length, 3);
     });
 
+    it('a list is read page by page, whether its sessions are due or not', async (setup) => {
+      const due = listOf(setup);
+      const [a = '', b = '', c = ''] = siblings(3);
+      await due.note(b, 60_000);
+      await due.note(a, OVERDUE_MS);
+      await due.note(c, 90_000);
+      const shard = dueShardOf(a);
+      equal(await due.listed('urgent', shard, 0, 2), [a, b]);
+      equal(await due.listed('urgent', shard, 2, 2), [c]);
+      equal(await due.listed('routine', shard, 0, 2), []);
+      equal(await due.of('another fleet').listed('urgent', shard, 0, 2), []);
+    });
+
     it('a list holds the sessions of one fleet, and a page those of one shard', async (setup) => {
       const due = listOf(setup);
       const [id = ''] = siblings(1);

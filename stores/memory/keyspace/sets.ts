@@ -64,19 +64,24 @@ function zscore(db: Database, [key, member]: Args): Reply {
 }
 
 function zrangebyscore(db: Database, [key, min, max, ...options]: Args): Reply {
-  const { withScores, count } = parseOptions(options);
+  const { withScores, from, count } = parseOptions(options);
   const found = inOrder(between(db, key, { min, max }));
-  const page = count < 0 ? found : found.slice(0, count);
+  const page = from < 0 ? [] : found.slice(from, count < 0 ? undefined : from + count);
   if (!withScores) return page.map(([member]) => member);
   return page.flatMap(([member, score]) => [member, formatNumber(score)]);
 }
 
-function parseOptions(words: readonly string[]): { withScores: boolean; count: number } {
-  const options = { withScores: false, count: -1 };
+function parseOptions(words: readonly string[]): {
+  withScores: boolean;
+  from: number;
+  count: number;
+} {
+  const options = { withScores: false, from: 0, count: -1 };
   for (let i = 0; i < words.length; i += 1) {
     const [option, offset, count] = words.slice(i);
     if (option === 'WITHSCORES') options.withScores = true;
-    else if (option === 'LIMIT' && offset === '0' && count !== undefined) {
+    else if (option === 'LIMIT' && offset !== undefined && count !== undefined) {
+      options.from = requireInteger(offset);
       options.count = requireInteger(count);
       i += 2;
     } else throw unsupported(`ZRANGEBYSCORE with ${String(option)}`);

@@ -179,7 +179,7 @@ const sortedSets = [
   command('ZREM', zset, some(Ranked)),
   command('ZSCORE', zset, Ranked),
   command('ZRANGEBYSCORE', zset, ScoreEdge, ScoreEdge, maybe(word('WITHSCORES'))),
-  command('ZRANGEBYSCORE', zset, ScoreEdge, ScoreEdge, word('LIMIT'), word('0'), Integer),
+  command('ZRANGEBYSCORE', zset, ScoreEdge, ScoreEdge, word('LIMIT'), Integer, Integer),
   command('ZREMRANGEBYSCORE', zset, ScoreEdge, ScoreEdge),
 ];
 

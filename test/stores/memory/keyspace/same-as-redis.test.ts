@@ -117,6 +117,9 @@ describe('the keyspace in memory', () => {
       ['ZADD', 'z', '1700000000123.5', 'now', '9007199254740991', 'late', '1e-7', 'tiny'],
       ['ZRANGEBYSCORE', 'z', '-inf', '+inf', 'WITHSCORES', 'LIMIT', '0', '100'],
       ['ZRANGEBYSCORE', 'z', '0', '1', 'LIMIT', '0', '4', 'WITHSCORES'],
+      ['ZRANGEBYSCORE', 'z', '-inf', '+inf', 'LIMIT', '1', '1'],
+      ['ZRANGEBYSCORE', 'z', '-inf', '+inf', 'LIMIT', '1', '-1'],
+      ['ZRANGEBYSCORE', 'z', '-inf', '+inf', 'LIMIT', '-1', '1'],
       ['ZADD', 'z', 'NX', '5', 'new', '6', 'new', '7', 'late'],
       ['ZADD', 'z', 'XX', '5', 'newer', '6', 'new', '7', 'new'],
     ]);

@@ -1,0 +1,57 @@
+import type { AnswerActivities, ChildActivities, RunActivities } from '../protocol/activities.js';
+import { NO_METER } from '../protocol/run-meter.js';
+import { foldAfterChanges } from '../stores/record/fold-after-changes.js';
+import { createLegTraces, type LegTraces, type RunOfWork } from '../stores/record/leg-traces.js';
+import { meterChanges } from '../stores/record/meter-changes.js';
+import { relayAfterActs } from '../stores/record/relay-after-acts.js';
+import { startNextAfterEnds } from '../stores/record/start-next.js';
+import { traceChanges } from '../stores/record/trace-changes.js';
+import { createAnswerActivities } from './answers.js';
+import type { ActivityDeps } from './deps.js';
+import { createLeg, type Leg } from './leg/run-leg.js';
+import { createModelStep, type ModelStep } from './model/model-step.js';
+import { createRunEnd } from './run-end.js';
+import { createSettleChild } from './settle-child.js';
+import { createToolCall, type ToolCall } from './tool-call.js';
+
+/** What a run is made of. The first three are given their attempt; the others are short. */
+export interface RunParts
+  extends Pick<RunActivities, 'endRun' | 'stopRun'>, ChildActivities, AnswerActivities {
+  modelStep: ModelStep;
+  leg: Leg;
+  toolCall: ToolCall;
+}
+
+/** The parts of a run over the given stores and agents. Nothing here knows Temporal. */
+export function createRunParts(options: ActivityDeps): RunParts {
+  // Each part that ends a run begins the next one.
+  const { meter = NO_METER, tracer } = options;
+  const traces = tracer && createLegTraces(options.store, tracer);
+  const traced = traceChanges(options.store, traces);
+  const folding = foldAfterChanges(meterChanges(traced, meter), options.logger);
+  const store = relayAfterActs(folding, options.logger);
+  const deps = { ...options, store: startNextAfterEnds(store, options), traces };
+  const modelStep = createModelStep(deps);
+  const toolCall = createToolCall(deps);
+  const ends = createRunEnd(deps);
+  const { isDraining = () => false } = deps;
+  const leg = createLeg({ modelStep, toolCall, endRun: ends.endRun, isDraining });
+  return {
+    modelStep: inLeg(traces, modelStep),
+    leg: inLeg(traces, leg),
+    toolCall: inLeg(traces, toolCall),
+    settleChild: inLeg(traces, createSettleChild(deps)),
+    endRun: inLeg(traces, ends.endRun),
+    stopRun: ends.stopRun,
+    ...createAnswerActivities(deps),
+  };
+}
+
+/** Work on a run within the trace of its leg. */
+function inLeg<Ref extends RunOfWork, Rest extends unknown[], Result>(
+  traces: LegTraces | undefined,
+  work: (ref: Ref, ...rest: Rest) => Promise<Result>,
+): (ref: Ref, ...rest: Rest) => Promise<Result> {
+  if (traces === undefined) return work;
+  return (ref, ...rest) => traces.within(ref, () => work(ref, ...rest));
+}

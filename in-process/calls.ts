@@ -1,0 +1,99 @@
+import type { ToolCallOutcome } from '../protocol/activities.js';
+import { approvedOf, learn, type Next } from '../protocol/carry.js';
+import { LIMITS } from '../protocol/limits.js';
+import type { CallRef, ChildRef, RunInput } from '../protocol/run.js';
+import { GivenUp } from './attempts.js';
+import type { CarryDeps } from './carry-deps.js';
+import type { LocalRun } from './local-run.js';
+import type { UntilAnswered } from './waiting.js';
+
+/** Number of calls of one step that are executed at once. */
+const CALLS_AT_ONCE = 10;
+
+/**
+ * Carries out the calls of a step that a leg leaves: tools and sub-agents beside each other, while
+ * people answer others. Approved calls run as soon as their batch of answers is complete.
+ *
+ * @throws LeftOff, TakenOver
+ */
+export function createCalls({
+  parts,
+  attempts,
+  carryChild,
+  untilAnswered,
+}: CarryDeps & { untilAnswered: UntilAnswered }): (
+  run: LocalRun,
+  next: Extract<Next, { do: 'calls' }>,
+) => Promise<'stopped' | 'answered'> {
+  return async (run, { step: { step, calls }, machine, people }) => {
+    async function ask(): Promise<'stopped' | 'answered'> {
+      if (people.length === 0) return 'answered';
+      const approved = await untilAnswered(run, step, people);
+      if (approved === 'stopped') return 'stopped';
+      await work(run, step, approvedOf(calls, approved));
+      return 'answered';
+    }
+    const [answered] = await Promise.all([ask(), work(run, step, machine)]);
+    return answered;
+  };
+
+  async function work(run: LocalRun, step: number, calls: readonly CallRef[]): Promise<void> {
+    const isAgent = ({ kind }: CallRef): boolean => kind === 'subagent';
+    const tools = calls.filter((call) => !isAgent(call)).values();
+    const lane = async (): Promise<void> => {
+      for (const call of tools) {
+        // The record has settled what was stopped; nothing more is started.
+        if (run.carry.stopRequested) return;
+        await runTool(run, step, call);
+      }
+    };
+    // Sub-agents start at once: their questions are asked when nothing else is left to do.
+    const agents = calls.filter(isAgent).map((call) => runSubAgent(run, step, call));
+    await Promise.all([...Array.from({ length: CALLS_AT_ONCE }, lane), ...agents]);
+  }
+
+  async function runTool(run: LocalRun, step: number, call: CallRef): Promise<void> {
+    const { sessionId, runId, agent } = run.input;
+    const { toolCallId, toolName, timeoutMs, activity = {} } = call;
+    const ref = { sessionId, runId, agent, step, toolCallId, toolName };
+    const limitMs = timeoutMs ?? activity.startToCloseTimeout ?? LIMITS.toolMs;
+    const { retry, scheduleToCloseTimeout: withinMs } = activity;
+    let outcome: ToolCallOutcome;
+    try {
+      outcome = await attempts.untilDone((attempt) => parts.toolCall(ref, attempt, limitMs), {
+        most: retry?.maximumAttempts,
+        withinMs,
+      });
+    } catch (error) {
+      if (!(error instanceof GivenUp)) throw error;
+      // By the settings of the tool's author it has failed for good: the model gets an error.
+      const givenUp = { ...ref, givenUp: error.how };
+      outcome = await attempts.untilDone((attempt) => parts.toolCall(givenUp, attempt));
+    }
+    const { sequence, finish } = outcome;
+    run.carry = learn(run.carry, sequence);
+    if (finish === true) run.carry = { ...run.carry, isFinished: true };
+  }
+
+  async function runSubAgent(run: LocalRun, step: number, call: CallRef): Promise<void> {
+    const { child, toolCallId } = call;
+    if (child === undefined) return;
+    const { sessionId, runId, agent } = run.input;
+    await carryChild(toChildInput(run.input, child, toolCallId));
+    const { sequence } = await attempts.untilStored(() =>
+      parts.settleChild({ sessionId, runId, agent, step, toolCallId, child }),
+    );
+    run.carry = learn(run.carry, sequence);
+  }
+}
+
+function toChildInput(parent: RunInput, child: ChildRef, toolCallId: string): RunInput {
+  const { sessionId, runId, agent, maxSteps, hasOutput, activities } = child;
+  const { sessionId: above, runId: parentRun } = parent;
+  const depth = (parent.parent?.depth ?? 0) + 1;
+  return {
+    ...{ sessionId, runId, agent, turn: 1, maxSteps, hasOutput, activities },
+    searchAttributes: false,
+    parent: { sessionId: above, runId: parentRun, toolCallId, depth },
+  };
+}

@@ -1,0 +1,54 @@
+import { execFile } from 'node:child_process';
+import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import ts from 'typescript';
+import { compile } from './factories.js';
+
+// The programs in these documents are complete: they compile, and print what stands below them.
+
+const DOCUMENTS = ['in-process', 'testing'];
+
+interface Program {
+  name: string;
+  code: string;
+  /** What it prints; undefined where nothing is promised. */
+  prints: string | undefined;
+}
+
+async function programsOf(document: string): Promise<Program[]> {
+  const text = await readFile(`docs/${document}.md`, 'utf8');
+  const blocks = [...text.matchAll(/^```ts\n(.*?)^```\n(?:\n```text\n(.*?)^```)?/gms)];
+  return blocks.map(([, code = '', prints], at) => ({
+    name: `${document}-${String(at + 1)}`,
+    ...{ code, prints },
+  }));
+}
+
+const programs = (await Promise.all(DOCUMENTS.map(programsOf))).flat();
+
+describe('the programs in the documents', () => {
+  let folder: string;
+
+  beforeAll(async () => {
+    // Below the package's root, so that its own name leads to what is built.
+    await mkdir('.data', { recursive: true });
+    folder = await mkdtemp(join(process.cwd(), '.data', 'programs-'));
+  });
+
+  afterAll(() => rm(folder, { recursive: true, force: true }));
+
+  it('each compiles in strict TypeScript', () => {
+    const faults = [...compile(new Map(programs.map(({ name, code }) => [name, code])))];
+    expect(faults.filter(([, found]) => found.length > 0)).toEqual([]);
+  }, 180_000);
+
+  it.each(programs)('$name runs', async ({ name, code, prints }) => {
+    const file = join(folder, `${name}.mjs`);
+    const options = { target: ts.ScriptTarget.ES2023, module: ts.ModuleKind.ESNext };
+    await writeFile(file, ts.transpileModule(code, { compilerOptions: options }).outputText);
+    const { stdout } = await promisify(execFile)(process.execPath, [file]);
+    if (prints !== undefined) expect(stdout).toBe(prints);
+  });
+});

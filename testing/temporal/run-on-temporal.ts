@@ -1,0 +1,47 @@
+import { randomUUID } from 'node:crypto';
+import type { Client, Connection, ConnectionLike } from '@temporalio/client';
+import { Worker, type NativeConnection } from '@temporalio/worker';
+import { createAgentExecutor } from '../../executor/agent-executor.js';
+import { createAgentPlugin } from '../../worker/agent-plugin.js';
+import type { CarriedOut, SharedParts } from '../carried-out.js';
+
+/** What is used of a `TestWorkflowEnvironment` of `@temporalio/testing`. */
+export interface TemporalEnvironment {
+  readonly client: Client & { connection: ConnectionLike };
+  readonly connection: Connection;
+  readonly nativeConnection: NativeConnection;
+  readonly namespace?: string | undefined;
+  /** Skips the time on a server that can; waits on others. */
+  readonly sleep: (ms: number) => Promise<void>;
+}
+
+/** A worker of this process, on a task queue of its own. */
+export async function runOnTemporal(
+  { client, nativeConnection, namespace, sleep }: TemporalEnvironment,
+  { agents, stores, services, clock }: SharedParts,
+): Promise<CarriedOut> {
+  const taskQueue = `test-${randomUUID()}`;
+  const worker = await Worker.create({
+    connection: nativeConnection,
+    namespace: namespace ?? client.options.namespace,
+    taskQueue,
+    plugins: [createAgentPlugin({ agents, stores, services })],
+  });
+  const running = worker.run();
+  const executor = await createAgentExecutor({
+    ...{ client, taskQueue, agents, stores },
+    quotas: 'unlimited',
+  });
+  return {
+    executor,
+    advance: async (ms) => {
+      clock.advance(ms);
+      await sleep(ms);
+    },
+    close: async () => {
+      await executor.runs.idle();
+      worker.shutdown();
+      await running;
+    },
+  };
+}

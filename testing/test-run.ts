@@ -1,0 +1,174 @@
+import { AssertionError } from 'node:assert';
+import type { AgentExecutor } from '../executor/executor-of.js';
+import type { Approval, ClientToolOutcome, RunHandle } from '../executor/run-handle.js';
+import type { AgentResult } from '../executor/run-result.js';
+import type { PendingQuestion } from '../protocol/http.js';
+import type { Store } from '../stores/contract/store.js';
+import type { StreamManager } from '../stores/log/stream-manager.js';
+import { matches, type Expected } from './matches.js';
+import { toSeenCalls, type SeenCall } from './seen-calls.js';
+
+/** A call that a test expects: its tool, and what of it has to match. */
+export type ExpectedCall =
+  | string
+  | { tool: string; input?: Expected; output?: Expected; error?: Expected; approved?: boolean };
+
+/**
+ * A conversation at rest: its newest run has ended, or waits for people. Assertions throw an
+ * `AssertionError`, which every test runner shows.
+ */
+export interface TestRun {
+  readonly sessionId: string;
+  readonly handle: RunHandle;
+  readonly status: AgentResult['status'];
+  /** The text of the newest step. */
+  readonly text: string;
+  readonly result: AgentResult;
+  /** What people are asked. */
+  readonly pending: readonly PendingQuestion[];
+  /** Begins the next turn; resolves at its rest. */
+  send: (text: string) => Promise<TestRun>;
+  /** Approves what waits, by its tool's name or its id; resolves at the next rest. */
+  approve: (call: string, approval?: Approval) => Promise<TestRun>;
+  deny: (call: string, denial?: Omit<Approval, 'input'>) => Promise<TestRun>;
+  /** Answers a client tool's call. */
+  answer: (call: string, outcome: ClientToolOutcome) => Promise<TestRun>;
+  stop: () => Promise<TestRun>;
+  /** The next rest without an answer of the test's: after time was advanced, for example. */
+  next: () => Promise<TestRun>;
+  /** The conversation now. */
+  current: () => Promise<TestRun>;
+  /** All calls of the conversation, without those of its sub-agents. */
+  calls: () => Promise<SeenCall[]>;
+  /** The agent's own state. */
+  state: () => Promise<unknown>;
+  expectStatus: (status: AgentResult['status']) => TestRun;
+  expectText: (text: string | RegExp) => TestRun;
+  /** A call of this tool waits for a person, with this input. */
+  expectPending: (tool: string, input?: Expected) => TestRun;
+  /** The calls of the conversation, in order, neither more nor fewer. */
+  expectCalls: (calls: readonly ExpectedCall[]) => Promise<void>;
+  expectState: (state: Expected) => Promise<void>;
+  /** Of an agent with an output schema. */
+  expectOutput: (output: Expected) => TestRun;
+}
+
+export interface TestRunDeps {
+  executor: AgentExecutor;
+  store: Store;
+  streamManager: Pick<StreamManager, 'follow'>;
+}
+
+/** Waits for the run's rest. */
+export async function toTestRun(deps: TestRunDeps, handle: RunHandle): Promise<TestRun> {
+  const { executor, store, streamManager } = deps;
+  const { sessionId } = handle;
+  const result = await handle.result();
+  const { sequence = 0 } = (await store.sessions.read(sessionId)) ?? {};
+  const pending = 'pending' in result ? result.pending : [];
+  const rest = (next: RunHandle = handle): Promise<TestRun> => toTestRun(deps, next);
+
+  function find(call: string): string {
+    const found = pending.filter(
+      ({ toolCallId, toolName }) => toolCallId === call || toolName === call,
+    );
+    const [{ toolCallId } = { toolCallId: '' }] = found;
+    check(found.length === 1, `one pending call "${call}"`, describe(pending));
+    return toolCallId;
+  }
+
+  const run: TestRun = {
+    ...{ sessionId, handle, result, pending },
+    status: result.status,
+    text: result.text,
+    send: async (text) => {
+      const record = await store.sessions.read(sessionId);
+      const { agent = '', owner: userId, tenant: tenantId } = record ?? {};
+      return rest(await executor.execute(agent, text, { sessionId, userId, tenantId }));
+    },
+    approve: async (call, approval) => {
+      await handle.approve(find(call), approval);
+      return rest();
+    },
+    deny: async (call, denial) => {
+      await handle.deny(find(call), denial);
+      return rest();
+    },
+    answer: async (call, outcome) => {
+      await handle.answer(find(call), outcome);
+      return rest();
+    },
+    stop: async () => {
+      await handle.interrupt();
+      return rest();
+    },
+    next: async () => {
+      const over = new AbortController();
+      for await (const entries of streamManager.follow(sessionId, sequence, over.signal)) {
+        if (entries.length > 0) break;
+      }
+      over.abort();
+      return rest((await executor.getHandle(sessionId)) ?? handle);
+    },
+    current: async () => rest((await executor.getHandle(sessionId)) ?? handle),
+    calls: async () => toSeenCalls(await store.sessions.rows(sessionId, 0)),
+    state: async () => (await store.documents.load(sessionId))?.customState,
+    expectStatus: (status) => {
+      const { error } = result.status === 'failed' ? result : {};
+      check(result.status === status, `status ${status}`, error ?? result.status);
+      return run;
+    },
+    expectText: (text) => {
+      check(matches(result.text, text), `text ${String(text)}`, result.text);
+      return run;
+    },
+    expectPending: (tool, input) => {
+      const isIt = (each: PendingQuestion): boolean =>
+        each.toolName === tool && (input === undefined || matches(each.input, input));
+      check(pending.some(isIt), `a pending call of ${tool}`, describe(pending), input);
+      return run;
+    },
+    expectCalls: async (expected) => {
+      const calls = await run.calls();
+      const isAsExpected =
+        calls.length === expected.length && expected.every((each, at) => isCall(calls[at], each));
+      check(isAsExpected, 'these calls', calls, expected);
+    },
+    expectState: async (expected) => {
+      const state = await run.state();
+      check(matches(state, expected), 'this state', state, expected);
+    },
+    expectOutput: (expected) => {
+      const output = result.status === 'completed' ? result.output : undefined;
+      check(matches(output, expected), 'this output', output, expected);
+      return run;
+    },
+  };
+  return run;
+}
+
+function isCall(actual: SeenCall | undefined, expected: ExpectedCall): boolean {
+  if (actual === undefined) return false;
+  if (typeof expected === 'string') return actual.tool === expected;
+  const { tool, approved, ...rest } = expected;
+  if (actual.tool !== tool) return false;
+  if (approved !== undefined && actual.decision?.approved !== approved) return false;
+  return matches(actual, rest);
+}
+
+function describe(pending: readonly PendingQuestion[]): unknown {
+  return pending.map(({ toolName, toolCallId, input }) => ({ toolName, toolCallId, input }));
+}
+
+function check(isTrue: boolean, what: string, actual: unknown, expected?: unknown): void {
+  if (isTrue) return;
+  const shown = expected === undefined ? '' : ` ${toText(expected)}`;
+  const message = `expected ${what}${shown}, and got ${toText(actual)}`;
+  throw new AssertionError({ message, actual, expected, operator: 'expect' });
+}
+
+function toText(value: unknown): string {
+  return JSON.stringify(value, (_, each: unknown) =>
+    each instanceof RegExp || typeof each === 'function' ? String(each) : each,
+  );
+}

@@ -1,0 +1,41 @@
+import { createScriptedModel, type AgentDefinition, type ScriptStep } from '../agents/index.js';
+import type { LlmConfig } from '../agents/index.js';
+
+/** Models in place of those that agents name, by the agent's name; a list is a script. */
+export type TestModels = Readonly<Record<string, readonly ScriptStep[] | LlmConfig['model']>>;
+
+/**
+ * The agents with other models, and their sub-agents as well.
+ *
+ * @throws Error for a name that no agent has
+ */
+export function withModels(
+  agents: readonly AgentDefinition[],
+  models: TestModels,
+): AgentDefinition[] {
+  const made = new Map<AgentDefinition, AgentDefinition>();
+  const names = new Set<string>();
+
+  function replace(agent: AgentDefinition): AgentDefinition {
+    const known = made.get(agent);
+    if (known !== undefined) return known;
+    names.add(agent.name);
+    const wanted = Object.hasOwn(models, agent.name) ? models[agent.name] : undefined;
+    const tools = agent.tools.map((tool) =>
+      tool.subAgent === undefined
+        ? tool
+        : { ...tool, subAgent: { ...tool.subAgent, agent: replace(tool.subAgent.agent) } },
+    );
+    const model = Array.isArray(wanted)
+      ? createScriptedModel(wanted as readonly ScriptStep[])
+      : ((wanted as LlmConfig['model'] | undefined) ?? agent.llmConfig.model);
+    const replaced = Object.freeze({ ...agent, tools, llmConfig: { ...agent.llmConfig, model } });
+    made.set(agent, replaced);
+    return replaced;
+  }
+
+  const replaced = agents.map(replace);
+  const unknown = Object.keys(models).find((name) => !names.has(name));
+  if (unknown !== undefined) throw new Error(`models names "${unknown}", which is no agent here`);
+  return replaced;
+}
