@@ -113,8 +113,12 @@ export interface ToolDefinition {
   readonly description: string;
   readonly inputSchema: z.ZodType;
   readonly outputSchema?: z.ZodType;
-  /** `'client'`: the browser executes the call; `'agent'`: the sub-agent in `subAgent` does. */
-  readonly execute: 'client' | 'agent' | ((input: unknown, context: ToolContext) => unknown);
+  /**
+   * `'client'`: the browser executes the call; `'agent'`: the sub-agent in `subAgent` does;
+   * `'provider'`: the provider of the model does, within its reply.
+   */
+  readonly execute:
+    'client' | 'agent' | 'provider' | ((input: unknown, context: ToolContext) => unknown);
   readonly subAgent?: SubAgent;
   readonly requireApproval?: true | ApprovalRule<unknown>;
   readonly approvers?: readonly Role[] | ApproverRule;
@@ -127,6 +131,8 @@ export interface ToolDefinition {
   readonly onExpiry?: OnExpiry;
   readonly timeoutMs?: number;
   readonly activity?: CallActivity;
+  /** Of a tool that its provider defines: what the provider is given in place of a schema. */
+  readonly provider?: ProviderTool;
   /** Of a tool of the AI SDK: what the model is given about it beside name and description. */
   readonly forModel?: { readonly inputSchema: FlexibleSchema } & Pick<
     LanguageModelV4FunctionTool,
@@ -134,6 +140,14 @@ export interface ToolDefinition {
   >;
   /** Of a tool of the AI SDK: what the model gets in place of the result as JSON. */
   readonly toModelOutput?: ToModelOutput;
+}
+
+export interface ProviderTool {
+  /** `<provider>.<tool>` */
+  readonly id: `${string}.${string}`;
+  readonly args: Readonly<Record<string, unknown>>;
+  /** The result of a call may come in a later reply. */
+  readonly defers?: boolean;
 }
 
 /** The result of a call as the model gets it; name and shape are those of the AI SDK. */

@@ -24,6 +24,7 @@ export type {
   PrepareStep,
   PrepareStepOptions,
   Pricing,
+  ProviderTool,
   RetryPolicy,
   SamplingSettings,
   SpendCap,

@@ -175,6 +175,11 @@ export const ForeignToolConfig = settings({
   inputSchema: Schema,
   outputSchema: Schema.optional(),
   ...fields,
+  execute: must(
+    `a function, 'client' or 'provider'`,
+    (value) => value === 'client' || value === 'provider' || isFunction(value),
+  ),
+  provider: z.unknown().optional(),
   forModel: z.unknown(),
   toModelOutput: Callback.optional(),
 }).superRefine(checkTool);
@@ -184,7 +189,7 @@ function checkTool(
   tool: Partial<Record<keyof typeof fields | 'outputSchema', unknown>>,
   context: z.RefinementCtx,
 ): void {
-  const isClient = tool.execute === 'client';
+  const isClient = tool.execute === 'client' || tool.execute === 'provider';
   const refuse = (field: string, message: string): void => {
     context.addIssue({ code: 'custom', path: [field], message });
   };

@@ -88,6 +88,12 @@ function toSteps(
 ): OperatorRunDetail['steps'] {
   const results = new Map<string, ToolRow>();
   for (const row of rows) if (row.role === 'tool') results.set(row.toolCallId, row);
+  for (const part of rows.flatMap((row) => (row.role === 'assistant' ? row.parts : []))) {
+    if (part.type !== 'tool-result') continue;
+    const { toolCallId, toolName, isError } = part;
+    const failure = isError === true ? { error: '' } : {};
+    results.set(toolCallId, { role: 'tool', toolCallId, toolName, ...failure });
+  }
   const open = new Map(openCalls.map((call) => [call.spec.toolCallId, call]));
   const isOwn = (row: Row): row is AssistantRow =>
     row.role === 'assistant' && row.runId === runId && row.display !== true;

@@ -130,7 +130,10 @@ export function withoutOpenCalls(rows: readonly Row[]): readonly Row[] {
   const last = rows[at];
   const isOpen =
     last?.role === 'assistant' &&
-    last.parts.some((part) => part.type === 'tool-call' && !settled.has(part.toolCallId));
+    last.parts.some(
+      (part) =>
+        part.type === 'tool-call' && part.kind !== 'provider' && !settled.has(part.toolCallId),
+    );
   return isOpen ? withoutOpenCalls(rows.slice(0, at)) : rows;
 }
 

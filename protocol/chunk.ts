@@ -92,6 +92,8 @@ export const StreamChunkSchema = z.discriminatedUnion('type', [
     arguments: z.record(z.string(), z.unknown()),
     /** Extension: false or absent if the client executes the call. */
     providerExecuted: z.boolean().optional(),
+    /** Extension: the provider of the model executes the call. */
+    byProvider: z.boolean().optional(),
   }),
   chunk('tool_end', {
     toolCallId: id,
@@ -100,6 +102,8 @@ export const StreamChunkSchema = z.discriminatedUnion('type', [
     error: z.string().optional(),
     errorCode: z.string().optional(),
     providerExecuted: z.boolean().optional(),
+    /** Extension: the result of a call that the provider of the model has executed. */
+    byProvider: z.boolean().optional(),
     /**
      * Extension, in the store only: the result is stored apart; readers of the log get it in
      * `result`.

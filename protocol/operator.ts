@@ -150,7 +150,7 @@ export const OperatorCall = z
   .object({
     toolCallId: z.string(),
     toolName: z.string(),
-    kind: z.enum(['server', 'approval', 'client', 'subagent']),
+    kind: z.enum(['server', 'approval', 'client', 'subagent', 'provider']),
     /** `open`: neither settled nor waiting for a person. */
     state: z.enum(['open', 'waiting', 'done', 'failed', 'denied']),
     errorCode: z.string().optional(),

@@ -48,6 +48,11 @@ export function createReplyFold(): ReplyFold {
     parts.push(call);
   }
 
+  function markProviders(toolCallId: string): void {
+    const call = calls.get(toolCallId);
+    if (call !== undefined) call.kind = 'provider';
+  }
+
   function accept(message: StreamMessage): void {
     switch (message.type) {
       case 'text_delta':
@@ -72,7 +77,15 @@ export function createReplyFold(): ReplyFold {
       case 'tool_start':
         open = undefined;
         upsertCall(message.toolCallId, message.toolName, message.arguments);
+        if (message.byProvider === true) markProviders(message.toolCallId);
         break;
+      case 'tool_end': {
+        if (message.byProvider !== true) break;
+        const { toolCallId, toolName, result, error } = message;
+        const failed = error === undefined ? { output: result } : { output: error, isError: true };
+        parts.push({ type: 'tool-result', toolCallId, toolName, ...failed });
+        break;
+      }
       case 'tool_approval_request':
         open = undefined;
         upsertCall(message.toolCallId, message.toolName, message.input);
@@ -120,4 +133,11 @@ export function toPartialInput(argumentText: string | undefined): unknown {
     // Cut off in the middle, so not usable as an input.
     return {};
   }
+}
+
+/** True for a call that the provider has carried out within the same reply. */
+export function isCarriedOut(parts: readonly AssistantPart[], call: AssistantPart): boolean {
+  if (call.type !== 'tool-call' || call.kind !== 'provider') return false;
+  const { toolCallId } = call;
+  return parts.some((part) => part.type === 'tool-result' && part.toolCallId === toolCallId);
 }

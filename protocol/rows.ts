@@ -46,7 +46,8 @@ export const AssistantPart = z.discriminatedUnion('type', [
     toolCallId: z.string(),
     toolName: z.string(),
     input: z.unknown(),
-    kind: z.enum(['server', 'approval', 'client', 'subagent']),
+    /** `provider`: the model's provider carries it out, and its result is a part of a reply. */
+    kind: z.enum(['server', 'approval', 'client', 'subagent', 'provider']),
     /** Set on calls that a person approves. */
     approvalId: z.string().optional(),
     /** True if another row shows the call, once people are asked. */
@@ -56,6 +57,16 @@ export const AssistantPart = z.discriminatedUnion('type', [
      * parts.
      */
     late: z.boolean().optional(),
+    providerMetadata: ProviderMetadata.optional(),
+  }),
+  /** Of a call that the provider carries out; it may stand in a later reply than the call. */
+  z.object({
+    type: z.literal('tool-result'),
+    toolCallId: z.string(),
+    toolName: z.string(),
+    output: z.unknown(),
+    /** The output is what went wrong. */
+    isError: z.boolean().optional(),
     providerMetadata: ProviderMetadata.optional(),
   }),
   z.object({

@@ -5,7 +5,7 @@ import type {
 } from '@ai-sdk/provider';
 import type { ChunkWriter } from '../chunk-writer.js';
 import { ModelStalledError, StreamCutError } from './provider-failure.js';
-import type { StepReply } from './step-reply.js';
+import type { StepReply } from './reply-types.js';
 
 export interface AskedModel {
   model: LanguageModelV4;

@@ -8,6 +8,8 @@ import { startOf } from './whole-characters.js';
  */
 export interface CallIds {
   toSessionId: (id: string) => string;
+  /** The id of a call that was made, here or before; undefined if there is no such call. */
+  known: (id: string) => string | undefined;
   /** Gives the provider's id a name that `take` says no other call has; it is given once. */
   name: (id: string, take: (wanted: string) => Promise<string>) => Promise<void>;
   /** The call is made: the provider's id stands for another one from now on. */
@@ -30,6 +32,7 @@ export function createCallIds(used: ReadonlySet<string>): CallIds {
   };
   return {
     toSessionId: (id) => given.get(id) ?? give(id, toUnique(id)),
+    known: (id) => given.get(id) ?? (used.has(id) ? id : undefined),
     name: async (id, take) => {
       if (given.has(id)) return;
       const wanted = toUnique(id);

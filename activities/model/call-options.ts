@@ -4,6 +4,7 @@ import type {
   LanguageModelV4FunctionTool,
   LanguageModelV4Message,
   LanguageModelV4Prompt,
+  LanguageModelV4ProviderTool,
   LanguageModelV4ToolChoice,
 } from '@ai-sdk/provider';
 import { asSchema } from 'ai';
@@ -48,6 +49,7 @@ export interface ModelCall {
   options: Options;
   tools: readonly ToolDefinition[];
   instructions: Instructions;
+  rows: readonly Row[];
 }
 
 /** @throws ContextHookError, and what the model's own function throws */
@@ -81,7 +83,7 @@ export async function toModelCall(asked: AskedStep, signal: AbortSignal): Promis
   const { model = llmConfig.model } = changes;
   return {
     ...{ model: resolveModel(model), name: modelNameOf({ model }) },
-    ...{ options, tools, instructions },
+    ...{ options, tools, instructions, rows },
   };
 }
 
@@ -144,7 +146,7 @@ async function toToolOptions(
   if (finish !== undefined && forceFinish) {
     return { tools: [finish.tool], toolChoice: { type: 'tool', toolName: FINISH_TOOL_NAME } };
   }
-  const tools = await toFunctionTools(active);
+  const tools = await Promise.all(active.map(toModelTool));
   if (finish !== undefined) tools.push(finish.tool);
   return tools.length === 0 ? {} : { tools, toolChoice: toChoice(toolChoice) };
 }
@@ -167,16 +169,12 @@ const REQUEST: LanguageModelV4Message = {
   providerOptions: { helix: { internal: true } },
 };
 
-const known = new WeakMap<ToolDefinition, Promise<LanguageModelV4FunctionTool>>();
+type ModelTool = LanguageModelV4FunctionTool | LanguageModelV4ProviderTool;
 
-/** Tools in the model's format. Made once per definition: schemas are costly to convert. */
-export function toFunctionTools(
-  tools: readonly ToolDefinition[],
-): Promise<LanguageModelV4FunctionTool[]> {
-  return Promise.all(tools.map(toFunctionTool));
-}
+const known = new WeakMap<ToolDefinition, Promise<ModelTool>>();
 
-function toFunctionTool(tool: ToolDefinition): Promise<LanguageModelV4FunctionTool> {
+/** In the model's format. Made once per definition: schemas are costly to convert. */
+function toModelTool(tool: ToolDefinition): Promise<ModelTool> {
   let made = known.get(tool);
   if (made === undefined) {
     made = describe(tool);
@@ -185,8 +183,12 @@ function toFunctionTool(tool: ToolDefinition): Promise<LanguageModelV4FunctionTo
   return made;
 }
 
-async function describe(tool: ToolDefinition): Promise<LanguageModelV4FunctionTool> {
-  const { name, description, forModel } = tool;
+async function describe(tool: ToolDefinition): Promise<ModelTool> {
+  const { name, description, forModel, provider } = tool;
+  if (provider !== undefined) {
+    const { id, args } = provider;
+    return { type: 'provider', id, name, args: { ...args } };
+  }
   const inputSchema = await asSchema(forModel?.inputSchema ?? tool.inputSchema).jsonSchema;
   return { ...forModel, type: 'function', name, description, inputSchema };
 }

@@ -15,7 +15,7 @@ import { addUsage } from '../../stores/record/run-usage.js';
 import type { Attempt } from '../attempt.js';
 import type { TimedCall } from './call-timer.js';
 import { toChatContent } from './chat-content.js';
-import type { StepReply } from './step-reply.js';
+import type { StepReply } from './reply-types.js';
 
 type Options = Omit<LanguageModelV4CallOptions, 'abortSignal'>;
 

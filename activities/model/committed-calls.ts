@@ -1,13 +1,13 @@
 import type { AgentDefinition } from '../../agents/definitions.js';
 import { formatApprovalId } from '../../protocol/ids.js';
-import type { AssistantPart } from '../../protocol/rows.js';
+import type { AssistantPart, Row } from '../../protocol/rows.js';
 import type { CallRef, StepOutcome } from '../../protocol/run.js';
 import type { NewCall } from '../../stores/contract/call-record.js';
 import type { CommitInput } from '../../stores/contract/steps.js';
 import { toChildRef } from '../../stores/record/sub-agent-calls.js';
 import { activityOf } from '../tool/own-activity.js';
 import type { OpenedCall } from './proposed-calls.js';
-import type { ProposedCall, StepReply } from './step-reply.js';
+import type { ProposedCall, StepReply } from './reply-types.js';
 
 export function finalOf(outcome: StepOutcome): Pick<CommitInput, 'final'> {
   if (outcome.kind !== 'ended') return {};
@@ -55,6 +55,7 @@ export function withCalls(
   return fold.parts.flatMap((part): AssistantPart[] => {
     if (part.type !== 'tool-call') return [part];
     const call = byId.get(part.toolCallId);
+    if (call === undefined && part.kind === 'provider') return [part];
     // Arguments that were streamed without ever becoming a call.
     if (call === undefined) return [];
     const { toolName, kind, input } = call;
@@ -72,4 +73,23 @@ export function withCalls(
       },
     ];
   });
+}
+
+/** True while a call of the turn waits for a result that its provider gives in a later reply. */
+export function awaitsProvider(
+  { tools }: AgentDefinition,
+  parts: readonly AssistantPart[],
+  rows: readonly Row[] = [],
+): boolean {
+  const defers = new Set(tools.flatMap(({ name, provider }) => (provider?.defers ? [name] : [])));
+  if (defers.size === 0) return false;
+  const start = rows.findLastIndex(({ role }) => role === 'user') + 1;
+  const before = rows.slice(start).flatMap((row) => (row.role === 'assistant' ? row.parts : []));
+  const waiting = new Set<string>();
+  for (const part of [...before, ...parts]) {
+    if (part.type === 'tool-result') waiting.delete(part.toolCallId);
+    if (part.type !== 'tool-call' || part.kind !== 'provider') continue;
+    if (defers.has(part.toolName)) waiting.add(part.toolCallId);
+  }
+  return waiting.size > 0;
 }

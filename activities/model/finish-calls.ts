@@ -3,7 +3,7 @@ import type { ToolRow } from '../../protocol/rows.js';
 import { parseInput, type CallInput } from './call-input.js';
 import type { FinishTool } from './finish-tool.js';
 import { refuse, type CallScope, type OpenedCall } from './proposed-calls.js';
-import type { ProposedCall } from './step-reply.js';
+import type { ProposedCall } from './reply-types.js';
 
 /** The outcome of the calls by which a step handed in its result. */
 export interface FinishCalls {

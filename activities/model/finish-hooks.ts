@@ -17,13 +17,13 @@ export interface Stored {
   step: number;
   /** True if the run has completed. */
   isLast: boolean;
-  /** True if the agent was told of the step itself before. */
+  /** True if the agent knows of the step itself. */
   isKnown?: boolean;
 }
 
 /**
- * Tells an agent of what was stored, after it was stored: it may be told once more if this process
- * dies before the work that stored it is reported.
+ * Calls an agent's hooks for what was stored. They may be called once more if this process dies before
+ * the work that stored it is reported.
  */
 export type TellAgent = (stored: Stored) => Promise<void>;
 

@@ -6,7 +6,14 @@ import type {
   SharedV4ProviderOptions,
 } from '@ai-sdk/provider';
 import { writeChangedInput } from '../../protocol/changed-input.js';
-import type { AssistantRow, Row, ToolRow, UserPart, UserRow } from '../../protocol/rows.js';
+import type {
+  AssistantPart,
+  AssistantRow,
+  Row,
+  ToolRow,
+  UserPart,
+  UserRow,
+} from '../../protocol/rows.js';
 
 /**
  * Rows → prompt; the same as `streamText` would send for this conversation.
@@ -94,8 +101,20 @@ function toAssistantMessage(row: AssistantRow): LanguageModelV4Message | undefin
         content.push({ type: 'reasoning', text: part.text, ...toOptions(part) });
         break;
       case 'tool-call': {
-        const { toolCallId, toolName, input } = part;
-        content.push({ type: 'tool-call', toolCallId, toolName, input, ...toOptions(part) });
+        const { toolCallId, toolName, input, kind } = part;
+        const isProviders = kind === 'provider';
+        // What belongs together with reasoning goes with it.
+        if (isProviders && row.interrupted !== undefined) break;
+        const mark = isProviders ? { providerExecuted: true } : {};
+        const call = { toolCallId, toolName, input, ...mark, ...toOptions(part) };
+        content.push({ type: 'tool-call', ...call });
+        break;
+      }
+      case 'tool-result': {
+        if (row.interrupted !== undefined) break;
+        const { toolCallId, toolName } = part;
+        const output = toProvidersOutput(part);
+        content.push({ type: 'tool-result', toolCallId, toolName, output, ...toOptions(part) });
         break;
       }
       case 'file': {
@@ -109,6 +128,17 @@ function toAssistantMessage(row: AssistantRow): LanguageModelV4Message | undefin
     }
   }
   return content.length === 0 ? undefined : { role: 'assistant', content };
+}
+
+function toProvidersOutput({
+  output = null,
+  isError,
+}: Extract<AssistantPart, { type: 'tool-result' }>): LanguageModelV4ToolResultOutput {
+  // Rows come out of JSON, so their output is JSON.
+  if (isError === true) return { type: 'error-json', value: output as never };
+  return typeof output === 'string'
+    ? { type: 'text', value: output }
+    : { type: 'json', value: output as never };
 }
 
 function toOptions(part: { providerMetadata?: unknown }): ReturnType<typeof toProviderOptions> {

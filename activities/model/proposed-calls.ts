@@ -10,7 +10,7 @@ import type { Decision, ToolRow } from '../../protocol/rows.js';
 import type { NewCall } from '../../stores/contract/call-record.js';
 import { closedCall } from '../../stores/record/closed-call.js';
 import { checkInput, parseInput } from './call-input.js';
-import type { ChunkBase, ProposedCall } from './step-reply.js';
+import type { ChunkBase, ProposedCall } from './reply-types.js';
 
 export interface CallScope extends ChunkBase {
   runId: string;
@@ -45,6 +45,10 @@ export async function openCall(
       'unknown_tool',
       now,
     );
+  }
+  if (tool.execute === 'provider') {
+    const why = `"${tool.name}" is carried out by the provider of the model alone.`;
+    return refuse(scope, proposed, parsed.value, why, 'unknown_tool', now);
   }
   const checked = await checkInput(tool.inputSchema, parsed);
   if ('why' in checked) {

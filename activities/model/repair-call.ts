@@ -11,7 +11,7 @@ import type { ModelToolCall } from '../../agents/step-hooks.js';
 import { FINISH_TOOL_NAME } from '../../protocol/ids.js';
 import { orAborted } from '../or-aborted.js';
 import { checkInput, parseInput } from './call-input.js';
-import type { ProposedCall } from './step-reply.js';
+import type { ProposedCall } from './reply-types.js';
 
 /** What the model was given when it made the calls. */
 export interface AskedCalls {

@@ -4,7 +4,7 @@ import type { StepRef } from '../../protocol/activities.js';
 import type { StreamChunk } from '../../protocol/chunk.js';
 import { LIMITS } from '../../protocol/limits.js';
 import { FINISH_TOOL_NAME, formatCheckpointId } from '../../protocol/ids.js';
-import { toPartialInput } from '../../protocol/reply-fold.js';
+import { isCarriedOut, toPartialInput } from '../../protocol/reply-fold.js';
 import type { AssistantRow } from '../../protocol/rows.js';
 import type { RunError, StepOutcome, TerminalStatus } from '../../protocol/run.js';
 import { addUsage } from '../../stores/record/run-usage.js';
@@ -21,6 +21,7 @@ import {
 import type { ActivityDeps } from '../deps.js';
 import { owned } from '../endings.js';
 import {
+  awaitsProvider,
   finalOf,
   inOrder,
   isCallPart,
@@ -44,7 +45,7 @@ import { repairCalls } from './repair-call.js';
 import { hasReached, modelNameOf, toRunUsage, toSpent } from './spending.js';
 import { toOutcome } from './step-outcome.js';
 import { readsSteps } from './step-records.js';
-import type { ProposedCall, StepReply } from './step-reply.js';
+import type { ProposedCall, StepReply } from './reply-types.js';
 import { deferAsks } from './sub-agents.js';
 
 interface StepCommitInput {
@@ -111,7 +112,7 @@ export function createStepCommit(deps: ActivityDeps, input: StepCommitInput): St
         .map(({ call }) => call)
         .filter(isOpen)
         .map((call) => toRef(agent, call)),
-      hasCalls: opened.length > 0,
+      hasCalls: opened.length > 0 || awaitsProvider(agent, reply.fold.parts, input.call?.rows),
       owesResult: finish !== undefined,
       result: handed.accepted ? 'valid' : handed.isInvalid ? 'invalid' : 'none',
       spent: toSpent(used),
@@ -150,6 +151,7 @@ export function createStepCommit(deps: ActivityDeps, input: StepCommitInput): St
     const why = { code: 'invalid_tool_input', text: 'The model broke off this call.' };
     return reply.fold.parts
       .filter(isCallPart)
+      .filter(({ kind }) => kind !== 'provider')
       .filter(({ toolCallId, toolName }) => !made.has(toolCallId) && toolName !== FINISH_TOOL_NAME)
       .map((part) => closedCall(scope, part, partialInputOf(part), why, Date.now()));
   }
@@ -177,7 +179,9 @@ export function createStepCommit(deps: ActivityDeps, input: StepCommitInput): St
   }
 
   function closeAll(why: { code: string; text: string }): OpenedCall[] {
-    return reply.fold.parts.filter(isCallPart).map((part) => {
+    const { parts } = reply.fold;
+    const open = parts.filter(isCallPart).filter((part) => !isCarriedOut(parts, part));
+    return open.map((part) => {
       const closed = closedCall(scope, part, partialInputOf(part), why, Date.now());
       return part.toolName === FINISH_TOOL_NAME ? { ...closed, chunks: [] } : closed;
     });

@@ -125,8 +125,16 @@ function toContent(row: AssistantRow, results: ReadonlyMap<string, ToolRow>): Co
       case 'tool-call': {
         const { toolCallId, toolName, input, providerMetadata } = part;
         if (toolName === FINISH_TOOL_NAME) return [];
-        const call = { toolCallId, toolName, input, providerMetadata };
+        const mark = part.kind === 'provider' ? { providerExecuted: true } : {};
+        const call = { toolCallId, toolName, input, providerMetadata, ...mark };
         return [{ type: 'tool-call', ...call }, ...toResult(call, results.get(toolCallId))];
+      }
+      case 'tool-result': {
+        const { toolCallId, toolName, output, isError } = part;
+        const call = { toolCallId, toolName, providerExecuted: true };
+        return isError === true
+          ? [{ type: 'tool-error', ...call, error: output }]
+          : [{ type: 'tool-result', ...call, output }];
       }
       case 'source-url':
         return [{ ...part, type: 'source', sourceType: 'url', id: part.sourceId }];

@@ -1,53 +1,29 @@
-import type { LanguageModelV4StreamPart } from '@ai-sdk/provider';
+import type { LanguageModelV4StreamPart, LanguageModelV4ToolResult } from '@ai-sdk/provider';
 import type { ChunkOf, StreamChunk } from '../../protocol/chunk.js';
-import { createReplyFold, type ReplyFold } from '../../protocol/reply-fold.js';
+import { createReplyFold } from '../../protocol/reply-fold.js';
 import { FINISH_TOOL_NAME } from '../../protocol/ids.js';
 import { LIMITS } from '../../protocol/limits.js';
 import type { AssistantPart } from '../../protocol/rows.js';
 import { isShownUrl } from '../../protocol/shown-url.js';
 import { MAX_ATTACHMENT_BYTES, toAttachment, type Attachment } from './attachments.js';
 import { createCallIds } from './call-ids.js';
+import { createProviderCalls, toKept, type ProviderChunk } from './provider-calls.js';
 import { storableOf, toReplyFinish, type ReplyFinish } from './reply-finish.js';
 import { createWholeCharacters, startOf } from './whole-characters.js';
-
-/** A call as the provider made it, before its input is checked. */
-export interface ProposedCall {
-  toolCallId: string;
-  toolName: string;
-  /** JSON text. */
-  input: string;
-}
+import type { ChunkBase, ProposedCall, StepReply } from './reply-types.js';
 
 /** Parts with metadata of the provider, which it wants back with the next call. */
-type MarkedPart = Extract<AssistantPart, { type: 'text' | 'reasoning' | 'tool-call' }>;
+type MarkedPart = Extract<
+  AssistantPart,
+  { type: 'text' | 'reasoning' | 'tool-call' | 'tool-result' }
+>;
 
 type BlockType = 'text' | 'reasoning';
 
-const MARKED = new Set<AssistantPart['type']>(['text', 'reasoning', 'tool-call']);
+const MARKED = new Set<AssistantPart['type']>(['text', 'reasoning', 'tool-call', 'tool-result']);
 
 function isMarked(part: AssistantPart): part is MarkedPart {
   return MARKED.has(part.type);
-}
-
-/** The reply of one model call: takes the provider's stream parts, returns the chunks to write. */
-export interface StepReply {
-  /** Settles a call's id by other means than those of the reply alone, before the call is taken. */
-  nameCall: (providerId: string, take: (wanted: string) => Promise<string>) => Promise<void>;
-  accept: (part: LanguageModelV4StreamPart) => StreamChunk[];
-  fold: ReplyFold;
-  calls: ProposedCall[];
-  /** Calls that viewers have not been shown. */
-  deferredCalls: ReadonlySet<string>;
-  /** True once there was something to show. */
-  begun: () => boolean;
-  /** Present once the provider has sent its finish part. */
-  finish: () => ReplyFinish | undefined;
-}
-
-export interface ChunkBase {
-  agentId: string;
-  agentType: string;
-  step: number;
 }
 
 /** Pure but for the clock that stamps chunks. */
@@ -66,6 +42,7 @@ export function createStepReply(
   const deferredCalls = new Set<string>();
   /** Blocks that the provider has opened. */
   const blocks = new Map<string, { metadata: unknown; shown: boolean }>();
+  const providers = createProviderCalls();
   const inTexts = createWholeCharacters();
   const inArguments = createWholeCharacters();
 
@@ -192,6 +169,26 @@ export function createStepReply(
     return (fold.argumentText.get(toolCallId)?.length ?? 0) > LIMITS.callInputBytes;
   }
 
+  function callPart(toolCallId: string): MarkedPart | undefined {
+    return fold.parts
+      .filter(isMarked)
+      .find((made) => made.type === 'tool-call' && made.toolCallId === toolCallId);
+  }
+
+  /** The provider's own: of a call in this reply, or in an earlier one. */
+  function takeResult(part: LanguageModelV4ToolResult): StreamChunk[] {
+    const toolCallId = ids.known(part.toolCallId);
+    if (toolCallId === undefined) return [];
+    const made = providers.end({ ...part, toolCallId, toolName: toToolName(part.toolName) });
+    const chunks = made === undefined ? [] : emit(chunk<ProviderChunk['type']>(made));
+    const kept = newestPart('tool-result');
+    if (part.preliminary !== true && kept?.type === 'tool-result') {
+      Object.assign(kept, toKept(part));
+      keepMetadata(kept, storableOf(part.providerMetadata));
+    }
+    return chunks;
+  }
+
   function showAttachment(fields: Attachment): StreamChunk[] {
     if (fields.type !== 'source_document' && !isShownUrl(fields.type, fields.url)) return [];
     if (Buffer.byteLength(JSON.stringify(fields)) <= MAX_ATTACHMENT_BYTES) {
@@ -221,7 +218,6 @@ export function createStepReply(
       case 'reasoning-end':
         return endBlock('reasoning', part.id, part.providerMetadata);
       case 'tool-input-start': {
-        if (part.providerExecuted === true) return [];
         const toolCallId = ids.toSessionId(part.id);
         return emit(
           chunk<'tool_arg_stream_start'>({
@@ -236,10 +232,16 @@ export function createStepReply(
       case 'tool-input-end':
         return endArguments(part.id);
       case 'tool-call': {
-        if (part.providerExecuted === true) return [];
         const toolCallId = ids.toSessionId(part.toolCallId);
         const toolName = toToolName(part.toolName);
         const rest = endArguments(part.toolCallId);
+        const metadata = storableOf(part.providerMetadata);
+        if (part.providerExecuted === true) {
+          const made = providers.start({ ...part, toolCallId, toolName });
+          const started = emit(chunk<ProviderChunk['type']>(made));
+          keepMetadata(callPart(toolCallId), metadata);
+          return [...rest, ...started];
+        }
         // The same id again is another call.
         ids.close(part.toolCallId);
         calls.push({ toolCallId, toolName, input: part.input });
@@ -252,14 +254,11 @@ export function createStepReply(
                 toolName,
               }),
             );
-        keepMetadata(
-          fold.parts
-            .filter(isMarked)
-            .find((made) => made.type === 'tool-call' && made.toolCallId === toolCallId),
-          storableOf(part.providerMetadata),
-        );
+        keepMetadata(callPart(toolCallId), metadata);
         return [...rest, ...chunks];
       }
+      case 'tool-result':
+        return takeResult(part);
       case 'source':
       case 'file':
         return showAttachment(toAttachment(part));

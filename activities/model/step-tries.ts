@@ -26,7 +26,8 @@ import { hasReached } from './spending.js';
 import { isDone, STOP_CONDITION_FAILED } from './stop-conditions.js';
 import { createStepCommit } from './step-commit.js';
 import { SPEND_CAP_REACHED } from './step-outcome.js';
-import { createStepReply, type ChunkBase, type StepReply } from './step-reply.js';
+import { createStepReply } from './step-reply.js';
+import type { ChunkBase, StepReply } from './reply-types.js';
 import { callIdTaker, deferredCallsOf } from './sub-agents.js';
 
 /** Progress of an attempt, as its heartbeats report it. */

@@ -42,10 +42,13 @@ export async function verifyCall(lost: LostExecution): Promise<Verified> {
       verify(parsed.data, { ...call, abortSignal: signal }),
     );
     // It may come from plain JavaScript.
-    const said = (await orAborted(work, signal)) as { outcome?: unknown; result?: unknown } | null;
-    if (said?.outcome === 'not_done') return { kind: 'not_done' };
-    if (said?.outcome !== 'done') return { kind: 'unknown' };
-    const { result } = said;
+    const verdict = (await orAborted(work, signal)) as {
+      outcome?: unknown;
+      result?: unknown;
+    } | null;
+    if (verdict?.outcome === 'not_done') return { kind: 'not_done' };
+    if (verdict?.outcome !== 'done') return { kind: 'unknown' };
+    const { result } = verdict;
     const checked = outputSchema === undefined ? result : await outputSchema.parseAsync(result);
     return { kind: 'done', outcome: toOutcome(checked) };
   } catch (error) {

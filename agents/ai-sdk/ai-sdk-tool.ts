@@ -1,6 +1,6 @@
 import type { FlexibleSchema, ToolExecutionOptions } from 'ai';
 import { DefinitionError } from '../definition-error.js';
-import type { ToolDefinition } from '../definitions.js';
+import type { ProviderTool, ToolDefinition } from '../definitions.js';
 import type { ToolCallIdentity, ToolContext } from '../tool-context.js';
 import { isToolSchema, toToolSchema } from './tool-schema.js';
 
@@ -20,6 +20,11 @@ export interface AiSdkTool {
   readonly providerOptions?: object | undefined;
   readonly strict?: boolean | undefined;
   readonly inputExamples?: readonly object[] | undefined;
+  /** Of a tool that a provider defines. */
+  readonly id?: string | undefined;
+  readonly args?: object | undefined;
+  readonly isProviderExecuted?: boolean | undefined;
+  readonly supportsDeferredResults?: boolean | undefined;
 }
 
 /** What the runtime knows of a tool beyond what the AI SDK does. */
@@ -38,7 +43,10 @@ export type DurableSettings = Pick<
  * runtime, see `toolContextOf`; `messages` is empty, since a call may
  * be executed long after the model made it, on a process that does not hold the conversation.
  *
- * @throws DefinitionError for a tool that only a provider can execute, and for wrong settings
+ * Tools that a provider defines are given to it as they are: it executes them itself, such as a web
+ * search, unless they have an `execute`.
+ *
+ * @throws DefinitionError for wrong settings
  * @example
  * import { tool } from 'ai';
  * import { defineAgent, fromAiSdkTool } from 'helix-temporal';
@@ -62,10 +70,7 @@ export function fromAiSdkTool(
   tool: AiSdkTool,
   settings: DurableSettings = {},
 ): ToolDefinition {
-  if (tool.type !== undefined && tool.type !== 'function' && tool.type !== 'dynamic') {
-    const fault = 'only its provider can execute it, and such tools are not supported yet';
-    throw new DefinitionError(fault, { tool: name });
-  }
+  const provider = toProviderTool(name, tool);
   const { description, inputSchema, outputSchema, execute, toModelOutput } = tool;
   const { providerOptions, strict, inputExamples } = tool;
   for (const [field, schema] of Object.entries({ inputSchema, outputSchema })) {
@@ -83,11 +88,29 @@ export function fromAiSdkTool(
       execute === undefined && outputSchema !== undefined
         ? toToolSchema(outputSchema as FlexibleSchema)
         : undefined,
-    execute: execute === undefined ? 'client' : toExecute(execute),
+    execute: toExecutor(tool),
     requireApproval: settings.requireApproval ?? toApprovalRule(name, tool.needsApproval),
+    provider,
     forModel: { inputSchema, providerOptions, strict, inputExamples },
     toModelOutput,
   } as ToolDefinition);
+}
+
+/** Undefined for tools that the model is given with a schema. */
+function toProviderTool(name: string, tool: AiSdkTool): ProviderTool | undefined {
+  const { type, id, args = {}, supportsDeferredResults } = tool;
+  if (type === undefined || type === 'function' || type === 'dynamic') return undefined;
+  if (type !== 'provider' || id?.includes('.') !== true) {
+    throw new DefinitionError(`its type "${type}" is not known`, { tool: name });
+  }
+  const defers = supportsDeferredResults === true ? { defers: true } : {};
+  return { id: id as ProviderTool['id'], args: args as ProviderTool['args'], ...defers };
+}
+
+/** AI SDK 6 does not say which of a provider's tools the application executes, unless it does. */
+function toExecutor({ type, execute, isProviderExecuted }: AiSdkTool): ToolDefinition['execute'] {
+  if (execute !== undefined) return toExecute(execute);
+  return type === 'provider' && isProviderExecuted !== false ? 'provider' : 'client';
 }
 
 function toDescription(description: AiSdkTool['description']): string | undefined {

@@ -45,7 +45,7 @@ function forAll(approval: (options: never) => unknown, { name: toolName }: ToolD
   };
 }
 
-/** @throws Error for a status that is none: a person is asked then */
+/** @throws Error for an unknown status: a person is asked then */
 function toVerdict(status: unknown): Awaited<ReturnType<Rule>> {
   const { type, reason } =
     typeof status === 'object' && status !== null

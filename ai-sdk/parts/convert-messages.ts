@@ -1,5 +1,6 @@
 import { FINISH_TOOL_NAME, formatApprovalId } from '../../protocol/ids.js';
 import type { Interruption } from '../../protocol/interruption.js';
+import { toShownResult } from '../../protocol/provider-result.js';
 import type {
   AssistantPart,
   AssistantRow,
@@ -129,8 +130,21 @@ function collectResults(rows: readonly Row[], options: ConvertOptions): Map<stri
   for (const { row } of options.openCalls ?? []) {
     if (row?.role === 'tool') results.set(row.toolCallId, row);
   }
-  for (const row of rows) if (row.role === 'tool') results.set(row.toolCallId, row);
+  for (const row of rows) {
+    if (row.role === 'tool') results.set(row.toolCallId, row);
+    if (row.role !== 'assistant') continue;
+    for (const part of row.parts) {
+      if (part.type === 'tool-result') results.set(part.toolCallId, toResultRow(part));
+    }
+  }
   return results;
+}
+
+/** What a provider has executed, as the row of a call of ours. */
+function toResultRow(part: Extract<AssistantPart, { type: 'tool-result' }>): ToolRow {
+  const { toolCallId, toolName } = part;
+  const { result: output, error } = toShownResult(part);
+  return { role: 'tool', toolCallId, toolName, ...(error === undefined ? { output } : { error }) };
 }
 
 function toUserMessage(row: UserRow, id: string): UIMessage {
@@ -167,7 +181,7 @@ function toStepParts(
       parts.push({ ...part });
       continue;
     }
-    if (isUnseen(part)) continue;
+    if (isUnseen(part) || part.type === 'tool-result') continue;
     if (part.type === 'reasoning') {
       const id = formatReasoningId(row.step, ++reasonings);
       if (options.includeReasoning === false) continue;

@@ -10,6 +10,9 @@ const NOT_EXECUTED = new Set([
   'client_tool_failed',
 ]);
 
+/** Calls that no person is asked about. */
+const SERVER_RUN = new Set<string>(['server', 'subagent', 'provider']);
+
 export interface StoredCall {
   call: Extract<AssistantPart, { type: 'tool-call' }>;
   approvalId: string;
@@ -28,7 +31,7 @@ export function toToolPart(stored: StoredCall): UIToolPart {
     toolName,
     toolCallId,
     input: input ?? null,
-    providerExecuted: kind === 'server' || kind === 'subagent' || undefined,
+    providerExecuted: SERVER_RUN.has(kind) || undefined,
     ...toState(stored),
   };
 }

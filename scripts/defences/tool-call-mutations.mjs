@@ -33,6 +33,20 @@ export const toolCalls = [
     test: 'start call a call that can verify is given up when too many executions were lost',
   },
   {
+    defence: 'A call to a tool that the provider executes is not executed here',
+    file: 'activities/model/proposed-calls.ts',
+    edits: [["if (tool.execute === 'provider') {", 'if (false) {']],
+    suite: 'test/activities/provider-tools.test.ts',
+    test: 'tools that the provider executes a call of ours to one of them is refused, and never executed here',
+  },
+  {
+    defence: 'What the provider executed in a reply that was cut is not sent back',
+    file: 'activities/model/prompt.ts',
+    edits: [['if (isProviders && row.interrupted !== undefined) break;', '']],
+    suite: 'test/activities/provider-tools.test.ts',
+    test: 'tools that the provider executes a stop in the middle settles what the provider has not finished, and sends none of it back',
+  },
+  {
     defence: 'Preliminary results have a pace',
     file: 'activities/tool/preliminary.ts',
     edits: [['if (timer === undefined) write();', 'write();']],

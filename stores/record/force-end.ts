@@ -1,6 +1,11 @@
 import { LIMITS } from '../../protocol/limits.js';
 import { formatCheckpointId, formatModelWriter } from '../../protocol/ids.js';
-import { createReplyFold, toPartialInput, type ReplyFold } from '../../protocol/reply-fold.js';
+import {
+  createReplyFold,
+  isCarriedOut,
+  toPartialInput,
+  type ReplyFold,
+} from '../../protocol/reply-fold.js';
 import type { AssistantPart, AssistantRow } from '../../protocol/rows.js';
 import type { RunError, StepOutcome, TerminalStatus } from '../../protocol/run.js';
 import { closedCall, closingChunks, CUT_CALLS, type StepScope } from './closed-call.js';
@@ -76,9 +81,11 @@ function toCutCommit(
   const { sessionId, runId, agent: agentType, claimedStep: step, messageId } = record;
   const scope: StepScope = { agentId: sessionId, agentType, step, runId };
   const why = status === 'failed' ? CUT_CALLS.failed : CUT_CALLS.stopped;
-  const cut = parts.map((part) => withInput(part, argumentText));
+  const cut = parts.map((part) => withInput(parts, part, argumentText));
   const closed = cut.flatMap((part) =>
-    part.type === 'tool-call' ? [closedCall(scope, part, part.input, why, now)] : [],
+    part.type === 'tool-call' && !isCarriedOut(cut, part)
+      ? [closedCall(scope, part, part.input, why, now)]
+      : [],
   );
   const interrupted = toInterruption(status);
   const row: AssistantRow = {
@@ -108,8 +115,14 @@ function toCutCommit(
   };
 }
 
-function withInput(part: AssistantPart, argumentText: ReplyFold['argumentText']): AssistantPart {
-  if (part.type !== 'tool-call') return part;
+function withInput(
+  parts: readonly AssistantPart[],
+  part: AssistantPart,
+  argumentText: ReplyFold['argumentText'],
+): AssistantPart {
+  if (part.type !== 'tool-call' || isCarriedOut(parts, part)) return part;
+  // Its provider had not finished: it is a call like any other that was cut.
+  if (part.kind === 'provider') return { ...part, kind: 'server' };
   return { ...part, input: toPartialInput(argumentText.get(part.toolCallId)) };
 }
 

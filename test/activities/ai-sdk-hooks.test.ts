@@ -94,7 +94,7 @@ describe('the repair of a call', () => {
 
 describe('hooks', () => {
   it('are called once for each step and run, after the commit, and may fail', async () => {
-    const told: unknown[] = [];
+    const heard: unknown[] = [];
     const model = fakeModel(sayInTurn(...REPLIES));
     const harness: ActivityHarness = await serve(
       new ToolLoopAgent({
@@ -104,18 +104,18 @@ describe('hooks', () => {
         onStepFinish: async (event) => {
           const { step, toolCalls, usage } = event as unknown as StepFinishEvent;
           const committed = await harness.session.messages('step_committed');
-          told.push([step, committed.length, toolCalls.length, usage.totalTokens]);
+          heard.push([step, committed.length, toolCalls.length, usage.totalTokens]);
           throw new Error('ignored');
         },
         onFinish: (event) => {
           const { step, steps, totalUsage } = event as unknown as FinishEvent;
           const results = steps.map(({ toolResults }) => toolResults.length);
-          told.push(['end', step, results, totalUsage.totalTokens]);
+          heard.push(['end', step, results, totalUsage.totalTokens]);
         },
       }),
     );
     await harness.play(await harness.begin());
-    expect(told).toEqual([
+    expect(heard).toEqual([
       [1, 1, 1, 5],
       [2, 2, 2, 5],
       [3, 3, 1, 5],
@@ -124,24 +124,24 @@ describe('hooks', () => {
   });
 
   it('are called again when the worker died after the commit, and not for earlier steps', async () => {
-    const told: unknown[] = [];
+    const heard: unknown[] = [];
     const model = fakeModel(sayInTurn(asksFor(call('c1', 'echo', { value: 'a' }))));
     const harness = await serve(
       new ToolLoopAgent({
         model,
         tools,
         onStepFinish: (event) => {
-          told.push((event as unknown as StepFinishEvent).step);
+          heard.push((event as unknown as StepFinishEvent).step);
         },
         onFinish: () => {
-          told.push('end');
+          heard.push('end');
         },
       }),
     );
     const run = await harness.begin();
     await harness.play(run);
-    expect(told).toEqual([1, 2, 'end']);
+    expect(heard).toEqual([1, 2, 'end']);
     expect(await harness.step(run, 2, 2)).toMatchObject({ status: 'completed' });
-    expect(told).toEqual([1, 2, 'end', 2, 'end']);
+    expect(heard).toEqual([1, 2, 'end', 2, 'end']);
   });
 });

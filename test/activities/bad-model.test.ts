@@ -188,6 +188,8 @@ describe('a model that calls tools badly', () => {
     expect(await store.sessions.rows(session.id, 1)).toMatchObject([
       {
         parts: [
+          { type: 'tool-call', kind: 'provider', toolCallId: 'p', toolName: 'web_search' },
+          { type: 'tool-result', toolCallId: 'p', output: { found: 1 } },
           { type: 'source-url', sourceId: 's', url: 'https://a.example' },
           { type: 'text', text: 'Found it.' },
         ],

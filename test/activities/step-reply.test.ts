@@ -1,6 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import type { LanguageModelV4StreamPart } from '@ai-sdk/provider';
-import { createStepReply, type StepReply } from '../../activities/model/step-reply.js';
+import { createStepReply } from '../../activities/model/step-reply.js';
+import type { StepReply } from '../../activities/model/reply-types.js';
 import { StreamChunkSchema, type StreamChunk } from '../../protocol/chunk.js';
 import { createReplyFold } from '../../protocol/reply-fold.js';
 import { parts } from '../support/fake-model.js';
@@ -67,7 +68,7 @@ describe('a step reply', () => {
     expect(typesOf(chunks)).toEqual(['step_start', 'tool_arg_stream_start']);
   });
 
-  it('a step reply leaves out what the provider executes', () => {
+  it('a step reply shows what the provider executes, and leaves it to the provider', () => {
     const { chunks, reply } = hear([
       { type: 'tool-input-start', id: 'p', toolName: 'search', providerExecuted: true },
       { type: 'tool-input-delta', id: 'p', delta: '{}' },
@@ -79,7 +80,13 @@ describe('a step reply', () => {
         providerExecuted: true,
       },
     ]);
-    expect(chunks).toEqual([]);
+    expect(chunks.map(({ type }) => type)).toEqual([
+      'step_start',
+      'tool_arg_stream_start',
+      'tool_arg_stream_delta',
+      'tool_start',
+    ]);
+    expect(chunks.at(-1)).toMatchObject({ providerExecuted: true, byProvider: true });
     expect(reply.calls).toEqual([]);
   });
 

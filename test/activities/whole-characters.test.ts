@@ -1,7 +1,8 @@
 import { describe, expect, it } from '@jest/globals';
 import type { LanguageModelV4StreamPart } from '@ai-sdk/provider';
 import fc from 'fast-check';
-import { createStepReply, type StepReply } from '../../activities/model/step-reply.js';
+import { createStepReply } from '../../activities/model/step-reply.js';
+import type { StepReply } from '../../activities/model/reply-types.js';
 import { startOf } from '../../activities/model/whole-characters.js';
 import type { StreamChunk } from '../../protocol/chunk.js';
 import { toCheckedJson } from '../../stores/record/checked-messages.js';

@@ -174,9 +174,9 @@ describe('tools of the AI SDK', () => {
     ['null', { weather: null }, 'tool "weather": it must be a tool() of the AI SDK'],
     ['no schema', { weather: { execute: () => 1 } }, 'tool "weather": it has no inputSchema'],
     [
-      'a tool of a provider',
-      { weather: { type: 'provider', id: 'x.y', args: {}, inputSchema: cityOf } },
-      'Tool "weather": only its provider can execute it',
+      'a tool of an unknown type',
+      { weather: { type: 'other', id: 'x.y', args: {}, inputSchema: cityOf } },
+      'Tool "weather": its type "other" is not known',
     ],
     [
       'an approval that is neither yes nor no',

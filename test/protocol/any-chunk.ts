@@ -54,11 +54,17 @@ const FIELDS: { [T in ChunkType]: fc.Arbitrary<Fields<T>> } = {
   tool_arg_stream_end: fields({ toolCallId: id }),
   tool_start: fields(
     { ...call, arguments: fc.dictionary(fc.string(), json) },
-    { providerExecuted: fc.boolean() },
+    { providerExecuted: fc.boolean(), byProvider: fc.boolean() },
   ),
   tool_end: fields(
     { ...call, result: json },
-    { error: anyText, errorCode: anyText, providerExecuted: fc.boolean(), resultRef: id },
+    {
+      error: anyText,
+      errorCode: anyText,
+      providerExecuted: fc.boolean(),
+      byProvider: fc.boolean(),
+      resultRef: id,
+    },
   ),
   tool_input_error: fields({ ...call, error: anyText }, { partialInput: json }),
   tool_output_preliminary: fields({ ...call, result: json }, { providerExecuted: fc.boolean() }),

@@ -1,0 +1,72 @@
+import type { LanguageModelV4ToolCall, LanguageModelV4ToolResult } from '@ai-sdk/provider';
+import type { ChunkOf } from '../../protocol/chunk.js';
+import { findJsonFault } from '../../protocol/json-depth.js';
+import { LIMITS } from '../../protocol/limits.js';
+import { toShownResult } from '../../protocol/provider-result.js';
+import { toPartialInput } from '../../protocol/reply-fold.js';
+import type { AssistantPart } from '../../protocol/rows.js';
+
+type Base = 'agentId' | 'agentType' | 'step' | 'timestamp';
+export type ProviderChunk =
+  | Omit<ChunkOf<'tool_start'>, Base>
+  | Omit<ChunkOf<'tool_end'>, Base>
+  | Omit<ChunkOf<'tool_output_preliminary'>, Base>;
+
+/** Calls that the provider of the model carries out itself, such as a web search. */
+export interface ProviderCalls {
+  start: (call: NamedCall<LanguageModelV4ToolCall>) => ProviderChunk;
+  /** Undefined for a preliminary result that is too large. */
+  end: (result: NamedCall<LanguageModelV4ToolResult>) => ProviderChunk | undefined;
+}
+
+/** With the id and the name that the conversation has for it. */
+type NamedCall<Part> = Part & { toolCallId: string; toolName: string };
+
+export function createProviderCalls(): ProviderCalls {
+  let preliminaryBytes = 0;
+
+  return {
+    start: ({ toolCallId, toolName, input: text }) => {
+      const input = toPartialInput(text);
+      const args = isRecord(input) ? input : {};
+      const marks = { providerExecuted: true, byProvider: true };
+      return { type: 'tool_start', toolCallId, toolName, arguments: args, ...marks };
+    },
+    end: (part) => {
+      const { toolCallId, toolName } = part;
+      const shown = toShownResult(toKept(part));
+      const base = { toolCallId, toolName, providerExecuted: true };
+      if (part.preliminary !== true) {
+        return { type: 'tool_end', ...base, ...shown, byProvider: true };
+      }
+      const bytes = Buffer.byteLength(JSON.stringify(shown.result));
+      preliminaryBytes += bytes;
+      const isShown =
+        bytes <= LIMITS.preliminaryBytes && preliminaryBytes <= LIMITS.callPreliminaryBytes;
+      return isShown
+        ? { type: 'tool_output_preliminary', ...base, result: shown.result }
+        : undefined;
+    },
+  };
+}
+
+/** A result as the row keeps it: the provider wants it back in its own form. */
+export function toKept({
+  result,
+  isError,
+}: Pick<LanguageModelV4ToolResult, 'result' | 'isError'>): Pick<
+  Extract<AssistantPart, { type: 'tool-result' }>,
+  'output' | 'isError'
+> {
+  const failed = (output: string) => ({ output, isError: true });
+  const fault = findJsonFault(result);
+  if (fault !== undefined) return failed(`The result cannot be kept: ${fault}.`);
+  if (Buffer.byteLength(JSON.stringify(result)) > LIMITS.answerBytes) {
+    return failed('The result is too large.');
+  }
+  return isError === true ? { output: result, isError } : { output: result };
+}
+
+function isRecord(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}

@@ -1,0 +1,33 @@
+import type { LanguageModelV4StreamPart } from '@ai-sdk/provider';
+import type { StreamChunk } from '../../protocol/chunk.js';
+import type { ReplyFold } from '../../protocol/reply-fold.js';
+import type { ReplyFinish } from './reply-finish.js';
+
+/** A call as the provider made it, before its input is checked. */
+export interface ProposedCall {
+  toolCallId: string;
+  toolName: string;
+  /** JSON text. */
+  input: string;
+}
+
+/** The reply of one model call: takes the provider's stream parts, returns the chunks to write. */
+export interface StepReply {
+  /** Settles a call's id by other means than those of the reply alone, before the call is taken. */
+  nameCall: (providerId: string, take: (wanted: string) => Promise<string>) => Promise<void>;
+  accept: (part: LanguageModelV4StreamPart) => StreamChunk[];
+  fold: ReplyFold;
+  calls: ProposedCall[];
+  /** Calls that viewers have not been shown. */
+  deferredCalls: ReadonlySet<string>;
+  /** True once there was something to show. */
+  begun: () => boolean;
+  /** Present once the provider has sent its finish part. */
+  finish: () => ReplyFinish | undefined;
+}
+
+export interface ChunkBase {
+  agentId: string;
+  agentType: string;
+  step: number;
+}

@@ -1,0 +1,291 @@
+import { describe, expect, it } from '@jest/globals';
+import { anthropic } from '@ai-sdk/anthropic';
+import { openai } from '@ai-sdk/openai';
+import type { LanguageModelV4StreamPart } from '@ai-sdk/provider';
+import {
+  readUIMessageStream,
+  stepCountIs,
+  streamText,
+  tool,
+  type ModelMessage,
+  type ToolSet,
+  type UIMessage,
+  type UIMessageChunk,
+} from 'ai';
+import { readUIMessageStream as readOfSix } from 'ai-v6';
+import { z } from 'zod';
+import { StreamTransformer } from '../../ai-sdk/index.js';
+import { toAllMessages } from '../../ai-sdk/turns/ui-history.js';
+import { defineAgent } from '../../agents/index.js';
+import { createHarness, type ActivityHarness } from '../support/activity-harness.js';
+import { fakeModel, parts, sayInTurn } from '../support/fake-model.js';
+import { openTestStores, type TestStores } from '../support/test-stores.js';
+import { until } from '../support/until.js';
+import { plain } from './compare-prompts.js';
+
+const { text, call, finish } = parts;
+type Part = LanguageModelV4StreamPart;
+
+/** A call that the provider makes, streams and answers itself. */
+function search(id: string, more: Partial<Extract<Part, { type: 'tool-result' }>> = {}): Part[] {
+  const toolName = more.toolName ?? 'web_search';
+  // What their schemas accept.
+  const input = toolName === 'code' ? '{"type":"bash_code_execution","command":"ls"}' : '{}';
+  const providerMetadata = { openai: { itemId: `item-${id}` } };
+  return [
+    { type: 'tool-input-start', id, toolName, providerExecuted: true },
+    { type: 'tool-input-delta', id, delta: input },
+    { type: 'tool-input-end', id },
+    {
+      type: 'tool-call',
+      toolCallId: id,
+      toolName,
+      input,
+      providerExecuted: true,
+      providerMetadata,
+    },
+    {
+      type: 'tool-result',
+      toolCallId: id,
+      toolName,
+      result: { action: { type: 'search', query: 'rain' }, sources: ['https://a.example'] },
+      providerMetadata,
+      ...more,
+    },
+  ];
+}
+
+const source: Part = {
+  type: 'source',
+  sourceType: 'url',
+  id: 's1',
+  url: 'https://a.example',
+  title: 'A',
+};
+const echo = tool({
+  description: 'Echo.',
+  inputSchema: z.object({ value: z.string() }),
+  execute: (input) => input,
+});
+const tools = {
+  web_search: openai.tools.webSearch({ searchContextSize: 'low' }),
+  code: anthropic.tools.codeExecution_20250825(),
+  echo,
+} as unknown as ToolSet;
+
+async function serve(model: ReturnType<typeof fakeModel>, stores?: TestStores) {
+  const { tools: own } = defineAgent({
+    name: 'searches',
+    systemPrompt: '',
+    tools: tools,
+    llmConfig: { model },
+  });
+  const opened = stores ?? (await openTestStores());
+  return { harness: createHarness(opened, { model, tools: own }), stores: opened };
+}
+
+/** What a page has at the end, live and after a reload, in both versions. */
+async function expectSameOnPages(
+  harness: ActivityHarness,
+  { store }: TestStores,
+): Promise<UIMessage> {
+  const { id } = harness.session;
+  const view = await store.sessions.view(id);
+  if (view === undefined) throw new Error('no session');
+  const [, stored] = toAllMessages(view);
+  const transformer = new StreamTransformer({
+    agentId: id,
+    generateMessageId: () => view.record.messageId,
+  });
+  const entries = (await harness.session.log()).filter(
+    ({ message }) => message.type !== 'stream_status',
+  );
+  const events = entries.flatMap((entry) => transformer.transform(entry).events);
+  events.push(...transformer.finalize().events);
+  for (const read of [readUIMessageStream, readOfSix as unknown as typeof readUIMessageStream]) {
+    const stream = new ReadableStream<UIMessageChunk>({
+      start: (controller) => {
+        for (const event of events) controller.enqueue(event);
+        controller.close();
+      },
+    });
+    let live: UIMessage | undefined;
+    for await (const state of read({ stream })) live = state;
+    const kept = (message: unknown): unknown =>
+      plain({ ...(message as UIMessage), parts: withoutOwn((message as UIMessage).parts) });
+    expect(kept(live)).toEqual(kept(stored));
+  }
+  return stored as UIMessage;
+}
+
+/** What clients keep for themselves. */
+function withoutOwn(all: UIMessage['parts']): object[] {
+  return all.map((part) =>
+    Object.fromEntries(
+      Object.entries(part).filter(
+        ([key]) =>
+          !['rawInput', 'state', 'id'].includes(key) ||
+          (part.type === 'dynamic-tool' && key === 'state'),
+      ),
+    ),
+  );
+}
+
+const conversations: [string, Part[][]][] = [
+  [
+    'a search with sources, between texts',
+    [
+      [...text('Let me see.'), ...search('ws1'), source, ...text('It rains.', 't2'), ...finish()],
+      [...text('Bye.'), ...finish()],
+    ],
+  ],
+  [
+    'a search beside a call of ours',
+    [
+      [...search('ws1'), ...call('c1', 'echo', { value: 'a' }), ...finish('tool-calls')],
+      [...text('Both.'), ...finish()],
+    ],
+  ],
+  [
+    'a search that fails, and one whose result is a text',
+    [
+      [
+        ...search('ws1', { result: { code: 'unavailable' }, isError: true }),
+        ...search('ws2', { result: 'plain' }),
+        ...text('Sorry.'),
+        ...finish(),
+      ],
+    ],
+  ],
+  [
+    'a result that comes in a later step',
+    [
+      [
+        ...search('ce1', { toolName: 'code' }).slice(0, 4),
+        ...call('c1', 'echo', { value: 'a' }),
+        ...finish('tool-calls'),
+      ],
+      [...search('ce1', { toolName: 'code' }).slice(4), ...text('Ran.'), ...finish()],
+    ],
+  ],
+  [
+    'a result that comes in a later step, without a call of ours',
+    [
+      [...search('ce1', { toolName: 'code' }).slice(0, 4), ...finish('tool-calls')],
+      [...search('ce1', { toolName: 'code' }).slice(4), ...text('Ran.'), ...finish()],
+    ],
+  ],
+];
+
+describe('tools that the provider executes', () => {
+  it.each(conversations)('are asked and sent back as by streamText: %s', async (_name, replies) => {
+    const theirs = fakeModel(sayInTurn(...replies));
+    const user = (content: string): ModelMessage => ({
+      role: 'user',
+      content: [{ type: 'text', text: content }],
+    });
+    const ask = { model: theirs, instructions: 'Be brief.', tools, onError: () => undefined };
+    const stopWhen = stepCountIs(9);
+    const result = streamText({ ...ask, messages: [user('hi')], stopWhen });
+    await result.consumeStream();
+    const spoken = (await result.steps).flatMap(({ response }) => response.messages);
+    const messages = [user('hi'), ...spoken, user('more')];
+    await streamText({ ...ask, messages, stopWhen }).consumeStream();
+
+    const model = fakeModel(sayInTurn(...replies));
+    const { harness, stores } = await serve(model);
+    await harness.play(await harness.begin());
+    await expectSameOnPages(harness, stores);
+    await harness.play(await harness.begin({ type: 'text', text: 'more' }));
+    const toAsked = ({ prompt, tools: given }: (typeof model.doStreamCalls)[number]): unknown =>
+      plain({ prompt, given });
+    expect(model.doStreamCalls.map(toAsked)).toEqual(theirs.doStreamCalls.map(toAsked));
+  });
+
+  it('are shown while they run, with their sources, and stored once', async () => {
+    const model = fakeModel(
+      sayInTurn([
+        ...search('ws1').slice(0, 4),
+        ...search('ws1', { result: { partial: 1 }, preliminary: true }).slice(4),
+        ...search('ws1').slice(4),
+        source,
+        ...text('It rains.'),
+        ...finish(),
+      ]),
+    );
+    const { harness, stores } = await serve(model);
+    await harness.play(await harness.begin());
+    const types = (await harness.session.log()).map(({ message }) => message.type);
+    const tool = types.filter((type) => type.startsWith('tool_'));
+    expect(tool).toEqual([
+      ...['tool_arg_stream_start', 'tool_arg_stream_delta', 'tool_start'],
+      ...['tool_output_preliminary', 'tool_end'],
+    ]);
+    expect(types.indexOf('tool_end')).toBeLessThan(types.indexOf('text_delta'));
+    expect((await expectSameOnPages(harness, stores)).parts).toMatchObject([
+      { type: 'step-start' },
+      { type: 'dynamic-tool', state: 'output-available', providerExecuted: true },
+      { type: 'source-url', url: 'https://a.example' },
+      { type: 'text', text: 'It rains.' },
+      { type: 'step-start' },
+    ]);
+  });
+
+  it('a call of ours to one of them is refused, and never executed here', async () => {
+    const model = fakeModel(sayInTurn([...call('c1', 'web_search', {}), ...finish('tool-calls')]));
+    const { harness } = await serve(model);
+    await harness.play(await harness.begin());
+    expect(await harness.session.messages('tool_input_error')).toMatchObject([
+      { error: expect.stringContaining('by the provider') },
+    ]);
+  });
+
+  it('a result without a call, too large, or no JSON harms nothing', async () => {
+    const model = fakeModel(
+      sayInTurn([
+        ...search('ws0').slice(4),
+        ...search('ws1', { result: 'x'.repeat(2_000_000) }),
+        ...search('ws2', { result: 1n as never }),
+        ...search('ws3', { result: 'y'.repeat(400_000) }),
+        ...text('Fine.'),
+        ...finish(),
+      ]),
+    );
+    const { harness, stores } = await serve(model);
+    expect(await harness.play(await harness.begin())).toMatchObject({ status: 'completed' });
+    await expectSameOnPages(harness, stores);
+    expect(await harness.session.messages('tool_end')).toMatchObject([
+      { toolCallId: 'ws1', error: 'The result is too large.' },
+      { toolCallId: 'ws2', error: expect.stringContaining('cannot be kept') },
+      { toolCallId: 'ws3', result: null },
+    ]);
+    await harness.play(await harness.begin());
+    expect(JSON.stringify(model.doStreamCalls[1]?.prompt)).toContain('y'.repeat(400_000));
+  });
+
+  it('a stop in the middle settles what the provider has not finished, and sends none of it back', async () => {
+    const model = fakeModel(async function* (n) {
+      if (n > 0) return yield* [...text('done'), ...finish()];
+      yield* [...search('ws1'), ...search('ws2').slice(0, 4)];
+      await new Promise(() => undefined);
+    });
+    const { harness, stores } = await serve(model);
+    const run = await harness.begin();
+    const step = harness.step(run, 1);
+    await until(
+      'both are shown',
+      async () => (await harness.session.messages('tool_start')).length === 2,
+    );
+    await harness.session.stop();
+    expect(await step).toMatchObject({ status: 'interrupted' });
+    const shown = await expectSameOnPages(harness, stores);
+    expect(shown.parts.filter(({ type }) => type === 'dynamic-tool')).toMatchObject([
+      { toolCallId: 'ws1', state: 'output-available' },
+      { toolCallId: 'ws2', state: 'output-error' },
+    ]);
+    await harness.play(await harness.begin());
+    const sent = JSON.stringify(model.doStreamCalls[1]?.prompt);
+    expect(sent).not.toContain('ws1');
+    expect(sent).not.toContain('providerExecuted');
+  });
+});
