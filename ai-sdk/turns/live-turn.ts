@@ -29,6 +29,7 @@ export class LiveTurn {
   readonly #leave = new AbortController();
   readonly #onOver: () => void;
   #over: { error?: unknown } | undefined;
+  #isWaking = false;
 
   constructor(
     reader: Pick<StreamManager, 'follow'>,
@@ -105,8 +106,18 @@ export class LiveTurn {
     for (const seat of this.#seats) {
       seat.isBehind ||= seat.waiting.length > MOST_WAITING;
       if (!seat.isBehind) seat.waiting += text;
-      seat.wake?.();
     }
+    // What else arrives in this turn of the event loop goes into the same write to each viewer.
+    if (this.#isWaking) return;
+    this.#isWaking = true;
+    setImmediate(() => {
+      this.#isWaking = false;
+      this.#wake();
+    });
+  }
+
+  #wake(): void {
+    for (const seat of this.#seats) seat.wake?.();
   }
 
   #end(over: { error?: unknown }): void {
@@ -114,7 +125,7 @@ export class LiveTurn {
     this.#over = over;
     this.#leave.abort();
     this.#onOver();
-    for (const seat of this.#seats) seat.wake?.();
+    this.#wake();
   }
 }
 

@@ -29,6 +29,8 @@ export async function* replayRange(
     const page = await pages.shift();
     if (page === undefined) return;
     if (page.length > 0) yield page;
+    // Pages that came together are not sent together: live readers get their turn in between.
+    if (pages.length > 0) await new Promise((resolve) => setImmediate(resolve));
   }
 }
 

@@ -4,6 +4,24 @@ const STORAGE = 'test/stores/conformance/redis-storage.test.ts';
 
 export const readers = [
   {
+    defence: 'Viewers of a turn: what arrives in one turn of the event loop is one write to each',
+    file: 'ai-sdk/turns/live-turn.ts',
+    edits: [
+      ['    if (this.#isWaking) return;\n', '    this.#wake();\n    if (this.#isWaking) return;\n'],
+    ],
+    suite: 'test/ai-sdk/turns/live-turn.test.ts',
+    test: 'viewers of an active turn what arrives in one turn of the event loop is one write to each viewer',
+  },
+  {
+    defence: 'Replay: live readers get their turn between two pages',
+    file: 'ai-sdk/turns/replay-range.ts',
+    edits: [
+      ['    if (pages.length > 0) await new Promise((resolve) => setImmediate(resolve));\n', ''],
+    ],
+    suite: 'test/ai-sdk/turns/replay-range.test.ts',
+    test: 'replayRange lets others take their turn between two pages that came together',
+  },
+  {
     defence: 'A connection whose packets vanish is replaced: under a writer',
     file: 'stores/redis/clients.ts',
     edits: [['socketTimeout: SILENCE_MS, ', '']],

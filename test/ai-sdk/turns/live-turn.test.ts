@@ -7,6 +7,8 @@ import { FakeSession } from '../../support/fake-session.js';
 
 interface Viewer {
   text: string;
+  /** How often it was given some of it. */
+  writes: number;
   error: unknown;
   leave: () => void;
   /** A lazy viewer takes more from now on. */
@@ -49,6 +51,7 @@ function createTurn(profile: TurnSpan['profile'] = 'common') {
     const interest = new Promise<void>((resolve) => (resume = resolve));
     const viewer: Viewer = {
       text: '',
+      writes: 0,
       error: undefined,
       resume,
       leave: () => {
@@ -59,6 +62,7 @@ function createTurn(profile: TurnSpan['profile'] = 'common') {
     const read = async (): Promise<void> => {
       for await (const text of createTurnFrames(reader, span, leave.signal)) {
         viewer.text += text;
+        viewer.writes += 1;
         if (isLazy && viewer.text.includes('text-start')) await interest;
       }
     };
@@ -136,6 +140,24 @@ describe('viewers of an active turn', () => {
     await Promise.all([first.done, second.done]);
     expect(second.text).toContain('[DONE]');
     expect(textOf(second)).toBe('all');
+  });
+
+  it('what arrives in one turn of the event loop is one write to each viewer', async () => {
+    const { session, view } = createTurn();
+    session.step();
+    const viewers = [view(), view()];
+    await soon();
+    const before = viewers.map(({ writes }) => writes);
+    for (const word of ['a ', 'b ', 'c ', 'd ']) {
+      session.say(word);
+      // The follower of the log takes each word on its own.
+      for (let jobs = 0; jobs < 50; jobs += 1) await Promise.resolve();
+    }
+    await soon();
+    expect(viewers.map(({ writes }, n) => writes - (before[n] ?? 0))).toEqual([1, 1]);
+    expect(viewers.map(textOf)).toEqual(['a b c d ', 'a b c d ']);
+    for (const { leave } of viewers) leave();
+    await Promise.all(viewers.map(({ done }) => done));
   });
 
   it('a shared reader follows a turn until its last viewer has left', async () => {

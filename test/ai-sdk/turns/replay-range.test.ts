@@ -43,6 +43,28 @@ async function collect(pages: AsyncIterable<LogEntry[]>): Promise<LogEntry[]> {
 }
 
 describe('replayRange', () => {
+  it('replayRange lets others take their turn between two pages that came together', async () => {
+    const entries = Array.from({ length: 1_000 }, (_, n) => entry(n + 1, text('a')));
+    // All of it is there at once.
+    const reader = {
+      read: (_: string, from: number, limit: number) =>
+        Promise.resolve(entries.slice(from, from + limit)),
+    };
+    const order: string[] = [];
+    let isOver = false;
+    const takeTurn = (): void => {
+      order.push('other');
+      if (!isOver) setImmediate(takeTurn);
+    };
+    setImmediate(takeTurn);
+    for await (const page of replayRange(reader, 's1', 0, 1_000)) {
+      order.push(`page to ${String(page.at(-1)?.sequence)}`);
+    }
+    isOver = true;
+    expect(order.filter((each) => each !== 'other')).toHaveLength(5);
+    expect(order.join()).not.toMatch(/page to \d+,page/);
+  });
+
   it('replayRange yields the entries of the range, whatever gaps there are, and a few pages at once', async () => {
     await fc.assert(
       fc.asyncProperty(
