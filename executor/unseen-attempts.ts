@@ -23,9 +23,9 @@ export interface UnseenAttemptsDeps {
 
 /**
  * Looks for attempts that Temporal has given away and no worker has: the answer to the poll was lost, or
- * its worker died before it registered the attempt, or after it had finished it. Nobody would take such an
- * attempt over before its heartbeat time-out. Temporal is told to begin another one; a worker that only
- * was slow is then fenced off by the claim.
+ * its worker died before it registered the attempt, or after it had finished it. Only the heartbeat
+ * time-out would end such an attempt, so Temporal is asked to begin another one; a worker that only was
+ * slow is then fenced off by the claim.
  *
  * @param look what Temporal knows of the run; its sub-agents are looked at for as long as the budget lasts
  */

@@ -19,7 +19,7 @@ export const readers = [
       ['    if (pages.length > 0) await new Promise((resolve) => setImmediate(resolve));\n', ''],
     ],
     suite: 'test/ai-sdk/turns/replay-range.test.ts',
-    test: 'replayRange lets others take their turn between two pages that came together',
+    test: 'replayRange replayRange lets others take their turn between two pages that came together',
   },
   {
     defence: 'A connection whose packets vanish is replaced: under a writer',
