@@ -78,6 +78,7 @@ export interface ApiDeps extends ApiSettings {
     'sessions' | 'waiting' | 'documents' | 'checkpoints' | 'queue' | 'audit' | 'usage'
   > & {
     owners: Pick<Store['owners'], 'page' | 'repair'>;
+    requests?: Store['requests'];
     runs: Pick<Store['runs'], 'list'>;
   };
   streamManager: Pick<StreamManager, 'read' | 'follow'>;

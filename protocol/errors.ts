@@ -12,6 +12,7 @@ export type ErrorCode =
   | 'quota_exceeded'
   | 'budget_exceeded'
   | 'message_conflict'
+  | 'idempotency_conflict'
   | 'session_exists'
   | 'nothing_to_do'
   | 'body_too_large'
@@ -65,6 +66,7 @@ export const HTTP_STATUS: Record<ErrorCode, number> = {
   quota_exceeded: 429,
   budget_exceeded: 402,
   message_conflict: 409,
+  idempotency_conflict: 409,
   session_exists: 409,
   nothing_to_do: 400,
   body_too_large: 413,

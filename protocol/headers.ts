@@ -8,4 +8,5 @@ export const HEADERS = {
   existingMessageId: 'x-existing-message-id',
   profile: 'x-ai-sdk-profile',
   via: 'x-helix-via',
+  idempotencyKey: 'idempotency-key',
 } as const;

@@ -59,6 +59,8 @@ export const LIMITS = {
   batchItems: 5_000,
   /** The names of those, as JSON. */
   batchBytes: 1_500_000,
+  /** How long the reply to a request with an `Idempotency-Key` is kept, ms. */
+  idempotencyMs: 24 * 60 * 60 * 1000,
   /** Acts of a batch a second. */
   batchRps: { usual: 20, most: 200 },
   /** Refused items that a batch names. */

@@ -13,10 +13,13 @@ import { RERUN_ROUTES } from './reruns.js';
 import { OPERATOR_CODEC_ROUTES } from './operator-codec.js';
 import { OPERATOR_USAGE_ROUTE } from './operator-usage.js';
 import { OPERATOR_HEALTH_ROUTE } from './operator-health.js';
+import { onceByKey } from './once.js';
 import type { Route } from './route.js';
 import { METRICS_ROUTE, SERVICE_ROUTES } from './service.js';
 import { SESSION_ROUTES } from './session.js';
 import { SESSIONS_ROUTES } from './sessions.js';
+
+const OPERATORS = '/api/operator/';
 
 /** All routes. */
 export const ROUTES: readonly Route[] = [
@@ -39,7 +42,12 @@ export const ROUTES: readonly Route[] = [
   ...OPERATOR_SESSION_ROUTES,
   ...SERVICE_ROUTES,
   METRICS_ROUTE,
-];
+].map((route) => (isAct(route) ? onceByKey(route) : route));
+
+/** An act of an operator. */
+function isAct({ method, path }: Route): boolean {
+  return method === 'post' && path.startsWith(OPERATORS) && !path.includes('/codec/');
+}
 
 /** The routes of an app whose metrics are on this port, or on another one. */
 export function routesOf({ publicMetrics = true }: { publicMetrics?: boolean }): readonly Route[] {

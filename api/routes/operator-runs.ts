@@ -18,6 +18,7 @@ import type { SessionRecord } from '../../stores/contract/sessions.js';
 import { toActor } from '../actor.js';
 import type { RouteDeps } from '../deps.js';
 import { openRunForOperator } from '../operator-access.js';
+import { recordRead } from '../record-read.js';
 import { readRunDetail, toOperatorRun } from '../operator-run.js';
 import { defineRoute, type Route } from './route.js';
 
@@ -79,8 +80,12 @@ export const OPERATOR_RUN_ROUTES: readonly Route[] = [
     params: OperatorRunPath,
     replies: { 200: { description: 'The run.', content: { json: OperatorRunDetail } } },
     refusals: ['not_found'],
-    handle: async ({ deps, response, params: { runId }, caller }) => {
+    headers: ['via'],
+    handle: async (call) => {
+      const { deps, response, caller } = call;
+      const { runId } = call.params;
       const record = await openRunForOperator(deps, caller, 'read', runId);
+      await recordRead(deps, toActor(call), record);
       const detail = await readRunDetail(deps, caller, record, runId);
       if (detail === undefined) throw notFound();
       response.set('cache-control', 'no-store').json(detail satisfies OperatorRunDetail);

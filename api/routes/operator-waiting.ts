@@ -14,6 +14,7 @@ import type { WaitingSession } from '../../stores/contract/waiting.js';
 import { toActor } from '../actor.js';
 import type { RouteDeps } from '../deps.js';
 import type { Identity } from '../identity.js';
+import { recordListRead } from '../record-read.js';
 import { openForOperator, toOperatorQuestions } from '../operator-access.js';
 import { defineRoute, SESSION, type Route } from './route.js';
 
@@ -35,13 +36,19 @@ export const OPERATOR_WAITING_ROUTES: readonly Route[] = [
       200: { description: 'A page, longest wait first.', content: { json: OperatorWaiting } },
     },
     refusals: ['not_allowed'],
-    handle: async ({ deps, response, query: { olderThan, ...page }, caller }) => {
+    headers: ['via'],
+    handle: async (call) => {
+      const { deps, response, caller } = call;
+      const { olderThan, ...page } = call.query;
       await requireAllowed(deps, caller, 'read');
       const { sessions, cursor } = await deps.stateStore.waiting.pageOfTenant(caller.tenantId, {
         ...page,
         ...(olderThan !== undefined && { askedBy: Date.now() - olderThan }),
       });
       const shown = await Promise.all(sessions.map((found) => toWaiting(deps, caller, found)));
+      if (shown.flat().some(({ owner }) => owner !== caller.userId)) {
+        await recordListRead(deps, toActor(call), caller.tenantId);
+      }
       response
         .set('cache-control', 'no-store')
         .json({ sessions: shown.flat(), cursor } satisfies OperatorWaiting);

@@ -6,6 +6,27 @@ const HELD = 'no run of a paused agent is started or given up, and all start in 
 
 export const bulk = [
   {
+    defence: 'Operators: an act with a key is carried out once',
+    file: 'api/routes/index.ts',
+    edits: [['isAct(route) ? onceByKey(route) : route', 'route']],
+    suite: ACCESS,
+    test: 'an act with a key sent again it gets the first reply, and is not carried out again',
+  },
+  {
+    defence: 'Operators: a key is of one caller',
+    file: 'api/routes/once.ts',
+    edits: [['[tenantId, userId, request.method', '[tenantId, request.method']],
+    suite: ACCESS,
+    test: 'an act with a key sent again it gets the first reply, and is not carried out again',
+  },
+  {
+    defence: "Operators: a colleague's read of a run's questions is recorded",
+    file: 'api/routes/operator-runs.ts',
+    edits: [['await recordRead(deps, toActor(call), record);', '']],
+    suite: ACCESS,
+    test: "a colleague's reads of what runs ask are recorded, once in an hour",
+  },
+  {
     defence: 'Batch: an attempt knows what an earlier one has done',
     file: 'executor/batch-page.ts',
     edits: [["return (await wasDone(ref, item, actId)) ? 'done' : outcome;", 'return outcome;']],

@@ -14,6 +14,7 @@ import { usageCases } from './documents/usage.js';
 import { workerLeaseCases } from './documents/leases.js';
 import { waitingSessionCases } from './documents/waiting-sessions.js';
 import { pauseCases } from './documents/pauses.js';
+import { requestCases } from './documents/requests.js';
 import { pendingCallCases } from './documents/pending-calls.js';
 import { runCases } from './documents/runs.js';
 import { concurrentChangeCases } from './documents/concurrent-changes.js';
@@ -139,6 +140,7 @@ const DOCUMENTS = [
   workerLeaseCases,
   auditCases,
   pauseCases,
+  requestCases,
 ];
 
 /**

@@ -8,6 +8,7 @@ import type { Leases } from './leases.js';
 import type { Owners } from './owners.js';
 import type { Pauses } from './pauses.js';
 import type { Queue } from './queue.js';
+import type { Requests } from './requests.js';
 import type { Runs } from './runs.js';
 import type { Sessions } from './sessions.js';
 import type { Staging } from './staging.js';
@@ -40,6 +41,8 @@ export interface Store {
   usage: Usage;
   /** Without pauses no agent can be paused. */
   pauses?: Pauses;
+  /** Without requests an `Idempotency-Key` has no effect. */
+  requests?: Requests;
   /** Without leases a dead worker is noticed by the time-out of Temporal's heartbeats. */
   leases?: Leases;
 }

@@ -71,6 +71,8 @@ export interface KeySpace {
   outbox: (sessionId: string) => string;
   /** Erasures of a conversation that are not complete, in its slot. */
   gone: (sessionId: string) => string;
+  /** What is remembered of a request that named itself. */
+  request: (name: string) => string;
   /** Paused agents of a fleet, the lists of held runs by name, and each of those lists; in one slot. */
   pauses: (fleet: string) => { paused: string; lists: string; held: (name: string) => string };
   /** The audit trail of a tenant, or of all users without one, in one slot. */
@@ -160,6 +162,7 @@ export function createKeySpace(prefix: string = DEFAULT_PREFIX): KeySpace {
     ownersIndex: `${prefix}:owners`,
     gone: (sessionId) => `${shared(sessionId)}gone`,
     outbox: (sessionId) => `${shared(sessionId)}audit`,
+    request: (name) => `${prefix}:request:${name}`,
     pauses: (fleet) => {
       const tag = `${prefix}:pauses:{${toKeyPart(fleet)}}`;
       return { paused: tag, lists: `${tag}:lists`, held: (name) => `${tag}:held:${name}` };

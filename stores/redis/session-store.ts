@@ -27,6 +27,7 @@ import {
 } from './requests.js';
 import { createErasures } from './erasures.js';
 import { createLeases } from './leases.js';
+import { createRequests } from './known-requests.js';
 import { createOwners } from './owners.js';
 import { createPauses } from './pauses.js';
 import { createSessionReads } from './session-reads.js';
@@ -92,6 +93,7 @@ export function createRedisSessionStore(context: RedisContext): Store {
     tallies: createTallies(context),
     usage: createUsage(context),
     pauses: createPauses(context),
+    requests: createRequests(context),
     leases: createLeases(context, context.leaseThread),
   };
 }

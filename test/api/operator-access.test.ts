@@ -238,3 +238,51 @@ it('an agent is paused over all tenants by callers without a tenant only', async
   ]);
   expect(await seenBy('eve@other@viewer')).toEqual([{ everywhere: true, at }]);
 });
+
+describe('an act with a key', () => {
+  const extend = async (user: string, byMs: number, key: string): Promise<unknown[]> => {
+    const path = '/api/operator/waiting/mine/c1/extend';
+    const headers = { 'x-user': user, 'idempotency-key': key };
+    const response = await api.post(path, { byMs }, headers);
+    const { deadline, code } = (await response.json()) as { deadline?: number; code?: string };
+    return [response.status, deadline ?? code];
+  };
+
+  it('sent again it gets the first reply, and is not carried out again', async () => {
+    await start();
+    const first = await extend('col@acme@approver', 1_000, 'k1');
+    expect(first).toEqual([202, expect.any(Number)]);
+    expect(await extend('col@acme@approver', 1_000, 'k1')).toEqual(first);
+    const later = (Number(first[1]) || 0) + 1_000;
+    expect(await extend('bob@acme@approver', 1_000, 'k1')).toEqual([202, later]);
+    expect(await extend('col@acme@approver', 1_000, 'k2')).toEqual([202, later + 1_000]);
+    expect(await extend('col@acme@approver', 2_000, 'k2')).toEqual([409, 'idempotency_conflict']);
+    expect(await extend('col@acme@approver', 1_000, ' ')).toEqual([400, 'validation_error']);
+  });
+
+  it('a refused one may be repeated, and of two at once one is carried out', async () => {
+    await start();
+    expect(await extend('col@acme@viewer', 1_000, 'k1')).toEqual([403, 'not_allowed']);
+    const both = await Promise.all([1, 2].map(() => extend('col@acme@approver', 1_000, 'k1')));
+    const [deadline] = both.filter(([status]) => status === 202);
+    for (const each of both) {
+      expect([deadline, [409, 'idempotency_conflict']]).toContainEqual(each);
+    }
+    expect(await extend('col@acme@approver', 1_000, 'k1')).toEqual(deadline);
+  });
+});
+
+it("a colleague's reads of what runs ask are recorded, once in an hour", async () => {
+  await start();
+  const paths = [`/api/operator/runs/${encodeURIComponent(runId)}`, '/api/operator/waiting'];
+  for (const user of ['ann@acme@viewer', 'col@acme@viewer', 'col@acme@viewer']) {
+    for (const path of paths) expect((await api.get(path, { 'x-user': user })).status).toBe(200);
+  }
+  const { entries } = await stores.store.audit.page('acme', { limit: 10, action: 'read' });
+  expect(
+    entries.map(({ entry, name }) => [name, entry.target.sessionId, entry.detail]).reverse(),
+  ).toEqual([
+    ['col', 'mine', { what: 'run' }],
+    ['col', undefined, { what: 'waiting' }],
+  ]);
+});

@@ -56,6 +56,13 @@ it.each(['deny', 'approve', 'stop', 'retry'] as const)(
     const items = act === 'stop' || act === 'retry' ? ids.map((id) => [id] as const) : calls(ids);
     const all = { tried: 12, done: 12, skipped: 0, failed: 0, problems: [] };
     expect(await page(ref(act, items), watch)).toEqual(all);
+    if (act === 'retry') {
+      // A run that waits may be repeated as well.
+      for (const session of sessions) {
+        const { runId = '' } = (await store.sessions.read(session.id)) ?? {};
+        await session.ask(runId, 1, [newCall('c2', 'approval')]);
+      }
+    }
     const state = await Promise.all(sessions.map(({ id }) => store.sessions.read(id)));
     expect(await page(ref(act, items), watch)).toEqual(all);
     expect(await Promise.all(sessions.map(({ id }) => store.sessions.read(id)))).toEqual(state);

@@ -38,7 +38,10 @@ export function alternate(a: StoresUnderTest, b: StoresUnderTest, seed: number):
           coin(args) ? Reflect.apply(mine, one, args) : Reflect.apply(others, other, args);
       },
     });
-  const nouns = Object.keys(b.store) as Exclude<keyof Store, 'leases' | 'tallies' | 'pauses'>[];
+  const nouns = Object.keys(b.store) as Exclude<
+    keyof Store,
+    'leases' | 'tallies' | 'pauses' | 'requests'
+  >[];
   const store = Object.fromEntries(
     // An earlier release has not all of them.
     nouns.map((noun) => [

@@ -1,0 +1,89 @@
+import { createHash } from 'node:crypto';
+import type { Request, Response } from 'express';
+import { HelixError } from '../../protocol/errors.js';
+import { HEADERS } from '../../protocol/headers.js';
+import { LIMITS } from '../../protocol/limits.js';
+import type { Requests } from '../../stores/contract/requests.js';
+import type { RouteDeps } from '../deps.js';
+import type { Route } from './route.js';
+
+/** A request whose process died before it replied may be carried out again after this time. */
+const CLAIMED_MS = 60_000;
+const KEY = /^[\x21-\x7e]{1,256}$/;
+
+/**
+ * A route that carries out a request with an `Idempotency-Key` once: sent again by the same caller, it
+ * gets the first reply for 24 hours. A request that was refused may be repeated with its key.
+ */
+export function onceByKey(route: Route): Route {
+  return {
+    ...route,
+    headers: [...(route.headers ?? []), 'idempotencyKey'],
+    refusals: [...(route.refusals ?? []), 'idempotency_conflict'],
+    answer: async (deps, request, response) => {
+      const key = request.get(HEADERS.idempotencyKey);
+      const { requests } = deps.stateStore;
+      if (key === undefined || requests === undefined) return route.answer(deps, request, response);
+      if (!KEY.test(key)) {
+        throw new HelixError('validation_error', 'The Idempotency-Key is not 1 to 256 characters.');
+      }
+      const name = await nameOf(deps, request, key);
+      const digest = hash(request.body ?? null);
+      const claim = await requests.claim(name, digest, CLAIMED_MS);
+      if (claim.kind === 'new') return carryOut(route, requests, name, { deps, request, response });
+      if (claim.digest !== digest) {
+        throw new HelixError('idempotency_conflict', 'This key was used with another content.');
+      }
+      if (claim.reply === undefined) {
+        throw new HelixError('idempotency_conflict', 'This request is being carried out.');
+      }
+      const { status, body } = JSON.parse(claim.reply) as Kept;
+      response.status(status).json(body);
+    },
+  };
+}
+
+interface Kept {
+  status: number;
+  body: unknown;
+}
+
+async function carryOut(
+  route: Route,
+  requests: Requests,
+  name: string,
+  { deps, request, response }: { deps: RouteDeps; request: Request; response: Response },
+): Promise<void> {
+  let kept: Kept | undefined;
+  const send = response.json.bind(response);
+  response.json = (body: unknown) => {
+    kept = { status: response.statusCode, body };
+    return response;
+  };
+  try {
+    await route.answer(deps, request, response);
+  } catch (error) {
+    response.json = send;
+    await requests.drop(name);
+    throw error;
+  }
+  response.json = send;
+  if (kept === undefined) return;
+  // Kept before it is sent: a reply that was received is also given again.
+  const reply = JSON.stringify(kept);
+  const isKept = Buffer.byteLength(reply) <= LIMITS.inlineResultBytes;
+  const done = isKept ? requests.settle(name, reply, LIMITS.idempotencyMs) : requests.drop(name);
+  // The act is done whether its reply is kept or not.
+  await done.catch(() => undefined);
+  send(kept.body);
+}
+
+/** Keys of different callers, and of different targets, have nothing to do with each other. */
+async function nameOf(deps: RouteDeps, request: Request, key: string): Promise<string> {
+  const { tenantId, userId } = await deps.readIdentity(request);
+  return hash([tenantId, userId, request.method, request.originalUrl, key]);
+}
+
+function hash(value: unknown): string {
+  return createHash('sha256').update(JSON.stringify(value)).digest('base64url');
+}
