@@ -1,8 +1,17 @@
 import { join } from 'node:path';
+import type { Client } from '@temporalio/client';
 import { startChild, type Child } from '../processes/child.js';
+import { untilPolls } from '../processes/pollers.js';
 import { freePort, untilReady } from '../processes/product.js';
 import { createMember, type Member } from './member.js';
 import type { Wires } from './wires.js';
+
+/** What makes a worker one of a version. */
+export interface Version {
+  /** Folder of its build; absent: this one. */
+  build?: string;
+  env: Readonly<Record<string, string>>;
+}
 
 /** The processes of the product: three workers of two versions, two APIs, and the proxy before them. */
 export interface Fleet {
@@ -10,7 +19,7 @@ export interface Fleet {
   workers: readonly Member[];
   apis: readonly Member[];
   proxy: Member;
-  /** From now on successors of all workers are of this version. */
+  /** From now on successors of all workers are of today's version. */
   upgrade: () => void;
   stop: () => Promise<void>;
 }
@@ -20,8 +29,11 @@ export interface FleetOptions {
   temporalAddress: string;
   taskQueue: string;
   wires: Wires;
-  /** Folder of the build of the former version. */
-  formerBuild: string | undefined;
+  /** Versions of the three workers, until they are upgraded to the last one's. */
+  versions: readonly [Version, Version, Version];
+  client: Client;
+  /** Called once all processes are started, which is before they are ready. */
+  whenStarted: () => Promise<unknown>;
   /** Where the logs are kept. */
   folder: string;
   say: (text: string) => void;
@@ -50,17 +62,22 @@ export async function startFleet(options: FleetOptions): Promise<Fleet> {
   const ownAddresses = await Promise.all(
     [0, 1, 2].map((n) => wires.own(workerName(n), options.temporalAddress)),
   );
-  let formerBuild = options.formerBuild;
+  const today = options.versions[2];
+  let versions: readonly Version[] = options.versions;
   const workers = [0, 1, 2].map((n) => {
+    const version = (): Version => versions[n] ?? today;
     const start = (): Child =>
       startChild('worker/main.js', {
-        env: { ...env, TEMPORAL_ADDRESS: ownAddresses[n] ?? '' },
+        env: { ...env, TEMPORAL_ADDRESS: ownAddresses[n] ?? '', ...version().env },
         ...{ logFile: log(`worker-${String(n)}`), graceMs: WORKER_GRACE_MS },
-        build: n === 0 ? formerBuild : undefined,
+        build: version().build,
       });
-    return createMember(workerName(n), start, { overlaps: true, say });
+    const untilReady = (pid: number): Promise<void> =>
+      untilPolls(options.client, options.taskQueue, pid);
+    return createMember(workerName(n), start, { overlaps: true, untilReady, say });
   });
 
+  const readyAt = (port: number) => () => untilReady(`http://127.0.0.1:${String(port)}/readyz`);
   const ports = [await freePort(), await freePort()];
   const apis = ports.map((port, n) => {
     const name = `API ${String(n)}`;
@@ -69,7 +86,7 @@ export async function startFleet(options: FleetOptions): Promise<Fleet> {
         env: { ...env, PORT: String(port) },
         logFile: log(`api-${String(n)}`),
       });
-    return createMember(name, start, { overlaps: false, say });
+    return createMember(name, start, { overlaps: false, untilReady: readyAt(port), say });
   });
   for (const [n, { name }] of apis.entries()) await wires.reach(name, [ports[n] ?? 0]);
 
@@ -77,15 +94,19 @@ export async function startFleet(options: FleetOptions): Promise<Fleet> {
   const args = [port, ...ports.map((each) => `${wires.announced}:${String(each)}`)].map(String);
   const startProxy = (): Child =>
     startChild('bench/rehearsal/proxy.js', { args, logFile: log('proxy') });
-  const proxy = createMember('proxy', startProxy, { overlaps: false, say });
+  const proxy = createMember('proxy', startProxy, {
+    overlaps: false,
+    untilReady: readyAt(port),
+    say,
+  });
 
   const all = [...workers, ...apis, proxy];
   const stop = async (): Promise<void> => {
     await Promise.all(all.map((member) => member.stop()));
   };
   try {
-    for (const each of [...ports, port])
-      await untilReady(`http://127.0.0.1:${String(each)}/readyz`);
+    await options.whenStarted();
+    for (const each of [...ports, port]) await readyAt(each)();
   } catch (error) {
     await stop();
     throw error;
@@ -94,7 +115,7 @@ export async function startFleet(options: FleetOptions): Promise<Fleet> {
     url: `http://127.0.0.1:${String(port)}`,
     ...{ workers, apis, proxy, stop },
     upgrade: () => {
-      formerBuild = undefined;
+      versions = [today, today, today];
     },
   };
 }

@@ -5,9 +5,15 @@ import type { Child } from '../processes/child.js';
 export interface Member {
   readonly name: string;
   pid: () => number;
-  /** Ends it by that signal, and starts its successor. */
+  /** Ends it by that signal, and starts its successor; resolves when that is ready. */
   replace: (signal: 'SIGKILL' | 'SIGTERM') => Promise<void>;
   stop: () => Promise<void>;
+}
+
+interface MemberOptions {
+  overlaps: boolean;
+  untilReady: (pid: number) => Promise<void>;
+  say: (text: string) => void;
 }
 
 const AGAIN_MS = 1_000;
@@ -15,13 +21,13 @@ const AGAIN_MS = 1_000;
 /**
  * A process that ends unasked is started again, as every supervisor does.
  *
- * @param overlaps whether the successor runs while its predecessor still drains; those that listen on
- * one port cannot
+ * @param overlaps whether an orderly end waits for the successor; processes that listen on one port cannot
+ * @param untilReady rejects if it takes too long, as it does while an engine is away
  */
 export function createMember(
   name: string,
   start: () => Child,
-  { overlaps, say }: { overlaps: boolean; say: (text: string) => void },
+  { overlaps, untilReady, say }: MemberOptions,
 ): Member {
   let isStopped = false;
   let child = begin();
@@ -48,6 +54,9 @@ export function createMember(
       if (signal === 'SIGKILL') old.kill9();
       if (!overlaps) await old.stop();
       child = begin();
+      await untilReady(child.pid).catch(() => {
+        say(`${name} is not ready yet`);
+      });
       await old.stop();
     },
     stop: async () => {

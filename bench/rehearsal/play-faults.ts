@@ -1,7 +1,6 @@
 import { randomInt } from 'node:crypto';
 import { sleep } from '../clock.js';
 import type { Faults } from './faults.js';
-import type { Fleet } from './fleet.js';
 
 const LEAST_PAUSE_MS = 3_000;
 const MOST_PAUSE_MS = 8_000;
@@ -23,12 +22,6 @@ export async function playFaults(
       await play();
     }
   }
-}
-
-/** Replaces all processes by those of today's version, one at a time: workers first. */
-export async function rollDeploy(fleet: Fleet): Promise<void> {
-  fleet.upgrade();
-  for (const member of [...fleet.workers, ...fleet.apis]) await member.replace('SIGTERM');
 }
 
 function shuffled<T>(list: readonly T[]): T[] {

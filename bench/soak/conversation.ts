@@ -16,6 +16,8 @@ export interface Conversation {
 /** Faults, their time-outs and a queue of recoveries may all fall into one turn. */
 const REST_WITHIN_MS = 150_000;
 const LOOK_EVERY_MS = 400;
+/** Waits for a next word above this are named, ms. */
+const LONG_MS = 15_000;
 
 export interface Talk {
   requests: Requests;
@@ -29,7 +31,10 @@ export async function playTurn(talk: Talk, conversation: Conversation): Promise<
   const { sessionId, turns } = conversation;
   const turn = makeTurn(`t${String(turns.length)}`);
   turns.push(turn);
-  const reader = createReader((ms) => verdict.recoveries.push(ms), turn.reloadAfterMs);
+  const reader = createReader((ms) => {
+    verdict.recoveries.push(ms);
+    if (ms > LONG_MS) say(`WAITED ${(ms / 1000).toFixed(0)} s, ${sessionId} ${turn.kind}`);
+  }, turn.reloadAfterMs);
   const giveUpAt = Date.now() + REST_WITHIN_MS;
   const { isLive, shown } = await bringToRest(talk, sessionId, turn, reader, giveUpAt).catch(
     (error: unknown) => {

@@ -52,7 +52,10 @@ export async function startTemporalCluster({
     });
   }
   Object.values(roles).forEach(keep);
-  await Promise.all(Object.values(roles).map((role) => role.restart()));
+  // The first one writes what all roles know of the cluster; two at once would be in each other's way.
+  const [first, ...others] = Object.values(roles);
+  await first.restart();
+  await Promise.all(others.map((role) => role.restart()));
   const address = `${announced}:${ports.frontend.grpcPort}`;
   await makeNamespace(cli, address);
   return { roles, address };

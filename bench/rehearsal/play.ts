@@ -1,0 +1,87 @@
+import { setMaxListeners } from 'node:events';
+import type { Client } from '@temporalio/client';
+import { Cluster } from 'ioredis';
+import { sleep } from '../clock.js';
+import { auditAll } from '../soak/audit.js';
+import type { Conversation, Talk } from '../soak/conversation.js';
+import { countTurns, talkUntil } from '../soak/people.js';
+import { plant } from '../soak/plants.js';
+import { createRequests } from '../soak/requests.js';
+import { createVerdict, formatVerdict, isClean } from '../soak/verdict.js';
+import type { Engines } from './company.js';
+import { listFaults } from './faults.js';
+import type { Fleet } from './fleet.js';
+import type { Options } from './options.js';
+import { playFaults } from './play-faults.js';
+import type { Rollout } from './rollout.js';
+import type { Wires } from './wires.js';
+
+export const TASK_QUEUE = 'rehearsal';
+/** A person reads and thinks, at the most: then a sixth of them wait for a reply at any time. */
+const THINKS_MS = 40_000;
+const PROGRESS_MS = 15_000;
+
+/** Everything that runs. */
+interface Stage {
+  engines: Engines;
+  fleet: Fleet;
+  wires: Wires;
+  rollout: Rollout;
+  client: Client;
+  say: (text: string) => void;
+}
+
+/** @returns whether the verdict, which it prints, is clean */
+export async function play(
+  { engines, fleet, wires, rollout, client, say }: Stage,
+  options: Options,
+): Promise<boolean> {
+  const verdict = createVerdict();
+  const talk: Talk = { requests: createRequests(() => fleet.url), verdict, say };
+  const conversations: Conversation[] = [];
+  const faults = new Map<string, number>();
+  const count = (name: string): void => {
+    faults.set(name, (faults.get(name) ?? 0) + 1);
+    say(name);
+  };
+  const end = AbortSignal.timeout(options.minutes * 60_000);
+  setMaxListeners(0, end);
+  const progress = setInterval(() => {
+    say(`${String(countTurns(conversations))} turns. ${formatVerdict(verdict)}`);
+  }, PROGRESS_MS);
+  const betweenTurns = Math.min(THINKS_MS, options.minutes * 6_000);
+  const talking = Array.from({ length: options.sessions }, () =>
+    talkUntil(end, talk, conversations, { betweenTurns, betweenConversations: 200 }),
+  );
+  const deploying = (async () => {
+    await sleep(options.minutes * 30_000);
+    count('deploy');
+    await rollout.deploy(client, fleet);
+    say('the deploy is rolled');
+  })();
+  const failing = playFaults(listFaults(engines, fleet, wires), end, count);
+  await Promise.all([failing, deploying, ...talking]);
+  clearInterval(progress);
+
+  say('everything rests; looking at all of it once more');
+  const redis = new Cluster(
+    engines.redis.url.slice('redis-cluster://'.length).split(',').map(toNode),
+  );
+  try {
+    for (const kind of options.planted) await plant(kind, redis, conversations);
+    await auditAll(talk, conversations, { redis, temporal: client, taskQueue: TASK_QUEUE });
+  } finally {
+    redis.disconnect();
+  }
+  const counted = [...faults].map(([name, times]) => `${name} ${String(times)}`).join(' · ');
+  const turns = String(countTurns(conversations));
+  console.log(`${turns} turns in ${String(conversations.length)} conversations`);
+  console.log(`faults: ${counted}`);
+  console.log(formatVerdict(verdict));
+  return isClean(verdict);
+}
+
+function toNode(text: string): { host: string; port: number } {
+  const [host = '', port] = text.split(':');
+  return { host, port: Number(port) };
+}

@@ -1,0 +1,77 @@
+import type { Client } from '@temporalio/client';
+import { makeCurrent } from '../../worker/versioning.js';
+import { sleep } from '../clock.js';
+import type { Fleet, Version } from './fleet.js';
+
+/** How the workers become those of today's version. */
+export interface Rollout {
+  versions: readonly [Version, Version, Version];
+  /** Before the processes are ready. */
+  begin: (client: Client) => Promise<unknown>;
+  /** Replaces all processes, one at a time. */
+  deploy: (client: Client, fleet: Fleet) => Promise<void>;
+}
+
+const DEPLOYMENT = 'rehearsal';
+const BUILDS = ['former', 'today'] as const;
+const CURRENT_WITHIN_MS = 60_000;
+const LOOK_EVERY_MS = 1_000;
+
+/** Release 0.2.0 beside this one on one queue, each with any run: the order is workers, then APIs. */
+export function besideFormer(build: string): Rollout {
+  const today: Version = { env: {} };
+  return {
+    versions: [{ build, env: {} }, today, today],
+    begin: () => Promise.resolve(),
+    deploy: async (_, fleet) => {
+      fleet.upgrade();
+      await replaceAll(fleet);
+    },
+  };
+}
+
+/**
+ * Two builds of a deployment, of which each keeps the runs that it began: new runs go to the other build
+ * first, and the workers of the former one are replaced when no run of theirs is left.
+ */
+export function withWorkerVersions(): Rollout {
+  const [former, today] = [toVersion(BUILDS[0]), toVersion(BUILDS[1])];
+  return {
+    versions: [former, former, today],
+    begin: (client) => route(client, BUILDS[0]),
+    deploy: async (client, fleet) => {
+      await route(client, BUILDS[1], BUILDS[0]);
+      await untilDrained(client);
+      fleet.upgrade();
+      await replaceAll(fleet);
+    },
+  };
+}
+
+function toVersion(build: string): Version {
+  return { env: { TEMPORAL_DEPLOYMENT_NAME: DEPLOYMENT, TEMPORAL_WORKER_BUILD_ID: build } };
+}
+
+async function replaceAll(fleet: Fleet): Promise<void> {
+  for (const member of [...fleet.workers, ...fleet.apis]) await member.replace('SIGTERM');
+}
+
+async function route({ connection, options }: Client, buildId: string, from?: string) {
+  const rule = from === undefined ? true : { from };
+  const version = { deploymentName: DEPLOYMENT, buildId, makeCurrent: rule };
+  const signal = AbortSignal.timeout(CURRENT_WITHIN_MS);
+  const current = await makeCurrent(connection, options.namespace, version, signal);
+  if (current !== buildId) throw new Error(`the build ${buildId} did not become the current one`);
+}
+
+async function untilDrained({ workflow }: Client): Promise<void> {
+  const version = `${DEPLOYMENT}:${BUILDS[0]}`;
+  const query = `TemporalWorkerDeploymentVersion = '${version}' AND ExecutionStatus = 'Running'`;
+  // A server that restarts answers later.
+  const countOpen = (): Promise<number> =>
+    workflow.count(query).then(
+      ({ count }) => count,
+      () => 1,
+    );
+  while ((await countOpen()) > 0) await sleep(LOOK_EVERY_MS);
+}
