@@ -59,7 +59,7 @@ export async function rehearse(
     await connection?.close();
     await engines?.close();
     wires.close();
-    if (isClean) rmSync(folder, { recursive: true });
+    if (isClean || options.planted.length > 0) rmSync(folder, { recursive: true });
     else process.stderr.write(`The logs of the processes are in ${folder}\n`);
   }
 }

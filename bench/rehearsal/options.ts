@@ -6,6 +6,8 @@ export interface Options {
   /** How many conversations there are at the same time. */
   sessions: number;
   planted: readonly Kind[];
+  /** Nothing fails but by itself, to compare with. */
+  calm: boolean;
 }
 
 /** @throws Error in one line */
@@ -16,10 +18,11 @@ export function readOptions(args: string[]): Options {
       minutes: { type: 'string', default: '20' },
       sessions: { type: 'string', default: '200' },
       plant: { type: 'string', default: '' },
+      calm: { type: 'boolean', default: false },
     },
   });
   const [minutes, sessions] = [Number(values.minutes), Number(values.sessions)];
   if (!(minutes > 0)) throw new Error(`--minutes has to be a number above 0: ${values.minutes}`);
   if (!(sessions >= 1)) throw new Error(`--sessions has to be 1 or more: ${values.sessions}`);
-  return { minutes, sessions, planted: readPlanted(values.plant) };
+  return { minutes, sessions, planted: readPlanted(values.plant), calm: values.calm };
 }

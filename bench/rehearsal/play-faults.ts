@@ -14,7 +14,7 @@ export async function playFaults(
   end: AbortSignal,
   onFault: (name: string) => void,
 ): Promise<void> {
-  for (;;) {
+  while (Object.keys(faults).length > 0) {
     for (const [name, play] of shuffled(Object.entries(faults))) {
       await sleep(LEAST_PAUSE_MS + randomInt(MOST_PAUSE_MS - LEAST_PAUSE_MS));
       if (end.aborted) return;

@@ -11,8 +11,8 @@ import { createEngine } from './engine-process.mjs';
 /** Where Debian keeps the programs of each major version; only clients are on the PATH there. */
 const DEBIAN = '/usr/lib/postgresql';
 const PROGRAMS = ['initdb', 'postgres', 'pg_isready'];
-/** The server refuses to run as root. */
-const UNPRIVILEGED = ['postgres', 'nobody'];
+/** Debian's user for the server, which refuses to run as root. */
+const UNPRIVILEGED = 'postgres';
 export const POSTGRES_USER = 'temporal';
 
 /** @returns the folder of the programs */
@@ -87,11 +87,9 @@ export async function startPostgres({ programs, folder, port, keep }) {
 /** Undefined unless this process is root's. */
 async function userToRunAs() {
   if (process.getuid?.() !== 0) return undefined;
-  for (const name of UNPRIVILEGED) {
-    const [uid, gid] = await Promise.all(
-      ['-u', '-g'].map((flag) => runCommand('id', [flag, name])),
-    );
-    if (uid.code === 0) return { uid: Number(uid.stdout), gid: Number(gid.stdout) };
-  }
-  throw new UserError('PostgreSQL does not run as root, and there is no user postgres or nobody.');
+  const [uid, gid] = await Promise.all(
+    ['-u', '-g'].map((flag) => runCommand('id', [flag, UNPRIVILEGED])),
+  );
+  if (uid.code === 0) return { uid: Number(uid.stdout), gid: Number(gid.stdout) };
+  throw new UserError(`PostgreSQL does not run as root, and there is no user ${UNPRIVILEGED}.`);
 }

@@ -16,8 +16,8 @@ const ROLE_READY_MS = 60_000;
 const NAMESPACE_WITHIN_MS = 60_000;
 
 /**
- * Processes listen on 127.0.0.1. What they announce to each other is `announced`, so that whoever
- * starts them can put a wire that fails between them; `reach` makes it.
+ * Processes listen on 127.0.0.1. What they announce to each other is `announced`, so that its caller
+ * can put a wire that fails between them; `reach` makes it.
  *
  * @param keep called with each engine before it runs
  * @param reach makes `<announced>:<port>` lead to the process on that port
