@@ -96,7 +96,7 @@ async function carryOutChild(
   try {
     const handle = await startChild(WORKFLOW_TYPE, {
       workflowId: workflowIdOf(child.runId),
-      args: [toInput(state.input, child, toolCallId)],
+      args: [{ ...toInput(state.input, child, toolCallId), traceparent: state.traceparent }],
       workflowIdReusePolicy: WorkflowIdReusePolicy.REJECT_DUPLICATE,
       workflowTaskTimeout: WORKFLOW_TASK_TIMEOUT_MS,
       parentClosePolicy: ParentClosePolicy.REQUEST_CANCEL,

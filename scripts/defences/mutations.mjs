@@ -35,6 +35,7 @@ import { runs } from './run-mutations.mjs';
 import { subAgents } from './sub-agent-mutations.mjs';
 import { tokens } from './token-mutations.mjs';
 import { toolCalls } from './tool-call-mutations.mjs';
+import { traces } from './trace-mutations.mjs';
 import { transitions } from './transition-mutations.mjs';
 import { upgrade } from './upgrade-mutations.mjs';
 import { workers } from './worker-mutations.mjs';
@@ -42,6 +43,7 @@ import { workers } from './worker-mutations.mjs';
 const SUITE = 'test/stores/conformance/memory.test.ts';
 
 export const mutations = [
+  ...traces,
   ...transitions,
   ...calls,
   ...attempts,

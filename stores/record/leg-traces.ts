@@ -1,16 +1,9 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
+import { isTerminal } from '../../protocol/run.js';
 import type { FinishedSpan, Tracer } from '../../protocol/tracer.js';
 import type { Store } from '../contract/store.js';
 import { legSpan, toDelegateSpan, toLegSpan, type LegEnd } from './leg-spans.js';
-import {
-  isLeft,
-  isResting,
-  legNumberOf,
-  readLegRecords,
-  toLeg,
-  type Leg,
-  type RunOfSession,
-} from './legs.js';
+import { isLeft, legNumberOf, readLegRecords, toLeg, type Leg, type RunOfSession } from './legs.js';
 
 /** The legs of runs as traces. What only serves tracing delays and refuses nothing. */
 export interface LegTraces {
@@ -43,22 +36,20 @@ export function createLegTraces(
   const legs = new AsyncLocalStorage<Leg | undefined>();
   const written = new Set<string>();
 
-  const read: LegTraces['read'] = async (run) => {
-    try {
-      const records = await readLegRecords(sessions, run);
-      return records.own === undefined ? undefined : toLeg(run, '', records, Date.now());
-    } catch {
-      return undefined;
-    }
-  };
+  async function readLeg(run: RunOfSession, agent?: string): Promise<Leg | undefined> {
+    const records = await readLegRecords(sessions, run);
+    if (records.own === undefined && agent === undefined) return undefined;
+    const leg = toLeg(run, agent ?? '', records, Date.now());
+    // Once the conversation goes on, the record tells of its next leg.
+    return leg && { ...leg, above: leg.parent && (await readLeg(leg.parent)) };
+  }
+
+  const read: LegTraces['read'] = (run) => readLeg(run).catch(() => undefined);
 
   async function begin({ agent, traceparent, ...run }: RunOfWork): Promise<Leg | undefined> {
-    try {
-      const leg = toLeg(run, agent, await readLegRecords(sessions, run), Date.now());
-      return leg && { ...leg, request: traceparent };
-    } catch {
-      return undefined;
-    }
+    const leg = await readLeg(run, agent).catch(() => undefined);
+    for (let part = leg; part !== undefined; part = part.above) part.request = traceparent;
+    return leg;
   }
 
   /** A run that another one has replaced, or whose conversation has gone on, is over as well. */
@@ -74,8 +65,7 @@ export function createLegTraces(
           atMs: Math.min(atMs, Math.max(own.updatedAt, root.updatedAt)),
         }
       : { used: own?.usage ?? leg.used, atMs };
-    const { parent } = leg;
-    const above = parent && (await read(parent));
+    const { parent, above } = leg;
     if (parent !== undefined && above !== undefined) {
       const call = await calls.read(parent.sessionId, parent.toolCallId);
       const toolName = call?.spec.toolName ?? leg.agent;
@@ -83,7 +73,9 @@ export function createLegTraces(
     }
     writeOnce(toLegSpan(leg, end));
     // What waits for people below it may have let it rest as well.
-    if (above !== undefined && isCurrent && isResting(own.status)) await writeIfOver(above, atMs);
+    if (above !== undefined && !(isCurrent && isTerminal(own.status))) {
+      await writeIfOver(above, atMs);
+    }
   }
 
   /** Two calls that end at once both find that the run rests. */

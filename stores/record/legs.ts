@@ -26,6 +26,8 @@ export interface Leg {
   wasLeft: boolean;
   /** The call that a sub-agent's run answers. */
   parent?: { sessionId: string; runId: string; toolCallId: string } | undefined;
+  /** The part that the run above it has in this leg. */
+  above?: Leg | undefined;
   /** `traceparent` of the request that began the leg, if it is known. */
   request?: string | undefined;
   /** The model that was asked last, if this process has asked it. */
@@ -97,14 +99,9 @@ const RESTS: ReadonlySet<RunStatus> = new Set<RunStatus>([
   'waiting_children',
 ]);
 
-/** True for a run that only people can continue. */
-export function isResting(status: RunStatus): boolean {
-  return RESTS.has(status);
-}
-
-/** True for a run that takes no part in a leg any more. */
+/** True for a run that has ended, or that only people can continue: it takes no part in a leg. */
 export function isLeft(status: RunStatus): boolean {
-  return isResting(status) || isTerminal(status);
+  return RESTS.has(status) || isTerminal(status);
 }
 
 /** What was used since; fields that are 0 are absent. */

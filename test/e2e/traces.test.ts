@@ -1,7 +1,9 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
+import { Client, Connection } from '@temporalio/client';
+import { workflowIdOf } from '../../protocol/ids.js';
 import { charge, delegate } from '../support/lab-calls.js';
 import { startProcess } from '../support/process.js';
-import { newSessionId, startProduct, type Product } from '../support/product.js';
+import { newSessionId, sharedTemporal, startProduct, type Product } from '../support/product.js';
 import {
   startSpanReceiver,
   type ReceivedSpan,
@@ -21,24 +23,26 @@ const traceparent = (traceId: string): string => `00-${traceId}-b7ad6b7169203331
 let receiver: SpanReceiver;
 let product: Product;
 let fleet: WorkerFleet;
+let temporal: Client;
 beforeAll(async () => {
   receiver = await startSpanReceiver();
-  const env = { OTEL_EXPORTER_OTLP_ENDPOINT: receiver.url };
+  const env = {
+    OTEL_EXPORTER_OTLP_ENDPOINT: receiver.url,
+    TRACE_URL_TEMPLATE: 'https://traces.example/{traceId}',
+  };
   product = await startProduct({ env });
   fleet = await startFleet(product);
+  temporal = new Client({ connection: await Connection.connect({ address: sharedTemporal() }) });
 });
 afterEach(() => fleet.stop());
 afterAll(async () => {
+  await temporal.connection.close();
   await product.stop();
   await receiver.close();
 });
 
 const startWorker = (env: Record<string, string> = {}): Promise<FleetWorker> =>
-  fleet.start({
-    OTEL_EXPORTER_OTLP_ENDPOINT: receiver.url,
-    TRACE_URL_TEMPLATE: 'https://traces.example/{traceId}',
-    ...env,
-  });
+  fleet.start({ OTEL_EXPORTER_OTLP_ENDPOINT: receiver.url, ...env });
 
 async function post(
   sessionId: string,
@@ -181,6 +185,10 @@ describe('traces', () => {
     );
     await expectUsageOf(sessionId, spans);
     expect(receiver.body()).not.toContain(CANARY);
+    // The result of the workflow names the first trace.
+    const workflowId = String(one.attributes['temporalWorkflowId']);
+    const result: unknown = await temporal.workflow.getHandle(workflowId).result();
+    expect(result).toMatchObject({ trace: `https://traces.example/${one.traceId}` });
   });
 
   it("a sub-agent's part in each leg stands below the call that delegates to it", async () => {
@@ -211,6 +219,35 @@ describe('traces', () => {
       expect(above?.name).toBe('invoke_agent lab');
     }
     await expectUsageOf(sessionId, spans);
+  });
+
+  it('a run that is stopped while it waits, or speaks, is traced once', async () => {
+    await startWorker();
+    const stop = async (sessionId: string): Promise<void> => {
+      const { status } = await fetch(`${product.url}/api/chat/${sessionId}/stop`, {
+        method: 'POST',
+        headers: { 'content-type': 'application/json' },
+        body: '{}',
+      });
+      expect(status).toBe(202);
+      await until('it is stopped', async () => (await statusOf(sessionId)) === 'interrupted');
+      const runId = (await product.redis.hget(`hx:{${sessionId}}:root`, 'run')) ?? '';
+      await temporal.workflow.getHandle(workflowIdOf(runId)).result();
+    };
+    const waiting = newSessionId();
+    await (
+      await post(waiting, [{ calls: [charge('c1', 5)] }])
+    ).done;
+    await untilTraced(waiting, 'waiting_approval');
+    await stop(waiting);
+    const speaking = newSessionId();
+    const reader = await post(speaking, [{ say: 'a'.repeat(400), deltas: 400, everyMs: 50 }]);
+    await until('it speaks', () => reader.text().length > 3);
+    await stop(speaking);
+    expectWhole(await untilTraced(speaking, 'interrupted'));
+    for (const sessionId of [waiting, speaking]) {
+      expect(spansOf(sessionId).filter(({ name }) => name === 'invoke_agent lab')).toHaveLength(1);
+    }
   });
 
   it('a log line of an activity names the trace of its leg', async () => {

@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { context, trace } from '@opentelemetry/api';
 import {
   InMemorySpanExporter,
+  ParentBasedSampler,
   SimpleSpanProcessor,
   TraceIdRatioBasedSampler,
   type ReadableSpan,
@@ -101,7 +102,9 @@ describe('a tracer', () => {
   });
 
   it('a trace is sampled as a whole', () => {
-    const { tracing, read } = open({ sampler: new TraceIdRatioBasedSampler(0.5) });
+    const { tracing, read } = open({
+      sampler: new ParentBasedSampler({ root: new TraceIdRatioBasedSampler(0.5) }),
+    });
     for (let run = 0; run < 50; run += 1) {
       const traceName = `r${String(run)}:1`;
       tracing.tracer.write(newSpan({ id: { trace: traceName, span: 'a' } }));

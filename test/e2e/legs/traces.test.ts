@@ -1,0 +1,3 @@
+import '../../support/in-legs.js';
+
+await import('../traces.test.js');
