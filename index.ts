@@ -53,6 +53,7 @@ export type {
   OnFinish,
   OnStepFinish,
   PreparedStep,
+  AgentPage,
   PrepareStep,
   PrepareStepOptions,
   Pricing,

@@ -1,7 +1,14 @@
 import { z } from 'zod';
 import type { RunShape } from '../protocol/run.js';
 import type { AgentTools } from './ai-sdk/agent-tools.js';
-import type { Instructions, LlmConfig, PrepareStep, SpendCap, ToolChoice } from './definitions.js';
+import type {
+  AgentPage,
+  Instructions,
+  LlmConfig,
+  PrepareStep,
+  SpendCap,
+  ToolChoice,
+} from './definitions.js';
 import {
   Amount,
   Callback,
@@ -71,6 +78,8 @@ export interface AgentConfig<State extends z.ZodType, Output extends z.ZodType> 
   onStepFinish?: OnStepFinish;
   /** Called when a run has completed: at least once. */
   onFinish?: OnFinish;
+  /** How pages present it; the runtime itself uses none of this. */
+  page?: AgentPage;
 }
 
 /** Names of the field in the AI SDK and elsewhere. */
@@ -187,6 +196,11 @@ export const AgentConfig = settings(
     repairToolCall: Callback.optional(),
     onStepFinish: Callback.optional(),
     onFinish: Callback.optional(),
+    page: settings({
+      title: Text.optional(),
+      openers: z.array(z.union([Text, settings({ label: Text, text: Text })])).optional(),
+      listed: Flag.optional(),
+    }).optional(),
   },
   INSTEAD_OF,
 ).refine(({ spendCap, llmConfig }) => !spendCap?.usd || llmConfig.pricing !== undefined, {

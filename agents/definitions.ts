@@ -102,6 +102,17 @@ export interface AgentDefinition {
   readonly repairToolCall?: RepairToolCall;
   readonly onStepFinish?: OnStepFinish;
   readonly onFinish?: OnFinish;
+  readonly page?: AgentPage;
+}
+
+/** What a page shows of an agent. */
+export interface AgentPage {
+  /** Its name for people. Default: the agent's name. */
+  title?: string;
+  /** First messages to click; with a label where what is sent is not what people should read. */
+  openers?: readonly (string | { label: string; text: string })[];
+  /** False: pages do not offer it, though people who know its name may talk to it. Default: true. */
+  listed?: boolean;
 }
 
 /**

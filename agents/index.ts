@@ -21,6 +21,7 @@ export type {
   Instructions,
   LlmConfig,
   PreparedStep,
+  AgentPage,
   PrepareStep,
   PrepareStepOptions,
   Pricing,

@@ -86,6 +86,8 @@ export interface ApiDeps extends ApiSettings {
     has: (name: string) => boolean;
     /** False for an agent that people may not address. Default: every agent may be. */
     isPublic?: (name: string) => boolean;
+    /** True if a factory makes the definition. */
+    isMade?: (name: string) => boolean;
     getRegisteredTypes: () => string[];
     /** The definition, for the schema of its state. */
     get?: (name: string, scope?: AgentScope) => AgentDefinition | undefined;

@@ -151,9 +151,24 @@ export const CheckpointsReply = z.object({
 });
 export type CheckpointsReply = z.infer<typeof CheckpointsReply>;
 
+/** How a page presents an agent. */
+export const AgentCard = z.object({
+  name: z.string(),
+  title: z.string(),
+  description: z.string().optional(),
+  /** First messages to click: what people read, and what is sent. */
+  openers: z.array(z.object({ label: z.string(), text: z.string() })),
+  /** False: a page does not offer it, though people who know its name may talk to it. */
+  listed: z.boolean(),
+});
+export type AgentCard = z.infer<typeof AgentCard>;
+
 /** What the page needs to know about this server. */
 export const ConfigReply = z.object({
+  /** Names of all agents that people may talk to. */
   agents: z.array(z.string()),
+  /** The same agents, as pages present them. */
+  cards: z.array(AgentCard),
   defaultAgent: z.string().nullable(),
   temporalUi: z.string().optional(),
   namespace: z.string(),

@@ -1,8 +1,8 @@
 import type { Response } from 'express';
 import { z } from 'zod';
-import { isAddressable } from '../../ai-sdk/index.js';
 import { ConfigReply, ReadinessReply } from '../../protocol/replies.js';
 import type { ApiMetrics } from '../metrics/api-metrics.js';
+import { toAgentCards } from '../agent-cards.js';
 import { defineRoute, type Route } from './route.js';
 
 /** Routes about this server, not about a session. */
@@ -14,8 +14,10 @@ export const SERVICE_ROUTES: readonly Route[] = [
     summary: 'Get the settings of this server that a page needs',
     replies: { 200: { description: 'Agents and links.', content: { json: ConfigReply } } },
     handle: ({ deps: { agents, defaultAgent, temporalUi, namespace }, response, caller }) => {
+      const cards = toAgentCards(agents);
       response.json({
-        agents: agents.getRegisteredTypes().filter((name) => isAddressable(agents, name)),
+        agents: cards.map(({ name }) => name),
+        cards,
         defaultAgent: defaultAgent ?? null,
         temporalUi,
         namespace,

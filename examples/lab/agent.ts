@@ -6,6 +6,7 @@ import {
   type AgentDefinition,
 } from '../../agents/index.js';
 import type { RunShape } from '../../protocol/run.js';
+import { LAB_OPENERS } from './openers.js';
 import { createDelegate, createReport, createReportAgent, LAB_TRIES } from './sub-agents.js';
 import {
   ask,
@@ -58,6 +59,7 @@ export function createLabAgent({
     name,
     activities,
     description: 'Performs the script in the user message.',
+    page: { title: 'Lab', openers: LAB_OPENERS, listed: false },
     systemPrompt: 'You are the lab agent. Do exactly what the script of the user says.',
     tools: [
       echo,

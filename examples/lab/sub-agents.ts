@@ -50,6 +50,7 @@ export function createReportAgent({ name, model, activities }: Lab): AgentDefini
     name: `${name}-report`,
     activities,
     public: name === 'lab',
+    page: { listed: false },
     description: 'Performs a script that ends with an answer.',
     systemPrompt: SYSTEM_PROMPT,
     outputSchema: z.object({ answer: z.number() }),

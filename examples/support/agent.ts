@@ -32,6 +32,16 @@ export function createSupportAgent({ model }: { model?: LanguageModel } = {}): A
   return defineAgent({
     name: 'support',
     description: 'Help desk of a small shop: orders, questions, refunds.',
+    page: {
+      title: 'Support',
+      openers: [
+        'Where is my order 1042?',
+        'I want a refund for order 1042.',
+        'My order 1042 arrived broken.',
+        'Can you recommend a gift for a coffee lover?',
+        'How long does a delivery take?',
+      ],
+    },
     systemPrompt: SYSTEM_PROMPT,
     tools: [
       lookupOrder,

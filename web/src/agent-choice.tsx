@@ -1,7 +1,8 @@
 import type { ReactElement } from 'react';
+import type { AgentCard } from '../../protocol/replies.js';
 
 interface Props {
-  agents: string[];
+  agents: readonly AgentCard[];
   agent: string;
   onChoose: (agent: string) => void;
 }
@@ -18,9 +19,13 @@ export function AgentChoice({ agents, agent, onChoose }: Props): ReactElement {
           onChoose(event.target.value);
         }}
       >
-        {agents.map((name) => (
-          <option key={name}>{name}</option>
-        ))}
+        {agents
+          .filter(({ listed, name }) => listed || name === agent)
+          .map(({ name, title }) => (
+            <option key={name} value={name}>
+              {title}
+            </option>
+          ))}
       </select>
     </label>
   );

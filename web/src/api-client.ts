@@ -1,16 +1,11 @@
 import type { UIMessage } from 'ai';
 import type { FrontendSnapshot, ProblemBody } from '../../protocol/http.js';
+import type { ConfigReply } from '../../protocol/replies.js';
 
 export type Snapshot = FrontendSnapshot<UIMessage>;
 
 /** The server's settings that the page needs. */
-export interface PageConfig {
-  agents: string[];
-  /** null where the server has none, so that each conversation has to name its agent. */
-  defaultAgent: string | null;
-  temporalUi?: string;
-  namespace: string;
-}
+export type PageConfig = ConfigReply;
 
 /** A request that the server declined; the message is for people. */
 export class Refusal extends Error {

@@ -7,13 +7,14 @@ import { InputForm } from './input-form.js';
 interface Props {
   approvalId: string;
   toolCallId: string;
-  tool: string;
+  /** The tool's name for people. */
+  title: string;
   input: unknown;
   /** A question that the conversation has left behind can be read, not answered. */
   open: boolean;
 }
 
-export function ApprovalCard({ approvalId, toolCallId, tool, input, open }: Props): ReactElement {
+export function ApprovalCard({ approvalId, toolCallId, title, input, open }: Props): ReactElement {
   const { answer, controls } = useCurrentConversation();
   const [answered, setAnswered] = useState(false);
   const [reason, setReason] = useState('');
@@ -36,14 +37,16 @@ export function ApprovalCard({ approvalId, toolCallId, tool, input, open }: Prop
     <form
       className="approval"
       data-testid="approval-card"
-      aria-label={`Approval of ${tool}`}
+      aria-label={`Approval of ${title}`}
       onSubmit={(event) => {
         event.preventDefault();
         if (!disabled) approve();
       }}
     >
       <p>
-        {open ? `May the agent run ${tool}? You can change what it asks for.` : 'No longer needed.'}
+        {open
+          ? `May the agent do this: ${title}? You can change what it asks for.`
+          : 'No longer needed.'}
       </p>
       <InputForm
         fields={fields}

@@ -1,4 +1,4 @@
-import { useState, useSyncExternalStore, type ReactElement } from 'react';
+import { useEffect, useState, useSyncExternalStore, type ReactElement } from 'react';
 import { ReplyBrokenError } from '../../ai-sdk/client/index.js';
 import { AgentChoice } from './agent-choice.js';
 import type { PageConfig } from './api-client.js';
@@ -16,6 +16,7 @@ import { TopBar } from './top-bar.js';
 import { Transcript } from './transcript.js';
 import { TurnActions } from './turn-actions.js';
 import { usePageChat } from './use-page-chat.js';
+import { useWaitingCount } from './use-waiting-count.js';
 import { Welcome } from './welcome.js';
 
 interface Props {
@@ -25,10 +26,14 @@ interface Props {
   onAgent: (agent: string) => void;
   /** Shows another conversation. */
   onOpen: (sessionId: string) => void;
+  /** Something happened that a list of conversations shows. */
+  onChange: () => void;
+  /** Shows the list of conversations. */
+  onList: () => void;
 }
 
 export function ChatPage(props: Props): ReactElement {
-  const { conversation, config, onNewChat, onAgent, onOpen } = props;
+  const { conversation, config, onNewChat, onAgent, onOpen, onChange, onList } = props;
   const { page } = conversation;
   const { messages, status, error } = usePageChat(conversation);
   const state = useSyncExternalStore(page.subscribe, page.get);
@@ -44,10 +49,13 @@ export function ChatPage(props: Props): ReactElement {
   const rests = now === 'ready' && messages.length > 0 && state.queue.length === 0;
   const fresh = messages.length === 0 && !state.bound && !busy;
 
+  const questions = useWaitingCount(`${now} ${state.runId ?? ''} ${String(reading)}`);
+  useEffect(onChange, [onChange, now, state.bound, state.runId]);
+
   return (
     <CurrentConversation value={conversation}>
       <div className="page">
-        <TopBar onNewChat={onNewChat}>
+        <TopBar onNewChat={onNewChat} onList={onList}>
           <button
             type="button"
             data-testid="inbox"
@@ -55,11 +63,11 @@ export function ChatPage(props: Props): ReactElement {
               setReading(true);
             }}
           >
-            Inbox
+            {questions > 0 ? `Inbox (${String(questions)})` : 'Inbox'}
           </button>
           {fresh ? (
             <AgentChoice
-              agents={config.agents}
+              agents={config.cards}
               agent={state.agent}
               onChoose={(agent) => {
                 page.set({ agent });
@@ -113,7 +121,10 @@ export function ChatPage(props: Props): ReactElement {
           thinking={now === 'thinking'}
           actions={rests && <TurnActions />}
         >
-          <Welcome agent={state.agent} onSend={conversation.send} />
+          <Welcome
+            agent={config.cards.find(({ name }) => name === state.agent)}
+            onSend={conversation.send}
+          />
         </Transcript>
         <footer className="foot">
           <ErrorLine

@@ -4,7 +4,7 @@ import { useCurrentConversation } from './current-conversation.js';
 import { DeadlineNote } from './deadline-note.js';
 
 /** A client tool that this page has no card for: the person answers in its place. */
-export function ClientToolCard({ tool, toolCallId, open }: ClientCall): ReactElement {
+export function ClientToolCard({ tool, title, toolCallId, open }: ClientCall): ReactElement {
   const { giveResult } = useCurrentConversation();
   const [answered, setAnswered] = useState(false);
   const [text, setText] = useState('');
@@ -13,18 +13,18 @@ export function ClientToolCard({ tool, toolCallId, open }: ClientCall): ReactEle
     <form
       className="approval"
       data-testid="client-tool-card"
-      aria-label={`Answer for ${tool}`}
+      aria-label={`Answer for ${title}`}
       onSubmit={(event) => {
         event.preventDefault();
         setAnswered(true);
         giveResult(toolCallId, tool, { output: text });
       }}
     >
-      <p>{open ? `The agent asks this page for ${tool}.` : 'No longer needed.'}</p>
+      <p>{open ? `The agent asks this page for ${title}.` : 'No longer needed.'}</p>
       <div className="approval-tools">
         <input
           data-testid="client-result"
-          aria-label={`Result of ${tool}`}
+          aria-label={`Result of ${title}`}
           placeholder="Your answer"
           value={text}
           disabled={disabled}

@@ -1,4 +1,5 @@
 import type { ReactElement } from 'react';
+import { toWords } from './to-words.js';
 import { readable } from './tool-state.js';
 
 /** A value as a person reads it: the fields of an object by name, one level deep, the rest in words. */
@@ -10,7 +11,7 @@ export function FieldList({ value }: { value: unknown }): ReactElement {
     <dl className="fields">
       {Object.entries(value).map(([name, field]) => (
         <div key={name}>
-          <dt>{name}</dt>
+          <dt>{toWords(name)}</dt>
           <dd>{inWords(field)}</dd>
         </div>
       ))}

@@ -1,6 +1,7 @@
 import { useCallback, useEffect, useMemo, useRef, useState, type ReactElement } from 'react';
-import { FieldList } from './field-list.js';
-import { createInbox, type WaitingSession } from './inbox.js';
+import { formatWhen } from './format-when.js';
+import { InboxQuestion } from './inbox-question.js';
+import { createInbox, type InboxDecision, type WaitingSession } from './inbox.js';
 
 interface Props {
   onClose: () => void;
@@ -27,10 +28,14 @@ export function InboxDialog({ onClose, onOpen }: Props): ReactElement {
     void load();
   }, [load]);
 
-  const decide = async (sessionId: string, callId: string, approved: boolean): Promise<void> => {
+  const decide = async (
+    sessionId: string,
+    callId: string,
+    decision: InboxDecision,
+  ): Promise<void> => {
     setFault(undefined);
     try {
-      await inbox.decide(sessionId, callId, approved);
+      await inbox.decide(sessionId, callId, decision);
     } catch (error) {
       setFault(error instanceof Error ? error.message : 'The answer was not taken.');
     }
@@ -55,37 +60,19 @@ export function InboxDialog({ onClose, onOpen }: Props): ReactElement {
                   onOpen(sessionId);
                 }}
               >
-                {agent}, since {new Date(since).toLocaleTimeString()}
+                {agent}, since {formatWhen(since)}
               </button>
             </header>
-            {pending.map(({ toolCallId, toolName, kind, input, mayDecide }) => (
-              <section key={toolCallId} aria-label={toolName}>
-                <strong>{toolName}</strong>
-                <FieldList value={input} />
-                {kind === 'approval' && (
-                  <div className="approval-tools">
-                    {mayDecide === false ? (
-                      <span>A colleague has to agree.</span>
-                    ) : (
-                      <button
-                        type="button"
-                        className="primary"
-                        data-testid="inbox-approve"
-                        onClick={() => void decide(sessionId, toolCallId, true)}
-                      >
-                        Approve
-                      </button>
-                    )}
-                    <button
-                      type="button"
-                      data-testid="inbox-deny"
-                      onClick={() => void decide(sessionId, toolCallId, false)}
-                    >
-                      {mayDecide === false ? 'Withdraw' : 'Deny'}
-                    </button>
-                  </div>
-                )}
-              </section>
+            {pending.map((question) => (
+              <InboxQuestion
+                key={question.toolCallId}
+                question={question}
+                onOpen={() => {
+                  onClose();
+                  onOpen(sessionId);
+                }}
+                onDecide={(decision) => void decide(sessionId, question.toolCallId, decision)}
+              />
             ))}
           </li>
         ))}

@@ -9,8 +9,13 @@ export type { WaitingSession } from '../../protocol/http.js';
 export interface Inbox {
   load: () => Promise<WaitingSession[]>;
   /** Approves or denies a call of any conversation; its run continues whether or not a page shows it. */
-  decide: (sessionId: string, toolCallId: string, approved: boolean) => Promise<void>;
+  decide: (sessionId: string, toolCallId: string, decision: InboxDecision) => Promise<void>;
 }
+
+/** What a person decides; an input replaces what the agent asked for. */
+export type InboxDecision =
+  | { approved: true; input: Record<string, unknown> | undefined }
+  | { approved: false; reason: string | undefined };
 
 export function createInbox(send: Fetch = pageFetch): Inbox {
   return {
@@ -19,7 +24,7 @@ export function createInbox(send: Fetch = pageFetch): Inbox {
       if (!response.ok) throw new Refusal(response.status, await response.text());
       return ((await response.json()) as WaitingSessions).sessions;
     },
-    decide: (sessionId, toolCallId, approved) =>
-      createSessionActions(sessionId, send).answer(toolCallId, { approved }),
+    decide: (sessionId, toolCallId, decision) =>
+      createSessionActions(sessionId, send).answer(toolCallId, decision),
   };
 }

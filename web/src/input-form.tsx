@@ -1,5 +1,6 @@
 import type { ReactElement } from 'react';
 import type { EditableField } from './editable-input.js';
+import { toWords } from './to-words.js';
 
 interface Props {
   fields: readonly EditableField[];
@@ -17,7 +18,7 @@ export function InputForm({ fields, texts, disabled, onChange }: Props): ReactEl
         const common = { disabled, 'data-testid': `input-${name}` };
         return (
           <label key={name} className={value === text ? undefined : 'changed'}>
-            <span>{name}</span>
+            <span>{toWords(name)}</span>
             {kind === 'switch' ? (
               <input
                 {...common}

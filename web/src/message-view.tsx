@@ -1,7 +1,11 @@
 import { isToolUIPart, type UIMessage } from 'ai';
 import { memo, type ReactElement } from 'react';
-import { RichText } from './rich-text.js';
+import { FileView } from './file-view.js';
+import { groupParts } from './group-parts.js';
+import { PlainText } from './plain-text-view.js';
+import { ReplyText } from './reply-text.js';
 import { ToolCard } from './tool-card.js';
+import { UsedTools } from './used-tools.js';
 
 interface Props {
   message: UIMessage;
@@ -19,22 +23,42 @@ export const MessageView = memo(function MessageView({ message, newest }: Props)
       data-role={message.role}
       data-message-id={message.id}
     >
-      {message.parts.map((part, index) => (
-        <PartView key={index} part={part} newest={newest} />
-      ))}
+      {groupParts(message.parts).map((group) =>
+        group.kind === 'used' ? (
+          <UsedTools key={group.key} calls={group.calls} />
+        ) : (
+          <PartView
+            key={group.key}
+            part={group.part}
+            newest={newest}
+            isTyped={message.role === 'user'}
+          />
+        ),
+      )}
     </article>
   );
 });
 
 interface PartProps extends Omit<Props, 'message'> {
   part: UIMessage['parts'][number];
+  /** A person wrote it, so its marks are no marks. */
+  isTyped: boolean;
 }
 
-function PartView({ part, newest }: PartProps): ReactElement | null {
+function PartView({ part, newest, isTyped }: PartProps): ReactElement | null {
   if (isToolUIPart(part)) return <ToolCard part={part} newest={newest} />;
   switch (part.type) {
     case 'text':
-      return part.text === '' ? null : <RichText text={part.text} />;
+      if (part.text === '') return null;
+      return isTyped ? <PlainText text={part.text} /> : <ReplyText text={part.text} />;
+    case 'file':
+      return <FileView file={part} />;
+    case 'source-url':
+      return (
+        <a className="source" href={part.url} target="_blank" rel="noreferrer noopener">
+          {part.title ?? part.url}
+        </a>
+      );
     case 'reasoning':
       return part.text === '' ? null : (
         <details className="reasoning" data-testid="reasoning">

@@ -2,7 +2,10 @@ import { workflowIdOf } from '../../protocol/ids.js';
 import type { PageConfig } from './api-client.js';
 
 /** Where the Temporal UI shows a run; undefined if the server knows of no UI. */
-export function runUrl(config: PageConfig, runId: string | undefined): string | undefined {
+export function runUrl(
+  config: Pick<PageConfig, 'temporalUi' | 'namespace'>,
+  runId: string | undefined,
+): string | undefined {
   if (config.temporalUi === undefined || runId === undefined) return undefined;
   const base = config.temporalUi.replace(/\/+$/, '');
   const namespace = encodeURIComponent(config.namespace);

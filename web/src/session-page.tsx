@@ -10,10 +10,15 @@ interface Props {
   onNewChat: () => void;
   onAgent: (agent: string) => void;
   onOpen: (sessionId: string) => void;
+  /** Something happened that a list of conversations shows. */
+  onChange: () => void;
+  /** Shows the list of conversations. */
+  onList: () => void;
 }
 
 /** One session, from the first look at the server on. */
-export function SessionPage({ place, onNewChat, onAgent, onOpen }: Props): ReactElement {
+export function SessionPage(props: Props): ReactElement {
+  const { place, onNewChat, onAgent, onOpen, onChange, onList } = props;
   const loaded = useConversation(place);
 
   useEffect(() => {
@@ -32,12 +37,14 @@ export function SessionPage({ place, onNewChat, onAgent, onOpen }: Props): React
         onNewChat={onNewChat}
         onAgent={onAgent}
         onOpen={onOpen}
+        onChange={onChange}
+        onList={onList}
       />
     );
   }
   return (
     <div className="page">
-      <TopBar onNewChat={onNewChat} />
+      <TopBar onNewChat={onNewChat} onList={onList} />
       <main className="transcript" />
       <footer className="foot">
         {loaded.kind === 'refused' ? (

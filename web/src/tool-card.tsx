@@ -16,6 +16,7 @@ import {
   type ToolCardState,
   type ToolPart,
 } from './tool-state.js';
+import { toWords } from './to-words.js';
 import { ToolValues, Value } from './tool-values.js';
 import { WithheldCard } from './withheld-card.js';
 
@@ -36,6 +37,7 @@ interface Props {
 
 export function ToolCard({ part, newest }: Props): ReactElement {
   const name = getToolName(part);
+  const title = part.title ?? toWords(name);
   const pending = usePageState((page) => page.pending);
   const changedHere = usePageState((page) => page.changed);
   const agent = subAgentOf(name);
@@ -48,18 +50,18 @@ export function ToolCard({ part, newest }: Props): ReactElement {
   const isWithheld = newest && waitsForColleague(part, pending);
   const state = isLeft ? 'left' : isWithheld ? 'withheld' : now;
   const question = toCustomerQuestion(name, part.input);
-  const call = { tool: name, toolCallId: part.toolCallId, input: part.input, open: newest };
+  const call = { tool: name, title, toolCallId: part.toolCallId, input: part.input, open: newest };
   const chosen = question && 'output' in part ? labelOf(question, part.output) : undefined;
   return (
     <section
       className={`tool ${state}`}
-      aria-label={`Tool ${name}, ${WORDS[state]}`}
+      aria-label={`${title}, ${WORDS[state]}`}
       data-testid="tool-card"
       data-tool={name}
       data-state={state}
     >
       <header>
-        <span className="tool-name">{name}</span>
+        <span className="tool-name">{title}</span>
         <span className="tool-state">{WORDS[state]}</span>
       </header>
       {part.state === 'approval-requested' && (

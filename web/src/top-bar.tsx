@@ -1,15 +1,46 @@
-import type { ReactElement, ReactNode } from 'react';
+import { useState, type ReactElement, type ReactNode } from 'react';
 
 interface Props {
   onNewChat: () => void;
+  /** Shows the list of conversations where there is no room for it beside the chat. */
+  onList: () => void;
+  /** What else can be done; a menu on narrow screens. */
   children?: ReactNode;
 }
 
-export function TopBar({ onNewChat, children }: Props): ReactElement {
+export function TopBar({ onNewChat, onList, children }: Props): ReactElement {
+  const [isOpen, setOpen] = useState(false);
   return (
     <header className="top">
+      <button
+        type="button"
+        className="narrow"
+        aria-label="Conversations"
+        aria-controls="conversations"
+        data-testid="list"
+        onClick={onList}
+      >
+        ☰
+      </button>
       <h1>helix</h1>
-      <div className="top-tools">{children}</div>
+      <div className={isOpen ? 'top-tools open' : 'top-tools'} id="top-tools">
+        {children}
+      </div>
+      {children !== undefined && (
+        <button
+          type="button"
+          className="narrow"
+          aria-label="More"
+          aria-expanded={isOpen}
+          aria-controls="top-tools"
+          data-testid="more"
+          onClick={() => {
+            setOpen(!isOpen);
+          }}
+        >
+          ⋯
+        </button>
+      )}
       <button type="button" data-testid="new-chat" onClick={onNewChat}>
         New chat
       </button>

@@ -1,20 +1,22 @@
 import type { ReactElement } from 'react';
-import { openersFor } from './openers.js';
+import type { AgentCard } from '../../protocol/replies.js';
 
 interface Props {
-  agent: string;
+  agent: AgentCard | undefined;
   onSend: (text: string) => void;
 }
 
 export function Welcome({ agent, onSend }: Props): ReactElement {
   return (
     <div className="welcome">
+      <h2>{agent?.title ?? 'New conversation'}</h2>
+      {agent?.description !== undefined && <p className="about">{agent.description}</p>}
       <p>
-        Say something. The conversation is kept on the server: reload at any moment, or open this
-        address elsewhere.
+        The conversation is kept on the server: reload at any moment, or open this address
+        elsewhere.
       </p>
       <div className="openers">
-        {openersFor(agent).map(({ label, text }) => (
+        {agent?.openers.map(({ label, text }) => (
           <button
             type="button"
             key={label}

@@ -1,0 +1,16 @@
+import type { FileUIPart } from 'ai';
+import type { ReactElement } from 'react';
+
+/** A file of a message: images of the message itself are shown, everything else is a link. */
+export function FileView({ file }: { file: FileUIPart }): ReactElement {
+  const { url, mediaType, filename = 'File' } = file;
+  if (!/^(data:|https?:)/i.test(url)) return <span className="file">{filename}</span>;
+  if (url.startsWith('data:') && /^image\/(png|jpeg|gif|webp)$/.test(mediaType)) {
+    return <img className="file" src={url} alt={filename} />;
+  }
+  return (
+    <a className="file" href={url} download={filename} target="_blank" rel="noreferrer noopener">
+      {filename}
+    </a>
+  );
+}

@@ -1,0 +1,34 @@
+import { getToolName, isToolUIPart, type UIMessage } from 'ai';
+import { toCustomerQuestion } from './customer-question.js';
+import { subAgentOf } from './sub-agent.js';
+import { toolCardState, type ToolPart } from './tool-state.js';
+
+type Part = UIMessage['parts'][number];
+
+/** Parts in the order of the message; finished calls that follow each other are one group. */
+export type PartGroup =
+  { kind: 'part'; key: number; part: Part } | { kind: 'used'; key: number; calls: ToolPart[] };
+
+/** Puts finished calls that need nobody's attention together, whatever step they belong to. */
+export function groupParts(parts: readonly Part[]): PartGroup[] {
+  const groups: PartGroup[] = [];
+  for (const [key, part] of parts.entries()) {
+    if (part.type === 'step-start') continue;
+    const last = groups.at(-1);
+    if (!isToolUIPart(part) || !isFinished(part)) groups.push({ kind: 'part', key, part });
+    else if (last?.kind === 'used') last.calls.push(part);
+    else groups.push({ kind: 'used', key, calls: [part] });
+  }
+  return groups;
+}
+
+/** Calls that people decided, and those of other agents, stay in sight. */
+function isFinished(part: ToolPart): boolean {
+  const name = getToolName(part);
+  return (
+    toolCardState(part) === 'done' &&
+    part.approval === undefined &&
+    subAgentOf(name) === undefined &&
+    toCustomerQuestion(name, part.input) === undefined
+  );
+}

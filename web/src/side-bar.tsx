@@ -1,0 +1,105 @@
+import { useEffect, useState, type ReactElement } from 'react';
+import type { ListedConversation } from './conversation-list.js';
+import { formatWhen } from './format-when.js';
+import { useConversationList } from './use-conversation-list.js';
+
+interface Props {
+  /** The conversation that the page shows. */
+  current: string;
+  /** Changes whenever something happened in it. */
+  version: unknown;
+  /** Whether a narrow screen shows the list; a wide one always does. */
+  isOpen: boolean;
+  onOpen: (sessionId: string) => void;
+  onNewChat: () => void;
+  onClose: () => void;
+}
+
+/** The caller's conversations, with a search over their titles. */
+export function SideBar(props: Props): ReactElement {
+  const { current, version, isOpen, onOpen, onNewChat, onClose } = props;
+  const [search, setSearch] = useState('');
+  const { conversations, failed, loadMore } = useConversationList(search, version);
+
+  useEffect(() => {
+    if (!isOpen) return;
+    const onKey = ({ key }: KeyboardEvent): void => {
+      if (key === 'Escape') onClose();
+    };
+    window.addEventListener('keydown', onKey);
+    return () => {
+      window.removeEventListener('keydown', onKey);
+    };
+  }, [isOpen, onClose]);
+
+  return (
+    <>
+      {isOpen && <div className="side-shade" aria-hidden="true" onClick={onClose} />}
+      <nav className={isOpen ? 'side open' : 'side'} aria-label="Conversations" id="conversations">
+        <button type="button" className="primary" data-testid="side-new-chat" onClick={onNewChat}>
+          New chat
+        </button>
+        <input
+          type="search"
+          aria-label="Search conversations"
+          placeholder="Search"
+          data-testid="side-search"
+          value={search}
+          onChange={(event) => {
+            setSearch(event.target.value);
+          }}
+        />
+        {failed && <p role="status">The list could not be read.</p>}
+        {conversations?.length === 0 && (
+          <p>{search === '' ? 'No conversations yet.' : 'Nothing found.'}</p>
+        )}
+        <ul>
+          {conversations?.map((conversation) => (
+            <li key={conversation.sessionId}>
+              <Entry
+                conversation={conversation}
+                isCurrent={conversation.sessionId === current}
+                onOpen={onOpen}
+              />
+            </li>
+          ))}
+        </ul>
+        {loadMore !== undefined && (
+          <button type="button" data-testid="side-more" onClick={loadMore}>
+            Older conversations
+          </button>
+        )}
+      </nav>
+    </>
+  );
+}
+
+interface EntryProps {
+  conversation: ListedConversation;
+  isCurrent: boolean;
+  onOpen: (sessionId: string) => void;
+}
+
+function Entry({ conversation, isCurrent, onOpen }: EntryProps): ReactElement {
+  const { sessionId, title, updatedAt, waiting } = conversation;
+  return (
+    <button
+      type="button"
+      className="plain"
+      data-testid="side-conversation"
+      data-session={sessionId}
+      aria-current={isCurrent ? 'page' : undefined}
+      onClick={() => {
+        onOpen(sessionId);
+      }}
+    >
+      <span className="side-title">{title === '' ? 'Untitled' : title}</span>
+      <span className="side-note">
+        {waiting > 0 && (
+          <strong>{waiting === 1 ? '1 question' : `${String(waiting)} questions`}</strong>
+        )}
+        <time dateTime={new Date(updatedAt).toISOString()}>{formatWhen(updatedAt)}</time>
+      </span>
+    </button>
+  );
+}

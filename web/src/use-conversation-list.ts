@@ -1,0 +1,78 @@
+import { useCallback, useEffect, useState } from 'react';
+import { loadConversations, type ListedConversation } from './conversation-list.js';
+
+/** Typing in the search field asks the server when it pauses for so long. */
+const PAUSE_MS = 250;
+
+export interface ConversationList {
+  /** undefined: not loaded yet. */
+  conversations: readonly ListedConversation[] | undefined;
+  failed: boolean;
+  /** Loads the next page; undefined on the last one. */
+  loadMore: (() => void) | undefined;
+}
+
+/** The caller's conversations; read again when `version` changes and when the window gets the focus. */
+export function useConversationList(search: string, version: unknown): ConversationList {
+  const [list, setList] = useState<readonly ListedConversation[]>();
+  const [cursor, setCursor] = useState<string>();
+  const [failed, setFailed] = useState(false);
+  const focused = useFocusCount();
+
+  useEffect(() => {
+    const controller = new AbortController();
+    const { signal } = controller;
+    const load = async (): Promise<void> => {
+      try {
+        const page = await loadConversations({ search }, signal);
+        if (signal.aborted) return;
+        setList(page.conversations);
+        setCursor(page.cursor);
+        setFailed(false);
+      } catch {
+        if (!signal.aborted) setFailed(true);
+      }
+    };
+    const timer = setTimeout(() => void load(), PAUSE_MS);
+    return () => {
+      clearTimeout(timer);
+      controller.abort();
+    };
+  }, [search, version, focused]);
+
+  const more = useCallback(async () => {
+    try {
+      const page = await loadConversations({ search, cursor });
+      setList((before = []) => append(before, page.conversations));
+      setCursor(page.cursor);
+    } catch {
+      setFailed(true);
+    }
+  }, [search, cursor]);
+
+  const loadMore = cursor === undefined ? undefined : () => void more();
+  return { conversations: list, failed, loadMore };
+}
+
+/** A conversation that changed between two pages is in both. */
+function append(
+  before: readonly ListedConversation[],
+  page: readonly ListedConversation[],
+): readonly ListedConversation[] {
+  const known = new Set(before.map(({ sessionId }) => sessionId));
+  return [...before, ...page.filter(({ sessionId }) => !known.has(sessionId))];
+}
+
+function useFocusCount(): number {
+  const [count, setCount] = useState(0);
+  useEffect(() => {
+    const onFocus = (): void => {
+      setCount((before) => before + 1);
+    };
+    window.addEventListener('focus', onFocus);
+    return () => {
+      window.removeEventListener('focus', onFocus);
+    };
+  }, []);
+  return count;
+}
