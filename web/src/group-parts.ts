@@ -9,7 +9,7 @@ type Part = UIMessage['parts'][number];
 export type PartGroup =
   { kind: 'part'; key: number; part: Part } | { kind: 'used'; key: number; calls: ToolPart[] };
 
-/** Puts finished calls that need nobody's attention together, whatever step they belong to. */
+/** Puts finished calls together that need no attention, whatever step they belong to. */
 export function groupParts(parts: readonly Part[]): PartGroup[] {
   const groups: PartGroup[] = [];
   for (const [key, part] of parts.entries()) {

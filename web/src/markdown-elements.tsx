@@ -41,7 +41,7 @@ function Link({ href, children }: Props<'a'>): ReactElement {
   );
 }
 
-/** An image is loaded only when a person asks for it: its address can carry what was said here. */
+/** An image is loaded only when a person asks for it: its address can carry words of the conversation. */
 function ImageLink({ src, alt }: Props<'img'>): ReactElement {
   return <Link href={typeof src === 'string' ? src : ''}>{alt === '' ? src : alt}</Link>;
 }

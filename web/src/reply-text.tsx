@@ -1,4 +1,11 @@
-import { Component, lazy, Suspense, type ReactElement, type ReactNode } from 'react';
+import {
+  Component,
+  lazy,
+  Suspense,
+  type ComponentType,
+  type ReactElement,
+  type ReactNode,
+} from 'react';
 import { PlainText } from './plain-text-view.js';
 
 interface Props {
@@ -6,7 +13,7 @@ interface Props {
 }
 
 /** The reader of Markdown is half of the page's code, so the page opens without it. */
-const Markdown = lazy(async () => {
+const Markdown = lazy(async (): Promise<{ default: ComponentType<Props> }> => {
   try {
     const { Markdown } = await import('./markdown.js');
     return { default: Markdown };

@@ -87,7 +87,7 @@ function Entry({ conversation, isCurrent, onOpen }: EntryProps): ReactElement {
       type="button"
       className="plain"
       data-testid="side-conversation"
-      data-session={sessionId}
+      data-conversation={sessionId}
       aria-current={isCurrent ? 'page' : undefined}
       onClick={() => {
         onOpen(sessionId);

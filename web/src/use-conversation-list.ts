@@ -1,7 +1,7 @@
 import { useCallback, useEffect, useState } from 'react';
 import { loadConversations, type ListedConversation } from './conversation-list.js';
 
-/** Typing in the search field asks the server when it pauses for so long. */
+/** Typing in the search field asks the server after this pause, in ms. */
 const PAUSE_MS = 250;
 
 export interface ConversationList {

@@ -1,0 +1,85 @@
+import { afterAll, beforeAll, expect, it } from '@jest/globals';
+import type { Browser } from 'playwright-core';
+import { launchBrowser, openPage } from '../support/page-driver.js';
+import { newSessionId, startProduct, type Product } from '../support/product.js';
+import { until } from '../support/until.js';
+
+let product: Product;
+let browser: Browser;
+beforeAll(async () => {
+  [product, browser] = await Promise.all([startProduct(), launchBrowser()]);
+});
+afterAll(async () => {
+  await browser.close();
+  await product.stop();
+});
+
+const script = (...entries: object[]): string => JSON.stringify({ script: entries });
+
+it('the page lists conversations by title, finds them, and opens one', async () => {
+  const first = newSessionId();
+  const chat = await openPage(browser, product.url, first);
+  await chat.say(script({ say: 'marmalade' }));
+  await chat.untilReplyHas('marmalade');
+  await chat.untilStatus('ready');
+  await chat.click('new-chat');
+  await chat.say(script({ say: 'rhubarb' }));
+  await chat.untilReplyHas('rhubarb');
+
+  const entries = chat.at('side-conversation');
+  await until('both are listed', async () => (await entries.count()) === 2);
+  expect(await entries.first().getAttribute('aria-current')).toBe('page');
+
+  await chat.at('side-search').fill('MARMALADE');
+  await until('one is found', async () => (await entries.count()) === 1);
+  expect(await entries.getAttribute('data-conversation')).toBe(first);
+  await entries.click();
+  await chat.untilReplyHas('marmalade');
+  expect(new URL(chat.page.url()).searchParams.get('session')).toBe(first);
+  expect(chat.faults).toEqual([]);
+});
+
+it('replies are read as Markdown, and finished calls are one line', async () => {
+  const chat = await openPage(browser, product.url, newSessionId());
+  await chat.say(
+    script(
+      {
+        calls: [1, 2].map((value) => ({ tool: 'echo', id: `c${String(value)}`, args: { value } })),
+      },
+      { say: '| a | b |\n|---|---|\n| 1 | **two** |\n\n![x](https://evil.example/x.png)' },
+    ),
+  );
+  await chat.untilStatus('ready');
+  const reply = chat.page.locator('[data-testid=message][data-role=assistant]');
+  await until('a table is shown', async () => (await reply.locator('td').count()) === 2);
+  expect(await reply.locator('td strong').textContent()).toBe('two');
+  expect(await reply.locator('img').count()).toBe(0);
+  expect(await chat.at('used-tools').locator('> summary').textContent()).toContain('Used 2 tools');
+  expect(await chat.tools()).toEqual([
+    { tool: 'echo', state: 'done' },
+    { tool: 'echo', state: 'done' },
+  ]);
+  expect(chat.faults).toEqual([]);
+});
+
+it.each([320, 390])(
+  'on a screen of %d px nothing is wider, and menus have the rest',
+  async (width) => {
+    const chat = await openPage(browser, product.url, newSessionId());
+    await chat.page.setViewportSize({ width, height: 700 });
+    await chat.say(script({ say: `| ${'wide | '.repeat(12)}\n|${'---|'.repeat(12)}\n` }));
+    await chat.untilStatus('ready');
+    const widest = (): Promise<number> =>
+      chat.page.evaluate<number>('document.documentElement.scrollWidth');
+    expect(await widest()).toBe(width);
+
+    await chat.click('more');
+    expect(await chat.at('inbox').isVisible()).toBe(true);
+    await chat.click('list');
+    await until('the list is open', () => chat.at('side-conversation').first().isVisible());
+    expect(await widest()).toBe(width);
+    await chat.page.keyboard.press('Escape');
+    await until('the list is closed', () => chat.at('side-conversation').first().isHidden());
+    expect(chat.faults).toEqual([]);
+  },
+);
