@@ -115,23 +115,23 @@ module.exports = {
 
     only(
       'cli',
-      ['protocol', 'config', 'agents', 'executor', 'stores'],
+      ['protocol', 'config', 'agents', 'executor', 'stores', 'testing'],
       'The command line is a client of the API.',
     ),
     {
       name: 'commands-talk-http',
       comment: 'Only doctor looks at engines itself.',
       severity: 'error',
-      from: { path: '^cli/', pathNot: '^cli/doctor/' },
+      from: { path: '^cli/', pathNot: '^cli/(doctor|eval)/' },
       to: { path: '^(config|agents|executor|stores)/' },
     },
     {
       name: 'commands-start-fast',
       comment: 'A command loads what it needs when it is called; zod does not belong to it.',
       severity: 'error',
-      from: { path: '^cli/', pathNot: '^cli/(doctor|mcp)/' },
+      from: { path: '^cli/', pathNot: '^cli/(doctor|eval|mcp)/' },
       to: {
-        path: '^cli/(doctor|mcp)/|^protocol/',
+        path: '^cli/(doctor|eval|mcp)/|^protocol/',
         pathNot: '^protocol/(ids|run|time)\\.ts$',
         dependencyTypesNot: ['type-only', 'dynamic-import'],
       },

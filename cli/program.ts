@@ -5,6 +5,7 @@ import { createApprovalCommands } from './commands/approval/index.js';
 import { createBatchCommands } from './commands/batch/index.js';
 import { createAuditCommands } from './commands/audit.js';
 import { createDoctorCommand } from './commands/doctor.js';
+import { createEvalCommands } from './commands/eval.js';
 import { createMcpCommand } from './commands/mcp.js';
 import { createReportCommands } from './commands/report.js';
 import { createRunCommands } from './commands/run/index.js';
@@ -59,6 +60,7 @@ export function createProgram(cli: Cli, { version }: { version: string }): Comma
     createAuditCommands(cli),
     createReportCommands(cli),
     createUsageCommands(cli),
+    createEvalCommands(cli),
     createDoctorCommand(cli),
     createMcpCommand(cli),
     createInitCommand(cli),

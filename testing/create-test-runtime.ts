@@ -5,6 +5,8 @@ import { createInProcessExecutor } from '../in-process/create-executor.js';
 import { createMemoryStores, type MemoryStores } from '../stores/memory/index.js';
 import type { CarriedOut, SharedParts } from './carried-out.js';
 import type { TemporalEnvironment } from './temporal/run-on-temporal.js';
+import type { EvalCase } from './eval/index.js';
+import { freeze } from './eval/freeze.js';
 import { createTestClock } from './test-clock.js';
 import { toTestRun, type TestRun } from './test-run.js';
 import { withModels, type TestModels } from './with-models.js';
@@ -30,6 +32,8 @@ export interface TestRuntime {
   run: (agent: string, input: AgentInput, options?: ExecuteOptions) => Promise<TestRun>;
   /** The conversation of a session, when it rests. @throws Error if there is none */
   session: (sessionId: string) => Promise<TestRun>;
+  /** Freezes the conversation of a session as a case, for `evaluateCase`. */
+  record: (sessionId: string, name?: string) => Promise<EvalCase>;
   /** Sets the clock of deadlines and retries forward. */
   advance: (ms: number) => Promise<void>;
   close: () => Promise<void>;
@@ -84,6 +88,7 @@ export async function createTestRuntime({
 
   return {
     ...{ executor, stores, agents, advance, close },
+    record: (sessionId, name = sessionId) => freeze(deps, sessionId, name),
     run: async (agent, input, options) =>
       toTestRun(deps, await executor.execute(agent, input, options)),
     session: async (sessionId) => {

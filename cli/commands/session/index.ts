@@ -67,7 +67,7 @@ function createDeleteCommand(cli: Cli): Command {
 }
 
 /** With all of its messages. */
-async function readSession(
+export async function readSession(
   api: ApiClient,
   id: string,
   { hidden }: { hidden: boolean },

@@ -1,0 +1,85 @@
+import { Command } from 'commander';
+import type { CaseReport, LaneReport } from '../../testing/eval/index.js';
+import type { Cli } from '../cli.js';
+import { EXIT } from '../exit-codes.js';
+import { createOutput } from '../output/output.js';
+import { shownText } from '../output/shown-text.js';
+import { parseNames } from '../parse-values.js';
+import { workOf, type GlobalOptions } from './options.js';
+import { readSession } from './session/index.js';
+
+interface RunFlags extends GlobalOptions {
+  agents?: string;
+  model?: string;
+  baseline?: string | true;
+  live?: string[];
+  failOn?: string[];
+  junit?: string;
+}
+
+/** `eval`: recorded conversations against the current agents. */
+export function createEvalCommands(cli: Cli): Command {
+  const noun = new Command('eval').description(
+    'Record conversations, and run agents on them again.',
+  );
+  return noun.addCommand(createRecordCommand(cli)).addCommand(createRunCommand(cli));
+}
+
+function createRecordCommand(cli: Cli): Command {
+  return new Command('record')
+    .description('Freeze a conversation as a case: messages, calls, results and decisions.')
+    .argument('<session>', 'id of the conversation')
+    .option('--out <file>', 'where it is written; default: it is printed')
+    .action(async (id: string, { out }: { out?: string }, self: Command) => {
+      const { api } = workOf<GlobalOptions>(cli, self);
+      const session = await readSession(api, id, { hidden: true });
+      const { record } = await import('../eval/record.js');
+      const text = await record({ name: id, session, file: out, now: cli.now() });
+      if (out === undefined) cli.terminal.print(text.trimEnd());
+      else cli.terminal.note(`${id} is in ${out}. Look at it before you share it.`);
+    });
+}
+
+function createRunCommand(cli: Cli): Command {
+  return new Command('run')
+    .summary('run the current agents on recorded cases')
+    .description(
+      'Runs the current agents on recorded cases, in memory. Tools, approvals and client tools give what\n' +
+        'was recorded; only models are called. A call that was not recorded is drift, and fails its case.',
+    )
+    .argument('<path>', 'a folder of cases, or one case')
+    .option('--agents <file>', 'file of the agents; default: AGENTS, else agents.ts')
+    .option('--model <model>', 'model of the candidate, as in MODEL')
+    .option('--baseline [file]', 'a lane more: the agents before the change, or without --model')
+    .option('--live <tools>', 'execute these for real where a call was not recorded', parseNames)
+    .option('--fail-on <differences>', 'what fails a case; default: drift,status,tools', parseNames)
+    .option('--junit <file>', 'write the outcome as XML of JUnit')
+    .action(async (path: string, _, self: Command) => {
+      const { live = [], ...options } = self.optsWithGlobals<RunFlags>();
+      const { runCases } = await import('../eval/run-cases.js');
+      const reports = await runCases({ ...options, path, live, env: cli.env });
+      const passed = reports.every((report) => report.passed);
+      await createOutput(cli, options).text({ passed, cases: reports }, () =>
+        reports.map((report) => toLines(cli, report)).join('\n'),
+      );
+      cli.exitWith(passed ? EXIT.done : EXIT.failed);
+    });
+}
+
+function toLines({ terminal }: Cli, { name, passed, lanes }: CaseReport): string {
+  const sign = passed ? terminal.style('green', '✓') : terminal.style('red', '✗');
+  return [`${sign} ${shownText(name)}`, ...lanes.flatMap(toLaneLines)].join('\n');
+}
+
+function toLaneLines({ lane, steps, tools, differences, ...used }: LaneReport): string[] {
+  const { inputTokens, outputTokens, costMicroUsd } = used;
+  const tokens =
+    inputTokens === undefined ? [] : [`${String(inputTokens)}/${String(outputTokens)} tokens`];
+  const cost = costMicroUsd === undefined ? [] : [`$${(costMicroUsd / 1e6).toFixed(4)}`];
+  const called = tools.length === 0 ? 'no tools' : tools.join(', ');
+  const facts = [`${String(steps)} steps`, ...tokens, ...cost, called].join(' · ');
+  return [
+    `  ${lane.padEnd(9)} ${shownText(facts)}`,
+    ...differences.map((each) => `            ${each.in}: ${shownText(each.text)}`),
+  ];
+}

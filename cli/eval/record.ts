@@ -1,0 +1,29 @@
+import { writeFile } from 'node:fs/promises';
+import type { RunStatus } from '../../protocol/run.js';
+import { toCase, type RecordedMessage } from '../../testing/eval/index.js';
+import { wrongUsage } from '../failure.js';
+
+export interface RecordOptions {
+  name: string;
+  session: { agent: string; run: { status: RunStatus }; messages: unknown[] };
+  /** Default: none, the text is returned only. */
+  file: string | undefined;
+  now: number;
+}
+
+/** Freezes a conversation, and returns the text of the case. @throws CliFailure for an empty one */
+export async function record({ name, session, file, now }: RecordOptions): Promise<string> {
+  const { agent, run, messages } = session;
+  let text: string;
+  try {
+    const frozen = toCase({
+      ...{ name, agent, status: run.status, now: new Date(now) },
+      messages: messages as RecordedMessage[],
+    });
+    text = `${JSON.stringify(frozen, null, 2)}\n`;
+  } catch (error) {
+    throw wrongUsage(`${name}: ${error instanceof Error ? error.message : String(error)}.`);
+  }
+  if (file !== undefined) await writeFile(file, text);
+  return text;
+}

@@ -1,0 +1,96 @@
+import { readdir, readFile, stat, writeFile } from 'node:fs/promises';
+import { basename, join } from 'node:path';
+import { AgentsFileError, loadAgentsFile } from '../../agents/agents-file.js';
+import { modelFromSpec, type AgentDefinition } from '../../agents/index.js';
+import {
+  CaseError,
+  DIFFERENCES,
+  evaluateCase,
+  FAIL_ON,
+  parseCase,
+  toJUnit,
+  type CaseReport,
+  type Difference,
+  type EvalCase,
+} from '../../testing/eval/index.js';
+import { wrongUsage } from '../failure.js';
+
+export interface RunOptions {
+  /** A folder of cases, or one case. */
+  path: string;
+  agents?: string | undefined;
+  /** True: the same agents with their own models. */
+  baseline?: string | true | undefined;
+  model?: string | undefined;
+  live: readonly string[];
+  failOn?: readonly string[] | undefined;
+  junit?: string | undefined;
+  env: Record<string, string | undefined>;
+}
+
+/**
+ * Runs every case, one after the other.
+ *
+ * @throws CliFailure for a file that is no case, before any case is run
+ */
+export async function runCases(options: RunOptions): Promise<CaseReport[]> {
+  const { baseline, live, failOn = FAIL_ON, junit, env } = options;
+  const cases = await readCases(options.path);
+  const agents = await loadAgents(options.agents ?? env['AGENTS'] ?? 'agents.ts');
+  const model = options.model === undefined ? undefined : await modelFromSpec(options.model, env);
+  const before =
+    baseline === undefined
+      ? undefined
+      : { agents: baseline === true ? agents : await loadAgents(baseline) };
+  const reports: CaseReport[] = [];
+  for (const recorded of cases) {
+    if (!agents.some(({ name }) => name === recorded.agent)) {
+      throw wrongUsage(`${recorded.name}: there is no agent "${recorded.agent}".`);
+    }
+    const lanes = { agents, model, live, baseline: before };
+    reports.push(await evaluateCase(recorded, { ...lanes, failOn: toDifferences(failOn) }));
+  }
+  if (junit !== undefined) await writeFile(junit, toJUnit(reports));
+  return reports;
+}
+
+/** @throws CliFailure for a file without agents */
+async function loadAgents(file: string): Promise<AgentDefinition[]> {
+  try {
+    const registry = await loadAgentsFile(file);
+    return registry.getRegisteredTypes().map((name) => registry.resolve(name));
+  } catch (error) {
+    if (error instanceof AgentsFileError) throw wrongUsage(error.message);
+    throw error;
+  }
+}
+
+async function readCases(path: string): Promise<EvalCase[]> {
+  const about = await stat(path).catch(() => undefined);
+  if (about === undefined) throw wrongUsage(`There is no ${path}.`);
+  const names = about.isDirectory() ? (await readdir(path)).sort() : [];
+  const files = about.isDirectory()
+    ? names.filter((name) => name.endsWith('.json')).map((name) => join(path, name))
+    : [path];
+  if (files.length === 0) throw wrongUsage(`There is no case in ${path}.`);
+  return Promise.all(
+    files.map(async (file) => {
+      try {
+        return { ...parseCase(await readFile(file, 'utf8')), name: basename(file, '.json') };
+      } catch (error) {
+        if (error instanceof CaseError) throw wrongUsage(`${file}: ${error.message}`);
+        throw error;
+      }
+    }),
+  );
+}
+
+function toDifferences(names: readonly string[]): Difference[] {
+  return names.map((name) => {
+    const known = DIFFERENCES.find((each) => each === name);
+    if (known === undefined) {
+      throw wrongUsage(`--fail-on takes ${DIFFERENCES.join(', ')}, and not ${name}.`);
+    }
+    return known;
+  });
+}

@@ -1,0 +1,145 @@
+import type { AgentDefinition, LlmConfig } from '../../agents/index.js';
+import type { AgentResult } from '../../executor/run-result.js';
+import { createInProcessExecutor } from '../../in-process/create-executor.js';
+import type { PendingQuestion } from '../../protocol/http.js';
+import { createMemoryStores } from '../../stores/memory/index.js';
+import { toUserMessage } from '../../stores/record/user-message.js';
+import type { EvalCase } from './case.js';
+import { freeze } from './freeze.js';
+import { createRecordedCalls } from './recorded-calls.js';
+import { toReplayedAgent } from './replayed-agent.js';
+
+/** A call, or a question to people, that the recording does not have. */
+export interface Drift {
+  tool: string;
+  input: unknown;
+  /** `question`: people are asked about a call that they were not asked about then. */
+  what: 'call' | 'question';
+}
+
+/** What an agent did with the turns of a case. */
+export interface LaneResult {
+  /** As if it had been recorded. */
+  run: EvalCase;
+  drift: Drift[];
+  /** Why the run failed. */
+  error?: { code: string; message: string };
+  ms: number;
+}
+
+export interface LaneOptions {
+  agents: readonly AgentDefinition[];
+  model?: LlmConfig['model'] | undefined;
+  /** Tools that are executed for real where a call was not recorded. Default: none. */
+  live?: readonly string[] | undefined;
+  services?: Readonly<Record<string, unknown>> | undefined;
+}
+
+const SESSION = 'case';
+const OWNER = 'eval';
+
+/**
+ * Drives an agent through the user's turns of a case, on memory stores in this process. Tools, client
+ * tools, sub-agents and approvals give what was recorded; nothing else is executed. The first drift
+ * ends the lane, since an agent whose tool had no answer shows nothing any more.
+ *
+ * @throws Error if no agent has the case's name
+ */
+export async function runLane(
+  recording: EvalCase,
+  { agents, model, live = [], services }: LaneOptions,
+): Promise<LaneResult> {
+  const agent = agents.find(({ name }) => name === recording.agent);
+  if (agent === undefined) throw new Error(`there is no agent "${recording.agent}"`);
+  const beganMs = performance.now();
+  const drift: Drift[] = [];
+  const stores = createMemoryStores();
+  const { store } = stores;
+  const recorded = createRecordedCalls(recording);
+  const replayed = toReplayedAgent(agent, {
+    ...{ recorded, model },
+    live: new Set(live),
+    inputOf: async (id) => (await store.calls.read(SESSION, id))?.spec.input,
+    drifted: (tool, input) => {
+      drift.push({ tool, input, what: 'call' });
+      void executor.abort(SESSION, { reason: 'a call was not recorded' });
+    },
+  });
+  const executor = createInProcessExecutor({
+    ...{ stores, services, quotas: 'unlimited' },
+    agents: [replayed],
+  });
+  let result: AgentResult | undefined;
+  try {
+    for (const [at, { user }] of recording.turns.entries()) {
+      result = await playTurn(at, user);
+      if (drift.length > 0 || result.status !== 'completed') break;
+    }
+    return { ...(await read(result)), drift, ms: Math.round(performance.now() - beganMs) };
+  } finally {
+    await executor.close();
+  }
+
+  async function playTurn(
+    turn: number,
+    user: EvalCase['turns'][number]['user'],
+  ): Promise<AgentResult> {
+    const begun = await executor.runs.execute({
+      ...{ sessionId: SESSION, agent: replayed.name, owner: OWNER },
+      messages: user.map((message, at) => {
+        const id = `u${String(turn + 1)}-${String(at + 1)}`;
+        return toUserMessage({ role: 'user', id, ...message });
+      }),
+    });
+    if (begun.kind !== 'begun') throw new Error(`the turn did not begin: ${begun.kind}`);
+    const handle = await executor.getHandle(SESSION);
+    if (handle === null) throw new Error('the session is gone');
+    for (;;) {
+      const rest = await handle.result();
+      const questions = 'pending' in rest ? rest.pending : [];
+      if (drift.length > 0 || questions.length === 0) return rest;
+      if (!(await answerAll(questions))) return rest;
+    }
+  }
+
+  /** False if the recording ends here, or does not have a question. */
+  async function answerAll(questions: readonly PendingQuestion[]): Promise<boolean> {
+    for (const question of questions) if (!(await answer(question))) return false;
+    return true;
+  }
+
+  async function answer(question: PendingQuestion): Promise<boolean> {
+    const { toolCallId, toolName, input } = question;
+    const handle = await executor.getHandle(SESSION);
+    const found = recorded.peek(toolName, input);
+    const { decision, result: outcome } = found ?? {};
+    if (question.kind === 'approval' && decision !== undefined) {
+      const { approved, reason, input: changed } = decision;
+      if (approved) {
+        await handle?.approve(toolCallId, { reason, input: changed });
+      } else {
+        recorded.take(toolName, input);
+        await handle?.deny(toolCallId, { reason });
+      }
+      return true;
+    }
+    if (question.kind !== 'approval' && outcome !== undefined && !('denied' in outcome)) {
+      recorded.take(toolName, input);
+      const { error } = 'error' in outcome ? outcome : {};
+      const result = 'output' in outcome ? outcome.output : undefined;
+      await handle?.answer(toolCallId, error === undefined ? { result } : { error });
+      return true;
+    }
+    // The recording may end with this very question.
+    const isOpenThere = found !== undefined && outcome === undefined;
+    if (!isOpenThere) drift.push({ tool: toolName, input, what: 'question' });
+    return false;
+  }
+
+  async function read(rest: AgentResult | undefined): Promise<Pick<LaneResult, 'run' | 'error'>> {
+    const run = await freeze({ executor, store }, SESSION, recording.name);
+    return rest?.status === 'failed'
+      ? { run, error: { code: rest.error.code, message: rest.error.message } }
+      : { run };
+  }
+}
