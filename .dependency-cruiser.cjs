@@ -181,7 +181,7 @@ module.exports = {
       from: { path: '^ai-sdk/parts/' },
       to: {
         path: '^(ai-sdk|protocol|stores|executor|config)/|node_modules/',
-        pathNot: '^(ai-sdk/parts/|protocol/(control-guard|event-names|ids)\\.ts$)',
+        pathNot: '^(ai-sdk/parts/|protocol/(control-guard|event-names|ids|provider-result)\\.ts$)',
         dependencyTypesNot: ['type-only'],
       },
     },

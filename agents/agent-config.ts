@@ -1,14 +1,8 @@
 import { z } from 'zod';
 import type { RunShape } from '../protocol/run.js';
 import type { AgentTools } from './ai-sdk/agent-tools.js';
-import type {
-  AgentPage,
-  Instructions,
-  LlmConfig,
-  PrepareStep,
-  SpendCap,
-  ToolChoice,
-} from './definitions.js';
+import type { AgentPage, LlmConfig, PrepareStep, SpendCap, ToolChoice } from './definitions.js';
+import type { Instructions } from './instructions.js';
 import {
   Amount,
   Callback,

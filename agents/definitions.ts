@@ -3,13 +3,7 @@ import type {
   LanguageModelV4CallOptions,
   LanguageModelV4FunctionTool,
 } from '@ai-sdk/provider';
-import type {
-  FlexibleSchema,
-  LanguageModel,
-  ModelMessage,
-  SystemModelMessage,
-  ToolResultPart,
-} from 'ai';
+import type { FlexibleSchema, LanguageModel, ModelMessage, ToolResultPart } from 'ai';
 import type { z } from 'zod';
 import type { CallActivity, OnExpiry, RunShape } from '../protocol/run.js';
 import type { Role } from '../protocol/actor.js';
@@ -35,9 +29,6 @@ export interface SamplingSettings {
 }
 
 type ReasoningEffort = NonNullable<LanguageModelV4CallOptions['reasoning']>;
-
-/** Instructions; messages can carry `providerOptions`, such as a cache point. */
-export type Instructions = string | SystemModelMessage | readonly SystemModelMessage[];
 
 /** Which tool the model must or may call. */
 export type ToolChoice =

@@ -18,7 +18,6 @@ export type {
   AgentDefinition,
   ApprovalRule,
   ApprovalVerdict,
-  Instructions,
   LlmConfig,
   PreparedStep,
   AgentPage,
@@ -45,6 +44,7 @@ export type {
   StopCondition,
   StopWhen,
 } from './step-hooks.js';
+export type { Instructions } from './instructions.js';
 export { DefinitionError } from './definition-error.js';
 export { modelFromSpec, ModelConfigurationError } from './model-spec.js';
 export type { ModelEnvironment } from './model-spec.js';

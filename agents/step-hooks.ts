@@ -6,7 +6,7 @@ import type {
   StepResult,
   ToolSet,
 } from 'ai';
-import type { Instructions } from './definitions.js';
+import type { Instructions } from './instructions.js';
 
 /**
  * A step as the AI SDK describes it. It is read from the transcript: `request` is empty, and a step

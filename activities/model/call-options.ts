@@ -10,11 +10,11 @@ import type {
 import { asSchema } from 'ai';
 import type {
   AgentDefinition,
-  Instructions,
   PreparedStep,
   SamplingSettings,
   ToolDefinition,
 } from '../../agents/definitions.js';
+import type { Instructions } from '../../agents/instructions.js';
 import { resolveModel } from '../../agents/model.js';
 import type { StepRef } from '../../protocol/activities.js';
 import { FINISH_TOOL_NAME } from '../../protocol/ids.js';

@@ -4,10 +4,10 @@ import { convertToLanguageModelPrompt } from 'ai/internal';
 import { isInstructions, isTexts, isToolChoice } from '../../agents/agent-config.js';
 import type {
   AgentDefinition,
-  Instructions,
   PreparedStep,
   PrepareStepOptions,
 } from '../../agents/definitions.js';
+import type { Instructions } from '../../agents/instructions.js';
 import { orAborted } from '../or-aborted.js';
 
 /** The agent's own code threw, did not come back, or left nothing to say. */

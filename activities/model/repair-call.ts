@@ -6,7 +6,8 @@ import {
   type ModelMessage,
   type ToolSet,
 } from 'ai';
-import type { AgentDefinition, Instructions, ToolDefinition } from '../../agents/definitions.js';
+import type { AgentDefinition, ToolDefinition } from '../../agents/definitions.js';
+import type { Instructions } from '../../agents/instructions.js';
 import type { ModelToolCall } from '../../agents/step-hooks.js';
 import { FINISH_TOOL_NAME } from '../../protocol/ids.js';
 import { orAborted } from '../or-aborted.js';

@@ -2,26 +2,15 @@ import { describe, expect, it } from '@jest/globals';
 import { anthropic } from '@ai-sdk/anthropic';
 import { openai } from '@ai-sdk/openai';
 import type { LanguageModelV4StreamPart } from '@ai-sdk/provider';
-import {
-  readUIMessageStream,
-  stepCountIs,
-  streamText,
-  tool,
-  type ModelMessage,
-  type ToolSet,
-  type UIMessage,
-  type UIMessageChunk,
-} from 'ai';
-import { readUIMessageStream as readOfSix } from 'ai-v6';
+import { stepCountIs, streamText, tool, type ModelMessage } from 'ai';
 import { z } from 'zod';
-import { StreamTransformer } from '../../ai-sdk/index.js';
-import { toAllMessages } from '../../ai-sdk/turns/ui-history.js';
 import { defineAgent } from '../../agents/index.js';
-import { createHarness, type ActivityHarness } from '../support/activity-harness.js';
+import { createHarness } from '../support/activity-harness.js';
 import { fakeModel, parts, sayInTurn } from '../support/fake-model.js';
 import { openTestStores, type TestStores } from '../support/test-stores.js';
 import { until } from '../support/until.js';
 import { plain } from './compare-prompts.js';
+import { expectSameOnPages } from './same-on-pages.js';
 
 const { text, call, finish } = parts;
 type Part = LanguageModelV4StreamPart;
@@ -82,53 +71,6 @@ async function serve(model: ReturnType<typeof fakeModel>, stores?: TestStores) {
   });
   const opened = stores ?? (await openTestStores());
   return { harness: createHarness(opened, { model, tools: own }), stores: opened };
-}
-
-/** What a page has at the end, live and after a reload, in both versions. */
-async function expectSameOnPages(
-  harness: ActivityHarness,
-  { store }: TestStores,
-): Promise<UIMessage> {
-  const { id } = harness.session;
-  const view = await store.sessions.view(id);
-  if (view === undefined) throw new Error('no session');
-  const [, stored] = toAllMessages(view);
-  const transformer = new StreamTransformer({
-    agentId: id,
-    generateMessageId: () => view.record.messageId,
-  });
-  const entries = (await harness.session.log()).filter(
-    ({ message }) => message.type !== 'stream_status',
-  );
-  const events = entries.flatMap((entry) => transformer.transform(entry).events);
-  events.push(...transformer.finalize().events);
-  for (const read of [readUIMessageStream, readOfSix as unknown as typeof readUIMessageStream]) {
-    const stream = new ReadableStream<UIMessageChunk>({
-      start: (controller) => {
-        for (const event of events) controller.enqueue(event);
-        controller.close();
-      },
-    });
-    let live: UIMessage | undefined;
-    for await (const state of read({ stream })) live = state;
-    const kept = (message: unknown): unknown =>
-      plain({ ...(message as UIMessage), parts: withoutOwn((message as UIMessage).parts) });
-    expect(kept(live)).toEqual(kept(stored));
-  }
-  return stored as UIMessage;
-}
-
-/** What clients keep for themselves. */
-function withoutOwn(all: UIMessage['parts']): object[] {
-  return all.map((part) =>
-    Object.fromEntries(
-      Object.entries(part).filter(
-        ([key]) =>
-          !['rawInput', 'state', 'id'].includes(key) ||
-          (part.type === 'dynamic-tool' && key === 'state'),
-      ),
-    ),
-  );
 }
 
 const conversations: [string, Part[][]][] = [
@@ -200,6 +142,32 @@ describe('tools that the provider executes', () => {
     const toAsked = ({ prompt, tools: given }: (typeof model.doStreamCalls)[number]): unknown =>
       plain({ prompt, given });
     expect(model.doStreamCalls.map(toAsked)).toEqual(theirs.doStreamCalls.map(toAsked));
+  });
+
+  it('differ from those of a provider that the application executes', () => {
+    const { tools: made } = defineAgent({
+      name: 'all',
+      systemPrompt: '',
+      llmConfig: { model: 'm' },
+      tools: {
+        search: openai.tools.webSearch(),
+        files: openai.tools.fileSearch({ vectorStoreIds: ['vs_1'] }),
+        bash: anthropic.tools.bash_20250124({ execute: () => 'done' }),
+        editor: anthropic.tools.textEditor_20250728({}),
+      },
+    });
+    expect(
+      made.map(({ name, execute, provider }) => [
+        name,
+        typeof execute === 'function' ? 'here' : execute,
+        provider?.id,
+      ]),
+    ).toEqual([
+      ['search', 'provider', 'openai.web_search'],
+      ['files', 'provider', 'openai.file_search'],
+      ['bash', 'here', 'anthropic.bash_20250124'],
+      ['editor', 'client', 'anthropic.text_editor_20250728'],
+    ]);
   });
 
   it('are shown while they run, with their sources, and stored once', async () => {
