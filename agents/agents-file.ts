@@ -1,6 +1,7 @@
 import { statSync } from 'node:fs';
 import { relative, resolve } from 'node:path';
 import { createJiti } from 'jiti';
+import { fromAgent } from './ai-sdk/from-agent.js';
 import { defineAgent } from './define-agent.js';
 import { DefinitionError } from './definition-error.js';
 import type { AgentDefinition } from './definitions.js';
@@ -22,7 +23,8 @@ export interface AgentsFileOptions {
 
 /**
  * Loads a person's own agents: TypeScript or JavaScript, a module of either kind. Agents are exported
- * by default or by name, one by one, in lists, as a registry, or registered in `defaultAgentRegistry`.
+ * by default or by name, one by one, in lists, as a registry, or registered in `defaultAgentRegistry`; a
+ * `ToolLoopAgent` of the AI SDK counts as one.
  * Tools that are exported without any agent get one that has them all, named `assistant`.
  *
  * @throws AgentsFileError if there is no such file, it cannot be loaded, or it has no agents
@@ -60,13 +62,22 @@ function registryOf(
   loaded: Readonly<Record<string, unknown>>,
 ): AgentRegistry | undefined {
   const { default: main, ...named } = loaded;
-  const values = [main, ...Object.values(named)].flat(2);
+  const exported = [['assistant', main] as const, ...Object.entries(named)];
+  const values = exported.map(([name, value]) => asAgent(value, name)).flat(2);
   const registries = new Set(values.filter((value) => value instanceof AgentRegistry));
   if (registries.size > 1) throw new AgentsFileError(`${file} exports more than one registry.`);
   const [registry = new AgentRegistry()] = registries;
   for (const agent of values.filter(isAgent)) registry.register(agent);
   if (registry.getRegisteredTypes().length > 0) return registry;
   return defaultAgentRegistry.getRegisteredTypes().length > 0 ? defaultAgentRegistry : undefined;
+}
+
+/** An agent of the AI SDK without an id is named after its export. */
+function asAgent(value: unknown, exportedAs: string): unknown {
+  if (typeof value !== 'object' || value === null || !('version' in value)) return value;
+  if (!('generate' in value && 'stream' in value && 'tools' in value)) return value;
+  const { id } = value as { id?: string };
+  return fromAgent(value, { name: id ?? exportedAs });
 }
 
 function isAgent(value: unknown): value is AgentDefinition {

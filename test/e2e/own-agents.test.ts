@@ -63,6 +63,14 @@ async function says(pattern: RegExp): Promise<void> {
   });
 }
 
+/** Changes the tools; resolves when they are used. */
+async function takeOver(tools: string): Promise<void> {
+  const changes = (): number => command.stdout().split('was taken over').length;
+  const before = changes();
+  project.write('tools.ts', tools);
+  await until('the change is taken over', () => changes() > before);
+}
+
 /** Starts a turn of a model that follows the script. Resolves once the reply begins. */
 async function post(id: string, script: unknown[]): Promise<Response> {
   const text = JSON.stringify({ script });
@@ -116,30 +124,31 @@ describe('helix-temporal dev', () => {
     const words = Array.from({ length: 60 }, (_, n) => `word${String(n)}`);
     const response = await post('long', [{ say: words.join(' '), deltas: 60, everyMs: 50 }]);
     await response.body?.getReader().read();
-    project.write('tools.ts', TOOLS('welcome'));
-    await says(/agents\.ts was taken over in \d+ ms: own/);
+    await takeOver(TOOLS('welcome'));
+    expect(command.stdout()).toMatch(/agents\.ts was taken over in \d+ ms: own/);
     expect(await (await post('second', GREETING)).text()).toContain('welcome Ann');
     const reply = await replyIn('long');
     for (const word of words) expect(reply.split(new RegExp(`\\b${word}\\b`))).toHaveLength(3);
   }, 60_000);
 
   it('a file that cannot be loaded is named, and the agents run as before', async () => {
+    await takeOver(TOOLS('ahoy'));
     project.write('tools.ts', 'export const tools = {;\n');
     await says(
       /agents\.ts cannot be loaded: .* \(tools\.ts:1:\d+\)\.\nThe agents run as they were/,
     );
-    expect(await (await post('third', GREETING)).text()).toContain('welcome Ann');
-    project.write('tools.ts', TOOLS('hi'));
-    await says(/(was taken over[^]*){2}/);
+    expect(await (await post('third', GREETING)).text()).toContain('ahoy Ann');
+    await takeOver(TOOLS('hi'));
     expect(await (await post('fourth', GREETING)).text()).toContain('hi Ann');
   }, 60_000);
 
   it('a new worker that does not come up replaces nothing', async () => {
+    await takeOver(TOOLS('moin'));
     // Loaded where it is looked at, and by the API; workers have leases.
     project.write('tools.ts', `if (process.env['LEASE_ID']) throw new Error('no');${TOOLS('hey')}`);
     await says(
       /The worker does not start: it ended with exit code 1\.\nThe agents run as they were/,
     );
-    expect(await (await post('fifth', GREETING)).text()).toContain('hi Ann');
+    expect(await (await post('fifth', GREETING)).text()).toContain('moin Ann');
   }, 60_000);
 });
