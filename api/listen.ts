@@ -18,8 +18,20 @@ const IDLE_MS = 65_000;
 /** Connections at once; each takes memory before its caller is known. */
 const CONNECTIONS = 10_000;
 
-/** @throws StartupError if the port is in use, or the address cannot be used */
-export async function listen(app: Express, port: number, host: string): Promise<Listening> {
+/** A port that is given up is noticed after this time, ms. */
+const RETRY_MS = 10;
+
+/**
+ * @param waitMs how long to wait for a port that is in use
+ * @throws StartupError if the port is in use, or the address cannot be used
+ */
+export async function listen(
+  app: Express,
+  port: number,
+  host: string,
+  waitMs = 0,
+): Promise<Listening> {
+  const giveUpAt = Date.now() + waitMs;
   const timeouts = {
     requestTimeout: REQUEST_MS,
     headersTimeout: HEADERS_MS,
@@ -31,10 +43,15 @@ export async function listen(app: Express, port: number, host: string): Promise<
   server.on('checkExpectation', app);
   server.on('clientError', answerMalformedRequest);
   await new Promise<void>((resolve, reject) => {
-    server.once('error', (error: NodeJS.ErrnoException) => {
+    server.on('error', (error: NodeJS.ErrnoException) => {
+      if (error.code === 'EADDRINUSE' && Date.now() < giveUpAt) {
+        setTimeout(() => server.listen(port, host), RETRY_MS);
+        return;
+      }
       reject(new StartupError(`Cannot listen on ${host}:${String(port)}: ${toReason(error)}.`));
     });
-    server.listen(port, host, resolve);
+    server.once('listening', resolve);
+    server.listen(port, host);
   });
   const address = server.address();
   return {

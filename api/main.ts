@@ -96,7 +96,8 @@ async function main(): Promise<void> {
     tracer: tracing?.tracer,
     logger,
   });
-  const server = await listen(app, config.PORT, config.HOST);
+  process.send?.('loaded');
+  const server = await listen(app, config.PORT, config.HOST, config.LISTEN_WITHIN * 1000);
   const admin = config.METRICS_PORT;
   const readReadiness = createReadiness({ redis: redis.ping, ...executor.checks });
   const metricsServer =

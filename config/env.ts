@@ -81,6 +81,8 @@ const proxies = list.transform((items) =>
 const EnvSchema = z.object({
   PORT: port.prefault('3000'),
   HOST: text.default('127.0.0.1'),
+  /** How long an API waits for a PORT that another process still has. */
+  LISTEN_WITHIN: seconds.default(0),
   /** The API's port of `/metrics`, `/healthz` and `/readyz`; absent: they are served on PORT alone. */
   METRICS_PORT: adminAddress.optional(),
   /** The same of a worker; absent: it has no port. */

@@ -19,9 +19,7 @@ export const ownAgents = [
   {
     defence: 'Own agents: a worker goes once its successor takes work',
     file: 'scripts/start/processes.mjs',
-    edits: [
-      ['await untilReady([worker], () => worker.ready);', 'await untilReady([], () => true);'],
-    ],
+    edits: [['await orDrop(worker, () => worker.ready);', '']],
     suite: DEV,
     test: 'helix-temporal dev a new worker that does not come up replaces nothing',
   },

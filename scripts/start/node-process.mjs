@@ -10,7 +10,7 @@ const NODE_OPTIONS = { worker: ['--max-semi-space-size=64'], api: [] };
 
 /**
  * Starts dist/<role>/main.js. The IPC channel closes when this process dies, however it dies, and that
- * is how the child learns that it has to end. Its one message says that the child is ready.
+ * is how the child learns that it has to end. Its messages say how far the child is: `loaded`, `ready`.
  *
  * @param options.cwd           the folder of the process: paths of its settings start there
  * @param options.withholdsKeys whether the process gets only the keys that the product's own code needs
@@ -18,7 +18,7 @@ const NODE_OPTIONS = { worker: ['--max-semi-space-size=64'], api: [] };
 export function startNodeProcess(
   role,
   env,
-  { cwd = projectRoot, withholdsKeys = true, write, onReady } = {},
+  { cwd = projectRoot, withholdsKeys = true, write, onMessage } = {},
 ) {
   const output = write ? 'pipe' : 'inherit';
   const all = { ...process.env, ...env };
@@ -27,7 +27,7 @@ export function startNodeProcess(
     env: withholdsKeys ? environmentOfRole(role, all) : all,
     stdio: ['ignore', output, output, 'ipc'],
   });
-  if (onReady) started.child.once('message', onReady);
+  if (onMessage) started.child.on('message', onMessage);
   if (write) {
     showLines(started.child.stdout, role, write);
     showLines(started.child.stderr, role, write);

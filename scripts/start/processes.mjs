@@ -10,6 +10,8 @@ const READY_WITHIN_MS = 60_000;
 const DEATHS_BEFORE_READY = 3;
 // A worker lets replies finish, and hands over the rest.
 const DRAIN_MS = 120_000;
+// An API that replaces another one is loaded before that one stops listening.
+const LISTEN_WITHIN = '30';
 
 /**
  * @param options.context `fleet`, `signal`, `say`, and `announceDeath` for a process that was ready
@@ -19,10 +21,10 @@ export function createProcesses({ env, url, launch, context }) {
   const { fleet, signal, say, announceDeath } = context;
   const current = {};
 
-  function begin(role, { deaths = DEATHS_BEFORE_READY } = {}) {
-    const begun = { ready: false, failure: undefined };
+  function begin(role, { deaths = DEATHS_BEFORE_READY, variables = {} } = {}) {
+    const begun = { loaded: false, ready: false, failure: undefined };
     const onDeath = (death) => {
-      if (!begun.ready && death.quickDeaths >= deaths) {
+      if (!begun.loaded && !begun.ready && death.quickDeaths >= deaths) {
         begun.failure = new UserError(`The ${role} does not start: it ended with ${death.reason}.`);
         return false;
       }
@@ -31,9 +33,13 @@ export function createProcesses({ env, url, launch, context }) {
     // A worker that follows another one of the same generation takes over its lease; one that replaces
     // a living worker must not.
     const nextLease = role === 'worker' ? createLeaseNames() : () => ({});
-    const onReady = () => (begun.ready = true);
+    const onMessage = (state) => (begun[state] = true);
     const start = () =>
-      startNodeProcess(role, { ...env, ...nextLease() }, { write: say, onReady, ...launch });
+      startNodeProcess(
+        role,
+        { ...env, ...variables, ...nextLease() },
+        { write: say, onMessage, ...launch },
+      );
     begun.member = supervise(start, { onDeath });
     fleet.add(begun.member);
     return begun;
@@ -48,7 +54,6 @@ export function createProcesses({ env, url, launch, context }) {
       { withinMs: READY_WITHIN_MS, everyMs: 50, signal },
     );
     if (!ready) throw new UserError(`The product is not ready after a minute: see ${url}/readyz.`);
-    for (const each of begun) each.ready = true;
   }
 
   return {
@@ -58,6 +63,7 @@ export function createProcesses({ env, url, launch, context }) {
         current[role] = begin(role);
       }
       await untilReady(Object.values(current), () => answersOk(`${url}/readyz`));
+      for (const each of Object.values(current)) each.ready = true;
     },
     /**
      * New processes in place of those that run: the new worker takes work before the old one stops
@@ -65,20 +71,26 @@ export function createProcesses({ env, url, launch, context }) {
      */
     async replace() {
       const worker = begin('worker', { deaths: 1 });
-      try {
-        await untilReady([worker], () => worker.ready);
-      } catch (error) {
-        fleet.remove(worker.member);
-        await worker.member.stop();
-        throw error;
-      }
+      await orDrop(worker, () => worker.ready);
       void retire(current.worker.member, { graceMs: DRAIN_MS });
       current.worker = worker;
-      await retire(current.api.member);
-      current.api = begin('api');
-      await untilReady([current.api], () => current.api.ready);
+      const api = begin('api', { deaths: 1, variables: { LISTEN_WITHIN } });
+      await orDrop(api, () => api.loaded);
+      const former = current.api.member;
+      current.api = api;
+      await Promise.all([retire(former), untilReady([api], () => api.ready)]);
     },
   };
+
+  async function orDrop(begun, isReady) {
+    try {
+      await untilReady([begun], isReady);
+    } catch (error) {
+      fleet.remove(begun.member);
+      await begun.member.stop();
+      throw error;
+    }
+  }
 
   /** It stays in the fleet until it is gone: who stops everything stops it too. */
   async function retire(member, options) {

@@ -7,6 +7,7 @@ describe('parseEnv', () => {
       BUSY_POLICY: 'reject',
       PORT: 3000,
       HOST: '127.0.0.1',
+      LISTEN_WITHIN: 0,
       REDIS_URL: 'redis://127.0.0.1:6379',
       START_WITHIN: 900,
       STREAM_TTL: 86_400,
