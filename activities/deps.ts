@@ -1,3 +1,4 @@
+import type { McpConnections } from '../agents/mcp/mcp-connections.js';
 import type { AgentRegistry } from '../agents/registry.js';
 import type { RunMeter } from '../protocol/run-meter.js';
 import type { Tracer } from '../protocol/tracer.js';
@@ -35,6 +36,8 @@ export interface ActivityDeps {
   workflowState?: (runId: string) => Promise<'running' | 'closed' | 'unknown'>;
   /** How many tools are executed at once in this process. Default: 200, of one user 50. */
   toolSlots?: SlotLimits;
+  /** To the servers of agents' tools, closed by the worker. Default: of its own. */
+  mcp?: McpConnections;
   /** Counts what happens, except what the store reports (`meterChanges`). Default: nothing. */
   meter?: RunMeter;
   /** Writes traces. Default: none. */

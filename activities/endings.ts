@@ -60,8 +60,12 @@ export interface StepEndings {
     attempt: Attempt,
     work: () => Promise<StepOutcome>,
   ) => Promise<StepOutcome>;
-  /** The code has a fault that repetition does not mend. */
-  poisoned: (ref: StepRef, code: string) => Promise<StepOutcome>;
+  /** The code, or what it depends on, has a fault that repeating the step does not mend. */
+  poisoned: (
+    ref: StepRef,
+    code: string,
+    told?: Pick<RunError, 'message' | 'retryable'>,
+  ) => Promise<StepOutcome>;
 }
 
 export function createStepEndings(deps: ActivityDeps): StepEndings {
@@ -139,8 +143,12 @@ export function createStepEndings(deps: ActivityDeps): StepEndings {
     return elsewhere(ref);
   }
 
-  async function poisoned(ref: StepRef, code: string): Promise<StepOutcome> {
-    const error: RunError = { code, message: 'The agent could not continue.', retryable: false };
+  async function poisoned(
+    ref: StepRef,
+    code: string,
+    told = { message: 'The agent could not continue.', retryable: false },
+  ): Promise<StepOutcome> {
+    const error: RunError = { code, ...told };
     const { sessionId, runId, agent: agentType, step } = ref;
     const end = { sessionId, runId, agentType, step, now: Date.now() };
     await store.runs.end({ ...end, status: 'failed', error });

@@ -1,3 +1,4 @@
+import { createMcpConnections } from '../agents/mcp/mcp-connections.js';
 import type { AnswerActivities, ChildActivities, RunActivities } from '../protocol/activities.js';
 import { NO_METER } from '../protocol/run-meter.js';
 import { foldAfterChanges } from '../stores/record/fold-after-changes.js';
@@ -30,7 +31,8 @@ export function createRunParts(options: ActivityDeps): RunParts {
   const traced = traceChanges(options.store, traces);
   const folding = foldAfterChanges(meterChanges(traced, meter), options.logger);
   const store = relayAfterActs(folding, options.logger);
-  const deps = { ...options, store: startNextAfterEnds(store, options), traces };
+  const mcp = options.mcp ?? createMcpConnections(options.logger);
+  const deps = { ...options, mcp, store: startNextAfterEnds(store, options), traces };
   const modelStep = createModelStep(deps);
   const toolCall = createToolCall(deps);
   const ends = createRunEnd(deps);

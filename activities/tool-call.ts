@@ -25,6 +25,7 @@ import {
 } from './tool/tool-outcome.js';
 import { verifyCall, type Verified } from './tool/verify-call.js';
 import { createAgentLookup, createOwnerLookup, leaveToNewerWorker } from './run-agent.js';
+import { createRunTools } from './run-tools.js';
 
 /** A call waits this long in a process for its place, and then elsewhere. */
 const SLOT_WAIT_MS = 20_000;
@@ -59,6 +60,7 @@ export function createToolCall(deps: TracedDeps): ToolCall {
   const slots = createFairSlots(toolSlots);
   const findOwner = createOwnerLookup(store.sessions);
   const findAgent = createAgentLookup(deps.agents, findOwner);
+  const runTools = createRunTools(deps);
 
   return async (ref, attempt, limitMs) => {
     const writer = callWriter(ref, attempt.token);
@@ -67,7 +69,8 @@ export function createToolCall(deps: TracedDeps): ToolCall {
     let isBegun = false;
     const unlisten = cutOnStop(deps, ref, attempt);
     try {
-      const agent = await findAgent(ref);
+      const found = await findAgent(ref);
+      const agent = found && (await runTools.chosen(found, ref));
       const isGivenUp = ref.givenUp !== undefined;
       if (!isGivenUp && !isKnown(agent, ref) && !(await isOver(ref))) {
         leaveToNewerWorker(attempt, `a tool "${ref.toolName ?? ''}" of an agent "${ref.agent}"`);

@@ -19,6 +19,7 @@ import {
   Text,
 } from './fields.js';
 import type { OnFinish, OnStepFinish, RepairToolCall, StopWhen } from './step-hooks.js';
+import { McpServers } from './mcp/mcp-servers.js';
 import { isAgent, isWhole } from './tool-config.js';
 
 /** An agent as its author writes it; the system prompt is typed from the state schema. */
@@ -38,6 +39,11 @@ export interface AgentConfig<State extends z.ZodType, Output extends z.ZodType> 
    * of the AI SDK can be as they are.
    */
   tools?: AgentTools;
+  /**
+   * Servers of the Model Context Protocol, by name, whose tools the agent has as well. They are listed
+   * when a run begins, and stay the same until it ends. Needs the package `@modelcontextprotocol/sdk`.
+   */
+  mcpServers?: McpServers;
   /** State kept with the session; must accept `{}`, so give every field a default. */
   stateSchema?: State;
   /** The turn ends with a result of this shape, which the model submits as a tool call. */
@@ -159,6 +165,7 @@ export const AgentConfig = settings(
       (value) => isInstructions(value) || isFunction(value),
     ),
     tools: Tools.optional(),
+    mcpServers: McpServers.optional(),
     stateSchema: State.optional(),
     outputSchema: SchemaForModel.optional(),
     llmConfig: Llm,

@@ -8,6 +8,7 @@ import type { z } from 'zod';
 import type { CallActivity, OnExpiry, RunShape } from '../protocol/run.js';
 import type { Role } from '../protocol/actor.js';
 import type { ApproverRule } from './approver-rule.js';
+import type { McpServers } from './mcp/mcp-servers.js';
 import type { OnFinish, OnStepFinish, RepairToolCall, StepRecord, StopWhen } from './step-hooks.js';
 import type { LostCall, ToolCallIdentity, ToolContext, Verification } from './tool-context.js';
 
@@ -79,6 +80,7 @@ export interface AgentDefinition {
   readonly public?: boolean;
   readonly systemPrompt: Instructions | ((state: unknown) => Instructions);
   readonly tools: readonly ToolDefinition[];
+  readonly mcpServers?: McpServers;
   readonly stateSchema?: z.ZodType;
   readonly outputSchema?: z.ZodType;
   readonly llmConfig: LlmConfig;

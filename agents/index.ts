@@ -45,6 +45,14 @@ export type {
   StopWhen,
 } from './step-hooks.js';
 export type { Instructions } from './instructions.js';
+export type {
+  HttpMcpServer,
+  McpAuthProvider,
+  McpHeaders,
+  McpServer,
+  McpServers,
+  StdioMcpServer,
+} from './mcp/mcp-servers.js';
 export { DefinitionError } from './definition-error.js';
 export { modelFromSpec, ModelConfigurationError } from './model-spec.js';
 export type { ModelEnvironment } from './model-spec.js';

@@ -126,6 +126,14 @@ export const LIMITS = {
   remoteAgentBytes: 16 * 1024 * 1024,
   /** Events that one call accepts from an agent on another server. */
   remoteAgentEvents: 100_000,
+  /** Tools that MCP servers offer to one run, without those that its agent leaves out. */
+  mcpTools: 128,
+  /** These tools together, serialised with their schemas. */
+  mcpToolsBytes: 256 * 1024,
+  /** Schema of one of them, serialised. */
+  mcpSchemaBytes: 32 * 1024,
+  /** One answer of an MCP server. */
+  mcpMessageBytes: 4 * 1024 * 1024,
   /** Sub-agents in one run of a conversation, at all depths. */
   subAgents: 100,
 } as const;

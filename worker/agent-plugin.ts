@@ -13,6 +13,7 @@ import { createActivities } from '../activities/index.js';
 import { AgentRegistry, type AgentDefinition } from '../agents/index.js';
 import { createRelease } from '../executor/agent-pauses.js';
 import type { Budgets } from '../executor/budgets.js';
+import { createMcpConnections } from '../agents/mcp/mcp-connections.js';
 import { createFindClosed } from '../executor/find-closed.js';
 import type { Quotas } from '../executor/quotas.js';
 import { createRunWorkflows } from '../executor/run-workflows.js';
@@ -125,6 +126,7 @@ export function createAgentPlugin(options: AgentPluginOptions): WorkerPlugin & B
   let createTools: (() => Promise<Worker>) | undefined;
   let isDraining = (): boolean => false;
   let held: BegunLease | undefined;
+  const mcp = createMcpConnections(logger);
   let whileItRuns: (signal: AbortSignal) => Promise<void>[] = () => [];
 
   async function compose(worker: WorkerOptions) {
@@ -193,6 +195,7 @@ export function createAgentPlugin(options: AgentPluginOptions): WorkerPlugin & B
       workflowState: workflows.state,
       isDraining: () => isDraining(),
       toolSlots,
+      mcp,
       lease,
       meter,
       tracer: options.tracer,
@@ -253,6 +256,7 @@ export function createAgentPlugin(options: AgentPluginOptions): WorkerPlugin & B
         life.abort();
         await Promise.all(beside);
         await held?.lease.close();
+        await withTimeout(SWEEP_END_MS, mcp.close()).catch(() => undefined);
         await withTimeout(SWEEP_END_MS, tally.close()).catch(() => undefined);
       }
     },

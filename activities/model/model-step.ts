@@ -1,7 +1,10 @@
+import type { AgentDefinition } from '../../agents/definitions.js';
+import { McpError } from '../../agents/mcp/mcp-error.js';
 import { StateError } from '../../agents/tool-error.js';
 import type { StepRef } from '../../protocol/activities.js';
 import type { StepOutcome } from '../../protocol/run.js';
 import { modelWriter, handOver, type Attempt } from '../attempt.js';
+import { AttemptCancelled } from '../attempt-failure.js';
 import { cutOnStop } from '../cut-on-stop.js';
 import type { TracedDeps } from '../deps.js';
 import { AttemptOver, createStepEndings, owned } from '../endings.js';
@@ -9,6 +12,7 @@ import { loadState } from '../load-state.js';
 import { createRowsCache } from '../rows-cache.js';
 import { createAgentLookup, createOwnerLookup } from '../run-agent.js';
 import { createTellAgent, isCompletion } from './finish-hooks.js';
+import { createRunTools } from '../run-tools.js';
 import { createStepTries, type StepAttempt, type StepProgress } from './step-tries.js';
 
 /** One attempt at a step; it keeps `progress` current. @throws AttemptFailure, AttemptCancelled */
@@ -18,10 +22,14 @@ export type ModelStep = (
   progress: StepProgress,
 ) => Promise<StepOutcome>;
 
+/** The servers may be there again for the next run. */
+const TOOLS_AWAY = { message: 'Tools of the agent are not available.', retryable: true };
+
 /** One step: claims it, streams the model's reply into the log, and commits it. */
 export function createModelStep(deps: TracedDeps): ModelStep {
   const { store, logger } = deps;
   const findAgent = createAgentLookup(deps.agents, createOwnerLookup(store.sessions));
+  const runTools = createRunTools(deps);
   const rowsCache = createRowsCache(store.sessions);
   const endings = createStepEndings(deps);
   const tellAgent = createTellAgent(deps);
@@ -35,6 +43,11 @@ export function createModelStep(deps: TracedDeps): ModelStep {
         carryOut({ ref, attempt, writer, progress }),
       );
     } catch (error) {
+      if (error instanceof McpError) {
+        const { code, message } = error;
+        logger.warn({ code, runId: ref.runId, step: ref.step }, message);
+        return await endings.poisoned(ref, code, TOOLS_AWAY);
+      }
       const isState = error instanceof StateError;
       if (!isState && !(await handOver(deps, attempt, writer, error))) throw error;
       const { runId, step } = ref;
@@ -78,11 +91,32 @@ export function createModelStep(deps: TracedDeps): ModelStep {
     if (claim.kind === 'not_ready') return { kind: 'not_ready' };
     if (claim.kind !== 'claimed') throw new AttemptOver(claim);
     Object.assign(progress, { sequence: claim.sequence, failures: claim.failures });
+    const equipped = await chooseTools(agent, current);
     // As a rule the claim has brought both: only what is long, or has changed, takes another trip.
     const [loaded, rows] = await Promise.all([
       agent.stateSchema && loadState(store, agent.stateSchema, ref.sessionId, claim.state),
       rowsCache.load({ ...ref, born: claim.born }, claim.rowCount, claim.fresh),
     ]);
-    return tryUntilStored(current, { agent, claim, rows, loaded });
+    return tryUntilStored(current, { agent: equipped, claim, rows, loaded });
+  }
+
+  /** Servers may take their time: what cuts the attempt ends the wait for them. */
+  async function chooseTools(
+    agent: AgentDefinition,
+    { ref, attempt }: StepAttempt,
+  ): Promise<AgentDefinition> {
+    let chosen: AgentDefinition | undefined;
+    try {
+      chosen = await runTools.choose(agent, ref, attempt.signal);
+    } catch (error) {
+      if (attempt.cancelled()) throw new AttemptCancelled('the worker shuts down');
+      const reason = attempt.cutReason();
+      if (reason === undefined) throw error;
+      if (reason !== 'stop') throw new AttemptOver({ kind: reason });
+      const { stop = { mode: 'interrupt' } } = (await store.sessions.read(ref.sessionId)) ?? {};
+      throw new AttemptOver({ kind: 'stopped', stop });
+    }
+    if (chosen === undefined) throw new AttemptOver({ kind: 'superseded' });
+    return chosen;
   }
 }

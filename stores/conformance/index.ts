@@ -32,6 +32,7 @@ import { checkOrderCases } from './session/check-order.js';
 import { claimCases } from './session/claim.js';
 import { commitCases } from './session/commit.js';
 import { resultCases } from './session/results.js';
+import { pinToolsCases } from './session/pin-tools.js';
 import { takeOverCases } from './session/take-over.js';
 import { depthCases } from './session/depth.js';
 import { discardCases } from './session/discard.js';
@@ -86,6 +87,7 @@ const SESSION = [
   appendCases,
   commitCases,
   resultCases,
+  pinToolsCases,
   takeOverCases,
   readAlongCases,
   startCallCases,

@@ -41,6 +41,11 @@ export interface Runs {
     sessionId: string,
     stop: StopRequest & { runId?: string; act?: Act },
   ) => Promise<StopResult>;
+  /**
+   * Keeps the tools that servers offer to a run for as long as it is active: the first list counts.
+   * Without `tools` it only reads.
+   */
+  pinTools: (input: PinToolsInput) => Promise<PinToolsResult>;
   /** Ends a run: run, session and stream become terminal together. */
   end: (input: EndInput) => Promise<EndResult>;
   /** The newest run; null for an unknown session. */
@@ -197,6 +202,20 @@ export type StopResult =
   | { kind: 'stopping'; runId: string }
   /** `next`: queued messages wait. `waited`: the run was waiting for its provider. */
   | { kind: 'ended'; runId: string; next?: true; waited?: true };
+
+export interface PinToolsInput {
+  sessionId: string;
+  runId: string;
+  /** JSON, and no longer than `LIMITS.mcpToolsBytes`. */
+  tools?: unknown;
+}
+
+export type PinToolsResult =
+  | { kind: 'pinned'; tools: unknown }
+  /** No tools were given, now or before. */
+  | { kind: 'none' }
+  /** The run is not active. */
+  | { kind: 'superseded' };
 
 /** Ends the run even if a writer is active; that writer is fenced off. */
 export interface EndInput {

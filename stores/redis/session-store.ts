@@ -139,6 +139,11 @@ function createRunTransitions({
         now: now(),
         act: contents.addOptional(act),
       })),
+    pinTools: ({ sessionId, runId, tools }) =>
+      transitions.run('pinTools', sessionId, (contents) => ({
+        runId,
+        tools: contents.addOptional(tools),
+      })),
     end: (input) =>
       transitions.run('end', input.sessionId, (contents) => endRequest(input, contents)),
   };

@@ -30,6 +30,7 @@ interface Results {
   leaseCall: Returned<Calls['lease']>;
   mark: MarkResult;
   openWriter: Returned<StreamLog['openWriter']>;
+  pinTools: Returned<Runs['pinTools']>;
   readView: View;
   recount: { kind: 'recounted' | 'not_found' };
   removeQueued: Returned<Queue['remove']>;

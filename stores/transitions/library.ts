@@ -28,6 +28,7 @@ import { mark } from './mark.js';
 import { noteSnapshot } from './note-snapshot.js';
 import { noteDue } from './note-due.js';
 import { openWriter } from './open-writer.js';
+import { pinTools } from './pin-tools.js';
 import { putDue } from './put-due.js';
 import { readView } from './read-view.js';
 import { recount } from './recount.js';
@@ -69,6 +70,7 @@ const TRANSITIONS = {
   leaseCall,
   mark,
   openWriter,
+  pinTools,
   readView,
   recount,
   removeQueued,

@@ -10,6 +10,7 @@ import {
   AgentRegistry,
   defineAgent,
   type AgentDefinition,
+  type McpServers,
   type ToolDefinition,
 } from '../../agents/index.js';
 import type { LegOutcome, LegRef } from '../../protocol/activities.js';
@@ -76,11 +77,12 @@ interface AgentInLegs {
   model: LanguageModel;
   tools?: readonly ToolDefinition[];
   outputSchema?: z.ZodType;
+  mcpServers?: McpServers;
 }
 
 /** The loop of a leg over the memory store, with real steps and calls and without Temporal. */
 export function createLegHarness(
-  { model, tools = [], outputSchema }: AgentInLegs,
+  { model, tools = [], outputSchema, mcpServers }: AgentInLegs,
   parts: Partial<LegParts> = {},
 ): LegHarness {
   const stores = createMemoryStores();
@@ -89,6 +91,7 @@ export function createLegHarness(
     systemPrompt: '',
     activities: 'leg',
     tools,
+    ...(mcpServers !== undefined && { mcpServers }),
     ...(outputSchema !== undefined && { outputSchema }),
     llmConfig: { model },
   });

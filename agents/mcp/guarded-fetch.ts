@@ -1,0 +1,157 @@
+import http from 'node:http';
+import https from 'node:https';
+import { isIP } from 'node:net';
+import { ReadableStream } from 'node:stream/web';
+import { LIMITS } from '../../protocol/limits.js';
+import { guardedLookup, isPermitted, refusedAddress, type HostRule } from './guarded-lookup.js';
+import { inFlight, type InFlight } from './in-flight.js';
+import { McpError } from './mcp-error.js';
+import type { HttpMcpServer } from './mcp-servers.js';
+
+export interface GuardedFetch {
+  fetch: (url: string | URL, init?: RequestInit) => Promise<Response>;
+  close: () => void;
+}
+
+const BODILESS = new Set([204, 205, 304]);
+
+/**
+ * Requests to a server of tools, and to where it sends a client for signing in. Addresses are checked
+ * as they are connected to, redirects to another origin are refused, answers are bounded, and the
+ * author's headers go to the server's own origin only.
+ *
+ * @param onHeader called with each value of such a header
+ */
+export function createGuardedFetch(
+  server: HttpMcpServer,
+  onHeader: (value: string) => void,
+): GuardedFetch {
+  const own = new URL(server.url);
+  const agents = {
+    'http:': new http.Agent({ keepAlive: true }),
+    'https:': new https.Agent({ keepAlive: true }),
+  };
+
+  function ruleOf(url: URL): HostRule {
+    const isAllowed = server.allowedHosts?.includes(url.host) === true;
+    const isOwn = url.host === own.host;
+    return {
+      isNamed: isOwn || isAllowed,
+      isPrivate: isAllowed || (isOwn && server.privateNetwork === true),
+    };
+  }
+
+  async function headersOf(url: URL, init: RequestInit): Promise<Record<string, string>> {
+    const headers = new Headers(init.headers);
+    if (url.origin !== own.origin) return Object.fromEntries(headers);
+    const authorization = headers.get('authorization');
+    if (authorization !== null) onHeader(authorization);
+    const given = typeof server.headers === 'function' ? await server.headers() : server.headers;
+    for (const [name, value] of Object.entries(given ?? {})) {
+      onHeader(value);
+      headers.set(name, value);
+    }
+    return Object.fromEntries(headers);
+  }
+
+  return {
+    fetch: async (to, init = {}) => {
+      const url = new URL(to);
+      const { protocol } = url;
+      if (protocol !== 'http:' && protocol !== 'https:') throw refusedAddress();
+      // A stream of events beside the answers: none of them is of use, since the tools are pinned.
+      if (isIdleStream(url, own, init)) return new Response(null, { status: 405 });
+      const rule = ruleOf(url);
+      const host = url.hostname.replace(/^\[|\]$/g, '');
+      if (isIP(host) !== 0 && !isPermitted(host, host, rule)) throw refusedAddress();
+      const request = inFlight.getStore();
+      const answer = await send(url, init, {
+        method: init.method ?? 'GET',
+        headers: await headersOf(url, init),
+        lookup: guardedLookup(rule) as never,
+        agent: agents[protocol],
+      });
+      const status = answer.statusCode ?? 500;
+      const { location } = answer.headers;
+      if (status >= 300 && status < 400 && location !== undefined) {
+        if (!URL.canParse(location, url) || new URL(location, url).origin !== url.origin) {
+          answer.destroy();
+          throw refusedAddress();
+        }
+      }
+      const headers = new Headers();
+      for (const [name, value] of Object.entries(answer.headersDistinct)) {
+        for (const each of value ?? []) headers.append(name, each);
+      }
+      const body = BODILESS.has(status) ? null : toBody(answer, request);
+      if (body === null) answer.resume();
+      return new Response(body as never, { status, headers });
+    },
+    close: () => {
+      for (const agent of Object.values(agents)) agent.destroy();
+    },
+  };
+}
+
+function isIdleStream(url: URL, own: URL, init: RequestInit): boolean {
+  if ((init.method ?? 'GET') !== 'GET' || url.href !== own.href) return false;
+  return !new Headers(init.headers).has('last-event-id');
+}
+
+function send(
+  url: URL,
+  init: RequestInit,
+  options: http.RequestOptions,
+): Promise<http.IncomingMessage> {
+  return new Promise((resolve, reject) => {
+    const { request } = url.protocol === 'https:' ? https : http;
+    const sent = request(url, options, resolve);
+    const { signal } = init;
+    const abort = (): void => {
+      sent.destroy(signal?.reason as Error);
+    };
+    if (signal?.aborted === true) abort();
+    signal?.addEventListener('abort', abort, { once: true });
+    sent.on('close', () => signal?.removeEventListener('abort', abort));
+    sent.on('error', reject);
+    // What the SDK sends is text.
+    sent.end(init.body instanceof URLSearchParams ? init.body.toString() : init.body);
+  });
+}
+
+function toBody(answer: http.IncomingMessage, request: InFlight | undefined): ReadableStream {
+  return ReadableStream.from(readBounded(answer, request));
+}
+
+/** An answer that ends, breaks off or is too large is the last that its request hears. */
+async function* readBounded(
+  answer: http.IncomingMessage,
+  request: InFlight | undefined,
+): AsyncGenerator<Uint8Array> {
+  let bytes = 0;
+  try {
+    for await (const chunk of answer as AsyncIterable<Buffer>) {
+      bytes += chunk.length;
+      if (bytes > LIMITS.mcpMessageBytes) throw tooLarge();
+      // Of its own memory: a stream of bytes takes the buffer that it is given.
+      yield new Uint8Array(chunk);
+    }
+  } catch (error) {
+    const failure = error instanceof McpError ? error : broken(error);
+    if (failure !== error && request?.isResumable === true) throw error;
+    request?.fail(failure);
+    throw failure;
+  }
+  // What came last is read first.
+  setImmediate(() => {
+    if (request?.isResumable === false) request.fail(broken());
+  });
+}
+
+export function tooLarge(): McpError {
+  return new McpError('tool_result_too_large', 'The result is too large.');
+}
+
+function broken(cause?: unknown): McpError {
+  return new McpError('mcp_connection_lost', 'The connection was lost.', cause);
+}

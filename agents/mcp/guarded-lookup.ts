@@ -1,0 +1,54 @@
+import { lookup, type LookupAddress, type LookupOptions } from 'node:dns';
+import { isIP } from 'node:net';
+import ipaddr from 'ipaddr.js';
+import { McpError } from './mcp-error.js';
+
+/** Networks that one may own; addresses of a link, such as those of a cloud's metadata, are never among them. */
+const PRIVATE: ReadonlySet<string> = new Set([
+  'private',
+  'uniqueLocal',
+  'carrierGradeNat',
+  'loopback',
+]);
+
+export interface HostRule {
+  /** The author named this host. */
+  isNamed: boolean;
+  /** And said that it is in a private network. */
+  isPrivate: boolean;
+}
+
+/** Whether an address of this host may be connected to. Pure. */
+export function isPermitted(host: string, address: string, rule: HostRule): boolean {
+  const range = ipaddr.process(address).range();
+  if (range === 'unicast') return true;
+  if (!rule.isNamed) return false;
+  if (isIP(host) !== 0) return true;
+  if (host === 'localhost') return range === 'loopback';
+  return rule.isPrivate && PRIVATE.has(range);
+}
+
+export function refusedAddress(): McpError {
+  return new McpError('mcp_address_refused', 'Its address must not be connected to.');
+}
+
+type Callback = (error: Error | null, address?: string | LookupAddress[], family?: number) => void;
+
+/** Resolves a name as sockets want it, to permitted addresses only; so no answer can change in between. */
+export function guardedLookup(
+  rule: HostRule,
+): (host: string, options: LookupOptions, callback: Callback) => void {
+  return (host, options, callback) => {
+    lookup(host, { ...options, all: true }, (error, found) => {
+      if (error !== null) {
+        callback(error);
+        return;
+      }
+      const permitted = found.filter(({ address }) => isPermitted(host, address, rule));
+      const [first] = permitted;
+      if (first === undefined) callback(refusedAddress());
+      else if (options.all === true) callback(null, permitted);
+      else callback(null, first.address, first.family);
+    });
+  };
+}

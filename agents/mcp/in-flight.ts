@@ -1,0 +1,12 @@
+import { AsyncLocalStorage } from 'node:async_hooks';
+import type { McpError } from './mcp-error.js';
+
+/** A request of which its transport may learn that no answer can come any more. */
+export interface InFlight {
+  fail: (error: McpError) => void;
+  /** Its answer may come on another connection. */
+  isResumable: boolean;
+}
+
+/** The request on whose behalf something is sent: the SDK's client does not say. */
+export const inFlight = new AsyncLocalStorage<InFlight>();

@@ -1,0 +1,231 @@
+import type { Client } from '@modelcontextprotocol/sdk/client/index.js';
+import { z } from 'zod';
+import { sleep } from '../../protocol/time.js';
+import { toFailure } from './failures.js';
+import { inFlight, type InFlight } from './in-flight.js';
+import { McpError } from './mcp-error.js';
+import type { McpServer } from './mcp-servers.js';
+import type { McpLogger } from './mcp-transport.js';
+import { openMcpServer, unavailable, type Opened } from './open-mcp-server.js';
+import { orAborted } from './or-aborted.js';
+import { createRedact } from './secrets.js';
+
+const CONNECT_MS = 10_000;
+const CALL_MS = 60_000;
+/** The runtime's own limits end a request before that of the SDK. */
+const LATER_MS = 30_000;
+const TRIES = 3;
+const FIRST_WAIT_MS = 250;
+/** A connection that nobody uses is closed; the next call opens another. */
+const IDLE_MS = 5 * 60_000;
+/** Bounds of a list, before its agent leaves any out. */
+const PAGES = 20;
+const LISTED = 2_000;
+
+const ToolsPage = z.looseObject({
+  tools: z.array(z.unknown()),
+  nextCursor: z.string().optional(),
+});
+const CallAnswer = z.looseObject({
+  content: z.array(z.unknown()).default([]),
+  structuredContent: z.unknown().optional(),
+  isError: z.boolean().optional(),
+});
+export type McpAnswer = z.output<typeof CallAnswer>;
+
+export interface McpCall {
+  tool: string;
+  input: unknown;
+  /** The same for every attempt at this call. */
+  key: string;
+  isRepeatable: boolean;
+  signal: AbortSignal;
+}
+
+/** A server as one process is connected to it; connects when it is needed, and again when it was lost. */
+export interface McpConnection {
+  /** All pages of its list of tools. @throws McpError; what the signal gives */
+  listTools: (signal: AbortSignal) => Promise<unknown[]>;
+  /** @throws McpError; what the signal gives */
+  call: (call: McpCall) => Promise<McpAnswer>;
+  /** The text without what is secret in the server's settings. */
+  redact: (text: string) => string;
+  close: () => Promise<void>;
+}
+
+/** @param onIdle called when it was closed because nobody used it */
+export function createMcpConnection(
+  name: string,
+  server: McpServer,
+  logger: McpLogger,
+  onIdle: () => void,
+): McpConnection {
+  const { connectTimeoutMs = CONNECT_MS, callTimeoutMs = CALL_MS } = server;
+  const secrets = new Set<string>();
+  const redact = createRedact(server, secrets);
+  let current: Promise<Opened> | undefined;
+  let users = 0;
+  let idle: NodeJS.Timeout | undefined;
+
+  async function open(): Promise<Opened> {
+    const opening = current;
+    return openMcpServer(name, server, { logger, redact, secrets }, () => {
+      if (current === opening) current = undefined;
+    });
+  }
+
+  /** Not tied to who asks for it: others may wait for the same. */
+  function connect(): Promise<Opened> {
+    if (current === undefined) {
+      const opening = Promise.resolve().then(open);
+      current = opening;
+      opening.catch(() => {
+        if (current === opening) current = undefined;
+      });
+    }
+    return current;
+  }
+
+  /** One try: `isSent` tells whether the server may have got the request. */
+  async function request<Answer>(
+    signal: AbortSignal,
+    ask: (client: Client, options: object) => Promise<Answer>,
+  ): Promise<{ answer: Answer } | { failure: McpError; isSent: boolean }> {
+    let opened: Opened;
+    try {
+      opened = await orAborted(connect(), signal);
+    } catch (error) {
+      signal.throwIfAborted();
+      return { failure: toFailure(name, error), isSent: false };
+    }
+    const leave = opened.enter();
+    const lost = new AbortController();
+    const flight: InFlight = {
+      isResumable: false,
+      fail: (why) => {
+        lost.abort(why);
+      },
+    };
+    const options = {
+      signal: AbortSignal.any([signal, lost.signal]),
+      timeout: callTimeoutMs + LATER_MS,
+      onresumptiontoken: () => {
+        flight.isResumable = true;
+      },
+    };
+    try {
+      const asked = inFlight.run(flight, () => ask(opened.client, options));
+      return { answer: await orAborted(asked, signal) };
+    } catch (error) {
+      signal.throwIfAborted();
+      const why: unknown = lost.signal.aborted ? lost.signal.reason : (opened.ended() ?? error);
+      const failure = toFailure(name, why);
+      const isGone = failure.code === 'mcp_connection_lost';
+      // Other requests may still be answered there.
+      if (isGone) opened.retire();
+      return { failure, isSent: failure.isUnsent !== true };
+    } finally {
+      leave();
+    }
+  }
+
+  async function repeat<Answer>(
+    signal: AbortSignal,
+    isRepeatable: boolean,
+    ask: (client: Client, options: object) => Promise<Answer>,
+  ): Promise<Answer> {
+    for (let attempt = 1; ; attempt += 1) {
+      const tried = await request(signal, ask);
+      if ('answer' in tried) return tried.answer;
+      const { failure, isSent } = tried;
+      const isPassing = ['mcp_connection_lost', 'mcp_unavailable'].includes(failure.code);
+      if (!isPassing) throw failure;
+      if (isSent && !isRepeatable) throw unknownOutcome(name, failure);
+      if (attempt === TRIES) throw isSent ? failure : unavailable(name, failure);
+      await sleep(FIRST_WAIT_MS * 2 ** (attempt - 1), signal);
+      signal.throwIfAborted();
+    }
+  }
+
+  /** Keeps the connection while it is used. */
+  async function use<Result>(work: () => Promise<Result>): Promise<Result> {
+    users += 1;
+    clearTimeout(idle);
+    try {
+      return await work();
+    } finally {
+      users -= 1;
+      if (users === 0) {
+        idle = setTimeout(() => {
+          onIdle();
+          close().catch(() => undefined);
+        }, IDLE_MS);
+        idle.unref();
+      }
+    }
+  }
+
+  async function close(): Promise<void> {
+    clearTimeout(idle);
+    const opened = await current?.catch(() => undefined);
+    await opened?.close();
+  }
+
+  async function list(signal: AbortSignal): Promise<unknown[]> {
+    const limited = AbortSignal.any([signal, AbortSignal.timeout(2 * connectTimeoutMs)]);
+    try {
+      return await listPages(name, (params) =>
+        repeat(limited, true, (client, options) =>
+          client.request({ method: 'tools/list', params }, ToolsPage, options),
+        ),
+      );
+    } catch (error) {
+      signal.throwIfAborted();
+      if (limited.aborted) throw unavailable(name);
+      const isOdd = error instanceof McpError && LIST_FAULTS.has(error.code);
+      throw isOdd ? new McpError('mcp_invalid_tools', error.message, error) : error;
+    }
+  }
+
+  return {
+    redact,
+    close,
+    listTools: (signal) => use(() => list(signal)),
+    call: ({ tool, input, key, isRepeatable, signal }) =>
+      use(() =>
+        repeat(signal, isRepeatable, (client, options) => {
+          const _meta = { 'helix-temporal/idempotency-key': key };
+          const params = { name: tool, arguments: input, _meta };
+          return client.request({ method: 'tools/call', params } as never, CallAnswer, options);
+        }),
+      ),
+  };
+}
+
+/** Faults of a server that has answered. */
+const LIST_FAULTS: ReadonlySet<string> = new Set([
+  'mcp_bad_answer',
+  'mcp_call_refused',
+  'tool_result_too_large',
+]);
+
+function unknownOutcome(name: string, cause: unknown): McpError {
+  const text = `The server "${name}" went away during the call; whether the tool has done its work is not known.`;
+  return new McpError('tool_outcome_unknown', text, cause);
+}
+
+async function listPages(
+  name: string,
+  ask: (params: { cursor?: string }) => Promise<z.output<typeof ToolsPage>>,
+): Promise<unknown[]> {
+  const tools: unknown[] = [];
+  let cursor: string | undefined;
+  for (let page = 1; page <= PAGES; page += 1) {
+    const answer = await ask(cursor === undefined ? {} : { cursor });
+    tools.push(...answer.tools);
+    if (tools.length > LISTED) break;
+    cursor = answer.nextCursor;
+    if (cursor === undefined || cursor === '') return tools;
+  }
+  throw new McpError('mcp_invalid_tools', `The server "${name}" lists too many tools.`);
+}

@@ -1,0 +1,72 @@
+import type { Transport } from '@modelcontextprotocol/sdk/shared/transport.js';
+import { LIMITS } from '../../protocol/limits.js';
+import { createGuardedFetch } from './guarded-fetch.js';
+import type { McpSdk } from './load-sdk.js';
+import type { McpServer, StdioMcpServer } from './mcp-servers.js';
+import { orAborted } from './or-aborted.js';
+import type { Redact } from './secrets.js';
+
+/** The part of a logger that connections use. */
+export interface McpLogger {
+  info: (fields: object, message: string) => void;
+  warn: (fields: object, message: string) => void;
+}
+
+export interface Surroundings {
+  logger: McpLogger;
+  redact: Redact;
+  /** Gets the secrets of headers. */
+  secrets: Set<string>;
+}
+
+export interface OwnedTransport {
+  transport: Transport;
+  /** Tells the server that nothing follows, if it wants to know; takes a second at most. */
+  leave: () => Promise<void>;
+  /** Frees what closing the transport does not. */
+  release: () => void;
+}
+
+/** What one process may write to its log. */
+const STDERR_CHARS = 16 * 1024;
+const LEAVE_MS = 1_000;
+
+/** A transport that is not connected yet. */
+export function createMcpTransport(
+  sdk: McpSdk,
+  name: string,
+  server: McpServer,
+  { logger, redact, secrets }: Surroundings,
+): OwnedTransport {
+  if ('command' in server) {
+    const { command, args, env, cwd } = server as StdioMcpServer;
+    const transport = new sdk.StdioClientTransport({
+      command,
+      ...(args !== undefined && { args: [...args] }),
+      ...(env !== undefined && { env: { ...env } }),
+      ...(cwd !== undefined && { cwd }),
+      stderr: 'pipe',
+      maxBufferSize: LIMITS.mcpMessageBytes,
+    });
+    let left = STDERR_CHARS;
+    transport.stderr?.on('data', (chunk: Buffer) => {
+      if (left <= 0) return;
+      const text = redact(chunk.toString()).slice(0, left);
+      left -= text.length;
+      logger.info({ server: name, stderr: text }, 'a server of tools writes');
+    });
+    return { transport, leave: () => Promise.resolve(), release: () => undefined };
+  }
+  const { fetch, close } = createGuardedFetch(server, (value) => {
+    secrets.add(value);
+  });
+  const transport = new sdk.StreamableHTTPClientTransport(new URL(server.url), {
+    fetch: fetch as never,
+    ...(server.authProvider !== undefined && { authProvider: server.authProvider as never }),
+  });
+  const leave = async (): Promise<void> => {
+    const left = transport.terminateSession().catch(() => undefined);
+    await orAborted(left, AbortSignal.timeout(LEAVE_MS)).catch(() => undefined);
+  };
+  return { transport: transport as Transport, leave, release: close };
+}

@@ -1,0 +1,349 @@
+import { afterEach, describe, expect, it } from '@jest/globals';
+import {
+  defineAgent,
+  type McpServer,
+  type McpServers,
+  type ToolContext,
+} from '../../agents/index.js';
+import { createMcpConnections, type McpConnections } from '../../agents/mcp/mcp-connections.js';
+import { guardedLookup, isPermitted } from '../../agents/mcp/guarded-lookup.js';
+import { hasServers, listMcpTools, withMcpTools } from '../../agents/mcp/mcp-tools.js';
+import { permissionOf } from '../../agents/mcp/permissions.js';
+import { toToolName } from '../../agents/mcp/pinned-tools.js';
+import { byHttp, byStdio } from '../support/mcp-servers.js';
+import { until } from '../support/until.js';
+
+const never = new AbortController().signal;
+const logged: string[] = [];
+const log = (fields: object, message: string): void => {
+  logged.push(`${message} ${JSON.stringify(fields)}`);
+};
+const open: { close: () => Promise<void> }[] = [];
+
+/** An OAuthClientProvider that has no token. */
+const signingIn = {
+  redirectUrl: 'http://localhost/callback',
+  clientMetadata: { redirect_uris: ['http://localhost/callback'] },
+  clientInformation: () => ({ client_id: 'c' }),
+  tokens: (): unknown => undefined,
+  saveTokens: () => undefined,
+  redirectToAuthorization: () => undefined,
+  saveCodeVerifier: () => undefined,
+  codeVerifier: () => 'v',
+};
+
+afterEach(async () => {
+  await Promise.all(open.splice(0).map((each) => each.close()));
+  logged.length = 0;
+});
+
+const agentWith = (mcpServers: McpServers, tools = {}) =>
+  defineAgent({ name: 'a', systemPrompt: '', tools, mcpServers, llmConfig: { model: 'scripted' } });
+
+function connect(): McpConnections {
+  const connections = createMcpConnections({ info: log, warn: log });
+  open.push(connections);
+  return connections;
+}
+
+/** What an agent with this server named `s` has. */
+async function toolsOf(server: McpServer, connections = connect()) {
+  const agent = agentWith({ s: server });
+  if (!hasServers(agent)) throw new Error('it has a server');
+  const pinned = await listMcpTools(agent, connections, { info: log, warn: log }, never);
+  const { tools } = withMcpTools(agent, pinned, connections);
+  const run = (name: string, input: object = {}, signal = never): Promise<unknown> => {
+    const tool = tools.find((each) => each.name === `s_${name}`);
+    if (typeof tool?.execute !== 'function') throw new Error(`no tool ${name}`);
+    const context = { idempotencyKey: 'key', abortSignal: signal } as ToolContext;
+    return Promise.resolve(tool.execute(input, context));
+  };
+  return { pinned, tools, run, names: tools.map(({ name }) => name) };
+}
+
+async function ways(mode = '') {
+  const [stdio, http] = await Promise.all([byStdio(mode), byHttp(mode)]);
+  open.push(http);
+  return [stdio, http];
+}
+
+describe('servers of tools', () => {
+  it('are called by program and by HTTP, with the key of the call', async () => {
+    for (const { server, notes } of await ways()) {
+      const { run, names } = await toolsOf(server);
+      expect(names).toContain('s_look');
+      expect(await run('look', { text: 'here' })).toEqual({
+        content: [{ type: 'text', text: 'did look here' }],
+        structuredContent: { text: 'here' },
+      });
+      expect(await notes()).toContain('look key');
+    }
+  });
+
+  it('an image reaches the model as an image, and what has no form as a remark', async () => {
+    const { server } = await byStdio();
+    const { tools, run } = await toolsOf(server);
+    const tool = tools.find(({ name }) => name === 's_image');
+    const output = await run('image');
+    expect(await tool?.toModelOutput?.({ toolCallId: 'c', input: {}, output })).toEqual({
+      type: 'content',
+      value: [
+        { type: 'file', mediaType: 'image/png', data: { type: 'data', data: 'iVBORw0KGgo=' } },
+        { type: 'text', text: '[content that cannot be shown]' },
+      ],
+    });
+  });
+
+  it('an error of the tool, of the protocol and of the form have their codes, without secrets', async () => {
+    const { server } = await byStdio('', { env: { SECRET: 'hunter-2-hunter' } });
+    const { run } = await toolsOf(server);
+    await expect(run('fail')).rejects.toMatchObject({ code: 'mcp_tool_error', message: 'no: ***' });
+    await expect(run('refuse')).rejects.toMatchObject({ code: 'mcp_call_refused' });
+    await expect(run('odd')).rejects.toMatchObject({ code: 'mcp_bad_answer' });
+    await until('its log is read', () => logged.some((line) => line.includes('started with ***')));
+    expect(logged.join('\n')).not.toContain('hunter');
+  });
+
+  it('a result of 50 MB is refused, and the next call works', async () => {
+    for (const { server } of await ways()) {
+      const { run } = await toolsOf(server);
+      await expect(run('big')).rejects.toMatchObject({ code: 'tool_result_too_large' });
+      expect(await run('look')).toMatchObject({ content: [{ text: 'did look ' }] });
+    }
+  });
+
+  it('a server that dies in a call that changes something leaves its outcome open', async () => {
+    for (const { server, notes } of await ways()) {
+      const { run } = await toolsOf(server);
+      await expect(run('die')).rejects.toMatchObject({ code: 'tool_outcome_unknown' });
+      expect((await notes()).filter((line) => line.startsWith('die'))).toHaveLength(1);
+      expect(await run('look')).toMatchObject({ content: [{ text: 'did look ' }] });
+    }
+  });
+
+  it('a call that only reads is repeated on a new connection', async () => {
+    const http = await byHttp();
+    open.push(http);
+    const { run } = await toolsOf(http.server);
+    expect(await run('die-once')).toMatchObject({ content: [{ text: 'survived' }] });
+    const calls = (await http.notes()).filter((line) => line.startsWith('die-once'));
+    expect(calls).toEqual(['die-once key', 'die-once key']);
+  });
+
+  it('a stop ends a call at once, and tells the server', async () => {
+    for (const { server, notes } of await ways()) {
+      const { run } = await toolsOf(server);
+      const stop = new AbortController();
+      const call = run('slow', {}, stop.signal);
+      await until('it has begun', async () => (await notes()).includes('slow key'));
+      stop.abort(new Error('stopped'));
+      await expect(call).rejects.toThrow('stopped');
+      await until('it is told', async () => (await notes()).includes('cancelled'));
+    }
+  });
+
+  it('silence at the handshake or the list ends in time', async () => {
+    for (const mode of ['no-initialize', 'no-list']) {
+      for (const { server } of await ways(mode)) {
+        const tools = toolsOf({ ...server, connectTimeoutMs: 300 });
+        await expect(tools).rejects.toMatchObject({ code: 'mcp_unavailable' });
+      }
+    }
+  });
+
+  it('lists that are too long, doubled, endless or no list are refused', async () => {
+    for (const mode of ['flood', 'many', 'duplicates', 'endless', 'odd']) {
+      for (const { server } of await ways(mode)) {
+        await expect(toolsOf(server)).rejects.toMatchObject({ code: 'mcp_invalid_tools' });
+      }
+    }
+    const { server } = await byStdio('duplicates');
+    expect((await toolsOf({ ...server, optional: true })).names).toEqual([]);
+  });
+
+  it('tools with schemas that cannot be used are left out, and logged', async () => {
+    const { server } = await byStdio('lies');
+    const { names, pinned } = await toolsOf(server);
+    expect(names).toEqual(['s_look', 's_a_b_c_d']);
+    expect(pinned.map(({ isReadOnly }) => isReadOnly)).toEqual([true, false]);
+    expect(logged.filter((line) => line.startsWith('a tool of a server'))).toHaveLength(8);
+  });
+
+  it('lines that are no JSON are passed over', async () => {
+    const { server } = await byStdio('garbage');
+    const { run } = await toolsOf(server);
+    expect(await run('look')).toMatchObject({ content: [{ text: 'did look ' }] });
+    expect(logged.some((line) => line.includes('reports a fault'))).toBe(true);
+  });
+
+  it('an answer that is no JSON, or breaks off, is an error of its call', async () => {
+    const answers: [string, string][] = [
+      ['application/json', '{"jsonrpc":'],
+      ['text/event-stream', 'event: message\ndata: {"jsonrpc":\n\n'],
+      ['text/html', '<p>'],
+    ];
+    for (const [type, body] of answers) {
+      const http = await byHttp('', {}, (_, response, { method }, answer) => {
+        if (method !== 'tools/call') {
+          response.writeHead(200, { 'content-type': 'application/json' });
+          response.end(JSON.stringify(answer()));
+          return;
+        }
+        response.writeHead(200, { 'content-type': type }).end(body);
+      });
+      open.push(http);
+      const { run } = await toolsOf(http.server);
+      const code = expect.stringMatching(/^(mcp_bad_answer|tool_outcome_unknown)$/);
+      await expect(run('change')).rejects.toMatchObject({ code });
+    }
+  });
+
+  it('a program that does not exist, and a port where nobody listens, are unavailable', async () => {
+    const http = await byHttp();
+    await http.close();
+    for (const server of [http.server, { command: '/no/such/program' }]) {
+      await expect(toolsOf(server)).rejects.toMatchObject({ code: 'mcp_unavailable' });
+      expect((await toolsOf({ ...server, optional: true })).names).toEqual([]);
+    }
+  });
+
+  it('a server that forgot its session is connected to again', async () => {
+    let forgets = true;
+    const http = await byHttp('', {}, (_, response, { method }, answer) => {
+      if (method === 'tools/call' && forgets) {
+        forgets = false;
+        response.writeHead(404).end();
+        return;
+      }
+      const headers = { 'content-type': 'application/json', 'mcp-session-id': 'one' };
+      response.writeHead(200, headers).end(JSON.stringify(answer()));
+    });
+    open.push(http);
+    const { run } = await toolsOf(http.server);
+    expect(await run('change')).toMatchObject({ content: [{ text: 'did change ' }] });
+  });
+
+  it('a redirect to another origin is refused, and the headers stay at home', async () => {
+    const other = await byHttp();
+    const http = await byHttp(
+      '',
+      { headers: { authorization: 'Bearer secret' } },
+      (_, response) => {
+        response.writeHead(307, { location: other.server.url }).end();
+      },
+    );
+    open.push(other, http);
+    await expect(toolsOf(http.server)).rejects.toMatchObject({ code: 'mcp_address_refused' });
+    expect(http.seen[0]?.headers.authorization).toBe('Bearer secret');
+    expect(other.seen).toEqual([]);
+  });
+
+  it('a server that sends a client to another host for signing in leads it to public hosts only', async () => {
+    const other = await byHttp();
+    const { host, port } = new URL(other.server.url.replace('127.0.0.1', 'localhost'));
+    const http = await byHttp('', { authProvider: signingIn }, (_, response) => {
+      const metadata = `resource_metadata="http://localhost:${port}/metadata"`;
+      response.writeHead(401, { 'www-authenticate': `Bearer ${metadata}` }).end();
+    });
+    open.push(other, http);
+    await expect(toolsOf(http.server)).rejects.toThrow();
+    expect(other.seen).toEqual([]);
+    await expect(toolsOf({ ...http.server, allowedHosts: [host] })).rejects.toThrow();
+    expect(other.seen).not.toEqual([]);
+  });
+
+  it('a name is resolved to addresses that are permitted, and to no others', async () => {
+    const resolve = (isNamed: boolean): Promise<unknown> =>
+      new Promise((done) => {
+        const lookup = guardedLookup({ isNamed, isPrivate: false });
+        lookup('localhost', {}, (error, address) => {
+          done(error ?? address);
+        });
+      });
+    expect(await resolve(false)).toMatchObject({ code: 'mcp_address_refused' });
+    expect(['127.0.0.1', '::1']).toContain(await resolve(true));
+  });
+
+  it('an OAuth provider gives the token', async () => {
+    const tokens = () => ({ access_token: 'abc-def-ghi', token_type: 'bearer' });
+    const http = await byHttp('', { authProvider: { ...signingIn, tokens } });
+    open.push(http);
+    await toolsOf(http.server);
+    expect(http.seen[0]?.headers.authorization).toBe('Bearer abc-def-ghi');
+  });
+
+  it('credentials that are refused have a code of their own', async () => {
+    const http = await byHttp('', {}, (_, response) => {
+      response.writeHead(401).end('Bearer secret');
+    });
+    open.push(http);
+    const refused = toolsOf(http.server);
+    await expect(refused).rejects.toMatchObject({ code: 'mcp_unauthorized' });
+    await expect(refused).rejects.not.toThrow('secret');
+  });
+});
+
+describe('what an agent says of a server of tools', () => {
+  it('addresses: public ones, those that are named, and never those of a link', () => {
+    const strange = { isNamed: false, isPrivate: false };
+    const named = { isNamed: true, isPrivate: false };
+    const inside = { isNamed: true, isPrivate: true };
+    expect(isPermitted('x.example', '93.184.216.34', strange)).toBe(true);
+    for (const address of ['10.0.0.1', '127.0.0.1', '::1', '::ffff:10.0.0.1', 'fd00::1']) {
+      expect(isPermitted('x.example', address, strange)).toBe(false);
+      expect(isPermitted('x.example', address, named)).toBe(false);
+      expect(isPermitted('x.example', address, inside)).toBe(true);
+      expect(isPermitted(address, address, strange)).toBe(false);
+      expect(isPermitted(address, address, named)).toBe(true);
+    }
+    for (const address of ['169.254.169.254', 'fe80::1', '0.0.0.0']) {
+      expect(isPermitted('x.example', address, inside)).toBe(false);
+    }
+  });
+
+  it('permissions: a list decides, and else the word of the server', () => {
+    const lists = { allow: ['*', 'b'], approve: ['a', 'b'], deny: ['c'] };
+    expect(permissionOf({}, 'x', true)).toBe('run');
+    expect(permissionOf({}, 'x', false)).toBe('ask');
+    expect(['a', 'b', 'c', 'd'].map((name) => permissionOf(lists, name, true))).toEqual([
+      ...['ask', 'ask', 'never', 'run'],
+    ]);
+    expect(permissionOf({ approve: ['*'] }, 'x', true)).toBe('ask');
+    expect(permissionOf({ approve: ['*'], allow: ['x'] }, 'x', false)).toBe('run');
+  });
+
+  it('names: what providers take, apart from each other', () => {
+    expect(toToolName('s', 'a.b/c')).toBe('s_a_b_c');
+    const [one, two] = ['1', '2'].map((end) => toToolName('s', 'x'.repeat(100) + end));
+    expect(one).toHaveLength(64);
+    expect(one).not.toBe(two);
+  });
+
+  it('its own tools and other servers keep their names', async () => {
+    const { server } = await byStdio();
+    const tool = { name: 's_look', description: 'x', inputSchema: {}, execute: 'client' };
+    expect(tool.name).toBe(toToolName('s', 'look'));
+    const connections = connect();
+    const own = (await toolsOf(server, connections)).tools.filter(({ name }) => name === 's_look');
+    const agent = agentWith({ s: server }, own);
+    if (!hasServers(agent)) throw new Error('it has a server');
+    const pinned = await listMcpTools(agent, connections, { info: log, warn: log }, never);
+    expect(pinned.map(({ name }) => name)).not.toContain('s_look');
+    expect(logged.join()).toContain('another tool has the same name');
+  });
+
+  it('settings that cannot work are refused when the agent is defined', () => {
+    const wrong: [object, string][] = [
+      [{ 'a b': { command: 'x' } }, '1 to 24 letters'],
+      [{ s: { url: 'ftp://x' } }, 'mcpServers.s.url must be an address'],
+      [{ s: { url: 'https://x', token: 'y' } }, 'use headers'],
+      [{ s: { command: 'x', url: 'https://x' } }, 'no field "url"'],
+      [{ s: { command: 'x', allow: 'all' } }, 'must be a list of names'],
+      [{ s: { command: 'x', approvers: ['boss'] } }, "roles 'approver'"],
+      [{ s: 'npx server' }, 'must be an object'],
+    ];
+    for (const [servers, text] of wrong) {
+      expect(() => agentWith(servers as McpServers)).toThrow(text);
+    }
+  });
+});

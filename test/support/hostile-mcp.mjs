@@ -1,0 +1,115 @@
+// A server of the Model Context Protocol that misbehaves in the way that its mode says, on standard
+// input and output; `answerOf` is the same for a server by HTTP.
+import { appendFileSync } from 'node:fs';
+import { createInterface } from 'node:readline';
+
+const object = { type: 'object', properties: { text: { type: 'string' } } };
+const readOnly = { readOnlyHint: true };
+const text = (value) => ({ content: [{ type: 'text', text: value }] });
+const PIXEL = 'iVBORw0KGgo=';
+
+const TOOLS = [
+  { name: 'look', description: 'Looks.', inputSchema: object, annotations: readOnly },
+  { name: 'change', description: 'Changes.', inputSchema: object },
+  { name: 'image', inputSchema: object, annotations: readOnly },
+  { name: 'fail', inputSchema: object, annotations: readOnly },
+  { name: 'big', inputSchema: object, annotations: readOnly },
+  { name: 'slow', inputSchema: object, annotations: readOnly },
+  { name: 'die', inputSchema: object },
+  { name: 'die-once', inputSchema: object, annotations: readOnly },
+  { name: 'odd', inputSchema: object, annotations: readOnly },
+  { name: 'refuse', inputSchema: object, annotations: readOnly },
+];
+
+const LISTS = {
+  flood: () => Array.from({ length: 10_000 }, (_, n) => ({ name: `t${n}`, inputSchema: object })),
+  many: () => Array.from({ length: 200 }, (_, n) => ({ name: `t${n}`, inputSchema: object })),
+  duplicates: () => [TOOLS[0], TOOLS[0]],
+  lies: () => [
+    TOOLS[0],
+    { name: 'no-schema' },
+    { name: 'text-schema', inputSchema: 'object' },
+    { name: 'array-schema', inputSchema: { type: 'array' } },
+    { name: 'deep', inputSchema: { type: 'object', properties: nested(200) } },
+    { name: 'large', inputSchema: { type: 'object', description: 'x'.repeat(100_000) } },
+    { name: '', inputSchema: object },
+    { name: 'a b.c/d', inputSchema: object, annotations: { readOnlyHint: 'yes' } },
+    'no tool',
+    null,
+  ],
+  changing: (n) => [{ ...TOOLS[0], name: `look${n}` }],
+  odd: () => 'no list',
+  endless: () => [{ name: `p${Math.random()}`, inputSchema: object }],
+};
+
+function nested(depth) {
+  return depth === 0 ? {} : { properties: nested(depth - 1) };
+}
+
+/** Answers one request: a result, an error, or undefined for silence. `leave` ends the server. */
+export function answerOf(mode, { leave, note }) {
+  let lists = 0;
+  let died = false;
+  return ({ method, params }) => {
+    if (method === 'initialize') {
+      if (mode === 'no-initialize') return undefined;
+      const { protocolVersion } = params;
+      const serverInfo = { name: 'hostile', version: '1' };
+      return { result: { protocolVersion, capabilities: { tools: {} }, serverInfo } };
+    }
+    if (method === 'tools/list') {
+      if (mode === 'no-list') return undefined;
+      lists += 1;
+      const tools = (LISTS[mode] ?? (() => TOOLS))(lists);
+      return { result: { tools, ...(mode === 'endless' && { nextCursor: `${lists}` }) } };
+    }
+    if (method !== 'tools/call') return { error: { code: -32601, message: 'unknown method' } };
+    const { name, arguments: input = {}, _meta } = params;
+    note(`${name} ${_meta?.['helix-temporal/idempotency-key'] ?? ''}`);
+    switch (name.replace(/\d+$/, '')) {
+      case 'image':
+        return {
+          result: {
+            content: [{ type: 'image', mimeType: 'image/png', data: PIXEL }, { type: 'x' }],
+          },
+        };
+      case 'fail':
+        return {
+          result: { ...text(`no: ${process.env.SECRET ?? input.text ?? ''}`), isError: true },
+        };
+      case 'big':
+        return { result: text('x'.repeat(50 * 1024 * 1024)) };
+      case 'slow':
+        return undefined;
+      case 'die':
+        return leave();
+      case 'die-once':
+        if (died || process.env.DIED) return { result: text('survived') };
+        died = true;
+        return leave();
+      case 'odd':
+        return { result: { content: 'no list' } };
+      case 'refuse':
+        return { error: { code: -32602, message: `secret ${process.env.SECRET ?? ''}` } };
+      default:
+        return { result: { ...text(`did ${name} ${input.text ?? ''}`), structuredContent: input } };
+    }
+  };
+}
+
+const [, program, mode = '', notes = ''] = process.argv;
+if (program?.endsWith('hostile-mcp.mjs')) {
+  const note = (line) => notes && appendFileSync(notes, `${line}\n`);
+  const answer = answerOf(mode, { note, leave: () => process.exit(1) });
+  process.stderr.write(`started with ${process.env.SECRET ?? 'nothing'}\n`);
+  note('started');
+  for await (const line of createInterface({ input: process.stdin })) {
+    const request = JSON.parse(line);
+    if (request.method === 'notifications/cancelled') note('cancelled');
+    if (request.id === undefined || request.method === undefined) continue;
+    if (mode === 'garbage') process.stdout.write('{"this is": no JSON\n\u0000\u0001\n[]\n');
+    const reply = answer(request);
+    if (reply === undefined) continue;
+    process.stdout.write(`${JSON.stringify({ jsonrpc: '2.0', id: request.id, ...reply })}\n`);
+  }
+}

@@ -1,0 +1,108 @@
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import { mkdtemp, readFile } from 'node:fs/promises';
+import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import type { HttpMcpServer, StdioMcpServer } from '../../agents/index.js';
+// @ts-expect-error A program without types.
+import { answerOf as answerOfAny } from './hostile-mcp.mjs';
+
+interface JsonRpc {
+  id?: number;
+  method: string;
+  params?: unknown;
+}
+type Answer = (request: JsonRpc) => object | undefined;
+const answerOf = answerOfAny as (
+  mode: string,
+  to: { leave: () => undefined; note: (line: string) => void },
+) => Answer;
+
+const PROGRAM = fileURLToPath(new URL('hostile-mcp.mjs', import.meta.url));
+
+export interface NotedServer<Server> {
+  server: Server;
+  /** What it was asked to do, in order. */
+  notes: () => Promise<string[]>;
+}
+
+/** The hostile server as a program. */
+export async function byStdio(
+  mode = '',
+  more: Partial<StdioMcpServer> = {},
+): Promise<NotedServer<StdioMcpServer>> {
+  const file = join(await mkdtemp(join(tmpdir(), 'mcp-')), 'notes');
+  return {
+    server: { command: process.execPath, args: [PROGRAM, mode, file], ...more },
+    notes: async () => (await readFile(file, 'utf8').catch(() => '')).split('\n').slice(0, -1),
+  };
+}
+
+type Respond = (
+  request: IncomingMessage,
+  response: ServerResponse,
+  asked: JsonRpc,
+  answer: () => object | undefined,
+) => void;
+
+/** The hostile server by HTTP; `respond` may answer in its place. */
+export async function byHttp(
+  mode = '',
+  more: Partial<HttpMcpServer> = {},
+  respond?: Respond,
+): Promise<NotedServer<HttpMcpServer> & { close: () => Promise<void>; seen: IncomingMessage[] }> {
+  const lines: string[] = [];
+  const seen: IncomingMessage[] = [];
+  let leave: () => void = () => undefined;
+  const answer = answerOf(mode, {
+    note: (line) => lines.push(line),
+    leave: () => {
+      leave();
+      return undefined;
+    },
+  });
+  const server = createServer((request, response) => {
+    seen.push(request);
+    let body = '';
+    request.on('data', (chunk: Buffer) => (body += chunk.toString()));
+    request.on('end', () => {
+      if (body === '') {
+        response.writeHead(request.method === 'DELETE' ? 200 : 405).end();
+        return;
+      }
+      const asked = JSON.parse(body) as JsonRpc;
+      if (asked.method === 'notifications/cancelled') lines.push('cancelled');
+      if (asked.id === undefined) {
+        response.writeHead(202).end();
+        return;
+      }
+      const reply = (): object | undefined => {
+        leave = () => response.destroy();
+        const given = answer(asked);
+        return given && { jsonrpc: '2.0', id: asked.id, ...given };
+      };
+      if (respond !== undefined) {
+        respond(request, response, asked, reply);
+        return;
+      }
+      const given = reply();
+      if (given === undefined) return;
+      response.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify(given));
+    });
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const { port } = server.address() as AddressInfo;
+  return {
+    server: { url: `http://127.0.0.1:${String(port)}/mcp`, ...more },
+    notes: () => Promise.resolve(lines),
+    seen,
+    close: () =>
+      new Promise((resolve) => {
+        server.closeAllConnections();
+        server.close(() => {
+          resolve();
+        });
+      }),
+  };
+}
