@@ -8,7 +8,7 @@ import type { AgentRef } from './run-agent.js';
 /** An agent with the tools that servers offer to one run of it. */
 export interface RunTools {
   /**
-   * Asks the servers if nobody has done so for this run. `undefined` if the run is not active.
+   * Asks the servers, unless this run has its list already. `undefined` if the run is not active.
    *
    * @throws McpError if a server cannot be used; what the signal gives
    */

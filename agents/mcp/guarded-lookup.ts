@@ -14,7 +14,7 @@ const PRIVATE: ReadonlySet<string> = new Set([
 export interface HostRule {
   /** The author named this host. */
   isNamed: boolean;
-  /** And said that it is in a private network. */
+  /** And its settings allow a private network. */
   isPrivate: boolean;
 }
 

@@ -16,7 +16,7 @@ const CALL_MS = 60_000;
 const LATER_MS = 30_000;
 const TRIES = 3;
 const FIRST_WAIT_MS = 250;
-/** A connection that nobody uses is closed; the next call opens another. */
+/** An unused connection is closed; the next call opens another. */
 const IDLE_MS = 5 * 60_000;
 /** Bounds of a list, before its agent leaves any out. */
 const PAGES = 20;
@@ -53,7 +53,7 @@ export interface McpConnection {
   close: () => Promise<void>;
 }
 
-/** @param onIdle called when it was closed because nobody used it */
+/** @param onIdle called when it was closed because it was unused */
 export function createMcpConnection(
   name: string,
   server: McpServer,

@@ -34,7 +34,7 @@ const PinnedTools = z.array(
   }),
 );
 
-/** Names longer than this are cut, and told apart by a hash. */
+/** Names longer than this are cut, and distinguished by a hash. */
 const NAME_CHARS = 64;
 const HASH_CHARS = 8;
 const DESCRIPTION_CHARS = 4_096;

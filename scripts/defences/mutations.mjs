@@ -17,6 +17,7 @@ import { executor } from './executor-mutations.mjs';
 import { hooks } from './hook-mutations.mjs';
 import { inbox } from './inbox-mutations.mjs';
 import { leases } from './lease-mutations.mjs';
+import { mcp } from './mcp-mutations.mjs';
 import { metrics } from './metric-mutations.mjs';
 import { modelSteps } from './model-step-mutations.mjs';
 import { ownAgents } from './own-agents-mutations.mjs';
@@ -65,6 +66,7 @@ export const mutations = [
   ...toolCalls,
   ...workers,
   ...leases,
+  ...mcp,
   ...metrics,
   ...bridge,
   ...access,

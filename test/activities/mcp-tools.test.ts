@@ -130,7 +130,7 @@ describe('tools of servers in a run', () => {
     expect(model.doStreamCalls).toHaveLength(0);
   });
 
-  it('an error of the tool is told to the model', async () => {
+  it('the model gets the error of a tool', async () => {
     const { server } = await byStdio();
     const { play, run, model } = await startRun({ s: server }, calling('s_fail', { text: 'late' }));
     expect(await play(run)).toMatchObject({ status: 'completed' });

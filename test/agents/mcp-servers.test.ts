@@ -138,7 +138,7 @@ describe('servers of tools', () => {
       await until('it has begun', async () => (await notes()).includes('slow key'));
       stop.abort(new Error('stopped'));
       await expect(call).rejects.toThrow('stopped');
-      await until('it is told', async () => (await notes()).includes('cancelled'));
+      await until('it is notified', async () => (await notes()).includes('cancelled'));
     }
   });
 
@@ -198,7 +198,7 @@ describe('servers of tools', () => {
     }
   });
 
-  it('a program that does not exist, and a port where nobody listens, are unavailable', async () => {
+  it('a program that does not exist, and a port without a listener, are unavailable', async () => {
     const http = await byHttp();
     await http.close();
     for (const server of [http.server, { command: '/no/such/program' }]) {

@@ -1,0 +1,70 @@
+// The defences around tools of MCP servers; see mutations.mjs.
+
+const servers = 'test/agents/mcp-servers.test.ts';
+const runs = 'test/activities/mcp-tools.test.ts';
+
+export const mcp = [
+  {
+    defence: 'MCP servers: the first list of tools counts for a run',
+    file: 'stores/transitions/pin-tools.ts',
+    edits: [
+      ['if (pinned !== false) return answer(pinned);', 'if (pinned === "") return answer(pinned);'],
+    ],
+    suite: 'stores/conformance/memory.test.ts',
+    test: 'pin tools the first list counts for as long as the run is active',
+  },
+  {
+    defence: 'MCP servers: a tool that is not read-only asks a person',
+    file: 'agents/mcp/permissions.ts',
+    edits: [["(isReadOnly ? 'run' : 'ask')", "'run'"]],
+    suite: runs,
+    test: 'tools of servers in a run a tool that may change something asks a person, unless a list says otherwise',
+  },
+  {
+    defence: 'MCP servers: a call that may have been carried out is not repeated',
+    file: 'agents/mcp/mcp-connection.ts',
+    edits: [['if (isSent && !isRepeatable) throw', 'if (attempt > 9 && !isRepeatable) throw']],
+    suite: servers,
+    test: 'servers of tools a server that dies in a call that changes something leaves its outcome open',
+  },
+  {
+    defence: 'MCP servers: an answer is bounded before it is read',
+    file: 'agents/mcp/guarded-fetch.ts',
+    edits: [['if (bytes > LIMITS.mcpMessageBytes) throw tooLarge();', '']],
+    suite: servers,
+    test: 'servers of tools a result of 50 MB is refused, and the next call works',
+  },
+  {
+    defence: 'MCP servers: a list is bounded',
+    file: 'agents/mcp/pinned-tools.ts',
+    edits: [['if (tools.length > LIMITS.mcpTools) {', 'if (tools.length > 1e6) {']],
+    suite: servers,
+    test: 'servers of tools lists that are too long, doubled, endless or no list are refused',
+  },
+  {
+    defence: 'MCP servers: no redirect to another origin',
+    file: 'agents/mcp/guarded-fetch.ts',
+    edits: [
+      [
+        'if (status >= 300 && status < 400 && location',
+        'if (status >= 400 && status < 300 && location',
+      ],
+    ],
+    suite: servers,
+    test: 'servers of tools a redirect to another origin is refused, and the headers stay at home',
+  },
+  {
+    defence: 'MCP servers: signing in leads to public hosts only',
+    file: 'agents/mcp/guarded-lookup.ts',
+    edits: [['if (!rule.isNamed) return false;', '']],
+    suite: servers,
+    test: 'servers of tools a server that sends a client to another host for signing in leads it to public hosts only',
+  },
+  {
+    defence: 'MCP servers: errors and logs hold no secrets',
+    file: 'agents/mcp/secrets.ts',
+    edits: [["rest.replaceAll(value, '***')", 'rest']],
+    suite: servers,
+    test: 'servers of tools an error of the tool, of the protocol and of the form have their codes, without secrets',
+  },
+];

@@ -1,0 +1,110 @@
+import { afterEach, describe, expect, it } from '@jest/globals';
+import { spawn } from 'node:child_process';
+import { mkdtemp, realpath, writeFile } from 'node:fs/promises';
+import { createRequire } from 'node:module';
+import { createServer, type AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { defineAgent, type AgentDefinition, type ToolContext } from '../../agents/index.js';
+import { createMcpConnections } from '../../agents/mcp/mcp-connections.js';
+import { hasServers, listMcpTools, withMcpTools } from '../../agents/mcp/mcp-tools.js';
+import { createLibrarian } from '../../examples/mcp/agent.js';
+
+const { resolve } = createRequire(import.meta.url);
+const EVERYTHING = resolve('@modelcontextprotocol/server-everything/dist/index.js');
+const FILES_SERVER = resolve('@modelcontextprotocol/server-filesystem/dist/index.js');
+const quiet = { info: () => undefined, warn: () => undefined };
+
+const undo: (() => unknown)[] = [];
+afterEach(async () => {
+  for (const each of undo.splice(0).reverse()) await each();
+});
+
+async function equip(agent: AgentDefinition) {
+  if (!hasServers(agent)) throw new Error('it has servers');
+  const connections = createMcpConnections(quiet);
+  undo.push(() => connections.close());
+  const { signal } = new AbortController();
+  const pinned = await listMcpTools(agent, connections, quiet, signal);
+  const { tools } = withMcpTools(agent, pinned, connections);
+  const find = (name: string) => tools.find((each) => each.name === name);
+  const run = async (name: string, input: object): Promise<unknown> => {
+    const tool = find(name);
+    if (typeof tool?.execute !== 'function') throw new Error(`no tool ${name}`);
+    const context = { idempotencyKey: 'k', abortSignal: signal } as ToolContext;
+    const output: unknown = await tool.execute(input, context);
+    return tool.toModelOutput?.({ toolCallId: 'c', input, output });
+  };
+  return { find, run };
+}
+
+const agentWith = (mcpServers: NonNullable<AgentDefinition['mcpServers']>) =>
+  defineAgent({ name: 'a', systemPrompt: '', mcpServers, llmConfig: { model: 'scripted' } });
+
+async function freePort(): Promise<number> {
+  const server = createServer();
+  await new Promise<void>((done) => server.listen(0, '127.0.0.1', done));
+  const { port } = server.address() as AddressInfo;
+  await new Promise((done) => server.close(done));
+  return port;
+}
+
+/** The reference server by HTTP, once it listens. */
+async function serveEverything(): Promise<string> {
+  const port = String(await freePort());
+  const server = spawn(process.execPath, [EVERYTHING, 'streamableHttp'], {
+    env: { PATH: process.env['PATH'], PORT: port },
+    stdio: ['ignore', 'ignore', 'pipe'],
+  });
+  undo.push(() => server.kill());
+  await new Promise<void>((done, fail) => {
+    server.stderr.on('data', (text: Buffer) => {
+      if (text.toString().includes(port)) done();
+    });
+    server.on('exit', () => {
+      fail(new Error('the server has ended'));
+    });
+  });
+  return `http://127.0.0.1:${port}/mcp`;
+}
+
+describe('reference servers', () => {
+  it('everything: by program and by HTTP', async () => {
+    const servers = [
+      { command: process.execPath, args: [EVERYTHING, 'stdio'] },
+      { url: await serveEverything() },
+    ];
+    for (const server of servers) {
+      const { run } = await equip(agentWith({ all: server }));
+      expect(await run('all_echo', { message: 'hello' })).toEqual({
+        type: 'text',
+        value: 'Echo: hello',
+      });
+      expect(await run('all_get-sum', { a: 2, b: 3 })).toMatchObject({
+        value: expect.stringContaining('5') as unknown,
+      });
+      const image = await run('all_get-tiny-image', {});
+      expect(image).toMatchObject({ type: 'content' });
+      expect(JSON.stringify(image)).toContain('"mediaType":"image/png"');
+      await expect(run('all_get-sum', { a: 'x' })).rejects.toMatchObject({
+        code: expect.stringMatching(/^mcp_(tool_error|call_refused)$/) as unknown,
+      });
+    }
+  }, 60_000);
+
+  it('filesystem: as the example has it', async () => {
+    const folder = await realpath(await mkdtemp(join(tmpdir(), 'notes-')));
+    await writeFile(join(folder, 'note.txt'), 'Buy milk.');
+    const env = { FILES_SERVER, FILES_FOLDER: folder };
+    const { find, run } = await equip(createLibrarian('scripted', env));
+    expect(await run('files_read_text_file', { path: join(folder, 'note.txt') })).toMatchObject({
+      value: 'Buy milk.',
+    });
+    expect(find('files_read_text_file')?.requireApproval).toBeUndefined();
+    expect(find('files_write_file')?.requireApproval).toBe(true);
+    expect(find('files_move_file')).toBeUndefined();
+    await expect(run('files_read_text_file', { path: '/etc/passwd' })).rejects.toMatchObject({
+      code: 'mcp_tool_error',
+    });
+  }, 60_000);
+});
