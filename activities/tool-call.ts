@@ -69,8 +69,8 @@ export function createToolCall(deps: TracedDeps): ToolCall {
     let isBegun = false;
     const unlisten = cutOnStop(deps, ref, attempt);
     try {
-      const found = await findAgent(ref);
-      const agent = found && (await runTools.chosen(found, ref));
+      const defined = await findAgent(ref);
+      const agent = defined && (await runTools.chosen(defined, ref));
       const isGivenUp = ref.givenUp !== undefined;
       if (!isGivenUp && !isKnown(agent, ref) && !(await isOver(ref))) {
         leaveToNewerWorker(attempt, `a tool "${ref.toolName ?? ''}" of an agent "${ref.agent}"`);
