@@ -31,10 +31,10 @@ export function toFailure(name: string, error: unknown): McpFailure {
     const text = `The server "${name}" gave an answer that cannot be read.`;
     return new McpError('mcp_bad_answer', text, error);
   }
-  const isOfHttp = error instanceof Error && /^Streamable HTTP error/.test(message);
+  const isOfHttp = error instanceof Error && message.startsWith('Streamable HTTP error');
   if (isOfHttp && typeof code === 'number') return ofStatus(name, code, error);
   // A number is an error of JSON-RPC, so the server has answered.
-  if (typeof code === 'number' && !/Connection closed/.test(message)) {
+  if (typeof code === 'number' && !message.includes('Connection closed')) {
     const text = `The server "${name}" refused the request (${String(code)}).`;
     return new McpError('mcp_call_refused', text, error);
   }

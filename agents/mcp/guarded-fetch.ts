@@ -105,14 +105,18 @@ function send(
 ): Promise<http.IncomingMessage> {
   return new Promise((resolve, reject) => {
     const { request } = url.protocol === 'https:' ? https : http;
-    const sent = request(url, options, resolve);
     const { signal } = init;
+    const sent = request(url, options, (answer) => {
+      answer.on('end', release);
+      resolve(answer);
+    });
     const abort = (): void => {
       sent.destroy(signal?.reason as Error);
     };
+    const release = (): void => signal?.removeEventListener('abort', abort);
     if (signal?.aborted === true) abort();
     signal?.addEventListener('abort', abort, { once: true });
-    sent.on('close', () => signal?.removeEventListener('abort', abort));
+    sent.on('close', release);
     sent.on('error', reject);
     // What the SDK sends is text.
     sent.end(init.body instanceof URLSearchParams ? init.body.toString() : init.body);

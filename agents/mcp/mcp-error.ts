@@ -26,8 +26,4 @@ export type McpErrorCode =
 export class McpError extends ToolError {
   override readonly name = 'McpError';
   declare readonly code: McpErrorCode;
-
-  constructor(code: McpErrorCode, message: string, cause?: unknown) {
-    super(code, message, cause);
-  }
 }

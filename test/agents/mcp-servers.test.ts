@@ -6,9 +6,8 @@ import {
   type ToolContext,
 } from '../../agents/index.js';
 import { createMcpConnections, type McpConnections } from '../../agents/mcp/mcp-connections.js';
-import { guardedLookup, isPermitted } from '../../agents/mcp/guarded-lookup.js';
+import { guardedLookup } from '../../agents/mcp/guarded-lookup.js';
 import { hasServers, listMcpTools, withMcpTools } from '../../agents/mcp/mcp-tools.js';
-import { permissionOf } from '../../agents/mcp/permissions.js';
 import { toToolName } from '../../agents/mcp/pinned-tools.js';
 import { byHttp, byStdio } from '../support/mcp-servers.js';
 import { until } from '../support/until.js';
@@ -281,43 +280,6 @@ describe('servers of tools', () => {
     await expect(refused).rejects.toMatchObject({ code: 'mcp_unauthorized' });
     await expect(refused).rejects.not.toThrow('secret');
   });
-});
-
-describe('what an agent says of a server of tools', () => {
-  it('addresses: public ones, those that are named, and never those of a link', () => {
-    const strange = { isNamed: false, isPrivate: false };
-    const named = { isNamed: true, isPrivate: false };
-    const inside = { isNamed: true, isPrivate: true };
-    expect(isPermitted('x.example', '93.184.216.34', strange)).toBe(true);
-    for (const address of ['10.0.0.1', '127.0.0.1', '::1', '::ffff:10.0.0.1', 'fd00::1']) {
-      expect(isPermitted('x.example', address, strange)).toBe(false);
-      expect(isPermitted('x.example', address, named)).toBe(false);
-      expect(isPermitted('x.example', address, inside)).toBe(true);
-      expect(isPermitted(address, address, strange)).toBe(false);
-      expect(isPermitted(address, address, named)).toBe(true);
-    }
-    for (const address of ['169.254.169.254', 'fe80::1', '0.0.0.0']) {
-      expect(isPermitted('x.example', address, inside)).toBe(false);
-    }
-  });
-
-  it('permissions: a list decides, and else the word of the server', () => {
-    const lists = { allow: ['*', 'b'], approve: ['a', 'b'], deny: ['c'] };
-    expect(permissionOf({}, 'x', true)).toBe('run');
-    expect(permissionOf({}, 'x', false)).toBe('ask');
-    expect(['a', 'b', 'c', 'd'].map((name) => permissionOf(lists, name, true))).toEqual([
-      ...['ask', 'ask', 'never', 'run'],
-    ]);
-    expect(permissionOf({ approve: ['*'] }, 'x', true)).toBe('ask');
-    expect(permissionOf({ approve: ['*'], allow: ['x'] }, 'x', false)).toBe('run');
-  });
-
-  it('names: what providers take, apart from each other', () => {
-    expect(toToolName('s', 'a.b/c')).toBe('s_a_b_c');
-    const [one, two] = ['1', '2'].map((end) => toToolName('s', 'x'.repeat(100) + end));
-    expect(one).toHaveLength(64);
-    expect(one).not.toBe(two);
-  });
 
   it('its own tools and other servers keep their names', async () => {
     const { server } = await byStdio();
@@ -330,20 +292,5 @@ describe('what an agent says of a server of tools', () => {
     const pinned = await listMcpTools(agent, connections, { info: log, warn: log }, never);
     expect(pinned.map(({ name }) => name)).not.toContain('s_look');
     expect(logged.join()).toContain('another tool has the same name');
-  });
-
-  it('settings that cannot work are refused when the agent is defined', () => {
-    const wrong: [object, string][] = [
-      [{ 'a b': { command: 'x' } }, '1 to 24 letters'],
-      [{ s: { url: 'ftp://x' } }, 'mcpServers.s.url must be an address'],
-      [{ s: { url: 'https://x', token: 'y' } }, 'use headers'],
-      [{ s: { command: 'x', url: 'https://x' } }, 'no field "url"'],
-      [{ s: { command: 'x', allow: 'all' } }, 'must be a list of names'],
-      [{ s: { command: 'x', approvers: ['boss'] } }, "roles 'approver'"],
-      [{ s: 'npx server' }, 'must be an object'],
-    ];
-    for (const [servers, text] of wrong) {
-      expect(() => agentWith(servers as McpServers)).toThrow(text);
-    }
   });
 });
