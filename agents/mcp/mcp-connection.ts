@@ -196,7 +196,7 @@ export function createMcpConnection(
         repeat(signal, isRepeatable, (client, options) => {
           const _meta = { 'helix-temporal/idempotency-key': key };
           const params = { name: tool, arguments: input, _meta };
-          return client.request({ method: 'tools/call', params } as never, CallAnswer, options);
+          return client.request({ method: 'tools/call', params }, CallAnswer, options);
         }),
       ),
   };

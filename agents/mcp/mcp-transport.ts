@@ -2,7 +2,7 @@ import type { Transport } from '@modelcontextprotocol/sdk/shared/transport.js';
 import { LIMITS } from '../../protocol/limits.js';
 import { createGuardedFetch } from './guarded-fetch.js';
 import type { McpSdk } from './load-sdk.js';
-import type { McpServer, StdioMcpServer } from './mcp-servers.js';
+import type { McpServer } from './mcp-servers.js';
 import { orAborted } from './or-aborted.js';
 import type { Redact } from './secrets.js';
 
@@ -39,7 +39,7 @@ export function createMcpTransport(
   { logger, redact, secrets }: Surroundings,
 ): OwnedTransport {
   if ('command' in server) {
-    const { command, args, env, cwd } = server as StdioMcpServer;
+    const { command, args, env, cwd } = server;
     const transport = new sdk.StdioClientTransport({
       command,
       ...(args !== undefined && { args: [...args] }),
@@ -61,12 +61,12 @@ export function createMcpTransport(
     secrets.add(value);
   });
   const transport = new sdk.StreamableHTTPClientTransport(new URL(server.url), {
-    fetch: fetch as never,
+    fetch: fetch,
     ...(server.authProvider !== undefined && { authProvider: server.authProvider as never }),
   });
   const leave = async (): Promise<void> => {
     const left = transport.terminateSession().catch(() => undefined);
     await orAborted(left, AbortSignal.timeout(LEAVE_MS)).catch(() => undefined);
   };
-  return { transport: transport as Transport, leave, release: close };
+  return { transport: transport, leave, release: close };
 }
