@@ -10,7 +10,7 @@ export const mcp = [
     edits: [
       ['if (pinned !== false) return answer(pinned);', 'if (pinned === "") return answer(pinned);'],
     ],
-    suite: 'stores/conformance/memory.test.ts',
+    suite: 'test/stores/conformance/memory.test.ts',
     test: 'pin tools the first list counts for as long as the run is active',
   },
   {
