@@ -124,7 +124,18 @@ function send(
 }
 
 function toBody(answer: http.IncomingMessage, request: InFlight | undefined): ReadableStream {
-  return ReadableStream.from(readBounded(answer, request));
+  const chunks = readBounded(answer, request);
+  return new ReadableStream({
+    pull: async (controller) => {
+      const { done, value } = await chunks.next();
+      if (done === true) controller.close();
+      else controller.enqueue(value);
+    },
+    // Also of an answer that was never read: its connection is free again.
+    cancel: () => {
+      answer.destroy();
+    },
+  });
 }
 
 /** An answer that ends, breaks off or is too large is the last that its request hears. */
