@@ -64,7 +64,7 @@ export interface StepEndings {
   poisoned: (
     ref: StepRef,
     code: string,
-    told?: Pick<RunError, 'message' | 'retryable'>,
+    shown?: Pick<RunError, 'message' | 'retryable'>,
   ) => Promise<StepOutcome>;
 }
 
@@ -146,9 +146,9 @@ export function createStepEndings(deps: ActivityDeps): StepEndings {
   async function poisoned(
     ref: StepRef,
     code: string,
-    told = { message: 'The agent could not continue.', retryable: false },
+    shown = { message: 'The agent could not continue.', retryable: false },
   ): Promise<StepOutcome> {
-    const error: RunError = { code, ...told };
+    const error: RunError = { code, ...shown };
     const { sessionId, runId, agent: agentType, step } = ref;
     const end = { sessionId, runId, agentType, step, now: Date.now() };
     await store.runs.end({ ...end, status: 'failed', error });

@@ -8,6 +8,7 @@ import type { z } from 'zod';
 import type { CallActivity, OnExpiry, RunShape } from '../protocol/run.js';
 import type { Role } from '../protocol/actor.js';
 import type { ApproverRule } from './approver-rule.js';
+import type { Instructions } from './instructions.js';
 import type { McpServers } from './mcp/mcp-servers.js';
 import type { OnFinish, OnStepFinish, RepairToolCall, StepRecord, StopWhen } from './step-hooks.js';
 import type { LostCall, ToolCallIdentity, ToolContext, Verification } from './tool-context.js';

@@ -6,7 +6,7 @@ export interface Options {
   /** How many conversations there are at the same time. */
   sessions: number;
   planted: readonly Kind[];
-  /** Nothing fails but by itself, to compare with. */
+  /** No faults are caused, for a run to compare with. */
   calm: boolean;
 }
 

@@ -40,7 +40,7 @@ export function createLegTraces(
     const records = await readLegRecords(sessions, run);
     if (records.own === undefined && agent === undefined) return undefined;
     const leg = toLeg(run, agent ?? '', records, Date.now());
-    // Once the conversation goes on, the record tells of its next leg.
+    // Once the conversation continues, the record has its next leg.
     return leg && { ...leg, above: leg.parent && (await readLeg(leg.parent)) };
   }
 

@@ -2,7 +2,7 @@ import { describe, expect, it } from '@jest/globals';
 import { anthropic } from '@ai-sdk/anthropic';
 import { openai } from '@ai-sdk/openai';
 import type { LanguageModelV4StreamPart } from '@ai-sdk/provider';
-import { stepCountIs, streamText, tool, type ModelMessage } from 'ai';
+import { stepCountIs, streamText, tool, type ModelMessage, type ToolSet } from 'ai';
 import { z } from 'zod';
 import { defineAgent } from '../../agents/index.js';
 import { createHarness } from '../support/activity-harness.js';
