@@ -1,7 +1,7 @@
 // `npm run sbom`: what the product is made of, package by package, as CycloneDX in dist/sbom.cdx.json.
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { IMAGE_PACKAGES } from './system/image-packages.mjs';
+import { isInImage } from './system/image-packages.mjs';
 import { npmOutput } from './system/npm-output.mjs';
 import { isMain, projectRoot } from './system/project.mjs';
 import { runMain, UserError } from './system/user-error.mjs';
@@ -21,7 +21,7 @@ export async function writeSbom({
   const all = text ? JSON.parse(text) : {};
   if (all.bomFormat !== 'CycloneDX') throw new UserError('npm made no list of packages.');
   const components = all.components.filter(
-    (component) => !component.properties?.some(isOfDevelopment) || isInImage(component),
+    (component) => !component.properties?.some(isOfDevelopment) || isInImage(nameOf(component)),
   );
   const known = new Set([all.metadata.component, ...components].map((each) => each['bom-ref']));
   const dependencies = all.dependencies
@@ -32,8 +32,8 @@ export async function writeSbom({
   return components.length;
 }
 
-function isInImage({ group, name }) {
-  return IMAGE_PACKAGES.includes(group ? `${group}/${name}` : name);
+function nameOf({ group, name }) {
+  return group ? `${group}/${name}` : name;
 }
 
 function isOfDevelopment({ name, value }) {

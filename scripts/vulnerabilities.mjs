@@ -1,6 +1,6 @@
 // `npm run vulnerabilities`: fails if a package that the product runs with has a known weakness of
 // high or critical severity. A registry that does not answer is reported, and is no failure.
-import { IMAGE_PACKAGES } from './system/image-packages.mjs';
+import { isInImage } from './system/image-packages.mjs';
 import { npmOutput } from './system/npm-output.mjs';
 import { isMain, projectRoot } from './system/project.mjs';
 import { runMain } from './system/user-error.mjs';
@@ -13,7 +13,7 @@ export async function checkVulnerabilities({ root = projectRoot, env } = {}) {
   const ofAll = await audit([], { root, env });
   const unasked = [ofProduct, ofAll].find(({ reason }) => reason !== undefined);
   if (unasked !== undefined) return notChecked(unasked.reason);
-  const ofImage = ofAll.found.filter(({ name }) => IMAGE_PACKAGES.includes(name));
+  const ofImage = ofAll.found.filter(({ name }) => isInImage(name));
   const found = [...ofProduct.found, ...ofImage];
   const lines = found.map(({ name, severity, range }) => `${severity}: ${name} ${range}`);
   const grave = found.filter(({ severity }) => GRAVE.includes(severity)).length;

@@ -89,7 +89,9 @@ test('the list of packages names what the product depends on, with versions', as
   expect(listed).toEqual(expect.arrayContaining(Object.keys(dependencies)));
   // A peer of those who install the package; the image runs on it.
   expect(listed).toContain('@temporalio/worker');
-  expect(listed).toEqual(expect.arrayContaining(IMAGE_PACKAGES));
+  expect(
+    IMAGE_PACKAGES.filter((each) => !listed.some((name) => `${name}/`.startsWith(`${each}/`))),
+  ).toEqual([]);
   expect(listed).not.toContain('prettier');
   for (const { version, hashes } of components) {
     expect(version).toMatch(/^\d/);
