@@ -134,9 +134,12 @@ describe('StreamMessageSchema', () => {
 /** Fields that a chunk may lack. */
 const OPTIONAL = new Set([
   'tool_start.providerExecuted',
+  'tool_start.byProvider',
+  'tool_output_preliminary.providerExecuted',
   'tool_end.error',
   'tool_end.errorCode',
   'tool_end.providerExecuted',
+  'tool_end.byProvider',
   'tool_end.resultRef',
   'tool_input_error.partialInput',
   'tool_approval_request.isAutomatic',
