@@ -155,12 +155,10 @@ export function createRuns(deps: RunsDeps): Runs {
     await forceEnd({ store, streamManager }, record, { status, now: Date.now() });
   }
 
-  const endFailed =
-    (error: RunError) =>
-    (record: SessionRecord): Promise<void> =>
-      forceEnd({ store, streamManager }, record, { status: 'failed', error, now: Date.now() });
-  const endLost = endFailed(RUN_LOST);
-  const endUnstarted = endFailed(ENGINE_UNAVAILABLE);
+  const endLost = (record: SessionRecord, error = RUN_LOST): Promise<void> =>
+    forceEnd({ store, streamManager }, record, { status: 'failed', error, now: Date.now() });
+  const endUnstarted = (record: SessionRecord): Promise<void> =>
+    endLost(record, ENGINE_UNAVAILABLE);
 
   /** Called after each end of a run, and by the sweeper for a queue that is left. */
   async function startNext(sessionId: string): Promise<void> {

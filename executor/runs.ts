@@ -1,5 +1,5 @@
 import type { Actor } from '../protocol/actor.js';
-import type { Resumption, RunMode, StopRequest } from '../protocol/run.js';
+import type { Resumption, RunError, RunMode, StopRequest } from '../protocol/run.js';
 import type {
   BeginInput,
   BeginResult,
@@ -68,8 +68,8 @@ export interface Runs extends AnswerApi, Erasing, RunList {
   startRun: (record: SessionRecord) => Promise<void>;
   /** Wakes a run whose answers are complete and not yet taken. */
   wake: (record: SessionRecord, resume: Resumption) => Promise<void>;
-  /** Ends a run whose workflow is gone; the partial reply is kept. */
-  endLost: (record: SessionRecord) => Promise<void>;
+  /** Ends a run whose workflow is gone; the partial reply is kept. Default: `framework_run_lost`. */
+  endLost: (record: SessionRecord, error?: RunError) => Promise<void>;
   /** Begins the next queued message, unless a run is active. */
   startNext: StartNext;
   /** Repairs a session: starts, wakes, stops or ends what should have been. */

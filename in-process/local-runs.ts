@@ -43,6 +43,8 @@ export function createLocalRuns(deps: LocalRunsDeps): LocalRuns {
   // Each waiting run listens.
   const { signal } = leaving;
   const carried = new Map<string, Carried>();
+  /** Runs with a fault that repetition did not mend: the sweeper ends them. */
+  const givenUp = new Set<string>();
   /** Answers for runs that are about to begin. */
   const early = new Map<string, AnswerSignal[]>();
   const attempts = createAttempts({ clock, signal, logger });
@@ -55,11 +57,14 @@ export function createLocalRuns(deps: LocalRunsDeps): LocalRuns {
       ...{ parts: deps.parts(), attempts, clock, leaving: signal },
       carryChild,
     });
+    givenUp.delete(input.runId);
     const run = createLocalRun(input);
     const done = carryRun(run)
       .catch((error: unknown) => {
         if (error instanceof LeftOff) return;
-        const how = error instanceof TakenOver ? 'another process has this run' : 'a run is stuck';
+        const isStuck = !(error instanceof TakenOver);
+        if (isStuck) givenUp.add(input.runId);
+        const how = isStuck ? 'a run is stuck' : 'another process has this run';
         logger.warn({ err: error, runId: input.runId }, how);
       })
       .finally(() => {
@@ -74,6 +79,7 @@ export function createLocalRuns(deps: LocalRunsDeps): LocalRuns {
 
   /** What another process of this name has begun is left to it, until `recover` says otherwise. */
   async function stateOf(runId: string): Promise<WorkflowState> {
+    if (givenUp.has(runId)) return 'closed';
     return carried.has(runId) || (await deps.isBegun(runId)) ? 'running' : 'unknown';
   }
 
@@ -125,7 +131,10 @@ export function createLocalRuns(deps: LocalRunsDeps): LocalRuns {
     retry: () => Promise.resolve(),
     closedSince: () => Promise.resolve([]),
     erase: (_sessionId, { runs }) => {
-      for (const runId of runs) early.delete(runId);
+      for (const runId of runs) {
+        early.delete(runId);
+        givenUp.delete(runId);
+      }
       return Promise.resolve({ deleted: 0, unknown: [] });
     },
     idle: async () => {

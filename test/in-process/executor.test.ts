@@ -217,6 +217,28 @@ describe.each(STORES)('runs in one process over %s', (_name, openStores) => {
     expect(executed).toEqual(['e1', 'c1']);
   });
 
+  it('a run whose agent is unknown ends, and those behind it are recovered', async () => {
+    const { agent } = createTestAgent();
+    const old = createTestAgent('old').agent;
+    const stores = await openStores();
+    const name = newName();
+    const first = open({ agents: [agent, old], stores, name });
+    const ask = (of: string) => first.execute(of, calls(['charge', 'c1']));
+    const left = [await ask('old'), await ask('tester'), await ask('old'), await ask('tester')];
+    for (const handle of left) await handle.result();
+    await first.close();
+
+    const second = open({ agents: [agent], stores, name });
+    expect(await second.recover()).toBe(2);
+    const states = left.map(async ({ sessionId }) => {
+      const record = await stores.store.sessions.read(sessionId);
+      return [record?.status, record?.error?.code];
+    });
+    const ended = ['failed', 'agent_not_found'];
+    const waits = ['waiting_approval', undefined];
+    expect(await Promise.all(states)).toEqual([ended, waits, ended, waits]);
+  });
+
   it('an answer brings a run back that no process has', async () => {
     const { agent, executed } = createTestAgent();
     const stores = await openStores();
