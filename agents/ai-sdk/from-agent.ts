@@ -85,11 +85,12 @@ export function fromAgent<
     throw new DefinitionError('it has no id; write fromAgent(agent, { name })', {});
   }
   checkSettings(settings, name, more);
-  const tools = toTools((settings['tools'] ?? {}) as AgentConfig<State, Output>['tools'], name);
+  const given = (own.tools ?? settings['tools']) as AgentConfig<State, Output>['tools'];
+  const approval = settings['toolApproval'] as ToolApproval | undefined;
+  checkServers(own.mcpServers, approval, name);
   const { maxRetries, stopWhen } = settings as { maxRetries?: number; stopWhen?: unknown };
   const config = {
     systemPrompt: settings['instructions'] ?? '',
-    tools: withApprovals(tools, settings['toolApproval'] as ToolApproval | undefined, name),
     maxSteps: stopWhen === undefined ? DEFAULT_STEPS : Infinity,
     stopWhen,
     toolChoice: settings['toolChoice'],
@@ -99,6 +100,7 @@ export function fromAgent<
     onStepFinish: settings['onStepEnd'] ?? settings['onStepFinish'],
     onFinish: settings['onEnd'] ?? settings['onFinish'],
     ...own,
+    tools: approval === undefined ? given : withApprovals(toTools(given, name), approval, name),
     name,
     llmConfig: {
       model: settings['model'],
@@ -131,6 +133,18 @@ function checkSettings(settings: Record<string, unknown>, agent: string, more: o
     const instead = INSTEAD[field] ?? 'remove it';
     throw new DefinitionError(`"${field}" cannot be kept in a durable run; ${instead}`, { agent });
   }
+}
+
+/** Tools of servers are known only as a run begins, when no rule is put on them. */
+function checkServers(
+  servers: object | undefined,
+  approval: ToolApproval | undefined,
+  agent: string,
+): void {
+  if (typeof approval !== 'function' || servers === undefined) return;
+  const fault = 'toolApproval as a function does not rule on the tools of mcpServers';
+  const instead = 'name the tools in toolApproval, and those of a server in its approve';
+  throw new DefinitionError(`${fault}; ${instead}`, { agent });
 }
 
 function withoutUndefined(config: { llmConfig: object }): object {

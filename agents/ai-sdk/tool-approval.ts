@@ -6,13 +6,16 @@ export type ToolApproval =
   ((options: never) => unknown) | Readonly<Record<string, ToolApprovalStatus>>;
 type ToolApprovalStatus = string | object | ((input: never, options: never) => unknown) | undefined;
 
-/** The tools with the approvals that an agent demands, which count before those of the tools. */
+/**
+ * The tools with the approvals that an agent demands, which count before those of the tools.
+ *
+ * @throws DefinitionError for a rule that nothing would ask: only the server's own tools have one
+ */
 export function withApprovals(
   tools: readonly ToolDefinition[],
-  approval: ToolApproval | undefined,
+  approval: ToolApproval,
   agent: string,
 ): ToolDefinition[] {
-  if (approval === undefined) return [...tools];
   if (typeof approval !== 'function') {
     const unknown = Object.keys(approval).find((name) => !tools.some((tool) => tool.name === name));
     if (unknown !== undefined) {
@@ -22,7 +25,11 @@ export function withApprovals(
   return tools.map((tool) => {
     const rule =
       typeof approval === 'function' ? forAll(approval, tool) : ruleOf(approval[tool.name]);
-    if (rule === undefined || typeof tool.execute !== 'function') return tool;
+    if (rule === undefined) return tool;
+    if (typeof tool.execute !== 'function') {
+      const fault = 'toolApproval cannot rule on it: it has no execute function on the server';
+      throw new DefinitionError(fault, { agent, tool: tool.name });
+    }
     return Object.freeze({ ...tool, requireApproval: rule });
   });
 }

@@ -1,5 +1,6 @@
 // Defences of what an author's definitions may be; see mutations.mjs.
 const SUITE = 'test/agents/settings.test.ts';
+const AGENTS = 'test/activities/ai-sdk-agents.test.ts';
 const TOOLS = 'test/agents/ai-sdk-tools.test.ts';
 
 export const agents = [
@@ -45,6 +46,20 @@ export const agents = [
     edits: [['parsed?.success === false ?', 'parsed?.success === undefined ?']],
     suite: TOOLS,
     test: 'input schemas a schema of jsonSchema() checks the input and describes it to the model',
+  },
+  {
+    defence: 'Agents of the AI SDK: toolApproval counts for tools that replace those of the agent',
+    file: 'agents/ai-sdk/from-agent.ts',
+    edits: [['approval === undefined ? given :', 'approval === undefined || own.tools ? given :']],
+    suite: AGENTS,
+    test: 'agents of the AI SDK toolApproval counts for tools that replace those of the agent, too',
+  },
+  {
+    defence: 'Agents of the AI SDK: an approval that nothing would ask is refused',
+    file: 'agents/ai-sdk/tool-approval.ts',
+    edits: [["if (typeof tool.execute !== 'function') {", 'if (tool === undefined) {']],
+    suite: AGENTS,
+    test: 'agents of the AI SDK toolApproval that nothing would ask is refused: a tool of the client',
   },
   {
     defence: 'Tools of the AI SDK: needsApproval asks a person',

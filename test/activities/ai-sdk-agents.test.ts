@@ -1,13 +1,21 @@
 import { describe, expect, it } from '@jest/globals';
 import type { LanguageModelV4CallOptions } from '@ai-sdk/provider';
-import { hasToolCall, isStepCount, stepCountIs, ToolLoopAgent } from 'ai';
+import { openai } from '@ai-sdk/openai';
+import { hasToolCall, isStepCount, stepCountIs, tool, ToolLoopAgent } from 'ai';
 import { ToolLoopAgent as ToolLoopAgentOfSix, stepCountIs as stepCountIsOfSix } from 'ai-v6';
-import { fromAgent } from '../../agents/index.js';
+import { z } from 'zod';
+import { createSubAgentTool, defineAgent, fromAgent, fromAiSdkTool } from '../../agents/index.js';
 import { fakeModel, parts, sayInTurn } from '../support/fake-model.js';
 import { plain } from './compare-prompts.js';
 import { asksFor, REPLIES, serve, tools } from './serve-agent.js';
 
 const { call } = parts;
+const HELPER = defineAgent({
+  name: 'theirs',
+  description: 'Helps.',
+  systemPrompt: '',
+  llmConfig: { model: 'm' },
+});
 
 /** What a provider can tell apart. */
 function toAsked({ prompt, tools: given, toolChoice, ...rest }: LanguageModelV4CallOptions) {
@@ -208,5 +216,40 @@ describe('agents of the AI SDK', () => {
       { toolCallId: 'c2', approved: false, reason: 'never' },
       { toolCallId: 'c3', approved: true },
     ]);
+  });
+
+  it('toolApproval counts for tools that replace those of the agent, too', async () => {
+    const { echo } = tools;
+    for (const own of [{ echo }, [fromAiSdkTool('echo', echo, { idempotent: true })]]) {
+      const model = fakeModel(sayInTurn(asksFor(call('c1', 'echo', { value: 'a' }))));
+      const agent = new ToolLoopAgent({ model, tools, toolApproval: { echo: 'user-approval' } });
+      const harness = await serve(agent, { tools: own });
+      expect(await harness.play(await harness.begin())).toMatchObject({
+        calls: [{ toolCallId: 'c1', kind: 'approval' }],
+      });
+    }
+  });
+
+  it.each([
+    ['client', 'theirs', tool({ inputSchema: z.object({}) })],
+    ['provider', 'theirs', openai.tools.webSearch({})],
+    ['agent', 'subagent__theirs', createSubAgentTool({ agent: HELPER, inputSchema: z.object({}) })],
+  ])('toolApproval that nothing would ask is refused: a tool of the %s', (_kind, name, theirs) => {
+    const base = { id: 'a', model: 'm', tools: { ...tools, [name]: theirs } };
+    const why = `tool "${name}": toolApproval cannot rule on it`;
+    for (const status of ['user-approval', 'denied']) {
+      expect(() => fromAgent({ ...base, toolApproval: { [name]: status } })).toThrow(why);
+    }
+    expect(() => fromAgent({ ...base, toolApproval: () => 'denied' })).toThrow(why);
+    const named = { ...base, toolApproval: { echo: 'denied', [name]: undefined } };
+    expect(fromAgent(named).tools).toHaveLength(4);
+  });
+
+  it('toolApproval as a function is refused beside mcpServers', () => {
+    const mcpServers = { files: { url: 'https://mcp.example' } };
+    const base = { id: 'a', model: 'm', tools };
+    const make = (toolApproval: unknown) => fromAgent({ ...base, toolApproval }, { mcpServers });
+    expect(() => make(() => 'denied')).toThrow('does not rule on the tools of mcpServers');
+    expect(make({ echo: 'denied' }).mcpServers).toEqual(mcpServers);
   });
 });
