@@ -28,7 +28,7 @@ await runMain(async () => {
   try {
     mkdirSync(MEDIA, { recursive: true });
     const context = await browser.newContext({
-      viewport: { width: 860, height: 700 },
+      viewport: { width: 1080, height: 700 },
       deviceScaleFactor: 1.5,
     });
     const runId = await takeChat(await context.newPage(), product.url);
