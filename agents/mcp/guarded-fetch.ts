@@ -64,7 +64,6 @@ export function createGuardedFetch(
       const rule = ruleOf(url);
       const host = url.hostname.replace(/^\[|\]$/g, '');
       if (isIP(host) !== 0 && !isPermitted(host, host, rule)) throw refusedAddress();
-      const request = inFlight.getStore();
       const answer = await send(url, init, {
         method: init.method ?? 'GET',
         headers: await headersOf(url, init),
@@ -83,6 +82,9 @@ export function createGuardedFetch(
       for (const [name, value] of Object.entries(answer.headersDistinct)) {
         for (const each of value ?? []) headers.append(name, each);
       }
+      // A refusal may be followed by signing in and another attempt.
+      const isAnswer = isMessage(url, own, init) && status >= 200 && status < 300;
+      const request = isAnswer ? inFlight.getStore() : undefined;
       const body = BODILESS.has(status) ? null : toBody(answer, request);
       if (body === null) answer.resume();
       return new Response(body as never, { status, headers });
@@ -96,6 +98,12 @@ export function createGuardedFetch(
 function isIdleStream(url: URL, own: URL, init: RequestInit): boolean {
   if ((init.method ?? 'GET') !== 'GET' || url.href !== own.href) return false;
   return !new Headers(init.headers).has('last-event-id');
+}
+
+/** Not what is sent for signing in, which may lead to the same origin. */
+function isMessage(url: URL, own: URL, init: RequestInit): boolean {
+  if (url.origin !== own.origin) return false;
+  return new Headers(init.headers).get('accept')?.includes('text/event-stream') === true;
 }
 
 function send(
@@ -142,7 +150,7 @@ function toBody(answer: http.IncomingMessage, request: InFlight | undefined): Re
 async function* readBounded(
   answer: http.IncomingMessage,
   request: InFlight | undefined,
-): AsyncGenerator<Uint8Array> {
+): AsyncGenerator<Uint8Array, void> {
   let bytes = 0;
   try {
     for await (const chunk of answer as AsyncIterable<Buffer>) {

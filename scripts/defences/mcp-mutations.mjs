@@ -1,6 +1,7 @@
 // The defences around tools of MCP servers; see mutations.mjs.
 
 const servers = 'test/agents/mcp-servers.test.ts';
+const http = 'test/agents/mcp-http.test.ts';
 const runs = 'test/activities/mcp-tools.test.ts';
 
 export const mcp = [
@@ -66,5 +67,12 @@ export const mcp = [
     edits: [["rest.replaceAll(value, '***')", 'rest']],
     suite: servers,
     test: 'servers of tools an error of the tool, of the protocol and of the form have their codes, without secrets',
+  },
+  {
+    defence: 'MCP servers: a refusal for want of a token is no lost answer',
+    file: 'agents/mcp/guarded-fetch.ts',
+    edits: [['isMessage(url, own, init) && status >= 200 && status < 300', 'status > 0']],
+    suite: http,
+    test: 'servers of tools by HTTP a token that expires is renewed, and the call is carried out',
   },
 ];

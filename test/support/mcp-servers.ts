@@ -71,6 +71,11 @@ export async function byHttp(
         response.writeHead(request.method === 'DELETE' ? 200 : 405).end();
         return;
       }
+      const isForm = request.headers['content-type']?.includes('form') === true;
+      if (isForm && respond !== undefined) {
+        respond(request, response, { method: 'token' }, () => undefined);
+        return;
+      }
       const asked = JSON.parse(body) as JsonRpc;
       if (asked.method === 'notifications/cancelled') lines.push('cancelled');
       if (asked.id === undefined) {
