@@ -2,6 +2,7 @@ import type { Actor } from '../protocol/actor.js';
 import { isTerminal } from '../protocol/run.js';
 import { HelixError } from '../protocol/errors.js';
 import { sessionOfRun } from '../protocol/ids.js';
+import { LIMITS } from '../protocol/limits.js';
 import type { HeldCount, HeldRun, Pause, PauseScope, Pauses } from '../stores/contract/pauses.js';
 import type { SessionRecord } from '../stores/contract/sessions.js';
 import type { Store } from '../stores/contract/store.js';
@@ -72,32 +73,70 @@ export interface ReleaseDeps {
   startRun: (record: SessionRecord) => Promise<void>;
   /** Names this process: one at a time releases. */
   holder: string;
+  /** Runs whose starts fail for this long after their release are left to the sweeper, which ends them. */
+  startWithinMs?: number | undefined;
   logger: AuditLogger;
 }
 
 /** Runs that are started within this time after their agent was resumed. */
 const PACE = { most: 20, everyMs: 1_000 };
+/** Entries of runs that ended meanwhile are dropped without a start; a look drops up to this many. */
+const MOST_SEEN = 1_000;
+/** A run whose start failed is tried again after this long. */
+const AGAIN_MS = 15_000;
 /** The lease stands beside those of the sweeper's shards. */
 const LEASE = -1;
 
 /** One look for held runs whose agents were resumed: they start in their order, 20 a second. */
 export function createRelease(deps: ReleaseDeps): () => Promise<void> {
   const { pauses, store, startRun, holder, logger } = deps;
+  const { startWithinMs = LIMITS.startWithinMs } = deps;
+  /** When this process failed first to start them: how long a run was held does not count. */
+  const failing = new Map<string, number>();
+
+  /** False while Temporal is away: the run keeps its place. */
+  async function start(held: HeldRun, record: SessionRecord): Promise<boolean> {
+    try {
+      await startRun(record);
+    } catch (error) {
+      if (HelixError.isInstance(error) && error.code === 'unavailable') return false;
+      logger.warn({ err: error, runId: held.runId }, 'a held run could not be started');
+      const now = Date.now();
+      const since = failing.get(held.runId) ?? now;
+      if (now - since <= startWithinMs) {
+        failing.set(held.runId, since);
+        await pauses.postpone(held, now + AGAIN_MS);
+        return true;
+      }
+    }
+    failing.delete(held.runId);
+    await pauses.drop(held);
+    return true;
+  }
+
+  /** Undefined for one that was stopped or erased meanwhile, or is not the newest of its session. */
+  async function stillHeld(held: HeldRun): Promise<SessionRecord | undefined> {
+    const record = await store.sessions.read(sessionOfRun(held.runId));
+    if (record?.runId === held.runId && !isTerminal(record.status)) return record;
+    failing.delete(held.runId);
+    await pauses.drop(held);
+    return undefined;
+  }
+
   return async () => {
     if (!(await store.due.lease(LEASE, holder, PACE.everyMs))) return;
-    for (const held of await pauses.released(PACE.most)) {
-      const record = await store.sessions.read(sessionOfRun(held.runId));
-      // It was stopped or erased meanwhile, or another run is the newest.
-      if (record?.runId === held.runId && !isTerminal(record.status)) {
-        try {
-          await startRun(record);
-        } catch (error) {
-          // Temporal is away: it keeps its place.
-          if (HelixError.isInstance(error) && error.code === 'unavailable') return;
-          logger.warn({ err: error, runId: held.runId }, 'a held run could not be started');
-        }
+    let starts = 0;
+    for (let seen = 0; seen < MOST_SEEN && starts < PACE.most;) {
+      const page = await pauses.released(PACE.most - starts);
+      if (page.length === 0) return;
+      seen += page.length;
+      const records = await Promise.all(page.map(stillHeld));
+      for (const [n, held] of page.entries()) {
+        const record = records[n];
+        if (record === undefined) continue;
+        if (!(await start(held, record))) return;
+        starts += 1;
       }
-      await pauses.drop(held);
     }
   };
 }

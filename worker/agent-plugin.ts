@@ -172,7 +172,16 @@ export function createAgentPlugin(options: AgentPluginOptions): WorkerPlugin & B
       createFindClosed({ store, workflows, holder }),
       ...(pauses === undefined
         ? []
-        : [createRelease({ pauses, store, startRun: runs.startRun, holder, logger })]),
+        : [
+            createRelease({
+              pauses,
+              store,
+              startRun: runs.startRun,
+              holder,
+              startWithinMs: options.startWithinMs,
+              logger,
+            }),
+          ]),
     ];
     const lease = held?.lease;
     const judge = held?.judge;

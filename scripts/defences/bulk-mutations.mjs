@@ -87,7 +87,9 @@ export const bulk = [
   {
     defence: 'Pause: while Temporal is away a held run keeps its place',
     file: 'executor/agent-pauses.ts',
-    edits: [["if (HelixError.isInstance(error) && error.code === 'unavailable') return;", '']],
+    edits: [
+      ["if (HelixError.isInstance(error) && error.code === 'unavailable') return false;", ''],
+    ],
     suite: PAUSES,
     test: HELD,
   },

@@ -14,7 +14,9 @@ export interface Pauses {
   hold: (run: HeldRun) => Promise<boolean>;
   /** True for a run that is held, or is yet to be started after the pause. */
   isHeld: (run: Omit<HeldRun, 'startedAt'>) => Promise<boolean>;
-  /** Held runs of agents that are not paused any more, the oldest first. */
+  /** Sets when a held run is tried again, ms since the epoch. */
+  postpone: (run: Omit<HeldRun, 'startedAt'>, until: number) => Promise<void>;
+  /** Held runs of agents that are not paused any more, the oldest first, without those of later. */
   released: (most: number) => Promise<HeldRun[]>;
   /** After its start, or its end. */
   drop: (run: Omit<HeldRun, 'startedAt'>) => Promise<void>;

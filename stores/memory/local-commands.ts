@@ -1,4 +1,4 @@
-import type { Commands, Reads } from '../redis/commands.js';
+import type { Commands, Reads, Writes } from '../redis/commands.js';
 import type { Keyspace } from './keyspace/keyspace.js';
 import type { Reply } from './keyspace/reply.js';
 
@@ -49,7 +49,23 @@ export function createLocalCommands(local: Keyspace): Commands {
       add(createReads(keyspace, replies));
       return replies;
     },
+    transact: async (add) => {
+      add(createWrites(keyspace));
+    },
   };
+}
+
+/** Nothing can run between synchronous writes either. */
+function createWrites(keyspace: Pick<Keyspace, 'call'>): Writes {
+  const write = (...command: Parameters<Keyspace['call']>): Writes => {
+    keyspace.call(...command);
+    return writes;
+  };
+  const writes: Writes = {
+    hset: (key, field, value) => write('HSET', key, field, value),
+    zadd: (key, ...args) => write('ZADD', key, ...args),
+  };
+  return writes;
 }
 
 /** Synchronous reads are atomic, since nothing can run between them. */

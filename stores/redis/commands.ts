@@ -46,6 +46,8 @@ export interface Commands {
   xrevrange: (...range: StreamRange) => Promise<StoredEntries>;
   /** Replies of reads made at one moment, in their order. */
   together: (add: (reads: Reads) => unknown) => Promise<unknown[]>;
+  /** Writes to keys of one slot: all of them, or none. */
+  transact: (add: (writes: Writes) => unknown) => Promise<void>;
 }
 
 /** In the order of the command: XRANGE takes the lower end first, XREVRANGE the upper one. */
@@ -60,6 +62,12 @@ export interface Reads {
   xlen: (key: string) => Reads;
   xrange: (key: string, from: string, to: string, count: 'COUNT', most: number) => Reads;
   info: (section: string) => Reads;
+}
+
+/** Writes that are made together. */
+export interface Writes {
+  hset: (key: string, field: string, value: string) => Writes;
+  zadd: (key: string, ...args: (string | number)[]) => Writes;
 }
 
 const SINGLE = [
@@ -81,8 +89,9 @@ export function commandsOf(redis: RedisConnection, send: Send): Commands {
     (...args: unknown[]) => send(() => all[name].apply(redis, args)),
   ]);
   return {
-    ...(Object.fromEntries(single) as Omit<Commands, 'together'>),
+    ...(Object.fromEntries(single) as Omit<Commands, 'together' | 'transact'>),
     together: (add) => send(() => readTogether(redis, add)),
+    transact: (add) => send(() => writeTogether(redis, add)),
   };
 }
 
@@ -104,6 +113,24 @@ async function readTogether(
     if (!isDiscarded(error)) throw error;
     return read(redis.pipeline());
   }
+}
+
+async function writeTogether(
+  redis: RedisConnection,
+  add: (writes: Writes) => unknown,
+): Promise<void> {
+  const writes = redis.multi() as unknown as Writes & Pick<Pipeline, 'exec'>;
+  add(writes);
+  try {
+    unpack(await writes.exec());
+  } catch (error) {
+    // Why one of the commands was refused says more.
+    throw isDiscarded(error) ? ((error as Discarded).previousErrors?.[0] ?? error) : error;
+  }
+}
+
+interface Discarded {
+  previousErrors?: Error[];
 }
 
 interface Pipeline extends Reads {

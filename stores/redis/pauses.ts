@@ -43,17 +43,25 @@ export function createPauses({ redis, keys }: Context, fleet = ''): Pauses {
     hold: async ({ runId, startedAt, ...of }) => {
       if (!(await isPaused(of))) return false;
       const name = nameOf(of);
-      await callRedis(redis.zadd(at.held(name), 'NX', startedAt, runId));
-      await callRedis(redis.hset(at.lists, name, '1'));
+      // A run that is held, but on no list that is read, would never be released.
+      await callRedis(
+        redis.transact((writes) =>
+          writes.zadd(at.held(name), 'NX', startedAt, runId).hset(at.lists, name, '1'),
+        ),
+      );
       return true;
+    },
+    postpone: async ({ runId, ...of }, until) => {
+      await callRedis(redis.zadd(at.held(nameOf(of)), 'XX', until, runId));
     },
     isHeld: async ({ runId, ...of }) =>
       (await callRedis(redis.zscore(at.held(nameOf(of)), runId))) !== null,
     released: async (most) => {
       const found: HeldRun[] = [];
+      const now = Date.now();
       for (const { of, key } of await lists()) {
         if (await isPaused(of)) continue;
-        const page = ['-inf', '+inf', 'WITHSCORES', 'LIMIT', 0, most] as const;
+        const page = ['-inf', now, 'WITHSCORES', 'LIMIT', 0, most] as const;
         const oldest = await callRedis(redis.zrangebyscore(key, ...page));
         for (let n = 0; n < oldest.length; n += 2) {
           found.push({ ...of, runId: oldest[n] ?? '', startedAt: Number(oldest[n + 1]) });

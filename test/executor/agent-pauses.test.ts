@@ -13,7 +13,7 @@ const logger = { warn: () => undefined };
 function compose() {
   const { store, streamManager } = createMemoryStores();
   const started: string[] = [];
-  const temporal = { isAway: false };
+  const temporal: { isAway: boolean; fault?: Error | undefined } = { isAway: false };
   const runs = createRuns({
     ...{ store, streamManager, logger, searchAttributes: false, quotas: 'unlimited' },
     agents: new AgentRegistry([
@@ -23,6 +23,7 @@ function compose() {
       ...{ fleet: 'test', namespace: 'test', answer: nothing, stop: nothing },
       start: async ({ sessionId }) => {
         if (temporal.isAway) throw new HelixError('unavailable', 'away');
+        if (temporal.fault !== undefined) throw temporal.fault;
         started.push(sessionId);
       },
       state: async () => 'unknown',
@@ -38,11 +39,18 @@ function compose() {
   const { startRun } = runs;
   let holders = 0;
   // Each look is another process's, after the lease of the one before.
-  const release = (): Promise<void> => {
+  const release = (startWithinMs?: number): Promise<void> => {
     holders += 1;
     const due = { ...store.due, lease: () => Promise.resolve(true) };
     const of = { sessions: store.sessions, due };
-    return createRelease({ pauses, store: of, startRun, holder: `w${String(holders)}`, logger })();
+    return createRelease({
+      pauses,
+      store: of,
+      startRun,
+      holder: `w${String(holders)}`,
+      startWithinMs,
+      logger,
+    })();
   };
   const begin = async (): Promise<string> => {
     const sessionId = newSessionId();
@@ -53,7 +61,11 @@ function compose() {
     await runs.idle();
     return sessionId;
   };
-  return { store, runs, agents: runs.pauses, started, temporal, release, begin };
+  const heldOf = async (sessionId: string): Promise<{ runId: string; agent: string }> => {
+    const { runId = '' } = (await store.sessions.read(sessionId)) ?? {};
+    return { runId, agent: 'guide' };
+  };
+  return { store, runs, pauses, heldOf, agents: runs.pauses, started, temporal, release, begin };
 }
 
 const REQUEST = { agent: 'guide', everywhere: false, by: 'olga', reason: 'a storm' };
@@ -85,7 +97,7 @@ it('no run of a paused agent is started or given up, and all start in their orde
   temporal.isAway = false;
   await release();
   const rest = ids.filter((id) => id !== stopped);
-  expect(started).toEqual(rest.slice(0, 19));
+  expect(started).toEqual(rest.slice(0, 20));
   await release();
   expect(started).toEqual(rest);
   expect(await agents.held()).toEqual([]);
@@ -108,4 +120,44 @@ it('a run whose process died before it held it is held by the sweeper', async ()
   await agents.resume(REQUEST);
   await release();
   expect(started).toEqual([sessionId]);
+});
+
+it('a released run whose start fails keeps being held, and is tried again behind the others', async () => {
+  const { runs, pauses, heldOf, agents, started, temporal, begin, release } = compose();
+  await agents.pause(REQUEST);
+  const first = await begin();
+  await agents.resume(REQUEST);
+  temporal.fault = new Error('no such agent here');
+  await release();
+  temporal.fault = undefined;
+  expect(started).toEqual([]);
+  // It has been held for longer than a start may take.
+  expect(await runs.sweepSession(first)).toEqual({ kind: 'active', againMs: 60_000 });
+  await pauses.postpone(await heldOf(first), Date.now());
+  await release();
+  expect(started).toEqual([first]);
+});
+
+it('a released run whose starts keep failing is left to the sweeper, which ends it', async () => {
+  const { pauses, heldOf, agents, temporal, begin, release } = compose();
+  await agents.pause(REQUEST);
+  const sessionId = await begin();
+  await agents.resume(REQUEST);
+  temporal.fault = new Error('no such agent here');
+  await release();
+  expect(await agents.held()).toEqual([{ agent: 'guide', count: 1 }]);
+  await pauses.postpone(await heldOf(sessionId), Date.now());
+  await release(-1);
+  expect(await agents.held()).toEqual([]);
+});
+
+it('runs that were stopped while they were held do not delay the others', async () => {
+  const { runs, agents, started, begin, release } = compose();
+  await agents.pause(REQUEST);
+  for (let n = 0; n < 45; n += 1) await runs.stop(await begin(), { mode: 'interrupt' });
+  const last = await begin();
+  await agents.resume(REQUEST);
+  await release();
+  expect(started).toEqual([last]);
+  expect(await agents.held()).toEqual([]);
 });

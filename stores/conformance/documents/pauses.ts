@@ -44,6 +44,21 @@ export function pauseCases({ describe, it }: Suite): void {
       equal(await pauses.held(), []);
     });
 
+    it('a run that is postponed is released later, behind the others', async (setup) => {
+      const pauses = pausesOf(setup);
+      if (pauses === undefined) return;
+      await pauses.set({ ...OF_NONE, at: 5, by: 'olga' });
+      for (const at of [1, 2, 3]) await pauses.hold(run(`s-${String(at)}:1-a`, at));
+      await pauses.clear(OF_NONE);
+      await pauses.postpone(run('s-1:1-a', 1), Date.now() + 60_000);
+      await pauses.postpone(run('s-2:1-a', 2), 4);
+      // It is held no more.
+      await pauses.postpone(run('s-9:1-a', 9), 5);
+      equal(await pauses.released(10), [run('s-3:1-a', 3), run('s-2:1-a', 4)]);
+      equal(await pauses.isHeld(run('s-1:1-a', 1)), true);
+      equal(await pauses.isHeld(run('s-9:1-a', 9)), false);
+    });
+
     it('a pause is of one tenant, of users without one, or over all', async (setup) => {
       const pauses = pausesOf(setup);
       if (pauses === undefined) return;

@@ -1,0 +1,46 @@
+import { expect, it } from '@jest/globals';
+import { createKeyspace } from '../../../stores/memory/keyspace/keyspace.js';
+import { createLocalCommands } from '../../../stores/memory/local-commands.js';
+import type { Commands } from '../../../stores/redis/commands.js';
+import { createKeySpace } from '../../../stores/redis/keys.js';
+import { createPauses } from '../../../stores/redis/pauses.js';
+import { slotOf } from '../../support/redis-slots.js';
+
+const keys = createKeySpace();
+const RUN = { runId: 's-1:1-a', agent: 'guide', startedAt: 1 };
+const PAUSE = { agent: 'guide', everywhere: false };
+
+/** The commands of a process that dies after so many of them. */
+function dyingAfter(count: number, redis: Commands): Commands {
+  let left = count;
+  return new Proxy(redis, {
+    get:
+      (of, name: keyof Commands) =>
+      (...args: never[]) => {
+        left -= 1;
+        if (left < 0) return Promise.reject(new Error('it has died'));
+        return (of[name] as (...all: never[]) => unknown)(...args);
+      },
+  });
+}
+
+it.each([0, 1, 2, 3])(
+  'a run whose process dies after %i commands is not held without end',
+  async (count) => {
+    const redis = createLocalCommands(createKeyspace({ now: Date.now, publish: () => undefined }));
+    const pauses = createPauses({ redis, keys }, 'test');
+    await pauses.set({ ...PAUSE, at: 1, by: 'olga' });
+    const dying = createPauses({ redis: dyingAfter(count, redis), keys }, 'test');
+    await dying.hold(RUN).catch(() => undefined);
+    await pauses.clear(PAUSE);
+    const released = await pauses.released(10);
+    expect(released.length === 1).toBe(await pauses.isHeld(RUN));
+  },
+);
+
+it('the keys of a fleet live in one slot of a cluster', () => {
+  for (const fleet of ['default/helix', 'a}b{c']) {
+    const { paused, lists, held } = keys.pauses(fleet);
+    expect(new Set([paused, lists, held('t:guide'), held('tacme:other')].map(slotOf)).size).toBe(1);
+  }
+});
