@@ -15,4 +15,6 @@ export interface Cli {
   exitWith: (code: ExitCode) => void;
   /** From now on Ctrl-C is for the command, which stops what it has started and then ends. */
   takeInterrupts: () => void;
+  /** The process ends with the command, whatever a file that it has loaded holds open. */
+  endWithCommand: () => void;
 }

@@ -42,14 +42,29 @@ export async function runCommandLine(process: NodeJS.Process, version: string): 
       process.off('SIGINT', interrupt);
       endsItself = true;
     },
+    endWithCommand: () => {
+      endsItself = true;
+    },
   };
   try {
     await createProgram(cli, { version }).parseAsync(process.argv);
   } catch (error) {
     process.exitCode = reportFailure(terminal, error);
   }
-  // What it has stopped may still wait for an answer, in vain.
-  if (endsItself) process.exit();
+  // What it has stopped may still wait for an answer, in vain, and connections keep a process alive.
+  if (endsItself) {
+    await Promise.all([flush(process.stdout), flush(process.stderr)]);
+    process.exit();
+  }
+}
+
+/** Resolves when all that was written is out. */
+function flush(stream: NodeJS.WriteStream): Promise<void> {
+  return new Promise((resolve) => {
+    stream.write('', () => {
+      resolve();
+    });
+  });
 }
 
 /** Returns the exit code. */

@@ -1,6 +1,7 @@
 import { createRunParts } from '../activities/run-parts.js';
 import type { ActivityLogger } from '../activities/deps.js';
 import { AgentRegistry, type AgentDefinition } from '../agents/index.js';
+import { createMcpConnections } from '../agents/mcp/mcp-connections.js';
 import type { Budgets } from '../executor/budgets.js';
 import { createRuns } from '../executor/create-runs.js';
 import { createExecutorOf, type AgentExecutor } from '../executor/executor-of.js';
@@ -52,7 +53,10 @@ export interface InProcessExecutor extends AgentExecutor {
   learn: (agent: { readonly name: string }) => void;
   /** Resolves when no run is active or waits. */
   idle: () => Promise<void>;
-  /** Leaves its runs in the store, where `recover` finds them. The caller closes the stores. */
+  /**
+   * Leaves its runs in the store, where `recover` finds them, and disconnects from servers of tools. The
+   * caller closes the stores.
+   */
   close: () => Promise<void>;
 }
 
@@ -82,6 +86,7 @@ export function createInProcessExecutor(options: InProcessOptions): InProcessExe
   const agents =
     options.agents instanceof AgentRegistry ? options.agents : new AgentRegistry(options.agents);
   const { meter, quotas, budgets } = options;
+  const mcp = createMcpConnections(logger);
   const local = createLocalRuns({
     ...{ name, clock, logger },
     revive: async (sessionId) => {
@@ -93,7 +98,7 @@ export function createInProcessExecutor(options: InProcessOptions): InProcessExe
     },
     parts: () =>
       createRunParts({
-        ...{ store, agents, services, meter, logger },
+        ...{ store, agents, services, meter, logger, mcp },
         streamManager: stores.streamManager,
         startNext: runs.startNext,
         wake: ({ runId, resume }) =>
@@ -142,6 +147,7 @@ export function createInProcessExecutor(options: InProcessOptions): InProcessExe
     close: async () => {
       upkeep.stop();
       await local.leave();
+      await mcp.close();
       await runs.idle();
     },
   };

@@ -56,6 +56,7 @@ function createRunCommand(cli: Cli): Command {
     .option('--junit <file>', 'write the outcome as XML of JUnit')
     .action(async (path: string, _, self: Command) => {
       const { live = [], ...options } = self.optsWithGlobals<RunFlags>();
+      cli.endWithCommand();
       const { runCases } = await import('../eval/run-cases.js');
       const reports = await runCases({ ...options, path, live, env: cli.env });
       const passed = reports.every((report) => report.passed);

@@ -36,12 +36,12 @@ export interface RunOptions {
 export async function runCases(options: RunOptions): Promise<CaseReport[]> {
   const { baseline, live, failOn = FAIL_ON, junit, env } = options;
   const cases = await readCases(options.path);
-  const agents = await loadAgents(options.agents ?? env['AGENTS'] ?? 'agents.ts');
+  const agents = await loadAgents(options.agents ?? env['AGENTS'] ?? 'agents.ts', env);
   const model = options.model === undefined ? undefined : await modelFromSpec(options.model, env);
   const before =
     baseline === undefined
       ? undefined
-      : { agents: baseline === true ? agents : await loadAgents(baseline) };
+      : { agents: baseline === true ? agents : await loadAgents(baseline, env) };
   const reports: CaseReport[] = [];
   for (const recorded of cases) {
     if (!agents.some(({ name }) => name === recorded.agent)) {
@@ -55,9 +55,9 @@ export async function runCases(options: RunOptions): Promise<CaseReport[]> {
 }
 
 /** @throws CliFailure for a file without agents */
-async function loadAgents(file: string): Promise<AgentDefinition[]> {
+async function loadAgents(file: string, env: RunOptions['env']): Promise<AgentDefinition[]> {
   try {
-    const registry = await loadAgentsFile(file);
+    const registry = await loadAgentsFile(file, { env });
     return registry.getRegisteredTypes().map((name) => registry.resolve(name));
   } catch (error) {
     if (error instanceof AgentsFileError) throw wrongUsage(error.message);

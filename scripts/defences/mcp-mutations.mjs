@@ -75,4 +75,16 @@ export const mcp = [
     suite: http,
     test: 'servers of tools by HTTP a token that expires is renewed, and the call is carried out',
   },
+  {
+    defence: 'MCP servers: evaluation does not contact them',
+    file: 'testing/eval/replayed-agent.ts',
+    edits: [
+      [
+        'const { mcpServers = {}, onStepFinish, onFinish, ...rest } = agent;',
+        'const { mcpServers = {}, ...rest } = agent; Object.assign(rest, { mcpServers });',
+      ],
+    ],
+    suite: 'test/testing/eval/servers.test.ts',
+    test: 'a recorded case of an agent with servers of tools gets what was recorded, and neither servers nor hooks are called',
+  },
 ];

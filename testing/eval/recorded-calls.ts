@@ -2,6 +2,8 @@ import type { EvalCase, RecordedCall } from './case.js';
 
 /** The calls of a case, found by tool and input. */
 export interface RecordedCalls {
+  /** Names of the tools that were called. */
+  tools: readonly string[];
   /**
    * The recorded call for one that is made now: of equal ones the next that was not taken, then the
    * last of them again. Undefined if none was recorded.
@@ -13,11 +15,13 @@ export interface RecordedCalls {
 
 export function createRecordedCalls({ turns }: Pick<EvalCase, 'turns'>): RecordedCalls {
   const byKey = new Map<string, RecordedCall[]>();
-  for (const call of turns.flatMap(({ calls }) => calls)) {
+  const all = turns.flatMap(({ calls }) => calls);
+  for (const call of all) {
     const key = keyOf(call.tool, call.input);
     byKey.set(key, [...(byKey.get(key) ?? []), call]);
   }
   return {
+    tools: [...new Set(all.map(({ tool }) => tool))],
     peek: (tool, input) => byKey.get(keyOf(tool, input))?.[0],
     take: (tool, input) => {
       const calls = byKey.get(keyOf(tool, input));

@@ -1,10 +1,14 @@
+import { z } from 'zod';
 import {
   ToolError,
   type AgentDefinition,
   type LlmConfig,
   type ToolDefinition,
 } from '../../agents/index.js';
+import { toMcpModelOutput } from '../../agents/mcp/model-output.js';
 import type { RecordedCalls } from './recorded-calls.js';
+
+type Execute = Extract<ToolDefinition['execute'], (...args: never) => unknown>;
 
 export interface ReplayOptions {
   recorded: RecordedCalls;
@@ -18,36 +22,65 @@ export interface ReplayOptions {
   drifted: (tool: string, input: unknown) => void;
 }
 
-/** The agent with its prompt and its schemas, and with tools that give what was recorded. */
+/**
+ * The agent with its prompt and its schemas, and with tools that give what was recorded. It has no
+ * servers, which would execute calls, and no `onStepFinish` and `onFinish`, which tell others.
+ */
 export function toReplayedAgent(agent: AgentDefinition, options: ReplayOptions): AgentDefinition {
+  const { mcpServers = {}, onStepFinish, onFinish, ...rest } = agent;
   const { model = agent.llmConfig.model } = options;
+  const own = agent.tools.map((tool) => toReplayedTool(tool, options));
+  const names = new Set(own.map(({ name }) => name));
+  const ofServers = options.recorded.tools
+    .filter((name) => !names.has(name))
+    .filter((name) => Object.keys(mcpServers).some((server) => name.startsWith(`${server}_`)))
+    .map((name) => toServerTool(name, options));
   return Object.freeze({
-    ...agent,
-    tools: agent.tools.map((tool) => toReplayedTool(tool, options)),
+    ...rest,
+    tools: [...own, ...ofServers],
     llmConfig: { ...agent.llmConfig, model },
   });
 }
 
-function toReplayedTool(
-  tool: ToolDefinition,
-  { recorded, live, inputOf, drifted }: ReplayOptions,
-): ToolDefinition {
+function toReplayedTool(tool: ToolDefinition, options: ReplayOptions): ToolDefinition {
   const { execute, name } = tool;
   if (execute === 'client') return tool;
   // Results were checked when they were recorded, and settings of activities mean nothing here.
-  const { outputSchema, subAgent, retry, activity, timeoutMs, idempotent, ...rest } = tool;
+  const { outputSchema, subAgent, verify, retry, activity, timeoutMs, idempotent, ...rest } = tool;
+  const isLive = options.live.has(name) && typeof execute === 'function';
+  return { ...rest, execute: toReplay(name, options, isLive ? execute : undefined) };
+}
+
+/** A tool that a server offered then: a recording knows its calls, and nothing else of it. */
+function toServerTool(name: string, options: ReplayOptions): ToolDefinition {
   return {
-    ...rest,
-    execute: async (input, context) => {
-      const proposed = await inputOf(context.toolCallId);
-      const { result } = recorded.take(name, proposed) ?? {};
-      if (result === undefined) {
-        if (live.has(name) && typeof execute === 'function') return execute(input, context);
-        drifted(name, proposed);
-        throw new ToolError('not_recorded', 'This call was not recorded.');
-      }
-      if ('output' in result) return result.output;
-      throw new Error('error' in result ? result.error : 'The call was denied.');
+    name,
+    description: `${name}, a tool of a server`,
+    inputSchema: z.looseObject({}),
+    requireApproval: (input) => {
+      const call = options.recorded.peek(name, input);
+      return call !== undefined && (call.decision !== undefined || call.result === undefined);
     },
+    toModelOutput: toMcpModelOutput,
+    execute: toReplay(name, options),
+  };
+}
+
+/** @param execute for a call that was not recorded; without it, such a call is drift */
+function toReplay(
+  name: string,
+  { recorded, inputOf, drifted }: ReplayOptions,
+  execute?: Execute,
+): Execute {
+  return async (input, context) => {
+    const proposed = await inputOf(context.toolCallId);
+    const { result } = recorded.take(name, proposed) ?? {};
+    if (result === undefined) {
+      if (execute !== undefined) return execute(input, context);
+      drifted(name, proposed);
+      throw new ToolError('not_recorded', 'This call was not recorded.');
+    }
+    if ('output' in result) return result.output;
+    throw new Error('error' in result ? result.error : 'The call was denied.');
   };
 }

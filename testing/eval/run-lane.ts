@@ -40,7 +40,7 @@ const OWNER = 'eval';
 
 /**
  * Drives an agent through the user's turns of a case, on memory stores in this process. Tools, client
- * tools, sub-agents and approvals give what was recorded; nothing else is executed. The first drift
+ * tools, tools of servers, sub-agents and approvals give what was recorded; nothing else is executed. The first drift
  * ends the lane, since an agent whose tool had no answer shows nothing any more.
  *
  * @throws Error if no agent has the case's name

@@ -18,6 +18,8 @@ import {
   type EvalCase,
 } from '../../../testing/index.js';
 import { toJUnit } from '../../../testing/eval/index.js';
+import { runCommand } from '../../support/command-line.js';
+import { createOwnProject } from '../../support/own-project.js';
 
 let executed = 0;
 const tools = [
@@ -202,4 +204,39 @@ describe('eval run', () => {
     );
     expect(await readFile(file, 'utf8')).toContain('"helixCase":7');
   });
+
+  it('a file of tools only runs with MODEL', async () => {
+    const agents = join(folder, 'tools.mjs');
+    await writeFile(agents, 'export const look = { description: "Looks.", inputSchema: {} };');
+    const path = join(folder, 'case.json');
+    await writeFile(path, JSON.stringify(recorded));
+    const run = runCases({ path, agents, live: [], env: { MODEL: 'nowhere:x' } });
+    await expect(run).rejects.toThrow(/MODEL is "nowhere:x"/);
+  });
+
+  it('the command ends, with its own exit code, although the agents hold something open', async () => {
+    const project = createOwnProject({ 'case.json': JSON.stringify(recorded) });
+    project.write(
+      'agents.mjs',
+      `import { defineAgent } from 'helix-temporal';
+       import { createScriptedModel } from 'helix-temporal/testing';
+       setInterval(() => undefined, 1_000);
+       const model = createScriptedModel([{ say: 'No.' }, { say: 'No.' }, { say: 'No.' }]);
+       export const desk = defineAgent({ name: 'desk', systemPrompt: '', llmConfig: { model } });`,
+    );
+    const run = (...flags: string[]) =>
+      runCommand(['eval', 'run', 'case.json', '--agents', 'agents.mjs', ...flags], project);
+    try {
+      const [failed, passed, unknown] = await Promise.all([
+        run(),
+        run('--fail-on', 'drift'),
+        run('--fail-on', 'taste'),
+      ]);
+      expect([failed.code, passed.code, unknown.code]).toEqual([1, 0, 64]);
+      expect(failed.stdout).toContain('✗ case');
+      expect(passed.stdout).toContain('✓ case');
+    } finally {
+      project.close();
+    }
+  }, 60_000);
 });
