@@ -1,6 +1,8 @@
 import type { AgentDefinition } from '../../agents/definitions.js';
+import { HelixError } from '../../protocol/errors.js';
 import type { Row } from '../../protocol/rows.js';
 import type { StepOutcome } from '../../protocol/run.js';
+import type { RunInfo } from '../../stores/contract/runs.js';
 import type { ActivityDeps } from '../deps.js';
 import { orAborted } from '../or-aborted.js';
 import { toLoggedError } from './provider-failure.js';
@@ -44,9 +46,9 @@ export function createTellAgent({
         logger.warn({ err: toLoggedError(error), runId, step }, "an agent's hook failed");
       }
     };
-    const record = await store.sessions.read(sessionId);
-    if (record?.runId !== runId) return;
-    const rows = await store.sessions.rows(sessionId, record.turnStartRow);
+    const startRow = await findStartRow(sessionId, runId);
+    if (startRow === undefined) return;
+    const rows = await store.sessions.rows(sessionId, startRow);
     const newest = newestOf(rows, runId);
     if (newest === undefined) return;
     const steps = toStepRecords(agent, rows, newest.messageId);
@@ -62,6 +64,20 @@ export function createTellAgent({
       );
     }
   };
+
+  /** Messages that waited may have begun the next run: then the list has the place of this one. */
+  async function findStartRow(sessionId: string, runId: string): Promise<number | undefined> {
+    const record = await store.sessions.read(sessionId);
+    if (record === undefined || record.runId === runId) return record?.turnStartRow;
+    const runs = await store.runs.list(sessionId).catch(noneIfErased);
+    const run = runs.find((each) => each.runId === runId);
+    return run?.rewound === true ? undefined : run?.startRow;
+  }
+}
+
+function noneIfErased(error: unknown): RunInfo[] {
+  if (HelixError.isInstance(error) && error.code === 'not_found') return [];
+  throw error;
 }
 
 function hasHooks({ onStepFinish, onFinish }: AgentDefinition): boolean {
@@ -74,8 +90,8 @@ export function isCompletion(outcome: StepOutcome): boolean {
 }
 
 function newestOf(rows: readonly Row[], runId: string) {
-  const row = rows.findLast((each) => each.role === 'assistant' && each.display !== true);
-  return row?.role === 'assistant' && row.runId === runId && row.interrupted === undefined
-    ? row
-    : undefined;
+  const row = rows.findLast(
+    (each) => each.role === 'assistant' && each.runId === runId && each.display !== true,
+  );
+  return row?.role === 'assistant' && row.interrupted === undefined ? row : undefined;
 }

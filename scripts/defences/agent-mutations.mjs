@@ -62,6 +62,13 @@ export const agents = [
     test: 'agents of the AI SDK toolApproval that nothing would ask is refused: a tool of the client',
   },
   {
+    defence: 'Hooks: a run whose next run has begun already is reported, too',
+    file: 'activities/model/finish-hooks.ts',
+    edits: [['record === undefined || record.runId === runId', 'true']],
+    suite: 'test/activities/ai-sdk-hooks.test.ts',
+    test: 'hooks are called for a run whose next run has begun already',
+  },
+  {
     defence: 'Tools of the AI SDK: needsApproval asks a person',
     file: 'agents/ai-sdk/ai-sdk-tool.ts',
     edits: [['settings.requireApproval ?? toApprovalRule(name, tool.needsApproval)', 'undefined']],

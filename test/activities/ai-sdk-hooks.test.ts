@@ -5,6 +5,8 @@ import { z } from 'zod';
 import type { FinishEvent, StepFinishEvent } from '../../agents/index.js';
 import type { ActivityHarness } from '../support/activity-harness.js';
 import { fakeModel, parts, sayInTurn } from '../support/fake-model.js';
+import { newNonce } from '../support/session-driver.js';
+import { openTestStores } from '../support/test-stores.js';
 import { asksFor, REPLIES, serve, tools } from './serve-agent.js';
 
 const { call, finish } = parts;
@@ -143,5 +145,40 @@ describe('hooks', () => {
     expect(heard).toEqual([1, 2, 'end']);
     expect(await harness.step(run, 2, 2)).toMatchObject({ status: 'completed' });
     expect(heard).toEqual([1, 2, 'end', 2, 'end']);
+  });
+
+  it('are called for a run whose next run has begun already', async () => {
+    const heard: unknown[] = [];
+    const model = fakeModel(sayInTurn(asksFor(call('c1', 'echo', { value: 'a' }))));
+    const agent = new ToolLoopAgent({
+      model,
+      tools,
+      onStepFinish: (event) => {
+        const { step, runId } = event as unknown as StepFinishEvent;
+        heard.push([step, runId]);
+      },
+      onFinish: (event) => {
+        const { steps, runId } = event as unknown as FinishEvent;
+        heard.push([steps.length, runId, 'end']);
+      },
+    });
+    const stores = await openTestStores();
+    const { steps, queue } = stores.store;
+    const commit: typeof steps.commit = async (input) => {
+      const result = await steps.commit(input);
+      if (result.kind === 'committed' && result.next === true) {
+        const { sessionId } = input.writer;
+        const begun = await queue.begin({ sessionId, nonce: newNonce(), now: Date.now() });
+        heard.push(begun.kind);
+      }
+      return result;
+    };
+    const store = { ...stores.store, steps: { ...steps, commit } };
+    const harness = await serve(agent, {}, { ...stores, store });
+    const run = await harness.begin();
+    await harness.session.enqueue('waiting');
+    await harness.play(run);
+    const { runId } = run;
+    expect(heard).toEqual([[1, runId], 'begun', [2, runId], [2, runId, 'end']]);
   });
 });

@@ -4,7 +4,7 @@ import { z } from 'zod';
 import { fromAgent, type AgentSettings, type AiSdkAgent } from '../../agents/index.js';
 import { createHarness, type ActivityHarness } from '../support/activity-harness.js';
 import { parts } from '../support/fake-model.js';
-import { openTestStores } from '../support/test-stores.js';
+import { openTestStores, type TestStores } from '../support/test-stores.js';
 
 const { text, call, finish } = parts;
 export const asksFor = (...replies: LanguageModelV4StreamPart[][]): LanguageModelV4StreamPart[] => [
@@ -30,7 +30,11 @@ export const REPLIES = [
 ];
 
 /** The runtime with an agent of the AI SDK. */
-export async function serve(agent: AiSdkAgent, more: AgentSettings = {}): Promise<ActivityHarness> {
+export async function serve(
+  agent: AiSdkAgent,
+  more: AgentSettings = {},
+  stores?: TestStores,
+): Promise<ActivityHarness> {
   const {
     name: _name,
     tools: own,
@@ -41,7 +45,7 @@ export async function serve(agent: AiSdkAgent, more: AgentSettings = {}): Promis
     name: 'of-ai-sdk',
     ...more,
   });
-  return createHarness(await openTestStores(), {
+  return createHarness(stores ?? (await openTestStores()), {
     model: llmConfig.model as LanguageModel,
     tools: own,
     more: { ...rest, systemPrompt, llmConfig },
