@@ -16,9 +16,20 @@ export function toShownResult({ output, isError }: ProviderResult): {
 } {
   const json = JSON.stringify(output ?? null);
   if (isError === true) {
-    const text = typeof output === 'string' ? output : json;
+    const text = typeof output === 'string' ? output : (deniedReason(output) ?? json);
     return { result: null, error: text.slice(0, LIMITS.errorTextBytes / 4) };
   }
-  const isLarge = new TextEncoder().encode(json).length > MAX_SHOWN_BYTES;
-  return { result: isLarge ? null : (output ?? null) };
+  return { result: isTooLargeToShow(output) ? null : (output ?? null) };
+}
+
+/** True for JSON that no chunk can hold. */
+export function isTooLargeToShow(value: unknown): boolean {
+  return new TextEncoder().encode(JSON.stringify(value ?? null)).length > MAX_SHOWN_BYTES;
+}
+
+/** Why a call was denied that its provider would have carried out; undefined for other results. */
+export function deniedReason(output: unknown): string | undefined {
+  if (typeof output !== 'object' || output === null) return undefined;
+  const { type, reason } = output as { type?: unknown; reason?: unknown };
+  return type === 'execution-denied' && typeof reason === 'string' ? reason : undefined;
 }

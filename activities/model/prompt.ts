@@ -6,6 +6,7 @@ import type {
   SharedV4ProviderOptions,
 } from '@ai-sdk/provider';
 import { writeChangedInput } from '../../protocol/changed-input.js';
+import { deniedReason } from '../../protocol/provider-result.js';
 import type {
   AssistantPart,
   AssistantRow,
@@ -134,6 +135,8 @@ function toProvidersOutput({
   output = null,
   isError,
 }: Extract<AssistantPart, { type: 'tool-result' }>): LanguageModelV4ToolResultOutput {
+  const reason = deniedReason(output);
+  if (isError === true && reason !== undefined) return { type: 'execution-denied', reason };
   // Rows come out of JSON, so their output is JSON.
   if (isError === true) return { type: 'error-json', value: output as never };
   return typeof output === 'string'

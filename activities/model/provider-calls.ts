@@ -2,7 +2,7 @@ import type { LanguageModelV4ToolCall, LanguageModelV4ToolResult } from '@ai-sdk
 import type { ChunkOf } from '../../protocol/chunk.js';
 import { findJsonFault } from '../../protocol/json-depth.js';
 import { LIMITS } from '../../protocol/limits.js';
-import { toShownResult } from '../../protocol/provider-result.js';
+import { isTooLargeToShow, toShownResult } from '../../protocol/provider-result.js';
 import { toPartialInput } from '../../protocol/reply-fold.js';
 import type { AssistantPart } from '../../protocol/rows.js';
 
@@ -22,13 +22,20 @@ export interface ProviderCalls {
 /** With the id and the name that the conversation has for it. */
 type NamedCall<Part> = Part & { toolCallId: string; toolName: string };
 
+/** Result of a call for which the provider wants an approval; the AI SDK does not send it back. */
+export const APPROVAL_UNSUPPORTED = {
+  type: 'execution-denied',
+  reason: 'provider_approval_unsupported: people cannot approve what the provider carries out.',
+};
+
 export function createProviderCalls(): ProviderCalls {
   let preliminaryBytes = 0;
 
   return {
     start: ({ toolCallId, toolName, input: text }) => {
       const input = toPartialInput(text);
-      const args = isRecord(input) ? input : {};
+      // The row has what the chunk has, so that history shows what was live.
+      const args = isRecord(input) && !isTooLargeToShow(input) ? input : {};
       const marks = { providerExecuted: true, byProvider: true };
       return { type: 'tool_start', toolCallId, toolName, arguments: args, ...marks };
     },

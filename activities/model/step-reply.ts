@@ -7,7 +7,12 @@ import type { AssistantPart } from '../../protocol/rows.js';
 import { isShownUrl } from '../../protocol/shown-url.js';
 import { MAX_ATTACHMENT_BYTES, toAttachment, type Attachment } from './attachments.js';
 import { createCallIds } from './call-ids.js';
-import { createProviderCalls, toKept, type ProviderChunk } from './provider-calls.js';
+import {
+  APPROVAL_UNSUPPORTED,
+  createProviderCalls,
+  toKept,
+  type ProviderChunk,
+} from './provider-calls.js';
 import { storableOf, toReplyFinish, type ReplyFinish } from './reply-finish.js';
 import { createWholeCharacters, startOf } from './whole-characters.js';
 import type { ChunkBase, ProposedCall, StepReply } from './reply-types.js';
@@ -189,6 +194,15 @@ export function createStepReply(
     return chunks;
   }
 
+  /** The provider would wait for an answer that nobody can give. */
+  function denyAsked(toolCallId: string): StreamChunk[] {
+    const call = callPart(ids.known(toolCallId) ?? '');
+    if (call?.type !== 'tool-call' || call.kind !== 'provider') return [];
+    const { toolName } = call;
+    const denied = { toolCallId, toolName, result: APPROVAL_UNSUPPORTED, isError: true };
+    return takeResult({ type: 'tool-result', ...denied });
+  }
+
   function showAttachment(fields: Attachment): StreamChunk[] {
     if (fields.type !== 'source_document' && !isShownUrl(fields.type, fields.url)) return [];
     if (Buffer.byteLength(JSON.stringify(fields)) <= MAX_ATTACHMENT_BYTES) {
@@ -259,6 +273,8 @@ export function createStepReply(
       }
       case 'tool-result':
         return takeResult(part);
+      case 'tool-approval-request':
+        return denyAsked(part.toolCallId);
       case 'source':
       case 'file':
         return showAttachment(toAttachment(part));

@@ -103,6 +103,11 @@ function toProviderTool(name: string, tool: AiSdkTool): ProviderTool | undefined
   if (type !== 'provider' || id?.includes('.') !== true) {
     throw new DefinitionError(`its type "${type}" is not known`, { tool: name });
   }
+  const { requireApproval = 'never' } = args as { requireApproval?: unknown };
+  if (requireApproval !== 'never') {
+    const fault = `requireApproval must be 'never': people cannot approve what the provider executes`;
+    throw new DefinitionError(fault, { tool: name });
+  }
   const defers = supportsDeferredResults === true ? { defers: true } : {};
   return { id: id as ProviderTool['id'], args: args as ProviderTool['args'], ...defers };
 }

@@ -256,4 +256,65 @@ describe('tools that the provider executes', () => {
     expect(sent).not.toContain('ws1');
     expect(sent).not.toContain('providerExecuted');
   });
+
+  it('that ask for an approval are denied, and the conversation continues', async () => {
+    const asked: Part = { type: 'tool-approval-request', approvalId: 'mcpr_1', toolCallId: 'm1' };
+    const model = fakeModel(
+      sayInTurn([
+        ...search('m1', { toolName: 'mcp.pay' }).slice(0, 4),
+        asked,
+        { ...asked, toolCallId: 'unknown' },
+        ...finish('tool-calls'),
+      ]),
+    );
+    const { harness, stores } = await serve(model);
+    expect(await harness.play(await harness.begin())).toMatchObject({ status: 'completed' });
+    expect((await expectSameOnPages(harness, stores)).parts).toMatchObject([
+      { type: 'step-start' },
+      {
+        toolCallId: 'm1',
+        state: 'output-error',
+        errorText: expect.stringMatching(/^provider_approval_unsupported: /),
+      },
+    ]);
+    await harness.play(await harness.begin());
+    const sent = model.doStreamCalls[1]?.prompt.find(({ role }) => role === 'assistant');
+    expect(sent?.content).toMatchObject([
+      { type: 'tool-call', toolCallId: 'm1' },
+      { type: 'tool-result', toolCallId: 'm1', output: { type: 'execution-denied' } },
+    ]);
+  });
+
+  it('that would ask for an approval are refused when they are defined', () => {
+    const mcp = (requireApproval?: 'always' | 'never' | { never: { toolNames: string[] } }) =>
+      defineAgent({
+        name: 'pays',
+        systemPrompt: '',
+        llmConfig: { model: 'm' },
+        tools: {
+          mcp: openai.tools.mcp({
+            serverLabel: 'a',
+            serverUrl: 'https://a.example',
+            requireApproval,
+          }),
+        },
+      });
+    const why = `requireApproval must be 'never'`;
+    expect(() => mcp('always')).toThrow(why);
+    expect(() => mcp({ never: { toolNames: ['read'] } })).toThrow(why);
+    expect([mcp(), mcp('never')]).toHaveLength(2);
+  });
+
+  it('take arguments that no chunk can hold, which are not shown', async () => {
+    const [, , , made, result] = search('ws1');
+    const input = JSON.stringify({ query: 'é'.repeat(140_000) });
+    const model = fakeModel(
+      sayInTurn([{ ...made, input } as Part, result as Part, ...text('Fine.'), ...finish()]),
+    );
+    const { harness, stores } = await serve(model);
+    expect(await harness.play(await harness.begin())).toMatchObject({ status: 'completed' });
+    expect(model.doStreamCalls).toHaveLength(1);
+    expect(await harness.session.messages('tool_start')).toMatchObject([{ arguments: {} }]);
+    await expectSameOnPages(harness, stores);
+  });
 });
