@@ -27,18 +27,21 @@ const REPAIR_MS = 60_000;
 /**
  * The calls as the agent's `repairToolCall` mends those that no tool can take; the others as they are.
  * A call that it leaves, or for which it fails, stays as the model made it: the model gets an error.
+ *
+ * @throws Error once `cut` fires
  */
 export async function repairCalls(
   { repairToolCall }: AgentDefinition,
   { tools, prompt, instructions }: AskedCalls,
   calls: readonly ProposedCall[],
+  cut: AbortSignal,
   onError: (error: unknown) => void,
 ): Promise<readonly ProposedCall[]> {
   if (repairToolCall === undefined) return calls;
   const repair = repairToolCall;
   const set = Object.fromEntries(tools.map((tool) => [tool.name, toSetTool(tool)])) as ToolSet;
   const messages = prompt.filter(({ role }) => role !== 'system') as ModelMessage[];
-  const signal = AbortSignal.timeout(REPAIR_MS);
+  const signal = AbortSignal.any([cut, AbortSignal.timeout(REPAIR_MS)]);
 
   return Promise.all(
     calls.map(async (call) => {
@@ -54,6 +57,7 @@ export async function repairCalls(
         if (typeof mended?.toolName !== 'string' || typeof mended.input !== 'string') return call;
         return { ...call, toolName: mended.toolName, input: mended.input };
       } catch (failure) {
+        if (cut.aborted) throw failure;
         onError(failure);
         return call;
       }

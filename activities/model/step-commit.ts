@@ -18,8 +18,10 @@ import {
   openingChunks,
   type ShownReply,
 } from '../../stores/record/closed-call.js';
+import type { Attempt } from '../attempt.js';
+import { AttemptCancelled } from '../attempt-failure.js';
 import type { ActivityDeps } from '../deps.js';
-import { owned } from '../endings.js';
+import { AttemptOver, owned } from '../endings.js';
 import {
   awaitsProvider,
   finalOf,
@@ -50,6 +52,7 @@ import { deferAsks } from './sub-agents.js';
 
 interface StepCommitInput {
   ref: StepRef;
+  attempt: Attempt;
   writer: Writer;
   agent: AgentDefinition;
   messageId: string;
@@ -79,7 +82,7 @@ export interface StepCommit {
 }
 
 export function createStepCommit(deps: ActivityDeps, input: StepCommitInput): StepCommit {
-  const { ref, writer, agent, messageId, reply, known } = input;
+  const { ref, attempt, writer, agent, messageId, reply, known } = input;
   const scope: CallScope = {
     agentId: ref.sessionId,
     agentType: ref.agent,
@@ -95,7 +98,9 @@ export function createStepCommit(deps: ActivityDeps, input: StepCommitInput): St
     const handed = await openFinishCalls(scope, finish, reply.calls);
     // A model that has to hand in its result is offered nothing else.
     const { tools = [] } = input.call ?? {};
-    const asked = (await repaired()).filter(({ toolName }) => toolName !== FINISH_TOOL_NAME);
+    const mended = await repaired();
+    if (mended === undefined) return stopped();
+    const asked = mended.filter(({ toolName }) => toolName !== FINISH_TOOL_NAME);
     const now = Date.now();
     const { maxCallsPerStep: most = LIMITS.callsPerStep } = agent;
     const carried = await Promise.all(
@@ -125,19 +130,22 @@ export function createStepCommit(deps: ActivityDeps, input: StepCommitInput): St
     });
   }
 
-  /** The model's calls, mended by the agent where it can. */
-  async function repaired(): Promise<readonly ProposedCall[]> {
+  /** The model's calls, mended by the agent where it can; undefined if a stop cut that. */
+  async function repaired(): Promise<readonly ProposedCall[] | undefined> {
     if (input.call === undefined) return reply.calls;
     const { tools, instructions, options } = input.call;
-    return repairCalls(
-      agent,
-      { tools, instructions, prompt: options.prompt },
-      reply.calls,
-      (error) => {
+    const asked = { tools, instructions, prompt: options.prompt };
+    try {
+      return await repairCalls(agent, asked, reply.calls, attempt.signal, (error) => {
         const err = toLoggedError(error);
         deps.logger.warn({ err, runId: ref.runId, step: ref.step }, 'a call could not be repaired');
-      },
-    );
+      });
+    } catch (error) {
+      if (attempt.cancelled()) throw new AttemptCancelled('the worker shuts down');
+      const reason = attempt.cutReason();
+      if (reason === 'stop') return undefined;
+      throw reason === undefined ? error : new AttemptOver({ kind: reason, known: known() });
+    }
   }
 
   async function over(): Promise<StepOutcome> {

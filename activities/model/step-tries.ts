@@ -121,7 +121,7 @@ export function createStepTries(
       if (lost !== undefined) throw new AttemptOver({ kind: lost, known: chunks.known() });
       const { known } = chunks;
       const commit = createStepCommit(deps, {
-        ...{ ref, writer, agent, messageId, reply, known, used, call },
+        ...{ ref, attempt, writer, agent, messageId, reply, known, used, call },
         countUsage: timer.used,
       });
       if (commit.usage !== undefined) progress.usage = commit.usage;

@@ -91,6 +91,15 @@ export const agents = [
     test: 'tools that the provider executes take arguments that no chunk can hold, which are not shown',
   },
   {
+    defence: 'Repair: a stop is heard while a call is mended',
+    file: 'activities/model/repair-call.ts',
+    edits: [
+      ['AbortSignal.any([cut, AbortSignal.timeout(REPAIR_MS)])', 'AbortSignal.timeout(REPAIR_MS)'],
+    ],
+    suite: 'test/activities/ai-sdk-hooks.test.ts',
+    test: 'a repair that takes long is cut by a stop',
+  },
+  {
     defence: 'Tools of the AI SDK: needsApproval asks a person',
     file: 'agents/ai-sdk/ai-sdk-tool.ts',
     edits: [['settings.requireApproval ?? toApprovalRule(name, tool.needsApproval)', 'undefined']],

@@ -3,10 +3,11 @@ import { describe, expect, it } from '@jest/globals';
 import { isStepCount, ToolLoopAgent } from 'ai';
 import { z } from 'zod';
 import type { FinishEvent, StepFinishEvent } from '../../agents/index.js';
-import type { ActivityHarness } from '../support/activity-harness.js';
+import { attemptOf, type ActivityHarness } from '../support/activity-harness.js';
 import { fakeModel, parts, sayInTurn } from '../support/fake-model.js';
 import { newNonce } from '../support/session-driver.js';
 import { openTestStores } from '../support/test-stores.js';
+import { until } from '../support/until.js';
 import { asksFor, REPLIES, serve, tools } from './serve-agent.js';
 
 const { call, finish } = parts;
@@ -91,6 +92,42 @@ describe('the repair of a call', () => {
     expect(await harness.session.messages('tool_input_error')).toMatchObject([
       { toolName: 'ecko' },
     ]);
+  });
+});
+
+describe('a repair that takes long', () => {
+  const never = () => new Promise<null>(() => undefined);
+  const begun = async (repairing: () => void) => {
+    const model = fakeModel(sayInTurn(asksFor(call('c1', 'ecko', {}))));
+    const repairToolCall = () => {
+      repairing();
+      return never();
+    };
+    return serve(new ToolLoopAgent({ model, tools, repairToolCall }));
+  };
+
+  it('is cut by a stop', async () => {
+    let repairing = false;
+    const harness = await begun(() => {
+      repairing = true;
+    });
+    const step = harness.step(await harness.begin(), 1);
+    await until('it repairs', () => Promise.resolve(repairing));
+    await harness.session.stop();
+    expect(await step).toMatchObject({ kind: 'ended', status: 'interrupted' });
+    expect(await harness.session.messages('tool_input_error')).toMatchObject([
+      { toolName: 'ecko', error: expect.stringContaining('stopped') },
+    ]);
+  });
+
+  it('ends with its worker, and the next attempt asks the model again', async () => {
+    const environment = attemptOf(1);
+    const harness = await begun(() => {
+      environment.cancel();
+    });
+    const run = await harness.begin();
+    await expect(harness.step(run, 1, 1, environment)).rejects.toThrow('shuts down');
+    expect(await harness.session.messages('tool_input_error')).toEqual([]);
   });
 });
 
