@@ -22,12 +22,6 @@ export interface ProviderCalls {
 /** With the id and the name that the conversation has for it. */
 type NamedCall<Part> = Part & { toolCallId: string; toolName: string };
 
-/** Result of a call for which the provider wants an approval; the AI SDK does not send it back. */
-export const APPROVAL_UNSUPPORTED = {
-  type: 'execution-denied',
-  reason: 'provider_approval_unsupported: people cannot approve what the provider carries out.',
-};
-
 export function createProviderCalls(): ProviderCalls {
   let preliminaryBytes = 0;
 
@@ -55,6 +49,13 @@ export function createProviderCalls(): ProviderCalls {
         : undefined;
     },
   };
+}
+
+/** Of a call for which the provider wants an approval; the AI SDK does not send it back. */
+export function toDenied(toolCallId: string, toolName: string): LanguageModelV4ToolResult {
+  const why = 'people cannot approve what the provider carries out.';
+  const result = { type: 'execution-denied', reason: `provider_approval_unsupported: ${why}` };
+  return { type: 'tool-result', toolCallId, toolName, result, isError: true };
 }
 
 /** A result as the row keeps it: the provider wants it back in its own form. */

@@ -7,12 +7,7 @@ import type { AssistantPart } from '../../protocol/rows.js';
 import { isShownUrl } from '../../protocol/shown-url.js';
 import { MAX_ATTACHMENT_BYTES, toAttachment, type Attachment } from './attachments.js';
 import { createCallIds } from './call-ids.js';
-import {
-  APPROVAL_UNSUPPORTED,
-  createProviderCalls,
-  toKept,
-  type ProviderChunk,
-} from './provider-calls.js';
+import { createProviderCalls, toDenied, toKept, type ProviderChunk } from './provider-calls.js';
 import { storableOf, toReplyFinish, type ReplyFinish } from './reply-finish.js';
 import { createWholeCharacters, startOf } from './whole-characters.js';
 import type { ChunkBase, ProposedCall, StepReply } from './reply-types.js';
@@ -194,13 +189,11 @@ export function createStepReply(
     return chunks;
   }
 
-  /** The provider would wait for an answer that nobody can give. */
+  /** The provider would wait for an answer that it cannot be given. */
   function denyAsked(toolCallId: string): StreamChunk[] {
     const call = callPart(ids.known(toolCallId) ?? '');
     if (call?.type !== 'tool-call' || call.kind !== 'provider') return [];
-    const { toolName } = call;
-    const denied = { toolCallId, toolName, result: APPROVAL_UNSUPPORTED, isError: true };
-    return takeResult({ type: 'tool-result', ...denied });
+    return takeResult(toDenied(toolCallId, call.toolName));
   }
 
   function showAttachment(fields: Attachment): StreamChunk[] {

@@ -1,7 +1,7 @@
 // Defences of what an author's definitions may be; see mutations.mjs.
 const SUITE = 'test/agents/settings.test.ts';
 const AGENTS = 'test/activities/ai-sdk-agents.test.ts';
-const PROVIDERS = 'test/activities/provider-tools.test.ts';
+const PROVIDERS = 'test/activities/provider-calls.test.ts';
 const TOOLS = 'test/agents/ai-sdk-tools.test.ts';
 
 export const agents = [
@@ -74,21 +74,21 @@ export const agents = [
     file: 'activities/model/step-reply.ts',
     edits: [['return denyAsked(part.toolCallId);', 'return [];']],
     suite: PROVIDERS,
-    test: 'tools that the provider executes that ask for an approval are denied, and the conversation continues',
+    test: 'calls of a provider that ask for an approval are denied, and the conversation continues',
   },
   {
     defence: 'Tools of a provider: those that would ask for an approval are refused',
     file: 'agents/ai-sdk/ai-sdk-tool.ts',
     edits: [["if (requireApproval !== 'never') {", 'if (false) {']],
     suite: PROVIDERS,
-    test: 'tools that the provider executes that would ask for an approval are refused when they are defined',
+    test: 'calls of a provider that would ask for an approval are refused when they are defined',
   },
   {
     defence: 'Tools of a provider: arguments that no chunk can hold fail no run',
     file: 'activities/model/provider-calls.ts',
     edits: [['isRecord(input) && !isTooLargeToShow(input)', 'isRecord(input)']],
     suite: PROVIDERS,
-    test: 'tools that the provider executes take arguments that no chunk can hold, which are not shown',
+    test: 'calls of a provider take arguments that no chunk can hold, which are not shown',
   },
   {
     defence: 'Repair: a stop is heard while a call is mended',

@@ -1,0 +1,88 @@
+import { describe, expect, it } from '@jest/globals';
+import { openai } from '@ai-sdk/openai';
+import type { LanguageModelV4StreamPart } from '@ai-sdk/provider';
+import { defineAgent } from '../../agents/index.js';
+import { createHarness } from '../support/activity-harness.js';
+import { fakeModel, parts, sayInTurn } from '../support/fake-model.js';
+import { openTestStores } from '../support/test-stores.js';
+import { expectSameOnPages } from './same-on-pages.js';
+
+const { text, finish } = parts;
+type Part = LanguageModelV4StreamPart;
+const made: Extract<Part, { type: 'tool-call' }> = {
+  type: 'tool-call',
+  toolCallId: 'ws1',
+  toolName: 'web_search',
+  input: '{}',
+  providerExecuted: true,
+};
+const result: Part = { type: 'tool-result', toolCallId: 'ws1', toolName: 'web_search', result: 1 };
+
+async function serve(model: ReturnType<typeof fakeModel>) {
+  const stores = await openTestStores();
+  return { harness: createHarness(stores, { model }), stores };
+}
+
+describe('calls of a provider', () => {
+  it('that ask for an approval are denied, and the conversation continues', async () => {
+    const asked: Part = { type: 'tool-approval-request', approvalId: 'mcpr_1', toolCallId: 'm1' };
+    const model = fakeModel(
+      sayInTurn([
+        ...text('Wait.'),
+        { ...made, toolCallId: 'm1', toolName: 'mcp.pay' },
+        asked,
+        { ...asked, toolCallId: 'unknown' },
+        ...finish('tool-calls'),
+      ]),
+    );
+    const { harness, stores } = await serve(model);
+    expect(await harness.play(await harness.begin())).toMatchObject({ status: 'completed' });
+    expect((await expectSameOnPages(harness, stores)).parts).toMatchObject([
+      { type: 'step-start' },
+      { type: 'text' },
+      {
+        toolCallId: 'm1',
+        state: 'output-error',
+        errorText: expect.stringMatching(/^provider_approval_unsupported: /),
+      },
+      { type: 'step-start' },
+    ]);
+    await harness.play(await harness.begin());
+    const sent = model.doStreamCalls[1]?.prompt.find(({ role }) => role === 'assistant');
+    expect(sent?.content).toMatchObject([
+      { type: 'text' },
+      { type: 'tool-call', toolCallId: 'm1' },
+      { type: 'tool-result', toolCallId: 'm1', output: { type: 'execution-denied' } },
+    ]);
+  });
+
+  it('that would ask for an approval are refused when they are defined', () => {
+    const mcp = (requireApproval?: 'always' | 'never' | { never: { toolNames: string[] } }) =>
+      defineAgent({
+        name: 'pays',
+        systemPrompt: '',
+        llmConfig: { model: 'm' },
+        tools: {
+          mcp: openai.tools.mcp({
+            serverLabel: 'a',
+            serverUrl: 'https://a.example',
+            requireApproval,
+          }),
+        },
+      });
+    const why = `requireApproval must be 'never'`;
+    expect(() => mcp('always')).toThrow(why);
+    expect(() => mcp({ never: { toolNames: ['read'] } })).toThrow(why);
+    expect([mcp(), mcp('never')]).toHaveLength(2);
+  });
+
+  it('take arguments that no chunk can hold, which are not shown', async () => {
+    const input = JSON.stringify({ query: 'é'.repeat(140_000) });
+    const model = fakeModel(sayInTurn([{ ...made, input }, result, ...text('Fine.'), ...finish()]));
+    const { harness, stores } = await serve(model);
+    expect(await harness.play(await harness.begin())).toMatchObject({ status: 'completed' });
+    expect(model.doStreamCalls).toHaveLength(1);
+    expect(await harness.session.messages('tool_start')).toMatchObject([{ arguments: {} }]);
+    await expectSameOnPages(harness, stores);
+  });
+});
