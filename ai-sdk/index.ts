@@ -56,6 +56,7 @@ export type { AddressedAgents, Caller, FoundSession } from './reply/access.js';
 export {
   authorizeByRole,
   judged,
+  decides,
   mayDecide,
   requireAllowed,
   toAnswerOptions,

@@ -1,5 +1,5 @@
 import {
-  mayDecide,
+  decides,
   requireAddressable,
   requireAllowed,
   type Action,
@@ -50,7 +50,8 @@ interface Named {
  * `authorize` and, for answers, what the tool demands of its approver. Runs and calls to which the act
  * does not apply are left out; Temporal may list them late.
  *
- * @throws HelixError `invalid_query`, or `validation_error` for more than a batch may have
+ * @throws HelixError `invalid_query`, `validation_error` for more than a batch may have, or `unavailable`
+ * while a rule does not answer
  */
 export async function findBatchTargets(
   deps: RouteDeps,
@@ -87,11 +88,13 @@ async function listRuns(
   filter: OperatorBatchBody['filter'] = {},
 ): Promise<Named[]> {
   const { tool: _tool, ...wanted } = filter;
+  const isRetry = act === 'retry';
+  const of = { tenant: caller.tenantId, isOpen: !isRetry };
   const runs: Named[] = [];
   let cursor: string | undefined;
   do {
     const page = await deps.executor.list(
-      { ...wanted, tenant: caller.tenantId, isOpen: act !== 'retry' },
+      { ...wanted, ...of, ...(isRetry && { except: 'completed' }) },
       { limit: PAGE, cursor },
     );
     runs.push(...page.runs.map(({ runId }) => ({ runId })));
@@ -135,7 +138,7 @@ async function judge(
           toolCallId: spec.toolCallId,
           toolName: spec.toolName,
         },
-        refused: (await mayDecide(deps, caller, record, spec)) ? undefined : 'not_allowed',
+        refused: (await decides(deps, caller, record, spec)) ? undefined : 'not_allowed',
       })),
     );
   }

@@ -94,19 +94,25 @@ export function createBatchPage({
   return async (ref, { signal, beat }) => {
     const part = { tried: 0, done: 0, skipped: 0, failed: 0, problems: [] as BatchProblem[] };
     const wait = createPace(ref.rps, signal);
+    /** One act could not be decided: the attempt fails, and the next one begins with the first item. */
+    let hasFailed = false;
+    const isOver = (): boolean => signal.aborted || hasFailed;
     const lane = async (): Promise<void> => {
       for (;;) {
         const n = part.tried;
         const item = ref.items[n];
-        if (item === undefined || signal.aborted) return;
+        if (item === undefined || isOver()) return;
         part.tried += 1;
         await wait();
         // Turns come in the order of the items, so those that were tried come first.
-        if (wasAborted(signal)) {
+        if (isOver()) {
           part.tried -= 1;
           return;
         }
-        const outcome = await actOn(ref, item, ref.first + n);
+        const outcome = await actOn(ref, item, ref.first + n).catch((error: unknown) => {
+          hasFailed = true;
+          throw error;
+        });
         if (typeof outcome === 'string') part[outcome] += 1;
         else {
           part.failed += 1;
@@ -117,14 +123,11 @@ export function createBatchPage({
         beat();
       }
     };
-    await Promise.all(Array.from({ length: AT_ONCE }, lane));
+    const lanes = await Promise.allSettled(Array.from({ length: AT_ONCE }, lane));
+    // No act is under way any more that the next attempt would meet.
+    for (const each of lanes) if (each.status === 'rejected') throw each.reason;
     return part;
   };
-}
-
-/** Read again after a wait. */
-function wasAborted(signal: AbortSignal): boolean {
-  return signal.aborted;
 }
 
 /** Resolves so many times a second. */

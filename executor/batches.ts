@@ -1,5 +1,5 @@
 import type { Client } from '@temporalio/client';
-import { WorkflowNotFoundError } from '@temporalio/common';
+import { WorkflowExecutionAlreadyStartedError, WorkflowNotFoundError } from '@temporalio/common';
 import type { BatchAct, BatchCounts, BatchInput } from '../protocol/batch-run.js';
 import { HelixError } from '../protocol/errors.js';
 import { batchWorkflowIdOf } from '../protocol/ids.js';
@@ -60,22 +60,28 @@ export function createBatches(client: Client, taskQueue: string): Batches {
     read,
     start: async (input) => {
       const { batchId, act, actor, counts } = input;
-      await call(
-        () =>
-          workflow.start(BATCH_WORKFLOW_TYPE, {
-            workflowId: batchWorkflowIdOf(batchId),
-            taskQueue,
-            args: [input],
-            workflowIdReusePolicy: 'REJECT_DUPLICATE',
-            workflowIdConflictPolicy: 'USE_EXISTING',
-            staticSummary: `${act}: ${String(counts.total)}`,
-            memo: { about: { act, by: actor.userId }, counts },
-          }),
-        START_MS,
-      );
+      try {
+        await call(
+          () =>
+            workflow.start(BATCH_WORKFLOW_TYPE, {
+              workflowId: batchWorkflowIdOf(batchId),
+              taskQueue,
+              args: [input],
+              workflowIdReusePolicy: 'REJECT_DUPLICATE',
+              workflowIdConflictPolicy: 'USE_EXISTING',
+              staticSummary: `${act}: ${String(counts.total)}`,
+              memo: { about: { act, by: actor.userId }, counts },
+            }),
+          START_MS,
+        );
+      } catch (error) {
+        // It was begun before, and has ended.
+        if (!(error instanceof WorkflowExecutionAlreadyStartedError)) throw error;
+      }
       const startedAt = Date.now();
       const begun = { batchId, act, by: actor.userId, startedAt, status: 'running', ...counts };
-      return (await read(batchId)) ?? (begun as BatchState);
+      // It has begun, whether Temporal describes it now or not.
+      return (await read(batchId).catch(() => undefined)) ?? (begun as BatchState);
     },
     list: async (prefix, limit) => {
       const queue = taskQueue.replaceAll("'", "''");

@@ -14,6 +14,8 @@ export interface RunFilter {
   /** A list filter of Temporal. */
   query?: string | undefined;
   status?: RunStatus | undefined;
+  /** Runs of this status are left out. */
+  except?: RunStatus | undefined;
   agent?: string | undefined;
   /** Started at this time or later, ISO 8601. */
   since?: string | undefined;
@@ -107,7 +109,7 @@ export function createRunList(client: Client, taskQueue: string): RunList {
  * @throws HelixError `invalid_query`
  */
 export function toRunQuery(taskQueue: string, filter: RunFilter): string {
-  const { tenant, query, status, agent, since, isOpen } = filter;
+  const { tenant, query, status, except, agent, since, isOpen } = filter;
   const own = tenant === undefined ? 'AgentTenant IS NULL' : `AgentTenant = ${quote(tenant)}`;
   const conditions = [
     own,
@@ -118,6 +120,7 @@ export function toRunQuery(taskQueue: string, filter: RunFilter): string {
   if (status !== undefined) conditions.push(`AgentStatus = '${status}'`);
   // A workflow that was closed from outside keeps the status that it had.
   if (status !== undefined && !isTerminal(status)) conditions.push("ExecutionStatus = 'Running'");
+  if (except !== undefined) conditions.push(`AgentStatus != '${except}'`);
   if (isOpen !== undefined) conditions.push(`ExecutionStatus ${isOpen ? '=' : '!='} 'Running'`);
   if (agent !== undefined) conditions.push(`AgentName = ${quote(agent)}`);
   if (since !== undefined) conditions.push(`StartTime >= '${new Date(since).toISOString()}'`);

@@ -98,23 +98,30 @@ export function toAnswerOptions(
   };
 }
 
-/** True if this caller's approval of a call would be taken. */
-export async function mayDecide(
+/**
+ * True if this caller's approval of a call would be taken.
+ *
+ * @throws HelixError `unavailable` if a rule does not decide in time; what a rule throws
+ */
+export async function decides(
   deps: AuthorityDeps,
   caller: Caller,
   conversation: Conversation,
   call: CallSpec,
 ): Promise<boolean> {
   const { authorize = authorizeByRole, executor } = deps;
+  const isAllowed = authorize(caller, 'answer', toSubject(conversation, call));
+  if (!(await verdictInTime(isAllowed))) return false;
+  if (call.approvers === undefined) return true;
+  if (executor?.mayApprove !== undefined) return executor.mayApprove(caller, conversation, call);
+  // Without the agents' code no function of a tool can be asked.
+  return call.approvers.rule !== true && fulfils(call.approvers, caller, conversation.owner);
+}
+
+/** As `decides`; false as well while a rule does not decide. */
+export async function mayDecide(...of: Parameters<typeof decides>): Promise<boolean> {
   try {
-    const isAllowed = authorize(caller, 'answer', toSubject(conversation, call));
-    if (!(await verdictInTime(isAllowed))) return false;
-    if (call.approvers === undefined) return true;
-    if (executor?.mayApprove !== undefined) {
-      return await executor.mayApprove(caller, conversation, call);
-    }
-    // Without the agents' code no function of a tool can be asked.
-    return call.approvers.rule !== true && fulfils(call.approvers, caller, conversation.owner);
+    return await decides(...of);
   } catch {
     // The answer decides; until then the question is one for others.
     return false;

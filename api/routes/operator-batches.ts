@@ -1,4 +1,4 @@
-import { randomBytes } from 'node:crypto';
+import { createHash, randomBytes } from 'node:crypto';
 import { notFound, requireAllowed, toStoredSessionId } from '../../ai-sdk/index.js';
 import type { Batches, BatchState } from '../../executor/batches.js';
 import {
@@ -10,6 +10,7 @@ import {
   OperatorBatchPlan,
 } from '../../protocol/batch.js';
 import { HelixError } from '../../protocol/errors.js';
+import { HEADERS } from '../../protocol/headers.js';
 import { toShownSessionId } from '../../protocol/ids.js';
 import { LIMITS } from '../../protocol/limits.js';
 import { holdsRole } from '../../protocol/roles.js';
@@ -40,9 +41,19 @@ export const OPERATOR_BATCH_ROUTES: readonly Route[] = [
     },
     refusals: ['not_allowed', 'invalid_query'],
     handle: async (call) => {
-      const { deps, response, caller, body } = call;
+      const { deps, request, response, caller, body } = call;
       const { act, reason, mode, rps, dryRun } = body;
       await requireAllowed(deps, caller, ACTION_OF[act]);
+      const key = request.get(HEADERS.idempotencyKey);
+      const batchId = toBatchId(caller, body, key);
+      if (key !== undefined && !dryRun) {
+        // It may have begun in a request that was refused in the end; now its filter matches less.
+        const begun = await batchesOf(deps).read(batchId);
+        if (begun !== undefined) {
+          response.status(202).json(toReply(begun));
+          return;
+        }
+      }
       const { items, shown, problems } = await findBatchTargets(deps, caller, body);
       if (dryRun || items.length === 0) {
         const plan = { total: items.length, targets: shown, problems };
@@ -51,8 +62,7 @@ export const OPERATOR_BATCH_ROUTES: readonly Route[] = [
       }
       const { userId, tenantId, roles, isEveryone } = caller;
       const batch = await batchesOf(deps).start({
-        batchId: toStoredSessionId(`b-${randomBytes(ID_BYTES).toString('hex')}`, tenantId),
-        ...{ act, reason, mode, rps, items },
+        ...{ batchId, act, reason, mode, rps, items },
         actor: { userId, tenantId, roles, isEveryone, via: toActor(call).via ?? 'api' },
         counts: {
           total: items.length + problems.length,
@@ -115,6 +125,22 @@ export const OPERATOR_BATCH_ROUTES: readonly Route[] = [
     },
   }),
 ];
+
+/** The same for a request that is sent again with its key. */
+function toBatchId(
+  { tenantId, userId }: Identity,
+  body: OperatorBatchBody,
+  key: string | undefined,
+): string {
+  const id =
+    key === undefined
+      ? randomBytes(ID_BYTES)
+      : createHash('sha256')
+          .update(JSON.stringify([tenantId, userId, key, body]))
+          .digest()
+          .subarray(0, ID_BYTES);
+  return toStoredSessionId(`b-${id.toString('hex')}`, tenantId);
+}
 
 /** @throws HelixError `not_found`, also for another tenant's */
 async function open(deps: RouteDeps, { tenantId }: Identity, id: string): Promise<BatchState> {

@@ -52,15 +52,29 @@ export const bulk = [
   {
     defence: 'Batch: a cancel leaves alone what was not tried',
     file: 'executor/batch-page.ts',
-    edits: [['if (wasAborted(signal)) {', 'if (wasAborted(signal) && part.tried < 0) {']],
+    edits: [['        if (isOver()) {', '        if (isOver() && part.tried < 0) {']],
     suite: PAGE,
     test: 'a page that is cancelled says how many of its first items it has tried',
+  },
+  {
+    defence: 'Batch: a page that fails begins no further act',
+    file: 'executor/batch-page.ts',
+    edits: [['          hasFailed = true;\n', '']],
+    suite: PAGE,
+    test: 'a page that fails waits for the acts under way, and begins no other',
+  },
+  {
+    defence: 'Batch: a request that is sent again with its key finds the batch that it began',
+    file: 'api/routes/operator-batches.ts',
+    edits: [['if (begun !== undefined) {', 'if (false) {']],
+    suite: 'test/api/operator-batches.test.ts',
+    test: 'one that began in a request that was not confirmed is not begun again with its key',
   },
   {
     defence: 'Batch: each act is permitted to the one who begins it',
     file: 'api/batch-targets.ts',
     edits: [
-      ["(await mayDecide(deps, caller, record, spec)) ? undefined : 'not_allowed'", 'undefined'],
+      ["(await decides(deps, caller, record, spec)) ? undefined : 'not_allowed'", 'undefined'],
     ],
     suite: ACCESS,
     test: 'the rule of a host a batch leaves out what a single act would be refused, and names it',
@@ -92,6 +106,13 @@ export const bulk = [
     ],
     suite: PAUSES,
     test: HELD,
+  },
+  {
+    defence: 'Pause: a held run whose start fails is tried again',
+    file: 'executor/agent-pauses.ts',
+    edits: [['if (now - since <= startWithinMs) {', 'if (false) {']],
+    suite: PAUSES,
+    test: 'a released run whose start fails keeps being held, and is tried again behind the others',
   },
   {
     defence: 'Pause: of all tenants only by callers without one',

@@ -2,6 +2,7 @@ import { expect, it } from '@jest/globals';
 import { AgentRegistry, defineAgent } from '../../agents/index.js';
 import { createBatchPage } from '../../executor/batch-page.js';
 import { createRuns } from '../../executor/create-runs.js';
+import { HelixError } from '../../protocol/errors.js';
 import type { BatchAct, BatchItem, BatchPageRef } from '../../protocol/batch-run.js';
 import type { Approvers } from '../../protocol/roles.js';
 import { createMemoryStores } from '../../stores/memory/index.js';
@@ -114,4 +115,47 @@ it('a page that is cancelled says how many of its first items it has tried', asy
   expect(part.done).toBeLessThan(30);
   const made = (await entries()).map(({ entry }) => entry.id).sort();
   expect(made).toEqual(Array.from({ length: part.done }, (_, n) => `b-1.${String(n)}`).sort());
+});
+
+function newGate(): { reached: Promise<void>; open: () => void } {
+  let open = (): void => undefined;
+  const reached = new Promise<void>((resolve) => {
+    open = resolve;
+  });
+  return { reached, open };
+}
+
+it('a page that fails waits for the acts under way, and begins no other', async () => {
+  const { store, runs, watch, ref, ids } = await crowd(12);
+  const begun: string[] = [];
+  const second = newGate();
+  const gate = newGate();
+  const page = createBatchPage({
+    ...{ store, logger },
+    runs: {
+      ...runs,
+      stop: async (sessionId, request) => {
+        begun.push(request.runId ?? '');
+        if (begun.length === 1) {
+          await second.reached;
+          throw new HelixError('unavailable', 'away');
+        }
+        second.open();
+        await gate.reached;
+        return runs.stop(sessionId, request);
+      },
+    },
+  });
+  let isOver = false;
+  const items = ids.map((id) => [id] as const);
+  const failed = page({ ...ref('stop', items), rps: 20 }, watch).finally(() => {
+    isOver = true;
+  });
+  const refused = expect(failed).rejects.toMatchObject({ code: 'unavailable' });
+  await second.reached;
+  await new Promise((turn) => setImmediate(turn));
+  expect(isOver).toBe(false);
+  gate.open();
+  await refused;
+  expect(begun).toEqual(ids.slice(0, 2));
 });

@@ -1,0 +1,128 @@
+import { afterEach, beforeEach, expect, it } from '@jest/globals';
+import { AgentRegistry, defineAgent } from '../../agents/index.js';
+import { toStoredSessionId, type Authorize } from '../../ai-sdk/index.js';
+import type { Batches, BatchState } from '../../executor/batches.js';
+import { createRuns } from '../../executor/create-runs.js';
+import type { RunFilter } from '../../executor/run-list.js';
+import { HelixError } from '../../protocol/errors.js';
+import { toShownSessionId } from '../../protocol/ids.js';
+import { createMemoryStores, type MemoryStores } from '../../stores/memory/index.js';
+import { createFakeRuntime } from '../support/fake-runtime.js';
+import { drive, newCall, type SessionDriver } from '../support/session-driver.js';
+import { startApi, type ApiServer } from './api-server.js';
+
+const logger = { info: () => undefined, warn: () => undefined, error: () => undefined };
+const nothing = (): Promise<void> => Promise.resolve();
+const STOP = { act: 'stop', filter: { agent: 'tester' } };
+
+let stores: MemoryStores;
+let api: ApiServer;
+let session: SessionDriver;
+let authorize: Authorize | undefined;
+let begun: Map<string, BatchState>;
+let listed: RunFilter[];
+
+/** The first start is carried out, but the answer does not arrive. */
+let isFirstLost: boolean;
+const batches: Batches = {
+  start: async ({ batchId, act, actor, counts }) => {
+    const state = { batchId, act, by: actor.userId, status: 'running', startedAt: 1 } as const;
+    begun.set(batchId, { ...state, ...counts });
+    if (isFirstLost && begun.size === 1) throw new HelixError('unavailable', 'no answer in time');
+    return { ...state, ...counts };
+  },
+  read: async (id) => begun.get(id),
+  list: async () => [],
+  abort: nothing,
+};
+
+beforeEach(async () => {
+  authorize = undefined;
+  isFirstLost = false;
+  begun = new Map();
+  listed = [];
+  stores = createMemoryStores();
+  const { store, streamManager } = stores;
+  const agents = new AgentRegistry([
+    defineAgent({ name: 'tester', systemPrompt: '', llmConfig: { model: 'scripted' } }),
+  ]);
+  session = drive(stores, toStoredSessionId('mine', 'acme'));
+  const first = await session.begin({ owner: 'ann', tenant: 'acme' });
+  if (first.kind !== 'begun') throw new Error(first.kind);
+  const { runId } = first.run;
+  await session.ask(runId, 1, [newCall('c1', 'approval', { deadlineMs: 60_000 })]);
+  const runs = createRuns({
+    ...{ store, streamManager, agents, batches, logger, searchAttributes: true },
+    workflows: {
+      ...{ fleet: 'test', namespace: 'test', start: nothing, answer: nothing, stop: nothing },
+      state: async () => 'running',
+      look: async () => ({ state: 'running', started: [], children: [] }),
+      retry: nothing,
+      closedSince: async () => [],
+      erase: async () => ({ deleted: 0, unknown: [] }),
+    },
+    runList: {
+      list: async (filter) => {
+        listed.push(filter);
+        return { runs: [{ runId, agent: 'tester', status: 'running', startedAt: 1 }] };
+      },
+      count: async () => 1,
+    },
+  });
+  api = await startApi(createFakeRuntime(), {
+    ...{ executor: { runs }, stateStore: store, streamManager, agents },
+    authorize: (...about) => authorize?.(...about) ?? true,
+    allowUnauthenticated: false,
+    authenticate: (request) => ({
+      userId: request.get('x-user') ?? '',
+      tenantId: 'acme',
+      roles: ['operator'],
+    }),
+  });
+});
+afterEach(() => api.close());
+
+async function post(
+  body: object,
+  key: string,
+  user = 'col',
+): Promise<{ status: number; id?: string | undefined; code?: string | undefined }> {
+  const headers = { 'x-user': user, 'idempotency-key': key };
+  const response = await api.post('/api/operator/batches', body, headers);
+  const { id, code } = (await response.json()) as { id?: string; code?: string };
+  return { status: response.status, id, code };
+}
+
+it('one that began in a request that was not confirmed is not begun again with its key', async () => {
+  isFirstLost = true;
+  expect((await post(STOP, 'k1')).status).toBe(503);
+  // Its act was carried out: nothing matches any more.
+  await stores.store.runs.stop(session.id, { mode: 'interrupt' });
+  const again = await post(STOP, 'k1');
+  const [id = ''] = begun.keys();
+  expect(again).toMatchObject({ status: 202, id: toShownSessionId(id) });
+  expect(begun.size).toBe(1);
+});
+
+it('keys of other people, and other keys, begin batches of their own', async () => {
+  for (const [key, user] of [['k1'], ['k2'], ['k1', 'bob']]) {
+    expect((await post(STOP, key ?? '', user)).status).toBe(202);
+  }
+  expect(begun.size).toBe(3);
+});
+
+it('a retry leaves completed runs out of its list', async () => {
+  await post({ ...STOP, act: 'retry' }, 'k1');
+  await post(STOP, 'k2');
+  expect(listed).toMatchObject([{ isOpen: false, except: 'completed' }, { isOpen: true }]);
+  expect(listed[1]?.except).toBeUndefined();
+});
+
+it('none is planned while a rule does not answer', async () => {
+  authorize = (_, action, { call }) => {
+    if (action === 'answer' && call !== undefined) throw new HelixError('unavailable', 'away');
+    return true;
+  };
+  const body = { act: 'deny', filter: { agent: 'tester' }, reason: 'all', dryRun: true };
+  expect(await post(body, 'k1')).toMatchObject({ status: 503, code: 'unavailable' });
+});
