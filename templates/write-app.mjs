@@ -12,6 +12,8 @@ import { basename, join, relative, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
 const TEMPLATE = fileURLToPath(new URL('./app', import.meta.url));
+// Registries leave files of the right names out.
+const RENAMED = { _gitignore: '.gitignore', _dockerignore: '.dockerignore' };
 
 /**
  * Writes the app into a folder, which may have other files already.
@@ -22,7 +24,7 @@ const TEMPLATE = fileURLToPath(new URL('./app', import.meta.url));
 export function writeApp(folder = '.') {
   const target = resolve(folder);
   const present = readdirSync(TEMPLATE)
-    .map((name) => (name === '_gitignore' ? '.gitignore' : name))
+    .map((name) => RENAMED[name] ?? name)
     .filter((name) => existsSync(join(target, name)));
   if (present.length > 0) {
     const message = `${target} has ${present.join(', ')} already; name another folder.`;
@@ -30,8 +32,9 @@ export function writeApp(folder = '.') {
   }
   mkdirSync(target, { recursive: true });
   cpSync(TEMPLATE, target, { recursive: true });
-  // Registries leave a file of the right name out.
-  renameSync(join(target, '_gitignore'), join(target, '.gitignore'));
+  for (const [name, right] of Object.entries(RENAMED)) {
+    renameSync(join(target, name), join(target, right));
+  }
   for (const file of ['package.json', 'README.md']) {
     const path = join(target, file);
     const text = readFileSync(path, 'utf8');

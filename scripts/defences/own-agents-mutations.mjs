@@ -24,6 +24,13 @@ export const ownAgents = [
     test: 'helix-temporal dev a new worker that does not come up replaces nothing',
   },
   {
+    defence: 'Own agents: a worker stays until the API beside its successor is loaded',
+    file: 'scripts/start/processes.mjs',
+    edits: [['await retire(worker.member, { graceMs: DRAIN_MS });', 'current.worker = worker;']],
+    suite: DEV,
+    test: 'helix-temporal dev a new API that does not come up replaces nothing',
+  },
+  {
     defence: 'Own agents: two agents of one name are refused',
     file: 'agents/agents-file.ts',
     edits: [['registry.register(agent)', 'registry.replace(agent)']],

@@ -67,15 +67,20 @@ export function createProcesses({ env, url, launch, context }) {
     },
     /**
      * New processes in place of those that run: the new worker takes work before the old one stops
-     * doing so, which then drains. If the new worker does not come up, everything stays as it was.
+     * doing so, which then drains. If either of them does not come up, everything stays as it was.
      */
     async replace() {
       const worker = begin('worker', { deaths: 1 });
       await orDrop(worker, () => worker.ready);
+      const api = begin('api', { deaths: 1, variables: { LISTEN_WITHIN } });
+      try {
+        await orDrop(api, () => api.loaded);
+      } catch (error) {
+        await retire(worker.member, { graceMs: DRAIN_MS });
+        throw error;
+      }
       void retire(current.worker.member, { graceMs: DRAIN_MS });
       current.worker = worker;
-      const api = begin('api', { deaths: 1, variables: { LISTEN_WITHIN } });
-      await orDrop(api, () => api.loaded);
       const former = current.api.member;
       current.api = api;
       await Promise.all([retire(former), untilReady([api], () => api.ready)]);

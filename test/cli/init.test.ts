@@ -22,7 +22,18 @@ describe('helix-temporal init', () => {
     expect(files).toEqual(
       expect.arrayContaining(['.gitignore', 'agents.ts', 'compose.yaml', 'src']),
     );
-    expect(files).not.toContain('_gitignore');
+    expect(files.filter((name) => name.startsWith('_'))).toEqual([]);
+    const ignored = readFileSync(join(folder, 'My Shop!/.dockerignore'), 'utf8').split('\n');
+    expect(ignored).toEqual(
+      expect.arrayContaining([
+        '.env*',
+        '.helix',
+        '**/node_modules',
+        'dist',
+        'payments.log',
+        '.git',
+      ]),
+    );
     const text = readFileSync(join(folder, 'My Shop!/package.json'), 'utf8');
     expect(JSON.parse(text)).toMatchObject({ name: 'my-shop' });
   });

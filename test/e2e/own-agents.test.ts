@@ -151,4 +151,15 @@ describe('helix-temporal dev', () => {
     );
     expect(await (await post('fifth', GREETING)).text()).toContain('moin Ann');
   }, 60_000);
+
+  it('a new API that does not come up replaces nothing', async () => {
+    await takeOver(TOOLS('ciao'));
+    // Loaded where it is looked at, and by the worker; APIs that replace one listen later.
+    project.write(
+      'tools.ts',
+      `if (process.env['LISTEN_WITHIN']) throw new Error('no');${TOOLS('bye')}`,
+    );
+    await says(/The api does not start: it ended with exit code 1\.\nThe agents run as they were/);
+    expect(await (await post('sixth', GREETING)).text()).toContain('ciao Ann');
+  }, 60_000);
 });

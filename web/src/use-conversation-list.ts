@@ -1,4 +1,4 @@
-import { useCallback, useEffect, useState } from 'react';
+import { useCallback, useEffect, useRef, useState } from 'react';
 import { loadConversations, type ListedConversation } from './conversation-list.js';
 
 /** Typing in the search field asks the server after this pause, in ms. */
@@ -18,10 +18,13 @@ export function useConversationList(search: string, version: unknown): Conversat
   const [cursor, setCursor] = useState<string>();
   const [failed, setFailed] = useState(false);
   const focused = useFocusCount();
+  const reading = useRef<AbortSignal>(undefined);
 
   useEffect(() => {
     const controller = new AbortController();
     const { signal } = controller;
+    // Pages of the list before this one come too late from now on.
+    reading.current = signal;
     const load = async (): Promise<void> => {
       try {
         const page = await loadConversations({ search }, signal);
@@ -41,12 +44,14 @@ export function useConversationList(search: string, version: unknown): Conversat
   }, [search, version, focused]);
 
   const more = useCallback(async () => {
+    const signal = reading.current;
     try {
-      const page = await loadConversations({ search, cursor });
+      const page = await loadConversations({ search, cursor }, signal);
+      if (signal?.aborted === true) return;
       setList((before = []) => append(before, page.conversations));
       setCursor(page.cursor);
     } catch {
-      setFailed(true);
+      if (signal?.aborted !== true) setFailed(true);
     }
   }, [search, cursor]);
 
