@@ -39,6 +39,7 @@ async function main(): Promise<void> {
   const access = readAccess(config);
   const hasAccounts = access.authenticate !== undefined;
   const agents = await createAgents(config, hasAccounts);
+  const defaultAgent = readDefaultAgent(config, agents);
   for (const warning of warnOfAccess(config, hasAccounts)) logger.warn({}, warning);
 
   const redis = createRedisStores({
@@ -85,7 +86,7 @@ async function main(): Promise<void> {
     executor,
     stores: redis,
     agents,
-    defaultAgent: readDefaultAgent(config, agents),
+    defaultAgent,
     busyPolicy: config.BUSY_POLICY,
     payloadCodec,
     ...access,
