@@ -12,6 +12,7 @@ import type { ActivityDeps } from './deps.js';
 import { createLeg, type Leg } from './leg/run-leg.js';
 import { createModelStep, type ModelStep } from './model/model-step.js';
 import { createRunEnd } from './run-end.js';
+import { createRunTools } from './run-tools.js';
 import { createSettleChild } from './settle-child.js';
 import { createToolCall, type ToolCall } from './tool-call.js';
 
@@ -33,8 +34,10 @@ export function createRunParts(options: ActivityDeps): RunParts {
   const store = relayAfterActs(folding, options.logger);
   const mcp = options.mcp ?? createMcpConnections(options.logger);
   const deps = { ...options, mcp, store: startNextAfterEnds(store, options), traces };
-  const modelStep = createModelStep(deps);
-  const toolCall = createToolCall(deps);
+  // The steps of a run and its calls use the same definition, and so the same connections.
+  const runTools = createRunTools(deps);
+  const modelStep = createModelStep(deps, runTools);
+  const toolCall = createToolCall(deps, runTools);
   const ends = createRunEnd(deps);
   const { isDraining = () => false } = deps;
   const leg = createLeg({ modelStep, toolCall, endRun: ends.endRun, isDraining });

@@ -55,12 +55,11 @@ export type ToolCall = (
 ) => Promise<ToolCallOutcome>;
 
 /** One tool execution: Redis gives permission, the tool runs, its one result is settled. */
-export function createToolCall(deps: TracedDeps): ToolCall {
+export function createToolCall(deps: TracedDeps, runTools = createRunTools(deps)): ToolCall {
   const { store, streamManager, logger, toolSlots = DEFAULT_TOOL_SLOTS } = deps;
   const slots = createFairSlots(toolSlots);
   const findOwner = createOwnerLookup(store.sessions);
   const findAgent = createAgentLookup(deps.agents, findOwner);
-  const runTools = createRunTools(deps);
 
   return async (ref, attempt, limitMs) => {
     const writer = callWriter(ref, attempt.token);

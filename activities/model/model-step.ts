@@ -26,10 +26,9 @@ export type ModelStep = (
 const TOOLS_AWAY = { message: 'Tools of the agent are not available.', retryable: true };
 
 /** One step: claims it, streams the model's reply into the log, and commits it. */
-export function createModelStep(deps: TracedDeps): ModelStep {
+export function createModelStep(deps: TracedDeps, runTools = createRunTools(deps)): ModelStep {
   const { store, logger } = deps;
   const findAgent = createAgentLookup(deps.agents, createOwnerLookup(store.sessions));
-  const runTools = createRunTools(deps);
   const rowsCache = createRowsCache(store.sessions);
   const endings = createStepEndings(deps);
   const tellAgent = createTellAgent(deps);

@@ -7,6 +7,7 @@ import { guardedLookup, isPermitted, refusedAddress, type HostRule } from './gua
 import { inFlight, type InFlight } from './in-flight.js';
 import { McpError } from './mcp-error.js';
 import type { HttpMcpServer } from './mcp-servers.js';
+import { isPlain } from './secrets.js';
 
 export interface GuardedFetch {
   fetch: (url: string | URL, init?: RequestInit) => Promise<Response>;
@@ -48,7 +49,7 @@ export function createGuardedFetch(
     if (authorization !== null) onHeader(authorization);
     const given = typeof server.headers === 'function' ? await server.headers() : server.headers;
     for (const [name, value] of Object.entries(given ?? {})) {
-      onHeader(value);
+      if (!isPlain(name)) onHeader(value);
       headers.set(name, value);
     }
     return Object.fromEntries(headers);
@@ -64,7 +65,8 @@ export function createGuardedFetch(
       const rule = ruleOf(url);
       const host = url.hostname.replace(/^\[|\]$/g, '');
       if (isIP(host) !== 0 && !isPermitted(host, host, rule)) throw refusedAddress();
-      const answer = await send(url, init, {
+      const flight = isMessage(url, own, init) ? inFlight.getStore() : undefined;
+      const answer = await send(url, init, flight?.over, {
         method: init.method ?? 'GET',
         headers: await headersOf(url, init),
         lookup: guardedLookup(rule) as never,
@@ -83,8 +85,7 @@ export function createGuardedFetch(
         for (const each of value ?? []) headers.append(name, each);
       }
       // A refusal may be followed by signing in and another attempt.
-      const isAnswer = isMessage(url, own, init) && status >= 200 && status < 300;
-      const request = isAnswer ? inFlight.getStore() : undefined;
+      const request = status >= 200 && status < 300 ? flight : undefined;
       const body = BODILESS.has(status) ? null : toBody(answer, request);
       if (body === null) answer.resume();
       return new Response(body as never, { status, headers });
@@ -109,21 +110,24 @@ function isMessage(url: URL, own: URL, init: RequestInit): boolean {
 function send(
   url: URL,
   init: RequestInit,
+  over: AbortSignal | undefined,
   options: http.RequestOptions,
 ): Promise<http.IncomingMessage> {
   return new Promise((resolve, reject) => {
     const { request } = url.protocol === 'https:' ? https : http;
-    const { signal } = init;
+    const signal = AbortSignal.any([init.signal, over].filter((each) => each != null));
     const sent = request(url, options, (answer) => {
       answer.on('end', release);
       resolve(answer);
     });
     const abort = (): void => {
-      sent.destroy(signal?.reason as Error);
+      sent.destroy(signal.reason as Error);
     };
-    const release = (): void => signal?.removeEventListener('abort', abort);
-    if (signal?.aborted === true) abort();
-    signal?.addEventListener('abort', abort, { once: true });
+    const release = (): void => {
+      signal.removeEventListener('abort', abort);
+    };
+    if (signal.aborted) abort();
+    signal.addEventListener('abort', abort, { once: true });
     sent.on('close', release);
     sent.on('error', reject);
     // What the SDK sends is text.
@@ -160,6 +164,7 @@ async function* readBounded(
       yield new Uint8Array(chunk);
     }
   } catch (error) {
+    if (request?.over.aborted === true) return;
     const failure = error instanceof McpError ? error : broken(error);
     if (failure !== error && request?.isResumable === true) throw error;
     request?.fail(failure);

@@ -6,6 +6,8 @@ export interface InFlight {
   fail: (error: McpError) => void;
   /** Its answer may come on another connection. */
   isResumable: boolean;
+  /** Aborted once its caller waits for its answer no more. */
+  over: AbortSignal;
 }
 
 /** The request on whose behalf something is sent: the SDK's client does not say. */

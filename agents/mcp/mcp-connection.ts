@@ -8,6 +8,7 @@ import type { McpServer } from './mcp-servers.js';
 import type { McpLogger } from './mcp-transport.js';
 import { openMcpServer, unavailable, type Opened } from './open-mcp-server.js';
 import { orAborted } from './or-aborted.js';
+import type { Holder, Places } from './places.js';
 import { createRedact } from './secrets.js';
 
 const CONNECT_MS = 10_000;
@@ -18,6 +19,8 @@ const TRIES = 3;
 const FIRST_WAIT_MS = 250;
 /** An unused connection is closed; the next call opens another. */
 const IDLE_MS = 5 * 60_000;
+/** For the notice of a request's end to reach the server before what is open for it is closed. */
+const OVER_MS = 1_000;
 /** Bounds of a list, before its agent leaves any out. */
 const PAGES = 20;
 const LISTED = 2_000;
@@ -57,7 +60,7 @@ export interface McpConnection {
 export function createMcpConnection(
   name: string,
   server: McpServer,
-  logger: McpLogger,
+  { logger, places }: { logger: McpLogger; places: Places },
   onIdle: () => void,
 ): McpConnection {
   const { connectTimeoutMs = CONNECT_MS, callTimeoutMs = CALL_MS } = server;
@@ -66,12 +69,30 @@ export function createMcpConnection(
   let current: Promise<Opened> | undefined;
   let users = 0;
   let idle: NodeJS.Timeout | undefined;
+  let held: Holder | undefined;
+
+  /** The next use of the server has another connection. */
+  function leave(): void {
+    onIdle();
+    close().catch(() => undefined);
+  }
 
   async function open(): Promise<Opened> {
     const opening = current;
-    return openMcpServer(name, server, { logger, redact, secrets }, () => {
-      if (current === opening) current = undefined;
+    const holder: Holder = { isIdle: () => users === 0 && current === opening, close: leave };
+    await places.take(holder, AbortSignal.timeout(connectTimeoutMs)).catch((error: unknown) => {
+      throw unavailable(name, error);
     });
+    held = holder;
+    try {
+      return await openMcpServer(name, server, { logger, redact, secrets }, () => {
+        places.giveBack(holder);
+        if (current === opening) current = undefined;
+      });
+    } catch (error) {
+      places.giveBack(holder);
+      throw error;
+    }
   }
 
   /** Not tied to who asks for it: others may wait for the same. */
@@ -98,10 +119,12 @@ export function createMcpConnection(
       signal.throwIfAborted();
       return { failure: toFailure(name, error), isSent: false };
     }
-    const leave = opened.enter();
+    const exit = opened.enter();
     const lost = new AbortController();
+    const over = new AbortController();
     const flight: InFlight = {
       isResumable: false,
+      over: over.signal,
       fail: (why) => {
         lost.abort(why);
       },
@@ -125,7 +148,10 @@ export function createMcpConnection(
       if (isGone) opened.retire();
       return { failure, isSent: failure.isUnsent !== true };
     } finally {
-      leave();
+      exit();
+      setTimeout(() => {
+        over.abort();
+      }, OVER_MS).unref();
     }
   }
 
@@ -156,11 +182,9 @@ export function createMcpConnection(
     } finally {
       users -= 1;
       if (users === 0) {
-        idle = setTimeout(() => {
-          onIdle();
-          close().catch(() => undefined);
-        }, IDLE_MS);
+        idle = setTimeout(leave, IDLE_MS);
         idle.unref();
+        if (held !== undefined) places.touch(held);
       }
     }
   }

@@ -4,7 +4,7 @@ import { createGuardedFetch } from './guarded-fetch.js';
 import type { McpSdk } from './load-sdk.js';
 import type { McpServer } from './mcp-servers.js';
 import { orAborted } from './or-aborted.js';
-import type { Redact } from './secrets.js';
+import { keepSecret, type Redact } from './secrets.js';
 
 /** The part of a logger that connections use. */
 export interface McpLogger {
@@ -58,7 +58,7 @@ export function createMcpTransport(
     return { transport, leave: () => Promise.resolve(), release: () => undefined };
   }
   const { fetch, close } = createGuardedFetch(server, (value) => {
-    secrets.add(value);
+    keepSecret(secrets, value);
   });
   const transport = new sdk.StreamableHTTPClientTransport(new URL(server.url), {
     fetch: fetch,

@@ -71,7 +71,7 @@ export const mcp = [
   {
     defence: 'MCP servers: a refusal for want of a token is no lost answer',
     file: 'agents/mcp/guarded-fetch.ts',
-    edits: [['isMessage(url, own, init) && status >= 200 && status < 300', 'status > 0']],
+    edits: [['status >= 200 && status < 300 ? flight', 'status > 0 ? inFlight.getStore()']],
     suite: http,
     test: 'servers of tools by HTTP a token that expires is renewed, and the call is carried out',
   },
@@ -86,5 +86,19 @@ export const mcp = [
     ],
     suite: 'test/testing/eval/servers.test.ts',
     test: 'a recorded case of an agent with servers of tools gets what was recorded, and neither servers nor hooks are called',
+  },
+  {
+    defence: 'MCP servers: what is open for a call ends with it',
+    file: 'agents/mcp/mcp-connection.ts',
+    edits: [['        over.abort();\n', '']],
+    suite: http,
+    test: 'servers of tools by HTTP what is open for a call that was stopped is closed',
+  },
+  {
+    defence: 'MCP servers: the connections of a process are bounded',
+    file: 'agents/mcp/places.ts',
+    edits: [['while (held.size >= most)', 'while (held.size > most + 9)']],
+    suite: http,
+    test: 'servers of tools by HTTP no more connections are open than the process may have',
   },
 ];

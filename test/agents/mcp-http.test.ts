@@ -2,7 +2,9 @@ import { afterEach, describe, expect, it } from '@jest/globals';
 import { defineAgent, type McpServer, type ToolContext } from '../../agents/index.js';
 import { createMcpConnections } from '../../agents/mcp/mcp-connections.js';
 import { hasServers, listMcpTools, withMcpTools } from '../../agents/mcp/mcp-tools.js';
+import { createRedact, keepSecret } from '../../agents/mcp/secrets.js';
 import { byHttp } from '../support/mcp-servers.js';
+import { until } from '../support/until.js';
 
 const never = new AbortController().signal;
 const quiet = { info: () => undefined, warn: () => undefined };
@@ -13,8 +15,7 @@ afterEach(async () => {
 });
 
 /** Calls a tool of the server named `s`. */
-async function callerOf(server: McpServer) {
-  const connections = createMcpConnections(quiet);
+async function callerOf(server: McpServer, connections = createMcpConnections(quiet)) {
   open.push(connections);
   const agent = defineAgent({
     ...{ name: 'a', systemPrompt: '', mcpServers: { s: server } },
@@ -65,5 +66,62 @@ describe('servers of tools by HTTP', () => {
     const run = await callerOf(http.server);
     expect(await run('change')).toMatchObject({ content: [{ text: 'did change ' }] });
     expect(renewed).toBe(1);
+  });
+
+  it('what is open for a call that was stopped is closed', async () => {
+    let isOpen = false;
+    const http = await byHttp('', {}, (_, response, { method }, answer) => {
+      if (method !== 'tools/call') {
+        response.writeHead(200, { 'content-type': 'application/json' });
+        response.end(JSON.stringify(answer()));
+        return;
+      }
+      response.on('close', () => (isOpen = false));
+      response.writeHead(200, { 'content-type': 'text/event-stream' }).write(': begun\n\n');
+      isOpen = true;
+    });
+    open.push(http);
+    const run = await callerOf(http.server);
+    const stop = new AbortController();
+    const call = run('change', stop.signal);
+    await until('it has begun', () => isOpen);
+    stop.abort(new Error('stopped'));
+    await expect(call).rejects.toThrow('stopped');
+    await until('it is closed', () => !isOpen);
+    expect(await http.notes()).toContain('cancelled');
+  });
+
+  it('no more connections are open than the process may have', async () => {
+    const http = await byHttp('', {}, (_, response, { method, params }, answer) => {
+      const given = answer();
+      const isSlow = method === 'tools/call' && JSON.stringify(params).includes('"slow"');
+      if (isSlow) return;
+      const headers = { 'content-type': 'application/json', 'mcp-session-id': 'one' };
+      response.writeHead(200, headers).end(JSON.stringify(given));
+    });
+    open.push(http);
+    const left = () => http.seen.filter(({ method }) => method === 'DELETE').length;
+    const connections = createMcpConnections(quiet, 1);
+    const one = await callerOf({ ...http.server }, connections);
+    expect(left()).toBe(0);
+    const other = await callerOf({ ...http.server, connectTimeoutMs: 500 }, connections);
+    await until('the unused one is closed', () => left() === 1);
+    const stop = new AbortController();
+    const slow = one('slow', stop.signal);
+    await until('it has begun', async () => (await http.notes()).includes('slow key'));
+    await expect(other('look')).rejects.toMatchObject({ code: 'mcp_unavailable' });
+    const third = callerOf({ ...http.server }, connections);
+    stop.abort(new Error('stopped'));
+    await expect(slow).rejects.toThrow('stopped');
+    expect(await (await third)('look')).toMatchObject({ content: [{ text: 'did look ' }] });
+  });
+
+  it('secrets: the newest are kept, and plain headers stay', () => {
+    const secrets = new Set<string>();
+    for (let n = 0; n < 1_000; n += 1) keepSecret(secrets, `secret-${String(n)}`);
+    expect(secrets.size).toBe(100);
+    const headers = { Accept: 'application/json', 'x-key': 'my-secret' };
+    const redact = createRedact({ url: 'https://x.example', headers }, secrets);
+    expect(redact('application/json my-secret secret-999')).toBe('application/json *** ***');
   });
 });
