@@ -37,7 +37,9 @@ export const inbox = [
   {
     defence: 'Conversations: the next page of a search begins behind the last match that was shown',
     file: 'stores/redis/conversation-pages.ts',
-    edits: [['taken.length < matches.length ? taken.at(-1)?.entry : listed.at(-1)', 'listed.at(-1)']],
+    edits: [
+      ['taken.length < matches.length ? taken.at(-1)?.entry : listed.at(-1)', 'listed.at(-1)'],
+    ],
     suite: 'test/stores/conformance/memory.test.ts',
     test: 'conversations of an owner a search finds titles in upper and lower case, page by page',
   },

@@ -15,7 +15,10 @@ export function pinToolsCases({ describe, it }: Suite): void {
       equal(await store.runs.pinTools(run), { kind: 'pinned', tools: first });
     });
 
-    it('a run that is over has none, and the next run chooses for itself', async ({ store, session }) => {
+    it('a run that is over has none, and the next run chooses for itself', async ({
+      store,
+      session,
+    }) => {
       const { runId } = await session.newRun();
       const run = { sessionId: session.id, runId };
       includes(await store.runs.pinTools({ ...run, tools: ['of the first'] }), { kind: 'pinned' });
