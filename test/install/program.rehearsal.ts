@@ -16,6 +16,12 @@ const ENDS: [name: string, packages: string[]][] = [
   ['the newest packages that it takes', []],
 ];
 const OPTIONAL = ['react', '@ai-sdk/react@4', 'fast-check@4', '@ai-sdk/openai@4', 'hono@4'];
+const TRACING = [
+  '@opentelemetry/api@~1.9.0',
+  '@opentelemetry/exporter-trace-otlp-http@0.223',
+  '@opentelemetry/resources@2',
+  '@opentelemetry/sdk-trace-node@2',
+];
 const CLIENTS_OF_REDIS = ['ioredis5@npm:ioredis@5', 'ioredis6@npm:ioredis@6'];
 const TYPES = ['typescript@6.0', '@types/node@22', '@types/react@19', '@types/express@5'];
 
@@ -120,13 +126,16 @@ describe.each(ENDS)('installed beside %s', (_name, packages) => {
 
   beforeAll(async () => {
     redis = await startRedis();
-    project = await installInto([...packages, ...OPTIONAL, ...CLIENTS_OF_REDIS, ...TYPES], {
-      env: {
-        TEMPORAL_ADDRESS: sharedTemporal(),
-        REDIS_URL: redis.url,
-        TASK_QUEUE: `install-${randomBytes(6).toString('hex')}`,
+    project = await installInto(
+      [...packages, ...OPTIONAL, ...TRACING, ...CLIENTS_OF_REDIS, ...TYPES],
+      {
+        env: {
+          TEMPORAL_ADDRESS: sharedTemporal(),
+          REDIS_URL: redis.url,
+          TASK_QUEUE: `install-${randomBytes(6).toString('hex')}`,
+        },
       },
-    });
+    );
     const examples = join(project.folder, 'node_modules/helix-temporal/examples');
     await cp(join(examples, 'embed'), project.folder, { recursive: true });
     await cp(join(examples, 'hono/app.ts'), join(project.folder, 'app.ts'));
