@@ -23,7 +23,7 @@ export interface BatchState extends BatchCounts {
 export interface Batches {
   /** Begins a batch; one with the same id is begun once. @throws HelixError `unavailable` */
   start: (input: BatchInput) => Promise<BatchState>;
-  /** Undefined if there is none, or it is too old for Temporal. */
+  /** Undefined for an unknown batch, and for one that Temporal no longer keeps. */
   read: (batchId: string) => Promise<BatchState | undefined>;
   /** Those whose ids begin so, the newest first. */
   list: (prefix: string, limit: number) => Promise<BatchState[]>;

@@ -30,7 +30,7 @@ export interface TestRuntime {
   readonly agents: AgentRegistry;
   /** Begins a run of an agent, in a new session by default; resolves when it ends or waits. */
   run: (agent: string, input: AgentInput, options?: ExecuteOptions) => Promise<TestRun>;
-  /** The conversation of a session, when it rests. @throws Error if there is none */
+  /** The conversation of a session, when it rests. @throws Error for an unknown session */
   session: (sessionId: string) => Promise<TestRun>;
   /** Freezes the conversation of a session as a case, for `evaluateCase`. */
   record: (sessionId: string, name?: string) => Promise<EvalCase>;

@@ -4,7 +4,7 @@ import type { Store } from '../../stores/contract/store.js';
 import type { EvalCase } from './case.js';
 import { toCase } from './to-case.js';
 
-/** Freezes a conversation of a store. @throws Error if there is none, or it has no message */
+/** Freezes a conversation of a store. @throws Error if it is unknown or has no message */
 export async function freeze(
   { executor, store }: { executor: Pick<AgentExecutor, 'listRuns'>; store: Store },
   sessionId: string,
