@@ -16,7 +16,7 @@ interface ApiStores {
 export type ApiOptions = ApiSettings & {
   /** `createAgentExecutor(…)` or `createInProcessExecutor(…)`. */
   executor: { readonly runs: ApiRuns } & Partial<
-    Pick<AgentExecutor, 'namespace' | 'checks' | 'readHealth'>
+    Pick<AgentExecutor, 'namespace' | 'checks' | 'readHealth' | 'readWorkers'>
   >;
   agents: ApiDeps['agents'] | readonly AgentDefinition[];
   /** For links into the Temporal UI. Default: the executor's. */
@@ -52,6 +52,7 @@ export function toApiDeps(options: ApiOptions): ApiDeps {
       ...executor.checks,
     },
     readHealth: executor.readHealth,
+    readWorkers: executor.readWorkers,
     logger: options.logger ?? pino({ name: 'api', level: 'warn' }),
   };
 }

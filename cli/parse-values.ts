@@ -22,6 +22,12 @@ export function parseCount(text: string): number {
   throw new InvalidArgumentError('It must be a whole number from 1.');
 }
 
+/** The number of a step; 0 is before the first. @throws InvalidArgumentError */
+export function parseStep(text: string): number {
+  if (/^\d{1,6}$/.test(text)) return Number(text);
+  throw new InvalidArgumentError('It must be the number of a step, from 0.');
+}
+
 /** A port, as its text. @throws InvalidArgumentError */
 export function parsePort(text: string): string {
   if (/^\d{1,5}$/.test(text) && Number(text) >= 1 && Number(text) <= 65_535) return text;

@@ -15,6 +15,7 @@ import type { Budgets } from './budgets.js';
 import { createRuns } from './create-runs.js';
 import { createExecutorOf, type AgentExecutor } from './executor-of.js';
 import { createHealthFacts } from './health-facts.js';
+import { createWorkerList } from './worker-list.js';
 import type { Quotas } from './quotas.js';
 import { createRunList } from './run-list.js';
 import { createRunWorkflows } from './run-workflows.js';
@@ -120,7 +121,10 @@ export async function createAgentExecutor(
     ...{ client, namespace, taskQueue },
     store: { ...stores.store, due: stores.store.due.of(workflows.fleet) },
   });
-  return createExecutorOf({ runs, agents, namespace, checks, readHealth, ...stores });
+  const { leases } = stores.store;
+  const readWorkers = createWorkerList({ client, taskQueue, leases });
+  const reads = { readHealth, readWorkers };
+  return createExecutorOf({ runs, agents, namespace, checks, ...reads, ...stores });
 }
 
 function newClient({ connection, namespace, dataConverter, interceptors }: OwnClient): Client {

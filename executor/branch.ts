@@ -7,6 +7,7 @@ import type { BranchInput as CopyInput } from '../stores/contract/sessions.js';
 import type { Store } from '../stores/contract/store.js';
 import { toAct } from '../stores/record/acts.js';
 import { toUserMessage } from '../stores/record/user-message.js';
+import { endOfStep, rowsUpTo } from './fork-rows.js';
 import { FIRST_SWEEP_MS, newNonce } from './reruns.js';
 import type { BranchInput, Runs } from './runs.js';
 
@@ -15,10 +16,11 @@ const PAGE = 100;
 /** Copies conversations. The source is read in several steps; rows only grow, so none is lost. */
 export function createBranch({
   sessions,
+  runs,
   checkpoints,
   documents,
   due,
-}: Pick<Store, 'sessions' | 'checkpoints' | 'documents' | 'due'>): Runs['branch'] {
+}: Pick<Store, 'sessions' | 'runs' | 'checkpoints' | 'documents' | 'due'>): Runs['branch'] {
   return async (input) => {
     const { sessionId, newSessionId = `s-${randomUUID()}`, by, roles, via } = input;
     const record = await sessions.read(sessionId);
@@ -47,6 +49,7 @@ export function createBranch({
         return { id, hash };
       }),
       ...describeRows(rows),
+      isOpen: input.fork !== undefined,
       state,
       now: Date.now(),
       act: toAct('branch', { by, roles, via }, { tenant, detail }),
@@ -61,8 +64,12 @@ export function createBranch({
     sessionId,
     checkpointId,
     messageIndex,
+    fork,
   }: BranchInput): Promise<readonly Row[]> {
     const rows = await sessions.rows(sessionId, 0);
+    if (fork !== undefined) {
+      return withoutOpenCalls(rowsUpTo(rows, await runs.list(sessionId), fork));
+    }
     if (checkpointId !== undefined) {
       const checkpoint = await checkpoints.get(sessionId, checkpointId);
       if (checkpoint === null) {
@@ -110,17 +117,6 @@ export function endOfMessage(rows: readonly Row[], index: number): number | unde
   // Hidden rows, which only the model reads, belong to the message after them.
   while (isHidden(rows[end - 1])) end -= 1;
   return end;
-}
-
-/** Number of rows up to and including the results of a committed step. */
-export function endOfStep(rows: readonly Row[], messageCount: number): number {
-  let end = messageCount;
-  for (;;) {
-    const row = rows[end];
-    const isResult = row?.role === 'tool' || (row?.role === 'assistant' && row.display === true);
-    if (!isResult) return end;
-    end += 1;
-  }
 }
 
 /** The rows without a last step whose calls have no results yet. */

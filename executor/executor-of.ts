@@ -3,6 +3,7 @@ import type { AgentDefinition, AgentRegistry } from '../agents/index.js';
 import type { ToolAnswerInput } from '../protocol/answers.js';
 import { HelixError } from '../protocol/errors.js';
 import type { HealthFacts } from '../protocol/health.js';
+import type { OperatorWorkers } from '../protocol/operator-workers.js';
 import { ANONYMOUS, isStoredSessionId } from '../protocol/ids.js';
 import type { CustomState } from '../stores/contract/custom-state.js';
 import type { RunInfo, StopResult } from '../stores/contract/runs.js';
@@ -96,6 +97,8 @@ export interface AgentExecutor {
   readonly checks: Readonly<Record<string, () => Promise<void>>>;
   /** What the health of the service is judged by, over the last so many ms. */
   readonly readHealth?: (periodMs: number) => Promise<HealthFacts>;
+  /** The workers of the task queue. @throws HelixError `unavailable` */
+  readonly readWorkers?: () => Promise<OperatorWorkers>;
 }
 
 /** The executor over given runs. */
@@ -107,6 +110,7 @@ export function createExecutorOf(deps: {
   namespace?: string;
   checks?: AgentExecutor['checks'];
   readHealth?: AgentExecutor['readHealth'];
+  readWorkers?: AgentExecutor['readWorkers'];
 }): AgentExecutor {
   const { runs, agents, store, namespace = 'default', checks = {} } = deps;
   const handleOf = (sessionId: string, runId: string): RunHandle =>
@@ -117,6 +121,7 @@ export function createExecutorOf(deps: {
     namespace,
     checks,
     readHealth: deps.readHealth,
+    readWorkers: deps.readWorkers,
     execute: async (requested, input, options = {}) => {
       const { sessionId = `s-${randomUUID()}`, userId = ANONYMOUS, tenantId } = options;
       const agent =

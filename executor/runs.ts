@@ -110,6 +110,8 @@ export interface BranchInput extends Omit<Actor, 'by'> {
   checkpointId?: string;
   /** The copy ends with this message, by its index in the conversation as people see it, from 0. */
   messageIndex?: number;
+  /** The copy ends with the results of this step of a run's turn, 0 for none, and can be resumed there. */
+  fork?: { runId: string; step: number };
   /** Id of the new session. Default: one is made. */
   newSessionId?: string;
   /** The caller, for the record. */

@@ -99,6 +99,43 @@ export const OperatorRetryBody = z
   .prefault({});
 export type OperatorRetryBody = z.infer<typeof OperatorRetryBody>;
 
+/** `POST /api/operator/runs/:runId/fork`: where the copy continues, and why. */
+export const OperatorForkBody = z.object({
+  /** The copy has the results of this step, and continues with the next one; 0 repeats the turn. */
+  step: z.number().int().min(0).max(1_000_000),
+  /** Id of the copy. Default: one is made. */
+  sessionId: SessionPath.shape.sessionId.optional(),
+  reason,
+});
+export type OperatorForkBody = z.infer<typeof OperatorForkBody>;
+
+/** Body of its reply: the copy, and the run that continues in it. */
+export const OperatorForkReply = z.object({ sessionId: z.string(), runId: z.string() });
+export type OperatorForkReply = z.infer<typeof OperatorForkReply>;
+
+/** `GET /api/operator/runs/:runId/events`: entries after this sequence. */
+export const OperatorEventsQuery = z.object({
+  after: z.coerce.number().int().min(0).default(0),
+  limit: z.coerce.number().int().min(1).max(LIMITS.replayPage).default(LIMITS.replayPage),
+});
+export type OperatorEventsQuery = z.infer<typeof OperatorEventsQuery>;
+
+/** Its reply: what the log has of the run's turn, in order. */
+export const OperatorEvents = z.object({
+  events: z.array(
+    z.object({
+      sequence: z.number(),
+      /** `m<step>` for a model step, `t:<toolCallId>` for a tool, empty for the record itself. */
+      writer: z.string(),
+      /** A chunk or control message, see PROTOCOL.md. */
+      message: z.looseObject({ type: z.string() }),
+    }),
+  ),
+  /** The next page is after this sequence; absent on the last page. */
+  next: z.number().optional(),
+});
+export type OperatorEvents = z.infer<typeof OperatorEvents>;
+
 /** `GET /api/operator/sessions/:sessionId`: which of the messages. */
 export const OperatorSessionQuery = MessagesQuery;
 export type OperatorSessionQuery = z.infer<typeof OperatorSessionQuery>;

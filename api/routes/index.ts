@@ -5,6 +5,8 @@ import { CHAT_ROUTES } from './chat.js';
 import { OPERATOR_AGENT_ROUTES } from './operator-agents.js';
 import { OPERATOR_BATCH_ROUTES } from './operator-batches.js';
 import { OPERATOR_RUN_ROUTES } from './operator-runs.js';
+import { OPERATOR_RUN_EVENTS_ROUTE } from './operator-run-events.js';
+import { OPERATOR_FORK_ROUTE } from './operator-fork.js';
 import { OPERATOR_SESSION_ROUTES } from './operator-sessions.js';
 import { OPERATOR_WAITING_ROUTES } from './operator-waiting.js';
 import { PEOPLE_ROUTES } from './people.js';
@@ -13,6 +15,7 @@ import { RERUN_ROUTES } from './reruns.js';
 import { OPERATOR_CODEC_ROUTES } from './operator-codec.js';
 import { OPERATOR_USAGE_ROUTE } from './operator-usage.js';
 import { OPERATOR_HEALTH_ROUTE } from './operator-health.js';
+import { OPERATOR_WORKERS_ROUTE } from './operator-workers.js';
 import { onceByKey } from './once.js';
 import type { Route } from './route.js';
 import { METRICS_ROUTE, SERVICE_ROUTES } from './service.js';
@@ -31,12 +34,15 @@ export const ROUTES: readonly Route[] = [
   ...SESSIONS_ROUTES,
   ...AGENT_ROUTES,
   OPERATOR_HEALTH_ROUTE,
+  OPERATOR_WORKERS_ROUTE,
   OPERATOR_USAGE_ROUTE,
   ...OPERATOR_CODEC_ROUTES,
   ...AUDIT_ROUTES,
   ...PEOPLE_ROUTES,
   ...OPERATOR_WAITING_ROUTES,
   ...OPERATOR_RUN_ROUTES,
+  OPERATOR_RUN_EVENTS_ROUTE,
+  OPERATOR_FORK_ROUTE,
   ...OPERATOR_BATCH_ROUTES,
   ...OPERATOR_AGENT_ROUTES,
   ...OPERATOR_SESSION_ROUTES,

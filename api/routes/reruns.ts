@@ -113,7 +113,7 @@ export const RERUN_ROUTES: readonly Route[] = [
  *
  * @throws HelixError `session_exists`, also for a session of release 0.2.0 under the bare id
  */
-async function findFreeId(
+export async function findFreeId(
   { stateStore }: RouteDeps,
   sessionId: string,
   caller: Caller,

@@ -1,6 +1,7 @@
 import { Argument, Command } from 'commander';
 import type { Cli } from '../cli.js';
 import { EXIT } from '../exit-codes.js';
+import { createWorkerListCommand } from '../commands/worker-list.js';
 import { parsePort } from '../parse-values.js';
 import { inSentences, loadLauncher } from './launcher.js';
 
@@ -47,14 +48,15 @@ export function createApiCommand(cli: Cli): Command {
     );
 }
 
-/** `worker`: one worker in production. */
+/** `worker`: one worker in production; `worker list` those that are running. */
 export function createWorkerCommand(cli: Cli): Command {
   return createRoleCommand(cli, 'worker')
     .summary('run a worker for your agents')
     .description(
       'Runs one worker with the agents of a file, by the settings in docs/deploying.md (REDIS_URL,\n' +
         'TEMPORAL_…, TASK_QUEUE, MODEL and the keys of your models).',
-    );
+    )
+    .addCommand(createWorkerListCommand(cli));
 }
 
 function createRoleCommand(cli: Cli, role: 'api' | 'worker'): Command {

@@ -155,6 +155,8 @@ export interface BranchInput {
   messages: Pick<UserMessage, 'id' | 'hash'>[];
   /** Its newest turn: number, first row, the reply's id and last step. */
   turn: { turn: number; row: number; messageId: string; step: number; hasReplied: boolean };
+  /** True if that turn can be resumed after its last step. Default: it is complete. */
+  isOpen?: boolean | undefined;
   /** Number of visible messages. */
   visibleMessages: number;
   state?: CustomState;

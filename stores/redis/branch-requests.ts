@@ -54,10 +54,14 @@ function toPart(
 }
 
 function toEnd(
-  { turn, visibleMessages, state }: BranchInput,
+  { turn, visibleMessages, state, isOpen }: BranchInput,
   contents: Contents,
 ): RequestOf<'branch'>['end'] {
   const { turn: number, row, messageId, step, hasReplied } = turn;
   const kept = contents.addOptional(state);
-  return { turn: number, row, messageId, step, hasReplied, visibleMessages, state: kept };
+  return {
+    ...{ turn: number, row, messageId, step, hasReplied, isOpen },
+    visibleMessages,
+    state: kept,
+  };
 }

@@ -1,6 +1,6 @@
 import { byteLength, formatInt, redis } from './lib/host.js';
 import { armExpiry } from './lib/expiry.js';
-import { completeRun } from './lib/finish.js';
+import { closeCopy } from './lib/finish.js';
 import { noteAct } from './lib/outbox.js';
 import { contentAt, only, type Content } from './lib/request.js';
 import { dropFields, readRoot, setFields, writeRoot } from './lib/root.js';
@@ -38,6 +38,8 @@ interface BranchEnd {
   messageId: string;
   step: number;
   hasReplied: boolean;
+  /** The turn is to be continued after its last step. */
+  isOpen?: boolean;
   /** Number of visible messages. */
   visibleMessages: number;
   /** The agent's own state. */
@@ -49,7 +51,8 @@ const UNFINISHED_SECONDS = 3_600;
 
 /**
  * branch: creates a session from rows of another session, in parts. The session exists once the
- * last part is stored; it is then idle, with a completed run number 0.
+ * last part is stored; it is then idle, with a run number 0 that is completed, or interrupted if the
+ * turn is to be continued.
  *
  * Checks, in this order: the session exists (`branched` if this nonce created it, else `exists`) ·
  * a stream of that name exists · another copy was begun under this id (its parts are deleted) ·
@@ -153,7 +156,7 @@ function createCopy(
     now,
   );
   setFields(session, ['replied', end.hasReplied ? formatInt(turn) : '']);
-  completeRun(session, now);
+  closeCopy(session, now, end.isOpen === true ? 'interrupted' : 'completed');
   writeRoot(session);
   armExpiry(session, true);
 }

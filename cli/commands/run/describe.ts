@@ -3,6 +3,8 @@ import type { OperatorRunDetail } from '../../../protocol/operator.js';
 import type { Cli } from '../../cli.js';
 import type { Column, Kind } from '../../output/output.js';
 import { workOf, type GlobalOptions } from '../options.js';
+import { wrongUsage } from '../../failure.js';
+import { EVENTS, readEvents } from './events.js';
 import { RUNS } from './run-kinds.js';
 import { runPath } from './run-filter.js';
 import { toStepLines } from './step-lines.js';
@@ -41,13 +43,21 @@ export function createDescribeCommand(cli: Cli): Command {
     });
 }
 
+type ShowOptions = GlobalOptions & { follow?: boolean; events?: boolean };
+
 export function createShowCommand(cli: Cli): Command {
   return new Command('show')
     .description('Show the steps and tool calls of a run.')
     .argument('<run>', 'id of the run')
     .option('-f, --follow', 'until the run has ended')
+    .option('--events', 'the log entries of its turn instead; the server records who has read them')
     .action(async (runId: string, _, self: Command) => {
-      const { options, api, output } = workOf<GlobalOptions & { follow?: boolean }>(cli, self);
+      const { options, api, output } = workOf<ShowOptions>(cli, self);
+      if (options.events === true) {
+        if (options.follow === true) throw wrongUsage('Give --events or --follow, not both.');
+        await output.list(EVENTS, readEvents(api, runId));
+        return;
+      }
       if (options.follow !== true) {
         const run = await api.get<OperatorRunDetail>(runPath(runId));
         await output.text(run, () => toStepLines(run, cli.terminal).join('\n'));

@@ -88,6 +88,21 @@ export function branchCases({ describe, it }: Suite): void {
       equal((await store.sessions.rows(session.id, 0)).length, 1);
     });
 
+    it('a copy whose turn is open is resumed after its last step', async ({ store, session }) => {
+      const turn = { turn: 1, row: 0, messageId: 'msg-1', step: 1, hasReplied: true };
+      const input = { rows: rows.slice(0, 3), turn, isOpen: true };
+      equal(await store.sessions.branch(copy(session.id, input)), { kind: 'branched' });
+      includes(await store.sessions.read(session.id), { status: 'interrupted', stream: 'ended' });
+      includes(await store.runs.list(session.id), [{ mode: 'branch', status: 'interrupted' }]);
+      const resumed = await store.runs.resume({
+        ...{ sessionId: session.id, nonce: newNonce(), mode: 'continue', by: 'bob', now: 6 },
+      });
+      includes(resumed, { kind: 'resumed', run: { turn: 1, messageId: 'msg-1' } });
+      if (resumed.kind !== 'resumed') return;
+      const claim = await session.claim(session.writer(resumed.run.runId, 2, 1));
+      includes(claim, { kind: 'claimed', rowCount: 3 });
+    });
+
     it('each turn of a long copy is found', async ({ store, session }) => {
       const turns = Array.from({ length: 200 }, (_, n) => n + 1);
       const many = turns.flatMap((turn): Row[] => {

@@ -223,14 +223,13 @@ function closeRun(
   redis.call('HSET', session.runs, root.run ?? '', ended);
 }
 
-/** Completes a run at the moment it is created: the run of a copied session. */
-export function completeRun(session: Session, now: number): void {
-  const ending = {
-    status: 'completed',
-    error: '',
-    reason: undefined,
-    code: 'run_stopped',
-  } as const;
+/** Ends a run at the moment it is created: the run of a copied session. */
+export function closeCopy(
+  session: Session,
+  now: number,
+  status: 'completed' | 'interrupted',
+): void {
+  const ending: Ending = { status, error: '', reason: undefined, code: 'run_stopped' };
   closeRun(session, readRoot(session, RUN_FIELDS), now, ending, ['stream', 'ended']);
 }
 

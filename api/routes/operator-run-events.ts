@@ -1,0 +1,70 @@
+import { notFound } from '../../ai-sdk/index.js';
+import type { LogEntry } from '../../protocol/chunk.js';
+import { sessionOfRun } from '../../protocol/ids.js';
+import { LIMITS } from '../../protocol/limits.js';
+import { OperatorEvents, OperatorEventsQuery, OperatorRunPath } from '../../protocol/operator.js';
+import type { RunInfo } from '../../stores/contract/runs.js';
+import { toAct } from '../../stores/record/acts.js';
+import { toActor } from '../actor.js';
+import { openRunForOperator } from '../operator-access.js';
+import { defineRoute, type Route } from './route.js';
+
+/** Of the entries of one page, as JSON. */
+const PAGE_BYTES = LIMITS.answerBytes;
+
+/** What a run wrote to its conversation's log, as long as the log keeps it. */
+export const OPERATOR_RUN_EVENTS_ROUTE: Route = defineRoute({
+  method: 'get',
+  path: '/api/operator/runs/:runId/events',
+  id: 'listRunEvents',
+  summary: "List the log entries of a run's turn",
+  params: OperatorRunPath,
+  query: OperatorEventsQuery,
+  replies: { 200: { description: 'A page, oldest first.', content: { json: OperatorEvents } } },
+  refusals: ['not_found'],
+  headers: ['via'],
+  handle: async (call) => {
+    const { deps, response, caller, query } = call;
+    const { runId } = call.params;
+    const { runs, audit } = deps.stateStore;
+    const record = await openRunForOperator(deps, caller, 'read', runId);
+    const sessionId = sessionOfRun(runId);
+    const all = await runs.list(sessionId);
+    const run = all.find((each) => each.runId === runId);
+    if (run === undefined) throw notFound();
+    if (record.owner !== caller.userId) {
+      // Recorded before it is answered: entries hold what people and models wrote.
+      const act = toAct('read', toActor(call), { tenant: record.tenant });
+      await audit.record(act, { sessionId: record.sessionId });
+    }
+    const after = Math.max(query.after, run.startSequence);
+    const entries = await deps.streamManager.read(record.sessionId, after, query.limit);
+    const page = cut(entries.filter(({ sequence }) => sequence <= endOf(run, all)));
+    const isLast = entries.length < query.limit && page.length === entries.length;
+    const last = page.at(-1)?.sequence;
+    const next = isLast || last === endOf(run, all) ? undefined : last;
+    const isOfSubAgent = sessionId !== record.sessionId;
+    const events = isOfSubAgent
+      ? page.filter(({ message }) => 'agentId' in message && message.agentId === sessionId)
+      : page;
+    response
+      .set('cache-control', 'no-store')
+      .json({ events, ...(next !== undefined && { next }) } satisfies OperatorEvents);
+  },
+});
+
+/** As much as fits into a page, one entry at least. */
+function cut(entries: readonly LogEntry[]): readonly LogEntry[] {
+  let bytes = 0;
+  const end = entries.findIndex(({ message }) => {
+    bytes += Buffer.byteLength(JSON.stringify(message));
+    return bytes > PAGE_BYTES;
+  });
+  return end < 0 ? entries : entries.slice(0, Math.max(1, end));
+}
+
+/** Sequence of the last entry before the next turn. */
+function endOf(run: RunInfo, all: readonly RunInfo[]): number {
+  const later = all.filter(({ turn, startSequence }) => turn > run.turn && startSequence > 0);
+  return Math.min(Infinity, ...later.map(({ startSequence }) => startSequence));
+}
