@@ -82,6 +82,7 @@ function createAuthenticator(config: Config): Authenticate | undefined {
       audience: config.JWT_AUDIENCE,
       userClaim: config.JWT_USER_CLAIM,
       tenantClaim: config.JWT_TENANT_CLAIM,
+      tenantsClaim: config.JWT_TENANTS_CLAIM,
       rolesClaim: config.JWT_ROLES_CLAIM,
       roleNames: {
         viewer: config.VIEWER_ROLE,

@@ -6,6 +6,8 @@ import { HelixError } from '../protocol/errors.js';
 
 /** The caller of a request, and how long that identity is valid. */
 export interface Identity extends Caller {
+  /** Tenants on which the caller may act as an operator, beside the own one; `*`: all. */
+  tenants?: readonly string[];
   /** ms since the epoch; streams that only their reader ends are cut then. */
   expiresAt?: number;
   /** Aborts when the identity is revoked earlier, as by a sign-out: open streams are cut. */

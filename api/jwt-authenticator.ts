@@ -13,7 +13,7 @@ import type { Role } from '../protocol/actor.js';
 import { HelixError } from '../protocol/errors.js';
 import { LIMITS } from '../protocol/limits.js';
 import type { Authenticate, Identity } from './identity.js';
-import { createRoleReader } from './jwt-roles.js';
+import { createRoleReader, readNames } from './jwt-roles.js';
 import { readCookie } from './middleware/read-cookie.js';
 
 export interface JwtOptions {
@@ -35,6 +35,11 @@ export interface JwtOptions {
   userClaim?: string | undefined;
   /** Claim that names the tenant; a token need not have it. Default: `tenant_id`. */
   tenantClaim?: string | undefined;
+  /**
+   * Claim that lists the tenants on which the user may act as an operator: a list, or words in one
+   * text; `*` is all of them. Default: none.
+   */
+  tenantsClaim?: string | undefined;
   /**
    * Claim with the user's roles, a list or words in one text: a name, or a path such as
    * `realm_access.roles`. Default: `roles`.
@@ -73,7 +78,8 @@ const BEARER = /^Bearer +([^\s]+) *$/i;
  * });
  */
 export function createJwtAuthenticator(options: JwtOptions): Authenticate {
-  const { userClaim = 'sub', tenantClaim = 'tenant_id', issuer, audience, cookie } = options;
+  const { userClaim = 'sub', tenantClaim = 'tenant_id', tenantsClaim } = options;
+  const { issuer, audience, cookie } = options;
   const readRoles = createRoleReader(options);
   const getKey = createKeySource(options);
   const tolerance = options.clockToleranceSeconds ?? 5;
@@ -92,9 +98,11 @@ export function createJwtAuthenticator(options: JwtOptions): Authenticate {
       const { payload } = await jwtVerify(token, getKey, checks);
       const { exp } = payload;
       const roles = readRoles(payload);
+      const tenants = tenantsClaim === undefined ? [] : readNames(payload, tenantsClaim);
       return {
         ...toCaller(payload, userClaim, tenantClaim),
         ...(roles.length > 0 && { roles }),
+        ...(tenants.length > 0 && { tenants }),
         expiresAt: exp && (exp + tolerance) * 1_000,
       };
     } catch (error) {

@@ -13,9 +13,15 @@ export function createRoleReader({
 }: RoleOptions): (payload: JWTPayload) => Role[] {
   const nameOf = (role: Role): string => roleNames[role] ?? role;
   return (payload) => {
-    const named = toNames(payload[rolesClaim] ?? at(payload, rolesClaim.split('.')));
+    const named: readonly unknown[] = readNames(payload, rolesClaim);
     return ROLES.filter((role) => named.includes(nameOf(role)));
   };
+}
+
+/** The names in a claim: a list, or words in one text. A path such as `realm_access.roles` is followed. */
+export function readNames(payload: JWTPayload, claim: string): string[] {
+  const value = payload[claim] ?? at(payload, claim.split('.'));
+  return toNames(value).filter((name) => typeof name === 'string');
 }
 
 function at(value: unknown, path: readonly string[]): unknown {

@@ -3,10 +3,18 @@ import type { Terminal } from './terminal.js';
 import type { ExitCode } from './exit-codes.js';
 
 /** What the commands work with; `main.ts` puts it together. */
+/** Where and how a command asks. */
+export interface ConnectOptions {
+  url?: string;
+  via?: 'cli' | 'mcp';
+  tenant?: string;
+  idempotencyKey?: string;
+}
+
 export interface Cli {
   terminal: Terminal;
   /** A client of the API; default: at `HELIX_URL`, else where `npm start` serves. */
-  connect: (options?: { url?: string; via?: 'cli' | 'mcp' }) => ApiClient;
+  connect: (options?: ConnectOptions) => ApiClient;
   /** The environment, for `doctor`, which reads the settings of API and workers. */
   env: Record<string, string | undefined>;
   /** ms since the epoch. */

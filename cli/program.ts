@@ -16,7 +16,7 @@ import { createApiCommand, createDevCommand, createWorkerCommand } from './local
 import { createInitCommand } from './local/init.js';
 import { OUTPUT_FORMATS } from './output/output.js';
 import { TIME_FORMATS } from './output/shown-time.js';
-import { parseNames, parseUrl } from './parse-values.js';
+import { parseNames, parseText, parseUrl } from './parse-values.js';
 
 const EXIT_CODES = `
 Exit codes:
@@ -47,6 +47,12 @@ export function createProgram(cli: Cli, { version }: { version: string }): Comma
         .default('relative'),
     )
     .option('--url <url>', 'address of the API; default: HELIX_URL', parseUrl)
+    .option('--tenant <tenant>', 'act on this tenant, if your token may choose', parseText)
+    .option(
+      '--idempotency-key <key>',
+      'repeat an act of this key without doing it twice',
+      parseText,
+    )
     .addHelpText('after', EXIT_CODES)
     .configureHelp({ showGlobalOptions: true })
     .exitOverride();

@@ -26,8 +26,9 @@ export async function runCommandLine(process: NodeJS.Process, version: string): 
     terminal,
     env,
     now: Date.now,
-    connect: ({ url, via = 'cli' } = {}) =>
+    connect: ({ url, via = 'cli', ...named } = {}) =>
       createApiClient({
+        ...named,
         url: url ?? readUrl(env['HELIX_URL']),
         token: readToken(env['HELIX_TOKEN']),
         via,

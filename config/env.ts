@@ -153,6 +153,7 @@ const EnvSchema = z.object({
   JWT_TENANT_CLAIM: text.optional(),
   /** Claim with the roles of the user, and the names of the three roles there. */
   JWT_ROLES_CLAIM: text.optional(),
+  JWT_TENANTS_CLAIM: text.optional(),
   VIEWER_ROLE: text.optional(),
   APPROVER_ROLE: text.optional(),
   OPERATOR_ROLE: text.optional(),

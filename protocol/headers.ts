@@ -9,4 +9,6 @@ export const HEADERS = {
   profile: 'x-ai-sdk-profile',
   via: 'x-helix-via',
   idempotencyKey: 'idempotency-key',
+  /** Percent-encoded. */
+  tenant: 'x-helix-tenant',
 } as const;

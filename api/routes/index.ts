@@ -9,6 +9,7 @@ import { OPERATOR_RUN_EVENTS_ROUTE } from './operator-run-events.js';
 import { OPERATOR_FORK_ROUTE } from './operator-fork.js';
 import { OPERATOR_SESSION_ROUTES } from './operator-sessions.js';
 import { OPERATOR_WAITING_ROUTES } from './operator-waiting.js';
+import { ME_ROUTES } from './me.js';
 import { PEOPLE_ROUTES } from './people.js';
 import { QUEUE_ROUTES } from './queue.js';
 import { RERUN_ROUTES } from './reruns.js';
@@ -39,6 +40,7 @@ export const ROUTES: readonly Route[] = [
   ...OPERATOR_CODEC_ROUTES,
   ...AUDIT_ROUTES,
   ...PEOPLE_ROUTES,
+  ...ME_ROUTES,
   ...OPERATOR_WAITING_ROUTES,
   ...OPERATOR_RUN_ROUTES,
   OPERATOR_RUN_EVENTS_ROUTE,
@@ -48,11 +50,21 @@ export const ROUTES: readonly Route[] = [
   ...OPERATOR_SESSION_ROUTES,
   ...SERVICE_ROUTES,
   METRICS_ROUTE,
-].map((route) => (isAct(route) ? onceByKey(route) : route));
+].map((route) => inChosenTenant(isAct(route) ? onceByKey(route) : route));
 
-/** An act of an operator. */
+/** Operators may choose a tenant, see `chosen-tenant.ts`. */
+function inChosenTenant(route: Route): Route {
+  if (!route.path.startsWith(OPERATORS)) return route;
+  const refusals = new Set([...(route.refusals ?? []), 'not_allowed' as const]);
+  return { ...route, headers: [...(route.headers ?? []), 'tenant'], refusals: [...refusals] };
+}
+
+/** An act of an operator, or an erasure. */
 function isAct({ method, path }: Route): boolean {
-  return method === 'post' && path.startsWith(OPERATORS) && !path.includes('/codec/');
+  const isErasure = method === 'delete' && !path.endsWith('/queue');
+  return (
+    isErasure || (method === 'post' && path.startsWith(OPERATORS) && !path.includes('/codec/'))
+  );
 }
 
 /** The routes of an app whose metrics are on this port, or on another one. */

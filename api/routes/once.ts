@@ -4,6 +4,7 @@ import { HelixError } from '../../protocol/errors.js';
 import { HEADERS } from '../../protocol/headers.js';
 import { LIMITS } from '../../protocol/limits.js';
 import type { Requests } from '../../stores/contract/requests.js';
+import { readCaller } from '../chosen-tenant.js';
 import type { RouteDeps } from '../deps.js';
 import type { Route } from './route.js';
 
@@ -13,7 +14,8 @@ const KEY = /^[\x21-\x7e]{1,256}$/;
 
 /**
  * A route that carries out a request with an `Idempotency-Key` once: sent again by the same caller, it
- * gets the first reply for 24 hours. A request that was refused may be repeated with its key.
+ * gets the first reply for 24 hours. A request that was refused may be repeated with its key, and so
+ * may an erasure of which something was left.
  */
 export function onceByKey(route: Route): Route {
   return {
@@ -38,15 +40,21 @@ export function onceByKey(route: Route): Route {
         throw new HelixError('idempotency_conflict', 'This request is being carried out.');
       }
       const { status, body } = JSON.parse(claim.reply) as Kept;
-      response.status(status).json(body);
+      response.status(status);
+      if (body === undefined) response.end();
+      else response.json(body);
     },
   };
 }
 
 interface Kept {
   status: number;
-  body: unknown;
+  /** Absent if the reply had none. */
+  body?: unknown;
 }
+
+/** Something is left to do: the same request does it. */
+const UNFINISHED = 202;
 
 async function carryOut(
   route: Route,
@@ -68,7 +76,16 @@ async function carryOut(
     throw error;
   }
   response.json = send;
-  if (kept === undefined) return;
+  const isPartial = route.method === 'delete' && response.statusCode === UNFINISHED;
+  if (kept === undefined || isPartial) {
+    const empty = JSON.stringify({ status: response.statusCode } satisfies Kept);
+    const noted = isPartial
+      ? requests.drop(name)
+      : requests.settle(name, empty, LIMITS.idempotencyMs);
+    await noted.catch(() => undefined);
+    if (kept !== undefined) send(kept.body);
+    return;
+  }
   // Kept before it is sent: a reply that was received is also given again.
   const reply = JSON.stringify(kept);
   const isKept = Buffer.byteLength(reply) <= LIMITS.inlineResultBytes;
@@ -80,7 +97,7 @@ async function carryOut(
 
 /** Keys of different callers, and of different targets, have nothing to do with each other. */
 async function nameOf(deps: RouteDeps, request: Request, key: string): Promise<string> {
-  const { tenantId, userId } = await deps.readIdentity(request);
+  const { tenantId, userId } = await readCaller(deps, request);
   return hash([tenantId, userId, request.method, request.originalUrl, key]);
 }
 

@@ -54,7 +54,7 @@ export const OPERATOR_RUN_EVENTS_ROUTE: Route = defineRoute({
 });
 
 /** As much as fits into a page, one entry at least. */
-function cut(entries: readonly LogEntry[]): readonly LogEntry[] {
+function cut(entries: LogEntry[]): LogEntry[] {
   let bytes = 0;
   const end = entries.findIndex(({ message }) => {
     bytes += Buffer.byteLength(JSON.stringify(message));

@@ -1,5 +1,6 @@
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
+import type { Response } from 'express';
 import { requireRole } from '../require-role.js';
 import { toActor } from '../actor.js';
 import { erasePerson, exportPerson } from '../people.js';
@@ -47,10 +48,14 @@ export const PEOPLE_ROUTES: readonly Route[] = [
       const { deps, response, params, caller } = call;
       requireRole(caller, 'operator');
       const who = { owner: params.userId, tenant: caller.tenantId };
-      const lines = await exportPerson(deps, who, toActor(call));
-      response.set('cache-control', 'no-store').type('application/x-ndjson');
-      // A reader that leaves ends the export.
-      await pipeline(Readable.from(lines), response).catch(() => response.destroy());
+      await sendLines(response, await exportPerson(deps, who, toActor(call)));
     },
   }),
 ];
+
+/** Sends JSON lines while they are read. */
+export async function sendLines(response: Response, lines: AsyncIterable<string>): Promise<void> {
+  response.set('cache-control', 'no-store').type('application/x-ndjson');
+  // A reader that leaves ends the export.
+  await pipeline(Readable.from(lines), response).catch(() => response.destroy());
+}

@@ -5,6 +5,7 @@ import type { HEADERS } from '../../protocol/http.js';
 import type { SessionRecord } from '../../stores/contract/sessions.js';
 import type { RouteDeps } from '../deps.js';
 import type { Identity } from '../identity.js';
+import { readCaller } from '../chosen-tenant.js';
 import { loadOwnSession } from '../session-access.js';
 import { parseBody, parsePath, parseQuery } from '../validate.js';
 
@@ -94,7 +95,7 @@ export function defineRoute<
       };
       // Replies may take hours: only what the schema keeps of the body stays in memory.
       request.body = undefined;
-      const caller = access === 'everyone' ? undefined : await deps.readIdentity(request);
+      const caller = access === 'everyone' ? undefined : await readCaller(deps, request);
       const record =
         access === 'owner' && caller !== undefined
           ? await loadOwnSession(deps.stateStore, sessionOf(parsed), caller, response)

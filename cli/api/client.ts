@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import { EXIT } from '../exit-codes.js';
 import { CliFailure } from '../failure.js';
 import { toRefusal, toUnreachable } from './refusals.js';
@@ -8,6 +9,8 @@ export interface CallOptions {
   query?: Query;
   body?: object;
   signal?: AbortSignal;
+  /** Names an act, so that it is carried out once however often it is sent. */
+  key?: string;
 }
 
 /** The HTTP API, as the commands use it. @throws CliFailure from every method */
@@ -28,6 +31,10 @@ export interface ClientOptions {
   via: 'cli' | 'mcp';
   /** Called before a refused request is sent again. */
   onWait?: (ms: number) => void;
+  /** Names the acts of this client, for a command that is repeated. Default: a new name for each. */
+  idempotencyKey?: string | undefined;
+  /** The tenant on which to act, for those whose token lets them choose. */
+  tenant?: string | undefined;
 }
 
 const REPLY_MS = 30_000;
@@ -36,8 +43,10 @@ const LONGEST_WAIT_MS = 60_000;
 
 /** Creates a client of the API. */
 export function createApiClient(options: ClientOptions): ApiClient {
-  const { url, token, via, onWait } = options;
+  const { url, token, via, onWait, tenant, idempotencyKey } = options;
+  const newKey = (): string => idempotencyKey ?? randomUUID();
   const headers = new Headers({ accept: 'application/json', 'x-helix-via': via });
+  if (tenant !== undefined) headers.set('x-helix-tenant', encodeURIComponent(tenant));
   if (token !== undefined) headers.set('authorization', `Bearer ${token}`);
 
   async function send(method: string, path: string, call: CallOptions = {}): Promise<Response> {
@@ -47,6 +56,7 @@ export function createApiClient(options: ClientOptions): ApiClient {
       if (value !== undefined) address.searchParams.set(name, String(value));
     }
     const sent = new Headers(headers);
+    if (call.key !== undefined) sent.set('idempotency-key', call.key);
     if (body !== undefined) sent.set('content-type', 'application/json');
     try {
       return await fetch(address, {
@@ -102,8 +112,8 @@ export function createApiClient(options: ClientOptions): ApiClient {
   return {
     url,
     get: (path, call) => json('GET', path, call),
-    post: (path, body) => json('POST', path, { body: body ?? {} }),
-    delete: (path, call) => json('DELETE', path, call),
+    post: (path, body) => json('POST', path, { body: body ?? {}, key: newKey() }),
+    delete: (path, call) => json('DELETE', path, { ...call, key: newKey() }),
     lines: async function* (path, call) {
       const response = await ask('GET', path, { ...call, signal: new AbortController().signal });
       let rest = '';

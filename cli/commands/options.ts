@@ -9,6 +9,8 @@ const DEFAULT_LIMIT = 50;
 /** Options that every command has. */
 export interface GlobalOptions extends OutputOptions {
   url?: string;
+  tenant?: string;
+  idempotencyKey?: string;
 }
 
 export interface ListOptions extends GlobalOptions {

@@ -122,7 +122,7 @@ const routes = ROUTES.filter(({ id }) => id in ASKED_BY_OPERATORS);
 /** The least role that each route needs. */
 const NEEDS: Record<string, Role> = {
   ...{ listTenantWaiting: 'viewer', listRuns: 'viewer', countRuns: 'viewer', getRun: 'viewer' },
-  readTenantSession: 'viewer',
+  ...{ readTenantSession: 'viewer', listRunEvents: 'viewer', forkRun: 'operator' },
   ...{ startBatch: 'operator', listBatches: 'viewer', getBatch: 'viewer', abortBatch: 'operator' },
   ...{ answerTenantCall: 'approver', extendTenantDeadline: 'approver' },
   ...{ listAgents: 'viewer', pauseAgent: 'operator', unpauseAgent: 'operator' },

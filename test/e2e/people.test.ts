@@ -1,6 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import { SignJWT } from 'jose';
 import type { AuditReply } from '../../protocol/audit.js';
+import { runCommand } from '../support/command-line.js';
 import { newSessionId, useProduct } from '../support/product.js';
 import { dumpKeys } from '../support/redis-dump.js';
 
@@ -10,17 +11,22 @@ const product = useProduct({
     JWT_SECRET: SECRET,
     JWT_TENANT_CLAIM: 'org',
     JWT_ROLES_CLAIM: 'roles',
+    JWT_TENANTS_CLAIM: 'helps',
     RECORD_LAYOUT: '2',
     DEFAULT_AGENT: 'lab',
     LAB: '1',
   },
 });
 
-async function as(sub: string, org: string, ...roles: string[]): Promise<Record<string, string>> {
-  const token = await new SignJWT({ sub, org, roles })
+function tokenOf(claims: Record<string, unknown>): Promise<string> {
+  return new SignJWT(claims)
     .setProtectedHeader({ alg: 'HS256' })
     .setExpirationTime('5m')
     .sign(new TextEncoder().encode(SECRET));
+}
+
+async function as(sub: string, org: string, ...roles: string[]): Promise<Record<string, string>> {
+  const token = await tokenOf({ sub, org, roles });
   return { authorization: `Bearer ${token}`, 'content-type': 'application/json' };
 }
 
@@ -118,5 +124,55 @@ describe('a person', () => {
       complete: true,
       conversations: 0,
     });
+  });
+
+  it('a person exports and erases what is stored about them, with a key and without', async () => {
+    const own = await say(ANN, 'acme', 'canary-c');
+    const bobs = await say('bob', 'acme', 'of bob');
+    const ann = await as(ANN, 'acme');
+    const exported = await ask('/me/export', ann);
+    expect(exported.headers.get('content-type')).toContain('application/x-ndjson');
+    const text = await exported.text();
+    expect(text).toContain('canary-c');
+    expect(text).not.toContain('of bob');
+    const key = { ...ann, 'idempotency-key': 'forget-me' };
+    const erased = await ask('/me', key, 'DELETE');
+    expect(await erased.json()).toMatchObject({ complete: true, conversations: 1 });
+    // The same request gets its first reply, whatever was stored since.
+    const since = await say(ANN, 'acme', 'canary-d');
+    expect(await (await ask('/me', key, 'DELETE')).json()).toMatchObject({ conversations: 1 });
+    expect((await ask(`/chat/${since}/snapshot`, ann)).status).toBe(200);
+    const again = await ask('/me', ann, 'DELETE');
+    expect(await again.json()).toMatchObject({ complete: true, conversations: 1 });
+    for (const id of [own, since])
+      expect((await ask(`/chat/${id}/snapshot`, ann)).status).toBe(404);
+    expect((await ask(`/chat/${bobs}/snapshot`, await as('bob', 'acme'))).status).toBe(200);
+    expect(JSON.stringify(await dumpKeys(product.redis, '*'))).not.toContain('canary-');
+  });
+
+  it('an operator of several tenants chooses one, by header or --tenant, and is named so there', async () => {
+    const id = await say('cem', 'acme', 'canary-e');
+    const roles = ['operator'];
+    const token = await tokenOf({ sub: 'otto', org: 'ops', roles, helps: ['acme'] });
+    const run = (...args: string[]) =>
+      runCommand(args, { env: { HELIX_URL: product.url, HELIX_TOKEN: token } });
+    expect(await run('user', 'export', 'cem')).toMatchObject({ code: 0, stdout: '' });
+    const found = await run('--tenant', 'acme', 'user', 'export', 'cem');
+    expect(found).toMatchObject({ code: 0, stderr: '' });
+    expect(found.stdout).toContain('canary-e');
+    const refused = await run('--tenant', 'rival', 'user', 'export', ANN);
+    expect(refused.code).toBe(77);
+    expect(refused.stderr).toContain('You may not act on this tenant.');
+    const listed = await run('session', 'show', id, '--tenant', 'acme', '-o', 'json');
+    expect(JSON.parse(listed.stdout)).toMatchObject({ owner: 'cem' });
+    const operator = await as('olga', 'acme', 'operator');
+    const audit = await ask('/operator/audit?limit=100', operator);
+    const { entries } = (await audit.json()) as AuditReply;
+    expect(entries.filter(({ name }) => name === 'ops|otto').map(({ action }) => action)).toEqual([
+      ...['read', 'export'],
+    ]);
+    // A chat is always of the own tenant.
+    const own = { authorization: `Bearer ${token}`, 'x-helix-tenant': 'acme' };
+    expect((await ask(`/chat/${id}/snapshot`, own)).status).toBe(404);
   });
 });

@@ -5,12 +5,14 @@ export async function runLab(
   { url }: { readonly url: string },
   script: object[],
   sessionId = newSessionId(),
+  agent = 'lab',
+  id = 'u1',
 ): Promise<string> {
   const content = JSON.stringify({ script });
-  const response = await fetch(`${url}/api/chat/${sessionId}?agent=lab`, {
+  const response = await fetch(`${url}/api/chat/${sessionId}?agent=${agent}`, {
     method: 'POST',
     headers: { 'content-type': 'application/json' },
-    body: JSON.stringify({ message: { id: 'u1', role: 'user', content } }),
+    body: JSON.stringify({ message: { id, role: 'user', content } }),
   });
   await response.text();
   return response.headers.get('x-run-id') ?? '';

@@ -1,0 +1,47 @@
+import { PersonErasureReply } from '../../protocol/erasure.js';
+import { toActor } from '../actor.js';
+import { erasePerson, exportPerson } from '../people.js';
+import { sendLines } from './people.js';
+import { defineRoute, type Route } from './route.js';
+
+/** What is stored about the caller: everyone may take it along, and erase it. */
+export const ME_ROUTES: readonly Route[] = [
+  defineRoute({
+    method: 'get',
+    path: '/api/me/export',
+    id: 'exportMe',
+    summary: 'Export what is stored about the caller as JSON lines',
+    headers: ['via'],
+    replies: {
+      200: {
+        description: 'Conversations with their rows, then entries of the audit trail.',
+        content: { text: 'One JSON object a line.' },
+      },
+    },
+    handle: async (call) => {
+      const { deps, response, caller } = call;
+      const who = { owner: caller.userId, tenant: caller.tenantId };
+      await sendLines(response, await exportPerson(deps, who, toActor(call)));
+    },
+  }),
+  defineRoute({
+    method: 'delete',
+    path: '/api/me',
+    id: 'eraseMe',
+    summary: 'Erase the caller: all conversations, then the key of the pseudonym',
+    headers: ['via'],
+    replies: {
+      200: { description: 'What was erased.', content: { json: PersonErasureReply } },
+      202: {
+        description: 'The same, while something is left: send the request again.',
+        content: { json: PersonErasureReply },
+      },
+    },
+    handle: async (call) => {
+      const { deps, response, caller } = call;
+      const who = { owner: caller.userId, tenant: caller.tenantId };
+      const erased = await erasePerson(deps, who, toActor(call));
+      response.status(erased.complete ? 200 : 202).json(erased satisfies PersonErasureReply);
+    },
+  }),
+];

@@ -1,0 +1,91 @@
+import { describe, expect, it } from '@jest/globals';
+import type { OperatorForkReply } from '../../protocol/operator.js';
+import type { OperatorLease, OperatorWorker } from '../../protocol/operator-workers.js';
+import type { RunEvent } from '../../cli/commands/run/events.js';
+import { useCommandLine } from '../support/command-line.js';
+import { runLab } from '../support/lab-run.js';
+import { useProduct } from '../support/product.js';
+
+const product = useProduct({ env: { MAX_REQUESTS_PER_MINUTE: '0' } });
+const { helix, read } = useCommandLine(product);
+
+describe('helix-temporal worker list', () => {
+  it('it lists who asks for work, and the leases', async () => {
+    const workers = await read<OperatorWorker[]>('worker', 'list');
+    const all = workers.find(({ takes }) => takes.length === 3);
+    expect(all).toEqual({
+      identity: expect.stringMatching(/\d+@/),
+      takes: ['runs', 'steps', 'tools'],
+      lastPollAt: expect.any(Number),
+    });
+    const leases = await read<OperatorLease[]>('worker', 'list', '--leases');
+    expect(leases.filter(({ state }) => state === 'held').length).toBeGreaterThan(0);
+    // A file of that name is reached by its path.
+    const file = await helix(['worker', './list']);
+    expect(file).toMatchObject({ code: 64, stdout: '' });
+  });
+});
+
+describe.each(['lab', 'lab-leg'])('helix-temporal run, agent %s', (agent) => {
+  const say = (script: object[]) => runLab(product, script, undefined, agent);
+  const call = (id: string, tool: string, args: object) => ({ calls: [{ tool, id, args }] });
+
+  it('run show --events prints what the log has of a turn, page by page', async () => {
+    const runId = await say([{ say: 'x'.repeat(300), deltas: 300 }]);
+    const sessionId = runId.replace(/:[^:]*$/, '');
+    await runLab(product, [{ say: 'the second turn' }], sessionId, agent, 'u2');
+    const events = await read<RunEvent[]>('run', 'show', '--events', runId);
+    const texts = events.flatMap(({ message }) =>
+      message.type === 'text_delta' ? [String(message['delta'])] : [],
+    );
+    expect(texts.join('')).toBe('x'.repeat(300));
+    expect(events.map(({ sequence }) => sequence)).toEqual(
+      events.map(({ sequence }) => sequence).sort((a, b) => a - b),
+    );
+    expect(events.at(-1)?.message.type).toBe('stream_end');
+    const table = await helix(['run', 'show', '--events', runId]);
+    expect(table.stdout).toMatch(/^SEQUENCE +TIME +STEP/);
+    expect((await helix(['run', 'show', '--events', '--follow', runId])).code).toBe(64);
+  });
+
+  it('run fork continues a copy after a step; what was done before is not done again', async () => {
+    const runId = await say([
+      call('c1', 'remember', { key: 'k', value: 1 }),
+      call('c2', 'echo', { value: 2 }),
+      { say: 'the end' },
+    ]);
+    const fork = (...args: string[]) => read<OperatorForkReply>('run', 'fork', runId, ...args);
+    const copy = await fork('--step', '1', '--session', `${agent}-fork`);
+    expect(copy.sessionId).toBe(`${agent}-fork`);
+    expect((await helix(['run', 'watch', copy.runId, '--timeout', '20s'])).code).toBe(0);
+    const steps = async (id: string) =>
+      (await read<{ steps: { step: number }[] }>('run', 'describe', id)).steps.map(
+        ({ step }) => step,
+      );
+    expect(await steps(copy.runId)).toEqual([2, 3]);
+    const shown = await helix(['session', 'show', copy.sessionId]);
+    expect(shown.stdout).toContain('the end');
+    const whole = await fork('--step', '0');
+    expect((await helix(['run', 'watch', whole.runId, '--timeout', '20s'])).code).toBe(0);
+    expect(await steps(whole.runId)).toEqual([1, 2, 3]);
+    // The conversation itself is as it was.
+    expect(await steps(runId)).toEqual([1, 2, 3]);
+    for (const [step, code] of [
+      ['3', 'nothing_to_do'],
+      ['4', 'checkpoint_not_found'],
+    ] as const) {
+      const refused = await helix(['run', 'fork', runId, '--step', step]);
+      expect(refused).toMatchObject({ code: 1, stderr: expect.stringContaining(code) });
+    }
+    const taken = await helix(['run', 'fork', runId, '--step', '1', '--session', copy.sessionId]);
+    expect(taken.stderr).toContain('session_exists');
+    expect((await helix(['run', 'fork', runId])).code).toBe(64);
+  });
+
+  it('an act with --idempotency-key is done once', async () => {
+    const runId = await say([call('c1', 'echo', { value: 2 }), { say: 'the end' }]);
+    const args = ['run', 'fork', runId, '--step', '1', '--idempotency-key', `${agent}-once`];
+    const first = await read<OperatorForkReply>(...args);
+    expect(await read<OperatorForkReply>(...args)).toEqual(first);
+  });
+});
