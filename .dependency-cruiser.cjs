@@ -5,7 +5,7 @@ const only = (folder, allowed, comment, except = '^$') => ({
   severity: 'error',
   from: { path: `^${folder}/`, pathNot: except },
   to: {
-    path: '^(protocol|agents|workflows|activities|executor|in-process|testing|stores|tracing|worker|ai-sdk|api|web|cli|config|examples|bench|test)/',
+    path: '^(protocol|agents|workflows|activities|executor|in-process|notify|testing|stores|tracing|worker|ai-sdk|api|web|cli|config|examples|bench|test)/',
     pathNot: `^(${[folder, ...allowed].join('|')})/`,
   },
 });
@@ -47,6 +47,7 @@ module.exports = {
         dependencyTypesNot: ['type-only'],
       },
     },
+    only('notify', ['protocol', 'agents'], 'Notices know neither Temporal nor Redis.'),
     only('tracing', ['protocol'], 'The tracer knows nothing of runs.'),
     {
       name: 'traces-are-loaded-where-wanted',
@@ -57,7 +58,11 @@ module.exports = {
     },
     only('workflows', ['protocol'], 'Workflow code runs in a sandbox of its own.'),
     only('activities', ['protocol', 'agents', 'stores'], 'Activities use stores and agents.'),
-    only('executor', ['protocol', 'agents', 'stores'], 'The executor starts and signals runs.'),
+    only(
+      'executor',
+      ['protocol', 'agents', 'stores', 'notify'],
+      'The executor starts and signals runs.',
+    ),
     only(
       'in-process',
       ['protocol', 'agents', 'stores', 'activities', 'executor'],
@@ -92,12 +97,32 @@ module.exports = {
     only('ai-sdk', ['protocol', 'stores', 'executor'], 'The bridge knows the seams only.'),
     only(
       'api',
-      ['protocol', 'stores', 'executor', 'agents', 'ai-sdk', 'config', 'tracing', 'examples'],
+      [
+        'protocol',
+        'stores',
+        'executor',
+        'agents',
+        'ai-sdk',
+        'config',
+        'notify',
+        'tracing',
+        'examples',
+      ],
       'The API never runs agents.',
     ),
     only(
       'worker',
-      ['protocol', 'stores', 'executor', 'agents', 'activities', 'config', 'tracing', 'examples'],
+      [
+        'protocol',
+        'stores',
+        'executor',
+        'agents',
+        'activities',
+        'config',
+        'notify',
+        'tracing',
+        'examples',
+      ],
       'Workflows are loaded by path, never imported.',
       '^worker/main\\.ts$',
     ),
@@ -248,7 +273,9 @@ module.exports = {
     packagesOf('redis', 'ioredis', 'stores/redis'),
     packagesOf('tracing', '@opentelemetry/[^/]+', 'tracing'),
     packagesOf('command-line', 'commander|cli-table3', 'cli'),
-    packagesOf('http', 'express|express-rate-limit|cors|helmet|jose|prom-client', 'api'),
+    packagesOf('http', 'express|express-rate-limit|cors|helmet|prom-client', 'api'),
+    packagesOf('tokens', 'jose', 'api|notify'),
+    packagesOf('notices', 'standardwebhooks|nodemailer', 'notify|examples'),
     packagesOf(
       'temporal',
       '@temporalio/[^/]+',

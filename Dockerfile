@@ -26,6 +26,7 @@ COPY --from=packages /app/node_modules/@ai-sdk/openai ./node_modules/@ai-sdk/ope
 COPY --from=packages /app/node_modules/@ai-sdk/anthropic ./node_modules/@ai-sdk/anthropic
 COPY --from=packages /app/node_modules/@ai-sdk/openai-compatible ./node_modules/@ai-sdk/openai-compatible
 COPY --from=packages /app/node_modules/@opentelemetry ./node_modules/@opentelemetry
+COPY --from=packages /app/node_modules/nodemailer ./node_modules/nodemailer
 COPY --from=build /app/dist ./dist
 COPY --from=build /app/scripts/temporal-ui ./scripts/temporal-ui
 COPY package.json ./

@@ -1,6 +1,7 @@
 import express from 'express';
 import type { Express, RequestHandler } from 'express';
 import { toApiDeps, type ApiOptions } from './api-options.js';
+import { createDecideHandlers } from './decide/decide-handlers.js';
 import type { RouteDeps } from './deps.js';
 import { createCountKey, createIdentityReader } from './identity.js';
 import { createApiMetrics } from './metrics/api-metrics.js';
@@ -75,6 +76,10 @@ export function createApi(options: ApiOptions): Express {
   const crossOrigin = createCrossOrigin(deps);
   if (crossOrigin !== undefined) app.use('/api', crossOrigin);
   for (const route of routes) if (route.access === 'everyone') mount(route);
+  if (deps.linkKeys !== undefined) {
+    const { show, decide } = createDecideHandlers(deps, deps.linkKeys);
+    app.route('/api/decide').get(show).post(decide);
+  }
   app.use(sessionPaths(routes), nameSession);
   app.use('/api', createCsrfGuard(deps.allowedOrigins ?? []));
   // The caller comes before limits and body: no body of a stranger is read.

@@ -59,6 +59,8 @@ export interface ApiSettings extends IdentityOptions, CrossOriginOptions {
   payloadCodec?: PayloadCodecOf | undefined;
   /** Gives requests their traces, see `createTracing`. Default: none. */
   tracer?: Tracer | undefined;
+  /** Keys of links in notices that decide, the newest first. Default: there are no such links. */
+  linkKeys?: readonly string[] | undefined;
   /** Silence after which a stream gets a comment that keeps it open, ms. */
   keepAliveMs?: number | undefined;
 }

@@ -4,6 +4,7 @@ import { Connection } from '@temporalio/client';
 import closeWithGrace from 'close-with-grace';
 import { AgentRegistry } from '../agents/index.js';
 import { ConfigError, parseEnv, type Config } from '../config/env.js';
+import { readNotify } from '../config/notify.js';
 import { readPayloadKeys } from '../config/payload-keys.js';
 import type { Logger } from '../config/logger.js';
 import { endWithParent, startProcess, untilReachable, withoutSecrets } from '../config/startup.js';
@@ -65,6 +66,7 @@ async function main(): Promise<void> {
     standing: redis.store.waiting.standing,
     pauses: redis.store.pauses?.of(`${temporal.namespace}/${config.TASK_QUEUE}`),
   });
+  const notify = readNotify(config);
   const tally = createTallyMeter(redis.store.tallies);
   const executor = await createAgentExecutor({
     connection,
@@ -76,6 +78,7 @@ async function main(): Promise<void> {
     ...describeRuns(config),
     quotas: readQuotas(config, { isOpen: access.allowUnauthenticated === true }),
     budgets: budgetsOfSettings(config),
+    notify,
     meter: allMeters(metrics.runs, tally.meter),
     tracer: tracing?.tracer,
     logger,
@@ -90,6 +93,7 @@ async function main(): Promise<void> {
     busyPolicy: config.BUSY_POLICY,
     payloadCodec,
     ...access,
+    linkKeys: notify?.linkKeys,
     metrics,
     publicMetrics: config.METRICS_PORT === undefined,
     temporalUi: config.TEMPORAL_UI_URL,

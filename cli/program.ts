@@ -4,6 +4,7 @@ import { createAgentCommands } from './commands/agent.js';
 import { createApprovalCommands } from './commands/approval/index.js';
 import { createBatchCommands } from './commands/batch/index.js';
 import { createAuditCommands } from './commands/audit.js';
+import { createDeliveryCommands } from './commands/delivery.js';
 import { createDoctorCommand } from './commands/doctor.js';
 import { createEvalCommands } from './commands/eval.js';
 import { createMcpCommand } from './commands/mcp.js';
@@ -12,6 +13,7 @@ import { createRunCommands } from './commands/run/index.js';
 import { createSessionCommands } from './commands/session/index.js';
 import { createUserCommands } from './commands/user.js';
 import { createUsageCommands } from './commands/usage.js';
+import { createWebhookCommands } from './commands/webhook.js';
 import { createApiCommand, createDevCommand, createWorkerCommand } from './local/commands.js';
 import { createInitCommand } from './local/init.js';
 import { OUTPUT_FORMATS } from './output/output.js';
@@ -62,6 +64,8 @@ export function createProgram(cli: Cli, { version }: { version: string }): Comma
     createSessionCommands(cli),
     createUserCommands(cli),
     createBatchCommands(cli),
+    createDeliveryCommands(cli),
+    createWebhookCommands(cli),
     createAgentCommands(cli),
     createAuditCommands(cli),
     createReportCommands(cli),

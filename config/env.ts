@@ -47,6 +47,20 @@ const seconds = z
   .transform(Number)
   .pipe(z.number('must be a number of seconds').int().min(0, 'must be a number of seconds'));
 
+const UNITS: Record<string, number> = { s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000 };
+
+/** `90s`, `15m`, `4h` or `3d`, as ms. */
+const duration = z
+  .string()
+  .regex(/^\d{1,6}[smhd]$/, 'must be a time such as 15m, 4h or 3d')
+  .transform((value) => Number(value.slice(0, -1)) * (UNITS[value.slice(-1)] ?? 0));
+
+/** Up to ten of them, or `none`. */
+const durations = z
+  .string()
+  .transform((value) => (value === 'none' ? [] : value.split(',')))
+  .pipe(z.array(z.string().trim().pipe(duration)).max(10, 'must be ten times or fewer'));
+
 /** A whole number from 0. */
 const count = z
   .string()
@@ -207,6 +221,23 @@ const EnvSchema = z.object({
       error: 'must be a URL with {traceId}, {runId} or {sessionId} in it',
     })
     .optional(),
+  /** Who is notified of waits and ends: a JSON list, or `@` and the path of a file with one. */
+  NOTIFY_RECEIVERS: text.optional(),
+  /** Reminders after the question, as `1h,24h`; `none`: no reminder. */
+  NOTIFY_REMIND_AFTER: durations.optional(),
+  /** When receivers with `escalation` are notified. */
+  NOTIFY_ESCALATE_AFTER: duration.optional(),
+  /** How long a delivery is tried. */
+  NOTIFY_RETRY_FOR: duration.optional(),
+  /** Whether notices show the input of calls. */
+  NOTIFY_INCLUDE_INPUT: flag,
+  /** Keys of links that decide, the newest first. */
+  NOTIFY_LINK_KEY: list
+    .refine((keys) => keys.every((key) => key.length >= 32), 'must have 32 characters or more')
+    .optional(),
+  /** The mail server, `smtp://user:password@host:port`, and the sender. */
+  SMTP_URL: z.url({ protocol: /^smtps?$/, error: 'must be smtp://… or smtps://…' }).optional(),
+  MAIL_FROM: text.optional(),
   /** Public address of the chat page, for links from the Temporal UI. */
   PUBLIC_URL: pageUrl.optional(),
   OPENAI_API_KEY: text.optional(),

@@ -5,6 +5,7 @@ import {
   type ConnectionLike,
 } from '@temporalio/client';
 import { AgentRegistry, type AgentDefinition } from '../agents/index.js';
+import { toNotifySettings, type NotifyOptions } from '../notify/settings.js';
 import type { RunMeter } from '../protocol/run-meter.js';
 import type { Tracer } from '../protocol/tracer.js';
 import { DEFAULT_TASK_QUEUE } from '../protocol/temporal-names.js';
@@ -12,6 +13,7 @@ import type { Store } from '../stores/contract/store.js';
 import type { StreamManager } from '../stores/log/stream-manager.js';
 import { createBatches } from './batches.js';
 import type { Budgets } from './budgets.js';
+import { createDeliveries } from './deliveries.js';
 import { createRuns } from './create-runs.js';
 import { createExecutorOf, type AgentExecutor } from './executor-of.js';
 import { createHealthFacts } from './health-facts.js';
@@ -65,6 +67,8 @@ interface ExecutorSettings {
   quotas?: Quotas | 'unlimited';
   /** What users and tenants may spend, see `Budgets`. Default: no limit. */
   budgets?: Budgets;
+  /** Who is notified of waits and ends; workers need the same. Default: nobody. */
+  notify?: NotifyOptions | undefined;
   /** Counts what this process does to runs, see `RunEvent`. Default: nothing. */
   meter?: RunMeter;
   /** Traces what this process does to runs, see `createTracing`. Default: none. */
@@ -109,6 +113,8 @@ export async function createAgentExecutor(
     streamManager: stores.streamManager,
     workflows,
     ...{ runList: createRunList(client, taskQueue), batches: createBatches(client, taskQueue) },
+    deliveries:
+      options.notify && createDeliveries(client, taskQueue, toNotifySettings(options.notify)),
     agents,
     searchAttributes: await registerSearchAttributes(connection, namespace, logger),
     ...{ modelName: options.modelName, sessionUrl: options.sessionUrl },

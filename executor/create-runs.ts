@@ -4,13 +4,7 @@ import { NO_METER, type RunMeter } from '../protocol/run-meter.js';
 import { rootOf, toShownSessionId } from '../protocol/ids.js';
 import { LIMITS } from '../protocol/limits.js';
 import type { Tracer } from '../protocol/tracer.js';
-import {
-  isTerminal,
-  type Resumption,
-  type RunError,
-  type RunInput,
-  type StopRequest,
-} from '../protocol/run.js';
+import { isTerminal, type Resumption, type RunInput, type StopRequest } from '../protocol/run.js';
 import type { Act } from '../stores/contract/audit.js';
 import type { BeginResult, RunRecord, StopResult } from '../stores/contract/runs.js';
 import type { SessionRecord } from '../stores/contract/sessions.js';
@@ -29,6 +23,8 @@ import { createAgentPauses, toHeld } from './agent-pauses.js';
 import { createAnswerApi } from './answers.js';
 import type { Batches } from './batches.js';
 import { createBranch } from './branch.js';
+import type { Deliveries } from './deliveries.js';
+import { createEndLost } from './end-lost.js';
 import { createErasing } from './erase.js';
 import { createLaunches } from './launches.js';
 import { createBudgetCheck, type Budgets } from './budgets.js';
@@ -56,6 +52,8 @@ export interface RunsDeps {
   runList?: RunList;
   /** Absent: there are no batches. */
   batches?: Batches;
+  /** Absent: nobody is notified. */
+  deliveries?: Deliveries | undefined;
   agents: AgentRegistry;
   /** False when the server has no search attributes for runs. */
   searchAttributes: boolean;
@@ -119,6 +117,7 @@ export function createRuns(deps: RunsDeps): Runs {
       hasOutput: definition.outputSchema !== undefined,
       activities: definition.activities,
       hasLeases: deps.store.leases !== undefined,
+      notify: deps.deliveries?.notify,
       model: deps.modelName,
       sessionUrl,
       traceparent: tracer?.request(),
@@ -155,10 +154,11 @@ export function createRuns(deps: RunsDeps): Runs {
     await forceEnd({ store, streamManager }, record, { status, now: Date.now() });
   }
 
-  const endLost = (record: SessionRecord, error = RUN_LOST): Promise<void> =>
-    forceEnd({ store, streamManager }, record, { status: 'failed', error, now: Date.now() });
-  const endUnstarted = (record: SessionRecord): Promise<void> =>
-    endLost(record, ENGINE_UNAVAILABLE);
+  const { endLost, endUnstarted } = createEndLost({
+    stores: { store, streamManager },
+    deliveries: deps.deliveries,
+    logger,
+  });
 
   /** Called after each end of a run, and by the sweeper for a queue that is left. */
   async function startNext(sessionId: string): Promise<void> {
@@ -272,22 +272,12 @@ export function createRuns(deps: RunsDeps): Runs {
     startNext,
     sweepSession,
     batches: deps.batches,
+    deliveries: deps.deliveries,
     pauses: pauses && createAgentPauses({ pauses, store: bare, logger }),
     list: (...wanted) => listed().list(...wanted),
     count: (filter) => listed().count(filter),
   };
 }
-
-const RUN_LOST: RunError = {
-  code: 'framework_run_lost',
-  message: 'The run was ended from outside. Send a message to continue.',
-  retryable: true,
-};
-const ENGINE_UNAVAILABLE: RunError = {
-  code: 'engine_unavailable',
-  message: 'The agents could not be reached in time. Send a message to try again.',
-  retryable: true,
-};
 
 /** The progress of its turn before a run that did not begin the turn. */
 function fromOf({ runFromStep, runStartSequence }: SessionRecord): RunRecord['from'] {

@@ -12,6 +12,7 @@ import type { StartNext } from '../stores/record/start-next.js';
 import type { AnswerApi } from './answers.js';
 import type { AgentPauses } from './agent-pauses.js';
 import type { Batches } from './batches.js';
+import type { Deliveries } from './deliveries.js';
 import type { Erasing } from './erase.js';
 import type { RunList } from './run-list.js';
 import type { SweepBudget, SweptSession } from './sweep-session.js';
@@ -25,6 +26,8 @@ import type { SweepBudget, SweptSession } from './sweep-session.js';
 export interface Runs extends AnswerApi, Erasing, RunList {
   /** Acts on many runs or calls. Undefined where runs were composed without it. */
   batches?: Batches | undefined;
+  /** Notices to receivers. Undefined without receivers. */
+  deliveries?: Deliveries | undefined;
   /** Paused agents. Undefined for a store without them. */
   pauses?: AgentPauses | undefined;
   /** Accepts user messages; the workflow of the run made for them is started in the background. */

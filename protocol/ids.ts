@@ -85,6 +85,21 @@ export function batchWorkflowIdOf(batchId: string): string {
   return `batch:${batchId}`;
 }
 
+/** Temporal's workflow id for the notices of a wait. */
+export function waitWorkflowIdOf(runId: string, step: number): string {
+  return `wait:${runId}:${String(step)}`;
+}
+
+/** Temporal's workflow id for the notice of a run's end. */
+export function endWorkflowIdOf(runId: string): string {
+  return `end:${runId}`;
+}
+
+/** Temporal's workflow id for a delivery; of a tenant's delivery as it is stored. */
+export function deliveryWorkflowIdOf(deliveryId: string): string {
+  return `deliver:${deliveryId}`;
+}
+
 /** Number of a run within its session, from 1; 0 for a malformed id. */
 export function runNumberOf(runId: string): number {
   return Number(/:(\d+)-[^:]*$/.exec(runId)?.[1] ?? 0);

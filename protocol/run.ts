@@ -85,6 +85,8 @@ export interface RunInput {
   hasLeases?: boolean;
   /** Set on a sub-agent's run: the call that it answers. */
   parent?: ParentRef;
+  /** What receivers are notified of; absent without receivers. */
+  notify?: RunNotices;
   /** W3C `traceparent` of the request that began the run, and a page with the run's trace. */
   traceparent?: string;
   traceUrl?: string;
@@ -100,6 +102,13 @@ export interface RunInput {
  * calls of tools included.
  */
 export type RunShape = 'leg';
+
+/** What a run's workflow starts notices for. */
+export interface RunNotices {
+  /** Kinds of calls about which receivers are notified. */
+  calls: readonly Extract<CallKind, 'approval' | 'client'>[];
+  ends: readonly TerminalStatus[];
+}
 
 /** The call that a sub-agent's run answers. */
 export interface ParentRef {

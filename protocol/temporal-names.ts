@@ -4,6 +4,10 @@ import type { RunActivities } from './activities.js';
 export const WORKFLOW_TYPE = 'agentRun';
 /** One act on many runs or calls. */
 export const BATCH_WORKFLOW_TYPE = 'agentBatch';
+/** Notices: of a wait, of the end of a run, and the delivery of one to one receiver. */
+export const WAIT_WORKFLOW_TYPE = 'notifyWaiting';
+export const END_WORKFLOW_TYPE = 'notifyEnd';
+export const DELIVERY_WORKFLOW_TYPE = 'deliver';
 
 /**
  * A workflow task of a dead worker is given to another worker after this time; Temporal's default
@@ -15,6 +19,11 @@ export const DEFAULT_TASK_QUEUE = 'agent-runs';
 /** Tools have their own task queue, so that they never take the place of a model step. */
 export function toolQueueOf(taskQueue: string): string {
   return `${taskQueue}-tools`;
+}
+
+/** Notices have their own task queue, so that a slow receiver never takes the place of a run. */
+export function noticeQueueOf(taskQueue: string): string {
+  return `${taskQueue}-notices`;
 }
 
 /** Activities whose attempts are registered under the lease of their worker. */
@@ -34,6 +43,8 @@ export const SIGNALS = {
   reportEnd: 'reportEnd',
   /** The reply of that run when it has ended. */
   childEnded: 'childEnded',
+  /** Sent to the notices of a wait when it is over. */
+  waitOver: 'waitOver',
 } as const;
 export const QUERIES = { agentState: 'agentState' } as const;
 /** Updates that operators send to a run in the Temporal UI or CLI. */

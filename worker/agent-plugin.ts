@@ -14,12 +14,14 @@ import { AgentRegistry, type AgentDefinition } from '../agents/index.js';
 import { createRelease } from '../executor/agent-pauses.js';
 import type { Budgets } from '../executor/budgets.js';
 import { createMcpConnections } from '../agents/mcp/mcp-connections.js';
+import { createDeliveries } from '../executor/deliveries.js';
 import { createFindClosed } from '../executor/find-closed.js';
 import type { Quotas } from '../executor/quotas.js';
 import { createRunWorkflows } from '../executor/run-workflows.js';
 import { createSweep, startSweeper } from '../executor/sweep.js';
 import { createRuns } from '../executor/create-runs.js';
 import { registerSearchAttributes } from '../executor/search-attributes.js';
+import { toNotifySettings, type NotifyOptions } from '../notify/settings.js';
 import { allMeters } from '../protocol/run-meter.js';
 import { withTimeout } from '../protocol/time.js';
 import type { Tracer } from '../protocol/tracer.js';
@@ -31,6 +33,7 @@ import { createBatchActivities } from './batch-activity.js';
 import { createLease, type BegunLease, type LeaseOptions } from './lease/lease-worker.js';
 import { createTakeOver } from './lease/take-over.js';
 import { createCoreMeter } from './metrics/core-meter.js';
+import { createNoticeActivities, createNoticeWorker } from './notices/notice-worker.js';
 import { createToolWorker, runBeside } from './tool-worker.js';
 import {
   makeCurrent,
@@ -66,6 +69,8 @@ export interface AgentPluginOptions {
   /** For runs that batches repeat: the limits of `createAgentExecutor`. Default: its defaults. */
   quotas?: Quotas | 'unlimited' | undefined;
   budgets?: Budgets | undefined;
+  /** Who is notified of waits and ends; executors need the same. Default: nobody. */
+  notify?: NotifyOptions | undefined;
   /** Concurrent model calls in one process. Default: 300. */
   modelSlots?: number;
   /** Concurrent tool executions in one process, in total and for one user. Default: 200 and 50. */
@@ -123,7 +128,10 @@ export function createAgentPlugin(options: AgentPluginOptions): WorkerPlugin & B
   const agents =
     options.agents instanceof AgentRegistry ? options.agents : new AgentRegistry(options.agents);
   const tally = createTallyMeter(stores.store.tallies);
+  const notify = options.notify && toNotifySettings(options.notify);
   let createTools: (() => Promise<Worker>) | undefined;
+  let notices: ReturnType<typeof createNoticeActivities> | undefined;
+  let createNotices: (() => Promise<Worker>) | undefined;
   let isDraining = (): boolean => false;
   let held: BegunLease | undefined;
   const mcp = createMcpConnections(logger);
@@ -150,9 +158,11 @@ export function createAgentPlugin(options: AgentPluginOptions): WorkerPlugin & B
     held?.countWith(meter);
     const workflows = createRunWorkflows(client, taskQueue, stores.store);
     const searchAttributes = await registerSearchAttributes(connection, namespace, logger);
+    notices = notify && createNoticeActivities(client, taskQueue, notify, stores.store);
     const runs = createRuns({
       ...stores,
       workflows,
+      deliveries: notify && createDeliveries(client, taskQueue, notify),
       agents,
       searchAttributes,
       modelName: options.modelName,
@@ -245,6 +255,8 @@ export function createAgentPlugin(options: AgentPluginOptions): WorkerPlugin & B
         activities: withActivities(worker.activities ?? {}, activities),
       };
       createTools = () => createToolWorker(configured, activities.toolCall, toolSlots.total);
+      const { activities: ofNotices } = notices ?? {};
+      createNotices = ofNotices && (() => createNoticeWorker(configured, ofNotices));
       return withWorkflows(configured, options.workflows);
     },
     configureBundler: addAgentRun,
@@ -259,12 +271,17 @@ export function createAgentPlugin(options: AgentPluginOptions): WorkerPlugin & B
         }),
       );
       try {
-        if (createTools === undefined) await next(worker);
-        else await runBeside(worker, createTools, () => next(worker));
+        const others = [createTools, createNotices].filter((create) => create !== undefined);
+        const runAll = others.reduce<() => Promise<void>>(
+          (run, create) => () => runBeside(worker, create, run),
+          () => next(worker),
+        );
+        await runAll();
       } finally {
         life.abort();
         await Promise.all(beside);
         await held?.lease.close();
+        notices?.close();
         await withTimeout(SWEEP_END_MS, mcp.close()).catch(() => undefined);
         await withTimeout(SWEEP_END_MS, tally.close()).catch(() => undefined);
       }

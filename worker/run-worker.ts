@@ -1,6 +1,7 @@
 import { DefaultLogger, NativeConnection, Runtime, type Worker } from '@temporalio/worker';
 import type { AgentRegistry } from '../agents/index.js';
 import type { Config } from '../config/env.js';
+import { readNotify } from '../config/notify.js';
 import { readPayloadKeys } from '../config/payload-keys.js';
 import type { Logger } from '../config/logger.js';
 import { untilReachable, withoutSecrets } from '../config/startup.js';
@@ -86,6 +87,7 @@ export async function runWorker(begun: WorkerProcess): Promise<void> {
       modelSlots: config.MODEL_SLOTS,
       quotas: quotasOfSettings(config),
       budgets: budgetsOfSettings(config),
+      notify: readNotify(config),
       toolSlots: { total: config.TOOL_SLOTS, perUser: config.TOOLS_PER_USER },
       lease,
       ...(deploymentName !== undefined &&

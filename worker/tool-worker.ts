@@ -16,11 +16,28 @@ const HEARTBEAT_EVERY = '4s';
  * @param slots number of tools that are executed at once
  */
 export function createToolWorker(
-  { connection, taskQueue, ...settings }: WorkerOptions,
+  options: WorkerOptions,
   toolCall: RunActivities['toolCall'],
   slots: number,
 ): Promise<Worker> {
+  return Worker.create({
+    ...besideOf(options),
+    taskQueue: toolQueueOf(options.taskQueue),
+    activities: { toolCall },
+    // Calls that wait for a slot also send heartbeats, and each heartbeat is a write on the server.
+    maxHeartbeatThrottleInterval: HEARTBEAT_EVERY,
+    defaultHeartbeatThrottleInterval: HEARTBEAT_EVERY,
+    maxConcurrentActivityTaskExecutions: slots * HELD_CALLS_PER_SLOT,
+  });
+}
+
+/** The settings of a worker that executes activities only, on another task queue. */
+export function besideOf({
+  connection,
+  ...settings
+}: WorkerOptions): Omit<WorkerOptions, 'taskQueue'> {
   const {
+    taskQueue: _queue,
     workflowsPath: _path,
     workflowBundle: _bundle,
     plugins: _plugins,
@@ -31,16 +48,7 @@ export function createToolWorker(
     maxConcurrentWorkflowTaskPolls: _polls,
     ...own
   } = settings;
-  return Worker.create({
-    ...own,
-    ...(connection !== undefined && { connection }),
-    taskQueue: toolQueueOf(taskQueue),
-    activities: { toolCall },
-    // Calls that wait for a slot also send heartbeats, and each heartbeat is a write on the server.
-    maxHeartbeatThrottleInterval: HEARTBEAT_EVERY,
-    defaultHeartbeatThrottleInterval: HEARTBEAT_EVERY,
-    maxConcurrentActivityTaskExecutions: slots * HELD_CALLS_PER_SLOT,
-  });
+  return { ...own, ...(connection !== undefined && { connection }) };
 }
 
 /**

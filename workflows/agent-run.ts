@@ -7,7 +7,13 @@ import {
   patched,
   workflowInfo,
 } from '@temporalio/workflow';
-import type { RunInput, RunSummary, StepOutcome, TerminalStatus } from '../protocol/run.js';
+import type {
+  RunError,
+  RunInput,
+  RunSummary,
+  StepOutcome,
+  TerminalStatus,
+} from '../protocol/run.js';
 import {
   afterStep,
   firstStep,
@@ -19,6 +25,7 @@ import {
 import { carryOn } from './leg.js';
 import { listenToOperators } from './operators.js';
 import { untilKept } from './lost-attempts.js';
+import { noticeEnd } from './notice-starts.js';
 import { createOperatorsView } from './operators-view.js';
 import { PATCHES } from './patches.js';
 import { bookkeeping, model } from './proxies.js';
@@ -88,6 +95,7 @@ export async function agentRun(input: RunInput): Promise<RunSummary> {
         case 'done':
           await untilSaid();
           if (state.reportsEnd) await tellParent(input);
+          await noticeEnd(state, next.status, errorOf(outcome)?.code);
           return finish(next.status, outcome);
       }
     }
@@ -170,6 +178,10 @@ export async function agentRun(input: RunInput): Promise<RunSummary> {
     ]);
   }
 
+  function errorOf(outcome: StepOutcome | undefined): RunError | undefined {
+    return outcome?.kind === 'ended' ? outcome.error : state.error;
+  }
+
   function finish(
     status: TerminalStatus | 'superseded',
     outcome: StepOutcome | undefined,
@@ -177,7 +189,7 @@ export async function agentRun(input: RunInput): Promise<RunSummary> {
     view.ended(status === 'superseded' ? 'interrupted' : status);
     const { traceUrl: trace } = input;
     if (status !== 'failed') return { status, steps: state.carry.step, trace };
-    const error = outcome?.kind === 'ended' ? outcome.error : state.error;
+    const error = errorOf(outcome);
     throw ApplicationFailure.nonRetryable(
       error?.message ?? 'the run failed',
       error?.code ?? 'run_failed',

@@ -13,6 +13,8 @@ export interface RunState {
   recording: number;
   /** Calls whose sub-agents have reported their end. */
   readonly endedChildren: Set<string>;
+  /** Number of notices that are being started or signalled. */
+  noticing: number;
   /** Why a leg of the run has failed it. */
   error?: RunError | undefined;
   /** True if the parent waits for a report of this run's end. */
@@ -28,6 +30,7 @@ export function createRunState(input: RunInput): RunState {
     isEnded: false,
     recording: 0,
     endedChildren: new Set(),
+    noticing: 0,
     reportsEnd: false,
     traceparent: input.traceparent,
   };

@@ -149,6 +149,7 @@ function toInput(parent: RunInput, child: ChildRef, toolCallId: string): RunInpu
     hasOutput,
     activities,
     hasLeases: parent.hasLeases,
+    notify: parent.notify,
     parent: {
       sessionId: parent.sessionId,
       runId: parent.runId,

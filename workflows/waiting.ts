@@ -1,6 +1,7 @@
 import { condition } from '@temporalio/workflow';
 import type { CallRef } from '../protocol/run.js';
 import { learn, releasedFor, takeAnswer, takeReleased } from '../protocol/carry.js';
+import { noticeWait } from './notice-starts.js';
 import { bookkeeping } from './proxies.js';
 import { runRef, type RunState } from './run-state.js';
 
@@ -21,6 +22,7 @@ export async function untilAnswered(
   step: number,
   people: readonly CallRef[],
 ): Promise<string[] | 'stopped'> {
+  const noticeOver = noticeWait(state, step, people);
   let dueMs = earliest(people);
   let patience = 1;
   for (;;) {
@@ -40,6 +42,7 @@ export async function untilAnswered(
     }
     const approved = releasedFor(state.carry, step);
     state.carry = takeReleased(state.carry, step);
+    noticeOver(approved === undefined ? { stopped: true } : { approved });
     return approved ?? 'stopped';
   }
 }

@@ -34,9 +34,14 @@ export function refusedAddress(): McpError {
 
 type Callback = (error: Error | null, address?: string | LookupAddress[], family?: number) => void;
 
-/** Resolves a name as sockets want it, to permitted addresses only; so no answer can change in between. */
+/**
+ * Resolves a name as sockets want it, to permitted addresses only; so no answer can change in between.
+ *
+ * @param refused makes the error for a name that has none
+ */
 export function guardedLookup(
   rule: HostRule,
+  refused: () => Error = refusedAddress,
 ): (host: string, options: LookupOptions, callback: Callback) => void {
   return (host, options, callback) => {
     lookup(host, { ...options, all: true }, (error, found) => {
@@ -46,7 +51,7 @@ export function guardedLookup(
       }
       const permitted = found.filter(({ address }) => isPermitted(host, address, rule));
       const [first] = permitted;
-      if (first === undefined) callback(refusedAddress());
+      if (first === undefined) callback(refused());
       else if (options.all === true) callback(null, permitted);
       else callback(null, first.address, first.family);
     });

@@ -1,22 +1,11 @@
 import type { Role } from '../../protocol/actor.js';
-import { createHash } from 'node:crypto';
 import { ANONYMOUS } from '../../protocol/ids.js';
 import type { SessionRecord } from '../../stores/contract/sessions.js';
 import type { Store } from '../../stores/contract/store.js';
+import { toStoredSessionId } from '../../stores/record/stored-session-id.js';
 import { agentUnavailable, notFound } from './refusals.js';
 
-/** 96 bits: no two tenants of one installation share it, and a collision cannot be searched for. */
-const HASH_CHARS = 16;
-
-/**
- * The id under which a tenant's session is stored. Clients choose the ids of their sessions, so
- * without this one tenant could take those of another, or learn which there are.
- */
-export function toStoredSessionId(sessionId: string, tenantId: string | undefined): string {
-  if (tenantId === undefined || tenantId === '') return sessionId;
-  const hash = createHash('sha256').update(tenantId).digest('base64url').slice(0, HASH_CHARS);
-  return `${hash}~${sessionId}`;
-}
+export { toStoredSessionId };
 
 /** Where a caller's session is, or would be; `record` is absent if it does not exist yet. */
 export interface FoundSession {

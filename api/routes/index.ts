@@ -4,6 +4,7 @@ import { AUDIT_ROUTES } from './audit.js';
 import { CHAT_ROUTES } from './chat.js';
 import { OPERATOR_AGENT_ROUTES } from './operator-agents.js';
 import { OPERATOR_BATCH_ROUTES } from './operator-batches.js';
+import { OPERATOR_DELIVERY_ROUTES } from './operator-deliveries.js';
 import { OPERATOR_RUN_ROUTES } from './operator-runs.js';
 import { OPERATOR_RUN_EVENTS_ROUTE } from './operator-run-events.js';
 import { OPERATOR_FORK_ROUTE } from './operator-fork.js';
@@ -46,6 +47,7 @@ export const ROUTES: readonly Route[] = [
   OPERATOR_RUN_EVENTS_ROUTE,
   OPERATOR_FORK_ROUTE,
   ...OPERATOR_BATCH_ROUTES,
+  ...OPERATOR_DELIVERY_ROUTES,
   ...OPERATOR_AGENT_ROUTES,
   ...OPERATOR_SESSION_ROUTES,
   ...SERVICE_ROUTES,

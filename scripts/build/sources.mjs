@@ -12,6 +12,7 @@ const FOLDERS = [
   'in-process',
   'testing',
   'stores',
+  'notify',
   'tracing',
   'worker',
   'ai-sdk',

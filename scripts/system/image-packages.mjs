@@ -7,6 +7,7 @@ export const IMAGE_PACKAGES = [
   '@ai-sdk/openai',
   '@ai-sdk/openai-compatible',
   '@opentelemetry',
+  'nodemailer',
 ];
 
 /** True for a package that is in the image beside those of production. */

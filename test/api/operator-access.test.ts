@@ -12,6 +12,7 @@ import { describedBody } from '../support/described-body.js';
 import { createFakeRuntime } from '../support/fake-runtime.js';
 import { drive, newCall, type SessionDriver } from '../support/session-driver.js';
 import { startApi, type ApiServer } from './api-server.js';
+import { FAKE_DELIVERIES } from './fake-deliveries.js';
 import { ASKED_BY_OPERATORS } from './route-requests.js';
 
 /** Every route of operators, requested with each role, in the session's tenant and in others. */
@@ -59,6 +60,7 @@ async function start(): Promise<void> {
       list: async (prefix) => (batch('bob').batchId.startsWith(prefix) ? [batch('bob')] : []),
       abort: nothing,
     },
+    deliveries: FAKE_DELIVERIES,
     agents,
     searchAttributes: true,
     logger,
@@ -102,6 +104,8 @@ async function ask(
     .replace(':sessionId', about)
     .replace(':toolCallId', 'c1')
     .replace(':batchId', 'b-1')
+    .replace(':deliveryId', 'd-1')
+    .replace(':receiver', 'ops')
     .replace(':agent', 'tester')
     .replace(':runId', encodeURIComponent(run));
   const response = await fetch(api.url + path, {
@@ -124,6 +128,8 @@ const NEEDS: Record<string, Role> = {
   ...{ listTenantWaiting: 'viewer', listRuns: 'viewer', countRuns: 'viewer', getRun: 'viewer' },
   ...{ readTenantSession: 'viewer', listRunEvents: 'viewer', forkRun: 'operator' },
   ...{ startBatch: 'operator', listBatches: 'viewer', getBatch: 'viewer', abortBatch: 'operator' },
+  ...{ listDeliveries: 'viewer', getDelivery: 'viewer', redeliver: 'operator' },
+  ...{ listReceivers: 'viewer', testReceiver: 'operator' },
   ...{ answerTenantCall: 'approver', extendTenantDeadline: 'approver' },
   ...{ listAgents: 'viewer', pauseAgent: 'operator', unpauseAgent: 'operator' },
   ...{ stopRun: 'operator', resumeRun: 'operator', retryRun: 'operator' },

@@ -56,6 +56,11 @@ export const ASKED_BY_OPERATORS: Record<string, Asked> = {
   unpauseAgent: { body: {} },
   getBatch: {},
   abortBatch: {},
+  listDeliveries: {},
+  getDelivery: {},
+  redeliver: { body: {} },
+  listReceivers: {},
+  testReceiver: { body: {} },
 };
 
 /**

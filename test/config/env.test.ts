@@ -23,6 +23,7 @@ describe('parseEnv', () => {
       HELIX_ALLOW_UNAUTHENTICATED: false,
       CORS_CREDENTIALS: false,
       LOG_LEVEL: 'info',
+      NOTIFY_INCLUDE_INPUT: false,
       OTEL_SDK_DISABLED: false,
       OTEL_INSTRUMENTATION_GENAI_CAPTURE_MESSAGE_CONTENT: false,
     });

@@ -1,0 +1,126 @@
+import type { Request, RequestHandler, Response } from 'express';
+import { notFound, toAnswerOptions, type Caller } from '../../ai-sdk/index.js';
+import { hashInput, readLink, type LinkClaims } from '../../notify/links.js';
+import { toAnswerError } from '../../protocol/answers.js';
+import { HelixError } from '../../protocol/errors.js';
+import { formatApprovalId } from '../../protocol/ids.js';
+import { LIMITS } from '../../protocol/limits.js';
+import type { OpenCall } from '../../stores/contract/call-record.js';
+import { isOfTenant } from '../../stores/record/waiting-page.js';
+import type { RouteDeps } from '../deps.js';
+import { toDecidedPage, toDecisionPage, toRefusedPage } from './pages.js';
+
+/** A form with a token, a decision and a reason. */
+const FORM_BYTES = LIMITS.errorTextBytes + 8 * 1024;
+
+/** What a link from a notice leads to. */
+export interface DecideHandlers {
+  /** Shows the question; reading it any number of times changes nothing. */
+  show: RequestHandler;
+  /** Decides, as the person whom the link names. */
+  decide: RequestHandler;
+}
+
+/** The page to which links from notices lead, and what its form does. */
+export function createDecideHandlers(deps: RouteDeps, keys: readonly string[]): DecideHandlers {
+  return {
+    show: orPage(async (request, response) => {
+      const token = typeof request.query['token'] === 'string' ? request.query['token'] : '';
+      const claims = await readLink(keys, token);
+      const { call, agent } = await findCall(deps, claims);
+      const { toolName, input } = call.spec;
+      const { deadline } = call;
+      if (call.row !== undefined || call.decision !== undefined) throw answered();
+      const page = toDecisionPage({ token, agent, toolName, input, deadline, person: claims.sub });
+      send(response, 200, page);
+    }),
+    decide: orPage(async (request, response) => {
+      const form = await readForm(request);
+      const claims = await readLink(keys, form.get('token') ?? '');
+      const decision = form.get('decision');
+      if (decision !== 'approve' && decision !== 'deny') {
+        throw new HelixError('validation_error', 'Approve or deny.');
+      }
+      const { sessionId, toolCallId, runId, sub: by, roles } = claims;
+      await findCall(deps, claims);
+      const reason = form.get('reason')?.trim();
+      const approved = decision === 'approve';
+      const result = await deps.executor.submitToolResult(
+        {
+          kind: 'approval-response',
+          ...{ sessionId, toolCallId, by, approved },
+          approvalId: formatApprovalId(runId, toolCallId),
+          ...(reason !== undefined && reason !== '' && { reason }),
+        },
+        toAnswerOptions(deps, toCaller(claims), { roles, via: 'link' }),
+      );
+      if (result.kind !== 'stored') throw toAnswerError(result.kind);
+      if (isPage(request)) send(response, 200, toDecidedPage(approved));
+      else response.status(200).json({ result: 'stored', approved });
+    }),
+  };
+}
+
+/** The call as the link's reader was shown it. @throws HelixError `not_found`, `stale_run` */
+async function findCall(
+  { stateStore }: RouteDeps,
+  { sessionId, toolCallId, runId, inputHash, tenant }: LinkClaims,
+): Promise<{ call: OpenCall; agent: string }> {
+  const found = await stateStore.sessions.withCalls(sessionId);
+  if (found === undefined || !isOfTenant(found.record, tenant)) throw notFound();
+  const call = found.openCalls.find(({ spec }) => spec.toolCallId === toolCallId);
+  if (call === undefined) throw answered();
+  if (call.spec.runId !== runId || hashInput(call.spec.input) !== inputHash) {
+    throw new HelixError('stale_run', 'The question of this link is not asked any more.');
+  }
+  return { call, agent: found.record.agent };
+}
+
+function answered(): HelixError {
+  return new HelixError('already_completed', 'This question has been answered.');
+}
+
+/** The person whom the link names. On a server without accounts as well: it was sent to one person. */
+function toCaller({ sub: userId, tenant, roles }: LinkClaims): Caller {
+  return { userId, roles, ...(tenant !== undefined && { tenantId: tenant }) };
+}
+
+/** Refusals are pages for browsers, and typed JSON for others. */
+function orPage(work: (request: Request, response: Response) => Promise<void>): RequestHandler {
+  return async (request, response) => {
+    try {
+      await work(request, response);
+    } catch (error) {
+      const isTyped = HelixError.isInstance(error) && error.statusCode < 500;
+      if (!isTyped || !isPage(request)) throw error;
+      send(response, error.statusCode, toRefusedPage(error.code));
+    }
+  };
+}
+
+function isPage(request: Request): boolean {
+  return request.accepts(['json', 'html']) === 'html';
+}
+
+function send(response: Response, status: number, page: string): void {
+  response
+    .status(status)
+    .set({ 'cache-control': 'no-store', 'referrer-policy': 'no-referrer', 'x-robots-tag': 'none' })
+    .type('html')
+    .send(page);
+}
+
+/** @throws HelixError `body_too_large`, `unsupported_media_type` */
+async function readForm(request: Request): Promise<URLSearchParams> {
+  if (request.is('application/x-www-form-urlencoded') === false) {
+    throw new HelixError('unsupported_media_type', 'Send the form of the page.');
+  }
+  const pieces: Buffer[] = [];
+  let bytes = 0;
+  for await (const piece of request as AsyncIterable<Buffer>) {
+    bytes += piece.length;
+    if (bytes > FORM_BYTES) throw new HelixError('body_too_large', 'The form is too large.');
+    pieces.push(piece);
+  }
+  return new URLSearchParams(Buffer.concat(pieces).toString());
+}

@@ -1,0 +1,90 @@
+import { toTitle } from '../../notify/message.js';
+
+export interface Decision {
+  token: string;
+  agent: string;
+  toolName: string;
+  input: unknown;
+  /** ms since the epoch. */
+  deadline: number | undefined;
+  /** Who decides. */
+  person: string;
+}
+
+/** The question with its exact input, and a form: only the form decides. Pure. */
+export function toDecisionPage(question: Decision): string {
+  const { token, agent, toolName, input, deadline, person } = question;
+  const until =
+    deadline === undefined ? '' : `<p>Until ${escaped(new Date(deadline).toUTCString())}.</p>`;
+  return toPage(
+    toTitle(toolName),
+    `<p>${escaped(agent)} asks for approval. You decide as <b>${escaped(person)}</b>.</p>
+<pre>${escaped(JSON.stringify(input, null, 2))}</pre>
+${until}
+<form method="post" action="/api/decide">
+<input type="hidden" name="token" value="${escaped(token)}">
+<label>Reason <input name="reason" maxlength="2000" autocomplete="off"></label>
+<p><button name="decision" value="approve">Approve</button>
+<button name="decision" value="deny">Deny</button></p>
+</form>`,
+  );
+}
+
+/** Pure. */
+export function toDecidedPage(approved: boolean): string {
+  return toPage(
+    approved ? 'Approved' : 'Denied',
+    '<p>The decision is stored. You can close this page.</p>',
+  );
+}
+
+const REFUSED: Record<string, string> = {
+  already_completed: 'This question has been answered.',
+  not_pending: 'This question has been answered.',
+  expired: 'The time for an answer is over.',
+  stale_run: 'This question is not asked any more.',
+  not_found: 'This conversation does not exist any more.',
+  not_allowed: 'You may not decide this.',
+  unauthorized: 'This link is not valid.',
+};
+
+/** Pure. */
+export function toRefusedPage(code: string): string {
+  const text = REFUSED[code] ?? 'This could not be done.';
+  return toPage('Not decided', `<p data-code="${escaped(code)}">${text}</p>`);
+}
+
+function toPage(title: string, body: string): string {
+  return `<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<title>${escaped(title)}</title>
+<style>
+:root { color-scheme: light dark; font: 1rem/1.5 system-ui, sans-serif; }
+body { max-width: 36rem; margin: 2rem auto; padding: 0 1rem; }
+pre { overflow: auto; max-height: 60vh; padding: 0.75rem; border: 1px solid; border-radius: 0.5rem; white-space: pre-wrap; overflow-wrap: anywhere; }
+input[name='reason'] { display: block; width: 100%; box-sizing: border-box; font: inherit; padding: 0.5rem; }
+button { font: inherit; padding: 0.6rem 1.2rem; margin-right: 0.5rem; min-height: 2.75rem; }
+</style>
+</head>
+<body>
+<main>
+<h1>${escaped(title)}</h1>
+${body}
+</main>
+</body>
+</html>
+`;
+}
+
+/** What models and tools wrote is text, never markup. */
+function escaped(text: string): string {
+  return text
+    .replaceAll('&', '&amp;')
+    .replaceAll('<', '&lt;')
+    .replaceAll('>', '&gt;')
+    .replaceAll('"', '&quot;')
+    .replaceAll("'", '&#39;');
+}

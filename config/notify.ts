@@ -1,0 +1,44 @@
+import { readFileSync } from 'node:fs';
+import { ConfigError, type Config } from './env.js';
+
+/** The settings of notices as options; the list itself is checked by who takes them. */
+export interface NotifySetting {
+  receivers: never[];
+  remindAfterMs: number[] | undefined;
+  escalateAfterMs: number | undefined;
+  retryForMs: number | undefined;
+  includeInput: boolean;
+  publicUrl: string | undefined;
+  linkKeys: string[] | undefined;
+  mail: { url: string; from: string } | undefined;
+}
+
+/** Undefined without receivers. @throws ConfigError if their list cannot be read */
+export function readNotify(config: Config): NotifySetting | undefined {
+  const { NOTIFY_RECEIVERS: setting, SMTP_URL: url, MAIL_FROM: from } = config;
+  if (setting === undefined) return undefined;
+  return {
+    receivers: readList(setting) as never[],
+    remindAfterMs: config.NOTIFY_REMIND_AFTER,
+    escalateAfterMs: config.NOTIFY_ESCALATE_AFTER,
+    retryForMs: config.NOTIFY_RETRY_FOR,
+    includeInput: config.NOTIFY_INCLUDE_INPUT,
+    publicUrl: config.PUBLIC_URL,
+    linkKeys: config.NOTIFY_LINK_KEY,
+    mail: url === undefined || from === undefined ? undefined : { url, from },
+  };
+}
+
+/** The message shows nothing of the list, which holds secrets. */
+function readList(setting: string): unknown[] {
+  try {
+    const text = setting.startsWith('@') ? readFileSync(setting.slice(1), 'utf8') : setting;
+    const list: unknown = JSON.parse(text);
+    if (Array.isArray(list)) return list;
+  } catch {
+    // Said below.
+  }
+  throw new ConfigError(
+    'Bad configuration: NOTIFY_RECEIVERS must be a JSON list, or @ and the path of a file with one',
+  );
+}

@@ -1,0 +1,75 @@
+import { createHash } from 'node:crypto';
+import { errors, jwtVerify, SignJWT } from 'jose';
+import { z } from 'zod';
+import { ROLES } from '../protocol/actor.js';
+import { HelixError } from '../protocol/errors.js';
+
+/** A link without a deadline is good for this long, ms. */
+const LINK_MS = 7 * 24 * 60 * 60_000;
+const AUDIENCE = 'helix-temporal:decide';
+const ALGORITHM = 'HS256';
+
+const Claims = z.object({
+  sub: z.string(),
+  tenant: z.string().optional(),
+  roles: z.array(z.enum(ROLES)),
+  sessionId: z.string(),
+  runId: z.string(),
+  toolCallId: z.string(),
+  inputHash: z.string(),
+  exp: z.number(),
+});
+/** What a link lets its reader decide: one call, by one person, until a time. */
+export type LinkClaims = Omit<z.infer<typeof Claims>, 'exp'>;
+
+/**
+ * A link to the page that decides a call.
+ *
+ * @param expiresAt ms since the epoch; at most 7 days ahead
+ */
+export async function toDecideUrl(
+  publicUrl: string,
+  key: string,
+  claims: LinkClaims,
+  expiresAt = Infinity,
+): Promise<string> {
+  const { sub, ...call } = claims;
+  const until = Math.min(expiresAt, Date.now() + LINK_MS);
+  const token = await new SignJWT(call)
+    .setProtectedHeader({ alg: ALGORITHM })
+    .setSubject(sub)
+    .setAudience(AUDIENCE)
+    .setExpirationTime(Math.floor(until / 1_000))
+    .sign(toKey(key));
+  return `${publicUrl}/api/decide?token=${token}`;
+}
+
+/**
+ * @throws HelixError `unauthorized` for a token that none of the keys signed, `expired`
+ */
+export async function readLink(keys: readonly string[], token: string): Promise<LinkClaims> {
+  for (const key of keys) {
+    try {
+      const options = { audience: AUDIENCE, algorithms: [ALGORITHM] };
+      const { payload } = await jwtVerify(token, toKey(key), options);
+      const claims = Claims.safeParse(payload);
+      if (claims.success) return claims.data;
+    } catch (error) {
+      if (error instanceof errors.JWTExpired) {
+        throw new HelixError('expired', 'The time of this link is over.');
+      }
+    }
+  }
+  throw new HelixError('unauthorized', 'This link is not valid.');
+}
+
+/** What a link is bound to, so that it decides about what its reader was shown. */
+export function hashInput(input: unknown): string {
+  return createHash('sha256')
+    .update(JSON.stringify(input ?? null))
+    .digest('base64url');
+}
+
+function toKey(key: string): Uint8Array {
+  return new TextEncoder().encode(key);
+}

@@ -1,0 +1,73 @@
+import { toFacts, toHeadline, type Message } from './message.js';
+import { NotDelivered } from './not-delivered.js';
+import type { NotifySettings } from './settings.js';
+
+const STEP_MS = 15_000;
+
+/** Sends mail; to be closed. */
+export interface Mailer {
+  /** @throws NotDelivered */
+  send: (to: string, message: Message) => Promise<void>;
+  close: () => void;
+}
+
+/** @throws Error if the package `nodemailer` is not installed */
+export async function createMailer({
+  url,
+  from,
+}: NonNullable<NotifySettings['mail']>): Promise<Mailer> {
+  const { createTransport } = await import('nodemailer').catch((cause: unknown) => {
+    throw new Error('Receivers of mail need the package nodemailer: npm install nodemailer@10', {
+      cause,
+    });
+  });
+  const { hostname, port, protocol, username, password } = new URL(url);
+  const transport = createTransport({
+    host: hostname,
+    ...(port !== '' && { port: Number(port) }),
+    secure: protocol === 'smtps:',
+    ...(username !== '' && {
+      auth: { user: decodeURIComponent(username), pass: decodeURIComponent(password) },
+    }),
+    ...{ connectionTimeout: STEP_MS, greetingTimeout: STEP_MS, socketTimeout: STEP_MS },
+    // Nothing of a message may name a file or an address to be read.
+    ...{ disableFileAccess: true, disableUrlAccess: true },
+  });
+  return {
+    send: async (to, message) => {
+      const { id } = message.notice;
+      try {
+        await transport.sendMail({
+          from,
+          to,
+          subject: toHeadline(message.notice),
+          text: toMailText(message),
+          messageId: `<${id}@helix-temporal>`,
+          headers: { 'Auto-Submitted': 'auto-generated' },
+        });
+      } catch (cause) {
+        const code = (cause as { responseCode?: unknown }).responseCode;
+        const text = 'The mail server did not take the message.';
+        throw new NotDelivered(typeof code === 'number' ? `smtp_${String(code)}` : 'smtp', text, {
+          cause,
+        });
+      }
+    },
+    close: () => {
+      transport.close();
+    },
+  };
+}
+
+/** Plain text: nothing in it is markup. Pure. */
+export function toMailText(message: Message): string {
+  const { notice, url, decideUrl } = message;
+  return [
+    toHeadline(notice),
+    '',
+    ...toFacts(message).map(([name, value]) => `${name}: ${value}`),
+    ...(decideUrl === undefined ? [] : ['', `Decide: ${decideUrl}`]),
+    ...(url === undefined ? [] : ['', `Conversation: ${url}`]),
+    '',
+  ].join('\n');
+}

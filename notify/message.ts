@@ -1,0 +1,66 @@
+import { toShownSessionId } from '../protocol/ids.js';
+import type { Notice, NoticeType } from '../protocol/notices.js';
+
+/** What a receiver gets to read of a notice. */
+export interface Message {
+  notice: Notice;
+  /** The page of the conversation. */
+  url?: string | undefined;
+  /** A page that lets its reader decide. */
+  decideUrl?: string | undefined;
+  /** Of the call; only where the settings allow it. */
+  input?: unknown;
+}
+
+const WORDS: Record<NoticeType, (what: string, agent: string) => string> = {
+  'approval.requested': (what, agent) => `${agent} asks for approval: ${what}`,
+  'approval.reminder': (what, agent) => `${agent} still waits for approval: ${what}`,
+  'approval.escalated': (what, agent) => `Nobody has answered ${agent}: ${what}`,
+  'approval.settled': (what) => `No longer waits for approval: ${what}`,
+  'approval.expired': (what) => `The time for approval is over: ${what}`,
+  'tool.requested': (what, agent) => `${agent} waits for a page: ${what}`,
+  'tool.reminder': (what, agent) => `${agent} still waits for a page: ${what}`,
+  'tool.escalated': (what, agent) => `No page has answered ${agent}: ${what}`,
+  'tool.settled': (what) => `No longer waits for a page: ${what}`,
+  'tool.expired': (what) => `The time for an answer of a page is over: ${what}`,
+  'run.completed': (_, agent) => `${agent} has completed a run`,
+  'run.failed': (_, agent) => `A run of ${agent} has failed`,
+  'run.stopped': (_, agent) => `A run of ${agent} was stopped`,
+  test: () => 'A test of notifications',
+};
+
+/** One line about a notice. Pure. */
+export function toHeadline({
+  type,
+  toolName = '',
+  agent = 'An agent',
+  others = 0,
+}: Notice): string {
+  const what = toTitle(toolName) + (others > 0 ? ` and ${String(others)} more` : '');
+  return WORDS[type](what, agent);
+}
+
+/** Further facts: a name and a value each. Pure. */
+export function toFacts({ notice, input }: Message): [name: string, value: string][] {
+  const { sessionId, deadline, code, outcome } = notice;
+  const facts: [string, string | undefined][] = [
+    ['Conversation', sessionId && toShownSessionId(sessionId)],
+    ['Until', deadline === undefined ? undefined : new Date(deadline).toISOString()],
+    ['Outcome', outcome],
+    ['Code', code],
+    ['Input', input === undefined ? undefined : shortened(JSON.stringify(input))],
+  ];
+  return facts.filter((fact): fact is [string, string] => fact[1] !== undefined);
+}
+
+/** `issue_refund` as people read it. Pure. */
+export function toTitle(toolName: string): string {
+  const words = toolName.replaceAll(/[_-]+/g, ' ').trim();
+  return words.charAt(0).toUpperCase() + words.slice(1);
+}
+
+const MOST_INPUT = 1_500;
+
+function shortened(text: string): string {
+  return text.length > MOST_INPUT ? `${text.slice(0, MOST_INPUT)} …` : text;
+}

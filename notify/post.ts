@@ -1,0 +1,100 @@
+import http from 'node:http';
+import https from 'node:https';
+import { isIP } from 'node:net';
+import { guardedLookup, isPermitted } from '../agents/mcp/guarded-lookup.js';
+import { NotDelivered } from './not-delivered.js';
+
+/** A receiver has this long, ms, from the first packet to the last of its answer. */
+const ANSWER_MS = 15_000;
+/** Of an answer no more is read; what it says does not matter. */
+const ANSWER_BYTES = 64 * 1024;
+const MOST_RETRY_AFTER_MS = 10 * 60 * 60_000;
+
+export interface PostOptions {
+  headers: Record<string, string>;
+  body: string;
+  /** An address of a private network is permitted. */
+  privateNetwork: boolean;
+  /** Ends the attempt. */
+  signal?: AbortSignal | undefined;
+}
+
+/**
+ * Posts JSON to a receiver. Addresses are checked as they are connected to, nothing is followed, and
+ * time and bytes are bounded.
+ *
+ * @throws NotDelivered unless the answer is 2xx; final for 410 and an address that is refused
+ */
+export async function post(to: string, options: PostOptions): Promise<void> {
+  const { headers, body, privateNetwork, signal } = options;
+  const url = new URL(to);
+  const rule = { isNamed: privateNetwork, isPrivate: privateNetwork };
+  const host = url.hostname.replace(/^\[|\]$/g, '');
+  if (isIP(host) !== 0 && !isPermitted(host, host, rule)) throw refusedAddress();
+  const over = AbortSignal.timeout(ANSWER_MS);
+  const { request } = url.protocol === 'https:' ? https : http;
+  const { status, retryAfter } = await new Promise<{ status: number; retryAfter?: string }>(
+    (resolve, reject) => {
+      const sent = request(
+        url,
+        {
+          method: 'POST',
+          headers: {
+            'content-type': 'application/json',
+            'user-agent': 'helix-temporal',
+            'content-length': String(Buffer.byteLength(body)),
+            ...headers,
+          },
+          agent: false,
+          lookup: guardedLookup(rule, refusedAddress) as never,
+          signal: signal === undefined ? over : AbortSignal.any([over, signal]),
+        },
+        (answer) => {
+          const { statusCode = 0, headers: answered } = answer;
+          const after = answered['retry-after'];
+          const done = (): void => {
+            resolve({ status: statusCode, ...(after !== undefined && { retryAfter: after }) });
+            sent.destroy();
+          };
+          let bytes = 0;
+          answer.on('data', (chunk: Buffer) => {
+            bytes += chunk.length;
+            if (bytes > ANSWER_BYTES) done();
+          });
+          // The status is the answer, also if its text breaks off.
+          answer.on('end', done).on('error', done).on('close', done);
+        },
+      );
+      sent.on('error', reject);
+      sent.end(body);
+    },
+  ).catch((error: unknown) => {
+    throw error instanceof NotDelivered ? error : unreachable(error, over.aborted);
+  });
+  if (status >= 200 && status < 300) return;
+  const text = `The receiver answered ${String(status)}.`;
+  if (status >= 300 && status < 400) throw new NotDelivered('redirect_refused', text);
+  throw new NotDelivered(`http_${String(status)}`, text, {
+    retryAfterMs: readRetryAfter(retryAfter, Date.now()),
+    isFinal: status === 410,
+  });
+}
+
+function refusedAddress(): NotDelivered {
+  const text = 'Its address is of a private network, which its settings do not permit.';
+  return new NotDelivered('address_refused', text, { isFinal: true });
+}
+
+function unreachable(cause: unknown, isLate: boolean): NotDelivered {
+  return isLate
+    ? new NotDelivered('no_answer', 'The receiver did not answer in time.', { cause })
+    : new NotDelivered('unreachable', 'The receiver cannot be reached.', { cause });
+}
+
+/** Seconds or a date, as ms from now; bounded. Pure. */
+export function readRetryAfter(value: string | undefined, now: number): number | undefined {
+  if (value === undefined) return undefined;
+  const isDate = /^[A-Za-z]{3}/.test(value);
+  const ms = isDate ? Date.parse(value) - now : Number(value) * 1_000;
+  return Number.isFinite(ms) && ms > 0 ? Math.min(ms, MOST_RETRY_AFTER_MS) : undefined;
+}

@@ -1,0 +1,83 @@
+import type { RunNotices } from '../protocol/run.js';
+import type { NoticeType } from '../protocol/notices.js';
+import { Receivers, wants, type Receiver, type ReceiverInput } from './receivers.js';
+
+const HOUR_MS = 3_600_000;
+
+/** What is notified, to whom and when. */
+export interface NotifyOptions {
+  receivers: readonly ReceiverInput[];
+  /** Reminders, ms after the question. Default: after an hour and after a day. */
+  remindAfterMs?: readonly number[] | undefined;
+  /** When the receivers with `escalation` are notified, ms after the question. Default: 4 hours. */
+  escalateAfterMs?: number | undefined;
+  /** How long a delivery is tried, ms. Default: 3 days. */
+  retryForMs?: number | undefined;
+  /** Notices show the input of calls. Default: false, ids and names only. */
+  includeInput?: boolean | undefined;
+  /** The page, for links; the API has to be there too for links that decide. */
+  publicUrl?: string | undefined;
+  /** Keys of links that decide, the newest first, 32 characters or more each. Default: no such links. */
+  linkKeys?: readonly string[] | undefined;
+  /** `smtp://user:password@host:port`, and the sender; for receivers of kind `mail`. */
+  mail?: { url: string; from: string } | undefined;
+}
+
+/** The options, checked and complete. */
+export interface NotifySettings {
+  receivers: readonly Receiver[];
+  remindAfterMs: readonly number[];
+  escalateAfterMs: number;
+  retryForMs: number;
+  includeInput: boolean;
+  publicUrl: string | undefined;
+  linkKeys: readonly string[];
+  mail: NotifyOptions['mail'];
+}
+
+/**
+ * @throws Error in one sentence for a receiver that is malformed, or that needs another setting
+ */
+export function toNotifySettings(options: NotifyOptions): NotifySettings {
+  const parsed = Receivers.safeParse(options.receivers);
+  if (!parsed.success) {
+    const [issue] = parsed.error.issues;
+    throw new Error(`Receiver ${issue?.path.join('.') ?? ''}: ${issue?.message ?? ''}`);
+  }
+  const receivers = parsed.data;
+  const { mail, linkKeys = [], publicUrl } = options;
+  if (mail === undefined && receivers.some(({ kind }) => kind === 'mail')) {
+    throw new Error('Receivers of mail need an SMTP server and a sender.');
+  }
+  if (linkKeys.some((key) => key.length < 32)) {
+    throw new Error('Keys of links need 32 characters or more.');
+  }
+  if (linkKeys.length > 0 && publicUrl === undefined) {
+    throw new Error('Links need the public address of the page.');
+  }
+  return {
+    receivers,
+    remindAfterMs: options.remindAfterMs ?? [HOUR_MS, 24 * HOUR_MS],
+    escalateAfterMs: options.escalateAfterMs ?? 4 * HOUR_MS,
+    retryForMs: options.retryForMs ?? 72 * HOUR_MS,
+    includeInput: options.includeInput ?? false,
+    ...{ publicUrl, linkKeys, mail },
+  };
+}
+
+/** What workflows have to start notices for; undefined if nobody wants any. Pure. */
+export function toRunNotices({ receivers }: NotifySettings): RunNotices | undefined {
+  const isWanted = (...types: NoticeType[]): boolean =>
+    types.some((type) => receivers.some((each) => wants(each, type, each.tenant)));
+  const stages = ['requested', 'reminder', 'escalated', 'settled', 'expired'] as const;
+  const calls = (['approval', 'client'] as const).filter((kind) => {
+    const prefix = kind === 'approval' ? 'approval' : 'tool';
+    return isWanted(...stages.map((stage) => `${prefix}.${stage}` as const));
+  });
+  const ends = [
+    ...(isWanted('run.completed') ? (['completed'] as const) : []),
+    ...(isWanted('run.failed') ? (['failed'] as const) : []),
+    ...(isWanted('run.stopped') ? (['interrupted', 'aborted'] as const) : []),
+  ];
+  return calls.length === 0 && ends.length === 0 ? undefined : { calls, ends };
+}

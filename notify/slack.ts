@@ -1,0 +1,49 @@
+import { toFacts, toHeadline, type Message } from './message.js';
+import { post } from './post.js';
+import type { Receiver } from './receivers.js';
+
+type SlackReceiver = Extract<Receiver, { kind: 'slack' }>;
+
+/** Sends a notice to a channel, by an incoming webhook of Slack. @throws NotDelivered */
+export async function sendSlack(
+  { url, privateNetwork }: SlackReceiver,
+  message: Message,
+  signal?: AbortSignal,
+): Promise<void> {
+  const body = JSON.stringify(toSlackMessage(message));
+  await post(url, { headers: {}, body, privateNetwork, signal });
+}
+
+/** A message of Block Kit whose buttons are links: Slack never decides anything. Pure. */
+export function toSlackMessage(message: Message): object {
+  const headline = escaped(toHeadline(message.notice));
+  const facts = toFacts(message).map(([name, value]) => `*${name}* ${escaped(value)}`);
+  const buttons = [
+    ...(message.decideUrl === undefined ? [] : [button('Decide', message.decideUrl, 'primary')]),
+    ...(message.url === undefined ? [] : [button('Open conversation', message.url)]),
+  ];
+  return {
+    text: headline,
+    unfurl_links: false,
+    blocks: [
+      { type: 'section', text: { type: 'mrkdwn', text: `*${headline}*` } },
+      ...(facts.length === 0
+        ? []
+        : [{ type: 'section', text: { type: 'mrkdwn', text: facts.join('\n') } }]),
+      ...(buttons.length === 0 ? [] : [{ type: 'actions', elements: buttons }]),
+    ],
+  };
+}
+
+function button(text: string, url: string, style?: 'primary'): object {
+  return { type: 'button', text: { type: 'plain_text', text }, url, ...(style && { style }) };
+}
+
+/** What models and tools wrote must not mention a channel or show another address. */
+function escaped(text: string): string {
+  return text
+    .replaceAll('&', '&amp;')
+    .replaceAll('<', '&lt;')
+    .replaceAll('>', '&gt;')
+    .replaceAll(/[*_~`]/g, (mark) => `\u200b${mark}`);
+}

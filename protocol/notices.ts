@@ -1,0 +1,122 @@
+import type { TerminalStatus } from './run.js';
+
+/**
+ * What workflows, workers and clients say to each other about notices. Types and plain constants
+ * only, since workflow code imports this file.
+ */
+
+/** What a notice says about a question, after `approval.` or `tool.`. */
+type Stage = 'requested' | 'reminder' | 'escalated' | 'settled' | 'expired';
+
+/**
+ * What receivers are notified of. `approval` is a call that a person decides, `tool` one that a page
+ * carries out.
+ */
+export const NOTICE_TYPES = [
+  'approval.requested',
+  'approval.reminder',
+  'approval.escalated',
+  'approval.settled',
+  'approval.expired',
+  'tool.requested',
+  'tool.reminder',
+  'tool.escalated',
+  'tool.settled',
+  'tool.expired',
+  'run.completed',
+  'run.failed',
+  'run.stopped',
+  'test',
+] as const satisfies readonly (`${'approval' | 'tool'}.${Stage}` | `run.${string}` | 'test')[];
+export type NoticeType = (typeof NOTICE_TYPES)[number];
+
+/** A notice without content: what it shows of an input is read when it is sent. */
+export interface Notice {
+  /** The same for every receiver and attempt, `webhook-id` of webhooks. */
+  id: string;
+  type: NoticeType;
+  /** When it became due, ms since the epoch. */
+  at: number;
+  /** Of the conversation, as stored; absent in a test. */
+  sessionId?: string;
+  runId?: string;
+  agent?: string;
+  tenant?: string;
+  toolCallId?: string;
+  toolName?: string;
+  /** ms since the epoch by the store's clock. */
+  deadline?: number;
+  /** Further calls of the same step that wait and have no notice of their own. */
+  others?: number;
+  /** How the question was settled: `approved`, `denied`, `answered`, `expired` or `closed`. */
+  outcome?: string;
+  /** Why a run failed. */
+  code?: string;
+}
+
+/** A wait of a run for people: the calls of one step. */
+export interface WaitRef {
+  /** Of the conversation, as stored. */
+  sessionId: string;
+  runId: string;
+  agent: string;
+  step: number;
+}
+
+/** How the wait of a run was over; empty if nobody knows. */
+export interface WaitOver {
+  approved?: readonly string[];
+  stopped?: boolean;
+}
+
+/** A call about which receivers were notified. */
+export interface AskedCall {
+  toolCallId: string;
+  toolName: string;
+  kind: 'approval' | 'client';
+  deadline?: number;
+}
+
+/** What the notices of a wait know from one look at the record to the next. */
+export interface WaitProgress {
+  /** When receivers were first notified, ms since the epoch. */
+  askedAt: number;
+  /** The newest point of the schedule that was reached, ms after that; -1 before the first. */
+  done: number;
+  calls: readonly AskedCall[];
+  others?: number;
+}
+
+/** Argument of the activity that looks at a wait. */
+export interface WaitLook extends WaitRef {
+  progress?: WaitProgress;
+  over?: WaitOver;
+}
+
+/** Undefined once nothing is left to notify of. */
+export type WaitOutlook = { progress: WaitProgress; againMs: number } | undefined;
+
+/** The end of a run. */
+export interface EndRef {
+  sessionId: string;
+  runId: string;
+  agent: string;
+  status: TerminalStatus;
+  code?: string;
+}
+
+/** One notice to one receiver: argument of `deliver`. */
+export interface Delivery {
+  notice: Notice;
+  /** By name. */
+  receiver: string;
+  /** How long attempts are repeated, ms. */
+  retryForMs: number;
+}
+
+export interface NoticeActivities {
+  announceWait: (look: WaitLook) => Promise<WaitOutlook>;
+  announceEnd: (end: EndRef) => Promise<void>;
+  /** One attempt. */
+  sendNotice: (delivery: Delivery) => Promise<void>;
+}

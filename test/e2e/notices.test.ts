@@ -1,0 +1,187 @@
+import { afterAll, beforeAll, expect, it } from '@jest/globals';
+import type { AuditReply } from '../../protocol/audit.js';
+import type { OperatorDelivery } from '../../protocol/deliveries.js';
+import { useCommandLine, type CommandLine } from '../support/command-line.js';
+import { ask, runLab, sessionOf } from '../support/lab-run.js';
+import { startReceiver, type NoticeReceiver } from '../support/notice-receiver.js';
+import { startProduct, type Product } from '../support/product.js';
+import { until } from '../support/until.js';
+
+const SECRET = `whsec_${'a'.repeat(32)}`;
+const CHARGE = [ask('charge', { amount: 5 }), { say: 'well' }];
+
+let hook: NoticeReceiver;
+let gone: NoticeReceiver;
+let product: Product;
+let line: CommandLine;
+
+beforeAll(async () => {
+  hook = await startReceiver(SECRET);
+  gone = await startReceiver();
+  const approver = { userId: 'ann' };
+  const receivers = [
+    {
+      name: 'hook',
+      kind: 'webhook',
+      url: hook.url,
+      secrets: [SECRET],
+      privateNetwork: true,
+      approver,
+    },
+    {
+      ...{ name: 'gone', kind: 'slack', url: gone.url, privateNetwork: true },
+      events: ['run.failed'],
+    },
+    { name: 'inside', kind: 'slack', url: gone.url, events: ['run.stopped'] },
+  ];
+  product = await startProduct({
+    env: {
+      NOTIFY_RECEIVERS: JSON.stringify(receivers),
+      NOTIFY_LINK_KEY: 'k'.repeat(32),
+      NOTIFY_REMIND_AFTER: '2s',
+      PUBLIC_URL: 'http://page.test',
+    },
+  });
+  line = useCommandLine(product);
+}, 120_000);
+afterAll(async () => {
+  await product.stop();
+  await hook.close();
+  await gone.close();
+});
+
+const statusOf = async (runId: string): Promise<string> =>
+  (await line.read<{ status: string }>('run', 'describe', runId)).status;
+
+const answer = (sessionId: string): Promise<Response> =>
+  fetch(`${product.url}/api/chat/${sessionId}/pending/c1`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify({ approved: false, reason: 'no' }),
+  });
+
+it('a question is notified, reminded of, and its notices end with the answer', async () => {
+  const session = sessionOf(await runLab(product, CHARGE));
+  const asked = await hook.untilTaken(session, 'approval.requested');
+  expect(asked.data).toMatchObject({
+    ...{ agent: 'lab', toolName: 'charge', toolCallId: 'c1' },
+    url: `http://page.test/?session=${session}`,
+  });
+  expect(asked.body).not.toContain('amount');
+  const reminder = await hook.untilTaken(session, 'approval.reminder');
+  expect(reminder.id).not.toBe(asked.id);
+  expect((await answer(session)).status).toBe(202);
+  const settled = await hook.untilTaken(session, 'approval.settled');
+  expect(settled.data).toMatchObject({ outcome: 'denied' });
+  await hook.untilTaken(session, 'run.completed');
+  const ids = hook.taken.map(({ id }) => id);
+  expect(new Set(ids).size).toBe(ids.length);
+});
+
+it('a question that a killed worker asked arrives, though the receiver was away, with one id', async () => {
+  hook.answer = () => ({ status: 500 });
+  const before = hook.attempts;
+  const sessions = await Promise.all(
+    Array.from({ length: 5 }, async () => sessionOf(await runLab(product, CHARGE))),
+  );
+  // It has perhaps tried some and not others.
+  await product.kill9Worker();
+  await product.startWorker();
+  await until('it is tried in vain', async () => hook.attempts > before + 5);
+  hook.answer = () => ({ status: 204 });
+  for (const session of sessions) {
+    await hook.untilTaken(session, 'approval.requested');
+    const ids = hook.taken
+      .filter(({ type, data }) => type === 'approval.requested' && data['sessionId'] === session)
+      .map(({ id }) => id);
+    expect(new Set(ids).size).toBe(1);
+  }
+}, 120_000);
+
+it('a link decides by its form only, once, and the trail names the way', async () => {
+  const runId = await runLab(product, CHARGE);
+  const { data } = await hook.untilTaken(sessionOf(runId), 'approval.requested');
+  const link = new URL(String(data['decideUrl']));
+  const url = product.url + link.pathname + link.search;
+  const browser = { accept: 'text/html' };
+  for (let reads = 0; reads < 20; reads += 1) {
+    const method = reads % 2 === 0 ? 'GET' : 'HEAD';
+    expect((await fetch(url, { method, headers: browser })).status).toBe(200);
+  }
+  expect(await statusOf(runId)).toBe('waiting_approval');
+  const page = await (await fetch(url, { headers: browser })).text();
+  expect(page).toContain('&quot;amount&quot;: 5');
+
+  const post = async (token: string, decision = 'approve'): Promise<[number, string?]> => {
+    const body = new URLSearchParams({ token, decision });
+    const response = await fetch(`${product.url}/api/decide`, { method: 'POST', body });
+    const { code } = (await response.json()) as { code?: string };
+    return code === undefined ? [response.status] : [response.status, code];
+  };
+  const token = link.searchParams.get('token') ?? '';
+  expect(await post(`${token}x`)).toEqual([401, 'unauthorized']);
+  expect(await post(token, 'maybe')).toEqual([400, 'validation_error']);
+  expect(await post(token)).toEqual([200]);
+  expect(await post(token)).toEqual([409, 'already_completed']);
+  expect((await fetch(url, { headers: browser })).status).toBe(409);
+  await until('it has ended', async () => (await statusOf(runId)) === 'completed');
+  expect(await post(token, 'deny')).toEqual([409, 'already_completed']);
+  const trail = await fetch(`${product.url}/api/operator/audit?action=approve`);
+  const { entries } = (await trail.json()) as AuditReply;
+  expect(entries.filter(({ target }) => target.runId === runId)).toMatchObject([
+    { via: 'link', name: 'ann', outcome: 'stored' },
+  ]);
+});
+
+it('what is not taken is a dead letter, which the command line lists and sends again', async () => {
+  gone.answer = () => ({ status: 410 });
+  const session = sessionOf(await runLab(product, [{ fail: { status: 400 } }]));
+  const [dead] = await until('it is listed', async () => {
+    const failed = await line.read<OperatorDelivery[]>('delivery', 'list', '--status', 'failed');
+    const found = failed.filter(({ sessionId }) => sessionId === session);
+    return found.length > 0 && found;
+  });
+  expect(dead).toMatchObject({ receiver: 'gone', type: 'run.failed' });
+  const id = dead?.id ?? '';
+  expect(await line.read<OperatorDelivery>('delivery', 'describe', id)).toMatchObject({
+    problem: 'The receiver answered 410.',
+  });
+  gone.answer = () => ({ status: 200 });
+  expect((await line.helix(['delivery', 'redeliver', id])).code).toBe(0);
+  await until('it is delivered', async () => {
+    const { status } = await line.read<OperatorDelivery>('delivery', 'describe', id);
+    return status === 'delivered';
+  });
+  expect(gone.taken).toHaveLength(1);
+  const again = await line.helix(['delivery', 'redeliver', id]);
+  expect([again.code, again.stderr]).toEqual([1, expect.stringContaining('has not failed')]);
+});
+
+it('a test says whether a receiver takes notices; a private address is not connected to', async () => {
+  const tried = await line.read<OperatorDelivery>('webhook', 'test', 'hook');
+  expect(tried).toMatchObject({ type: 'test', status: 'delivered' });
+  const { code, stdout } = await line.helix(['webhook', 'test', 'inside', '-o', 'json']);
+  expect(code).toBe(1);
+  expect(JSON.parse(stdout)).toMatchObject({
+    status: 'failed',
+    problem: expect.stringContaining('private network'),
+  });
+  expect((await line.helix(['webhook', 'test', 'nobody'])).code).toBe(1);
+  expect(await line.read<object[]>('webhook', 'list')).toHaveLength(3);
+});
+
+it('a question whose time is over, and one of a sub-agent, are notified in both shapes', async () => {
+  const child = { delegate: { script: [ask('charge', { amount: 7 })] } };
+  for (const agent of ['lab', 'lab-leg']) {
+    const timed = sessionOf(
+      await runLab(product, [ask('ask', { question: '?' })], undefined, agent),
+    );
+    const expired = await hook.untilTaken(timed, 'tool.expired');
+    expect(expired.data).toMatchObject({ toolName: 'ask', outcome: 'expired' });
+    const script = [ask('delegate', child.delegate)];
+    const ofChild = sessionOf(await runLab(product, script, undefined, agent));
+    const { data } = await hook.untilTaken(ofChild, 'approval.requested');
+    expect(data).toMatchObject({ toolName: 'charge', agent: expect.stringContaining('lab-child') });
+    expect(hook.taken.some(({ type }) => type === 'approval.expired')).toBe(false);
+  }
+});

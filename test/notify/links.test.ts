@@ -1,0 +1,43 @@
+import { expect, it } from '@jest/globals';
+import { SignJWT } from 'jose';
+import { hashInput, readLink, toDecideUrl, type LinkClaims } from '../../notify/links.js';
+
+const [KEY, OLD] = ['k'.repeat(32), 'o'.repeat(32)];
+const CLAIMS: LinkClaims = {
+  ...{ sub: 'ann', roles: ['approver'], sessionId: 's', runId: 's:1-a', toolCallId: 'c1' },
+  inputHash: hashInput({ amount: 5 }),
+};
+const tokenOf = async (key: string, expiresAt?: number): Promise<string> =>
+  new URL(await toDecideUrl('https://page.test', key, CLAIMS, expiresAt)).searchParams.get(
+    'token',
+  ) ?? '';
+
+it('a link carries its claims, and holds while its key is one of the known', async () => {
+  expect(await readLink([KEY, OLD], await tokenOf(OLD))).toMatchObject(CLAIMS);
+  await expect(readLink([KEY], await tokenOf(OLD))).rejects.toMatchObject({ code: 'unauthorized' });
+});
+
+it('a link that was edited, is over, or is another kind of token is refused', async () => {
+  const token = await tokenOf(KEY);
+  const [head, body, mac] = token.split('.') as [string, string, string];
+  const claims = JSON.parse(Buffer.from(body, 'base64url').toString()) as object;
+  const edited = Buffer.from(JSON.stringify({ ...claims, toolCallId: 'c2' })).toString('base64url');
+  const none = Buffer.from('{"alg":"none"}').toString('base64url');
+  const bad = [`${head}.${edited}.${mac}`, `${none}.${body}.`, '', 'x', `${token}x`];
+  for (const each of bad) {
+    await expect(readLink([KEY], each)).rejects.toMatchObject({ code: 'unauthorized' });
+  }
+  const over = readLink([KEY], await tokenOf(KEY, Date.now() - 1_000));
+  await expect(over).rejects.toMatchObject({ code: 'expired' });
+  const ofSignIn = await new SignJWT({ ...CLAIMS })
+    .setProtectedHeader({ alg: 'HS256' })
+    .setExpirationTime('1h')
+    .sign(new TextEncoder().encode(KEY));
+  await expect(readLink([KEY], ofSignIn)).rejects.toMatchObject({ code: 'unauthorized' });
+});
+
+it('a link without a deadline is over after a week', async () => {
+  const body = (await tokenOf(KEY)).split('.')[1] ?? '';
+  const { exp } = JSON.parse(Buffer.from(body, 'base64url').toString()) as { exp: number };
+  expect(exp * 1_000 - Date.now()).toBeLessThanOrEqual(7 * 24 * 3_600_000);
+});

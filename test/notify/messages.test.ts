@@ -1,0 +1,69 @@
+import { expect, it } from '@jest/globals';
+import { Webhook } from 'standardwebhooks';
+import { toDecisionPage } from '../../api/decide/pages.js';
+import { toMailText } from '../../notify/mail.js';
+import { toSlackMessage } from '../../notify/slack.js';
+import { toBody } from '../../notify/webhook.js';
+import type { Notice } from '../../protocol/notices.js';
+
+const notice: Notice = {
+  ...{ id: 'msg_1', type: 'approval.requested', at: 0, sessionId: 'hash~s-1', runId: 'r' },
+  ...{ agent: 'support', toolCallId: 'c1', toolName: 'issue_refund', deadline: 60_000 },
+};
+const HOSTILE = { note: '<!channel> </script><script>alert(1)</script> *bold* <https://evil|x>' };
+
+it('a message has ids and names, and no input unless the settings add it', () => {
+  const body = JSON.parse(toBody({ notice })) as { data: Record<string, unknown> };
+  expect(body).toMatchObject({ type: 'approval.requested', timestamp: '1970-01-01T00:00:00.000Z' });
+  expect(body.data).toEqual({
+    ...{ sessionId: 's-1', runId: 'r', agent: 'support', toolCallId: 'c1' },
+    ...{ toolName: 'issue_refund', deadline: 60_000 },
+  });
+  expect(toMailText({ notice })).not.toContain('Input');
+  expect(toMailText({ notice, input: { amount: 5 } })).toContain('{"amount":5}');
+});
+
+it('a message in Slack has link buttons only, and its content mentions nobody', () => {
+  const message = toSlackMessage({
+    notice: { ...notice, agent: '<!here>' },
+    ...{ url: 'https://page.test/?session=s-1', decideUrl: 'https://page.test/api/decide?token=t' },
+    input: HOSTILE,
+  });
+  const text = JSON.stringify(message);
+  expect(text).not.toMatch(/<!|<https|<script/);
+  expect(message).toMatchObject({
+    text: expect.stringContaining('Issue refund'),
+    blocks: [
+      { type: 'section' },
+      { type: 'section' },
+      {
+        type: 'actions',
+        elements: [
+          { type: 'button', url: 'https://page.test/api/decide?token=t', style: 'primary' },
+          { type: 'button', url: 'https://page.test/?session=s-1' },
+        ],
+      },
+    ],
+  });
+});
+
+it('the page of a link shows what models wrote as text', () => {
+  const page = toDecisionPage({
+    ...{ token: 'a.b.c', agent: '<b>', toolName: 'issue_refund', person: '"><img src=x>' },
+    ...{ input: HOSTILE, deadline: undefined },
+  });
+  expect(page).not.toMatch(/<script|<img|<!channel/);
+  expect(page).toContain('method="post"');
+});
+
+it('two secrets sign a message while one is replaced', () => {
+  const [old, fresh] = [`whsec_${'b'.repeat(32)}`, `whsec_${'c'.repeat(32)}`];
+  const now = new Date();
+  const signature = [fresh, old].map((key) => new Webhook(key).sign('msg_1', now, '{}')).join(' ');
+  const headers = {
+    'webhook-id': 'msg_1',
+    'webhook-timestamp': String(Math.floor(now.getTime() / 1000)),
+    'webhook-signature': signature,
+  };
+  for (const key of [old, fresh]) expect(new Webhook(key).verify('{}', headers)).toEqual({});
+});

@@ -1,0 +1,77 @@
+import { afterEach, beforeEach, expect, it, jest } from '@jest/globals';
+import { createLanes } from '../../notify/lanes.js';
+import { post, readRetryAfter } from '../../notify/post.js';
+import { startReceiver, type NoticeReceiver } from '../support/notice-receiver.js';
+
+let receiver: NoticeReceiver;
+beforeEach(async () => {
+  receiver = await startReceiver();
+});
+afterEach(() => receiver.close());
+
+const send = (url = receiver.url, privateNetwork = true): Promise<void> =>
+  post(url, { headers: {}, body: '{}', privateNetwork });
+
+it('an address of a private network is refused before anything is sent, unless it is permitted', async () => {
+  const { port } = new URL(receiver.url);
+  const addresses = [
+    ...['127.0.0.1', 'localhost', '[::1]', '[::ffff:127.0.0.1]', '0.0.0.0', '2130706433', '0x7f.1'],
+    ...['10.0.0.1', '169.254.169.254', '192.168.1.1', '[fd00::1]', '[fe80::1]', '100.64.0.1'],
+  ];
+  for (const host of addresses) {
+    const sent = send(`http://${host}:${port}/hook`, false);
+    await expect(sent).rejects.toMatchObject({ code: 'address_refused', isFinal: true });
+  }
+  expect(receiver.attempts).toBe(0);
+  await send();
+  expect(receiver.attempts).toBe(1);
+});
+
+it('a redirect is not followed', async () => {
+  const other = await startReceiver();
+  receiver.answer = () => ({ status: 307, headers: { location: other.url } });
+  await expect(send()).rejects.toMatchObject({ code: 'redirect_refused', isFinal: false });
+  expect(other.attempts).toBe(0);
+  await other.close();
+});
+
+it('an answer decides whether another attempt is of use, and when', async () => {
+  receiver.answer = () => ({ status: 503, headers: { 'retry-after': '7' } });
+  await expect(send()).rejects.toMatchObject({ code: 'http_503', retryAfterMs: 7_000 });
+  receiver.answer = () => ({ status: 410 });
+  await expect(send()).rejects.toMatchObject({ code: 'http_410', isFinal: true });
+  expect(readRetryAfter('Thu, 01 Jan 1970 00:01:00 GMT', 0)).toBe(60_000);
+  for (const odd of ['-1', 'soon', '', undefined]) expect(readRetryAfter(odd, 0)).toBeUndefined();
+  expect(readRetryAfter('99999999999', 0)).toBe(36_000_000);
+});
+
+it('a receiver that hangs is left when the attempt is cancelled', async () => {
+  receiver.answer = () => undefined;
+  const over = new AbortController();
+  const sent = post(receiver.url, {
+    ...{ headers: {}, body: '{}', privateNetwork: true, signal: over.signal },
+  });
+  over.abort();
+  await expect(sent).rejects.toMatchObject({ code: 'unreachable' });
+});
+
+it('a receiver that hangs holds up no other, and too many attempts are sent back', async () => {
+  const lanes = createLanes({ atOnce: 2, waiting: 1, paceMs: 0 });
+  const hanging = jest.fn(() => new Promise<void>(() => undefined));
+  void lanes('a', hanging);
+  void lanes('a', hanging);
+  void lanes('a', hanging);
+  await expect(lanes('a', hanging)).rejects.toMatchObject({ code: 'busy', isFinal: false });
+  expect(hanging).toHaveBeenCalledTimes(2);
+  expect(await lanes('b', async () => 'taken')).toBe('taken');
+});
+
+it('attempts to one receiver keep their pace', async () => {
+  const lanes = createLanes({ atOnce: 1, waiting: 5, paceMs: 30 });
+  const began: number[] = [];
+  const work = async (): Promise<void> => {
+    began.push(performance.now());
+  };
+  await Promise.all([lanes('a', work), lanes('a', work), lanes('a', work)]);
+  expect((began[2] ?? 0) - (began[0] ?? 0)).toBeGreaterThanOrEqual(55);
+});

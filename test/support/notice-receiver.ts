@@ -1,0 +1,71 @@
+import { once } from 'node:events';
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { Webhook } from 'standardwebhooks';
+import { until } from './until.js';
+
+export interface ReceivedNotice {
+  id: string;
+  body: string;
+  type: string;
+  data: Record<string, unknown>;
+  headers: IncomingMessage['headers'];
+}
+
+/** A receiver of webhooks: a real server, whose answers the test decides. */
+export interface NoticeReceiver {
+  readonly url: string;
+  /** What it has taken, in order; attempts that it refused are not among them. */
+  readonly taken: ReceivedNotice[];
+  /** All attempts, refused ones too. */
+  attempts: number;
+  /** Default: 204. Undefined: it never answers. */
+  answer: (attempt: number) => { status: number; headers?: Record<string, string> } | undefined;
+  /** The first notice about a session of this type; the signature is verified. */
+  untilTaken: (sessionId: string, type: string) => Promise<ReceivedNotice>;
+  close: () => Promise<void>;
+}
+
+/** @param secret if set, each attempt must be signed with it */
+export async function startReceiver(secret?: string): Promise<NoticeReceiver> {
+  const taken: ReceivedNotice[] = [];
+  const receiver = { attempts: 0, answer: () => ({ status: 204 }) } as unknown as NoticeReceiver;
+
+  async function receive(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    const pieces: Buffer[] = [];
+    for await (const piece of request as AsyncIterable<Buffer>) pieces.push(piece);
+    const body = Buffer.concat(pieces).toString();
+    receiver.attempts += 1;
+    const { headers } = request;
+    if (secret !== undefined) new Webhook(secret).verify(body, headers as Record<string, string>);
+    const answer = receiver.answer(receiver.attempts);
+    if (answer === undefined) return;
+    if (answer.status < 300) {
+      const { type = '', data = {} } = JSON.parse(body) as Partial<ReceivedNotice>;
+      taken.push({ id: String(headers['webhook-id']), body, type, data, headers });
+    }
+    response.writeHead(answer.status, answer.headers).end();
+  }
+
+  const server = createServer((request, response) => {
+    receive(request, response).catch(() => {
+      response.writeHead(400).end();
+    });
+  });
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const { port } = server.address() as AddressInfo;
+  return Object.assign(receiver, {
+    url: `http://127.0.0.1:${String(port)}/hook`,
+    taken,
+    untilTaken: (sessionId: string, type: string) =>
+      until(`${type} arrives`, async () =>
+        taken.find((each) => each.type === type && each.data['sessionId'] === sessionId),
+      ),
+    close: async () => {
+      server.closeAllConnections();
+      server.close();
+      await once(server, 'close');
+    },
+  });
+}

@@ -1,0 +1,146 @@
+import type { Deliveries } from '../../executor/deliveries.js';
+import { toNoticeId } from '../../executor/deliveries.js';
+import { lookAtSchedule } from '../../notify/schedule.js';
+import type { NotifySettings } from '../../notify/settings.js';
+import { rootOf } from '../../protocol/ids.js';
+import type {
+  AskedCall,
+  EndRef,
+  Notice,
+  NoticeType,
+  WaitLook,
+  WaitOutlook,
+  WaitProgress,
+} from '../../protocol/notices.js';
+import type { OpenCall } from '../../stores/contract/call-record.js';
+import type { SessionRecord } from '../../stores/contract/sessions.js';
+import type { Store } from '../../stores/contract/store.js';
+import { asks, isQuestion } from '../../stores/record/waiting-page.js';
+import { outcomeOf } from './outcome.js';
+
+/** Calls of one step that have notices of their own. */
+const MOST_CALLS = 20;
+
+export interface AnnounceDeps {
+  store: Pick<Store, 'sessions'>;
+  deliveries: Pick<Deliveries, 'announce' | 'notify'>;
+  settings: NotifySettings;
+}
+
+/** People have not been asked yet: the conversation is still active. It is looked at again. */
+export class NotAsked extends Error {
+  override readonly name = 'NotAsked';
+}
+
+/** Looks at the record and begins the deliveries that are due. May be repeated at any point. */
+export function createAnnounce({ store, deliveries, settings }: AnnounceDeps): {
+  wait: (look: WaitLook) => Promise<WaitOutlook>;
+  end: (end: EndRef) => Promise<void>;
+} {
+  const { receivers, remindAfterMs } = settings;
+  const hasNext = receivers.some(({ escalation }) => escalation);
+  const escalateAfterMs = hasNext ? settings.escalateAfterMs : undefined;
+
+  async function notify(
+    look: WaitLook,
+    { tenant }: Pick<SessionRecord, 'tenant'>,
+    call: AskedCall,
+    stage: { type: NoticeType; at: number; point: string },
+    more: Pick<Notice, 'others' | 'outcome'> = {},
+  ): Promise<void> {
+    const { sessionId, runId, agent } = look;
+    const { toolCallId, toolName, deadline } = call;
+    const { type, at, point } = stage;
+    const notice: Notice = {
+      id: toNoticeId(`${runId} ${toolCallId} ${type} ${point}`),
+      ...{ type, at, sessionId, runId, agent, tenant, toolCallId, toolName, deadline },
+      ...more,
+    };
+    await deliveries.announce(notice);
+  }
+
+  async function settled(
+    look: WaitLook,
+    record: SessionRecord | undefined,
+    progress: WaitProgress,
+    openCalls: readonly OpenCall[],
+  ): Promise<undefined> {
+    const now = Date.now();
+    const still = new Set(openCalls.filter(asks).map(({ spec }) => spec.toolCallId));
+    for (const call of progress.calls.filter(({ toolCallId }) => !still.has(toolCallId))) {
+      const found = openCalls.find(({ spec }) => spec.toolCallId === call.toolCallId);
+      const outcome = outcomeOf(call, found, look.over, now);
+      const type = `${PREFIX[call.kind]}.${outcome === 'expired' ? 'expired' : 'settled'}` as const;
+      await notify(look, record ?? {}, call, { type, at: now, point: '' }, { outcome });
+    }
+  }
+
+  return {
+    wait: async (look) => {
+      const { sessionId, runId, progress } = look;
+      const view = await store.sessions.withCalls(sessionId);
+      const own = (view?.openCalls ?? []).filter(({ spec }) => spec.runId === runId);
+      const open = own.filter(
+        (call) => isQuestion(call.spec) && call.row === undefined && call.decision === undefined,
+      );
+      if (view === undefined || open.length === 0 || look.over !== undefined) {
+        return progress && settled(look, view?.record, progress, own);
+      }
+      const asked = open.filter(asks);
+      if (asked.length === 0 && progress === undefined) throw new NotAsked('Nobody was asked yet.');
+      const wanted = asked
+        .map(toAskedCall)
+        .filter(({ kind }) => deliveries.notify?.calls.includes(kind));
+      if (wanted.length === 0) return undefined;
+      const calls = wanted.slice(0, MOST_CALLS);
+      const others = wanted.length - calls.length;
+      const now = Date.now();
+      const askedAt = progress?.askedAt ?? now;
+      const deadlines = calls.flatMap(({ deadline }) => (deadline === undefined ? [] : [deadline]));
+      const deadlineMs = deadlines.length === 0 ? undefined : Math.min(...deadlines) - askedAt;
+      const { due, done, againMs } = lookAtSchedule(
+        { remindAfterMs, escalateAfterMs, deadlineMs },
+        progress?.done ?? -1,
+        now - askedAt,
+      );
+      for (const { stage, atMs } of due) {
+        for (const call of calls) {
+          const type = `${PREFIX[call.kind]}.${stage}` as const;
+          const point = stage === 'requested' ? '' : String(atMs);
+          const more = others > 0 ? { others } : {};
+          await notify(look, view.record, call, { type, at: askedAt + atMs, point }, more);
+        }
+      }
+      return { progress: { askedAt, done, calls }, againMs };
+    },
+    end: async ({ sessionId, runId, agent, status, code }) => {
+      const record = await store.sessions.read(rootOf(sessionId));
+      // By then another run may be the newest.
+      const isNewest = record?.runId === runId;
+      const reason = code ?? (isNewest ? record.error?.code : undefined);
+      const type = END_TYPES[status];
+      const { tenant } = record ?? {};
+      const id = toNoticeId(`${runId} ${type}`);
+      const notice = { id, type, at: Date.now(), sessionId, runId, agent, tenant, code: reason };
+      await deliveries.announce(notice);
+    },
+  };
+}
+
+const PREFIX = { approval: 'approval', client: 'tool' } as const;
+
+const END_TYPES = {
+  completed: 'run.completed',
+  failed: 'run.failed',
+  interrupted: 'run.stopped',
+  aborted: 'run.stopped',
+} as const;
+
+function toAskedCall({ spec, deadline }: OpenCall): AskedCall {
+  const { toolCallId, toolName, kind } = spec;
+  return {
+    ...{ toolCallId, toolName },
+    kind: kind === 'client' ? 'client' : 'approval',
+    ...(deadline !== undefined && { deadline }),
+  };
+}

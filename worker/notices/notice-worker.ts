@@ -1,0 +1,51 @@
+import type { Client } from '@temporalio/client';
+import { Worker, type WorkerOptions } from '@temporalio/worker';
+import { createDeliveries } from '../../executor/deliveries.js';
+import { createSender } from '../../notify/sender.js';
+import type { NotifySettings } from '../../notify/settings.js';
+import type { NoticeActivities } from '../../protocol/notices.js';
+import { noticeQueueOf } from '../../protocol/temporal-names.js';
+import type { Store } from '../../stores/contract/store.js';
+import { besideOf } from '../tool-worker.js';
+import { createAnnounce } from './announce.js';
+import { createSend } from './send.js';
+
+/** Activities of one process: most of them wait for a receiver's turn. */
+const SLOTS = 100;
+/** Over all processes, so that a flood of questions reaches neither Temporal nor receivers at once. */
+const PER_SECOND = 50;
+
+/** The activities of notices; `close` ends connections to mail servers. */
+export function createNoticeActivities(
+  client: Client,
+  taskQueue: string,
+  settings: NotifySettings,
+  store: Store,
+): { activities: NoticeActivities; close: () => void } {
+  const deliveries = createDeliveries(client, taskQueue, settings);
+  const sender = createSender(settings);
+  const announce = createAnnounce({ store, deliveries, settings });
+  return {
+    activities: {
+      announceWait: announce.wait,
+      announceEnd: announce.end,
+      sendNotice: createSend({ store, sender, settings }),
+    },
+    close: sender.close,
+  };
+}
+
+/** The worker for notices, beside the one for workflows and models: it has its own queue and slots. */
+export function createNoticeWorker(
+  options: WorkerOptions,
+  activities: NoticeActivities,
+): Promise<Worker> {
+  return Worker.create({
+    ...besideOf(options),
+    taskQueue: noticeQueueOf(options.taskQueue),
+    activities,
+    maxConcurrentActivityTaskExecutions: SLOTS,
+    maxTaskQueueActivitiesPerSecond: PER_SECOND,
+    maxConcurrentActivityTaskPolls: 2,
+  });
+}

@@ -1,0 +1,87 @@
+import { ApplicationFailure, Context } from '@temporalio/activity';
+import { hashInput, toDecideUrl } from '../../notify/links.js';
+import type { Message } from '../../notify/message.js';
+import { NotDelivered } from '../../notify/not-delivered.js';
+import type { Receiver } from '../../notify/receivers.js';
+import type { Sender } from '../../notify/sender.js';
+import type { NotifySettings } from '../../notify/settings.js';
+import { toShownSessionId } from '../../protocol/ids.js';
+import type { Delivery, Notice } from '../../protocol/notices.js';
+import type { Store } from '../../stores/contract/store.js';
+import { asks } from '../../stores/record/waiting-page.js';
+
+const BEAT_MS = 4_000;
+const FIRST_RETRY_MS = 5_000;
+const LONGEST_RETRY_MS = 10 * 60 * 60_000;
+/** Each wait is so many times as long as all before it. */
+const GROWTH = 3;
+
+export interface SendDeps {
+  store: Pick<Store, 'calls'>;
+  sender: Pick<Sender, 'send'>;
+  settings: NotifySettings;
+}
+
+/** One attempt to deliver a notice; what it shows is read now, as far as the receiver may see it. */
+export function createSend({ store, sender, settings }: SendDeps) {
+  const { publicUrl, includeInput, linkKeys } = settings;
+
+  async function toMessage(notice: Notice, receiver: Receiver): Promise<Message> {
+    const { sessionId, toolCallId } = notice;
+    if (sessionId === undefined) return { notice, url: publicUrl };
+    const shown = encodeURIComponent(toShownSessionId(sessionId));
+    const url = publicUrl === undefined ? undefined : `${publicUrl}/?session=${shown}`;
+    const mayNeed = includeInput || (receiver.approver !== undefined && linkKeys.length > 0);
+    if (toolCallId === undefined || !mayNeed) return { notice, url };
+    const call = await store.calls.read(sessionId, toolCallId);
+    if (call === undefined || call.spec.runId !== notice.runId) return { notice, url };
+    const { input } = call.spec;
+    const [key] = linkKeys;
+    const { approver } = receiver;
+    const decideUrl =
+      key !== undefined &&
+      publicUrl !== undefined &&
+      approver !== undefined &&
+      call.spec.kind === 'approval' &&
+      asks(call)
+        ? await toDecideUrl(
+            publicUrl,
+            key,
+            {
+              sub: approver.userId,
+              roles: approver.roles,
+              ...(notice.tenant !== undefined && { tenant: notice.tenant }),
+              ...{ sessionId, toolCallId, runId: call.spec.runId },
+              inputHash: hashInput(input),
+            },
+            call.deadline,
+          )
+        : undefined;
+    return { notice, url, decideUrl, ...(includeInput && { input }) };
+  }
+
+  return async ({ notice, receiver }: Delivery): Promise<void> => {
+    const { cancellationSignal: signal, heartbeat, info } = Context.current();
+    const beating = setInterval(heartbeat, BEAT_MS);
+    try {
+      await sender.send(receiver, (known) => toMessage(notice, known), signal);
+    } catch (error) {
+      throw toFailure(error, Date.now() - info.scheduledTimestampMs);
+    } finally {
+      clearInterval(beating);
+    }
+  };
+}
+
+/** What Temporal shows, and when it tries again. @param elapsedMs since the first attempt was due */
+function toFailure(error: unknown, elapsedMs: number): unknown {
+  if (!(error instanceof NotDelivered)) return error;
+  const { message, code, isFinal, retryAfterMs } = error;
+  const delay = Math.min(Math.max(elapsedMs * GROWTH, FIRST_RETRY_MS), LONGEST_RETRY_MS);
+  return ApplicationFailure.create({
+    message,
+    type: code,
+    nonRetryable: isFinal,
+    nextRetryDelay: retryAfterMs ?? Math.round(delay * (0.8 + 0.4 * Math.random())),
+  });
+}

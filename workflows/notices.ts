@@ -1,0 +1,86 @@
+import {
+  ActivityFailure,
+  ApplicationFailure,
+  condition,
+  defineSignal,
+  proxyActivities,
+  setHandler,
+  setCurrentDetails,
+  workflowInfo,
+} from '@temporalio/workflow';
+import type {
+  Delivery,
+  EndRef,
+  NoticeActivities,
+  WaitOver,
+  WaitProgress,
+  WaitRef,
+} from '../protocol/notices.js';
+import { noticeQueueOf, SIGNALS } from '../protocol/temporal-names.js';
+
+/** Reads and starts only; while the record or Temporal is away, it is tried again without limit. */
+const looks = proxyActivities<Pick<NoticeActivities, 'announceWait' | 'announceEnd'>>({
+  startToCloseTimeout: '30s',
+  // Also how often a call is looked at that people have not been asked about yet.
+  retry: { initialInterval: '500ms', backoffCoefficient: 2, maximumInterval: '15s' },
+});
+
+const sends = proxyActivities<Pick<NoticeActivities, 'sendNotice'>>({
+  heartbeatTimeout: '15s',
+  startToCloseTimeout: '2m',
+  // Each failed attempt says when the next one is due.
+  retry: { initialInterval: '5s', backoffCoefficient: 2, maximumInterval: '10h' },
+});
+
+const waitOver = defineSignal<[WaitOver?]>(SIGNALS.waitOver);
+
+/**
+ * The notices of one wait for people: at once, as reminders, to the next receivers, and when it is
+ * over. Each round reads the record, so a wait that was settled without a signal ends as well.
+ */
+export async function notifyWaiting(ref: WaitRef): Promise<void> {
+  const taskQueue = noticeQueueOf(workflowInfo().taskQueue);
+  let settled: WaitOver | undefined;
+  setHandler(waitOver, (over) => {
+    settled = over ?? {};
+  });
+  let progress: WaitProgress | undefined;
+  for (;;) {
+    const over = settled;
+    const look = { ...ref, ...(progress && { progress }), ...(over && { over }) };
+    const outlook = await looks.announceWait.executeWithOptions({ taskQueue }, [look]);
+    if (outlook == null || over !== undefined) return;
+    progress = outlook.progress;
+    await condition(() => settled !== undefined, outlook.againMs);
+  }
+}
+
+/** The notice of one run's end. */
+export async function notifyEnd(ref: EndRef): Promise<void> {
+  const taskQueue = noticeQueueOf(workflowInfo().taskQueue);
+  await looks.announceEnd.executeWithOptions({ taskQueue }, [ref]);
+}
+
+/**
+ * One notice to one receiver, until it is taken. A delivery that fails for good fails its workflow:
+ * these are the dead letters.
+ */
+export async function deliver(delivery: Delivery): Promise<void> {
+  const { notice, receiver, retryForMs } = delivery;
+  setCurrentDetails(`**${notice.type}** to ${receiver}`);
+  const taskQueue = noticeQueueOf(workflowInfo().taskQueue);
+  try {
+    await sends.sendNotice.executeWithOptions(
+      { taskQueue, scheduleToCloseTimeout: retryForMs, summary: receiver },
+      [delivery],
+    );
+  } catch (error) {
+    if (!(error instanceof ActivityFailure)) throw error;
+    const { cause } = error;
+    const why = cause instanceof ApplicationFailure ? cause : undefined;
+    throw ApplicationFailure.nonRetryable(
+      why?.message ?? 'It was not taken in time.',
+      why?.type ?? 'not_delivered',
+    );
+  }
+}
