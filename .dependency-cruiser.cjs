@@ -18,6 +18,18 @@ const packagesOf = (side, packages, folders) => ({
   to: { path: `node_modules/(${packages})/` },
 });
 
+/** What both processes are composed of. */
+const COMPOSED = [
+  'protocol',
+  'stores',
+  'executor',
+  'agents',
+  'config',
+  'notify',
+  'tracing',
+  'examples',
+];
+
 module.exports = {
   forbidden: [
     { name: 'no-circular', severity: 'error', from: {}, to: { circular: true } },
@@ -58,11 +70,7 @@ module.exports = {
     },
     only('workflows', ['protocol'], 'Workflow code runs in a sandbox of its own.'),
     only('activities', ['protocol', 'agents', 'stores'], 'Activities use stores and agents.'),
-    only(
-      'executor',
-      ['protocol', 'agents', 'stores', 'notify'],
-      'The executor starts and signals runs.',
-    ),
+    only('executor', ['protocol', 'agents', 'stores', 'notify'], 'It starts and signals runs.'),
     only(
       'in-process',
       ['protocol', 'agents', 'stores', 'activities', 'executor'],
@@ -95,34 +103,10 @@ module.exports = {
       },
     },
     only('ai-sdk', ['protocol', 'stores', 'executor'], 'The bridge knows the seams only.'),
-    only(
-      'api',
-      [
-        'protocol',
-        'stores',
-        'executor',
-        'agents',
-        'ai-sdk',
-        'config',
-        'notify',
-        'tracing',
-        'examples',
-      ],
-      'The API never runs agents.',
-    ),
+    only('api', [...COMPOSED, 'ai-sdk'], 'The API never runs agents.'),
     only(
       'worker',
-      [
-        'protocol',
-        'stores',
-        'executor',
-        'agents',
-        'activities',
-        'config',
-        'notify',
-        'tracing',
-        'examples',
-      ],
+      [...COMPOSED, 'activities'],
       'Workflows are loaded by path, never imported.',
       '^worker/main\\.ts$',
     ),

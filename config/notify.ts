@@ -36,7 +36,7 @@ function readList(setting: string): unknown[] {
     const list: unknown = JSON.parse(text);
     if (Array.isArray(list)) return list;
   } catch {
-    // Said below.
+    // The reason may quote a secret.
   }
   throw new ConfigError(
     'Bad configuration: NOTIFY_RECEIVERS must be a JSON list, or @ and the path of a file with one',

@@ -67,7 +67,7 @@ interface ExecutorSettings {
   quotas?: Quotas | 'unlimited';
   /** What users and tenants may spend, see `Budgets`. Default: no limit. */
   budgets?: Budgets;
-  /** Who is notified of waits and ends; workers need the same. Default: nobody. */
+  /** Who is notified of waits and ends; workers need the same. Default: no receivers. */
   notify?: NotifyOptions | undefined;
   /** Counts what this process does to runs, see `RunEvent`. Default: nothing. */
   meter?: RunMeter;

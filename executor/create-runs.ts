@@ -52,7 +52,7 @@ export interface RunsDeps {
   runList?: RunList;
   /** Absent: there are no batches. */
   batches?: Batches;
-  /** Absent: nobody is notified. */
+  /** Absent: there are no receivers. */
   deliveries?: Deliveries | undefined;
   agents: AgentRegistry;
   /** False when the server has no search attributes for runs. */

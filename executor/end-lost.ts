@@ -14,14 +14,14 @@ export function createEndLost({ stores, deliveries, logger }: EndLostDeps): {
   endLost: (record: SessionRecord, error?: RunError) => Promise<void>;
   endUnstarted: (record: SessionRecord) => Promise<void>;
 } {
-  /** While Temporal is away nobody is notified, and the run ends: people must be able to continue. */
+  /** While Temporal is away there is no notice, and the run ends: people must be able to continue. */
   async function notice({ sessionId, runId, agent, parent }: SessionRecord, code: string) {
     const isWanted = deliveries?.notify?.ends.includes('failed') === true;
     if (!isWanted || parent !== undefined) return;
     try {
       await deliveries.announceEnd({ sessionId, runId, agent, status: 'failed', code });
     } catch (error) {
-      logger.warn({ err: error, runId }, 'nobody was notified of the end of a run');
+      logger.warn({ err: error, runId }, 'the end of a run has no notice');
     }
   }
 

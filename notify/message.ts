@@ -15,7 +15,7 @@ export interface Message {
 const WORDS: Record<NoticeType, (what: string, agent: string) => string> = {
   'approval.requested': (what, agent) => `${agent} asks for approval: ${what}`,
   'approval.reminder': (what, agent) => `${agent} still waits for approval: ${what}`,
-  'approval.escalated': (what, agent) => `Nobody has answered ${agent}: ${what}`,
+  'approval.escalated': (what, agent) => `${agent} has no answer yet: ${what}`,
   'approval.settled': (what) => `No longer waits for approval: ${what}`,
   'approval.expired': (what) => `The time for approval is over: ${what}`,
   'tool.requested': (what, agent) => `${agent} waits for a page: ${what}`,

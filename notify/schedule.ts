@@ -1,7 +1,7 @@
 /** When receivers are notified of a question, ms after it was asked. */
 export interface Schedule {
   remindAfterMs: readonly number[];
-  /** Absent if nobody gets what is escalated. */
+  /** Absent without receivers of what is escalated. */
   escalateAfterMs?: number | undefined;
   /** ms after the question. */
   deadlineMs?: number | undefined;

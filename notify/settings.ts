@@ -65,7 +65,7 @@ export function toNotifySettings(options: NotifyOptions): NotifySettings {
   };
 }
 
-/** What workflows have to start notices for; undefined if nobody wants any. Pure. */
+/** What workflows have to start notices for; undefined if no receiver wants any. Pure. */
 export function toRunNotices({ receivers }: NotifySettings): RunNotices | undefined {
   const isWanted = (...types: NoticeType[]): boolean =>
     types.some((type) => receivers.some((each) => wants(each, type, each.tenant)));

@@ -63,7 +63,7 @@ export interface WaitRef {
   step: number;
 }
 
-/** How the wait of a run was over; empty if nobody knows. */
+/** How the wait of a run was over; empty if that is unknown. */
 export interface WaitOver {
   approved?: readonly string[];
   stopped?: boolean;

@@ -69,7 +69,7 @@ export interface AgentPluginOptions {
   /** For runs that batches repeat: the limits of `createAgentExecutor`. Default: its defaults. */
   quotas?: Quotas | 'unlimited' | undefined;
   budgets?: Budgets | undefined;
-  /** Who is notified of waits and ends; executors need the same. Default: nobody. */
+  /** Who is notified of waits and ends; executors need the same. Default: no receivers. */
   notify?: NotifyOptions | undefined;
   /** Concurrent model calls in one process. Default: 300. */
   modelSlots?: number;

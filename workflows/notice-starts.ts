@@ -64,7 +64,7 @@ async function beside(state: RunState, work: () => Promise<void>): Promise<void>
   state.noticing -= 1;
 }
 
-/** An execution that was reset may find it started; one that has ended looks at the record anew. */
+/** An execution that was reset may find it started; one that has ended is started again, and looks at the record. */
 async function start(type: string, workflowId: string, ref: WaitRef | EndRef): Promise<void> {
   try {
     await startChild(type, {

@@ -115,7 +115,7 @@ async function open(deps: RouteDeps, { tenantId }: Identity, id: string): Promis
 /** @throws HelixError `unavailable` */
 function deliveriesOf({ executor }: RouteDeps): Deliveries {
   if (executor.deliveries !== undefined) return executor.deliveries;
-  throw new HelixError('unavailable', 'This server notifies nobody.');
+  throw new HelixError('unavailable', 'This server has no receivers.');
 }
 
 function toReply({ deliveryId, notice, ...delivery }: DeliveryState): OperatorDelivery {

@@ -20,7 +20,7 @@ const RECEIVERS: Kind<OperatorReceivers['receivers'][number]> = {
     { title: 'KIND', show: ({ kind }) => kind },
     { title: 'ESCALATION', show: ({ escalation }) => (escalation ? 'yes' : 'no') },
   ],
-  none: 'This server notifies nobody.',
+  none: 'This server has no receivers.',
 };
 
 /** `webhook`: who is notified. */

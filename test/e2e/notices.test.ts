@@ -166,7 +166,7 @@ it('a test says whether a receiver takes notices; a private address is not conne
     status: 'failed',
     problem: expect.stringContaining('private network'),
   });
-  expect((await line.helix(['webhook', 'test', 'nobody'])).code).toBe(1);
+  expect((await line.helix(['webhook', 'test', 'unknown'])).code).toBe(1);
   expect(await line.read<object[]>('webhook', 'list')).toHaveLength(3);
 });
 

@@ -23,7 +23,7 @@ it('a message has ids and names, and no input unless the settings add it', () =>
   expect(toMailText({ notice, input: { amount: 5 } })).toContain('{"amount":5}');
 });
 
-it('a message in Slack has link buttons only, and its content mentions nobody', () => {
+it('a message in Slack has link buttons only, and its content mentions no one', () => {
   const message = toSlackMessage({
     notice: { ...notice, agent: '<!here>' },
     ...{ url: 'https://page.test/?session=s-1', decideUrl: 'https://page.test/api/decide?token=t' },

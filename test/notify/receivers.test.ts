@@ -58,7 +58,7 @@ describe('receivers', () => {
     }
   });
 
-  it('runs start notices only for what somebody wants', () => {
+  it('runs start notices only for what a receiver wants', () => {
     expect(toRunNotices(settings())).toBeUndefined();
     expect(toRunNotices(settings(slack))).toEqual({ calls: ['approval'], ends: ['failed'] });
     expect(toRunNotices(settings(hook))).toEqual({
