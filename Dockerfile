@@ -1,6 +1,6 @@
 # One image for both processes; the command says which one runs. Debian, because Temporal's native
 # module is built for glibc and does not load on Alpine.
-FROM node:22-bookworm-slim AS packages
+FROM node:24-bookworm-slim AS packages
 WORKDIR /app
 COPY package.json package-lock.json .npmrc ./
 COPY scripts ./scripts
@@ -13,7 +13,7 @@ RUN node scripts/build.mjs
 FROM packages AS runtime-packages
 RUN npm prune --omit=dev --no-save
 
-FROM node:22-bookworm-slim
+FROM node:24-bookworm-slim
 # Temporal's native client reads the system's certificates, and the slim image has none.
 RUN apt-get update \
   && apt-get install -y --no-install-recommends ca-certificates \

@@ -38,7 +38,7 @@ async function main(): Promise<void> {
       unansweredMs: redis.unansweredMs,
       logger,
     });
-  lease?.lease.start();
+  lease?.lease.load();
   try {
     // The packages of Temporal take most of the time that it takes to start.
     const [{ runWorker }, { agents, close }] = await Promise.all([

@@ -137,6 +137,13 @@ const holding = [
     test: 'renewals of a lease end while the main thread stands still for five seconds, and then the process',
   },
   {
+    defence: 'Leases: a starved process that still loads its packages is not ended as hung',
+    file: 'worker/lease/renewals.ts',
+    edits: [[' && pulse.isRunning()', '']],
+    suite: RENEWALS,
+    test: 'renewals of a lease a starved process that still loads its packages is not hung',
+  },
+  {
     defence: 'Leases: a worker that cannot write does not renew',
     file: 'worker/lease/renewals.ts',
     edits: [[' && pulse.unansweredMs() < UNWELL_MS', '']],

@@ -7,6 +7,8 @@ export interface Pulse {
   ticks: () => number;
   /** How long the oldest write of the main thread has waited for an answer, ms. */
   unansweredMs: () => number;
+  /** True once the worker runs; before, it loads packages, which can hold a starved main thread for long. */
+  isRunning: () => boolean;
 }
 
 /** What the owner of a lease learns of its renewals; times as of `now`. */
@@ -37,7 +39,7 @@ export interface RenewalOptions {
 
 /** A worker whose main thread stands still, or cannot write, for this long does not renew. */
 const UNWELL_MS = 5_000;
-/** A main thread that stands still for this long is given up. */
+/** A main thread that stands still for this long while the worker runs is given up. */
 const HUNG_MS = 10_000;
 
 /**
@@ -51,6 +53,7 @@ export function createRenewals(options: RenewalOptions): { turn: () => Promise<v
   let generation = 0;
   let ticks = pulse.ticks();
   let still = 0;
+  let hung = 0;
   let isRenewing = false;
   let sentAt: number | undefined;
   let steadySince = 0;
@@ -77,8 +80,9 @@ export function createRenewals(options: RenewalOptions): { turn: () => Promise<v
     turn: async () => {
       const seen = pulse.ticks();
       still = seen === ticks ? still + 1 : 0;
+      hung = still > 0 && pulse.isRunning() ? hung + 1 : 0;
       ticks = seen;
-      if (still * times.renewMs >= HUNG_MS) onHung();
+      if (hung * times.renewMs >= HUNG_MS) onHung();
       const isWell = still * times.renewMs < UNWELL_MS && pulse.unansweredMs() < UNWELL_MS;
       if (!isWell || isRenewing) return;
       isRenewing = true;

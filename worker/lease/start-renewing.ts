@@ -21,7 +21,15 @@ export interface RenewingOptions {
 export interface Renewing {
   /** Resolves once the lease is listed, or could not be. */
   begun: Promise<void>;
-  /** Renews it as a worker does that runs. */
+  /** Renews it for as long as the process lives, also while its packages load. */
+  load: () => void;
+  /** The worker runs: from now on a main thread that stands still ends the process. */
+  run: () => void;
+  stop: () => void;
+}
+
+/** Renewals that last until they are stopped. */
+interface Lasting {
   run: () => void;
   stop: () => void;
 }
@@ -34,7 +42,7 @@ const NEVER_RUN_MS = 30_000;
 const AGAIN_MS = 1_000;
 
 /**
- * Renews a lease: at first on this thread, and once `run` is called in a thread of its own, or on
+ * Renews a lease: at first on this thread, and once `load` or `run` is called in a thread of its own, or on
  * this one if the store cannot be opened in another thread, as the one in memory.
  */
 export function startRenewing(options: RenewingOptions): Renewing {
@@ -42,28 +50,35 @@ export function startRenewing(options: RenewingOptions): Renewing {
   const next = inSequence(options.onReport, times.leaseMs, monotonicMs);
   const first = renewHere({ ...options, onReport: next() }, STARTING_MS);
   const unused = setTimeout(first.stop, NEVER_RUN_MS).unref();
-  let running: { stop: () => void } | undefined;
+  let lasting: Lasting | undefined;
+
+  function load(): Lasting {
+    clearTimeout(unused);
+    // It takes a while until another thread has started.
+    const source = (): ((report: RenewalReport) => void) => {
+      const onReport = next();
+      return (report) => {
+        first.stop();
+        onReport(report);
+      };
+    };
+    lasting ??=
+      leases.thread === undefined
+        ? { ...renewHere({ ...options, onReport: source() }), run: () => undefined }
+        : renewInThread(options, leases.thread, source);
+    return lasting;
+  }
+
   return {
     begun: first.begun,
+    load,
     run: () => {
-      clearTimeout(unused);
-      // It takes a while until another thread has started.
-      const source = (): ((report: RenewalReport) => void) => {
-        const onReport = next();
-        return (report) => {
-          first.stop();
-          onReport(report);
-        };
-      };
-      running ??=
-        leases.thread === undefined
-          ? renewHere({ ...options, onReport: source() })
-          : renewInThread(options, leases.thread, source);
+      load().run();
     },
     stop: () => {
       clearTimeout(unused);
       first.stop();
-      running?.stop();
+      lasting?.stop();
     },
   };
 }
@@ -78,7 +93,7 @@ function renewHere(
     ...options,
     forMs,
     now: monotonicMs,
-    pulse: { ticks: () => ticks, unansweredMs: options.unansweredMs },
+    pulse: { ticks: () => ticks, unansweredMs: options.unansweredMs, isRunning: () => false },
     onHung: () => undefined,
   });
   const turn = (): Promise<void> => {
@@ -99,7 +114,7 @@ function renewInThread(
   options: RenewingOptions,
   opening: LeaseThread,
   source: () => RenewingOptions['onReport'],
-): { stop: () => void } {
+): Lasting {
   const { namespace, id, times, unansweredMs, logger } = options;
   const pulse = startPulse(unansweredMs);
   let isStopped = false;
@@ -146,6 +161,7 @@ function renewInThread(
     fallBack();
   }
   return {
+    run: pulse.run,
     stop: () => {
       isStopped = true;
       here?.stop();

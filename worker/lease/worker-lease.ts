@@ -12,7 +12,9 @@ import type { LeaseTimes } from './verdict.js';
 export interface WorkerLease extends Lease {
   /** Begins it while the process starts: what it sees of others from then on counts. */
   begin: () => unknown;
-  /** Holds it as a worker that runs. */
+  /** Holds it while the process loads its packages. */
+  load: () => void;
+  /** Holds it as a worker that runs: a main thread that stands still ends the process. */
   start: () => void;
   /**
    * Ends renewing; repeated calls do nothing more. Attempts that are left are taken over by another
@@ -178,6 +180,9 @@ export function createWorkerLease(options: WorkerLeaseOptions): WorkerLease {
         ? monotonicMs() - (startedAt ?? 0) < STARTING_MS
         : renewedWithin(UNHELD_MS),
     begin,
+    load: () => {
+      begin().load();
+    },
     start: () => {
       begin().run();
     },

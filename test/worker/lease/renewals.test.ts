@@ -8,6 +8,7 @@ function openWorker() {
     now: 0,
     ticks: 0,
     unansweredMs: 0,
+    isRunning: true,
     /** The time that Redis takes for an answer; undefined: it is away. */
     delayMs: 1 as number | undefined,
     judged: new Set<string>(),
@@ -19,7 +20,11 @@ function openWorker() {
     id: 'w',
     times: LEASE_TIMES,
     now: () => world.now,
-    pulse: { ticks: () => world.ticks, unansweredMs: () => world.unansweredMs },
+    pulse: {
+      ticks: () => world.ticks,
+      unansweredMs: () => world.unansweredMs,
+      isRunning: () => world.isRunning,
+    },
     onReport: (report) => world.reports.push(report),
     onHung: () => {
       world.hung += 1;
@@ -84,6 +89,18 @@ describe('renewals of a lease', () => {
     expect(world.renewed).toHaveLength(13);
     await turns(12, 0);
     expect(world.renewed).toHaveLength(13);
+    expect(world.hung).toBe(0);
+    await turns(1, 0);
+    expect(world.hung).toBe(1);
+  });
+
+  it('a starved process that still loads its packages is not hung', async () => {
+    const { world, turns } = openWorker();
+    world.isRunning = false;
+    await turns(100, 0);
+    expect(world.hung).toBe(0);
+    world.isRunning = true;
+    await turns(24, 0);
     expect(world.hung).toBe(0);
     await turns(1, 0);
     expect(world.hung).toBe(1);
