@@ -86,6 +86,7 @@ export type {
   HandleChatStreamParams,
   IncomingRequest,
 } from './reply/types.js';
+export { requireFiles } from './reply/require-files.js';
 export { toUserMessages } from './reply/user-messages.js';
 export {
   createHelixChatTransport,

@@ -5,6 +5,7 @@ import {
   isAddressable,
   isOwner,
   notFound,
+  requireFiles,
   toReplyHeaders,
   toUserMessages,
   type Caller,
@@ -45,7 +46,8 @@ export async function startAgent(
     throw new HelixError('agent_not_found', 'There is no agent of that name.');
   }
   const { metadata, state } = body;
-  const messages = toUserMessages(toPosted(body), { metadata, allowedFileHosts });
+  const messages = toUserMessages(toPosted(body), { metadata, allowedFileHosts, sessionId });
+  await requireFiles(store, caller, storedId, messages);
   const definition = agents.get?.(agent, { sessionId: storedId, userId: caller.userId });
   const result = await executor.execute({
     sessionId: storedId,

@@ -112,10 +112,12 @@ function toRouteDeps(options: ApiOptions): RouteDeps {
 }
 
 /** What a request passes before its route, in this order: a refusal reads no body. */
-function toGuards(route: Route, { requests, streams, bodies }: Limits): RequestHandler[] {
+function toGuards(route: Route, limits: Limits): RequestHandler[] {
+  const { requests, streams, bodies, uploads } = limits;
   return [
     isWrite(route) ? requests : undefined,
     mayStream(route) ? streams : undefined,
     route.body === undefined ? undefined : bodies,
+    route.upload === undefined ? undefined : uploads,
   ].filter((guard) => guard !== undefined);
 }

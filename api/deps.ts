@@ -9,6 +9,7 @@ import type { ReadinessReply } from '../protocol/replies.js';
 import type { Tracer } from '../protocol/tracer.js';
 import type { Store } from '../stores/contract/store.js';
 import type { StreamManager } from '../stores/log/stream-manager.js';
+import type { FileSettings } from './files/file-settings.js';
 import type { CrossOriginOptions } from './middleware/cross-origin.js';
 import type { ApiLimits } from './middleware/limits.js';
 import type { IdentityOptions, ReadIdentity } from './identity.js';
@@ -31,6 +32,8 @@ export interface ApiSettings extends IdentityOptions, CrossOriginOptions {
   defaultAgent?: string | undefined;
   /** Hosts whose files messages may name by URL. */
   allowedFileHosts?: readonly string[] | undefined;
+  /** Which files people may add to conversations. */
+  files?: FileSettings | undefined;
   /** For messages that arrive while a run is active and name no policy. Default: `reject`. */
   busyPolicy?: BusyPolicy | undefined;
   /** Base URL of the page's links into the Temporal UI. */
@@ -82,6 +85,7 @@ export interface ApiDeps extends ApiSettings {
   > & {
     owners: Pick<Store['owners'], 'page' | 'repair'>;
     requests?: Store['requests'];
+    files?: Store['files'];
     runs: Pick<Store['runs'], 'list'>;
   };
   streamManager: Pick<StreamManager, 'read' | 'follow'>;

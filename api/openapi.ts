@@ -33,14 +33,16 @@ export function refusalsOf(route: Route): Map<number, ErrorCode[]> {
 
 /** In one order for all routes: its guards, its limits, its access, its own, and faults. */
 function toCodes(route: Route): ErrorCode[] {
-  const { access, body, refusals = [] } = route;
+  const { access, body, upload, refusals = [] } = route;
   if (access === 'everyone') return [];
   return [
     'validation_error',
     'unauthorized',
     ...(isWrite(route) ? (['too_many_requests'] as const) : []),
     ...(mayStream(route) ? (['too_many_streams'] as const) : []),
-    ...(body === undefined ? [] : (['body_too_large', 'unsupported_media_type'] as const)),
+    ...(body === undefined && upload === undefined
+      ? []
+      : (['body_too_large', 'unsupported_media_type'] as const)),
     ...(access === 'owner' ? (['not_found'] as const) : []),
     ...refusals,
     'unavailable',
@@ -61,7 +63,7 @@ function toPaths(routes: readonly Route[]): Paths {
 }
 
 function toOperation(route: Route): Paths[string]['get'] {
-  const { id, summary, access, params, query, headers = [], body } = route;
+  const { id, summary, access, params, query, headers = [], body, upload } = route;
   const named = Object.fromEntries(
     headers.map((name) => [HEADERS[name], z.string().optional()] as const),
   );
@@ -75,14 +77,28 @@ function toOperation(route: Route): Paths[string]['get'] {
       ...(query && { query }),
       ...(headers.length > 0 && { header: z.object(named) }),
     },
-    requestBody: body && {
-      // A body that may be empty may be left out.
-      required: !body.safeParse({}).success,
-      content: { 'application/json': { schema: body } },
-    },
+    requestBody:
+      (upload && UPLOAD) ??
+      (body && {
+        // A body that may be empty may be left out.
+        required: !body.safeParse({}).success,
+        content: { 'application/json': { schema: body } },
+      }),
     responses: { ...toReplies(route), ...toRefusals(route) },
   };
 }
+
+const BINARY = { type: 'string', format: 'binary' } as const;
+/** The bytes as they are, or as the field `file` of a form. */
+const UPLOAD = {
+  required: true,
+  content: {
+    '*/*': { schema: BINARY },
+    'multipart/form-data': {
+      schema: { type: 'object' as const, properties: { file: BINARY }, required: ['file'] },
+    },
+  },
+};
 
 function toReplies({ replies }: Route): Record<`2${string}`, object> {
   return Object.fromEntries(
@@ -99,6 +115,9 @@ function toReplies({ replies }: Route): Record<`2${string}`, object> {
 
 function toContent(content: NonNullable<Reply['content']>): object {
   if ('json' in content) return { 'application/json': { schema: content.json } };
+  if ('file' in content) {
+    return { '*/*': { schema: { ...BINARY, description: content.file } } };
+  }
   return 'events' in content
     ? { 'text/event-stream': { schema: { type: 'string', description: content.events } } }
     : { 'text/plain': { schema: { type: 'string', description: content.text } } };

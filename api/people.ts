@@ -57,7 +57,7 @@ export async function exportPerson(
   who: SessionOwner,
   actor: Actor,
 ): Promise<AsyncIterable<string>> {
-  const { owners, audit, sessions } = stateStore;
+  const { owners, audit, sessions, files } = stateStore;
   const { owner: person, tenant } = who;
   await audit.record(toAct('export', actor, { tenant, detail: { what: 'person' } }), { person });
 
@@ -72,6 +72,12 @@ export async function exportPerson(
           const rows = await sessions.rows(storedId, from, from + ROWS);
           for (const row of rows) yield { type: 'row', sessionId, row };
           if (rows.length < ROWS) break;
+        }
+        for (const file of (await files?.list(storedId)) ?? []) {
+          const range = { from: 0, to: file.bytes };
+          const content = await files?.content(storedId, file.id, range);
+          const data = content && Buffer.from(content).toString('base64');
+          yield { type: 'file', sessionId, file, data };
         }
       }
       cursor = page.cursor;

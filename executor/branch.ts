@@ -9,30 +9,34 @@ import { toAct } from '../stores/record/acts.js';
 import { toUserMessage } from '../stores/record/user-message.js';
 import { endOfStep, rowsUpTo } from './fork-rows.js';
 import { FIRST_SWEEP_MS, newNonce } from './reruns.js';
+import { copyFiles } from './copy-files.js';
 import type { BranchInput, Runs } from './runs.js';
+import type { Uploads } from './uploads.js';
 
 const PAGE = 100;
 
 /** Copies conversations. The source is read in several steps; rows only grow, so none is lost. */
-export function createBranch({
-  sessions,
-  runs,
-  checkpoints,
-  documents,
-  due,
-}: Pick<Store, 'sessions' | 'runs' | 'checkpoints' | 'documents' | 'due'>): Runs['branch'] {
+export function createBranch(
+  store: Pick<Store, 'sessions' | 'runs' | 'checkpoints' | 'documents' | 'due' | 'files'>,
+  uploads?: Uploads,
+): Runs['branch'] {
+  const { sessions, runs, checkpoints, documents, due } = store;
   return async (input) => {
     const { sessionId, newSessionId = `s-${randomUUID()}`, by, roles, via } = input;
     const record = await sessions.read(sessionId);
     if (record === undefined) {
       throw new HelixError('not_found', 'There is no such conversation.');
     }
-    const rows = await chooseRows(input);
-    if (rows.length === 0) {
+    const chosen = await chooseRows(input);
+    if (chosen.length === 0) {
       throw new HelixError('nothing_to_do', 'There is nothing to copy yet.');
     }
-    const state = await stateAfter(sessionId, rows.length);
+    const state = await stateAfter(sessionId, chosen.length);
     const { agent, owner, tenant } = record;
+    if ((await sessions.read(newSessionId)) !== undefined) throw sessionExists();
+    const whose = { owner, ...(tenant !== undefined && { tenant }) };
+    const copy = { from: sessionId, to: newSessionId, owner: whose, rows: chosen };
+    const { rows, ids } = await copyFiles(store, uploads?.upload, copy);
     const detail = { from: toShownSessionId(sessionId) };
     await due.note(newSessionId, FIRST_SWEEP_MS);
     const { kind } = await sessions.branch({
@@ -55,7 +59,8 @@ export function createBranch({
       act: toAct('branch', { by, roles, via }, { tenant, detail }),
     });
     if (kind === 'exists') {
-      throw new HelixError('session_exists', 'A conversation with that id exists already.');
+      for (const id of ids) await uploads?.removeFile(newSessionId, id);
+      throw sessionExists();
     }
     return { sessionId: newSessionId };
   };
@@ -98,6 +103,10 @@ export function createBranch({
     const { customState } = found ?? (await documents.readState(sessionId));
     return Object.keys(customState).length === 0 ? undefined : customState;
   }
+}
+
+function sessionExists(): HelixError {
+  return new HelixError('session_exists', 'A conversation with that id exists already.');
 }
 
 /** Number of rows up to and including a message, by its index among those that people see. Pure. */

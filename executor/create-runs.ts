@@ -36,6 +36,7 @@ import type { RunWorkflows } from './run-workflows.js';
 import { unlisted } from './unlisted.js';
 import type { ExecuteInput, Runs } from './runs.js';
 import { createSweepSession } from './sweep-session.js';
+import { createUploads } from './uploads.js';
 import { createFindUnseen } from './unseen-attempts.js';
 
 /** A stop that no writer has confirmed after this long is carried out without it. */
@@ -80,11 +81,14 @@ export function createRuns(deps: RunsDeps): Runs {
   const traced = traceChanges(deps.store, tracer && createLegTraces(deps.store, tracer));
   const bare = meterChanges({ ...traced, due: traced.due.of(workflows.fleet) }, meter);
   const folding = relayAfterActs(foldAfterChanges(bare, logger), logger);
+  const quotasOf = createQuotasOf(deps.quotas);
   const store = reserveBeforeBegin(startNextAfterEnds(folding, { startNext, logger }), {
-    quotasOf: createQuotasOf(deps.quotas),
+    quotasOf,
     checkBudget: createBudgetCheck(deps.budgets, { usage: folding.usage, logger }),
     logger,
   });
+  const { files } = bare;
+  const uploads = files && createUploads({ store: { ...bare, files }, quotasOf, logger });
   const pauses = deps.store.pauses?.of(workflows.fleet);
   const launches = createLaunches(logger);
 
@@ -257,7 +261,8 @@ export function createRuns(deps: RunsDeps): Runs {
   return {
     execute,
     ...answers,
-    branch: createBranch(store),
+    branch: createBranch(store, uploads),
+    uploads,
     ...createReruns({ store, execute, stop, launch, wake, lostSignal }),
     stop: (sessionId, { via, roles, actId, ...request }) => {
       const { by, reason } = request;

@@ -25,7 +25,7 @@ export interface ErasureReceipt {
 }
 
 export interface EraseDeps {
-  store: Pick<Store, 'sessions' | 'runs' | 'due' | 'audit' | 'erasures'>;
+  store: Pick<Store, 'sessions' | 'runs' | 'due' | 'audit' | 'erasures' | 'files'>;
   workflows: Pick<RunWorkflows, 'stop' | 'erase'>;
   /** Logs a signal that did not arrive. */
   lostSignal: (runId: string) => (error: unknown) => void;
@@ -56,12 +56,13 @@ const APPEARS_MS = 15_000;
  * if this process dies.
  */
 export function createErasing({ store, workflows, lostSignal, logger }: EraseDeps): Erasing {
-  const { sessions, runs, due, audit, erasures } = store;
+  const { sessions, runs, due, audit, erasures, files } = store;
 
   /** @throws HelixError `unavailable`; it is repeated as a whole then */
   async function finish(sessionId: string, erasure: Erasure): Promise<ErasureReceipt> {
     const { act, runs: ended, parts, starting, rows, entries, bytes } = erasure;
     await erasures.clear(sessionId, erasure);
+    for (const fileId of erasure.files ?? []) await files?.forget(sessionId, fileId);
     logEntries(logger, await audit.relay(sessionId));
     const { deleted, unknown } = await workflows.erase(sessionId, erasure);
     const mayAppear = starting && unknown.some((runId) => ended.includes(runId));

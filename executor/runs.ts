@@ -15,6 +15,7 @@ import type { Batches } from './batches.js';
 import type { Deliveries } from './deliveries.js';
 import type { Erasing } from './erase.js';
 import type { RunList } from './run-list.js';
+import type { Uploads } from './uploads.js';
 import type { SweepBudget, SweptSession } from './sweep-session.js';
 
 /**
@@ -30,6 +31,8 @@ export interface Runs extends AnswerApi, Erasing, RunList {
   deliveries?: Deliveries | undefined;
   /** Paused agents. Undefined for a store without them. */
   pauses?: AgentPauses | undefined;
+  /** Files of conversations. Undefined for a store without them. */
+  uploads?: Uploads | undefined;
   /** Accepts user messages; the workflow of the run made for them is started in the background. */
   execute: (input: ExecuteInput) => Promise<BeginResult>;
   /** Stops the session's run; resolves as soon as the stop is recorded. */

@@ -39,6 +39,19 @@ export type SessionPath = z.infer<typeof SessionPath>;
 export const CallPath = z.object({ sessionId: SessionId, toolCallId: id });
 export type CallPath = z.infer<typeof CallPath>;
 
+/** Path parameters of routes for a file of a conversation. */
+export const FilePath = z.object({ sessionId: SessionId, fileId: id });
+export type FilePath = z.infer<typeof FilePath>;
+
+/** The name of a file that is sent as a body of its own. */
+export const FileQuery = z.object({
+  filename: z
+    .string()
+    .max(4 * LIMITS.idChars)
+    .optional(),
+});
+export type FileQuery = z.infer<typeof FileQuery>;
+
 export const ChatRequest = z
   .object({
     /** The session; must equal the one in the path, if that has one. */

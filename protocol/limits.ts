@@ -29,6 +29,21 @@ export const LIMITS = {
   metadataBytes: 64 * 1024,
   /** One user message. */
   userMessageBytes: 1024 * 1024,
+  /** One file of a conversation, unless the server has another limit. */
+  fileBytes: 10 * 1024 * 1024,
+  /** The largest file that a server may allow. */
+  largestFileBytes: 64 * 1024 * 1024,
+  /** Files of one conversation, and their sizes together. */
+  files: 100,
+  sessionFileBytes: 100 * 1024 * 1024,
+  /** A file is stored, and served, in pieces of this size. */
+  filePieceBytes: 256 * 1024,
+  /** How long a file of a conversation that does not exist yet is kept, ms. */
+  unclaimedFilesMs: 24 * 60 * 60 * 1000,
+  /** Files that one model call is given as bytes; older ones are left out. */
+  promptFileBytes: 32 * 1024 * 1024,
+  /** Of a text file, as much is given to a model. */
+  promptTextBytes: 256 * 1024,
   /** Request body of a POST; stock clients send the whole conversation. */
   bodyBytes: 16 * 1024 * 1024,
   /** Nesting of arrays and objects, in requests and in everything stored; Redis' limit is 1,000. */

@@ -176,6 +176,8 @@ export const ConfigReply = z.object({
   roles: z.array(z.enum(ROLES)),
   /** False on a server without sign-in: no approval can demand another person than the one who asked. */
   separateApprovers: z.boolean(),
+  /** Which files messages may have; absent: none. Types may end in `/*`. */
+  files: z.object({ maxBytes: z.number(), types: z.array(z.string()) }).optional(),
 });
 export type ConfigReply = z.infer<typeof ConfigReply>;
 

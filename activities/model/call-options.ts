@@ -19,9 +19,11 @@ import { resolveModel } from '../../agents/model.js';
 import type { StepRef } from '../../protocol/activities.js';
 import { FINISH_TOOL_NAME } from '../../protocol/ids.js';
 import type { Row } from '../../protocol/rows.js';
+import type { Files } from '../../stores/contract/files.js';
 import { toFinishTool } from './finish-tool.js';
 import { toModelOutputs } from './model-outputs.js';
 import { prepareMessages } from './prepare-messages.js';
+import { readPromptFiles } from './prompt-files.js';
 import { toPrompt } from './prompt.js';
 import { modelNameOf } from './spending.js';
 import { startOfReply, toStepRecords } from './step-records.js';
@@ -37,6 +39,8 @@ export interface AskedStep {
   messageId: string;
   /** How often the model has been asked for this step, this time included. */
   tries: number;
+  /** Files that user messages name by reference; absent: none is there. */
+  files?: Files | undefined;
 }
 
 type Options = Omit<LanguageModelV4CallOptions, 'abortSignal'>;
@@ -54,18 +58,24 @@ export interface ModelCall {
 
 /** @throws ContextHookError, and what the model's own function throws */
 export async function toModelCall(asked: AskedStep, signal: AbortSignal): Promise<ModelCall> {
-  const { ref, agent, state, rows, messageId, tries } = asked;
+  const { ref, agent, state, rows, messageId, tries, files } = asked;
   const { systemPrompt, llmConfig } = agent;
   const own = typeof systemPrompt === 'function' ? systemPrompt(state) : systemPrompt;
   const { sessionId, runId, step, forceFinish = false } = ref;
   const outputs = await toModelOutputs(agent.tools, rows, signal);
+  const contents = await readPromptFiles(files, sessionId, rows);
   const isPrepared = agent.prepareStep !== undefined;
   const scope = {
     ...{ sessionId, runId, step, state, instructions: own },
     steps: isPrepared ? toStepRecords(agent, rows, messageId) : [],
     initial: isPrepared ? toPrompt('', rows.slice(0, startOfReply(rows, messageId))).length : 0,
   };
-  const prepared = await prepareMessages(agent, toPrompt('', rows, outputs), scope, signal);
+  const prepared = await prepareMessages(
+    agent,
+    toPrompt('', rows, outputs, contents),
+    scope,
+    signal,
+  );
   const { messages, changes } = prepared;
   const instructions = changes.instructions ?? changes.system ?? own;
   const tools = forceFinish ? [] : toActive(agent, changes);

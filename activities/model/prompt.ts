@@ -20,11 +20,13 @@ import type {
  * Rows → prompt; the same as `streamText` would send for this conversation.
  *
  * @param outputs results that tools word for the model themselves
+ * @param files contents of files that user messages name, by their URL
  */
 export function toPrompt(
   system: string,
   rows: readonly Row[],
   outputs: ReadonlyMap<ToolRow, LanguageModelV4ToolResultOutput> = new Map(),
+  files: PromptFiles = new Map(),
 ): LanguageModelV4Prompt {
   const prompt: LanguageModelV4Prompt = system === '' ? [] : [{ role: 'system', content: system }];
   let results: LanguageModelV4ToolResultPart[] | undefined;
@@ -51,16 +53,16 @@ export function toPrompt(
         if (part.type === 'tool-call') marks.set(part.toolCallId, part.providerMetadata);
       }
     }
-    const message = row.role === 'user' ? toUserMessage(row) : toAssistantMessage(row);
+    const message = row.role === 'user' ? toUserMessage(row, files) : toAssistantMessage(row);
     if (message !== undefined) prompt.push(message);
   }
   return prompt;
 }
 
-function toUserMessage(row: UserRow): LanguageModelV4Message {
+function toUserMessage(row: UserRow, files: PromptFiles): LanguageModelV4Message {
   return {
     role: 'user',
-    content: row.parts.filter(isTold).map(toUserContent),
+    content: row.parts.filter(isTold).map((part) => toUserContent(part, files)),
     // Marked, since the user did not write it.
     ...(row.hidden === true && { providerOptions: { helix: { internal: true } } }),
   };
@@ -70,10 +72,15 @@ function isTold(part: UserPart): boolean {
   return part.type !== 'text' || part.text !== '';
 }
 
-function toUserContent(
-  part: UserPart,
-): Extract<LanguageModelV4Message, { role: 'user' }>['content'][number] {
+type UserContent = Extract<LanguageModelV4Message, { role: 'user' }>['content'][number];
+
+/** What stands in a prompt for files that messages name, by their URL. */
+export type PromptFiles = ReadonlyMap<string, UserContent>;
+
+function toUserContent(part: UserPart, files: PromptFiles): UserContent {
   if (part.type === 'text') return { type: 'text', text: part.text };
+  const known = files.get(part.url);
+  if (known !== undefined) return known;
   return {
     type: 'file',
     mediaType: part.mediaType,

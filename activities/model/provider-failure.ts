@@ -25,6 +25,11 @@ export class ModelStalledError extends Error {
   }
 }
 
+/** The files of the conversation cannot be read right now. */
+export class FilesAwayError extends Error {
+  override readonly name = 'FilesAwayError';
+}
+
 /**
  * The one place that decides what a provider's error means. Texts are safe to show; the error
  * itself goes to the log.
@@ -44,6 +49,13 @@ export function toProviderFailure(error: unknown): ProviderFailure {
   }
   if (error instanceof ModelStalledError) {
     return { code: 'model_stalled', message: 'The model went silent.', retryable: true };
+  }
+  if (error instanceof FilesAwayError) {
+    return {
+      code: 'files_unavailable',
+      message: 'The files of this conversation cannot be read.',
+      retryable: true,
+    };
   }
   if (error instanceof ContextHookError) {
     return {

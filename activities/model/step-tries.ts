@@ -110,7 +110,7 @@ export function createStepTries(
       const timer = createCallTimer(deps, ref.agent, span?.write);
       const asked = {
         ...{ timer, span },
-        ...{ ref, agent, state, rows, messageId, tries, hasDroppedCalls },
+        ...{ ref, agent, state, rows, messageId, tries, hasDroppedCalls, files: store.files },
         ...{ attempt, reply, chunks, progress },
       };
       const isOver = verdict === 'done' && !owes;

@@ -23,10 +23,17 @@ export function toTurn(prompt: LanguageModelV4Prompt): Turn {
   const user = prompt[index];
   const since = prompt.slice(index + 1);
   return {
-    userText: user === undefined ? '' : toMessageText(user),
+    userText: user === undefined ? '' : toMessageText(withoutFiles(user)),
     since,
     calls: since.filter(({ role }) => role === 'assistant').length,
   };
+}
+
+/** Text files are text of the message, but not what the user wrote. */
+function withoutFiles(message: LanguageModelV4Message): LanguageModelV4Message {
+  if (message.role !== 'user') return message;
+  const content = message.content.filter((part) => part.providerOptions?.helix?.file !== true);
+  return { ...message, content };
 }
 
 /** The text of a message: its text parts; for a tool message the results, one a line. */
@@ -48,9 +55,25 @@ function toOutputText(output: LanguageModelV4ToolResultPart['output']): string {
   return typeof output.value === 'string' ? output.value : JSON.stringify(output.value);
 }
 
-/** The conversation as JSON: an array of `{role, text}`. */
+/** The conversation as JSON: an array of `{role, text, files?}`, files as `<media type>, <bytes> bytes`. */
 export function toQuote(prompt: LanguageModelV4Prompt): string {
   return JSON.stringify(
-    prompt.map((message) => ({ role: message.role, text: toMessageText(message) })),
+    prompt.map((message) => {
+      const files = toFiles(message);
+      const quoted = { role: message.role, text: toMessageText(message) };
+      return files.length === 0 ? quoted : { ...quoted, files };
+    }),
   );
+}
+
+function toFiles(message: LanguageModelV4Message): string[] {
+  if (message.role !== 'user') return [];
+  return message.content.flatMap((part) => {
+    if (part.type !== 'file') return [];
+    const { data, mediaType } = part;
+    if (data.type !== 'data') return `${mediaType}, ${data.type}`;
+    const { byteLength } =
+      typeof data.data === 'string' ? Buffer.from(data.data, 'base64') : data.data;
+    return `${mediaType}, ${String(byteLength)} bytes`;
+  });
 }

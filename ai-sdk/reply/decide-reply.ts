@@ -6,6 +6,7 @@ import { classify, type Facts, type KnownSession, type Request } from './classif
 import { continueTurn, submitAnswers } from './continue-turn.js';
 import { readSession } from './read-session.js';
 import { editTurn, regenerateTurn } from './redo-turn.js';
+import { requireFiles } from './require-files.js';
 import { invalid, isOvertaken } from './refusals.js';
 import { startTurn } from './start-turn.js';
 import type { ChatDeps, ChatReply, HandleChatStreamParams } from './types.js';
@@ -59,6 +60,7 @@ async function act(
     case 'regenerate':
       return regenerateTurn(deps, params, ask.messageId);
     case 'edit':
+      await requireFiles(deps.stateStore, toCaller(params), params.sessionId, ask.messages);
       return editTurn(deps, params, ask).catch((error: unknown) =>
         actAgain(deps, params, facts, error),
       );
@@ -68,6 +70,7 @@ async function act(
     }
     case 'say': {
       const { agent, messages, answers } = ask;
+      await requireFiles(deps.stateStore, toCaller(params), params.sessionId, messages);
       const submission = answers && (await submitAnswers(deps, params, facts.session, answers));
       // The run is active because of this very request: its messages are not refused for that.
       const isRefused = (deps.busyPolicy ?? 'reject') === 'reject';
@@ -101,7 +104,8 @@ function toRequest(deps: ChatDeps, params: HandleChatStreamParams): Request {
       : request.method === 'GET' || request.method === 'HEAD';
   const { allowedFileHosts } = deps;
   const trailing = isRead ? [] : toTrailingUserMessages(posted);
-  const messages = toUserMessages(trailing, { metadata, allowedFileHosts });
+  const { sessionId } = params;
+  const messages = toUserMessages(trailing, { metadata, allowedFileHosts, sessionId });
   return { isRead, posted, messages, trigger, messageId, agent };
 }
 

@@ -67,7 +67,7 @@ export interface ChatDeps {
   executor: ChatRuns;
   /** Whose answers are taken. Default: the owner's; tools may demand more of their approvers. */
   authorize?: Authorize | undefined;
-  stateStore: Pick<Store, 'sessions'>;
+  stateStore: Pick<Store, 'sessions' | 'files'>;
   streamManager: Pick<StreamManager, 'read' | 'follow'>;
   /** The agents, and which of them people may talk to. Default: all. */
   agents: AddressedAgents;

@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import { parseFileUrl } from '../../protocol/file-reference.js';
 import type { PostedMessage } from '../../protocol/http.js';
 import { isAssistantMessageId } from '../../protocol/ids.js';
 import { LIMITS } from '../../protocol/limits.js';
@@ -12,6 +13,8 @@ export interface UserMessageOptions {
   metadata?: Record<string, unknown> | undefined;
   /** Hosts from which files may be named by URL; `data:` URLs are always taken. */
   allowedFileHosts?: readonly string[] | undefined;
+  /** The conversation, as its client knows it: its files may be named by reference. */
+  sessionId?: string | undefined;
 }
 
 /** All user messages at the end of the conversation, in order. */
@@ -45,7 +48,7 @@ function toUserMessage(message: PostedMessage, options: UserMessageOptions): Use
   if (isAssistantMessageId(id)) {
     throw invalid(`"${id}" has the form of ids that the server makes; choose another.`);
   }
-  const parts = toUserParts(message, options.allowedFileHosts ?? []);
+  const parts = toUserParts(message, options);
   const hash = hashOf(id, parts);
   const metadata = toMetadata(message.metadata) ?? toMetadata(options.metadata);
   const hidden = metadata?.[COMMON_METADATA_KEYS.HIDDEN] === true;
@@ -85,7 +88,7 @@ function hashOf(id: string, parts: readonly UserPart[]): string {
   return createHash('sha256').update(content).digest('hex');
 }
 
-function toUserParts(message: PostedMessage, allowedHosts: readonly string[]): UserPart[] {
+function toUserParts(message: PostedMessage, options: UserMessageOptions): UserPart[] {
   const posted = message.parts ?? [];
   if (posted.length === 0 && message.content !== undefined && message.content !== '') {
     return [{ type: 'text', text: message.content }];
@@ -93,7 +96,7 @@ function toUserParts(message: PostedMessage, allowedHosts: readonly string[]): U
   const parts = posted.flatMap((part): UserPart[] => {
     // Other parts (a page's own data) are for the page.
     if (part.type !== 'text' && part.type !== 'file') return [];
-    return [part.type === 'text' ? toTextPart(part) : toFilePart(part, allowedHosts)];
+    return [part.type === 'text' ? toTextPart(part) : toFilePart(part, options)];
   });
   const isEmpty = parts.every((part) => part.type === 'text' && part.text === '');
   if (isEmpty) throw invalid('A user message needs text or a file.');
@@ -106,23 +109,30 @@ function toTextPart(part: Record<string, unknown>): UserPart {
   return { type: 'text', text };
 }
 
-function toFilePart(part: Record<string, unknown>, allowedHosts: readonly string[]): UserPart {
+function toFilePart(part: Record<string, unknown>, options: UserMessageOptions): UserPart {
   const { url, mediaType, filename } = part;
   if (typeof url !== 'string' || typeof mediaType !== 'string') {
     throw invalid('A file part needs a url and a mediaType.');
   }
-  if (!isAllowedFile(url, allowedHosts)) {
-    throw invalid('Files are taken as data: URLs, or from hosts that this server allows.');
+  if (!isAllowedFile(url, options)) {
+    throw invalid(
+      'Files are taken as data: URLs, as files of this conversation, or from hosts that this server allows.',
+    );
   }
   const name = typeof filename === 'string' ? filename : undefined;
   return { type: 'file', url, mediaType, filename: name };
 }
 
-function isAllowedFile(url: string, allowedHosts: readonly string[]): boolean {
+function isAllowedFile(
+  url: string,
+  { allowedFileHosts = [], sessionId }: UserMessageOptions,
+): boolean {
   if (url.startsWith('data:')) return true;
+  const reference = parseFileUrl(url);
+  if (reference !== undefined) return reference.sessionId === sessionId;
   if (!URL.canParse(url)) return false;
   const { protocol, host } = new URL(url);
-  return protocol === 'https:' && allowedHosts.includes(host);
+  return protocol === 'https:' && allowedFileHosts.includes(host);
 }
 
 /** Metadata that is not an object, or too large, is dropped; the message is kept. */

@@ -2,9 +2,11 @@ import type { Request, RequestHandler } from 'express';
 import { rateLimit, type Store } from 'express-rate-limit';
 import { HelixError } from '../../protocol/errors.js';
 import { LIMITS } from '../../protocol/limits.js';
+import { maxFileBytes, type FileSettings } from '../files/file-settings.js';
 import type { IdentityOptions } from '../identity.js';
 import { createJsonBody, type BodyBudget } from './json-body.js';
 import type { ApiLogger } from './refusals.js';
+import { createUploadBody } from './upload-body.js';
 
 /**
  * How much one sender may ask for: a user of a tenant, or an address where there are no accounts.
@@ -40,22 +42,26 @@ export interface Limits {
   streams: RequestHandler | undefined;
   /** Reads the body within its bounds. */
   bodies: RequestHandler;
+  /** Reads the bytes of a file within its bounds. */
+  uploads: RequestHandler;
 }
 
 interface LimitsOptions extends IdentityOptions {
   limits?: ApiLimits | undefined;
+  files?: FileSettings | undefined;
   logger: ApiLogger;
 }
 
 /** The limits of an app. Without accounts only those apply that its options set. */
 export function createLimits(
-  { authenticate, limits = {}, logger }: LimitsOptions,
+  { authenticate, limits = {}, files, logger }: LimitsOptions,
   keyOf: KeyOf,
 ): Limits {
   const byDefault = (value: number): number => (authenticate === undefined ? 0 : value);
   const perMinute = limits.requestsPerMinute ?? byDefault(REQUESTS_PER_MINUTE);
   const openStreams = limits.openStreams ?? byDefault(OPEN_STREAMS);
   const bodyBytes = limits.bodyBytes ?? byDefault(BODY_BYTES);
+  const budget = bodyBytes > 0 ? createBodyBudget(bodyBytes, keyOf) : undefined;
   const onStoreError = (err: unknown): void => {
     logger.warn({ err }, 'requests cannot be counted');
   };
@@ -65,7 +71,8 @@ export function createLimits(
         ? createRequestRate({ perMinute, keyOf, store: limits.store, onStoreError })
         : undefined,
     streams: openStreams > 0 ? createStreamSlots(openStreams, keyOf) : undefined,
-    bodies: createJsonBody(bodyBytes > 0 ? createBodyBudget(bodyBytes, keyOf) : undefined),
+    bodies: createJsonBody(budget),
+    uploads: createUploadBody(maxFileBytes(files), budget),
   };
 }
 

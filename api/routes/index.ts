@@ -2,6 +2,7 @@ import { AGENT_ROUTES } from './agent.js';
 import { ANSWER_ROUTES } from './answers.js';
 import { AUDIT_ROUTES } from './audit.js';
 import { CHAT_ROUTES } from './chat.js';
+import { FILE_ROUTES } from './files.js';
 import { OPERATOR_AGENT_ROUTES } from './operator-agents.js';
 import { OPERATOR_BATCH_ROUTES } from './operator-batches.js';
 import { OPERATOR_DELIVERY_ROUTES } from './operator-deliveries.js';
@@ -30,6 +31,7 @@ const OPERATORS = '/api/operator/';
 export const ROUTES: readonly Route[] = [
   ...CHAT_ROUTES,
   ...SESSION_ROUTES,
+  ...FILE_ROUTES,
   ...ANSWER_ROUTES,
   ...QUEUE_ROUTES,
   ...RERUN_ROUTES,

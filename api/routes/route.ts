@@ -35,6 +35,8 @@ interface Declaration {
   replies: Record<number, Reply>;
   /** Its own refusals, besides those of its access and its limits. */
   refusals?: readonly ErrorCode[];
+  /** Its body is a file, whose bytes the handler finds as `request.body`. */
+  upload?: true;
 }
 
 export interface Reply {
@@ -45,7 +47,7 @@ export interface Reply {
   headers?: readonly (keyof typeof HEADERS)[];
 }
 
-type Content = { json: z.ZodType } | { events: string } | { text: string };
+type Content = { json: z.ZodType } | { events: string } | { text: string } | { file: string };
 
 /** Response headers that name the session. */
 export const SESSION = ['sessionId'] as const;
@@ -94,7 +96,7 @@ export function defineRoute<
         body: body && parseBody(body, request),
       };
       // Replies may take hours: only what the schema keeps of the body stays in memory.
-      request.body = undefined;
+      if (declared.upload === undefined) request.body = undefined;
       const caller = access === 'everyone' ? undefined : await readCaller(deps, request);
       const record =
         access === 'owner' && caller !== undefined

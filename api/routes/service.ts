@@ -3,6 +3,7 @@ import { z } from 'zod';
 import { ConfigReply, ReadinessReply } from '../../protocol/replies.js';
 import type { ApiMetrics } from '../metrics/api-metrics.js';
 import { toAgentCards } from '../agent-cards.js';
+import { FILE_TYPES, maxFileBytes } from '../files/file-settings.js';
 import { defineRoute, type Route } from './route.js';
 
 /** Routes about this server, not about a session. */
@@ -13,7 +14,10 @@ export const SERVICE_ROUTES: readonly Route[] = [
     id: 'getConfig',
     summary: 'Get the settings of this server that a page needs',
     replies: { 200: { description: 'Agents and links.', content: { json: ConfigReply } } },
-    handle: ({ deps: { agents, defaultAgent, temporalUi, namespace }, response, caller }) => {
+    handle: ({ deps, response, caller }) => {
+      const { agents, defaultAgent, temporalUi, namespace } = deps;
+      const maxBytes = deps.executor.uploads === undefined ? 0 : maxFileBytes(deps.files);
+      const { types = FILE_TYPES } = deps.files ?? {};
       const cards = toAgentCards(agents);
       response.json({
         agents: cards.map(({ name }) => name),
@@ -23,6 +27,7 @@ export const SERVICE_ROUTES: readonly Route[] = [
         namespace,
         roles: [...(caller.roles ?? [])],
         separateApprovers: caller.isEveryone !== true,
+        ...(maxBytes > 0 && { files: { maxBytes, types: [...types] } }),
       } satisfies ConfigReply);
     },
   }),

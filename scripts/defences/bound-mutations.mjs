@@ -12,15 +12,15 @@ export const bounds = [
     defence: 'Edge: a body that says that it is too large is not waited for',
     file: 'api/middleware/json-body.ts',
     edits: without(
-      "if (Number(request.headers['content-length'] ?? 0) > LIMITS.bodyBytes) throw tooLarge();",
+      "if (Number(request.headers['content-length'] ?? 0) > LIMITS.bodyBytes) throw bodyTooLarge();",
     ),
     suite: BODIES,
     test: 'a body that is too large a body is refused by its declared length before any of it arrives',
   },
   {
     defence: 'Edge: nor is one that turns out to be, also when it is unpacked',
-    file: 'api/middleware/json-body.ts',
-    edits: without('if (received > limit) throw tooLarge();'),
+    file: 'api/middleware/read-body.ts',
+    edits: without('if (received > limit) throw bodyTooLarge();'),
     suite: BODIES,
     test: 'a body that is too large a body without a declared length is refused as soon as it is too large',
   },

@@ -7,6 +7,7 @@ import { auditCases } from './documents/audit.js';
 import { checkpointCases } from './documents/checkpoints.js';
 import { deletionCases } from './documents/deletion.js';
 import { dueSessionCases } from './documents/due-sessions.js';
+import { fileCases } from './documents/files.js';
 import { ownerConversationCases } from './documents/owner-conversations.js';
 import { ownerReservationCases } from './documents/owner-reservations.js';
 import { ownerUsageCases } from './documents/owner-usage.js';
@@ -143,6 +144,7 @@ const DOCUMENTS = [
   auditCases,
   pauseCases,
   requestCases,
+  fileCases,
 ];
 
 /**

@@ -22,6 +22,8 @@ export interface Erasure {
   /** The sub-agents' sessions, by the part of their id, and their runs as far as they are known. */
   parts: string[];
   childRuns: string[];
+  /** Ids of its files, whose bytes may be elsewhere. Absent in erasures of earlier releases. */
+  files?: string[];
   /** What was removed: rows of the transcript, entries of the stream, and bytes of text. */
   rows: number;
   entries: number;

@@ -4,6 +4,7 @@ import type { Checkpoints } from './checkpoints.js';
 import type { Documents } from './documents.js';
 import type { Due } from './due.js';
 import type { Erasures } from './erasures.js';
+import type { Files } from './files.js';
 import type { Leases } from './leases.js';
 import type { Owners } from './owners.js';
 import type { Pauses } from './pauses.js';
@@ -43,6 +44,8 @@ export interface Store {
   pauses?: Pauses;
   /** Without requests an `Idempotency-Key` has no effect. */
   requests?: Requests;
+  /** Without files messages name none by reference. */
+  files?: Files;
   /** Without leases a dead worker is noticed by the time-out of Temporal's heartbeats. */
   leases?: Leases;
 }

@@ -1,6 +1,8 @@
 import { EventEmitter } from 'node:events';
 import { LIMITS } from '../../protocol/limits.js';
+import type { FileStore } from '../contract/files.js';
 import type { LocalSubscriber } from '../redis/tail/channels.js';
+import { createMemoryFileStore } from './file-store.js';
 import { createKeyspace, type Keyspace } from './keyspace/keyspace.js';
 
 export interface MemoryOptions {
@@ -14,6 +16,8 @@ export interface MemoryOptions {
   auditKeys?: readonly string[];
   /** How long entries of the audit trail are kept, seconds. Default 0: forever. */
   auditTtlSeconds?: number;
+  /** Where the bytes of files are. Default: in memory. */
+  files?: FileStore;
   /** The store's clock, ms since the epoch. Default the machine's. */
   now?: () => number;
 }
@@ -21,9 +25,11 @@ export interface MemoryOptions {
 /** Data shared by a store and a stream manager that belong together. */
 export interface MemoryData {
   readonly now: () => number;
-  readonly options: Required<Omit<MemoryOptions, 'now'>>;
+  readonly options: Required<Omit<MemoryOptions, 'now' | 'files'>>;
   /** Everything that is stored, in the form in which Redis would hold it. */
   readonly keyspace: Keyspace;
+  /** The bytes of files. */
+  readonly files: FileStore;
   /** Wakes the followers of streams, and delivers stops. */
   readonly channels: LocalChannels;
 }
@@ -47,6 +53,7 @@ export function createMemoryData({
   maxChunks = LIMITS.streamEntries,
   auditKeys = [],
   auditTtlSeconds = 0,
+  files = createMemoryFileStore(),
   now = Date.now,
 }: MemoryOptions = {}): MemoryData {
   const channels = createLocalChannels();
@@ -54,6 +61,7 @@ export function createMemoryData({
     now,
     options: { streamTtlSeconds, sessionTtlSeconds, maxChunks, auditKeys, auditTtlSeconds },
     keyspace: createKeyspace({ now, publish: channels.publish }),
+    files,
     channels,
   };
 }

@@ -38,7 +38,7 @@ export function createStoresOn(data: MemoryData): MemoryStores {
 }
 
 /** Runs the transitions directly on an in-process keyspace. */
-function createMemoryContext({ keyspace, options, now }: MemoryData): RedisContext {
+function createMemoryContext({ keyspace, options, now, files }: MemoryData): RedisContext {
   const keys = createKeySpace();
   return {
     redis: createLocalCommands(keyspace),
@@ -49,6 +49,7 @@ function createMemoryContext({ keyspace, options, now }: MemoryData): RedisConte
     maxEntries: options.maxChunks,
     now,
     audit: { keys: options.auditKeys, keptMs: options.auditTtlSeconds * 1000 },
+    fileStore: files,
     corkWrites: () => undefined,
   };
 }

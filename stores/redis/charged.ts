@@ -79,6 +79,21 @@ export function toCharged(
   };
 }
 
+/** The fields of the files that are read. */
+export const FILE_FIGURES = ['bytes', 'changes'] as const;
+
+/** With the files of the session. Each change of them makes the figures newer. */
+export function withFiles(
+  charged: Charged | undefined,
+  [bytes, changes]: readonly (string | null)[],
+): Charged | undefined {
+  if (charged === undefined || changes == null) return charged;
+  const { standing } = charged;
+  const size = standing.bytes + Number(bytes ?? 0);
+  const version = standing.version + Number(changes);
+  return { ...charged, standing: { ...standing, bytes: size, version } };
+}
+
 export function isSame(a: SessionOwner, b: SessionOwner): boolean {
   return formatOwner(a) === formatOwner(b);
 }

@@ -1,3 +1,4 @@
+import type { FileStore } from '../contract/files.js';
 import type { LeaseThread } from '../contract/leases.js';
 import type { Commands } from './commands.js';
 import type { KeySpace } from './keys.js';
@@ -25,6 +26,8 @@ export interface RedisContext {
   /** How another thread opens the leases; absent if it cannot. */
   leaseThread?: LeaseThread;
   audit: AuditSettings;
+  /** Where the bytes of files are. */
+  fileStore: FileStore;
   /** Sends everything written in the current turn of the event loop together. */
   corkWrites: () => void;
 }

@@ -2,8 +2,10 @@ import { LIMITS } from '../../protocol/limits.js';
 import { FIRST_LAYOUT, RECORD_LAYOUT } from '../transitions/lib/layout.js';
 import type { RedisConnection } from './clients.js';
 import { commandsOf } from './commands.js';
+import type { FileStore } from '../contract/files.js';
 import type { AuditSettings, RedisContext } from './context.js';
 import { corkWrites } from './cork-writes.js';
+import { createRedisFileStore } from './file-store.js';
 import { createKeySpace } from './keys.js';
 import { THIS_LIBRARY, type Library } from './library.js';
 import { createProcesses, type Processes } from './processes.js';
@@ -35,6 +37,8 @@ export interface RedisStoreOptions {
   auditKeys?: readonly string[];
   /** How long entries of the audit trail are kept, seconds. Default 0: forever. */
   auditTtlSeconds?: number;
+  /** Where the bytes of files are. Default: in this Redis. All processes need the same. */
+  files?: FileStore;
 }
 
 export interface ContextOptions {
@@ -121,6 +125,7 @@ export function createContext(
     maxEntries: options.maxChunks ?? LIMITS.streamEntries,
     now: Date.now,
     audit: toAuditSettings(options),
+    fileStore: options.files ?? createRedisFileStore(redis, keys, announcedSend),
     corkWrites: () => {
       corkWrites(redis);
     },

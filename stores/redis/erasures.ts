@@ -13,6 +13,7 @@ type Context = Pick<RedisContext, 'redis' | 'keys' | 'transitions' | 'now'>;
 
 /** Each try that fails means that a run or a sub-agent has begun meanwhile. */
 const MOST_TRIES = 20;
+const FILE = 'file:';
 /** Sub-agents whose newest run is read at once. */
 const READ_AT_ONCE = 100;
 
@@ -30,11 +31,12 @@ export async function eraseSession(
     const { kind } = await transitions.run('erase', sessionId, (contents) => {
       const request: RequestOf<'erase'> = { message: contents.addJson(end), leftovers };
       if (rest === undefined || act === undefined) return request;
-      const { runId, children, ...found } = rest;
+      const { runId, children, fileChanges, ...found } = rest;
       const noted = {
         rest: contents.addJson({ act, ...found }),
         runId,
         children,
+        fileChanges,
         act: contents.addJson(act),
       };
       return { ...request, noted };
@@ -44,20 +46,24 @@ export async function eraseSession(
   throw new HelixError('unavailable', 'The conversation changes too fast to be erased.');
 }
 
-type Rest = Pick<Erasure, 'owner' | 'runs' | 'starting' | 'parts' | 'childRuns'> & {
+type Rest = Pick<Erasure, 'owner' | 'runs' | 'starting' | 'parts' | 'childRuns' | 'files'> & {
   runId: string;
   /** Sub-agents of that run. */
   children: number;
+  fileChanges: number;
 };
 
 /** What an erasure has to reach outside the record; undefined if the session does not exist. */
 async function readRest({ redis, keys }: Context, sessionId: string): Promise<Rest | undefined> {
-  const { root, runs, children } = keys.session(sessionId);
-  const [values, ended, parts] = await Promise.all([
+  const { root, runs, children, files } = keys.session(sessionId);
+  const [values, ended, parts, changes] = await Promise.all([
     callRedis(redis.hmget(root, 'run', 'status', 'owner', 'tenant', 'children')),
     callRedis(redis.hkeys(runs)),
     callRedis(redis.hkeys(children)),
+    // Before the names: a file that is added in between is noticed.
+    callRedis(redis.hget(files, 'changes')),
   ]);
+  const names = changes === null ? [] : await callRedis(redis.hkeys(files));
   const [runId, status, owner, tenant, count] = values;
   if (runId == null) return undefined;
   const childRuns: string[] = [];
@@ -76,6 +82,8 @@ async function readRest({ redis, keys }: Context, sessionId: string): Promise<Re
     starting: status === 'starting',
     parts,
     childRuns,
+    files: names.flatMap((name) => (name.startsWith(FILE) ? name.slice(FILE.length) : [])),
+    fileChanges: Number(changes ?? 0),
   };
 }
 

@@ -3,7 +3,16 @@ import type { OwnerCounts, Owners, ReserveInput } from '../contract/owners.js';
 import type { Sessions } from '../contract/sessions.js';
 import type { SessionOwner } from '../contract/waiting.js';
 import { COUNTED } from '../transitions/lib/owner.js';
-import { formatOwner, isSame, parseOwner, STANDING, toCharged, type Charged } from './charged.js';
+import {
+  FILE_FIGURES,
+  formatOwner,
+  isSame,
+  parseOwner,
+  STANDING,
+  toCharged,
+  withFiles,
+  type Charged,
+} from './charged.js';
 import type { RedisContext } from './context.js';
 import { createConversationPages } from './conversation-pages.js';
 import { callRedis } from './errors.js';
@@ -38,13 +47,16 @@ export function createOwners(context: RedisContext, readRows: Sessions['rows']):
   const { redis, keys, transitions, now } = context;
 
   async function read(sessionId: string, below?: readonly string[]): Promise<Charged | undefined> {
-    const { root, stream } = keys.session(sessionId);
-    const [values, entries] = (await callRedis(
+    const { root, stream, files } = keys.session(sessionId);
+    const [values, entries, ofFiles] = (await callRedis(
       redis.together((reads) => {
-        reads.hmget(root, ...STANDING).xlen(stream);
+        reads
+          .hmget(root, ...STANDING)
+          .xlen(stream)
+          .hmget(files, ...FILE_FIGURES);
       }),
-    )) as [(string | null)[], number];
-    return toCharged(values, entries > 0, below);
+    )) as [(string | null)[], number, (string | null)[]];
+    return withFiles(toCharged(values, entries > 0, below), ofFiles);
   }
 
   async function charge(

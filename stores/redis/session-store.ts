@@ -26,6 +26,7 @@ import {
   startCallRequest,
 } from './requests.js';
 import { createErasures } from './erasures.js';
+import { createFiles } from './files.js';
 import { createLeases } from './leases.js';
 import { createRequests } from './known-requests.js';
 import { createOwners } from './owners.js';
@@ -94,6 +95,7 @@ export function createRedisSessionStore(context: RedisContext): Store {
     usage: createUsage(context),
     pauses: createPauses(context),
     requests: createRequests(context),
+    files: createFiles(context),
     leases: createLeases(context, context.leaseThread),
   };
 }

@@ -1,4 +1,5 @@
 import type { Calls } from '../contract/calls.js';
+import type { AddFileResult } from '../contract/files.js';
 import type { MarkResult, StreamLog } from '../contract/log.js';
 import type { ReserveResult } from '../contract/owners.js';
 import type { Queue } from '../contract/queue.js';
@@ -11,6 +12,7 @@ import type { OwnerTransitionName, TransitionName } from '../transitions/library
 /** The reply of each transition, usually the result of the store's method of that name. */
 interface Results {
   acceptedMessages: { ids: string[] };
+  addFile: { kind: 'added' } | Exclude<AddFileResult, { kind: 'added' }>;
   begin: Returned<Runs['begin']>;
   beginChild: Returned<Runs['beginChild']>;
   beginQueued: Returned<Queue['begin']>;
@@ -33,6 +35,7 @@ interface Results {
   pinTools: Returned<Runs['pinTools']>;
   readView: View;
   recount: { kind: 'recounted' | 'not_found' };
+  removeFile: { kind: 'removed' | 'not_found' };
   removeQueued: Returned<Queue['remove']>;
   resumeRun: Returned<Runs['resume']>;
   rewind: Returned<Runs['rewind']>;

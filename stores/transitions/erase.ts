@@ -1,4 +1,4 @@
-import { redis } from './lib/host.js';
+import { redis, toNumber } from './lib/host.js';
 import { PAGE } from './lib/attempts.js';
 import { closeLog, openLog, writeControl } from './lib/log.js';
 import { int } from './lib/json.js';
@@ -17,10 +17,12 @@ export interface EraseRequest {
 }
 
 export interface NotedErasure {
-  /** JSON of what is left to do elsewhere, for these: the newest run, and the number of its sub-agents. */
+  /** JSON of what is left to do elsewhere, for these: the newest run, the number of its sub-agents, and changes of the files. */
   rest: Content;
   runId: string;
   children: number;
+  /** Changes of its files. */
+  fileChanges: number;
   /** The entry of the audit trail. */
   act: Content;
 }
@@ -33,8 +35,8 @@ const CHILDREN = PAGE / OWN_KEYS.length;
  * sub-agents are removed afterwards, page by page; what an interrupted request left behind is
  * removed by the next request for this id.
  *
- * Checks, in this order: the session exists · the newest run and the number of its sub-agents are those
- * that the requester has read.
+ * Checks, in this order: the session exists · the newest run, the number of its sub-agents and its
+ * files are those that the requester has read.
  *
  * @returns `changed`, if they are not; nothing is removed then · `erased` · `not_found` · `more`, send the request again
  */
@@ -62,9 +64,15 @@ export function erase(
   return only(isThere || removed.length > 0 ? 'erased' : 'not_found');
 }
 
-function hasChanged(session: Session, { runId, children }: NotedErasure): boolean {
+function hasChanged(session: Session, noted: NotedErasure): boolean {
   const root = readRoot(session, ['run', 'children']);
-  return root.run !== runId || num(root.children) !== children;
+  if (root.run !== noted.runId || num(root.children) !== noted.children) return true;
+  return fileFigure(session, 'changes') !== noted.fileChanges;
+}
+
+function fileFigure(session: Session, name: 'changes' | 'bytes'): number {
+  const value = redis.call('HGET', session.files, name);
+  return value === false ? 0 : toNumber(value);
 }
 
 /** Notes what is left to do elsewhere, and the act, in the transition that does it. */
@@ -77,7 +85,7 @@ function note(session: Session, { rest, act }: NotedErasure, args: readonly stri
   ]);
   const rows = `"rows":${int(redis.call('LLEN', session.rows))}`;
   const entries = `"entries":${int(redis.call('XLEN', session.stream))}`;
-  const size = `"bytes":${int(num(bytes) + num(logBytes))}`;
+  const size = `"bytes":${int(num(bytes) + num(logBytes) + fileFigure(session, 'bytes'))}`;
   const noted = `${contentAt(args, rest).slice(0, -1)},${rows},${entries},${size}}`;
   redis.call('RPUSH', `${session.conversation.base}gone`, noted);
   noteAct(session, args, act, 'erased', { tenant, runId: run });
@@ -92,6 +100,7 @@ function eraseOwn(session: Session, message: string): void {
   keepChildren(session);
   for (const name of OWN_KEYS) redis.call('UNLINK', session[name]);
   redis.call('UNLINK', session.stream, session.results, session.children, session.owners);
+  redis.call('UNLINK', session.files, session.fileBytes);
   forgetRoot(session);
 }
 

@@ -1,4 +1,5 @@
 import { acceptedMessages } from './accepted-messages.js';
+import { addFile } from './add-file.js';
 import { append } from './append.js';
 import { beginChild } from './begin-child.js';
 import { BEGIN_QUEUED_FIELDS, beginQueued } from './begin-queued.js';
@@ -33,6 +34,7 @@ import { putDue } from './put-due.js';
 import { readView } from './read-view.js';
 import { recount } from './recount.js';
 import { removeQueued } from './remove-queued.js';
+import { removeFile } from './remove-file.js';
 import { reserve } from './reserve.js';
 import { RESUME_FIELDS, resumeRun } from './resume-run.js';
 import { REWIND_FIELDS, rewind } from './rewind.js';
@@ -53,6 +55,7 @@ import { truncate } from './truncate.js';
  */
 const TRANSITIONS = {
   acceptedMessages,
+  addFile,
   begin,
   beginChild,
   beginQueued,
@@ -73,6 +76,7 @@ const TRANSITIONS = {
   pinTools,
   readView,
   recount,
+  removeFile,
   removeQueued,
   resumeRun,
   rewind,
@@ -103,7 +107,14 @@ export type OwnerRequestOf<Name extends OwnerTransitionName> = Parameters<
  * Transitions that may run while Redis refuses writes for lack of memory: they free memory or end
  * runs.
  */
-export const FREEING: readonly TransitionName[] = ['stop', 'end', 'discard', 'settleCall', 'erase'];
+export const FREEING: readonly TransitionName[] = [
+  'stop',
+  'end',
+  'discard',
+  'settleCall',
+  'erase',
+  'removeFile',
+];
 /** Transitions that write nothing. */
 export const READING: readonly TransitionName[] = ['acceptedMessages', 'readView'];
 

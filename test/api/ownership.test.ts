@@ -10,7 +10,7 @@ import { describedBody } from '../support/described-body.js';
 import { createFakeRuntime } from '../support/fake-runtime.js';
 import { drive, newCall, type SessionDriver } from '../support/session-driver.js';
 import { say, startApi, type ApiServer } from './api-server.js';
-import { ASKED, ASKED_BY_OPERATORS, OF_NO_SESSION } from './route-requests.js';
+import { ASKED, ASKED_BY_OPERATORS, OF_FILES, OF_NO_SESSION } from './route-requests.js';
 
 /** Every route on real stores, requested by the owner of a session, by others, and for sub-agents. */
 let stores: MemoryStores;
@@ -130,6 +130,7 @@ it('the table of requests has every route', () => {
     ...Object.keys(ASKED),
     ...Object.keys(ASKED_BY_OPERATORS),
     ...OF_NO_SESSION,
+    ...OF_FILES,
   ].sort();
   expect(named).toEqual(ROUTES.map(({ id }) => id).sort());
 });

@@ -63,6 +63,9 @@ export const ASKED_BY_OPERATORS: Record<string, Asked> = {
   testReceiver: { body: {} },
 };
 
+/** Routes of files, see `files.test.ts`. */
+export const OF_FILES = ['uploadFile', 'getFile', 'deleteFile'];
+
 /**
  * Routes that name no session. `listWaiting` and `listConversations` are in `waiting.test.ts` and
  * `conversations.test.ts`.

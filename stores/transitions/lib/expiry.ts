@@ -3,7 +3,7 @@ import { readField, setFields } from './root.js';
 import { isConversation, OWN_KEYS, sessionAt, type Session } from './session.js';
 
 /** Keys of the conversation that sub-agents' sessions share; the stream has its own expiry. */
-const COMMON = ['results', 'children', 'owners', 'erased'] as const;
+const COMMON = ['results', 'children', 'owners', 'erased', 'files', 'fileBytes'] as const;
 
 /** Clears all expiries: nothing of a session that is active or waiting expires. */
 export function persist(session: Session): void {
@@ -11,6 +11,12 @@ export function persist(session: Session): void {
   if (redis.call('PTTL', session.root) < 0) return;
   for (const name of OWN_KEYS) redis.call('PERSIST', session[name]);
   for (const name of COMMON) redis.call('PERSIST', session[name]);
+}
+
+/** Files that were added before the session was created stay with it. */
+export function persistFiles(session: Session): void {
+  redis.call('PERSIST', session.files);
+  redis.call('PERSIST', session.fileBytes);
 }
 
 /** Arms the expiry of what has ended; a stream without a session expires as a whole. */

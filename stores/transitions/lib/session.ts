@@ -29,6 +29,8 @@ export const SHARED_KEYS = [
   'children',
   'owners',
   'erased',
+  'files',
+  'fileBytes',
   'channel',
   'stop',
 ] as const;
@@ -65,6 +67,9 @@ export type KeyName = (typeof OWN_KEYS)[number] | (typeof SHARED_KEYS)[number];
  * - children: hash of sub-agents' sessions by part, and their run
  * - owners: hash of call ids and the part of the sub-agent that made them
  * - erased: hash of sub-agents' sessions that are yet to be removed
+ * - files: hash, `file:<id>` a file as JSON and `size:<id>` its bytes, `whose` its owner, `count` and
+ *   `bytes` of all of them, and `changes`, which only grows
+ * - fileBytes: hash `<id>:<n>` of pieces of their bytes, if Redis holds them
  * - channel, stop: channels for publications
  * - audit: list of acts that are yet to be relayed, see lib/outbox; it is no key of the session, whose end it outlives
  * - gone: list of erasures that are not complete, likewise

@@ -1,0 +1,91 @@
+import { parseFileUrl } from '../../protocol/file-reference.js';
+import { rootOf, toShownSessionId } from '../../protocol/ids.js';
+import { LIMITS } from '../../protocol/limits.js';
+import type { Row, UserPart } from '../../protocol/rows.js';
+import type { Files, StoredFile } from '../../stores/contract/files.js';
+import type { PromptFiles } from './prompt.js';
+import { FilesAwayError } from './provider-failure.js';
+
+type FilePart = Extract<UserPart, { type: 'file' }>;
+type PromptFile = PromptFiles extends ReadonlyMap<string, infer Content> ? Content : never;
+
+/** Types that models are given as text; providers refuse them as files. */
+const TEXT = /^(text\/.+|application\/json)$/;
+
+/**
+ * Reads the files that user messages name, the newest first, as far as they fit one model call. In the
+ * place of a file that is gone, or does not fit, stands a sentence that says so.
+ *
+ * @param sessionId the session whose model is asked
+ * @throws FilesAwayError
+ */
+export async function readPromptFiles(
+  files: Files | undefined,
+  sessionId: string,
+  rows: readonly Row[],
+): Promise<PromptFiles> {
+  const root = rootOf(sessionId);
+  const found = new Map<string, PromptFile>();
+  let room: number = LIMITS.promptFileBytes;
+  for (const part of rows.flatMap(filesOf).reverse()) {
+    const reference = parseFileUrl(part.url);
+    if (reference === undefined || found.has(part.url)) continue;
+    const isOwn = reference.sessionId === toShownSessionId(root);
+    const file = isOwn ? await orAway(files?.read(root, reference.fileId)) : undefined;
+    if (file !== undefined && file.bytes > room) {
+      found.set(part.url, sentence(part, 'is left out: this conversation has too many files.'));
+      continue;
+    }
+    const content =
+      file && (await orAway(files?.content(root, file.id, { from: 0, to: file.bytes })));
+    if (file === undefined || content === undefined) {
+      found.set(part.url, sentence(part, 'is not there any more.'));
+      continue;
+    }
+    room -= file.bytes;
+    found.set(part.url, toContent(file, content));
+  }
+  return found;
+}
+
+async function orAway<T>(read: Promise<T> | undefined): Promise<T | undefined> {
+  try {
+    return await read;
+  } catch (cause) {
+    throw new FilesAwayError('a file could not be read', { cause });
+  }
+}
+
+function filesOf(row: Row): FilePart[] {
+  if (row.role !== 'user') return [];
+  return row.parts.filter((part): part is FilePart => part.type === 'file');
+}
+
+function toContent({ mediaType, filename }: StoredFile, content: Uint8Array): PromptFile {
+  if (!TEXT.test(mediaType)) {
+    const data = Buffer.from(content.buffer, content.byteOffset, content.byteLength);
+    return {
+      type: 'file',
+      mediaType,
+      filename,
+      data: { type: 'data', data: data.toString('base64') },
+    };
+  }
+  const text = new TextDecoder().decode(content.subarray(0, LIMITS.promptTextBytes));
+  const isCut = content.byteLength > LIMITS.promptTextBytes;
+  const end = isCut ? '\n[The rest of the file is left out.]' : '';
+  return toText(`[File ${nameOf({ filename })}]\n${text}${end}`);
+}
+
+function sentence(part: Pick<FilePart, 'filename'>, what: string): PromptFile {
+  return toText(`[The file ${nameOf(part)} ${what}]`);
+}
+
+/** Marked, since the user did not write it. */
+function toText(text: string): PromptFile {
+  return { type: 'text', text, providerOptions: { helix: { file: true } } };
+}
+
+function nameOf({ filename }: { filename?: string | undefined }): string {
+  return filename === undefined ? 'without a name' : JSON.stringify(filename);
+}

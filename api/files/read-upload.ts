@@ -1,0 +1,74 @@
+import type { Request } from 'express';
+import { HelixError } from '../../protocol/errors.js';
+import { LIMITS } from '../../protocol/limits.js';
+import { fileTooLarge } from '../middleware/upload-body.js';
+import { isTakenType, maxFileBytes, type FileSettings } from './file-settings.js';
+import { mayBeOfType } from './signatures.js';
+
+export interface Upload {
+  mediaType: string;
+  filename?: string | undefined;
+  content: Uint8Array;
+}
+
+/**
+ * The file that a request brings: its body, or the field `file` of a form.
+ *
+ * @param filename for a body that is the file itself
+ * @throws HelixError `validation_error`, `body_too_large`, `unsupported_media_type`
+ */
+export async function readUpload(
+  request: Request,
+  filename: string | undefined,
+  settings: FileSettings | undefined,
+): Promise<Upload> {
+  const body = request.body as Buffer;
+  const type = request.get('content-type') ?? '';
+  const isForm = request.is('multipart/form-data') !== false;
+  const given = isForm ? await readForm(body, type) : { content: body, type, filename };
+  const { content } = given;
+  const mediaType = (given.type.split(';')[0] ?? '').trim().toLowerCase();
+  if (content.byteLength === 0) throw invalid('The file is empty.');
+  if (content.byteLength > maxFileBytes(settings)) throw fileTooLarge(maxFileBytes(settings));
+  if (!isTakenType(mediaType, settings)) {
+    const what = mediaType === '' ? 'without a type' : `of type ${mediaType}`;
+    throw unsupported(`Files ${what.slice(0, LIMITS.idChars)} are not taken.`);
+  }
+  if (!mayBeOfType(content, mediaType)) {
+    throw unsupported(`The file is not what its type says: ${mediaType}.`);
+  }
+  return { content, mediaType, filename: toFilename(given.filename) };
+}
+
+async function readForm(
+  body: Buffer,
+  type: string,
+): Promise<{ content: Uint8Array; type: string; filename: string }> {
+  let form: FormData;
+  try {
+    const headers = { 'content-type': type };
+    form = await new Response(new Uint8Array(body), { headers }).formData();
+  } catch (cause) {
+    throw new HelixError('validation_error', 'The form cannot be read.', { cause });
+  }
+  const file = form.get('file');
+  if (file === null || typeof file === 'string') throw invalid('The form needs a field `file`.');
+  const content = new Uint8Array(await file.arrayBuffer());
+  return { content, type: file.type, filename: file.name };
+}
+
+/** The name alone, without control characters, which neither headers nor pages can show. */
+function toFilename(name: string | undefined): string | undefined {
+  const last = name?.toWellFormed().split(/[/\\]/).at(-1) ?? '';
+  // eslint-disable-next-line no-control-regex -- They are what is taken out.
+  const shown = last.replace(/[\u0000-\u001f\u007f\u202a-\u202e\u2066-\u2069]/g, '').trim();
+  return shown === '' ? undefined : shown.slice(-LIMITS.idChars);
+}
+
+function invalid(text: string): HelixError {
+  return new HelixError('validation_error', text);
+}
+
+function unsupported(text: string): HelixError {
+  return new HelixError('unsupported_media_type', text);
+}

@@ -1,0 +1,106 @@
+import { Readable } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
+import type { Request, Response } from 'express';
+import { notFound } from '../../ai-sdk/index.js';
+import { LIMITS } from '../../protocol/limits.js';
+import type { ByteRange, Files, StoredFile } from '../../stores/contract/files.js';
+
+/** Types that browsers show without running anything of them; everything else is saved. */
+const SHOWN = /^(image\/(png|jpeg|gif|webp|avif)|audio\/[\w.+-]+|video\/[\w.+-]+)$/;
+
+/**
+ * Sends a file, or the part that the request asks for. A file never changes, so whoever has it need not
+ * load it again; whether one may still see it is asked each time.
+ */
+export async function serveFile(
+  request: Request,
+  response: Response,
+  { files, sessionId, file }: { files: Files; sessionId: string; file: StoredFile },
+): Promise<void> {
+  const etag = `"${file.sha256}"`;
+  response.set({
+    etag,
+    'accept-ranges': 'bytes',
+    'cache-control': 'private, no-cache',
+    'content-type': file.mediaType,
+    'content-disposition': toDisposition(file),
+    'content-security-policy': "default-src 'none'; sandbox",
+    'x-content-type-options': 'nosniff',
+  });
+  if (isKnown(request.get('if-none-match'), etag)) {
+    response.status(304).end();
+    return;
+  }
+  const part = toPart(request, file, etag);
+  if (part === 'unsatisfiable') {
+    response
+      .status(416)
+      .set('content-range', `bytes */${String(file.bytes)}`)
+      .end();
+    return;
+  }
+  const { from, to } = part ?? { from: 0, to: file.bytes };
+  const read = (range: ByteRange): Promise<Uint8Array | undefined> =>
+    files.content(sessionId, file.id, range);
+  const first = await read({ from, to: Math.min(to, from + LIMITS.filePieceBytes) });
+  if (first === undefined) throw notFound();
+  if (part !== undefined) {
+    const range = `bytes ${String(from)}-${String(to - 1)}/${String(file.bytes)}`;
+    response.status(206).set('content-range', range);
+  }
+  response.set('content-length', String(to - from));
+  if (request.method === 'HEAD') {
+    response.end();
+    return;
+  }
+  // A reader that leaves, or a store that fails now, ends the reply before its length.
+  await pipeline(Readable.from(pieces(first, { from, to }, read)), response).catch(() =>
+    response.destroy(),
+  );
+}
+
+async function* pieces(
+  first: Uint8Array,
+  { from, to }: ByteRange,
+  read: (range: ByteRange) => Promise<Uint8Array | undefined>,
+): AsyncGenerator<Uint8Array> {
+  yield first;
+  for (let at = from + first.byteLength; at < to;) {
+    const piece = await read({ from: at, to: Math.min(to, at + LIMITS.filePieceBytes) });
+    if (piece === undefined || piece.byteLength === 0) throw new Error('the file has ended early');
+    yield piece;
+    at += piece.byteLength;
+  }
+}
+
+function isKnown(header: string | undefined, etag: string): boolean {
+  const known = header?.split(',').map((each) => each.trim().replace(/^W\//, '')) ?? [];
+  return known.includes(etag) || known.includes('*');
+}
+
+/** Undefined: the whole file, also for several ranges at once, which one may ignore. */
+function toPart(
+  request: Request,
+  { bytes }: StoredFile,
+  etag: string,
+): ByteRange | 'unsatisfiable' | undefined {
+  const condition = request.get('if-range');
+  if (condition !== undefined && condition !== etag) return undefined;
+  const ranges = request.range(bytes);
+  if (ranges === -1) return 'unsatisfiable';
+  if (ranges === undefined || ranges === -2 || ranges.type !== 'bytes') return undefined;
+  const [range] = ranges;
+  if (range === undefined || ranges.length > 1) return undefined;
+  return { from: range.start, to: range.end + 1 };
+}
+
+function toDisposition({ mediaType, filename }: StoredFile): string {
+  const kind = SHOWN.test(mediaType) ? 'inline' : 'attachment';
+  if (filename === undefined) return kind;
+  const plain = filename.replace(/[^\x20-\x7e]|["\\%]/g, '_');
+  const exact = encodeURIComponent(filename).replace(
+    /['()*]/g,
+    (char) => `%${char.charCodeAt(0).toString(16).toUpperCase()}`,
+  );
+  return `${kind}; filename="${plain}"; filename*=UTF-8''${exact}`;
+}

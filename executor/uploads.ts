@@ -1,0 +1,91 @@
+import { createHash, randomUUID } from 'node:crypto';
+import { HelixError } from '../protocol/errors.js';
+import { LIMITS } from '../protocol/limits.js';
+import type { StoredFile } from '../stores/contract/files.js';
+import type { Store } from '../stores/contract/store.js';
+import type { SessionOwner } from '../stores/contract/waiting.js';
+import { quotaExceeded, type Quotas } from './quotas.js';
+
+export interface UploadInput extends SessionOwner {
+  /** The conversation; it need not exist yet. */
+  sessionId: string;
+  mediaType: string;
+  filename?: string | undefined;
+  content: Uint8Array;
+}
+
+export interface Uploads {
+  /**
+   * Stores a file of a conversation.
+   *
+   * @throws HelixError `not_found` for another owner's conversation, `quota_exceeded`
+   */
+  upload: (input: UploadInput) => Promise<StoredFile>;
+  /** Removes a file; messages that name it keep its name. False if there was none. */
+  removeFile: (sessionId: string, fileId: string) => Promise<boolean>;
+}
+
+export interface UploadsDeps {
+  store: Pick<Store, 'sessions' | 'owners'> & { files: NonNullable<Store['files']> };
+  /** The limits of an owner; undefined: nothing is refused. */
+  quotasOf: (owner: SessionOwner) => Quotas | undefined;
+  logger: { warn: (fields: object, message: string) => void };
+}
+
+/** What one conversation may hold. */
+export const SESSION_FILES = { files: LIMITS.files, bytes: LIMITS.sessionFileBytes };
+
+/** Stores files within the limits of their conversation and of its owner. */
+export function createUploads({ store, quotasOf, logger }: UploadsDeps): Uploads {
+  const { files, owners, sessions } = store;
+
+  /** What an owner is charged for: at once for a conversation, reserved for one that may follow. */
+  async function charge(sessionId: string, owner: SessionOwner, bytes: number): Promise<void> {
+    const isThere = (await sessions.read(sessionId)) !== undefined;
+    const forMs = isThere ? undefined : LIMITS.unclaimedFilesMs;
+    const limits = quotasOf(owner);
+    const reserved = await owners.reserve({
+      ...{ ...owner, sessionId, bytes, limits, purpose: 'copy' },
+      ...(forMs !== undefined && { forMs }),
+    });
+    if (reserved.kind === 'exceeded') throw quotaExceeded(reserved);
+  }
+
+  return {
+    upload: async ({ sessionId, owner, tenant, content, mediaType, filename }) => {
+      const whose = { owner, ...(tenant !== undefined && { tenant }) };
+      const bytes = content.byteLength;
+      await charge(sessionId, whose, bytes);
+      const sha256 = createHash('sha256').update(content).digest('hex');
+      const id = randomUUID();
+      const file = { id, mediaType, filename, sha256, at: Date.now() };
+      const result = await files.add({
+        ...{ ...whose, sessionId, file, content },
+        limits: SESSION_FILES,
+      });
+      await owners.fold(sessionId).catch((error: unknown) => {
+        logger.warn({ err: error, sessionId }, 'a reservation is left to expire');
+      });
+      if (result.kind === 'not_found') {
+        throw new HelixError('not_found', 'There is no such conversation.');
+      }
+      if (result.kind === 'exceeded') throw tooMany(result.what, result.limit);
+      return result.file;
+    },
+    removeFile: async (sessionId, fileId) => {
+      const wasThere = await files.remove(sessionId, fileId);
+      if (wasThere) await owners.fold(sessionId);
+      return wasThere;
+    },
+  };
+}
+
+function tooMany(what: 'files' | 'bytes', limit: number): HelixError {
+  const most = what === 'files' ? `${String(limit)} files` : `${toMegabytes(limit)} of files`;
+  const text = `A conversation may have ${most}. Remove one, or begin another conversation.`;
+  return new HelixError('quota_exceeded', text, { detail: { what, of: 'session', limit } });
+}
+
+function toMegabytes(bytes: number): string {
+  return `${String(Math.floor(bytes / (1024 * 1024)))} MB`;
+}

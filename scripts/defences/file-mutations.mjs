@@ -1,0 +1,64 @@
+// Defences of files that messages name by reference.
+const API = 'test/api/files.test.ts';
+const MEMORY = 'test/stores/conformance/memory.test.ts';
+const SERVED =
+  'a file is served to its owner before and after the first message, and to nobody else';
+
+export const files = [
+  {
+    defence: 'Files: one is served to its owner only, also before the conversation exists',
+    file: 'api/routes/files.ts',
+    edits: [['file === undefined || !isOwner(file, caller)', 'file === undefined']],
+    suite: API,
+    test: SERVED,
+  },
+  {
+    defence: 'Files: a browser runs nothing of them',
+    file: 'api/files/serve-file.ts',
+    edits: [["    'content-security-policy': \"default-src 'none'; sandbox\",\n", '']],
+    suite: API,
+    test: SERVED,
+  },
+  {
+    defence: 'Files: bytes that are not of the type they are sent as are refused',
+    file: 'api/files/read-upload.ts',
+    edits: [['if (!mayBeOfType(content, mediaType))', 'if (false)']],
+    suite: API,
+    test: 'what is refused a file that is too large, empty, or of another type',
+  },
+  {
+    defence: 'Files: a message names files of its own conversation only',
+    file: 'ai-sdk/reply/user-messages.ts',
+    edits: [['return reference.sessionId === sessionId;', 'return true;']],
+    suite: API,
+    test: 'what is refused a message that names a file which is not there, or another conversation’s',
+  },
+  {
+    defence: 'Files: they count for their owner',
+    file: 'executor/uploads.ts',
+    edits: [["    if (reserved.kind === 'exceeded') throw quotaExceeded(reserved);\n", '']],
+    suite: API,
+    test: 'what is refused more than the owner may have',
+  },
+  {
+    defence: 'Files: the bytes of an erased conversation are removed',
+    file: 'executor/erase.ts',
+    edits: [['await files?.forget(sessionId, fileId);', 'void fileId;']],
+    suite: API,
+    test: 'a file is erased with its conversation, and copied with a branch',
+  },
+  {
+    defence: 'Files: a conversation has no more than its limits allow',
+    file: 'stores/transitions/add-file.ts',
+    edits: [["  if (files > limits.files) return exceeded('files', limits.files);\n", '']],
+    suite: MEMORY,
+    test: 'files of a conversation files that were added at once stay within the limits',
+  },
+  {
+    defence: 'Files: whoever creates a conversation gets no file of another user',
+    file: 'stores/transitions/add-file.ts',
+    edits: [["    redis.call('UNLINK', session.files, session.fileBytes);\n", '']],
+    suite: MEMORY,
+    test: 'files of a conversation whoever creates the conversation keeps nothing of another user’s',
+  },
+];

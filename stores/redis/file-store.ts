@@ -1,0 +1,50 @@
+import { LIMITS } from '../../protocol/limits.js';
+import type { FilePlace, FileStore } from '../contract/files.js';
+import type { RedisConnection } from './clients.js';
+import { callRedis } from './errors.js';
+import type { KeySpace } from './keys.js';
+import type { Send } from './refusals.js';
+
+const PIECE = LIMITS.filePieceBytes;
+
+/**
+ * The bytes of files in Redis, in pieces: those of a conversation are one hash, which expires and is
+ * erased with the conversation.
+ */
+export function createRedisFileStore(
+  redis: RedisConnection,
+  keys: Pick<KeySpace, 'session'>,
+  send: Send,
+): FileStore {
+  const keyOf = ({ sessionId }: FilePlace): string => keys.session(sessionId).fileBytes;
+  const fieldsOf = ({ fileId }: FilePlace, from: number, to: number): string[] =>
+    Array.from({ length: to - from }, (_, at) => `${fileId}:${String(from + at)}`);
+
+  return {
+    write: async (place, content) => {
+      const bytes = Buffer.from(content.buffer, content.byteOffset, content.byteLength);
+      // One after the other, so that other commands are not held up by a large file.
+      for (let at = 0; at * PIECE < bytes.length; at += 1) {
+        const [field = ''] = fieldsOf(place, at, at + 1);
+        const piece = bytes.subarray(at * PIECE, (at + 1) * PIECE);
+        await callRedis(send(() => redis.hset(keyOf(place), field, piece)));
+      }
+    },
+    read: async (place, { from, to }) => {
+      if (to <= from) return new Uint8Array();
+      const first = Math.floor(from / PIECE);
+      const fields = fieldsOf(place, first, Math.ceil(to / PIECE));
+      const pieces: Buffer[] = [];
+      for (const field of fields) {
+        const [piece] = await callRedis(send(() => redis.hmgetBuffer(keyOf(place), field)));
+        if (piece == null) return undefined;
+        pieces.push(piece);
+      }
+      return Buffer.concat(pieces).subarray(from - first * PIECE, to - first * PIECE);
+    },
+    remove: async (place) => {
+      const most = Math.ceil(LIMITS.largestFileBytes / PIECE);
+      await callRedis(send(() => redis.hdel(keyOf(place), ...fieldsOf(place, 0, most))));
+    },
+  };
+}
