@@ -14,6 +14,7 @@ import type { TracedDeps } from './deps.js';
 import { fenced } from './endings.js';
 import { openCallContext, toCallIdentity, type CallContext } from './tool/call-context.js';
 import { createFairSlots, type SlotLimits } from './tool/fair-slots.js';
+import type { Suspended } from './tool/call-journal.js';
 import { executeTool } from './tool/execute-tool.js';
 import { createToolSpan } from './tool/tool-span.js';
 import {
@@ -105,6 +106,8 @@ export function createToolCall(deps: TracedDeps, runTools = createRunTools(deps)
           return { kind: 'settled', ...((await hasFinished(agent, ref)) && { finish: true }) };
         case 'refused':
           return { kind: 'settled' };
+        case 'suspended':
+          return start;
         case 'stopped':
         case 'superseded':
           return { kind: start.kind };
@@ -163,7 +166,7 @@ export function createToolCall(deps: TracedDeps, runTools = createRunTools(deps)
     const input = toInput(start);
     const span = createToolSpan(deps.traces, ref, { toolName, input, execution });
     let opened: CallContext | undefined;
-    let outcome: ToolOutcome;
+    let outcome: ToolOutcome | Suspended;
     try {
       if (permitted.found !== undefined) {
         outcome = permitted.found;
@@ -174,10 +177,11 @@ export function createToolCall(deps: TracedDeps, runTools = createRunTools(deps)
       } else {
         const { state, call } = start;
         const given = { ref, agent, state, execution, attempt, abortSignal: signal, chunks };
-        opened = openCallContext(deps, { ...given, call, shown });
-        const { context } = opened;
-        const execute = (): Promise<ToolOutcome> =>
-          executeTool({ tool, input, number: execution, attempt, signal, context, logger });
+        const { journal: recorded } = start;
+        opened = openCallContext(deps, { ...given, call, shown, writer, recorded });
+        const { context, journal } = opened;
+        const running = { tool, input, number: execution, attempt, signal, context, journal };
+        const execute = (): Promise<ToolOutcome | Suspended> => executeTool({ ...running, logger });
         outcome = await (span?.within(execute) ?? execute());
       }
     } catch (error) {
@@ -190,6 +194,7 @@ export function createToolCall(deps: TracedDeps, runTools = createRunTools(deps)
     } finally {
       opened?.close();
     }
+    if ('kind' in outcome) return outcome;
     const seconds = (performance.now() - beganMs) / 1_000;
     await chunks.flush();
     const ending =
@@ -204,7 +209,7 @@ export function createToolCall(deps: TracedDeps, runTools = createRunTools(deps)
       toolCallId: ref.toolCallId,
       row,
       changes: opened?.changes() ?? [],
-      hasEvents: opened?.hasEvents() === true,
+      hasEvents: opened?.hasEvents() === true || start.journal !== undefined,
       ...('output' in ending && { output: ending.output }),
       chunks: [{ ...chunk, ...shown }],
       now: Date.now(),

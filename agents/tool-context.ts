@@ -1,4 +1,5 @@
 import type { StreamChunk } from '../protocol/chunk.js';
+import type { ToolJournal } from './tool-journal.js';
 
 /** Which call a tool is working on: stable for the life of the call, across attempts and workers. */
 export interface ToolCallIdentity {
@@ -12,7 +13,7 @@ export interface ToolCallIdentity {
 }
 
 /** What a running tool gets beside its input. */
-export interface ToolContext extends ToolCallIdentity {
+export interface ToolContext extends ToolCallIdentity, ToolJournal {
   /**
    * The same for every attempt of this call and for no other call. Pass it to the system that the
    * tool changes, so that a call repeated after a machine crash takes effect once.
@@ -54,7 +55,7 @@ export interface ToolContext extends ToolCallIdentity {
    */
   readonly showPreliminary: (result: unknown) => void;
   /** Step of the turn in which the call was made, from 1. */
-  readonly step: number;
+  readonly stepNumber: number;
   /**
    * Writes chunks of an agent that this tool runs elsewhere into the session's stream, under that
    * agent's id; resolves when they are stored. A delta that ends within a character loses that character.

@@ -1,5 +1,5 @@
 import type { ToolCallOutcome } from '../protocol/activities.js';
-import { approvedOf, learn, type Next } from '../protocol/carry.js';
+import { approvedOf, learn, removeReleased, toSuspended, type Next } from '../protocol/carry.js';
 import { LIMITS } from '../protocol/limits.js';
 import type { CallRef, ChildRef, RunInput } from '../protocol/run.js';
 import { GivenUp } from './attempts.js';
@@ -26,25 +26,36 @@ export function createCalls({
   next: Extract<Next, { do: 'calls' }>,
 ) => Promise<'stopped' | 'answered'> {
   return async (run, { step: { step, calls }, machine, people }) => {
+    const waiting = new Set(people);
     async function ask(): Promise<'stopped' | 'answered'> {
-      if (people.length === 0) return 'answered';
-      const approved = await untilAnswered(run, step, people);
-      if (approved === 'stopped') return 'stopped';
-      await work(run, step, approvedOf(calls, approved));
+      while (waiting.size > 0) {
+        const approved = await untilAnswered(run, step, [...waiting]);
+        if (approved === 'stopped') return 'stopped';
+        removeReleased(waiting, approved);
+        await work(run, step, approvedOf(calls, approved), waiting);
+      }
       return 'answered';
     }
-    const [answered] = await Promise.all([ask(), work(run, step, machine)]);
-    return answered;
+    const [answered] = await Promise.all([ask(), work(run, step, machine, waiting)]);
+    // Tools may have begun to wait after people had answered the other calls.
+    return answered === 'stopped' ? 'stopped' : ask();
   };
 
-  async function work(run: LocalRun, step: number, calls: readonly CallRef[]): Promise<void> {
+  async function work(
+    run: LocalRun,
+    step: number,
+    calls: readonly CallRef[],
+    waiting: Set<CallRef>,
+  ): Promise<void> {
     const isAgent = ({ kind }: CallRef): boolean => kind === 'subagent';
     const tools = calls.filter((call) => !isAgent(call)).values();
     const lane = async (): Promise<void> => {
       for (const call of tools) {
         // The record has settled what was stopped; nothing more is started.
         if (run.carry.stopRequested) return;
-        await runTool(run, step, call);
+        const isWaiting = call.isSuspended === true;
+        const suspended = isWaiting ? call : toSuspended(call, await runTool(run, step, call));
+        if (suspended !== undefined) waiting.add(suspended);
       }
     };
     // Sub-agents start at once: their questions are asked when nothing else is left to do.
@@ -52,7 +63,7 @@ export function createCalls({
     await Promise.all([...Array.from({ length: CALLS_AT_ONCE }, lane), ...agents]);
   }
 
-  async function runTool(run: LocalRun, step: number, call: CallRef): Promise<void> {
+  async function runTool(run: LocalRun, step: number, call: CallRef): Promise<ToolCallOutcome> {
     const { sessionId, runId, agent } = run.input;
     const { toolCallId, toolName, timeoutMs, activity = {} } = call;
     const ref = { sessionId, runId, agent, step, toolCallId, toolName };
@@ -73,6 +84,7 @@ export function createCalls({
     const { sequence, finish } = outcome;
     run.carry = learn(run.carry, sequence);
     if (finish === true) run.carry = { ...run.carry, isFinished: true };
+    return outcome;
   }
 
   async function runSubAgent(run: LocalRun, step: number, call: CallRef): Promise<void> {

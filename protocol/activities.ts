@@ -86,8 +86,10 @@ export interface EndRef extends TracedRef {
 }
 
 export interface ToolCallOutcome {
-  /** `at_work`: the sub-agent has not ended. */
-  kind: 'settled' | 'stopped' | 'superseded' | 'at_work';
+  /** `at_work`: the sub-agent has not ended · `suspended`: the tool waits and has left its process. */
+  kind: 'settled' | 'stopped' | 'superseded' | 'at_work' | 'suspended';
+  /** Of a suspended call: the time until its wait ends, ms; absent without a deadline. */
+  dueInMs?: number;
   /** Sequence of the result, if this attempt settled the call. */
   sequence?: number;
   /**

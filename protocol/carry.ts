@@ -1,3 +1,4 @@
+import type { ToolCallOutcome } from './activities.js';
 import type {
   AnswerSignal,
   CallRef,
@@ -135,8 +136,12 @@ export function isAsked({ kind }: Pick<CallRef, 'kind'>): boolean {
 }
 
 /** True for calls that an activity for a whole leg of the run cannot execute. */
-export function needsWorkflow({ kind, activity }: Pick<CallRef, 'kind' | 'activity'>): boolean {
-  return kind === 'subagent' || activity !== undefined;
+export function needsWorkflow({
+  kind,
+  activity,
+  isSuspended,
+}: Pick<CallRef, 'kind' | 'activity' | 'isSuspended'>): boolean {
+  return kind === 'subagent' || activity !== undefined || isSuspended === true;
 }
 
 /** The approved calls among those of a step. */
@@ -157,6 +162,19 @@ export function takeAnswer(carry: Carry, signal: Partial<AnswerSignal> | null | 
   const approved = new Set(releasedFor(carry, step as number));
   for (const id of ids) if (typeof id === 'string') approved.add(id);
   return { ...carry, released: [...others, { step: step as number, approved: [...approved] }] };
+}
+
+/** The call while its tool waits; undefined if the activity that executed it has another outcome. */
+export function toSuspended(call: CallRef, outcome: ToolCallOutcome): CallRef | undefined {
+  if (outcome.kind !== 'suspended') return undefined;
+  return { ...call, isSuspended: true, deadlineMs: outcome.dueInMs };
+}
+
+/** Removes the calls that an answer lets continue: all but those whose tools wait for another one. */
+export function removeReleased(waiting: Set<CallRef>, approved: readonly string[]): void {
+  for (const call of [...waiting]) {
+    if (call.isSuspended !== true || approved.includes(call.toolCallId)) waiting.delete(call);
+  }
 }
 
 /** Remembers the highest sequence that the store has reported. */

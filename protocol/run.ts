@@ -146,6 +146,9 @@ export interface RunSummary {
 /** How a call is carried out. */
 export type CallKind = 'server' | 'approval' | 'client' | 'subagent';
 
+/** What a tool waits for without asking people: it ends by the clock, or by a request from elsewhere. */
+export type WaitKind = 'timer' | 'webhook';
+
 /**
  * What happens to a call that is not answered in time: an approval is denied or approved; a client
  * tool gets the given result, or without one an error.
@@ -165,6 +168,8 @@ export interface CallRef {
   activity?: CallActivity;
   /** Set on calls of kind `subagent`: the run that carries them out. */
   child?: ChildRef;
+  /** Set while the call's tool waits. `deadlineMs` is then the remaining time of that wait. */
+  isSuspended?: true;
 }
 
 /** Settings of the activity that executes a call, by Temporal's names; durations in ms. */

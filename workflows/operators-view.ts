@@ -118,7 +118,7 @@ export function createOperatorsView(input: RunInput): OperatorsView {
 
 function statusOf(phase: AgentState['phase'], calls: readonly CallRef[]): RunStatus {
   if (phase === 'waiting') {
-    const approval = calls.some(({ kind }) => kind === 'approval');
+    const approval = calls.some(({ kind, isSuspended }) => kind === 'approval' && !isSuspended);
     return approval || calls.length === 0 ? 'waiting_approval' : 'waiting_tool';
   }
   const isDelegated = calls.length > 0 && calls.every(({ kind }) => kind === 'subagent');

@@ -7,7 +7,14 @@ import {
 } from '@temporalio/workflow';
 import type { LeaseRef, ToolCallOutcome } from '../protocol/activities.js';
 import type { CallRef } from '../protocol/run.js';
-import { afterCalls, approvedOf, learn, type Next } from '../protocol/carry.js';
+import {
+  afterCalls,
+  approvedOf,
+  learn,
+  removeReleased,
+  toSuspended,
+  type Next,
+} from '../protocol/carry.js';
 import { toolQueueOf } from '../protocol/temporal-names.js';
 import { leftOf } from './call-activity.js';
 import { untilKept } from './lost-attempts.js';
@@ -24,7 +31,7 @@ const CALLS_AT_ONCE = 10;
 /**
  * Carries out the calls of a step: tools and sub-agents in parallel, while people answer others.
  * Approved calls run as soon as their batch of answers is complete, even while a sub-agent is
- * active.
+ * active, and so do calls whose tools have waited.
  */
 export async function carryOut(
   state: RunState,
@@ -42,9 +49,12 @@ export async function carryOut(
     for (const call of started) working.add(call);
     show();
     const one = async (call: CallRef): Promise<void> => {
+      let suspended: CallRef | undefined;
       if (call.kind === 'subagent') await runSubAgent(state, step, call);
-      else await runTool(state, step, call);
+      else if (call.isSuspended === true) suspended = call;
+      else suspended = toSuspended(call, await runTool(state, step, call));
       working.delete(call);
+      if (suspended !== undefined) waiting.add(suspended);
     };
     const ofTools = started.filter(({ kind }) => kind !== 'subagent');
     if (ofTools.length > CALLS_AT_ONCE && patched(PATCHES.callsInWaves)) {
@@ -57,21 +67,24 @@ export async function carryOut(
   }
 
   async function ask(): Promise<'stopped' | 'answered'> {
-    if (waiting.size === 0) return 'answered';
-    const approved = await untilAnswered(state, step, people);
-    waiting.clear();
-    if (approved === 'stopped') return 'stopped';
-    const released = approvedOf(calls, approved);
-    if (released.length > 0) await work(released);
+    while (waiting.size > 0) {
+      const approved = await untilAnswered(state, step, [...waiting]);
+      if (approved === 'stopped') return 'stopped';
+      removeReleased(waiting, approved);
+      const released = approvedOf(calls, approved);
+      if (released.length > 0) await work(released);
+    }
     return 'answered';
   }
 
   if (machine.length === 0) show();
-  const [answer] = await Promise.all([ask(), machine.length > 0 ? work(machine) : undefined]);
+  let [answer] = await Promise.all([ask(), machine.length > 0 ? work(machine) : undefined]);
+  // Tools may have begun to wait after people had answered the other calls.
+  if (answer === 'answered') answer = await ask();
   return answer === 'stopped' ? 'stopped' : afterCalls(state.carry, state.input);
 }
 
-async function runTool(state: RunState, step: number, call: CallRef): Promise<void> {
+async function runTool(state: RunState, step: number, call: CallRef): Promise<ToolCallOutcome> {
   const { toolCallId, toolName, timeoutMs, activity } = call;
   const ref = { ...runRef(state), step, toolCallId, toolName };
   const usual = { summary: toolName, taskQueue: toolQueueOf(workflowInfo().taskQueue) };
@@ -99,6 +112,7 @@ async function runTool(state: RunState, step: number, call: CallRef): Promise<vo
   const { sequence, finish } = outcome;
   state.carry = learn(state.carry, sequence);
   if (finish === true) state.carry = { ...state.carry, isFinished: true };
+  return outcome;
 }
 
 /**

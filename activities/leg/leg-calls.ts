@@ -1,4 +1,5 @@
 import type { CallActivityRef, ToolCallOutcome } from '../../protocol/activities.js';
+import { toSuspended } from '../../protocol/carry.js';
 import { LIMITS } from '../../protocol/limits.js';
 import type { CallRef } from '../../protocol/run.js';
 import { sleep } from '../../protocol/time.js';
@@ -42,7 +43,9 @@ export async function executeCalls(
     const startedMs = performance.now();
     const outcome = await untilSettled(call);
     if (outcome === undefined) return;
-    if (outcome.kind !== 'settled') progress.isStopped = true;
+    const suspended = toSuspended(call, outcome);
+    if (suspended !== undefined) left.push(suspended);
+    else if (outcome.kind !== 'settled') progress.isStopped = true;
     const ms = Math.round(performance.now() - startedMs);
     const how = outcome.kind === 'settled' ? (outcome.error ?? 'ok') : outcome.kind;
     const isNew = outcome.sequence !== undefined;

@@ -19,13 +19,17 @@ import { toCheckedJson } from '../../stores/record/checked-messages.js';
 import type { Attempt } from '../attempt.js';
 import type { ChunkWriter } from '../chunk-writer.js';
 import type { ActivityDeps } from '../deps.js';
+import type { Journal } from '../../stores/contract/journal.js';
+import type { Writer } from '../../stores/contract/log.js';
+import { createCallJournal, type CallJournal } from './call-journal.js';
 import { createPreliminary } from './preliminary.js';
 import { toBase } from './tool-outcome.js';
 
 /** The context of a running tool, and what the tool leaves. */
 export interface CallContext {
   context: ToolContext;
-  /** What it has changed in the agent's own state. */
+  journal: CallJournal;
+  /** What it has changed in the agent's own state and not recorded yet. */
   changes: () => JsonPatchOperation[];
   /** True once it has emitted an event that history keeps. */
   hasEvents: () => boolean;
@@ -55,13 +59,16 @@ interface CallContextInput {
   abortSignal: AbortSignal;
   chunks: ChunkWriter;
   call: Pick<CallSpec, 'toolName' | 'kind'>;
+  writer: Writer;
+  /** What earlier executions have recorded. */
+  recorded?: Journal | undefined;
   /** The agent and step in whose message the call stands, where they are not its own. */
   shown: { agentId?: string; step?: number };
 }
 
 /** @throws StateError if the stored state does not fit the agent's schema */
 export function openCallContext(
-  { services }: Pick<ActivityDeps, 'services'>,
+  { services, store }: Pick<ActivityDeps, 'services' | 'store'>,
   {
     ref,
     agent,
@@ -72,6 +79,8 @@ export function openCallContext(
     chunks,
     call,
     shown,
+    writer,
+    recorded = [],
   }: CallContextInput,
 ): CallContext {
   const { stateSchema } = agent;
@@ -101,11 +110,26 @@ export function openCallContext(
     return Buffer.byteLength(json);
   }
 
+  let taken = 0;
+  const takeChanges = (): JsonPatchOperation[] => {
+    const all = state?.patches() ?? [];
+    const changes = all.slice(taken);
+    taken = all.length;
+    return changes;
+  };
+  const { calls } = store;
+  const named = { toolCallId, toolName };
+  const journal = createCallJournal({
+    ...{ calls, writer, call: named, recorded, attempt, chunks, takeChanges },
+  });
+
   const context: ToolContext = {
     ...toCallIdentity(ref),
     attempt: execution,
     abortSignal,
     emit: async (eventName, data) => {
+      // What an earlier execution emitted stayed.
+      if (journal.isRepeating()) return;
       const chunk: StreamChunk = { type: 'custom', ...toBase(ref), eventName, data: data ?? null };
       eventBytes += bytesOf(chunk);
       const isKept = eventBytes <= LIMITS.callEventBytes;
@@ -116,7 +140,10 @@ export function openCallContext(
     getState: <State>() => stateOfAgent().get() as State,
     updateState: (change) => {
       if (isOver) throw new Error('the call is over');
-      stateOfAgent().update(change, ({ patches, undo }) => {
+      const changed = stateOfAgent();
+      // The stored state has what an earlier execution changed.
+      if (journal.isRepeating()) return;
+      changed.update(change, ({ patches, undo }) => {
         const base = { type: 'state_patch' as const, ...toBase(ref) };
         const chunk: StreamChunk = { ...base, patches, undo: JSON.stringify(undo) };
         bytesOf(chunk);
@@ -124,9 +151,13 @@ export function openCallContext(
       });
     },
     showPreliminary: preliminary.show,
-    step: ref.step,
+    stepNumber: ref.step,
+    step: journal.step,
+    sleep: journal.sleep,
+    suspend: journal.suspend,
     forward: async (forwarded) => {
       if (isOver) throw new Error('the call is over');
+      if (journal.isRepeating()) return;
       chunks.push(checkForwarded(ref.sessionId, forwarded));
       await chunks.flush();
     },
@@ -135,7 +166,8 @@ export function openCallContext(
   };
   return {
     context,
-    changes: () => state?.patches() ?? [],
+    journal,
+    changes: takeChanges,
     hasEvents: () => hasEvents,
     close: () => {
       isOver = true;

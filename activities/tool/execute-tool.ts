@@ -6,6 +6,8 @@ import type { Attempt } from '../attempt.js';
 import { AttemptCancelled, AttemptFailure, TOOL_RETRY } from '../attempt-failure.js';
 import type { ActivityLogger } from '../deps.js';
 import { checkInput } from '../model/call-input.js';
+import type { CallJournal, Suspended } from './call-journal.js';
+import { JournalFailure } from './journal-names.js';
 import { toFailure, toOutcome, type ToolOutcome } from './tool-outcome.js';
 
 interface Execution {
@@ -17,19 +19,20 @@ interface Execution {
   /** Fires when the attempt is cut, and when the tool has timed out. */
   signal: AbortSignal;
   context: ToolContext;
+  journal: Pick<CallJournal, 'interruption'>;
   logger: ActivityLogger;
 }
 
 /**
- * Runs a tool. What it throws becomes its outcome, unless it is to be tried again: then the attempt
+ * Runs a tool, until it returns or waits. What it throws becomes its outcome, unless it is to be tried again: then the attempt
  * fails with the wait that the tool asks for, and Temporal makes the next one, on whatever worker
  * there is by then.
  *
  * @throws AttemptFailure when the tool is to be tried again
  * @throws AttemptCancelled when the worker goes away
  */
-export async function executeTool(execution: Execution): Promise<ToolOutcome> {
-  const { tool, input, number, attempt, signal, context, logger } = execution;
+export async function executeTool(execution: Execution): Promise<ToolOutcome | Suspended> {
+  const { tool, input, number, attempt, signal, context, journal, logger } = execution;
   const { execute, inputSchema, outputSchema, retry } = tool;
   if (typeof execute !== 'function') {
     return toFailure(`"${tool.name}" is not carried out here.`, 'unknown_tool');
@@ -38,10 +41,24 @@ export async function executeTool(execution: Execution): Promise<ToolOutcome> {
   if ('why' in parsed) {
     return toFailure(`Invalid input for "${tool.name}": ${parsed.why}`, 'invalid_tool_input');
   }
+  let outage: unknown;
   try {
     // A promise of its own: what is thrown before the first await is the tool's error as well.
     const work = Promise.resolve().then(() => execute(parsed.data, context));
-    const result = await untilAborted(work, signal);
+    const { interruption } = journal;
+    const waits = interruption.then(
+      (suspended) => ({ suspended }),
+      (why: unknown) => ({ why }),
+    );
+    const returns = work.then((value) => ({ value }));
+    const ended = await untilAborted(Promise.race([waits, returns]), signal);
+    if ('suspended' in ended) return ended.suspended;
+    if ('why' in ended) {
+      if (ended.why instanceof JournalFailure) return toFailure(ended.why, ended.why.code);
+      outage = ended.why;
+      throw outage;
+    }
+    const result = ended.value;
     return toOutcome(outputSchema === undefined ? result : await outputSchema.parseAsync(result));
   } catch (error) {
     if (attempt.cancelled()) throw new AttemptCancelled('the worker goes away');
@@ -49,6 +66,8 @@ export async function executeTool(execution: Execution): Promise<ToolOutcome> {
       { error: toErrorTrace(error), runId: context.runId, toolCallId: context.toolCallId },
       'tool failed',
     );
+    // The record could not be written: the next attempt begins with what is recorded.
+    if (outage !== undefined) throw error;
     const isCut = attempt.cutReason() !== undefined;
     if (retry !== undefined && number < retry.attempts && !isCut) {
       throw new AttemptFailure(`execution ${String(number)} of "${tool.name}" failed`, {

@@ -52,7 +52,7 @@ export async function runRemotely(call: RemoteCall, context: ToolContext): Promi
     transport.stop(sessionId, 'interrupt', 'the delegating run was stopped').catch(() => undefined);
   };
   abortSignal.addEventListener('abort', stop, { once: true });
-  const named = { step: context.step, subAgentType: agentType, subSessionId: sessionId };
+  const named = { step: context.stepNumber, subAgentType: agentType, subSessionId: sessionId };
   const place = { ...named, toolCallId };
   const { agentId, agentType: ownType } = context;
   const frame = { ...named, agentId, agentType: ownType, callId: toolCallId };

@@ -23,6 +23,7 @@ import {
   type CountCharge,
   type FindCharge,
 } from './tools.js';
+import { createWait } from './wait.js';
 
 /** What the lab agent needs from its process. */
 export interface LabAgentConfig {
@@ -55,6 +56,7 @@ export function createLabAgent({
 }: LabAgentConfig): AgentDefinition {
   const lab = { name, model, activities };
   const charge = createCharge(countCharge);
+  const wait = createWait(countCharge);
   return defineAgent({
     name,
     activities,
@@ -72,7 +74,8 @@ export function createLabAgent({
       progress,
       write,
       remember,
-      createDelegate(lab, [echo, charge, locate]),
+      wait,
+      createDelegate(lab, [echo, charge, locate, wait]),
       createReport(createReportAgent(lab)),
     ],
     stateSchema: LabState,

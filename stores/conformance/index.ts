@@ -43,6 +43,7 @@ import { expiryCases } from './session/expiry.js';
 import { halfCharacterCases } from './session/half-characters.js';
 import { largeSessionCases } from './session/large-sessions.js';
 import { leaseCases } from './session/lease-call.js';
+import { journalCases } from './session/journal.js';
 import { legCases } from './session/legs.js';
 import { oddCallIdCases } from './session/odd-call-ids.js';
 import { oddNameCases } from './session/odd-names.js';
@@ -98,6 +99,7 @@ const SESSION = [
   settleClientCases,
   expiryCases,
   leaseCases,
+  journalCases,
   legCases,
   halfCharacterCases,
   depthCases,

@@ -1,13 +1,13 @@
 import type { StreamChunk } from '../../protocol/chunk.js';
 import type { Decision, Row } from '../../protocol/rows.js';
 import type { Approvers } from '../../protocol/roles.js';
-import type { CallKind, ChildRef, OnExpiry, Resumption } from '../../protocol/run.js';
+import type { CallKind, ChildRef, OnExpiry, Resumption, WaitKind } from '../../protocol/run.js';
 
 /** What the model asked for, as committed. Only this record authorises an execution. */
 export interface CallSpec {
   toolCallId: string;
   toolName: string;
-  kind: CallKind;
+  kind: CallKind | WaitKind;
   input: unknown;
   runId: string;
   step: number;
@@ -22,9 +22,12 @@ export interface CallSpec {
   approvers?: Approvers;
   /** The run that carries out a call of kind `subagent`. */
   child?: ChildRef;
+  /** The call whose tool waits for this one. */
+  of?: string;
 }
 
-export type CallState = 'open' | 'waiting' | 'approved' | 'started' | 'settled';
+/** `suspended`: its tool waits for another call of the step, and holds no process. */
+export type CallState = 'open' | 'waiting' | 'approved' | 'started' | 'suspended' | 'settled';
 
 /** A call of the newest committed step whose result no later step has read yet. */
 export interface OpenCall {
@@ -70,6 +73,13 @@ export interface NewCall {
   child?: ChildRef & { message: string };
   /** The chunk that asks people; it is deferred until the conversation pauses. */
   ask?: StreamChunk;
+}
+
+/** What a tool waits for. */
+export interface WaitCall extends Omit<NewCall, 'kind'> {
+  kind: 'client' | WaitKind;
+  /** The call of the tool. */
+  of: string;
 }
 
 /** A run that may continue because its calls were answered. */

@@ -4,6 +4,13 @@ import type { Resumption } from '../../protocol/run.js';
 import type { Act } from './audit.js';
 import type { CallSpec, OpenCall, Wake } from './call-record.js';
 import type { CustomState } from './custom-state.js';
+import type {
+  Journal,
+  RecordStepInput,
+  RecordStepResult,
+  SuspendCallInput,
+  SuspendCallResult,
+} from './journal.js';
 import type { Writer } from './log.js';
 import type { AttemptBudget } from './steps.js';
 
@@ -11,6 +18,10 @@ import type { AttemptBudget } from './steps.js';
 export interface Calls {
   /** Requests permission to execute a tool. */
   start: (input: StartCallInput) => Promise<StartCallResult>;
+  /** Notes in a call's journal that a step of its tool begins, or the step's result. */
+  recordStep: (input: RecordStepInput) => Promise<RecordStepResult>;
+  /** Lets a call wait for another one, which becomes a call of the same step. */
+  suspend: (input: SuspendCallInput) => Promise<SuspendCallResult>;
   /** Stores the one result of a call, or a person's decision about it. The first one wins. */
   settle: (input: SettleCallInput) => Promise<SettleCallResult>;
   /** Gives people more time to answer a waiting call. */
@@ -64,6 +75,8 @@ export interface CallPermission {
   shownIn?: number;
   /** The agent's own state including staged changes of settled calls, if it was wanted. */
   state?: CustomState;
+  /** What the tool has done in earlier executions; absent if it has recorded nothing. */
+  journal?: Journal;
 }
 
 export type StartCallResult =
@@ -72,6 +85,8 @@ export type StartCallResult =
   | { kind: 'stopped' }
   | { kind: 'superseded' }
   | { kind: 'fenced' }
+  /** Its tool waits, at most this long. */
+  | { kind: 'suspended'; dueInMs?: number }
   /** The call is not approved, or does not belong to this run. */
   | { kind: 'refused' };
 
@@ -137,6 +152,20 @@ export type SettleCallInput =
       permitted?: boolean;
       /** Text for the model, if it already got the timeout as the result. */
       late?: string;
+      chunks: StreamMessage[];
+      now: number;
+      /** For the audit trail. */
+      act?: Act;
+    }
+  | {
+      /** A request from elsewhere to the webhook that a tool waits for. */
+      source: 'webhook';
+      sessionId: string;
+      agentType: string;
+      toolCallId: string;
+      /** The run whose tool waits. */
+      runId: string;
+      row: ToolRow;
       chunks: StreamMessage[];
       now: number;
       /** For the audit trail. */

@@ -46,6 +46,7 @@ function createMemoryContext({ keyspace, options, now, files }: MemoryData): Red
     transitions: createTransitions(runInProcess(keyspace, now), keys, options),
     // Only this release works on the memory of this process.
     layout: () => RECORD_LAYOUT,
+    readable: () => RECORD_LAYOUT,
     maxEntries: options.maxChunks,
     now,
     audit: { keys: options.auditKeys, keptMs: options.auditTtlSeconds * 1000 },

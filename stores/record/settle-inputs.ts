@@ -63,6 +63,11 @@ export function toExpiryInput(spec: CallSpec, asker: Asker, now: number): Settle
   const act = toAct('expire', { via: 'auto' }, asked, now);
   const base = { ...toBase(asker, spec, now), act };
   const { kind, onExpiry } = spec;
+  if (kind === 'timer') {
+    // It asks no person, and no message shows it.
+    const row: ToolRow = { role: 'tool', toolCallId, toolName, output: null };
+    return { source: 'expiry', ...toBase(asker, spec, now), row, chunks: [] };
+  }
   if (kind === 'approval') {
     const approved = onExpiry === 'approve';
     const decision = { approved, reason: UNANSWERED, at: now, automatic: true };

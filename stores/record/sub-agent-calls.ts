@@ -1,7 +1,7 @@
 import { formatApprovalId } from '../../protocol/ids.js';
 import type { ChildRef } from '../../protocol/run.js';
 import type { AssistantPart, UserRow } from '../../protocol/rows.js';
-import type { NewCall } from '../contract/call-record.js';
+import type { NewCall, WaitCall } from '../contract/call-record.js';
 
 /** What stores keep of calls beside their specs. Pure. */
 
@@ -20,9 +20,10 @@ export function toChildRef(child: NonNullable<NewCall['child']>): ChildRef {
 
 /** A call that was kept back, as the conversation's history shows it. */
 export function toShownPart(
-  { toolCallId, toolName, input, kind }: NewCall,
+  { toolCallId, toolName, input, kind }: NewCall | WaitCall,
   runId: string,
 ): AssistantPart {
+  if (kind === 'timer' || kind === 'webhook') throw new Error('no person is shown such a wait');
   return {
     type: 'tool-call',
     toolCallId,

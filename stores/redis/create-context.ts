@@ -122,6 +122,7 @@ export function createContext(
     processes,
     unanswered,
     layout: processes.layout,
+    readable: processes.readable,
     maxEntries: options.maxChunks ?? LIMITS.streamEntries,
     now: Date.now,
     audit: toAuditSettings(options),

@@ -17,6 +17,8 @@ export interface Processes {
    * process.
    */
   layout: () => number | Promise<number>;
+  /** The highest layout that every living process can read. */
+  readable: () => number | Promise<number>;
   /** Renews the announcement of this process; free while the announcement is fresh. */
   touch: () => void;
   /** Renews the announcement from now on with a timer, which does not keep the process alive. */
@@ -103,16 +105,20 @@ export function createProcesses(
     if (round?.isOver !== false) begin();
   };
 
+  /** Read again if what is known is too old. */
+  function whenFresh(read: () => number): number | Promise<number> {
+    if (isFresh()) return read();
+    const renewed = renew();
+    return renewed === undefined
+      ? read()
+      : withTimeout(PATIENCE_MS, renewed)
+          .catch(() => undefined)
+          .then(read);
+  }
+
   return {
-    layout: () => {
-      if (writes === FIRST_LAYOUT || isFresh()) return lowest();
-      const renewed = renew();
-      return renewed === undefined
-        ? lowest()
-        : withTimeout(PATIENCE_MS, renewed)
-            .catch(() => undefined)
-            .then(lowest);
-    },
+    layout: () => (writes === FIRST_LAYOUT ? lowest() : whenFresh(lowest)),
+    readable: () => whenFresh(() => known?.layout ?? FIRST_LAYOUT),
     touch: () => {
       if (!isFresh()) void renew();
     },

@@ -10,7 +10,7 @@ import type {
 } from '../contract/runs.js';
 import type { StartCallInput } from '../contract/calls.js';
 import type { ClaimInput, CommitInput } from '../contract/steps.js';
-import type { NewCall } from '../contract/call-record.js';
+import type { NewCall, WaitCall } from '../contract/call-record.js';
 import { toCallSpec } from '../record/call-spec.js';
 import { toCheckedJson } from '../record/checked-messages.js';
 import { interruptBy } from '../record/interrupt-by.js';
@@ -136,8 +136,8 @@ export function commitRequest(
 
 type NewCallRequest = RequestOf<'commit'>['calls'][number];
 
-function callRequest(
-  call: NewCall,
+export function callRequest(
+  call: NewCall | WaitCall,
   { writer }: Pick<CommitInput, 'writer'>,
   contents: Contents,
 ): NewCallRequest {

@@ -27,6 +27,8 @@ import {
 } from './requests.js';
 import { createErasures } from './erasures.js';
 import { createFiles } from './files.js';
+import { createJournalReads } from './journal-reads.js';
+import { recordStepRequest, suspendRequest } from './journal-requests.js';
 import { createLeases } from './leases.js';
 import { createRequests } from './known-requests.js';
 import { createOwners } from './owners.js';
@@ -42,6 +44,9 @@ import { createWaitingIndex } from './waiting-index.js';
 
 /** From this layout on, the ids of tenants' sessions include the tenant. */
 const TENANTS_APART = 2;
+
+/** Releases that read this layout know of journals. */
+const WITH_JOURNAL = 3;
 
 /**
  * The record of sessions. Each change is one transition; this file maps methods to requests and
@@ -81,7 +86,11 @@ export function createRedisSessionStore(context: RedisContext): Store {
     },
     runs: { ...createRunTransitions(context), ...documents.runs },
     steps: createStepTransitions(context, noteAsking),
-    calls: { ...createCallTransitions(context), read: reads.readCall, ...documents.calls },
+    calls: {
+      ...createCallTransitions(context, noteAsking),
+      read: reads.readCall,
+      ...documents.calls,
+    },
     queue: { ...createQueueTransitions(context), read: reads.readQueue },
     documents: documents.documents,
     checkpoints: documents.checkpoints,
@@ -186,18 +195,36 @@ function createStepTransitions(
   };
 }
 
-function createCallTransitions({
-  transitions,
-}: RedisContext): Omit<Calls, 'read' | 'pending' | 'suspension'> {
+function createCallTransitions(
+  context: RedisContext,
+  noteAsking: (sessionId: string) => Promise<void>,
+): Omit<Calls, 'read' | 'pending' | 'suspension'> {
+  const { transitions } = context;
+  const withAnswers = createJournalReads(context);
   return {
     start: async (input) => {
       const { sessionId } = input.writer;
       const reply = await transitions.run('startCall', sessionId, startCallRequest(input));
-      if (!Array.isArray(reply)) return reply;
-      const [permission, ...stored] = reply;
+      if (!Array.isArray(reply)) return withAnswers(sessionId, reply);
+      const [json, ...stored] = reply;
       const { customState, staged } = toStateRead(stored);
       const state = fitChanges(customState, staged);
-      return { ...(JSON.parse(permission) as CallPermission), state };
+      const permission = await withAnswers(sessionId, JSON.parse(json) as CallPermission);
+      return { ...permission, state };
+    },
+    recordStep: async (input) => {
+      if ((await context.readable()) < WITH_JOURNAL) return { kind: 'older_release' };
+      return transitions.run('recordStep', input.writer.sessionId, (contents) =>
+        recordStepRequest(input, contents),
+      );
+    },
+    suspend: async (input) => {
+      if ((await context.readable()) < WITH_JOURNAL) return { kind: 'older_release' };
+      const { sessionId } = input.writer;
+      if (isQuestion(input.wait)) await noteAsking(sessionId);
+      return transitions.run('suspendCall', sessionId, (contents) =>
+        suspendRequest(input, contents),
+      );
     },
     settle: (input) => {
       const sessionId = input.source === 'tool' ? input.writer.sessionId : input.sessionId;

@@ -34,6 +34,7 @@ interface Results {
   openWriter: Returned<StreamLog['openWriter']>;
   pinTools: Returned<Runs['pinTools']>;
   readView: View;
+  recordStep: Returned<Calls['recordStep']>;
   recount: { kind: 'recounted' | 'not_found' };
   removeFile: { kind: 'removed' | 'not_found' };
   removeQueued: Returned<Queue['remove']>;
@@ -45,6 +46,7 @@ interface Results {
   /** With the state: JSON of the result comes first. */
   startCall: Returned<Calls['start']> | [string, ...StoredState];
   stop: Returned<Runs['stop']>;
+  suspendCall: Returned<Calls['suspend']>;
   takeCallId: Returned<Calls['takeId']>;
   takeOver: Returned<Steps['takeOver']>;
   truncate: TruncatedPage;

@@ -32,6 +32,7 @@ import { openWriter } from './open-writer.js';
 import { pinTools } from './pin-tools.js';
 import { putDue } from './put-due.js';
 import { readView } from './read-view.js';
+import { recordStep } from './record-step.js';
 import { recount } from './recount.js';
 import { removeQueued } from './remove-queued.js';
 import { removeFile } from './remove-file.js';
@@ -43,6 +44,7 @@ import { settleCall } from './settle-call.js';
 import { stage } from './stage.js';
 import { startCall } from './start-call.js';
 import { stop } from './stop.js';
+import { suspendCall } from './suspend-call.js';
 import { takeCallId } from './take-call-id.js';
 import { takeDue } from './take-due.js';
 import { takeOver } from './take-over.js';
@@ -75,6 +77,7 @@ const TRANSITIONS = {
   openWriter,
   pinTools,
   readView,
+  recordStep,
   recount,
   removeFile,
   removeQueued,
@@ -85,6 +88,7 @@ const TRANSITIONS = {
   stage,
   startCall,
   stop,
+  suspendCall,
   takeCallId,
   takeOver,
   truncate,

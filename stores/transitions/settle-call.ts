@@ -30,7 +30,7 @@ import { stageChanges } from './lib/staging.js';
 import { ownerOf } from './lib/walk.js';
 
 export interface SettleCallRequest {
-  source: 'tool' | 'approval' | 'client' | 'expiry' | 'child';
+  source: 'tool' | 'approval' | 'client' | 'expiry' | 'child' | 'webhook';
   runId: string;
   toolCallId: string;
   /** For source `tool`: the attempt that executed the call. */
@@ -66,7 +66,7 @@ export interface SettleCallRequest {
 
 const CALL = [
   ...(['state', 'kind', 'late', 'lapsed', 'lapsedAt', 'ask', 'deadline', 'child'] as const),
-  'guard',
+  ...(['guard', 'of'] as const),
 ] as const;
 type Call = Record<(typeof CALL)[number], string | undefined>;
 
@@ -115,7 +115,9 @@ export function settleCall(
   if (refusal !== undefined) return refusal;
 
   const log = openLog(session, seq);
-  if (source === 'expiry') redis.call('HSET', session.calls, `late:${id}`, '1');
+  if (source === 'expiry' && call.of === undefined) {
+    redis.call('HSET', session.calls, `late:${id}`, '1');
+  }
   if (source === 'child' && call.child !== undefined) endLostChild(session, call.child, log, now);
   const chunks: string[] = [];
   for (let at = 0; at < request.chunkCount; at += 1) {
@@ -123,6 +125,8 @@ export function settleCall(
   }
   writeAll(log, chunks, source === 'tool' ? (writer as WriterRequest).name : '');
   keep(session, request, args);
+  // The wait of a tool is over: its call is released with the batch.
+  if (call.of !== undefined) redis.call('HSET', session.calls, `state:${call.of}`, 'approved');
   noteAct(session, args, request.act, 'stored');
   if (source === 'client') redis.call('HDEL', session.calls, `late:${id}`);
 
@@ -169,7 +173,9 @@ function refusalOf(
     return isOwner && state === 'started' ? undefined : only('fenced');
   }
   if (source === 'child') return kind === 'subagent' ? undefined : only('kind_mismatch');
-  if (kind !== 'approval' && kind !== 'client') return only('kind_mismatch');
+  if (source === 'webhook') return waitingOr(kind === 'webhook', state, deadline);
+  const isTimed = source === 'expiry' && (kind === 'timer' || kind === 'webhook');
+  if (!isTimed && kind !== 'approval' && kind !== 'client') return only('kind_mismatch');
   if (source === 'approval' && kind !== 'approval') return only('kind_mismatch');
   // An approval may be answered with an error; the call is then not executed.
   if (source === 'client' && kind === 'approval' && !isError) return only('kind_mismatch');
@@ -187,6 +193,17 @@ function refusalOf(
   }
   if (left === undefined) return only('not_due');
   return left > 0 ? `{"kind":"not_due","dueInMs":${int(left)}}` : undefined;
+}
+
+/** A webhook is called before its deadline. */
+function waitingOr(
+  isWebhook: boolean,
+  state: string | undefined,
+  deadline: string | undefined,
+): string | undefined {
+  if (!isWebhook) return only('kind_mismatch');
+  if (state !== 'waiting') return only('already_completed');
+  return deadline !== undefined && num(deadline) <= storeNow() ? only('expired') : undefined;
 }
 
 /** A lost sub-agent ends together with its call: its result would have no receiver. */

@@ -3,10 +3,20 @@ import { ownWriter, readOwner, releaseWriter, writeResync, withdraw } from './li
 import { countLost, isExhausted, type Budget } from './lib/budget.js';
 import { readCall, wasTakenIn } from './lib/calls.js';
 import { field, int } from './lib/json.js';
+import { journalJson, readJournal } from './lib/journal.js';
 import { closeLog, openLog } from './lib/log.js';
 import { restIfWaiting } from './lib/pause.js';
 import { MORE, only, type WriterRequest } from './lib/request.js';
-import { dropFields, isTerminal, num, readField, readRoot, seqOf, setFields } from './lib/root.js';
+import {
+  dropFields,
+  isTerminal,
+  num,
+  readField,
+  readRoot,
+  seqOf,
+  setFields,
+  storeNow,
+} from './lib/root.js';
 import { idOf, isConversation, type Session } from './lib/session.js';
 import { settleByCode } from './lib/settling.js';
 import { readStoredState } from './lib/stored-state.js';
@@ -25,7 +35,10 @@ export interface StartCallRequest {
 }
 
 const FIELDS = ['run', 'status', 'stop', 'seq', 'stream', 'checkpoint', 'committed'] as const;
-const CALL = ['state', 'kind', 'again', 'spec', 'decision', 'asked', 'n', 'unsure'] as const;
+const CALL = [
+  ...(['state', 'kind', 'again', 'spec', 'decision', 'asked', 'n', 'unsure'] as const),
+  ...(['ops', 'sealed'] as const),
+];
 
 /**
  * start call: grants permission to execute a tool. A call that was started before is executed again
@@ -37,7 +50,7 @@ const CALL = ['state', 'kind', 'again', 'spec', 'decision', 'asked', 'n', 'unsur
  * fence · kind and state of the call · an approved call was released · idempotence and budget.
  *
  * @returns `execute` or `verify` with the committed call, followed by the agent's state if it is wanted · `settled` · `superseded` · `stopped` · `fenced` ·
- * `refused` · `more`, send the request again
+ * `suspended` with the time until its wait ends · `refused` · `more`, send the request again
  */
 export function startCall(session: Session, request: StartCallRequest): string | unknown[] {
   const { writer, toolCallId, now, budget } = request;
@@ -52,6 +65,7 @@ export function startCall(session: Session, request: StartCallRequest): string |
   const owner = readOwner(session, name);
   if (owner.token > token) return only('fenced');
   if (call.kind === 'subagent') return only('refused');
+  if (state === 'suspended') return suspended(session, toolCallId, num(call.ops));
   if (state !== 'open' && state !== 'approved' && state !== 'started') return only('refused');
   // The last answer of a batch releases the approved calls; until then the run stays paused.
   if (state === 'approved' && redis.call('SISMEMBER', session.busy, toolCallId) === 0) {
@@ -60,11 +74,14 @@ export function startCall(session: Session, request: StartCallRequest): string |
   const speaker = { agentId: idOf(session), agentType, step, now };
   const log = openLog(session, seq);
   const isNew = owner.token < token || owner.isWithdrawing;
+  const journal = readJournal(session, toolCallId, num(call.ops));
+  // Between its recorded steps a tool may be executed again by definition.
+  const isSafe = call.again === '1' || (call.ops !== undefined && !journal.isInStep);
   const isAsked = !isNew && call.unsure === '1';
   const isRepeat = state === 'started' && isNew;
   if (isRepeat || (isAsked && request.verified === 'unknown')) {
     const isTaken = owner.token > 0 && owner.token < token;
-    const mayRepeat = isRepeat && (call.again === '1' || request.canVerify === true);
+    const mayRepeat = isRepeat && (isSafe || request.canVerify === true);
     if (!mayRepeat || (isTaken && isExhausted(session, name, owner.token, budget))) {
       settleByCode(session, log, speaker, toolCallId, 'tool_outcome_unknown');
       // The lost attempt may still be alive; it must not write any more.
@@ -79,7 +96,7 @@ export function startCall(session: Session, request: StartCallRequest): string |
     if (before.removed) writeResync(session, root, log, speaker, toolCallId);
     closeLog(log);
   }
-  const isUnsure = isRepeat ? call.again !== '1' : isAsked && request.verified !== 'not_done';
+  const isUnsure = isRepeat ? !isSafe : isAsked && request.verified !== 'not_done';
   if (isUnsure !== (call.unsure === '1')) {
     if (isUnsure) redis.call('HSET', session.calls, `unsure:${toolCallId}`, '1');
     else redis.call('HDEL', session.calls, `unsure:${toolCallId}`);
@@ -87,6 +104,9 @@ export function startCall(session: Session, request: StartCallRequest): string |
   let executions = num(call.n);
   if (isNew) {
     ownWriter(session, name, token, log.seq, owner.token > 0);
+    if (call.sealed !== undefined) {
+      redis.call('HSET', session.writers, `e:${name}`, call.sealed);
+    }
     redis.call('HSET', session.calls, `state:${toolCallId}`, 'started');
     executions = redis.call('HINCRBY', session.calls, `n:${toolCallId}`, '1');
     setFields(session, ['updated', int(now)]);
@@ -97,7 +117,17 @@ export function startCall(session: Session, request: StartCallRequest): string |
   }
   const isShownAbove = !isConversation(session) && call.asked !== undefined;
   const shownIn = isShownAbove ? int(num(readField(session.conversation, 'committed'))) : '';
-  const rest = field('decision', call.decision) + field('shownIn', shownIn);
+  const recorded = call.ops === undefined ? '' : journalJson(journal);
+  const rest =
+    field('decision', call.decision) + field('shownIn', shownIn) + field('journal', recorded);
   const permission = `{"kind":"${isUnsure ? 'verify' : 'execute'}","call":${call.spec ?? 'null'},"execution":${int(executions)}${rest}}`;
   return request.withState === true ? [permission, ...readStoredState(session)] : permission;
+}
+
+/** The call waits: with the remaining time, if its wait has a deadline. */
+function suspended(session: Session, id: string, ops: number): string {
+  const wait = redis.call('HGET', session.calls, `op${int(ops - 1)}Call:${id}`);
+  const deadline = wait === false ? undefined : readCall(session, wait, ['deadline']).deadline;
+  const left = deadline === undefined ? '' : int(Math.max(0, num(deadline) - storeNow()));
+  return `{"kind":"suspended"${field('dueInMs', left)}}`;
 }

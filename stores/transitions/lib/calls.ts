@@ -13,7 +13,8 @@ import type { Session } from './session.js';
  * session · told: '1' once the run was woken for its answer · lease: the page that carries it out ·
  * wait: how long people may take, ms · ref: the run that carries out a sub-agent's call, JSON ·
  * guard: '1' if its tool demands an approver · unsure: '1' while its tool is asked whether a lost
- * execution took effect.
+ * execution took effect · ops: number of operations in its journal · opBytes: their size · sealed:
+ * notes of events that were emitted before the newest of them · of: the call that waits for this one.
  */
 export type CallField =
   | ('state' | 'name' | 'kind' | 'spec' | 'row' | 'decision' | 'automatic' | 'asked' | 'again')
@@ -31,6 +32,10 @@ export type CallField =
       | 'ref'
       | 'guard'
       | 'unsure'
+      | 'ops'
+      | 'opBytes'
+      | 'sealed'
+      | 'of'
     );
 
 const CALL_FIELDS: readonly CallField[] = [
@@ -56,6 +61,10 @@ const CALL_FIELDS: readonly CallField[] = [
   'ref',
   'guard',
   'unsure',
+  'ops',
+  'opBytes',
+  'sealed',
+  'of',
 ];
 
 export function readCallField(

@@ -8,7 +8,7 @@ import { noteOwner } from './walk.js';
 export interface NewCallRequest {
   id: string;
   name: string;
-  kind: 'server' | 'approval' | 'client' | 'subagent';
+  kind: 'server' | 'approval' | 'client' | 'subagent' | 'timer' | 'webhook';
   spec: Content;
   /** The result, if the call is settled from the start. */
   row?: Content;

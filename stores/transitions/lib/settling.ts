@@ -4,8 +4,9 @@ import { undoPatches, withEvents } from './call-events.js';
 import { expireChild } from './expiry.js';
 import { fieldsOf, readCall, readCalls } from './calls.js';
 import { field, int, optional, text } from './json.js';
+import { journalFields } from './journal.js';
 import { write, type Log } from './log.js';
-import { addToField, readField, setFields } from './root.js';
+import { addToField, num, readField, setFields } from './root.js';
 import { forDisplay } from './rows.js';
 import { isConversation, sessionAt, type Session } from './session.js';
 import { countStored, sizeOf } from './size.js';
@@ -20,6 +21,13 @@ const CODE_TEXT = {
     'The tool had started when its worker was lost or stopped; whether it took effect is not known.',
 };
 export type SettlingCode = keyof typeof CODE_TEXT;
+/** Of a tool that had recorded steps and waited. */
+const PARTIAL_TEXT = 'It had begun and was waiting; the steps that it has recorded took effect.';
+
+/** True for what tools wait for without asking people: no message shows it. */
+function isUnseen(kind: string | undefined): boolean {
+  return kind === 'timer' || kind === 'webhook';
+}
 
 /** Stores the one result of a call; the usage of its sub-agent counts for this run as well. */
 export function settleRow(session: Session, id: string, row: string): void {
@@ -50,15 +58,18 @@ export function settleByCode(
   code: SettlingCode,
 ): void {
   const names = ['name', 'kind', 'state', 'decision', 'automatic', 'spec', 'ask', 'asked'] as const;
-  const call = readCall(session, id, names);
+  const call = readCall(session, id, [...names, 'ops']);
   if (code === 'tool_outcome_unknown') undoPatches(session, log, speaker, id);
   const which = `"toolCallId":${text(id)},"toolName":${text(call.name ?? '')}`;
-  const why = `"error":${text(CODE_TEXT[code])},"errorCode":"${code}"`;
+  const isPartial = call.ops !== undefined && code !== 'tool_outcome_unknown';
+  const sentence = isPartial ? `${CODE_TEXT[code]} ${PARTIAL_TEXT}` : CODE_TEXT[code];
+  const why = `"error":${text(sentence)},"errorCode":"${code}"`;
   const decision = field('decision', call.decision ?? call.automatic ?? decisionIn(call.spec));
   const row = `{"role":"tool",${which},${why}${decision}}`;
-  settleRow(session, id, call.state === 'started' ? withEvents(session, id, row) : row);
+  const mayHaveEvents = call.state === 'started' || call.ops !== undefined;
+  settleRow(session, id, mayHaveEvents ? withEvents(session, id, row) : row);
   // A call that was never shown to people needs no end.
-  if (call.ask !== undefined) return;
+  if (call.ask !== undefined || isUnseen(call.kind)) return;
   const isServers = call.kind === 'server' || call.kind === 'subagent';
   const end = `${which},"result":null,${why}${isServers ? ',"providerExecuted":true' : ''}`;
   write(log, ownChunk(speakerFor(session, call.asked, speaker), 'tool_end', end));
@@ -102,11 +113,20 @@ export function addResults(session: Session): void {
   let at = redis.call('LLEN', session.rows);
   let bytes = 0;
   for (const id of ids) {
-    const call = readCall(session, id, ['row', 'late', 'asked', 'kind', 'name']);
+    const call = readCall(session, id, ['row', 'late', 'asked', 'kind', 'name', 'of', 'ops']);
     const row = call.row as string;
+    redis.call('HDEL', session.calls, ...fieldsOf(id), ...journalFields(id, num(call.ops)));
+    if (call.of !== undefined) {
+      // The model does not learn what its tool waited for; people see what they were asked.
+      if (call.asked === undefined || isUnseen(call.kind)) continue;
+      const shown = forDisplay(row);
+      redis.call('RPUSH', session.conversation.rows, shown);
+      countStored(session.conversation, byteLength(shown));
+      if (isConversation(session)) at += 1;
+      continue;
+    }
     redis.call('RPUSH', session.rows, row);
     bytes += byteLength(row);
-    redis.call('HDEL', session.calls, ...fieldsOf(id));
     if (call.late === '1') {
       const lapsed = `${call.kind as string} ${call.name as string}`;
       redis.call('HSET', session.calls, `lapsed:${id}`, lapsed, `lapsedAt:${id}`, int(at));

@@ -1,0 +1,178 @@
+import type { ToolJournal } from '../../agents/tool-journal.js';
+import { ToolError } from '../../agents/tool-error.js';
+import type { JsonPatchOperation } from '../../protocol/chunk.js';
+import { LIMITS } from '../../protocol/limits.js';
+import type { Calls } from '../../stores/contract/calls.js';
+import type {
+  Journal,
+  Operation,
+  RecordStepResult,
+  SuspendCallInput,
+  SuspendCallResult,
+} from '../../stores/contract/journal.js';
+import type { Writer } from '../../stores/contract/log.js';
+import type { Attempt } from '../attempt.js';
+import type { ChunkWriter } from '../chunk-writer.js';
+import { parseAnswer, toAnswer } from './journal-answer.js';
+import { JournalFailure, orderText, refusalOf, takeName } from './journal-names.js';
+import { toQuestion, toTimer } from './journal-waits.js';
+import { toOutcome } from './tool-outcome.js';
+
+/** How an execution ends before the tool returns: its tool waits. */
+export interface Suspended {
+  kind: 'suspended';
+  /** Time until the wait ends, ms; absent without a deadline. */
+  dueInMs?: number;
+}
+
+/** The steps and waits of one execution. */
+export interface CallJournal extends ToolJournal {
+  /** True while the tool repeats what an earlier execution has done. */
+  isRepeating: () => boolean;
+  /** Resolves when the tool waits. Rejects if the execution cannot go on; JournalFailure says why. */
+  interruption: Promise<Suspended>;
+}
+
+interface JournalDeps {
+  calls: Pick<Calls, 'recordStep' | 'suspend'>;
+  writer: Writer;
+  call: { toolCallId: string; toolName: string };
+  /** Of earlier executions. */
+  recorded: Journal;
+  attempt: Pick<Attempt, 'cut'>;
+  chunks: Pick<ChunkWriter, 'flush'>;
+  /** What the tool has changed in the agent's state since this was called last. */
+  takeChanges: () => JsonPatchOperation[];
+}
+
+type Waiting = Pick<SuspendCallInput, 'wait' | 'dueInMs'>;
+
+export function createCallJournal(deps: JournalDeps): CallJournal {
+  const { calls, writer, call, recorded, attempt, chunks, takeChanges } = deps;
+  const { toolCallId } = call;
+  const lastRecorded = recorded.findLastIndex((operation) => operation !== null);
+  const names = new Set<string>();
+  const steps = new Set<Promise<unknown>>();
+  let begun = 0;
+  let isWaiting = false;
+  let resolve: (how: Suspended) => void = () => undefined;
+  let reject: (why: unknown) => void = () => undefined;
+  const interruption = new Promise<Suspended>((...both) => {
+    [resolve, reject] = both;
+  });
+  // Often nobody waits for it any more.
+  interruption.catch(() => undefined);
+
+  /** The next operation: its place, and what is recorded there. @throws what `end` gives */
+  function begin(kind: Operation['kind'], wanted: string | undefined) {
+    const at = begun;
+    begun += 1;
+    try {
+      const name = takeName(names, kind, wanted);
+      const known = recorded[at] ?? undefined;
+      if (known !== undefined && (known.kind !== kind || known.name !== name)) {
+        throw new JournalFailure('tool_order_changed', orderText(at, known, { kind, name }));
+      }
+      return { at, name, known };
+    } catch (error) {
+      return end(error);
+    }
+  }
+
+  /** The execution is over, whatever the tool does with this error. */
+  function end(error: unknown): never {
+    reject(error);
+    throw error;
+  }
+
+  /** The tool gets no reply: its execution has ended. */
+  async function check(reply: RecordStepResult | SuspendCallResult): Promise<void> {
+    switch (reply.kind) {
+      case 'recorded':
+      case 'suspended':
+        return;
+      case 'stopped':
+        attempt.cut('stop');
+        break;
+      case 'full':
+      case 'older_release':
+        return end(refusalOf(reply.kind));
+      default:
+        attempt.cut(reply.kind);
+    }
+    await new Promise(() => undefined);
+  }
+
+  async function record(at: number, operation?: Operation): Promise<void> {
+    const changes = operation === undefined ? [] : takeChanges();
+    if (operation !== undefined) await chunks.flush();
+    const input = { writer, toolCallId, at, now: Date.now(), operation, changes };
+    await check(await calls.recordStep(input).catch(end));
+  }
+
+  async function carryOut<Result>(
+    at: number,
+    name: string,
+    run: () => Result | Promise<Result>,
+  ): Promise<Result> {
+    await record(at);
+    const outcome = toOutcome(await run());
+    if ('error' in outcome) throw new ToolError(outcome.errorCode, outcome.error);
+    const { output: result } = outcome;
+    if (Buffer.byteLength(JSON.stringify(result)) > LIMITS.stepResultBytes) {
+      throw new ToolError('tool_result_too_large', `The result of "${name}" is too large.`);
+    }
+    await record(at, { kind: 'step', name, result });
+    return result as Result;
+  }
+
+  async function wait(
+    kind: Exclude<Operation['kind'], 'step'>,
+    wanted: string | undefined,
+    toWaiting: (name: string) => Waiting,
+  ): Promise<unknown> {
+    const { at, name, known } = begin(kind, wanted);
+    if (known !== undefined && known.kind !== 'step' && known.row !== undefined) {
+      return toAnswer(known.row);
+    }
+    // Only one wait is recorded at a time; what runs beside it is completed first.
+    if (isWaiting) return new Promise(() => undefined);
+    isWaiting = true;
+    let waiting: Waiting;
+    try {
+      waiting = toWaiting(name);
+    } catch (error) {
+      return end(error);
+    }
+    await Promise.allSettled(steps);
+    await chunks.flush();
+    const changes = takeChanges();
+    const operation = { kind, name };
+    const input = { writer, toolCallId, at, now: Date.now(), operation, changes, ...waiting };
+    await check(await calls.suspend(input).catch(end));
+    resolve({ kind: 'suspended', dueInMs: waiting.dueInMs ?? waiting.wait.deadlineMs });
+    return new Promise(() => undefined);
+  }
+
+  return {
+    step: async (name, run) => {
+      const { at, known } = begin('step', name);
+      if (known?.kind === 'step') return known.result as Awaited<ReturnType<typeof run>>;
+      if (isWaiting) return new Promise(() => undefined);
+      const work = carryOut(at, name, run);
+      steps.add(work);
+      return work.finally(() => steps.delete(work));
+    },
+    sleep: async (until, { name } = {}) => {
+      await wait('sleep', name, (named) => toTimer(call, named, until));
+    },
+    suspend: async (options) => {
+      const answer = await wait('suspend', options.name, (named) =>
+        toQuestion(writer, call, named, options),
+      );
+      return parseAnswer(options.schema, answer);
+    },
+    isRepeating: () => begun <= lastRecorded,
+    interruption,
+  };
+}

@@ -1,0 +1,83 @@
+import { randomBytes } from 'node:crypto';
+import { z } from 'zod';
+import { findForeignSchema } from '../../agents/foreign-schema.js';
+import type { SuspendOptions } from '../../agents/tool-journal.js';
+import { rootOf } from '../../protocol/ids.js';
+import { findJsonFault } from '../../protocol/json-depth.js';
+import { LIMITS } from '../../protocol/limits.js';
+import type { SuspendCallInput } from '../../stores/contract/journal.js';
+import type { Writer } from '../../stores/contract/log.js';
+import { JournalFailure } from './journal-names.js';
+
+/** What a tool waits for, as a call of the step. Pure but for the ids. */
+
+type Waiting = Pick<SuspendCallInput, 'wait' | 'dueInMs'>;
+interface WaitingCall {
+  toolCallId: string;
+  toolName: string;
+}
+
+/** Before this the number is a duration rather than a time: 1973. */
+const EARLIEST_MS = 100_000_000_000;
+
+/** @throws JournalFailure `invalid_wait` */
+export function toTimer(of: WaitingCall, toolName: string, until: Date | number): Waiting {
+  const at = until instanceof Date ? until.getTime() : until;
+  if (typeof at !== 'number' || !Number.isFinite(at) || at < EARLIEST_MS) {
+    throw invalid('sleep takes a Date, or ms since the epoch: new Date(Date.now() + 60_000)');
+  }
+  const dueInMs = checkWait(Math.max(0, Math.ceil(at - Date.now())));
+  const id = mintId(of);
+  return {
+    wait: {
+      toolCallId: id,
+      toolName,
+      kind: 'timer',
+      input: {},
+      deadlineMs: dueInMs,
+      of: of.toolCallId,
+    },
+    dueInMs,
+  };
+}
+
+/** @throws JournalFailure `invalid_wait` */
+export function toQuestion(
+  { sessionId, agentType, step }: Writer,
+  of: WaitingCall,
+  toolName: string,
+  { schema, data, deadlineMs }: SuspendOptions,
+): Waiting {
+  const foreign = findForeignSchema(schema);
+  if (foreign !== undefined) throw invalid(`schema ${foreign}`);
+  if (deadlineMs !== undefined) checkWait(deadlineMs);
+  const toolCallId = mintId(of);
+  const input = {
+    for: of.toolName,
+    schema: z.toJSONSchema(schema, { io: 'input', unrepresentable: 'any' }),
+    ...(data !== undefined && { data }),
+  };
+  const fault = findJsonFault(input);
+  if (fault !== undefined) throw invalid(`data cannot be stored: ${fault}`);
+  if (Buffer.byteLength(JSON.stringify(input)) > LIMITS.callInputBytes) {
+    throw invalid('data and schema are too large');
+  }
+  const base = { agentId: rootOf(sessionId), agentType, step, timestamp: Date.now() };
+  const ask = { type: 'tool_start' as const, ...base, toolCallId, toolName, arguments: input };
+  const call = { toolCallId, toolName, kind: 'client' as const, input };
+  return { wait: { ...call, deadlineMs, ask, of: of.toolCallId } };
+}
+
+function checkWait(ms: number): number {
+  if (Number.isSafeInteger(ms) && ms >= 0 && ms <= LIMITS.sleepMs) return ms;
+  throw invalid(`a wait takes at most ${String(LIMITS.sleepMs)} ms`);
+}
+
+function invalid(message: string): JournalFailure {
+  return new JournalFailure('invalid_wait', message);
+}
+
+/** An id that no model can have chosen. */
+function mintId({ toolCallId }: WaitingCall): string {
+  return `${toolCallId.slice(0, LIMITS.idChars - 32)}~${randomBytes(9).toString('base64url')}`;
+}

@@ -1,0 +1,194 @@
+import { equal, includes } from '../assertions.js';
+import type { RecordStepResult, SuspendCallResult } from '../../contract/journal.js';
+import type { WaitCall } from '../../contract/call-record.js';
+import type { Store } from '../../contract/store.js';
+import { newCall } from '../fixtures.js';
+import type { SessionDriver } from '../session-driver.js';
+import type { Suite } from '../suite.js';
+
+/** Records a step of call `s`, from its beginning to its result. */
+async function recordStep(
+  store: Store,
+  session: SessionDriver,
+  runId: string,
+  at: number,
+  { token = 1, result }: { token?: number; result?: unknown } = {},
+): Promise<RecordStepResult> {
+  const writer = session.callWriter(runId, 1, 's', token);
+  const input = { writer, toolCallId: 's', at, now: Date.now() };
+  const begun = await store.calls.recordStep(input);
+  if (result === undefined || begun.kind !== 'recorded') return begun;
+  const operation = { kind: 'step', name: `step ${String(at)}`, result } as const;
+  return store.calls.recordStep({ ...input, operation });
+}
+
+function suspend(
+  store: Store,
+  session: SessionDriver,
+  runId: string,
+  at: number,
+  extra: { token?: number; wait?: Partial<WaitCall>; dueInMs?: number } = {},
+): Promise<SuspendCallResult> {
+  const { token = 1, wait, dueInMs } = extra;
+  const id = `s~${String(at)}`;
+  const asked = { toolCallId: id, toolName: 'ask', kind: 'client' as const, input: {}, of: 's' };
+  return store.calls.suspend({
+    writer: session.callWriter(runId, 1, 's', token),
+    toolCallId: 's',
+    at,
+    now: Date.now(),
+    operation: { kind: 'suspend', name: 'ask' },
+    wait: { ...asked, ...wait },
+    ...(dueInMs !== undefined && { dueInMs }),
+  });
+}
+
+export function journalCases({ describe, it }: Suite): void {
+  describe('the journal of a call', () => {
+    it('a lost call with recorded steps is executed again, and gets them', async ({
+      store,
+      session,
+    }) => {
+      const { runId } = await session.newRun();
+      await session.ask(runId, 1, [newCall('s', 'server')]);
+      await session.start(runId, 1, 's', 1);
+      const result = { deep: { empty: [], long: 12345678901234 } };
+      equal(await recordStep(store, session, runId, 0, { result }), { kind: 'recorded' });
+      const again = await session.start(runId, 1, 's', 2);
+      includes(again, { kind: 'execute', journal: [{ kind: 'step', name: 'step 0', result }] });
+      equal(await recordStep(store, session, runId, 1, { result: 1 }), { kind: 'fenced' });
+    });
+
+    it('a call that was lost in the middle of a step has an unknown outcome', async ({
+      store,
+      session,
+    }) => {
+      const { runId } = await session.newRun();
+      await session.ask(runId, 1, [newCall('s', 'server')]);
+      await session.start(runId, 1, 's', 1);
+      await recordStep(store, session, runId, 0, { result: 1 });
+      await recordStep(store, session, runId, 1);
+      equal(await session.start(runId, 1, 's', 2), { kind: 'settled' });
+      includes(await session.messages('tool_end'), [{ errorCode: 'tool_outcome_unknown' }]);
+    });
+
+    it('a result that was recorded is kept when it is recorded again', async ({
+      store,
+      session,
+    }) => {
+      const { runId } = await session.newRun();
+      await session.ask(runId, 1, [newCall('s', 'server')]);
+      await session.start(runId, 1, 's', 1);
+      await recordStep(store, session, runId, 0, { result: 'first' });
+      equal(await recordStep(store, session, runId, 0, { result: 'second' }), {
+        kind: 'recorded',
+      });
+      includes(await session.start(runId, 1, 's', 2), { journal: [{ result: 'first' }] });
+    });
+
+    it('what was said before a recorded step stays, what was said after it is withdrawn', async ({
+      store,
+      session,
+    }) => {
+      const { runId } = await session.newRun();
+      await session.ask(runId, 1, [newCall('s', 'server')]);
+      await session.start(runId, 1, 's', 1);
+      const writer = session.callWriter(runId, 1, 's', 1);
+      await session.say(writer, 1, 'before');
+      await recordStep(store, session, runId, 0, { result: 1 });
+      await session.say(writer, 2, 'after');
+      await session.start(runId, 1, 's', 2);
+      includes(await session.messages('text_delta'), [{ delta: 'before' }]);
+    });
+
+    it('a call that waits pauses the run; the answer releases it, with the answer', async ({
+      store,
+      session,
+    }) => {
+      const { runId } = await session.newRun();
+      await session.ask(runId, 1, [newCall('s', 'server')]);
+      await session.start(runId, 1, 's', 1);
+      await recordStep(store, session, runId, 0, { result: 1 });
+      equal(await suspend(store, session, runId, 1), { kind: 'suspended' });
+      equal(await suspend(store, session, runId, 1), { kind: 'suspended' });
+      includes(await store.sessions.read(session.id), { status: 'waiting_tool', stream: 'paused' });
+      equal(await session.start(runId, 1, 's', 2), { kind: 'suspended' });
+      const answered = await session.answer(runId, 's~1', { output: { yes: true } });
+      includes(answered, { kind: 'stored', resume: { step: 1, approved: ['s'] } });
+      includes(await session.answer(runId, 's~1', { output: 2 }), { kind: 'already_completed' });
+      includes(await session.start(runId, 1, 's', 2), {
+        kind: 'execute',
+        execution: 1,
+        journal: [{ result: 1 }, { kind: 'suspend', row: { output: { yes: true } } }],
+      });
+      includes(await session.finishCall(runId, 1, 's', 'done', 2), { kind: 'stored' });
+      await session.claim(session.writer(runId, 2, 1));
+      const rows = await store.sessions.rows(session.id, 2);
+      // The model gets the result of its own call only.
+      includes(
+        rows.filter((row) => !('display' in row)),
+        [{ role: 'tool', toolCallId: 's', output: 'done' }],
+      );
+      equal(await store.calls.read(session.id, 's~1'), undefined);
+    });
+
+    it('a timer ends by the clock of the store', async ({ store, session }) => {
+      const { runId } = await session.newRun();
+      await session.ask(runId, 1, [newCall('s', 'server')]);
+      await session.start(runId, 1, 's', 1);
+      await suspend(store, session, runId, 0, { wait: { kind: 'timer' }, dueInMs: 60_000 });
+      includes(await session.expire(runId, 's~0'), { kind: 'not_due' });
+      includes(await session.answer(runId, 's~0', { output: 1 }), { kind: 'kind_mismatch' });
+      await session.stop();
+      includes(await store.sessions.read(session.id), { status: 'interrupted' });
+      includes(await session.messages('tool_end'), [{ toolCallId: 's', errorCode: 'run_stopped' }]);
+    });
+
+    it('a timer that is over releases its call', async ({ store, session }) => {
+      const { runId } = await session.newRun();
+      await session.ask(runId, 1, [newCall('s', 'server')]);
+      await session.start(runId, 1, 's', 1);
+      await suspend(store, session, runId, 0, { wait: { kind: 'timer' }, dueInMs: 0 });
+      includes(await session.expire(runId, 's~0'), {
+        kind: 'stored',
+        resume: { approved: ['s'] },
+      });
+      includes(await session.start(runId, 1, 's', 2), { kind: 'execute' });
+    });
+
+    it('a call waits only while its run is at work and its attempt owns it', async ({
+      store,
+      session,
+    }) => {
+      const { runId } = await session.newRun();
+      await session.ask(runId, 1, [newCall('s', 'server', { idempotent: true })]);
+      await session.start(runId, 1, 's', 1);
+      await session.start(runId, 1, 's', 2);
+      equal(await suspend(store, session, runId, 0), { kind: 'fenced' });
+      await session.stop();
+      includes(await suspend(store, session, runId, 0, { token: 2 }), { kind: 'superseded' });
+    });
+
+    it('a call that runs beside it lets the question wait, and is waited for', async ({
+      store,
+      session,
+    }) => {
+      const { runId } = await session.newRun();
+      await session.ask(runId, 1, [newCall('s', 'server'), newCall('t', 'server')]);
+      await session.start(runId, 1, 's', 1);
+      await session.start(runId, 1, 't', 1);
+      await suspend(store, session, runId, 0);
+      includes(await store.sessions.read(session.id), { status: 'running', stream: 'active' });
+      await session.finishCall(runId, 1, 't', 'done');
+      includes(await store.sessions.read(session.id), { status: 'waiting_tool' });
+    });
+
+    it('a journal holds a bounded number of operations', async ({ store, session }) => {
+      const { runId } = await session.newRun();
+      await session.ask(runId, 1, [newCall('s', 'server')]);
+      await session.start(runId, 1, 's', 1);
+      equal(await recordStep(store, session, runId, 100), { kind: 'full' });
+      equal(await suspend(store, session, runId, 100), { kind: 'full' });
+    });
+  });
+}

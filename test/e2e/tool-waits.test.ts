@@ -1,0 +1,225 @@
+import { describe, expect, it } from '@jest/globals';
+import {
+  callsOf,
+  CLIENT_7,
+  CLIENTS,
+  isBusy,
+  loadChat,
+  loadSnapshot,
+  openChat,
+  toScript,
+  untilRests,
+  type ChatClient,
+} from '../support/chat-client.js';
+import { expectStoredAsShown } from '../support/compare-messages.js';
+import { delegate } from '../support/lab-calls.js';
+import { newSessionId, useProduct } from '../support/product.js';
+import { until } from '../support/until.js';
+
+const product = useProduct();
+
+const waits = (...plan: object[]): object => ({ tool: 'wait', id: 'w1', args: { plan } });
+
+/** How often each step of a session's tools was executed. */
+async function executions(sessionId: string): Promise<Record<string, number>> {
+  const all = Object.entries(await product.redis.hgetall('lab:charges'));
+  const own = all.filter(([key]) => key.startsWith(`${sessionId}:`));
+  return Object.fromEntries(own.map(([key, count]) => [key.split('#')[1] ?? '', Number(count)]));
+}
+
+/** The question of a tool, once the chat shows it. */
+async function untilAskedBy(client: ChatClient, name: string): Promise<string> {
+  return until(`the question ${name}`, () => {
+    const part = callsOf(client.chat.lastMessage).find(({ toolName }) => toolName === name);
+    return part?.state === 'input-available' && !isBusy(client) ? part.toolCallId : undefined;
+  });
+}
+
+async function answerAt(sessionId: string, toolCallId: string, body: object): Promise<Response> {
+  const path = `/api/chat/${sessionId}/pending/${encodeURIComponent(toolCallId)}`;
+  return fetch(product.url + path, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify(body),
+  });
+}
+
+/** The question that a session asks now, as an inbox reads it. */
+async function untilPending(sessionId: string, name: string): Promise<string> {
+  return until(`the question ${name}`, async () => {
+    const response = await fetch(`${product.url}/api/chat/${sessionId}/snapshot`);
+    if (response.status !== 200) return undefined;
+    const { pending } = await loadSnapshot(product.url, sessionId);
+    return pending?.find(({ toolName }) => toolName === name)?.toolCallId;
+  });
+}
+
+describe.each(CLIENTS)('%s: a tool that waits', (_name, library) => {
+  it('asks as a client tool does, twice, and its steps are executed once', async () => {
+    const { url } = product;
+    const sessionId = newSessionId();
+    const client = openChat(library, { url, sessionId });
+    const plan = [{ step: 'a' }, { suspend: 'first' }, { step: 'b' }, { suspend: 'second' }];
+    await client.chat.sendMessage(toScript({ say: 'Well.', calls: [waits(...plan)] }));
+    for (const [tool, value] of [
+      ['first', 1],
+      ['second', 2],
+    ] as const) {
+      const toolCallId = await untilAskedBy(client, tool);
+      await client.chat.addToolOutput({ tool, toolCallId, output: { value } });
+    }
+    await untilRests(client, url);
+    expect(client.errors).toEqual([]);
+    expect(client.posts()).toBe(3);
+    expect(client.reply()).toBe('Well.done');
+    expect(callsOf(client.chat.lastMessage)).toMatchObject([
+      { toolCallId: 'w1', output: { results: ['a', { value: 1 }, 'b', { value: 2 }] } },
+      { toolName: 'first', state: 'output-available', output: { value: 1 } },
+      { toolName: 'second', state: 'output-available', output: { value: 2 } },
+    ]);
+    expect(await executions(sessionId)).toEqual({ a: 1, b: 1 });
+    await expectStoredAsShown(client, url, sessionId);
+  });
+
+  it('shows its question on a reloaded page, which answers it', async () => {
+    const { url } = product;
+    const sessionId = newSessionId();
+    const first = openChat(library, { url, sessionId });
+    await first.chat.sendMessage(toScript({ calls: [waits({ suspend: 'ask_me' })] }));
+    await untilAskedBy(first, 'ask_me');
+    const { client, snapshot, resumed } = await loadChat(library, { url, sessionId });
+    await resumed;
+    expect(snapshot.status).toBe('paused');
+    const toolCallId = await untilAskedBy(client, 'ask_me');
+    await client.chat.addToolOutput({ tool: 'ask_me', toolCallId, output: { value: 3 } });
+    await untilRests(client, url);
+    expect(client.errors).toEqual([]);
+    expect(client.reply()).toBe('done');
+    await expectStoredAsShown(client, url, sessionId);
+  });
+});
+
+describe('a tool that waits', () => {
+  it('sleeps without a process, and the run goes on when it is over', async () => {
+    const { url } = product;
+    const sessionId = newSessionId();
+    const client = openChat(CLIENT_7, { url, sessionId });
+    const plan = [{ step: 'a' }, { sleepMs: 3_000 }, { step: 'b' }];
+    await client.chat.sendMessage(toScript({ calls: [waits(...plan)] }));
+    expect((await loadSnapshot(url, sessionId)).status).toBe('paused');
+    await product.kill9Worker();
+    await product.startWorker();
+    await until('the end', async () => (await loadSnapshot(url, sessionId)).status === 'ended');
+    const { client: page } = await loadChat(CLIENT_7, { url, sessionId });
+    expect(callsOf(page.chat.lastMessage)).toMatchObject([
+      { output: { results: ['a', 'slept', 'b'] } },
+    ]);
+    expect(await executions(sessionId)).toEqual({ a: 1, b: 1 });
+  });
+
+  it('answers by request are checked against its schema, and taken once', async () => {
+    const { url } = product;
+    const sessionId = newSessionId();
+    const client = openChat(CLIENT_7, { url, sessionId });
+    await client.chat.sendMessage(toScript({ calls: [waits({ suspend: 'limit' })] }));
+    const id = await untilAskedBy(client, 'limit');
+    const wrong = await answerAt(sessionId, id, { result: { value: 'many' } });
+    expect([wrong.status, await wrong.json()]).toMatchObject([400, { code: 'invalid_result' }]);
+    expect((await answerAt(sessionId, id, { approved: true })).status).toBe(400);
+    expect((await answerAt(sessionId, id, { result: { value: 9 } })).status).toBe(202);
+    expect((await answerAt(sessionId, id, { result: { value: 8 } })).status).toBe(409);
+    await until('the end', async () => (await loadSnapshot(url, sessionId)).status === 'ended');
+    const { client: page } = await loadChat(CLIENT_7, { url, sessionId });
+    expect(callsOf(page.chat.lastMessage)[0]).toMatchObject({
+      output: { results: [{ value: 9 }] },
+    });
+  });
+
+  it('a deadline that passes reaches the tool', async () => {
+    const { url } = product;
+    const sessionId = newSessionId();
+    const client = openChat(CLIENT_7, { url, sessionId });
+    const plan = [{ suspend: 'soon', deadlineMs: 1_000 }];
+    await client.chat.sendMessage(toScript({ calls: [waits(...plan)] }));
+    await until('the end', async () => (await loadSnapshot(url, sessionId)).status === 'ended');
+    const { client: page } = await loadChat(CLIENT_7, { url, sessionId });
+    expect(callsOf(page.chat.lastMessage)).toMatchObject([
+      { toolCallId: 'w1', output: { results: ['wait_expired'] } },
+      { toolName: 'soon', state: 'output-error' },
+    ]);
+  });
+
+  it('of a sub-agent asks in the conversation', async () => {
+    const { url } = product;
+    const sessionId = newSessionId();
+    const client = openChat(CLIENT_7, { url, sessionId });
+    const child = [{ calls: [waits({ step: 'a' }, { suspend: 'below' })] }, { say: 'one' }];
+    await client.chat.sendMessage(toScript({ calls: [delegate('d1', ...child)] }));
+    const toolCallId = await untilAskedBy(client, 'below');
+    await client.chat.addToolOutput({ tool: 'below', toolCallId, output: { value: 4 } });
+    await untilRests(client, url);
+    expect(client.errors).toEqual([]);
+    expect(callsOf(client.chat.lastMessage)).toMatchObject([
+      { toolCallId: 'd1', output: 'one' },
+      { toolName: 'below', output: { value: 4 } },
+    ]);
+    await expectStoredAsShown(client, url, sessionId);
+  });
+
+  it('a stop while it waits settles its question and its call', async () => {
+    const { url } = product;
+    const sessionId = newSessionId();
+    const client = openChat(CLIENT_7, { url, sessionId });
+    await client.chat.sendMessage(toScript({ calls: [waits({ step: 'a' }, { suspend: 'q' })] }));
+    await untilAskedBy(client, 'q');
+    const stop = await fetch(`${url}/api/chat/${sessionId}/stop`, { method: 'POST' });
+    expect(stop.status).toBe(202);
+    await until('the end', async () => (await loadSnapshot(url, sessionId)).status === 'ended');
+    const { client: page } = await loadChat(CLIENT_7, { url, sessionId });
+    expect(callsOf(page.chat.lastMessage)).toMatchObject([
+      { toolCallId: 'w1', state: 'output-error' },
+      { toolName: 'q', state: 'output-error' },
+    ]);
+  });
+});
+
+describe('a tool that waits, when its worker is killed', () => {
+  it('between a step and its question, goes on from the step', async () => {
+    const { url } = product;
+    const sessionId = newSessionId();
+    const client = openChat(CLIENT_7, { url, sessionId });
+    // The second step is recorded as begun only after the kill.
+    const plan = [{ step: 'a' }, { emit: 'between' }, { suspend: 'q' }, { step: 'b' }];
+    void client.chat.sendMessage(toScript({ calls: [waits(...plan)] }));
+    await until('the step', async () => (await executions(sessionId))['a'] === 1);
+    await product.kill9Worker();
+    await product.startWorker();
+    const id = await untilPending(sessionId, 'q');
+    await product.kill9Worker();
+    expect((await answerAt(sessionId, id, { result: { value: 1 } })).status).toBe(202);
+    await product.startWorker();
+    await until('the end', async () => (await loadSnapshot(url, sessionId)).status === 'ended');
+    const { client: page } = await loadChat(CLIENT_7, { url, sessionId });
+    const [call] = callsOf(page.chat.lastMessage);
+    // Killed in the middle of the step, its outcome would be unknown.
+    expect(call).toMatchObject({ output: { results: ['a', null, { value: 1 }, 'b'] } });
+    expect(await executions(sessionId)).toEqual({ a: 1, b: 1 });
+  });
+
+  it('in the middle of a step, has an unknown outcome', async () => {
+    const { url } = product;
+    const sessionId = newSessionId();
+    const client = openChat(CLIENT_7, { url, sessionId });
+    const plan = [{ step: 'a' }, { step: 'b', ms: 60_000 }];
+    void client.chat.sendMessage(toScript({ calls: [waits(...plan)] }));
+    await until('the second step', async () => (await executions(sessionId))['b'] === 1);
+    await product.kill9Worker();
+    await product.startWorker();
+    await until('the end', async () => (await loadSnapshot(url, sessionId)).status === 'ended');
+    const { client: page } = await loadChat(CLIENT_7, { url, sessionId });
+    expect(callsOf(page.chat.lastMessage)).toMatchObject([
+      { state: 'output-error', errorText: expect.stringContaining('not known') },
+    ]);
+    expect(await executions(sessionId)).toEqual({ a: 1, b: 1 });
+  });
+});

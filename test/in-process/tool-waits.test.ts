@@ -1,0 +1,135 @@
+import { afterEach, describe, expect, it } from '@jest/globals';
+import { z } from 'zod';
+import { defineAgent, defineTool, type ToolContext } from '../../agents/index.js';
+import { createTestRuntime, type TestRuntime } from '../../testing/index.js';
+
+const HOUR = 3_600_000;
+const Answer = z.object({ limit: z.number() });
+
+let runtime: TestRuntime | undefined;
+afterEach(async () => {
+  await runtime?.close();
+});
+
+/** A conversation whose model calls the tool once. */
+async function begin(execute: (context: ToolContext) => unknown, extra: object = {}) {
+  const tool = defineTool({
+    name: 'transfer',
+    description: 'Transfers.',
+    inputSchema: z.object({}),
+    execute: (_, context) => execute(context),
+    ...extra,
+  });
+  const agent = defineAgent({
+    name: 'bank',
+    systemPrompt: 'Help.',
+    tools: [tool],
+    llmConfig: { model: 'openai/gpt-5' },
+    stateSchema: z.object({ seen: z.array(z.string()).default([]) }),
+  });
+  const script = [{ calls: [{ tool: 'transfer', args: {}, id: 'c1' }] }, { say: 'done' }];
+  runtime = await createTestRuntime({ agents: [agent], models: { bank: script } });
+  return { runtime, run: await runtime.run('bank', 'go') };
+}
+
+describe('a tool that waits', () => {
+  it('a recorded step is carried out once, however often the tool begins again', async () => {
+    const done: string[] = [];
+    const { runtime, run } = await begin(async ({ step, sleep, suspend }) => {
+      done.push('begins');
+      const first = await step('first', () => done.push('first'));
+      await sleep(Date.now() + HOUR);
+      const { limit } = await suspend({ name: 'choose_limit', schema: Answer });
+      const second = await step('second', () => done.push('second'));
+      return { first, limit, second };
+    });
+    run.expectStatus('suspended_client_tool');
+    await runtime.advance(HOUR + 1_000);
+    const asked = await run.next();
+    asked.expectPending('choose_limit');
+    const ended = await asked.answer('choose_limit', { result: { limit: 7 } });
+    ended.expectStatus('completed').expectText('done');
+    await ended.expectCalls([{ tool: 'transfer', output: { first: 2, limit: 7, second: 5 } }]);
+    expect(done).toEqual(['begins', 'first', 'begins', 'begins', 'second']);
+  });
+
+  it('what the tool emitted and changed before it waited stays, once', async () => {
+    const { run } = await begin(async ({ emit, updateState, getState, suspend }) => {
+      await emit('note', { n: 1 });
+      updateState<{ seen: string[] }>(({ seen }) => void seen.push('before'));
+      await suspend({ schema: Answer });
+      updateState<{ seen: string[] }>(({ seen }) => void seen.push('after'));
+      await emit('note', { n: 2 });
+      return getState();
+    });
+    const ended = await run.answer('suspend', { result: { limit: 1 } });
+    await ended.expectCalls([{ tool: 'transfer', output: { seen: ['before', 'after'] } }]);
+    expect(await ended.state()).toEqual({ seen: ['before', 'after'] });
+  });
+
+  it('an answer that does not fit is refused, and the question stays', async () => {
+    const { run } = await begin(({ suspend }) => suspend({ schema: Answer }));
+    await expect(run.answer('suspend', { result: { limit: 'many' } })).rejects.toMatchObject({
+      code: 'invalid_result',
+    });
+    const ended = await run.answer('suspend', { result: { limit: 2 } });
+    await ended.expectCalls([{ tool: 'transfer', output: { limit: 2 } }]);
+  });
+
+  it('a deadline that passes is an error that the tool may catch', async () => {
+    const { runtime, run } = await begin(async ({ suspend }) => {
+      try {
+        return await suspend({ schema: Answer, deadlineMs: HOUR });
+      } catch (error) {
+        return { code: (error as { code?: string }).code };
+      }
+    });
+    await runtime.advance(HOUR + 1_000);
+    const ended = await run.next();
+    await ended.expectCalls([{ tool: 'transfer', output: { code: 'wait_expired' } }]);
+  });
+
+  it('a tool whose order has changed fails, whatever it catches', async () => {
+    let version = 1;
+    const { run } = await begin(async ({ step, suspend }) => {
+      await step(version === 1 ? 'old' : 'new', () => 1).catch(() => 2);
+      await suspend({ schema: Answer });
+      return 'unreachable';
+    });
+    version = 2;
+    const ended = await run.answer('suspend', { result: { limit: 1 } });
+    await ended.expectCalls([{ tool: 'transfer', error: /step "old" and is step "new"/ }]);
+  });
+
+  it.each([
+    ['two operations of one name', 'duplicate', (c: ToolContext) => twice(c)],
+    ['a sleep that takes a duration', 'Date', (c: ToolContext) => c.sleep(5_000)],
+    [
+      'a name that no page can show',
+      'name',
+      (c: ToolContext) => c.suspend({ name: 'a b', schema: Answer }),
+    ],
+  ])('%s is refused', async (_what, _why, execute) => {
+    const { run } = await begin(async (context) => execute(context));
+    run.expectStatus('completed');
+    await run.expectCalls([{ tool: 'transfer', error: /./ }]);
+  });
+
+  it('a new message abandons the question and the call behind it', async () => {
+    const { run } = await begin(({ suspend }) => suspend({ schema: Answer }));
+    const next = await run.send('never mind');
+    await next.expectCalls([{ tool: 'transfer', error: /continued without/ }]);
+  });
+
+  it('a stop settles both', async () => {
+    const { run } = await begin(({ suspend }) => suspend({ schema: Answer }));
+    const stopped = await run.stop();
+    stopped.expectStatus('interrupted');
+    await stopped.expectCalls([{ tool: 'transfer', error: /recorded took effect/ }]);
+  });
+});
+
+async function twice({ step }: ToolContext): Promise<void> {
+  await step('same', () => 1);
+  await step('same', () => 1);
+}
