@@ -40,6 +40,7 @@ import { toolCalls } from './tool-call-mutations.mjs';
 import { traces } from './trace-mutations.mjs';
 import { transitions } from './transition-mutations.mjs';
 import { upgrade } from './upgrade-mutations.mjs';
+import { waiting } from './waiting-mutations.mjs';
 import { workers } from './worker-mutations.mjs';
 
 const SUITE = 'test/stores/conformance/memory.test.ts';
@@ -48,6 +49,7 @@ export const mutations = [
   ...traces,
   ...transitions,
   ...calls,
+  ...waiting,
   ...attempts,
   ...checkOrder,
   ...deadlines,

@@ -13,8 +13,8 @@ const order = [
     file: 'workflows/step-calls.ts',
     edits: [
       [
-        'const [answer] = await Promise.all([ask(), machine.length > 0 ? work(machine) : undefined]);',
-        'const [, answer] = await Promise.all([machine.length > 0 ? work(machine) : undefined, ask()]);',
+        'let [answer] = await Promise.all([ask(), machine.length > 0 ? work(machine) : undefined]);',
+        'let [, answer] = await Promise.all([machine.length > 0 ? work(machine) : undefined, ask()]);',
       ],
     ],
     test: replays('tools-beside-people'),

@@ -174,8 +174,8 @@ function refusalOf(
   }
   if (source === 'child') return kind === 'subagent' ? undefined : only('kind_mismatch');
   if (source === 'webhook') return waitingOr(kind === 'webhook', state, deadline);
-  const isTimed = source === 'expiry' && (kind === 'timer' || kind === 'webhook');
-  if (!isTimed && kind !== 'approval' && kind !== 'client') return only('kind_mismatch');
+  if (kind === 'timer' || kind === 'webhook') return ofTimer(source, deadline);
+  if (kind !== 'approval' && kind !== 'client') return only('kind_mismatch');
   if (source === 'approval' && kind !== 'approval') return only('kind_mismatch');
   // An approval may be answered with an error; the call is then not executed.
   if (source === 'client' && kind === 'approval' && !isError) return only('kind_mismatch');
@@ -187,12 +187,26 @@ function refusalOf(
     if (!isLate) return only('not_pending');
   }
   if (source === 'client') return undefined;
-  const left = deadline === undefined ? undefined : num(deadline) - storeNow();
+  const left = leftUntil(deadline);
   if (source === 'approval') {
     return left !== undefined && left <= 0 ? only('expired') : undefined;
   }
+  return unlessPassed(left);
+}
+
+function leftUntil(deadline: string | undefined): number | undefined {
+  return deadline === undefined ? undefined : num(deadline) - storeNow();
+}
+
+/** Undefined once the deadline has passed. */
+function unlessPassed(left: number | undefined): string | undefined {
   if (left === undefined) return only('not_due');
   return left > 0 ? `{"kind":"not_due","dueInMs":${int(left)}}` : undefined;
+}
+
+/** No person ends what a tool waits for. */
+function ofTimer(source: string, deadline: string | undefined): string | undefined {
+  return source === 'expiry' ? unlessPassed(leftUntil(deadline)) : only('kind_mismatch');
 }
 
 /** A webhook is called before its deadline. */

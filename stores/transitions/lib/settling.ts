@@ -69,7 +69,8 @@ export function settleByCode(
   const mayHaveEvents = call.state === 'started' || call.ops !== undefined;
   settleRow(session, id, mayHaveEvents ? withEvents(session, id, row) : row);
   // A call that was never shown to people needs no end.
-  if (call.ask !== undefined || isUnseen(call.kind)) return;
+  if (isUnseen(call.kind)) return;
+  if (call.ask !== undefined) return;
   const isServers = call.kind === 'server' || call.kind === 'subagent';
   const end = `${which},"result":null,${why}${isServers ? ',"providerExecuted":true' : ''}`;
   write(log, ownChunk(speakerFor(session, call.asked, speaker), 'tool_end', end));
@@ -116,27 +117,23 @@ export function addResults(session: Session): void {
     const call = readCall(session, id, ['row', 'late', 'asked', 'kind', 'name', 'of', 'ops']);
     const row = call.row as string;
     redis.call('HDEL', session.calls, ...fieldsOf(id), ...journalFields(id, num(call.ops)));
-    if (call.of !== undefined) {
-      // The model does not learn what its tool waited for; people see what they were asked.
-      if (call.asked === undefined || isUnseen(call.kind)) continue;
-      const shown = forDisplay(row);
-      redis.call('RPUSH', session.conversation.rows, shown);
-      countStored(session.conversation, byteLength(shown));
-      if (isConversation(session)) at += 1;
-      continue;
+    // The model does not learn what its tool waited for; people see what they were asked.
+    const isWait = call.of !== undefined;
+    if (!isWait) {
+      redis.call('RPUSH', session.rows, row);
+      bytes += byteLength(row);
     }
-    redis.call('RPUSH', session.rows, row);
-    bytes += byteLength(row);
     if (call.late === '1') {
       const lapsed = `${call.kind as string} ${call.name as string}`;
       redis.call('HSET', session.calls, `lapsed:${id}`, lapsed, `lapsedAt:${id}`, int(at));
     }
-    if (!isConversation(session) && call.asked !== undefined) {
+    const isAbove = isWait || !isConversation(session);
+    if (isAbove && call.asked !== undefined && !isUnseen(call.kind)) {
       const shown = forDisplay(row);
       redis.call('RPUSH', session.conversation.rows, shown);
       countStored(session.conversation, byteLength(shown));
     }
-    at += 1;
+    at = redis.call('LLEN', session.rows);
   }
   countStored(session, bytes);
   redis.call('SADD', session.settled, ...ids);

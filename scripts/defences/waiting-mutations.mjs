@@ -1,0 +1,50 @@
+// Defences of tools that record steps and wait.
+const TRANSITIONS = 'stores/transitions';
+const JOURNAL = 'the journal of a call';
+
+export const waiting = [
+  {
+    defence: 'A call with recorded steps is executed again after its worker was lost',
+    file: `${TRANSITIONS}/start-call.ts`,
+    edits: [
+      ["call.again === '1' || (call.ops !== undefined && !journal.isInStep)", "call.again === '1'"],
+    ],
+    test: `${JOURNAL} a lost call with recorded steps is executed again, and gets them`,
+  },
+  {
+    defence: 'A step that was lost in the middle is not carried out again',
+    file: `${TRANSITIONS}/start-call.ts`,
+    edits: [[' && !journal.isInStep', '']],
+    test: `${JOURNAL} a call that was lost in the middle of a step has an unknown outcome`,
+  },
+  {
+    defence: 'A recorded result is not replaced',
+    file: `${TRANSITIONS}/record-step.ts`,
+    edits: [[" && before !== false && before !== ''", ' && false']],
+    test: `${JOURNAL} a result that was recorded is kept when it is recorded again`,
+  },
+  {
+    defence: 'What was emitted before a recorded step stays',
+    file: `${TRANSITIONS}/lib/journal.ts`,
+    edits: [[", `f:${name}`, seqOf(session) ?? '0'", '']],
+    test: `${JOURNAL} what was said before a recorded step stays, what was said after it is withdrawn`,
+  },
+  {
+    defence: 'The model does not learn what its tool waited for',
+    file: `${TRANSITIONS}/lib/settling.ts`,
+    edits: [['const isWait = call.of !== undefined;', 'const isWait = false;']],
+    test: `${JOURNAL} a call that waits pauses the run; the answer releases it, with the answer`,
+  },
+  {
+    defence: 'A replaced attempt lets no call wait',
+    file: `${TRANSITIONS}/suspend-call.ts`,
+    edits: [['readOwner(session, writer.name).token !== writer.token || ', '']],
+    test: `${JOURNAL} a call waits only while its run is at work and its attempt owns it`,
+  },
+  {
+    defence: 'A journal is bounded',
+    file: `${TRANSITIONS}/record-step.ts`,
+    edits: [["if (at >= most.operations || num(opBytes) > most.bytes) return only('full');\n", '']],
+    test: `${JOURNAL} a journal holds a bounded number of operations`,
+  },
+];
