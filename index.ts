@@ -25,6 +25,7 @@ export {
   StateError,
   SUBAGENT_TOOL_PREFIX,
   ToolError,
+  WaitError,
   toolContextOf,
 } from './agents/index.js';
 export type {
@@ -77,6 +78,9 @@ export type {
   ToolChoice,
   ToolConfig,
   ToolContext,
+  ToolJournal,
+  SuspendOptions,
+  WaitErrorCode,
   ToolDefinition,
   Verification,
 } from './agents/index.js';

@@ -76,6 +76,12 @@ export { createScriptedModel, isScriptedModel } from './scripted/scripted-model.
 export type { ScriptStep } from './scripted/scripted-model.js';
 export type { LostCall, ToolCallIdentity, ToolContext, Verification } from './tool-context.js';
 export { StateError, ToolError } from './tool-error.js';
+export {
+  WaitError,
+  type SuspendOptions,
+  type ToolJournal,
+  type WaitErrorCode,
+} from './tool-journal.js';
 export type { StateErrorCode } from './tool-error.js';
 export { createRemoteSubAgentTool } from './remote/create-remote-sub-agent-tool.js';
 export type { RemoteSubAgentToolConfig } from './remote/create-remote-sub-agent-tool.js';

@@ -1,4 +1,3 @@
-import type { ToolCallOutcome } from './activities.js';
 import type {
   AnswerSignal,
   CallRef,
@@ -165,7 +164,10 @@ export function takeAnswer(carry: Carry, signal: Partial<AnswerSignal> | null | 
 }
 
 /** The call while its tool waits; undefined if the activity that executed it has another outcome. */
-export function toSuspended(call: CallRef, outcome: ToolCallOutcome): CallRef | undefined {
+export function toSuspended(
+  call: CallRef,
+  outcome: { kind: string; dueInMs?: number },
+): CallRef | undefined {
   if (outcome.kind !== 'suspended') return undefined;
   return { ...call, isSuspended: true, deadlineMs: outcome.dueInMs };
 }

@@ -121,7 +121,7 @@ describe('the lab agent', () => {
     expect(message('report', { script })).toEqual({ script });
     expect(message('report', {})).toEqual({ script: [{ finish: { answer: 42 } }] });
     const child = agents.resolve('lab-child');
-    expect(child.tools.map(({ name }) => name)).toEqual(['echo', 'charge', 'locate']);
+    expect(child.tools.map(({ name }) => name)).toEqual([...['echo', 'charge', 'locate', 'wait']]);
     expect(agents.resolve('lab-report').outputSchema?.safeParse({ answer: 1 }).success).toBe(true);
   });
 
