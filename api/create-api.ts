@@ -17,11 +17,15 @@ import {
   type SendRefusal,
 } from './middleware/refusals.js';
 import { createSecurityHeaders } from './middleware/security-headers.js';
+import { OPENAI_ROOT } from './openai/problem.js';
 import { createOpenApi } from './openapi.js';
 import { createReadiness } from './readiness.js';
 import { ROUTES, routesOf } from './routes/index.js';
 import { isWrite, mayStream, type Route } from './routes/route.js';
 import { nameSession, sessionPaths } from './session-access.js';
+
+/** Paths below which callers are known, and guarded against forged requests. */
+const ROOTS = ['/api', OPENAI_ROOT];
 
 /**
  * The HTTP API as an Express app that does not listen yet.
@@ -74,16 +78,16 @@ export function createApi(options: ApiOptions): Express {
   const { hostNames = deps.authenticate === undefined ? [] : undefined } = deps;
   if (hostNames !== undefined) app.use(createDnsRebindingGuard(hostNames));
   const crossOrigin = createCrossOrigin(deps);
-  if (crossOrigin !== undefined) app.use('/api', crossOrigin);
+  if (crossOrigin !== undefined) app.use(ROOTS, crossOrigin);
   for (const route of routes) if (route.access === 'everyone') mount(route);
   if (deps.linkKeys !== undefined) {
     const { show, decide } = createDecideHandlers(deps, deps.linkKeys);
     app.route('/api/decide').get(show).post(decide);
   }
   app.use(sessionPaths(routes), nameSession);
-  app.use('/api', createCsrfGuard(deps.allowedOrigins ?? []));
+  app.use(ROOTS, createCsrfGuard(deps.allowedOrigins ?? []));
   // The caller comes before limits and body: no body of a stranger is read.
-  app.use('/api', async (request, _response, next) => {
+  app.use(ROOTS, async (request, _response, next) => {
     await readIdentity(request);
     next();
   });

@@ -114,13 +114,19 @@ function toReplies({ replies }: Route): Record<`2${string}`, object> {
 }
 
 function toContent(content: NonNullable<Reply['content']>): object {
-  if ('json' in content) return { 'application/json': { schema: content.json } };
   if ('file' in content) {
     return { '*/*': { schema: { ...BINARY, description: content.file } } };
   }
-  return 'events' in content
-    ? { 'text/event-stream': { schema: { type: 'string', description: content.events } } }
-    : { 'text/plain': { schema: { type: 'string', description: content.text } } };
+  if ('text' in content) {
+    return { 'text/plain': { schema: { type: 'string', description: content.text } } };
+  }
+  const { json, events } = { json: undefined, events: undefined, ...content };
+  return {
+    ...(json && { 'application/json': { schema: json } }),
+    ...(events !== undefined && {
+      'text/event-stream': { schema: { type: 'string', description: events } },
+    }),
+  };
 }
 
 function toHeaders(names: readonly (keyof typeof HEADERS)[]): oas31.HeadersObject {

@@ -1,6 +1,7 @@
 import type { ErrorRequestHandler, Request, RequestHandler, Response } from 'express';
 import { toProblem } from '../../ai-sdk/index.js';
 import { HelixError } from '../../protocol/errors.js';
+import { OPENAI_ROOT, toCompletionProblem } from '../openai/problem.js';
 
 /** The part of a logger that the API uses. */
 export interface ApiLogger {
@@ -69,8 +70,11 @@ export const sendRefusal: SendRefusal = (request, response, refusal) => {
   if (isForLater && !response.hasHeader('retry-after')) {
     response.set('retry-after', RETRY_SECONDS);
   }
-  if (request.complete || isSmall(request)) response.json(toProblem(refusal));
-  else sendAndCut(request, response, JSON.stringify(toProblem(refusal)));
+  const problem = request.path.startsWith(`${OPENAI_ROOT}/`)
+    ? toCompletionProblem(refusal)
+    : toProblem(refusal);
+  if (request.complete || isSmall(request)) response.json(problem);
+  else sendAndCut(request, response, JSON.stringify(problem));
 };
 
 function isSmall({ headers }: Request): boolean {

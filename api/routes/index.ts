@@ -12,6 +12,7 @@ import { OPERATOR_FORK_ROUTE } from './operator-fork.js';
 import { OPERATOR_SESSION_ROUTES } from './operator-sessions.js';
 import { OPERATOR_WAITING_ROUTES } from './operator-waiting.js';
 import { ME_ROUTES } from './me.js';
+import { OPENAI_ROUTES } from './openai.js';
 import { PEOPLE_ROUTES } from './people.js';
 import { QUEUE_ROUTES } from './queue.js';
 import { RERUN_ROUTES } from './reruns.js';
@@ -37,6 +38,7 @@ export const ROUTES: readonly Route[] = [
   ...RERUN_ROUTES,
   ...SESSIONS_ROUTES,
   ...AGENT_ROUTES,
+  ...OPENAI_ROUTES,
   OPERATOR_HEALTH_ROUTE,
   OPERATOR_WORKERS_ROUTE,
   OPERATOR_USAGE_ROUTE,

@@ -47,7 +47,11 @@ export interface Reply {
   headers?: readonly (keyof typeof HEADERS)[];
 }
 
-type Content = { json: z.ZodType } | { events: string } | { text: string } | { file: string };
+type Content =
+  | { json: z.ZodType; events?: string }
+  | { events: string }
+  | { text: string }
+  | { file: string };
 
 /** Response headers that name the session. */
 export const SESSION = ['sessionId'] as const;

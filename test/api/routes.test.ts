@@ -12,6 +12,12 @@ afterEach(async () => {
   api = undefined;
 });
 
+interface Problem {
+  code?: string;
+  error?: string;
+  message?: string;
+}
+
 const METHODS = ['get', 'post', 'put', 'patch', 'delete'];
 
 async function start(options: StartOptions = {}, play?: Play): Promise<ApiServer> {
@@ -30,8 +36,12 @@ async function ask(
   });
   const text = await response.text();
   const isJson = response.headers.get('content-type')?.includes('application/json') === true;
-  const { code, error } = (isJson ? JSON.parse(text) : {}) as { code?: string; error?: string };
-  return { status: response.status, code, error };
+  const body = (isJson ? JSON.parse(text) : {}) as Omit<Problem, 'error'> & {
+    error?: string | object;
+  };
+  // Below /v1 a refusal has OpenAI's shape.
+  const { code, error, message } = (typeof body.error === 'object' ? body.error : body) as Problem;
+  return { status: response.status, code, error: error ?? message };
 }
 
 const named = ROUTES.map((route) => [`${route.method} ${route.path}`, route] as const);

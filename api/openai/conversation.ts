@@ -1,0 +1,81 @@
+import { createHash, randomUUID } from 'node:crypto';
+import type { Caller } from '../../ai-sdk/index.js';
+import { HelixError } from '../../protocol/errors.js';
+import { isSessionId } from '../../protocol/ids.js';
+import type { CompletionMessage, CompletionRequest } from '../../protocol/openai.js';
+import { parseCallId } from './call-id.js';
+
+/** What a request for a completion brings, read from its messages alone. */
+export interface Conversation {
+  sessionId: string;
+  /** True if the request names no conversation: it begins one. */
+  isNew: boolean;
+  /** Prefix of the ids of its user messages; the same for a request that is sent again with its key. */
+  messagePrefix: string;
+  /** What it answers: the text by call. */
+  answers: ReadonlyMap<string, string>;
+  /** The user messages at its end. */
+  said: readonly CompletionMessage[];
+  /** What precedes them. */
+  before: readonly CompletionMessage[];
+}
+
+interface Named {
+  caller: Caller;
+  /** Value of `x-session-id`. */
+  session: string | undefined;
+  /** Value of `Idempotency-Key`. */
+  key: string | undefined;
+}
+
+/**
+ * Reads which conversation a request is about and what it adds. Only what follows the last reply counts:
+ * the server has the rest, and believes no copy of it.
+ *
+ * @throws HelixError `validation_error`
+ */
+export function readConversation(
+  { messages, metadata, model }: CompletionRequest,
+  { caller, session, key }: Named,
+): Conversation {
+  const named = session ?? metadata?.['session_id'];
+  if (named !== undefined && !isSessionId(named)) {
+    throw invalid('The session id must match [A-Za-z0-9_-]{1,128}.');
+  }
+  const start = messages.findLastIndex(({ role }) => role === 'assistant') + 1;
+  const answers = new Map<string, string>();
+  let answered = named;
+  for (const message of messages.slice(start)) {
+    if (message.role !== 'tool') continue;
+    const call = parseCallId(message.tool_call_id ?? '', answered);
+    if (call === undefined) throw invalid('A tool message needs the tool_call_id of its call.');
+    answered = call.sessionId;
+    answers.set(call.toolCallId, toText(message));
+  }
+  const keyed = key && hash([caller.tenantId, caller.userId, model, key]);
+  const isUsers = ({ role }: CompletionMessage): boolean => role === 'user';
+  return {
+    sessionId: answered ?? `c-${keyed ?? randomUUID()}`,
+    isNew: answered === undefined,
+    messagePrefix: `c-${keyed ?? randomUUID()}`,
+    answers,
+    said: messages.slice(start).filter(isUsers),
+    before: messages.slice(0, start),
+  };
+}
+
+/** The text of a message. Pure. */
+export function toText({ content }: CompletionMessage): string {
+  if (typeof content === 'string') return content;
+  return (content ?? [])
+    .flatMap((part) => (typeof part['text'] === 'string' ? [part['text']] : []))
+    .join('');
+}
+
+function hash(value: unknown): string {
+  return createHash('sha256').update(JSON.stringify(value)).digest('base64url');
+}
+
+function invalid(text: string): HelixError {
+  return new HelixError('validation_error', text);
+}

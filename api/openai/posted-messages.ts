@@ -1,0 +1,90 @@
+import { HelixError } from '../../protocol/errors.js';
+import type { PostedMessage } from '../../protocol/http.js';
+import { LIMITS } from '../../protocol/limits.js';
+import { COMMON_METADATA_KEYS } from '../../protocol/metadata-keys.js';
+import type { CompletionMessage } from '../../protocol/openai.js';
+import { toText, type Conversation } from './conversation.js';
+
+/** How much of an earlier conversation a new one begins with, in characters; the newest is kept. */
+const EARLIER_CHARS = LIMITS.userMessageBytes / 8;
+
+/**
+ * The user messages of a request as a chat client would post them. A new conversation begins with a quote
+ * of what the program says was said before: text for the model, with no more authority than the user's.
+ * Pure.
+ *
+ * @throws HelixError `validation_error` for content that is neither text nor a file
+ */
+export function toPostedMessages({
+  said,
+  before,
+  isNew,
+  messagePrefix,
+}: Pick<Conversation, 'said' | 'before' | 'isNew' | 'messagePrefix'>): PostedMessage[] {
+  const posted = said.map((message, index): PostedMessage => ({
+    id: `${messagePrefix}-${String(index)}`,
+    role: 'user',
+    parts: toParts(message),
+  }));
+  const earlier = isNew && posted.length > 0 ? quote(before) : undefined;
+  if (earlier === undefined) return posted;
+  const metadata = { [COMMON_METADATA_KEYS.HIDDEN]: true };
+  const text = `Earlier in this conversation, as the user's program reports it:\n${earlier}`;
+  return [
+    { id: `${messagePrefix}-earlier`, role: 'user', parts: [{ type: 'text', text }], metadata },
+    ...posted,
+  ];
+}
+
+/** As JSON, one line each, so that no text can pass for another message. */
+function quote(messages: readonly CompletionMessage[]): string | undefined {
+  const lines: string[] = [];
+  let chars = 0;
+  for (const message of messages.toReversed()) {
+    const { role } = message;
+    const content = toText(message);
+    if ((role !== 'user' && role !== 'assistant') || content === '') continue;
+    const line = JSON.stringify({ role, content });
+    chars += line.length;
+    if (chars > EARLIER_CHARS) break;
+    lines.unshift(line);
+  }
+  return lines.length === 0 ? undefined : lines.join('\n');
+}
+
+type Part = NonNullable<PostedMessage['parts']>[number];
+
+function toParts({ content }: CompletionMessage): Part[] {
+  if (typeof content === 'string') return [{ type: 'text', text: content }];
+  return (content ?? []).map(toPart);
+}
+
+function toPart(part: Part): Part {
+  switch (part.type) {
+    case 'text':
+      return part;
+    case 'image_url':
+      return toFile(fieldsOf(part['image_url'])['url'], 'image/*');
+    case 'file': {
+      const { file_data: url, filename } = fieldsOf(part['file']);
+      return { ...toFile(url, 'application/octet-stream'), filename };
+    }
+    case 'input_audio': {
+      const { data, format } = fieldsOf(part['input_audio']);
+      if (typeof data !== 'string' || typeof format !== 'string') break;
+      return toFile(`data:audio/${format};base64,${data}`, '');
+    }
+  }
+  throw new HelixError('validation_error', `Content of type "${part.type}" is not taken.`);
+}
+
+const DATA_URL = /^data:([\w.+-]+\/[\w.+-]+)[;,]/;
+
+function toFile(url: unknown, otherwise: string): Part {
+  const mediaType = typeof url === 'string' ? (DATA_URL.exec(url)?.[1] ?? otherwise) : otherwise;
+  return { type: 'file', url, mediaType };
+}
+
+function fieldsOf(value: unknown): Record<string, unknown> {
+  return typeof value === 'object' && value !== null ? { ...value } : {};
+}

@@ -1,0 +1,96 @@
+import { HelixError } from '../../protocol/errors.js';
+import { HEADERS } from '../../protocol/http.js';
+import {
+  Completion,
+  CompletionRequest,
+  Model,
+  ModelList,
+  ModelPath,
+} from '../../protocol/openai.js';
+import { toAgentCards } from '../agent-cards.js';
+import { readOwnCalls } from '../fronts/session-standing.js';
+import { toPostedAnswers } from '../fronts/posted-answers.js';
+import { readConversation } from '../openai/conversation.js';
+import { toPostedMessages } from '../openai/posted-messages.js';
+import { replyCompletion } from '../openai/reply-completion.js';
+import { defineRoute, SESSION_AND_RUN, type Route } from './route.js';
+
+/** For programs that speak OpenAI's protocol only: agents are its models. */
+export const OPENAI_ROUTES: readonly Route[] = [
+  defineRoute({
+    method: 'post',
+    path: '/v1/chat/completions',
+    id: 'createCompletion',
+    summary: 'Send a message to an agent, or answer its calls, in the form of OpenAI',
+    headers: ['sessionId', 'idempotencyKey'],
+    body: CompletionRequest,
+    replies: {
+      200: {
+        description: 'The reply, up to its end or to calls that wait for the program.',
+        content: { json: Completion, events: 'Chunks of a completion, at the end `[DONE]`.' },
+        headers: SESSION_AND_RUN,
+      },
+    },
+    refusals: [
+      ...(['agent_not_found', 'agent_mismatch', 'agent_already_running', 'not_found'] as const),
+      ...(['quota_exceeded', 'budget_exceeded', 'message_conflict', 'nothing_to_do'] as const),
+      ...(['message_too_large', 'answer_too_large', 'invalid_result', 'kind_mismatch'] as const),
+      ...(['already_completed', 'not_pending', 'expired', 'stale_run', 'not_allowed'] as const),
+      ...(['client_out_of_step', 'queue_full'] as const),
+    ],
+    handle: async ({ deps, request, response, body, caller }) => {
+      const conversation = readConversation(body, {
+        caller,
+        session: request.get(HEADERS.sessionId),
+        key: request.get(HEADERS.idempotencyKey),
+      });
+      const { sessionId, answers } = conversation;
+      const before = answers.size > 0 ? await readOwnCalls(deps, sessionId, caller) : undefined;
+      if (answers.size > 0 && before === undefined) throw noSuchCall();
+      const messages = [...toPostedAnswers(answers, before), ...toPostedMessages(conversation)];
+      const { userId, tenantId, roles, isEveryone } = caller;
+      const params = { sessionId, messages, agent: body.model };
+      await replyCompletion(
+        { deps, response, caller },
+        {
+          params: { ...params, userId, tenantId, roles, isEveryone },
+          before,
+          request: body,
+        },
+      );
+    },
+  }),
+  defineRoute({
+    method: 'get',
+    path: '/v1/models',
+    id: 'listModels',
+    summary: 'List the agents in the form of OpenAI',
+    replies: { 200: { description: 'The agents.', content: { json: ModelList } } },
+    handle: ({ deps, response }) => {
+      const data = toAgentCards(deps.agents).map(({ name }) => toModel(name));
+      response.json({ object: 'list', data } satisfies ModelList);
+    },
+  }),
+  defineRoute({
+    method: 'get',
+    path: '/v1/models/:model',
+    id: 'getModel',
+    summary: 'Get an agent in the form of OpenAI',
+    params: ModelPath,
+    replies: { 200: { description: 'The agent.', content: { json: Model } } },
+    refusals: ['not_found'],
+    handle: ({ deps, response, params }) => {
+      const known = toAgentCards(deps.agents).some(({ name }) => name === params.model);
+      if (!known) throw new HelixError('not_found', 'There is no agent of that name.');
+      response.json(toModel(params.model) satisfies Model);
+    },
+  }),
+];
+
+function toModel(id: string): Model {
+  return { id, object: 'model', created: 0, owned_by: 'helix-temporal' };
+}
+
+function noSuchCall(): HelixError {
+  return new HelixError('not_found', 'There is no such conversation.');
+}

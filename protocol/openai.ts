@@ -1,0 +1,128 @@
+import { z } from 'zod';
+import { LIMITS } from './limits.js';
+import { listOf } from './list-of.js';
+
+/** Requests and replies of `/v1`, in OpenAI's shapes, as far as agents have a use for them. */
+
+const id = z.string().min(1).max(LIMITS.idChars);
+
+/** A piece of a message's content; other kinds than text and files are refused where they are used. */
+const ContentPart = z.looseObject({ type: z.string() });
+
+/** A message of a program's copy of the conversation. */
+export const CompletionMessage = z.object({
+  role: z.enum(['system', 'developer', 'user', 'assistant', 'tool']),
+  content: z.union([z.string(), listOf(ContentPart, LIMITS.newMessages)]).nullish(),
+  /** Of a `tool` message: the call that it answers. */
+  tool_call_id: z
+    .string()
+    .min(1)
+    .max(2 * LIMITS.idChars)
+    .optional(),
+});
+export type CompletionMessage = z.infer<typeof CompletionMessage>;
+
+/** Body of `POST /v1/chat/completions`. Other fields, such as `temperature`, are the agent's to decide. */
+export const CompletionRequest = z.object({
+  /** The name of an agent. */
+  model: id,
+  messages: listOf(CompletionMessage, LIMITS.postedMessages),
+  stream: z.boolean().nullish(),
+  stream_options: z.object({ include_usage: z.boolean().nullish() }).nullish(),
+  n: z.literal(1).nullish(),
+  /** `session_id` names the conversation, as the header `x-session-id` does. */
+  metadata: z.record(z.string(), z.unknown()).nullish(),
+});
+export type CompletionRequest = z.infer<typeof CompletionRequest>;
+
+const FinishReason = z.enum(['stop', 'length', 'content_filter', 'tool_calls']);
+export type CompletionFinish = z.infer<typeof FinishReason>;
+
+/** A call that waits for the program, or for the person behind it. */
+export const CompletionCall = z
+  .object({
+    /** `<session>:<toolCallId>`, so that an answer finds its conversation. */
+    id: z.string(),
+    type: z.literal('function'),
+    function: z.object({ name: z.string(), arguments: z.string() }),
+    /** True if the call is the server's to carry out, and waits for `{"approved": true}` or `false`. */
+    approval: z.literal(true).optional(),
+  })
+  .meta({ id: 'CompletionCall' });
+export type CompletionCall = z.infer<typeof CompletionCall>;
+
+export const CompletionUsage = z
+  .object({
+    prompt_tokens: z.number(),
+    completion_tokens: z.number(),
+    total_tokens: z.number(),
+    prompt_tokens_details: z.object({ cached_tokens: z.number() }),
+    completion_tokens_details: z.object({ reasoning_tokens: z.number() }),
+  })
+  .meta({ id: 'CompletionUsage' });
+export type CompletionUsage = z.infer<typeof CompletionUsage>;
+
+/** Reply of `POST /v1/chat/completions` without `stream`. */
+export const Completion = z.object({
+  id: z.string(),
+  object: z.literal('chat.completion'),
+  /** Seconds since the epoch. */
+  created: z.number(),
+  model: z.string(),
+  choices: z.array(
+    z.object({
+      index: z.literal(0),
+      message: z.object({
+        role: z.literal('assistant'),
+        content: z.string().nullable(),
+        refusal: z.null(),
+        reasoning_content: z.string().optional(),
+        tool_calls: z.array(CompletionCall).optional(),
+      }),
+      logprobs: z.null(),
+      finish_reason: FinishReason,
+    }),
+  ),
+  usage: CompletionUsage,
+});
+export type Completion = z.infer<typeof Completion>;
+
+/** What one event adds to a streamed completion. */
+export interface CompletionDelta {
+  role?: 'assistant';
+  content?: string;
+  reasoning_content?: string;
+  tool_calls?: (CompletionCall & { index: number })[];
+}
+
+/** One event of a streamed completion. */
+export interface CompletionChunk {
+  id: string;
+  object: 'chat.completion.chunk';
+  created: number;
+  model: string;
+  choices: { index: 0; delta: CompletionDelta; finish_reason: CompletionFinish | null }[];
+  usage?: CompletionUsage | null;
+}
+
+export const Model = z
+  .object({
+    id: z.string(),
+    object: z.literal('model'),
+    created: z.number(),
+    owned_by: z.string(),
+  })
+  .meta({ id: 'Model' });
+export type Model = z.infer<typeof Model>;
+
+/** Reply of `GET /v1/models`: the agents that people may talk to. */
+export const ModelList = z.object({ object: z.literal('list'), data: z.array(Model) });
+export type ModelList = z.infer<typeof ModelList>;
+
+/** Path of `GET /v1/models/:model`. */
+export const ModelPath = z.object({ model: id });
+
+/** A refusal in OpenAI's shape. */
+export interface CompletionProblem {
+  error: { message: string; type: string; param: null; code: string };
+}

@@ -1,0 +1,189 @@
+import { describe, expect, it } from '@jest/globals';
+import type { APIError } from 'openai';
+import {
+  complete,
+  connectOpenAI,
+  refusalOf,
+  toCompletionScript,
+} from '../support/openai-client.js';
+import { newSessionId, useProduct } from '../support/product.js';
+import { until } from '../support/until.js';
+
+const product = useProduct();
+
+async function messagesOf(sessionId: string): Promise<{ id: string; role: string }[]> {
+  const response = await fetch(`${product.url}/api/chat/${sessionId}/messages`);
+  const { messages } = (await response.json()) as { messages: { id: string; role: string }[] };
+  return messages;
+}
+
+describe('the client of OpenAI', () => {
+  it('lists the agents that people may talk to as models', async () => {
+    const models: string[] = [];
+    for await (const { id } of connectOpenAI(product.url).models.list()) models.push(id);
+    expect(models).toEqual(expect.arrayContaining(['lab', 'support']));
+    expect(models).not.toContain('lab-child');
+    expect(await connectOpenAI(product.url).models.retrieve('lab')).toMatchObject({
+      id: 'lab',
+      object: 'model',
+    });
+    expect(await refusalOf(connectOpenAI(product.url).models.retrieve('lab-child'))).toMatchObject({
+      status: 404,
+    });
+  });
+
+  it('gets a whole completion with its usage', async () => {
+    const completion = await connectOpenAI(product.url).chat.completions.create({
+      model: 'lab',
+      messages: [
+        toCompletionScript(
+          { think: 'Hm.', say: 'One.', calls: [{ tool: 'echo', id: 'e', args: { value: 1 } }] },
+          { say: 'Two.' },
+        ),
+      ],
+    });
+    expect(completion).toMatchObject({
+      object: 'chat.completion',
+      model: 'lab',
+      choices: [
+        {
+          index: 0,
+          finish_reason: 'stop',
+          message: { role: 'assistant', content: 'One.\n\nTwo.', reasoning_content: 'Hm.' },
+        },
+      ],
+    });
+    expect(completion.choices[0]?.message.tool_calls).toBeUndefined();
+    const {
+      prompt_tokens: read = 0,
+      completion_tokens: written = 0,
+      total_tokens,
+    } = completion.usage ?? {};
+    expect(written).toBeGreaterThan(0);
+    expect(total_tokens).toBe(read + written);
+  });
+
+  it('gets the same streamed, with usage in the last event if it asks for it', async () => {
+    const messages = [
+      toCompletionScript({ think: 'Hm.', say: 'One two three.', deltas: 5 }, { say: 'unused' }),
+    ];
+    const stream = await connectOpenAI(product.url).chat.completions.create({
+      model: 'lab',
+      messages,
+      stream: true,
+      stream_options: { include_usage: true },
+    });
+    let text = '';
+    let usage: unknown;
+    const finishes: string[] = [];
+    for await (const chunk of stream) {
+      text += chunk.choices[0]?.delta.content ?? '';
+      const finish = chunk.choices[0]?.finish_reason;
+      if (finish != null) finishes.push(finish);
+      if (chunk.choices.length === 0) ({ usage } = chunk);
+      else expect(chunk.usage).toBeNull();
+    }
+    expect(text).toBe('One two three.');
+    expect(finishes).toEqual(['stop']);
+    expect(usage).toMatchObject({ total_tokens: expect.any(Number) });
+
+    const plain = connectOpenAI(product.url).chat.completions.stream({ model: 'lab', messages });
+    const final = await plain.finalChatCompletion();
+    expect(final.choices[0]?.message.content).toBe('One two three.');
+    expect(final.usage).toBeUndefined();
+  });
+
+  it('a request with its key again gets the same reply and begins nothing', async () => {
+    const options = { headers: { 'idempotency-key': `k-${newSessionId()}` } };
+    const body = { model: 'lab', messages: [toCompletionScript({ say: 'Once.' })] };
+    const { response, data } = await connectOpenAI(product.url)
+      .chat.completions.create(body, options)
+      .withResponse();
+    const sessionId = response.headers.get('x-session-id') ?? '';
+    const again = await connectOpenAI(product.url)
+      .chat.completions.create(body, options)
+      .withResponse();
+    expect(again.response.headers.get('x-session-id')).toBe(sessionId);
+    expect(again.data.choices).toEqual(data.choices);
+    expect(await messagesOf(sessionId)).toHaveLength(2);
+    const other = { ...body, messages: [toCompletionScript({ say: 'Twice.' })] };
+    expect(
+      await refusalOf(connectOpenAI(product.url).chat.completions.create(other, options)),
+    ).toEqual({
+      status: 409,
+      code: 'message_conflict',
+    });
+  });
+
+  it('a client that disconnects does not stop the run', async () => {
+    const sessionId = newSessionId();
+    const client = connectOpenAI(product.url, sessionId);
+    const stream = await client.chat.completions.create({
+      model: 'lab',
+      messages: [toCompletionScript({ say: 'abcdefghij', deltas: 10, everyMs: 50 })],
+      stream: true,
+    });
+    for await (const chunk of stream) if (chunk.choices[0]?.delta.content) break;
+    stream.controller.abort();
+    await until('the run has ended', async () => {
+      const response = await fetch(`${product.url}/api/chat/${sessionId}/snapshot`);
+      const { status } = (await response.json()) as { status: string };
+      return status === 'ended';
+    });
+    expect(JSON.stringify(await messagesOf(sessionId))).toContain('abcdefghij');
+  });
+
+  it('refusals have the shape that the client reads', async () => {
+    const ask = (body: object): Promise<Pick<APIError, 'status' | 'code'>> =>
+      refusalOf(
+        connectOpenAI(product.url).chat.completions.create({
+          model: 'lab',
+          messages: [],
+          ...body,
+        } as never),
+      );
+    const hi = { role: 'user', content: 'hi' };
+    expect(await ask({ model: 'nobody', messages: [hi] })).toEqual({
+      status: 400,
+      code: 'agent_not_found',
+    });
+    expect(await ask({})).toEqual({ status: 400, code: 'nothing_to_do' });
+    expect(await ask({ messages: [hi], n: 2 })).toEqual({ status: 400, code: 'validation_error' });
+    expect(await ask({ messages: [{ role: 'user', content: [{ type: 'video' }] }] })).toEqual({
+      status: 400,
+      code: 'validation_error',
+    });
+    const missing = await fetch(`${product.url}/v1/embeddings`);
+    expect([missing.status, await missing.json()]).toMatchObject([
+      404,
+      { error: { code: 'not_found', type: 'invalid_request_error' } },
+    ]);
+    const busy = newSessionId();
+    const running = await connectOpenAI(product.url, busy).chat.completions.create({
+      model: 'lab',
+      messages: [toCompletionScript({ hangMs: 60_000 })],
+      stream: true,
+    });
+    expect(
+      await refusalOf(
+        complete(connectOpenAI(product.url, busy), [toCompletionScript({ say: 'x' })], false),
+      ),
+    ).toEqual({
+      status: 409,
+      code: 'agent_already_running',
+    });
+    running.controller.abort();
+  });
+
+  it.each([true, false])(
+    'a run that fails is an error with its code; streamed: %s',
+    async (stream) => {
+      const failing = toCompletionScript({ say: 'Half.', fail: { status: 400, afterDeltas: 1 } });
+      const { code, status } = await refusalOf(
+        complete(connectOpenAI(product.url), [failing], stream),
+      );
+      expect(code).toMatch(/^[a-z_]+$/);
+      expect(status).toBe(stream ? undefined : 502);
+    },
+  );
+});
