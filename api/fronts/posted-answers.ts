@@ -1,48 +1,52 @@
-import { formatApprovalId } from '../../protocol/ids.js';
 import { HelixError } from '../../protocol/errors.js';
+import { formatApprovalId } from '../../protocol/ids.js';
 import type { PostedMessage } from '../../protocol/http.js';
 import type { SessionCalls } from '../../stores/contract/sessions.js';
 
+/** A person's decision about a call. */
+export interface Decided {
+  approved: boolean;
+  reason?: string;
+}
+
+/** Answers by call. */
+export interface Answers {
+  /** Texts of tool results, or of errors. */
+  results: ReadonlyMap<string, { text: string } | { error: string }>;
+  decisions: ReadonlyMap<string, Decided>;
+}
+
 /**
- * Answers of a protocol that has one kind of tool result, as a chat client would post them. Whether a call
- * is an approval is read from the server's record; only `{"approved": true}` or `{"approved": false}`
- * answers one. Pure.
+ * Answers of another protocol as a chat client would post them. What kind of answer a call takes is read
+ * from the server's record. Pure.
  *
- * @param answers text by call
- * @throws HelixError `kind_mismatch` for an approval that is answered with anything else
+ * @throws HelixError `kind_mismatch` for an approval that gets a result
  */
 export function toPostedAnswers(
-  answers: ReadonlyMap<string, string>,
+  { results, decisions }: Answers,
   session: SessionCalls | undefined,
 ): PostedMessage[] {
-  if (answers.size === 0 || session === undefined) return [];
+  if (session === undefined || results.size + decisions.size === 0) return [];
   const { record, openCalls } = session;
   const calls = new Map(openCalls.map(({ spec }) => [spec.toolCallId, spec]));
-  const parts = [...answers].map(([toolCallId, text]) => {
-    const { kind, approvalId } = calls.get(toolCallId) ?? {};
-    const decision = kind === 'client' ? undefined : readDecision(text);
+  const decided = [...decisions].map(([toolCallId, decision]) => {
+    const id = calls.get(toolCallId)?.approvalId ?? formatApprovalId(record.runId, toolCallId);
+    const approval = { id, ...decision };
+    return { type: 'dynamic-tool', toolCallId, state: 'approval-responded', approval };
+  });
+  const given = [...results].map(([toolCallId, result]) => {
     const base = { type: 'dynamic-tool', toolCallId };
-    if (decision === undefined) {
-      if (kind === 'approval') throw notADecision();
-      return { ...base, state: 'output-available', output: toOutput(text) };
-    }
-    const id = approvalId ?? formatApprovalId(record.runId, toolCallId);
-    return { ...base, state: 'approval-responded', approval: { id, ...decision } };
+    if ('error' in result) return { ...base, state: 'output-error', errorText: result.error };
+    if (calls.get(toolCallId)?.kind === 'approval') throw notADecision();
+    return { ...base, state: 'output-available', output: parseOutput(result.text) };
   });
   // The step mark keeps the calls together, as those of one step are.
-  return [{ id: record.messageId, role: 'assistant', parts: [{ type: 'step-start' }, ...parts] }];
+  const parts = [{ type: 'step-start' }, ...decided, ...given];
+  return [{ id: record.messageId, role: 'assistant', parts }];
 }
 
-function readDecision(text: string): { approved: boolean; reason?: string } | undefined {
-  const value = toOutput(text);
-  if (typeof value !== 'object' || value === null) return undefined;
-  const { approved, reason } = value as { approved?: unknown; reason?: unknown };
-  if (typeof approved !== 'boolean') return undefined;
-  return { approved, ...(typeof reason === 'string' && { reason }) };
-}
-
-/** A result that is JSON is that value, any other one its text. */
-function toOutput(text: string): unknown {
+/** A result that is JSON is that value, any other one its text. Pure. */
+export function parseOutput(text: string): unknown {
   try {
     return JSON.parse(text);
   } catch {
@@ -50,7 +54,16 @@ function toOutput(text: string): unknown {
   }
 }
 
-function notADecision(): HelixError {
+/** A decision of the shape `{approved, reason?}`; undefined for anything else. Pure. */
+export function readDecision(value: unknown): Decided | undefined {
+  if (typeof value !== 'object' || value === null) return undefined;
+  const { approved, reason } = value as { approved?: unknown; reason?: unknown };
+  if (typeof approved !== 'boolean') return undefined;
+  return { approved, ...(typeof reason === 'string' && { reason }) };
+}
+
+/** @returns the refusal of an answer that decides nothing */
+export function notADecision(): HelixError {
   return new HelixError(
     'kind_mismatch',
     'This call waits for an approval: answer {"approved": true} or {"approved": false, "reason": "…"}.',

@@ -15,7 +15,7 @@ export interface Conversation {
   /** What it answers: the text by call. */
   answers: ReadonlyMap<string, string>;
   /** The user messages at its end. */
-  said: readonly CompletionMessage[];
+  newest: readonly CompletionMessage[];
   /** What precedes them. */
   before: readonly CompletionMessage[];
 }
@@ -59,7 +59,7 @@ export function readConversation(
     isNew: answered === undefined,
     messagePrefix: `c-${keyed ?? randomUUID()}`,
     answers,
-    said: messages.slice(start).filter(isUsers),
+    newest: messages.slice(start).filter(isUsers),
     before: messages.slice(0, start),
   };
 }

@@ -10,18 +10,18 @@ const EARLIER_CHARS = LIMITS.userMessageBytes / 8;
 
 /**
  * The user messages of a request as a chat client would post them. A new conversation begins with a quote
- * of what the program says was said before: text for the model, with no more authority than the user's.
+ * of what the program reports from before: text for the model, with no more authority than the user's.
  * Pure.
  *
  * @throws HelixError `validation_error` for content that is neither text nor a file
  */
 export function toPostedMessages({
-  said,
+  newest,
   before,
   isNew,
   messagePrefix,
-}: Pick<Conversation, 'said' | 'before' | 'isNew' | 'messagePrefix'>): PostedMessage[] {
-  const posted = said.map((message, index): PostedMessage => ({
+}: Pick<Conversation, 'newest' | 'before' | 'isNew' | 'messagePrefix'>): PostedMessage[] {
+  const posted = newest.map((message, index): PostedMessage => ({
     id: `${messagePrefix}-${String(index)}`,
     role: 'user',
     parts: toParts(message),

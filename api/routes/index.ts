@@ -1,3 +1,4 @@
+import { AG_UI_ROUTES } from './ag-ui.js';
 import { AGENT_ROUTES } from './agent.js';
 import { ANSWER_ROUTES } from './answers.js';
 import { AUDIT_ROUTES } from './audit.js';
@@ -39,6 +40,7 @@ export const ROUTES: readonly Route[] = [
   ...SESSIONS_ROUTES,
   ...AGENT_ROUTES,
   ...OPENAI_ROUTES,
+  ...AG_UI_ROUTES,
   OPERATOR_HEALTH_ROUTE,
   OPERATOR_WORKERS_ROUTE,
   OPERATOR_USAGE_ROUTE,

@@ -1,3 +1,4 @@
+import { notFound } from '../../ai-sdk/index.js';
 import { HelixError } from '../../protocol/errors.js';
 import { HEADERS } from '../../protocol/http.js';
 import {
@@ -10,6 +11,7 @@ import {
 import { toAgentCards } from '../agent-cards.js';
 import { readOwnCalls } from '../fronts/session-standing.js';
 import { toPostedAnswers } from '../fronts/posted-answers.js';
+import { readAnswers } from '../openai/read-answers.js';
 import { readConversation } from '../openai/conversation.js';
 import { toPostedMessages } from '../openai/posted-messages.js';
 import { replyCompletion } from '../openai/reply-completion.js';
@@ -46,8 +48,9 @@ export const OPENAI_ROUTES: readonly Route[] = [
       });
       const { sessionId, answers } = conversation;
       const before = answers.size > 0 ? await readOwnCalls(deps, sessionId, caller) : undefined;
-      if (answers.size > 0 && before === undefined) throw noSuchCall();
-      const messages = [...toPostedAnswers(answers, before), ...toPostedMessages(conversation)];
+      if (answers.size > 0 && before === undefined) throw notFound();
+      const answered = before && toPostedAnswers(readAnswers(answers, before), before);
+      const messages = [...(answered ?? []), ...toPostedMessages(conversation)];
       const { userId, tenantId, roles, isEveryone } = caller;
       const params = { sessionId, messages, agent: body.model };
       await replyCompletion(
@@ -89,8 +92,4 @@ export const OPENAI_ROUTES: readonly Route[] = [
 
 function toModel(id: string): Model {
   return { id, object: 'model', created: 0, owned_by: 'helix-temporal' };
-}
-
-function noSuchCall(): HelixError {
-  return new HelixError('not_found', 'There is no such conversation.');
 }

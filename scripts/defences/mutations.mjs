@@ -15,6 +15,7 @@ import { clients } from './client-mutations.mjs';
 import { deadlines } from './deadline-mutations.mjs';
 import { executor } from './executor-mutations.mjs';
 import { files } from './file-mutations.mjs';
+import { fronts } from './front-mutations.mjs';
 import { hooks } from './hook-mutations.mjs';
 import { inbox } from './inbox-mutations.mjs';
 import { leases } from './lease-mutations.mjs';
@@ -80,6 +81,7 @@ export const mutations = [
   ...ports,
   ...providers,
   ...remote,
+  ...fronts,
   ...clients,
   ...bulk,
   ...commandLine,

@@ -86,6 +86,7 @@ export const OF_NO_SESSION = [
   'eraseMe',
   'listWorkers',
   'createCompletion',
+  'runAgUi',
   'listModels',
   'getModel',
   'getOpenApi',

@@ -52,8 +52,10 @@ describe('the client of OpenAI: calls', () => {
       stream,
     );
     expect(done.finish_reason).toBe('stop');
-    expect(done.message.content).toContain('"lat":0');
-    expect(done.message.content).toContain('"lat":1');
+    expect(JSON.parse(done.message.content ?? '')).toContainEqual({
+      role: 'tool',
+      text: '{"lat":0}\n{"lat":1}',
+    });
   });
 
   it('an approval is given by {"approved": true}, and by nothing else', async () => {

@@ -143,7 +143,7 @@ describe('the client of OpenAI', () => {
         } as never),
       );
     const hi = { role: 'user', content: 'hi' };
-    expect(await ask({ model: 'nobody', messages: [hi] })).toEqual({
+    expect(await ask({ model: 'missing', messages: [hi] })).toEqual({
       status: 400,
       code: 'agent_not_found',
     });

@@ -1,0 +1,70 @@
+import { HelixError } from '../../protocol/errors.js';
+import type { PostedMessage } from '../../protocol/http.js';
+import { parseApprovalId } from '../../protocol/ids.js';
+import type { AgUiInput, AgUiMessage } from '../../protocol/ag-ui.js';
+import {
+  notADecision,
+  readDecision,
+  type Answers,
+  type Decided,
+} from '../fronts/posted-answers.js';
+
+/** What a client adds to the conversation: everything else of its copy is the server's to know. */
+export interface Added extends Answers {
+  /** The user messages at the end. */
+  newest: PostedMessage[];
+}
+
+/**
+ * Reads the end of an input. Pure.
+ *
+ * @throws HelixError `kind_mismatch` for an interrupt that is answered with anything but a decision,
+ * `validation_error` for content that is neither text nor a file
+ */
+export function readInput({ messages, resume }: AgUiInput): Added {
+  const start = messages.findLastIndex(({ role }) => role === 'assistant') + 1;
+  const results = new Map<string, { text: string } | { error: string }>();
+  for (const message of messages.slice(start)) {
+    const { role, toolCallId, error } = message;
+    if (role !== 'tool' || toolCallId === undefined) continue;
+    results.set(toolCallId, error === undefined ? { text: toText(message) } : { error });
+  }
+  const decisions = new Map<string, Decided>();
+  for (const { interruptId, status, payload } of resume ?? []) {
+    const call = parseApprovalId(interruptId);
+    const decision = status === 'cancelled' ? { approved: false } : readDecision(payload);
+    if (decision === undefined || call === undefined) throw notADecision();
+    decisions.set(call.toolCallId, decision);
+  }
+  const newest = messages.slice(messages.findLastIndex(({ role }) => role !== 'user') + 1);
+  return { results, decisions, newest: newest.map(toPosted) };
+}
+
+function toText({ content }: AgUiMessage): string {
+  if (typeof content === 'string') return content;
+  if (!Array.isArray(content)) return JSON.stringify(content ?? null);
+  return content.map(({ text }) => (typeof text === 'string' ? text : '')).join('');
+}
+
+function toPosted({ id, content }: AgUiMessage): PostedMessage {
+  if (Array.isArray(content)) return { id, role: 'user', parts: content.map(toPart) };
+  return { id, role: 'user', content: typeof content === 'string' ? content : '' };
+}
+
+type Part = NonNullable<PostedMessage['parts']>[number];
+
+const MEDIA = new Set(['image', 'audio', 'video', 'document', 'file']);
+
+function toPart(part: Part): Part {
+  if (part.type === 'text') return part;
+  const { source } = part;
+  if (MEDIA.has(part.type) && typeof source === 'object' && source !== null) {
+    const { type, value, mimeType } = source as Record<string, unknown>;
+    const mediaType = typeof mimeType === 'string' ? mimeType : 'application/octet-stream';
+    if (typeof value === 'string') {
+      const url = type === 'data' ? `data:${mediaType};base64,${value}` : value;
+      return { type: 'file', url, mediaType };
+    }
+  }
+  throw new HelixError('validation_error', `Content of type "${part.type}" is not taken.`);
+}

@@ -1,0 +1,55 @@
+import { AgUiInput, AgUiPath } from '../../protocol/ag-ui.js';
+import { beginRun, createRunFrames, toRunHeaders, type AgUiRun } from '../ag-ui/reply-run.js';
+import { readInput } from '../ag-ui/read-input.js';
+import { toPostedAnswers } from '../fronts/posted-answers.js';
+import { readOwnCalls } from '../fronts/session-standing.js';
+import { streamReply } from '../stream-reply.js';
+import { defineRoute, SESSION_AND_RUN, type Route } from './route.js';
+
+/** For front ends that speak AG-UI. */
+export const AG_UI_ROUTES: readonly Route[] = [
+  defineRoute({
+    method: 'post',
+    path: '/api/ag-ui/:agent',
+    id: 'runAgUi',
+    summary: 'Run an agent, answer its calls, or follow its run, as events of AG-UI',
+    params: AgUiPath,
+    body: AgUiInput,
+    replies: {
+      200: {
+        description: 'The events of the run, up to its end or to questions for people.',
+        content: { events: 'Frames `data: <event>` as JSON.' },
+        headers: SESSION_AND_RUN,
+      },
+    },
+    refusals: [
+      ...(['agent_not_found', 'agent_mismatch', 'agent_already_running', 'not_found'] as const),
+      ...(['quota_exceeded', 'budget_exceeded', 'message_conflict', 'nothing_to_do'] as const),
+      ...(['message_too_large', 'answer_too_large', 'invalid_result', 'kind_mismatch'] as const),
+      ...(['already_completed', 'not_pending', 'expired', 'stale_run', 'not_allowed'] as const),
+      ...(['client_out_of_step', 'queue_full', 'stream_truncated'] as const),
+    ],
+    handle: async ({ deps, response, params, body, caller }) => {
+      const { threadId: sessionId } = body;
+      const { newest, ...answers } = readInput(body);
+      const before = await readOwnCalls(deps, sessionId, caller);
+      const messages = [...toPostedAnswers(answers, before), ...newest];
+      const run: AgUiRun = {
+        deps,
+        caller,
+        input: body,
+        params: { sessionId, agent: params.agent, messages },
+        before,
+        known: new Set(answers.results.keys()),
+      };
+      const begun = await beginRun(run);
+      const headers = toRunHeaders(run, begun);
+      response.set(headers);
+      await streamReply(
+        { deps, response, caller },
+        (signal) => createRunFrames(run, begun, signal),
+        { sessionId, headers },
+      );
+    },
+  }),
+];

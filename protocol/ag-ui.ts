@@ -1,0 +1,117 @@
+import { z } from 'zod';
+import { SessionId } from './http.js';
+import { LIMITS } from './limits.js';
+import { listOf } from './list-of.js';
+
+/** What `POST /api/ag-ui/:agent` takes of AG-UI's `RunAgentInput`, protocol 1.0. */
+
+const id = z.string().min(1).max(LIMITS.idChars);
+
+const ContentPart = z.looseObject({ type: z.string() });
+
+/** A message of the client's copy of the conversation. */
+export const AgUiMessage = z.object({
+  id,
+  role: z.string(),
+  content: z
+    .union([z.string(), listOf(ContentPart, LIMITS.newMessages), z.record(z.string(), z.unknown())])
+    .nullish(),
+  /** Of a `tool` message: the call that it answers. */
+  toolCallId: id.optional(),
+  /** Of a `tool` message: the call failed on the client. */
+  error: z.string().optional(),
+});
+export type AgUiMessage = z.infer<typeof AgUiMessage>;
+
+/** An answer to an interrupt of the run before. */
+const ResumeEntry = z.object({
+  interruptId: z.string().max(4 * LIMITS.idChars),
+  status: z.enum(['resolved', 'cancelled']),
+  payload: z.unknown().optional(),
+});
+
+export const AgUiInput = z.object({
+  /** The session. */
+  threadId: SessionId,
+  /** The client's name for this request; the events carry it. */
+  runId: id,
+  messages: listOf(AgUiMessage, LIMITS.postedMessages),
+  resume: listOf(ResumeEntry, LIMITS.newMessages).nullish(),
+});
+export type AgUiInput = z.infer<typeof AgUiInput>;
+
+/** Path of the route. */
+export const AgUiPath = z.object({ agent: id });
+
+interface ToolCall {
+  id: string;
+  type: 'function';
+  function: { name: string; arguments: string };
+}
+
+/** A message as the server shows it. */
+export type AgUiShown =
+  | { id: string; role: 'user' | 'reasoning'; content: string }
+  | { id: string; role: 'assistant'; content?: string; toolCalls?: ToolCall[] }
+  | { id: string; role: 'tool'; toolCallId: string; content: string; error?: string };
+
+/** A question that ends a run: an approval. */
+export interface AgUiInterrupt {
+  id: string;
+  reason: string;
+  message: string;
+  toolCallId: string;
+  responseSchema: Record<string, unknown>;
+  expiresAt?: string;
+}
+
+export type AgUiOutcome =
+  | { type: 'success'; pendingToolCallIds?: string[] }
+  | { type: 'interrupt'; interrupts: AgUiInterrupt[] }
+  | { type: 'cancelled' };
+
+interface TokenUsage {
+  inputTokens: number;
+  outputTokens: number;
+  totalTokens: number;
+}
+
+/** The events that this server sends, of those of AG-UI. */
+export type AgUiEvent =
+  | { type: 'RUN_STARTED'; threadId: string; runId: string; protocolVersion: string }
+  | {
+      type: 'RUN_FINISHED';
+      threadId: string;
+      runId: string;
+      result?: unknown;
+      outcome: AgUiOutcome;
+      usage: TokenUsage[];
+    }
+  | { type: 'RUN_ERROR'; message: string; code: string }
+  | { type: 'STEP_STARTED' | 'STEP_FINISHED'; stepName: string }
+  | { type: 'TEXT_MESSAGE_START'; messageId: string; role: 'assistant' }
+  | { type: 'REASONING_MESSAGE_START'; messageId: string; role: 'reasoning' }
+  | { type: 'TEXT_MESSAGE_CONTENT' | 'REASONING_MESSAGE_CONTENT'; messageId: string; delta: string }
+  | {
+      type: 'TEXT_MESSAGE_END' | 'REASONING_START' | 'REASONING_MESSAGE_END' | 'REASONING_END';
+      messageId: string;
+    }
+  | {
+      type: 'TOOL_CALL_START';
+      toolCallId: string;
+      toolCallName: string;
+      parentMessageId: string;
+    }
+  | { type: 'TOOL_CALL_ARGS'; toolCallId: string; delta: string }
+  | { type: 'TOOL_CALL_END'; toolCallId: string }
+  | {
+      type: 'TOOL_CALL_RESULT';
+      messageId: string;
+      toolCallId: string;
+      content: string;
+      role: 'tool';
+    }
+  | { type: 'STATE_SNAPSHOT'; snapshot: unknown }
+  | { type: 'STATE_DELTA'; delta: unknown }
+  | { type: 'MESSAGES_SNAPSHOT'; messages: AgUiShown[] }
+  | { type: 'CUSTOM'; name: string; value: unknown };

@@ -1,0 +1,82 @@
+import { describe, expect, it } from '@jest/globals';
+import { toPostedAnswers } from '../../../api/fronts/posted-answers.js';
+import { readAnswers } from '../../../api/openai/read-answers.js';
+import { readConversation } from '../../../api/openai/conversation.js';
+import type { CompletionMessage } from '../../../protocol/openai.js';
+import type { SessionCalls } from '../../../stores/contract/sessions.js';
+
+/** A session that waits for an approval and for a client tool. */
+function session(): SessionCalls {
+  const open = (toolCallId: string, kind: string) => ({
+    spec: { toolCallId, kind, ...(kind === 'approval' && { approvalId: `s1:1-a::${toolCallId}` }) },
+  });
+  const record = { runId: 's1:1-a', messageId: 'msg-1' };
+  return { record, openCalls: [open('a', 'approval'), open('c', 'client')] } as never;
+}
+
+const post = (texts: Record<string, string>): unknown => {
+  const answers = readAnswers(new Map(Object.entries(texts)), session());
+  return toPostedAnswers(answers, session())[0]?.parts?.slice(1);
+};
+
+describe('answers of another protocol', () => {
+  it.each(['yes', 'true', '{}', '{"approved":"true"}', '{"approved":1}', '[true]', 'null'])(
+    'an approval is not given by %s',
+    (text) => {
+      expect(() => post({ a: text })).toThrow('waits for an approval');
+    },
+  );
+
+  it('an approval is given or denied by a decision, and a client tool answered by anything', () => {
+    const text = '{"approved":false,"reason":"no"}';
+    expect(post({ a: text, c: text })).toMatchObject([
+      { state: 'approval-responded', approval: { id: 's1:1-a::a', approved: false, reason: 'no' } },
+      { state: 'output-available', output: { approved: false, reason: 'no' } },
+    ]);
+    expect(post({ c: 'Berlin' })).toMatchObject([{ output: 'Berlin' }]);
+  });
+});
+
+describe('the conversation of a completion', () => {
+  const caller = { userId: 'ann', tenantId: 't1' };
+  const read = (
+    messages: CompletionMessage[],
+    { session: named, key, ...of }: { session?: string; key?: string; userId?: string } = {},
+  ) =>
+    readConversation(
+      { model: 'lab', messages },
+      { caller: { ...caller, ...of }, session: named, key },
+    );
+  const hi: CompletionMessage = { role: 'user', content: 'hi' };
+
+  it('a key names the same conversation and messages again, for the same caller only', () => {
+    const first = read([hi], { key: 'k' });
+    expect(read([hi], { key: 'k' })).toEqual(first);
+    const other = read([hi], { key: 'k', userId: 'bob' });
+    expect(other.sessionId).not.toBe(first.sessionId);
+    expect(other.messagePrefix).not.toBe(first.messagePrefix);
+    expect(read([hi]).sessionId).not.toBe(read([hi]).sessionId);
+  });
+
+  it('the answers of a request belong to one conversation', () => {
+    const answer = (id: string): CompletionMessage => ({
+      role: 'tool',
+      tool_call_id: id,
+      content: '1',
+    });
+    expect(read([answer('s1:c1'), answer('s1:c:2')])).toMatchObject({
+      sessionId: 's1',
+      isNew: false,
+      answers: new Map([
+        ['c1', '1'],
+        ['c:2', '1'],
+      ]),
+    });
+    expect(read([answer('c1')], { session: 's2' }).answers).toEqual(new Map([['c1', '1']]));
+    expect(() => read([answer('c1')])).toThrow('tool_call_id');
+    expect(() => read([hi], { session: 'a b' })).toThrow('session id');
+    // Answers before the last reply are those of earlier requests.
+    const replied: CompletionMessage = { role: 'assistant', content: 'x' };
+    expect(read([answer('s1:c1'), replied, hi]).isNew).toBe(true);
+  });
+});
