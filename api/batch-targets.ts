@@ -20,6 +20,7 @@ import { isTerminal, type RunStatus } from '../protocol/run.js';
 import type { SessionCalls, SessionRecord } from '../stores/contract/sessions.js';
 import { isOfTenant } from '../stores/record/waiting-page.js';
 import type { RouteDeps } from './deps.js';
+import { listRuns } from './list-runs.js';
 
 /** What a batch acts on, and what it may not act on. */
 export interface BatchTargets {
@@ -58,7 +59,7 @@ export async function findBatchTargets(
   caller: Caller,
   { act, filter, targets }: Asked,
 ): Promise<BatchTargets> {
-  const named = targets ?? (await listRuns(deps, caller, act, filter));
+  const named = targets ?? (await findRuns(deps, caller, act, filter));
   const found: BatchTargets = { items: [], shown: [], problems: [] };
   const seen = new Set<string>();
   for (let at = 0; at < named.length; at += READS_AT_ONCE) {
@@ -81,7 +82,7 @@ export async function findBatchTargets(
   return found;
 }
 
-async function listRuns(
+async function findRuns(
   deps: RouteDeps,
   caller: Caller,
   act: BatchAct,
@@ -93,7 +94,8 @@ async function listRuns(
   const runs: Named[] = [];
   let cursor: string | undefined;
   do {
-    const page = await deps.executor.list(
+    const page = await listRuns(
+      deps,
       { ...wanted, ...of, ...(isRetry && { except: 'completed' }) },
       { limit: PAGE, cursor },
     );

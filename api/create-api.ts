@@ -95,10 +95,21 @@ export function createApi(options: ApiOptions): Express {
   for (const route of routes) {
     if (route.access !== 'everyone') mount(route, toGuards(route, limits));
   }
-  if (deps.webRoot !== undefined) app.use(express.static(deps.webRoot));
+  if (deps.webRoot !== undefined) servePages(app, deps.webRoot);
   app.use(refuseUnknown);
   app.use(createErrorResponder(deps.logger, refuse));
   return app;
+}
+
+/** The chat page, and the console under each of its addresses. */
+function servePages(app: Express, webRoot: string): void {
+  app.use(express.static(webRoot));
+  app.get(['/console', '/console/*place'], (_request, response, next) => {
+    response.sendFile('console.html', { root: webRoot, cacheControl: false }, (error) => {
+      // A folder of another page has no console.
+      if (error !== undefined && !response.headersSent) next();
+    });
+  });
 }
 
 function toRouteDeps(options: ApiOptions): RouteDeps {

@@ -25,7 +25,8 @@ export async function toOperatorRun(
   const conversation = root === sessionId ? record : await sessions.read(root);
   if (conversation !== undefined && !isOfTenant(conversation, tenantId)) return [];
   const status = record?.runId === run.runId ? record.status : run.status;
-  return [{ ...run, status, ...toPlace(sessionId) }];
+  const owner = conversation && { owner: conversation.owner };
+  return [{ ...run, status, ...owner, ...toPlace(sessionId) }];
 }
 
 /** The conversation of a run, and whether the run is a sub-agent's. */

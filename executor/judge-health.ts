@@ -1,10 +1,5 @@
 import type { HealthFacts, HealthPart, HealthReply } from '../protocol/health.js';
 
-/** A finding, with what to do about it; `ok` needs nothing. */
-interface Finding extends HealthPart {
-  next?: string;
-}
-
 /** Tasks that wait longer than this show that there are too few workers. */
 const BACKLOG_MS = 30_000;
 /** The sweeper looks every few seconds. */
@@ -34,19 +29,12 @@ export function judgeHealth(facts: HealthFacts): HealthReply {
   const worst = parts.reduce((a, b) => (RANK[b.state] > RANK[a.state] ? b : a));
   return {
     verdict: worst.state,
-    flow: shown(found.flow),
-    execution: shown(found.execution),
-    liveness: shown(found.liveness),
-    people: shown(found.people),
+    ...found,
     next: worst.next ?? 'Nothing to do.',
   };
 }
 
-function shown({ state, text }: Finding): HealthPart {
-  return { state, text };
-}
-
-function judgeFlow({ queues, workers, paused }: HealthFacts): Finding {
+function judgeFlow({ queues, workers, paused }: HealthFacts): HealthPart {
   if (queues === undefined) {
     const next = 'Check that Temporal runs at TEMPORAL_ADDRESS, and that this API may reach it.';
     return bad('Temporal does not answer; messages are stored and wait.', next);
@@ -74,7 +62,7 @@ function judgeFlow({ queues, workers, paused }: HealthFacts): Finding {
   return ok(`${alive} on "${taskQueue}", ${tasks}.`);
 }
 
-function judgeExecution({ counts, periodMs }: HealthFacts): Finding {
+function judgeExecution({ counts, periodMs }: HealthFacts): HealthPart {
   const within = `in the last ${duration(periodMs)}`;
   const model = group(counts, 'model:', 'ok');
   if (isMuch(model, MODEL_FAILURES)) {
@@ -114,7 +102,7 @@ function adviseOnProvider(code = ''): string {
   return "Look at the provider's status page; runs are tried again for 10 minutes.";
 }
 
-function judgeLiveness({ workers, sweptMs, counts, periodMs }: HealthFacts): Finding {
+function judgeLiveness({ workers, sweptMs, counts, periodMs }: HealthFacts): HealthPart {
   if (workers === 0) return bad('No worker is alive.', 'Start a worker.');
   if (sweptMs === undefined || sweptMs > UNSWEPT_MS) {
     const since = sweptMs === undefined ? 'never' : `${duration(sweptMs)} ago`;
@@ -129,7 +117,7 @@ function judgeLiveness({ workers, sweptMs, counts, periodMs }: HealthFacts): Fin
   return ok(`Lost runs were looked for ${duration(sweptMs)} ago.`);
 }
 
-function judgePeople({ waiting, counts, periodMs }: HealthFacts): Finding {
+function judgePeople({ waiting, counts, periodMs }: HealthFacts): HealthPart {
   const { count, oldestMs = 0 } = waiting;
   const expired = counts['answer:expired'] ?? 0;
   if (expired > 0) {
@@ -200,6 +188,6 @@ function plural(count: number, noun: string): string {
   return `${String(count)} ${noun}${count === 1 ? '' : 's'}`;
 }
 
-const ok = (text: string): Finding => ({ state: 'ok', text });
-const warn = (text: string, next: string): Finding => ({ state: 'warn', text, next });
-const bad = (text: string, next: string): Finding => ({ state: 'bad', text, next });
+const ok = (text: string): HealthPart => ({ state: 'ok', text });
+const warn = (text: string, next: string): HealthPart => ({ state: 'warn', text, next });
+const bad = (text: string, next: string): HealthPart => ({ state: 'bad', text, next });

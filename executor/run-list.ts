@@ -19,6 +19,10 @@ export interface RunFilter {
   agent?: string | undefined;
   /** Started at this time or later, ISO 8601. */
   since?: string | undefined;
+  /** Started before this time, ISO 8601. */
+  before?: string | undefined;
+  /** Only runs of these conversations, by their stored ids. */
+  sessions?: readonly string[] | undefined;
   /** Only runs whose workflows are open, or are closed. */
   isOpen?: boolean | undefined;
 }
@@ -109,7 +113,7 @@ export function createRunList(client: Client, taskQueue: string): RunList {
  * @throws HelixError `invalid_query`
  */
 export function toRunQuery(taskQueue: string, filter: RunFilter): string {
-  const { tenant, query, status, except, agent, since, isOpen } = filter;
+  const { tenant, query, status, except, agent, since, before, sessions, isOpen } = filter;
   const own = tenant === undefined ? 'AgentTenant IS NULL' : `AgentTenant = ${quote(tenant)}`;
   const conditions = [
     own,
@@ -124,6 +128,10 @@ export function toRunQuery(taskQueue: string, filter: RunFilter): string {
   if (isOpen !== undefined) conditions.push(`ExecutionStatus ${isOpen ? '=' : '!='} 'Running'`);
   if (agent !== undefined) conditions.push(`AgentName = ${quote(agent)}`);
   if (since !== undefined) conditions.push(`StartTime >= '${new Date(since).toISOString()}'`);
+  if (before !== undefined) conditions.push(`StartTime < '${new Date(before).toISOString()}'`);
+  if (sessions !== undefined) {
+    conditions.push(`AgentSession IN (${sessions.map(quote).join(', ')})`);
+  }
   if (query !== undefined) conditions.push(`(${checked(query)})`, own);
   return conditions.join(' AND ');
 }

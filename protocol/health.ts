@@ -7,6 +7,8 @@ const Part = z.object({
   state: State,
   /** One sentence. */
   text: z.string(),
+  /** What to do about it; absent if it is `ok`. */
+  next: z.string().optional(),
 });
 
 /** How the service does, by fixed rules: the same facts give the same text. */

@@ -39,6 +39,10 @@ export const RunFilter = z.object({
   agent: text.optional(),
   /** Runs that started at this time or later; ISO 8601. */
   since: z.iso.datetime({ offset: true }).optional(),
+  /** Runs that started before this time; ISO 8601. */
+  before: z.iso.datetime({ offset: true }).optional(),
+  /** Runs of this user's conversations. */
+  owner: text.optional(),
 });
 
 /** `GET /api/operator/runs`: newest first. */
@@ -49,7 +53,7 @@ export const OperatorRunsQuery = RunFilter.extend({
 export type OperatorRunsQuery = z.infer<typeof OperatorRunsQuery>;
 
 /** `GET /api/operator/runs/count`: how many runs match, by status or agent. */
-export const OperatorRunCountQuery = RunFilter.extend({
+export const OperatorRunCountQuery = RunFilter.omit({ owner: true }).extend({
   groupBy: z.enum(['status', 'agent']).default('status'),
 });
 export type OperatorRunCountQuery = z.infer<typeof OperatorRunCountQuery>;
@@ -154,6 +158,8 @@ export const OperatorRun = z
     /** The conversation; of a sub-agent's run that of its root. */
     sessionId: z.string(),
     agent: z.string(),
+    /** The owner of the conversation; absent once its record has expired. */
+    owner: z.string().optional(),
     /** Of the record if it is known there, else as Temporal lists it. */
     status: RunStatus,
     turn: z.number().optional(),

@@ -11,6 +11,7 @@ import { OPERATOR_RUN_ROUTES } from './operator-runs.js';
 import { OPERATOR_RUN_EVENTS_ROUTE } from './operator-run-events.js';
 import { OPERATOR_FORK_ROUTE } from './operator-fork.js';
 import { OPERATOR_SESSION_ROUTES } from './operator-sessions.js';
+import { OPERATOR_TIMELINE_ROUTES } from './operator-timeline.js';
 import { OPERATOR_WAITING_ROUTES } from './operator-waiting.js';
 import { ME_ROUTES } from './me.js';
 import { OPENAI_ROUTES } from './openai.js';
@@ -52,6 +53,7 @@ export const ROUTES: readonly Route[] = [
   ...OPERATOR_RUN_ROUTES,
   OPERATOR_RUN_EVENTS_ROUTE,
   OPERATOR_FORK_ROUTE,
+  ...OPERATOR_TIMELINE_ROUTES,
   ...OPERATOR_BATCH_ROUTES,
   ...OPERATOR_DELIVERY_ROUTES,
   ...OPERATOR_AGENT_ROUTES,

@@ -17,6 +17,7 @@ import { RUN_STATUSES } from '../../protocol/run.js';
 import type { SessionRecord } from '../../stores/contract/sessions.js';
 import { toActor } from '../actor.js';
 import type { RouteDeps } from '../deps.js';
+import { listRuns } from '../list-runs.js';
 import { openRunForOperator } from '../operator-access.js';
 import { recordRead } from '../record-read.js';
 import { readRunDetail, toOperatorRun } from '../operator-run.js';
@@ -39,7 +40,7 @@ export const OPERATOR_RUN_ROUTES: readonly Route[] = [
     handle: async ({ deps, response, query: { limit, cursor, ...filter }, caller }) => {
       await requireAllowed(deps, caller, 'read');
       const page = { limit, cursor };
-      const found = await deps.executor.list({ ...filter, tenant: caller.tenantId }, page);
+      const found = await listRuns(deps, { ...filter, tenant: caller.tenantId }, page);
       const runs = await Promise.all(found.runs.map((run) => toOperatorRun(deps, caller, run)));
       response
         .set('cache-control', 'no-store')

@@ -16,7 +16,7 @@ export async function buildPage(root, dist, toolVersions) {
   if (!existsSync(join(root, CONFIG))) return false;
   const made = fingerprint(root, importClosure(root, listFiles(root, 'web')), toolVersions);
   const output = join(dist, 'web');
-  if (readStamp(dist, PART) === made && existsSync(join(output, 'index.html'))) return false;
+  if (readStamp(dist, PART) === made && existsSync(join(output, 'console.html'))) return false;
 
   // Built beside and swapped in: an API that runs meanwhile never serves half a page.
   const fresh = join(dist, `.web-${process.pid}`);

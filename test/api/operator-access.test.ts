@@ -107,6 +107,7 @@ async function ask(
     .replace(':deliveryId', 'd-1')
     .replace(':receiver', 'ops')
     .replace(':agent', 'tester')
+    .replace(':step', '1')
     .replace(':runId', encodeURIComponent(run));
   const response = await fetch(api.url + path, {
     method: route.method.toUpperCase(),
@@ -127,6 +128,7 @@ const routes = ROUTES.filter(({ id }) => id in ASKED_BY_OPERATORS);
 const NEEDS: Record<string, Role> = {
   ...{ listTenantWaiting: 'viewer', listRuns: 'viewer', countRuns: 'viewer', getRun: 'viewer' },
   ...{ readTenantSession: 'viewer', listRunEvents: 'viewer', forkRun: 'operator' },
+  ...{ getRunTimeline: 'viewer', getRunStep: 'viewer' },
   ...{ startBatch: 'operator', listBatches: 'viewer', getBatch: 'viewer', abortBatch: 'operator' },
   ...{ listDeliveries: 'viewer', getDelivery: 'viewer', redeliver: 'operator' },
   ...{ listReceivers: 'viewer', testReceiver: 'operator' },

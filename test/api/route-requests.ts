@@ -43,6 +43,8 @@ export const ASKED_BY_OPERATORS: Record<string, Asked> = {
   listRuns: {},
   countRuns: {},
   getRun: {},
+  getRunTimeline: {},
+  getRunStep: {},
   stopRun: { body: {} },
   resumeRun: { body: {} },
   retryRun: { body: {} },

@@ -1,0 +1,153 @@
+import type { LogEntry, StreamChunk } from '../protocol/chunk.js';
+import type { TimelineSpan } from '../protocol/timeline.js';
+
+/** A span before its run is known: sub-agents are named by their session. */
+export type FoldedSpan = Omit<TimelineSpan, 'runId'> & { sessionId: string };
+
+export interface TimelineFold {
+  /** Takes the next entry of the log. */
+  add: (entry: LogEntry) => void;
+  /** What the run has done so far, in the order of beginnings. */
+  spans: () => FoldedSpan[];
+  /** True once the end of the run was read. */
+  hasEnded: () => boolean;
+}
+
+interface FoldOptions {
+  runId: string;
+  startedAt: number;
+  /** True for a run that continues a turn: what earlier runs of the turn wrote is left out. */
+  continues: boolean;
+}
+
+/** Chunks that say nothing about times; most of a log. */
+const SKIPPED: ReadonlySet<string> = new Set(['text_delta', 'thinking', 'tool_arg_stream_delta']);
+
+/** Folds the log of a turn into what one run did and when. Pure. */
+export function createTimelineFold({ runId, startedAt, continues }: FoldOptions): TimelineFold {
+  let spans: FoldedSpan[] = [];
+  let hasBegun = !continues;
+  let hasEnded = false;
+  /** When each agent became free to ask its model again. */
+  const freeAt = new Map<string, number>();
+  const models = new Map<string, FoldedSpan>();
+  /** What was called last for each call: the question, then the execution. */
+  const calls = new Map<string, FoldedSpan>();
+  let resumedAt = startedAt;
+
+  function begin(chunk: StreamChunk, kind: FoldedSpan['kind'], more: Partial<FoldedSpan> = {}) {
+    const span: FoldedSpan = {
+      kind,
+      sessionId: chunk.agentId,
+      agent: chunk.agentType,
+      step: chunk.step,
+      startedAt: chunk.timestamp,
+      state: 'open',
+      ...more,
+    };
+    spans.push(span);
+    return span;
+  }
+
+  function call(
+    chunk: StreamChunk & { toolCallId: string; toolName: string },
+    kind: 'tool' | 'wait',
+  ) {
+    const { toolCallId, toolName: name } = chunk;
+    calls.set(toolCallId, begin(chunk, kind, { toolCallId, name }));
+  }
+
+  function end(span: FoldedSpan | undefined, at: number, more: Partial<FoldedSpan> = {}): void {
+    if (span?.endedAt !== undefined) return;
+    if (span !== undefined) Object.assign(span, { endedAt: at, state: 'done', ...more });
+  }
+
+  function take(chunk: StreamChunk): void {
+    const { agentId, timestamp: at } = chunk;
+    switch (chunk.type) {
+      case 'step_start': {
+        if (chunk.stepId === 'ask') return;
+        const from = Math.max(freeAt.get(agentId) ?? 0, resumedAt);
+        models.set(agentId, begin(chunk, 'model', { startedAt: Math.min(from, at), firstAt: at }));
+        return;
+      }
+      case 'step_end': {
+        const { usage, interrupted } = chunk;
+        end(models.get(agentId), at, {
+          ...(usage && { inputTokens: usage.inputTokens, outputTokens: usage.outputTokens }),
+          ...(interrupted !== undefined && { state: 'cut' as const }),
+        });
+        freeAt.set(agentId, at);
+        return;
+      }
+      case 'checkpoint_created': {
+        const model = models.get(agentId);
+        if (model !== undefined) model.checkpointId = chunk.checkpointId;
+        return;
+      }
+      case 'step_discarded': {
+        const from = Math.max(freeAt.get(agentId) ?? 0, resumedAt);
+        begin(chunk, 'model', { startedAt: Math.min(from, at), endedAt: at, state: 'lost' });
+        freeAt.set(agentId, at);
+        return;
+      }
+      case 'tool_start':
+        call(chunk, chunk.providerExecuted === true ? 'tool' : 'wait');
+        return;
+      case 'tool_approval_request':
+        call(chunk, 'wait');
+        return;
+      case 'tool_approval_response': {
+        const { approved, by } = chunk;
+        const asked = calls.get(chunk.toolCallId);
+        end(asked, at, {
+          state: approved ? 'done' : 'denied',
+          ...(by !== undefined && { by }),
+        });
+        if (approved && asked !== undefined) call(chunk, 'tool');
+        else freeAt.set(agentId, at);
+        return;
+      }
+      case 'subagent_start': {
+        const { callId: toolCallId, subAgentType: name } = chunk;
+        const known = calls.get(toolCallId);
+        if (known === undefined) calls.set(toolCallId, begin(chunk, 'agent', { toolCallId, name }));
+        else Object.assign(known, { kind: 'agent', name });
+        freeAt.set(chunk.subSessionId, at);
+        return;
+      }
+      case 'tool_input_error':
+      case 'tool_output_error':
+      case 'tool_end': {
+        const isFailed = chunk.type !== 'tool_end' || chunk.error !== undefined;
+        end(calls.get(chunk.toolCallId), at, { state: isFailed ? 'failed' : 'done' });
+        freeAt.set(agentId, at);
+        return;
+      }
+      case 'run_resumed':
+        resumedAt = at;
+        return;
+      default:
+    }
+  }
+
+  return {
+    add: ({ message }) => {
+      if (hasEnded || SKIPPED.has(message.type)) return;
+      if (message.type === 'run_resumed' && message.runId === runId && !hasBegun) {
+        hasBegun = true;
+        spans = [];
+        freeAt.clear();
+        models.clear();
+        calls.clear();
+      }
+      if (!hasBegun) return;
+      if (message.type === 'stream_end') {
+        for (const span of spans) end(span, message.timestamp, { state: 'cut' });
+        hasEnded = true;
+      } else if ('agentId' in message) take(message);
+    },
+    spans: () => [...spans].sort((a, b) => a.startedAt - b.startedAt),
+    hasEnded: () => hasEnded,
+  };
+}

@@ -1,0 +1,51 @@
+import { afterEach, beforeEach, expect, it } from '@jest/globals';
+import { toStoredSessionId } from '../../ai-sdk/index.js';
+import { createMemoryStores, type MemoryStores } from '../../stores/memory/index.js';
+import { createFakeRuntime } from '../support/fake-runtime.js';
+import { drive, newCall } from '../support/session-driver.js';
+import { startApi, type ApiServer } from './api-server.js';
+
+/** A run of Ann's, which a colleague looks at from close by. */
+let stores: MemoryStores;
+let api: ApiServer;
+let run: string;
+
+beforeEach(async () => {
+  stores = createMemoryStores();
+  api = await startApi(
+    { ...createFakeRuntime(), ...stores, stateStore: stores.store },
+    {
+      allowUnauthenticated: false,
+      authenticate: (request) => {
+        const userId = request.get('x-user');
+        return userId === undefined ? undefined : { userId, tenantId: 'acme', roles: ['viewer'] };
+      },
+    },
+  );
+  const session = drive(stores, toStoredSessionId('mine', 'acme'));
+  const begun = await session.begin({ owner: 'ann', tenant: 'acme' });
+  if (begun.kind !== 'begun') throw new Error(begun.kind);
+  await session.ask(begun.run.runId, 1, [newCall('c1', 'approval')]);
+  run = `/api/operator/runs/${encodeURIComponent(begun.run.runId)}`;
+});
+afterEach(() => api.close());
+
+it('each read of a step is recorded, and the timeline once in an hour', async () => {
+  for (const user of ['ann', 'col']) {
+    for (const path of ['/steps/1', '/timeline', '/steps/1', '/timeline']) {
+      expect((await api.get(run + path, { 'x-user': user })).status).toBe(200);
+    }
+  }
+  const { entries } = await stores.store.audit.page('acme', { limit: 10, action: 'read' });
+  expect(entries.map(({ name, entry }) => [name, entry.target.sessionId, entry.detail])).toEqual([
+    ['col', 'mine', undefined],
+    ['col', 'mine', { what: 'run' }],
+    ['col', 'mine', undefined],
+  ]);
+});
+
+it('a step that was never made does not exist, and a step is a number', async () => {
+  const user = { 'x-user': 'col' };
+  expect((await api.get(`${run}/steps/2`, user)).status).toBe(404);
+  expect((await api.get(`${run}/steps/x`, user)).status).toBe(400);
+});

@@ -1,0 +1,118 @@
+import { describe, expect, it } from '@jest/globals';
+import { listRuns } from '../../api/list-runs.js';
+import { readStep, readTimeline } from '../../api/read-timeline.js';
+import type { RouteDeps } from '../../api/deps.js';
+import type { RunFilter, RunPage } from '../../executor/run-list.js';
+import type { NewCall } from '../../stores/contract/call-record.js';
+import { createMemoryStores } from '../../stores/memory/index.js';
+import { drive, newCall, newSessionId } from '../support/session-driver.js';
+
+/** Two turns: in the first a call is approved, in the second one waits. */
+async function twoTurns() {
+  const stores = createMemoryStores();
+  const session = drive(stores, newSessionId());
+  const ask = async (runId: string, call: NewCall): Promise<void> => {
+    const { id } = session;
+    const writer = session.writer(runId, 1, 1);
+    const asks = { toolCallId: call.toolCallId, toolName: call.toolName, input: {} };
+    const base = { agentId: id, agentType: 'tester', step: 1, timestamp: Date.now() };
+    await session.claim(writer);
+    await stores.streamManager.append(writer, 1, [{ type: 'step_start', ...base }]);
+    await session.commit(writer, {
+      calls: [call],
+      chunks: [
+        { type: 'step_end', ...base },
+        { type: 'tool_approval_request', approvalId: `${runId}::x`, ...asks, ...base },
+      ],
+    });
+  };
+  const first = await session.newRun('u1');
+  await ask(first.runId, newCall('c1', 'approval'));
+  await session.decide(first.runId, 'c1', true);
+  await session.start(first.runId, 1, 'c1');
+  await session.finishCall(first.runId, 1, 'c1', { charged: 5 });
+  await session.end(first.runId, 'completed');
+  const second = await session.newRun('u2');
+  await ask(second.runId, newCall('c2', 'approval'));
+  const deps = { stateStore: stores.store, streamManager: stores.streamManager };
+  return { deps: deps as unknown as RouteDeps, session, stores, first, second };
+}
+
+describe('readTimeline', () => {
+  it('a run has what it did in its own turn', async () => {
+    const { deps, first, second } = await twoTurns();
+    const timeline = await readTimeline(deps, first.runId);
+    expect(timeline?.isWhole).toBe(true);
+    expect(timeline?.endedAt).toBeDefined();
+    const asked = timeline?.spans.map(({ kind, toolCallId }) => [kind, toolCallId]);
+    expect(asked).toEqual([
+      ['model', undefined],
+      ['wait', 'c1'],
+    ]);
+    expect(timeline?.spans.every(({ endedAt }) => endedAt !== undefined)).toBe(true);
+    const open = (await readTimeline(deps, second.runId))?.spans.at(-1);
+    expect(open).toMatchObject({ kind: 'wait', toolCallId: 'c2', state: 'open' });
+    expect(open?.endedAt).toBeUndefined();
+  });
+
+  it('a run whose log was trimmed has nothing of the turns after it', async () => {
+    const { deps, stores, first, second } = await twoTurns();
+    const read: RouteDeps['streamManager']['read'] = (id, from, limit) =>
+      stores.streamManager.read(id, Math.max(from, second.startSequence), limit);
+    const trimmed = { ...deps, streamManager: { ...deps.streamManager, read } };
+    expect(await readTimeline(trimmed, first.runId)).toMatchObject({ spans: [], isWhole: false });
+  });
+
+  it('an unknown run has none', async () => {
+    const { deps, session } = await twoTurns();
+    expect(await readTimeline(deps, `${session.id}:9-x`)).toBeUndefined();
+    expect(await readTimeline(deps, 'unknown:1-x')).toBeUndefined();
+  });
+});
+
+describe('readStep', () => {
+  it('a step has the inputs and outputs of its calls', async () => {
+    const { deps, first, second } = await twoTurns();
+    const step = await readStep(deps, first.runId, 1);
+    expect(step?.calls).toEqual([
+      expect.objectContaining({ toolCallId: 'c1', output: { charged: 5 } }),
+    ]);
+    const open = await readStep(deps, second.runId, 1);
+    expect(open?.calls[0]).not.toHaveProperty('output');
+    expect(await readStep(deps, first.runId, 2)).toBeUndefined();
+  });
+});
+
+describe('listRuns', () => {
+  it("an owner's runs are those of the owner's conversations, a few at a time", async () => {
+    const { store, ...rest } = createMemoryStores();
+    const own: string[] = [];
+    for (const owner of [...Array.from({ length: 23 }, () => 'ann'), 'bob']) {
+      const session = drive({ store, ...rest }, newSessionId());
+      await session.begin({ owner });
+      await store.owners.fold(session.id);
+      if (owner === 'ann') own.push(session.id);
+    }
+    const asked: RunFilter[] = [];
+    const list = (filter: RunFilter, page: { cursor?: string | undefined }): Promise<RunPage> => {
+      asked.push(filter);
+      const [sessionId = ''] = filter.sessions ?? [];
+      const run = { runId: sessionId, agent: 'lab', status: 'running' as const, startedAt: 1 };
+      return Promise.resolve({ runs: [run], ...(page.cursor === undefined && { cursor: 'more' }) });
+    };
+    const deps = { executor: { list }, stateStore: store } as unknown as RouteDeps;
+    let cursor: string | undefined;
+    let pages = 0;
+    do {
+      const page = await listRuns(deps, { owner: 'ann' }, { limit: 5, cursor });
+      ({ cursor } = page);
+      pages += 1;
+    } while (cursor !== undefined);
+    expect(pages).toBe(4);
+    expect(new Set(asked.flatMap(({ sessions = [] }) => sessions))).toEqual(new Set(own));
+    expect(await listRuns(deps, { owner: 'eve' }, { limit: 5 })).toEqual({ runs: [] });
+    await expect(
+      listRuns(deps, { owner: 'ann' }, { limit: 5, cursor: 'of another list' }),
+    ).rejects.toMatchObject({ code: 'validation_error' });
+  });
+});

@@ -1,0 +1,89 @@
+import { afterAll, beforeAll, expect, it } from '@jest/globals';
+import type { Browser } from 'playwright-core';
+import type { AuditReply } from '../../protocol/audit.js';
+import { EXAMPLE_ORDER_ID } from '../../examples/support/orders.js';
+import { openConsole, type ConsolePage } from '../support/console-driver.js';
+import { launchBrowser } from '../support/page-driver.js';
+import { createSignIn, json, SECRET, signToken } from '../support/people.js';
+import { newSessionId, useProduct } from '../support/product.js';
+import { startSigningProxy } from '../support/signing-proxy.js';
+
+/** The console for people with and without roles, signed in by a proxy before the server. */
+const product = useProduct({
+  env: { JWT_SECRET: SECRET, JWT_ROLES_CLAIM: 'realm_access.roles', DEFAULT_AGENT: 'support' },
+});
+const signIn = createSignIn(() => product.url);
+const open: (() => Promise<void>)[] = [];
+let browser: Browser;
+let sessionId: string;
+
+beforeAll(async () => {
+  browser = await launchBrowser();
+  sessionId = newSessionId();
+  const cora = await signIn('cora', 'acme');
+  const text = `I want a refund for order ${EXAMPLE_ORDER_ID}, please.`;
+  const message = { id: 'u1', role: 'user', content: text };
+  await (await cora.post(`chat/${sessionId}`, { message })).text();
+}, 60_000);
+afterAll(async () => {
+  await browser.close();
+  for (const close of open) await close();
+});
+
+async function openAs(authorization: string, address: string): Promise<ConsolePage> {
+  const proxy = await startSigningProxy(() => product.url, authorization);
+  open.push(proxy.close);
+  return openConsole(browser, proxy.url, address);
+}
+
+it('a viewer sees what waits and what ran, and no button that acts', async () => {
+  const token = await signToken('vera', 'acme', ['viewer']);
+  const console = await openAs(token, '/console');
+  await console.at('question').waitFor();
+  expect(await console.at('not-yours').count()).toBe(1);
+  for (const button of ['approve', 'deny', 'extend']) {
+    expect(await console.at(button).count()).toBe(0);
+  }
+  await console.page.getByRole('link', { name: 'Open the run' }).click();
+  await console.at('run-status').waitFor();
+  for (const act of ['stop', 'retry', 'resume', 'fork']) {
+    expect(await console.at(`run-${act}`).count()).toBe(0);
+  }
+  await console.at('timeline').waitFor();
+  await console.open('/console/runs');
+  await console.at('run-row').first().waitFor();
+  expect(await console.at('choose-page').count()).toBe(0);
+  expect(console.faults).toEqual([]);
+
+  const lead = await signIn('olga', 'acme', 'operator');
+  const { entries } = await json<AuditReply>(lead.get('operator/audit?action=read'));
+  expect(entries.filter(({ name, via }) => name === 'vera' && via === 'console').length).toBe(2);
+});
+
+it('an approver decides what the tool leaves to approvers', async () => {
+  const token = await signToken('lea', 'acme', ['approver']);
+  const console = await openAs(token, `/console/waiting/${sessionId}`);
+  await console.click('approve');
+  await console.at('empty').waitFor();
+  await console.open('/console/runs?owner=cora');
+  await console.at('run-row').getByRole('link').click();
+  await console.at('run-status').getByText('Completed').waitFor();
+  expect(await console.page.locator('[data-testid=span][data-kind=wait]').textContent()).toContain(
+    'by lea',
+  );
+});
+
+it('someone without a role, of another tenant, or whose sign-in has expired reads why', async () => {
+  const unnamed = await openAs(await signToken('nora', 'acme'), '/console');
+  expect(await unnamed.at('problem').textContent()).toContain('Ask an administrator for the role');
+  const foreign = await signToken('otto', 'other', ['operator']);
+  const other = await openAs(foreign, '/console');
+  expect(await other.at('empty').textContent()).toBe('Nothing waits for people.');
+  await other.open(`/console/runs/${sessionId}:1-x`);
+  expect(await other.at('problem').textContent()).toBe(
+    'This run does not exist, or is not yours to see.',
+  );
+  const expired = await openAs('Bearer expired', '/console');
+  expect(await expired.at('problem').textContent()).toContain('Your sign-in has expired.');
+  for (const each of [unnamed, other, expired]) expect(each.faults).toEqual([]);
+});

@@ -1,0 +1,245 @@
+import { afterAll, beforeAll, expect, it } from '@jest/globals';
+import type { Browser } from 'playwright-core';
+import type { OperatorRunDetail } from '../../protocol/operator.js';
+import { findBarriers, findOverflow } from '../support/axe.js';
+import { openConsole, type ConsolePage } from '../support/console-driver.js';
+import { delegate } from '../support/lab-calls.js';
+import { ask, runLab, sessionOf } from '../support/lab-run.js';
+import { launchBrowser } from '../support/page-driver.js';
+import { startProduct, type Product } from '../support/product.js';
+import { until } from '../support/until.js';
+
+/** The console in Chromium, on a server whose one user may do everything. */
+let product: Product;
+let browser: Browser;
+beforeAll(async () => {
+  [product, browser] = await Promise.all([startProduct(), launchBrowser()]);
+});
+afterAll(async () => {
+  await browser.close();
+  await product.stop();
+});
+
+const CHARGE = [{ say: 'I would charge it.', ...ask('charge', { amount: 5 }) }, { say: 'well' }];
+
+async function readRun(runId: string): Promise<OperatorRunDetail> {
+  const path = `/api/operator/runs/${encodeURIComponent(runId)}`;
+  return (await (await fetch(product.url + path)).json()) as OperatorRunDetail;
+}
+
+const untilListed = (console: ConsolePage, runId: string): Promise<void> =>
+  console.page.locator(`[data-testid=run-row][data-run="${runId}"]`).waitFor();
+
+const untilStatus = (console: ConsolePage, text: string): Promise<void> =>
+  console.at('run-status').getByText(text, { exact: true }).waitFor();
+
+it('a question is changed and approved on the spot, and another console sees that it is gone', async () => {
+  const runId = await runLab(product, CHARGE);
+  const address = `/console/waiting/${sessionOf(runId)}`;
+  const [one, two] = [
+    await openConsole(browser, product.url, address),
+    await openConsole(browser, product.url, address),
+  ];
+  await two.at('question').waitFor();
+  await one.click('why');
+  expect(await one.at('why-text').textContent()).toContain('I would charge it.');
+  await one.at('input-amount').fill('4');
+  await one.at('answer-reason').fill('a discount');
+  expect(await one.at('approve').textContent()).toBe('Approve with changes');
+  await one.click('approve');
+  await Promise.all([one, two].map((each) => each.at('empty').waitFor({ timeout: 5_000 })));
+  await until('the run is over', async () => (await readRun(runId)).status === 'completed');
+  const [call] = (await readRun(runId)).steps[0]?.calls ?? [];
+  expect(call?.decision).toMatchObject({ approved: true, edited: true, reason: 'a discount' });
+  expect([...one.faults, ...two.faults]).toEqual([]);
+  await Promise.all([one.close(), two.close()]);
+});
+
+it('a question for the client is answered with a value', async () => {
+  const runId = await runLab(product, [ask('locate', { question: 'where?' }), { say: 'there' }]);
+  const console = await openConsole(browser, product.url, `/console/waiting/${sessionOf(runId)}`);
+  await console.at('result').fill('{"city":"Basel"}');
+  await console.click('give-result');
+  await until('the run is over', async () => (await readRun(runId)).status === 'completed');
+  await console.open(`/console/runs/${encodeURIComponent(runId)}`);
+  await console.page.locator('[data-testid=span][data-kind=wait] button').click();
+  expect(await console.at('tool-output').textContent()).toContain('Basel');
+  await console.close();
+});
+
+it('a run is followed, stopped, continued; its waits are as long as they were', async () => {
+  const runId = await runLab(product, CHARGE);
+  const asked = Date.now();
+  const console = await openConsole(browser, product.url, `/console/runs/${runId}`);
+  await untilStatus(console, 'Waits for approval');
+  const wait = console.page.locator('[data-testid=span][data-kind=wait]');
+  await wait.waitFor();
+  expect(await wait.getAttribute('data-state')).toBe('open');
+  await console.click('to-waiting');
+  await console.click('deny');
+  const waited = Date.now() - asked;
+  await console.page.goBack();
+  await untilStatus(console, 'Completed');
+  await until('the wait is over', async () => (await wait.getAttribute('data-state')) === 'denied');
+  const shown = Number(await wait.getAttribute('data-ms'));
+  expect(Math.abs(shown - waited)).toBeLessThan(1_500);
+  expect(await wait.textContent()).toContain('denied');
+
+  await console.page.locator('[data-testid=span][data-kind=model] button').first().click();
+  expect(await console.at('contents').textContent()).toContain('I would charge it.');
+  expect(console.faults).toEqual([]);
+  await console.close();
+});
+
+it('an active run is stopped with a reason, forked and repeated', async () => {
+  const script = [ask('echo', { value: 1 }), { say: 'slow', deltas: 400, everyMs: 50 }];
+  const running = runLab(product, script);
+  const console = await openConsole(browser, product.url, '/console/runs?status=running');
+  await console.at('run-row').first().getByRole('link').click();
+  await console.click('run-stop');
+  await console.at('reason').fill('too slow');
+  await console.click('confirm');
+  await untilStatus(console, 'Stopped');
+  expect(await console.page.locator('main').textContent()).toContain('too slow');
+  const runId = await running;
+
+  await console.click('run-fork');
+  await console.at('fork-point').selectOption('0');
+  expect(await console.at('again').textContent()).toContain('echo');
+  await console.at('fork-point').selectOption('1');
+  expect(await console.at('again').textContent()).toBe('none');
+  await console.click('confirm');
+  await until('the copy is shown', () => !console.page.url().includes(sessionOf(runId)));
+  await console.click('run-stop');
+  await console.click('confirm');
+  await untilStatus(console, 'Stopped');
+  await console.page.goBack();
+  await untilStatus(console, 'Stopped');
+
+  await console.click('run-retry');
+  expect(await console.at('again').textContent()).toContain('echo');
+  await console.click('confirm');
+  await until('another run is shown', async () => {
+    const { pathname } = new URL(console.page.url());
+    return !pathname.endsWith(encodeURIComponent(runId));
+  });
+  await console.click('run-stop');
+  await console.click('confirm');
+  await untilStatus(console, 'Stopped');
+  expect(console.faults).toEqual([]);
+  await console.close();
+});
+
+it('runs are filtered, paged and stopped together; the address keeps the filter', async () => {
+  const runs = await Promise.all(Array.from({ length: 27 }, () => runLab(product, CHARGE)));
+  const console = await openConsole(browser, product.url, '/console/runs');
+  await untilListed(console, runs.at(-1) ?? '');
+  await console.at('filter-status').selectOption('waiting_approval');
+  await console.at('filter-agent').selectOption('lab');
+  expect(new URL(console.page.url()).search).toBe('?status=waiting_approval&agent=lab');
+  await console.click('next');
+  await console.page.getByText('Page 2').waitFor();
+  await until('the second page is shown', async () => (await console.at('run-row').count()) === 2);
+  await console.click('previous');
+  await until('the first page is shown', async () => (await console.at('run-row').count()) === 25);
+
+  await console.at('filter-owner').fill('unknown');
+  await console.click('filter');
+  await console.at('empty').waitFor();
+  await console.page.goBack();
+  await until('all are shown again', async () => (await console.at('run-row').count()) === 25);
+
+  await console.click('stop-all');
+  expect(await console.at('plan').textContent()).toContain('This is about 27 runs.');
+  await console.at('reason').fill('recalled');
+  await console.click('confirm');
+  await console.page.locator('[data-testid=batch][data-status=completed]').waitFor();
+  expect(await console.at('batch').textContent()).toBe('27 of 27 done, 0 skipped, 0 failed.');
+  await console.click('close');
+  await console.at('empty').waitFor();
+  const statuses = await Promise.all(runs.map(async (runId) => (await readRun(runId)).status));
+  expect(new Set(statuses)).toEqual(new Set(['interrupted']));
+  expect(console.faults).toEqual([]);
+  await console.close();
+});
+
+it("a sub-agent's work and its question stand in the timeline of the run", async () => {
+  const child = delegate('d1', ask('echo', { value: 'below' }), { say: 'done below' });
+  const runId = await runLab(product, [{ calls: [child] }, { say: 'well' }]);
+  const console = await openConsole(browser, product.url, `/console/runs/${runId}`);
+  await untilStatus(console, 'Completed');
+  const echo = console.page.locator('[data-testid=span][data-name=echo]');
+  expect(await echo.textContent()).toContain('lab-child');
+  await echo.getByRole('button').click();
+  expect(await console.at('contents').textContent()).toContain('below');
+  await console.close();
+});
+
+it('usage is a chart and the same as a table; health says what to do', async () => {
+  const console = await openConsole(browser, product.url, '/console/usage?by=agent');
+  await console.page.getByTestId('chart-bar').getByText('lab', { exact: true }).waitFor();
+  await console.at('measure').selectOption('tokens');
+  expect(await console.at('chart').textContent()).toContain('Tokens by agent');
+  expect(await console.at('usage-table').locator('tbody tr').count()).toBeGreaterThan(0);
+
+  await console.open('/console/health');
+  await console.at('verdict').waitFor();
+  expect(await console.at('health-part').count()).toBe(4);
+  const lab = console.page.locator('[data-testid=agent][data-agent=lab]');
+  await lab.getByTestId('pause').click();
+  await console.at('reason').fill('a recall');
+  await console.click('confirm');
+  await until('it is paused', async () => (await lab.textContent())?.includes('a recall') === true);
+  const flow = console.page.locator('[data-testid=health-part][data-part=flow]');
+  await until('the verdict names it', async () =>
+    /Paused: lab.*Resume it/s.test((await flow.textContent()) ?? ''),
+  );
+  await lab.getByTestId('unpause').click();
+  await console.click('confirm');
+  await lab.getByTestId('pause').waitFor();
+  expect(console.faults).toEqual([]);
+  await console.close();
+});
+
+it('every view is without barriers, and as wide as the screen, light and dark', async () => {
+  const runId = await runLab(product, [ask('echo', { value: 'x' }), ...CHARGE]);
+  const views = ['waiting', 'runs', `runs/${runId}`, 'runs/no:1-x', 'usage', 'health', 'nothing'];
+  const found: Record<string, string[]> = {};
+  for (const [width, colorScheme] of [
+    [320, 'light'],
+    [390, 'dark'],
+    [1280, 'light'],
+    [1280, 'dark'],
+  ] as const) {
+    const options = { viewport: { width, height: 800 }, colorScheme };
+    const console = await openConsole(browser, product.url, '/console', options);
+    for (const view of views) {
+      await console.open(`/console/${view}`);
+      await console.page.waitForLoadState('networkidle');
+      const problems = [
+        ...(await findBarriers(console.page)),
+        ...(await findOverflow(console.page)),
+      ];
+      if (problems.length > 0) found[`${view} ${String(width)} ${colorScheme}`] = problems;
+    }
+    expect(console.faults).toEqual([]);
+    await console.close();
+  }
+  expect(found).toEqual({});
+});
+
+it('the keyboard is enough to approve', async () => {
+  const runId = await runLab(product, CHARGE);
+  const console = await openConsole(browser, product.url, `/console/waiting/${sessionOf(runId)}`);
+  await console.at('approve').waitFor();
+  const { page } = console;
+  for (let at = 0; at < 40; at += 1) {
+    await page.keyboard.press('Tab');
+    const on = await page.evaluate(() => document.activeElement?.getAttribute('data-testid'));
+    if (on === 'approve') break;
+  }
+  await page.keyboard.press('Enter');
+  await console.at('empty').waitFor();
+  await until('the run is over', async () => (await readRun(runId)).status === 'completed');
+  await console.close();
+});

@@ -1,0 +1,58 @@
+import { describe, expect, it } from '@jest/globals';
+import { formatPlace, readPlace } from '../../web/src/console/place.js';
+import { toRunFilter } from '../../web/src/console/run-filter.js';
+import { formatSpan } from '../../web/src/console/format-span.js';
+import { toRange } from '../../web/src/console/usage.js';
+
+describe('places of the console', () => {
+  it('the bare address shows what waits', () => {
+    for (const path of ['/console', '/console/', '/console/waiting']) {
+      expect(readPlace(path, '')).toEqual({ view: 'waiting', settings: {} });
+    }
+  });
+
+  it('a place is found again from the address that it is given', () => {
+    const places = [
+      { view: 'runs', item: 'a chat/%:1-x', settings: {} },
+      { view: 'runs', settings: { status: 'failed', owner: 'a & b' } },
+      { view: 'waiting', item: 'chat', settings: { show: 'mine' } },
+    ] as const;
+    for (const place of places) {
+      const { pathname, search } = new URL(formatPlace(place), 'http://x');
+      expect(readPlace(pathname, search)).toEqual(place);
+    }
+  });
+
+  it('other addresses are no place, and none throws', () => {
+    for (const path of ['/', '/consoles', '/console/x', '/console/usage/1', '/console/runs/a/b']) {
+      expect(readPlace(path, '')).toBeUndefined();
+    }
+    expect(readPlace('/console/runs/%E0%A4%A', '')).toMatchObject({ item: '%E0%A4%A' });
+  });
+
+  it('settings that are empty or unknown leave no filter', () => {
+    expect(toRunFilter({ status: '', age: 'ever', x: '1' }, 0)).toEqual({});
+    expect(toRunFilter({ age: 'hour', agent: 'lab' }, 3_600_000)).toEqual({
+      agent: 'lab',
+      since: '1970-01-01T00:00:00.000Z',
+    });
+    expect(toRunFilter({ age: 'older-day' }, 86_400_000)).toEqual({
+      before: '1970-01-01T00:00:00.000Z',
+    });
+  });
+});
+
+describe('what the console writes', () => {
+  it('lengths of time are in the two largest units', () => {
+    const lengths = [-5, 420, 12_400, 65_000, 3_600_000, 93_600_000];
+    expect(lengths.map(formatSpan)).toEqual([
+      ...['0.0 s', '0.4 s', '12 s', '1 min 5 s', '1 h', '1 d 2 h'],
+    ]);
+  });
+
+  it('usage is of the last 30 days, unless the address has days', () => {
+    const now = new Date('2026-03-01T12:00:00Z');
+    expect(toRange({}, now)).toEqual({ since: '2026-01-31', until: '2026-03-01' });
+    expect(toRange({ since: '2026-02-01', until: 'x' }, now).since).toBe('2026-02-01');
+  });
+});

@@ -1,0 +1,88 @@
+import { useEffect, useRef, useState, type ReactElement, type ReactNode } from 'react';
+import { ProblemNote } from './problem-note.js';
+
+interface Props {
+  title: string;
+  /** What the button does, such as `Stop the run`. */
+  verb: string;
+  children?: ReactNode;
+  /** False while there is nothing to confirm yet. */
+  ready?: boolean;
+  /** Whether a reason has to be given. */
+  needsReason?: boolean;
+  /** Whether the dialog is replaced, not closed, once it was confirmed. */
+  stays?: boolean;
+  /** Rejects if the act was refused; the dialog says why and stays. */
+  onConfirm: (reason: string | undefined) => Promise<void>;
+  onClose: () => void;
+}
+
+/** Asks before something is done that cannot be taken back, and why it is done. */
+export function ConfirmDialog(props: Props): ReactElement {
+  const {
+    title,
+    verb,
+    children,
+    ready = true,
+    needsReason = false,
+    stays = false,
+    onConfirm,
+    onClose,
+  } = props;
+  const dialog = useRef<HTMLDialogElement>(null);
+  const [reason, setReason] = useState('');
+  const [busy, setBusy] = useState(false);
+  const [error, setError] = useState<Error>();
+  const text = reason.trim();
+
+  useEffect(() => {
+    dialog.current?.showModal();
+  }, []);
+
+  const confirm = async (): Promise<void> => {
+    setBusy(true);
+    setError(undefined);
+    try {
+      await onConfirm(text === '' ? undefined : text);
+      if (!stays) onClose();
+    } catch (fault) {
+      setError(fault instanceof Error ? fault : new Error(String(fault)));
+      setBusy(false);
+    }
+  };
+
+  return (
+    <dialog ref={dialog} className="confirm" aria-labelledby="confirm-title" onClose={onClose}>
+      <form
+        onSubmit={(event) => {
+          event.preventDefault();
+          void confirm();
+        }}
+      >
+        <h2 id="confirm-title">{title}</h2>
+        {children}
+        <label>
+          {needsReason ? 'Reason' : 'Reason (optional), for the record'}
+          <input
+            data-testid="reason"
+            value={reason}
+            required={needsReason}
+            maxLength={2_000}
+            onChange={(event) => {
+              setReason(event.target.value);
+            }}
+          />
+        </label>
+        {error !== undefined && <ProblemNote error={error} what="The server" />}
+        <div className="acts">
+          <button type="submit" className="primary" data-testid="confirm" disabled={busy || !ready}>
+            {verb}
+          </button>
+          <button type="button" onClick={onClose}>
+            Cancel
+          </button>
+        </div>
+      </form>
+    </dialog>
+  );
+}

@@ -1,0 +1,48 @@
+import { HEADERS } from '../../../protocol/headers.js';
+import type { OperatorBatch, OperatorBatchPlan } from '../../../protocol/batch.js';
+import { Refusal, request } from '../api-client.js';
+
+type Query = Readonly<Record<string, string | number | undefined>>;
+
+/** @throws Refusal, TypeError when the server cannot be reached or does not answer in time */
+export async function read<Reply>(
+  path: string,
+  { query = {}, signal }: { query?: Query; signal?: AbortSignal } = {},
+): Promise<Reply> {
+  return send<Reply>(path + toSearch(query), { signal: signal ?? null });
+}
+
+/** @throws Refusal, TypeError when the server cannot be reached or does not answer in time */
+export async function act<Reply>(path: string, body: object = {}): Promise<Reply> {
+  return send<Reply>(path, { method: 'POST', body: JSON.stringify(body) });
+}
+
+/** Ends a batch after the acts that are under way. @throws Refusal, TypeError */
+export async function endBatch(id: string): Promise<OperatorBatch> {
+  return send<OperatorBatch>(`/operator/batches/${encodeURIComponent(id)}`, { method: 'DELETE' });
+}
+
+/** The reply to a batch: what it would be, or what has begun. */
+export function isPlan(reply: OperatorBatch | OperatorBatchPlan): reply is OperatorBatchPlan {
+  return 'targets' in reply;
+}
+
+/** The address of a run among the routes of operators. */
+export function runPath(runId: string, rest = ''): string {
+  return `/operator/runs/${encodeURIComponent(runId)}${rest}`;
+}
+
+async function send<Reply>(path: string, init: RequestInit): Promise<Reply> {
+  const headers = new Headers({ [HEADERS.via]: 'console' });
+  if (init.body !== undefined) headers.set('content-type', 'application/json');
+  const response = await request(fetch, `/api${path}`, { ...init, headers });
+  if (!response.ok) throw new Refusal(response.status, await response.text());
+  return (await response.json()) as Reply;
+}
+
+function toSearch(query: Query): string {
+  const entries = Object.entries(query).flatMap(([name, value]) =>
+    value === undefined || value === '' ? [] : [[name, String(value)]],
+  );
+  return entries.length === 0 ? '' : `?${new URLSearchParams(entries).toString()}`;
+}

@@ -1,0 +1,86 @@
+import { useQuery } from '@tanstack/react-query';
+import { useEffect, useRef, type ReactElement } from 'react';
+import type { PageConfig } from '../api-client.js';
+import { read } from './console-api.js';
+import { HealthView } from './health-view.js';
+import { Link } from './link.js';
+import { formatPlace, VIEWS, type Place, type View } from './place.js';
+import { ProblemNote } from './problem-note.js';
+import { RunView } from './run-view.js';
+import { RunsView } from './runs-view.js';
+import { UsageView } from './usage-view.js';
+import { usePlace } from './use-place.js';
+import { WaitingView } from './waiting-view.js';
+
+const TITLES: Record<View, string> = {
+  waiting: 'Waiting',
+  runs: 'Runs',
+  usage: 'Usage',
+  health: 'Health',
+};
+
+/** The console: what a tenant's conversations do, for the people who look after them. */
+export function Console(): ReactElement {
+  const place = usePlace();
+  const config = useQuery({
+    queryKey: ['config'],
+    queryFn: ({ signal }) => read<PageConfig>('/config', { signal }),
+    staleTime: Infinity,
+  });
+  const title = place === undefined ? 'No such page' : titleOf(place);
+  const heading = useRef<HTMLHeadingElement>(null);
+  const shown = useRef(title);
+
+  useEffect(() => {
+    document.title = `${title} – helix console`;
+    // A reader of the screen hears that another view has come.
+    if (shown.current !== title) heading.current?.focus();
+    shown.current = title;
+  }, [title]);
+
+  return (
+    <div className="console">
+      <header className="console-top">
+        <a className="skip" href="#content">
+          To the content
+        </a>
+        <span className="brand">helix console</span>
+        <nav aria-label="Views">
+          {VIEWS.map((view) => (
+            <Link
+              key={view}
+              href={formatPlace({ view })}
+              aria-current={place?.view === view ? 'page' : undefined}
+            >
+              {TITLES[view]}
+            </Link>
+          ))}
+        </nav>
+        <a href="/">Chat</a>
+      </header>
+      <main id="content">
+        <h1 ref={heading} tabIndex={-1}>
+          {title}
+        </h1>
+        {config.error !== null && <ProblemNote error={config.error} what="The console" />}
+        {place === undefined && <p>The address leads nowhere. Choose a view above.</p>}
+        {place !== undefined && config.data !== undefined && (
+          <Shown place={place} config={config.data} />
+        )}
+      </main>
+    </div>
+  );
+}
+
+function Shown({ place, config }: { place: Place; config: PageConfig }): ReactElement {
+  const { view, item } = place;
+  if (view === 'usage') return <UsageView place={place} />;
+  if (view === 'health') return <HealthView place={place} roles={config.roles} />;
+  if (view === 'waiting') return <WaitingView place={place} config={config} />;
+  if (item === undefined) return <RunsView place={place} config={config} />;
+  return <RunView key={item} runId={item} config={config} />;
+}
+
+function titleOf({ view, item }: Place): string {
+  return view === 'runs' && item !== undefined ? `Run ${item}` : TITLES[view];
+}

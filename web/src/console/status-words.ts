@@ -1,0 +1,20 @@
+import type { RunStatus } from '../../../protocol/run.js';
+
+/** Statuses of runs as people read them. */
+export const STATUS_WORDS: Record<RunStatus, string> = {
+  starting: 'Starting',
+  running: 'Running',
+  waiting_approval: 'Waits for approval',
+  waiting_tool: 'Waits for an answer',
+  waiting_children: 'Waits for a sub-agent',
+  completed: 'Completed',
+  failed: 'Failed',
+  interrupted: 'Stopped',
+  aborted: 'Aborted',
+};
+
+const ENDED: readonly RunStatus[] = ['completed', 'failed', 'interrupted', 'aborted'];
+
+export function hasEnded(status: RunStatus): boolean {
+  return ENDED.includes(status);
+}

@@ -1,0 +1,103 @@
+import { useQuery } from '@tanstack/react-query';
+import type { ReactElement } from 'react';
+import type { UsageReply } from '../../../protocol/usage.js';
+import { read } from './console-api.js';
+import type { Place } from './place.js';
+import { ProblemNote } from './problem-note.js';
+import { REFRESH_MS } from './queries.js';
+import { UsageChart } from './usage-chart.js';
+import { UsageTable } from './usage-table.js';
+import { groupLabel, MEASURES, toRange, type Measure } from './usage.js';
+import { useSettings } from './use-place.js';
+
+const GROUPS = { day: 'Day', agent: 'Agent', owner: 'User', model: 'Model' } as const;
+type Group = keyof typeof GROUPS;
+
+/** What ended runs have used, by day, agent, user or model: a chart, and the same as a table. */
+export function UsageView({ place }: { place: Place }): ReactElement {
+  const { settings } = place;
+  const change = useSettings(place);
+  const by = (Object.keys(GROUPS) as Group[]).find((name) => name === settings['by']) ?? 'day';
+  const measure =
+    (Object.keys(MEASURES) as Measure[]).find((name) => name === settings['of']) ?? 'runs';
+  const { since, until } = toRange(settings, new Date());
+  const usage = useQuery({
+    queryKey: ['usage', by, since, until],
+    queryFn: ({ signal }) =>
+      read<UsageReply>('/operator/usage', { query: { by, since, until }, signal }),
+    refetchInterval: REFRESH_MS.seldom,
+  });
+  const rows = (usage.data?.usage ?? []).filter((row) => row[by] !== undefined || by === 'model');
+  const day = (name: 'since' | 'until', label: string, value: string): ReactElement => (
+    <label>
+      {label}
+      <input
+        type="date"
+        data-testid={name}
+        value={value}
+        onChange={(event) => {
+          change({ [name]: event.target.value });
+        }}
+      />
+    </label>
+  );
+
+  return (
+    <>
+      <div className="filters">
+        <label>
+          By
+          <select
+            data-testid="by"
+            value={by}
+            onChange={(event) => {
+              change({ by: event.target.value });
+            }}
+          >
+            {Object.entries(GROUPS).map(([value, text]) => (
+              <option key={value} value={value}>
+                {text}
+              </option>
+            ))}
+          </select>
+        </label>
+        <label>
+          Show
+          <select
+            data-testid="measure"
+            value={measure}
+            onChange={(event) => {
+              change({ of: event.target.value });
+            }}
+          >
+            {Object.entries(MEASURES).map(([value, { label }]) => (
+              <option key={value} value={value}>
+                {label}
+              </option>
+            ))}
+          </select>
+        </label>
+        {day('since', 'From', since)}
+        {day('until', 'To', until)}
+      </div>
+      {usage.error !== null && <ProblemNote error={usage.error} what="The usage" />}
+      {usage.isPending && <p role="status">Loading…</p>}
+      {usage.data !== undefined && rows.length === 0 && (
+        <p data-testid="empty">No run ended in these days.</p>
+      )}
+      {rows.length > 0 && (
+        <>
+          <UsageChart
+            title={`${MEASURES[measure].label} by ${GROUPS[by].toLowerCase()}`}
+            bars={rows.map((row) => ({
+              label: groupLabel(row[by]),
+              value: MEASURES[measure].of(row),
+            }))}
+            format={MEASURES[measure].format}
+          />
+          <UsageTable rows={rows} by={by} heading={GROUPS[by]} />
+        </>
+      )}
+    </>
+  );
+}

@@ -1,0 +1,42 @@
+import { useCallback, useMemo, useSyncExternalStore } from 'react';
+import { formatPlace, readPlace, type Place } from './place.js';
+
+const CHANGED = 'console:place';
+
+function subscribe(notify: () => void): () => void {
+  window.addEventListener('popstate', notify);
+  window.addEventListener(CHANGED, notify);
+  return () => {
+    window.removeEventListener('popstate', notify);
+    window.removeEventListener(CHANGED, notify);
+  };
+}
+
+const readAddress = (): string => location.pathname + location.search;
+
+/** Shows another address without loading the page again; Back returns. */
+export function goTo(address: string, { replace = false } = {}): void {
+  if (address === readAddress()) return;
+  if (replace) history.replaceState(null, '', address);
+  else history.pushState(null, '', address);
+  window.dispatchEvent(new Event(CHANGED));
+}
+
+/** The place in the address bar; undefined if there is no such page. */
+export function usePlace(): Place | undefined {
+  const address = useSyncExternalStore(subscribe, readAddress);
+  return useMemo(() => {
+    const { pathname, search } = new URL(address, location.origin);
+    return readPlace(pathname, search);
+  }, [address]);
+}
+
+/** Changes how the shown view is set; what is empty leaves the address. */
+export function useSettings(place: Place): (changes: Record<string, string>) => void {
+  return useCallback(
+    (changes) => {
+      goTo(formatPlace({ ...place, settings: { ...place.settings, ...changes } }));
+    },
+    [place],
+  );
+}

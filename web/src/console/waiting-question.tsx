@@ -1,0 +1,149 @@
+import { useState, type ReactElement } from 'react';
+import type { OperatorQuestion } from '../../../protocol/operator.js';
+import { editableFields, editedInput } from '../editable-input.js';
+import { FieldList } from '../field-list.js';
+import { formatWhen } from '../format-when.js';
+import { InputForm } from '../input-form.js';
+import { toWords } from '../to-words.js';
+import type { Answer } from './answer.js';
+import { AnswerForm } from './answer-form.js';
+import { ProblemNote } from './problem-note.js';
+import { WhyAsked } from './why-asked.js';
+
+const MORE_MS = 60 * 60_000;
+
+interface Props {
+  question: OperatorQuestion;
+  /** The run that asks. */
+  runId: string;
+  mayExtend: boolean;
+  /** Rejects if the answer was refused. */
+  onAnswer: (answer: Answer) => Promise<void>;
+  onExtend: (byMs: number) => Promise<void>;
+}
+
+/** A question of any conversation of the tenant, to be decided here by those who may. */
+export function WaitingQuestion(props: Props): ReactElement {
+  const { question, runId, mayExtend, onAnswer, onExtend } = props;
+  const { toolName, kind, input, mayDecide, deadline, approvers, separateApprover } = question;
+  const [texts, setTexts] = useState<Record<string, string>>({});
+  const [reason, setReason] = useState('');
+  const [busy, setBusy] = useState(false);
+  const [error, setError] = useState<Error>();
+  const isApproval = kind === 'approval';
+  const fields = isApproval && mayDecide ? editableFields(input) : [];
+  const isWhole = fields.length > 0 && fields.length === Object.keys(input ?? {}).length;
+  const edited = editedInput(input, texts);
+  const title = toWords(toolName);
+
+  const send = async (sent: Promise<void>): Promise<void> => {
+    setBusy(true);
+    setError(undefined);
+    try {
+      await sent;
+    } catch (fault) {
+      setError(fault instanceof Error ? fault : new Error(String(fault)));
+    }
+    setBusy(false);
+  };
+  const decide = (approved: boolean): void => {
+    const text = reason.trim();
+    void send(
+      onAnswer({
+        approved,
+        ...(approved && edited !== undefined && { input: edited }),
+        ...(text !== '' && { reason: text }),
+      }),
+    );
+  };
+
+  return (
+    <section className="question" aria-label={title} data-testid="question" data-tool={toolName}>
+      <h2>
+        {isApproval ? 'May the agent do this: ' : 'The agent asks: '}
+        {title}
+      </h2>
+      {!isWhole && <FieldList value={input} />}
+      <InputForm
+        fields={fields}
+        texts={texts}
+        disabled={busy}
+        onChange={(name, text) => {
+          setTexts((before) => ({ ...before, [name]: text }));
+        }}
+      />
+      <WhyAsked runId={runId} />
+      {!mayDecide && (
+        <p data-testid="not-yours">
+          {approvers === undefined
+            ? 'Another person has to decide this.'
+            : `This needs one of the roles ${approvers.join(', ')}.`}
+          {separateApprover === true && ' The one who asked may not decide.'}
+        </p>
+      )}
+      {mayDecide && isApproval && (
+        <div className="acts">
+          <button
+            type="button"
+            className="primary"
+            data-testid="approve"
+            disabled={busy}
+            onClick={() => {
+              decide(true);
+            }}
+          >
+            {edited === undefined ? 'Approve' : 'Approve with changes'}
+          </button>
+          <button
+            type="button"
+            data-testid="deny"
+            disabled={busy}
+            onClick={() => {
+              decide(false);
+            }}
+          >
+            Deny
+          </button>
+          <input
+            aria-label={`Reason for the decision about ${title} (optional)`}
+            placeholder="Reason, which the agent reads"
+            data-testid="answer-reason"
+            value={reason}
+            disabled={busy}
+            onChange={(event) => {
+              setReason(event.target.value);
+            }}
+          />
+        </div>
+      )}
+      {mayDecide && !isApproval && (
+        <AnswerForm
+          title={title}
+          busy={busy}
+          onAnswer={(answer) => {
+            void send(onAnswer(answer));
+          }}
+        />
+      )}
+      {deadline !== undefined && (
+        <p className="deadline">
+          Until {formatWhen(deadline)}.
+          {mayExtend && (
+            <button
+              type="button"
+              className="plain"
+              data-testid="extend"
+              disabled={busy}
+              onClick={() => {
+                void send(onExtend(MORE_MS));
+              }}
+            >
+              1 more hour
+            </button>
+          )}
+        </p>
+      )}
+      {error !== undefined && <ProblemNote error={error} what="The question" />}
+    </section>
+  );
+}

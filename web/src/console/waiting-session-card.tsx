@@ -1,0 +1,53 @@
+import { useQueryClient } from '@tanstack/react-query';
+import type { ReactElement } from 'react';
+import type { OperatorWaitingSession } from '../../../protocol/operator.js';
+import type { PageConfig } from '../api-client.js';
+import { formatWhen } from '../format-when.js';
+import type { Answer } from './answer.js';
+import { act } from './console-api.js';
+import { formatSpan } from './format-span.js';
+import { Link } from './link.js';
+import { formatPlace } from './place.js';
+import { mayAs } from './roles.js';
+import { WaitingQuestion } from './waiting-question.js';
+
+interface Props {
+  session: OperatorWaitingSession;
+  roles: PageConfig['roles'];
+}
+
+/** One conversation that waits: who asked, since when, and its questions. */
+export function WaitingSessionCard({ session, roles }: Props): ReactElement {
+  const { sessionId, owner, agent, since, run, pending } = session;
+  const queries = useQueryClient();
+  const path = `/operator/waiting/${encodeURIComponent(sessionId)}`;
+  const send = async (rest: string, body: object): Promise<void> => {
+    try {
+      await act(`${path}/${rest}`, body);
+    } finally {
+      await queries.invalidateQueries({ queryKey: ['waiting'] });
+    }
+  };
+  return (
+    <li className="card" data-testid="waiting-session" data-session={sessionId}>
+      <header>
+        <strong>{owner}</strong> asked <strong>{agent}</strong>
+        <span className="soft">
+          {' '}
+          since {formatWhen(since)} ({formatSpan(Date.now() - since)})
+        </span>
+        <Link href={formatPlace({ view: 'runs', item: run.runId })}>Open the run</Link>
+      </header>
+      {pending.map((question) => (
+        <WaitingQuestion
+          key={question.toolCallId}
+          question={question}
+          runId={run.runId}
+          mayExtend={mayAs(roles, 'approver')}
+          onAnswer={(answer: Answer) => send(encodeURIComponent(question.toolCallId), answer)}
+          onExtend={(byMs) => send(`${encodeURIComponent(question.toolCallId)}/extend`, { byMs })}
+        />
+      ))}
+    </li>
+  );
+}

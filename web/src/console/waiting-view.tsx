@@ -1,0 +1,76 @@
+import { useQuery } from '@tanstack/react-query';
+import type { ReactElement } from 'react';
+import type { OperatorWaiting } from '../../../protocol/operator.js';
+import type { PageConfig } from '../api-client.js';
+import { read } from './console-api.js';
+import { Link } from './link.js';
+import { PageButtons } from './page-buttons.js';
+import { formatPlace, type Place } from './place.js';
+import { ProblemNote } from './problem-note.js';
+import { REFRESH_MS } from './queries.js';
+import { usePages } from './use-pages.js';
+import { useSettings } from './use-place.js';
+import { WaitingSessionCard } from './waiting-session-card.js';
+
+const PAGE = 20;
+
+/** Everything that waits for a person in the tenant, longest wait first. */
+export function WaitingView({ place, config }: { place: Place; config: PageConfig }): ReactElement {
+  const { item, settings } = place;
+  const change = useSettings(place);
+  const pages = usePages('waiting');
+  const waiting = useQuery({
+    queryKey: ['waiting', pages.cursor],
+    queryFn: ({ signal }) =>
+      read<OperatorWaiting>('/operator/waiting', {
+        query: { limit: PAGE, cursor: pages.cursor },
+        signal,
+      }),
+    refetchInterval: REFRESH_MS.soon,
+  });
+  const onlyMine = settings['show'] === 'mine';
+  const found = waiting.data?.sessions ?? [];
+  const sessions = found
+    .filter(({ sessionId }) => item === undefined || sessionId === item)
+    .filter(({ pending }) => !onlyMine || pending.some(({ mayDecide }) => mayDecide));
+
+  return (
+    <>
+      {waiting.error !== null && <ProblemNote error={waiting.error} what="What waits" />}
+      <div className="filters">
+        <label>
+          Show
+          <select
+            data-testid="show"
+            value={onlyMine ? 'mine' : ''}
+            onChange={(event) => {
+              change({ show: event.target.value });
+            }}
+          >
+            <option value="">everything that waits</option>
+            <option value="mine">what I may decide</option>
+          </select>
+        </label>
+        {item !== undefined && (
+          <Link href={formatPlace({ view: 'waiting' })}>Show all conversations</Link>
+        )}
+      </div>
+      {waiting.isPending && <p role="status">Loading…</p>}
+      {waiting.data !== undefined && sessions.length === 0 && (
+        <p data-testid="empty">
+          {item === undefined
+            ? onlyMine && found.length > 0
+              ? 'Nothing here is yours to decide.'
+              : 'Nothing waits for people.'
+            : 'Nothing of this conversation waits any more.'}
+        </p>
+      )}
+      <ul className="cards">
+        {sessions.map((session) => (
+          <WaitingSessionCard key={session.sessionId} session={session} roles={config.roles} />
+        ))}
+      </ul>
+      <PageButtons pages={pages} next={waiting.data?.cursor} />
+    </>
+  );
+}
