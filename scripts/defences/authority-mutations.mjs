@@ -16,6 +16,76 @@ export const authority = [
     defence: 'Authority: the owner is no separate approver, whatever the roles are',
     file: 'protocol/responder.ts',
     edits: [
+      ['return separate !== true || !isOwner || responder.isEveryone === true;', 'return true;'],
+    ],
+    suite: OPERATORS,
+    test: `${REFUND}a lead cannot approve a request of their own`,
+  },
+  {
+    defence: 'Authority: an answer that was not checked is refused by the transition',
+    file: 'stores/transitions/settle-call.ts',
+    edits: [["    if (guard === '1') return only('not_allowed');\n", '']],
+    test: 'settle call, an approval a call that demands an approver takes an answer only with the mark of a permission',
+  },
+  {
+    defence: 'Authority: only a call that was read as waiting is marked as permitted',
+    file: 'stores/record/submit-answer.ts',
+    edits: [['permitted: isPermitted', 'permitted: true']],
+    suite: 'test/executor/guarded-answers.test.ts',
+    test: 'an answer that overtakes the question is not taken without a check: undefined',
+  },
+  {
+    defence: 'Authority: no answer is stored that was not checked',
+    file: 'stores/transitions/settle-call.ts',
+    edits: [["    if (!isLate) return only('not_pending');\n", '']],
+    test: 'settle call, an approval no answer is taken that was not checked while the call waited',
+  },
+  {
+    defence: 'Authority: an answer that comes too late is checked as well',
+    file: 'stores/record/submit-answer.ts',
+    edits: [['isWaiting || isLate(call, answer)', 'isWaiting']],
+    suite: 'test/executor/guarded-answers.test.ts',
+    test: "an answer that comes after the timeout passes the host's rule as well",
+  },
+  {
+    defence: 'Authority: a function of a tool that hangs holds up no one',
+    file: 'agents/approvers.ts',
+    edits: [
+      [
+        'await verdictInTime(tool.approvers(responder, request))',
+        'await tool.approvers(responder, request)',
+      ],
+    ],
+    suite: 'test/agents/approvers.test.ts',
+    test: 'the check of an approver a function that does not decide is not waited for',
+  },
+  {
+    defence: 'Authority: nor does the rule of the host',
+    file: 'ai-sdk/reply/authority.ts',
+    edits: [['await verdictInTime(isAllowed)', 'await isAllowed']],
+    suite: 'test/ai-sdk/reply/authority.test.ts',
+    test: 'nor does a conversation that is shown',
+  },
+  {
+    defence: 'Authority: a list holds no run whose record is of another tenant',
+    file: 'api/operator-run.ts',
+    edits: [
+      ['  if (conversation !== undefined && !isOfTenant(conversation, tenantId)) return [];\n', ''],
+    ],
+    suite: 'test/api/operator-run.test.ts',
+    test: 'a run whose record is of another tenant is not shown',
+  },
+  {
+    defence: 'Authority: nor one that a tenant started without search attributes',
+    file: 'executor/run-list.ts',
+    edits: [["  if (tenant === undefined && workflowId.includes('~')) return [];\n", '']],
+    suite: 'test/executor/run-list.test.ts',
+    test: 'a run that is listed without a tenant is not one of a tenant by its id',
+  },
+  {
+    defence: 'Authority: who reads what a step wrote is recorded',
+    file: 'api/routes/operator-timeline.ts',
+    edits: [
       ['        await deps.stateStore.audit.record(act, { sessionId: record.sessionId });\n', ''],
     ],
     suite: 'test/api/operator-timeline.test.ts',

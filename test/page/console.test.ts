@@ -6,7 +6,7 @@ import { openConsole, type ConsolePage } from '../support/console-driver.js';
 import { delegate } from '../support/lab-calls.js';
 import { ask, runLab, sessionOf } from '../support/lab-run.js';
 import { launchBrowser } from '../support/page-driver.js';
-import { startProduct, type Product } from '../support/product.js';
+import { newSessionId, startProduct, type Product } from '../support/product.js';
 import { until } from '../support/until.js';
 
 /** The console in Chromium, on a server whose one user may do everything. */
@@ -25,6 +25,18 @@ const CHARGE = [{ say: 'I would charge it.', ...ask('charge', { amount: 5 }) }, 
 async function readRun(runId: string): Promise<OperatorRunDetail> {
   const path = `/api/operator/runs/${encodeURIComponent(runId)}`;
   return (await (await fetch(product.url + path)).json()) as OperatorRunDetail;
+}
+
+/** Begins a run and leaves it: a connection that is closed stops nothing. */
+async function beginLab(script: object[]): Promise<string> {
+  const message = { id: 'u1', role: 'user', content: JSON.stringify({ script }) };
+  const response = await fetch(`${product.url}/api/chat/${newSessionId()}?agent=lab`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify({ message }),
+  });
+  await response.body?.cancel();
+  return response.headers.get('x-run-id') ?? '';
 }
 
 const untilListed = (console: ConsolePage, runId: string): Promise<void> =>
@@ -92,16 +104,17 @@ it('a run is followed, stopped, continued; its waits are as long as they were', 
 });
 
 it('an active run is stopped with a reason, forked and repeated', async () => {
-  const script = [ask('echo', { value: 1 }), { say: 'slow', deltas: 400, everyMs: 50 }];
-  const running = runLab(product, script);
-  const console = await openConsole(browser, product.url, '/console/runs?status=running');
-  await console.at('run-row').first().getByRole('link').click();
+  const runId = await beginLab([
+    ask('echo', { value: 1 }),
+    { say: 'slow'.repeat(600), deltas: 600, everyMs: 100 },
+  ]);
+  const console = await openConsole(browser, product.url, `/console/runs/${runId}`);
+  await console.page.locator('[data-testid=span][data-kind=model][data-state=open]').waitFor();
   await console.click('run-stop');
   await console.at('reason').fill('too slow');
   await console.click('confirm');
   await untilStatus(console, 'Stopped');
   expect(await console.page.locator('main').textContent()).toContain('too slow');
-  const runId = await running;
 
   await console.click('run-fork');
   await console.at('fork-point').selectOption('0');
