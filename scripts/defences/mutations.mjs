@@ -22,6 +22,7 @@ import { leases } from './lease-mutations.mjs';
 import { mcp } from './mcp-mutations.mjs';
 import { metrics } from './metric-mutations.mjs';
 import { modelSteps } from './model-step-mutations.mjs';
+import { notices } from './notice-mutations.mjs';
 import { ownAgents } from './own-agents-mutations.mjs';
 import { owners } from './owner-mutations.mjs';
 import { ports } from './ports-mutations.mjs';
@@ -84,6 +85,7 @@ export const mutations = [
   ...fronts,
   ...clients,
   ...bulk,
+  ...notices,
   ...commandLine,
   ...files,
   ...hooks,

@@ -18,7 +18,7 @@ const LOG_LIMIT_BYTES = 10_000_000;
  * Resolves when the engine itself says that it is ready. It joins the fleet before that, so that
  * a stop in between finds it.
  */
-export async function startEngine(spec, { fleet, signal, onDeath }) {
+export async function startEngine(spec, { fleet, signal, onDeath, engines }) {
   const { name, isReady, dataDir } = spec;
   const pidFile = join(dataDir, `${name.toLowerCase()}.pid.json`);
   const logFile = join(dataDir, 'logs', `${name.toLowerCase()}.log`);
@@ -28,15 +28,15 @@ export async function startEngine(spec, { fleet, signal, onDeath }) {
 
   let ready = false;
   let lastDeath;
-  fleet.add(
-    supervise(() => startOnce({ ...spec, pidFile, logFile }), {
-      onDeath: (death) => {
-        lastDeath = death;
-        // A death before it was ever ready means a wrong setup: no second try.
-        return ready ? onDeath(name, death) : false;
-      },
-    }),
-  );
+  const member = supervise(() => startOnce({ ...spec, pidFile, logFile }), {
+    onDeath: (death) => {
+      lastDeath = death;
+      // A death before it was ever ready means a wrong setup: no second try.
+      return ready ? onDeath(name, death) : false;
+    },
+  });
+  fleet.add(member);
+  engines?.set(name, member);
   ready = await waitUntil(() => lastDeath !== undefined || isReady(), {
     withinMs: READY_WITHIN_MS,
     signal,

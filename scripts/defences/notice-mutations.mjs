@@ -1,0 +1,67 @@
+// The defences of notices; see mutations.mjs.
+const POST = 'test/notify/post.test.ts';
+const RECEIVERS = 'test/notify/receivers.test.ts';
+const MESSAGES = 'test/notify/messages.test.ts';
+const ADDRESS =
+  'an address of a private network is refused before anything is sent, unless it is permitted';
+
+export const notices = [
+  {
+    defence: 'Notices: an address that is written out is checked',
+    file: 'notify/post.ts',
+    edits: [
+      ['if (isIP(host) !== 0 && !isPermitted(host, host, rule)) throw refusedAddress();', ''],
+    ],
+    suite: POST,
+    test: ADDRESS,
+  },
+  {
+    defence: 'Notices: the address of a name is checked as it is connected to',
+    file: 'notify/post.ts',
+    edits: [['lookup: guardedLookup(rule, refusedAddress) as never,', '']],
+    suite: POST,
+    test: ADDRESS,
+  },
+  {
+    defence: 'Notices: attempts that wait for a receiver are bounded',
+    file: 'notify/lanes.ts',
+    edits: [['if (lane.waiting.length >= limits.waiting) throw busy();', '']],
+    suite: POST,
+    test: 'a receiver that hangs holds up no other, and too many attempts are sent back',
+  },
+  {
+    defence: 'Notices: a receiver of one tenant gets nothing of another',
+    file: 'notify/receivers.ts',
+    edits: [['if (receiver.tenant !== undefined && receiver.tenant !== tenant) return false;', '']],
+    suite: RECEIVERS,
+    test: 'receivers a receiver of one tenant gets nothing of another',
+  },
+  {
+    defence: 'Notices: after an outage only the newest reminder is sent',
+    file: 'notify/schedule.ts',
+    edits: [['isNewest(point, at) && ', '']],
+    suite: 'test/notify/schedule.test.ts',
+    test: 'the schedule of a wait after an outage only the newest reminder is due, beside the escalation',
+  },
+  {
+    defence: 'Notices: content mentions no one in Slack',
+    file: 'notify/slack.ts',
+    edits: [[".replaceAll('<', '&lt;')", '']],
+    suite: MESSAGES,
+    test: 'a message in Slack has link buttons only, and its content mentions no one',
+  },
+  {
+    defence: 'Links that decide: what models wrote is text on their page',
+    file: 'api/decide/pages.ts',
+    edits: [[".replaceAll('<', '&lt;')", '']],
+    suite: MESSAGES,
+    test: 'the page of a link shows what models wrote as text',
+  },
+  {
+    defence: 'Links that decide: a token for something else is none',
+    file: 'notify/links.ts',
+    edits: [['{ audience: AUDIENCE, algorithms: [ALGORITHM] }', '{ algorithms: [ALGORITHM] }']],
+    suite: 'test/notify/links.test.ts',
+    test: 'a link that was edited, is over, or is another kind of token is refused',
+  },
+];

@@ -1,0 +1,126 @@
+// `npm run film`: plays the chaos bench in Chromium, and keeps what it shows as an animation and stills
+// in docs/media. It ends with an error if a word was lost or doubled. Needs ffmpeg (Debian has it).
+import { spawn } from 'node:child_process';
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { once } from 'node:events';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { chromium } from 'playwright-core';
+import { testEnvironment } from './engines/test-environment.mjs';
+import { waitUntil } from './start/wait-until.mjs';
+import { anyFreePort } from './system/ports.mjs';
+import { projectRoot } from './system/project.mjs';
+import { runCommand } from './system/run-command.mjs';
+import { runMain, UserError } from './system/user-error.mjs';
+
+const MEDIA = join(projectRoot, 'docs', 'media');
+const START_MS = 300_000;
+const STEP_MS = 60_000;
+const FRAMES_PER_SECOND = 5;
+const SIZE = { width: 1120, height: 640 };
+
+await runMain(async () => {
+  const programs = await testEnvironment();
+  if (!programs.CHROMIUM_PATH) throw new UserError('the film needs a Chromium');
+  const folder = mkdtempSync(join(tmpdir(), 'helix-film-'));
+  const product = await startProduct(folder, programs);
+  const browser = await chromium.launch({
+    executablePath: programs.CHROMIUM_PATH,
+    args: ['--no-sandbox'],
+  });
+  try {
+    mkdirSync(MEDIA, { recursive: true });
+    const page = await browser.newPage({ viewport: SIZE });
+    await page.goto(product.url);
+    const frames = await record(page, folder, () => play(page));
+    await animate(folder, frames);
+  } finally {
+    await browser.close();
+    product.child.kill('SIGTERM');
+    await product.exited;
+    rmSync(folder, { recursive: true, force: true });
+  }
+});
+
+async function startProduct(folder, programs) {
+  const env = {
+    ...process.env,
+    ...programs,
+    ...{ DATA_DIR: folder, PORT: String(await anyFreePort()), CHAOS: '1', LAB: '1' },
+  };
+  const child = spawn(process.execPath, [join(projectRoot, 'scripts/start.mjs')], { env });
+  const exited = once(child, 'close');
+  let output = '';
+  for (const stream of [child.stdout, child.stderr]) stream.on('data', (text) => (output += text));
+  const ready = await waitUntil(() => output.includes('Ctrl-C stops'), { withinMs: START_MS });
+  if (!ready) throw new UserError(`the product did not start:\n${output}`);
+  return { child, exited, url: /Chaos bench +(http\S+)/.exec(output)[1] };
+}
+
+/** What is done, and seen: the worker, the API, a network and Redis go away in one reply. */
+async function play(page) {
+  const count = async (id) => Number(await page.locator(`#${id}`).textContent());
+  const until = async (what, isTrue) => {
+    if (!(await waitUntil(isTrue, { withinMs: STEP_MS }))) throw new UserError(`not seen: ${what}`);
+  };
+  const click = (act) => page.locator(`[data-act=${act}]`).click();
+  const inDevice = (id) => page.frameLocator(`#${id}`);
+  await inDevice('a').getByTestId('composer').waitFor();
+  await inDevice('b').getByTestId('composer').waitFor();
+  await click('start');
+  await until('words', async () => (await count('words')) > 30);
+  await page.screenshot({ path: join(MEDIA, 'chaos.png') });
+  const measured = {};
+  for (const act of ['kill-worker', 'kill-api', 'drop-network', 'restart-redis']) {
+    await page.evaluate(() => (document.getElementById('recovery').textContent = '–'));
+    await click(act);
+    await until(`recovery from ${act}`, async () => (await count('recovery')) > 0);
+    measured[act] = await count('recovery');
+    const words = await count('words');
+    await until('more words', async () => (await count('words')) > Math.min(words + 15, 399));
+  }
+  await until('the end of the count', async () => (await count('words')) === 400);
+  await click('ask');
+  await inDevice('b').getByTestId('approve').waitFor({ timeout: STEP_MS });
+  await page.screenshot({ path: join(MEDIA, 'chaos-approval.png') });
+  await click('answer');
+  await until('the reply on both', async () => (await count('words')) === 40);
+  const [lost, doubled] = [await count('lost'), await count('doubled')];
+  process.stdout.write(
+    `recovery ms: ${JSON.stringify(measured)}; lost ${lost}, doubled ${doubled}\n`,
+  );
+  if (lost + doubled > 0) throw new UserError('a word was lost or doubled');
+}
+
+/** Takes pictures while something is played; returns their number. */
+async function record(page, folder, playing) {
+  let isOver = false;
+  let frames = 0;
+  const filming = (async () => {
+    while (!isOver) {
+      const next = new Promise((resolve) => setTimeout(resolve, 1_000 / FRAMES_PER_SECOND));
+      const picture = await page.screenshot({ type: 'jpeg', quality: 80 });
+      writeFileSync(join(folder, `frame-${String(frames).padStart(5, '0')}.jpg`), picture);
+      frames += 1;
+      await next;
+    }
+  })();
+  try {
+    await playing();
+  } finally {
+    isOver = true;
+    await filming;
+  }
+  return frames;
+}
+
+/** Twice as fast as it was, in the format that READMEs show. */
+async function animate(folder, frames) {
+  const args = [
+    ...['-y', '-loglevel', 'error', '-framerate', String(FRAMES_PER_SECOND * 2)],
+    ...['-i', join(folder, 'frame-%05d.jpg'), '-vf', 'scale=840:-1', '-loop', '0'],
+    ...['-quality', '55', join(MEDIA, 'chaos.webp')],
+  ];
+  const { code, stderr } = await runCommand('ffmpeg', args, { cwd: folder });
+  if (code !== 0) throw new UserError(`ffmpeg made no animation of ${frames} pictures:\n${stderr}`);
+}

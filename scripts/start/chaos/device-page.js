@@ -1,0 +1,41 @@
+// Runs in the page of a device: tells the bench what a person sees there, and clicks for the bench.
+/* eslint-env browser */
+const EVERY_MS = 50;
+const find = (id) => document.querySelector(`[data-testid="${id}"]`);
+
+/** The numbers of the newest reply: the agent counts aloud. */
+function readNumbers() {
+  const replies = document.querySelectorAll('[data-testid=message][data-role=assistant]');
+  const text = replies[replies.length - 1]?.textContent ?? '';
+  return (text.match(/\b\d+\b/g) ?? []).map(Number);
+}
+
+setInterval(() => {
+  const status = find('status')?.dataset.status ?? (find('stop') ? 'streaming' : 'ready');
+  const asks = find('approve') !== null;
+  parent.postMessage(
+    { numbers: readNumbers(), status, asks, isStopping: find('stop') !== null },
+    '*',
+  );
+}, EVERY_MS);
+
+const DO = {
+  say: (text) => {
+    const field = find('composer');
+    const { set } = Object.getOwnPropertyDescriptor(HTMLTextAreaElement.prototype, 'value');
+    set.call(field, text);
+    field.dispatchEvent(new Event('input', { bubbles: true }));
+    setTimeout(() => find('send')?.click(), 50);
+  },
+  stop: () => find('stop')?.click(),
+  approve: () => find('approve')?.click(),
+};
+
+addEventListener('message', ({ source, data }) => {
+  if (source === parent) DO[data.act]?.(data.text);
+});
+
+// What the bench sends is a script for the agent, which is nothing to read.
+const style = document.createElement('style');
+style.textContent = '[data-role=user] { max-height: 3.2em; overflow: hidden; opacity: 0.6; }';
+document.head.append(style);

@@ -1,0 +1,73 @@
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, expect, it } from '@jest/globals';
+import { startReceiver, type NoticeReceiver } from '../support/notice-receiver.js';
+import { newSessionId, startProduct, type Product } from '../support/product.js';
+import { until } from '../support/until.js';
+
+const RECEIVERS = new URL('../../examples/approvals-slack/receivers.json', import.meta.url);
+
+interface SlackMessage {
+  text: string;
+  blocks: { type: string; elements?: { text: { text: string }; url: string }[] }[];
+}
+
+let channels: Map<string, NoticeReceiver>;
+let product: Product;
+let folder: string;
+
+/** The example's own settings, with servers of this test in place of Slack's. */
+beforeAll(async () => {
+  const receivers = JSON.parse(readFileSync(RECEIVERS, 'utf8')) as { name: string }[];
+  channels = new Map(
+    await Promise.all(receivers.map(async ({ name }) => [name, await startReceiver()] as const)),
+  );
+  folder = mkdtempSync(join(tmpdir(), 'helix-slack-'));
+  const file = join(folder, 'receivers.json');
+  const here = receivers.map((each) => ({
+    ...each,
+    ...{ url: channels.get(each.name)?.url, privateNetwork: true },
+  }));
+  writeFileSync(file, JSON.stringify(here));
+  product = await startProduct({
+    env: {
+      NOTIFY_RECEIVERS: `@${file}`,
+      NOTIFY_REMIND_AFTER: 'none',
+      NOTIFY_ESCALATE_AFTER: '2s',
+      PUBLIC_URL: 'https://chat.test',
+    },
+  });
+}, 120_000);
+afterAll(async () => {
+  await product.stop();
+  for (const channel of channels.values()) await channel.close();
+  rmSync(folder, { recursive: true });
+});
+
+const messagesOf = (name: string): SlackMessage[] =>
+  (channels.get(name)?.taken ?? []).map(({ body }) => JSON.parse(body) as SlackMessage);
+
+it('a refund that waits is shown in the channel, and to those on call if no answer comes', async () => {
+  const sessionId = newSessionId();
+  const response = await fetch(`${product.url}/api/chat/${sessionId}?agent=support`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify({
+      message: { id: 'u1', role: 'user', content: 'I want a refund of $20 for order 1042.' },
+    }),
+  });
+  await response.text();
+  const [message] = await until('the channel hears of it', async () => {
+    const all = messagesOf('desk');
+    return all.length > 0 && all;
+  });
+  expect(message?.text).toMatch(/support asks for approval/);
+  expect(message?.blocks.at(-1)).toMatchObject({
+    type: 'actions',
+    elements: [{ type: 'button', url: `https://chat.test/?session=${sessionId}` }],
+  });
+  await until('those on call hear of it', async () => messagesOf('on-call').length === 1);
+  expect(messagesOf('on-call')[0]?.text).toMatch(/support has no answer yet/);
+  expect(messagesOf('desk')).toHaveLength(1);
+});
