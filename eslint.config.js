@@ -111,5 +111,16 @@ export default tseslint.config(
       },
     },
   },
+  {
+    // They run in a browser.
+    files: ['scripts/start/chaos/*-page.js', 'scripts/film.mjs'],
+    languageOptions: {
+      globals: Object.fromEntries(
+        ['document', 'parent', 'crypto', 'addEventListener', 'HTMLTextAreaElement', 'Event'].map(
+          (name) => [name, 'readonly'],
+        ),
+      ),
+    },
+  },
   prettier,
 );

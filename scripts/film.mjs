@@ -16,6 +16,8 @@ import { runMain, UserError } from './system/user-error.mjs';
 const MEDIA = join(projectRoot, 'docs', 'media');
 const START_MS = 300_000;
 const STEP_MS = 60_000;
+/** Of the whole reply, see start/chaos/bench-page.js. */
+const WORDS = 600;
 const FRAMES_PER_SECOND = 5;
 const SIZE = { width: 1120, height: 640 };
 
@@ -66,20 +68,33 @@ async function play(page) {
   const click = (act) => page.locator(`[data-act=${act}]`).click();
   const inDevice = (id) => page.frameLocator(`#${id}`);
   await inDevice('a').getByTestId('composer').waitFor();
-  await inDevice('b').getByTestId('composer').waitFor();
   await click('start');
-  await until('words', async () => (await count('words')) > 30);
+  await until('the second device', async () => (await count('attach')) > 0);
+  await until('words', async () => (await count('words')) > 60);
   await page.screenshot({ path: join(MEDIA, 'chaos.png') });
   const measured = {};
-  for (const act of ['kill-worker', 'kill-api', 'drop-network', 'restart-redis']) {
+  for (const act of [
+    'kill-worker',
+    'kill-api',
+    'drop-network',
+    'restart-redis',
+    'restart-temporal',
+  ]) {
     await page.evaluate(() => (document.getElementById('recovery').textContent = '–'));
     await click(act);
     await until(`recovery from ${act}`, async () => (await count('recovery')) > 0);
     measured[act] = await count('recovery');
     const words = await count('words');
-    await until('more words', async () => (await count('words')) > Math.min(words + 15, 399));
+    await until('more words', async () => (await count('words')) > Math.min(words + 15, WORDS - 1));
   }
-  await until('the end of the count', async () => (await count('words')) === 400);
+  await until('the end of the count', async () => (await count('words')) === WORDS);
+  for (const id of ['a', 'b']) {
+    await inDevice(id).getByTestId('send').waitFor({ timeout: STEP_MS });
+    const reply = inDevice(id).locator('[data-testid=message][data-role=assistant]').last();
+    const found = Array.from((await reply.textContent()).matchAll(/w(\d+)/g), ([, n]) => Number(n));
+    const isWhole = found.length === WORDS && found.every((n, at) => n === at + 1);
+    if (!isWhole) throw new UserError(`device ${id} shows ${found.length} words of ${WORDS}`);
+  }
   await click('ask');
   await inDevice('b').getByTestId('approve').waitFor({ timeout: STEP_MS });
   await page.screenshot({ path: join(MEDIA, 'chaos-approval.png') });

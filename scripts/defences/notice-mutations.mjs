@@ -58,7 +58,7 @@ export const notices = [
     test: 'the page of a link shows what models wrote as text',
   },
   {
-    defence: 'Links that decide: a token for something else is none',
+    defence: 'Links that decide: a token for something else is refused',
     file: 'notify/links.ts',
     edits: [['{ audience: AUDIENCE, algorithms: [ALGORITHM] }', '{ algorithms: [ALGORITHM] }']],
     suite: 'test/notify/links.test.ts',

@@ -1,28 +1,45 @@
 // The bench: two devices on one conversation, and what a person would count on them.
-/* eslint-env browser */
-const WORDS = 400;
+const STEPS = 15;
+const WORDS_OF_STEP = 40;
 const EVERY_MS = 40;
 const frames = { a: document.getElementById('a'), b: document.getElementById('b') };
 const seen = { a: [], b: [] };
 const state = { a: {}, b: {} };
 let measure;
-let session = `bench-${crypto.randomUUID().slice(0, 8)}`;
+const session = `bench-${crypto.randomUUID().slice(0, 8)}`;
 
 const show = (id, value) => (document.getElementById(id).textContent = String(value));
 const log = (text) => show('log', text);
 const say = (device, act, text) => frames[device].contentWindow.postMessage({ act, text }, '*');
 const script = (...entries) => JSON.stringify({ script: entries });
-const counting = (words) => ({
-  say: Array.from({ length: words }, (_, n) => n + 1).join(' '),
+const counting = (words, from = 0) => ({
+  say: Array.from({ length: words }, (_, n) => `w${from + n + 1}`).join(' '),
   deltas: words,
   everyMs: EVERY_MS,
 });
+/** A reply of many steps, of which each is committed: a crash costs no more than the last one. */
+const longReply = () =>
+  Array.from({ length: STEPS }, (_, n) => ({
+    ...counting(WORDS_OF_STEP, n * WORDS_OF_STEP),
+    calls: [{ tool: 'echo', id: `e${n}`, args: { value: 'on' } }],
+  }));
+
+let secondDevice;
 
 async function open() {
   const { deviceB } = await (await fetch('/chaos/devices')).json();
   const at = `/?session=${session}&agent=lab`;
+  secondDevice = deviceB + at;
   frames.a.src = at;
-  frames.b.src = deviceB + at;
+}
+
+/** The second device comes in the middle of a reply. */
+function attach() {
+  seen.b = [];
+  frames.b.src = secondDevice;
+  begin('attach', 'the second device is opened', (device, { numbers }) => {
+    return device === 'b' && numbers.length > 0;
+  });
 }
 
 /** Lost: a number that is missing below one that came later. Doubled: one that is there twice. */
@@ -49,8 +66,11 @@ addEventListener('message', ({ source, data }) => {
     show(fault, count);
     document.getElementById(fault).classList.toggle('bad', count > 0);
   }
-  if (measure?.isOver(device, data, before)) {
-    show(measure.shown, Math.round(performance.now() - measure.since));
+  if (frames.b.src === '' && seen.a.length > 20) attach();
+  const over = measure?.isOver(device, data, before);
+  if (over) {
+    const ms = over === true ? performance.now() - measure.since : over;
+    show(measure.shown, Math.round(ms));
     log(`${measure.what}: over`);
     measure = undefined;
   }
@@ -61,20 +81,21 @@ function begin(shown, what, isOver) {
   measure = { shown, what, isOver, since: performance.now() };
 }
 
-/** Words come again at a device that was cut off, or at any. */
-const wordsAgain = (only, from = performance.now()) => {
-  let silent = false;
-  let last = from;
-  return (device, { numbers }, before) => {
-    if (only !== undefined && device !== only) return false;
-    const grew = numbers.length > before.length;
-    const now = performance.now();
-    // What was on its way does not count: first there has to be a gap.
-    silent ||= now - last > 250;
-    if (grew) last = now;
-    return grew && silent;
-  };
-};
+/** So many more words are seen on the first device; then the longest silence is known. */
+const ENOUGH = 25;
+
+function beginRecovery(what) {
+  let last = performance.now();
+  let longest = 0;
+  let gained = 0;
+  begin('recovery', what, (device, { numbers }, before) => {
+    if (device !== 'a' || numbers.length <= before.length) return false;
+    gained += numbers.length - before.length;
+    longest = Math.max(longest, performance.now() - last);
+    last = performance.now();
+    return gained >= ENOUGH && longest;
+  });
+}
 
 async function act(name) {
   const response = await fetch('/chaos/act', {
@@ -88,7 +109,7 @@ async function act(name) {
 const ACTS = {
   start: () => {
     log('the agent counts');
-    say('a', 'say', script(counting(WORDS)));
+    say('a', 'say', script(...longReply()));
   },
   ask: () => {
     const charge = { calls: [{ tool: 'charge', id: `c${Date.now()}`, args: { amount: 5 } }] };
@@ -110,20 +131,14 @@ const ACTS = {
       return numbers.length > 0 && numbers.length < 40 && numbers.length !== before.length;
     });
   },
-  attach: () => {
-    seen.b = [];
-    begin('attach', 'the second device is loaded again', (device, { numbers }) => {
-      return device === 'b' && numbers.length > 0;
-    });
-    frames.b.src = frames.b.src.replace(/&?$/, '');
-  },
+  attach,
   stop: () => {
     const from = performance.now();
     say('a', 'stop');
     begin('stop', 'stop', (_, { isStopping }) => !isStopping && performance.now() > from);
   },
   'drop-network': async () => {
-    begin('recovery', 'the first device has no network for two seconds', wordsAgain('a'));
+    beginRecovery('the first device has no network for two seconds');
     await act('drop-network');
   },
 };
@@ -133,7 +148,7 @@ for (const button of document.querySelectorAll('button')) {
     const name = button.dataset.act;
     if (name in ACTS) void ACTS[name]();
     else {
-      begin('recovery', button.textContent, wordsAgain());
+      beginRecovery(button.textContent);
       void act(name);
     }
   });

@@ -18,7 +18,7 @@ const PAGES = {
  * Opens the bench on loopback; it ends with the fleet. Returns its address.
  *
  * @param options.url     address of the API
- * @param options.kill    kills a process by its role, or ends an engine by its name; false if it is none of ours
+ * @param options.kill    kills a process by its role, or ends an engine by its name; false for one that was not started here
  */
 export async function openChaosBench({ url, kill, fleet }) {
   const acts = {
@@ -26,8 +26,9 @@ export async function openChaosBench({ url, kill, fleet }) {
     'kill-api': () => kill('api'),
     'restart-redis': () => kill('Redis'),
     'restart-temporal': () => kill('Temporal'),
-    'drop-network': () => {
-      first.cut(DROPPED_MS);
+    'drop-network': (response) => {
+      // This reply is the last that arrives.
+      response.once('finish', () => first.cut(DROPPED_MS));
       return true;
     },
   };
@@ -71,7 +72,7 @@ async function perform(acts, request, response) {
   const isOurs =
     request.headers['content-type'] === 'application/json' && Object.hasOwn(acts, name);
   if (!isOurs) response.writeHead(400).end('There is no such act.\n');
-  else if (acts[name]()) response.writeHead(204).end();
+  else if (acts[name](response)) response.writeHead(204).end();
   else response.writeHead(409).end('This one was not started here.\n');
 }
 

@@ -1,13 +1,12 @@
 // Runs in the page of a device: tells the bench what a person sees there, and clicks for the bench.
-/* eslint-env browser */
 const EVERY_MS = 50;
 const find = (id) => document.querySelector(`[data-testid="${id}"]`);
 
-/** The numbers of the newest reply: the agent counts aloud. */
+/** The words of the newest reply, which are numbered. */
 function readNumbers() {
   const replies = document.querySelectorAll('[data-testid=message][data-role=assistant]');
   const text = replies[replies.length - 1]?.textContent ?? '';
-  return (text.match(/\b\d+\b/g) ?? []).map(Number);
+  return Array.from(text.matchAll(/w(\d+)/g), ([, number]) => Number(number));
 }
 
 setInterval(() => {
