@@ -17,7 +17,7 @@ export const owners = [
   },
   {
     defence: 'Owners: tenants do not share the ids of their sessions',
-    file: 'ai-sdk/reply/access.ts',
+    file: 'stores/record/stored-session-id.ts',
     edits: [
       [
         "if (tenantId === undefined || tenantId === '') return sessionId;",

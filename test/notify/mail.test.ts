@@ -1,0 +1,77 @@
+import { once } from 'node:events';
+import { createServer, type AddressInfo, type Server } from 'node:net';
+import { createInterface } from 'node:readline';
+import { afterEach, beforeEach, expect, it } from '@jest/globals';
+import { createSender } from '../../notify/sender.js';
+import { toNotifySettings } from '../../notify/settings.js';
+
+let server: Server;
+let url: string;
+/** What the server was sent, line by line. */
+let lines: string[];
+let refuses: boolean;
+
+/** A mail server: as much of SMTP as one message needs. */
+beforeEach(async () => {
+  [lines, refuses] = [[], false];
+  server = createServer((socket) => {
+    let isText = false;
+    socket.on('error', () => undefined);
+    const say = (text: string): void => {
+      socket.write(`${text}\r\n`);
+    };
+    say('220 test');
+    createInterface({ input: socket }).on('line', (line) => {
+      lines.push(line);
+      if (isText) {
+        if (line !== '.') return;
+        isText = false;
+        say('250 taken');
+      } else if (line.startsWith('RCPT') && refuses) say('451 later');
+      else if (line === 'DATA') {
+        isText = true;
+        say('354 go');
+      } else if (line === 'QUIT') socket.end('221 bye\r\n');
+      else say('250 ok');
+    });
+  });
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  url = `smtp://127.0.0.1:${String((server.address() as AddressInfo).port)}`;
+});
+afterEach(() => server.close());
+
+const send = async (): Promise<void> => {
+  const sender = createSender(
+    toNotifySettings({
+      receivers: [{ name: 'ann', kind: 'mail', to: 'ann@example.com' }],
+      mail: { url, from: 'Agents <agents@example.com>' },
+    }),
+  );
+  const toolName = 'refund\r\nBcc: all@example.com';
+  const notice = {
+    id: 'msg_1',
+    type: 'approval.requested',
+    at: 1,
+    agent: 'desk',
+    toolName,
+  } as const;
+  await sender
+    .send('ann', async () => ({ notice, url: 'https://chat.test/?session=s' }))
+    .finally(sender.close);
+};
+
+it('a notice is one mail to one person, with an id that stays and no header of others', async () => {
+  await send();
+  const text = lines.join('\n');
+  expect(lines.filter((line) => line.startsWith('RCPT'))).toEqual(['RCPT TO:<ann@example.com>']);
+  expect(text).toMatch(/^Message-ID: <msg_1@helix-temporal>$/m);
+  expect(text).toMatch(/^Subject: desk asks for approval: Refund/m);
+  expect(text).toContain('https://chat.test/?session=');
+  expect(text.slice(0, text.indexOf('\n\n'))).not.toMatch(/^Bcc:/m);
+});
+
+it('a mail server that refuses for now is asked again later', async () => {
+  refuses = true;
+  await expect(send()).rejects.toMatchObject({ code: 'smtp_451', isFinal: false });
+});
