@@ -39,7 +39,9 @@ beforeEach(async () => {
   await once(server, 'listening');
   url = `smtp://127.0.0.1:${String((server.address() as AddressInfo).port)}`;
 });
-afterEach(() => server.close());
+afterEach(() => {
+  server.close();
+});
 
 const send = async (): Promise<void> => {
   const sender = createSender(
