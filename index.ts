@@ -81,6 +81,7 @@ export type {
   ToolJournal,
   SuspendOptions,
   WaitErrorCode,
+  WebhookOptions,
   ToolDefinition,
   Verification,
 } from './agents/index.js';

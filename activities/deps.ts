@@ -22,6 +22,8 @@ export interface ActivityDeps {
   agents: AgentRegistry;
   /** Handed to tools as they are. */
   services: Readonly<Record<string, unknown>>;
+  /** Where the API is reached from outside, without a slash at the end. Default: addresses are paths. */
+  publicUrl?: string | undefined;
   /** Begins the next queued message when a run has ended. */
   startNext: StartNext;
   /** Signals a run that an answer to another run unblocks; without it the sweeper does. */

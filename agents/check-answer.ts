@@ -42,7 +42,7 @@ export function createAnswerCheck(agents: Pick<AgentRegistry, 'get'>): AnswerChe
 }
 
 /** An answer that a tool waits for: by the JSON Schema in the question. The tool has the rest of it. */
-async function checkWaited(question: unknown, answer: ToolAnswer): Promise<ToolAnswer> {
+export async function checkWaited(question: unknown, answer: ToolAnswer): Promise<ToolAnswer> {
   if (answer.kind !== 'client-tool-result' || answer.error !== undefined) return answer;
   const { schema } = question as { schema: z.core.JSONSchema.JSONSchema };
   await parse(z.fromJSONSchema(schema), answer.result ?? null, 'invalid_result');

@@ -81,6 +81,7 @@ export {
   type SuspendOptions,
   type ToolJournal,
   type WaitErrorCode,
+  type WebhookOptions,
 } from './tool-journal.js';
 export type { StateErrorCode } from './tool-error.js';
 export { createRemoteSubAgentTool } from './remote/create-remote-sub-agent-tool.js';

@@ -45,6 +45,33 @@ export interface ToolJournal {
   readonly suspend: <Schema extends z.ZodType>(
     options: SuspendOptions<Schema>,
   ) => Promise<z.output<Schema>>;
+  /**
+   * Waits for a request to an address that cannot be guessed: `POST /api/hooks/:token` with JSON, at
+   * most 256 KB. `send` gets the address and passes it on; it is carried out once, as a step. The
+   * first request that fits the schema counts, and further ones change nothing.
+   *
+   * @throws WaitError `wait_expired` after the deadline, `invalid_answer`
+   * @example
+   * const paid = await context.waitForWebhook({
+   *   send: (url) => bank.requestPayment(input, { callbackUrl: url }),
+   *   schema: z.object({ amount: z.number() }),
+   *   deadlineMs: 24 * 3_600_000,
+   * });
+   */
+  readonly waitForWebhook: <Schema extends z.ZodType = z.ZodUnknown>(
+    options: WebhookOptions<Schema>,
+  ) => Promise<z.output<Schema>>;
+}
+
+export interface WebhookOptions<Schema extends z.ZodType = z.ZodUnknown> {
+  /** Default: `webhook`. A second one in a call needs a name of its own. */
+  name?: string;
+  /** Passes the address on. */
+  send: (url: string) => unknown;
+  /** What a request has to bring. Default: any JSON. */
+  schema?: Schema;
+  /** How long the address is good for, ms. */
+  deadlineMs: number;
 }
 
 export interface SuspendOptions<Schema extends z.ZodType = z.ZodType> {

@@ -23,6 +23,7 @@ import { createReadiness } from './readiness.js';
 import { ROUTES, routesOf } from './routes/index.js';
 import { isWrite, mayStream, type Route } from './routes/route.js';
 import { nameSession, sessionPaths } from './session-access.js';
+import { createWebhookHandlers } from './webhook-handler.js';
 
 /** Paths below which callers are known, and guarded against forged requests. */
 const ROOTS = ['/api', OPENAI_ROOT];
@@ -84,6 +85,7 @@ export function createApi(options: ApiOptions): Express {
     const { show, decide } = createDecideHandlers(deps, deps.linkKeys);
     app.route('/api/decide').get(show).post(decide);
   }
+  app.route('/api/hooks/:token').post(...createWebhookHandlers(deps));
   app.use(sessionPaths(routes), nameSession);
   app.use(ROOTS, createCsrfGuard(deps.allowedOrigins ?? []));
   // The caller comes before limits and body: no body of a stranger is read.

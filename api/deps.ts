@@ -72,9 +72,9 @@ export interface ApiSettings extends IdentityOptions, CrossOriginOptions {
 export type ApiRuns = Omit<
   Runs,
   | ('idle' | 'startRun' | 'wake' | 'endLost' | 'startNext' | 'sweepSession')
-  | ('finishErasures' | 'mayApprove')
+  | ('finishErasures' | 'mayApprove' | 'callWebhook')
 > &
-  Partial<Pick<Runs, 'mayApprove'>>;
+  Partial<Pick<Runs, 'mayApprove' | 'callWebhook'>>;
 
 /** The options of an app, complete. */
 export interface ApiDeps extends ApiSettings {

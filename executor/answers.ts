@@ -18,6 +18,7 @@ import type { ExtendDeadlineResult, LeaseCallResult } from '../stores/contract/c
 import type { SessionCalls, SessionRecord } from '../stores/contract/sessions.js';
 import type { Store } from '../stores/contract/store.js';
 import { createApproverDemands, type ConversationOfCall } from './approver-demands.js';
+import { createCallWebhook } from './call-webhook.js';
 import type { RunWorkflows } from './run-workflows.js';
 
 /** What people do with pending calls. */
@@ -40,6 +41,12 @@ export interface AnswerApi {
     conversation: ConversationOfCall,
     call: CallSpec,
   ) => Promise<boolean>;
+  /**
+   * Gives a tool what was sent to its webhook.
+   *
+   * @throws HelixError `not_found`, `webhook_closed`, `invalid_result`
+   */
+  callWebhook: (token: string, payload: unknown) => Promise<void>;
   /** Settles calls whose deadline has passed, also if their run's timer did not; true if there were any. */
   expireCalls: (sessionId: string) => Promise<boolean>;
   /** Extends a deadline. The run's timer fires at the old one, and reads the new one then. */
@@ -119,6 +126,13 @@ export function createAnswerApi({ store, agents, workflows, logger }: AnswerApiD
 
   return {
     mayApprove: demands.areMet,
+    callWebhook: createCallWebhook({
+      store,
+      stored: async (runId, { sequence, resume, others }) => {
+        await signal(runId, { toolCallId: '', by: 'webhook', sequence, resume });
+        await wakeOthers(others);
+      },
+    }),
     submitToolResult: async (input, { known, actor, responder, permit } = {}) => {
       const answer = parseToolAnswer(input);
       const who = responder ?? { userId: answer.by ?? '' };

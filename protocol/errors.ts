@@ -30,6 +30,7 @@ export type ErrorCode =
   | 'stale_run'
   | 'client_out_of_step'
   | 'expired'
+  | 'webhook_closed'
   | 'late_answer_after_timeout'
   | 'call_leased'
   | 'no_deadline'
@@ -84,6 +85,7 @@ export const HTTP_STATUS: Record<ErrorCode, number> = {
   stale_run: 409,
   client_out_of_step: 409,
   expired: 409,
+  webhook_closed: 410,
   late_answer_after_timeout: 409,
   call_leased: 409,
   no_deadline: 409,

@@ -23,6 +23,8 @@ export const LIMITS = {
   journal: { operations: 100, bytes: 1024 * 1024 },
   /** How long one sleep of a tool may take. */
   sleepMs: 366 * 24 * 60 * 60 * 1000,
+  /** What is sent to a webhook. */
+  webhookBytes: 256 * 1024,
   /** Result of one recorded step. */
   stepResultBytes: 256 * 1024,
   /** Arguments of one call; larger ones are returned to the model as an error. */

@@ -64,6 +64,8 @@ export interface AgentPluginOptions {
   /** For operators: the name of the model, and where a conversation can be seen. */
   modelName?: string;
   sessionUrl?: (sessionId: string) => string;
+  /** Of the API, for addresses of webhooks. */
+  publicUrl?: string | undefined;
   /** Runs that are not started within this time end as `engine_unavailable`, ms. Default 15 minutes. */
   startWithinMs?: number;
   /** For runs that batches repeat: the limits of `createAgentExecutor`. Default: its defaults. */
@@ -208,6 +210,7 @@ export function createAgentPlugin(options: AgentPluginOptions): WorkerPlugin & B
       store,
       agents,
       services,
+      publicUrl: options.publicUrl,
       startNext: runs.startNext,
       wake: ({ runId, resume }) =>
         workflows.answer(runId, { toolCallId: '', by: 'conversation', resume }),

@@ -94,6 +94,7 @@ export async function runWorker(begun: WorkerProcess): Promise<void> {
         buildId !== undefined && { versioning: { deploymentName, buildId } }),
       tracer,
       modelName: config.MODEL,
+      publicUrl,
       ...(publicUrl !== undefined && {
         sessionUrl: (sessionId: string) => `${publicUrl}/?session=${sessionId}`,
       }),

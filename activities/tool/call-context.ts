@@ -12,6 +12,7 @@ import { HelixError } from '../../protocol/errors.js';
 import { isReservedEventName } from '../../protocol/event-names.js';
 import { rootOf } from '../../protocol/ids.js';
 import { LIMITS } from '../../protocol/limits.js';
+import { formatWebhookToken } from '../../protocol/webhook-token.js';
 import { isShownUrl } from '../../protocol/shown-url.js';
 import type { CallSpec } from '../../stores/contract/call-record.js';
 import type { CustomState } from '../../stores/contract/custom-state.js';
@@ -68,7 +69,7 @@ interface CallContextInput {
 
 /** @throws StateError if the stored state does not fit the agent's schema */
 export function openCallContext(
-  { services, store }: Pick<ActivityDeps, 'services' | 'store'>,
+  { services, store, publicUrl = '' }: Pick<ActivityDeps, 'services' | 'store' | 'publicUrl'>,
   {
     ref,
     agent,
@@ -121,6 +122,10 @@ export function openCallContext(
   const named = { toolCallId, toolName };
   const journal = createCallJournal({
     ...{ calls, writer, call: named, recorded, attempt, chunks, takeChanges },
+    toWebhookUrl: (secret) => {
+      const token = formatWebhookToken({ sessionId: ref.sessionId, toolCallId, secret });
+      return `${publicUrl}/api/hooks/${token}`;
+    },
   });
 
   const context: ToolContext = {
@@ -155,6 +160,7 @@ export function openCallContext(
     step: journal.step,
     sleep: journal.sleep,
     suspend: journal.suspend,
+    waitForWebhook: journal.waitForWebhook,
     forward: async (forwarded) => {
       if (isOver) throw new Error('the call is over');
       if (journal.isRepeating()) return;

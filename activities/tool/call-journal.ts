@@ -15,7 +15,7 @@ import type { Attempt } from '../attempt.js';
 import type { ChunkWriter } from '../chunk-writer.js';
 import { parseAnswer, toAnswer } from './journal-answer.js';
 import { JournalFailure, orderText, refusalOf, takeName } from './journal-names.js';
-import { toQuestion, toTimer } from './journal-waits.js';
+import { mintSecret, toQuestion, toTimer, toWebhook } from './journal-waits.js';
 import { toOutcome } from './tool-outcome.js';
 
 /** How an execution ends before the tool returns: its tool waits. */
@@ -29,7 +29,7 @@ export interface Suspended {
 export interface CallJournal extends ToolJournal {
   /** True while the tool repeats what an earlier execution has done. */
   isRepeating: () => boolean;
-  /** Resolves when the tool waits. Rejects if the execution cannot go on; JournalFailure says why. */
+  /** Resolves when the tool waits. Rejects if the execution cannot continue; JournalFailure says why. */
   interruption: Promise<Suspended>;
 }
 
@@ -41,6 +41,8 @@ interface JournalDeps {
   recorded: Journal;
   attempt: Pick<Attempt, 'cut'>;
   chunks: Pick<ChunkWriter, 'flush'>;
+  /** The address of a webhook of this call. */
+  toWebhookUrl: (secret: string) => string;
   /** What the tool has changed in the agent's state since this was called last. */
   takeChanges: () => JsonPatchOperation[];
 }
@@ -60,7 +62,7 @@ export function createCallJournal(deps: JournalDeps): CallJournal {
   const interruption = new Promise<Suspended>((...both) => {
     [resolve, reject] = both;
   });
-  // Often nobody waits for it any more.
+  // Often the execution has ended otherwise.
   interruption.catch(() => undefined);
 
   /** The next operation: its place, and what is recorded there. @throws what `end` gives */
@@ -154,14 +156,23 @@ export function createCallJournal(deps: JournalDeps): CallJournal {
     return new Promise(() => undefined);
   }
 
+  const step: ToolJournal['step'] = async (name, run) => {
+    const { at, known } = begin('step', name);
+    if (known?.kind === 'step') return known.result as Awaited<ReturnType<typeof run>>;
+    if (isWaiting) return new Promise(() => undefined);
+    const work = carryOut(at, name, run);
+    steps.add(work);
+    return work.finally(() => steps.delete(work));
+  };
+
   return {
-    step: async (name, run) => {
-      const { at, known } = begin('step', name);
-      if (known?.kind === 'step') return known.result as Awaited<ReturnType<typeof run>>;
-      if (isWaiting) return new Promise(() => undefined);
-      const work = carryOut(at, name, run);
-      steps.add(work);
-      return work.finally(() => steps.delete(work));
+    step,
+    waitForWebhook: async (options) => {
+      const { name = 'webhook', send, schema } = options;
+      const secret = await step(`${name} secret`, mintSecret);
+      await step(`${name} sent`, () => send(deps.toWebhookUrl(secret)));
+      const sent = await wait('webhook', name, (named) => toWebhook(call, named, secret, options));
+      return schema === undefined ? (sent as never) : parseAnswer(schema, sent);
     },
     sleep: async (until, { name } = {}) => {
       await wait('sleep', name, (named) => toTimer(call, named, until));

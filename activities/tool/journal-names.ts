@@ -1,7 +1,7 @@
 import type { Operation } from '../../stores/contract/journal.js';
 import { LIMITS } from '../../protocol/limits.js';
 
-/** Why an execution with a journal cannot go on; its call is settled with this, whatever the tool catches. */
+/** Why an execution with a journal cannot continue; its call is settled with this, whatever the tool catches. */
 export class JournalFailure extends Error {
   override readonly name = 'JournalFailure';
   readonly code: string;

@@ -1,12 +1,13 @@
 import { randomBytes } from 'node:crypto';
 import { z } from 'zod';
 import { findForeignSchema } from '../../agents/foreign-schema.js';
-import type { SuspendOptions } from '../../agents/tool-journal.js';
+import type { SuspendOptions, WebhookOptions } from '../../agents/tool-journal.js';
 import { rootOf } from '../../protocol/ids.js';
 import { findJsonFault } from '../../protocol/json-depth.js';
 import { LIMITS } from '../../protocol/limits.js';
 import type { SuspendCallInput } from '../../stores/contract/journal.js';
 import type { Writer } from '../../stores/contract/log.js';
+import { webhookCallId } from '../../stores/record/webhook-call.js';
 import { JournalFailure } from './journal-names.js';
 
 /** What a tool waits for, as a call of the step. Pure but for the ids. */
@@ -48,13 +49,11 @@ export function toQuestion(
   toolName: string,
   { schema, data, deadlineMs }: SuspendOptions,
 ): Waiting {
-  const foreign = findForeignSchema(schema);
-  if (foreign !== undefined) throw invalid(`schema ${foreign}`);
   if (deadlineMs !== undefined) checkWait(deadlineMs);
   const toolCallId = mintId(of);
   const input = {
     for: of.toolName,
-    schema: z.toJSONSchema(schema, { io: 'input', unrepresentable: 'any' }),
+    schema: toJsonSchema(schema),
     ...(data !== undefined && { data }),
   };
   const fault = findJsonFault(input);
@@ -66,6 +65,27 @@ export function toQuestion(
   const ask = { type: 'tool_start' as const, ...base, toolCallId, toolName, arguments: input };
   const call = { toolCallId, toolName, kind: 'client' as const, input };
   return { wait: { ...call, deadlineMs, ask, of: of.toolCallId } };
+}
+
+/** @throws JournalFailure `invalid_wait` */
+export function toWebhook(
+  of: WaitingCall,
+  toolName: string,
+  secret: string,
+  { schema, deadlineMs }: Pick<WebhookOptions<z.ZodType>, 'schema' | 'deadlineMs'>,
+): Waiting {
+  const { toolCallId } = of;
+  const dueInMs = checkWait(deadlineMs);
+  const input = { ...(schema !== undefined && { schema: toJsonSchema(schema) }) };
+  const call = { toolName, kind: 'webhook' as const, input, deadlineMs, of: toolCallId };
+  return { wait: { ...call, toolCallId: webhookCallId({ toolCallId, secret }) }, dueInMs };
+}
+
+/** @throws JournalFailure `invalid_wait` */
+function toJsonSchema(schema: z.ZodType): unknown {
+  const foreign = findForeignSchema(schema);
+  if (foreign !== undefined) throw invalid(`schema ${foreign}`);
+  return z.toJSONSchema(schema, { io: 'input', unrepresentable: 'any' });
 }
 
 function checkWait(ms: number): number {
@@ -80,4 +100,9 @@ function invalid(message: string): JournalFailure {
 /** An id that no model can have chosen. */
 function mintId({ toolCallId }: WaitingCall): string {
   return `${toolCallId.slice(0, LIMITS.idChars - 32)}~${randomBytes(9).toString('base64url')}`;
+}
+
+/** What makes the address of a webhook. */
+export function mintSecret(): string {
+  return randomBytes(32).toString('base64url');
 }

@@ -9,6 +9,8 @@ const Operation = z.union([
   z.object({ sleepMs: z.number().min(0) }),
   /** Asks for `{ value }` with a number. */
   z.object({ suspend: z.string(), deadlineMs: z.int().positive().optional() }),
+  /** Emits its address as the event `webhook`, and waits for `{ value }`. */
+  z.object({ webhook: z.string(), deadlineMs: z.int().positive().default(600_000) }),
   z.object({ emit: z.string() }),
 ]);
 type Operation = z.infer<typeof Operation>;
@@ -49,6 +51,16 @@ async function perform(
     const schema = z.object({ value: z.number() });
     try {
       return await context.suspend({ name, schema, deadlineMs, data: { question: name } });
+    } catch (error) {
+      return (error as { code?: string }).code;
+    }
+  }
+  if ('webhook' in operation) {
+    const { webhook: name, deadlineMs } = operation;
+    const schema = z.object({ value: z.number() });
+    const send = (url: string): Promise<void> => context.emit('webhook', { name, url });
+    try {
+      return await context.waitForWebhook({ name, schema, deadlineMs, send });
     } catch (error) {
       return (error as { code?: string }).code;
     }

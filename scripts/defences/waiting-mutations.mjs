@@ -27,7 +27,7 @@ export const waiting = [
     defence: 'What was emitted before a recorded step stays',
     file: `${TRANSITIONS}/lib/journal.ts`,
     edits: [[", `f:${name}`, seqOf(session) ?? '0'", '']],
-    test: `${JOURNAL} what was said before a recorded step stays, what was said after it is withdrawn`,
+    test: `${JOURNAL} text before a recorded step stays, text after it is withdrawn`,
   },
   {
     defence: 'The model does not learn what its tool waited for',
@@ -39,12 +39,18 @@ export const waiting = [
     defence: 'A replaced attempt lets no call wait',
     file: `${TRANSITIONS}/suspend-call.ts`,
     edits: [['readOwner(session, writer.name).token !== writer.token || ', '']],
-    test: `${JOURNAL} a call waits only while its run is at work and its attempt owns it`,
+    test: `${JOURNAL} a call waits only while its run is active and its attempt owns it`,
   },
   {
     defence: 'A journal is bounded',
     file: `${TRANSITIONS}/record-step.ts`,
     edits: [["if (at >= most.operations || num(opBytes) > most.bytes) return only('full');\n", '']],
     test: `${JOURNAL} a journal holds a bounded number of operations`,
+  },
+  {
+    defence: 'A webhook that closed unanswered is no longer open',
+    file: `${TRANSITIONS}/settle-call.ts`,
+    edits: [["lapsed === 'called' ? 'already_completed' : 'expired'", "'already_completed'"]],
+    test: `${JOURNAL} a webhook takes one request, and none after its end`,
   },
 ];

@@ -16,6 +16,11 @@ type Asker = Pick<
 >;
 type Asked = Pick<CallSpec, 'toolCallId' | 'toolName' | 'runId'>;
 
+const TIMED_OUT = {
+  error: 'client_tool_deadline_exceeded',
+  errorCode: 'client_tool_timeout',
+};
+
 const UNANSWERED = 'No one answered in time.';
 
 /**
@@ -73,10 +78,11 @@ export function toExpiryInput(spec: CallSpec, asker: Asker, now: number): Settle
     const decision = { approved, reason: UNANSWERED, at: now, automatic: true };
     return { source: 'expiry', ...base, ...toDecided(asker, spec, decision, now) };
   }
-  const outcome =
-    typeof onExpiry === 'object'
-      ? { output: onExpiry.result ?? null }
-      : { error: 'client_tool_deadline_exceeded', errorCode: 'client_tool_timeout' };
+  if (kind === 'webhook') {
+    const row: ToolRow = { role: 'tool', toolCallId, toolName, ...TIMED_OUT };
+    return { source: 'expiry', ...base, row, chunks: [] };
+  }
+  const outcome = typeof onExpiry === 'object' ? { output: onExpiry.result ?? null } : TIMED_OUT;
   return { source: 'expiry', ...base, ...toSettled(asker, spec, outcome, now) };
 }
 

@@ -93,6 +93,8 @@ export function settleCall(
   const session = ownerOf(requested, id);
   const call = readCall(session, id, CALL);
   const isLate = call.late === '1' && source === 'client' && call.kind === 'client';
+  const closed = source === 'webhook' ? closedWebhook(session, id, call) : undefined;
+  if (closed !== undefined) return closed;
   const lapsed = takeLateAnswer(session, id, call, source, request.late ?? '');
   if (lapsed !== undefined) {
     if (lapsed === 'late' && call.lapsed !== 'told') noteAct(session, args, request.act, 'late');
@@ -125,6 +127,8 @@ export function settleCall(
   }
   writeAll(log, chunks, source === 'tool' ? (writer as WriterRequest).name : '');
   keep(session, request, args);
+  // Stays when the call is forgotten: the webhook may be called again.
+  if (source === 'webhook') redis.call('HSET', session.calls, `lapsed:${id}`, 'called');
   // The wait of a tool is over: its call is released with the batch.
   if (call.of !== undefined) redis.call('HSET', session.calls, `state:${call.of}`, 'approved');
   noteAct(session, args, request.act, 'stored');
@@ -207,6 +211,16 @@ function unlessPassed(left: number | undefined): string | undefined {
 /** No person ends what a tool waits for. */
 function ofTimer(source: string, deadline: string | undefined): string | undefined {
   return source === 'expiry' ? unlessPassed(leftUntil(deadline)) : only('kind_mismatch');
+}
+
+/** Undefined while the webhook may be called. */
+function closedWebhook(
+  session: Session,
+  id: string,
+  { state, lapsed }: Pick<Call, 'state' | 'lapsed'>,
+): string | undefined {
+  if (state !== 'settled' && !wasTakenIn(session, id)) return undefined;
+  return only(lapsed === 'called' ? 'already_completed' : 'expired');
 }
 
 /** A webhook is called before its deadline. */

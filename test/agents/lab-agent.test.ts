@@ -32,6 +32,7 @@ const context: ToolContext = {
   step: async (_name, run) => run(),
   sleep: () => Promise.resolve(),
   suspend: () => new Promise(() => undefined),
+  waitForWebhook: () => new Promise(() => undefined),
   forward: () => Promise.resolve(),
   isHandedOver: () => false,
   showPreliminary: () => undefined,

@@ -100,7 +100,7 @@ describe.each(CLIENTS)('%s: a tool that waits', (_name, library) => {
 });
 
 describe('a tool that waits', () => {
-  it('sleeps without a process, and the run goes on when it is over', async () => {
+  it('sleeps without a process, and the run continues when it is over', async () => {
     const { url } = product;
     const sessionId = newSessionId();
     const client = openChat(CLIENT_7, { url, sessionId });
@@ -183,8 +183,76 @@ describe('a tool that waits', () => {
   });
 });
 
+/** The address that a tool has given out, as an event. */
+async function untilSent(client: ChatClient): Promise<string> {
+  const path = await until(
+    'the address',
+    () => /\/api\/hooks\/[\w-]+/.exec(JSON.stringify(client.messages()))?.[0],
+  );
+  return product.url + path;
+}
+
+async function callHook(url: string, body: string): Promise<[status: number, code: unknown]> {
+  const response = await fetch(url, { method: 'POST', body });
+  const { code, status } = (await response.json()) as { code?: string; status?: string };
+  return [response.status, code ?? status];
+}
+
+describe('a tool that waits for a webhook', () => {
+  it('gets the first request that fits; further ones change nothing, forged ones find nothing', async () => {
+    const { url } = product;
+    const sessionId = newSessionId();
+    const client = openChat(CLIENT_7, { url, sessionId });
+    const plan = [{ webhook: 'paid' }, { suspend: 'q' }];
+    await client.chat.sendMessage(toScript({ calls: [waits(...plan)] }));
+    const hook = await untilSent(client);
+    expect(callsOf(client.chat.lastMessage)).toHaveLength(1);
+    const forged = `${hook.slice(0, -4)}AAAA`;
+    expect(await callHook(forged, '{"value":1}')).toEqual([404, 'not_found']);
+    expect(await callHook(`${url}/api/hooks/x`, '{}')).toEqual([404, 'not_found']);
+    expect(await callHook(hook, '{"value":"many"}')).toEqual([400, 'invalid_result']);
+    expect(await callHook(hook, '{')).toEqual([400, 'validation_error']);
+    expect(await callHook(hook, `"${'x'.repeat(300_000)}"`)).toEqual([413, 'body_too_large']);
+    const both = ['{"value":1}', '{"value":2}'].map((body) => callHook(hook, body));
+    expect(await Promise.all(both)).toEqual([
+      [200, 'accepted'],
+      [200, 'accepted'],
+    ]);
+    const id = await untilPending(sessionId, 'q');
+    expect(await callHook(hook, '{"value":3}')).toEqual([200, 'accepted']);
+    expect((await answerAt(sessionId, id, { result: { value: 9 } })).status).toBe(202);
+    await until('the end', async () => (await loadSnapshot(url, sessionId)).status === 'ended');
+    expect(await callHook(hook, '{"value":4}')).toEqual([200, 'accepted']);
+    const { client: page } = await loadChat(CLIENT_7, { url, sessionId });
+    expect(callsOf(page.chat.lastMessage)[0]).toMatchObject({
+      output: { results: [{ value: expect.any(Number) }, { value: 9 }] },
+    });
+  });
+
+  it('a request after the deadline, or after a stop, is refused', async () => {
+    const { url } = product;
+    const sessionId = newSessionId();
+    const client = openChat(CLIENT_7, { url, sessionId });
+    const plan = [{ webhook: 'paid', deadlineMs: 500 }];
+    await client.chat.sendMessage(toScript({ calls: [waits(...plan)] }));
+    await until('the end', async () => (await loadSnapshot(url, sessionId)).status === 'ended');
+    const hook = await untilSent(client);
+    expect(await callHook(hook, '{"value":1}')).toEqual([410, 'webhook_closed']);
+    const { client: page } = await loadChat(CLIENT_7, { url, sessionId });
+    expect(callsOf(page.chat.lastMessage)).toMatchObject([
+      { output: { results: ['wait_expired'] } },
+    ]);
+    const stopped = newSessionId();
+    const other = openChat(CLIENT_7, { url, sessionId: stopped });
+    await other.chat.sendMessage(toScript({ calls: [waits({ webhook: 'paid' })] }));
+    const second = await untilSent(other);
+    await fetch(`${url}/api/chat/${stopped}/stop`, { method: 'POST' });
+    expect(await callHook(second, '{"value":1}')).toEqual([410, 'webhook_closed']);
+  });
+});
+
 describe('a tool that waits, when its worker is killed', () => {
-  it('between a step and its question, goes on from the step', async () => {
+  it('between a step and its question, continues from the step', async () => {
     const { url } = product;
     const sessionId = newSessionId();
     const client = openChat(CLIENT_7, { url, sessionId });

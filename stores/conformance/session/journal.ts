@@ -2,7 +2,8 @@ import { equal, includes } from '../assertions.js';
 import type { RecordStepResult, SuspendCallResult } from '../../contract/journal.js';
 import type { WaitCall } from '../../contract/call-record.js';
 import type { Store } from '../../contract/store.js';
-import { newCall } from '../fixtures.js';
+import type { SettleCallResult } from '../../contract/calls.js';
+import { AGENT, newCall } from '../fixtures.js';
 import type { SessionDriver } from '../session-driver.js';
 import type { Suite } from '../suite.js';
 
@@ -86,7 +87,7 @@ export function journalCases({ describe, it }: Suite): void {
       includes(await session.start(runId, 1, 's', 2), { journal: [{ result: 'first' }] });
     });
 
-    it('what was said before a recorded step stays, what was said after it is withdrawn', async ({
+    it('text before a recorded step stays, text after it is withdrawn', async ({
       store,
       session,
     }) => {
@@ -156,7 +157,7 @@ export function journalCases({ describe, it }: Suite): void {
       includes(await session.start(runId, 1, 's', 2), { kind: 'execute' });
     });
 
-    it('a call waits only while its run is at work and its attempt owns it', async ({
+    it('a call waits only while its run is active and its attempt owns it', async ({
       store,
       session,
     }) => {
@@ -181,6 +182,34 @@ export function journalCases({ describe, it }: Suite): void {
       includes(await store.sessions.read(session.id), { status: 'running', stream: 'active' });
       await session.finishCall(runId, 1, 't', 'done');
       includes(await store.sessions.read(session.id), { status: 'waiting_tool' });
+    });
+
+    it('a webhook takes one request, and none after its end', async ({ store, session }) => {
+      const { runId } = await session.newRun();
+      await session.ask(runId, 1, [newCall('s', 'server')]);
+      await session.start(runId, 1, 's', 1);
+      const wait = { kind: 'webhook' } as const;
+      await suspend(store, session, runId, 0, { wait, dueInMs: 60_000 });
+      const call = (toolCallId: string): Promise<SettleCallResult> =>
+        store.calls.settle({
+          source: 'webhook',
+          sessionId: session.id,
+          agentType: AGENT,
+          toolCallId,
+          runId,
+          row: { role: 'tool', toolCallId, toolName: 'ask', output: 'sent' },
+          chunks: [],
+          now: Date.now(),
+        });
+      equal(await call('unknown'), { kind: 'not_pending' });
+      includes(await session.answer(runId, 's~0', { output: 1 }), { kind: 'kind_mismatch' });
+      includes(await call('s~0'), { kind: 'stored', resume: { approved: ['s'] } });
+      equal(await call('s~0'), { kind: 'already_completed' });
+      includes(await session.start(runId, 1, 's', 2), { journal: [{ row: { output: 'sent' } }] });
+      await suspend(store, session, runId, 1, { token: 2, wait, dueInMs: 60_000 });
+      await session.stop();
+      equal(await call('s~1'), { kind: 'expired' });
+      equal(await call('s~0'), { kind: 'already_completed' });
     });
 
     it('a journal holds a bounded number of operations', async ({ store, session }) => {
