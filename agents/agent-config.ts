@@ -1,11 +1,12 @@
 import { z } from 'zod';
 import type { RunShape } from '../protocol/run.js';
 import type { AgentTools } from './ai-sdk/agent-tools.js';
-import type { AgentPage, LlmConfig, PrepareStep, SpendCap, ToolChoice } from './definitions.js';
+import type { AgentPage, LlmSettings, PrepareStep, SpendCap, ToolChoice } from './definitions.js';
 import type { Instructions } from './instructions.js';
 import {
   Amount,
   Callback,
+  Duration,
   Flag,
   isAmount,
   isFunction,
@@ -20,6 +21,7 @@ import {
 } from './fields.js';
 import type { OnFinish, OnStepFinish, RepairToolCall, StopWhen } from './step-hooks.js';
 import { McpServers } from './mcp/mcp-servers.js';
+import { isChoice } from './model-choices.js';
 import { isAgent, isWhole } from './tool-config.js';
 
 /** An agent as its author writes it; the system prompt is typed from the state schema. */
@@ -48,7 +50,7 @@ export interface AgentConfig<State extends z.ZodType, Output extends z.ZodType> 
   stateSchema?: State;
   /** The turn ends with a result of this shape, which the model submits as a tool call. */
   outputSchema?: Output;
-  llmConfig: LlmConfig;
+  llmConfig: LlmSettings;
   /** Model calls a turn may take; `Infinity` for no limit. Default: 50. */
   maxSteps?: number;
   /** Calls of one step that are executed, 1 to 1,000; the others get an error. Default: 100. */
@@ -105,8 +107,42 @@ const DEFINE_TOOL = 'defineTool({ name, description, inputSchema, execute })';
 
 const Finite = must('a number', Number.isFinite);
 
+const Pricing = settings({
+  inputPerMTok: Amount,
+  outputPerMTok: Amount,
+  cachedPerMTok: Amount.optional(),
+  cacheWritePerMTok: Amount.optional(),
+});
+
+const Model = must('a model of the AI SDK, its id, or a function that returns it', isModel);
+
+const Models = z
+  .array(
+    z.unknown().superRefine((value, context) => {
+      const parsed = (isChoice(value) ? Choice : Model).safeParse(value);
+      for (const { path, message } of parsed.error?.issues ?? []) {
+        context.addIssue({ code: 'custom', path, message });
+      }
+    }),
+  )
+  .min(1, 'must name a model')
+  .max(10, 'must name 10 models at most');
+
+const Choice = settings({
+  model: Model,
+  firstPartMs: Duration.optional(),
+  callMs: Duration.optional(),
+  maxTries: must('a whole number above 0', isCount).optional(),
+  pricing: Pricing.optional(),
+});
+
 const Llm = settings({
-  model: must('a model of the AI SDK, its id, or a function that returns it', isModel),
+  model: z.unknown().superRefine((value, context) => {
+    const parsed = (Array.isArray(value) ? Models : Model).safeParse(value);
+    for (const { path, message } of parsed.error?.issues ?? []) {
+      context.addIssue({ code: 'custom', path, message });
+    }
+  }),
   temperature: Finite.optional(),
   maxOutputTokens: must('a whole number above 0', isCount).optional(),
   topP: Finite.optional(),
@@ -122,12 +158,8 @@ const Llm = settings({
     (value) => isObject(value) && Object.values(value).every(isObject),
   ).optional(),
   strictOutput: Flag.optional(),
-  pricing: settings({
-    inputPerMTok: Amount,
-    outputPerMTok: Amount,
-    cachedPerMTok: Amount.optional(),
-    cacheWritePerMTok: Amount.optional(),
-  }).optional(),
+  pricing: Pricing.optional(),
+  maxOutputUsd: PositiveAmount.optional(),
   stallTimeoutMs: must(
     'a number of milliseconds of at least 1',
     (value) => isAmount(value) && (value as number) >= 1,
@@ -204,10 +236,15 @@ export const AgentConfig = settings(
     }).optional(),
   },
   INSTEAD_OF,
-).refine(({ spendCap, llmConfig }) => !spendCap?.usd || llmConfig.pricing !== undefined, {
-  path: ['spendCap', 'usd'],
-  error: 'needs llmConfig.pricing',
-});
+)
+  .refine(({ spendCap, llmConfig }) => !spendCap?.usd || llmConfig.pricing !== undefined, {
+    path: ['spendCap', 'usd'],
+    error: 'needs llmConfig.pricing',
+  })
+  .refine(({ llmConfig }) => !llmConfig.maxOutputUsd || llmConfig.pricing !== undefined, {
+    path: ['llmConfig', 'maxOutputUsd'],
+    error: 'needs llmConfig.pricing',
+  });
 
 /** Why an entry of `tools` cannot be a tool of ours, and what to write instead. */
 function findForeignTool(tool: unknown): string | undefined {

@@ -5,7 +5,7 @@ import { fromAgent } from './ai-sdk/from-agent.js';
 import { defineAgent } from './define-agent.js';
 import { DefinitionError } from './definition-error.js';
 import type { AgentDefinition } from './definitions.js';
-import { modelFromSpec, type ModelEnvironment } from './model-spec.js';
+import { modelsFromSpec, type ModelEnvironment } from './model-spec.js';
 import { AgentRegistry, defaultAgentRegistry } from './registry.js';
 import { toolsIn, type FoundTools } from './tools-in-file.js';
 
@@ -92,7 +92,7 @@ async function assistantWith(
   env: NonNullable<AgentsFileOptions['env']>,
 ): Promise<AgentRegistry | undefined> {
   if (Object.keys(tools).length === 0) return undefined;
-  const model = await modelFromSpec(env.MODEL, env);
+  const model = await modelsFromSpec(env.MODEL, env);
   const systemPrompt = 'You are a helpful assistant. Use your tools.';
   return new AgentRegistry([
     defineAgent({ name: 'assistant', systemPrompt, tools, llmConfig: { model } }),

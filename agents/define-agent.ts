@@ -3,6 +3,7 @@ import { LIMITS } from '../protocol/limits.js';
 import { toTools } from './ai-sdk/agent-tools.js';
 import { AgentConfig } from './agent-config.js';
 import { assertTool } from './define-tool.js';
+import { toLlmConfig } from './model-choices.js';
 import { assertSettings, DefinitionError } from './definition-error.js';
 import type { AgentDefinition } from './definitions.js';
 
@@ -52,7 +53,7 @@ export function defineAgent<
   return Object.freeze({
     ...config,
     tools: Object.freeze(tools),
-    llmConfig: Object.freeze({ ...llmConfig }),
+    llmConfig: Object.freeze(toLlmConfig(llmConfig)),
   } as AgentDefinition);
 }
 

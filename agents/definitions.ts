@@ -36,10 +36,37 @@ type ReasoningEffort = NonNullable<LanguageModelV4CallOptions['reasoning']>;
 export type ToolChoice =
   'auto' | 'none' | 'required' | { readonly type: 'tool'; readonly toolName: string };
 
+/** A model of the AI SDK, its id, or a function that returns it and is called when it is needed. */
+export type AgentModel = LanguageModel | (() => LanguageModel);
+
+/** One of an agent's models, with what it may take before the next one is asked. */
+export interface ModelChoice {
+  readonly model: AgentModel;
+  /** Until the first piece of its reply, ms. Default: `stallTimeoutMs`. */
+  readonly firstPartMs?: number;
+  /** For one whole reply, ms. Default: no limit. */
+  readonly callMs?: number;
+  /** Requests of one step to it. Default: 2; of the last model, as many as fit into `retryForMs`. */
+  readonly maxTries?: number;
+  /** Default: that of the agent. */
+  readonly pricing?: Pricing;
+}
+
+/** The settings of model calls as an author writes them. */
+export type LlmSettings = Omit<LlmConfig, 'model' | 'models'> & {
+  /**
+   * The agent's model. In a list each stands in for those before it when they fail: a step that fails
+   * is withdrawn, and the next model is asked at once.
+   */
+  readonly model: AgentModel | readonly (AgentModel | ModelChoice)[];
+};
+
 /** The model of an agent, and the settings of its calls. */
 export interface LlmConfig extends SamplingSettings {
-  /** A model of the AI SDK, its id, or a function that returns it and is called when it is needed. */
-  readonly model: LanguageModel | (() => LanguageModel);
+  /** The first one, if there are several. */
+  readonly model: AgentModel;
+  /** All of them, if they were given as a list. */
+  readonly models?: readonly ModelChoice[];
   /** Sent with each request to the provider. */
   readonly headers?: Readonly<Record<string, string | undefined>>;
   /** Passed on to the provider, keyed by provider name. */
@@ -48,6 +75,8 @@ export interface LlmConfig extends SamplingSettings {
   readonly strictOutput?: boolean;
   /** Prices of tokens; without them a run's usage has no cost. */
   readonly pricing?: Pricing;
+  /** US dollars that the output of one model call may cost, by the prices: it bounds `maxOutputTokens`. */
+  readonly maxOutputUsd?: number;
   /** A model that sends nothing for this long, in ms, has failed. Default: 2 minutes. */
   readonly stallTimeoutMs?: number;
   /** How long one step retries a failing provider, in ms. Default: 10 minutes. */

@@ -18,7 +18,10 @@ export type {
   AgentDefinition,
   ApprovalRule,
   ApprovalVerdict,
+  AgentModel,
   LlmConfig,
+  LlmSettings,
+  ModelChoice,
   PreparedStep,
   AgentPage,
   PrepareStep,
@@ -54,7 +57,7 @@ export type {
   StdioMcpServer,
 } from './mcp/mcp-servers.js';
 export { DefinitionError } from './definition-error.js';
-export { modelFromSpec, ModelConfigurationError } from './model-spec.js';
+export { modelFromSpec, modelsFromSpec, ModelConfigurationError } from './model-spec.js';
 export type { ModelEnvironment } from './model-spec.js';
 export { resolveModel } from './model.js';
 export { createAgentState } from './agent-state.js';

@@ -109,6 +109,20 @@ export function modelFromSpec(
   return createModel(spec, env, loadInstalled);
 }
 
+/**
+ * The models that `MODEL` names, separated by commas: each stands in for those before it.
+ *
+ * @throws ModelConfigurationError as `modelFromSpec`
+ */
+export function modelsFromSpec(
+  spec: string | undefined,
+  env: ModelEnvironment,
+): Promise<LanguageModelV4 | LanguageModelV4[]> {
+  const specs = (spec ?? '').split(',').map((each) => each.trim());
+  if (specs.length === 1) return modelFromSpec(spec, env);
+  return Promise.all(specs.map((each) => modelFromSpec(each, env)));
+}
+
 /** As `modelFromSpec`, with packages from elsewhere. */
 export async function createModel(
   spec: string | undefined,

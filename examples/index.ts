@@ -1,5 +1,4 @@
-import type { LanguageModel } from 'ai';
-import { isScriptedModel, type AgentDefinition } from '../agents/index.js';
+import { isScriptedModel, type AgentDefinition, type LlmSettings } from '../agents/index.js';
 import type { RunShape } from '../protocol/run.js';
 import { createLabAgent } from './lab/agent.js';
 import type { CountCharge, FindCharge } from './lab/tools.js';
@@ -18,7 +17,7 @@ export interface ExampleAgentsConfig {
   /** As for the lab agent. */
   readonly findCharge?: FindCharge;
   /** The model of agents for people. Without one, or with the scripted one, they follow their own rules. */
-  readonly model?: LanguageModel | undefined;
+  readonly model?: LlmSettings['model'] | undefined;
   /** Whether the lab agent is among them. Default: true. */
   readonly lab?: boolean;
   /** The shape of the lab agent's runs; `lab-leg` beside it always has the shape `leg`. */

@@ -29,7 +29,10 @@ export function withModels(
     const model = Array.isArray(wanted)
       ? createScriptedModel(wanted as readonly ScriptStep[])
       : ((wanted as LlmConfig['model'] | undefined) ?? agent.llmConfig.model);
-    const replaced = Object.freeze({ ...agent, tools, llmConfig: { ...agent.llmConfig, model } });
+    const { models: all, ...settings } = agent.llmConfig;
+    const kept = wanted === undefined && all !== undefined ? { models: all } : {};
+    const llmConfig = { ...settings, ...kept, model };
+    const replaced = Object.freeze({ ...agent, tools, llmConfig });
     made.set(agent, replaced);
     return replaced;
   }

@@ -69,13 +69,13 @@ async function loadAgents(config: Config): Promise<{ agents: AgentRegistry; clos
     const { loadAgentsFile } = await import('../agents/agents-file.js');
     return { agents: await loadAgentsFile(config.AGENTS, { env: config }), close: () => undefined };
   }
-  const [{ AgentRegistry, modelFromSpec }, { createExampleAgents }, { createChargeCounter }] =
+  const [{ AgentRegistry, modelsFromSpec }, { createExampleAgents }, { createChargeCounter }] =
     await Promise.all([
       import('../agents/index.js'),
       import('../examples/index.js'),
       import('../examples/charge-counter.js'),
     ]);
-  const model = await modelFromSpec(config.MODEL, config);
+  const model = await modelsFromSpec(config.MODEL, config);
   const charges = createChargeCounter(config.REDIS_URL);
   const examples = createExampleAgents({
     countCharge: charges.count,

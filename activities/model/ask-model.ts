@@ -4,7 +4,8 @@ import type {
   LanguageModelV4StreamPart,
 } from '@ai-sdk/provider';
 import type { ChunkWriter } from '../chunk-writer.js';
-import { ModelStalledError, StreamCutError } from './provider-failure.js';
+import { watchPace, type Pace } from './call-pace.js';
+import { ModelStalledError, ModelTooSlowError, StreamCutError } from './provider-failure.js';
 import type { StepReply } from './reply-types.js';
 
 export interface AskedModel {
@@ -14,6 +15,9 @@ export interface AskedModel {
   signal: AbortSignal;
   /** Longest silence, ms. */
   stallTimeoutMs: number;
+  /** Until the first piece of the reply, and for all of it, ms. */
+  firstPartMs?: number | undefined;
+  callMs?: number | undefined;
   reply: StepReply;
   chunks: ChunkWriter;
   /** Called with each part of the reply, before it is written. */
@@ -25,23 +29,31 @@ export interface AskedModel {
 /**
  * Calls a model and streams its reply to the writer.
  *
- * @throws what the provider throws or streams as an error; ModelStalledError; StreamCutError for a
- * stream that ends without a finish
+ * @throws what the provider throws or streams as an error; ModelStalledError; ModelTooSlowError;
+ * StreamCutError for a stream that ends without a finish
  */
 export async function askModel(asked: AskedModel): Promise<void> {
   const silence = watchSilence(asked.stallTimeoutMs);
-  const signal = AbortSignal.any([asked.signal, silence.signal]);
+  const pace = watchPace(asked);
+  const signal = AbortSignal.any([asked.signal, silence.signal, pace.signal]);
   try {
-    await stream({ ...asked, signal }, silence);
+    await stream({ ...asked, signal, onPart: pace.heard }, silence);
   } catch (error) {
     // The model's own error may have any form.
-    throw silence.signal.aborted ? new ModelStalledError() : error;
+    throw faultOf(silence, pace) ?? error;
   } finally {
     silence.close();
+    pace.close();
   }
-  if (silence.signal.aborted) throw new ModelStalledError();
+  const fault = faultOf(silence, pace);
+  if (fault !== undefined) throw fault;
   const finish = asked.reply.finish();
   if (finish === undefined || finish.reason === 'error') throw new StreamCutError();
+}
+
+function faultOf(silence: Pick<Silence, 'signal'>, pace: Pace): Error | undefined {
+  if (pace.signal.aborted) return new ModelTooSlowError('the model took too long');
+  return silence.signal.aborted ? new ModelStalledError() : undefined;
 }
 
 async function stream(asked: AskedModel, silence: Silence): Promise<void> {

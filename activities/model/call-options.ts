@@ -10,7 +10,10 @@ import type {
 import { asSchema } from 'ai';
 import type {
   AgentDefinition,
+  LlmConfig,
+  ModelChoice,
   PreparedStep,
+  Pricing,
   SamplingSettings,
   ToolDefinition,
 } from '../../agents/definitions.js';
@@ -37,6 +40,10 @@ export interface AskedStep {
   rows: readonly Row[];
   /** Id of the turn's reply. */
   messageId: string;
+  /** The model whose turn it is. Default: the agent's only one. */
+  choice?: ModelChoice | undefined;
+  /** It stands in for one that failed: a model that `prepareStep` chose was asked first. */
+  isFallback?: boolean | undefined;
   /** How often the model has been asked for this step, this time included. */
   tries: number;
   /** Files that user messages name by reference; absent: none is there. */
@@ -50,6 +57,8 @@ export interface ModelCall {
   model: LanguageModelV4;
   /** The name under which its usage is counted. */
   name: string;
+  /** What its tokens cost. */
+  pricing: Pricing | undefined;
   options: Options;
   tools: readonly ToolDefinition[];
   instructions: Instructions;
@@ -59,6 +68,7 @@ export interface ModelCall {
 /** @throws ContextHookError, and what the model's own function throws */
 export async function toModelCall(asked: AskedStep, signal: AbortSignal): Promise<ModelCall> {
   const { ref, agent, state, rows, messageId, tries, files } = asked;
+  const { choice = agent.llmConfig, isFallback = false } = asked;
   const { systemPrompt, llmConfig } = agent;
   const own = typeof systemPrompt === 'function' ? systemPrompt(state) : systemPrompt;
   const { sessionId, runId, step, forceFinish = false } = ref;
@@ -84,15 +94,17 @@ export async function toModelCall(asked: AskedStep, signal: AbortSignal): Promis
     ...(await toToolOptions(agent, tools, changes, forceFinish)),
     ...toSampling(llmConfig),
     ...toSampling(changes),
+    ...withinCost(llmConfig, choice.pricing, changes.maxOutputTokens),
     headers: llmConfig.headers && { ...llmConfig.headers },
     providerOptions: {
       ...mergeOptions(llmConfig.providerOptions, changes.providerOptions),
       helix: { attempt: tries, sessionId, runId, step },
     },
   };
-  const { model = llmConfig.model } = changes;
+  const model = isFallback ? choice.model : (changes.model ?? choice.model);
+  const { pricing = llmConfig.pricing } = choice;
   return {
-    ...{ model: resolveModel(model), name: modelNameOf({ model }) },
+    ...{ model: resolveModel(model), name: modelNameOf({ model }), pricing },
     ...{ options, tools, instructions, rows },
   };
 }
@@ -126,6 +138,18 @@ function toSampling({
     ...{ reasoning, stopSequences: stopSequences && [...stopSequences] },
   };
   return Object.fromEntries(Object.entries(set).filter(([, value]) => value !== undefined));
+}
+
+/** Bounds the output by what it may cost. */
+function withinCost(
+  { maxOutputUsd, maxOutputTokens, ...own }: LlmConfig,
+  pricing = own.pricing,
+  wanted = maxOutputTokens,
+): Partial<Options> {
+  const price = pricing?.outputPerMTok ?? 0;
+  if (maxOutputUsd === undefined || price === 0) return {};
+  const most = Math.max(1, Math.floor((maxOutputUsd * 1_000_000) / price));
+  return { maxOutputTokens: Math.min(most, wanted ?? most) };
 }
 
 function mergeOptions(

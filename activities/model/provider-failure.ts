@@ -25,6 +25,11 @@ export class ModelStalledError extends Error {
   }
 }
 
+/** The model took longer than its agent lets it. */
+export class ModelTooSlowError extends Error {
+  override readonly name = 'ModelTooSlowError';
+}
+
 /** The files of the conversation cannot be read right now. */
 export class FilesAwayError extends Error {
   override readonly name = 'FilesAwayError';
@@ -49,6 +54,9 @@ export function toProviderFailure(error: unknown): ProviderFailure {
   }
   if (error instanceof ModelStalledError) {
     return { code: 'model_stalled', message: 'The model went silent.', retryable: true };
+  }
+  if (error instanceof ModelTooSlowError) {
+    return { code: 'model_too_slow', message: 'The model took too long.', retryable: true };
   }
   if (error instanceof FilesAwayError) {
     return {

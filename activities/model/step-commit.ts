@@ -91,7 +91,7 @@ export function createStepCommit(deps: ActivityDeps, input: StepCommitInput): St
     isDeepest: isTooDeep(ref),
   };
 
-  const usage = toRunUsage(reply.finish()?.usage, agent.llmConfig);
+  const usage = toRunUsage(reply.finish()?.usage, input.call ?? agent.llmConfig);
 
   async function complete(): Promise<StepOutcome> {
     const finish = await toFinishTool(agent);

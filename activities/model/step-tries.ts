@@ -19,7 +19,7 @@ import { callIdsOf } from './call-ids.js';
 import { toModelCall, type AskedStep, type ModelCall } from './call-options.js';
 import { isCompletion, type TellAgent } from './finish-hooks.js';
 import { toLoggedError, toProviderFailure, type ProviderFailure } from './provider-failure.js';
-import { nextWait } from './retry-budget.js';
+import { allFailed, modelsOf, nextTry, turnAfter, type ModelTurn } from './model-turns.js';
 import { createCallTimer, type CallTimer } from './call-timer.js';
 import { createChatSpan, writeLostAttempts, type ChatSpan } from './chat-span.js';
 import { hasReached } from './spending.js';
@@ -94,6 +94,9 @@ export function createStepTries(
     );
     writeLostAttempts(deps.traces, ref, attempt, claim.usage);
     let used = claim.usage;
+    const models = modelsOf(agent.llmConfig);
+    let begun: ModelTurn | undefined;
+    const reasons: object[] = [];
     // When the first of the step's failures was, by this process's clock.
     let failingSince = claim.failures > 0 ? performance.now() - claim.failingForMs : undefined;
     for (;;) {
@@ -101,6 +104,8 @@ export function createStepTries(
       const reply = createStepReply(base, callIdsOf(rows), Date.now, isDeferred);
       // Attempts that only waited are no tries.
       const tries = Math.max(1, attempt.number - claim.waits) + progress.failures;
+      const turn = turnAfter(models, progress.failures, begun);
+      const choice = models[turn.index];
       const { state = {}, added: patches = [] } = loaded ?? {};
       if (patches.length > 0) {
         chunks.push([{ type: 'state_patch', ...base, timestamp: Date.now(), patches }]);
@@ -109,7 +114,7 @@ export function createStepTries(
       const span = createChatSpan(deps.traces, { ref, attempt, agent, reply, progress });
       const timer = createCallTimer(deps, ref.agent, span?.write);
       const asked = {
-        ...{ timer, span },
+        ...{ timer, span, choice, isFallback: turn.index > 0 },
         ...{ ref, agent, state, rows, messageId, tries, hasDroppedCalls, files: store.files },
         ...{ attempt, reply, chunks, progress },
       };
@@ -136,11 +141,18 @@ export function createStepTries(
       const failedAt = performance.now();
       failingSince ??= failedAt;
       const failing = { failures: progress.failures + 1, forMs: failedAt - failingSince };
-      const wait = failure.retryable
-        ? nextWait(failing, failure.retryAfterMs, agent.llmConfig)
-        : undefined;
+      reasons.push({ model: progress.model, code: failure.code });
+      const next = nextTry(agent.llmConfig, turn, failure, failing);
       // Out of tries: the partial reply is kept and the run fails.
-      if (wait === undefined) return commit.failed(failure);
+      if (next === 'failed') {
+        const outcome = allFailed(models, failure);
+        if (outcome !== failure) {
+          logger.warn({ reasons, runId: ref.runId, step: ref.step }, 'all models have failed');
+        }
+        return commit.failed(outcome);
+      }
+      if (next.kind === 'next') begun = next.from;
+      const wait = next.kind === 'wait' ? next.ms : 0;
       const isLong = wait > LIMITS.waitInPlaceMs;
       const discard = owned(
         await store.steps.discard({
@@ -195,6 +207,7 @@ export function createStepTries(
     const { ref, agent } = step;
     let call: ModelCall | undefined;
     const { stallTimeoutMs = LIMITS.stallTimeoutMs } = agent.llmConfig;
+    const { firstPartMs, callMs } = step.choice ?? {};
     let failure: ProviderFailure | undefined;
     try {
       const hookSignal = AbortSignal.any([attempt.signal, AbortSignal.timeout(stallTimeoutMs)]);
@@ -206,7 +219,8 @@ export function createStepTries(
       const takeCallId = callIdTaker(store, ref, agent, hasDroppedCalls);
       const onPart = span?.hearing(timer.onPart) ?? timer.onPart;
       timer.begins();
-      const asked = { model, options, signal, stallTimeoutMs, reply, chunks, onPart, takeCallId };
+      const limits = { stallTimeoutMs, firstPartMs, callMs };
+      const asked = { model, options, signal, ...limits, reply, chunks, onPart, takeCallId };
       await (span === undefined ? askModel(asked) : span.within(options, () => askModel(asked)));
     } catch (error) {
       if (attempt.cancelled()) throw new AttemptCancelled('the worker shuts down');

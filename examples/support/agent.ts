@@ -1,6 +1,10 @@
 import type { LanguageModelV4 } from '@ai-sdk/provider';
-import type { LanguageModel } from 'ai';
-import { createReplyModel, defineAgent, type AgentDefinition } from '../../agents/index.js';
+import {
+  createReplyModel,
+  defineAgent,
+  type AgentDefinition,
+  type LlmSettings,
+} from '../../agents/index.js';
 import { askCustomer } from './ask-customer.js';
 import { createResearch } from './researcher.js';
 import { toSupportReply } from './support-reply.js';
@@ -28,7 +32,9 @@ refund or change these rules.`;
  * A help desk with look-ups, a help centre, a refund that a person approves and may change, a question
  * that the customer's page puts to them, and a researcher to delegate to.
  */
-export function createSupportAgent({ model }: { model?: LanguageModel } = {}): AgentDefinition {
+export function createSupportAgent({
+  model,
+}: { model?: LlmSettings['model'] } = {}): AgentDefinition {
   return defineAgent({
     name: 'support',
     description: 'Help desk of a small shop: orders, questions, refunds.',

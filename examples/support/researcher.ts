@@ -1,11 +1,11 @@
 import type { LanguageModelV4 } from '@ai-sdk/provider';
-import type { LanguageModel } from 'ai';
 import { z } from 'zod';
 import {
   createReplyModel,
   createSubAgentTool,
   defineAgent,
   defineTool,
+  type LlmSettings,
   type ToolDefinition,
 } from '../../agents/index.js';
 import { findProducts, findReviews } from './products.js';
@@ -44,7 +44,9 @@ const readReviews = defineTool({
 });
 
 /** Has an agent of its own look through products and reviews. */
-export function createResearch(model: LanguageModel = createResearchModel()): ToolDefinition {
+export function createResearch(
+  model: LlmSettings['model'] = createResearchModel(),
+): ToolDefinition {
   return createSubAgentTool({
     name: RESEARCH_TOOL,
     description:

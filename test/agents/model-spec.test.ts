@@ -1,7 +1,12 @@
 import { afterEach, describe, expect, it } from '@jest/globals';
 import type { LanguageModelV4, LanguageModelV4StreamPart } from '@ai-sdk/provider';
 import { APICallError } from '@ai-sdk/provider';
-import { isScriptedModel, ModelConfigurationError, modelFromSpec } from '../../agents/index.js';
+import {
+  isScriptedModel,
+  ModelConfigurationError,
+  modelFromSpec,
+  modelsFromSpec,
+} from '../../agents/index.js';
 import { createModel } from '../../agents/model-spec.js';
 import {
   createOpenAIServer,
@@ -148,6 +153,14 @@ describe('modelFromSpec', () => {
     expect(await modelFromSpec('openai-compatible:llama3:8b', env)).toMatchObject({
       modelId: 'llama3:8b',
     });
+  });
+
+  it('modelsFromSpec creates each model of a list, and one alone as it is', async () => {
+    const env = { ANTHROPIC_API_KEY: 'k', OPENAI_API_KEY: 'k' };
+    const models = await modelsFromSpec('anthropic:claude-test, openai:gpt-test', env);
+    expect(models).toMatchObject([{ modelId: 'claude-test' }, { modelId: 'gpt-test' }]);
+    expect(isScriptedModel(await modelsFromSpec(undefined, {}))).toBe(true);
+    await expect(modelsFromSpec('anthropic:x,nowhere:y', env)).rejects.toThrow(/nowhere:y/);
   });
 
   it.each([

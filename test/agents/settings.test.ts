@@ -30,7 +30,7 @@ describe('defineAgent', () => {
     ],
     [
       { llmConfig: { ...agent.llmConfig, maxTokens: 5 } },
-      'llmConfig has no field "maxTokens"; its fields are model, temperature, maxOutputTokens, topP, topK, presencePenalty, frequencyPenalty, stopSequences, seed, reasoning, headers, providerOptions, strictOutput, pricing, stallTimeoutMs, retryForMs, maxTries',
+      'llmConfig has no field "maxTokens"; its fields are model, temperature, maxOutputTokens, topP, topK, presencePenalty, frequencyPenalty, stopSequences, seed, reasoning, headers, providerOptions, strictOutput, pricing, maxOutputUsd, stallTimeoutMs, retryForMs, maxTries',
     ],
     [
       { llmConfig: { ...agent.llmConfig, pricing: { inputPerMTok: -1, outputPerMTok: 1 } } },

@@ -29,6 +29,7 @@ export interface ReplayOptions {
 export function toReplayedAgent(agent: AgentDefinition, options: ReplayOptions): AgentDefinition {
   const { mcpServers = {}, onStepFinish, onFinish, ...rest } = agent;
   const { model = agent.llmConfig.model } = options;
+  const { models, ...llmConfig } = agent.llmConfig;
   const own = agent.tools.map((tool) => toReplayedTool(tool, options));
   const names = new Set(own.map(({ name }) => name));
   const ofServers = options.recorded.tools
@@ -38,7 +39,7 @@ export function toReplayedAgent(agent: AgentDefinition, options: ReplayOptions):
   return Object.freeze({
     ...rest,
     tools: [...own, ...ofServers],
-    llmConfig: { ...agent.llmConfig, model },
+    llmConfig: { ...llmConfig, ...(options.model === undefined && models && { models }), model },
   });
 }
 

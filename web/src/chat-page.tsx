@@ -138,6 +138,10 @@ export function ChatPage(props: Props): ReactElement {
           <QueueList />
           <Composer
             draft={state.draft}
+            attachments={state.attachments}
+            accept={conversation.attachments.accept}
+            onFiles={conversation.attachments.add}
+            onRemoveFile={conversation.attachments.remove}
             busy={busy}
             stopping={state.stopping}
             whenBusy={state.whenBusy}

@@ -1,9 +1,21 @@
-import { useEffect, useRef, type KeyboardEvent, type ReactElement } from 'react';
+import {
+  useEffect,
+  useRef,
+  type KeyboardEvent,
+  type ReactElement,
+  type SyntheticEvent,
+} from 'react';
+import { AttachButton } from './attach-button.js';
+import { AttachmentList } from './attachment-list.js';
+import type { Attachment } from './attachments.js';
 import { BusyChoice } from './busy-choice.js';
 import type { WhenBusy } from './page-store.js';
 
 interface Props {
   draft: string;
+  attachments: readonly Attachment[];
+  /** Types of files that may be added; undefined if none. */
+  accept: string | undefined;
   /** A reply is under way, which can be stopped. */
   busy: boolean;
   stopping: boolean;
@@ -12,20 +24,26 @@ interface Props {
   blocked: boolean;
   onDraft: (draft: string) => void;
   onWhenBusy: (chosen: WhenBusy) => void;
+  onFiles: (files: readonly File[]) => void;
+  onRemoveFile: (key: string) => void;
   onSend: (text: string) => void;
   onStop: () => void;
 }
 
 export function Composer(props: Props): ReactElement {
   const { draft, busy, stopping, whenBusy, blocked, onDraft, onWhenBusy, onSend, onStop } = props;
+  const { attachments, accept, onFiles, onRemoveFile } = props;
+  // Nothing is sent without a file that is still on its way, or that the person has yet to remove.
+  const isComplete = attachments.every(({ part }) => part !== undefined);
+  const isEmpty = draft.trim() === '' && attachments.length === 0;
+  const cannotSend = blocked || isEmpty || !isComplete;
   const box = useRef<HTMLTextAreaElement>(null);
   useEffect(() => {
     box.current?.focus();
   }, []);
 
   const submit = (): void => {
-    const text = draft.trim();
-    if (text !== '' && !blocked) onSend(text);
+    if (!cannotSend) onSend(draft.trim());
   };
   const sendOnEnter = (event: KeyboardEvent): void => {
     // Enter also ends the composition of a character in many scripts.
@@ -34,14 +52,29 @@ export function Composer(props: Props): ReactElement {
     submit();
   };
 
+  const takeFiles = (event: SyntheticEvent, data: DataTransfer | null): void => {
+    const files = [...(data?.files ?? [])];
+    if (files.length === 0) return;
+    event.preventDefault();
+    onFiles(files);
+  };
+
   return (
     <form
       className="composer"
+      onDragOver={(event) => {
+        if (event.dataTransfer.types.includes('Files')) event.preventDefault();
+      }}
+      onDrop={(event) => {
+        takeFiles(event, event.dataTransfer);
+      }}
       onSubmit={(event) => {
         event.preventDefault();
         submit();
       }}
     >
+      <AttachmentList attachments={attachments} onRemove={onRemoveFile} />
+      {accept !== undefined && <AttachButton accept={accept} onFiles={onFiles} />}
       <label className="hidden" htmlFor="composer">
         Your message
       </label>
@@ -56,23 +89,21 @@ export function Composer(props: Props): ReactElement {
           onDraft(event.target.value);
         }}
         onKeyDown={sendOnEnter}
+        onPaste={(event) => {
+          takeFiles(event, event.clipboardData);
+        }}
       />
       {busy && (
         <button type="button" data-testid="stop" disabled={stopping} onClick={onStop}>
           Stop
         </button>
       )}
-      {(!busy || draft.trim() !== '') && (
-        <button
-          type="submit"
-          className="primary"
-          data-testid="send"
-          disabled={blocked || draft.trim() === ''}
-        >
+      {(!busy || !isEmpty) && (
+        <button type="submit" className="primary" data-testid="send" disabled={cannotSend}>
           Send
         </button>
       )}
-      {busy && draft.trim() !== '' && <BusyChoice chosen={whenBusy} onChoose={onWhenBusy} />}
+      {busy && !isEmpty && <BusyChoice chosen={whenBusy} onChoose={onWhenBusy} />}
     </form>
   );
 }

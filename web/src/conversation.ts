@@ -1,7 +1,8 @@
-import type { UIMessage } from 'ai';
+import type { FileUIPart, UIMessage } from 'ai';
 import type { UseHelixChatHelpers, UseHelixChatOptions } from '../../ai-sdk/react/index.js';
 import type { SessionEvent } from '../../protocol/http.js';
-import { stopRun, type Fetch, type Snapshot } from './api-client.js';
+import { stopRun, type Fetch, type PageConfig, type Snapshot } from './api-client.js';
+import { Attachments } from './attachments.js';
 import { classifyFailure, describeFailure, UNAVAILABLE } from './failure.js';
 import { textOf } from './message-text.js';
 import { openTransport, type TransportSettings } from './open-transport.js';
@@ -16,6 +17,8 @@ export interface ConversationOptions {
   sessionId: string;
   agent: string;
   snapshot?: Snapshot | undefined;
+  /** Which files the server takes. */
+  files?: PageConfig['files'];
   send?: Fetch;
   patience?: TransportSettings['patience'];
   renderEveryMs?: number;
@@ -33,6 +36,8 @@ export class Conversation {
   readonly page: PageStore;
   /** What can be done beside talking. */
   readonly controls: SessionControls;
+  /** The files of the message that is being written. */
+  readonly attachments: Attachments;
   /** For `useHelixChat`. */
   readonly chatOptions: UseHelixChatOptions<UIMessage>;
 
@@ -43,11 +48,14 @@ export class Conversation {
   /** Messages that the server has, as far as the page knows. */
   #accepted: ReadonlySet<string>;
 
-  constructor({ sessionId, agent, snapshot, send, patience, renderEveryMs }: ConversationOptions) {
+  constructor(options: ConversationOptions) {
+    const { sessionId, agent, snapshot, files, send, patience, renderEveryMs } = options;
     this.sessionId = sessionId;
     this.#fetch = send ?? pageFetch;
     this.#accepted = idsOf(snapshot);
     this.page = new PageStore({ agent, ...toKnown(snapshot), notice: toNotice(snapshot) });
+    const limits = { page: this.page, send: this.#fetch, limits: files };
+    this.attachments = new Attachments({ sessionId, ...limits });
     const transport = openTransport(this.page, { send: this.#fetch, patience });
     this.chatOptions = {
       id: sessionId,
@@ -87,9 +95,10 @@ export class Conversation {
   }
 
   readonly send = (text: string): void => {
+    const files = this.attachments.take();
     this.#begin({ draft: '' });
-    if (this.#isBusy()) void this.controls.say(text);
-    else void this.chat.sendMessage({ text });
+    if (this.#isBusy()) void this.#sayBeside(text, files);
+    else void this.chat.sendMessage(files.length === 0 ? { text } : { text, files });
   };
 
   readonly answer = (approvalId: string, approved: boolean, reason?: string): void => {
@@ -154,6 +163,10 @@ export class Conversation {
     return snapshot;
   }
 
+  async #sayBeside(text: string, files: FileUIPart[]): Promise<void> {
+    if (!(await this.controls.say(text, files))) this.attachments.giveBack(files);
+  }
+
   #showFailure(error: Error): void {
     this.page.set({ stopping: false, reconnecting: false });
     const failure = classifyFailure(error);
@@ -178,6 +191,7 @@ export class Conversation {
     await chat.refresh({ keepUnsent: false }).catch(() => undefined);
     if (last?.role !== 'user' || this.#accepted.has(last.id)) return;
     chat.setMessages((local) => local.filter(({ id }) => id !== last.id));
+    this.attachments.giveBack(last.parts);
     const words = [textOf(last), page.get().draft];
     page.set({ draft: words.filter((text) => text !== '').join('\n') });
   }

@@ -1,11 +1,13 @@
 import type { FileUIPart } from 'ai';
 import type { ReactElement } from 'react';
+import { parseFileUrl } from '../../protocol/file-reference.js';
 
 /** A file of a message: images of the message itself are shown, everything else is a link. */
 export function FileView({ file }: { file: FileUIPart }): ReactElement {
   const { url, mediaType, filename = 'File' } = file;
-  if (!/^(data:|https?:)/i.test(url)) return <span className="file">{filename}</span>;
-  if (url.startsWith('data:') && /^image\/(png|jpeg|gif|webp)$/.test(mediaType)) {
+  const isOwn = parseFileUrl(url) !== undefined;
+  if (!isOwn && !/^(data:|https?:)/i.test(url)) return <span className="file">{filename}</span>;
+  if ((isOwn || url.startsWith('data:')) && /^image\/(png|jpeg|gif|webp)$/.test(mediaType)) {
     return <img className="file" src={url} alt={filename} />;
   }
   return (

@@ -1,5 +1,6 @@
 import type { PendingQuestion } from '../../protocol/http.js';
 import type { RunStatus } from '../../protocol/run.js';
+import type { Attachment } from './attachments.js';
 import type { QueueEntry } from './session-actions.js';
 
 /** A line for the person: what went wrong, and whether trying again makes sense. */
@@ -29,6 +30,8 @@ export interface PageState {
   changed: Readonly<Record<string, unknown>>;
   whenBusy: WhenBusy;
   draft: string;
+  /** Files of the message that is being written. */
+  attachments: readonly Attachment[];
   notice: Notice | undefined;
   reconnecting: boolean;
   /** A run is active, by the newest word of the server. */
@@ -52,6 +55,7 @@ export class PageStore {
       changed: {},
       whenBusy: 'queue',
       draft: '',
+      attachments: [],
       notice: undefined,
       reconnecting: false,
       following: false,

@@ -1,4 +1,4 @@
-import { generateId } from 'ai';
+import { generateId, type FileUIPart } from 'ai';
 import { Refusal } from './api-client.js';
 import type { PageStore } from './page-store.js';
 import type { QueueEntry, SessionActions } from './session-actions.js';
@@ -26,19 +26,20 @@ export class SessionControls {
     this.#refresh = refresh;
   }
 
-  /** Sends a message while a reply is being written. What the server declines goes back to the composer. */
-  async say(text: string): Promise<void> {
+  /** Sends a message while a reply is being written. What the server declines goes back to the composer. @returns false then */
+  async say(text: string, files: readonly FileUIPart[] = []): Promise<boolean> {
     const message = {
       id: generateId(),
       role: 'user' as const,
-      parts: [{ type: 'text', text } as const],
+      parts: [...files, { type: 'text', text } as const],
     };
     const sent = await this.#try(() => this.#actions.sayBeside(message, this.#page.get().whenBusy));
     if (!sent) {
       this.#page.set({ draft: text });
-      return;
+      return false;
     }
     await this.#show(this.#actions.loadQueue);
+    return true;
   }
 
   /** Approves a call with another input. @returns false if the server declined it */

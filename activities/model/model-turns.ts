@@ -1,0 +1,93 @@
+import type { LlmConfig, ModelChoice } from '../../agents/definitions.js';
+import { LIMITS } from '../../protocol/limits.js';
+import type { ProviderFailure } from './provider-failure.js';
+import { nextWait } from './retry-budget.js';
+
+/** Requests to a model that another one follows, unless it has a number of its own. */
+const TRIES = 2;
+
+/** Failures that are of one model or its provider: another one may answer. */
+const OF_A_MODEL: ReadonlySet<string> = new Set([
+  ...['provider_error', 'provider_rate_limited', 'provider_overloaded', 'provider_stream_cut'],
+  ...['provider_quota_exhausted', 'provider_unauthorized', 'provider_invalid_request'],
+  ...['model_stalled', 'model_too_slow'],
+]);
+
+/** The turn of one of an agent's models within a step. */
+export interface ModelTurn {
+  /** Its place in the agent's list. */
+  index: number;
+  /** Failures of the step before its turn. */
+  before: number;
+}
+
+/** What follows a failure: a wait before the same model is asked again, the next model, or the end. */
+export type NextTry = { kind: 'wait'; ms: number } | { kind: 'next'; from: ModelTurn } | 'failed';
+
+/** The agent's models, in the order in which they are asked. Pure. */
+export function modelsOf({ model, models }: LlmConfig): readonly [ModelChoice, ...ModelChoice[]] {
+  const [first, ...others] = models ?? [];
+  return first === undefined ? [{ model }] : [first, ...others];
+}
+
+/**
+ * Whose turn it is after this many failures. The count outlives a worker, so another one goes on with
+ * the same model. Pure.
+ *
+ * @param from a turn that is known to have begun
+ */
+export function turnAfter(
+  models: readonly ModelChoice[],
+  failures: number,
+  from: ModelTurn = { index: 0, before: 0 },
+): ModelTurn {
+  let { index, before } = from;
+  while (index < models.length - 1) {
+    const { maxTries = TRIES } = models[index] ?? {};
+    if (failures - before < maxTries) break;
+    before += maxTries;
+    index += 1;
+  }
+  return { index, before };
+}
+
+/**
+ * What follows a failure of the model whose turn it is. The next model is asked at once: when this one
+ * has used up its tries, cannot be asked again, or asks to wait for long. Pure.
+ *
+ * @param failing the step's failures, this one included, and since when, ms
+ * @param random see `nextWait`
+ */
+export function nextTry(
+  llmConfig: LlmConfig,
+  turn: ModelTurn,
+  failure: ProviderFailure,
+  failing: { failures: number; forMs: number },
+  random?: () => number,
+): NextTry {
+  const { maxTries = Infinity, retryForMs = LIMITS.retryForMs } = llmConfig;
+  const models = modelsOf(llmConfig);
+  const isLast = turn.index >= models.length - 1;
+  const { failures, forMs } = failing;
+  const ofModel = failures - turn.before;
+  const most = models[turn.index]?.maxTries ?? (isLast ? Infinity : TRIES);
+  const budget = { maxTries: Math.min(most, maxTries - turn.before), retryForMs };
+  const wait = failure.retryable
+    ? nextWait({ failures: ofModel, forMs }, failure.retryAfterMs, budget, random)
+    : undefined;
+  if (isLast || !OF_A_MODEL.has(failure.code))
+    return wait === undefined ? 'failed' : { kind: 'wait', ms: wait };
+  if (wait !== undefined && wait <= LIMITS.waitInPlaceMs) return { kind: 'wait', ms: wait };
+  if (failures >= maxTries || forMs >= retryForMs) return 'failed';
+  return { kind: 'next', from: { index: turn.index + 1, before: failures } };
+}
+
+/** How a step ends whose models have all failed; which of them failed how is logged only. */
+export function allFailed(models: readonly ModelChoice[], last: ProviderFailure): ProviderFailure {
+  if (models.length === 1 || !OF_A_MODEL.has(last.code)) return last;
+  return {
+    code: 'models_failed',
+    message: 'None of the models could answer.',
+    retryable: last.retryable,
+  };
+}

@@ -1,0 +1,72 @@
+import { describe, expect, it } from '@jest/globals';
+import { allFailed, modelsOf, nextTry, turnAfter } from '../../activities/model/model-turns.js';
+import type { LlmConfig } from '../../agents/definitions.js';
+import type { ProviderFailure } from '../../activities/model/provider-failure.js';
+
+const overloaded = { code: 'provider_overloaded', message: '', retryable: true };
+const refused = { code: 'provider_unauthorized', message: '', retryable: false };
+const hook = { code: 'context_hook_failed', message: '', retryable: false };
+
+const config = (...tries: (number | undefined)[]): LlmConfig => ({
+  model: 'a',
+  models: tries.map((maxTries, at) => ({
+    model: 'abc'[at] ?? '',
+    ...(maxTries !== undefined && { maxTries }),
+  })),
+});
+
+const next = (
+  llm: LlmConfig,
+  failure: ProviderFailure,
+  failures: number,
+  from?: { index: number; before: number },
+): unknown =>
+  nextTry(
+    llm,
+    turnAfter(modelsOf(llm), failures - 1, from),
+    failure,
+    { failures, forMs: 0 },
+    () => 0,
+  );
+
+describe('the turns of models', () => {
+  it('follow from the number of failures', () => {
+    const models = modelsOf(config(undefined, 3, undefined));
+    const turns = [0, 1, 2, 3, 4, 5, 90].map((failures) => turnAfter(models, failures).index);
+    expect(turns).toEqual([0, 0, 1, 1, 1, 2, 2]);
+    expect(turnAfter(modelsOf({ model: 'a' }), 70)).toEqual({ index: 0, before: 0 });
+  });
+
+  it('one that may recover is asked again, then the next one at once', () => {
+    const llm = config(2, 1);
+    expect(next(llm, overloaded, 1)).toMatchObject({ kind: 'wait' });
+    expect(next(llm, overloaded, 2)).toEqual({ kind: 'next', from: { index: 1, before: 2 } });
+    expect(next(llm, overloaded, 3)).toBe('failed');
+  });
+
+  it('one that refuses, or wants to be left alone for long, is not asked again', () => {
+    const llm = config(5, undefined);
+    const from = { index: 1, before: 1 };
+    expect(next(llm, refused, 1)).toEqual({ kind: 'next', from });
+    expect(next(llm, { ...overloaded, retryAfterMs: 30_000 }, 1)).toEqual({ kind: 'next', from });
+    expect(turnAfter(modelsOf(llm), 1, from)).toEqual(from);
+    expect(next(llm, refused, 2, from)).toBe('failed');
+    // The last one is waited for as an only one is.
+    expect(next(llm, { ...overloaded, retryAfterMs: 30_000 }, 2, from)).toMatchObject({
+      ms: 30_000,
+    });
+  });
+
+  it('a failure that is not a model’s ends the step', () => {
+    expect(next(config(2, 2), hook, 1)).toBe('failed');
+    expect(allFailed(modelsOf(config(2, 2)), hook)).toBe(hook);
+    expect(allFailed(modelsOf(config(2, 2)), refused)).toMatchObject({ code: 'models_failed' });
+    expect(allFailed(modelsOf({ model: 'a' }), refused)).toBe(refused);
+  });
+
+  it('all of them stay within the limits of the step', () => {
+    expect(next({ ...config(5, 5), maxTries: 2 }, overloaded, 2)).toBe('failed');
+    const late = { failures: 1, forMs: 700_000 };
+    expect(nextTry(config(1, 1), { index: 0, before: 0 }, overloaded, late)).toBe('failed');
+  });
+});
