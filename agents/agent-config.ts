@@ -4,12 +4,12 @@ import type { AgentTools } from './ai-sdk/agent-tools.js';
 import type { AgentPage, LlmSettings, PrepareStep, SpendCap, ToolChoice } from './definitions.js';
 import type { Instructions } from './instructions.js';
 import {
-  Amount,
   Callback,
-  Duration,
   Flag,
-  isAmount,
+  isCount,
   isFunction,
+  isObject,
+  isTexts,
   must,
   Name,
   PositiveAmount,
@@ -20,8 +20,8 @@ import {
   Text,
 } from './fields.js';
 import type { OnFinish, OnStepFinish, RepairToolCall, StopWhen } from './step-hooks.js';
+import { Llm } from './llm-settings.js';
 import { McpServers } from './mcp/mcp-servers.js';
-import { isChoice } from './model-choices.js';
 import { isAgent, isWhole } from './tool-config.js';
 
 /** An agent as its author writes it; the system prompt is typed from the state schema. */
@@ -104,69 +104,6 @@ const INSTEAD_OF = {
   experimental_repairToolCall: 'repairToolCall',
 };
 const DEFINE_TOOL = 'defineTool({ name, description, inputSchema, execute })';
-
-const Finite = must('a number', Number.isFinite);
-
-const Pricing = settings({
-  inputPerMTok: Amount,
-  outputPerMTok: Amount,
-  cachedPerMTok: Amount.optional(),
-  cacheWritePerMTok: Amount.optional(),
-});
-
-const Model = must('a model of the AI SDK, its id, or a function that returns it', isModel);
-
-const Models = z
-  .array(
-    z.unknown().superRefine((value, context) => {
-      const parsed = (isChoice(value) ? Choice : Model).safeParse(value);
-      for (const { path, message } of parsed.error?.issues ?? []) {
-        context.addIssue({ code: 'custom', path, message });
-      }
-    }),
-  )
-  .min(1, 'must name a model')
-  .max(10, 'must name 10 models at most');
-
-const Choice = settings({
-  model: Model,
-  firstPartMs: Duration.optional(),
-  callMs: Duration.optional(),
-  maxTries: must('a whole number above 0', isCount).optional(),
-  pricing: Pricing.optional(),
-});
-
-const Llm = settings({
-  model: z.unknown().superRefine((value, context) => {
-    const parsed = (Array.isArray(value) ? Models : Model).safeParse(value);
-    for (const { path, message } of parsed.error?.issues ?? []) {
-      context.addIssue({ code: 'custom', path, message });
-    }
-  }),
-  temperature: Finite.optional(),
-  maxOutputTokens: must('a whole number above 0', isCount).optional(),
-  topP: Finite.optional(),
-  topK: Finite.optional(),
-  presencePenalty: Finite.optional(),
-  frequencyPenalty: Finite.optional(),
-  stopSequences: must('a list of strings', isTexts).optional(),
-  seed: must('a whole number', Number.isSafeInteger).optional(),
-  reasoning: must('the name of an effort', (value) => typeof value === 'string').optional(),
-  headers: must('an object of strings', isHeaders).optional(),
-  providerOptions: must(
-    'an object of objects by provider: { openai: { … } }',
-    (value) => isObject(value) && Object.values(value).every(isObject),
-  ).optional(),
-  strictOutput: Flag.optional(),
-  pricing: Pricing.optional(),
-  maxOutputUsd: PositiveAmount.optional(),
-  stallTimeoutMs: must(
-    'a number of milliseconds of at least 1',
-    (value) => isAmount(value) && (value as number) >= 1,
-  ).optional(),
-  retryForMs: must('a number of milliseconds of at least 0', isAmount).optional(),
-  maxTries: must('a whole number above 0', isCount).optional(),
-});
 
 /** Tools by name, or a list of them; each is checked against its own schema afterwards. */
 const Tools = z
@@ -270,10 +207,6 @@ function findStateFault(schema: z.ZodType): string | undefined {
   }
 }
 
-function isModel(value: unknown): boolean {
-  return (typeof value === 'string' && value !== '') || isFunction(value) || isObject(value);
-}
-
 /** Also what `prepareStep` returns is checked with it. */
 export function isInstructions(value: unknown): value is Instructions {
   if (Array.isArray(value)) return value.every((each) => isObject(each) && isInstructions(each));
@@ -286,23 +219,4 @@ export function isToolChoice(value: unknown): value is ToolChoice {
     return 'toolName' in value && typeof value.toolName === 'string' && value.toolName !== '';
   }
   return value === 'auto' || value === 'none' || value === 'required';
-}
-
-export function isTexts(value: unknown): value is string[] {
-  return Array.isArray(value) && value.every((each) => typeof each === 'string');
-}
-
-function isHeaders(value: unknown): boolean {
-  return (
-    isObject(value) &&
-    Object.values(value).every((each) => each === undefined || typeof each === 'string')
-  );
-}
-
-function isCount(value: unknown): boolean {
-  return isWhole(value, 1, Number.MAX_SAFE_INTEGER);
-}
-
-function isObject(value: unknown): value is object {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

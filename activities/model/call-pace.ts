@@ -21,8 +21,11 @@ export function watchPace({
   onPart?: ((part: LanguageModelV4StreamPart) => void) | undefined;
 }): Pace {
   const controller = new AbortController();
+  const abort = (): void => {
+    controller.abort();
+  };
   const within = (ms: number | undefined): NodeJS.Timeout | undefined =>
-    ms === undefined ? undefined : setTimeout(() => controller.abort(), ms);
+    ms === undefined ? undefined : setTimeout(abort, ms);
   const first = within(firstPartMs);
   const all = within(callMs);
   return {

@@ -31,8 +31,8 @@ export function modelsOf({ model, models }: LlmConfig): readonly [ModelChoice, .
 }
 
 /**
- * Whose turn it is after this many failures. The count outlives a worker, so another one goes on with
- * the same model. Pure.
+ * Whose turn it is after this many failures. The count outlives a worker, so another one continues
+ * with the same model. Pure.
  *
  * @param from a turn that is known to have begun
  */

@@ -1,7 +1,8 @@
 import type { LanguageModelV4Message, LanguageModelV4Prompt } from '@ai-sdk/provider';
 import type { ModelMessage } from 'ai';
 import { convertToLanguageModelPrompt } from 'ai/internal';
-import { isInstructions, isTexts, isToolChoice } from '../../agents/agent-config.js';
+import { isInstructions, isToolChoice } from '../../agents/agent-config.js';
+import { isTexts } from '../../agents/fields.js';
 import type {
   AgentDefinition,
   PreparedStep,

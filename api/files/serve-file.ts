@@ -9,8 +9,8 @@ import type { ByteRange, Files, StoredFile } from '../../stores/contract/files.j
 const SHOWN = /^(image\/(png|jpeg|gif|webp|avif)|audio\/[\w.+-]+|video\/[\w.+-]+)$/;
 
 /**
- * Sends a file, or the part that the request asks for. A file never changes, so whoever has it need not
- * load it again; whether one may still see it is asked each time.
+ * Sends a file, or the part that the request asks for. A file never changes, so a browser that has it
+ * need not load it again; whether its user may still see it is checked each time.
  */
 export async function serveFile(
   request: Request,

@@ -2,7 +2,7 @@
 const API = 'test/api/files.test.ts';
 const MEMORY = 'test/stores/conformance/memory.test.ts';
 const SERVED =
-  'a file is served to its owner before and after the first message, and to nobody else';
+  'a file is served to its owner before and after the first message, and not to others';
 
 export const files = [
   {
@@ -55,10 +55,10 @@ export const files = [
     test: 'files of a conversation files that were added at once stay within the limits',
   },
   {
-    defence: 'Files: whoever creates a conversation gets no file of another user',
+    defence: 'Files: the creator of a conversation gets no file of another user',
     file: 'stores/transitions/add-file.ts',
     edits: [["    redis.call('UNLINK', session.files, session.fileBytes);\n", '']],
     suite: MEMORY,
-    test: 'files of a conversation whoever creates the conversation keeps nothing of another user’s',
+    test: 'files of a conversation the creator of the conversation keeps nothing of another user’s',
   },
 ];

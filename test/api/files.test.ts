@@ -78,7 +78,7 @@ async function replyOf(response: Response): Promise<string> {
 }
 
 describe('a file', () => {
-  it('is served to its owner before and after the first message, and to nobody else', async () => {
+  it('is served to its owner before and after the first message, and not to others', async () => {
     const file = await uploaded();
     expect(file).toMatchObject({ type: 'file', mediaType: 'image/png', filename: 'dot.png' });
     const served = await api.get(file.url);

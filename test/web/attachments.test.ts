@@ -57,7 +57,7 @@ describe('files of a message', () => {
     expect(sent).toEqual([]);
   });
 
-  it('what the server declines is said in its words, and can be removed', async () => {
+  it('what the server declines is shown in its words, and can be removed', async () => {
     const declined = { error: 'There is no room.', code: 'quota_exceeded' };
     const { page, attachments } = compose(() => Response.json(declined, { status: 429 }));
     attachments.add([file(5, 'image/png')]);

@@ -1,5 +1,5 @@
 import type { ReactElement } from 'react';
-import type { Attachment } from './attachments.js';
+import type { Attachment } from './attachment.js';
 import { FileView } from './file-view.js';
 
 interface Props {

@@ -2,18 +2,8 @@ import type { FileUIPart, UIMessage } from 'ai';
 import { parseFileUrl } from '../../protocol/file-reference.js';
 import type { UploadedFile } from '../../protocol/uploaded-file.js';
 import { Refusal, type Fetch, type PageConfig } from './api-client.js';
+import type { Attachment } from './attachment.js';
 import type { PageStore } from './page-store.js';
-
-/** A file in the composer. */
-export interface Attachment {
-  /** Of this page. */
-  key: string;
-  name: string;
-  /** Present once the server has it. */
-  part?: FileUIPart | undefined;
-  /** Why it cannot be sent, for people. */
-  fault?: string | undefined;
-}
 
 export interface AttachmentsDeps {
   sessionId: string;

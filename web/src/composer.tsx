@@ -7,7 +7,7 @@ import {
 } from 'react';
 import { AttachButton } from './attach-button.js';
 import { AttachmentList } from './attachment-list.js';
-import type { Attachment } from './attachments.js';
+import type { Attachment } from './attachment.js';
 import { BusyChoice } from './busy-choice.js';
 import type { WhenBusy } from './page-store.js';
 

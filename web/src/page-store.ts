@@ -1,6 +1,6 @@
 import type { PendingQuestion } from '../../protocol/http.js';
 import type { RunStatus } from '../../protocol/run.js';
-import type { Attachment } from './attachments.js';
+import type { Attachment } from './attachment.js';
 import type { QueueEntry } from './session-actions.js';
 
 /** A line for the person: what went wrong, and whether trying again makes sense. */

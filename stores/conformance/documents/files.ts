@@ -78,7 +78,7 @@ export function fileCases({ describe, it }: Suite): void {
       equal(await add(setup, BOB), { kind: 'not_found' });
     });
 
-    cases('whoever creates the conversation keeps nothing of another user’s', async (setup) => {
+    cases('the creator of the conversation keeps nothing of another user’s', async (setup) => {
       const file = added(await add(setup));
       await setup.session.begin(BOB);
       equal(await add(setup), { kind: 'not_found' });
