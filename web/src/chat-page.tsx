@@ -11,6 +11,7 @@ import { InboxDialog } from './inbox-dialog.js';
 import { pageStatus } from './page-status.js';
 import { QueueList } from './queue-list.js';
 import { runUrl } from './run-url.js';
+import { StateDialog } from './state-dialog.js';
 import { StatusLine } from './status-line.js';
 import { TopBar } from './top-bar.js';
 import { Transcript } from './transcript.js';
@@ -46,9 +47,21 @@ export function ChatPage(props: Props): ReactElement {
   const url = runUrl(config, state.runId);
   const [choosing, setChoosing] = useState(false);
   const [reading, setReading] = useState(false);
+  const [showsState, setShowsState] = useState(false);
   const rests = now === 'ready' && messages.length > 0 && state.queue.length === 0;
   const fresh = messages.length === 0 && !state.bound && !busy;
 
+  // The reason stands below the reply that failed, beside the button that repeats it.
+  const failedReply = state.notice?.ofReply === true && rests;
+  const notice = (
+    <ErrorLine
+      notice={state.notice}
+      onRetry={conversation.retry}
+      onDismiss={() => {
+        page.set({ notice: undefined });
+      }}
+    />
+  );
   const questions = useWaitingCount(`${now} ${state.runId ?? ''} ${String(reading)}`);
   useEffect(onChange, [onChange, now, state.bound, state.runId]);
 
@@ -87,6 +100,17 @@ export function ChatPage(props: Props): ReactElement {
                   Run in Temporal
                 </a>
               )}
+              {state.state !== null && (
+                <button
+                  type="button"
+                  data-testid="show-state"
+                  onClick={() => {
+                    setShowsState(true);
+                  }}
+                >
+                  State
+                </button>
+              )}
               <button
                 type="button"
                 data-testid="branch"
@@ -107,6 +131,13 @@ export function ChatPage(props: Props): ReactElement {
             }}
           />
         )}
+        {showsState && (
+          <StateDialog
+            onClose={() => {
+              setShowsState(false);
+            }}
+          />
+        )}
         {choosing && (
           <CheckpointsDialog
             onOpen={onOpen}
@@ -119,7 +150,12 @@ export function ChatPage(props: Props): ReactElement {
           messages={messages}
           live={busy}
           thinking={now === 'thinking'}
-          actions={rests && <TurnActions />}
+          actions={
+            <>
+              {failedReply && notice}
+              {rests && <TurnActions />}
+            </>
+          }
         >
           <Welcome
             agent={config.cards.find(({ name }) => name === state.agent)}
@@ -127,13 +163,7 @@ export function ChatPage(props: Props): ReactElement {
           />
         </Transcript>
         <footer className="foot">
-          <ErrorLine
-            notice={state.notice}
-            onRetry={conversation.retry}
-            onDismiss={() => {
-              page.set({ notice: undefined });
-            }}
-          />
+          {!failedReply && notice}
           <StatusLine status={now} />
           <QueueList />
           <Composer

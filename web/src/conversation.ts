@@ -171,7 +171,13 @@ export class Conversation {
     this.page.set({ stopping: false, reconnecting: false });
     const failure = classifyFailure(error);
     if (failure.kind === 'withdrawn') return;
-    this.page.set({ notice: { text: failure.text, retry: failure.kind === 'unavailable' } });
+    this.page.set({
+      notice: {
+        text: failure.text,
+        retry: failure.kind === 'unavailable',
+        ofReply: failure.kind === 'reply',
+      },
+    });
     // The chat takes note of its error after this.
     if (failure.kind === 'refused') setTimeout(() => void this.#giveBack());
   }
@@ -224,12 +230,12 @@ function toKnown(known: Snapshot | SessionEvent<UIMessage> | undefined): Partial
     following: status === 'active',
     pending,
     queue,
-    ...('streamSequence' in known && { sequence: known.streamSequence }),
+    ...('streamSequence' in known && { sequence: known.streamSequence, state: known.state }),
     ...(run && { runId: run.runId, runStatus: run.status }),
   };
 }
 
 function toNotice(snapshot: Snapshot | undefined): PageState['notice'] {
   if (snapshot?.status !== 'failed') return undefined;
-  return { text: describeFailure(snapshot.run), retry: false };
+  return { text: describeFailure(snapshot.run), retry: false, ofReply: true };
 }

@@ -7,6 +7,8 @@ import type { QueueEntry } from './session-actions.js';
 export interface Notice {
   text: string;
   retry: boolean;
+  /** True if it is about the newest reply, and so is shown below it. */
+  ofReply?: boolean;
 }
 
 /** What the server does with a message that is sent while a reply is being written. */
@@ -22,6 +24,8 @@ export interface PageState {
   runId: string | undefined;
   /** How the newest run stood when the page last asked. */
   runStatus: RunStatus | undefined;
+  /** The agent's own state, as the newest snapshot has it; null without any. */
+  state: Readonly<Record<string, unknown>> | null;
   /** What people are asked, with the time they have. */
   pending: readonly PendingQuestion[];
   /** Messages that wait for their turn. */
@@ -50,6 +54,7 @@ export class PageStore {
       sequence: undefined,
       runId: undefined,
       runStatus: undefined,
+      state: null,
       pending: [],
       queue: [],
       changed: {},

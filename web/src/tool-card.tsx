@@ -6,6 +6,7 @@ import { ChoiceCard } from './choice-card.js';
 import { ClientToolCard } from './client-tool-card.js';
 import { usePageState } from './current-conversation.js';
 import { labelOf, toCustomerQuestion } from './customer-question.js';
+import { DecisionNote } from './decision-note.js';
 import { editableFields } from './editable-input.js';
 import { SubAgentCard } from './sub-agent-card.js';
 import { subAgentOf } from './sub-agent.js';
@@ -51,6 +52,7 @@ export function ToolCard({ part, newest }: Props): ReactElement {
   const state = isLeft ? 'left' : isWithheld ? 'withheld' : now;
   const question = toCustomerQuestion(name, part.input);
   const call = { tool: name, title, toolCallId: part.toolCallId, input: part.input, open: newest };
+  const changed = changedInputOf(part, changedHere);
   const chosen = question && 'output' in part ? labelOf(question, part.output) : undefined;
   return (
     <section
@@ -83,12 +85,9 @@ export function ToolCard({ part, newest }: Props): ReactElement {
           {question.question} <strong>{chosen}</strong>
         </p>
       )}
+      {now !== 'waiting' && <DecisionNote part={part} changed={changed} />}
       {now !== 'waiting' && chosen === undefined && part.input !== undefined && (
-        <ToolValues
-          part={part}
-          changed={changedInputOf(part, changedHere)}
-          open={state === 'failed' || state === 'denied'}
-        />
+        <ToolValues part={part} changed={changed} open={state === 'failed' || state === 'denied'} />
       )}
     </section>
   );
