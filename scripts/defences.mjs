@@ -28,6 +28,7 @@ const COPIED = [
   'activities',
   'executor',
   'in-process',
+  'notify',
   'testing',
   'stores',
   'tracing',

@@ -181,7 +181,32 @@ it('a question whose time is over, and one of a sub-agent, are notified in both 
     const script = [ask('delegate', child.delegate)];
     const ofChild = sessionOf(await runLab(product, script, undefined, agent));
     const { data } = await hook.untilTaken(ofChild, 'approval.requested');
-    expect(data).toMatchObject({ toolName: 'charge', agent: expect.stringMatching(/^lab(-leg)?-child$/) });
+    expect(data).toMatchObject({
+      toolName: 'charge',
+      agent: expect.stringMatching(/^lab(-leg)?-child$/),
+    });
     expect(hook.taken.some(({ type }) => type === 'approval.expired')).toBe(false);
   }
 });
+
+it('a receiver that hangs delays neither chats nor other receivers, and gets everything later', async () => {
+  hook.answer = () => undefined;
+  const before = hook.attempts;
+  const waiting = await Promise.all(
+    Array.from({ length: 30 }, async () => sessionOf(await runLab(product, CHARGE))),
+  );
+  await until('it hangs', async () => hook.attempts >= before + 4);
+  const began = performance.now();
+  const runId = await runLab(product, [{ say: 'quick' }]);
+  expect(await statusOf(runId)).toBe('completed');
+  const failed = sessionOf(await runLab(product, [{ fail: { status: 400 } }]));
+  await until('the other receiver hears of a failure', async () =>
+    gone.taken.some(({ body }) => body.includes(failed)),
+  );
+  // Four attempts at once, each given up after 15 s.
+  const rounds = 1 + Math.floor((performance.now() - began) / 15_000);
+  expect(hook.attempts - before).toBeLessThanOrEqual(4 * (rounds + 1));
+  hook.answer = () => ({ status: 204 });
+  hook.hangUp();
+  for (const session of waiting) await hook.untilTaken(session, 'approval.requested', 120_000);
+}, 240_000);

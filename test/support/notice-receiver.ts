@@ -22,7 +22,9 @@ export interface NoticeReceiver {
   /** Default: 204. Undefined: it never answers. */
   answer: (attempt: number) => { status: number; headers?: Record<string, string> } | undefined;
   /** The first notice about a session of this type; the signature is verified. */
-  untilTaken: (sessionId: string, type: string) => Promise<ReceivedNotice>;
+  untilTaken: (sessionId: string, type: string, withinMs?: number) => Promise<ReceivedNotice>;
+  /** Breaks off what it has not answered. */
+  hangUp: () => void;
   close: () => Promise<void>;
 }
 
@@ -58,10 +60,16 @@ export async function startReceiver(secret?: string): Promise<NoticeReceiver> {
   return Object.assign(receiver, {
     url: `http://127.0.0.1:${String(port)}/hook`,
     taken,
-    untilTaken: (sessionId: string, type: string) =>
-      until(`${type} arrives`, async () =>
-        taken.find((each) => each.type === type && each.data['sessionId'] === sessionId),
+    untilTaken: (sessionId: string, type: string, withinMs?: number) =>
+      until(
+        `${type} arrives`,
+        async () =>
+          taken.find((each) => each.type === type && each.data['sessionId'] === sessionId),
+        withinMs,
       ),
+    hangUp: () => {
+      server.closeAllConnections();
+    },
     close: async () => {
       server.closeAllConnections();
       server.close();

@@ -66,14 +66,15 @@ export function createSend({ store, sender, settings }: SendDeps) {
     try {
       await sender.send(receiver, (known) => toMessage(notice, known), signal);
     } catch (error) {
-      throw toFailure(error, Date.now() - info.scheduledTimestampMs);
+      const { scheduledTimestampMs: first, currentAttemptScheduledTimestampMs: now } = info;
+      throw toFailure(error, now - first);
     } finally {
       clearInterval(beating);
     }
   };
 }
 
-/** What Temporal shows, and when it tries again. @param elapsedMs since the first attempt was due */
+/** What Temporal shows, and when it tries again. @param elapsedMs from the first attempt to this one */
 function toFailure(error: unknown, elapsedMs: number): unknown {
   if (!(error instanceof NotDelivered)) return error;
   const { message, code, isFinal, retryAfterMs } = error;
