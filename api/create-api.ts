@@ -85,7 +85,9 @@ export function createApi(options: ApiOptions): Express {
     const { show, decide } = createDecideHandlers(deps, deps.linkKeys);
     app.route('/api/decide').get(show).post(decide);
   }
-  app.route('/api/hooks/:token').post(...createWebhookHandlers(deps));
+  if (deps.executor.callWebhook !== undefined) {
+    app.route('/api/hooks/:token').post(...createWebhookHandlers(deps));
+  }
   app.use(sessionPaths(routes), nameSession);
   app.use(ROOTS, createCsrfGuard(deps.allowedOrigins ?? []));
   // The caller comes before limits and body: no body of a stranger is read.

@@ -50,7 +50,7 @@ export const waiting = [
   {
     defence: 'A webhook that closed unanswered is no longer open',
     file: `${TRANSITIONS}/settle-call.ts`,
-    edits: [["lapsed === 'called' ? 'already_completed' : 'expired'", "'already_completed'"]],
+    edits: [["wasCalled ? 'already_completed' : 'expired'", "'already_completed'"]],
     test: `${JOURNAL} a webhook takes one request, and none after its end`,
   },
 ];

@@ -220,7 +220,8 @@ function closedWebhook(
   { state, lapsed }: Pick<Call, 'state' | 'lapsed'>,
 ): string | undefined {
   if (state !== 'settled' && !wasTakenIn(session, id)) return undefined;
-  return only(lapsed === 'called' ? 'already_completed' : 'expired');
+  const wasCalled = lapsed === 'called';
+  return only(wasCalled ? 'already_completed' : 'expired');
 }
 
 /** A webhook is called before its deadline. */

@@ -41,7 +41,7 @@ describe('the layout of a record', () => {
 
   it('of a newer release: nothing is changed, and the refusal may be tried again', async () => {
     const { redis, store, streamManager, session, runId, root } = await openSession();
-    await redis.hset(root, 'layout', 3);
+    await redis.hset(root, 'layout', 4);
     const dump = (): Promise<DumpedKey[]> => dumpKeys(redis, `*${session.id}*`);
     const before = await dump();
     const next = session.writer(runId, 2, 1);

@@ -41,7 +41,7 @@ function deploy() {
   return { prefix, key, living, open, now };
 }
 
-const THIS = { library: THIS_LIBRARY.hash, layout: 2 };
+const THIS = { library: THIS_LIBRARY.hash, layout: 3 };
 const LARGE = 'x'.repeat(100_000);
 
 /** A turn whose run has a large output. */
@@ -66,7 +66,7 @@ describe('a process', () => {
 
   it('a process drops entries of dead processes, and tolerates unreadable ones', async () => {
     const { key, living, open, now } = deploy();
-    const other = { library: 'ffffffffffff', layout: 3, id: 'a', more: true };
+    const other = { library: 'ffffffffffff', layout: 4, id: 'a', more: true };
     await redis.zadd(key, (await now()) - 1_000, JSON.stringify({ ...other, layout: 1 }));
     await redis.zadd(key, (await now()) + 60_000, JSON.stringify(other));
     await redis.zadd(key, (await now()) + 60_000, '"no announcement"');
@@ -76,7 +76,7 @@ describe('a process', () => {
       expect.arrayContaining([expect.objectContaining(THIS), other, 'no announcement']),
     );
     expect(await living()).toHaveLength(3);
-    expect(await redis.hget(`${key.slice(0, -10)}:{${session.id}}:root`, 'layout')).toBe('2');
+    expect(await redis.hget(`${key.slice(0, -10)}:{${session.id}}:root`, 'layout')).toBe('3');
   });
 
   it('a process on a connection of its own announces itself with its first command', async () => {
@@ -154,13 +154,13 @@ describe('while a process of layout 1 lives', () => {
     await finish(first);
     const key = `${prefix}:{${first.id}}:root`;
     expect(await redis.hgetall(key)).toMatchObject({
-      layout: '2',
+      layout: '3',
       outputRef: expect.stringMatching(/^run /) as unknown,
     });
     await open({ layout: 1 });
     const later = await open();
     await finish(drive(later, first.id));
-    expect(await redis.hgetall(key)).toMatchObject({ layout: '2', output: JSON.stringify(LARGE) });
+    expect(await redis.hgetall(key)).toMatchObject({ layout: '3', output: JSON.stringify(LARGE) });
     expect((await later.store.runs.list(first.id)).map(({ output }) => output)).toEqual([
       LARGE,
       LARGE,
@@ -181,6 +181,6 @@ describe('while a process of layout 1 lives', () => {
     await again.claim(writer);
     expect(await layout()).toBe('1');
     await again.commit(writer, { output: LARGE });
-    expect(await layout()).toBe('2');
+    expect(await layout()).toBe('3');
   });
 });
