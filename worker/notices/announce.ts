@@ -87,7 +87,8 @@ export function createAnnounce({ store, deliveries, settings }: AnnounceDeps): {
         return progress && settled(look, view?.record, progress, own);
       }
       const asked = open.filter(asks);
-      if (asked.length === 0 && progress === undefined) throw new NotAsked('People were not asked yet.');
+      if (asked.length === 0 && progress === undefined)
+        throw new NotAsked('People were not asked yet.');
       const wanted = asked
         .map(toAskedCall)
         .filter(({ kind }) => deliveries.notify?.calls.includes(kind));
