@@ -38,6 +38,8 @@ export interface ActivityDeps {
   workflowState?: (runId: string) => Promise<'running' | 'closed' | 'unknown'>;
   /** How many tools are executed at once in this process. Default: 200, of one user 50. */
   toolSlots?: SlotLimits;
+  /** Hosts whose files models get as bytes where they cannot fetch them. Default: none. */
+  fileHosts?: readonly string[] | undefined;
   /** To the servers of agents' tools, closed by the worker. Default: of its own. */
   mcp?: McpConnections;
   /** Counts what happens, except what the store reports (`meterChanges`). Default: nothing. */

@@ -90,6 +90,7 @@ async function main(): Promise<void> {
     stores: redis,
     agents,
     defaultAgent,
+    allowedFileHosts: config.FILE_HOSTS,
     busyPolicy: config.BUSY_POLICY,
     payloadCodec,
     ...access,

@@ -201,6 +201,8 @@ const EnvSchema = z.object({
     .optional(),
   /** How long the audit trail is kept; 0: forever. */
   AUDIT_TTL: seconds.default(0),
+  /** Hosts whose files messages may name by https address. */
+  FILE_HOSTS: list.optional(),
   LOG_LEVEL: z.enum(LOG_LEVELS).default('info'),
   /** The collector that gets traces; one of the two. Without it no code of OpenTelemetry is loaded. */
   OTEL_EXPORTER_OTLP_ENDPOINT: webUrl.optional(),

@@ -9,7 +9,7 @@ import {
   type WorkerOptions,
   type WorkerPlugin,
 } from '@temporalio/worker';
-import { createActivities } from '../activities/index.js';
+import { createActivities, type ActivityDeps } from '../activities/index.js';
 import { AgentRegistry, type AgentDefinition } from '../agents/index.js';
 import { createRelease } from '../executor/agent-pauses.js';
 import type { Budgets } from '../executor/budgets.js';
@@ -49,7 +49,7 @@ export interface WorkerLogger {
   warn: (fields: object, message: string) => void;
 }
 
-export interface AgentPluginOptions {
+export interface AgentPluginOptions extends Pick<ActivityDeps, 'fileHosts'> {
   /** The agents that runs on this task queue can use. */
   agents: AgentRegistry | readonly AgentDefinition[];
   /** `createRedisStores(…)`. The caller closes them after the worker has ended. */
@@ -216,7 +216,7 @@ export function createAgentPlugin(options: AgentPluginOptions): WorkerPlugin & B
         workflows.answer(runId, { toolCallId: '', by: 'conversation', resume }),
       workflowState: workflows.state,
       isDraining: () => isDraining(),
-      toolSlots,
+      ...{ toolSlots, fileHosts: options.fileHosts },
       mcp,
       lease,
       meter,

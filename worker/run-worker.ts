@@ -90,6 +90,7 @@ export async function runWorker(begun: WorkerProcess): Promise<void> {
       notify: readNotify(config),
       toolSlots: { total: config.TOOL_SLOTS, perUser: config.TOOLS_PER_USER },
       lease,
+      fileHosts: config.FILE_HOSTS,
       ...(deploymentName !== undefined &&
         buildId !== undefined && { versioning: { deploymentName, buildId } }),
       tracer,

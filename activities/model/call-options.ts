@@ -27,6 +27,7 @@ import { toFinishTool } from './finish-tool.js';
 import { toModelOutputs } from './model-outputs.js';
 import { prepareMessages } from './prepare-messages.js';
 import { readPromptFiles } from './prompt-files.js';
+import type { FetchFile } from './fetch-file.js';
 import { toPrompt } from './prompt.js';
 import { modelNameOf } from './spending.js';
 import { startOfReply, toStepRecords } from './step-records.js';
@@ -48,6 +49,8 @@ export interface AskedStep {
   tries: number;
   /** Files that user messages name by reference; absent: none is there. */
   files?: Files | undefined;
+  /** Fetches files by address; absent: addresses are given to the model. */
+  fetchFile?: FetchFile | undefined;
 }
 
 type Options = Omit<LanguageModelV4CallOptions, 'abortSignal'>;
@@ -73,7 +76,12 @@ export async function toModelCall(asked: AskedStep, signal: AbortSignal): Promis
   const own = typeof systemPrompt === 'function' ? systemPrompt(state) : systemPrompt;
   const { sessionId, runId, step, forceFinish = false } = ref;
   const outputs = await toModelOutputs(agent.tools, rows, signal);
-  const contents = await readPromptFiles(files, sessionId, rows);
+  const fetching = asked.fetchFile && {
+    fetch: asked.fetchFile,
+    supported: await resolveModel(choice.model).supportedUrls,
+    signal,
+  };
+  const contents = await readPromptFiles(files, sessionId, rows, fetching);
   const isPrepared = agent.prepareStep !== undefined;
   const scope = {
     ...{ sessionId, runId, step, state, instructions: own },

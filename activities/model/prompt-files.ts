@@ -3,6 +3,7 @@ import { rootOf, toShownSessionId } from '../../protocol/ids.js';
 import { LIMITS } from '../../protocol/limits.js';
 import type { Row, UserPart } from '../../protocol/rows.js';
 import type { Files, StoredFile } from '../../stores/contract/files.js';
+import type { FetchFile } from './fetch-file.js';
 import type { PromptFiles } from './prompt.js';
 import { FilesAwayError } from './provider-failure.js';
 
@@ -23,13 +24,25 @@ export async function readPromptFiles(
   files: Files | undefined,
   sessionId: string,
   rows: readonly Row[],
+  fetching?: Fetching,
 ): Promise<PromptFiles> {
   const root = rootOf(sessionId);
   const found = new Map<string, PromptFile>();
   let room: number = LIMITS.promptFileBytes;
   for (const part of rows.flatMap(filesOf).reverse()) {
+    if (found.has(part.url)) continue;
+    if (fetching !== undefined && isToFetch(part, fetching)) {
+      const content = room > 0 ? await fetched(part, fetching) : undefined;
+      room -= content?.byteLength ?? 0;
+      const about = { mediaType: part.mediaType, filename: part.filename };
+      found.set(
+        part.url,
+        content ? toContent(about, content) : sentence(part, 'cannot be fetched.'),
+      );
+      continue;
+    }
     const reference = parseFileUrl(part.url);
-    if (reference === undefined || found.has(part.url)) continue;
+    if (reference === undefined) continue;
     const isOwn = reference.sessionId === toShownSessionId(root);
     const file = isOwn ? await orAway(files?.read(root, reference.fileId)) : undefined;
     if (file !== undefined && file.bytes > room) {
@@ -48,6 +61,33 @@ export async function readPromptFiles(
   return found;
 }
 
+/** How files by https address are fetched. */
+interface Fetching {
+  fetch: FetchFile;
+  /** Addresses that the model's provider fetches itself, by media type. */
+  supported: Record<string, RegExp[]>;
+  signal: AbortSignal;
+}
+
+function isToFetch({ url, mediaType }: FilePart, { supported }: Fetching): boolean {
+  if (!/^https:/i.test(url)) return false;
+  const kinds = ['*/*', '*', mediaType, `${mediaType.slice(0, mediaType.indexOf('/'))}/*`];
+  return !kinds.some((kind) => supported[kind]?.some((pattern) => pattern.test(url)) === true);
+}
+
+async function fetched(
+  { url }: FilePart,
+  { fetch, signal }: Fetching,
+): Promise<Uint8Array | undefined> {
+  try {
+    return await fetch(url, signal);
+  } catch {
+    // The model reads that it is missing; the next step tries again.
+    signal.throwIfAborted();
+    return undefined;
+  }
+}
+
 async function orAway<T>(read: Promise<T> | undefined): Promise<T | undefined> {
   try {
     return await read;
@@ -61,7 +101,10 @@ function filesOf(row: Row): FilePart[] {
   return row.parts.filter((part): part is FilePart => part.type === 'file');
 }
 
-function toContent({ mediaType, filename }: StoredFile, content: Uint8Array): PromptFile {
+function toContent(
+  { mediaType, filename }: Pick<StoredFile, 'mediaType' | 'filename'>,
+  content: Uint8Array,
+): PromptFile {
   if (!TEXT.test(mediaType)) {
     const data = Buffer.from(content.buffer, content.byteOffset, content.byteLength);
     return {

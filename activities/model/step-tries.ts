@@ -18,6 +18,7 @@ import { askModel } from './ask-model.js';
 import { callIdsOf } from './call-ids.js';
 import { toModelCall, type AskedStep, type ModelCall } from './call-options.js';
 import { isCompletion, type TellAgent } from './finish-hooks.js';
+import { createFetchFile } from './fetch-file.js';
 import { toLoggedError, toProviderFailure, type ProviderFailure } from './provider-failure.js';
 import { allFailed, modelsOf, nextTry, turnAfter, type ModelTurn } from './model-turns.js';
 import { createCallTimer, type CallTimer } from './call-timer.js';
@@ -69,7 +70,8 @@ export function createStepTries(
   deps: TracedDeps,
   tellAgent: TellAgent,
 ): (current: StepAttempt, step: ClaimedStep) => Promise<StepOutcome> {
-  const { store, streamManager, logger } = deps;
+  const { store, streamManager, logger, fileHosts: hosts = [] } = deps;
+  const fetchFile = hosts.length === 0 ? undefined : createFetchFile({ hosts });
 
   return async (current, { agent, claim, rows, loaded }) => {
     const { attempt, writer, progress } = current;
@@ -115,7 +117,17 @@ export function createStepTries(
       const timer = createCallTimer(deps, ref.agent, span?.write);
       const asked = {
         ...{ timer, span, choice, isFallback: turn.index > 0 },
-        ...{ ref, agent, state, rows, messageId, tries, hasDroppedCalls, files: store.files },
+        ...{
+          ref,
+          agent,
+          state,
+          rows,
+          messageId,
+          tries,
+          hasDroppedCalls,
+          files: store.files,
+          fetchFile,
+        },
         ...{ attempt, reply, chunks, progress },
       };
       const isOver = verdict === 'done' && !owes;

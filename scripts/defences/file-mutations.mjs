@@ -61,4 +61,23 @@ export const files = [
     suite: MEMORY,
     test: 'files of a conversation the creator of the conversation keeps nothing of another user’s',
   },
+  {
+    defence: 'Files: a redirect leads to hosts of the list only',
+    file: 'activities/model/fetch-file.ts',
+    edits: [
+      [
+        "      if (!isFetched(url, hosts)) throw new FileRefusedError('its host is not in the list');\n",
+        '',
+      ],
+    ],
+    suite: 'test/activities/fetch-file.test.ts',
+    test: 'a file by its https address is not fetched after a redirect to another host',
+  },
+  {
+    defence: 'Files: one of another host has a bounded size',
+    file: 'activities/model/fetch-file.ts',
+    edits: [['if (bytes > LIMITS.fileBytes) {', 'if (bytes < 0) {']],
+    suite: 'test/activities/fetch-file.test.ts',
+    test: 'a file by its https address is refused if it is too large, missing, or led on without end',
+  },
 ];

@@ -1,0 +1,99 @@
+import https from 'node:https';
+import type { IncomingMessage } from 'node:http';
+import { isIP } from 'node:net';
+import { guardedLookup, isPermitted } from '../../agents/mcp/guarded-lookup.js';
+import { LIMITS } from '../../protocol/limits.js';
+
+/** A file that cannot be had: the message goes to the log only. */
+export class FileRefusedError extends Error {
+  override readonly name = 'FileRefusedError';
+}
+
+/** Fetches a file by its https address. @throws FileRefusedError, and errors of the network */
+export type FetchFile = (url: string, signal: AbortSignal) => Promise<Uint8Array>;
+
+export interface FetchFileOptions {
+  /** Names of hosts, with the port if it is not 443. Nothing is fetched from others. */
+  hosts: readonly string[];
+  /** Default: that of `node:https`. */
+  request?: typeof https.request;
+  /** Default: public addresses only; whichever is chosen is the one that is connected to. */
+  lookup?: ReturnType<typeof guardedLookup>;
+}
+
+const REDIRECTS = 3;
+/** For the whole file, redirects included, ms. */
+const WITHIN_MS = 20_000;
+const PUBLIC = { isNamed: false, isPrivate: false };
+
+/**
+ * Fetches files from hosts of a list, over https, from public addresses: each address is checked as it
+ * is connected to, each redirect like the first request, and time and size are bounded.
+ */
+export function createFetchFile({
+  hosts,
+  request = https.request,
+  lookup = guardedLookup(PUBLIC, refusedAddress),
+}: FetchFileOptions): FetchFile {
+  return async (address, signal) => {
+    const over = AbortSignal.any([signal, AbortSignal.timeout(WITHIN_MS)]);
+    let url = new URL(address);
+    for (let hops = 0; hops <= REDIRECTS; hops += 1) {
+      if (!isFetched(url, hosts)) throw new FileRefusedError('its host is not in the list');
+      const answer = await open(url, { request, lookup, signal: over });
+      const { statusCode = 0, headers } = answer;
+      if (statusCode >= 200 && statusCode < 300) return readBounded(answer);
+      answer.destroy();
+      const { location } = headers;
+      if (statusCode < 300 || statusCode >= 400 || location === undefined) {
+        throw new FileRefusedError(`its host answered ${String(statusCode)}`);
+      }
+      if (!URL.canParse(location, url)) throw new FileRefusedError('its host leads nowhere');
+      url = new URL(location, url);
+    }
+    throw new FileRefusedError('its host leads on and on');
+  };
+}
+
+function isFetched(url: URL, hosts: readonly string[]): boolean {
+  if (url.protocol !== 'https:' || url.username !== '' || url.password !== '') return false;
+  const host = url.hostname.replace(/^\[|\]$/g, '');
+  if (isIP(host) !== 0 && !isPermitted(host, host, PUBLIC)) return false;
+  return hosts.includes(url.host);
+}
+
+function open(
+  url: URL,
+  {
+    request,
+    ...options
+  }: Pick<Required<FetchFileOptions>, 'request' | 'lookup'> & {
+    signal: AbortSignal;
+  },
+): Promise<IncomingMessage> {
+  return new Promise((resolve, reject) => {
+    const headers = { accept: '*/*', 'user-agent': 'helix-temporal' };
+    const { lookup, signal } = options;
+    const sent = request(url, { headers, signal, agent: false, lookup: lookup as never }, resolve);
+    sent.on('error', reject);
+    sent.end();
+  });
+}
+
+async function readBounded(answer: IncomingMessage): Promise<Uint8Array> {
+  const pieces: Buffer[] = [];
+  let bytes = 0;
+  for await (const piece of answer as AsyncIterable<Buffer>) {
+    bytes += piece.length;
+    if (bytes > LIMITS.fileBytes) {
+      answer.destroy();
+      throw new FileRefusedError('it is too large');
+    }
+    pieces.push(piece);
+  }
+  return Buffer.concat(pieces);
+}
+
+function refusedAddress(): FileRefusedError {
+  return new FileRefusedError('its address is not public');
+}
