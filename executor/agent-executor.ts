@@ -16,6 +16,7 @@ import type { Budgets } from './budgets.js';
 import { createDeliveries } from './deliveries.js';
 import { createRuns } from './create-runs.js';
 import { createExecutorOf, type AgentExecutor } from './executor-of.js';
+import { hasCodec } from './has-codec.js';
 import { createHealthFacts } from './health-facts.js';
 import { createWorkerList } from './worker-list.js';
 import type { Quotas } from './quotas.js';
@@ -117,6 +118,7 @@ export async function createAgentExecutor(
       options.notify && createDeliveries(client, taskQueue, toNotifySettings(options.notify)),
     agents,
     searchAttributes: await registerSearchAttributes(connection, namespace, logger),
+    sealsFailures: hasCodec(client),
     ...{ modelName: options.modelName, sessionUrl: options.sessionUrl },
     ...{ quotas: options.quotas, budgets: options.budgets },
     ...{ meter: options.meter, tracer: options.tracer },

@@ -58,6 +58,8 @@ export interface RunsDeps {
   agents: AgentRegistry;
   /** False when the server has no search attributes for runs. */
   searchAttributes: boolean;
+  /** True with a payload codec: texts of failures are encrypted as well. */
+  sealsFailures?: boolean;
   /** For operators: the name of the runs' model, and the page that shows a conversation. */
   modelName?: string;
   sessionUrl?: (sessionId: string) => string;
@@ -126,6 +128,7 @@ export function createRuns(deps: RunsDeps): Runs {
       sessionUrl,
       traceparent: tracer?.request(),
       traceUrl,
+      sealsFailures: deps.sealsFailures,
       from,
     };
     const details = [`Session \`${sessionId}\``, `Run \`${runId}\``];

@@ -90,6 +90,8 @@ export interface RunInput {
   /** W3C `traceparent` of the request that began the run, and a page with the run's trace. */
   traceparent?: string;
   traceUrl?: string;
+  /** True with a payload codec: failures keep their texts in the details. */
+  sealsFailures?: boolean;
   /**
    * Progress at which this execution continues: an earlier run of the turn, or the same run
    * continued as new.

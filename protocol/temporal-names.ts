@@ -9,6 +9,9 @@ export const WAIT_WORKFLOW_TYPE = 'notifyWaiting';
 export const END_WORKFLOW_TYPE = 'notifyEnd';
 export const DELIVERY_WORKFLOW_TYPE = 'deliver';
 
+/** Message of a failure whose text only the codec of payloads can read, in its details. */
+export const SEALED_FAILURE = 'Encrypted: see the details.';
+
 /**
  * A workflow task of a dead worker is given to another worker after this time; Temporal's default
  * is 10 s.

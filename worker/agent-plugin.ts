@@ -19,6 +19,7 @@ import { createFindClosed } from '../executor/find-closed.js';
 import type { Quotas } from '../executor/quotas.js';
 import { createRunWorkflows } from '../executor/run-workflows.js';
 import { createSweep, startSweeper } from '../executor/sweep.js';
+import { hasCodec } from '../executor/has-codec.js';
 import { createRuns } from '../executor/create-runs.js';
 import { registerSearchAttributes } from '../executor/search-attributes.js';
 import { toNotifySettings, type NotifyOptions } from '../notify/settings.js';
@@ -34,6 +35,7 @@ import { createLease, type BegunLease, type LeaseOptions } from './lease/lease-w
 import { createTakeOver } from './lease/take-over.js';
 import { createCoreMeter } from './metrics/core-meter.js';
 import { createNoticeActivities, createNoticeWorker } from './notices/notice-worker.js';
+import { sealFailures } from './sealed-failures.js';
 import { createToolWorker, runBeside } from './tool-worker.js';
 import {
   makeCurrent,
@@ -167,6 +169,7 @@ export function createAgentPlugin(options: AgentPluginOptions): WorkerPlugin & B
       deliveries: notify && createDeliveries(client, taskQueue, notify),
       agents,
       searchAttributes,
+      sealsFailures: hasCodec(client),
       modelName: options.modelName,
       sessionUrl: options.sessionUrl,
       startWithinMs: options.startWithinMs,
@@ -255,6 +258,7 @@ export function createAgentPlugin(options: AgentPluginOptions): WorkerPlugin & B
         ...(worker.tuner === undefined && toSlots(options.modelSlots)),
         ...(versioning !== undefined && toDeploymentOptions(versioning)),
         ...worker,
+        ...withSeal(worker),
         activities: withActivities(worker.activities ?? {}, activities),
       };
       createTools = () => createToolWorker(configured, activities.toolCall, toolSlots.total);
@@ -290,6 +294,13 @@ export function createAgentPlugin(options: AgentPluginOptions): WorkerPlugin & B
       }
     },
   };
+}
+
+/** Failures go through the seal last, whatever other interceptors do with them. */
+function withSeal({ dataConverter, interceptors }: WorkerOptions): Partial<WorkerOptions> {
+  if ((dataConverter?.payloadCodecs ?? []).length === 0) return {};
+  const { activity = [] } = interceptors ?? {};
+  return { interceptors: { ...interceptors, activity: [sealFailures, ...activity] } };
 }
 
 function withActivities(theirs: object, ours: object): object {

@@ -22,6 +22,7 @@ import {
   toProgress,
   type Next,
 } from '../protocol/carry.js';
+import { SEALED_FAILURE } from '../protocol/temporal-names.js';
 import { carryOn } from './leg.js';
 import { listenToOperators } from './operators.js';
 import { untilKept } from './lost-attempts.js';
@@ -190,9 +191,9 @@ export async function agentRun(input: RunInput): Promise<RunSummary> {
     const { traceUrl: trace } = input;
     if (status !== 'failed') return { status, steps: state.carry.step, trace };
     const error = errorOf(outcome);
-    throw ApplicationFailure.nonRetryable(
-      error?.message ?? 'the run failed',
-      error?.code ?? 'run_failed',
-    );
+    const { message = 'the run failed', code = 'run_failed' } = error ?? {};
+    throw input.sealsFailures === true
+      ? ApplicationFailure.nonRetryable(SEALED_FAILURE, code, { message })
+      : ApplicationFailure.nonRetryable(message, code);
   }
 }

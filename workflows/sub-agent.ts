@@ -146,6 +146,7 @@ function toInput(parent: RunInput, child: ChildRef, toolCallId: string): RunInpu
     model: parent.model,
     sessionUrl: parent.sessionUrl,
     traceUrl: parent.traceUrl,
+    sealsFailures: parent.sealsFailures,
     hasOutput,
     activities,
     hasLeases: parent.hasLeases,

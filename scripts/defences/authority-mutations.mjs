@@ -160,4 +160,18 @@ export const authority = [
     ],
     test: 'sessions that wait for people the list of a tenant has the sessions of all its owners, and of no other tenant',
   },
+  {
+    defence: 'Authority: an operator acts on no tenant that the identity does not name',
+    file: 'api/chosen-tenant.ts',
+    edits: [['!(tenants.includes(ALL) || tenants.includes(tenantId))', 'false']],
+    suite: 'test/api/chosen-tenant.test.ts',
+    test: 'the tenant on which an operator acts it is one of those that the identity names, under a name that no user of it has',
+  },
+  {
+    defence: 'Authority: an operator of another tenant is nobody of this one',
+    file: 'api/chosen-tenant.ts',
+    edits: [['return { ...identity, tenantId, userId };', 'return { ...identity, tenantId };']],
+    suite: 'test/api/chosen-tenant.test.ts',
+    test: 'the tenant on which an operator acts it is one of those that the identity names, under a name that no user of it has',
+  },
 ];

@@ -93,4 +93,18 @@ export const workers = [
     suite: 'test/worker/agent-plugin.test.ts',
     test: 'the plugin begins no lease for a worker that could not be created',
   },
+  {
+    defence: 'Codec: texts of failures are in no history',
+    file: 'worker/agent-plugin.ts',
+    edits: [['        ...withSeal(worker),\n', '']],
+    suite: 'test/worker/sealed-failures.test.ts',
+    test: 'with a codec no text of a failure is in a history, in the shape leg',
+  },
+  {
+    defence: 'Codec: a failed run says why in what is encrypted',
+    file: 'workflows/agent-run.ts',
+    edits: [['input.sealsFailures === true', 'false']],
+    suite: 'test/worker/sealed-failures.test.ts',
+    test: 'with a codec no text of a failure is in a history, in the shape leg',
+  },
 ];

@@ -1,0 +1,120 @@
+import { randomBytes } from 'node:crypto';
+import { fileURLToPath } from 'node:url';
+import { afterAll, expect, it } from '@jest/globals';
+import { APICallError } from '@ai-sdk/provider';
+import { MockLanguageModelV4 } from 'ai/test';
+import { ApplicationFailure, CancelledFailure } from '@temporalio/common';
+import { Client, Connection } from '@temporalio/client';
+import { NativeConnection } from '@temporalio/worker';
+import { AgentRegistry, defineAgent, type AgentDefinition } from '../../agents/index.js';
+import { createAgentExecutor } from '../../executor/index.js';
+import { createPayloadCodec } from '../../executor/payload-codec.js';
+import { workflowIdOf } from '../../protocol/ids.js';
+import { SEALED_FAILURE } from '../../protocol/temporal-names.js';
+import { createAgentWorker } from '../../worker/create-worker.js';
+import { toSealedFailure } from '../../worker/sealed-failures.js';
+import { sharedTemporalAddress } from '../support/run-harness.js';
+import { openTestStores } from '../support/test-stores.js';
+
+const workflowsPath = fileURLToPath(new URL('../../workflows/index.ts', import.meta.url));
+const CANARY = 'the canary sings';
+const afterwards: (() => Promise<unknown>)[] = [];
+afterAll(async () => {
+  for (const undo of afterwards.reverse()) await undo();
+});
+
+it('a sealed failure keeps what decides about another attempt, and no text', () => {
+  const failure = ApplicationFailure.create({
+    ...{ message: CANARY, type: 'later', nonRetryable: true, nextRetryDelay: 500, details: [1] },
+    cause: new Error(CANARY),
+  });
+  const sealed = toSealedFailure(failure) as ApplicationFailure;
+  expect(sealed).toMatchObject({ type: 'later', nonRetryable: true, nextRetryDelay: 500 });
+  expect(sealed.details).toEqual([1, { message: CANARY, stack: expect.any(String) }]);
+  expect([sealed.message, sealed.stack, sealed.cause]).toEqual([SEALED_FAILURE, '', undefined]);
+  expect(toSealedFailure(new TypeError(CANARY))).toMatchObject({ type: 'TypeError' });
+  const cancelled = new CancelledFailure('gone');
+  expect(toSealedFailure(cancelled)).toBe(cancelled);
+});
+
+it.each([
+  ['default', undefined],
+  ['leg', 'leg'],
+] as const)(
+  'with a codec no text of a failure is in a history, in the shape %s',
+  async (_shape, activities) => {
+    const address = sharedTemporalAddress();
+    const stores = await openTestStores();
+    const taskQueue = `test-${randomBytes(6).toString('hex')}`;
+    const codec = createPayloadCodec([{ id: 'k', key: randomBytes(32) }]);
+    const dataConverter = { payloadCodecs: [codec] };
+    const agent = defineAgent({
+      name: 'sad',
+      systemPrompt: CANARY,
+      activities,
+      llmConfig: {
+        model: new MockLanguageModelV4({
+          doStream: () => {
+            throw new APICallError({
+              ...{ message: CANARY, url: 'http://model', statusCode: 400 },
+              ...{ requestBodyValues: {}, isRetryable: false, responseBody: CANARY },
+            });
+          },
+        }),
+      },
+    });
+    // The first looks at it fail as code does, with the text of whoever wrote it.
+    let faults = 2;
+    const faulty = new AgentRegistry();
+    faulty.registerFactory('sad', (): AgentDefinition => {
+      faults -= 1;
+      if (faults >= 0) throw new Error(CANARY);
+      return agent;
+    });
+    const connection = await Connection.connect({ address });
+    const native = await NativeConnection.connect({ address });
+    afterwards.push(
+      () => connection.close(),
+      () => native.close(),
+    );
+    const executor = await createAgentExecutor({
+      ...{ connection, taskQueue, dataConverter, stores },
+      agents: [agent],
+    });
+    const worker = await createAgentWorker({
+      ...{ connection: native, taskQueue, dataConverter, stores },
+      ...{ agents: faulty, sweep: false, workflows: { workflowsPath } },
+    });
+    const running = worker.run();
+    afterwards.push(async () => {
+      worker.shutdown();
+      await running;
+    });
+    const handle = await executor.execute('sad', CANARY);
+    await expect(handle.result()).resolves.toMatchObject({ status: 'failed' });
+    const client = new Client({ connection, dataConverter });
+    const workflow = client.workflow.getHandle(workflowIdOf(handle.runId));
+    await expect(workflow.result()).rejects.toThrow();
+    const { events } = await workflow.fetchHistory();
+    const texts = textsOf(events).join('\n');
+    expect(texts).toContain('binary/encrypted');
+    expect(texts).not.toContain(CANARY);
+    expect(texts).not.toContain('model provider');
+    const failed = events?.at(-1)?.workflowExecutionFailedEventAttributes?.failure;
+    expect(failed?.message).toBe(SEALED_FAILURE);
+    const [sealed] = await codec.decode(failed?.applicationFailureInfo?.details?.payloads ?? []);
+    expect(Buffer.from(sealed?.data ?? []).toString()).toContain('The model provider');
+    const lost = (events ?? []).flatMap(
+      ({ activityTaskStartedEventAttributes: started }) => started?.lastFailure?.message ?? [],
+    );
+    expect(new Set(lost)).toEqual(new Set([SEALED_FAILURE]));
+  },
+);
+
+/** Everything that the server keeps of a workflow: its texts, and its bytes as text. */
+function textsOf(value: unknown): string[] {
+  if (typeof value === 'string') return [value];
+  if (value instanceof Uint8Array) return [Buffer.from(value).toString('latin1')];
+  if (typeof value !== 'object' || value === null) return [];
+  return Object.values(value).flatMap(textsOf);
+}
