@@ -18,7 +18,13 @@ export default tseslint.config(
     // Projects of their own, with packages of their own.
     ignores: [
       ...['dist/', 'node_modules/', '.data/', 'coverage/', 'examples/next/'],
-      ...['bench/peers/programs/', 'templates/app/', 'create/templates/'],
+      ...[
+        'bench/peers/programs/',
+        'templates/app/',
+        'create/templates/',
+        'site/dist/',
+        'site/.data/',
+      ],
     ],
   },
   js.configs.recommended,

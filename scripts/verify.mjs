@@ -16,7 +16,7 @@ const CHECKS = [
     'package',
     'vulnerabilities',
   ],
-  ...['sbom', 'rehearse-install'],
+  ...['sbom', 'site', 'rehearse-install'],
 ];
 
 await runMain(async () => {

@@ -35,7 +35,7 @@ import { createLease, type BegunLease, type LeaseOptions } from './lease/lease-w
 import { createTakeOver } from './lease/take-over.js';
 import { createCoreMeter } from './metrics/core-meter.js';
 import { createNoticeActivities, createNoticeWorker } from './notices/notice-worker.js';
-import { sealFailures } from './sealed-failures.js';
+import { withSeal } from './sealed-failures.js';
 import { createToolWorker, runBeside } from './tool-worker.js';
 import {
   makeCurrent,
@@ -294,13 +294,6 @@ export function createAgentPlugin(options: AgentPluginOptions): WorkerPlugin & B
       }
     },
   };
-}
-
-/** Failures go through the seal last, whatever other interceptors do with them. */
-function withSeal({ dataConverter, interceptors }: WorkerOptions): Partial<WorkerOptions> {
-  if ((dataConverter?.payloadCodecs ?? []).length === 0) return {};
-  const { activity = [] } = interceptors ?? {};
-  return { interceptors: { ...interceptors, activity: [sealFailures, ...activity] } };
 }
 
 function withActivities(theirs: object, ours: object): object {

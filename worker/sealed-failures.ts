@@ -1,5 +1,5 @@
 import { ApplicationFailure, CancelledFailure, CompleteAsyncError } from '@temporalio/activity';
-import type { ActivityInterceptorsFactory } from '@temporalio/worker';
+import type { ActivityInterceptorsFactory, WorkerOptions } from '@temporalio/worker';
 import { SEALED_FAILURE } from '../protocol/temporal-names.js';
 
 /**
@@ -7,7 +7,7 @@ import { SEALED_FAILURE } from '../protocol/temporal-names.js';
  * encrypts: Temporal stores the message and the stack of a failure as they are. The type stays, since
  * operators search by it.
  */
-export const sealFailures: ActivityInterceptorsFactory = () => ({
+const sealFailures: ActivityInterceptorsFactory = () => ({
   inbound: {
     execute: async (input, next) => {
       try {
@@ -38,3 +38,10 @@ export function toSealedFailure(error: unknown): unknown {
 }
 
 const MOST_CHARS = 4_096;
+
+/** Failures go through the seal last, whatever other interceptors do with them. */
+export function withSeal({ dataConverter, interceptors }: WorkerOptions): Partial<WorkerOptions> {
+  if ((dataConverter?.payloadCodecs ?? []).length === 0) return {};
+  const { activity = [] } = interceptors ?? {};
+  return { interceptors: { ...interceptors, activity: [sealFailures, ...activity] } };
+}

@@ -168,7 +168,7 @@ export const authority = [
     test: 'the tenant on which an operator acts it is one of those that the identity names, under a name that no user of it has',
   },
   {
-    defence: 'Authority: an operator of another tenant is nobody of this one',
+    defence: 'Authority: an operator of another tenant has no name of this one',
     file: 'api/chosen-tenant.ts',
     edits: [['return { ...identity, tenantId, userId };', 'return { ...identity, tenantId };']],
     suite: 'test/api/chosen-tenant.test.ts',

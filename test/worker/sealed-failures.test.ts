@@ -63,7 +63,7 @@ it.each([
         }),
       },
     });
-    // The first looks at it fail as code does, with the text of whoever wrote it.
+    // The first looks at it fail as code does, with a text of its author.
     let faults = 2;
     const faulty = new AgentRegistry();
     faulty.registerFactory('sad', (): AgentDefinition => {

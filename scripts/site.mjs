@@ -1,0 +1,38 @@
+// `npm run site`: builds the documentation into site/dist, with search; a dead link ends it.
+// `npm run site -- --serve` serves it while documents are edited (start it again for new text).
+import { cpSync, existsSync, mkdirSync, rmSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { pagesOf } from './site/pages.mjs';
+import { referenceOf } from './site/reference.mjs';
+import { runInForeground } from './system/run-in-foreground.mjs';
+import { isMain, projectRoot } from './system/project.mjs';
+import { runMain } from './system/user-error.mjs';
+
+const site = join(projectRoot, 'site');
+
+/** Writes all pages below site/.data/pages. */
+function writePages() {
+  const folder = join(site, '.data/pages');
+  rmSync(folder, { recursive: true, force: true });
+  for (const [page, text] of [...pagesOf(projectRoot), ...referenceOf(projectRoot)]) {
+    const file = join(folder, page);
+    mkdirSync(dirname(file), { recursive: true });
+    writeFileSync(file, text);
+  }
+  cpSync(join(projectRoot, 'docs/media'), join(folder, 'docs/media'), { recursive: true });
+  mkdirSync(join(folder, 'public'), { recursive: true });
+  cpSync(join(projectRoot, 'llms.txt'), join(folder, 'public/llms.txt'));
+}
+
+if (isMain(import.meta.url)) {
+  await runMain(async () => {
+    const run = (...command) => runInForeground(command[0], command.slice(1), { cwd: site });
+    if (!existsSync(join(site, 'node_modules/vitepress'))) {
+      const code = await run('npm', 'ci', '--no-audit', '--no-fund');
+      if (code !== 0) return void (process.exitCode = code);
+    }
+    writePages();
+    const verb = process.argv.includes('--serve') ? 'dev' : 'build';
+    process.exitCode = await run('npx', 'vitepress', verb);
+  });
+}

@@ -1,0 +1,58 @@
+/** The pages of the site, by section: a document of the project, or a page that is made, and its title. */
+export const SIDEBAR = [
+  {
+    text: 'Start',
+    pages: [
+      ['index', 'Quick start'],
+      ['docs/concepts', 'Concepts'],
+      ['docs/failures', 'What may fail'],
+      ['docs/peers', 'Beside its peers'],
+    ],
+  },
+  {
+    text: 'Guides',
+    pages: [
+      ['docs/agents', 'Agents and tools'],
+      ['docs/http', 'HTTP and pages'],
+      ['docs/authentication', 'Sign-in'],
+      ['docs/in-process', 'In one process'],
+      ['docs/waiting', 'Tools that wait'],
+      ['docs/files', 'Files in messages'],
+      ['docs/testing', 'Testing agents'],
+      ['docs/evaluation', 'Evaluation'],
+      ['docs/from-ai-sdk', 'From the AI SDK'],
+      ['docs/from-helix', 'From Helix'],
+    ],
+  },
+  {
+    text: 'Operation',
+    pages: [
+      ['docs/deploying', 'Deploying'],
+      ['docs/production', 'Recipes for production'],
+      ['docs/deploys', 'Deploys'],
+      ['docs/redis', 'Redis'],
+      ['docs/operating', 'Operating'],
+      ['docs/console', 'Console'],
+      ['docs/notifications', 'Notifications'],
+      ['docs/runbook', 'Runbook'],
+      ['docs/cli', 'Command line'],
+      ['docs/audit', 'Audit trail and erasure'],
+      ['docs/threat-model', 'Threat model'],
+      ['security', 'Reporting vulnerabilities'],
+      ['docs/soak', 'Soak and rehearsal'],
+    ],
+  },
+  {
+    text: 'Reference',
+    pages: [
+      ['reference/index', 'Types'],
+      ['docs/errors', 'Errors'],
+      ['protocol', 'Stream protocol'],
+      ['docs/states', 'States and events'],
+      ['docs/architecture', 'Architecture'],
+      ['docs/defences', 'Defences'],
+      ['docs/decisions/README', 'Decisions'],
+      ['changelog', 'Changes'],
+    ],
+  },
+];

@@ -1,0 +1,78 @@
+import { existsSync, readFileSync } from 'node:fs';
+import { describe, expect, it } from '@jest/globals';
+import { HTTP_STATUS } from '../../protocol/errors.js';
+import { documentsOf, pagesOf, toPage } from '../../scripts/site/pages.mjs';
+import { referenceOf } from '../../scripts/site/reference.mjs';
+import { SIDEBAR } from '../../scripts/site/sidebar.mjs';
+import { entrySources } from './factories.js';
+
+const root = process.cwd();
+const read = (file) => readFileSync(file, 'utf8');
+
+describe('the documentation', () => {
+  it('every document is in the list of the site and in llms.txt, and what they name exists', () => {
+    const documents = documentsOf(root);
+    const isListed = (file) => !/^docs\/decisions\/(?!README)/.test(file);
+    const listed = SIDEBAR.flatMap(({ pages }) => pages.map(([page]) => `${page}.md`));
+    const made = listed.filter((page) => !page.startsWith('reference/'));
+    expect(made.sort()).toEqual([...documents.keys()].filter(isListed).sort());
+    const named = [...read('llms.txt').matchAll(/\]\(([^)]+)\)/g)].map(([, file]) => file);
+    expect(named.filter((file) => !existsSync(file))).toEqual([]);
+    const wanted = [...documents.values()].filter(
+      (file) => isListed(file) && !/^(CHANGELOG|SECURITY)/.test(file),
+    );
+    expect(named.sort()).toEqual(wanted.sort());
+  });
+
+  it('every error code has its line, with its status', () => {
+    const lines = [...read('docs/errors.md').matchAll(/^\| `(\w+)` \| (\d+) \| .{10,} \|$/gm)];
+    const found = Object.fromEntries(lines.map(([, code, status]) => [code, Number(status)]));
+    expect(found).toEqual(HTTP_STATUS);
+  });
+
+  it('the package has llms.txt and the skill', () => {
+    const { files } = JSON.parse(read('package.json'));
+    expect(files).toEqual(expect.arrayContaining(['llms.txt', 'skills']));
+    expect(read('skills/helix-temporal/SKILL.md')).toMatch(
+      /^---\nname: helix-temporal\ndescription: /,
+    );
+  });
+});
+
+describe('the pages of the site', () => {
+  it('links lead from page to page, those to sources are text, and braces are text', () => {
+    const of = {
+      file: 'docs/a.md',
+      page: 'docs/a.md',
+      pageOf: new Map([
+        ['README.md', 'index.md'],
+        ['docs/b.md', 'docs/b.md'],
+      ]),
+    };
+    const text = [
+      '[b](b.md#part) [start](../README.md) [`x`](../test/x.ts) [out](https://x.y) ![m](media/c.png)',
+      'a {{ b }} `{{ c }}`',
+      '```ts',
+      'const d = `[b](../x.ts) {{ e }}`;',
+      '```',
+    ].join('\n');
+    expect(toPage(text, of)).toBe(
+      [
+        '[b](./b.md#part) [start](../index.md) `x` [out](https://x.y) ![m](./media/c.png)',
+        'a &#123;&#123; b }} `{{ c }}`',
+        '```ts',
+        'const d = `[b](../x.ts) {{ e }}`;',
+        '```',
+      ].join('\n'),
+    );
+  });
+
+  it('every document becomes a page, and every entry of the package has its types', () => {
+    const pages = pagesOf(root);
+    expect(pages.get('index.md')).toContain('# helix-temporal');
+    const reference = referenceOf(root);
+    expect(reference.size).toBe(entrySources().size + 1);
+    expect(reference.get('reference/main.md')).toContain('## defineAgent');
+    expect(reference.get('reference/main.md')).toMatch(/function defineTool</);
+  }, 120_000);
+});

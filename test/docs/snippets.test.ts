@@ -1,0 +1,89 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { describe, expect, it } from '@jest/globals';
+import { compile } from './factories.js';
+
+// Snippets leave out what a reader has: each compiles with what is given for it here.
+
+/** Compiled and run by tests of their own. */
+const ELSEWHERE = new Set(['in-process', 'testing', 'evaluation', 'from-ai-sdk']);
+
+const AGENT = `import { defineAgent, defineTool } from 'helix-temporal';
+import { openai } from '@ai-sdk/openai';
+import { z } from 'zod';
+`;
+const CONNECTED = `import type { Connection, Client } from '@temporalio/client';
+import type { AgentDefinition } from 'helix-temporal';
+import type { createRedisStores as S } from 'helix-temporal/store-redis';
+declare const connection: Connection; declare const taskQueue: string; declare const client: Client;
+declare const agents: AgentDefinition[]; declare const stores: ReturnType<typeof S>;
+`;
+const ANOTHER_FILE = `declare const agent: import('helix-temporal').AgentDefinition;
+`;
+
+/** By document and number of the snippet. */
+const GIVEN: Record<string, string> = {
+  'README-2':
+    'declare function payBack(order: string, amount: number, key: string): { paid: number };',
+  'README-3': ANOTHER_FILE,
+  'README-4': `${ANOTHER_FILE}declare const signedIn: import('helix-temporal/api').ApiOptions['authenticate'];`,
+  'agents-1': `${AGENT}declare function lookUp(city: string, signal: AbortSignal): Promise<string>;`,
+  'agents-2': `${AGENT}declare const filesServer: string; declare const folder: string;`,
+  'agents-3': `${CONNECTED}declare function show(chunk: unknown): void;`,
+  'agents-4': `declare const handle: import('helix-temporal/executor').RunHandle;
+declare const result: Awaited<ReturnType<typeof handle.result>>;
+declare function lookUp(input: unknown): Promise<string>; declare function isFine(input: unknown): Promise<boolean>;`,
+  'agents-5': `declare const redis: import('ioredis').Redis; declare const id: string; declare const agentId: string;
+declare function show(...what: unknown[]): void;`,
+  'operating-2': `import type { SpanExporter } from '@opentelemetry/sdk-trace-node';
+import { createAgentWorker } from 'helix-temporal/runtime-temporal';
+declare const exporter: SpanExporter; declare const options: Parameters<typeof createAgentWorker>[0];`,
+  'deploys-1': CONNECTED,
+  'deploys-2':
+    'declare function summarise(step: number): Promise<void>; declare const step: number;',
+};
+
+interface Snippet {
+  name: string;
+  code: string;
+}
+
+function snippetsOf(file: string): Snippet[] {
+  const document = file.replace(/^docs\//, '').replace(/\.md$/, '');
+  if (ELSEWHERE.has(document)) return [];
+  const blocks = [...readFileSync(file, 'utf8').matchAll(/^( *)```tsx?\n(.*?)^ *```$/gms)];
+  return blocks.map(([, indent = '', text = ''], at) => ({
+    name: `${document}-${String(at + 1)}`,
+    code: text.replaceAll(new RegExp(`^${indent}`, 'gm'), ''),
+  }));
+}
+
+/** With what is given, and without imports from files beside it. */
+function toProgram({ name, code }: Snippet): string {
+  const own = code
+    .replace(/^import .* from '\.\/.*';$/gm, '')
+    .replaceAll(', … }', ', ...options }');
+  return `${GIVEN[name] ?? ''}\n${own}\nexport {};\n`;
+}
+
+const documents = [
+  'README.md',
+  ...readdirSync('docs')
+    .filter((name) => name.endsWith('.md'))
+    .map((name) => `docs/${name}`),
+];
+const snippets = documents.flatMap(snippetsOf);
+
+describe('the snippets in the documents', () => {
+  it('each compiles in strict TypeScript, with what is given for it', () => {
+    const programs = snippets.map(
+      (each) => [each.name.replaceAll('/', '-'), toProgram(each)] as const,
+    );
+    const faults = [...compile(new Map(programs))].filter(([, found]) => found.length > 0);
+    expect(faults).toEqual([]);
+  }, 180_000);
+
+  it('nothing is given for a snippet that does not exist', () => {
+    const names = new Set(snippets.map(({ name }) => name));
+    expect(Object.keys(GIVEN).filter((name) => !names.has(name))).toEqual([]);
+  });
+});
