@@ -170,13 +170,10 @@ export function createAgentPlugin(options: AgentPluginOptions): WorkerPlugin & B
       agents,
       searchAttributes,
       sealsFailures: hasCodec(client),
-      modelName: options.modelName,
-      sessionUrl: options.sessionUrl,
+      ...{ modelName: options.modelName, sessionUrl: options.sessionUrl },
       startWithinMs: options.startWithinMs,
-      quotas: options.quotas,
-      budgets: options.budgets,
-      meter,
-      tracer: options.tracer,
+      ...{ quotas: options.quotas, budgets: options.budgets },
+      ...{ meter, tracer: options.tracer },
       logger,
     });
     const store = { ...stores.store, due: stores.store.due.of(workflows.fleet) };

@@ -1,4 +1,7 @@
-/** The pages of the site, by section: a document of the project, or a page that is made, and its title. */
+/**
+ * The pages of the site, by section: a document of the project, or a page that is made, and its title.
+ * A document that is not listed is on the site, and found by its search.
+ */
 export const SIDEBAR = [
   {
     text: 'Start',
@@ -14,6 +17,7 @@ export const SIDEBAR = [
     pages: [
       ['docs/agents', 'Agents and tools'],
       ['docs/http', 'HTTP and pages'],
+      ['docs/front-ends', 'Other front ends'],
       ['docs/authentication', 'Sign-in'],
       ['docs/in-process', 'In one process'],
       ['docs/waiting', 'Tools that wait'],
@@ -40,6 +44,7 @@ export const SIDEBAR = [
       ['docs/threat-model', 'Threat model'],
       ['security', 'Reporting vulnerabilities'],
       ['docs/soak', 'Soak and rehearsal'],
+      ['docs/chaos-bench', 'Chaos bench'],
     ],
   },
   {
