@@ -2,6 +2,7 @@ import { z } from 'zod';
 import type { RunShape } from '../protocol/run.js';
 import type { AgentTools } from './ai-sdk/agent-tools.js';
 import type { AgentPage, LlmSettings, PrepareStep, SpendCap, ToolChoice } from './definitions.js';
+import type { Guardrails } from './guardrails.js';
 import type { Instructions } from './instructions.js';
 import {
   Callback,
@@ -76,6 +77,8 @@ export interface AgentConfig<State extends z.ZodType, Output extends z.ZodType> 
   activeTools?: readonly string[];
   /** Mends calls that name no tool, or whose input does not fit. Default: the model gets an error. */
   repairToolCall?: RepairToolCall;
+  /** Checks of what the model gets and of what people see. Default: none. */
+  guardrails?: Guardrails;
   /** Called when a step is stored: at least once. */
   onStepFinish?: OnStepFinish;
   /** Called when a run has completed: at least once. */
@@ -123,6 +126,11 @@ const State = Schema.superRefine((schema, context) => {
   if (message !== undefined) context.addIssue({ code: 'custom', message });
 });
 
+const Checks = must(
+  'a list of functions',
+  (value) => Array.isArray(value) && value.every(isFunction),
+);
+
 /** What `defineAgent` accepts. */
 export const AgentConfig = settings(
   {
@@ -164,6 +172,15 @@ export const AgentConfig = settings(
     ).optional(),
     activeTools: must('a list of names of tools', isTexts).optional(),
     repairToolCall: Callback.optional(),
+    guardrails: settings({
+      input: Checks.optional(),
+      output: Checks.optional(),
+      every: must(
+        `'block', 'sentence', or a whole number of characters above 0`,
+        (value) => value === 'block' || value === 'sentence' || isCount(value),
+      ).optional(),
+      timeoutMs: PositiveAmount.optional(),
+    }).optional(),
     onStepFinish: Callback.optional(),
     onFinish: Callback.optional(),
     page: settings({

@@ -8,6 +8,7 @@ import type { z } from 'zod';
 import type { CallActivity, OnExpiry, RunShape } from '../protocol/run.js';
 import type { Role } from '../protocol/actor.js';
 import type { ApproverRule } from './approver-rule.js';
+import type { Guardrails } from './guardrails.js';
 import type { Instructions } from './instructions.js';
 import type { McpServers } from './mcp/mcp-servers.js';
 import type { OnFinish, OnStepFinish, RepairToolCall, StepRecord, StopWhen } from './step-hooks.js';
@@ -123,6 +124,7 @@ export interface AgentDefinition {
   readonly toolChoice?: ToolChoice;
   readonly activeTools?: readonly string[];
   readonly repairToolCall?: RepairToolCall;
+  readonly guardrails?: Guardrails;
   readonly onStepFinish?: OnStepFinish;
   readonly onFinish?: OnFinish;
   readonly page?: AgentPage;

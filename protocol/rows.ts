@@ -86,6 +86,13 @@ export const AssistantPart = z.discriminatedUnion('type', [
 ]);
 export type AssistantPart = z.infer<typeof AssistantPart>;
 
+/** What guardrails decided about user messages, by the message's id. */
+export const Screened = z.record(
+  z.string(),
+  z.union([z.object({ refused: z.literal(true) }), z.object({ text: z.string() })]),
+);
+export type Screened = z.infer<typeof Screened>;
+
 /** The reply of one step. */
 export const AssistantRow = z.object({
   role: z.literal('assistant'),
@@ -99,6 +106,8 @@ export const AssistantRow = z.object({
   /** For agents whose own code is given the steps. */
   usage: Usage.optional(),
   finishReason: FinishReason.optional(),
+  /** What the model gets in place of messages that precede the reply. */
+  screened: Screened.optional(),
   /** The result of the run, in a row without parts at its end. */
   output: z.unknown().optional(),
   /**

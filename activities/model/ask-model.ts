@@ -5,6 +5,7 @@ import type {
 } from '@ai-sdk/provider';
 import type { ChunkWriter } from '../chunk-writer.js';
 import { watchPace, type Pace } from './call-pace.js';
+import type { OutputGuard } from './guardrails/output-guard.js';
 import { ModelStalledError, ModelTooSlowError, StreamCutError } from './provider-failure.js';
 import type { StepReply } from './reply-types.js';
 
@@ -22,6 +23,8 @@ export interface AskedModel {
   chunks: ChunkWriter;
   /** Called with each part of the reply, before it is written. */
   onPart?: (part: LanguageModelV4StreamPart) => void;
+  /** Checks the reply before it is written. */
+  guard?: OutputGuard | undefined;
   /** Gives calls ids that are unique in the conversation, where the reply alone cannot. */
   takeCallId?: ((wanted: string) => Promise<string>) | undefined;
 }
@@ -81,11 +84,18 @@ async function stream(asked: AskedModel, silence: Silence): Promise<void> {
       silence.heard();
       asked.onPart?.(value);
       if (value.type === 'error') throw value.error;
-      const callId = callIdOf(value);
-      if (callId !== undefined && asked.takeCallId !== undefined) {
-        await silence.during(reply.nameCall(callId, asked.takeCallId));
+      const { guard } = asked;
+      let passed: LanguageModelV4StreamPart[] = [value];
+      if (guard !== undefined) {
+        await silence.during(guard.pass(value).then((parts) => void (passed = parts)));
       }
-      chunks.push(reply.accept(value));
+      for (const part of passed) {
+        const callId = callIdOf(part);
+        if (callId !== undefined && asked.takeCallId !== undefined) {
+          await silence.during(reply.nameCall(callId, asked.takeCallId));
+        }
+        chunks.push(reply.accept(part));
+      }
       const room = chunks.room();
       if (room !== undefined) await silence.during(room);
     }

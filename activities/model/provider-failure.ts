@@ -1,11 +1,25 @@
 import { APICallError, EmptyResponseBodyError, JSONParseError } from '@ai-sdk/provider';
 import type { RunError } from '../../protocol/run.js';
+import { GuardrailError } from './guardrails/check-text.js';
 import { ContextHookError } from './prepare-messages.js';
 
 export interface ProviderFailure extends RunError {
   /** The wait that the provider asked for, ms. */
   retryAfterMs?: number;
 }
+
+const GUARDRAIL_FAILED: ProviderFailure = {
+  code: 'guardrail_failed',
+  message: 'This could not be checked, so it is not carried out.',
+  retryable: false,
+};
+
+/** A reply without the result that it owes, because a check has refused it. */
+export const GUARDRAIL_REFUSED: ProviderFailure = {
+  code: 'guardrail_refused',
+  message: 'This was refused by a check.',
+  retryable: false,
+};
 
 /** The model's stream ended without a finish part. */
 export class StreamCutError extends Error {
@@ -72,6 +86,7 @@ export function toProviderFailure(error: unknown): ProviderFailure {
       retryable: false,
     };
   }
+  if (error instanceof GuardrailError) return GUARDRAIL_FAILED;
   // Network trouble comes as TypeError from fetch, or as a system error with a code.
   return {
     code: 'provider_error',

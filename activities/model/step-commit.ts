@@ -5,7 +5,7 @@ import type { StreamChunk } from '../../protocol/chunk.js';
 import { LIMITS } from '../../protocol/limits.js';
 import { FINISH_TOOL_NAME, formatCheckpointId } from '../../protocol/ids.js';
 import { isCarriedOut, toPartialInput } from '../../protocol/reply-fold.js';
-import type { AssistantRow } from '../../protocol/rows.js';
+import type { AssistantRow, Screened } from '../../protocol/rows.js';
 import type { RunError, StepOutcome, TerminalStatus } from '../../protocol/run.js';
 import { addUsage } from '../../stores/record/run-usage.js';
 import type { Writer } from '../../stores/contract/log.js';
@@ -63,6 +63,8 @@ interface StepCommitInput {
   countUsage: (usage: RunUsage | undefined) => void;
   /** What the run had used before. */
   used: RunUsage | undefined;
+  /** What guardrails decided about messages before the reply. */
+  screened?: Screened | undefined;
   /** What the model was asked; undefined if it was not. */
   call?: ModelCall | undefined;
 }
@@ -226,6 +228,7 @@ export function createStepCommit(deps: ActivityDeps, input: StepCommitInput): St
             parts,
             interrupted: ending.interrupted,
             ...kept,
+            ...(input.screened !== undefined && { screened: input.screened }),
           };
     const checkpointId = formatCheckpointId(ref.runId, ref.step);
     const result = owned(

@@ -19,8 +19,15 @@ import { callIdsOf } from './call-ids.js';
 import { toModelCall, type AskedStep, type ModelCall } from './call-options.js';
 import { isCompletion, type TellAgent } from './finish-hooks.js';
 import { createFetchFile } from './fetch-file.js';
-import { toLoggedError, toProviderFailure, type ProviderFailure } from './provider-failure.js';
+import { createOutputGuard, toRefusalParts } from './guardrails/output-guard.js';
+import { createScreen, toPlace } from './guardrails/screen-step.js';
 import { allFailed, modelsOf, nextTry, turnAfter, type ModelTurn } from './model-turns.js';
+import {
+  GUARDRAIL_REFUSED,
+  toLoggedError,
+  toProviderFailure,
+  type ProviderFailure,
+} from './provider-failure.js';
 import { createCallTimer, type CallTimer } from './call-timer.js';
 import { createChatSpan, writeLostAttempts, type ChatSpan } from './chat-span.js';
 import { hasReached } from './spending.js';
@@ -72,10 +79,13 @@ export function createStepTries(
 ): (current: StepAttempt, step: ClaimedStep) => Promise<StepOutcome> {
   const { store, streamManager, logger, fileHosts: hosts = [] } = deps;
   const fetchFile = hosts.length === 0 ? undefined : createFetchFile({ hosts });
+  const screen = createScreen(logger);
 
-  return async (current, { agent, claim, rows, loaded }) => {
+  return async (current, { agent, claim, rows: stored, loaded }) => {
     const { attempt, writer, progress } = current;
     const { messageId } = claim;
+    const screening = await screen(current, agent.guardrails, stored);
+    const { rows, screened } = screening;
     const verdict = await judge(current, { agent, rows, messageId });
     // An agent that owes a result is asked for nothing else.
     const owes = verdict === 'done' && agent.outputSchema !== undefined;
@@ -131,14 +141,16 @@ export function createStepTries(
         ...{ attempt, reply, chunks, progress },
       };
       const isOver = verdict === 'done' && !owes;
-      const refusal = isOver ? undefined : refusalOf(agent, verdict, used);
+      const refusal = isOver ? undefined : (screening.failure ?? refusalOf(agent, verdict, used));
       const isAsked = !isOver && refusal === undefined;
-      const { failure, call }: Answer = isAsked ? await ask(asked) : { failure: refusal };
+      const answer: Answer = isAsked ? await ask(asked, screening.refused) : { failure: refusal };
+      const { failure, call } = answer;
       const lost = chunks.lost();
       if (lost !== undefined) throw new AttemptOver({ kind: lost, known: chunks.known() });
       const { known } = chunks;
       const commit = createStepCommit(deps, {
         ...{ ref, attempt, writer, agent, messageId, reply, known, used, call },
+        screened,
         countUsage: timer.used,
       });
       if (commit.usage !== undefined) progress.usage = commit.usage;
@@ -206,17 +218,20 @@ export function createStepTries(
   }
 
   /** Streams the model's reply; resolves with the provider's failure if there was one. */
-  async function ask({
-    attempt,
-    reply,
-    chunks,
-    hasDroppedCalls,
-    progress,
-    timer,
-    span,
-    ...step
-  }: AskedAttempt): Promise<Answer> {
+  async function ask(
+    { attempt, reply, chunks, hasDroppedCalls, progress, timer, span, ...step }: AskedAttempt,
+    refused: string | undefined,
+  ): Promise<Answer> {
     const { ref, agent } = step;
+    const { guardrails } = agent;
+    const toFailure = (text: string | undefined) =>
+      text === undefined || agent.outputSchema === undefined ? undefined : GUARDRAIL_REFUSED;
+    if (refused !== undefined) {
+      for (const part of toRefusalParts(refused)) chunks.push(reply.accept(part));
+      await chunks.flush();
+      return { failure: toFailure(refused) };
+    }
+    const guard = guardrails?.output && createOutputGuard(guardrails, toPlace(ref), attempt.signal);
     let call: ModelCall | undefined;
     const { stallTimeoutMs = LIMITS.stallTimeoutMs } = agent.llmConfig;
     const { firstPartMs, callMs } = step.choice ?? {};
@@ -232,7 +247,7 @@ export function createStepTries(
       const onPart = span?.hearing(timer.onPart) ?? timer.onPart;
       timer.begins();
       const limits = { stallTimeoutMs, firstPartMs, callMs };
-      const asked = { model, options, signal, ...limits, reply, chunks, onPart, takeCallId };
+      const asked = { model, options, signal, ...limits, reply, chunks, onPart, takeCallId, guard };
       await (span === undefined ? askModel(asked) : span.within(options, () => askModel(asked)));
     } catch (error) {
       if (attempt.cancelled()) throw new AttemptCancelled('the worker shuts down');
@@ -245,7 +260,7 @@ export function createStepTries(
     // A call that was cut for another reason is no failure of the provider's.
     if (failure !== undefined || attempt.cutReason() === undefined) timer.ended(failure?.code);
     await chunks.flush();
-    return { failure, call };
+    return { failure: failure ?? toFailure(guard?.refused()), call };
   }
 }
 

@@ -16,6 +16,7 @@ import { deadlines } from './deadline-mutations.mjs';
 import { executor } from './executor-mutations.mjs';
 import { files } from './file-mutations.mjs';
 import { fronts } from './front-mutations.mjs';
+import { guardrails } from './guardrail-mutations.mjs';
 import { hooks } from './hook-mutations.mjs';
 import { inbox } from './inbox-mutations.mjs';
 import { leases } from './lease-mutations.mjs';
@@ -83,6 +84,7 @@ export const mutations = [
   ...providers,
   ...remote,
   ...fronts,
+  ...guardrails,
   ...clients,
   ...bulk,
   ...notices,

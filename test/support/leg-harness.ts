@@ -10,6 +10,7 @@ import {
   AgentRegistry,
   defineAgent,
   type AgentDefinition,
+  type Guardrails,
   type McpServers,
   type ToolDefinition,
 } from '../../agents/index.js';
@@ -78,11 +79,12 @@ interface AgentInLegs {
   tools?: readonly ToolDefinition[];
   outputSchema?: z.ZodType;
   mcpServers?: McpServers;
+  guardrails?: Guardrails;
 }
 
 /** The loop of a leg over the memory store, with real steps and calls and without Temporal. */
 export function createLegHarness(
-  { model, tools = [], outputSchema, mcpServers }: AgentInLegs,
+  { model, tools = [], outputSchema, mcpServers, guardrails }: AgentInLegs,
   parts: Partial<LegParts> = {},
 ): LegHarness {
   const stores = createMemoryStores();
@@ -92,6 +94,7 @@ export function createLegHarness(
     activities: 'leg',
     tools,
     ...(mcpServers !== undefined && { mcpServers }),
+    ...(guardrails !== undefined && { guardrails }),
     ...(outputSchema !== undefined && { outputSchema }),
     llmConfig: { model },
   });
