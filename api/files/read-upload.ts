@@ -62,7 +62,7 @@ function toFilename(name: string | undefined): string | undefined {
   const last = name?.toWellFormed().split(/[/\\]/).at(-1) ?? '';
   // eslint-disable-next-line no-control-regex -- They are what is taken out.
   const shown = last.replace(/[\u0000-\u001f\u007f\u202a-\u202e\u2066-\u2069]/g, '').trim();
-  return shown === '' ? undefined : shown.slice(-LIMITS.idChars);
+  return shown === '' ? undefined : shown.slice(-LIMITS.idChars).toWellFormed();
 }
 
 function invalid(text: string): HelixError {

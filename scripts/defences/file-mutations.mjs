@@ -13,6 +13,13 @@ export const files = [
     test: SERVED,
   },
   {
+    defence: 'Files: those of another user go when the conversation begins',
+    file: 'stores/transitions/lib/expiry.ts',
+    edits: [['whose === filesOwner(owner, tenant)', 'true']],
+    suite: API,
+    test: 'a file that another user added before the conversation existed is gone once it does',
+  },
+  {
     defence: 'Files: a browser runs nothing of them',
     file: 'api/files/serve-file.ts',
     edits: [["    'content-security-policy': \"default-src 'none'; sandbox\",\n", '']],

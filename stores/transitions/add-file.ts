@@ -1,6 +1,6 @@
-import { expireWithRoot } from './lib/expiry.js';
+import { expireWithRoot, filesOwner } from './lib/expiry.js';
 import { formatInt, redis, toNumber } from './lib/host.js';
-import { int, text } from './lib/json.js';
+import { int } from './lib/json.js';
 import { contentAt, only, type Content } from './lib/request.js';
 import { readRoot } from './lib/root.js';
 import type { Session } from './lib/session.js';
@@ -36,7 +36,7 @@ export function addFile(
   const isThere = root.agent !== undefined;
   const isOwn = root.owner === owner && (root.tenant ?? '') === tenant;
   if (isThere && !isOwn) return only('not_found');
-  const whose = `${text(owner)} ${text(tenant)}`;
+  const whose = filesOwner(owner, tenant);
   const holder = redis.call('HGET', session.files, 'whose');
   if (holder !== false && holder !== whose) {
     if (!isThere) return only('not_found');

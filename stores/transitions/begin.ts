@@ -1,6 +1,7 @@
 import { redis } from './lib/host.js';
 import { hasUnsettled } from './lib/calls.js';
 import { speakerOf } from './lib/chunks.js';
+import { claimFiles } from './lib/expiry.js';
 import { endingOfStop, finish } from './lib/finish.js';
 import { field, int, text } from './lib/json.js';
 import { closeLog, openLog, type Log } from './lib/log.js';
@@ -172,6 +173,7 @@ export function begin(session: Session, request: BeginRequest, args: readonly st
 function createSession(session: Session, { agent, owner, tenant, nonce, now }: BeginRequest): void {
   setFields(session, ['agent', agent, 'owner', owner, 'tenant', tenant, 'created', int(now)]);
   setFields(session, ['born', nonce, 'childrenExpire', '1', 'placed', 'all', 'counted', '1']);
+  claimFiles(session, owner, tenant);
 }
 
 function turnJson(session: Session, log: Log, made: NewTurn, superseded: string): string {

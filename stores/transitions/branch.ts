@@ -1,5 +1,5 @@
 import { byteLength, formatInt, redis } from './lib/host.js';
-import { armExpiry } from './lib/expiry.js';
+import { armExpiry, claimFiles } from './lib/expiry.js';
 import { closeCopy } from './lib/finish.js';
 import { noteAct } from './lib/outbox.js';
 import { contentAt, only, type Content } from './lib/request.js';
@@ -133,6 +133,7 @@ function createCopy(
   setFields(session, ['agent', agent, 'owner', owner, 'tenant', tenant, 'uiCount', shown]);
   setFields(session, ['created', formatInt(now), 'born', nonce, 'childrenExpire', '1']);
   setFields(session, ['counted', '1']);
+  claimFiles(session, owner, tenant);
   dropFields(session, ['branching']);
   const state = contentAt(args, end.state);
   if (state !== '') putState(session, state);

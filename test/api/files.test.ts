@@ -102,6 +102,20 @@ describe('a file', () => {
     expect((await upload(PNG, { 'x-user': 'bob' })).status).toBe(404);
   });
 
+  it('that another user added before the conversation existed is gone once it does', async () => {
+    const file = await uploaded(PNG, { 'x-user': 'bob' });
+    await (await send([{ type: 'text', text: 'hello' }])).text();
+    expect((await api.get(file.url)).status).toBe(404);
+    expect((await api.get(file.url, { 'x-user': 'bob' })).status).toBe(404);
+    expect(await stores.store.files?.list('s1')).toEqual([]);
+  });
+
+  it('has a name that was cut within a character, and is served', async () => {
+    const name = encodeURIComponent(`${'😀'.repeat(200)}a.png`);
+    const file = await uploaded(PNG, {}, `/api/chat/s1/files?filename=${name}`);
+    expect((await api.get(file.url)).status).toBe(200);
+  });
+
   it('is given to the model as bytes, and stays a reference in the record', async () => {
     const file = await uploaded();
     const text = await uploaded('naïve, no?', { 'content-type': 'text/plain' });

@@ -1,4 +1,5 @@
 import { formatInt, redis } from './host.js';
+import { text } from './json.js';
 import { readField, setFields } from './root.js';
 import { isConversation, OWN_KEYS, sessionAt, type Session } from './session.js';
 
@@ -13,10 +14,19 @@ export function persist(session: Session): void {
   for (const name of COMMON) redis.call('PERSIST', session[name]);
 }
 
-/** Files that were added before the session was created stay with it. */
-export function persistFiles(session: Session): void {
-  redis.call('PERSIST', session.files);
-  redis.call('PERSIST', session.fileBytes);
+/** Files that its owner added before the session was created stay with it; those of others go. */
+export function claimFiles(session: Session, owner: string, tenant: string): void {
+  const whose = redis.call('HGET', session.files, 'whose');
+  if (whose === false) return;
+  const isOwn = whose === filesOwner(owner, tenant);
+  for (const key of [session.files, session.fileBytes]) {
+    redis.call(isOwn ? 'PERSIST' : 'UNLINK', key);
+  }
+}
+
+/** Whose files they are, as their hash notes it. */
+export function filesOwner(owner: string, tenant: string): string {
+  return `${text(owner)} ${text(tenant)}`;
 }
 
 /** Arms the expiry of what has ended; a stream without a session expires as a whole. */

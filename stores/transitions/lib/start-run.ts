@@ -2,7 +2,7 @@ import { formatInt, redis } from './host.js';
 import { ownChunk, speakerOf } from './chunks.js';
 import { wasElsewhere } from './carry-over.js';
 import { trimOldTurns } from './controls.js';
-import { persist, persistFiles } from './expiry.js';
+import { persist } from './expiry.js';
 import { field, int, nullable, stored, text } from './json.js';
 import { closeLog, write, type Log } from './log.js';
 import { idsJson, storeMessages, type StoredMessage } from './messages.js';
@@ -86,10 +86,9 @@ export function startRun(
     // Those of a stream that had no run.
     if (run.n <= 1) redis.call('UNLINK', session.busy, session.writers, session.order);
     dropFields(session, FORGOTTEN);
-  } else {
+  } else if (readField(session, 'branching') !== undefined) {
     // A copy that was never completed would expire.
-    if (readField(session, 'branching') !== undefined) persist(session);
-    persistFiles(session);
+    persist(session);
   }
   const at = formatInt(now);
   const begin = formatInt(run.seq);
