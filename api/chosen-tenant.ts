@@ -4,6 +4,7 @@ import { HEADERS } from '../protocol/headers.js';
 import { LIMITS } from '../protocol/limits.js';
 import type { RouteDeps } from './deps.js';
 import type { Identity } from './identity.js';
+import { toVisitorName } from './visitor-name.js';
 
 const OPERATORS = '/api/operator/';
 const ALL = '*';
@@ -36,8 +37,7 @@ export function inTenant(identity: Identity, tenantId: string | undefined): Iden
   if (!isChosen || !(tenants.includes(ALL) || tenants.includes(tenantId))) {
     throw new HelixError('not_allowed', 'You may not act on this tenant.');
   }
-  // Another person there may have the same id.
-  const userId = `${identity.tenantId ?? ''}|${identity.userId}`;
+  const userId = toVisitorName(identity);
   return { ...identity, tenantId, userId };
 }
 

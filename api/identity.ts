@@ -3,6 +3,7 @@ import { ipKeyGenerator } from 'express-rate-limit';
 import { ANONYMOUS, type Caller } from '../ai-sdk/index.js';
 import { ROLES } from '../protocol/actor.js';
 import { HelixError } from '../protocol/errors.js';
+import { isVisitorName } from './visitor-name.js';
 
 /** The caller of a request, and how long that identity is valid. */
 export interface Identity extends Caller {
@@ -56,6 +57,10 @@ export function createIdentityReader(options: IdentityOptions): ReadIdentity {
 async function identify(authenticate: Authenticate, request: Request): Promise<Identity> {
   const caller = await authenticate(request);
   if (!caller?.userId) throw new HelixError('unauthorized', 'Sign in first.');
+  // It would be taken for an operator of another tenant.
+  if (isVisitorName(caller.userId)) {
+    throw new HelixError('unauthorized', 'The name of this user is reserved.');
+  }
   return caller;
 }
 

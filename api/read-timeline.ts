@@ -115,7 +115,7 @@ export async function readStep(
   const run = await findRun(deps, sessionId, runId);
   const view = run && (await deps.stateStore.sessions.view(sessionId));
   if (run === undefined || view === undefined || run.rewound === true) return undefined;
-  const rows = view.rows.slice(run.startRow);
+  const rows = view.rows.slice(run.startRow, await endOfTurn(deps, sessionId, run));
   const row = rows.find(
     (each) =>
       each.role === 'assistant' && each.runId === runId && each.step === step && !each.display,
@@ -133,6 +133,18 @@ export async function readStep(
     reasoning: texts('reasoning'),
     calls: row.parts.flatMap((part) => (part.type === 'tool-call' ? toCall(part, results) : [])),
   };
+}
+
+/** Where the rows of later turns begin; undefined for the newest turn. */
+async function endOfTurn(
+  { stateStore: { runs } }: Deps,
+  sessionId: string,
+  { turn }: RunInfo,
+): Promise<number | undefined> {
+  const later = (await runs.list(sessionId)).filter(
+    (run) => run.turn > turn && run.rewound !== true,
+  );
+  return later.length === 0 ? undefined : Math.min(...later.map(({ startRow }) => startRow));
 }
 
 function toPrompt(rows: readonly Row[]): string {

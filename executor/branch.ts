@@ -7,7 +7,7 @@ import type { BranchInput as CopyInput } from '../stores/contract/sessions.js';
 import type { Store } from '../stores/contract/store.js';
 import { toAct } from '../stores/record/acts.js';
 import { toUserMessage } from '../stores/record/user-message.js';
-import { endOfStep, rowsUpTo } from './fork-rows.js';
+import { endOfStep, rowsUpTo, withoutOpenCalls } from './fork-rows.js';
 import { FIRST_SWEEP_MS, newNonce } from './reruns.js';
 import { copyFiles } from './copy-files.js';
 import type { BranchInput, Runs } from './runs.js';
@@ -73,7 +73,7 @@ export function createBranch(
   }: BranchInput): Promise<readonly Row[]> {
     const rows = await sessions.rows(sessionId, 0);
     if (fork !== undefined) {
-      return withoutOpenCalls(rowsUpTo(rows, await runs.list(sessionId), fork));
+      return rowsUpTo(rows, await runs.list(sessionId), fork);
     }
     if (checkpointId !== undefined) {
       const checkpoint = await checkpoints.get(sessionId, checkpointId);
@@ -126,20 +126,6 @@ export function endOfMessage(rows: readonly Row[], index: number): number | unde
   // Hidden rows, which only the model reads, belong to the message after them.
   while (isHidden(rows[end - 1])) end -= 1;
   return end;
-}
-
-/** The rows without a last step whose calls have no results yet. */
-export function withoutOpenCalls(rows: readonly Row[]): readonly Row[] {
-  const settled = new Set(rows.flatMap((row) => (row.role === 'tool' ? row.toolCallId : [])));
-  const at = rows.findLastIndex(({ role }) => role === 'assistant');
-  const last = rows[at];
-  const isOpen =
-    last?.role === 'assistant' &&
-    last.parts.some(
-      (part) =>
-        part.type === 'tool-call' && part.kind !== 'provider' && !settled.has(part.toolCallId),
-    );
-  return isOpen ? withoutOpenCalls(rows.slice(0, at)) : rows;
 }
 
 /** The newest turn of these rows, and how many messages people see. */

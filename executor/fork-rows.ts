@@ -8,7 +8,8 @@ import type { RunInfo } from '../stores/contract/runs.js';
  *
  * @param runs all runs of the session
  * @throws HelixError `not_found` for a run that the transcript no longer has, `checkpoint_not_found`
- * for a step that was not committed, `nothing_to_do` if the turn was complete with it
+ * for a step that was not committed, `not_resumable` for one whose calls do not all have results yet,
+ * `nothing_to_do` if the turn was complete with it
  */
 export function rowsUpTo(
   rows: readonly Row[],
@@ -32,9 +33,20 @@ export function rowsUpTo(
   }
   const isLast = steps.every((each) => each.at <= found.at);
   if (isLast && ofTurn.some(({ status }) => status === 'completed')) {
-    throw new HelixError('nothing_to_do', 'The turn was complete with this step: name an earlier one.');
+    throw new HelixError(
+      'nothing_to_do',
+      'The turn was complete with this step: name an earlier one.',
+    );
   }
-  return rows.slice(0, endOfStep(rows, found.at + 1));
+  const upTo = rows.slice(0, endOfStep(rows, found.at + 1));
+  // A copy without this step would make its calls again, also those that are done.
+  if (withoutOpenCalls(upTo).length < upTo.length) {
+    throw new HelixError(
+      'not_resumable',
+      'Calls of this step have no results yet: name an earlier step.',
+    );
+  }
+  return upTo;
 }
 
 /** Number of rows up to and including the results of a committed step. */
@@ -46,4 +58,18 @@ export function endOfStep(rows: readonly Row[], messageCount: number): number {
     if (!isResult) return end;
     end += 1;
   }
+}
+
+/** The rows without a last step whose calls have no results yet. */
+export function withoutOpenCalls(rows: readonly Row[]): readonly Row[] {
+  const settled = new Set(rows.flatMap((row) => (row.role === 'tool' ? row.toolCallId : [])));
+  const at = rows.findLastIndex(({ role }) => role === 'assistant');
+  const last = rows[at];
+  const isOpen =
+    last?.role === 'assistant' &&
+    last.parts.some(
+      (part) =>
+        part.type === 'tool-call' && part.kind !== 'provider' && !settled.has(part.toolCallId),
+    );
+  return isOpen ? withoutOpenCalls(rows.slice(0, at)) : rows;
 }

@@ -26,15 +26,24 @@ export const OPERATOR_FORK_ROUTE: Route = defineRoute({
     },
   },
   refusals: [
-    ...(['not_found', 'not_allowed', 'not_resumable', 'agent_not_found', 'quota_exceeded'] as const),
-    ...(['checkpoint_not_found', 'nothing_to_do', 'session_exists'] as const),
+    ...([
+      'not_found',
+      'not_allowed',
+      'not_resumable',
+      'agent_not_found',
+      'quota_exceeded',
+    ] as const),
+    ...(['checkpoint_not_found', 'nothing_to_do', 'session_exists', 'budget_exceeded'] as const),
   ],
   handle: async (call) => {
     const { deps, response, caller, params, body } = call;
     const { runId } = params;
     const record = await openRunForOperator(deps, caller, 'retry', runId);
     if (sessionOfRun(runId) !== record.sessionId) {
-      throw new HelixError('not_resumable', "A sub-agent's run continues with its conversation only.");
+      throw new HelixError(
+        'not_resumable',
+        "A sub-agent's run continues with its conversation only.",
+      );
     }
     requireAddressable(deps.agents, record.agent);
     const { step, reason, sessionId = `s-${randomUUID()}` } = body;
@@ -46,7 +55,14 @@ export const OPERATOR_FORK_ROUTE: Route = defineRoute({
       ...actor,
     });
     const mode = 'with_confirmation';
-    const resumed = await executor.resume({ sessionId: newSessionId, mode, reason, ...actor });
+    const copy = { sessionId: newSessionId, mode, reason, ...actor } as const;
+    const resumed = await executor.resume(copy).catch(async (error: unknown) => {
+      // The owner would find a copy that no run continues, and the id would be taken for a repeat.
+      await executor.deleteSession(newSessionId, actor).catch((err: unknown) => {
+        deps.logger.warn({ err, sessionId: newSessionId }, 'a copy without a run is left');
+      });
+      throw error;
+    });
     const begun = resumed.kind === 'resumed' ? resumed.run.runId : resumed.runId;
     const shown = toShownSessionId(newSessionId);
     response

@@ -2,6 +2,7 @@
 
 const OPERATORS = 'test/e2e/operators.test.ts';
 const REFUND = 'a refund that a colleague has to approve ';
+const FORKS = 'test/api/operator-fork.test.ts';
 const MATRIX = 'test/api/operator-access.test.ts';
 
 export const authority = [
@@ -173,5 +174,26 @@ export const authority = [
     edits: [['return { ...identity, tenantId, userId };', 'return { ...identity, tenantId };']],
     suite: 'test/api/chosen-tenant.test.ts',
     test: 'the tenant on which an operator acts it is one of those that the identity names, under a name that no user of it has',
+  },
+  {
+    defence: 'Operators: no user has the name of an operator of another tenant',
+    file: 'api/visitor-name.ts',
+    edits: [['return `${PREFIX}${', 'return `${']],
+    suite: 'test/api/chosen-tenant.test.ts',
+    test: 'an operator of another tenant beside a user called <tenant>|<user> owns nothing of that user: a read is recorded',
+  },
+  {
+    defence: 'Forks: no copy begins before a step whose calls have no results yet',
+    file: 'executor/fork-rows.ts',
+    edits: [['if (withoutOpenCalls(upTo).length < upTo.length)', 'if (upTo.length < 0)']],
+    suite: FORKS,
+    test: 'a step whose approval call has no result yet is refused: the copy would make its calls again',
+  },
+  {
+    defence: 'Forks: a copy that may not run is erased',
+    file: 'api/routes/operator-fork.ts',
+    edits: [['await executor.deleteSession(newSessionId, actor)', 'await Promise.resolve()']],
+    suite: FORKS,
+    test: 'a fork that may not run leaves no copy, and is repeated under the same id',
   },
 ];

@@ -1,6 +1,11 @@
-import { describe, expect, it } from '@jest/globals';
+import { afterEach, describe, expect, it } from '@jest/globals';
+import { toStoredSessionId } from '../../ai-sdk/index.js';
 import { inTenant } from '../../api/chosen-tenant.js';
 import type { Identity } from '../../api/identity.js';
+import { createMemoryStores, type MemoryStores } from '../../stores/memory/index.js';
+import { createFakeRuntime } from '../support/fake-runtime.js';
+import { drive } from '../support/session-driver.js';
+import { startApi, type ApiServer } from './api-server.js';
 
 const olga: Identity = { userId: 'olga', tenantId: 'ops', roles: ['operator'] };
 const refusalOf = (work: () => unknown): unknown => {
@@ -14,7 +19,8 @@ const refusalOf = (work: () => unknown): unknown => {
 describe('the tenant on which an operator acts', () => {
   it('it is one of those that the identity names, under a name that no user of it has', () => {
     const wide = { ...olga, tenants: ['acme', 'rival'] };
-    expect(inTenant(wide, 'acme')).toEqual({ ...wide, tenantId: 'acme', userId: 'ops|olga' });
+    const userId = 'other-tenant:ops|olga';
+    expect(inTenant(wide, 'acme')).toEqual({ ...wide, tenantId: 'acme', userId });
     expect(inTenant({ ...olga, tenants: ['*'] }, 'any').tenantId).toBe('any');
     expect(inTenant(wide, 'ops')).toBe(wide);
     for (const tenant of ['other', '', '*', undefined]) {
@@ -22,5 +28,48 @@ describe('the tenant on which an operator acts', () => {
     }
     expect(refusalOf(() => inTenant({ ...olga, tenants: ['*'] }, '*'))).toBe('not_allowed');
     expect(refusalOf(() => inTenant(olga, 'acme'))).toBe('not_allowed');
+  });
+});
+
+describe('an operator of another tenant beside a user called <tenant>|<user>', () => {
+  let api: ApiServer;
+  let stores: MemoryStores;
+  afterEach(() => api.close());
+
+  async function start(roles: Identity['roles']): Promise<(path: string) => Promise<Response>> {
+    stores = createMemoryStores();
+    const session = drive(stores, toStoredSessionId('mine', 'acme'));
+    await session.begin({ owner: 'auth0|123', tenant: 'acme' });
+    api = await startApi(createFakeRuntime(), {
+      stateStore: stores.store,
+      allowUnauthenticated: false,
+      authenticate: (request) => {
+        const userId = request.get('x-user') ?? '';
+        return { userId, tenantId: 'auth0', tenants: ['acme'], roles };
+      },
+    });
+    return (path) => api.get(path, { 'x-user': '123', 'x-helix-tenant': 'acme' });
+  }
+
+  it('owns nothing of that user: a read is recorded', async () => {
+    const send = await start(['viewer']);
+    expect((await send('/api/operator/sessions/mine')).status).toBe(200);
+    const { entries } = await stores.store.audit.page('acme', { limit: 10 });
+    expect(entries.map(({ entry, name }) => [entry.action, name])).toEqual([
+      ['read', 'other-tenant:auth0|123'],
+    ]);
+  });
+
+  it('owns nothing of that user: without a role the conversation does not exist', async () => {
+    const send = await start([]);
+    expect((await send('/api/operator/sessions/mine')).status).toBe(404);
+  });
+
+  it('no user may have such a name', async () => {
+    await start(['viewer']);
+    const reply = await api.get('/api/operator/sessions/mine', {
+      'x-user': 'other-tenant:ops|olga',
+    });
+    expect(reply.status).toBe(401);
   });
 });

@@ -81,6 +81,12 @@ describe('readStep', () => {
     expect(open?.calls[0]).not.toHaveProperty('output');
     expect(await readStep(deps, first.runId, 2)).toBeUndefined();
   });
+
+  it('a step was asked by the messages of its own turn', async () => {
+    const { deps, first, second } = await twoTurns();
+    expect((await readStep(deps, first.runId, 1))?.prompt).toBe('hello from u1');
+    expect((await readStep(deps, second.runId, 1))?.prompt).toBe('hello from u2');
+  });
 });
 
 describe('listRuns', () => {

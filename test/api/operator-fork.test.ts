@@ -1,0 +1,100 @@
+import { afterEach, beforeEach, expect, it } from '@jest/globals';
+import { AgentRegistry, defineAgent } from '../../agents/index.js';
+import { toStoredSessionId } from '../../ai-sdk/index.js';
+import { createRuns } from '../../executor/create-runs.js';
+import { toQuotas } from '../../executor/quotas.js';
+import { createMemoryStores, type MemoryStores } from '../../stores/memory/index.js';
+import { createFakeRuntime } from '../support/fake-runtime.js';
+import { drive, newCall, type SessionDriver } from '../support/session-driver.js';
+import { startApi, type ApiServer } from './api-server.js';
+
+/** Forks of a run of Ann's, who may have two active runs. */
+let stores: MemoryStores;
+let api: ApiServer;
+let session: SessionDriver;
+let runId: string;
+
+const nothing = (): Promise<void> => Promise.resolve();
+
+beforeEach(async () => {
+  stores = createMemoryStores();
+  const agents = new AgentRegistry([
+    defineAgent({ name: 'tester', systemPrompt: '', llmConfig: { model: 'scripted' } }),
+  ]);
+  const executor = createRuns({
+    ...stores,
+    workflows: {
+      ...{ fleet: 'test', namespace: 'test', start: nothing, answer: nothing, stop: nothing },
+      look: async () => ({ state: 'running', started: [], children: [] }),
+      erase: async () => ({ deleted: 0, unknown: [] }),
+    } as never,
+    agents,
+    quotas: toQuotas({ runs: 2 }),
+    searchAttributes: false,
+    logger: { warn: () => undefined },
+  });
+  api = await startApi(createFakeRuntime(), {
+    ...{ executor: { runs: executor }, stateStore: stores.store, agents },
+    allowUnauthenticated: false,
+    authenticate: () => ({ userId: 'olga', tenantId: 'acme', roles: ['operator'] }),
+  });
+  session = drive(stores, toStoredSessionId('mine', 'acme'));
+  runId = await begin(session);
+});
+afterEach(() => api.close());
+
+async function begin(one: SessionDriver): Promise<string> {
+  const begun = await one.begin({ owner: 'ann', tenant: 'acme' });
+  if (begun.kind !== 'begun') throw new Error(begun.kind);
+  await stores.store.owners.fold(one.id);
+  return begun.run.runId;
+}
+
+async function fork(step: number, sessionId = 'copy'): Promise<[number, string | undefined]> {
+  const path = `/api/operator/runs/${encodeURIComponent(runId)}/fork`;
+  const reply = await api.post(path, { step, sessionId });
+  return [reply.status, ((await reply.json()) as { code?: string }).code];
+}
+
+const copied = (sessionId = 'copy') =>
+  stores.store.sessions.read(toStoredSessionId(sessionId, 'acme'));
+
+/** A step with a call that is done, and one more. */
+async function doneBeside(kind: 'approval' | 'client' | 'server'): Promise<void> {
+  await session.ask(runId, 1, [newCall('c1', 'server'), newCall('c2', kind)]);
+  await session.start(runId, 1, 'c1');
+  await session.finishCall(runId, 1, 'c1', { charged: 5 });
+}
+
+it.each(['approval', 'client', 'server'] as const)(
+  'a step whose %s call has no result yet is refused: the copy would make its calls again',
+  async (kind) => {
+    await doneBeside(kind);
+    expect(await fork(1)).toEqual([409, 'not_resumable']);
+    expect(await copied()).toBeUndefined();
+    expect(await fork(0)).toEqual([201, undefined]);
+  },
+);
+
+it('a step whose calls were settled by a stop is copied with their results', async () => {
+  await doneBeside('approval');
+  await session.stop();
+  await session.end(runId, 'interrupted');
+  expect(await fork(1)).toEqual([201, undefined]);
+  const rows = await stores.store.sessions.rows((await copied())?.sessionId ?? '', 0);
+  expect(rows.map(({ role }) => role)).toEqual(['user', 'assistant', 'tool', 'tool']);
+});
+
+it('a fork that may not run leaves no copy, and is repeated under the same id', async () => {
+  const other = drive(stores, toStoredSessionId('other', 'acme'));
+  const second = await begin(other);
+  expect(await fork(0)).toEqual([429, 'quota_exceeded']);
+  expect(await copied()).toBeUndefined();
+  const { conversations } = await stores.store.owners.page(
+    { owner: 'ann', tenant: 'acme' },
+    { limit: 10 },
+  );
+  expect(conversations).toHaveLength(2);
+  await other.end(second, 'completed');
+  expect(await fork(0)).toEqual([201, undefined]);
+});
