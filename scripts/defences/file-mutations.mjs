@@ -34,13 +34,6 @@ export const files = [
     test: 'what is refused a file that is too large, empty, or of another type',
   },
   {
-    defence: 'Files: a message names files of its own conversation only',
-    file: 'ai-sdk/reply/user-messages.ts',
-    edits: [['return reference.sessionId === sessionId;', 'return true;']],
-    suite: API,
-    test: 'what is refused a message that names a file which is not there, or another conversation’s',
-  },
-  {
     defence: 'Files: they count for their owner',
     file: 'executor/uploads.ts',
     edits: [["    if (reserved.kind === 'exceeded') throw quotaExceeded(reserved);\n", '']],
