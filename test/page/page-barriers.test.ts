@@ -46,6 +46,7 @@ it('a new chat, an approval and what was decided have no barriers', async () => 
   await chat.at('inbox-session').first().waitFor();
   expect(await problemsOf(chat)).toEqual([]);
   await chat.page.keyboard.press('Escape');
+  await chat.at('inbox-session').first().waitFor({ state: 'detached' });
   await chat.at('input-amount').fill('12.5');
   await chat.click('approve');
   await chat.untilReplyHas('$12.50 for order', 30_000);
