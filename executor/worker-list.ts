@@ -1,5 +1,9 @@
 import type { Client } from '@temporalio/client';
-import type { OperatorLease, OperatorWorker, OperatorWorkers } from '../protocol/operator-workers.js';
+import type {
+  OperatorLease,
+  OperatorWorker,
+  OperatorWorkers,
+} from '../protocol/operator-workers.js';
 import { toolQueueOf } from '../protocol/temporal-names.js';
 import type { Leases } from '../stores/contract/leases.js';
 import { POLL_MS, toMs } from './pollers.js';

@@ -48,10 +48,7 @@ export interface Reply {
 }
 
 type Content =
-  | { json: z.ZodType; events?: string }
-  | { events: string }
-  | { text: string }
-  | { file: string };
+  { json: z.ZodType; events?: string } | { events: string } | { text: string } | { file: string };
 
 /** Response headers that name the session. */
 export const SESSION = ['sessionId'] as const;
