@@ -63,6 +63,7 @@ export {
   toViewer,
 } from './reply/authority.js';
 export type { Action, Authorize, Subject } from './reply/authority.js';
+export { readStateAt } from './turns/state-at.js';
 export { toJudged, type Viewer } from './turns/viewer.js';
 export { extractResumePosition } from './reply/attach-turn.js';
 export { buildPastSnapshot, buildSnapshot } from './reply/build-snapshot.js';
@@ -85,6 +86,7 @@ export type {
   HandleChatStreamDeps,
   HandleChatStreamParams,
   IncomingRequest,
+  StreamedReply,
 } from './reply/types.js';
 export { requireFiles } from './reply/require-files.js';
 export { toUserMessages } from './reply/user-messages.js';

@@ -10,7 +10,7 @@ import { notFound } from './refusals.js';
 import { toCaller } from './access.js';
 import { judged, toViewer } from './authority.js';
 import type { Viewer } from '../turns/viewer.js';
-import type { ChatDeps, ChatReply, HandleChatStreamParams } from './types.js';
+import type { ChatDeps, ChatReply, HandleChatStreamParams, StreamedReply } from './types.js';
 
 /** Who reads a reply, and what that client can read. */
 export interface Reader {
@@ -71,8 +71,10 @@ export async function replayTurn(
   // A reader that holds withdrawn parts has to begin again.
   if (isReader && (await isWithdrawn(deps.streamManager, record, seenUpTo)))
     return { kind: 'nothing', runId };
-  if (stored === undefined)
-    return stream((signal) => createTurnFrames(deps.streamManager, span, signal));
+  if (stored === undefined) {
+    const frames = (signal: AbortSignal) => createTurnFrames(deps.streamManager, span, signal);
+    return { ...stream(frames), after: seenUpTo ?? from };
+  }
   // Rows do not show which chunks a reader has missed.
   if (seenUpTo !== undefined) return { kind: 'nothing', runId };
   if (span.until.kind === 'stored') {
@@ -82,7 +84,7 @@ export async function replayTurn(
     createTurnFrames(deps.streamManager, { ...span, from, stored, isTail: true }, signal),
   );
 
-  function stream(frames: (signal: AbortSignal) => AsyncIterable<string>): ChatReply {
+  function stream(frames: (signal: AbortSignal) => AsyncIterable<string>): StreamedReply {
     return { kind: 'stream', runId, frames };
   }
 }

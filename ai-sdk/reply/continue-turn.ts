@@ -50,6 +50,7 @@ async function followTail(
   return {
     kind: 'stream',
     runId: record.runId,
+    after: from,
     frames: (signal) => createTurnFrames(deps.streamManager, span, signal),
   };
 }
@@ -70,7 +71,7 @@ function reject(
   runId?: string,
 ): ChatReply {
   const notice = { messageId: copy?.id ?? '', copy, rejected, finishReason: 'other' as const };
-  return { kind: 'stream', runId, frames: () => createNoticeFrames(notice) };
+  return { kind: 'stream', runId, rejected, frames: () => createNoticeFrames(notice) };
 }
 
 /**
@@ -98,6 +99,7 @@ async function repeatTail(
   return {
     kind: 'stream',
     runId: record.runId,
+    after: from,
     frames: (signal) => createTurnFrames(deps.streamManager, span, signal),
   };
 }

@@ -58,6 +58,7 @@ export function streamTurn(
   return {
     kind: 'stream',
     runId,
+    after: startSequence,
     frames: (signal) => createTurnFrames(deps.streamManager, span, signal),
   };
 }

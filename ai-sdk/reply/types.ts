@@ -8,6 +8,7 @@ import type { StreamManager } from '../../stores/log/stream-manager.js';
 import { ConfigurationError } from '../parts/errors.js';
 import type { AddressedAgents } from './access.js';
 import type { Authorize } from './authority.js';
+import type { RejectedIntent } from './resume-intent.js';
 
 /** What is read of a web `Request`. */
 export type IncomingRequest = Pick<Request, 'method' | 'headers'> &
@@ -54,10 +55,16 @@ export type ChatReply = { runId?: string } & (
   | { kind: 'refused'; error: HelixError }
   | {
       kind: 'stream';
+      /** Sequence after which the log is shown, by parts that are not rebuilt from rows. */
+      after?: number;
+      /** The only content of the reply: why no answer of the request was taken. */
+      rejected?: readonly RejectedIntent[];
       /** SSE text; ends early when the signal fires, throws when it cannot be completed. */
       frames: (signal: AbortSignal) => AsyncIterable<string>;
     }
 );
+
+export type StreamedReply = Extract<ChatReply, { kind: 'stream' }>;
 
 type ChatRuns = Pick<Runs, 'execute' | 'retry' | 'submitToolResult' | 'expireCalls'> &
   Partial<Pick<Runs, 'mayApprove'>>;

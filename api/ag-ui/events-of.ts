@@ -16,8 +16,8 @@ export class AgUiEvents {
   readonly #prefix: string;
   /** Calls whose results the client has already: it has sent them. */
   readonly #known: ReadonlySet<string>;
-  /** Calls by whether all their arguments were sent. */
-  readonly #calls = new Map<string, 'open' | 'complete'>();
+  /** Calls by how much of their arguments was sent. */
+  readonly #calls = new Map<string, 'empty' | 'partial' | 'complete'>();
   #messages = 0;
   #steps = 0;
   #isStepOpen = false;
@@ -70,6 +70,8 @@ export class AgUiEvents {
         return this.#startCall(part.toolCallId, part.toolName);
       case 'tool-input-delta': {
         const { toolCallId, inputTextDelta: delta } = part;
+        if (delta === '') return [];
+        this.#calls.set(toolCallId, 'partial');
         return [{ type: 'TOOL_CALL_ARGS', toolCallId, delta }];
       }
       case 'tool-input-available':
@@ -147,7 +149,7 @@ export class AgUiEvents {
 
   #startCall(toolCallId: string, toolCallName: string): AgUiEvent[] {
     if (this.#calls.has(toolCallId)) return [];
-    this.#calls.set(toolCallId, 'open');
+    this.#calls.set(toolCallId, 'empty');
     const parentMessageId = (this.#parent ??= this.#nextId());
     return [{ type: 'TOOL_CALL_START', toolCallId, toolCallName, parentMessageId }];
   }
@@ -168,7 +170,8 @@ export class AgUiEvents {
     const delta = JSON.stringify(input ?? {});
     return [
       ...start,
-      ...(state === undefined ? [{ type: 'TOOL_CALL_ARGS' as const, toolCallId, delta }] : []),
+      // Without any piece of it, no client would know that the input is `{}`.
+      ...(state === 'partial' ? [] : [{ type: 'TOOL_CALL_ARGS' as const, toolCallId, delta }]),
       { type: 'TOOL_CALL_END', toolCallId },
     ];
   }
@@ -182,7 +185,7 @@ export class AgUiEvents {
 
   /** A run must not end with open steps or calls. */
   #close(): AgUiEvent[] {
-    const open = [...this.#calls].filter(([, state]) => state === 'open');
+    const open = [...this.#calls].filter(([, state]) => state !== 'complete');
     return [
       ...open.map(([toolCallId]) => ({ type: 'TOOL_CALL_END' as const, toolCallId })),
       ...this.#finishStep(),

@@ -11,9 +11,12 @@ import {
 
 /** What a client adds to the conversation: everything else of its copy is the server's to know. */
 export interface Added extends Answers {
-  /** The user messages at the end. */
+  /** The user messages after the last reply. */
   newest: PostedMessage[];
 }
+
+/** Roles of what an agent says; a reply that broke off may end with reasoning. */
+const REPLY = new Set(['assistant', 'reasoning']);
 
 /**
  * Reads the end of an input. Pure.
@@ -22,9 +25,10 @@ export interface Added extends Answers {
  * `validation_error` for content that is neither text nor a file
  */
 export function readInput({ messages, resume }: AgUiInput): Added {
-  const start = messages.findLastIndex(({ role }) => role === 'assistant') + 1;
+  const start = messages.findLastIndex(({ role }) => REPLY.has(role)) + 1;
+  const added = messages.slice(start);
   const results = new Map<string, { text: string } | { error: string }>();
-  for (const message of messages.slice(start)) {
+  for (const message of added) {
     const { role, toolCallId, error } = message;
     if (role !== 'tool' || toolCallId === undefined) continue;
     results.set(toolCallId, error === undefined ? { text: toText(message) } : { error });
@@ -34,9 +38,9 @@ export function readInput({ messages, resume }: AgUiInput): Added {
     const call = parseApprovalId(interruptId);
     const decision = status === 'cancelled' ? { approved: false } : readDecision(payload);
     if (decision === undefined || call === undefined) throw notADecision();
-    decisions.set(call.toolCallId, decision);
+    decisions.set(call.toolCallId, { ...decision, approvalId: interruptId });
   }
-  const newest = messages.slice(messages.findLastIndex(({ role }) => role !== 'user') + 1);
+  const newest = added.filter(({ role }) => role === 'user');
   return { results, decisions, newest: newest.map(toPosted) };
 }
 

@@ -3,16 +3,19 @@ import {
   decideReply,
   findSession,
   isOwner,
+  readStateAt,
   toReplyHeaders,
   type ChatReply,
   type HandleChatStreamParams,
+  type IncomingRequest,
 } from '../../ai-sdk/index.js';
 import type { AgUiEvent, AgUiInput } from '../../protocol/ag-ui.js';
-import { HelixError } from '../../protocol/errors.js';
+import type { HelixError } from '../../protocol/errors.js';
 import type { SessionCalls } from '../../stores/contract/sessions.js';
 import type { RouteDeps } from '../deps.js';
 import type { Identity } from '../identity.js';
 import { readAnswerable, readOwnCalls, toUsageSince } from '../fronts/session-standing.js';
+import { requireTaken } from '../fronts/require-taken.js';
 import { readParts } from '../fronts/ui-parts.js';
 import { AgUiEvents, type RunEnd } from './events-of.js';
 import { toOutcome } from './outcome.js';
@@ -29,45 +32,59 @@ export interface AgUiRun {
   /** The session before the request; undefined if it begins one. */
   before: SessionCalls | undefined;
   /** Calls whose results the client has sent. */
-  known: ReadonlySet<string>;
+  answered: ReadonlySet<string>;
 }
 
 /** What a run begins with, and the parts that follow. */
 export interface Begun {
   opening: AgUiEvent[];
   decided: Exclude<ChatReply, { kind: 'refused' }>;
+  /** Calls whose results the client keeps; a stored conversation takes the place of its copy. */
+  known: ReadonlySet<string>;
 }
 
 /**
  * Begins or continues a turn; a request without anything new follows the one that is under way, after
- * the conversation as it is stored.
+ * the conversation as it is stored. Results of the server's own calls, which every copy has, are nothing
+ * new.
  *
  * @throws HelixError a refusal
  */
 export async function beginRun(run: AgUiRun): Promise<Begun> {
   const { deps, params, caller } = run;
-  const isNew = params.messages.length > 0;
-  const opening = isNew ? await readState(run) : await readConversation(run);
-  const snapshot = opening.find(({ type }) => type === 'MESSAGES_SNAPSHOT');
-  if (!isNew && snapshot === undefined) {
-    throw new HelixError('nothing_to_do', 'There is no new message and no answer in this request.');
-  }
-  const follow = { ...params, request: { method: 'GET', headers: new Headers() } };
   const { userId, tenantId, roles, isEveryone } = caller;
-  const asked = { ...(isNew ? params : follow), userId, tenantId, roles, isEveryone };
-  const decided = await decideReply(deps, asked);
-  if (decided.kind === 'refused') throw decided.error;
-  return { opening, decided };
+  const asked = { ...params, userId, tenantId, roles, isEveryone };
+  const decided = await decideReply(deps, { ...asked, request: toRequest('POST') });
+  if (decided.kind === 'refused') {
+    if (!isNothingNew(run, decided.error)) throw decided.error;
+    const opening = await readConversation(run);
+    if (opening.length === 0) throw decided.error;
+    const followed = await decideReply(deps, { ...asked, messages: [], request: toRequest('GET') });
+    if (followed.kind === 'refused') throw followed.error;
+    return { opening, decided: followed, known: new Set() };
+  }
+  if (decided.kind === 'stream') requireTaken(decided);
+  const after = decided.kind === 'stream' ? decided.after : undefined;
+  return { opening: await readState(run, after), decided, known: run.answered };
+}
+
+function toRequest(method: 'GET' | 'POST'): IncomingRequest {
+  return { method, headers: new Headers() };
+}
+
+/** True if all that the request brings is in the record already. */
+function isNothingNew({ params }: AgUiRun, { code }: HelixError): boolean {
+  const hasUser = params.messages.some(({ role }) => role === 'user');
+  return !hasUser && (code === 'nothing_to_do' || code === 'client_out_of_step');
 }
 
 /** The events of a run as SSE. */
 export async function* createRunFrames(
   run: AgUiRun,
-  { opening, decided }: Begun,
+  { opening, decided, known }: Begun,
   signal: AbortSignal,
 ): AsyncGenerator<string, void, undefined> {
-  const { input, known } = run;
-  const { threadId, runId } = input;
+  const { threadId, runId } = run.input;
   yield format([
     { type: 'RUN_STARTED', threadId, runId, protocolVersion: PROTOCOL_VERSION },
     ...opening,
@@ -115,13 +132,12 @@ async function createEnding(run: AgUiRun, end: RunEnd): Promise<AgUiEvent[]> {
   ];
 }
 
-/** The agent's own state, if it has one. */
-async function readState({ deps, params, caller }: AgUiRun): Promise<AgUiEvent[]> {
-  const { stateStore: store } = deps;
-  const { record } = await findSession(store, params.sessionId, caller);
-  if (record === undefined || !isOwner(record, caller) || record.stateVersion === 0) return [];
-  const { customState } = await store.documents.readState(record.sessionId, 'now');
-  return [{ type: 'STATE_SNAPSHOT', snapshot: customState }];
+/** The agent's own state, if it has one; before what follows `after`, or the newest. */
+async function readState({ deps, params, caller }: AgUiRun, after?: number): Promise<AgUiEvent[]> {
+  const { record } = await findSession(deps.stateStore, params.sessionId, caller);
+  if (record === undefined || !isOwner(record, caller)) return [];
+  const snapshot = await readStateAt(deps, record, after);
+  return snapshot === undefined ? [] : [{ type: 'STATE_SNAPSHOT', snapshot }];
 }
 
 /** The conversation up to the turn that is followed. */

@@ -3,8 +3,8 @@ import {
   decideReply,
   StreamBrokenError,
   toReplyHeaders,
-  type ChatReply,
   type HandleChatStreamParams,
+  type StreamedReply,
 } from '../../ai-sdk/index.js';
 import { HelixError } from '../../protocol/errors.js';
 import type { CompletionChunk, CompletionDelta, CompletionRequest } from '../../protocol/openai.js';
@@ -14,6 +14,7 @@ import type { Call } from '../routes/route.js';
 import { streamReply } from '../stream-reply.js';
 import type { RouteDeps } from '../deps.js';
 import { readParts } from '../fronts/ui-parts.js';
+import { requireTaken } from '../fronts/require-taken.js';
 import { readAnswerable, readOwnCalls, toUsageSince } from '../fronts/session-standing.js';
 import {
   toCompletion,
@@ -80,17 +81,18 @@ export async function replyCompletion(call: CompletionCallOf, asked: Asked): Pro
   response.json(toCompletion(head, whole.deltas, end));
 }
 
-type Streamed = Extract<ChatReply, { kind: 'stream' }>;
-
-async function decide(deps: RouteDeps, { params }: Asked): Promise<Streamed> {
+async function decide(deps: RouteDeps, { params }: Asked): Promise<StreamedReply> {
   const decided = await decideReply(deps, params);
-  if (decided.kind === 'stream') return decided;
+  if (decided.kind === 'stream') {
+    requireTaken(decided);
+    return decided;
+  }
   if (decided.kind === 'refused') throw decided.error;
   throw new HelixError('nothing_to_do', 'There is no new message and no answer in this request.');
 }
 
 interface Reading {
-  decided: Streamed;
+  decided: StreamedReply;
   signal: AbortSignal;
 }
 

@@ -40,7 +40,7 @@ export const AG_UI_ROUTES: readonly Route[] = [
         input: body,
         params: { sessionId, agent: params.agent, messages },
         before,
-        known: new Set(answers.results.keys()),
+        answered: new Set(answers.results.keys()),
       };
       const begun = await beginRun(run);
       const headers = toRunHeaders(run, begun);

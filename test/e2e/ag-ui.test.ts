@@ -1,14 +1,18 @@
 import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
+import { HttpAgent, type BaseEvent, type Message } from '@ag-ui/client';
 import {
-  EventType,
-  HttpAgent,
-  type BaseEvent,
-  type Message,
-  type RunFinishedEvent,
-} from '@ag-ui/client';
-import { EventSchemas } from '@ag-ui/core/schemas';
+  connectAgUi,
+  locate,
+  outcomeOf,
+  remember,
+  run,
+  say,
+  shown,
+  spoken,
+  typesOf,
+} from '../support/ag-ui-client.js';
 import { charge } from '../support/lab-calls.js';
-import { newSessionId, useProduct } from '../support/product.js';
+import { useProduct } from '../support/product.js';
 import { until } from '../support/until.js';
 
 const product = useProduct();
@@ -22,56 +26,8 @@ afterAll(() => {
   log.mockRestore();
 });
 
-function connect(threadId = newSessionId(), initialMessages: Message[] = []): HttpAgent {
-  return new HttpAgent({ url: `${product.url}/api/ag-ui/lab`, threadId, initialMessages });
-}
-
-let messages = 0;
-
-function say(agent: HttpAgent, ...steps: object[]): void {
-  messages += 1;
-  const content = JSON.stringify({ script: steps });
-  agent.addMessage({ id: `u${String(messages)}`, role: 'user', content });
-}
-
-type Run = Parameters<HttpAgent['runAgent']>[0];
-
-/** Runs the agent; every event is one of the protocol. */
-async function run(agent: HttpAgent, parameters: Run = {}): Promise<BaseEvent[]> {
-  const events: BaseEvent[] = [];
-  await agent.runAgent(parameters, {
-    onEvent: ({ event }) => {
-      EventSchemas.parse(event);
-      events.push(event);
-    },
-  });
-  return events;
-}
-
-function typesOf(events: readonly BaseEvent[]): string[] {
-  const types = events.map(({ type }): string => type);
-  return types.filter((type, at) => type !== types[at - 1]);
-}
-
-function outcomeOf(events: readonly BaseEvent[]): RunFinishedEvent['outcome'] {
-  const end = events.at(-1) as RunFinishedEvent;
-  expect(end.type).toBe(EventType.RUN_FINISHED);
-  return end.outcome;
-}
-
-const locate = (id: string): object => ({ tool: 'locate', id, args: { question: 'where?' } });
-
-const shown = ({ messages: all }: HttpAgent): unknown[] =>
-  all.slice(1).map((message) => {
-    const { role, content } = message;
-    const calls = message.role === 'assistant' ? message.toolCalls : undefined;
-    return [role, content, ...(calls ?? []).map((call) => call.function.name)];
-  });
-
-function spoken({ messages: all }: HttpAgent): string {
-  const last = all.at(-1);
-  return last?.role === 'assistant' ? (last.content ?? '') : '';
-}
+const connect = (threadId?: string, messages?: Message[]): HttpAgent =>
+  connectAgUi(product.url, threadId, messages);
 
 describe('the client of AG-UI', () => {
   it('gets reasoning, text, and calls with their results', async () => {
@@ -151,22 +107,24 @@ describe('the client of AG-UI', () => {
       { id: 't1', role: 'tool', toolCallId: 'c1', content: '{"approved":true}' },
     ]);
     await expect(run(forged)).rejects.toMatchObject({ status: 400 });
-    const stranger = {
-      interruptId: `other::c1`,
-      status: 'resolved' as const,
-      payload: { approved: true },
-    };
-    await run(agent, { resume: [{ ...resume[0], ...stranger, interruptId }] });
+    const failed = connect(agent.threadId, [
+      ...agent.messages,
+      { id: 't1', role: 'tool', toolCallId: 'c1', content: '', error: 'no' },
+    ]);
+    await expect(run(failed)).rejects.toMatchObject({ status: 400 });
+    // Another conversation's approval, an older run's, or none: the call is the same.
+    for (const id of ['other:1-x::c1', 'anything::c1']) {
+      const decided = { interruptId: id, status: 'resolved' as const, payload: { approved: true } };
+      const copy = connect(agent.threadId, agent.messages);
+      await expect(run(copy, { resume: [decided] })).rejects.toMatchObject({ status: 409 });
+    }
+    const approved = { interruptId, status: 'resolved' as const, payload: { approved: true } };
+    await run(agent, { resume: [approved] });
     expect(agent.messages.at(-1)?.content).toBe('done');
   });
 
   it('gets the state of the agent, whole and as patches', async () => {
     const agent = connect();
-    const remember = (id: string, value: number): object => ({
-      tool: 'remember',
-      id,
-      args: { key: `k${String(value)}`, value },
-    });
     say(agent, { calls: [remember('r1', 1)] });
     const first = await run(agent);
     expect(typesOf(first)).toContain('STATE_DELTA');
@@ -228,5 +186,19 @@ describe('the client of AG-UI', () => {
     const missing = new HttpAgent({ url: `${product.url}/api/ag-ui/missing`, threadId: 'x' });
     say(missing, { say: 'x' });
     await expect(run(missing)).rejects.toMatchObject({ status: 400 });
+    // So is one that only follows: the name is checked as for a message.
+    const own = connect();
+    say(own, { say: 'Mine.' });
+    await run(own);
+    const { threadId, messages } = own;
+    for (const [agent, status] of [
+      ['missing', 400],
+      ['lab-child', 400],
+      ['support', 409],
+    ] as const) {
+      const url = `${product.url}/api/ag-ui/${agent}`;
+      const named = new HttpAgent({ url, threadId, initialMessages: messages });
+      await expect(run(named)).rejects.toMatchObject({ status });
+    }
   });
 });
