@@ -33,6 +33,7 @@ const COPIED = [
   'stores',
   'tracing',
   'worker',
+  'notify',
   'ai-sdk',
   'api',
   'cli',

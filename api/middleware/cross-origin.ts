@@ -1,7 +1,19 @@
 import cors from 'cors';
 import type { RequestHandler } from 'express';
 import { isOrigin } from '../../protocol/origin.js';
+import { SHOULD_RETRY } from '../openai/problem.js';
 import { HEADERS } from '../../protocol/http.js';
+
+/** Headers that the client of OpenAI adds to each request in a browser; none of them is needed. */
+const OPENAI_HEADERS = [
+  ...['user-agent', 'openai-organization', 'openai-project'],
+  ...['arch', 'custom-poll-interval', 'helper-method', 'lang', 'os', 'package-version'].map(named),
+  ...['poll-helper', 'retry-count', 'runtime', 'runtime-version', 'timeout'].map(named),
+];
+
+function named(name: string): string {
+  return `x-stainless-${name}`;
+}
 
 /** How long a browser caches a preflight, s. */
 const PREFLIGHT_SECONDS = 600;
@@ -24,13 +36,21 @@ export function createCrossOrigin(options: CrossOriginOptions): RequestHandler |
     if (!isOrigin(origin)) throw new Error(`allowedOrigins: ${origin} is not an origin.`);
   }
   if (allowedOrigins.length === 0) return undefined;
-  const { sessionId, runId, ...asked } = HEADERS;
+  const { runId, ...asked } = HEADERS;
+  const { sessionId } = asked;
   return cors({
     origin: [...allowedOrigins],
     credentials: allowCredentials,
     methods: ['GET', 'POST', 'PATCH', 'DELETE'],
-    allowedHeaders: ['authorization', 'content-type', ...Object.values(asked)],
-    exposedHeaders: [sessionId, runId, 'retry-after', 'ratelimit', 'ratelimit-policy'],
+    allowedHeaders: ['authorization', 'content-type', ...Object.values(asked), ...OPENAI_HEADERS],
+    exposedHeaders: [
+      sessionId,
+      runId,
+      'retry-after',
+      'ratelimit',
+      'ratelimit-policy',
+      SHOULD_RETRY,
+    ],
     maxAge: PREFLIGHT_SECONDS,
   });
 }

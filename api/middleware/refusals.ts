@@ -1,7 +1,7 @@
 import type { ErrorRequestHandler, Request, RequestHandler, Response } from 'express';
 import { toProblem } from '../../ai-sdk/index.js';
 import { HelixError } from '../../protocol/errors.js';
-import { OPENAI_ROOT, toCompletionProblem } from '../openai/problem.js';
+import { OPENAI_ROOT, SHOULD_RETRY, toCompletionProblem } from '../openai/problem.js';
 
 /** The part of a logger that the API uses. */
 export interface ApiLogger {
@@ -70,9 +70,10 @@ export const sendRefusal: SendRefusal = (request, response, refusal) => {
   if (isForLater && !response.hasHeader('retry-after')) {
     response.set('retry-after', RETRY_SECONDS);
   }
-  const problem = request.path.startsWith(`${OPENAI_ROOT}/`)
-    ? toCompletionProblem(refusal)
-    : toProblem(refusal);
+  const isCompletion = request.path.startsWith(`${OPENAI_ROOT}/`);
+  // Clients of OpenAI repeat a 409 automatically.
+  if (isCompletion && statusCode < 500 && !isForLater) response.set(SHOULD_RETRY, 'false');
+  const problem = isCompletion ? toCompletionProblem(refusal) : toProblem(refusal);
   if (request.complete || isSmall(request)) response.json(problem);
   else sendAndCut(request, response, JSON.stringify(problem));
 };

@@ -35,7 +35,7 @@ interface Named {
  * @throws HelixError `validation_error`
  */
 export function readConversation(
-  { messages, metadata, model }: CompletionRequest,
+  { messages, metadata }: CompletionRequest,
   { caller, session, key }: Named,
 ): Conversation {
   const named = session ?? metadata?.['session_id'];
@@ -52,7 +52,7 @@ export function readConversation(
     answered = call.sessionId;
     answers.set(call.toolCallId, toText(message));
   }
-  const keyed = key && hash([caller.tenantId, caller.userId, model, key]);
+  const keyed = key && hashOf([caller.tenantId, caller.userId, key]);
   const isUsers = ({ role }: CompletionMessage): boolean => role === 'user';
   return {
     sessionId: answered ?? `c-${keyed ?? randomUUID()}`,
@@ -64,6 +64,17 @@ export function readConversation(
   };
 }
 
+/**
+ * The conversation that the newest `tool` message of an earlier round names; undefined if none does. A
+ * client may name any: whether it is the caller's is for the record to say. Pure.
+ */
+export function readEarlierSession({
+  messages,
+}: Pick<CompletionRequest, 'messages'>): string | undefined {
+  const ids = messages.map(({ tool_call_id: id = '' }) => parseCallId(id, undefined)?.sessionId);
+  return ids.findLast((id) => id !== undefined);
+}
+
 /** The text of a message. Pure. */
 export function toText({ content }: CompletionMessage): string {
   if (typeof content === 'string') return content;
@@ -72,7 +83,8 @@ export function toText({ content }: CompletionMessage): string {
     .join('');
 }
 
-function hash(value: unknown): string {
+/** A short name for a value. */
+export function hashOf(value: unknown): string {
   return createHash('sha256').update(JSON.stringify(value)).digest('base64url');
 }
 

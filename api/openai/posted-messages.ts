@@ -21,8 +21,9 @@ export function toPostedMessages({
   isNew,
   messagePrefix,
 }: Pick<Conversation, 'newest' | 'before' | 'isNew' | 'messagePrefix'>): PostedMessage[] {
+  // Numbered from the end: one more at the end is another content of the same request.
   const posted = newest.map((message, index): PostedMessage => ({
-    id: `${messagePrefix}-${String(index)}`,
+    id: `${messagePrefix}-${String(newest.length - 1 - index)}`,
     role: 'user',
     parts: toParts(message),
   }));
@@ -36,18 +37,22 @@ export function toPostedMessages({
   ];
 }
 
-/** As JSON, one line each, so that no text can pass for another message. */
+/**
+ * As JSON, one line each, so that no text can pass for another message. Of the oldest message that fits in
+ * part, the end is kept.
+ */
 function quote(messages: readonly CompletionMessage[]): string | undefined {
   const lines: string[] = [];
-  let chars = 0;
+  let left = EARLIER_CHARS;
   for (const message of messages.toReversed()) {
     const { role } = message;
-    const content = toText(message);
-    if ((role !== 'user' && role !== 'assistant') || content === '') continue;
-    const line = JSON.stringify({ role, content });
-    chars += line.length;
-    if (chars > EARLIER_CHARS) break;
-    lines.unshift(line);
+    const text = toText(message);
+    if ((role !== 'user' && role !== 'assistant') || text === '') continue;
+    if (left <= 0) break;
+    // A cut through a pair of surrogates leaves half a character.
+    const content = text.slice(-left).toWellFormed();
+    left -= content.length;
+    lines.unshift(JSON.stringify({ role, content }));
   }
   return lines.length === 0 ? undefined : lines.join('\n');
 }

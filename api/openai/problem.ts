@@ -4,6 +4,9 @@ import type { CompletionProblem } from '../../protocol/openai.js';
 /** Path under which everything has OpenAI's shapes. */
 export const OPENAI_ROOT = '/v1';
 
+/** Response header: whether the client is to repeat the request automatically. */
+export const SHOULD_RETRY = 'x-should-retry';
+
 /** A refusal as programs for OpenAI read it; `code` is that of this project. Pure. */
 export function toCompletionProblem({
   message,

@@ -24,7 +24,7 @@ import {
   type CompletionHead,
 } from './completion-of.js';
 import { CompletionParts, type ReplyEnd } from './completion-parts.js';
-import { toCompletionProblem, toRunProblem } from './problem.js';
+import { SHOULD_RETRY, toCompletionProblem, toRunProblem } from './problem.js';
 
 /** A whole reply that breaks off is read again from its beginning, at most so often. */
 const MOST_TRIES = 10;
@@ -74,7 +74,7 @@ export async function replyCompletion(call: CompletionCallOf, asked: Asked): Pro
   response.set('cache-control', 'no-store');
   if (whole.end.kind === 'failed') {
     // Without a key the same request again would be another conversation, and fail once more.
-    response.status(502).set('x-should-retry', 'false').json(toRunProblem(whole.end));
+    response.status(502).set(SHOULD_RETRY, 'false').json(toRunProblem(whole.end));
     return;
   }
   const end = await readEnd(deps, call.caller, asked, whole.end);

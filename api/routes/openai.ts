@@ -8,12 +8,14 @@ import {
   ModelList,
   ModelPath,
 } from '../../protocol/openai.js';
+import type { RouteDeps } from '../deps.js';
 import { toAgentCards } from '../agent-cards.js';
 import { readOwnCalls } from '../fronts/session-standing.js';
 import { toPostedAnswers } from '../fronts/posted-answers.js';
 import { readAnswers } from '../openai/read-answers.js';
-import { readConversation } from '../openai/conversation.js';
+import { readConversation, readEarlierSession, type Conversation } from '../openai/conversation.js';
 import { toPostedMessages } from '../openai/posted-messages.js';
+import { RETRY_COUNT, takeRetryKey } from '../openai/retry-key.js';
 import { replyCompletion } from '../openai/reply-completion.js';
 import { defineRoute, SESSION_AND_RUN, type Route } from './route.js';
 
@@ -41,11 +43,12 @@ export const OPENAI_ROUTES: readonly Route[] = [
       ...(['client_out_of_step', 'queue_full'] as const),
     ],
     handle: async ({ deps, request, response, body, caller }) => {
-      const conversation = readConversation(body, {
-        caller,
-        session: request.get(HEADERS.sessionId),
-        key: request.get(HEADERS.idempotencyKey),
-      });
+      const session = request.get(HEADERS.sessionId);
+      const tried = { caller, session, count: request.get(RETRY_COUNT), body };
+      const key =
+        request.get(HEADERS.idempotencyKey) ??
+        (await takeRetryKey(deps.stateStore.requests, tried));
+      const conversation = await findConversation(deps, body, { caller, session, key });
       const { sessionId, answers } = conversation;
       const before = answers.size > 0 ? await readOwnCalls(deps, sessionId, caller) : undefined;
       if (answers.size > 0 && before === undefined) throw notFound();
@@ -89,6 +92,23 @@ export const OPENAI_ROUTES: readonly Route[] = [
     },
   }),
 ];
+
+/**
+ * The conversation that a request names or, if it names none, the caller's own one with this agent that
+ * its copy has calls of.
+ */
+async function findConversation(
+  deps: RouteDeps,
+  body: CompletionRequest,
+  named: Parameters<typeof readConversation>[1],
+): Promise<Conversation> {
+  const conversation = readConversation(body, named);
+  const earlier = conversation.isNew ? readEarlierSession(body) : undefined;
+  if (earlier === undefined) return conversation;
+  const own = await readOwnCalls(deps, earlier, named.caller);
+  if (own?.record.agent !== body.model) return conversation;
+  return readConversation(body, { ...named, session: earlier });
+}
 
 function toModel(id: string): Model {
   return { id, object: 'model', created: 0, owned_by: 'helix-temporal' };

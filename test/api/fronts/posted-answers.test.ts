@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import { toPostedAnswers } from '../../../api/fronts/posted-answers.js';
 import { readAnswers } from '../../../api/openai/read-answers.js';
-import { readConversation } from '../../../api/openai/conversation.js';
+import { readConversation, readEarlierSession } from '../../../api/openai/conversation.js';
 import type { CompletionMessage } from '../../../protocol/openai.js';
 import type { SessionCalls } from '../../../stores/contract/sessions.js';
 
@@ -26,6 +26,25 @@ describe('answers of another protocol', () => {
       expect(() => post({ a: text })).toThrow('waits for an approval');
     },
   );
+
+  it('an error settles no approval that waits, and the result of an approved call is no answer', () => {
+    const failed = { results: new Map([['a', { error: 'no' }]]), decisions: new Map() };
+    expect(() => toPostedAnswers(failed, session())).toThrow('waits for an approval');
+    const decided = session();
+    for (const call of decided.openCalls) call.decision = { approved: true } as never;
+    const known = { results: new Map([['a', { text: 'charged' }]]), decisions: new Map() };
+    expect(toPostedAnswers(known, decided)[0]?.parts?.slice(1)).toMatchObject([
+      { toolCallId: 'a', output: 'charged' },
+    ]);
+  });
+
+  it('a decision is about the approval that it names', () => {
+    const approvalId = 'other:1-x::a';
+    const decisions = new Map([['a', { approved: true, approvalId }]]);
+    expect(toPostedAnswers({ results: new Map(), decisions }, session())[0]?.parts).toContainEqual(
+      expect.objectContaining({ approval: { id: approvalId, approved: true } }),
+    );
+  });
 
   it('an approval is given or denied by a decision, and a client tool answered by anything', () => {
     const text = '{"approved":false,"reason":"no"}';
@@ -56,6 +75,11 @@ describe('the conversation of a completion', () => {
     expect(other.sessionId).not.toBe(first.sessionId);
     expect(other.messagePrefix).not.toBe(first.messagePrefix);
     expect(read([hi]).sessionId).not.toBe(read([hi]).sessionId);
+    // Another model is another content, in the same conversation.
+    const caller = { userId: 'ann', tenantId: 't1' };
+    const model = { model: 'support', messages: [hi] };
+    const asked = readConversation(model, { caller, session: undefined, key: 'k' });
+    expect(asked.sessionId).toBe(first.sessionId);
   });
 
   it('the answers of a request belong to one conversation', () => {
@@ -78,5 +102,8 @@ describe('the conversation of a completion', () => {
     // Answers before the last reply are those of earlier requests.
     const replied: CompletionMessage = { role: 'assistant', content: 'x' };
     expect(read([answer('s1:c1'), replied, hi]).isNew).toBe(true);
+    expect(readEarlierSession({ messages: [answer('s1:c1'), replied, hi] })).toBe('s1');
+    expect(readEarlierSession({ messages: [answer('s1:c1'), answer('s2:c1'), hi] })).toBe('s2');
+    expect(readEarlierSession({ messages: [answer('call_1'), replied, hi] })).toBeUndefined();
   });
 });

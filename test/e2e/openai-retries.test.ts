@@ -1,0 +1,166 @@
+import { describe, expect, it } from '@jest/globals';
+import OpenAI from 'openai';
+import { charge } from '../support/lab-calls.js';
+import {
+  complete,
+  connectOpenAI,
+  refusalOf,
+  toCompletionScript,
+} from '../support/openai-client.js';
+import { newSessionId, useProduct } from '../support/product.js';
+import { until } from '../support/until.js';
+
+const product = useProduct();
+
+type Fetch = typeof fetch;
+
+/** The client as it comes: it repeats automatically what failed. */
+function connectWith(send: Fetch, maxRetries?: number, sessionId?: string): OpenAI {
+  return new OpenAI({
+    baseURL: `${product.url}/v1`,
+    apiKey: 'none',
+    fetch: send,
+    defaultHeaders: sessionId === undefined ? {} : { 'x-session-id': sessionId },
+    ...(maxRetries !== undefined && { maxRetries }),
+  });
+}
+
+async function conversations(): Promise<number> {
+  const response = await fetch(`${product.url}/api/conversations?limit=100`);
+  return ((await response.json()) as { conversations: unknown[] }).conversations.length;
+}
+
+async function messagesOf(sessionId: string): Promise<number> {
+  const response = await fetch(`${product.url}/api/chat/${sessionId}/messages`);
+  return ((await response.json()) as { messages: unknown[] }).messages.length;
+}
+
+const ask = (text: string, ...steps: object[]): OpenAI.ChatCompletionCreateParamsNonStreaming => ({
+  model: 'lab',
+  messages: [toCompletionScript({ say: text, ...steps[0] })],
+});
+
+describe('the client of OpenAI as it comes: tries', () => {
+  it('a reply that was lost is sent again, and nothing is done twice', async () => {
+    const before = await conversations();
+    const sessions: (string | null)[] = [];
+    const client = connectWith(async (...request) => {
+      const response = await fetch(...request);
+      sessions.push(response.headers.get('x-session-id'));
+      if (sessions.length > 1) return response;
+      await response.body?.cancel();
+      throw new TypeError('fetch failed');
+    });
+    const body = ask('Once.');
+    const { choices } = await client.chat.completions.create(body);
+    expect(choices[0]?.message.content).toBe('Once.');
+    expect(sessions).toHaveLength(2);
+    expect(sessions[1]).toBe(sessions[0]);
+    expect(await conversations()).toBe(before + 1);
+    // The same content in another request is another conversation.
+    await connectWith(fetch).chat.completions.create(body);
+    expect(await conversations()).toBe(before + 2);
+  });
+
+  it.each([true, false])(
+    'an API that is killed in the middle of a reply; with a session: %s',
+    async (hasSession) => {
+      const sessionId = newSessionId();
+      const before = await conversations();
+      let tries = 0;
+      const send: Fetch = (...request) => {
+        tries += 1;
+        return fetch(...request);
+      };
+      const client = connectWith(send, 12, hasSession ? sessionId : undefined);
+      const reply = client.chat.completions
+        .create(ask('abcdefghij', { deltas: 10, everyMs: 150 }))
+        .withResponse();
+      await until('the run is there', async () => (await conversations()) === before + 1);
+      await product.kill9Api();
+      await product.startApi();
+      const { data, response } = await reply;
+      expect(data.choices[0]?.message.content).toBe('abcdefghij');
+      expect(tries).toBeGreaterThan(1);
+      expect(await conversations()).toBe(before + 1);
+      expect(await messagesOf(response.headers.get('x-session-id') ?? '')).toBe(2);
+    },
+  );
+
+  it('a refusal that another try would meet again is not tried again', async () => {
+    const sessionId = newSessionId();
+    const running = await connectOpenAI(product.url, sessionId).chat.completions.create({
+      model: 'lab',
+      messages: [toCompletionScript({ hangMs: 60_000 })],
+      stream: true,
+    });
+    let tries = 0;
+    const client = connectWith(
+      (...request) => {
+        tries += 1;
+        return fetch(...request);
+      },
+      undefined,
+      sessionId,
+    );
+    expect(await refusalOf(client.chat.completions.create(ask('x')))).toMatchObject({
+      status: 409,
+    });
+    expect(tries).toBe(1);
+    running.controller.abort();
+  });
+});
+
+describe('the client of OpenAI: answers and copies', () => {
+  it('an approval that came too late is refused by its code', async () => {
+    const client = connectOpenAI(product.url, newSessionId());
+    await complete(client, [toCompletionScript({ calls: [charge('c1', 5)] })], false);
+    await complete(client, [toCompletionScript({ say: 'Never mind.' })], false);
+    for (const isStreamed of [true, false]) {
+      const content = '{"approved":true}';
+      const late = complete(client, [{ role: 'tool', tool_call_id: 'c1', content }], isStreamed);
+      expect(await refusalOf(late)).toEqual({ status: 409, code: 'not_pending' });
+    }
+  });
+
+  it('a copy with calls of a conversation of the caller continues it', async () => {
+    const client = connectOpenAI(product.url);
+    const messages: OpenAI.ChatCompletionMessageParam[] = [
+      toCompletionScript(
+        { calls: [{ tool: 'locate', id: 'c1', args: { question: 'where?' } }] },
+        { say: 'Seen.' },
+      ),
+    ];
+    const asked = await complete(client, messages, false);
+    const [call] = asked.message.tool_calls ?? [];
+    messages.push(asked.message);
+    messages.push({ role: 'tool', tool_call_id: call?.id ?? '', content: 'Berlin' });
+    const seen = await complete(client, messages, false);
+    messages.push(seen.message, toCompletionScript({ say: 'Here.' }));
+    const before = await conversations();
+    const { data, response } = await client.chat.completions
+      .create({ model: 'lab', messages })
+      .withResponse();
+    expect(data.choices[0]?.message.content).toBe('Here.');
+    expect(`${response.headers.get('x-session-id') ?? ''}:c1`).toBe(call?.id);
+    expect(await conversations()).toBe(before);
+    // A foreign or unknown id names nothing.
+    const forged = messages.map((message) =>
+      message.role === 'tool' ? { ...message, tool_call_id: 'unknown:c1' } : message,
+    );
+    await complete(client, forged, false);
+    expect(await conversations()).toBe(before + 1);
+  });
+
+  it('a key with another model, or with one more message, is refused', async () => {
+    const options = { headers: { 'idempotency-key': `k-${newSessionId()}` } };
+    const client = connectOpenAI(product.url);
+    const body = ask('Once.');
+    await client.chat.completions.create(body, options);
+    const other = client.chat.completions.create({ ...body, model: 'support' }, options);
+    expect(await refusalOf(other)).toMatchObject({ status: 409 });
+    const messages = [...body.messages, toCompletionScript({ say: 'Twice.' })];
+    const more = client.chat.completions.create({ ...body, messages }, options);
+    expect(await refusalOf(more)).toEqual({ status: 409, code: 'message_conflict' });
+  });
+});
