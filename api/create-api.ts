@@ -21,7 +21,7 @@ import { OPENAI_ROOT } from './openai/problem.js';
 import { createOpenApi } from './openapi.js';
 import { createReadiness } from './readiness.js';
 import { ROUTES, routesOf } from './routes/index.js';
-import { isWrite, mayStream, type Route } from './routes/route.js';
+import { isCounted, mayStream, type Route } from './routes/route.js';
 import { nameSession, sessionPaths } from './session-access.js';
 import { createWebhookHandlers } from './webhook-handler.js';
 
@@ -134,7 +134,7 @@ function toRouteDeps(options: ApiOptions): RouteDeps {
 function toGuards(route: Route, limits: Limits): RequestHandler[] {
   const { requests, streams, bodies, uploads } = limits;
   return [
-    isWrite(route) ? requests : undefined,
+    isCounted(route) ? requests : undefined,
     mayStream(route) ? streams : undefined,
     route.body === undefined ? undefined : bodies,
     route.upload === undefined ? undefined : uploads,

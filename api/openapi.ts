@@ -3,7 +3,7 @@ import { createDocument, type oas31 } from 'zod-openapi';
 import { HTTP_STATUS, type ErrorCode } from '../protocol/errors.js';
 import { HEADERS } from '../protocol/http.js';
 import { ProblemBody } from '../protocol/replies.js';
-import { isWrite, mayStream, type Reply, type Route } from './routes/route.js';
+import { isCounted, mayStream, type Reply, type Route } from './routes/route.js';
 
 /** The OpenAPI document of routes, made of the schemas that they parse. */
 export function createOpenApi(routes: readonly Route[]): oas31.OpenAPIObject {
@@ -38,7 +38,7 @@ function toCodes(route: Route): ErrorCode[] {
   return [
     'validation_error',
     'unauthorized',
-    ...(isWrite(route) ? (['too_many_requests'] as const) : []),
+    ...(isCounted(route) ? (['too_many_requests'] as const) : []),
     ...(mayStream(route) ? (['too_many_streams'] as const) : []),
     ...(body === undefined && upload === undefined
       ? []
@@ -119,6 +119,9 @@ function toContent(content: NonNullable<Reply['content']>): object {
   }
   if ('text' in content) {
     return { 'text/plain': { schema: { type: 'string', description: content.text } } };
+  }
+  if ('lines' in content) {
+    return { 'application/x-ndjson': { schema: { type: 'string', description: content.lines } } };
   }
   const { json, events } = { json: undefined, events: undefined, ...content };
   return {

@@ -1,7 +1,5 @@
-import { toShownSessionId } from '../protocol/ids.js';
 import type { Actor } from '../protocol/actor.js';
 import type { PersonErasureReply } from '../protocol/erasure.js';
-import { LIMITS } from '../protocol/limits.js';
 import { toAct } from '../stores/record/acts.js';
 import type { SessionOwner } from '../stores/contract/waiting.js';
 import type { RouteDeps } from './deps.js';
@@ -9,7 +7,6 @@ import type { RouteDeps } from './deps.js';
 /** Conversations that one request erases at most. */
 const MOST = 100;
 const PAGE = 50;
-const ROWS = 100;
 
 /**
  * Erases the conversations of a person, then the name in the sums of usage and the key of the
@@ -50,49 +47,3 @@ export async function erasePerson(
 }
 
 const COUNTED = ['sessions', 'workflows', 'rows', 'entries', 'bytes'] as const;
-
-/** What is stored about a person, as JSON lines; the export is recorded before it begins. */
-export async function exportPerson(
-  { stateStore }: Pick<RouteDeps, 'stateStore'>,
-  who: SessionOwner,
-  actor: Actor,
-): Promise<AsyncIterable<string>> {
-  const { owners, audit, sessions, files } = stateStore;
-  const { owner: person, tenant } = who;
-  await audit.record(toAct('export', actor, { tenant, detail: { what: 'person' } }), { person });
-
-  async function* lines(): AsyncGenerator<object> {
-    let cursor: string | undefined;
-    do {
-      const page = await owners.page(who, { limit: PAGE, cursor });
-      for (const { sessionId: storedId, ...conversation } of page.conversations) {
-        const sessionId = toShownSessionId(storedId);
-        yield { type: 'conversation', sessionId, ...conversation };
-        for (let from = 0; ; from += ROWS) {
-          const rows = await sessions.rows(storedId, from, from + ROWS);
-          for (const row of rows) yield { type: 'row', sessionId, row };
-          if (rows.length < ROWS) break;
-        }
-        for (const file of (await files?.list(storedId)) ?? []) {
-          const range = { from: 0, to: file.bytes };
-          const content = await files?.content(storedId, file.id, range);
-          const data = content && Buffer.from(content).toString('base64');
-          yield { type: 'file', sessionId, file, data };
-        }
-      }
-      cursor = page.cursor;
-    } while (cursor !== undefined);
-    do {
-      const query = { actor: person, limit: LIMITS.auditPage, cursor };
-      const page = await audit.page(tenant, query);
-      for (const { n, entry } of page.entries) yield { type: 'audit', n, entry };
-      cursor = page.cursor;
-    } while (cursor !== undefined);
-  }
-
-  return toJsonLines(lines());
-}
-
-async function* toJsonLines(items: AsyncIterable<object>): AsyncGenerator<string> {
-  for await (const item of items) yield `${JSON.stringify(item)}\n`;
-}

@@ -58,7 +58,7 @@ export const AUDIT_ROUTES: readonly Route[] = [
     query: AuditExportQuery,
     headers: ['via'],
     replies: {
-      200: { description: 'The entries.', content: { text: 'One JSON object a line.' } },
+      200: { description: 'The entries.', content: { lines: 'One JSON object a line.' } },
     },
     refusals: ['not_allowed'],
     handle: async (call) => {

@@ -1,6 +1,7 @@
 import { PersonErasureReply } from '../../protocol/erasure.js';
 import { toActor } from '../actor.js';
-import { erasePerson, exportPerson } from '../people.js';
+import { exportPerson } from '../export-person.js';
+import { erasePerson } from '../people.js';
 import { sendLines } from './people.js';
 import { defineRoute, type Route } from './route.js';
 
@@ -10,12 +11,13 @@ export const ME_ROUTES: readonly Route[] = [
     method: 'get',
     path: '/api/me/export',
     id: 'exportMe',
-    summary: 'Export what is stored about the caller as JSON lines',
+    summary: "Export the caller's conversations and entries of the audit trail as JSON lines",
     headers: ['via'],
     replies: {
       200: {
-        description: 'Conversations with their rows, then entries of the audit trail.',
-        content: { text: 'One JSON object a line.' },
+        description:
+          'Conversations with rows, state, queue and files, then entries of the audit trail.',
+        content: { lines: 'One JSON object a line.' },
       },
     },
     handle: async (call) => {

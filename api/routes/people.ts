@@ -3,7 +3,8 @@ import { pipeline } from 'node:stream/promises';
 import type { Response } from 'express';
 import { requireRole } from '../require-role.js';
 import { toActor } from '../actor.js';
-import { erasePerson, exportPerson } from '../people.js';
+import { exportPerson } from '../export-person.js';
+import { erasePerson } from '../people.js';
 import { PersonErasureReply, PersonPath } from '../../protocol/erasure.js';
 import { defineRoute, type Route } from './route.js';
 
@@ -40,8 +41,9 @@ export const PEOPLE_ROUTES: readonly Route[] = [
     summary: 'Export what is stored about a person as JSON lines',
     replies: {
       200: {
-        description: 'Conversations with their rows, then entries of the audit trail.',
-        content: { text: 'One JSON object a line.' },
+        description:
+          'Conversations with rows, state, queue and files, then entries of the audit trail.',
+        content: { lines: 'One JSON object a line.' },
       },
     },
     handle: async (call) => {

@@ -31,7 +31,7 @@ interface Declaration {
   summary: string;
   /** Request headers that it reads. */
   headers?: readonly (keyof typeof HEADERS)[];
-  /** By status. A reply with events makes the route a stream, which takes one of its sender's slots. */
+  /** By status. A reply with events or lines is a stream, which takes one of its sender's slots. */
   replies: Record<number, Reply>;
   /** Its own refusals, besides those of its access and its limits. */
   refusals?: readonly ErrorCode[];
@@ -48,7 +48,12 @@ export interface Reply {
 }
 
 type Content =
-  { json: z.ZodType; events?: string } | { events: string } | { text: string } | { file: string };
+  | { json: z.ZodType; events?: string }
+  | { events: string }
+  | { text: string }
+  /** JSON lines, written while they are read: of all that there is. */
+  | { lines: string }
+  | { file: string };
 
 /** Response headers that name the session. */
 export const SESSION = ['sessionId'] as const;
@@ -120,10 +125,21 @@ function toFields(value: unknown): { sessionId?: string } {
 
 /** True if a reply may be a stream. */
 export function mayStream({ replies }: Pick<Route, 'replies'>): boolean {
-  return Object.values(replies).some(({ content }) => content !== undefined && 'events' in content);
+  return sendsLines(replies) || contentsOf(replies).some((content) => 'events' in content);
 }
 
-/** True if a request may change something; reads are not counted. */
-export function isWrite({ method }: Pick<Route, 'method'>): boolean {
-  return method !== 'get';
+/**
+ * True if a request counts among those of its sender's minute: it may change something, or exports all
+ * that there is. Other reads are not counted.
+ */
+export function isCounted({ method, replies }: Pick<Route, 'method' | 'replies'>): boolean {
+  return method !== 'get' || sendsLines(replies);
+}
+
+function sendsLines(replies: Route['replies']): boolean {
+  return contentsOf(replies).some((content) => 'lines' in content);
+}
+
+function contentsOf(replies: Route['replies']): Content[] {
+  return Object.values(replies).flatMap(({ content }) => content ?? []);
 }

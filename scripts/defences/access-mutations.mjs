@@ -147,7 +147,7 @@ export const access = [
   {
     defence: 'Routes: one that may change something counts as a request',
     file: 'api/create-api.ts',
-    edits: [['isWrite(route) ? requests : undefined,', '']],
+    edits: [['isCounted(route) ? requests : undefined,', '']],
     suite: ROUTES,
     test: 'a declared route a declared route counts towards the requests of its sender if it may change something',
   },

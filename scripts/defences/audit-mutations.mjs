@@ -159,4 +159,11 @@ export const audit = [
     suite: 'test/e2e/people.test.ts',
     test: 'a person a person is exported and erased by an operator of the tenant; others stay as they were',
   },
+  {
+    defence: 'Exports: they count among the requests of a minute',
+    file: 'api/routes/route.ts',
+    edits: [["return method !== 'get' || sendsLines(replies);", "return method !== 'get';"]],
+    suite: 'test/api/person-export.test.ts',
+    test: 'an export counts among the requests of a minute, and is recorded only if it is answered',
+  },
 ];

@@ -2,7 +2,7 @@ import { afterEach, describe, expect, it } from '@jest/globals';
 import { createApi } from '../../api/index.js';
 import { createOpenApi } from '../../api/openapi.js';
 import { ROUTES } from '../../api/routes/index.js';
-import { isWrite, mayStream, type Route } from '../../api/routes/route.js';
+import { isCounted, mayStream, type Route } from '../../api/routes/route.js';
 import { createFakeRuntime, type Play } from '../support/fake-runtime.js';
 import { say, startApi, type ApiServer, type StartOptions } from './api-server.js';
 
@@ -79,12 +79,12 @@ describe('a declared route', () => {
     await open.body?.cancel();
   });
 
-  it('a declared route counts towards the requests of its sender if it may change something', async () => {
+  it('a declared route counts towards the requests of its sender if it may change something, or exports', async () => {
     const server = await start({ limits: { requestsPerMinute: 1 } });
     await server.post('/api/chat/s1/stop', {});
     for (const route of ROUTES) {
       const { code } = await ask(server, route);
-      expect([route.id, code === 'too_many_requests']).toEqual([route.id, isWrite(route)]);
+      expect([route.id, code === 'too_many_requests']).toEqual([route.id, isCounted(route)]);
     }
   });
 });
