@@ -1,4 +1,4 @@
-import { describe, expect, it } from '@jest/globals';
+import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
 import type { BaseEvent, HttpAgent, Message } from '@ag-ui/client';
 import {
   connectAgUi,
@@ -16,6 +16,15 @@ import { useProduct } from '../support/product.js';
 import { until } from '../support/until.js';
 
 const product = useProduct();
+
+/** The client logs failed runs; here one is expected. */
+const log = jest.spyOn(console, 'error');
+beforeAll(() => {
+  log.mockImplementation(() => undefined);
+});
+afterAll(() => {
+  log.mockRestore();
+});
 
 const connect = (threadId?: string, messages?: Message[]): HttpAgent =>
   connectAgUi(product.url, threadId, messages);
