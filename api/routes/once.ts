@@ -10,6 +10,8 @@ import type { Route } from './route.js';
 
 /** A request whose process died before it replied may be carried out again after this time. */
 const CLAIMED_MS = 60_000;
+/** Response headers that are given again with the reply. */
+const NAMING = [HEADERS.sessionId, HEADERS.runId];
 const KEY = /^[\x21-\x7e]{1,256}$/;
 
 /**
@@ -17,7 +19,7 @@ const KEY = /^[\x21-\x7e]{1,256}$/;
  * gets the first reply for 24 hours. A request that was refused may be repeated with its key, and so
  * may an erasure of which something was left.
  */
-export function onceByKey(route: Route): Route {
+export function onceByKey(route: Route, claimedMs = CLAIMED_MS): Route {
   return {
     ...route,
     headers: [...(route.headers ?? []), 'idempotencyKey'],
@@ -31,16 +33,19 @@ export function onceByKey(route: Route): Route {
       }
       const name = await nameOf(deps, request, key);
       const digest = hash(request.body ?? null);
-      const claim = await requests.claim(name, digest, CLAIMED_MS);
-      if (claim.kind === 'new') return carryOut(route, requests, name, { deps, request, response });
+      const claim = await requests.claim(name, digest, claimedMs);
+      if (claim.kind === 'new') {
+        const stopRenewing = keepClaim(requests, name, claimedMs);
+        return carryOut(route, requests, name, { deps, request, response }).finally(stopRenewing);
+      }
       if (claim.digest !== digest) {
         throw new HelixError('idempotency_conflict', 'This key was used with another content.');
       }
       if (claim.reply === undefined) {
         throw new HelixError('idempotency_conflict', 'This request is being carried out.');
       }
-      const { status, body } = JSON.parse(claim.reply) as Kept;
-      response.status(status);
+      const { status, headers = {}, body } = JSON.parse(claim.reply) as Kept;
+      response.status(status).set(headers);
       if (body === undefined) response.end();
       else response.json(body);
     },
@@ -49,6 +54,8 @@ export function onceByKey(route: Route): Route {
 
 interface Kept {
   status: number;
+  /** Those that name the session and its run; absent in what earlier versions kept. */
+  headers?: Record<string, string>;
   /** Absent if the reply had none. */
   body?: unknown;
 }
@@ -65,7 +72,7 @@ async function carryOut(
   let kept: Kept | undefined;
   const send = response.json.bind(response);
   response.json = (body: unknown) => {
-    kept = { status: response.statusCode, body };
+    kept = { ...toKept(response), body };
     return response;
   };
   try {
@@ -78,7 +85,7 @@ async function carryOut(
   response.json = send;
   const isPartial = route.method === 'delete' && response.statusCode === UNFINISHED;
   if (kept === undefined || isPartial) {
-    const empty = JSON.stringify({ status: response.statusCode } satisfies Kept);
+    const empty = JSON.stringify(toKept(response));
     const noted = isPartial
       ? requests.drop(name)
       : requests.settle(name, empty, LIMITS.idempotencyMs);
@@ -93,6 +100,25 @@ async function carryOut(
   // The act is done whether its reply is kept or not.
   await done.catch(() => undefined);
   send(kept.body);
+}
+
+function toKept(response: Response): Kept {
+  const headers = NAMING.flatMap((name) => {
+    const value = response.get(name);
+    return value === undefined ? [] : [[name, value]];
+  });
+  return { status: response.statusCode, headers: Object.fromEntries(headers) as Kept['headers'] };
+}
+
+/** Work that takes longer than a claim keeps it. Returns what ends that. */
+function keepClaim(requests: Requests, name: string, claimedMs: number): () => void {
+  const timer = setInterval(() => {
+    // A claim that could not be renewed lasts for two more tries.
+    requests.renew(name, claimedMs).catch(() => undefined);
+  }, claimedMs / 3);
+  return () => {
+    clearInterval(timer);
+  };
 }
 
 /** Keys of different callers, and of different targets, have nothing to do with each other. */

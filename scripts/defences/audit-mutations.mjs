@@ -166,4 +166,11 @@ export const audit = [
     suite: 'test/api/person-export.test.ts',
     test: 'an export counts among the requests of a minute, and is recorded only if it is answered',
   },
+  {
+    defence: 'Requests: the claim of a key lasts as long as its request is carried out',
+    file: 'api/routes/once.ts',
+    edits: [['requests.renew(name, claimedMs)', 'Promise.resolve()']],
+    suite: 'test/api/once.test.ts',
+    test: 'a request that takes longer than its claim is not carried out a second time beside it',
+  },
 ];

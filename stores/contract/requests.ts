@@ -5,6 +5,8 @@
 export interface Requests {
   /** Notes that a request is carried out; `digest` is of its content. */
   claim: (key: string, digest: string, forMs: number) => Promise<RequestClaim>;
+  /** Prolongs the claim of a request that is still being carried out, from now. */
+  renew: (key: string, forMs: number) => Promise<void>;
   /** Keeps the reply. */
   settle: (key: string, reply: string, forMs: number) => Promise<void>;
   /** Forgets a request that was refused. */

@@ -16,6 +16,9 @@ export function createRequests({ redis, keys }: Pick<RedisContext, 'redis' | 'ke
       const [known, reply] = await callRedis(redis.hmget(key, 'digest', 'reply'));
       return { kind: 'known', digest: known ?? digest, reply: reply ?? undefined };
     },
+    renew: async (name, forMs) => {
+      await callRedis(redis.pexpire(keys.request(name), forMs));
+    },
     settle: async (name, reply, forMs) => {
       const key = keys.request(name);
       await callRedis(redis.hset(key, 'reply', reply));

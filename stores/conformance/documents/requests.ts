@@ -1,8 +1,9 @@
-import { equal } from '../assertions.js';
+import { equal, eventually } from '../assertions.js';
 import { newNonce } from '../fixtures.js';
 import type { Suite } from '../suite.js';
 
 const LONG = 60_000;
+const SHORT = 100;
 
 export function requestCases({ describe, it }: Suite): void {
   describe('requests that name themselves', () => {
@@ -28,6 +29,23 @@ export function requestCases({ describe, it }: Suite): void {
       await requests.drop(key);
       equal(await requests.claim(key, 'd2', LONG), { kind: 'new' });
       equal(await requests.claim(newNonce(), 'd1', LONG), { kind: 'new' });
+    });
+
+    it('a claim that is renewed lasts from then on; one that was dropped is not made again', async ({
+      store,
+    }) => {
+      const { requests } = store;
+      if (requests === undefined) return;
+      const [key, dropped] = [newNonce(), newNonce()];
+      await requests.claim(key, 'd1', SHORT);
+      await requests.renew(key, LONG);
+      const renewedAt = Date.now();
+      await eventually('the first claim would be over', () => Date.now() > renewedAt + 2 * SHORT);
+      equal((await requests.claim(key, 'd1', LONG)).kind, 'known');
+      await requests.claim(dropped, 'd1', LONG);
+      await requests.drop(dropped);
+      await requests.renew(dropped, LONG);
+      equal((await requests.claim(dropped, 'd1', LONG)).kind, 'new');
     });
   });
 }

@@ -1,0 +1,77 @@
+import type { AddressInfo } from 'node:net';
+import express from 'express';
+import { afterEach, expect, it } from '@jest/globals';
+import { z } from 'zod';
+import type { RouteDeps } from '../../api/deps.js';
+import { onceByKey } from '../../api/routes/once.js';
+import { defineRoute } from '../../api/routes/route.js';
+import { createMemoryStores } from '../../stores/memory/index.js';
+import { until } from '../support/until.js';
+
+/** A route that takes as long as the test wants, by key. */
+const CLAIMED_MS = 150;
+const closing: (() => void)[] = [];
+afterEach(() => {
+  for (const close of closing.splice(0)) close();
+});
+
+async function start(work: () => Promise<void>) {
+  const { store } = createMemoryStores();
+  const deps = {
+    stateStore: store,
+    readIdentity: () => Promise.resolve({ userId: 'ann' }),
+  } as unknown as RouteDeps;
+  const route = defineRoute({
+    ...{ method: 'post', path: '/act', id: 'act', summary: 'Act' },
+    replies: { 201: { description: 'Done.', content: { json: z.object({}) } } },
+    handle: async ({ response }) => {
+      await work();
+      response.status(201).set('x-session-id', 's1').set('x-run-id', 's1:1-a').json({ done: true });
+    },
+  });
+  const once = onceByKey(route, CLAIMED_MS);
+  const app = express();
+  app.post(once.path, (request, response) => once.answer(deps, request, response));
+  app.use(((error: { code: string }, _request, response, _next) => {
+    response.status(409).json({ code: error.code });
+  }) satisfies express.ErrorRequestHandler);
+  const server = app.listen(0, '127.0.0.1');
+  closing.push(() => server.close());
+  await until('it listens', () => server.listening);
+  const { port } = server.address() as AddressInfo;
+  return async () => {
+    const headers = { 'idempotency-key': 'k1' };
+    const reply = await fetch(`http://127.0.0.1:${String(port)}/act`, { method: 'POST', headers });
+    const named = ['x-session-id', 'x-run-id'].map((name) => reply.headers.get(name));
+    return [reply.status, (await reply.json()) as object, ...named];
+  };
+}
+
+it('a request that takes longer than its claim is not carried out a second time beside it', async () => {
+  let count = 0;
+  let finish: (() => void) | undefined;
+  const send = await start(() => {
+    count += 1;
+    return new Promise((resolve) => (finish = resolve));
+  });
+  const first = send();
+  await until('it is carried out', () => finish !== undefined);
+  const begun = Date.now();
+  await until('the first claim would be over', () => Date.now() - begun > 3 * CLAIMED_MS);
+  const second = send();
+  await until('the second is refused, or carried out too', async () => {
+    if (count > 1) finish?.();
+    return Promise.race([second, Promise.resolve(undefined)]);
+  });
+  finish?.();
+  expect(await second).toEqual([409, { code: 'idempotency_conflict' }, null, null]);
+  expect(count).toBe(1);
+  expect((await first)[0]).toBe(201);
+});
+
+it('a reply that is given again names the session and the run', async () => {
+  const send = await start(() => Promise.resolve());
+  const first = await send();
+  expect(first).toEqual([201, { done: true }, 's1', 's1:1-a']);
+  expect(await send()).toEqual(first);
+});
