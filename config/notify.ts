@@ -17,6 +17,9 @@ export interface NotifySetting {
 export function readNotify(config: Config): NotifySetting | undefined {
   const { NOTIFY_RECEIVERS: setting, SMTP_URL: url, MAIL_FROM: from } = config;
   if (setting === undefined) return undefined;
+  if (config.JWT_SECRET !== undefined && config.NOTIFY_LINK_KEY?.includes(config.JWT_SECRET)) {
+    throw new ConfigError('Bad configuration: NOTIFY_LINK_KEY and JWT_SECRET must differ');
+  }
   return {
     receivers: readList(setting) as never[],
     remindAfterMs: config.NOTIFY_REMIND_AFTER,

@@ -25,6 +25,7 @@ interface Lane {
 export function createLanes(
   limits: LaneLimits,
 ): <T>(name: string, work: () => Promise<T>) => Promise<T> {
+  // As many as there are receivers: one that is idle keeps its pace.
   const lanes = new Map<string, Lane>();
   return async (name, work) => {
     const lane = lanes.get(name) ?? { active: 0, waiting: [], next: 0 };
@@ -44,7 +45,6 @@ export function createLanes(
       // The place goes to the one that has waited longest.
       if (next === undefined) lane.active -= 1;
       else next();
-      if (lane.active === 0) lanes.delete(name);
     }
   };
 }

@@ -4,7 +4,7 @@ import { z } from 'zod';
 import { ROLES } from '../protocol/actor.js';
 import { HelixError } from '../protocol/errors.js';
 
-/** A link without a deadline is good for this long, ms. */
+/** How long a link may be used, ms. Whether the call still waits is in the record: a deadline may move. */
 const LINK_MS = 7 * 24 * 60 * 60_000;
 const AUDIENCE = 'helix-temporal:decide';
 const ALGORITHM = 'HS256';
@@ -22,24 +22,19 @@ const Claims = z.object({
 /** What a link lets its reader decide: one call, by one person, until a time. */
 export type LinkClaims = Omit<z.infer<typeof Claims>, 'exp'>;
 
-/**
- * A link to the page that decides a call.
- *
- * @param expiresAt ms since the epoch; at most 7 days ahead
- */
+/** A link to the page that decides a call. @param now when it is sent, ms since the epoch */
 export async function toDecideUrl(
   publicUrl: string,
   key: string,
   claims: LinkClaims,
-  expiresAt = Infinity,
+  now = Date.now(),
 ): Promise<string> {
   const { sub, ...call } = claims;
-  const until = Math.min(expiresAt, Date.now() + LINK_MS);
   const token = await new SignJWT(call)
     .setProtectedHeader({ alg: ALGORITHM })
     .setSubject(sub)
     .setAudience(AUDIENCE)
-    .setExpirationTime(Math.floor(until / 1_000))
+    .setExpirationTime(Math.floor((now + LINK_MS) / 1_000))
     .sign(toKey(key));
   return `${publicUrl}/api/decide?token=${token}`;
 }

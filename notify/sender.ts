@@ -66,9 +66,13 @@ export function createSender({ receivers, mail }: NotifySettings): Sender {
       });
     },
     close: () => {
-      void mailer?.then(({ close }) => {
-        close();
-      });
+      mailer?.then(
+        ({ close }) => {
+          close();
+        },
+        // Each message that needed it failed with the reason.
+        () => undefined,
+      );
     },
   };
 }

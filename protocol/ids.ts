@@ -85,9 +85,10 @@ export function batchWorkflowIdOf(batchId: string): string {
   return `batch:${batchId}`;
 }
 
-/** Temporal's workflow id for the notices of a wait. */
-export function waitWorkflowIdOf(runId: string, step: number): string {
-  return `wait:${runId}:${String(step)}`;
+/** Temporal's workflow id for the notices of a wait. @param nth of the waits of its step, from 1 */
+export function waitWorkflowIdOf(runId: string, step: number, nth = 1): string {
+  const id = `wait:${runId}:${String(step)}`;
+  return nth === 1 ? id : `${id}:${String(nth)}`;
 }
 
 /** Temporal's workflow id for the notice of a run's end. */

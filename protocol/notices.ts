@@ -67,6 +67,8 @@ export interface WaitRef {
 export interface WaitOver {
   approved?: readonly string[];
   stopped?: boolean;
+  /** When the run learnt of it, ms since the epoch. */
+  at?: number;
 }
 
 /** A call about which receivers were notified. */

@@ -4,6 +4,7 @@ import {
   condition,
   getExternalWorkflowHandle,
   ParentClosePolicy,
+  patched,
   startChild,
   WorkflowIdReusePolicy,
 } from '@temporalio/workflow';
@@ -11,6 +12,7 @@ import { endWorkflowIdOf, rootOf, waitWorkflowIdOf } from '../protocol/ids.js';
 import type { EndRef, WaitOver, WaitRef } from '../protocol/notices.js';
 import type { CallRef, TerminalStatus } from '../protocol/run.js';
 import { END_WORKFLOW_TYPE, SIGNALS, WAIT_WORKFLOW_TYPE } from '../protocol/temporal-names.js';
+import { PATCHES } from './patches.js';
 import type { RunState } from './run-state.js';
 
 /**
@@ -25,9 +27,15 @@ export function noticeWait(
   people: readonly CallRef[],
 ): (over: WaitOver) => void {
   const { sessionId, runId, agent, notify } = state.input;
-  const isWanted = people.some(({ kind }) => notify?.calls.some((wanted) => wanted === kind));
-  if (!isWanted) return () => undefined;
-  const workflowId = waitWorkflowIdOf(runId, step);
+  if (notify === undefined || notify.calls.length === 0) return () => undefined;
+  const isAsked = people.some(({ kind }) => notify.calls.some((wanted) => wanted === kind));
+  // What a tool waits for, now or while others are asked, is in the record only.
+  const mayBeAsked = people.length > 0 && (isAsked || patched(PATCHES.toolsAskToo));
+  if (!mayBeAsked) return () => undefined;
+  const before = state.waits.get(step) ?? 0;
+  state.waits.set(step, before + 1);
+  const isNumbered = before > 0 && patched(PATCHES.waitsAreNumbered);
+  const workflowId = waitWorkflowIdOf(runId, step, isNumbered ? before + 1 : 1);
   const ref: WaitRef = { sessionId: rootOf(sessionId), runId, agent, step };
   const started = beside(state, () => start(WAIT_WORKFLOW_TYPE, workflowId, ref));
   return (over) => {

@@ -11,4 +11,8 @@ export const PATCHES = {
   childIsAtWork: 'child-is-at-work',
   /** Ends, stops, deadlines and results of sub-agents are recorded by local activities. */
   localBookkeeping: 'local-bookkeeping',
+  /** Questions of tools that wait are notified. */
+  toolsAskToo: 'tools-ask-too',
+  /** Each wait of a step has notices under an id of its own. */
+  waitsAreNumbered: 'waits-are-numbered',
 } as const;

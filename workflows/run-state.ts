@@ -15,6 +15,8 @@ export interface RunState {
   readonly endedChildren: Set<string>;
   /** Number of notices that are being started or signalled. */
   noticing: number;
+  /** Waits with notices, by step. */
+  readonly waits: Map<number, number>;
   /** Why a leg of the run has failed it. */
   error?: RunError | undefined;
   /** True if the parent waits for a report of this run's end. */
@@ -31,6 +33,7 @@ export function createRunState(input: RunInput): RunState {
     recording: 0,
     endedChildren: new Set(),
     noticing: 0,
+    waits: new Map(),
     reportsEnd: false,
     traceparent: input.traceparent,
   };

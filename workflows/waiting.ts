@@ -42,7 +42,8 @@ export async function untilAnswered(
     }
     const approved = releasedFor(state.carry, step);
     state.carry = takeReleased(state.carry, step);
-    noticeOver(approved === undefined ? { stopped: true } : { approved });
+    const at = Date.now();
+    noticeOver(approved === undefined ? { stopped: true, at } : { approved, at });
     return approved ?? 'stopped';
   }
 }

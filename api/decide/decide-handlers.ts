@@ -61,7 +61,7 @@ export function createDecideHandlers(deps: RouteDeps, keys: readonly string[]): 
   };
 }
 
-/** The call as the link's reader was shown it. @throws HelixError `not_found`, `stale_run` */
+/** The call as the link's reader was shown it. @throws HelixError `not_found`, `stale_run`, `expired` */
 async function findCall(
   { stateStore }: RouteDeps,
   { sessionId, toolCallId, runId, inputHash, tenant }: LinkClaims,
@@ -72,6 +72,9 @@ async function findCall(
   if (call === undefined) throw answered();
   if (call.spec.runId !== runId || hashInput(call.spec.input) !== inputHash) {
     throw new HelixError('stale_run', 'The question of this link is not asked any more.');
+  }
+  if (call.decision?.automatic === true) {
+    throw new HelixError('expired', 'No one answered this question in time.');
   }
   return { call, agent: found.record.agent };
 }

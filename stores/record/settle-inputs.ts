@@ -16,7 +16,8 @@ type Asker = Pick<
 >;
 type Asked = Pick<CallSpec, 'toolCallId' | 'toolName' | 'runId'>;
 
-const TIMED_OUT = {
+/** Of a call that was not answered in time. */
+export const TIMED_OUT = {
   error: 'client_tool_deadline_exceeded',
   errorCode: 'client_tool_timeout',
 };

@@ -77,3 +77,22 @@ it('a mail server that refuses for now is asked again later', async () => {
   refuses = true;
   await expect(send()).rejects.toMatchObject({ code: 'smtp_451', isFinal: false });
 });
+
+it('closing after mail could not be set up throws nothing', async () => {
+  const refused: unknown[] = [];
+  const note = (error: unknown): number => refused.push(error);
+  process.on('unhandledRejection', note);
+  const sender = createSender({
+    ...toNotifySettings({
+      receivers: [{ name: 'ann', kind: 'mail', to: 'ann@example.com' }],
+      mail: { url, from: 'helix@example.com' },
+    }),
+    mail: { url: 'no address', from: 'helix@example.com' },
+  });
+  const notice = { id: 'msg_1', type: 'test', at: 1 } as const;
+  await expect(sender.send('ann', async () => ({ notice, url: undefined }))).rejects.toThrow();
+  sender.close();
+  await new Promise((resolve) => setImmediate(() => setImmediate(resolve)));
+  process.off('unhandledRejection', note);
+  expect(refused).toEqual([]);
+});

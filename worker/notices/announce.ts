@@ -12,6 +12,7 @@ import type {
   WaitOutlook,
   WaitProgress,
 } from '../../protocol/notices.js';
+import { isTerminal } from '../../protocol/run.js';
 import type { OpenCall } from '../../stores/contract/call-record.js';
 import type { SessionRecord } from '../../stores/contract/sessions.js';
 import type { Store } from '../../stores/contract/store.js';
@@ -30,6 +31,11 @@ export interface AnnounceDeps {
 /** People have not been asked yet: the conversation is still active. It is looked at again. */
 export class NotAsked extends Error {
   override readonly name = 'NotAsked';
+}
+
+/** The end of a run was announced before it was recorded. It is looked at again. */
+export class NotEnded extends Error {
+  override readonly name = 'NotEnded';
 }
 
 /** Looks at the record and begins the deliveries that are due. May be repeated at any point. */
@@ -59,19 +65,20 @@ export function createAnnounce({ store, deliveries, settings }: AnnounceDeps): {
     await deliveries.announce(notice);
   }
 
+  /** Of calls that receivers were notified of, and that are not open any more. */
   async function settled(
     look: WaitLook,
-    record: SessionRecord | undefined,
-    progress: WaitProgress,
+    record: SessionRecord,
+    { calls }: WaitProgress,
     openCalls: readonly OpenCall[],
-  ): Promise<undefined> {
+  ): Promise<void> {
     const now = Date.now();
-    const still = new Set(openCalls.filter(asks).map(({ spec }) => spec.toolCallId));
-    for (const call of progress.calls.filter(({ toolCallId }) => !still.has(toolCallId))) {
+    const still = new Set(openCalls.filter(isOpen).map(({ spec }) => spec.toolCallId));
+    for (const call of calls.filter(({ toolCallId }) => !still.has(toolCallId))) {
       const found = openCalls.find(({ spec }) => spec.toolCallId === call.toolCallId);
       const outcome = outcomeOf(call, found, look.over, now);
       const type = `${PREFIX[call.kind]}.${outcome === 'expired' ? 'expired' : 'settled'}` as const;
-      await notify(look, record ?? {}, call, { type, at: now, point: '' }, { outcome });
+      await notify(look, record, call, { type, at: now, point: '' }, { outcome });
     }
   }
 
@@ -79,13 +86,12 @@ export function createAnnounce({ store, deliveries, settings }: AnnounceDeps): {
     wait: async (look) => {
       const { sessionId, runId, progress } = look;
       const view = await store.sessions.withCalls(sessionId);
-      const own = (view?.openCalls ?? []).filter(({ spec }) => spec.runId === runId);
-      const open = own.filter(
-        (call) => isQuestion(call.spec) && call.row === undefined && call.decision === undefined,
-      );
-      if (view === undefined || open.length === 0 || look.over !== undefined) {
-        return progress && settled(look, view?.record, progress, own);
-      }
+      // It was erased.
+      if (view === undefined) return undefined;
+      const own = view.openCalls.filter(({ spec }) => spec.runId === runId);
+      const open = own.filter(isOpen);
+      if (progress !== undefined) await settled(look, view.record, progress, own);
+      if (open.length === 0 || look.over !== undefined) return undefined;
       const asked = open.filter(asks);
       if (asked.length === 0 && progress === undefined)
         throw new NotAsked('People were not asked yet.');
@@ -116,11 +122,17 @@ export function createAnnounce({ store, deliveries, settings }: AnnounceDeps): {
     },
     end: async ({ sessionId, runId, agent, status, code }) => {
       const record = await store.sessions.read(rootOf(sessionId));
+      // It was erased.
+      if (record === undefined) return;
       // By then another run may be the newest.
-      const isNewest = record?.runId === runId;
-      const reason = code ?? (isNewest ? record.error?.code : undefined);
-      const type = END_TYPES[status];
-      const { tenant } = record ?? {};
+      const isNewest = record.runId === runId;
+      // A run that was taken for lost may have ended before this.
+      const how = isNewest ? record.status : status;
+      if (!isTerminal(how)) throw new NotEnded('The run has not ended.');
+      const known = isNewest ? record.error?.code : undefined;
+      const reason = how === status ? (code ?? known) : known;
+      const type = END_TYPES[how];
+      const { tenant } = record;
       const id = toNoticeId(`${runId} ${type}`);
       const notice = { id, type, at: Date.now(), sessionId, runId, agent, tenant, code: reason };
       await deliveries.announce(notice);
@@ -136,6 +148,11 @@ const END_TYPES = {
   interrupted: 'run.stopped',
   aborted: 'run.stopped',
 } as const;
+
+/** True for a question that has no answer, also before it is asked. */
+function isOpen({ spec, row, decision }: OpenCall): boolean {
+  return isQuestion(spec) && row === undefined && decision === undefined;
+}
 
 function toAskedCall({ spec, deadline }: OpenCall): AskedCall {
   const { toolCallId, toolName, kind } = spec;

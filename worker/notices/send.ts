@@ -44,18 +44,13 @@ export function createSend({ store, sender, settings }: SendDeps) {
       approver !== undefined &&
       call.spec.kind === 'approval' &&
       asks(call)
-        ? await toDecideUrl(
-            publicUrl,
-            key,
-            {
-              sub: approver.userId,
-              roles: approver.roles,
-              ...(notice.tenant !== undefined && { tenant: notice.tenant }),
-              ...{ sessionId, toolCallId, runId: call.spec.runId },
-              inputHash: hashInput(input),
-            },
-            call.deadline,
-          )
+        ? await toDecideUrl(publicUrl, key, {
+            sub: approver.userId,
+            roles: approver.roles,
+            ...(notice.tenant !== undefined && { tenant: notice.tenant }),
+            ...{ sessionId, toolCallId, runId: call.spec.runId },
+            inputHash: hashInput(input),
+          })
         : undefined;
     return { notice, url, decideUrl, ...(includeInput && { input }) };
   }

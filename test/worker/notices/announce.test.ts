@@ -1,0 +1,91 @@
+import { expect, it } from '@jest/globals';
+import { toNotifySettings } from '../../../notify/settings.js';
+import type { Notice, WaitLook } from '../../../protocol/notices.js';
+import type { OpenCall } from '../../../stores/contract/call-record.js';
+import type { SessionCalls } from '../../../stores/contract/sessions.js';
+import { createAnnounce } from '../../../worker/notices/announce.js';
+
+const LOOK: WaitLook = { sessionId: 's', runId: 's:1-a', agent: 'desk', step: 1 };
+const settings = toNotifySettings({
+  receivers: [
+    {
+      ...{ name: 'hook', kind: 'webhook', url: 'https://example.com' },
+      secrets: [`whsec_${'a'.repeat(32)}`],
+    },
+  ],
+});
+
+function approval(toolCallId: string, rest: Partial<OpenCall> = {}): OpenCall {
+  const { runId, step } = LOOK;
+  const spec = { toolCallId, toolName: 'charge', kind: 'approval' as const, input: {} };
+  return { spec: { ...spec, runId, step }, state: 'waiting', askedAt: 1, ...rest };
+}
+
+/** What is announced of a record that the test changes. */
+function announcing() {
+  const notices: Notice[] = [];
+  const record = { runId: LOOK.runId, tenant: 'acme' } as SessionCalls['record'];
+  const state: { calls: OpenCall[] | undefined } = { calls: [] };
+  const announce = createAnnounce({
+    store: {
+      sessions: {
+        withCalls: async () => state.calls && { record, openCalls: state.calls },
+        read: async () => state.calls && record,
+      },
+    } as unknown as Parameters<typeof createAnnounce>[0]['store'],
+    deliveries: {
+      notify: { calls: ['approval', 'client'], ends: ['aborted'] },
+      announce: async (notice) => {
+        notices.push(notice);
+      },
+    },
+    settings,
+  });
+  const taken = (): string[] =>
+    notices
+      .splice(0)
+      .map(({ type, toolCallId, outcome, tenant }) =>
+        [type, toolCallId, outcome, tenant].filter((each) => each !== undefined).join(' '),
+      );
+  return { announce, state, record, taken };
+}
+
+it('of several questions one that expires is notified while the others wait', async () => {
+  const { announce, state, taken } = announcing();
+  state.calls = [approval('a', { deadline: Date.now() + 60_000 }), approval('b')];
+  const first = await announce.wait(LOOK);
+  expect(taken()).toEqual(['approval.requested a acme', 'approval.requested b acme']);
+  const decision = { approved: false, at: 1, automatic: true };
+  state.calls = [approval('a', { state: 'settled', decision }), approval('b')];
+  const second = await announce.wait({ ...LOOK, ...first });
+  expect(taken()).toEqual(['approval.expired a expired acme']);
+  expect(second?.progress.calls.map(({ toolCallId }) => toolCallId)).toEqual(['b']);
+  state.calls = [];
+  await announce.wait({ ...LOOK, ...second, over: { approved: ['b'], at: Date.now() } });
+  expect(taken()).toEqual(['approval.settled b approved acme']);
+});
+
+it('the end of a lost run is announced once it is recorded, as what it was', async () => {
+  const { announce, state, record, taken } = announcing();
+  state.calls = [];
+  const lost = { ...LOOK, status: 'failed', code: 'framework_run_lost' } as const;
+  record.status = 'running';
+  await expect(announce.end(lost)).rejects.toThrow('has not ended');
+  record.status = 'completed';
+  await announce.end(lost);
+  expect(taken()).toEqual(['run.completed acme']);
+  record.status = 'failed';
+  await announce.end(lost);
+  expect(taken()).toEqual(['run.failed acme']);
+});
+
+it('an erased conversation has no further notices', async () => {
+  const { announce, state, taken } = announcing();
+  state.calls = [approval('a')];
+  const first = await announce.wait(LOOK);
+  taken();
+  state.calls = undefined;
+  expect(await announce.wait({ ...LOOK, ...first })).toBeUndefined();
+  await announce.end({ ...LOOK, status: 'aborted' });
+  expect(taken()).toEqual([]);
+});
