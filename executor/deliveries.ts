@@ -1,4 +1,3 @@
-import { createHash } from 'node:crypto';
 import type { Client } from '@temporalio/client';
 import { WorkflowExecutionAlreadyStartedError, WorkflowNotFoundError } from '@temporalio/common';
 import { wants, type Receiver } from '../notify/receivers.js';
@@ -9,6 +8,7 @@ import type { Delivery, EndRef, Notice } from '../protocol/notices.js';
 import type { RunNotices } from '../protocol/run.js';
 import { DELIVERY_WORKFLOW_TYPE, END_WORKFLOW_TYPE } from '../protocol/temporal-names.js';
 import { toStoredSessionId } from '../stores/record/stored-session-id.js';
+import { toDeliveryId, toNoticeId } from './delivery-ids.js';
 import { isRefusedForGood } from './grpc-status.js';
 import { withinDeadline } from './run-workflows.js';
 
@@ -199,15 +199,6 @@ export function createDeliveries(
       throw new HelixError('nothing_to_do', 'This delivery has not failed.');
     },
   };
-}
-
-/** Ids of notices are made of what they are about, so that no notice is made twice. Pure. */
-export function toNoticeId(about: string): string {
-  return `msg_${createHash('sha256').update(about).digest('hex').slice(0, 32)}`;
-}
-
-function toDeliveryId({ id, tenant }: Notice, receiver: string): string {
-  return toStoredSessionId(`d-${id.slice(4)}-${receiver}`, tenant);
 }
 
 function toState(found: {

@@ -27,7 +27,7 @@ export function createEndLost({ stores, deliveries, logger }: EndLostDeps): {
 
   async function endLost(record: SessionRecord, error = RUN_LOST): Promise<void> {
     // First, so that a process which dies in between does both again. The notice waits for the end in
-    // the record, which has another status if the run ended by itself meanwhile.
+    // the record, which has another status if the run ended before.
     await notice(record, error.code);
     await forceEnd(stores, record, { status: 'failed', error, now: Date.now() });
   }

@@ -1,6 +1,7 @@
 import type { Client } from '@temporalio/client';
-import { workflowIdOf } from '../protocol/ids.js';
+import { deliveryWorkflowIdOf, workflowIdOf } from '../protocol/ids.js';
 import type { Erasure } from '../stores/contract/erasures.js';
+import { toDeliveryPrefix } from './delivery-ids.js';
 
 /** What of a conversation was deleted in Temporal. */
 export interface ErasedWorkflows {
@@ -11,7 +12,7 @@ export interface ErasedWorkflows {
 }
 
 /** The runs of a conversation, as its record knew them. */
-export type RunsOfSession = Pick<Erasure, 'runs' | 'parts' | 'childRuns'>;
+export type RunsOfSession = Pick<Erasure, 'runs' | 'parts' | 'childRuns' | 'owner'>;
 
 /** How Temporal is called. */
 export interface TemporalCalls {
@@ -23,6 +24,8 @@ export interface TemporalCalls {
   isRefusedForGood: (error: unknown) => boolean;
 }
 
+/** How ids of a run's workflows begin: the run's own, and those of the notices of its waits and end. */
+const KINDS = ['run', 'wait', 'end'];
 const AT_ONCE = 10;
 /** A server that deletes many may be slow. */
 const DELETE_MS = 5_000;
@@ -31,15 +34,15 @@ const LIST_MS = 10_000;
 const NOT_FOUND = 5;
 
 /**
- * Deletes the workflows of a conversation's runs and of its sub-agents' with their histories; what
- * still runs is terminated. Runs are found by the record's ids, older executions of them and
+ * Deletes the workflows of a conversation's runs, of its sub-agents' and of their notices with their
+ * histories; what still runs is terminated. Runs are found by the record's ids, older executions of them and
  * sub-agents whose record has expired by a list of Temporal's, of which only what belongs to these
  * runs counts: another conversation may have the id by now.
  */
 export async function eraseWorkflows(
   client: Client,
   sessionId: string,
-  { runs, parts, childRuns }: RunsOfSession,
+  { runs, parts, childRuns, owner }: RunsOfSession,
   { call, codeOf, isRefusedForGood }: TemporalCalls,
 ): Promise<ErasedWorkflows> {
   const { workflowService } = client;
@@ -60,17 +63,20 @@ export async function eraseWorkflows(
     }
   }
 
-  const own = new Set(runs.map(workflowIdOf));
-  const below = new Set(parts);
-  const prefix = workflowIdOf(sessionId);
+  const own = new Set(runs);
+  const below = new Set(parts.map((part) => `${sessionId}.${part}`));
+  const deliveries = deliveryWorkflowIdOf(toDeliveryPrefix(sessionId, owner.tenant));
   const belongs = (workflowId: string): boolean => {
-    if (own.has(workflowId)) return true;
-    const [part = ''] = workflowId.slice(prefix.length + 1).split(':');
-    return workflowId.startsWith(`${prefix}.`) && below.has(part);
+    if (workflowId.startsWith(deliveries)) return true;
+    const [, session = '', nth = ''] = workflowId.split(':');
+    return own.has(`${session}:${nth}`) || below.has(session);
   };
 
   async function list(): Promise<{ workflowId: string; runId: string }[]> {
-    const query = `WorkflowId STARTS_WITH '${prefix}:' OR WorkflowId STARTS_WITH '${prefix}.'`;
+    const ofRuns = KINDS.flatMap((kind) => [`${kind}:${sessionId}:`, `${kind}:${sessionId}.`]);
+    const query = [...ofRuns, deliveries]
+      .map((prefix) => `WorkflowId STARTS_WITH '${prefix}'`)
+      .join(' OR ');
     try {
       return await call(async () => {
         const found: { workflowId: string; runId: string }[] = [];

@@ -1,10 +1,11 @@
 import { afterAll, beforeAll, expect, it } from '@jest/globals';
+import { Client, Connection } from '@temporalio/client';
 import type { AuditReply } from '../../protocol/audit.js';
 import type { OperatorDelivery } from '../../protocol/deliveries.js';
 import { useCommandLine, type CommandLine } from '../support/command-line.js';
 import { ask, runLab, sessionOf } from '../support/lab-run.js';
 import { startReceiver, type NoticeReceiver } from '../support/notice-receiver.js';
-import { startProduct, type Product } from '../support/product.js';
+import { sharedTemporal, startProduct, type Product } from '../support/product.js';
 import { until } from '../support/until.js';
 
 const SECRET = `whsec_${'a'.repeat(32)}`;
@@ -163,6 +164,30 @@ it('questions of tools that wait are notified, each of a step, in both shapes', 
     await hook.untilTaken(session, 'run.completed');
   }
 });
+
+it('an erased conversation leaves no workflow of its notices', async () => {
+  const runId = await runLab(product, CHARGE);
+  const session = sessionOf(runId);
+  await hook.untilTaken(session, 'approval.reminder');
+  const connection = await Connection.connect({ address: sharedTemporal() });
+  const { workflow } = new Client({ connection });
+  const about = async (): Promise<string[]> => {
+    const ids: string[] = [];
+    const query = `WorkflowId STARTS_WITH 'wait:${session}' OR WorkflowType = 'deliver'`;
+    for await (const { workflowId, memo } of workflow.list({ query })) {
+      const notice = memo?.['notice'] as { sessionId?: string } | undefined;
+      const isOwn = notice?.sessionId === session || workflowId.startsWith('wait:');
+      if (isOwn) ids.push(workflowId);
+    }
+    return ids;
+  };
+  await until('they are listed', async () => (await about()).length >= 3);
+  const erased = await fetch(`${product.url}/api/chat/${session}`, { method: 'DELETE' });
+  expect(erased.ok).toBe(true);
+  await until('they are deleted', async () => (await about()).length === 0, 120_000);
+  await connection.close();
+  expect(hook.taken.filter(({ data }) => data['sessionId'] === session)).toHaveLength(2);
+}, 180_000);
 
 it('what is not taken is a dead letter, which the command line lists and sends again', async () => {
   gone.answer = () => ({ status: 410 });

@@ -1,5 +1,5 @@
 import type { Deliveries } from '../../executor/deliveries.js';
-import { toNoticeId } from '../../executor/deliveries.js';
+import { toNoticeId } from '../../executor/delivery-ids.js';
 import { lookAtSchedule } from '../../notify/schedule.js';
 import type { NotifySettings } from '../../notify/settings.js';
 import { rootOf } from '../../protocol/ids.js';
