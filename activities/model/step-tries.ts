@@ -84,8 +84,7 @@ export function createStepTries(
   return async (current, { agent, claim, rows: stored, loaded }) => {
     const { attempt, writer, progress } = current;
     const { messageId } = claim;
-    const screening = await screen(current, agent.guardrails, stored);
-    const { rows, screened } = screening;
+    const { rows, screened, ...screening } = await screen(current, agent.guardrails, stored);
     const verdict = await judge(current, { agent, rows, messageId });
     // An agent that owes a result is asked for nothing else.
     const owes = verdict === 'done' && agent.outputSchema !== undefined;
@@ -143,8 +142,8 @@ export function createStepTries(
       const isOver = verdict === 'done' && !owes;
       const refusal = isOver ? undefined : (screening.failure ?? refusalOf(agent, verdict, used));
       const isAsked = !isOver && refusal === undefined;
-      const answer: Answer = isAsked ? await ask(asked, screening.refused) : { failure: refusal };
-      const { failure, call } = answer;
+      const given: Answer = isAsked ? await ask(asked, screening.refused) : { failure: refusal };
+      const { failure, call } = given;
       const lost = chunks.lost();
       if (lost !== undefined) throw new AttemptOver({ kind: lost, known: chunks.known() });
       const { known } = chunks;

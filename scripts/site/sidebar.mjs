@@ -18,6 +18,7 @@ export const SIDEBAR = [
       ['docs/agents', 'Agents and tools'],
       ['docs/http', 'HTTP and pages'],
       ['docs/front-ends', 'Other front ends'],
+      ['docs/guardrails', 'Guardrails'],
       ['docs/authentication', 'Sign-in'],
       ['docs/in-process', 'In one process'],
       ['docs/waiting', 'Tools that wait'],
