@@ -143,6 +143,7 @@ function toAnswered(
     }
     case 'tool':
     case 'child':
+    case 'webhook':
       return undefined;
   }
 }

@@ -58,7 +58,7 @@ async function call(speak: RequestListener, sessionId = 's.1-child') {
     agentType: 'a',
     toolCallId: 'c',
     idempotencyKey: 'key',
-    step: 3,
+    stepNumber: 3,
     abortSignal: new AbortController().signal,
     isHandedOver: () => false,
     showPreliminary: () => undefined,
