@@ -34,7 +34,7 @@ describe('a remote server', () => {
       agentType: 'a',
       toolCallId: 'c',
       idempotencyKey: 'k',
-      step: 1,
+      stepNumber: 1,
       abortSignal: new AbortController().signal,
       isHandedOver: () => false,
       showPreliminary: () => undefined,
