@@ -1,7 +1,7 @@
 import { createHash, randomUUID } from 'node:crypto';
 import { HelixError } from '../protocol/errors.js';
 import { LIMITS } from '../protocol/limits.js';
-import type { StoredFile } from '../stores/contract/files.js';
+import type { AddFileResult, StoredFile } from '../stores/contract/files.js';
 import type { Store } from '../stores/contract/store.js';
 import type { SessionOwner } from '../stores/contract/waiting.js';
 import { quotaExceeded, type Quotas } from './quotas.js';
@@ -51,6 +51,14 @@ export function createUploads({ store, quotasOf, logger }: UploadsDeps): Uploads
     if (reserved.kind === 'exceeded') throw quotaExceeded(reserved);
   }
 
+  /** What is charged for a conversation follows its files, also before its first message. */
+  async function settle(sessionId: string, unused?: SessionOwner & { bytes: number }) {
+    await owners.fold(sessionId);
+    if (unused === undefined) return;
+    const { owner, tenant, bytes } = unused;
+    await owners.release({ owner, tenant, sessionId, bytes });
+  }
+
   return {
     upload: async ({ sessionId, owner, tenant, content, mediaType, filename }) => {
       const whose = { owner, ...(tenant !== undefined && { tenant }) };
@@ -59,13 +67,18 @@ export function createUploads({ store, quotasOf, logger }: UploadsDeps): Uploads
       const sha256 = createHash('sha256').update(content).digest('hex');
       const id = randomUUID();
       const file = { id, mediaType, filename, sha256, at: Date.now() };
-      const result = await files.add({
-        ...{ ...whose, sessionId, file, content },
-        limits: SESSION_FILES,
-      });
-      await owners.fold(sessionId).catch((error: unknown) => {
-        logger.warn({ err: error, sessionId }, 'a reservation is left to expire');
-      });
+      let isStored = false;
+      let result: AddFileResult;
+      try {
+        const input = { ...whose, sessionId, file, content };
+        result = await files.add({ ...input, limits: SESSION_FILES });
+        isStored = result.kind === 'added';
+      } finally {
+        const unused = isStored ? undefined : { ...whose, bytes };
+        await settle(sessionId, unused).catch((error: unknown) => {
+          logger.warn({ err: error, sessionId }, 'a reservation is left to expire');
+        });
+      }
       if (result.kind === 'not_found') {
         throw new HelixError('not_found', 'There is no such conversation.');
       }
@@ -73,8 +86,9 @@ export function createUploads({ store, quotasOf, logger }: UploadsDeps): Uploads
       return result.file;
     },
     removeFile: async (sessionId, fileId) => {
+      const file = await files.read(sessionId, fileId);
       const wasThere = await files.remove(sessionId, fileId);
-      if (wasThere) await owners.fold(sessionId);
+      if (wasThere) await settle(sessionId, file);
       return wasThere;
     },
   };

@@ -118,11 +118,14 @@ export function createCallJournal(deps: JournalDeps): CallJournal {
     run: () => Result | Promise<Result>,
   ): Promise<Result> {
     await record(at);
-    const outcome = toOutcome(await run());
-    if ('error' in outcome) throw new ToolError(outcome.errorCode, outcome.error);
-    const { output: result } = outcome;
-    if (Buffer.byteLength(JSON.stringify(result)) > LIMITS.stepResultBytes) {
-      throw new ToolError('tool_result_too_large', `The result of "${name}" is too large.`);
+    let result: unknown;
+    try {
+      result = await toResult(name, run);
+    } catch (error) {
+      // The tool may catch this and continue. A worker that dies then has not died in the step.
+      const failure = { writer, toolCallId, at, now: Date.now(), failed: true };
+      await check(await calls.recordStep(failure).catch(end));
+      throw error;
     }
     await record(at, { kind: 'step', name, result });
     return result as Result;
@@ -186,4 +189,14 @@ export function createCallJournal(deps: JournalDeps): CallJournal {
     isRepeating: () => begun <= lastRecorded,
     interruption,
   };
+}
+
+/** What a step returned, as it is recorded. @throws ToolError if it cannot be recorded */
+async function toResult(name: string, run: () => unknown): Promise<unknown> {
+  const outcome = toOutcome(await run());
+  if ('error' in outcome) throw new ToolError(outcome.errorCode, outcome.error);
+  if (Buffer.byteLength(JSON.stringify(outcome.output)) > LIMITS.stepResultBytes) {
+    throw new ToolError('tool_result_too_large', `The result of "${name}" is too large.`);
+  }
+  return outcome.output;
 }

@@ -85,8 +85,22 @@ export function toWebhook(
 function toJsonSchema(schema: z.ZodType): unknown {
   const foreign = findForeignSchema(schema);
   if (foreign !== undefined) throw invalid(`schema ${foreign}`);
-  return z.toJSONSchema(schema, { io: 'input', unrepresentable: 'any' });
+  return z.toJSONSchema(schema, { io: 'input', unrepresentable: 'any', override: dropFlagged });
 }
+
+/** A pattern of JSON Schema has no flags; without them it would refuse what the tool accepts. */
+function dropFlagged({ zodSchema, jsonSchema }: JsonSchemaContext): void {
+  const { checks = [] } = zodSchema._zod.def;
+  const patterns = [zodSchema, ...checks].map(
+    ({ _zod }) => (_zod.def as { pattern?: unknown }).pattern,
+  );
+  if (!patterns.some((each) => each instanceof RegExp && /[imsuv]/.test(each.flags))) return;
+  delete jsonSchema.pattern;
+  // Where a string has several patterns.
+  delete jsonSchema.allOf;
+}
+
+type JsonSchemaContext = Parameters<Required<z.core.ToJSONSchemaParams>['override']>[0];
 
 function checkWait(ms: number): number {
   if (Number.isSafeInteger(ms) && ms >= 0 && ms <= LIMITS.sleepMs) return ms;

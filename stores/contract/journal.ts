@@ -27,8 +27,10 @@ interface JournalInput {
 }
 
 export interface RecordStepInput extends JournalInput {
-  /** The step with its result; absent when it begins. */
+  /** The step with its result; absent when it begins or has failed. */
   operation?: Operation;
+  /** The step threw: nothing of it is recorded, and the tool is no longer in its middle. */
+  failed?: boolean;
 }
 
 export interface SuspendCallInput extends JournalInput {

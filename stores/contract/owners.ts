@@ -9,6 +9,11 @@ export interface Owners {
    */
   reserve: (input: ReserveInput) => Promise<ReserveResult>;
   /**
+   * Takes bytes off what is reserved for a conversation that does not exist; the last ones end the
+   * reservation. Does nothing if nothing is reserved, or if the conversation exists: `fold` then.
+   */
+  release: (input: ReleaseInput) => Promise<void>;
+  /**
    * Charges the owner of a session for its current size and lists it; a session that no longer
    * exists is removed. Called after every change of a session; may be repeated and may come late.
    *
@@ -59,6 +64,8 @@ export interface ReserveInput extends SessionOwner {
   /** How long the reservation holds, ms. Default 10 s. */
   forMs?: number;
 }
+
+export type ReleaseInput = Pick<ReserveInput, 'owner' | 'tenant' | 'sessionId' | 'bytes'>;
 
 export type ReserveResult = { kind: 'reserved' } | QuotaExceeded;
 

@@ -70,7 +70,9 @@ function toPendingCall({
 /** What a paused run waits for; null while it is not paused. */
 export function toSuspension({ record, openCalls }: SessionView): SuspensionContext | null {
   if (record.stream !== 'paused') return null;
-  const waiting = openCalls.filter(({ state }) => state === 'waiting');
+  const asked = openCalls.filter(
+    ({ state, spec }) => state === 'waiting' && spec.kind !== 'timer' && spec.kind !== 'webhook',
+  );
   const own = openCalls.filter(({ spec }) => spec.runId === record.runId);
   const isPartial = own.some(({ state }) => state === 'settled');
   const isAsking = own.some(({ state }) => state === 'waiting');
@@ -79,7 +81,7 @@ export function toSuspension({ record, openCalls }: SessionView): SuspensionCont
     kind: isAsking ? kind : 'suspended_awaiting_children',
     runId: record.runId,
     stepId: `s${String(record.committedStep)}`,
-    toolCallIds: waiting.map(({ spec }) => spec.toolCallId),
+    toolCallIds: asked.map(({ spec }) => spec.toolCallId),
     sequence: record.pauseSequence,
   };
 }

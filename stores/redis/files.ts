@@ -22,8 +22,9 @@ export function createFiles({ redis, keys, transitions, fileStore }: Context): F
   };
 
   const remove: Files['remove'] = async (sessionId, fileId) => {
-    const { kind } = await transitions.run('removeFile', rootOf(sessionId), { id: fileId });
+    // First: without a record, bytes whose removal failed could not be found again.
     await fileStore.remove(placeOf(sessionId, fileId));
+    const { kind } = await transitions.run('removeFile', rootOf(sessionId), { id: fileId });
     return kind === 'removed';
   };
 

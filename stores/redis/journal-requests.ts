@@ -11,9 +11,9 @@ export function recordStepRequest(
   input: RecordStepInput,
   contents: Contents,
 ): RequestOf<'recordStep'> {
-  const { writer, toolCallId, at, now, operation } = input;
+  const { writer, toolCallId, at, now, operation, failed } = input;
   return {
-    ...{ writer, toolCallId, at, now },
+    ...{ writer, toolCallId, at, now, failed },
     operation: contents.addOptional(operation, 2),
     changes: changesOf(input, contents),
     most: LIMITS.journal,

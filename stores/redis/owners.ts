@@ -129,6 +129,9 @@ export function createOwners(context: RedisContext, readRows: Sessions['rows']):
       await refreshWork(input);
       return tryToReserve(input);
     },
+    release: async ({ owner, tenant, sessionId, bytes }) => {
+      await transitions.runOfOwner('release', { owner, tenant }, { sessionId, bytes });
+    },
     fold,
     close: async (sessionId) => {
       const id = rootOf(sessionId);

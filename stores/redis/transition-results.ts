@@ -54,6 +54,7 @@ interface Results {
 
 interface OwnerResults {
   reserve: ReserveResult;
+  release: { kind: 'released' | 'unknown' };
   forgetUsage: { kind: 'forgotten' | 'unknown' };
   /** `added`: it was not listed · `stale`: a later fold came first. */
   fold: { kind: 'added' | 'folded' | 'stale' | 'removed' | 'unknown' };

@@ -35,6 +35,7 @@ import { readView } from './read-view.js';
 import { recordStep } from './record-step.js';
 import { recount } from './recount.js';
 import { removeQueued } from './remove-queued.js';
+import { release } from './release.js';
 import { removeFile } from './remove-file.js';
 import { reserve } from './reserve.js';
 import { RESUME_FIELDS, resumeRun } from './resume-run.js';
@@ -99,7 +100,7 @@ export type TransitionName = keyof Transitions;
 export type RequestOf<Name extends TransitionName> = Parameters<Transitions[Name]>[1];
 
 /** Transitions of an owner's figures; they work on the slot of the owner. */
-const OWNER_TRANSITIONS = { reserve, fold, forgetUsage };
+const OWNER_TRANSITIONS = { reserve, release, fold, forgetUsage };
 
 type OwnerTransitions = typeof OWNER_TRANSITIONS;
 export type OwnerTransitionName = keyof OwnerTransitions;

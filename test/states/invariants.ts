@@ -17,6 +17,8 @@ function hasEnded({ root }: StoredSession): boolean {
 function findUnpaired(session: StoredSession): string | undefined {
   let open = new Set<string>();
   for (const row of session.rows) {
+    // A question of a tool, and its answer, which the model does not see.
+    if ('display' in row) continue;
     if (row.role === 'tool') {
       if (!open.delete(row.toolCallId)) return `a result of ${row.toolCallId} without its call`;
       continue;

@@ -1,5 +1,6 @@
 import { newCall, userMessage, type SessionDriver } from '../support/session-driver.js';
-import type { World } from './world.js';
+import { AGENT } from '../../stores/conformance/fixtures.js';
+import { SESSION, storeOf, type World } from './world.js';
 
 /** A state of a conversation, and the steps that lead to it. Calls are named `s`, `a` and `c` after their kinds. */
 export interface TableState {
@@ -32,6 +33,32 @@ async function ask(
   return runId;
 }
 
+/** What a person sees of the call that a tool waits for. */
+const QUESTION = {
+  type: 'tool_start',
+  ...{ agentId: SESSION, agentType: AGENT, step: 1, timestamp: 1 },
+  ...{ toolCallId: 'c', toolName: 'ask', arguments: {} },
+} as const;
+
+async function suspend(session: SessionDriver, world: World): Promise<void> {
+  const runId = await ask(session, 'server');
+  await session.start(runId, 1, 's', TOKEN);
+  await storeOf(world).calls.suspend({
+    writer: session.callWriter(runId, 1, 's', TOKEN),
+    ...{ toolCallId: 's', at: 0, now: Date.now() },
+    operation: { kind: 'suspend', name: 'ask' },
+    wait: {
+      toolCallId: 'c',
+      toolName: 'ask',
+      kind: 'client',
+      input: {},
+      of: 's',
+      ask: QUESTION,
+      deadlineMs: 60_000,
+    },
+  });
+}
+
 export const TABLE_STATES: readonly TableState[] = [
   { name: 'no session', reach: () => Promise.resolve() },
   { name: 'starting', reach: begin },
@@ -43,6 +70,10 @@ export const TABLE_STATES: readonly TableState[] = [
   },
   { name: 'waiting_approval', reach: (session) => ask(session, 'approval') },
   { name: 'waiting_tool', reach: (session) => ask(session, 'client') },
+  {
+    name: 'tool is suspended',
+    reach: suspend,
+  },
   { name: 'waiting, tool active', reach: (session) => ask(session, 'server', 'approval') },
   {
     name: 'one of two answered',

@@ -64,6 +64,30 @@ export function ownerReservationCases({ describe, it }: Suite): void {
       equal(results.filter(({ kind }) => kind === 'reserved').length, 3);
     });
 
+    it('what is released makes room, and the last of it leaves no trace', async (setup) => {
+      const owner = newMember();
+      const sessionId = newSessionId();
+      const input = { sessionId, purpose: 'copy', forMs: 60_000 } as const;
+      const release = (bytes: number): Promise<void> =>
+        setup.store.owners.release({ ...owner, sessionId, bytes });
+      await reserve(setup, owner, { ...input, bytes: 600 });
+      await reserve(setup, owner, { ...input, bytes: 300 });
+      await release(600);
+      includes(await setup.store.owners.usage(owner), { sessions: 1, bytes: 300 });
+      await release(300);
+      includes(await setup.store.owners.usage(owner), { sessions: 0, bytes: 0 });
+      await release(300);
+      includes(await setup.store.owners.usage(owner), { sessions: 0, bytes: 0 });
+    });
+
+    it('nothing is released of a conversation that exists', async (setup) => {
+      const owner = newOwner();
+      const { id: sessionId } = await newSession(setup, owner);
+      const before = await setup.store.owners.usage(owner);
+      await setup.store.owners.release({ ...owner, sessionId, bytes: 1 });
+      equal(await setup.store.owners.usage(owner), before);
+    });
+
     it('an unused reservation expires without a trace', async (setup) => {
       const owner = newMember();
       const limit = { limits: limits({ runs: 1, sessions: 1, bytes: 10 }) };

@@ -13,10 +13,12 @@ async function recordStep(
   session: SessionDriver,
   runId: string,
   at: number,
-  { token = 1, result }: { token?: number; result?: unknown } = {},
+  options: { token?: number; result?: unknown; failed?: boolean } = {},
 ): Promise<RecordStepResult> {
+  const { token = 1, result, failed = false } = options;
   const writer = session.callWriter(runId, 1, 's', token);
   const input = { writer, toolCallId: 's', at, now: Date.now() };
+  if (failed) return store.calls.recordStep({ ...input, failed });
   const begun = await store.calls.recordStep(input);
   if (result === undefined || begun.kind !== 'recorded') return begun;
   const operation = { kind: 'step', name: `step ${String(at)}`, result } as const;
@@ -71,6 +73,38 @@ export function journalCases({ describe, it }: Suite): void {
       await recordStep(store, session, runId, 1);
       equal(await session.start(runId, 1, 's', 2), { kind: 'settled' });
       includes(await session.messages('tool_end'), [{ errorCode: 'tool_outcome_unknown' }]);
+    });
+
+    it('a call that was lost after a step had thrown is executed again', async ({
+      store,
+      session,
+    }) => {
+      const { runId } = await session.newRun();
+      await session.ask(runId, 1, [newCall('s', 'server')]);
+      await session.start(runId, 1, 's', 1);
+      await recordStep(store, session, runId, 0);
+      equal(await recordStep(store, session, runId, 0, { failed: true }), { kind: 'recorded' });
+      await recordStep(store, session, runId, 1, { result: 1 });
+      includes(await session.start(runId, 1, 's', 2), {
+        kind: 'execute',
+        journal: [null, { kind: 'step', name: 'step 1' }],
+      });
+      // It is carried out once more: its result counts, and it can be lost in its middle.
+      await recordStep(store, session, runId, 0, { token: 2, result: 'now' });
+      includes(await session.start(runId, 1, 's', 3), { journal: [{ result: 'now' }, {}] });
+    });
+
+    it('a step that threw and was begun again can be lost in its middle', async ({
+      store,
+      session,
+    }) => {
+      const { runId } = await session.newRun();
+      await session.ask(runId, 1, [newCall('s', 'server')]);
+      await session.start(runId, 1, 's', 1);
+      await recordStep(store, session, runId, 0, { failed: true });
+      await session.start(runId, 1, 's', 2);
+      await recordStep(store, session, runId, 0, { token: 2 });
+      equal(await session.start(runId, 1, 's', 3), { kind: 'settled' });
     });
 
     it('a result that was recorded is kept when it is recorded again', async ({
@@ -143,6 +177,16 @@ export function journalCases({ describe, it }: Suite): void {
       await session.stop();
       includes(await store.sessions.read(session.id), { status: 'interrupted' });
       includes(await session.messages('tool_end'), [{ toolCallId: 's', errorCode: 'run_stopped' }]);
+    });
+
+    it('a pause names questions only, no timer', async ({ store, session }) => {
+      const { runId } = await session.newRun();
+      await session.ask(runId, 1, [newCall('s', 'server'), newCall('a', 'approval')]);
+      await session.start(runId, 1, 's', 1);
+      await suspend(store, session, runId, 0, { wait: { kind: 'timer' }, dueInMs: 60_000 });
+      includes(await store.calls.suspension(session.id), { toolCallIds: ['a'] });
+      includes(await session.messages('run_paused'), [{ pendingToolCallId: 'a' }]);
+      includes(await session.messages('suspension_marker'), [{ payload: { toolCallIds: ['a'] } }]);
     });
 
     it('a timer that is over releases its call', async ({ store, session }) => {

@@ -10,10 +10,10 @@ import { stageChanges } from './staging.js';
 /**
  * The journal of a call: what it has done so far, so that its tool can be executed again from the
  * beginning without doing it twice. Fields of the call: `op<n>:<id>`, the n-th operation as JSON, ''
- * while it is carried out · `op<n>Call:<id>`, the call that it waits for.
+ * while it is carried out, FAILED if it threw · `op<n>Call:<id>`, the call that it waits for.
  */
 export interface Journal {
-  /** Each operation as JSON; `null` for one that was begun and has no result. */
+  /** Each operation as JSON; FAILED for one that was begun and has no result. */
   operations: string[];
   /** True if the tool was in the middle of a step when its attempt was lost. */
   isInStep: boolean;
@@ -28,7 +28,7 @@ export function readJournal(session: Session, id: string, count: number): Journa
     const wait = values[n * 2 + 1];
     if (typeof operation !== 'string' || operation === '') {
       journal.isInStep = true;
-      journal.operations.push('null');
+      journal.operations.push(FAILED);
     } else if (typeof wait === 'string') {
       const { row } = readCall(session, wait, ['row']);
       journal.operations.push(withField(operation, 'row', row));
@@ -50,6 +50,9 @@ export function journalFields(id: string, count: number): string[] {
   for (let n = 0; n < count; n += 1) names.push(`op${int(n)}:${id}`, `op${int(n)}Call:${id}`);
   return names;
 }
+
+/** A step that threw; the tool carries it out again when it is executed again. */
+export const FAILED = 'null';
 
 /** Adds an operation. */
 export function addOperation(session: Session, id: string, at: number, operation: string): void {

@@ -6,6 +6,7 @@ import { field, int, list, optional, text, texts } from './json.js';
 import { write, type Log } from './log.js';
 import { dropFields, readField, readRoot, setFields, storeNow, writeRoot } from './root.js';
 import { isConversation, sessionAt, type Session } from './session.js';
+import { isUnseen } from './settling.js';
 import { countStored } from './size.js';
 import { readFound, sessionsBelowCalls, type Found, type FoundCall } from './walk.js';
 
@@ -18,7 +19,7 @@ const PAUSE_REASON = {
 };
 
 /** Of a call that waits for a person. */
-const WAITING = ['ask', 'part', 'name', 'wait'] as const;
+const WAITING = ['ask', 'part', 'name', 'wait', 'kind'] as const;
 
 interface WaitingCall extends Record<(typeof WAITING)[number], string | undefined> {
   id: string;
@@ -84,8 +85,8 @@ function pause(
   for (const { session, calls } of found) {
     for (const { id, state, deadline, asked } of calls) {
       if (state === 'waiting') {
-        const { ask, part, name, wait } = readCall(session, id, WAITING);
-        waiting.push({ id, session, deadline, asked, ask, part, name, wait });
+        const { ask, part, name, wait, kind: of } = readCall(session, id, WAITING);
+        waiting.push({ id, session, deadline, asked, ask, part, name, wait, kind: of });
       } else if (isConversation(session)) {
         if (state === 'settled') hasSettled = true;
         if (state === 'open') children.push(childJson(session, id));
@@ -95,7 +96,8 @@ function pause(
   showHeld(conversation, log, speaker, waiting, root.run ?? '', root.messageId ?? '');
   writeMarker(log, speaker, status, hasSettled, waiting, children);
   const deadline = startClocks(conversation, waiting);
-  const first = waiting[0];
+  let first: WaitingCall | undefined;
+  for (const call of waiting) if (first === undefined && !isUnseen(call.kind)) first = call;
   const body =
     `"runId":${text(root.run ?? '')},"reason":"${PAUSE_REASON[status]}"` +
     field('pendingToolName', optional(first?.name)) +
@@ -147,7 +149,7 @@ function writeMarker(
   children: readonly string[],
 ): void {
   const ids: string[] = [];
-  for (const { id } of waiting) ids.push(id);
+  for (const call of waiting) if (!isUnseen(call.kind)) ids.push(call.id);
   let kind = hasSettled ? 'suspended_step_partial' : 'suspended_client_tool';
   let payload = `{"toolCallIds":${texts(ids)}}`;
   if (status === 'waiting_children') {

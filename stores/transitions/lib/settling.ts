@@ -25,7 +25,7 @@ export type SettlingCode = keyof typeof CODE_TEXT;
 const PARTIAL_TEXT = 'It had begun and was waiting; the steps that it has recorded took effect.';
 
 /** True for what tools wait for without asking people: no message shows it. */
-function isUnseen(kind: string | undefined): boolean {
+export function isUnseen(kind: string | undefined): boolean {
   return kind === 'timer' || kind === 'webhook';
 }
 
