@@ -124,7 +124,11 @@ export function toRunQuery(taskQueue: string, filter: RunFilter): string {
   if (status !== undefined) conditions.push(`AgentStatus = '${status}'`);
   // A workflow that was closed from outside keeps the status that it had.
   if (status !== undefined && !isTerminal(status)) conditions.push("ExecutionStatus = 'Running'");
-  if (except !== undefined) conditions.push(`AgentStatus != '${except}'`);
+  if (except !== undefined) {
+    // Visibility stores differ in what `!=` says of a run without the attribute.
+    const others = RUN_STATUSES.filter((each) => each !== except).map(quote);
+    conditions.push(`AgentStatus IN (${others.join(', ')})`);
+  }
   if (isOpen !== undefined) conditions.push(`ExecutionStatus ${isOpen ? '=' : '!='} 'Running'`);
   if (agent !== undefined) conditions.push(`AgentName = ${quote(agent)}`);
   if (since !== undefined) conditions.push(`StartTime >= '${new Date(since).toISOString()}'`);

@@ -1,0 +1,109 @@
+import { execFile } from 'node:child_process';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { Redis } from 'ioredis';
+import { anyFreePort } from '../../scripts/system/ports.mjs';
+import { runCommand } from '../support/command-line.js';
+import { startProcess } from '../support/process.js';
+import { newSessionId, sharedTemporal, startProduct } from '../support/product.js';
+import { dataArguments, startRedisProcess, type RedisProcess } from '../support/redis-process.js';
+import { createRedisUser } from '../support/redis-user.js';
+
+let server: RedisProcess;
+let url: string;
+let authority: string;
+
+/** A certificate for the address of the server, which is its own authority. */
+async function makeCertificate(folder: string): Promise<{ key: string; certificate: string }> {
+  const [key, certificate] = [join(folder, 'key.pem'), join(folder, 'certificate.pem')];
+  await promisify(execFile)('openssl', [
+    ...['req', '-x509', '-newkey', 'rsa:2048', '-nodes', '-days', '2', '-subj', '/CN=redis.test'],
+    ...[
+      '-addext',
+      'subjectAltName=IP:127.0.0.1,DNS:localhost',
+      '-keyout',
+      key,
+      '-out',
+      certificate,
+    ],
+  ]);
+  return { key, certificate };
+}
+
+beforeAll(async () => {
+  server = await startRedisProcess(dataArguments);
+  const { key, certificate } = await makeCertificate(server.folder);
+  authority = certificate;
+  const tlsPort = String(await anyFreePort());
+  const redis = new Redis(server.port);
+  try {
+    // All at once: a port for TLS needs its certificate.
+    await redis.call(
+      ...(['CONFIG', 'SET', 'tls-cert-file', certificate, 'tls-key-file', key] as const),
+      ...['tls-ca-cert-file', certificate, 'tls-auth-clients', 'no', 'tls-port', tlsPort],
+    );
+    const user = await createRedisUser(redis, 'hx');
+    url = user.url.replace(/^redis:/, 'rediss:').replace(String(server.port), tlsPort);
+    await redis.acl('SETUSER', 'default', 'resetkeys', '-@all', '+ping');
+  } finally {
+    redis.disconnect();
+  }
+});
+afterAll(() => server.close());
+
+const doctor = (env: Record<string, string>) =>
+  runCommand(['doctor', '--engines-only'], {
+    env: { REDIS_URL: url, TEMPORAL_ADDRESS: sharedTemporal(), NO_COLOR: '1', ...env },
+  });
+
+describe('a Redis with TLS and a user of its own', () => {
+  it('API and worker with its authority carry out a run, by the documented rights', async () => {
+    const env = { REDIS_URL: url, NODE_EXTRA_CA_CERTS: authority };
+    const product = await startProduct({ env });
+    try {
+      const response = await fetch(`${product.url}/api/chat/${newSessionId()}?agent=lab`, {
+        method: 'POST',
+        headers: { 'content-type': 'application/json' },
+        body: JSON.stringify({ message: { id: 'u1', role: 'user', content: 'hi' } }),
+      });
+      expect(await response.text()).toContain('"type":"finish"');
+    } finally {
+      await product.stop();
+    }
+    const { stdout } = await doctor(env);
+    expect(stdout).toContain('The user of REDIS_URL may use every command.');
+  });
+
+  it.each<[what: string, fault: { plain?: true; password?: string }, sentence: RegExp]>([
+    ['a certificate of an unknown authority', {}, /REDIS_URL.*NODE_EXTRA_CA_CERTS/s],
+    ['no TLS', { plain: true }, /rediss:\/\/ where it wants TLS|rediss:\/\/ in REDIS_URL for TLS/],
+    ['a wrong password', { password: 'wrong' }, /Correct user and password in REDIS_URL\./],
+  ])('doctor names the setting for %s', async (_what, { plain, password }, sentence) => {
+    const wrong = password === undefined ? url : url.replace(/:[^:@]*@/, `:${password}@`);
+    const { code, stdout } = await doctor({
+      REDIS_URL: plain === true ? wrong.replace('rediss:', 'redis:') : wrong,
+      ...(password !== undefined && { NODE_EXTRA_CA_CERTS: authority }),
+    });
+    expect(code).toBe(1);
+    expect(stdout).toMatch(sentence);
+    expect(stdout).not.toContain('secret');
+  });
+
+  it.each(['api', 'worker'] as const)(
+    'the %s without the authority ends with one line',
+    async (role) => {
+      const started = startProcess(role, {
+        REDIS_URL: url,
+        TEMPORAL_ADDRESS: sharedTemporal(),
+        PORT: '0',
+        HELIX_ALLOW_UNAUTHENTICATED: '1',
+        LOG_LEVEL: 'fatal',
+      });
+      expect(await started.exitCode).toBe(1);
+      const line = started.log().trim().split('\n')[0] ?? '';
+      expect(line).toMatch(/^Redis at rediss:.* cannot be reached\.$/);
+      expect(line).not.toContain('secret');
+    },
+  );
+});
