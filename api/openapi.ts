@@ -2,7 +2,9 @@ import { z } from 'zod';
 import { createDocument, type oas31 } from 'zod-openapi';
 import { HTTP_STATUS, type ErrorCode } from '../protocol/errors.js';
 import { HEADERS } from '../protocol/http.js';
+import { CompletionProblem } from '../protocol/openai.js';
 import { ProblemBody } from '../protocol/replies.js';
+import { OPENAI_ROOT } from './openai/problem.js';
 import { isCounted, mayStream, type Reply, type Route } from './routes/route.js';
 
 /** The OpenAPI document of routes, made of the schemas that they parse. */
@@ -145,7 +147,7 @@ function toRefusals(route: Route): Record<`4${string}`, object> {
         description: codes.join(', '),
         content: {
           'application/json': {
-            schema: ProblemBody.extend({ code: z.enum(codes as [ErrorCode, ...ErrorCode[]]) }),
+            schema: toProblemSchema(route, z.enum(codes as [ErrorCode, ...ErrorCode[]])),
           },
         },
         ...((status === 429 || status === 503) && {
@@ -156,4 +158,9 @@ function toRefusals(route: Route): Record<`4${string}`, object> {
       },
     ]),
   );
+}
+
+function toProblemSchema({ path }: Route, code: z.ZodType<ErrorCode>): z.ZodType {
+  if (!path.startsWith(`${OPENAI_ROOT}/`)) return ProblemBody.extend({ code });
+  return z.object({ error: CompletionProblem.shape.error.extend({ code }) });
 }

@@ -123,6 +123,13 @@ export type ModelList = z.infer<typeof ModelList>;
 export const ModelPath = z.object({ model: id });
 
 /** A refusal in OpenAI's shape. */
-export interface CompletionProblem {
-  error: { message: string; type: string; param: null; code: string };
-}
+export const CompletionProblem = z.object({
+  error: z.object({
+    message: z.string(),
+    type: z.string(),
+    param: z.null(),
+    /** That of this project. */
+    code: z.string(),
+  }),
+});
+export type CompletionProblem = z.infer<typeof CompletionProblem>;

@@ -8,6 +8,15 @@ import { startApi } from './api-server.js';
 /** The document as clients read it. */
 const document = JSON.parse(JSON.stringify(createOpenApi(ROUTES))) as Json;
 
+interface Codes {
+  enum?: string[];
+  const?: string;
+}
+/** A refusal in the form of the API, or in that of OpenAI. */
+interface ProblemSchema {
+  properties: { code?: Codes; error?: { properties?: { code: Codes } } };
+}
+
 describe('the OpenAPI document', () => {
   it('the document is served to everyone', async () => {
     const api = await startApi(createFakeRuntime(), { authenticate: () => undefined });
@@ -51,9 +60,8 @@ describe('the OpenAPI document', () => {
           (value, key) => (value as Json)[key],
           document['paths'],
         );
-        const { code } = (schema as { properties: { code: { enum?: string[]; const?: string } } })
-          .properties;
-        expect(code.enum ?? [code.const]).toEqual(codes);
+        const { error, code = error?.properties?.code } = (schema as ProblemSchema).properties;
+        expect(code?.enum ?? [code?.const]).toEqual(codes);
       }
     }
   });

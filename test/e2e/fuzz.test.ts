@@ -59,11 +59,20 @@ function check({ route, isPathGood, path }: FuzzRequest, { status, isStream, tex
   }
   // Another path may be another route, or none.
   if (isPathGood) describedBody(route, status).parse(JSON.parse(text));
-  const { error, code } = JSON.parse(text) as { error: string; code: ErrorCode };
+  const { error, code } = readProblem(text);
   expect(error).toEqual(expect.stringMatching(/./));
   expect(error).not.toMatch(/node_modules|\.js:|\.ts:|redis|lua/i);
   expect(HTTP_STATUS[code]).toBe(status);
   if (status !== 503) expect(status).toBeLessThan(500);
+}
+
+/** What a refusal says: in the form of the API, or in that of OpenAI. */
+function readProblem(text: string): { error: string; code: ErrorCode } {
+  type Problem =
+    { error: string; code: ErrorCode } | { error: { message: string; code: ErrorCode } };
+  const problem = JSON.parse(text) as Problem;
+  if ('code' in problem) return problem;
+  return { error: problem.error.message, code: problem.error.code };
 }
 
 const reporter = { seed, numRuns: runs, endOnFailure: true, verbose: 0 } as const;
@@ -98,7 +107,7 @@ describe(`the API, fuzzed (FUZZ_SEED=${String(seed)})`, () => {
     );
     // Both are met: who is only refused looks at nothing.
     const served = [...seen].map(([status, count]) => (status < 300 ? count : 0));
-    expect(served.reduce((sum, count) => sum + count)).toBeGreaterThan(runs / 4);
+    expect(served.reduce((sum, count) => sum + count)).toBeGreaterThan(runs / 5);
     expect(seen.get(400)).toBeGreaterThan(0);
     // Nothing is stored of sessions for which every request was refused.
     expect((await storedSessions()).filter((id) => !begun.has(id))).toEqual([]);
