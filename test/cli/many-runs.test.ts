@@ -9,14 +9,18 @@ import { createProgram } from '../../cli/program.js';
 const away = (): CliFailure => new CliFailure('It is away.', EXIT.unavailable);
 
 /** The command line over an API that answers so. */
-async function run(args: string[], post: (path: string) => Promise<unknown>) {
+async function run(
+  args: string[],
+  post: (path: string) => Promise<unknown>,
+  get?: () => Promise<unknown>,
+) {
   const printed: string[] = [];
   const noted: string[] = [];
   let exitCode: number = EXIT.done;
   const cli = {
     env: {},
     now: () => 0,
-    connect: () => ({ post }) as unknown as ApiClient,
+    connect: () => ({ post, get }) as unknown as ApiClient,
     exitWith: (code: number) => (exitCode = code),
     terminal: {
       print: (text: string) => printed.push(text),
@@ -85,4 +89,17 @@ it('a server that stays away, or was never there, is reported', async () => {
   const gone = Array.from({ length: 6 }, () => undefined);
   expect(await watch(['running', ...gone, 'completed'])).toEqual(['running', 'failed']);
   expect(await watch([undefined, 'completed'])).toEqual(['failed']);
+});
+
+it('who waits for a batch does not notice that a server is replaced', async () => {
+  const batch = { id: 'b1', act: 'stop', total: 2, done: 0, skipped: 0, failed: 0, problems: [] };
+  const looks = [undefined, undefined, { ...batch, status: 'completed', done: 2 }];
+  const get = () => {
+    const next = looks.shift();
+    return next === undefined ? Promise.reject(away()) : Promise.resolve(next);
+  };
+  const post = () => Promise.resolve({ ...batch, status: 'running' });
+  const args = ['run', 'stop', '-q', 'agent=lab', '-y', '-o', 'json'];
+  const { outcomes, exitCode } = await run(args, post, get);
+  expect({ outcomes, exitCode }).toMatchObject({ outcomes: { status: 'completed' }, exitCode: 0 });
 });

@@ -2,6 +2,7 @@ import { Option, type Command } from 'commander';
 import type { OperatorBatch, OperatorBatchPlan } from '../../../protocol/batch.js';
 import { sleep } from '../../../protocol/time.js';
 import type { ApiClient } from '../../api/client.js';
+import { createPatientLook } from '../../api/patient-look.js';
 import type { Cli } from '../../cli.js';
 import { confirm } from '../../confirm.js';
 import { EXIT } from '../../exit-codes.js';
@@ -81,11 +82,13 @@ function toName({ runId, toolCallId }: Target): object {
 }
 
 async function untilEnded(cli: Cli, api: ApiClient, begun: OperatorBatch): Promise<OperatorBatch> {
+  const look = createPatientLook(() => api.get<OperatorBatch>(`${BATCHES_PATH}/${begun.id}`), true);
   let batch = begun;
   let noted = 0;
   while (batch.status === 'running') {
     await sleep(LOOK_EVERY_MS);
-    batch = await api.get<OperatorBatch>(`${BATCHES_PATH}/${begun.id}`);
+    // A batch continues without the API, and one whose worker died is not answered for a while.
+    batch = (await look()) ?? batch;
     const tried = batch.done + batch.skipped + batch.failed;
     if (tried > noted) cli.terminal.note(`${String(tried)} of ${String(batch.total)}`);
     noted = tried;

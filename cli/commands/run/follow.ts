@@ -2,16 +2,14 @@ import type { OperatorRunDetail } from '../../../protocol/operator.js';
 import { isTerminal, type RunStatus } from '../../../protocol/run.js';
 import { sleep } from '../../../protocol/time.js';
 import type { ApiClient } from '../../api/client.js';
+import { createPatientLook } from '../../api/patient-look.js';
 import type { Cli } from '../../cli.js';
 import { EXIT, type ExitCode } from '../../exit-codes.js';
-import { CliFailure } from '../../failure.js';
 import type { Output } from '../../output/output.js';
 import { runPath } from './run-filter.js';
 import { toStepLines } from './step-lines.js';
 
 const LOOK_EVERY_MS = 1_000;
-/** So many looks in a row may fail once one has succeeded: a server that is replaced comes back. */
-const MOST_MISSES = 5;
 
 /** States of a run, one after the other, as often as it changes. @throws CliFailure */
 export async function* watchStates(
@@ -19,27 +17,16 @@ export async function* watchStates(
   runId: string,
   signal?: AbortSignal,
 ): AsyncGenerator<OperatorRunDetail, void> {
+  const look = createPatientLook(() => api.get<OperatorRunDetail>(runPath(runId), { signal }));
   let before: string | undefined;
-  let misses = 0;
   while (signal?.aborted !== true) {
-    let run: OperatorRunDetail | undefined;
-    try {
-      run = await api.get<OperatorRunDetail>(runPath(runId), { signal });
-      misses = 0;
-    } catch (error) {
-      misses += 1;
-      if (before === undefined || misses > MOST_MISSES || !isUnavailable(error)) throw error;
-    }
+    const run = await look();
     const now = run && JSON.stringify(run);
     if (run !== undefined && now !== before) yield run;
     if (run !== undefined && isTerminal(run.status)) return;
     before = now ?? before;
     await sleep(LOOK_EVERY_MS, signal);
   }
-}
-
-function isUnavailable(error: unknown): boolean {
-  return error instanceof CliFailure && error.exitCode === EXIT.unavailable;
 }
 
 /** Prints what is new of a run until it has ended, and ends with its exit code. */
