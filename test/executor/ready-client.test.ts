@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, expect, it } from '@jest/globals';
 import { Client, Connection, type WorkflowClientInterceptor } from '@temporalio/client';
 import { createAgentExecutor } from '../../executor/agent-executor.js';
@@ -41,7 +42,7 @@ it('an executor starts its runs through the client that a program gives it', asy
     agents: [agent],
     stores,
   });
-  const handle = await executor.execute(agent, 'hello', { userId: 'ann' });
+  const handle = await executor.execute(agent, 'hello', { userId: randomUUID() });
   expect(await handle.result()).toMatchObject({ status: 'completed', text: 'You said hello' });
   expect(started).toEqual([`run:${handle.runId}`]);
   expect(executor.namespace).toBe('default');
