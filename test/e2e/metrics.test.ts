@@ -117,8 +117,9 @@ describe('metrics of a worker', () => {
     await rounds(200);
     const after = await scrapeOf('worker');
     const fresh = after.series.filter((series) => !before.series.includes(series));
-    // A few of Temporal's own metrics may appear late.
-    expect(fresh.filter((series) => !series.startsWith('temporal_'))).toEqual([]);
+    // A few of Temporal's own metrics may appear late, and sweeps find what a busy machine loses.
+    const isLate = (series: string): boolean => /^(temporal_|helix_sweeps_total)/.test(series);
+    expect(fresh.filter((series) => !isLate(series))).toEqual([]);
     expect(fresh.length).toBeLessThan(100);
     for (const scraped of [after, await scrapeOf('api')]) {
       // The queue of the tests is named in the same way.
