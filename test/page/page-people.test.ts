@@ -118,6 +118,7 @@ it('the page lists questions of other conversations, and answers them', async ()
   await asking.untilStatus('waiting');
   await asking.click('inbox');
   await asking.page.locator(`[data-session="${sessionId}"]`).getByTestId('inbox-deny').click();
-  await asking.untilReplyHas('done');
-  expect((await asking.tools()).map(({ state }) => state)).toEqual(['done', 'denied']);
+  const states = async (): Promise<unknown[]> => (await asking.tools()).map(({ state }) => state);
+  await until('it is denied', async () => (await states()).includes('denied'));
+  expect(await states()).toEqual(['done', 'denied']);
 });
