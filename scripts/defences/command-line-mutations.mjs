@@ -24,7 +24,7 @@ export const commandLine = [
   },
   {
     defence: 'Command line: who watches a run does not notice that a server is replaced',
-    file: 'cli/commands/run/follow.ts',
+    file: 'cli/api/patient-look.ts',
     edits: [['misses > MOST_MISSES', 'misses > 0']],
     suite: 'test/cli/many-runs.test.ts',
     test: 'who watches a run does not notice that a server is replaced',
