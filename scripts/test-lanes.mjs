@@ -14,6 +14,7 @@ export const LONG = [
   // P1, P3: real processes are killed at every await, and wait for time-outs of real engines.
   'test/e2e/kill-',
   'test/e2e/crash-loops',
+  'test/e2e/tool-waits',
   // P1, P3: the same crashes, of runs whose steps and calls one activity carries out.
   'test/e2e/legs/',
   'test/e2e/cut-off-worker',
