@@ -1,6 +1,6 @@
 // `npm run package`: packs the product as a registry would get it, and checks what others will install.
 import { readFileSync } from 'node:fs';
-import { mkdtemp, readdir, rm } from 'node:fs/promises';
+import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { checkPackage, createPackageFromTarballData } from '@arethetypeswrong/core';
@@ -9,8 +9,8 @@ import { formatMessage } from 'publint/utils';
 import { build } from './build.mjs';
 import { BROWSER_ENTRIES, bundleForBrowser } from './package/browser-bundles.mjs';
 import { findUnreachable } from './package/find-unreachable.mjs';
+import { pack } from './package/pack.mjs';
 import { projectRoot } from './system/project.mjs';
-import { lastLines, runCommand } from './system/run-command.mjs';
 import { runMain, UserError } from './system/user-error.mjs';
 
 /** Loaded by their paths: workflow code runs in a sandbox of Temporal's. */
@@ -34,7 +34,7 @@ await runMain(async () => {
   await build({ types: true });
   const folder = await mkdtemp(join(tmpdir(), 'helix-package-'));
   try {
-    const tarball = new Uint8Array(readFileSync(await pack(folder)));
+    const tarball = new Uint8Array(readFileSync(await pack(folder, { scripts: false })));
     const contents = createPackageFromTarballData(tarball);
     const root = `/node_modules/${contents.packageName}/`;
     const files = contents.listFiles(root).map((path) => path.slice(root.length));
@@ -55,14 +55,6 @@ await runMain(async () => {
     await rm(folder, { recursive: true, force: true });
   }
 });
-
-async function pack(folder) {
-  const args = ['pack', '--ignore-scripts', '--pack-destination', folder];
-  const { code, stderr } = await runCommand('npm', args, { cwd: projectRoot });
-  if (code !== 0) throw new UserError(`npm pack failed:\n${lastLines(stderr)}`);
-  const [name] = await readdir(folder);
-  return join(folder, name);
-}
 
 async function lint(tarball) {
   const { messages, pkg } = await publint({ pack: { tarball: tarball.buffer } });

@@ -1,10 +1,9 @@
-import { execFile } from 'node:child_process';
 import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
-import { promisify } from 'node:util';
 import { afterAll, beforeAll, expect, it } from '@jest/globals';
 import type { Browser } from 'playwright-core';
+import { findProcesses } from '../../scripts/system/find-processes.mjs';
 import { runCommand } from '../support/command-line.js';
 import { CLIENT_7, openChat, untilAsked } from '../support/chat-client.js';
 import { launchBrowser } from '../support/page-driver.js';
@@ -54,11 +53,7 @@ const payments = (): Promise<string> =>
 
 async function killWorker(): Promise<void> {
   const main = join(project.folder, 'node_modules/helix-temporal/dist/worker/main.js');
-  const { stdout } = await promisify(execFile)('ps', ['-eo', 'pid=,args=']);
-  const pids = stdout
-    .split('\n')
-    .filter((line) => line.endsWith(main))
-    .map((line) => parseInt(line));
+  const pids = await findProcesses(main);
   expect(pids).toHaveLength(1);
   process.kill(pids[0] ?? 0, 'SIGKILL');
 }

@@ -1,10 +1,9 @@
-import { execFile, spawn, type ChildProcess } from 'node:child_process';
-import { once } from 'node:events';
+import { execFile } from 'node:child_process';
 import { cp, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { until } from '../../support/until.js';
+import { startGroup, type ProgramGroup } from '../../../scripts/system/start-group.mjs';
 
 const run = promisify(execFile);
 
@@ -38,7 +37,7 @@ export async function installInto(
   { from, env = {} }: { from?: string; env?: Record<string, string> } = {},
 ): Promise<Project> {
   const folder = await mkdtemp(join(tmpdir(), 'helix-stranger-'));
-  const started: ChildProcess[] = [];
+  const started: ProgramGroup[] = [];
   const options = {
     cwd: folder,
     env: {
@@ -71,31 +70,12 @@ export async function installInto(
     run: runProgram,
     write: (path, text) => writeFile(join(folder, path), text),
     start: async (file, args, says) => {
-      // A group of its own: programs that start others do not always take them along.
-      const child = spawn(file, args, {
-        ...options,
-        detached: true,
-        stdio: ['ignore', 'pipe', 'pipe'],
-      });
-      started.push(child);
-      let printed = '';
-      for (const stream of [child.stdout, child.stderr]) {
-        stream.on('data', (bytes: Buffer) => {
-          printed += bytes.toString();
-        });
-      }
-      await until(`${args.join(' ')} says "${String(says)}"`, () => {
-        if (child.exitCode !== null) throw new Error(`it ended:\n${printed}`);
-        return typeof says === 'string' ? printed.includes(says) : says.test(printed);
-      });
-      return () => printed;
+      const program = await startGroup(file, args, { ...options, says });
+      started.push(program);
+      return program.output;
     },
     close: async () => {
-      for (const child of started) {
-        if (child.pid === undefined || child.exitCode !== null) continue;
-        process.kill(-child.pid, 'SIGTERM');
-        await once(child, 'close');
-      }
+      for (const program of started) await program.stop();
       await rm(folder, { recursive: true, force: true });
     },
   };

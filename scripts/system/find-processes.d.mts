@@ -1,0 +1,3 @@
+// The types of find-processes.mjs, for rehearsals.
+
+export function findProcesses(commandEnd: string): Promise<number[]>;
