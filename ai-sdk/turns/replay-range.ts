@@ -1,7 +1,6 @@
 import type { LogEntry } from '../../protocol/chunk.js';
 import { LIMITS } from '../../protocol/limits.js';
 import type { StreamManager } from '../../stores/log/stream-manager.js';
-import { mergeDeltas } from '../../protocol/merge-deltas.js';
 
 type PageReader = Pick<StreamManager, 'read'>;
 
@@ -59,8 +58,8 @@ function readShared(
   const known = pages.get(key);
   if (known !== undefined) return known;
   const page = reader
-    .read(sessionId, from, to - from)
-    .then((entries) => mergeDeltas(entries.filter(({ sequence }) => sequence <= to)));
+    .read(sessionId, from, to - from, to)
+    .then((entries) => entries.filter(({ sequence }) => sequence <= to));
   pages.set(key, page);
   const forget = (): boolean => pages.delete(key);
   // A reader that left ignores failures of the pages that it had requested.

@@ -166,6 +166,39 @@ export const readers = [
     suite: 'test/stores/conformance/memory.test.ts',
   },
   {
+    defence: 'Joined deltas: only those of one block',
+    file: 'stores/redis/tail/joined-deltas.ts',
+    edits: [[' || !json.startsWith(before, end)', '']],
+    suite: 'test/stores/redis/joined-deltas.test.ts',
+    test: 'joined deltas are what the single ones say, joined by the rule of replays',
+  },
+  {
+    defence: 'Joined deltas: the end of a thought ends its block',
+    file: 'stores/redis/tail/joined-deltas.ts',
+    edits: [['(?!,true)', '']],
+    suite: 'test/stores/redis/joined-deltas.test.ts',
+    test: 'joined deltas are what the single ones say, joined by the rule of replays',
+  },
+  {
+    defence: 'A replay parses the deltas of one block once',
+    file: 'stores/redis/tail/joined-deltas.ts',
+    edits: [
+      [
+        '    if (run !== undefined && text !== undefined) {',
+        '    if (run !== undefined && text === null) {',
+      ],
+    ],
+    suite: 'test/stores/redis/joined-deltas.test.ts',
+    test: 'joined deltas of one block are one entry before anything is parsed',
+  },
+  {
+    defence: 'A replay reads no further than it was asked to',
+    file: 'stores/redis/tail/pages.ts',
+    edits: [['`${String(upTo)}-0`', "'+'"]],
+    suite: 'test/stores/conformance/memory.test.ts',
+    test: 'deltas a replay reads adjacent ones as one, up to a sequence and no further',
+  },
+  {
     defence: 'Short deltas: what the protocol does not know is kept',
     file: 'stores/redis/short-deltas.ts',
     edits: [['  if (Object.keys(message).length !== SHARED + own.length) return undefined;\n', '']],

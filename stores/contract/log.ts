@@ -30,11 +30,18 @@ export interface StreamLog {
     known?: number,
   ) => Promise<AppendResult>;
   /**
-   * Entries after `fromSequence` (exclusive), at most `limit`.
+   * Entries after `fromSequence` (exclusive), at most `limit`. With `joinUpTo` none above that sequence,
+   * and adjacent deltas of one block may be one entry, under the sequence of the last: a replay needs
+   * no more, and most of a log need not be parsed for it.
    *
    * @throws HelixError `corrupt_record` if an entry cannot be parsed
    */
-  read: (streamId: string, fromSequence: number, limit: number) => Promise<LogEntry[]>;
+  read: (
+    streamId: string,
+    fromSequence: number,
+    limit: number,
+    joinUpTo?: number,
+  ) => Promise<LogEntry[]>;
   /**
    * Entries after `fromSequence`, first from the log and then live, in order, each once. Entries
    * that arrive together are one array. Ends when the signal fires.

@@ -8,7 +8,7 @@ import { createChannels, type Subscriber } from './tail/channels.js';
 import { callRedis } from './errors.js';
 import type { RedisContext } from './context.js';
 import { resolveEntries } from './large-results.js';
-import { createReadLog, type ReadLog } from './tail/pages.js';
+import { createReadJoined, createReadLog, type ReadLog } from './tail/pages.js';
 import { SHORT_DELTAS, toShortDelta } from './short-deltas.js';
 import { parseStored } from './stored-json.js';
 import { toNumber } from './stored-record.js';
@@ -24,6 +24,7 @@ export function createRedisStreamLog(context: RedisContext, subscriber: Subscrib
       callRedis(redis.hmget(keys.session(streamId).results, ...ids)),
     );
   const readLog = createReadLog(context);
+  const readJoined = createReadJoined(context);
   const read: ReadLog = async (streamId, fromSequence, limit) => {
     const part = await readLog(streamId, fromSequence, limit);
     return { ...part, entries: await resolve(streamId, part.entries) };
@@ -66,8 +67,10 @@ export function createRedisStreamLog(context: RedisContext, subscriber: Subscrib
       ]);
       return toAppendResult(reply);
     },
-    read: async (streamId, fromSequence, limit) =>
-      (await read(streamId, fromSequence, limit)).entries,
+    read: async (streamId, fromSequence, limit, joinUpTo) =>
+      joinUpTo === undefined
+        ? (await read(streamId, fromSequence, limit)).entries
+        : resolve(streamId, await readJoined(streamId, fromSequence, joinUpTo, limit)),
     follow: tail.follow,
     inspect: async (streamId) => {
       const { root, stream } = keys.session(rootOf(streamId));

@@ -62,6 +62,21 @@ export function deltaCases({ describe, it }: Suite): void {
       await early.stop();
     });
 
+    it('a replay reads adjacent ones as one, up to a sequence and no further', async ({
+      streamManager,
+      streamId,
+    }) => {
+      const writer = writerOf(streamId, 1, 'w');
+      await streamManager.openWriter(writer, 'n', 1);
+      const base = { ...textChunk('', 1, streamId), timestamp: 1_763_841_234_567 };
+      const deltas = TEXTS.map((delta) => ({ ...base, delta }));
+      await streamManager.append(writer, 1, deltas);
+      const upTo = deltas.length - 1;
+      const joined = await streamManager.read(streamId, 1, deltas.length, upTo);
+      equal(textIn(joined), TEXTS.slice(1, upTo).join(''));
+      equal(joined.at(-1)?.sequence, upTo);
+    });
+
     it('what the protocol does not know of a delta is kept', async ({
       streamManager,
       streamId,

@@ -1,6 +1,7 @@
 import type { LogEntry, StreamMessage } from '../../../protocol/chunk.js';
 import { rootOf } from '../../../protocol/ids.js';
 import { LIMITS } from '../../../protocol/limits.js';
+import { mergeDeltas } from '../../../protocol/merge-deltas.js';
 import { jsonOf, writerOf } from '../../transitions/lib/entries.js';
 import type { RedisContext } from '../context.js';
 import { callRedis, isLackOfRights } from '../errors.js';
@@ -8,6 +9,7 @@ import { toMessage } from '../short-deltas.js';
 import type { SessionKeys } from '../keys.js';
 import { corrupt } from '../stored-json.js';
 import { toNumber } from '../stored-record.js';
+import { joinShortDeltas, type StreamEntry } from './joined-deltas.js';
 
 const ID = /^\d+-0$/;
 
@@ -63,9 +65,31 @@ export function createReadLog({ redis, keys }: Pick<RedisContext, 'redis' | 'key
   };
 }
 
-const RUN_ID = /^run_id:(\w+)/m;
+/**
+ * Entries after a sequence up to and including another one, at most `limit`, with adjacent deltas of one
+ * block joined. @throws HelixError `corrupt_record`
+ */
+export type ReadJoined = (
+  streamId: string,
+  fromSequence: number,
+  upTo: number,
+  limit: number,
+) => Promise<LogEntry[]>;
 
-type StreamEntry = [id: string, fields: string[]];
+export function createReadJoined({
+  redis,
+  keys,
+}: Pick<RedisContext, 'redis' | 'keys'>): ReadJoined {
+  return async (streamId, fromSequence, upTo, limit) => {
+    const conversationId = rootOf(streamId);
+    const { stream } = keys.session(conversationId);
+    const range = [`(${String(fromSequence)}-0`, `${String(upTo)}-0`] as const;
+    const page = await callRedis(redis.xrange(stream, ...range, 'COUNT', limit));
+    return mergeDeltas(joinShortDeltas(page).map((entry) => toLogEntry(entry, conversationId)));
+  };
+}
+
+const RUN_ID = /^run_id:(\w+)/m;
 
 /** See stores/transitions/lib/entries. */
 function toLogEntry([id, fields]: StreamEntry, conversationId: string): LogEntry {
