@@ -58,18 +58,25 @@ async function* ofConversation(
 ): AsyncGenerator<string> {
   const { sessions, queue, files } = store;
   const sessionId = toShownSessionId(storedId);
-  for (let from = 0; ; from += ROWS) {
-    const rows = await sessions.rows(storedId, from, from + ROWS);
-    for (const row of rows) yield toLine({ type: 'row', sessionId, row });
-    if (rows.length < ROWS) break;
-  }
-  const state = await readState(store, storedId);
-  if (state !== undefined) yield toLine({ type: 'state', sessionId, state });
+  yield* ofAgent(store, storedId);
+  for (const child of await sessions.children(storedId)) yield* ofAgent(store, child);
   for (const { messages, mode, queuedAt } of await queue.read(storedId)) {
     const rows = messages.map(({ row }) => row);
     yield toLine({ type: 'queued', sessionId, mode, queuedAt, rows });
   }
   for (const file of (await files?.list(storedId)) ?? []) yield* ofFile(store, storedId, file);
+}
+
+/** What one agent of a conversation has; the session of a sub-agent has an id of its own. */
+async function* ofAgent(store: Deps['stateStore'], storedId: string): AsyncGenerator<string> {
+  const sessionId = toShownSessionId(storedId);
+  for (let from = 0; ; from += ROWS) {
+    const rows = await store.sessions.rows(storedId, from, from + ROWS);
+    for (const row of rows) yield toLine({ type: 'row', sessionId, row });
+    if (rows.length < ROWS) break;
+  }
+  const state = await readState(store, storedId);
+  if (state !== undefined) yield toLine({ type: 'state', sessionId, state });
 }
 
 /** The agent's own state; undefined if it has none, or if the conversation was erased meanwhile. */

@@ -10,19 +10,25 @@ import { toUserMessage } from '../stores/record/user-message.js';
 import { endOfStep, rowsUpTo, withoutOpenCalls } from './fork-rows.js';
 import { FIRST_SWEEP_MS, newNonce } from './reruns.js';
 import { copyFiles } from './copy-files.js';
-import type { BranchInput, Runs } from './runs.js';
+import type { BranchInput } from './runs.js';
 import type { Uploads } from './uploads.js';
 
 const PAGE = 100;
+
+/** How a conversation is copied: `fork` leaves the copy's turn open after a step, to be resumed there. */
+export type Branching = (
+  input: BranchInput & { fork?: { runId: string; step: number }; nonce?: string },
+) => Promise<{ sessionId: string }>;
 
 /** Copies conversations. The source is read in several steps; rows only grow, so none is lost. */
 export function createBranch(
   store: Pick<Store, 'sessions' | 'runs' | 'checkpoints' | 'documents' | 'due' | 'files'>,
   uploads?: Uploads,
-): Runs['branch'] {
+): Branching {
   const { sessions, runs, checkpoints, documents, due } = store;
   return async (input) => {
     const { sessionId, newSessionId = `s-${randomUUID()}`, by, roles, via } = input;
+    const { nonce = newNonce() } = input;
     const record = await sessions.read(sessionId);
     if (record === undefined) {
       throw new HelixError('not_found', 'There is no such conversation.');
@@ -44,7 +50,7 @@ export function createBranch(
       agent,
       owner,
       tenant,
-      nonce: newNonce(),
+      nonce,
       by,
       rows: [...rows],
       messages: rows.flatMap((row) => {
@@ -70,7 +76,7 @@ export function createBranch(
     checkpointId,
     messageIndex,
     fork,
-  }: BranchInput): Promise<readonly Row[]> {
+  }: Parameters<Branching>[0]): Promise<readonly Row[]> {
     const rows = await sessions.rows(sessionId, 0);
     if (fork !== undefined) {
       return rowsUpTo(rows, await runs.list(sessionId), fork);

@@ -26,6 +26,7 @@ import { createBranch } from './branch.js';
 import type { Deliveries } from './deliveries.js';
 import { createEndLost } from './end-lost.js';
 import { createErasing } from './erase.js';
+import { createForks } from './forks.js';
 import { createLaunches } from './launches.js';
 import { createBudgetCheck, type Budgets } from './budgets.js';
 import { createQuotasOf, reserveBeforeBegin, type Quotas } from './quotas.js';
@@ -189,10 +190,14 @@ export function createRuns(deps: RunsDeps): Runs {
     });
   }
 
+  const branch = createBranch(store, uploads);
+  const reruns = createReruns({ store, execute, stop, launch, wake, lostSignal });
+  const erasing = createErasing({ store: bare, workflows, lostSignal, logger });
+  const { fork, continueCopy } = createForks({ store, branch, ...reruns, ...erasing, logger });
   const answers = createAnswerApi({ store, agents, workflows, logger });
   const { expireCalls } = answers;
   const ends = { endLost, endUnstarted, enforceStop };
-  const upkeep = { startRun: restart, wake, ...ends, startNext, expireCalls };
+  const upkeep = { startRun: restart, wake, ...ends, startNext, continueCopy, expireCalls };
   const { startWithinMs = LIMITS.startWithinMs } = deps;
   const leases = store.leases?.of(workflows.namespace);
   const findUnseen = leases && createFindUnseen({ leases, workflows, meter, logger });
@@ -264,15 +269,16 @@ export function createRuns(deps: RunsDeps): Runs {
   return {
     execute,
     ...answers,
-    branch: createBranch(store, uploads),
+    branch,
+    fork,
     uploads,
-    ...createReruns({ store, execute, stop, launch, wake, lostSignal }),
+    ...reruns,
     stop: (sessionId, { via, roles, actId, ...request }) => {
       const { by, reason } = request;
       const act = toAct('stop', { by, via, roles, actId }, { reason });
       return stop(sessionId, { ...request, act });
     },
-    ...createErasing({ store: bare, workflows, lostSignal, logger }),
+    ...erasing,
     idle: launches.idle,
     startRun: restart,
     wake,

@@ -66,6 +66,12 @@ export interface Runs extends AnswerApi, Erasing, RunList {
    * `nothing_to_do` for an empty one
    */
   branch: (input: BranchInput) => Promise<{ sessionId: string }>;
+  /**
+   * Copies a conversation up to a step of one of its runs, and continues the copy from there.
+   *
+   * @throws HelixError what `branch` and `resume` throw; a copy that may not run is erased again
+   */
+  fork: (input: ForkInput) => Promise<{ sessionId: string; runId: string }>;
   /** Whether `resume` would continue, and in which modes. */
   canResume: (sessionId: string) => Promise<Resumability>;
   /** Resolves when no start is in progress that a message of this process began; before it exits. */
@@ -116,12 +122,24 @@ export interface BranchInput extends Omit<Actor, 'by'> {
   checkpointId?: string;
   /** The copy ends with this message, by its index in the conversation as people see it, from 0. */
   messageIndex?: number;
-  /** The copy ends with the results of this step of a run's turn, 0 for none, and can be resumed there. */
-  fork?: { runId: string; step: number };
   /** Id of the new session. Default: one is made. */
   newSessionId?: string;
   /** The caller, for the record. */
   by?: string;
+}
+
+export interface ForkInput extends Omit<Actor, 'by'> {
+  sessionId: string;
+  /** The copy ends with the results of this step of the run's turn; 0: before its first step. */
+  runId: string;
+  step: number;
+  newSessionId: string;
+  /** Names the request: sent again, it finds the copy that it made. */
+  key?: string | undefined;
+  /** The caller, for the record. */
+  by?: string;
+  /** Why, for the audit trail. */
+  reason?: string | undefined;
 }
 
 export interface RetryInput extends Omit<Actor, 'by'> {

@@ -21,6 +21,8 @@ export interface SweepSessionDeps {
   /** Ends a run whose writer does not confirm its stop. */
   enforceStop: (sessionId: string, runId: string) => Promise<void>;
   startNext: StartNext;
+  /** Resumes the copy that a fork made. */
+  continueCopy: (record: SessionRecord) => Promise<void>;
   /** Settles calls whose deadline has passed. */
   expireCalls: (sessionId: string) => Promise<unknown>;
   /** True for a run that is not started because its agent is paused. */
@@ -93,6 +95,9 @@ export function createSweepSession(
     switch (decision) {
       case 'begin':
         await deps.startNext(sessionId);
+        return again;
+      case 'continue':
+        await deps.continueCopy(record);
         return again;
       case 'start':
         if (budget.starts <= 0) return { kind: 'active', againMs: untilNextTry(record) };
@@ -177,6 +182,8 @@ const UNTAKEN_MS = 2_000;
 const STARTS_MS = 2_000;
 /** A stop that no writer confirmed for this long, while it wrote nothing, is carried out without it. */
 const UNCONFIRMED_MS = 2_000;
+/** A request that forks a run resumes its copy itself, within the time limits of its calls to Redis. */
+const UNCONTINUED_MS = 8_000;
 /** An active run that has written something within this time is not looked up in Temporal. */
 const FRESH_MS = 4_000;
 
@@ -184,6 +191,8 @@ export type SweepDecision =
   /** Nothing is active or waits. */
   | 'forget'
   | 'begin'
+  /** The copy of a fork whose process died before it was resumed. */
+  | 'continue'
   /** The state of the workflow is needed. */
   | 'look'
   | 'start'
@@ -211,6 +220,9 @@ export function decideSweep(
   if (record === undefined) return 'forget';
   if (isTerminal(record.status)) {
     if (record.queued > 0) return 'begin';
+    if (isUncontinued(record)) {
+      return now - record.updatedAt > UNCONTINUED_MS ? 'continue' : 'nothing';
+    }
     if (!STOPPED.has(record.status)) return 'forget';
     if (workflow === undefined) return 'look';
     return workflow === 'running' ? 'stop' : 'forget';
@@ -235,6 +247,15 @@ function needsLook(record: SessionRecord, now: number): boolean {
   if (record.status === 'starting') return now - record.runStartedAt > STARTS_MS;
   if (isUntaken(record)) return silentMs > UNTAKEN_MS;
   return record.stream === 'paused' || isExpired(record, now) || silentMs > FRESH_MS;
+}
+
+/** True for the copy of a fork that no run has continued yet. */
+export function isUncontinued({
+  status,
+  runMode,
+}: Pick<SessionRecord, 'status' | 'runMode'>): boolean {
+  // The copy of a whole conversation is complete.
+  return runMode === 'branch' && status === 'interrupted';
 }
 
 function isUntaken({ resume, resumeTaken, wakes }: SessionRecord): boolean {

@@ -121,6 +121,15 @@ function keepClaim(requests: Requests, name: string, claimedMs: number): () => v
   };
 }
 
+/** What distinguishes a request with an `Idempotency-Key` from all others; undefined without one. */
+export async function nameOfRequest(
+  deps: RouteDeps,
+  request: Request,
+): Promise<string | undefined> {
+  const key = request.get(HEADERS.idempotencyKey);
+  return key === undefined ? undefined : nameOf(deps, request, key);
+}
+
 /** Keys of different callers, and of different targets, have nothing to do with each other. */
 async function nameOf(deps: RouteDeps, request: Request, key: string): Promise<string> {
   const { tenantId, userId } = await readCaller(deps, request);

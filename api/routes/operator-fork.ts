@@ -1,12 +1,12 @@
 import { randomUUID } from 'node:crypto';
-import { requireAddressable } from '../../ai-sdk/index.js';
+import { findSession, requireAddressable } from '../../ai-sdk/index.js';
 import { HelixError } from '../../protocol/errors.js';
 import { HEADERS } from '../../protocol/headers.js';
 import { sessionOfRun, toShownSessionId } from '../../protocol/ids.js';
 import { OperatorForkBody, OperatorForkReply, OperatorRunPath } from '../../protocol/operator.js';
 import { toActor } from '../actor.js';
 import { openRunForOperator } from '../operator-access.js';
-import { findFreeId } from './reruns.js';
+import { nameOfRequest } from './once.js';
 import { defineRoute, SESSION_AND_RUN, type Route } from './route.js';
 
 /** A run that is continued elsewhere: the conversation it belongs to stays as it is. */
@@ -46,29 +46,19 @@ export const OPERATOR_FORK_ROUTE: Route = defineRoute({
       );
     }
     requireAddressable(deps.agents, record.agent);
-    const { step, reason, sessionId = `s-${randomUUID()}` } = body;
-    const newSessionId = await findFreeId(deps, sessionId, caller);
-    const actor = toActor(call);
-    const { executor } = deps;
-    await executor.branch({
-      ...{ sessionId: record.sessionId, newSessionId, fork: { runId, step } },
-      ...actor,
+    const key = await nameOfRequest(deps, call.request);
+    // The same request names the same copy.
+    const { step, reason, sessionId = `s-${key ?? randomUUID()}` } = body;
+    const { storedId: newSessionId } = await findSession(deps.stateStore, sessionId, caller);
+    const copy = await deps.executor.fork({
+      ...{ sessionId: record.sessionId, runId, step, newSessionId, key, reason },
+      ...toActor(call),
     });
-    const mode = 'with_confirmation';
-    const copy = { sessionId: newSessionId, mode, reason, ...actor } as const;
-    const resumed = await executor.resume(copy).catch(async (error: unknown) => {
-      // The owner would find a copy that no run continues, and the id would be taken for a repeat.
-      await executor.deleteSession(newSessionId, actor).catch((err: unknown) => {
-        deps.logger.warn({ err, sessionId: newSessionId }, 'a copy without a run is left');
-      });
-      throw error;
-    });
-    const begun = resumed.kind === 'resumed' ? resumed.run.runId : resumed.runId;
-    const shown = toShownSessionId(newSessionId);
+    const shown = toShownSessionId(copy.sessionId);
     response
       .status(201)
       .set(HEADERS.sessionId, shown)
-      .set(HEADERS.runId, begun)
-      .json({ sessionId: shown, runId: begun } satisfies OperatorForkReply);
+      .set(HEADERS.runId, copy.runId)
+      .json({ sessionId: shown, runId: copy.runId } satisfies OperatorForkReply);
   },
 });

@@ -191,8 +191,8 @@ export const authority = [
   },
   {
     defence: 'Forks: a copy that may not run is erased',
-    file: 'api/routes/operator-fork.ts',
-    edits: [['await executor.deleteSession(newSessionId, actor)', 'await Promise.resolve()']],
+    file: 'executor/forks.ts',
+    edits: [['await deleteSession(sessionId, actor)', 'await Promise.resolve()']],
     suite: FORKS,
     test: 'a fork that may not run leaves no copy, and is repeated under the same id',
   },

@@ -126,4 +126,32 @@ export const bulk = [
     suite: ACCESS,
     test: 'an agent is paused over all tenants by callers without a tenant only',
   },
+  {
+    defence: 'Forks: a copy whose request died is continued by the sweep',
+    file: 'executor/sweep-session.ts',
+    edits: [['> UNCONTINUED_MS ?', '> Infinity ?']],
+    suite: 'test/executor/decide-sweep.test.ts',
+    test: 'decideSweep continues the copy of a fork that was not resumed by its request',
+  },
+  {
+    defence: 'Forks: a request that is sent again with its key finds its copy',
+    file: 'executor/forks.ts',
+    edits: [['key === undefined ? newNonce() : toNonce(key, step)', 'newNonce()']],
+    suite: 'test/api/operator-fork.test.ts',
+    test: 'a fork that was cut off after its copy is sent again with its key: the same copy is continued once',
+  },
+  {
+    defence: 'Forks: a copy is erased only if its run was refused',
+    file: 'executor/forks.ts',
+    edits: [["!HelixError.isInstance(error) || error.code === 'unavailable'", 'false']],
+    suite: 'test/api/operator-fork.test.ts',
+    test: 'the id of a copy that is cut off is taken for every other request',
+  },
+  {
+    defence: 'Export: what sub-agents were told and said is in it',
+    file: 'api/export-person.ts',
+    edits: [['await sessions.children(storedId)', '[]']],
+    suite: 'test/api/person-export.test.ts',
+    test: 'an export has what sub-agents were told and said',
+  },
 ];

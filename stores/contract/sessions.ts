@@ -20,6 +20,8 @@ export interface Sessions {
   read: (sessionId: string) => Promise<SessionRecord | undefined>;
   /** Rows of the transcript `from` (inclusive, 0-based) up to `to` (exclusive; all when absent). */
   rows: (sessionId: string, from: number, to?: number) => Promise<Row[]>;
+  /** Ids of the sessions of its sub-agents that are stored, at every depth; sorted. */
+  children: (sessionId: string) => Promise<string[]>;
   /** Everything that a snapshot needs, read at one moment, with the calls of sub-agents. */
   view: (sessionId: string) => Promise<SessionView | undefined>;
   /**

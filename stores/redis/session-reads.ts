@@ -11,6 +11,7 @@ import { createStoredRows } from './stored-rows.js';
 interface Reads {
   readRecord: Sessions['read'];
   readRows: Sessions['rows'];
+  readChildren: Sessions['children'];
   readQueue: Queue['read'];
   readCall: Calls['read'];
   acceptedMessages: Sessions['acceptedMessages'];
@@ -54,6 +55,10 @@ export function createSessionReads({ redis, keys, transitions, now }: RedisConte
         sessionId,
         await callRedis(redis.lrange(keys.session(sessionId).rows, from, end)),
       );
+    },
+    readChildren: async (sessionId) => {
+      const parts = await callRedis(redis.hkeys(keys.session(sessionId).children));
+      return parts.sort().map((part) => `${rootOf(sessionId)}.${part}`);
     },
     readQueue: async (sessionId) =>
       (await callRedis(redis.lrange(keys.session(sessionId).queue, 0, -1))).map(toQueuedEntry),

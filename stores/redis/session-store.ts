@@ -73,6 +73,7 @@ export function createRedisSessionStore(context: RedisContext): Store {
     sessions: {
       read: reads.readRecord,
       rows: reads.readRows,
+      children: reads.readChildren,
       view: reads.readView,
       withCalls: reads.readCalls,
       acceptedMessages: reads.acceptedMessages,

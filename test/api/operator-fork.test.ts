@@ -3,6 +3,7 @@ import { AgentRegistry, defineAgent } from '../../agents/index.js';
 import { toStoredSessionId } from '../../ai-sdk/index.js';
 import { createRuns } from '../../executor/create-runs.js';
 import { toQuotas } from '../../executor/quotas.js';
+import { HelixError } from '../../protocol/errors.js';
 import { createMemoryStores, type MemoryStores } from '../../stores/memory/index.js';
 import { createFakeRuntime } from '../support/fake-runtime.js';
 import { drive, newCall, type SessionDriver } from '../support/session-driver.js';
@@ -13,11 +14,17 @@ let stores: MemoryStores;
 let api: ApiServer;
 let session: SessionDriver;
 let runId: string;
+/** The copy is made, and nothing resumes it. */
+let isAway: boolean;
 
 const nothing = (): Promise<void> => Promise.resolve();
 
 beforeEach(async () => {
   stores = createMemoryStores();
+  isAway = false;
+  const { resume } = stores.store.runs;
+  stores.store.runs.resume = (input) =>
+    isAway ? Promise.reject(new HelixError('unavailable', 'Redis is away.')) : resume(input);
   const agents = new AgentRegistry([
     defineAgent({ name: 'tester', systemPrompt: '', llmConfig: { model: 'scripted' } }),
   ]);
@@ -50,9 +57,10 @@ async function begin(one: SessionDriver): Promise<string> {
   return begun.run.runId;
 }
 
+const path = (): string => `/api/operator/runs/${encodeURIComponent(runId)}/fork`;
+
 async function fork(step: number, sessionId = 'copy'): Promise<[number, string | undefined]> {
-  const path = `/api/operator/runs/${encodeURIComponent(runId)}/fork`;
-  const reply = await api.post(path, { step, sessionId });
+  const reply = await api.post(path(), { step, sessionId });
   return [reply.status, ((await reply.json()) as { code?: string }).code];
 }
 
@@ -97,4 +105,37 @@ it('a fork that may not run leaves no copy, and is repeated under the same id', 
   expect(conversations).toHaveLength(2);
   await other.end(second, 'completed');
   expect(await fork(0)).toEqual([201, undefined]);
+});
+
+it.each([{ sessionId: 'copy' }, {}])(
+  'a fork that was cut off after its copy is sent again with its key: the same copy is continued once',
+  async (named) => {
+    const send = (step: number, key = 'k') =>
+      api.post(path(), { step, ...named }, { 'idempotency-key': key });
+    isAway = true;
+    expect((await send(0)).status).toBe(503);
+    isAway = false;
+    const first = await send(0);
+    expect(first.status).toBe(201);
+    const { sessionId } = (await first.json()) as { sessionId: string };
+    const record = await copied(sessionId);
+    expect(record).toMatchObject({ status: 'starting', runMode: 'with_confirmation' });
+    expect(await stores.store.runs.list(record?.sessionId ?? '')).toHaveLength(2);
+    const { conversations } = await stores.store.owners.page(
+      { owner: 'ann', tenant: 'acme' },
+      { limit: 10 },
+    );
+    expect(conversations).toHaveLength(2);
+  },
+);
+
+it('the id of a copy that is cut off is taken for every other request', async () => {
+  const send = (step: number, key: string) =>
+    api.post(path(), { step, sessionId: 'copy' }, { 'idempotency-key': key });
+  isAway = true;
+  expect((await send(0, 'k')).status).toBe(503);
+  isAway = false;
+  expect((await send(0, 'other')).status).toBe(409);
+  expect((await fork(0))[1]).toBe('session_exists');
+  expect((await copied())?.status).toBe('interrupted');
 });

@@ -2,6 +2,7 @@ import { afterEach, expect, it } from '@jest/globals';
 import { toStoredSessionId } from '../../ai-sdk/index.js';
 import { createMemoryStores } from '../../stores/memory/index.js';
 import type { ByteRange } from '../../stores/contract/files.js';
+import { newSubAgent } from '../../stores/conformance/tree.js';
 import { createFakeRuntime } from '../support/fake-runtime.js';
 import { drive, userMessage } from '../support/session-driver.js';
 import { startApi, type ApiServer, type StartOptions } from './api-server.js';
@@ -68,6 +69,21 @@ it('a file is read and sent in pieces, and is whole', async () => {
   const found = (await lines()).find(({ type }) => type === 'file');
   expect(Buffer.compare(Buffer.from(String(found?.['data']), 'base64'), content)).toBe(0);
   expect(Math.max(...read.map(({ from, to }) => to - from))).toBeLessThanOrEqual(MB / 4);
+});
+
+it('an export has what sub-agents were told and said', async () => {
+  const { store, session } = await start();
+  const runId = (await store.sessions.read(session.id))?.runId ?? '';
+  const { call, child } = newSubAgent(session.id, 'd1');
+  await session.ask(runId, 1, [call]);
+  const parent = { sessionId: session.id, runId, toolCallId: 'd1' };
+  await store.runs.beginChild({ child, parent, now: Date.now() });
+  const rows = (await lines()).filter(({ type }) => type === 'row');
+  expect(rows).toContainEqual({
+    type: 'row',
+    sessionId: child.sessionId.replace(session.id, 'mine'),
+    row: expect.objectContaining({ role: 'user', parts: [{ type: 'text', text: 'do d1' }] }),
+  });
 });
 
 it('an export has the state of the agent and what is queued', async () => {

@@ -79,6 +79,17 @@ describe('decideSweep', () => {
     },
   );
 
+  it('decideSweep continues the copy of a fork that was not resumed by its request', () => {
+    const copy = recordOf('interrupted', { runMode: 'branch', updatedAt: 1_000 });
+    expect(decideSweep(copy, undefined, 9_000)).toBe('nothing');
+    expect(decideSweep(copy, undefined, 9_001)).toBe('continue');
+    const stopped = recordOf('interrupted', { runMode: 'with_confirmation', updatedAt: 1_000 });
+    expect(decideSweep(stopped, undefined, 9_001)).toBe('look');
+    expect(decideSweep(recordOf('completed', { runMode: 'branch' }), undefined, 9_001)).toBe(
+      'forget',
+    );
+  });
+
   it('decideSweep forgets an unknown session', () => {
     expect(decideSweep(undefined, undefined, 0)).toBe('forget');
   });

@@ -96,6 +96,7 @@ export function createFakeRuntime(play: Play = () => Promise.resolve()): FakeRun
         canResume: notPlayed,
         retry: notPlayed,
         branch: notPlayed,
+        fork: notPlayed,
         list: notPlayed,
         count: notPlayed,
       },
@@ -105,6 +106,7 @@ export function createFakeRuntime(play: Play = () => Promise.resolve()): FakeRun
         read: (sessionId) => Promise.resolve(sessions.get(sessionId)?.view().record),
         rows: (sessionId, from, to) =>
           Promise.resolve(sessions.get(sessionId)?.view().rows.slice(from, to) ?? []),
+        children: () => Promise.resolve([]),
         view: (sessionId) => Promise.resolve(sessions.get(sessionId)?.view()),
         withCalls: (sessionId) => Promise.resolve(sessions.get(sessionId)?.view()),
         noteActiveSnapshot: (sessionId, turn) => {

@@ -15,7 +15,17 @@ const ATTEMPT_ENDS: readonly AttemptEnd[] = [
   ] as const),
 ];
 /** What the sweeper does about sessions that lost something. */
-const REPAIRS = ['begin', 'start', 'give_up', 'enforce', 'wake', 'expire', 'fail', 'stop'];
+const REPAIRS = [
+  'begin',
+  'continue',
+  'start',
+  'give_up',
+  'enforce',
+  'wake',
+  'expire',
+  'fail',
+  'stop',
+];
 
 type Of<Kind extends RunEvent['kind']> = Extract<RunEvent, { kind: Kind }>;
 

@@ -160,6 +160,19 @@ export function subAgentAnswerCases({ describe, it }: Suite): void {
       includes(await store.sessions.rows(driver.id, 2), [{ output: 'late' }]);
     });
 
+    it('the sessions of sub-agents are listed, at every depth, until they are erased', async (setup) => {
+      const { sessions } = setup.store;
+      const tree = await grow(setup, 2, () => []);
+      const [one, two] = [childAt(tree, 0), childAt(tree, 1)];
+      const { call, child } = newSubAgent(one.driver.id, 'e1');
+      await one.driver.ask(one.ref.runId, 1, [call]);
+      await begin(setup, one.driver, one.ref.runId, 'e1', child);
+      const ids = [one.ref.sessionId, two.ref.sessionId, child.sessionId];
+      equal(await sessions.children(tree.root.id), ids.toSorted());
+      await sessions.erase(tree.root.id);
+      equal(await sessions.children(tree.root.id), []);
+    });
+
     it('a sub-agent keeps its deadlines and questions through a later pause', async (setup) => {
       const { store } = setup;
       const tree = await grow(setup, 2, () => []);
