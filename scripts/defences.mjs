@@ -24,6 +24,7 @@ const COPIED = [
   'index.ts',
   'protocol',
   'agents',
+  'clients',
   'workflows',
   'activities',
   'executor',
@@ -46,7 +47,7 @@ const COPIED = [
 ];
 
 /** Tests of the product itself, which is run from what is built. */
-const OF_PRODUCT = /^test\/(clients|e2e)\//;
+const OF_PRODUCT = /^test\/(clients|e2e|fronts)\//;
 /** Tests that run the transitions as they are; all others run them inside Redis. */
 const IN_PROCESS = /^test\/stores\/(conformance\/memory\.|memory\/|transitions\/)/;
 

@@ -3,6 +3,7 @@
 const REQUESTS = 'test/api/fronts/completion-requests.test.ts';
 const AG_UI = 'test/e2e/ag-ui-copies.test.ts';
 const RETRIES = 'test/e2e/openai-retries.test.ts';
+const PYTHON = 'test/fronts/python-client.test.ts';
 const SUITE = 'test/api/fronts/posted-answers.test.ts';
 
 export const fronts = [
@@ -108,5 +109,26 @@ export const fronts = [
     edits: [['...Object.values(asked), ...OPENAI_HEADERS', '...Object.values(asked)']],
     suite: REQUESTS,
     test: 'the client of OpenAI in a browser may send its headers from a listed origin, and read what it needs',
+  },
+  {
+    defence: 'Python: a connection that is opened again does not begin the reply again',
+    file: 'clients/python/helix_temporal/reply.py',
+    edits: [['return not known', 'return True']],
+    suite: PYTHON,
+    test: 'a reply survives a kill of the API, with each part once',
+  },
+  {
+    defence: 'Python: after an answer only the rest of the reply comes, also in another program',
+    file: 'clients/python/helix_temporal/conversation.py',
+    edits: [['int(self.snapshot().stream_sequence)', 'self._position']],
+    suite: PYTHON,
+    test: 'another program approves with another input, and gets the rest only',
+  },
+  {
+    defence: 'Python: refusals are exceptions',
+    file: 'clients/python/helix_temporal/connect.py',
+    edits: [['[*hooks.get("response", []), raise_refusal]', '[*hooks.get("response", [])]']],
+    suite: PYTHON,
+    test: 'refusals are exceptions with the codes of the protocol',
   },
 ].map((mutation) => ({ suite: SUITE, ...mutation }));

@@ -20,7 +20,7 @@ export const waiting = [
   {
     defence: 'A recorded result is not replaced',
     file: `${TRANSITIONS}/record-step.ts`,
-    edits: [[" && hasResult", ' && false']],
+    edits: [[' && hasResult', ' && false']],
     test: `${JOURNAL} a result that was recorded is kept when it is recorded again`,
   },
   {

@@ -1,0 +1,137 @@
+"""One reply as parts of the AI SDK's UI message stream, over as many connections as it takes."""
+
+import json
+import time
+from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
+from contextlib import AbstractContextManager
+from typing import Any
+
+import httpx
+from httpx_sse import EventSource, SSEError
+
+from .refusal import Refusal
+
+Part = dict[str, Any]
+Open = Callable[[int | None], AbstractContextManager[httpx.Response]]
+
+DONE = "[DONE]"
+WAITS = (0.25, 0.5, 1, 2, 3, 3, 3, 3)
+
+
+class ReplyBroken(Exception):
+    """The rest of a reply cannot be had. The conversation's snapshot has what is stored."""
+
+
+class Reply:
+    """The parts that follow a position, each exactly once. A reply is iterated over once.
+
+    `open_at` requests the reply from its beginning for None, else what follows a position.
+    """
+
+    def __init__(self, open_at: Open, position: int | None = None, waits: Sequence[float] = WAITS):
+        self.position = position
+        self.delivered = position
+        """Everything up to there was given to the one who iterates."""
+        self._open_at = open_at
+        self._waits = waits
+        self._received = _Received()
+
+    def __iter__(self) -> Iterator[Part]:
+        failures = 0
+        while True:
+            before = self.position
+            try:
+                with self._open_at(self.position) as response:
+                    if response.status_code == 204:
+                        if self._received.has_parts:
+                            raise ReplyBroken("The server has withdrawn what it wrote.")
+                        return
+                    is_over = yield from self._read(response)
+                    if is_over:
+                        return
+                cause: Exception = EOFError("The reply ended before its end.")
+            except (httpx.TransportError, SSEError) as error:
+                cause = error
+            except Refusal as error:
+                if error.status != 503:
+                    raise
+                cause = error
+            if self._received.has_parts and self.position is None:
+                raise ReplyBroken("The reply broke off where it cannot be continued.") from cause
+            failures = failures + 1 if self.position == before else 1
+            if failures > len(self._waits):
+                raise ReplyBroken("The server cannot be reached.") from cause
+            time.sleep(self._waits[failures - 1])
+
+    def _read(self, response: httpx.Response) -> Generator[Part, None, bool]:
+        """One connection; returns whether the reply is over."""
+        held: list[Part] = []
+        is_first, last_id = True, ""
+        for event in EventSource(response).iter_sse():
+            if event.data == DONE:
+                yield from self._deliver(held)
+                return True
+            if event.data == "":
+                continue
+            part: Part = json.loads(event.data)
+            held.append(part)
+            # The last part of a chunk has the id. The parser repeats it with those that have none.
+            has_id = event.id not in ("", last_id)
+            if has_id:
+                last_id = event.id
+                sequence = int(event.id)
+                if is_first and self.position is not None and sequence <= self.position:
+                    raise ReplyBroken("The server began the reply again.")
+                is_first, self.position = False, sequence
+            # Half a chunk is not given away: after a break it would come again.
+            is_free = self.position is None
+            if has_id or is_free or part["type"] in ("finish", "error"):
+                yield from self._deliver(held)
+                held = []
+            if part["type"] == "finish":
+                return True
+        return False
+
+    def _deliver(self, parts: Sequence[Part]) -> Iterator[Part]:
+        news = [part for part in parts if self._received.is_news(part)]
+        yield from news[:-1]
+        self.delivered = self.position
+        yield from news[-1:]
+
+
+class _Received:
+    """Knows which parts each connection begins with although they have been received."""
+
+    def __init__(self) -> None:
+        self.has_parts = False
+        self._message_id: str | None = None
+        self._is_in_step = False
+        self._open_blocks: set[str] = set()
+
+    def is_news(self, part: Part) -> bool:
+        kind = part["type"]
+        if kind == "start":
+            known, self._message_id = self._message_id, part.get("messageId")
+            if known and known != self._message_id:
+                raise ReplyBroken("Another reply has taken its place.")
+            return not known
+        if kind == "start-step":
+            if self._is_in_step:
+                return False
+            self._is_in_step = True
+            self._open_blocks.clear()
+        elif kind == "finish-step":
+            self._is_in_step = False
+        elif kind in ("text-start", "reasoning-start"):
+            if part["id"] in self._open_blocks:
+                return False
+            self._open_blocks.add(part["id"])
+        elif kind in ("text-end", "reasoning-end"):
+            self._open_blocks.discard(part["id"])
+        self.has_parts = True
+        return True
+
+
+def text_of(parts: Iterable[Part]) -> str:
+    """The text of a reply, read to its end."""
+    return "".join(part["delta"] for part in parts if part["type"] == "text-delta")
