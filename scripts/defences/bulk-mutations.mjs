@@ -148,10 +148,10 @@ export const bulk = [
     test: 'the id of a copy that is cut off is taken for every other request',
   },
   {
-    defence: 'Export: what sub-agents were told and said is in it',
+    defence: 'Export: transcripts of sub-agents are in it',
     file: 'api/export-person.ts',
     edits: [['await sessions.children(storedId)', '[]']],
     suite: 'test/api/person-export.test.ts',
-    test: 'an export has what sub-agents were told and said',
+    test: 'an export has the transcripts of sub-agents',
   },
 ];

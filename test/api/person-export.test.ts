@@ -71,7 +71,7 @@ it('a file is read and sent in pieces, and is whole', async () => {
   expect(Math.max(...read.map(({ from, to }) => to - from))).toBeLessThanOrEqual(MB / 4);
 });
 
-it('an export has what sub-agents were told and said', async () => {
+it('an export has the transcripts of sub-agents', async () => {
   const { store, session } = await start();
   const runId = (await store.sessions.read(session.id))?.runId ?? '';
   const { call, child } = newSubAgent(session.id, 'd1');
