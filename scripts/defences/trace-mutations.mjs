@@ -59,4 +59,18 @@ export const traces = [
     suite: LEGS,
     test: 'spans of legs a leg is written at its pause, and the next one at its end, each with its own usage',
   },
+  {
+    defence: 'Traces: a wait that a stop ends has a span',
+    file: 'stores/record/trace-changes.ts',
+    edits: [["waits.ended(asked, 'stopped');", '']],
+    suite: 'test/stores/record/trace-changes.test.ts',
+    test: 'a wait that is stopped is written, in the trace of the leg that asked',
+  },
+  {
+    defence: 'Traces: a wait that a new message ends has a span',
+    file: 'stores/record/trace-changes.ts',
+    edits: [["if (result.kind === 'begun') waits.ended(asked, 'abandoned');", '']],
+    suite: 'test/stores/record/trace-changes.test.ts',
+    test: 'a wait that is abandoned is written, in the trace of the leg that asked',
+  },
 ];

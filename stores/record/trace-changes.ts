@@ -1,10 +1,8 @@
-import { rootOf, sessionOfRun } from '../../protocol/ids.js';
-import type { SettleCallInput } from '../contract/calls.js';
-import type { OpenCall } from '../contract/call-record.js';
+import { rootOf } from '../../protocol/ids.js';
 import type { Store } from '../contract/store.js';
-import { commonAttributes, legSpan, spanBelow, toolAttributes } from './leg-spans.js';
 import type { LegTraces } from './leg-traces.js';
 import type { Leg, RunOfSession } from './legs.js';
+import { createWaitSpans } from './wait-spans.js';
 
 /**
  * A store that writes spans of what its transitions end: legs, and waits for people. An attempt
@@ -13,8 +11,9 @@ import type { Leg, RunOfSession } from './legs.js';
  */
 export function traceChanges(store: Store, traces: LegTraces | undefined): Store {
   if (traces === undefined) return store;
-  const { steps, runs, calls, waiting } = store;
+  const { steps, runs, calls } = store;
   const { current, lookAtEnd } = traces;
+  const waits = createWaitSpans(store, traces);
 
   return {
     ...store,
@@ -38,17 +37,35 @@ export function traceChanges(store: Store, traces: LegTraces | undefined): Store
     },
     runs: {
       ...runs,
+      begin: async (input) => {
+        const asked = await waits.readAll(input.sessionId);
+        const result = await runs.begin(input);
+        if (result.kind === 'begun') waits.ended(asked, 'abandoned');
+        return result;
+      },
       end: async (input) => {
-        const leg = await readOpen(input);
+        const [leg, all] = await Promise.all([readOpen(input), waits.readAll(input.sessionId)]);
         const result = await runs.end(input);
-        if (result.kind === 'ended') lookAtEnd(leg);
+        if (result.kind === 'ended') {
+          lookAtEnd(leg);
+          // A sub-agent ends without those of others.
+          const isRoot = rootOf(input.sessionId) === input.sessionId;
+          const asked = all.filter(({ call }) => isRoot || call.spec.runId === input.runId);
+          waits.ended(asked, input.status === 'failed' ? 'lost' : 'stopped');
+        }
         return result;
       },
       stop: async (sessionId, stop) => {
         const newest = await store.sessions.read(rootOf(sessionId)).catch(() => undefined);
-        const leg = newest && (await readOpen(newest));
+        const [leg, asked] = await Promise.all([
+          newest && readOpen(newest),
+          waits.readAll(sessionId),
+        ]);
         const result = await runs.stop(sessionId, stop);
-        if (result.kind === 'ended') lookAtEnd(leg);
+        if (result.kind === 'ended') {
+          lookAtEnd(leg);
+          waits.ended(asked, 'stopped');
+        }
         return result;
       },
     },
@@ -65,9 +82,9 @@ export function traceChanges(store: Store, traces: LegTraces | undefined): Store
           lookAtEnd(current());
           return result;
         }
-        const wait = await readWait(input);
+        const wait = await waits.readOne(input);
         const result = await calls.settle(input);
-        if (result.kind === 'stored' && wait !== undefined) writeWait(input, wait);
+        if (result.kind === 'stored' && wait !== undefined) waits.answered(input, wait);
         return result;
       },
     },
@@ -79,55 +96,4 @@ export function traceChanges(store: Store, traces: LegTraces | undefined): Store
     const leg = known?.runId === runId ? known : await traces?.read({ sessionId, runId });
     return leg?.wasLeft === true ? undefined : leg;
   }
-
-  /** Before the answer: the list forgets a conversation that no longer waits. */
-  async function readWait(input: PersonsAnswer): Promise<Wait | undefined> {
-    const run = { sessionId: sessionOfRun(input.runId), runId: input.runId };
-    const [since, leg, call] = await Promise.all([
-      waiting.since(rootOf(input.sessionId)).catch(() => undefined),
-      traces?.read(run),
-      calls.read(input.sessionId, input.toolCallId).catch(() => undefined),
-    ]);
-    if (since === undefined || leg === undefined || call === undefined) return undefined;
-    return { since, leg, call };
-  }
-
-  /** A wait belongs to the leg that asked; its span is longer than that. */
-  function writeWait(input: PersonsAnswer, { since, leg, call }: Wait): void {
-    const { toolCallId, toolName, kind, step } = call.spec;
-    const decision = 'decision' in input ? input.decision : undefined;
-    const via = input.act?.via ?? decision?.via;
-    traces?.write({
-      title: `helix.wait ${toolName}`,
-      id: spanBelow(leg, step, toolCallId, 'wait'),
-      parent: legSpan(leg).span,
-      kind: 'internal',
-      startMs: since,
-      endMs: Math.max(since, Date.now()),
-      attributes: {
-        ...commonAttributes(leg, 'helix.wait'),
-        ...toolAttributes({ toolCallId, toolName }),
-        'helix.wait.kind': kind,
-        'helix.wait.expired': input.source === 'expiry',
-        'helix.approval.decision': toWord(decision?.approved),
-        'helix.approval.edited': decision === undefined ? undefined : decision.input !== undefined,
-        'helix.approval.automatic':
-          decision === undefined ? undefined : decision.automatic === true,
-        'helix.approval.via': via,
-      },
-    });
-  }
-}
-
-function toWord(approved: boolean | undefined): string | undefined {
-  if (approved === undefined) return undefined;
-  return approved ? 'approved' : 'denied';
-}
-
-type PersonsAnswer = Exclude<SettleCallInput, { source: 'tool' | 'child' }>;
-
-interface Wait {
-  since: number;
-  leg: Leg;
-  call: OpenCall;
 }

@@ -3,7 +3,13 @@ import type { FinishedSpan, Tracer } from '../../../protocol/tracer.js';
 import { createMemoryStores } from '../../../stores/memory/index.js';
 import { createLegTraces } from '../../../stores/record/leg-traces.js';
 import { traceChanges } from '../../../stores/record/trace-changes.js';
-import { AGENT, drive, newCall, type SessionDriver } from '../../support/session-driver.js';
+import {
+  AGENT,
+  drive,
+  newCall,
+  userMessage,
+  type SessionDriver,
+} from '../../support/session-driver.js';
 import { until } from '../../support/until.js';
 
 const USAGE = { inputTokens: 7, outputTokens: 3 };
@@ -128,9 +134,37 @@ describe('spans of legs', () => {
         attributes: {
           'gen_ai.tool.call.id': 'c1',
           'helix.wait.kind': 'approval',
+          'helix.wait.end': 'answered',
           'helix.approval.decision': 'approved',
         },
       },
     ]);
   });
+
+  it.each([
+    ['stopped', (one: SessionDriver) => one.stop({ mode: 'interrupt' })],
+    ['abandoned', (one: SessionDriver) => one.begin({ messages: [userMessage('u2')] })],
+    ['lost', (one: SessionDriver, runId: string) => one.end(runId, 'failed')],
+  ] as const)(
+    'a wait that is %s is written, in the trace of the leg that asked',
+    async (how, end) => {
+      const { bare, spans, open } = setUp();
+      const { act, session } = open();
+      const { runId } = await bare.newRun();
+      const asked = [newCall('c1', 'approval'), newCall('c2', 'client')];
+      await act(runId, async (own) => {
+        const writer = own.writer(runId, 1, 1);
+        await own.claim(writer);
+        await own.commit(writer, { calls: asked });
+      });
+      await session.decide(runId, 'c1', false);
+      await end(session, runId);
+      const waits = spans.filter(({ title }) => title.startsWith('helix.wait'));
+      expect(waits.map(({ id, attributes }) => [id.trace, attributes['helix.wait.end']])).toEqual([
+        [`${runId}:1`, 'answered'],
+        [`${runId}:1`, how],
+      ]);
+      expect(waits[1]?.attributes).toMatchObject({ 'gen_ai.tool.call.id': 'c2' });
+    },
+  );
 });
