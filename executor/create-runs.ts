@@ -1,10 +1,9 @@
-import { resolveMaxSteps } from '../agents/define-agent.js';
 import type { AgentRegistry } from '../agents/registry.js';
 import { NO_METER, type RunMeter } from '../protocol/run-meter.js';
-import { rootOf, toShownSessionId } from '../protocol/ids.js';
+import { rootOf } from '../protocol/ids.js';
 import { LIMITS } from '../protocol/limits.js';
 import type { Tracer } from '../protocol/tracer.js';
-import { isTerminal, type Resumption, type RunInput, type StopRequest } from '../protocol/run.js';
+import { isTerminal, type Resumption, type StopRequest } from '../protocol/run.js';
 import type { Act } from '../stores/contract/audit.js';
 import type { BeginResult, RunRecord, StopResult } from '../stores/contract/runs.js';
 import type { SessionRecord } from '../stores/contract/sessions.js';
@@ -14,7 +13,6 @@ import { toAct } from '../stores/record/acts.js';
 import { foldAfterChanges } from '../stores/record/fold-after-changes.js';
 import { relayAfterActs, type AuditLogger } from '../stores/record/relay-after-acts.js';
 import { forceEnd } from '../stores/record/force-end.js';
-import { legSpan } from '../stores/record/leg-spans.js';
 import { createLegTraces } from '../stores/record/leg-traces.js';
 import { meterChanges } from '../stores/record/meter-changes.js';
 import { traceChanges } from '../stores/record/trace-changes.js';
@@ -33,6 +31,7 @@ import { createQuotasOf, reserveBeforeBegin, type Quotas } from './quotas.js';
 import { createReruns, FIRST_SWEEP_MS, newNonce } from './reruns.js';
 import { isRefusedForGood } from './grpc-status.js';
 import type { RunList } from './run-list.js';
+import { createRunStart, type PreparedRuns, type RunStart } from './run-start.js';
 import type { RunWorkflows } from './run-workflows.js';
 import { unlisted } from './unlisted.js';
 import type { ExecuteInput, Runs } from './runs.js';
@@ -77,8 +76,17 @@ export interface RunsDeps {
   logger: AuditLogger;
 }
 
+/** How a run begins: what is done with it, and when the sweeper sees to its workflow. */
+interface HowToBegin {
+  begun: (run: RunRecord, tenant: string | undefined) => void;
+  sweepInMs: number;
+}
+
+/** A caller's workflow starts the run's own as its child within this time, else the sweeper does. */
+const CALLER_STARTS_MS = 15_000;
+
 /** Starts, signals and stops runs. Redis is written first, so a lost signal loses nothing. */
-export function createRuns(deps: RunsDeps): Runs {
+export function createRuns(deps: RunsDeps): Runs & PreparedRuns {
   const { streamManager, workflows, agents, meter = NO_METER, logger } = deps;
   const { tracer } = deps;
   const traced = traceChanges(deps.store, tracer && createLegTraces(deps.store, tracer));
@@ -94,6 +102,7 @@ export function createRuns(deps: RunsDeps): Runs {
   const uploads = files && createUploads({ store: { ...bare, files }, quotasOf, logger });
   const pauses = deps.store.pauses?.of(workflows.fleet);
   const launches = createLaunches(logger);
+  const toStart = createRunStart(deps);
 
   /** The sweeper sends a wake-up or a stop that did not arrive again. */
   function lostSignal(runId: string) {
@@ -106,37 +115,10 @@ export function createRuns(deps: RunsDeps): Runs {
     run: Pick<RunRecord, 'sessionId' | 'runId' | 'agent' | 'turn' | 'from'>,
     tenant?: string,
   ): Promise<void> {
-    const { sessionId, runId, agent, turn, from } = run;
-    const owner = agents.isMade(agent) ? (await store.sessions.read(sessionId))?.owner : undefined;
-    const definition = agents.resolve(agent, { sessionId, runId, userId: owner });
-    const maxSteps = Math.min(resolveMaxSteps(definition), Number.MAX_SAFE_INTEGER);
-    const shownId = toShownSessionId(sessionId);
-    const sessionUrl = deps.sessionUrl?.(shownId);
-    const { trace } = legSpan({ runId, rootRunId: runId, number: 1 });
-    const traceUrl = tracer?.urlOf({ trace, runId, sessionId: shownId });
-    const input: RunInput = {
-      sessionId,
-      runId,
-      agent,
-      turn,
-      maxSteps,
-      searchAttributes: deps.searchAttributes,
-      hasOutput: definition.outputSchema !== undefined,
-      activities: definition.activities,
-      hasLeases: deps.store.leases !== undefined,
-      notify: deps.deliveries?.notify,
-      model: deps.modelName,
-      sessionUrl,
-      traceparent: tracer?.request(),
-      traceUrl,
-      sealsFailures: deps.sealsFailures,
-      from,
-    };
-    const details = [`Session \`${sessionId}\``, `Run \`${runId}\``];
-    if (sessionUrl !== undefined) details.push(`[Conversation](${sessionUrl})`);
-    if (traceUrl !== undefined) details.push(`[Trace](${traceUrl})`);
+    const { sessionId, runId } = run;
+    const { input, labels } = await toStart(run, tenant);
     try {
-      await workflows.start(input, { details: details.join('\n\n'), tenant });
+      await workflows.start(input, labels);
     } catch (error) {
       if (!isRefusedForGood(error)) throw error;
       logger.warn({ err: error, runId }, 'Temporal refuses the run');
@@ -181,10 +163,13 @@ export function createRuns(deps: RunsDeps): Runs {
     return (await pauses?.hold(held)) === true || (await pauses?.isHeld(held)) === true;
   }
 
+  function wakeSuperseded({ supersededRunId: old }: RunRecord): void {
+    if (old !== undefined) void workflows.stop(old, { recorded: true }).catch(lostSignal(old));
+  }
+
   /** The message is stored: no request waits for Temporal, which may be slow or away. */
   function launch(run: RunRecord, tenant: string | undefined): void {
-    const old = run.supersededRunId;
-    if (old !== undefined) void workflows.stop(old, { recorded: true }).catch(lostSignal(old));
+    wakeSuperseded(run);
     launches.launch(run.runId, async () => {
       if ((await pauses?.hold({ ...run, tenant })) !== true) await startRun(run, tenant);
     });
@@ -206,11 +191,11 @@ export function createRuns(deps: RunsDeps): Runs {
     ...{ meter, logger },
   });
 
-  async function accept(input: ExecuteInput): Promise<BeginResult> {
+  async function accept(input: ExecuteInput, how: HowToBegin): Promise<BeginResult> {
     // The index may live on another node than the session: it is written before the run exists.
-    await store.due.note(input.sessionId, FIRST_SWEEP_MS);
+    await store.due.note(input.sessionId, how.sweepInMs);
     const result = await store.runs.begin({ ...input, nonce: newNonce(), now: Date.now() });
-    if (result.kind === 'begun') launch(result.run, input.tenant);
+    if (result.kind === 'begun') how.begun(result.run, input.tenant);
     else if (result.kind === 'queued' && result.begun) launch(result.begun, input.tenant);
     else if (result.kind === 'interrupting') carryOutStop(input.sessionId, result.runId);
     return result;
@@ -236,12 +221,23 @@ export function createRuns(deps: RunsDeps): Runs {
     }, STOP_CONFIRM_MS).unref();
   }
 
-  async function execute(input: ExecuteInput): Promise<BeginResult> {
-    const result = await accept(input);
+  async function executeBy(how: HowToBegin, input: ExecuteInput): Promise<BeginResult> {
+    const result = await accept(input, how);
     if (!MAY_HOLD_UP.has(result.kind)) return result;
     const { sessionId } = input;
     const swept = await sweepSilent(sessionId).catch(lostSignal(sessionId));
-    return swept === true && result.kind === 'busy' ? accept(input) : result;
+    return swept === true && result.kind === 'busy' ? accept(input, how) : result;
+  }
+
+  function execute(input: ExecuteInput): Promise<BeginResult> {
+    return executeBy({ begun: launch, sweepInMs: FIRST_SWEEP_MS }, input);
+  }
+
+  async function startOf(sessionId: string, runId: string): Promise<RunStart | undefined> {
+    const record = await store.sessions.read(sessionId);
+    if (record?.runId !== runId || record.status !== 'starting') return undefined;
+    if (await isHeld(record)) return undefined;
+    return toStart({ ...record, from: fromOf(record) }, record.tenant);
   }
 
   async function stop(
@@ -268,6 +264,8 @@ export function createRuns(deps: RunsDeps): Runs {
 
   return {
     execute,
+    prepare: (input) => executeBy({ begun: wakeSuperseded, sweepInMs: CALLER_STARTS_MS }, input),
+    startOf,
     ...answers,
     branch,
     fork,

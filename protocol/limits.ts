@@ -37,6 +37,8 @@ export const LIMITS = {
   metadataBytes: 64 * 1024,
   /** One user message. */
   userMessageBytes: 1024 * 1024,
+  /** Text of a run in the result that a workflow gets; the rest stays in the conversation. */
+  calledTextChars: 100_000,
   /** One file of a conversation, unless the server has another limit. */
   fileBytes: 10 * 1024 * 1024,
   /** The largest file that a server may allow. */

@@ -30,7 +30,7 @@ import type { Store } from '../stores/contract/store.js';
 import type { StreamManager } from '../stores/log/stream-manager.js';
 import { createTallyMeter } from '../stores/record/tally-meter.js';
 import type { SlotLimits } from '../activities/tool/fair-slots.js';
-import { createBatchActivities } from './batch-activity.js';
+import { createActivitiesWithRuns } from './activities-with-runs.js';
 import { createLease, type BegunLease, type LeaseOptions } from './lease/lease-worker.js';
 import { createTakeOver } from './lease/take-over.js';
 import { createCoreMeter } from './metrics/core-meter.js';
@@ -204,7 +204,6 @@ export function createAgentPlugin(options: AgentPluginOptions): WorkerPlugin & B
         ? []
         : [announceVersion(connection, namespace, versioning, signal)]),
     ];
-    const batches = createBatchActivities({ store: stores.store, runs, logger });
     const activities = createActivities({
       ...stores,
       store,
@@ -216,14 +215,11 @@ export function createAgentPlugin(options: AgentPluginOptions): WorkerPlugin & B
         workflows.answer(runId, { toolCallId: '', by: 'conversation', resume }),
       workflowState: workflows.state,
       isDraining: () => isDraining(),
-      ...{ toolSlots, fileHosts: options.fileHosts },
-      mcp,
-      lease,
-      meter,
-      tracer: options.tracer,
-      logger,
+      ...{ toolSlots, fileHosts: options.fileHosts, tracer: options.tracer },
+      ...{ mcp, lease, meter, logger },
     });
-    return { ...activities, ...batches };
+    const withRuns = createActivitiesWithRuns({ store: stores.store, agents, runs, logger });
+    return { ...activities, ...withRuns };
   }
 
   async function announceVersion(

@@ -38,6 +38,9 @@ export interface WorkerProcess {
   onReady: () => void;
 }
 
+/** The SDK warns of each worker that executes activities only, as the one for tools does. */
+const WITHOUT_WORKFLOWS = 'No workflows registered';
+
 /** Runs the worker of this process until it is asked to end. */
 export async function runWorker(begun: WorkerProcess): Promise<void> {
   const { config, temporal, logger, redis, lease, agents, tracer, serveMetrics, onReady } = begun;
@@ -46,6 +49,7 @@ export async function runWorker(begun: WorkerProcess): Promise<void> {
   Runtime.install({
     ...(exporter !== undefined && { telemetryOptions: { metrics: exportMetricsAt(exporter) } }),
     logger: new DefaultLogger('WARN', ({ level, message, meta }) => {
+      if (message.startsWith(WITHOUT_WORKFLOWS)) return;
       const err: unknown = meta?.['error'];
       logger[level === 'ERROR' ? 'error' : 'warn']({ err, meta }, message);
     }),

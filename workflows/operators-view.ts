@@ -20,15 +20,19 @@ const AgentTenant = defineSearchAttributeKey('AgentTenant', 'KEYWORD');
 const AgentModel = defineSearchAttributeKey('AgentModel', 'KEYWORD');
 const AgentTurn = defineSearchAttributeKey('AgentTurn', 'INT');
 
-/** Search attributes of a sub-agent's new run; tenant and model are its parent's. */
+/** Tenant and model of a run, for those of its sub-agents. */
+export function labelsOf(attributes: Pick<TypedSearchAttributes, 'get'>): {
+  tenant: string | undefined;
+  model: string | undefined;
+} {
+  return { tenant: attributes.get(AgentTenant), model: attributes.get(AgentModel) };
+}
+
+/** Search attributes of a run that a workflow starts. */
 export function startAttributes(
-  sessionId: string,
-  agent: string,
-  turn: number,
-  parent: Pick<TypedSearchAttributes, 'get'>,
+  { sessionId, agent, turn }: Pick<RunInput, 'sessionId' | 'agent' | 'turn'>,
+  { tenant, model }: { tenant?: string | undefined; model?: string | undefined },
 ): SearchAttributePair[] {
-  const tenant = parent.get(AgentTenant);
-  const model = parent.get(AgentModel);
   return [
     ...(tenant === undefined ? [] : [{ key: AgentTenant, value: tenant }]),
     ...(model === undefined ? [] : [{ key: AgentModel, value: model }]),

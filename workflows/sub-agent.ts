@@ -16,7 +16,7 @@ import { workflowIdOf } from '../protocol/ids.js';
 import type { CallRef, ChildRef, RunInput } from '../protocol/run.js';
 import { SIGNALS, WORKFLOW_TASK_TIMEOUT_MS, WORKFLOW_TYPE } from '../protocol/temporal-names.js';
 import { learn } from '../protocol/carry.js';
-import { startAttributes } from './operators-view.js';
+import { labelsOf, startAttributes } from './operators-view.js';
 import { PATCHES } from './patches.js';
 import { bookkeeping } from './proxies.js';
 import { runRef, type RunState } from './run-state.js';
@@ -105,10 +105,8 @@ async function carryOutChild(
       staticDetails: `Session \`${child.sessionId}\`\n\nRun \`${child.runId}\``,
       ...(state.input.searchAttributes && {
         typedSearchAttributes: startAttributes(
-          child.sessionId,
-          child.agent,
-          1,
-          workflowInfo().typedSearchAttributes,
+          { ...child, turn: 1 },
+          labelsOf(workflowInfo().typedSearchAttributes),
         ),
       }),
     });

@@ -9,6 +9,7 @@ import { bounds } from './bound-mutations.mjs';
 import { bridge } from './bridge-mutations.mjs';
 import { bulk } from './bulk-mutations.mjs';
 import { calls } from './call-mutations.mjs';
+import { calledRuns } from './called-run-mutations.mjs';
 import { checkOrder } from './check-order-mutations.mjs';
 import { commandLine } from './command-line-mutations.mjs';
 import { clients } from './client-mutations.mjs';
@@ -52,6 +53,7 @@ export const mutations = [
   ...traces,
   ...transitions,
   ...calls,
+  ...calledRuns,
   ...waiting,
   ...attempts,
   ...checkOrder,

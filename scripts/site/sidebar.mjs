@@ -27,6 +27,7 @@ export const SIDEBAR = [
       ['docs/evaluation', 'Evaluation'],
       ['docs/from-ai-sdk', 'From the AI SDK'],
       ['docs/from-helix', 'From Helix'],
+      ['docs/from-temporal', 'From Temporal'],
     ],
   },
   {

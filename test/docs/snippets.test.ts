@@ -68,6 +68,7 @@ const DOCUMENTS = [
     'docs/agents',
     'docs/authentication',
     'docs/deploys',
+    'docs/from-temporal',
     'docs/http',
     'docs/operating',
   ],

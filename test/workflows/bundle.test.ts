@@ -3,7 +3,7 @@ import { beforeAll, describe, expect, it } from '@jest/globals';
 import { bundleWorkflowCode, DefaultLogger } from '@temporalio/worker';
 
 /** Measured when this test was written, plus a fifth. A worker loads this for every workflow it keeps. */
-const BUDGET_BYTES = 660_000;
+const BUDGET_BYTES = 740_000;
 
 let code = '';
 

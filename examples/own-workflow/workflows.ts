@@ -1,0 +1,19 @@
+import { proxyActivities } from '@temporalio/workflow';
+import { runAgent } from '../../workflows/index.js';
+
+const { loadFigures } = proxyActivities<{ loadFigures: (customer: string) => Promise<string> }>({
+  startToCloseTimeout: '1 minute',
+});
+
+/**
+ * The report of a customer: figures by an activity, then an agent that writes, asks a
+ * person and publishes. The workflow waits as long as the person takes.
+ */
+export async function report(customer: string, owner: string): Promise<string> {
+  const figures = await loadFigures(customer);
+  const { status, text } = await runAgent('reporter', `Figures of ${customer}: ${figures}`, {
+    userId: owner,
+    sessionId: `report-${customer}`,
+  });
+  return status === 'completed' ? text : `no report: ${status}`;
+}

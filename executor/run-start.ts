@@ -1,0 +1,77 @@
+import { resolveMaxSteps } from '../agents/define-agent.js';
+import type { AgentRegistry } from '../agents/registry.js';
+import { toShownSessionId } from '../protocol/ids.js';
+import type { RunInput } from '../protocol/run.js';
+import type { Tracer } from '../protocol/tracer.js';
+import type { BeginResult, RunRecord } from '../stores/contract/runs.js';
+import type { Store } from '../stores/contract/store.js';
+import { legSpan } from '../stores/record/leg-spans.js';
+import type { Deliveries } from './deliveries.js';
+import type { ExecuteInput } from './runs.js';
+import type { RunLabels } from './search-attributes.js';
+
+export interface RunStartDeps {
+  store: Pick<Store, 'sessions' | 'leases'>;
+  agents: AgentRegistry;
+  searchAttributes: boolean;
+  deliveries?: Deliveries | undefined;
+  sealsFailures?: boolean | undefined;
+  modelName?: string | undefined;
+  sessionUrl?: ((sessionId: string) => string) | undefined;
+  tracer?: Tracer | undefined;
+}
+
+/** What the workflow of a run is started with. */
+export interface RunStart {
+  input: RunInput;
+  labels: RunLabels;
+}
+
+/** Runs whose workflows are started by a workflow that calls them. */
+export interface PreparedRuns {
+  /** As `execute`, without a start. */
+  prepare: (input: ExecuteInput) => Promise<BeginResult>;
+  /** What the run's workflow is started with; undefined once it has begun, and while it may not. */
+  startOf: (sessionId: string, runId: string) => Promise<RunStart | undefined>;
+}
+
+export type ToRunStart = (
+  run: Pick<RunRecord, 'sessionId' | 'runId' | 'agent' | 'turn' | 'from'>,
+  tenant?: string,
+) => Promise<RunStart>;
+
+export function createRunStart(deps: RunStartDeps): ToRunStart {
+  const { store, agents, tracer } = deps;
+
+  return async ({ sessionId, runId, agent, turn, from }, tenant) => {
+    const owner = agents.isMade(agent) ? (await store.sessions.read(sessionId))?.owner : undefined;
+    const definition = agents.resolve(agent, { sessionId, runId, userId: owner });
+    const maxSteps = Math.min(resolveMaxSteps(definition), Number.MAX_SAFE_INTEGER);
+    const shownId = toShownSessionId(sessionId);
+    const sessionUrl = deps.sessionUrl?.(shownId);
+    const { trace } = legSpan({ runId, rootRunId: runId, number: 1 });
+    const traceUrl = tracer?.urlOf({ trace, runId, sessionId: shownId });
+    const input: RunInput = {
+      sessionId,
+      runId,
+      agent,
+      turn,
+      maxSteps,
+      searchAttributes: deps.searchAttributes,
+      hasOutput: definition.outputSchema !== undefined,
+      activities: definition.activities,
+      hasLeases: store.leases !== undefined,
+      notify: deps.deliveries?.notify,
+      model: deps.modelName,
+      sessionUrl,
+      traceparent: tracer?.request(),
+      traceUrl,
+      sealsFailures: deps.sealsFailures,
+      from,
+    };
+    const details = [`Session \`${sessionId}\``, `Run \`${runId}\``];
+    if (sessionUrl !== undefined) details.push(`[Conversation](${sessionUrl})`);
+    if (traceUrl !== undefined) details.push(`[Trace](${traceUrl})`);
+    return { input, labels: { details: details.join('\n\n'), tenant } };
+  };
+}

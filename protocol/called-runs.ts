@@ -1,0 +1,99 @@
+import type { RunError, RunInput } from './run.js';
+
+/**
+ * Runs that a workflow of another program begins: what it exchanges with the activities that do so. Types
+ * only, since workflow code imports this file.
+ */
+
+/** Whose run it is, and in which conversation. */
+export interface CalledRunOptions {
+  /** The conversation. Default: a new one. */
+  sessionId?: string;
+  /** Its owner. Default `anonymous`. */
+  userId?: string;
+  tenantId?: string;
+  /** The conversation's state from now on, in the shape of the agent's state schema. */
+  state?: Record<string, unknown>;
+  /** Metadata of the message. */
+  metadata?: Record<string, unknown>;
+  /** Id of the message: sent again with the same id, it is the same run. Default: a new one. */
+  messageId?: string;
+  /**
+   * While another run of the conversation is active: `fail` (default) fails with type
+   * `agent_already_running`, `wait` tries until it has ended.
+   */
+  whenBusy?: 'fail' | 'wait';
+}
+
+/** A run to begin, with ids that stay the same however often its activity is tried. */
+export interface CalledRunRequest extends Omit<CalledRunOptions, 'sessionId' | 'messageId'> {
+  agent: string;
+  message: string;
+  sessionId: string;
+  messageId: string;
+}
+
+/** A run that has been begun. */
+export interface CalledRun {
+  /** As it is stored. */
+  sessionId: string;
+  runId: string;
+  /** What its workflow is started with; absent if it was started before, or waits for its agent. */
+  start?: CalledRunStart;
+}
+
+export interface CalledRunStart {
+  input: RunInput;
+  /** For operators. */
+  details: string;
+  tenant?: string | undefined;
+}
+
+/** A run, in its conversation as it is stored, or that of a message that may have begun one. */
+export type CalledRunRef =
+  | { sessionId: string; runId: string }
+  | Pick<CalledRunRequest, 'sessionId' | 'tenantId' | 'messageId'>;
+
+/** Tokens, and what they cost. */
+export interface CalledRunUsage {
+  inputTokens: number;
+  outputTokens: number;
+  cachedTokens?: number;
+  cacheWriteTokens?: number;
+  reasoningTokens?: number;
+  /** Millionths of a dollar, according to the agent's `pricing`. */
+  costMicroUsd?: number;
+}
+
+/** How a run has ended. */
+export type CalledRunResult<Output = unknown> = {
+  sessionId: string;
+  runId: string;
+  /** The text of the run's newest step. */
+  text: string;
+  /** True if the text was longer than a workflow's history should hold: the rest is in the conversation. */
+  isCut?: true;
+  usage?: CalledRunUsage;
+} & (
+  | {
+      status: 'completed';
+      /** The structured result, of an agent with an output schema. */
+      output?: Output;
+    }
+  /** Also a run that was aborted: code `framework_cancelled`. */
+  | { status: 'failed'; error: RunError }
+  | { status: 'interrupted'; reason?: string }
+);
+
+export type CalledRunLook = { kind: 'at_work' } | { kind: 'ended'; result: CalledRunResult };
+
+export interface CalledRunActivities {
+  /** Begins a run; tried again, it is the same run. */
+  beginAgentRun: (request: CalledRunRequest) => Promise<CalledRun>;
+  /** How the run has ended, if it has. */
+  lookAtAgentRun: (ref: { sessionId: string; runId: string }) => Promise<CalledRunLook>;
+  /** Stops it as the API does; harmless when it has ended, or was never begun. */
+  stopAgentRun: (
+    ref: CalledRunRef & { mode?: 'interrupt' | 'abort'; reason?: string },
+  ) => Promise<void>;
+}

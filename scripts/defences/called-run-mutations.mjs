@@ -1,0 +1,47 @@
+// The defences of runs that workflows of others begin; see mutations.mjs.
+const CALLED = 'test/workflows/run-agent.test.ts';
+
+export const calledRuns = [
+  {
+    defence: 'Called run: a cancel of its caller stops it',
+    file: 'workflows/run-agent.ts',
+    edits: [
+      ['stopping = CancellationScope.nonCancellable(stop);', 'stopping = Promise.resolve();'],
+    ],
+    suite: CALLED,
+    test: 'a run is stopped when the workflow that called it is cancelled',
+  },
+  {
+    defence: 'Called run: nor does it outlive a caller that is terminated',
+    file: 'workflows/run-agent.ts',
+    edits: [["parentClosePolicy = 'REQUEST_CANCEL' }", "parentClosePolicy = 'ABANDON' }"]],
+    suite: CALLED,
+    test: 'a run is stopped when the workflow that called it is terminated',
+  },
+  {
+    defence: 'Called run: a try that finds its message accepted has the run of it',
+    file: 'executor/called-runs.ts',
+    edits: [
+      [
+        "if (result.kind !== 'begun' && result.kind !== 'accepted') {",
+        "if (result.kind !== 'begun') {",
+      ],
+    ],
+    suite: CALLED,
+    test: 'a message that was accepted before leads to the run that replied to it',
+  },
+  {
+    defence: 'Called run: one that is not a child is waited for',
+    file: 'workflows/run-agent.ts',
+    edits: [['if (error instanceof WorkflowExecutionAlreadyStartedError) return undefined;', '']],
+    suite: CALLED,
+    test: 'a run that another workflow started is waited for, too',
+  },
+  {
+    defence: 'Called run: a refusal is final',
+    file: 'worker/called-run-activities.ts',
+    edits: [['nonRetryable: true,', 'nonRetryable: false,']],
+    suite: CALLED,
+    test: 'a refused run fails its caller with the code of the refusal',
+  },
+];

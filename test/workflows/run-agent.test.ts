@@ -1,0 +1,239 @@
+import { randomUUID } from 'node:crypto';
+import { fileURLToPath } from 'node:url';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { NativeConnection, Worker } from '@temporalio/worker';
+import { createReporter } from '../../examples/own-workflow/agent.js';
+import { toQuotas } from '../../executor/index.js';
+import { workflowIdOf } from '../../protocol/ids.js';
+import { createAgentPlugin } from '../../worker/index.js';
+import { createGatedAgent } from '../support/gated-agent.js';
+import {
+  createRunHarness,
+  sharedTemporalAddress,
+  type RunHarness,
+} from '../support/run-harness.js';
+import { createTestAgent } from '../support/test-agent.js';
+import { openTestStores, type TestStores } from '../support/test-stores.js';
+
+let stores: TestStores;
+let connection: NativeConnection;
+let runs: RunHarness;
+let worker: Worker;
+let ended: Promise<void>;
+const gated = createGatedAgent();
+const { agent: tester } = createTestAgent();
+const published: string[] = [];
+const reporter = createReporter((text) => published.push(text));
+const agents = [gated.agent, tester, reporter];
+const workflowsPath = fileURLToPath(new URL('./callers.ts', import.meta.url));
+
+beforeAll(async () => {
+  stores = await openTestStores();
+  runs = await createRunHarness(stores, agents);
+  connection = await NativeConnection.connect({ address: sharedTemporalAddress() });
+  worker = await Worker.create({
+    connection,
+    taskQueue: runs.taskQueue,
+    workflowsPath,
+    activities: { loadFigures: (customer: string) => `${customer} sold 3` },
+    plugins: [createAgentPlugin({ agents, stores, quotas: toQuotas({ sessions: 2 }) })],
+  });
+  ended = worker.run();
+}, 60_000);
+afterAll(async () => {
+  worker.shutdown();
+  await ended;
+  await connection.close();
+});
+
+const start = (type: string, ...args: unknown[]) =>
+  runs.client.workflow.start(type, {
+    workflowId: `caller-${randomUUID()}`,
+    taskQueue: runs.taskQueue,
+    args,
+  });
+const call = async (type: string, ...args: unknown[]): Promise<unknown> =>
+  (await start(type, ...args)).result();
+
+/** The type of the refusal that fails the workflow. */
+async function refusal(...args: unknown[]): Promise<unknown> {
+  const error = await call('ask', ...args).then(
+    () => undefined,
+    (failed: unknown) => failed,
+  );
+  for (let at = error; at instanceof Error; at = at.cause) {
+    if ('type' in at && at.type !== undefined) return at.type;
+  }
+  return error;
+}
+
+/** A conversation of a user who has no other. */
+const conversation = (): { sessionId: string; userId: string } => ({
+  sessionId: runs.newSessionId(),
+  userId: someone(),
+});
+
+const someone = (): string => `u-${randomUUID()}`;
+
+describe('runAgent in a workflow of its own', () => {
+  it('the agent runs as a child with the id of its run, in a conversation of the named owner', async () => {
+    const owner = { userId: someone(), tenantId: `t-${randomUUID()}` };
+    const sessionId = runs.newSessionId();
+    const handle = await start('ask', tester.name, 'hello', { ...owner, sessionId });
+    const result = (await handle.result()) as { runId: string };
+    expect(result).toMatchObject({ status: 'completed', text: 'You said hello', sessionId });
+    expect(result).toHaveProperty('usage.inputTokens');
+    const { runId } = result;
+    const { parentExecution, typedSearchAttributes } = (await runs.client.workflow
+      .getHandle(workflowIdOf(runId))
+      .describe()) as never as Record<string, { workflowId?: string }>;
+    expect(parentExecution?.workflowId).toBe(handle.workflowId);
+    expect(JSON.stringify(typedSearchAttributes)).toContain(owner.tenantId);
+    const record = await stores.store.sessions.read(runId.slice(0, runId.lastIndexOf(':')));
+    expect(record).toMatchObject({ owner: owner.userId, tenant: owner.tenantId });
+  });
+
+  it('calls of one conversation are turns of it', async () => {
+    const { sessionId, userId } = conversation();
+    expect(await call('askTwice', tester.name, { sessionId, userId })).toEqual([
+      'You said one',
+      'You said two',
+    ]);
+    expect(await stores.store.runs.list(sessionId)).toHaveLength(2);
+  });
+
+  it('a run that waits for people takes as long as they do', async () => {
+    const { sessionId, userId } = conversation();
+    const text = JSON.stringify({ calls: [{ tool: 'charge', id: 'c1' }] });
+    const handle = await start('ask', tester.name, text, { sessionId, userId });
+    const { runId } = await runs.untilStatus(sessionId, 'waiting_approval');
+    expect((await handle.describe()).status.name).toBe('RUNNING');
+    await runs.executor.submitToolResult({
+      ...{ sessionId, kind: 'approval-response', toolCallId: 'c1', approved: true, by: 'ann' },
+      approvalId: `${runId}::c1`,
+    });
+    expect(await handle.result()).toMatchObject({ status: 'completed', text: 'done' });
+  });
+
+  it('a run that fails is a result with its error', async () => {
+    expect(
+      await call('ask', tester.name, JSON.stringify({ fail: true }), conversation()),
+    ).toMatchObject({
+      status: 'failed',
+      error: { code: 'provider_unauthorized' },
+    });
+  });
+});
+
+describe('a run whose caller ends', () => {
+  it.each([
+    ['is cancelled', 'cancel'],
+    ['is terminated', 'terminate'],
+  ] as const)('a run is stopped when the workflow that called it %s', async (_, verb) => {
+    const gate = randomUUID();
+    const { sessionId, userId } = conversation();
+    const handle = await start('ask', gated.agent.name, `speak ${gate}`, { sessionId, userId });
+    await gated.reached(gate);
+    await handle[verb]();
+    await expect(handle.result()).rejects.toThrow();
+    const { status } = await runs.untilStatus(sessionId, 'interrupted', 'completed', 'failed');
+    expect(status).toBe('interrupted');
+  });
+
+  it('a cancelled scope stops its run and throws once it has stopped', async () => {
+    const gate = randomUUID();
+    const handle = await start('askInScope', gated.agent.name, `speak ${gate}`, conversation());
+    await gated.reached(gate);
+    await handle.signal('enough');
+    expect(await handle.result()).toBe('cancelled');
+  });
+
+  it('a workflow aborts its run', async () => {
+    const gate = randomUUID();
+    const handle = await start('askUntilEnough', gated.agent.name, `speak ${gate}`, conversation());
+    await gated.reached(gate);
+    await handle.signal('enough');
+    expect(await handle.result()).toMatchObject({
+      status: 'failed',
+      error: { code: 'framework_cancelled' },
+      text: 'Once upon',
+    });
+  });
+});
+
+describe('a run that may not begin', () => {
+  it('a refused run fails its caller with the code of the refusal', async () => {
+    const [unknown, badId] = [someone(), someone()].map((userId) => ({ userId }));
+    const { sessionId, userId } = conversation();
+    const refusals = [
+      refusal('stranger', 'hello', unknown),
+      refusal(tester.name, 'hello', { ...badId, sessionId: 'no id' }),
+      refusal(tester.name, '', { userId: '' }),
+    ];
+    await call('ask', tester.name, 'hello', { sessionId, userId });
+    refusals.push(
+      refusal(tester.name, 'hello', { sessionId, userId: someone() }),
+      refusal(gated.agent.name, 'hello', { sessionId, userId }),
+    );
+    await call('ask', tester.name, 'hello', { userId });
+    refusals.push(refusal(tester.name, 'hello', { userId }));
+    expect(await Promise.all(refusals)).toEqual([
+      ...['agent_not_found', 'validation_error', 'validation_error'],
+      ...['not_found', 'agent_mismatch', 'quota_exceeded'],
+    ]);
+  });
+
+  it('a busy conversation refuses the run, or lets it wait', async () => {
+    const gate = randomUUID();
+    const { sessionId, userId } = conversation();
+    const first = await start('ask', gated.agent.name, `speak ${gate}`, { sessionId, userId });
+    await gated.reached(gate);
+    expect(await refusal(gated.agent.name, 'two', { sessionId, userId })).toBe(
+      'agent_already_running',
+    );
+    const options = { sessionId, userId, whenBusy: 'wait' };
+    const waiting = await start('ask', gated.agent.name, 'three', options);
+    const cancelled = await start('ask', gated.agent.name, 'four', options);
+    await cancelled.cancel();
+    await expect(cancelled.result()).rejects.toThrow();
+    gated.open(gate);
+    expect(await first.result()).toMatchObject({ status: 'completed' });
+    expect(await waiting.result()).toMatchObject({ text: 'You said three' });
+    expect(await stores.store.runs.list(sessionId)).toHaveLength(2);
+  });
+});
+
+describe('a run whose workflow its caller does not start', () => {
+  it('a message that was accepted before leads to the run that replied to it', async () => {
+    const options = { ...conversation(), messageId: 'once' };
+    const first = await call('ask', tester.name, 'hello', options);
+    expect(await call('ask', tester.name, 'hello', options)).toEqual(first);
+  });
+
+  it('a run that another workflow started is waited for, too', async () => {
+    const gate = randomUUID();
+    const options = { ...conversation(), messageId: 'once' };
+    const ask = [gated.agent.name, `speak ${gate}`, options];
+    const first = await start('ask', ...ask);
+    await gated.reached(gate);
+    const second = await start('ask', ...ask);
+    gated.open(gate);
+    expect(await second.result()).toEqual(await first.result());
+  });
+});
+
+it('the example loads figures, has an agent write and a person approve, and returns the report', async () => {
+  const customer = randomUUID();
+  const sessionId = `report-${customer}`;
+  const handle = await start('report', customer, someone());
+  await runs.untilStatus(sessionId, 'waiting_approval');
+  const view = await stores.store.sessions.view(sessionId);
+  const [{ runId, toolCallId } = { runId: '', toolCallId: '' }] =
+    view?.openCalls.map(({ spec }) => spec) ?? [];
+  await runs.executor.submitToolResult({
+    ...{ sessionId, kind: 'approval-response', toolCallId, approved: true, by: 'ann' },
+    approvalId: `${runId}::${toolCallId}`,
+  });
+  expect(await handle.result()).toBe('The report is out.');
+  expect(published).toEqual([`Figures of ${customer}: ${customer} sold 3`]);
+});

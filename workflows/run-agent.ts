@@ -1,0 +1,228 @@
+import { WorkflowExecutionAlreadyStartedError } from '@temporalio/common';
+import {
+  ActivityCancellationType,
+  CancellationScope,
+  CancelledFailure,
+  ChildWorkflowCancellationType,
+  ChildWorkflowFailure,
+  isCancellation,
+  ParentClosePolicy,
+  proxyActivities,
+  sleep,
+  startChild,
+  uuid4,
+  workflowInfo,
+  WorkflowIdReusePolicy,
+  type ChildWorkflowHandle,
+} from '@temporalio/workflow';
+import type {
+  CalledRun,
+  CalledRunActivities,
+  CalledRunOptions,
+  CalledRunRequest,
+  CalledRunResult,
+} from '../protocol/called-runs.js';
+import { toShownSessionId, workflowIdOf } from '../protocol/ids.js';
+import { WORKFLOW_TASK_TIMEOUT_MS, WORKFLOW_TYPE } from '../protocol/temporal-names.js';
+import { startAttributes } from './operators-view.js';
+import type { agentRun } from './agent-run.js';
+
+/** A run whose workflow is not a child, or was ended from outside, is looked at so often. */
+const LOOKS = { firstMs: 500, factor: 2, mostMs: 10 * 60_000 };
+
+/** How an agent is called by a workflow. */
+export interface RunAgentOptions extends CalledRunOptions {
+  /** The task queue of the workers that serve the agent. Default: that of this workflow. */
+  taskQueue?: string;
+  /**
+   * What happens to the run when this workflow has ended without waiting for it: `REQUEST_CANCEL`
+   * (default) stops it, `ABANDON` leaves it.
+   */
+  parentClosePolicy?: 'REQUEST_CANCEL' | 'ABANDON';
+}
+
+/** A run that a workflow has begun. */
+export interface CalledAgentRun<Output = unknown> {
+  /** The conversation, as its owner knows it. */
+  readonly sessionId: string;
+  readonly runId: string;
+  /**
+   * Resolves when the run has ended; while people are asked, that takes as long as they do. A cancel of
+   * the scope in which this is awaited stops the run and is thrown when it has stopped.
+   */
+  result: () => Promise<CalledRunResult<Output>>;
+  /** Stops the run; `interrupt` (default) can be resumed. Harmless when it has ended. */
+  stop: (how?: { mode?: 'interrupt' | 'abort'; reason?: string }) => Promise<void>;
+}
+
+/**
+ * Runs an agent from your workflow, and waits for its end: it is a child workflow with the
+ * id `run:<runId>`, and a conversation like any other, which people can read and answer meanwhile.
+ *
+ * @example
+ * import { runAgent } from 'helix-temporal/workflows';
+ *
+ * export async function review(document: string): Promise<string> {
+ *   const { status, text } = await runAgent('reviewer', `Review ${document}`, { userId: 'ann' });
+ *   return status === 'completed' ? text : 'no review';
+ * }
+ *
+ * @throws ActivityFailure, with an ApplicationFailure of the refusal's code as cause:
+ * `agent_already_running`, `agent_not_found`, `agent_mismatch`, `quota_exceeded`, `budget_exceeded`,
+ * `not_found` for a conversation of another owner or one that was erased, `validation_error`,
+ * `message_too_large`, `message_conflict`; CancelledFailure. A run that fails is a result, not an error.
+ */
+export async function runAgent<Output = unknown>(
+  agent: string,
+  message: string,
+  options: RunAgentOptions = {},
+): Promise<CalledRunResult<Output>> {
+  const run = await startAgent<Output>(agent, message, options);
+  return run.result();
+}
+
+/**
+ * As `runAgent`, without waiting for the end.
+ *
+ * @example
+ * import { condition, defineSignal, setHandler } from '@temporalio/workflow';
+ * import { startAgent } from 'helix-temporal/workflows';
+ *
+ * export async function watched(question: string): Promise<string> {
+ *   const run = await startAgent('guide', question);
+ *   setHandler(defineSignal('enough'), () => run.stop({ reason: 'enough' }));
+ *   return (await run.result()).text;
+ * }
+ */
+export async function startAgent<Output = unknown>(
+  agent: string,
+  message: string,
+  options: RunAgentOptions = {},
+): Promise<CalledAgentRun<Output>> {
+  const { taskQueue = workflowInfo().taskQueue, parentClosePolicy, ...wanted } = options;
+  const activities = activitiesOn(taskQueue);
+  const request: CalledRunRequest = {
+    ...wanted,
+    agent,
+    message,
+    // The same in each replay, and in each try of the activity.
+    sessionId: options.sessionId ?? `wf-${uuid4()}`,
+    messageId: options.messageId ?? `wf-${uuid4()}`,
+  };
+  const run = await begin(activities, request);
+  const { sessionId, runId } = run;
+  const child = await CancellationScope.nonCancellable(() =>
+    startRun(run, { taskQueue, parentClosePolicy }),
+  );
+  const stop: CalledAgentRun['stop'] = ({ mode, reason } = {}) =>
+    activities.stopAgentRun.executeWithOptions({ summary: reason ?? 'stop' }, [
+      { sessionId, runId, ...(mode && { mode }), ...(reason !== undefined && { reason }) },
+    ]);
+  return {
+    sessionId: toShownSessionId(sessionId),
+    runId,
+    stop,
+    result: () =>
+      orStopped(
+        () => untilOver(activities, run, child) as Promise<CalledRunResult<Output>>,
+        () => stop({ reason: 'the workflow that called it was cancelled' }),
+      ),
+  };
+}
+
+type Activities = ReturnType<typeof activitiesOn>;
+
+/** A few transitions: silence means a dead worker. Refusals are final. */
+function activitiesOn(taskQueue: string) {
+  return proxyActivities<CalledRunActivities>({
+    taskQueue,
+    startToCloseTimeout: '10s',
+    // A run may have been begun by the try that is cancelled: its outcome is waited for.
+    cancellationType: ActivityCancellationType.WAIT_CANCELLATION_COMPLETED,
+    retry: { initialInterval: '200ms', backoffCoefficient: 2, maximumInterval: '5s' },
+  });
+}
+
+async function begin(activities: Activities, request: CalledRunRequest): Promise<CalledRun> {
+  try {
+    return await activities.beginAgentRun.executeWithOptions({ summary: request.agent }, [request]);
+  } catch (error) {
+    if (!isCancellation(error)) throw error;
+    // Cancelled between two tries, one of which may have begun it and died with the reply.
+    const { sessionId, tenantId, messageId } = request;
+    await CancellationScope.nonCancellable(() =>
+      activities.stopAgentRun({ sessionId, tenantId, messageId, reason: 'cancelled' }),
+    );
+    throw error;
+  }
+}
+
+type Child = ChildWorkflowHandle<typeof agentRun>;
+
+/** Undefined if the run is not this workflow's child: the sweeper was faster, or this one was reset. */
+async function startRun(
+  { sessionId, runId, start }: CalledRun,
+  { taskQueue, parentClosePolicy = 'REQUEST_CANCEL' }: RunAgentOptions,
+): Promise<Child | undefined> {
+  if (start === undefined) return undefined;
+  const { input, details, tenant } = start;
+  try {
+    return await startChild<typeof agentRun>(WORKFLOW_TYPE, {
+      workflowId: workflowIdOf(runId),
+      taskQueue,
+      args: [input],
+      workflowIdReusePolicy: WorkflowIdReusePolicy.REJECT_DUPLICATE,
+      workflowTaskTimeout: WORKFLOW_TASK_TIMEOUT_MS,
+      parentClosePolicy: ParentClosePolicy[parentClosePolicy],
+      // A cancel is recorded as a stop, by an activity.
+      cancellationType: ChildWorkflowCancellationType.ABANDON,
+      staticSummary: `${input.agent}: turn ${String(input.turn)} of ${sessionId}`,
+      staticDetails: details,
+      ...(input.searchAttributes && {
+        typedSearchAttributes: startAttributes(input, { tenant, model: input.model }),
+      }),
+    });
+  } catch (error) {
+    if (error instanceof WorkflowExecutionAlreadyStartedError) return undefined;
+    throw error;
+  }
+}
+
+/** The workflow's end only wakes: the record says how the run has ended. */
+async function untilOver(
+  activities: Activities,
+  { sessionId, runId }: CalledRun,
+  child: Child | undefined,
+): Promise<CalledRunResult> {
+  try {
+    await child?.result();
+  } catch (error) {
+    if (!(error instanceof ChildWorkflowFailure)) throw error;
+  }
+  for (let waitMs = LOOKS.firstMs; ; waitMs = Math.min(waitMs * LOOKS.factor, LOOKS.mostMs)) {
+    const look = await activities.lookAtAgentRun({ sessionId, runId });
+    if (look.kind === 'ended') return look.result;
+    await sleep(waitMs, { summary: `until ${runId} has ended` });
+  }
+}
+
+/** Does the work to its end also when the scope is cancelled, which stops the run first. */
+async function orStopped<T>(work: () => Promise<T>, stop: () => Promise<void>): Promise<T> {
+  const scope = CancellationScope.current();
+  let isOver = false;
+  let stopping: Promise<void> | undefined;
+  scope.cancelRequested.catch(() => {
+    if (isOver) return;
+    stopping = CancellationScope.nonCancellable(stop);
+    // Awaited below, or of no use any more.
+    stopping.catch(() => undefined);
+  });
+  try {
+    const result = await CancellationScope.nonCancellable(work);
+    await stopping;
+    if (scope.consideredCancelled) throw new CancelledFailure('The run was stopped.');
+    return result;
+  } finally {
+    isOver = true;
+  }
+}
