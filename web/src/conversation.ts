@@ -43,6 +43,8 @@ export class Conversation {
 
   readonly #fetch: Fetch;
   #chat: PageChat | undefined;
+  /** Called when a render shows the chat at rest. */
+  readonly #awaitingRest: (() => void)[] = [];
   /** How often the person has acted. */
   #acts = 0;
   /** Messages that the server has, as far as the page knows. */
@@ -92,6 +94,7 @@ export class Conversation {
 
   set chat(chat: PageChat) {
     this.#chat = chat;
+    if (!isBusy(chat)) for (const resolve of this.#awaitingRest.splice(0)) resolve();
   }
 
   readonly send = (text: string): void => {
@@ -184,6 +187,8 @@ export class Conversation {
 
   /** Shows what the server has, and puts a message that it refused back into the composer. */
   async #giveBack(): Promise<void> {
+    // On a busy machine the newest render still shows the request, and a chat that looks busy is not refreshed.
+    await this.#untilRest();
     const { chat, page } = this;
     // The chat's own messages: those of the newest render may lack it.
     const shown: UIMessage[] = [];
@@ -208,13 +213,22 @@ export class Conversation {
   }
 
   #isBusy(): boolean {
-    return this.chat.status === 'submitted' || this.chat.status === 'streaming';
+    return isBusy(this.chat);
+  }
+
+  #untilRest(): Promise<void> {
+    if (!this.#isBusy()) return Promise.resolve();
+    return new Promise((resolve) => this.#awaitingRest.push(resolve));
   }
 
   #begin(change: Partial<PageState> = {}): void {
     this.#acts += 1;
     this.page.set({ notice: undefined, ...change });
   }
+}
+
+function isBusy({ status }: PageChat): boolean {
+  return status === 'submitted' || status === 'streaming';
 }
 
 function idsOf(snapshot: Snapshot | undefined): ReadonlySet<string> {
