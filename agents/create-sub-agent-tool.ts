@@ -16,6 +16,8 @@ export interface SubAgentToolConfig<Input extends z.ZodType> {
   agent: AgentDefinition;
   /** The name under which the model calls it. Default: `subagent__` and the name of the agent. */
   name?: string;
+  /** Its name for people. Default: the agent's `page.title`, or its name. */
+  title?: string;
   /** Explains to the model when and how to delegate. Default: the agent's own description. */
   description?: string;
   /** Must describe an object. */
@@ -28,6 +30,7 @@ export interface SubAgentToolConfig<Input extends z.ZodType> {
 const SubAgentToolConfig = settings({
   agent: must('what defineAgent() returned', isAgent),
   name: Name.optional(),
+  title: Text.optional(),
   description: Text.optional(),
   inputSchema: InputSchema,
   toMessage: Callback.optional(),
@@ -74,6 +77,7 @@ export function createSubAgentTool<Input extends z.ZodType>(
   assertSettings(SubAgentToolConfig, config, subject);
   const tool = {
     name,
+    ...(config.title !== undefined && { title: config.title }),
     description: config.description ?? agent.description,
     inputSchema,
     execute: 'agent',

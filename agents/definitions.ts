@@ -146,6 +146,8 @@ export interface AgentPage {
  */
 export interface ToolDefinition {
   readonly name: string;
+  /** Its name for people. */
+  readonly title?: string;
   readonly description: string;
   readonly inputSchema: z.ZodType;
   readonly outputSchema?: z.ZodType;

@@ -21,7 +21,9 @@ import type { LostCall, ToolContext, Verification } from './tool-context.js';
 export interface ToolConfig<Input extends z.ZodType, Output extends z.ZodType> {
   /** The name under which the model calls it: `[A-Za-z0-9_-]{1,64}`, unique within an agent. */
   name: string;
-  /** Explains to the model when and how to use the tool. */
+  /** Its name for people, such as `Refund an order`. Default: its name in words. */
+  title?: string;
+  /** Explains to the model when and how to use the tool; people who approve its calls read it too. */
   description: string;
   /** Must describe an object. Every input is checked against it before anything else happens. */
   inputSchema: Input;
@@ -146,7 +148,12 @@ const Activity = settings(
   { timeoutMs: 'startToCloseTimeout', retryPolicy: 'retry', queue: 'taskQueue' },
 );
 
-const named = { name: ToolName, description: Description };
+const Title = must(
+  'a text of 1 to 200 characters',
+  (value) => typeof value === 'string' && value.trim() !== '' && value.length <= 200,
+);
+
+const named = { name: ToolName, title: Title.optional(), description: Description };
 
 const fields = {
   execute: must(`a function, or 'client'`, (value) => value === 'client' || isFunction(value)),
@@ -228,6 +235,7 @@ function checkTool(
 /** A tool that `createSubAgentTool` made. */
 export const SubAgentTool = settings({
   name: ToolName,
+  title: Title.optional(),
   description: Description,
   inputSchema: InputSchema,
   execute: must(`'agent'`, (value) => value === 'agent'),

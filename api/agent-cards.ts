@@ -1,5 +1,6 @@
 import { isAddressable } from '../ai-sdk/index.js';
-import type { AgentCard } from '../protocol/replies.js';
+import type { AgentDefinition } from '../agents/index.js';
+import type { AgentCard, ToolCard } from '../protocol/agent-card.js';
 import type { ApiDeps } from './deps.js';
 
 /** The agents that people may talk to, as pages present them, in order of registration. */
@@ -10,7 +11,7 @@ export function toAgentCards(agents: ApiDeps['agents']): AgentCard[] {
     .map((name) => {
       // A factory makes its agent for a person or a conversation, and here is neither.
       const isMade = agents.isMade?.(name) === true;
-      const { description, page } = (isMade ? undefined : agents.get?.(name)) ?? {};
+      const { description, page, tools = [] } = (isMade ? undefined : agents.get?.(name)) ?? {};
       return {
         name,
         title: page?.title ?? name,
@@ -18,7 +19,19 @@ export function toAgentCards(agents: ApiDeps['agents']): AgentCard[] {
         openers: (page?.openers ?? []).map((opener) =>
           typeof opener === 'string' ? { label: opener, text: opener } : { ...opener },
         ),
+        tools: tools.flatMap((tool) => toToolCard(tool) ?? []),
         listed: page?.listed ?? true,
       };
     });
+}
+
+/** Undefined where the name says it all. */
+function toToolCard({
+  name,
+  title,
+  subAgent,
+}: AgentDefinition['tools'][number]): ToolCard | undefined {
+  if (title === undefined && subAgent === undefined) return undefined;
+  const agent = subAgent && (title ?? subAgent.agent.page?.title ?? subAgent.agent.name);
+  return { name, title, agent };
 }

@@ -16,6 +16,7 @@ export const RESERVED_EVENT_NAMES = [
   'state-patch',
   'subagent-start',
   'subagent-end',
+  'subagent-progress',
   'resume-rejected',
   'error',
   'output',

@@ -7,6 +7,8 @@ export const HEADERS = {
   resumeAt: 'x-resume-at',
   existingMessageId: 'x-existing-message-id',
   profile: 'x-ai-sdk-profile',
+  /** `1`: the reader wants to see what sub-agents do. */
+  subAgents: 'x-helix-sub-agents',
   via: 'x-helix-via',
   idempotencyKey: 'idempotency-key',
   /** Percent-encoded. */

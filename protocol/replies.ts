@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { AgentCard } from './agent-card.js';
 import { BusyPolicy } from './busy.js';
 import { HTTP_STATUS, type ErrorCode } from './errors.js';
 import { ROLES } from './actor.js';
@@ -27,6 +28,14 @@ export const PendingQuestion = z
     toolName: z.string(),
     kind: z.enum(['approval', 'client']),
     input: z.unknown(),
+    /** Name of the agent that asks. */
+    agent: z.string().optional(),
+    /** The tool's name for people. */
+    title: z.string().optional(),
+    /** What the tool does, in its author's words. */
+    description: z.string().optional(),
+    /** JSON Schema of what people may change: the input of an approval, the result of a client's call. */
+    schema: z.unknown().optional(),
     approvalId: z.string().optional(),
     /** ms since the epoch by the store's clock; absent if there is no deadline. */
     deadline: ms.optional(),
@@ -150,18 +159,6 @@ export const CheckpointsReply = z.object({
   cursor: z.string().optional(),
 });
 export type CheckpointsReply = z.infer<typeof CheckpointsReply>;
-
-/** How a page presents an agent. */
-export const AgentCard = z.object({
-  name: z.string(),
-  title: z.string(),
-  description: z.string().optional(),
-  /** First messages to click: what people read, and what is sent. */
-  openers: z.array(z.object({ label: z.string(), text: z.string() })),
-  /** False: a page does not offer it, though people who know its name may talk to it. */
-  listed: z.boolean(),
-});
-export type AgentCard = z.infer<typeof AgentCard>;
 
 /** What the page needs to know about this server. */
 export const ConfigReply = z.object({

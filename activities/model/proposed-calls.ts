@@ -9,6 +9,7 @@ import { LIMITS } from '../../protocol/limits.js';
 import type { Decision, ToolRow } from '../../protocol/rows.js';
 import type { NewCall } from '../../stores/contract/call-record.js';
 import { closedCall } from '../../stores/record/closed-call.js';
+import { describeCall } from './describe-call.js';
 import { checkInput, parseInput } from './call-input.js';
 import type { ChunkBase, ProposedCall } from './reply-types.js';
 
@@ -67,6 +68,8 @@ export async function openCall(
   }
   const ruling = await ruleOn(scope, tool, proposed.toolCallId, checked.data);
   const opened = toOpened(scope, tool, proposed, parsed.value, ruling, now);
+  const about = await describeCall(scope.agentType, tool, opened.call.kind);
+  if (about !== undefined) return { ...opened, call: { ...opened.call, about } };
   if (tool.subAgent === undefined) return opened;
   try {
     const child = mintChild(scope.agentId, tool.subAgent, checked.data);

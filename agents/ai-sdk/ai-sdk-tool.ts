@@ -10,6 +10,7 @@ import { isToolSchema, toToolSchema } from './tool-schema.js';
  */
 export interface AiSdkTool {
   readonly type?: string | undefined;
+  readonly title?: string | undefined;
   readonly description?: string | ((options: never) => string) | undefined;
   readonly inputSchema: unknown;
   readonly outputSchema?: unknown;
@@ -71,7 +72,7 @@ export function fromAiSdkTool(
   settings: DurableSettings = {},
 ): ToolDefinition {
   const provider = toProviderTool(name, tool);
-  const { description, inputSchema, outputSchema, execute, toModelOutput } = tool;
+  const { title, description, inputSchema, outputSchema, execute, toModelOutput } = tool;
   const { providerOptions, strict, inputExamples } = tool;
   for (const [field, schema] of Object.entries({ inputSchema, outputSchema })) {
     if (isToolSchema(schema) || (schema === undefined && field === 'outputSchema')) continue;
@@ -81,6 +82,7 @@ export function fromAiSdkTool(
   return Object.freeze({
     ...settings,
     name,
+    ...(typeof title === 'string' && title.trim() !== '' && { title: title.slice(0, 200) }),
     description: toDescription(description) ?? name,
     inputSchema: toToolSchema(inputSchema as FlexibleSchema),
     // As in the AI SDK, the results of `execute` are not checked; those of a browser are.

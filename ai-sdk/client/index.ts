@@ -1,3 +1,4 @@
+export type { SubAgentEvent } from '../parts/sub-agent-parts.js';
 export { ChatRequestError } from './chat-request-error.js';
 export type { ChatMessage } from './chat-message.js';
 export type { ChatRequestsOptions } from './chat-requests.js';

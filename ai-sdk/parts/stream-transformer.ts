@@ -12,6 +12,7 @@ import {
   toSourcePart,
 } from './content-parts.js';
 import { RunEnding } from './run-ending.js';
+import { SubAgentParts } from './sub-agent-parts.js';
 import { isCallOpening, isToolChunk, ToolCalls, type ToolChunk } from './tool-calls.js';
 import type { StreamProfile, UIStreamPart } from './ui-stream-part.js';
 
@@ -23,6 +24,8 @@ export interface StreamTransformerOptions {
   /** False for chunks to leave out. */
   chunkFilter?: (chunk: StreamChunk) => boolean;
   profile?: StreamProfile;
+  /** For a reader that wants to see what sub-agents do: calls that they carry out already, by their sessions. */
+  subAgents?: ReadonlyMap<string, string> | undefined;
   /** The agent that speaks; the first chunk's when absent. */
   agentId?: string;
   /** True if the client has the message up to here: this stream only adds to it. */
@@ -57,6 +60,7 @@ export class StreamTransformer {
   readonly #calls: ToolCalls;
   readonly #step: StepFrame;
   readonly #ending = new RunEnding();
+  readonly #subAgents: SubAgentParts | undefined;
   /** Calls of the tool that ends a run with structured output: no client sees them. */
   readonly #finishCalls = new Set<string>();
   /** Writers of custom events and state patches. */
@@ -71,6 +75,7 @@ export class StreamTransformer {
     const { isAnswered = () => false, isWithheld = () => false } = options;
     this.#options = options;
     this.#agentId = options.agentId;
+    this.#subAgents = options.subAgents && new SubAgentParts(options.subAgents);
     this.#calls = new ToolCalls({ profile, isAnswered, isWithheld, isTail });
     this.#step = new StepFrame(this.#blocks, {
       isShown: options.includeStepEvents ?? true,
@@ -102,7 +107,11 @@ export class StreamTransformer {
       return result;
     }
     this.#agentId ??= message.agentId;
-    if (message.agentId !== this.#agentId) return result;
+    const ofSubAgent = this.#subAgents?.add(message) ?? [];
+    if (message.agentId !== this.#agentId) {
+      if (ofSubAgent.length > 0) result.events = [...this.start(), ...ofSubAgent];
+      return result;
+    }
     if (this.#options.chunkFilter?.(message) === false) return result;
     result.events = this.start();
     if ('message' in item) this.#noteWriter(item.writer, message);

@@ -15,6 +15,8 @@ import type { ChatDeps, ChatReply, HandleChatStreamParams, StreamedReply } from 
 /** Who reads a reply, and what that client can read. */
 export interface Reader {
   profile: StreamProfile;
+  /** It wants to see what sub-agents do. */
+  showsSubAgents: boolean;
   viewer: Viewer;
 }
 
@@ -22,6 +24,7 @@ export interface Reader {
 export function toReader(deps: ChatDeps, params: HandleChatStreamParams): Reader {
   return {
     profile: toStreamProfile(params.request?.headers.get(HEADERS.profile)),
+    showsSubAgents: params.request?.headers.get(HEADERS.subAgents) === '1',
     viewer: toViewer(deps, params.sessionId, toCaller(params)),
   };
 }
@@ -113,9 +116,19 @@ function toTurnSpan(
     isTail: false,
     waiting: { calls: new Set(waiting.map(({ spec }) => spec.toolCallId)), asOf: sequence },
     withheld: new Set(withheld.map(({ spec }) => spec.toolCallId)),
+    subAgents: toSubAgents(openCalls),
     ...reader,
     seenUpTo: isInside(record, position) ? position.sequence : undefined,
   };
+}
+
+/** The calls that other agents carry out, by session: a tail begins after they were announced. */
+function toSubAgents(openCalls: SessionCalls['openCalls']): ReadonlyMap<string, string> {
+  return new Map(
+    openCalls.flatMap(({ spec: { child, toolCallId } }) =>
+      child === undefined ? [] : [[child.sessionId, toolCallId]],
+    ),
+  );
 }
 
 /** True for a reader that has part of the newest turn, and wants the rest. */

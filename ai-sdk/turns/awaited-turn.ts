@@ -19,6 +19,7 @@ export interface AwaitedTurn {
   /** Their turn begins after this sequence. */
   after: number;
   profile: StreamProfile;
+  showsSubAgents?: boolean;
   viewer?: Viewer;
 }
 
@@ -43,7 +44,7 @@ export async function* createAwaitedFrames(
     yield formatSse({ type: 'finish', finishReason: 'other' }) + SSE_DONE;
     return;
   }
-  const { sessionId, profile, viewer } = awaited;
+  const { sessionId, profile, showsSubAgents = false, viewer } = awaited;
   const { messageId, sequence } = beginning;
   const span = {
     sessionId,
@@ -52,6 +53,7 @@ export async function* createAwaitedFrames(
     until: { kind: 'live', after: sequence },
     isTail: false,
     profile,
+    showsSubAgents,
     viewer,
   } as const;
   yield* createTurnFrames(deps.streamManager, span, signal);

@@ -92,10 +92,10 @@ async function join(
   progress: TurnProgress,
   signal: AbortSignal,
 ): Promise<LiveViewer & { rest: string }> {
-  const { sessionId, from, isTail, profile, viewer } = span;
+  const { sessionId, from, isTail, profile, showsSubAgents, viewer } = span;
   const turns = liveTurns.get(reader) ?? new Map<string, LiveTurn>();
   liveTurns.set(reader, turns);
-  const key = [sessionId, from, isTail, profile, viewer?.key].join(' ');
+  const key = [sessionId, from, isTail, profile, showsSubAgents, viewer?.key].join(' ');
   for (let tries = 0; ; tries += 1) {
     // A viewer of stored steps has had less of the log than others at the same place.
     const shared = span.stored === undefined ? turns.get(key) : undefined;

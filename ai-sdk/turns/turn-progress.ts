@@ -28,6 +28,7 @@ export class TurnProgress {
       generateMessageId: () => span.messageId,
       agentId: span.sessionId,
       profile: span.profile,
+      subAgents: span.showsSubAgents === true ? (span.subAgents ?? new Map()) : undefined,
       isTail: span.isTail,
       isAnswered: (toolCallId) => isAnswered(span, toolCallId, this.#position),
       isWithheld: (toolCallId) => this.#withheld.has(toolCallId),
@@ -155,4 +156,8 @@ export interface TurnSpan {
   /** For whom the turn is read. Default: a viewer who may decide everything. */
   viewer?: Viewer;
   profile: StreamProfile;
+  /** The viewer wants to see what sub-agents do. */
+  showsSubAgents?: boolean;
+  /** Calls that sub-agents carry out, by the sessions of those. */
+  subAgents?: ReadonlyMap<string, string>;
 }

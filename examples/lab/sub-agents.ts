@@ -35,6 +35,7 @@ export function createDelegate(
     inputSchema: z.object({ script: Script }),
     agent: defineAgent({
       name: `${name}-child`,
+      page: { title: 'Lab child', listed: false },
       activities,
       description: 'Performs the script that the lab agent passes to it.',
       systemPrompt: SYSTEM_PROMPT,
@@ -50,7 +51,7 @@ export function createReportAgent({ name, model, activities }: Lab): AgentDefini
     name: `${name}-report`,
     activities,
     public: name === 'lab',
-    page: { listed: false },
+    page: { title: 'Lab report', listed: false },
     description: 'Performs a script that ends with an answer.',
     systemPrompt: SYSTEM_PROMPT,
     outputSchema: z.object({ answer: z.number() }),

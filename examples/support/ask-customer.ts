@@ -23,6 +23,7 @@ export type CustomerChoice = z.infer<typeof CustomerChoice>;
 /** Carried out by the page, so it needs no server and survives a reload. */
 export const askCustomer = defineTool({
   name: 'askCustomer',
+  title: 'A question for you',
   description:
     'Shows the customer a question with two to six options and returns the id of the one they choose.',
   inputSchema: CustomerQuestion,

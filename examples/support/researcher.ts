@@ -20,6 +20,7 @@ const SYSTEM_PROMPT = `You research products of a small shop for a colleague of 
 
 const searchProducts = defineTool({
   name: 'searchProducts',
+  title: 'Search products',
   description: 'Finds products of the shop by what they are for; with prices in dollars.',
   inputSchema: z.object({
     wish: z.string().describe('What the customer looks for, in a few words'),
@@ -32,6 +33,7 @@ const searchProducts = defineTool({
 
 const readReviews = defineTool({
   name: 'readReviews',
+  title: 'Read reviews',
   description: 'Reads what customers wrote about a product.',
   inputSchema: z.object({ productId: z.string() }),
   outputSchema: ReviewList,
@@ -58,6 +60,7 @@ export function createResearch(
     toMessage: ({ question }) => question,
     agent: defineAgent({
       name: 'researcher',
+      page: { title: 'Researcher', listed: false },
       description: 'Compares products of the shop by their reviews.',
       systemPrompt: SYSTEM_PROMPT,
       tools: [searchProducts, readReviews],

@@ -42,14 +42,19 @@ export type ReplacementResult = z.infer<typeof ReplacementResult>;
 
 /** What `refund` is asked for; a colleague may change it before agreeing. */
 export const RefundInput = z.object({
-  orderId: z.string(),
-  amount: z.number().positive().describe('In dollars, at most the total of the order'),
+  orderId: z.string().meta({ title: 'Order' }),
+  amount: z
+    .number()
+    .positive()
+    .describe('In dollars, at most the total of the order')
+    .meta({ format: 'currency:USD' }),
   reason: z.string().describe('Why, in one sentence, for the colleague who decides'),
 });
 export type RefundInput = z.infer<typeof RefundInput>;
 
 export const lookupOrder = defineTool({
   name: 'lookupOrder',
+  title: 'Look up an order',
   description: 'Looks up an order by its number: item, total, status, where the parcel is.',
   inputSchema: z.object({ orderId: z.string().describe('The number of the order, e.g. 1042') }),
   outputSchema: OrderResult,
@@ -62,6 +67,7 @@ export const lookupOrder = defineTool({
 
 export const searchArticles = defineTool({
   name: 'searchArticles',
+  title: 'Search the help centre',
   description: 'Searches the help centre: delivery, returns, damage, payment, changes of an order.',
   inputSchema: z.object({ query: z.string().describe('The question in a few words') }),
   outputSchema: ArticleResult,
@@ -71,6 +77,7 @@ export const searchArticles = defineTool({
 
 export const refund = defineTool({
   name: 'refund',
+  title: 'Refund an order',
   description:
     'Gives money back for an order. A colleague has to agree first, and may change the amount. ' +
     'Look the order up before.',
@@ -92,6 +99,7 @@ export const refund = defineTool({
 
 export const sendReplacement = defineTool({
   name: 'sendReplacement',
+  title: 'Send a replacement',
   description: 'Sends the item of an order once more, free of charge, when it arrived damaged.',
   inputSchema: z.object({ orderId: z.string() }),
   outputSchema: ReplacementResult,

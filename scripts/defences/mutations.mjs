@@ -19,6 +19,7 @@ import { files } from './file-mutations.mjs';
 import { fronts } from './front-mutations.mjs';
 import { guardrails } from './guardrail-mutations.mjs';
 import { hooks } from './hook-mutations.mjs';
+import { page } from './page-mutations.mjs';
 import { inbox } from './inbox-mutations.mjs';
 import { leases } from './lease-mutations.mjs';
 import { mcp } from './mcp-mutations.mjs';
@@ -93,6 +94,7 @@ export const mutations = [
   ...commandLine,
   ...files,
   ...hooks,
+  ...page,
   ...upgrade,
   ...agents,
   ...project,

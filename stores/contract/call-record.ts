@@ -3,6 +3,16 @@ import type { Decision, Row } from '../../protocol/rows.js';
 import type { Approvers } from '../../protocol/roles.js';
 import type { CallKind, ChildRef, OnExpiry, Resumption, WaitKind } from '../../protocol/run.js';
 
+/** What people are shown of a call that waits for them, as its tool was declared when it was made. */
+export interface CallDescription {
+  /** Name of the agent that asks. */
+  agent: string;
+  title?: string;
+  description?: string;
+  /** JSON Schema of what people may change: the input of an approval, the result of a client's call. */
+  schema?: unknown;
+}
+
 /** What the model asked for, as committed. Only this record authorises an execution. */
 export interface CallSpec {
   toolCallId: string;
@@ -24,6 +34,8 @@ export interface CallSpec {
   child?: ChildRef;
   /** The call whose tool waits for this one. */
   of?: string;
+  /** Of a call that people answer. */
+  about?: CallDescription;
 }
 
 /** `suspended`: its tool waits for another call of the step, and holds no process. */
@@ -73,6 +85,8 @@ export interface NewCall {
   child?: ChildRef & { message: string };
   /** The chunk that asks people; it is deferred until the conversation pauses. */
   ask?: StreamChunk;
+  /** Of a call that people answer. */
+  about?: CallDescription;
 }
 
 /** What a tool waits for. */

@@ -273,7 +273,7 @@ export type LeaseCallResult =
   | { kind: 'kind_mismatch' };
 
 /** A call of the newest committed step that a person or a client answers. */
-export interface PendingCall {
+export interface PendingCall extends Pick<CallSpec, 'about'> {
   toolCallId: string;
   toolName: string;
   kind: 'approval' | 'client';

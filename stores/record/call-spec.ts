@@ -9,7 +9,7 @@ export function toCallSpec(
   call: NewCall | WaitCall,
 ): CallSpec {
   const { toolCallId, toolName, kind, input, deadlineMs, onExpiry, decision, approvers } = call;
-  const { child } = call;
+  const { child, about } = call;
   return {
     toolCallId,
     toolName,
@@ -24,5 +24,6 @@ export function toCallSpec(
     approvers,
     ...(child !== undefined && { child: toChildRef(child) }),
     ...('of' in call && { of: call.of }),
+    about,
   };
 }

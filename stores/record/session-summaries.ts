@@ -57,6 +57,7 @@ function toPendingCall({
     ...(spec.approvalId !== undefined && { approvalId: spec.approvalId }),
     ...(deadline !== undefined && { deadline }),
     ...(mayDecide === false && { mayDecide }),
+    ...(spec.about !== undefined && { about: spec.about }),
     ...(answered && {
       response: {
         ...(decision && { decision }),
@@ -91,6 +92,6 @@ export function toPendingQuestions(openCalls: readonly OpenCall[]): PendingQuest
   return Object.values(toPendingCalls(openCalls)).flatMap((call) => {
     const { toolCallId, toolName, kind, input, approvalId, deadline, mayDecide, response } = call;
     if (response !== undefined) return [];
-    return [{ toolCallId, toolName, kind, input, approvalId, deadline, mayDecide }];
+    return [{ toolCallId, toolName, kind, input, approvalId, deadline, mayDecide, ...call.about }];
   });
 }

@@ -9,6 +9,29 @@ import { openTestStores } from '../support/test-stores.js';
 const { call, finish } = parts;
 
 describe('what a model asks for', () => {
+  it('a call that waits for people is kept with what its tool says of itself, if pages can use it', async () => {
+    const scope = { agentId: 's', agentType: 'clerk', step: 1, runId: 's:1-x' };
+    const ask = async (extra: object): Promise<unknown> => {
+      const inputSchema = z.object({ n: z.number().meta({ format: 'currency:EUR' }) });
+      const base = { name: 'pay', title: 'Pay', description: 'Pays.', inputSchema };
+      const tool = defineTool({ ...base, execute: () => 1, requireApproval: true, ...extra });
+      const proposed = { toolCallId: 'c', toolName: 'pay', input: '{"n":1}' };
+      return (await openCall(scope, [tool], proposed, 0)).call.about;
+    };
+    expect(await ask({})).toMatchObject({
+      agent: 'clerk',
+      title: 'Pay',
+      description: 'Pays.',
+      schema: { properties: { n: { type: 'number', format: 'currency:EUR' } }, required: ['n'] },
+    });
+    const result = z.object({ city: z.string() });
+    const client = { execute: 'client', requireApproval: undefined, outputSchema: result };
+    expect(await ask(client)).toMatchObject({ schema: { properties: { city: {} } } });
+    const huge = z.object({ n: z.number().describe('x'.repeat(20_000)) });
+    expect(await ask({ inputSchema: huge })).toMatchObject({ title: 'Pay', schema: undefined });
+    expect(await ask({ requireApproval: undefined })).toBeUndefined();
+  });
+
   it('the calls of a model reach the run by name and kind, and impossible ones are settled', async () => {
     const stores = await openTestStores();
     const make = (name: string, extra: object): ReturnType<typeof defineTool> =>

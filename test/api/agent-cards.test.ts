@@ -1,5 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
-import { AgentRegistry, defineAgent } from '../../agents/index.js';
+import { z } from 'zod';
+import { AgentRegistry, createSubAgentTool, defineAgent, defineTool } from '../../agents/index.js';
 import { toAgentCards } from '../../api/agent-cards.js';
 import { createScriptedModel } from '../../agents/index.js';
 
@@ -25,9 +26,43 @@ describe('toAgentCards', () => {
           { label: 'Hello', text: 'Hello' },
           { label: 'Run', text: '{}' },
         ],
+        tools: [],
         listed: false,
       },
-      { name: 'plain', title: 'plain', description: undefined, openers: [], listed: true },
+      {
+        name: 'plain',
+        title: 'plain',
+        description: undefined,
+        openers: [],
+        tools: [],
+        listed: true,
+      },
+    ]);
+  });
+
+  it('a card names the tools that have titles, and those that other agents carry out', () => {
+    const inputSchema = z.object({});
+    const inner = defineAgent({
+      ...base,
+      name: 'inner',
+      description: 'Finds.',
+      page: { title: 'Finder' },
+    });
+    const tools = [
+      defineTool({
+        name: 'pay',
+        title: 'Pay a bill',
+        description: 'Pays.',
+        inputSchema,
+        execute: () => 1,
+      }),
+      defineTool({ name: 'plain', description: 'Does.', inputSchema, execute: () => 1 }),
+      createSubAgentTool({ agent: inner, name: 'find', inputSchema }),
+    ];
+    const [card] = toAgentCards(new AgentRegistry([defineAgent({ ...base, name: 'shop', tools })]));
+    expect(card?.tools).toEqual([
+      { name: 'pay', title: 'Pay a bill' },
+      { name: 'find', agent: 'Finder' },
     ]);
   });
 

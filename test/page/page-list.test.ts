@@ -22,7 +22,7 @@ it('the page lists conversations by title, finds them, and opens one', async () 
   await chat.say(script({ say: 'marmalade' }));
   await chat.untilReplyHas('marmalade');
   await chat.untilStatus('ready');
-  await chat.click('new-chat');
+  await chat.click('side-new-chat');
   await chat.say(script({ say: 'rhubarb' }));
   await chat.untilReplyHas('rhubarb');
 

@@ -1,8 +1,10 @@
 import { describe, expect, it } from '@jest/globals';
 import type { UIMessage } from 'ai';
 import { groupParts } from '../../web/src/group-parts.js';
+import { toToolNames } from '../../web/src/tool-names.js';
 import { toWords } from '../../web/src/to-words.js';
 
+const { agentOf } = toToolNames([], 'lab');
 type Part = UIMessage['parts'][number];
 
 const call = { type: 'dynamic-tool', toolName: 'lookup', input: {} } as const;
@@ -14,7 +16,9 @@ const done = (toolCallId: string): Part => ({
 });
 const text: Part = { type: 'text', text: 'so' };
 const shape = (parts: readonly Part[]): (string | number)[] =>
-  groupParts(parts).map((group) => (group.kind === 'used' ? group.calls.length : group.part.type));
+  groupParts(parts, agentOf).map((group) =>
+    group.kind === 'used' ? group.calls.length : group.part.type,
+  );
 
 describe('groupParts', () => {
   it('finished calls that follow each other are one group, across steps', () => {
@@ -24,8 +28,8 @@ describe('groupParts', () => {
   });
 
   it('a group keeps its key while calls join it', () => {
-    const before = groupParts([text, done('a')]);
-    const after = groupParts([text, done('a'), done('b')]);
+    const before = groupParts([text, done('a')], agentOf);
+    const after = groupParts([text, done('a'), done('b')], agentOf);
     expect(after.map(({ key }) => key)).toEqual(before.map(({ key }) => key));
   });
 

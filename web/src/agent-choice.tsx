@@ -1,5 +1,5 @@
 import type { ReactElement } from 'react';
-import type { AgentCard } from '../../protocol/replies.js';
+import type { AgentCard } from '../../protocol/agent-card.js';
 
 interface Props {
   agents: readonly AgentCard[];

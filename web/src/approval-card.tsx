@@ -1,8 +1,9 @@
 import { useState, type ReactElement } from 'react';
-import { useCurrentConversation } from './current-conversation.js';
+import { AskedBy } from './asked-by.js';
+import { useCurrentConversation, usePageState } from './current-conversation.js';
 import { DeadlineNote } from './deadline-note.js';
-import { editableFields, editedInput } from './editable-input.js';
-import { InputForm } from './input-form.js';
+import { SchemaForm } from './form/schema-form.js';
+import { useEditedInput } from './form/use-edited-input.js';
 
 interface Props {
   approvalId: string;
@@ -16,12 +17,13 @@ interface Props {
 
 export function ApprovalCard({ approvalId, toolCallId, title, input, open }: Props): ReactElement {
   const { answer, controls } = useCurrentConversation();
+  const question = usePageState(({ pending }) =>
+    pending.find((each) => each.toolCallId === toolCallId),
+  );
   const [answered, setAnswered] = useState(false);
   const [reason, setReason] = useState('');
-  const [texts, setTexts] = useState<Record<string, string>>({});
+  const { shape, value, edited, onChange } = useEditedInput(question?.schema, input);
   const disabled = answered || !open;
-  const fields = editableFields(input);
-  const edited = editedInput(input, texts);
 
   const approve = (): void => {
     setAnswered(true);
@@ -43,18 +45,15 @@ export function ApprovalCard({ approvalId, toolCallId, title, input, open }: Pro
         if (!disabled) approve();
       }}
     >
-      <p>
-        {open
-          ? `May the agent do this: ${title}? You can change what it asks for.`
-          : 'No longer needed.'}
-      </p>
-      <InputForm
-        fields={fields}
-        texts={texts}
+      {open ? <AskedBy question={question} /> : <p>No longer needed.</p>}
+      <SchemaForm
+        // With the schema come other controls, which hold nothing yet.
+        key={question?.schema === undefined ? 'plain' : 'schema'}
+        shape={shape}
+        value={value}
+        given={{ value: input }}
         disabled={disabled}
-        onChange={(name, text) => {
-          setTexts((before) => ({ ...before, [name]: text }));
-        }}
+        onChange={onChange}
       />
       <div className="approval-tools">
         <button type="submit" className="primary" data-testid="approve" disabled={disabled}>

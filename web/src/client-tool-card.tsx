@@ -1,54 +1,39 @@
 import { useState, type ReactElement } from 'react';
 import type { ClientCall } from './client-call.js';
-import { useCurrentConversation } from './current-conversation.js';
+import { useCurrentConversation, usePageState } from './current-conversation.js';
 import { DeadlineNote } from './deadline-note.js';
+import { FieldList } from './field-list.js';
+import { ResultForm } from './form/result-form.js';
+import { schemaOfResult, shownOfQuestion } from './form/schema-of-result.js';
 
 /** A client tool that this page has no card for: the person answers in its place. */
-export function ClientToolCard({ tool, title, toolCallId, open }: ClientCall): ReactElement {
+export function ClientToolCard(call: ClientCall): ReactElement {
+  const { tool, title, toolCallId, input, open } = call;
   const { giveResult } = useCurrentConversation();
+  const question = usePageState(({ pending }) =>
+    pending.find((each) => each.toolCallId === toolCallId),
+  );
   const [answered, setAnswered] = useState(false);
-  const [text, setText] = useState('');
-  const disabled = answered || !open;
+  const shown = shownOfQuestion(input);
   return (
-    <form
-      className="approval"
-      data-testid="client-tool-card"
-      aria-label={`Answer for ${title}`}
-      onSubmit={(event) => {
-        event.preventDefault();
-        setAnswered(true);
-        giveResult(toolCallId, tool, { output: text });
-      }}
-    >
-      <p>{open ? `The agent asks this page for ${title}.` : 'No longer needed.'}</p>
-      <div className="approval-tools">
-        <input
-          data-testid="client-result"
-          aria-label={`Result of ${title}`}
-          placeholder="Your answer"
-          value={text}
-          disabled={disabled}
-          onChange={(event) => {
-            setText(event.target.value);
-          }}
-        />
-        <button type="submit" className="primary" data-testid="give-result" disabled={disabled}>
-          Answer
-        </button>
-        <button
-          type="button"
-          data-testid="refuse-result"
-          disabled={disabled}
-          onClick={() => {
-            setAnswered(true);
-            const errorText = 'The person at the page would not say.';
-            giveResult(toolCallId, tool, { state: 'output-error', errorText });
-          }}
-        >
-          Rather not
-        </button>
-      </div>
+    <div className="approval" data-testid="client-tool-card">
+      <p>{open ? 'The agent needs an answer from you.' : 'No longer needed.'}</p>
+      {shown !== undefined && <FieldList value={shown} />}
+      <ResultForm
+        title={title}
+        schema={schemaOfResult(question?.schema, input)}
+        disabled={answered || !open}
+        onResult={(output) => {
+          setAnswered(true);
+          giveResult(toolCallId, tool, { output });
+        }}
+        onRefuse={() => {
+          setAnswered(true);
+          const errorText = 'The person at the page would not say.';
+          giveResult(toolCallId, tool, { state: 'output-error', errorText });
+        }}
+      />
       {open && <DeadlineNote toolCallId={toolCallId} />}
-    </form>
+    </div>
   );
 }

@@ -9,6 +9,7 @@ import { openTransport, type TransportSettings } from './open-transport.js';
 import { pageFetch } from './page-fetch.js';
 import { PageStore, type PageState } from './page-store.js';
 import { createSessionActions } from './session-actions.js';
+import { SubAgentReports } from './sub-agent-reports.js';
 import { SessionControls } from './session-controls.js';
 
 export type PageChat = UseHelixChatHelpers<UIMessage>;
@@ -17,6 +18,8 @@ export interface ConversationOptions {
   sessionId: string;
   agent: string;
   snapshot?: Snapshot | undefined;
+  /** How the server's agents are presented. */
+  cards?: PageConfig['cards'];
   /** Which files the server takes. */
   files?: PageConfig['files'];
   send?: Fetch;
@@ -34,6 +37,9 @@ export type ToolResult = { output: unknown } | { state: 'output-error'; errorTex
 export class Conversation {
   readonly sessionId: string;
   readonly page: PageStore;
+  readonly cards: PageConfig['cards'];
+  /** What other agents do for this one. */
+  readonly reports = new SubAgentReports();
   /** What can be done beside talking. */
   readonly controls: SessionControls;
   /** The files of the message that is being written. */
@@ -51,8 +57,18 @@ export class Conversation {
   #accepted: ReadonlySet<string>;
 
   constructor(options: ConversationOptions) {
-    const { sessionId, agent, snapshot, files, send, patience, renderEveryMs } = options;
+    const {
+      sessionId,
+      agent,
+      snapshot,
+      cards = [],
+      files,
+      send,
+      patience,
+      renderEveryMs,
+    } = options;
     this.sessionId = sessionId;
+    this.cards = cards;
     this.#fetch = send ?? pageFetch;
     this.#accepted = idsOf(snapshot);
     this.page = new PageStore({ agent, ...toKnown(snapshot), notice: toNotice(snapshot) });
@@ -69,6 +85,7 @@ export class Conversation {
       resumeFromSequence: snapshot?.streamSequence,
       fetch: this.#fetch,
       loadSnapshot: () => this.#load(transport.loadSnapshot<UIMessage>(sessionId)),
+      onData: this.reports.accept,
       onSessionEvent: (event) => {
         this.page.set(toKnown(event as SessionEvent<UIMessage>));
       },

@@ -1,6 +1,7 @@
-import { createContext, useContext, useSyncExternalStore } from 'react';
+import { createContext, useContext, useMemo, useSyncExternalStore } from 'react';
 import type { Conversation } from './conversation.js';
 import type { PageState } from './page-store.js';
+import { toToolNames, type ToolNames } from './tool-names.js';
 
 /** The conversation that the page shows, for the cards deep inside it. */
 export const CurrentConversation = createContext<Conversation | undefined>(undefined);
@@ -16,4 +17,11 @@ export function useCurrentConversation(): Conversation {
 export function usePageState<T>(select: (state: PageState) => T): T {
   const { page } = useCurrentConversation();
   return useSyncExternalStore(page.subscribe, () => select(page.get()));
+}
+
+/** The names of the tools of the conversation's agent. */
+export function useToolNames(): ToolNames {
+  const { cards } = useCurrentConversation();
+  const agent = usePageState((page) => page.agent);
+  return useMemo(() => toToolNames(cards, agent), [cards, agent]);
 }

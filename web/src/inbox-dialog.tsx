@@ -50,7 +50,7 @@ export function InboxDialog({ onClose, onOpen }: Props): ReactElement {
       <ul>
         {sessions?.map(({ sessionId, agent, since, pending }) => (
           <li key={sessionId} data-testid="inbox-session" data-session={sessionId}>
-            <header>
+            <div className="inbox-from">
               <button
                 type="button"
                 className="plain"
@@ -62,7 +62,7 @@ export function InboxDialog({ onClose, onOpen }: Props): ReactElement {
               >
                 {agent}, since {formatWhen(since)}
               </button>
-            </header>
+            </div>
             {pending.map((question) => (
               <InboxQuestion
                 key={question.toolCallId}

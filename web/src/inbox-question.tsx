@@ -1,10 +1,11 @@
 import { useState, type ReactElement } from 'react';
 import type { PendingQuestion } from '../../protocol/http.js';
-import { editableFields, editedInput } from './editable-input.js';
+import { SchemaForm } from './form/schema-form.js';
+import { useEditedInput } from './form/use-edited-input.js';
 import { FieldList } from './field-list.js';
+import { shownOfQuestion } from './form/schema-of-result.js';
 import { formatWhen } from './format-when.js';
 import type { InboxDecision } from './inbox.js';
-import { InputForm } from './input-form.js';
 import { toWords } from './to-words.js';
 
 interface Props {
@@ -16,26 +17,36 @@ interface Props {
 
 /** A question of any conversation: an approval is decided here, anything else in its conversation. */
 export function InboxQuestion({ question, onDecide, onOpen }: Props): ReactElement {
-  const { toolName, kind, input, mayDecide, deadline } = question;
-  const [texts, setTexts] = useState<Record<string, string>>({});
+  const { toolName, kind, input, mayDecide, deadline, description, schema } = question;
+  const title = question.title ?? toWords(toolName);
   const [reason, setReason] = useState('');
+  const { shape, value, edited, onChange } = useEditedInput(schema, input);
   const isApproval = kind === 'approval';
-  const fields = isApproval && mayDecide !== false ? editableFields(input) : [];
-  const isWhole = fields.length > 0 && fields.length === Object.keys(input ?? {}).length;
-  const edited = editedInput(input, texts);
+  const mayApprove = isApproval && mayDecide !== false;
   return (
-    <section aria-label={toWords(toolName)}>
-      <strong>{toWords(toolName)}</strong>
-      {deadline !== undefined && <span className="deadline">until {formatWhen(deadline)}</span>}
-      {!isWhole && <FieldList value={input} />}
-      <InputForm
-        fields={fields}
-        texts={texts}
-        disabled={false}
-        onChange={(name, text) => {
-          setTexts((before) => ({ ...before, [name]: text }));
-        }}
-      />
+    <form
+      aria-label={title}
+      onSubmit={(event) => {
+        event.preventDefault();
+        if (mayApprove) onDecide({ approved: true, input: edited });
+      }}
+    >
+      <div className="inbox-line">
+        <strong>{title}</strong>
+        {deadline !== undefined && <span className="deadline">until {formatWhen(deadline)}</span>}
+      </div>
+      {description !== undefined && <p className="about-call">{description}</p>}
+      {mayApprove ? (
+        <SchemaForm
+          shape={shape}
+          value={value}
+          given={{ value: input }}
+          disabled={false}
+          onChange={onChange}
+        />
+      ) : (
+        <FieldList value={shownOfQuestion(input)} />
+      )}
       <div className="approval-tools">
         {!isApproval && (
           <button type="button" onClick={onOpen}>
@@ -43,15 +54,8 @@ export function InboxQuestion({ question, onDecide, onOpen }: Props): ReactEleme
           </button>
         )}
         {isApproval && mayDecide === false && <span>A colleague has to agree.</span>}
-        {isApproval && mayDecide !== false && (
-          <button
-            type="button"
-            className="primary"
-            data-testid="inbox-approve"
-            onClick={() => {
-              onDecide({ approved: true, input: edited });
-            }}
-          >
+        {mayApprove && (
+          <button type="submit" className="primary" data-testid="inbox-approve">
             {edited === undefined ? 'Approve' : 'Approve with changes'}
           </button>
         )}
@@ -78,6 +82,6 @@ export function InboxQuestion({ question, onDecide, onOpen }: Props): ReactEleme
           </>
         )}
       </div>
-    </section>
+    </form>
   );
 }

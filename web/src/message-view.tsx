@@ -1,5 +1,6 @@
 import { isToolUIPart, type UIMessage } from 'ai';
 import { memo, type ReactElement } from 'react';
+import { useToolNames } from './current-conversation.js';
 import { FileView } from './file-view.js';
 import { groupParts } from './group-parts.js';
 import { PlainText } from './plain-text-view.js';
@@ -15,6 +16,7 @@ interface Props {
 
 /** Messages that did not change keep their identity, so only the growing one is drawn again. */
 export const MessageView = memo(function MessageView({ message, newest }: Props) {
+  const { agentOf } = useToolNames();
   return (
     <article
       className={`message ${message.role}`}
@@ -23,7 +25,7 @@ export const MessageView = memo(function MessageView({ message, newest }: Props)
       data-role={message.role}
       data-message-id={message.id}
     >
-      {groupParts(message.parts).map((group) =>
+      {groupParts(message.parts, agentOf).map((group) =>
         group.kind === 'used' ? (
           <UsedTools key={group.key} calls={group.calls} />
         ) : (

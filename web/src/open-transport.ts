@@ -3,6 +3,7 @@ import {
   type Patience,
   type ResumableChatTransport,
 } from '../../ai-sdk/client/index.js';
+import { HEADERS } from '../../protocol/headers.js';
 import { request, type Fetch } from './api-client.js';
 import type { PageStore } from './page-store.js';
 
@@ -24,6 +25,7 @@ export function openTransport(
     api: '/api/chat',
     giveUpAfterMs: GIVE_UP_AFTER_MS,
     ...patience,
+    headers: { [HEADERS.subAgents]: '1' },
     // A conversation is bound to its agent by the first message; naming another later is refused.
     body: () => (page.get().bound ? {} : { agent: page.get().agent }),
     fetch: async (input, init) => {

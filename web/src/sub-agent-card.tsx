@@ -1,5 +1,6 @@
 import type { ReactElement } from 'react';
 import { FieldList } from './field-list.js';
+import { SubAgentReport } from './sub-agent-report.js';
 import { toolCardState, type ToolPart } from './tool-state.js';
 
 interface Props {
@@ -16,7 +17,7 @@ const WORDS = {
   denied: 'denied',
 } as const;
 
-/** A task of another agent: its input and its result. */
+/** A task of another agent: its input, what it does, and its result. */
 export function SubAgentCard({ part, tool, name }: Props): ReactElement {
   const state = toolCardState(part);
   return (
@@ -40,6 +41,7 @@ export function SubAgentCard({ part, tool, name }: Props): ReactElement {
         </span>
       </header>
       {part.input !== undefined && <FieldList value={part.input} />}
+      <SubAgentReport callId={part.toolCallId} isWorking={state === 'running'} />
       {part.state === 'output-available' && (
         <div className="result" data-testid="sub-agent-result">
           <FieldList value={part.output} />

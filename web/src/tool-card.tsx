@@ -4,12 +4,10 @@ import { ApprovalCard } from './approval-card.js';
 import { changedInputOf } from './changed-input.js';
 import { ChoiceCard } from './choice-card.js';
 import { ClientToolCard } from './client-tool-card.js';
-import { usePageState } from './current-conversation.js';
+import { usePageState, useToolNames } from './current-conversation.js';
 import { labelOf, toCustomerQuestion } from './customer-question.js';
 import { DecisionNote } from './decision-note.js';
-import { editableFields } from './editable-input.js';
 import { SubAgentCard } from './sub-agent-card.js';
-import { subAgentOf } from './sub-agent.js';
 import {
   isPageCall,
   toolCardState,
@@ -17,8 +15,7 @@ import {
   type ToolCardState,
   type ToolPart,
 } from './tool-state.js';
-import { toWords } from './to-words.js';
-import { ToolValues, Value } from './tool-values.js';
+import { ToolValues } from './tool-values.js';
 import { WithheldCard } from './withheld-card.js';
 
 const WORDS: Record<ToolCardState | 'left' | 'withheld', string> = {
@@ -38,12 +35,14 @@ interface Props {
 
 export function ToolCard({ part, newest }: Props): ReactElement {
   const name = getToolName(part);
-  const title = part.title ?? toWords(name);
+  const { titleOf, agentOf } = useToolNames();
   const pending = usePageState((page) => page.pending);
   const changedHere = usePageState((page) => page.changed);
-  const agent = subAgentOf(name);
+  const agent = agentOf(name);
   if (agent !== undefined) return <SubAgentCard part={part} tool={name} name={agent} />;
 
+  const asked = pending.find(({ toolCallId }) => toolCallId === part.toolCallId);
+  const title = asked?.title ?? part.title ?? titleOf(name);
   const isAsked = isPageCall(part, pending);
   const now = isAsked ? 'waiting' : toolCardState(part);
   // What an earlier message asked is not asked any more, whatever became of it.
@@ -67,19 +66,11 @@ export function ToolCard({ part, newest }: Props): ReactElement {
         <span className="tool-state">{WORDS[state]}</span>
       </header>
       {part.state === 'approval-requested' && (
-        <>
-          {!isForm(part.input) && <Value label="Input" value={part.input} />}
-          <ApprovalCard key={part.approval.id} approvalId={part.approval.id} {...call} />
-        </>
+        <ApprovalCard key={part.approval.id} approvalId={part.approval.id} {...call} />
       )}
       {isWithheld && <WithheldCard toolCallId={part.toolCallId} />}
       {isAsked && question !== undefined && <ChoiceCard asked={question} {...call} />}
-      {isAsked && question === undefined && (
-        <>
-          <Value label="Input" value={part.input} />
-          <ClientToolCard {...call} />
-        </>
-      )}
+      {isAsked && question === undefined && <ClientToolCard key={part.toolCallId} {...call} />}
       {question !== undefined && chosen !== undefined && (
         <p data-testid="chosen">
           {question.question} <strong>{chosen}</strong>
@@ -91,9 +82,4 @@ export function ToolCard({ part, newest }: Props): ReactElement {
       )}
     </section>
   );
-}
-
-/** Whether the form of an approval shows all of the input. */
-function isForm(input: unknown): boolean {
-  return editableFields(input).length === Object.keys(input ?? {}).length;
 }

@@ -41,7 +41,7 @@ export function TopBar({ onNewChat, onList, children }: Props): ReactElement {
           ⋯
         </button>
       )}
-      <button type="button" data-testid="new-chat" onClick={onNewChat}>
+      <button type="button" className="narrow" data-testid="new-chat" onClick={onNewChat}>
         New chat
       </button>
     </header>

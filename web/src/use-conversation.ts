@@ -53,6 +53,7 @@ async function loadUntilAnswered(
         sessionId,
         agent: isKnown ? agent : (config.defaultAgent ?? config.agents[0] ?? ''),
         snapshot,
+        cards: config.cards,
         files: config.files,
       });
       show({ kind: 'ready', config, conversation });

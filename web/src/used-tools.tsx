@@ -1,6 +1,6 @@
 import { getToolName } from 'ai';
 import type { ReactElement } from 'react';
-import { toWords } from './to-words.js';
+import { useToolNames } from './current-conversation.js';
 import { ToolCard } from './tool-card.js';
 import type { ToolPart } from './tool-state.js';
 
@@ -9,7 +9,8 @@ const NAMED = 3;
 
 /** Finished calls in one line; each of them is a card inside. */
 export function UsedTools({ calls }: { calls: readonly ToolPart[] }): ReactElement {
-  const names = [...new Set(calls.map((part) => part.title ?? toWords(getToolName(part))))];
+  const { titleOf } = useToolNames();
+  const names = [...new Set(calls.map((part) => part.title ?? titleOf(getToolName(part))))];
   const others = names.length - NAMED;
   return (
     <details className="used" data-testid="used-tools">

@@ -80,6 +80,36 @@ describe('StreamTransformer', () => {
     expect(events.slice(4)).toEqual([]);
   });
 
+  it('StreamTransformer shows what sub-agents do to readers that ask for it, by the call, and keeps none of it', () => {
+    const ofChild = { subAgentType: 'x', subSessionId: 's1/1-a', callId: 'c1' };
+    const ofInner = { subAgentType: 'y', subSessionId: 's1/1-b', callId: 'c9' };
+    const messages = [
+      ...chunks(text('a'), { type: 'subagent_start', ...ofChild }),
+      at(1, { type: 'step_start' }, 's1/1-a'),
+      at(1, { type: 'subagent_start', ...ofInner }, 's1/1-a'),
+      at(1, text('inner'), 's1/1-b'),
+      at(1, { type: 'tool_start', ...call, arguments: {} }, 's1/1-a'),
+      at(1, { type: 'tool_end', ...call, result: 'secret' }, 's1/1-a'),
+      at(1, text('late'), 's1/1-z'),
+      at(1, text('known'), 's1/1-k'),
+    ];
+    const subAgents = new Map([['s1/1-k', 'c2']]);
+    const events = run(new StreamTransformer({ subAgents }), messages).filter(
+      ({ type }) => type === 'data-subagent-progress',
+    );
+    const tool = { callId: 'c1', kind: 'tool', ...call };
+    expect(events.map((event) => 'data' in event && event.data)).toEqual([
+      { callId: 'c1', kind: 'step' },
+      { callId: 'c1', kind: 'text', delta: 'inner' },
+      { ...tool, state: 'running' },
+      { ...tool, state: 'done' },
+      { callId: 'c2', kind: 'text', delta: 'known' },
+    ]);
+    expect(events.every((event) => 'transient' in event && event.transient)).toBe(true);
+    const others = run(new StreamTransformer(), messages).map(({ type }) => type);
+    expect(others).not.toContain('data-subagent-progress');
+  });
+
   it('StreamTransformer shows control flow to onData only, never before start', () => {
     const resumed = { runId: 'r', fromCheckpointId: null, fromStepCount: 1, mode: 'continue' };
     const events = run(new StreamTransformer(), chunks({ type: 'run_resumed', ...resumed }));

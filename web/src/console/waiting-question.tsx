@@ -1,9 +1,11 @@
-import { useState, type ReactElement } from 'react';
+import { useState, type SyntheticEvent, type ReactElement } from 'react';
 import type { OperatorQuestion } from '../../../protocol/operator.js';
-import { editableFields, editedInput } from '../editable-input.js';
+import { SchemaForm } from '../form/schema-form.js';
+import { useEditedInput } from '../form/use-edited-input.js';
 import { FieldList } from '../field-list.js';
+import { ResultForm } from '../form/result-form.js';
+import { schemaOfResult, shownOfQuestion } from '../form/schema-of-result.js';
 import { formatWhen } from '../format-when.js';
-import { InputForm } from '../input-form.js';
 import { toWords } from '../to-words.js';
 import type { Answer } from './answer.js';
 import { AnswerForm } from './answer-form.js';
@@ -26,15 +28,16 @@ interface Props {
 export function WaitingQuestion(props: Props): ReactElement {
   const { question, runId, mayExtend, onAnswer, onExtend } = props;
   const { toolName, kind, input, mayDecide, deadline, approvers, separateApprover } = question;
-  const [texts, setTexts] = useState<Record<string, string>>({});
+  const { shape, value, edited, onChange } = useEditedInput(question.schema, input);
   const [reason, setReason] = useState('');
   const [busy, setBusy] = useState(false);
   const [error, setError] = useState<Error>();
   const isApproval = kind === 'approval';
-  const fields = isApproval && mayDecide ? editableFields(input) : [];
-  const isWhole = fields.length > 0 && fields.length === Object.keys(input ?? {}).length;
-  const edited = editedInput(input, texts);
-  const title = toWords(toolName);
+  const mayApprove = isApproval && mayDecide;
+  const resultSchema = schemaOfResult(question.schema, input);
+  // An answer has a form of its own, and forms are not nested.
+  const Frame = isApproval ? 'form' : 'section';
+  const title = question.title ?? toWords(toolName);
 
   const send = async (sent: Promise<void>): Promise<void> => {
     setBusy(true);
@@ -58,20 +61,34 @@ export function WaitingQuestion(props: Props): ReactElement {
   };
 
   return (
-    <section className="question" aria-label={title} data-testid="question" data-tool={toolName}>
+    <Frame
+      className="question"
+      aria-label={title}
+      data-testid="question"
+      data-tool={toolName}
+      {...(isApproval && {
+        onSubmit: (event: SyntheticEvent) => {
+          event.preventDefault();
+          if (mayApprove) decide(true);
+        },
+      })}
+    >
       <h2>
         {isApproval ? 'May the agent do this: ' : 'The agent asks: '}
         {title}
       </h2>
-      {!isWhole && <FieldList value={input} />}
-      <InputForm
-        fields={fields}
-        texts={texts}
-        disabled={busy}
-        onChange={(name, text) => {
-          setTexts((before) => ({ ...before, [name]: text }));
-        }}
-      />
+      {question.description !== undefined && <p>{question.description}</p>}
+      {mayApprove ? (
+        <SchemaForm
+          shape={shape}
+          value={value}
+          given={{ value: input }}
+          disabled={busy}
+          onChange={onChange}
+        />
+      ) : (
+        <FieldList value={shownOfQuestion(input)} />
+      )}
       <WhyAsked runId={runId} />
       {!mayDecide && (
         <p data-testid="not-yours">
@@ -83,15 +100,7 @@ export function WaitingQuestion(props: Props): ReactElement {
       )}
       {mayDecide && isApproval && (
         <div className="acts">
-          <button
-            type="button"
-            className="primary"
-            data-testid="approve"
-            disabled={busy}
-            onClick={() => {
-              decide(true);
-            }}
-          >
+          <button type="submit" className="primary" data-testid="approve" disabled={busy}>
             {edited === undefined ? 'Approve' : 'Approve with changes'}
           </button>
           <button
@@ -116,12 +125,25 @@ export function WaitingQuestion(props: Props): ReactElement {
           />
         </div>
       )}
-      {mayDecide && !isApproval && (
+      {mayDecide && !isApproval && resultSchema === undefined && (
         <AnswerForm
           title={title}
           busy={busy}
           onAnswer={(answer) => {
             void send(onAnswer(answer));
+          }}
+        />
+      )}
+      {mayDecide && !isApproval && resultSchema !== undefined && (
+        <ResultForm
+          title={title}
+          schema={resultSchema}
+          disabled={busy}
+          onResult={(result) => {
+            void send(onAnswer({ result }));
+          }}
+          onRefuse={() => {
+            void send(onAnswer({ error: 'The people in charge would not say.' }));
           }}
         />
       )}
@@ -144,6 +166,6 @@ export function WaitingQuestion(props: Props): ReactElement {
         </p>
       )}
       {error !== undefined && <ProblemNote error={error} what="The question" />}
-    </section>
+    </Frame>
   );
 }

@@ -1,0 +1,94 @@
+import { describe, expect, it } from '@jest/globals';
+import { z } from 'zod';
+import type { Shape } from '../../../web/src/form/shape.js';
+import { startValue } from '../../../web/src/form/start-value.js';
+import { toShape } from '../../../web/src/form/to-shape.js';
+
+const Order = z.object({
+  amount: z.number().min(1).max(50).meta({ format: 'currency:USD' }),
+  weight: z.number().optional().meta({ format: 'unit:kg' }),
+  pieces: z.int().default(3),
+  colour: z.enum(['red', 'blue']),
+  gift: z.boolean(),
+  day: z.iso.date(),
+  note: z.string().max(20).nullable().describe('What the parcel says'),
+  to: z.object({ city: z.string().meta({ title: 'Town' }) }),
+  lines: z.array(z.object({ sku: z.string() })).min(1),
+});
+const schema = z.toJSONSchema(Order, { io: 'input' });
+
+function fieldsOf(shape: Shape): Record<string, Shape & { required: boolean; label: string }> {
+  if (shape.kind !== 'group') throw new Error(shape.kind);
+  return Object.fromEntries(
+    shape.fields.map(({ name, required, label, shape: inner }) => [
+      name,
+      { ...inner, required, label },
+    ]),
+  );
+}
+
+describe('toShape', () => {
+  it('a form has a control for each field, by its schema', () => {
+    const { amount, weight, pieces, colour, gift, day, note, to, lines } = fieldsOf(
+      toShape(schema, undefined),
+    );
+    expect(amount).toMatchObject({ kind: 'number', min: 1, max: 50, unit: '$', required: true });
+    expect(weight).toMatchObject({ kind: 'number', unit: 'kg', required: false });
+    expect(pieces).toMatchObject({ kind: 'number', step: 1, start: 3, max: undefined });
+    expect(colour).toMatchObject({
+      kind: 'choice',
+      options: [{ value: 'red' }, { value: 'blue' }],
+    });
+    expect(gift?.kind).toBe('switch');
+    expect(day).toMatchObject({ kind: 'text', input: 'date' });
+    expect(note).toMatchObject({
+      kind: 'text',
+      maxLength: 20,
+      description: 'What the parcel says',
+    });
+    expect(to).toMatchObject({ kind: 'group', fields: [{ label: 'Town' }] });
+    expect(lines).toMatchObject({ kind: 'list', min: 1, item: { kind: 'group' } });
+    expect(startValue(toShape(schema, undefined))).toEqual({
+      ...{ pieces: 3, gift: false, to: {}, lines: [{}] },
+    });
+  });
+
+  it('people see all that they agree to, whatever the schema says of it', () => {
+    const shape = fieldsOf(toShape(schema, { amount: 'much', colour: 'green', extra: [1, 2] }));
+    expect(shape.amount).toMatchObject({ kind: 'text' });
+    expect(shape.colour).toMatchObject({ kind: 'text' });
+    expect(shape.extra).toMatchObject({ kind: 'list', item: { kind: 'number' } });
+    const odd = fieldsOf(
+      toShape(schema, { lines: [{ sku: 'a', hidden: 1 }], to: { x: { y: 1 } } }),
+    );
+    expect(odd.lines).toMatchObject({ kind: 'json' });
+    expect(odd.to).toMatchObject({ fields: [{ name: 'city' }, { name: 'x' }] });
+  });
+
+  it('a value without a schema is shown by what it is, and as JSON where there is no control', () => {
+    const input = { a: 1, b: 'x', c: true, d: { e: 'f' }, g: [{}], h: null };
+    const kinds = Object.values(fieldsOf(toShape(undefined, input))).map(({ kind }) => kind);
+    expect(kinds).toEqual(['number', 'text', 'switch', 'group', 'json', 'json']);
+    expect(toShape(undefined, [1, 'x']).kind).toBe('json');
+  });
+
+  it("a stranger's schema makes no endless form, and its references lead nowhere else", () => {
+    const node = { type: 'object', properties: { next: { $ref: '#/$defs/node' } } };
+    expect(() => toShape({ $ref: '#/$defs/node', $defs: { node } }, {})).not.toThrow();
+    const fields = Object.fromEntries(
+      Array.from({ length: 6 }, (_, at) => [`f${String(at)}`, { $ref: '#/$defs/many' }]),
+    );
+    const many = { type: 'object', properties: fields };
+    const shape = toShape({ $ref: '#/$defs/many', $defs: { many } }, {});
+    expect(JSON.stringify(shape).length).toBeLessThan(100_000);
+    const itself = { $ref: '#/$defs/it', $defs: { it: { anyOf: [{ $ref: '#/$defs/it' }] } } };
+    expect(toShape(itself, undefined).kind).toBe('json');
+    expect(toShape({ $ref: 'https://elsewhere.test/x' }, undefined).kind).toBe('json');
+    const properties = Object.fromEntries(
+      Array.from({ length: 100 }, (_, at) => [`f${String(at)}`, {}]),
+    );
+    expect(toShape({ type: 'object', properties }, {}).kind).toBe('json');
+    const wide = { type: 'object', properties: { constructor: { type: 'string' } } };
+    expect(fieldsOf(toShape(wide, {})).constructor).toMatchObject({ kind: 'text' });
+  });
+});

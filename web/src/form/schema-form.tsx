@@ -1,0 +1,171 @@
+import { useId, type ReactElement } from 'react';
+import { FormInput } from './form-input.js';
+import { MOST_ITEMS, type Shape } from './shape.js';
+import { startValue } from './start-value.js';
+
+interface FieldProps {
+  shape: Shape;
+  /** Where the value is, for tests and for the names of controls. */
+  path: string;
+  label: string;
+  required: boolean;
+  value: unknown;
+  /** What it was before anybody changed it; absent where nothing was given. */
+  given?: { value: unknown } | undefined;
+  disabled: boolean;
+  onChange: (value: unknown) => void;
+}
+
+interface Props {
+  shape: Shape;
+  value: unknown;
+  /** What the agent asks for, so that changes are marked. */
+  given?: { value: unknown } | undefined;
+  disabled: boolean;
+  /** Undefined: the value was removed. */
+  onChange: (value: unknown) => void;
+}
+
+/** A value, field by field, to be read and changed. The form around it checks what browsers can check. */
+export function SchemaForm({ shape, ...props }: Props): ReactElement {
+  const common = { path: '', label: 'Value', required: true, ...props };
+  return (
+    <div className="input-form">
+      {shape.kind === 'group' ? (
+        <GroupFields {...common} shape={shape} />
+      ) : (
+        <Field {...common} shape={shape} />
+      )}
+    </div>
+  );
+}
+
+function Field(props: FieldProps): ReactElement {
+  const { shape, label, path, required, value, given } = props;
+  const id = useId();
+  const isChanged = given !== undefined && JSON.stringify(value) !== JSON.stringify(given.value);
+  const description = shape.description;
+  const note = description !== undefined && description !== '' && (
+    <small id={`${id}-note`}>{description}</small>
+  );
+  if (shape.kind === 'group' || shape.kind === 'list') {
+    return (
+      <fieldset aria-describedby={note === false ? undefined : `${id}-note`}>
+        <legend>{label}</legend>
+        {note}
+        {shape.kind === 'group' ? (
+          <GroupFields {...props} shape={shape} />
+        ) : (
+          <ListItems {...props} shape={shape} />
+        )}
+      </fieldset>
+    );
+  }
+  return (
+    <div className={isChanged ? 'field changed' : 'field'}>
+      <label htmlFor={id}>
+        {label}
+        {!required && <span className="optional"> (optional)</span>}
+      </label>
+      <div className="control">
+        <FormInput
+          {...props}
+          shape={shape}
+          id={id}
+          name={path}
+          describedBy={note === false ? undefined : `${id}-note`}
+        />
+        {note}
+      </div>
+    </div>
+  );
+}
+
+function GroupFields(
+  props: Omit<FieldProps, 'shape'> & { shape: Extract<Shape, { kind: 'group' }> },
+): ReactElement {
+  const { shape, path, value, given, disabled, onChange } = props;
+  const fields = toFields(value);
+  return (
+    <>
+      {shape.fields.map(({ name, label, required, shape: inner }) => (
+        <Field
+          key={name}
+          shape={inner}
+          path={path === '' ? name : `${path}.${name}`}
+          label={label}
+          required={required}
+          value={fields[name]}
+          given={given && { value: toFields(given.value)[name] }}
+          disabled={disabled}
+          onChange={(next) => {
+            const { [name]: before, ...others } = fields;
+            // A field keeps its place, so that an input that was changed back is the same again.
+            const isNew = before === undefined || next === undefined;
+            const changed = isNew ? others : fields;
+            onChange(next === undefined ? changed : { ...changed, [name]: next });
+          }}
+        />
+      ))}
+    </>
+  );
+}
+
+function ListItems(
+  props: Omit<FieldProps, 'shape'> & { shape: Extract<Shape, { kind: 'list' }> },
+): ReactElement {
+  const { shape, path, label, value, disabled, onChange } = props;
+  const items: unknown[] = Array.isArray(value) ? value : [];
+  return (
+    <>
+      {items.map((item, index) => (
+        // Items have no names but their places.
+        <div className="item" key={index}>
+          <Field
+            shape={shape.item}
+            path={`${path}.${String(index)}`}
+            label={`${label} ${String(index + 1)}`}
+            required
+            value={item}
+            disabled={disabled}
+            onChange={(next) => {
+              onChange(items.map((each, at) => (at === index ? (next ?? null) : each)));
+            }}
+          />
+          <button
+            type="button"
+            className="plain"
+            aria-label={`Remove ${label} ${String(index + 1)}`}
+            disabled={disabled || items.length <= shape.min}
+            onClick={() => {
+              onChange(items.filter((_, at) => at !== index));
+            }}
+          >
+            ✕
+          </button>
+        </div>
+      ))}
+      <button
+        type="button"
+        className="plain add"
+        data-testid={`add-${path}`}
+        disabled={disabled || items.length >= Math.min(shape.max, MOST_ITEMS)}
+        onClick={() => {
+          onChange([...items, startValue(shape.item) ?? emptyOf(shape.item)]);
+        }}
+      >
+        Add
+      </button>
+    </>
+  );
+}
+
+function emptyOf({ kind }: Shape): unknown {
+  return kind === 'text' ? '' : null;
+}
+
+function toFields(value: unknown): Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+    ? (value as Record<string, unknown>)
+    : {};
+}

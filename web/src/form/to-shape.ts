@@ -1,0 +1,250 @@
+import { toWords } from '../to-words.js';
+import { fits, MOST_ITEMS, type GroupField, type Shape, type TextInput } from './shape.js';
+import { toUnit } from './to-unit.js';
+
+/** The parts of JSON Schema that a form reads. Others are left to the server, which checks every answer. */
+interface Schema {
+  $ref?: unknown;
+  type?: unknown;
+  title?: unknown;
+  description?: unknown;
+  default?: unknown;
+  enum?: unknown;
+  const?: unknown;
+  anyOf?: unknown;
+  oneOf?: unknown;
+  properties?: unknown;
+  required?: unknown;
+  items?: unknown;
+  format?: unknown;
+  [keyword: string]: unknown;
+}
+
+/** A schema may come from a stranger's server: nothing in it may make the page work without end. */
+const MOST_DEPTH = 6;
+const MOST_FIELDS = 60;
+const MOST_SHAPES = 300;
+const LONG_CHARS = 60;
+
+/**
+ * The form for a value: by its schema, and by the value itself where the schema says nothing, or not what the value is,
+ * so that people see all that they agree to. Pure.
+ */
+export function toShape(schema: unknown, value: unknown): Shape {
+  const place = { root: schema, depth: 0, left: { shapes: MOST_SHAPES } };
+  return shapeOf(isObject(schema) ? schema : {}, value, place);
+}
+
+interface Place {
+  root: unknown;
+  depth: number;
+  /** A short schema may refer to itself in many fields. */
+  left: { shapes: number };
+}
+
+function shapeOf(source: Schema, value: unknown, place: Place): Shape {
+  place.left.shapes -= 1;
+  if (place.depth > MOST_DEPTH || place.left.shapes < 0) return { kind: 'json' };
+  const schema = resolve(source, place.root);
+  const { description, default: start } = schema;
+  const described = {
+    ...(typeof description === 'string' && { description }),
+    ...(start !== undefined && { start }),
+  };
+  const known = bySchema(schema, value, place);
+  if (known !== undefined && (value === undefined || fits(known, value))) {
+    return { ...known, ...described };
+  }
+  return { ...byValue(value, known, place), ...described };
+}
+
+function bySchema(schema: Schema, value: unknown, place: Place): Shape | undefined {
+  if (place.depth > MOST_DEPTH) return undefined;
+  const options = toOptions(schema);
+  if (options !== undefined) return { kind: 'choice', options };
+  const inner = onlyAlternative(schema);
+  if (inner !== undefined) return bySchema(resolve(inner, place.root), value, deeper(place));
+  switch (typeOf(schema)) {
+    case 'object':
+      return isObject(schema.properties) ? toGroup(schema, value, place) : undefined;
+    case 'array':
+      return isObject(schema.items) ? toList(schema, schema.items, value, place) : undefined;
+    case 'boolean':
+      return { kind: 'switch' };
+    case 'number':
+    case 'integer':
+      return toNumber(schema);
+    case 'string':
+      return toText(schema, value);
+    default:
+      return undefined;
+  }
+}
+
+/** What a value itself says; `limits` are of its own kind, if the schema has some. */
+function byValue(value: unknown, known: Shape | undefined, place: Place): Shape {
+  if (typeof value === 'number') return { kind: 'number', step: 'any' };
+  if (typeof value === 'boolean') return { kind: 'switch' };
+  if (typeof value === 'string') {
+    const limits = known?.kind === 'text' ? known : {};
+    return { ...limits, kind: 'text', input: isLong(value) ? 'long' : 'text' };
+  }
+  if (Array.isArray(value) && value.length > 0 && value.length <= MOST_ITEMS) {
+    const items = value.map((item: unknown) => shapeOf({}, item, deeper(place)));
+    const [item] = items;
+    const isPlain = item?.kind === 'text' || item?.kind === 'number';
+    const isEven = items.every(({ kind }) => kind === item?.kind);
+    if (item !== undefined && isPlain && isEven) return { kind: 'list', item, ...ANY };
+  }
+  if (isObject(value) && Object.keys(value).length > 0) return toGroup({}, value, place);
+  return { kind: 'json' };
+}
+
+const ANY = { min: 0, max: MOST_ITEMS };
+
+function toGroup(schema: Schema, value: unknown, place: Place): Shape {
+  const declared = isObject(schema.properties) ? schema.properties : {};
+  const given = isObject(value) ? value : {};
+  const required: unknown[] = Array.isArray(schema.required) ? schema.required : [];
+  const names = [...new Set([...Object.keys(declared), ...Object.keys(given)])];
+  if (names.length > MOST_FIELDS) return { kind: 'json' };
+  return {
+    kind: 'group',
+    fields: names.map((name): GroupField => {
+      const field = ownValue(declared, name);
+      const own: Schema = isObject(field) ? field : {};
+      const { title } = resolve(own, place.root);
+      return {
+        name,
+        label: typeof title === 'string' && title !== '' ? title : toWords(name),
+        required: required.includes(name),
+        shape: shapeOf(own, ownValue(given, name), deeper(place)),
+      };
+    }),
+  };
+}
+
+function toList(schema: Schema, items: Schema, value: unknown, place: Place): Shape {
+  const item = shapeOf(items, undefined, deeper(place));
+  const given: unknown[] = Array.isArray(value) ? value : [];
+  // What is in the list must be shown whole: one item that is something else makes it JSON.
+  if (item.kind === 'json' || !given.every((each) => isWhole(item, each))) return { kind: 'json' };
+  const { minItems, maxItems } = schema;
+  return {
+    kind: 'list',
+    item,
+    min: typeof minItems === 'number' ? minItems : 0,
+    max: typeof maxItems === 'number' ? Math.min(maxItems, MOST_ITEMS) : MOST_ITEMS,
+  };
+}
+
+/** True if the controls of a shape show all of a value. */
+function isWhole(shape: Shape, value: unknown): boolean {
+  if (!fits(shape, value)) return false;
+  if (shape.kind === 'list') return (value as unknown[]).every((each) => isWhole(shape.item, each));
+  if (shape.kind !== 'group') return true;
+  return Object.entries(value as object).every(([name, each]: [string, unknown]) => {
+    const field = shape.fields.find((one) => one.name === name);
+    return field !== undefined && isWhole(field.shape, each);
+  });
+}
+
+function toNumber(schema: Schema): Shape {
+  const { minimum, maximum, exclusiveMinimum, multipleOf, format } = schema;
+  const unit = toUnit(format);
+  const isInteger = typeOf(schema) === 'integer';
+  const [low, high] = [minimum, maximum].map((limit) =>
+    // The limits of what JavaScript calls an integer are no limits for people.
+    typeof limit === 'number' && Math.abs(limit) < Number.MAX_SAFE_INTEGER ? limit : undefined,
+  );
+  const step = typeof multipleOf === 'number' && multipleOf > 0 ? multipleOf : undefined;
+  const above = typeof exclusiveMinimum === 'number' ? exclusiveMinimum : undefined;
+  const smallest = step ?? (isInteger ? 1 : (unit?.step ?? undefined));
+  return {
+    kind: 'number',
+    min: low ?? (above !== undefined && smallest !== undefined ? above + smallest : above),
+    max: high,
+    step: step ?? (isInteger ? 1 : 'any'),
+    unit: unit?.sign,
+  };
+}
+
+const INPUTS: Readonly<Record<string, TextInput>> = {
+  email: 'email',
+  uri: 'url',
+  url: 'url',
+  date: 'date',
+  time: 'time',
+  'date-time': 'date-time',
+};
+
+function toText(schema: Schema, value: unknown): Shape {
+  const { format, minLength, maxLength, pattern } = schema;
+  const special = typeof format === 'string' ? INPUTS[format] : undefined;
+  const mayBeLong = typeof maxLength === 'number' && maxLength > 200;
+  const isLongText = isLong(value) || mayBeLong || format === 'textarea';
+  return {
+    kind: 'text',
+    input: special ?? (isLongText ? 'long' : 'text'),
+    ...(typeof minLength === 'number' && { minLength }),
+    ...(typeof maxLength === 'number' && { maxLength }),
+    ...(special === undefined && typeof pattern === 'string' && { pattern }),
+  };
+}
+
+function toOptions({ enum: values, anyOf, oneOf, const: only }: Schema): Option[] | undefined {
+  if (Array.isArray(values) && values.length > 0)
+    return values.map((value) => toOption({ const: value }));
+  if (only !== undefined) return [toOption({ const: only })];
+  const many = Array.isArray(anyOf) ? anyOf : Array.isArray(oneOf) ? oneOf : [];
+  const isList =
+    many.length > 1 && many.every((each) => isObject(each) && each.const !== undefined);
+  return isList ? (many as Schema[]).map(toOption) : undefined;
+}
+
+interface Option {
+  value: unknown;
+  label: string;
+}
+
+function toOption({ const: value, title }: Schema): Option {
+  if (typeof title === 'string') return { value, label: title };
+  return { value, label: typeof value === 'string' ? value : JSON.stringify(value) };
+}
+
+/** The alternative of a value that may be null. */
+function onlyAlternative({ anyOf, oneOf, allOf }: Schema): Schema | undefined {
+  const many: unknown[] = [anyOf, oneOf, allOf].find((each) => Array.isArray(each)) ?? [];
+  const rest = many.filter((each): each is Schema => isObject(each) && each.type !== 'null');
+  return rest.length === 1 ? rest[0] : undefined;
+}
+
+function typeOf({ type }: Schema): unknown {
+  if (!Array.isArray(type)) return type;
+  const rest = type.filter((each) => each !== 'null');
+  return rest.length === 1 ? rest[0] : undefined;
+}
+
+/** Follows a reference to a definition of the same schema, and no further one. */
+function resolve(schema: Schema, root: unknown): Schema {
+  if (typeof schema.$ref !== 'string' || !isObject(root)) return schema;
+  const [, group, name] = /^#\/(\$defs|definitions)\/([^/]+)$/.exec(schema.$ref) ?? [];
+  const found = isObject(root[group ?? '']) && ownValue(root[group ?? ''] as Schema, name ?? '');
+  return isObject(found) ? { ...found, ...schema, $ref: undefined } : {};
+}
+
+function deeper(place: Place): Place {
+  return { ...place, depth: place.depth + 1 };
+}
+
+function isLong(value: unknown): boolean {
+  return typeof value === 'string' && (value.length > LONG_CHARS || value.includes('\n'));
+}
+
+function ownValue(object: Schema, name: string): unknown {
+  return Object.hasOwn(object, name) ? object[name] : undefined;
+}
+
+function isObject(value: unknown): value is Schema {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
