@@ -129,7 +129,7 @@ describe('createSubAgentTool', () => {
     ],
     [
       { execute: 'client' },
-      'Agent "sums", tool "subagent__sums": it has no field "execute"; its fields are agent, name, description, inputSchema, toMessage',
+      'Agent "sums", tool "subagent__sums": it has no field "execute"; its fields are agent, name, title, description, inputSchema, toMessage',
     ],
   ])('createSubAgentTool refuses %j and explains: %s', (change, message) => {
     const config = { agent: described, inputSchema, ...change };

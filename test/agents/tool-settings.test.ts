@@ -8,7 +8,7 @@ import { refusalOf, tool, weather } from './settings.js';
 const client = { execute: 'client', deadlineMs: 5 };
 const tooDeep: unknown = JSON.parse('['.repeat(501) + ']'.repeat(501));
 const TOOL_FIELDS =
-  'name, description, inputSchema, outputSchema, execute, requireApproval, approvers, separateApprover, idempotent, verify, retry, finishWith, deadlineMs, onExpiry, timeoutMs, activity';
+  'name, title, description, inputSchema, outputSchema, execute, requireApproval, approvers, separateApprover, idempotent, verify, retry, finishWith, deadlineMs, onExpiry, timeoutMs, activity';
 
 describe('defineTool', () => {
   it.each<[object, string]>([
@@ -48,7 +48,7 @@ describe('defineTool', () => {
       { parameters: {} },
       `it has no field "parameters" (use inputSchema); its fields are ${TOOL_FIELDS}`,
     ],
-    [{ title: 'x' }, `it has no field "title"; its fields are ${TOOL_FIELDS}`],
+    [{ label: 'x' }, `it has no field "label"; its fields are ${TOOL_FIELDS}`],
     [{ requireApproval: false }, 'requireApproval must be true or a function, not false'],
     [{ idempotent: 'yes' }, 'idempotent must be true or false, not "yes"'],
     [{ timeoutMs: 0 }, 'timeoutMs must be a whole number of milliseconds above 0, not 0'],
