@@ -1,11 +1,14 @@
 import type { LogEntry } from '../../protocol/chunk.js';
-import { LIMITS } from '../../protocol/limits.js';
 import type { StreamManager } from '../../stores/log/stream-manager.js';
 
 type PageReader = Pick<StreamManager, 'read'>;
 
-/** Enough to keep store and reader busy, too few to delay live readers. */
-const IN_FLIGHT = 4;
+/**
+ * Entries of a page, and pages that are under way: enough to keep store and reader busy, too few to delay
+ * live readers. Both at most are decoded in about 2 ms.
+ */
+const PAGE = 500;
+const IN_FLIGHT = 2;
 
 /**
  * The entries after `from` up to and including `upTo`, which all exist, in pages with adjacent
@@ -21,7 +24,7 @@ export async function* replayRange(
   let cursor = from;
   for (;;) {
     while (pages.length < IN_FLIGHT && cursor < upTo) {
-      const end = Math.min(cursor + LIMITS.replayPage, upTo);
+      const end = Math.min(cursor + PAGE, upTo);
       pages.push(readShared(reader, sessionId, cursor, end));
       cursor = end;
     }
