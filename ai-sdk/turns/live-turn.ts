@@ -1,4 +1,3 @@
-import type { LogEntry } from '../../protocol/chunk.js';
 import type { StreamManager } from '../../stores/log/stream-manager.js';
 import { SlowReaderError, StreamBrokenError } from '../parts/errors.js';
 import { isStop, type TurnProgress } from './turn-progress.js';
@@ -39,7 +38,7 @@ export class LiveTurn {
   ) {
     this.#progress = progress;
     this.#onOver = onOver;
-    void this.#run(sessionId, followTurn(reader, sessionId, progress.position, this.#leave.signal));
+    void this.#run(reader, sessionId);
   }
 
   get position(): number {
@@ -82,19 +81,23 @@ export class LiveTurn {
     };
   }
 
-  async #run(sessionId: string, log: AsyncIterable<LogEntry[]>): Promise<void> {
+  async #run(reader: Pick<StreamManager, 'follow'>, sessionId: string): Promise<void> {
+    const { signal } = this.#leave;
     try {
-      for await (const entries of log) {
-        const judging = this.#progress.judge(entries);
+      for await (const entries of reader.follow(sessionId, this.position, signal)) {
+        const stop = entries.findIndex(({ message }) => isStop(sessionId, message));
+        const taken = stop < 0 ? entries : entries.slice(0, stop + 1);
+        const judging = this.#progress.judge(taken);
         if (judging !== undefined) await judging;
-        this.#progress.accept(entries);
+        this.#progress.accept(taken);
         this.#send(this.#progress.take());
-        const last = entries.at(-1);
-        if (last === undefined || !isStop(sessionId, last.message)) continue;
+        if (stop < 0) continue;
         // At once: a viewer that joined behind the stop would wait for another one.
         this.#send(this.#progress.finish());
         this.#end({});
+        return;
       }
+      if (!signal.aborted) throw new StreamBrokenError('the log broke off');
       this.#end({});
     } catch (error) {
       this.#end({ error });
@@ -110,10 +113,13 @@ export class LiveTurn {
     // What else arrives in this turn of the event loop goes into the same write to each viewer.
     if (this.#isWaking) return;
     this.#isWaking = true;
-    setImmediate(() => {
-      this.#isWaking = false;
-      this.#wake();
-    });
+    if (waking.push(this) === 1) setImmediate(wakeTurns);
+  }
+
+  /** Gives the viewers what was sent. */
+  wake(): void {
+    this.#isWaking = false;
+    this.#wake();
   }
 
   #wake(): void {
@@ -129,17 +135,11 @@ export class LiveTurn {
   }
 }
 
-/** What follows `after`, up to and including the turn's next stop, or until the signal fires. */
-async function* followTurn(
-  reader: Pick<StreamManager, 'follow'>,
-  sessionId: string,
-  after: number,
-  signal: AbortSignal,
-): AsyncGenerator<LogEntry[], void, undefined> {
-  for await (const entries of reader.follow(sessionId, after, signal)) {
-    const last = entries.findIndex(({ message }) => isStop(sessionId, message));
-    yield last < 0 ? entries : entries.slice(0, last + 1);
-    if (last >= 0) return;
-  }
-  if (!signal.aborted) throw new StreamBrokenError('the log broke off');
+/** Turns with new frames in this turn of the event loop: one call wakes the viewers of all of them. */
+let waking: LiveTurn[] = [];
+
+function wakeTurns(): void {
+  const turns = waking;
+  waking = [];
+  for (const turn of turns) turn.wake();
 }

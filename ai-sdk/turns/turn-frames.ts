@@ -32,14 +32,27 @@ export async function* createTurnFrames(
 ): AsyncGenerator<string, void, undefined> {
   const progress = new TurnProgress(span);
   try {
-    yield* readTurn(reader, span, progress, signal);
+    yield* replayTurn(reader, span, progress, signal);
+    if (span.until.kind === 'stored' || signal.aborted) return;
+    // Not in a generator of its own: each would add promises to each chunk.
+    const viewer = await join(reader, span, progress, signal);
+    try {
+      // The rest of the replay is sent before the turn's new frames.
+      if (viewer.rest !== '') yield viewer.rest;
+      for (let text = await viewer.next(); text !== undefined; text = await viewer.next()) {
+        yield text;
+      }
+    } finally {
+      viewer.leave();
+    }
   } catch (error) {
     yield* createCutNotice(error, progress.position, signal);
     throw error;
   }
 }
 
-async function* readTurn(
+/** The turn as far as the log has it. */
+async function* replayTurn(
   reader: LogReader,
   span: TurnSpan,
   progress: TurnProgress,
@@ -64,19 +77,7 @@ async function* readTurn(
     if (progress.size >= REPLAY_CHARS) yield progress.take();
   }
   progress.reach(known);
-  if (signal.aborted) return;
-  if (until.kind === 'stored') {
-    yield progress.finish();
-    return;
-  }
-  const viewer = await join(reader, span, progress, signal);
-  try {
-    // The rest of the replay is sent before the turn's new frames.
-    if (viewer.rest !== '') yield viewer.rest;
-    for (let text = await viewer.next(); text !== undefined; text = await viewer.next()) yield text;
-  } finally {
-    viewer.leave();
-  }
+  if (until.kind === 'stored' && !signal.aborted) yield progress.finish();
 }
 
 /** Turns that are being followed, by the fields that their viewers share. */
