@@ -147,7 +147,7 @@ module.exports = {
     },
     only(
       'examples',
-      ['agents', 'ai-sdk', 'protocol', 'stores', 'worker'],
+      ['agents', 'ai-sdk', 'protocol', 'stores', 'worker', 'workflows'],
       'Examples use what users use.',
     ),
     {
@@ -263,7 +263,7 @@ module.exports = {
     packagesOf(
       'temporal',
       '@temporalio/[^/]+',
-      'workflows|activities|executor|worker|api|config|testing/temporal|examples/(embed|next)',
+      'workflows|activities|executor|worker|api|config|testing/temporal|examples/(embed|next|own-workflow)',
     ),
     packagesOf(
       'model',

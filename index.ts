@@ -1,5 +1,6 @@
 /** The core of helix-temporal: agents, tools, and the contract that every side of the wire shares. */
 export {
+  activityTool,
   AgentNotFoundError,
   AgentRegistry,
   createRemoteSubAgentTool,
@@ -17,6 +18,7 @@ export {
   modelFromSpec,
   modelsFromSpec,
   ModelConfigurationError,
+  nexusTool,
   RemoteRefusal,
   RemoteSubAgentClientToolUnsupportedError,
   RemoteSubAgentFailedError,

@@ -1,6 +1,7 @@
 import type { McpConnections } from '../agents/mcp/mcp-connections.js';
 import type { AgentRegistry } from '../agents/registry.js';
 import type { RunMeter } from '../protocol/run-meter.js';
+import type { ExecuteToolWork } from '../protocol/tool-work.js';
 import type { Tracer } from '../protocol/tracer.js';
 import type { StartNext } from '../stores/record/start-next.js';
 import type { Wake } from '../stores/contract/call-record.js';
@@ -34,6 +35,8 @@ export interface ActivityDeps {
   isDraining?: () => boolean;
   /** Held by this process; without it Temporal notices by heartbeats that the process has died. */
   lease?: Lease;
+  /** Executes activities and Nexus operations for tools. Default: such calls fail. */
+  toolWork?: ExecuteToolWork | undefined;
   /** What Temporal knows of a run's workflow. */
   workflowState?: (runId: string) => Promise<'running' | 'closed' | 'unknown'>;
   /** How many tools are executed at once in this process. Default: 200, of one user 50. */

@@ -1,4 +1,5 @@
 import type { StreamChunk } from '../protocol/chunk.js';
+import type { ToolWork } from '../protocol/tool-work.js';
 import type { ToolJournal } from './tool-journal.js';
 
 /** Which call a tool is working on: stable for the life of the call, across attempts and workers. */
@@ -67,6 +68,11 @@ export interface ToolContext extends ToolCallIdentity, ToolJournal {
   readonly isHandedOver: () => boolean;
   /** The `services` that the worker was created with; empty by default. */
   readonly services: Readonly<Record<string, unknown>>;
+  /**
+   * Executes an activity or a Nexus operation, once for this call; what `activityTool` and `nexusTool`
+   * do. Absent where there is no Temporal.
+   */
+  readonly temporal?: { readonly execute: (work: ToolWork, input: unknown) => Promise<unknown> };
 }
 
 /** The call that `verify` is asked about. */

@@ -24,8 +24,8 @@ export interface TemporalCalls {
   isRefusedForGood: (error: unknown) => boolean;
 }
 
-/** How ids of a run's workflows begin: the run's own, and those of the notices of its waits and end. */
-const KINDS = ['run', 'wait', 'end'];
+/** How ids of a run's workflows begin: the run's own, the work of its calls, and notices of its waits and end. */
+const KINDS = ['run', 'call', 'wait', 'end'];
 const AT_ONCE = 10;
 /** A server that deletes many may be slow. */
 const DELETE_MS = 5_000;

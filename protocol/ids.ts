@@ -80,6 +80,11 @@ export function attemptIdOf(executionId: string, activityId: string, attempt: nu
   return `${executionId}:${activityId}:${String(attempt)}`;
 }
 
+/** Temporal's workflow id for the work of a tool's call. */
+export function toolWorkflowIdOf(runId: string, toolCallId: string): string {
+  return `call:${runId}:${toolCallId}`;
+}
+
 /** Temporal's workflow id for a batch; of a tenant's batch as it is stored. */
 export function batchWorkflowIdOf(batchId: string): string {
   return `batch:${batchId}`;

@@ -9,6 +9,9 @@ export const WAIT_WORKFLOW_TYPE = 'notifyWaiting';
 export const END_WORKFLOW_TYPE = 'notifyEnd';
 export const DELIVERY_WORKFLOW_TYPE = 'deliver';
 
+/** An activity or a Nexus operation that carries out the call of a tool. */
+export const TOOL_WORK_WORKFLOW_TYPE = 'agentToolWork';
+
 /** Message of a failure whose text only the codec of payloads can read, in its details. */
 export const SEALED_FAILURE = 'Encrypted: see the details.';
 

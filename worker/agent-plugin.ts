@@ -19,6 +19,7 @@ import { createFindClosed } from '../executor/find-closed.js';
 import type { Quotas } from '../executor/quotas.js';
 import { createRunWorkflows } from '../executor/run-workflows.js';
 import { createSweep, startSweeper } from '../executor/sweep.js';
+import { createToolWork } from '../executor/tool-work.js';
 import { hasCodec } from '../executor/has-codec.js';
 import { createRuns } from '../executor/create-runs.js';
 import { registerSearchAttributes } from '../executor/search-attributes.js';
@@ -214,6 +215,7 @@ export function createAgentPlugin(options: AgentPluginOptions): WorkerPlugin & B
       wake: ({ runId, resume }) =>
         workflows.answer(runId, { toolCallId: '', by: 'conversation', resume }),
       workflowState: workflows.state,
+      toolWork: createToolWork(client, taskQueue),
       isDraining: () => isDraining(),
       ...{ toolSlots, fileHosts: options.fileHosts, tracer: options.tracer },
       ...{ mcp, lease, meter, logger },

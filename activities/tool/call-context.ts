@@ -67,9 +67,11 @@ interface CallContextInput {
   shown: { agentId?: string; step?: number };
 }
 
+type CallContextDeps = Pick<ActivityDeps, 'services' | 'store' | 'publicUrl' | 'toolWork'>;
+
 /** @throws StateError if the stored state does not fit the agent's schema */
 export function openCallContext(
-  { services, store, publicUrl = '' }: Pick<ActivityDeps, 'services' | 'store' | 'publicUrl'>,
+  { services, store, toolWork, publicUrl = '' }: CallContextDeps,
   {
     ref,
     agent,
@@ -98,6 +100,8 @@ export function openCallContext(
     const mark = kind === 'server' ? { providerExecuted: true } : {};
     chunks.push([{ ...base, toolCallId, toolName, result, ...mark }]);
   });
+
+  const isHandedOver = (): boolean => attempt.cancelled() || attempt.cutReason() === 'fenced';
 
   function stateOfAgent(): AgentState {
     if (state !== undefined) return state;
@@ -167,8 +171,17 @@ export function openCallContext(
       chunks.push(checkForwarded(ref.sessionId, forwarded));
       await chunks.flush();
     },
-    isHandedOver: () => attempt.cancelled() || attempt.cutReason() === 'fenced',
+    isHandedOver,
     services,
+    ...(toolWork && {
+      temporal: {
+        execute: (work, input) => {
+          const { sessionId, runId, idempotencyKey } = context;
+          const called = { sessionId, runId, toolCallId, idempotencyKey };
+          return toolWork({ work, input, call: called }, { signal: abortSignal, isHandedOver });
+        },
+      },
+    }),
   };
   return {
     context,

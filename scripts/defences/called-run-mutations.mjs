@@ -1,5 +1,6 @@
 // The defences of runs that workflows of others begin; see mutations.mjs.
 const CALLED = 'test/workflows/run-agent.test.ts';
+const WORK = 'test/workflows/tool-work.test.ts';
 
 export const calledRuns = [
   {
@@ -43,5 +44,40 @@ export const calledRuns = [
     edits: [['nonRetryable: true,', 'nonRetryable: false,']],
     suite: CALLED,
     test: 'a refused run fails its caller with the code of the refusal',
+  },
+  {
+    defence: "Tool of Temporal's: an attempt that takes over attaches to what was started",
+    file: 'executor/tool-work.ts',
+    edits: [
+      [
+        'const workflowId = toolWorkflowIdOf(call.runId, call.toolCallId);',
+        'const workflowId = `${toolWorkflowIdOf(call.runId, call.toolCallId)}${String(Math.random())}`;',
+      ],
+    ],
+    suite: WORK,
+    test: 'an attempt that takes a call over waits for what the lost one has started',
+  },
+  {
+    defence: "Tool of Temporal's: a stop cancels the work",
+    file: 'executor/tool-work.ts',
+    edits: [['if (!isHandedOver()) handle.cancel()', 'if (isHandedOver()) handle.cancel()']],
+    suite: WORK,
+    test: 'a stop cancels what it has started',
+  },
+  {
+    defence: "Tool of Temporal's: one try that does not report may have had its effect",
+    file: 'executor/tool-work.ts',
+    edits: [
+      ['work.options.retry.maximumAttempts !== 1;', 'work.options.retry.maximumAttempts === 1;'],
+    ],
+    suite: WORK,
+    test: 'an activity that does not report in time may have had its effect',
+  },
+  {
+    defence: "Tool of Temporal's: there is one try unless the author says otherwise",
+    file: 'agents/temporal-tools.ts',
+    edits: [['retry: retry ?? { maximumAttempts: 1 }', 'retry: retry ?? { maximumAttempts: 2 }']],
+    suite: WORK,
+    test: 'what it throws is the result, and it is not tried again',
   },
 ];

@@ -1,0 +1,165 @@
+import { z } from 'zod';
+import type { CallActivity } from '../protocol/run.js';
+import type { ToolWork } from '../protocol/tool-work.js';
+import { defineTool } from './define-tool.js';
+import { assertSettings } from './definition-error.js';
+import type { ToolDefinition } from './definitions.js';
+import { Duration, must, settings } from './fields.js';
+import type { ToolConfig } from './tool-config.js';
+import { ToolError } from './tool-error.js';
+
+type Shared<Input extends z.ZodType, Output extends z.ZodType> = Pick<
+  ToolConfig<Input, Output>,
+  | 'name'
+  | 'description'
+  | 'inputSchema'
+  | 'outputSchema'
+  | 'requireApproval'
+  | 'approvers'
+  | 'separateApprover'
+  | 'deadlineMs'
+  | 'onExpiry'
+  | 'finishWith'
+  /** How long a call may take with all tries, in ms. Default: 20 minutes. */
+  | 'timeoutMs'
+>;
+
+/** A tool whose calls an activity of yours carries out. */
+export interface ActivityToolConfig<
+  Input extends z.ZodType = z.ZodType,
+  Output extends z.ZodType = z.ZodType,
+> extends Shared<Input, Output> {
+  /** The type of the activity: its name on your worker, in whatever language it is written. */
+  activity: string;
+  /** The task queue of that worker. */
+  taskQueue: string;
+  /** Of one try, in ms. Default: `timeoutMs`. */
+  startToCloseTimeout?: number;
+  /** How long a try may wait for a worker, in ms. Default: `timeoutMs`. */
+  scheduleToStartTimeout?: number;
+  /** After this time without a heartbeat a try counts as lost, in ms. Default: heartbeats are not expected. */
+  heartbeatTimeout?: number;
+  /** Default: one try, since the activity may have effects. */
+  retry?: CallActivity['retry'] & { nonRetryableErrorTypes?: string[] };
+}
+
+/** A tool whose calls a Nexus operation carries out. */
+export interface NexusToolConfig<
+  Input extends z.ZodType = z.ZodType,
+  Output extends z.ZodType = z.ZodType,
+> extends Shared<Input, Output> {
+  /** The Nexus endpoint, as it is registered with the server. */
+  endpoint: string;
+  service: string;
+  operation: string;
+}
+
+const TIMEOUT_MS = 20 * 60_000;
+
+const Named = must('a name', (value) => typeof value === 'string' && value.trim() !== '');
+const ActivityFields = settings({
+  activity: Named,
+  taskQueue: Named,
+  startToCloseTimeout: Duration.optional(),
+  scheduleToStartTimeout: Duration.optional(),
+  heartbeatTimeout: Duration.optional(),
+  retry: z
+    .strictObject({
+      initialInterval: Duration.optional(),
+      maximumInterval: Duration.optional(),
+      backoffCoefficient: z.number().min(1).optional(),
+      maximumAttempts: Duration.optional(),
+      nonRetryableErrorTypes: z.array(z.string()).optional(),
+    })
+    .optional(),
+});
+const NexusFields = settings({ endpoint: Named, service: Named, operation: Named });
+
+/**
+ * A tool whose calls are executed by an activity of yours, on a worker of yours in any language. It gets
+ * the checked input, and `{ idempotencyKey, sessionId, runId, toolCallId }` as its second argument; what
+ * it returns is the result of the call, what it throws the model sees.
+ *
+ * @example
+ * import { activityTool } from 'helix-temporal';
+ * import { z } from 'zod';
+ *
+ * export const ship = activityTool({
+ *   name: 'ship',
+ *   description: 'Ships an order.',
+ *   inputSchema: z.object({ orderId: z.string() }),
+ *   requireApproval: true,
+ *   activity: 'ShipOrder',
+ *   taskQueue: 'warehouse',
+ *   startToCloseTimeout: 60_000,
+ * });
+ *
+ * @throws DefinitionError
+ */
+export function activityTool<Input extends z.ZodType, Output extends z.ZodType = z.ZodType>(
+  config: ActivityToolConfig<Input, Output>,
+): ToolDefinition {
+  const { activity, taskQueue, retry, ...rest } = config;
+  const { startToCloseTimeout, scheduleToStartTimeout, heartbeatTimeout, ...tool } = rest;
+  const times = { startToCloseTimeout, scheduleToStartTimeout, heartbeatTimeout };
+  assertSettings(ActivityFields, { activity, taskQueue, retry, ...times }, { tool: tool.name });
+  const scheduleToCloseTimeout = tool.timeoutMs ?? TIMEOUT_MS;
+  return define(tool, {
+    kind: 'activity',
+    name: activity,
+    taskQueue,
+    options: { ...times, scheduleToCloseTimeout, retry: retry ?? { maximumAttempts: 1 } },
+  });
+}
+
+/**
+ * A tool whose calls are executed by a Nexus operation, which may belong to another team, namespace or
+ * cluster. It gets the checked input; its result is the result of the call.
+ *
+ * @example
+ * import { nexusTool } from 'helix-temporal';
+ * import { z } from 'zod';
+ *
+ * export const rate = nexusTool({
+ *   name: 'rate',
+ *   description: 'Rates a customer.',
+ *   inputSchema: z.object({ customer: z.string() }),
+ *   endpoint: 'risk',
+ *   service: 'RiskService',
+ *   operation: 'rate',
+ * });
+ *
+ * @throws DefinitionError
+ */
+export function nexusTool<Input extends z.ZodType, Output extends z.ZodType = z.ZodType>(
+  config: NexusToolConfig<Input, Output>,
+): ToolDefinition {
+  const { endpoint, service, operation, ...tool } = config;
+  assertSettings(NexusFields, { endpoint, service, operation }, { tool: tool.name });
+  const options = { scheduleToCloseTimeout: tool.timeoutMs ?? TIMEOUT_MS };
+  return define(tool, { kind: 'nexus', name: operation, endpoint, service, options });
+}
+
+/** Time for the workflow of the work, which knows more of a time-out than its caller. */
+const GRACE_MS = 10_000;
+
+function define<Input extends z.ZodType, Output extends z.ZodType>(
+  tool: Shared<Input, Output>,
+  work: ToolWork,
+): ToolDefinition {
+  return defineTool<Input, Output>({
+    ...tool,
+    timeoutMs: work.options.scheduleToCloseTimeout + GRACE_MS,
+    // A lost attempt's successor waits for the same work.
+    idempotent: true,
+    // The call leaves the leg: it may take longer than one.
+    activity: {},
+    execute: async (input, { temporal }) => {
+      if (temporal !== undefined) return (await temporal.execute(work, input)) as z.input<Output>;
+      throw new ToolError(
+        'no_temporal',
+        `"${tool.name}" is executed by Temporal, which is not here.`,
+      );
+    },
+  });
+}

@@ -1,0 +1,62 @@
+/**
+ * Work of a tool that Temporal carries out elsewhere. Types only, since workflow code imports this
+ * file.
+ */
+
+/** What carries a call out: an activity or a Nexus operation of the tool's author. */
+export type ToolWork =
+  | {
+      kind: 'activity';
+      /** Its type. */
+      name: string;
+      taskQueue: string;
+      options: ToolWorkTimes & {
+        scheduleToStartTimeout?: number;
+        startToCloseTimeout?: number;
+        heartbeatTimeout?: number;
+        retry: {
+          initialInterval?: number;
+          maximumInterval?: number;
+          backoffCoefficient?: number;
+          maximumAttempts?: number;
+          nonRetryableErrorTypes?: string[];
+        };
+      };
+    }
+  | {
+      kind: 'nexus';
+      endpoint: string;
+      service: string;
+      /** Its name. */
+      name: string;
+      options: ToolWorkTimes;
+    };
+
+interface ToolWorkTimes {
+  scheduleToCloseTimeout: number;
+}
+
+/** The call that the work is for: the second argument of an activity. */
+export interface ToolWorkCall {
+  /** As in a tool's context. */
+  idempotencyKey: string;
+  sessionId: string;
+  runId: string;
+  toolCallId: string;
+}
+
+export interface ToolWorkInput {
+  work: ToolWork;
+  input: unknown;
+  call: ToolWorkCall;
+}
+
+/** Carries work out once for each call, however often it is asked to. @throws ToolError */
+export type ExecuteToolWork = (
+  request: ToolWorkInput,
+  how: {
+    signal: AbortSignal;
+    /** True if the signal fired because another attempt goes on waiting. */
+    isHandedOver: () => boolean;
+  },
+) => Promise<unknown>;

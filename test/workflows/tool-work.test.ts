@@ -1,0 +1,173 @@
+import { randomUUID } from 'node:crypto';
+import { createRequire } from 'node:module';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { Context } from '@temporalio/activity';
+import { NativeConnection, Worker } from '@temporalio/worker';
+import type * as Nexus from 'nexus-rpc';
+import { z } from 'zod';
+import { activityTool, createRuleModel, defineAgent, nexusTool } from '../../agents/index.js';
+import { createToolWork } from '../../executor/tool-work.js';
+import { toolWorkflowIdOf } from '../../protocol/ids.js';
+import type { ToolWorkCall } from '../../protocol/tool-work.js';
+import {
+  createRunHarness,
+  sharedTemporalAddress,
+  type RunHarness,
+} from '../support/run-harness.js';
+import { openTestStores, type TestStores } from '../support/test-stores.js';
+import { until } from '../support/until.js';
+
+// A package of the SDK's.
+const { operation, service, serviceHandler } = createRequire(
+  createRequire(import.meta.url).resolve('@temporalio/worker'),
+)('nexus-rpc') as typeof Nexus;
+
+const taskQueue = `warehouse-${randomUUID()}`;
+const endpoint = `risk-${randomUUID()}`;
+const executed: [name: string, input: unknown, call: ToolWorkCall][] = [];
+
+const order = z.object({ orderId: z.string() });
+const tool = { description: 'Does it.', inputSchema: order, taskQueue };
+const tools = [
+  activityTool({ ...tool, name: 'ship', activity: 'ShipOrder', requireApproval: true }),
+  activityTool({ ...tool, name: 'fail', activity: 'Fail' }),
+  activityTool({ ...tool, name: 'hang', activity: 'Hang', startToCloseTimeout: 1_000 }),
+  activityTool({ ...tool, name: 'wait', activity: 'Hang' }),
+  nexusTool({
+    ...{ name: 'rate', description: 'Rates.', inputSchema: order },
+    ...{ endpoint, service: 'Risk', operation: 'rate' },
+  }),
+];
+/** Calls the tool that the message names, and says what it returned. */
+const model = createRuleModel(({ userText, results }) =>
+  results.length === 0
+    ? { calls: [{ tool: userText, args: { orderId: 'o1' } }] }
+    : { say: JSON.stringify(results[0]?.output) },
+);
+const shapes = [undefined, 'leg'] as const;
+const agents = shapes.map((activities) =>
+  defineAgent({
+    ...{ name: `owner-${activities ?? 'step'}`, systemPrompt: '', activities, tools },
+    llmConfig: { model },
+  }),
+);
+
+let stores: TestStores;
+let connection: NativeConnection;
+let runs: RunHarness;
+let theirs: Worker;
+let ended: Promise<void>;
+beforeAll(async () => {
+  stores = await openTestStores();
+  runs = await createRunHarness(stores, agents);
+  await runs.startWorker();
+  connection = await NativeConnection.connect({ address: sharedTemporalAddress() });
+  const note =
+    (name: string, work: (orderId: string) => unknown) =>
+    (input: { orderId: string }, call: ToolWorkCall): unknown => {
+      executed.push([name, input, call]);
+      return work(input.orderId);
+    };
+  theirs = await Worker.create({
+    connection,
+    taskQueue,
+    shutdownGraceTime: '10ms',
+    activities: {
+      ShipOrder: note('ship', (orderId) => ({ shipped: orderId })),
+      Fail: note('fail', () => {
+        throw new Error('out of stock');
+      }),
+      // Until the worker goes.
+      Hang: note('hang', () => Context.current().cancelled),
+    },
+    nexusServices: [
+      serviceHandler(
+        service('Risk', { rate: operation<{ orderId: string }, { grade: string }>() }),
+        { rate: (_, { orderId }) => Promise.resolve({ grade: `A for ${orderId}` }) },
+      ),
+    ],
+  });
+  ended = theirs.run();
+  await connection.operatorService.createNexusEndpoint({
+    spec: { name: endpoint, target: { worker: { namespace: 'default', taskQueue } } },
+  });
+}, 60_000);
+afterAll(async () => {
+  theirs.shutdown();
+  await ended;
+  await connection.close();
+});
+
+const textOf = async (sessionId: string): Promise<string> =>
+  JSON.stringify(await stores.store.sessions.rows(sessionId, 0));
+const executionsOf = (runId: string): typeof executed =>
+  executed.filter(([, , call]) => call.runId === runId);
+
+describe.each(agents.map(({ name }) => [name]))('a tool that is an activity: %s', (agent) => {
+  it('it is executed once, when it is approved, with the checked input and its key', async () => {
+    const run = await runs.begin(runs.newSessionId(), agent, 'ship');
+    await runs.untilStatus(run.sessionId, 'waiting_approval');
+    expect(executionsOf(run.runId)).toEqual([]);
+    const view = await stores.store.sessions.view(run.sessionId);
+    const toolCallId = view?.openCalls[0]?.spec.toolCallId ?? '';
+    await runs.decide(run, toolCallId, true);
+    const { runId, sessionId } = run;
+    expect(await runs.result(run)).toMatchObject({ status: 'completed' });
+    const call = { runId, sessionId, toolCallId, idempotencyKey: expect.any(String) };
+    expect(executionsOf(runId)).toEqual([['ship', { orderId: 'o1' }, call]]);
+    expect(await textOf(sessionId)).toContain('{"shipped":"o1"}');
+  });
+
+  it('what it throws is the result, and it is not tried again', async () => {
+    const run = await runs.begin(runs.newSessionId(), agent, 'fail');
+    expect(await runs.result(run)).toMatchObject({ status: 'completed' });
+    expect(executionsOf(run.runId)).toHaveLength(1);
+    expect(await textOf(run.sessionId)).toContain('out of stock');
+  });
+});
+
+const [{ name: agent } = { name: '' }] = agents;
+
+describe('work of a tool that Temporal executes', () => {
+  it('an activity that does not report in time may have had its effect', async () => {
+    const run = await runs.begin(runs.newSessionId(), agent, 'hang');
+    expect(await runs.result(run)).toMatchObject({ status: 'completed' });
+    expect(executionsOf(run.runId)).toHaveLength(1);
+    expect(await textOf(run.sessionId)).toContain('tool_outcome_unknown');
+  });
+
+  it('a stop cancels what it has started', async () => {
+    const run = await runs.begin(runs.newSessionId(), agent, 'wait');
+    const { runId, sessionId } = run;
+    const [, , { toolCallId }] = await until('it is executed', () =>
+      Promise.resolve(executionsOf(runId)[0]),
+    );
+    await runs.executor.stop(sessionId, { mode: 'interrupt', by: 'ann' });
+    const handle = runs.client.workflow.getHandle(toolWorkflowIdOf(runId, toolCallId));
+    await expect(handle.result()).rejects.toMatchObject({ cause: { name: 'CancelledFailure' } });
+    await runs.untilStatus(sessionId, 'interrupted');
+  });
+
+  it('an attempt that takes a call over waits for what the lost one has started', async () => {
+    const execute = createToolWork(runs.client, runs.taskQueue);
+    const call = {
+      sessionId: 's',
+      runId: `s:1-${randomUUID()}`,
+      toolCallId: 'c',
+      idempotencyKey: 'k',
+    };
+    const options = { scheduleToCloseTimeout: 60_000, retry: { maximumAttempts: 1 } };
+    const work = { kind: 'activity' as const, name: 'ShipOrder', taskQueue, options };
+    const how = { signal: new AbortController().signal, isHandedOver: () => false };
+    const ask = (): Promise<unknown> => execute({ work, input: { orderId: 'o2' }, call }, how);
+    expect(await Promise.all([ask(), ask()])).toEqual([{ shipped: 'o2' }, { shipped: 'o2' }]);
+    expect(await ask()).toEqual({ shipped: 'o2' });
+    expect(executionsOf(call.runId)).toHaveLength(1);
+  });
+
+  it('a Nexus operation executes a call', async () => {
+    const run = await runs.begin(runs.newSessionId(), agent, 'rate');
+    expect(await runs.result(run)).toMatchObject({ status: 'completed' });
+    expect(await textOf(run.sessionId)).toContain('A for o1');
+  });
+});
