@@ -18,6 +18,7 @@ export default tseslint.config(
     // Projects of their own, with packages of their own.
     ignores: [
       ...['dist/', 'node_modules/', '.data/', 'coverage/', 'examples/next/'],
+      ...['examples/vue/', 'examples/svelte/', 'examples/assistant-ui/'],
       ...[
         'bench/peers/programs/',
         'templates/app/',

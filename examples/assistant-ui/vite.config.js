@@ -1,0 +1,7 @@
+import react from '@vitejs/plugin-react';
+import { defineConfig } from 'vite';
+
+// The page and the API are one origin, as behind any reverse proxy.
+const proxy = { '/api': process.env.API_URL ?? 'http://localhost:3000' };
+
+export default defineConfig({ plugins: [react()], server: { proxy }, preview: { proxy } });

@@ -1,0 +1,3 @@
+// The types of install-front.mjs, for the tests.
+
+export function installFront(name: string, env?: NodeJS.ProcessEnv): Promise<string>;

@@ -1,0 +1,60 @@
+// The packages of the pages in examples/, for the tests: installed once per machine, outside the clone.
+import { createHash } from 'node:crypto';
+import {
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
+import { dirname, join } from 'node:path';
+import { npm } from '../clients/npm.mjs';
+import { cacheFolder } from '../engines/cache-folder.mjs';
+import { withLock } from '../system/file-lock.mjs';
+import { withProgress } from '../system/progress.mjs';
+import { projectRoot } from '../system/project.mjs';
+
+/** What the browser side of this package needs, which is not installed from the registry. */
+const OWN = 'helix-temporal';
+const OF_OWN = ['eventsource-parser'];
+
+/**
+ * The `node_modules` of an example, without this package itself.
+ *
+ * @throws RegistryError if the registry cannot be reached or does not have a package
+ */
+export async function installFront(name, env = process.env) {
+  const manifest = read(join(projectRoot, 'examples', name, 'package.json'));
+  delete manifest.dependencies[OWN];
+  for (const needed of OF_OWN) {
+    const { version } = read(join(projectRoot, 'node_modules', needed, 'package.json'));
+    manifest.dependencies[needed] = version;
+  }
+  const text = JSON.stringify(manifest);
+  const hash = createHash('sha256').update(text).digest('hex').slice(0, 12);
+  const folder = join(cacheFolder(env), 'fronts', `${name}-${hash}`);
+  const modules = join(folder, 'node_modules');
+  if (existsSync(modules)) return modules;
+  mkdirSync(dirname(folder), { recursive: true });
+  await withLock(`${folder}.lock`, async () => {
+    if (existsSync(modules)) return;
+    await withProgress(`Installing the packages of examples/${name}`, async () => {
+      const part = mkdtempSync(`${folder}.part-`);
+      try {
+        writeFileSync(join(part, 'package.json'), text);
+        const options = ['--no-audit', '--no-fund', '--no-package-lock', '--prefer-offline'];
+        await npm(['install', ...options], { cwd: part });
+        renameSync(part, folder);
+      } finally {
+        rmSync(part, { recursive: true, force: true });
+      }
+    });
+  });
+  return modules;
+}
+
+function read(file) {
+  return JSON.parse(readFileSync(file, 'utf8'));
+}
