@@ -253,7 +253,11 @@ module.exports = {
         dependencyTypesNot: ['type-only'],
       },
     },
-    packagesOf('react', 'react|react-dom|@ai-sdk/react', 'ai-sdk/react|web|examples/next'),
+    packagesOf(
+      'react',
+      'react|react-dom|@ai-sdk/react',
+      'ai-sdk/react|web|examples/next|examples/assistant-ui',
+    ),
     packagesOf('redis', 'ioredis', 'stores/redis'),
     packagesOf('tracing', '@opentelemetry/[^/]+', 'tracing'),
     packagesOf('command-line', 'commander|cli-table3', 'cli'),
