@@ -131,7 +131,7 @@ export const bulk = [
     file: 'executor/sweep-session.ts',
     edits: [['> UNCONTINUED_MS ?', '> Infinity ?']],
     suite: 'test/executor/decide-sweep.test.ts',
-    test: 'decideSweep continues the copy of a fork that was not resumed by its request',
+    test: 'decideSweep decideSweep continues the copy of a fork that was not resumed by its request',
   },
   {
     defence: 'Forks: a request that is sent again with its key finds its copy',

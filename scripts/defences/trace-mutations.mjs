@@ -64,13 +64,13 @@ export const traces = [
     file: 'stores/record/trace-changes.ts',
     edits: [["waits.ended(asked, 'stopped');", '']],
     suite: 'test/stores/record/trace-changes.test.ts',
-    test: 'a wait that is stopped is written, in the trace of the leg that asked',
+    test: 'spans of legs a wait that is stopped is written, in the trace of the leg that asked',
   },
   {
     defence: 'Traces: a wait that a new message ends has a span',
     file: 'stores/record/trace-changes.ts',
     edits: [["if (result.kind === 'begun') waits.ended(asked, 'abandoned');", '']],
     suite: 'test/stores/record/trace-changes.test.ts',
-    test: 'a wait that is abandoned is written, in the trace of the leg that asked',
+    test: 'spans of legs a wait that is abandoned is written, in the trace of the leg that asked',
   },
 ];
