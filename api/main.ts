@@ -11,6 +11,7 @@ import { endWithParent, startProcess, untilReachable, withoutSecrets } from '../
 import { readTemporal } from '../config/temporal.js';
 import { startLogging } from '../config/traces.js';
 import { createAgentExecutor } from '../executor/agent-executor.js';
+import { explainTemporal, inNamespace } from '../executor/explain-temporal.js';
 import { budgetsOfSettings } from '../executor/budgets.js';
 import { createPayloadCodec } from '../executor/payload-codec.js';
 import { allMeters } from '../protocol/run-meter.js';
@@ -55,12 +56,19 @@ async function main(): Promise<void> {
   const temporal = readTemporal(process.env);
   const payloadKeys = readPayloadKeys(config.TEMPORAL_CODEC_KEYS);
   const payloadCodec = payloadKeys && createPayloadCodec(payloadKeys);
+  const keyIds = (payloadKeys ?? []).map(({ id }) => id);
+  const explain = () => explainTemporal({ ...temporal, taskQueue: config.TASK_QUEUE, keyIds });
   const [connection] = await Promise.all([
-    untilReachable(`Temporal at ${temporal.address}`, () =>
-      Connection.connect(temporal.connection),
+    untilReachable(
+      `Temporal at ${temporal.address}`,
+      async () => inNamespace(await Connection.connect(temporal.connection), temporal.namespace),
+      async () => (await explain()).fault,
     ),
     untilReachable(`Redis at ${withoutSecrets(config.REDIS_URL)}`, redis.ping),
   ]);
+  void explain().then(({ warning }) => {
+    if (warning !== undefined) logger.warn({}, warning);
+  });
   const metrics = createApiMetrics({
     processMetrics: true,
     standing: redis.store.waiting.standing,

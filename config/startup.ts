@@ -16,9 +16,14 @@ const RETRY_MS = 250;
  * Waits until a server answers.
  *
  * @param what the server in words, with its address
+ * @param explain says in a sentence why it does not, if that can be found out
  * @throws StartupError that names the server if it does not answer in time
  */
-export async function untilReachable<T>(what: string, connect: () => Promise<T>): Promise<T> {
+export async function untilReachable<T>(
+  what: string,
+  connect: () => Promise<T>,
+  explain?: () => Promise<string | undefined>,
+): Promise<T> {
   const giveUpAt = Date.now() + PATIENCE_MS;
   for (;;) {
     try {
@@ -26,7 +31,7 @@ export async function untilReachable<T>(what: string, connect: () => Promise<T>)
     } catch {
       // The cause is in the server, so the message names only the server.
       if (Date.now() + RETRY_MS >= giveUpAt) {
-        throw new StartupError(`${what} cannot be reached.`);
+        throw new StartupError((await explain?.()) ?? `${what} cannot be reached.`);
       }
       await sleep(RETRY_MS);
     }

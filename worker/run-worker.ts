@@ -4,6 +4,7 @@ import type { Config } from '../config/env.js';
 import { readNotify } from '../config/notify.js';
 import { readPayloadKeys } from '../config/payload-keys.js';
 import type { Logger } from '../config/logger.js';
+import { explainTemporal, inNamespace } from '../executor/explain-temporal.js';
 import { untilReachable, withoutSecrets } from '../config/startup.js';
 import type { TemporalSettings } from '../config/temporal.js';
 import { budgetsOfSettings } from '../executor/budgets.js';
@@ -58,9 +59,17 @@ export async function runWorker(begun: WorkerProcess): Promise<void> {
   await untilReachable(`Redis at ${withoutSecrets(config.REDIS_URL)}`, redis.ping);
   for (const warning of (await redis.settings()).warnings) logger.warn(warning);
   const payloadKeys = readPayloadKeys(config.TEMPORAL_CODEC_KEYS);
-  const connection = await untilReachable(`Temporal at ${temporal.address}`, () =>
-    NativeConnection.connect(temporal.connection),
+  const { namespace } = temporal;
+  const keyIds = (payloadKeys ?? []).map(({ id }) => id);
+  const explain = () => explainTemporal({ ...temporal, taskQueue: config.TASK_QUEUE, keyIds });
+  const connection = await untilReachable(
+    `Temporal at ${temporal.address}`,
+    async () => inNamespace(await NativeConnection.connect(temporal.connection), namespace),
+    async () => (await explain()).fault,
   );
+  void explain().then(({ warning }) => {
+    if (warning !== undefined) logger.warn({}, warning);
+  });
 
   let worker: Worker | undefined;
   let server: Awaited<ReturnType<WorkerProcess['serveMetrics']>> | undefined;
@@ -82,7 +91,7 @@ export async function runWorker(begun: WorkerProcess): Promise<void> {
     const { TEMPORAL_DEPLOYMENT_NAME: deploymentName, TEMPORAL_WORKER_BUILD_ID: buildId } = config;
     worker = await createAgentWorker({
       connection,
-      namespace: temporal.namespace,
+      namespace,
       dataConverter: payloadKeys && { payloadCodecs: [createPayloadCodec(payloadKeys)] },
       taskQueue: config.TASK_QUEUE,
       agents,

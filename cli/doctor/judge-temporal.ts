@@ -1,4 +1,9 @@
-import type { Finding, Refusal, TemporalFacts } from '../../executor/inspect-temporal.js';
+import type { Finding, TemporalFacts } from '../../executor/inspect-temporal.js';
+import {
+  toConnectionFault,
+  toKeysFault,
+  toNamespaceFault,
+} from '../../executor/temporal-faults.js';
 import { POLL_MS } from '../../executor/pollers.js';
 import { SEARCH_ATTRIBUTES } from '../../protocol/temporal-names.js';
 import { verdictsOn, type Verdict } from './verdict.js';
@@ -17,15 +22,16 @@ export interface TemporalLook {
   now: number;
 }
 
-/** Statuses of gRPC. */
-const GRPC = { notFound: 5, denied: 7, unimplemented: 12, unauthenticated: 16 } as const;
 const INDEXED = { KEYWORD: 'Keyword', INT: 'Int' } as const;
 
 /** Fixed rules over what was found. */
 export function judgeTemporal(look: TemporalLook): Verdict[] {
   const { address, facts } = look;
   const temporal = verdictsOn('temporal');
-  if ('refusal' in facts) return [temporal.fail(...toReason(address, facts.refusal))];
+  if ('refusal' in facts) {
+    const { finding, fix } = toConnectionFault(address, facts.refusal);
+    return [temporal.fail(finding, fix)];
+  }
   const found = facts.value;
   const namespace = judgeNamespace(look, found);
   const server = temporal.ok(`${found.serverVersion || 'Version unknown'} at ${address}.`);
@@ -44,20 +50,11 @@ function judgeNamespace({ namespace }: TemporalLook, facts: TemporalFacts): Verd
   const verdict = verdictsOn('temporal namespace');
   const described = facts.namespace;
   if ('value' in described) return verdict.ok(`"${namespace}".`);
-  const { status, message } = described.refusal;
-  if (status === GRPC.notFound) {
-    return verdict.fail(
-      `There is no namespace "${namespace}".`,
-      `Correct TEMPORAL_NAMESPACE, or create it: temporal operator namespace create -n ${namespace}`,
-    );
-  }
-  if (status === GRPC.denied || status === GRPC.unauthenticated) {
-    return verdict.fail(
-      `These credentials may not use the namespace "${namespace}": ${message}.`,
-      'Renew TEMPORAL_API_KEY or the client certificate (TEMPORAL_TLS_CLIENT_CERT_PATH), or correct TEMPORAL_NAMESPACE.',
-    );
-  }
-  return verdict.warn(`The namespace "${namespace}" could not be read: ${message}.`);
+  const fault = toNamespaceFault(namespace, described.refusal);
+  if (fault !== undefined) return verdict.fail(fault.finding, fault.fix);
+  return verdict.warn(
+    `The namespace "${namespace}" could not be read: ${described.refusal.message}.`,
+  );
 }
 
 function judgeAttributes({ namespace }: TemporalLook, facts: TemporalFacts): Verdict {
@@ -116,36 +113,6 @@ function judgeKeys({ keyIds }: TemporalLook, { payloadKeys }: TemporalFacts): Ve
       ? 'Payloads are not encrypted (TEMPORAL_CODEC_KEYS is not set).'
       : `TEMPORAL_CODEC_KEYS encrypts with "${keyIds[0] ?? ''}".`;
   if ('refusal' in payloadKeys) return verdict.note(own);
-  const used = payloadKeys.value.flatMap((id) => id ?? []);
-  const gone = used.filter((id) => !keyIds.includes(id));
-  if (gone.length === 0) return verdict.ok(own);
-  return verdict.fail(
-    `Running runs are encrypted with "${gone.join('", "')}", which is not among the keys: they cannot continue.`,
-    'Put that key back into TEMPORAL_CODEC_KEYS, behind the first, until those runs have left the retention.',
-  );
-}
-
-function toReason(address: string, { status, message }: Refusal): [finding: string, fix: string] {
-  if (status === GRPC.unauthenticated || status === GRPC.denied) {
-    return [
-      `Temporal at ${address} refuses the credentials: ${message}.`,
-      'Renew TEMPORAL_API_KEY, or the client certificate (TEMPORAL_TLS_CLIENT_CERT_PATH, …_KEY_PATH).',
-    ];
-  }
-  if (/alert|certificate required|handshake/i.test(message)) {
-    return [
-      `Temporal at ${address} refuses the TLS connection: ${message}.`,
-      'TEMPORAL_TLS_CLIENT_CERT_PATH and TEMPORAL_TLS_CLIENT_KEY_PATH must name a certificate that it accepts.',
-    ];
-  }
-  if (/certificate|altname|TLS|SSL/i.test(message)) {
-    return [
-      `The certificate of Temporal at ${address} is not trusted: ${message}.`,
-      'Let TEMPORAL_TLS_SERVER_CA_CERT_PATH name its authority, and TEMPORAL_TLS_SERVER_NAME the host that it is for.',
-    ];
-  }
-  return [
-    `Temporal at ${address} cannot be reached: ${message}.`,
-    'Start it, or correct TEMPORAL_ADDRESS; TEMPORAL_TLS=true where it wants TLS.',
-  ];
+  const fault = toKeysFault(keyIds, payloadKeys.value);
+  return fault === undefined ? verdict.ok(own) : verdict.fail(fault.finding, fault.fix);
 }

@@ -209,4 +209,11 @@ export const executor = [
     suite: 'test/executor/suspended-results.test.ts',
     test: 'what a run waits for the questions of a run include those of its sub-agents',
   },
+  {
+    defence: 'Start: no process begins in a namespace that it may not use',
+    file: 'executor/explain-temporal.ts',
+    edits: [['await connection.workflowService.describeNamespace({ namespace });', '']],
+    suite: 'test/executor/explain-temporal.test.ts',
+    test: 'a connection with no permission is not used',
+  },
 ];

@@ -47,7 +47,9 @@ describe('a Temporal server that demands certificates', () => {
     expect(await started.exitCode).toBe(1);
     const lines = started.log().trim().split('\n').slice(0, -1);
     expect(lines).toEqual([
-      expect.stringContaining(`Temporal at 127.0.0.1:${String(proxy.port)} cannot be reached`),
+      expect.stringMatching(
+        `Temporal at 127.0.0.1:${String(proxy.port)} refuses the TLS connection.*TEMPORAL_TLS_CLIENT_CERT_PATH`,
+      ),
     ]);
   });
 });

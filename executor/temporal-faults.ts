@@ -1,0 +1,67 @@
+import type { Refusal } from './inspect-temporal.js';
+
+/** What keeps API and workers from using Temporal, and what to do about it; names the setting. */
+export interface TemporalFault {
+  finding: string;
+  fix: string;
+}
+
+/** Statuses of gRPC. */
+const GRPC = { notFound: 5, denied: 7, unauthenticated: 16 } as const;
+
+/** Why there is no connection. Pure. */
+export function toConnectionFault(address: string, { status, message }: Refusal): TemporalFault {
+  if (status === GRPC.unauthenticated || status === GRPC.denied) {
+    return {
+      finding: `Temporal at ${address} refuses the credentials: ${message}.`,
+      fix: 'Renew TEMPORAL_API_KEY, or the client certificate (TEMPORAL_TLS_CLIENT_CERT_PATH, …_KEY_PATH).',
+    };
+  }
+  if (/alert|certificate required|handshake/i.test(message)) {
+    return {
+      finding: `Temporal at ${address} refuses the TLS connection: ${message}.`,
+      fix: 'TEMPORAL_TLS_CLIENT_CERT_PATH and TEMPORAL_TLS_CLIENT_KEY_PATH must name a certificate that it accepts.',
+    };
+  }
+  if (/certificate|altname|TLS|SSL/i.test(message)) {
+    return {
+      finding: `The certificate of Temporal at ${address} is not trusted: ${message}.`,
+      fix: 'Let TEMPORAL_TLS_SERVER_CA_CERT_PATH name its authority, and TEMPORAL_TLS_SERVER_NAME the host that it is for.',
+    };
+  }
+  return {
+    finding: `Temporal at ${address} cannot be reached: ${message}.`,
+    fix: 'Start it, or correct TEMPORAL_ADDRESS; TEMPORAL_TLS=true where it wants TLS.',
+  };
+}
+
+/** Why the namespace cannot be used; undefined if that is not certain. Pure. */
+export function toNamespaceFault(
+  namespace: string,
+  { status, message }: Refusal,
+): TemporalFault | undefined {
+  if (status === GRPC.notFound) {
+    return {
+      finding: `There is no namespace "${namespace}".`,
+      fix: `Correct TEMPORAL_NAMESPACE, or create it: temporal operator namespace create -n ${namespace}`,
+    };
+  }
+  if (status !== GRPC.denied && status !== GRPC.unauthenticated) return undefined;
+  return {
+    finding: `These credentials may not use the namespace "${namespace}": ${message}.`,
+    fix: 'Renew TEMPORAL_API_KEY or the client certificate (TEMPORAL_TLS_CLIENT_CERT_PATH), or correct TEMPORAL_NAMESPACE.',
+  };
+}
+
+/** Keys of running runs that this process does not have; undefined if it has all. Pure. */
+export function toKeysFault(
+  keyIds: readonly string[],
+  used: readonly (string | null)[],
+): TemporalFault | undefined {
+  const gone = used.filter((id) => id !== null && !keyIds.includes(id));
+  if (gone.length === 0) return undefined;
+  return {
+    finding: `Running runs are encrypted with "${gone.join('", "')}", which is not among the keys: they cannot continue.`,
+    fix: 'Put that key back into TEMPORAL_CODEC_KEYS, behind the first, until those runs have left the retention.',
+  };
+}
