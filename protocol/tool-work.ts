@@ -56,7 +56,7 @@ export type ExecuteToolWork = (
   request: ToolWorkInput,
   how: {
     signal: AbortSignal;
-    /** True if the signal fired because another attempt goes on waiting. */
+    /** True if the signal fired because another attempt waits on. */
     isHandedOver: () => boolean;
   },
 ) => Promise<unknown>;

@@ -61,7 +61,7 @@ export class SubAgentReports {
   }
 }
 
-/** Text goes on where the step's last text ends. */
+/** Text continues where the step's last text ends. */
 function withText(items: readonly ReportItem[], begin: number, delta: string): ReportItem[] {
   const last = items.at(-1);
   if (last?.kind !== 'text' || items.length <= begin)

@@ -10,7 +10,7 @@ interface Props {
   'data-testid': string;
 }
 
-/** A value that has no control of its own, as JSON. While it is none the form is not sent. */
+/** A value that has no control of its own, as JSON. While the text is not JSON, the form is not sent. */
 export function JsonInput({ value, onChange, ...common }: Props): ReactElement {
   const [text, setText] = useState(() => toText(value));
   return (

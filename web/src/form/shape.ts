@@ -35,7 +35,7 @@ export interface TextLimits {
 
 interface Described {
   description?: string | undefined;
-  /** The value of a field that nobody has given one yet. */
+  /** The value of a field that has no value yet. */
   start?: unknown;
 }
 

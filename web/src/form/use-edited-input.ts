@@ -19,7 +19,7 @@ export function useEditedInput(schema: unknown, input: unknown): EditedInput {
     // By what the agent asked for: a form does not change under the hands that fill it in.
     shape: toShape(schema, input),
     value,
-    // Inputs are objects; what is none any more is refused by the server.
+    // Inputs are objects; the server refuses what is no object.
     edited: isChanged ? (value as Record<string, unknown>) : undefined,
     onChange: (next) => {
       setChanged({ value: next });
