@@ -6,6 +6,8 @@ export interface DefinitionSubject {
   tool?: unknown;
   /** Position in the agent's list of tools; names a tool that has no name. */
   index?: number;
+  /** A function of the package, of what it was called with. */
+  call?: string;
 }
 
 /** Faults that one message lists at most. */
@@ -52,7 +54,8 @@ function formatKey(key: PropertyKey, at: number): string {
   return at === 0 ? String(key) : `.${String(key)}`;
 }
 
-function formatSubject({ agent, tool, index }: DefinitionSubject): string {
+function formatSubject({ agent, tool, index, call }: DefinitionSubject): string {
+  if (call !== undefined) return call;
   const place = index === undefined ? 'Tool without a name' : `tools[${String(index)}]`;
   const name = toName(tool);
   const toolText = name === undefined ? place : `Tool "${name}"`;

@@ -8,12 +8,15 @@ import type { z } from 'zod';
 import type { CallActivity, OnExpiry, RunShape } from '../protocol/run.js';
 import type { Role } from '../protocol/actor.js';
 import type { ApproverRule } from './approver-rule.js';
+import type { CompactionRecord } from './compaction/compaction-record.js';
 import type { Guardrails } from './guardrails.js';
 import type { Instructions } from './instructions.js';
 import type { McpServers } from './mcp/mcp-servers.js';
+import type { Pricing } from './pricing.js';
 import type { OnFinish, OnStepFinish, RepairToolCall, StepRecord, StopWhen } from './step-hooks.js';
 import type { LostCall, ToolCallIdentity, ToolContext, Verification } from './tool-context.js';
 
+export type { Pricing };
 export type ToolResultOutput = ToolResultPart['output'];
 
 /** How a model samples, as the AI SDK has it; providers ignore what they do not know. */
@@ -84,16 +87,6 @@ export interface LlmConfig extends SamplingSettings {
   readonly retryForMs?: number;
   /** Most requests of one step to the provider. Default: as many as fit into `retryForMs`. */
   readonly maxTries?: number;
-}
-
-/** US dollars for a million tokens. */
-export interface Pricing {
-  readonly inputPerMTok: number;
-  readonly outputPerMTok: number;
-  /** Input read from the provider's cache. Default: as other input. */
-  readonly cachedPerMTok?: number;
-  /** Input written to the provider's cache. Default: as other input. */
-  readonly cacheWritePerMTok?: number;
 }
 
 /** What a run may use; it fails as `spend_cap_reached` before the next model call. */
@@ -247,6 +240,10 @@ export interface PrepareStepOptions {
   readonly runId: string;
   /** The agent's own state. */
   readonly state: unknown;
+  /** Fires when the result is no longer waited for. */
+  readonly signal: AbortSignal;
+  /** A summary that stands for the oldest messages, as `compaction` uses it. */
+  readonly compaction: CompactionRecord;
 }
 
 /** The changes of `prepareStep`; fields that it leaves out stay as they are. */

@@ -1,5 +1,13 @@
 export { defineAgent, resolveMaxSteps, DEFAULT_MAX_STEPS } from './define-agent.js';
 export type { AgentConfig } from './agent-config.js';
+export { compaction } from './compaction/compaction.js';
+export type {
+  CompactedMessages,
+  CompactionRecord,
+  MadeCompaction,
+} from './compaction/compaction-record.js';
+export type { CompactionSettings } from './compaction/compaction.js';
+export type { Summary, ToSummarize } from './compaction/summarize.js';
 export { fromAiSdkTool, toolContextOf } from './ai-sdk/ai-sdk-tool.js';
 export type { AiSdkTool, DurableSettings } from './ai-sdk/ai-sdk-tool.js';
 export { fromAgent } from './ai-sdk/from-agent.js';

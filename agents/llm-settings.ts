@@ -16,14 +16,14 @@ import { isChoice } from './model-choices.js';
 
 const Finite = must('a number', Number.isFinite);
 
-const Pricing = settings({
+export const Prices = settings({
   inputPerMTok: Amount,
   outputPerMTok: Amount,
   cachedPerMTok: Amount.optional(),
   cacheWritePerMTok: Amount.optional(),
 });
 
-const Model = must('a model of the AI SDK, its id, or a function that returns it', isModel);
+export const Model = must('a model of the AI SDK, its id, or a function that returns it', isModel);
 
 const Models = z
   .array(
@@ -42,7 +42,7 @@ const Choice = settings({
   firstPartMs: Duration.optional(),
   callMs: Duration.optional(),
   maxTries: must('a whole number above 0', isCount).optional(),
-  pricing: Pricing.optional(),
+  pricing: Prices.optional(),
 });
 
 /** What an agent may set of its model calls. */
@@ -68,7 +68,7 @@ export const Llm = settings({
     (value) => isObject(value) && Object.values(value).every(isObject),
   ).optional(),
   strictOutput: Flag.optional(),
-  pricing: Pricing.optional(),
+  pricing: Prices.optional(),
   maxOutputUsd: PositiveAmount.optional(),
   stallTimeoutMs: must(
     'a number of milliseconds of at least 1',

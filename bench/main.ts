@@ -4,6 +4,7 @@ import { appendRate } from './measures/append-rate.js';
 import { attachToLongTurn } from './measures/attach.js';
 import { browserSizes } from './measures/browser-sizes.js';
 import { chunkLatency } from './measures/chunk-latency.js';
+import { compactedConversation } from './measures/compaction.js';
 import { concurrentRuns } from './measures/concurrent-runs.js';
 import { followers } from './measures/followers.js';
 import { firstToken } from './measures/first-token.js';
@@ -37,6 +38,7 @@ const MEASUREMENTS: readonly Measurement[] = [
   stopLatency,
   recovery,
   longConversation,
+  compactedConversation,
   concurrentRuns,
   waitingMemory,
   followers,

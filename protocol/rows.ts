@@ -93,6 +93,14 @@ export const Screened = z.record(
 );
 export type Screened = z.infer<typeof Screened>;
 
+/** What models get in place of the oldest rows. */
+export const Compaction = z.object({
+  /** Number of rows that the summary stands for. */
+  rows: z.number(),
+  summary: z.string(),
+});
+export type Compaction = z.infer<typeof Compaction>;
+
 /** The reply of one step. */
 export const AssistantRow = z.object({
   role: z.literal('assistant'),
@@ -108,6 +116,8 @@ export const AssistantRow = z.object({
   finishReason: FinishReason.optional(),
   /** What the model gets in place of messages that precede the reply. */
   screened: Screened.optional(),
+  /** Made for this step, and used by those that follow. */
+  compaction: Compaction.optional(),
   /** The result of the run, in a row without parts at its end. */
   output: z.unknown().optional(),
   /**

@@ -28,7 +28,8 @@ import { toModelOutputs } from './model-outputs.js';
 import { prepareMessages } from './prepare-messages.js';
 import { readPromptFiles } from './prompt-files.js';
 import type { FetchFile } from './fetch-file.js';
-import { toPrompt } from './prompt.js';
+import { toMessages } from './prompt.js';
+import type { Compactions } from './compactions.js';
 import { modelNameOf } from './spending.js';
 import { startOfReply, toStepRecords } from './step-records.js';
 
@@ -51,6 +52,8 @@ export interface AskedStep {
   files?: Files | undefined;
   /** Fetches files by address; absent: addresses are given to the model. */
   fetchFile?: FetchFile | undefined;
+  /** Summaries that stand for the oldest rows. */
+  compactions: Compactions;
 }
 
 type Options = Omit<LanguageModelV4CallOptions, 'abortSignal'>;
@@ -83,17 +86,16 @@ export async function toModelCall(asked: AskedStep, signal: AbortSignal): Promis
   };
   const contents = await readPromptFiles(files, sessionId, rows, fetching);
   const isPrepared = agent.prepareStep !== undefined;
+  const { messages: all, rowOf } = toMessages(rows, outputs, contents);
+  const start = startOfReply(rows, messageId);
+  const { pricing = llmConfig.pricing } = choice;
   const scope = {
     ...{ sessionId, runId, step, state, instructions: own },
     steps: isPrepared ? toStepRecords(agent, rows, messageId) : [],
-    initial: isPrepared ? toPrompt('', rows.slice(0, startOfReply(rows, messageId))).length : 0,
+    initial: rowOf.filter((row) => row < start).length,
+    compaction: asked.compactions.record(rowOf, pricing === undefined ? {} : { pricing }),
   };
-  const prepared = await prepareMessages(
-    agent,
-    toPrompt('', rows, outputs, contents),
-    scope,
-    signal,
-  );
+  const prepared = await prepareMessages(agent, all, scope, signal);
   const { messages, changes } = prepared;
   const instructions = changes.instructions ?? changes.system ?? own;
   const tools = forceFinish ? [] : toActive(agent, changes);
@@ -110,7 +112,6 @@ export async function toModelCall(asked: AskedStep, signal: AbortSignal): Promis
     },
   };
   const model = isFallback ? choice.model : (changes.model ?? choice.model);
-  const { pricing = llmConfig.pricing } = choice;
   return {
     ...{ model: resolveModel(model), name: modelNameOf({ model }), pricing },
     ...{ options, tools, instructions, rows },

@@ -16,7 +16,10 @@ export class ContextHookError extends Error {
   override readonly name = 'ContextHookError';
 }
 
-type Scope = Pick<PrepareStepOptions, 'step' | 'sessionId' | 'runId' | 'state' | 'steps'> & {
+type Scope = Pick<
+  PrepareStepOptions,
+  'step' | 'sessionId' | 'runId' | 'state' | 'steps' | 'compaction'
+> & {
   /** The agent's, for the state. */
   instructions: Instructions;
   /** Number of messages before the turn's reply. */
@@ -49,6 +52,7 @@ export async function prepareMessages(
     const options: PrepareStepOptions = {
       ...scope,
       messages,
+      signal,
       stepNumber: scope.step - 1,
       model: typeof model === 'function' ? model() : model,
       initialInstructions: scope.instructions,
@@ -87,7 +91,10 @@ function toPromptMessages(messages: ModelMessage[]): Promise<LanguageModelV4Prom
   });
 }
 
-/** Leaves out calls without a result, results without a call before them, and empty messages. */
+/**
+ * Leaves out calls without a result, results without a call before them, and empty messages. A call that
+ * the provider executes may get its result in a later reply of the turn.
+ */
 export function pairCalls<M extends ModelMessage | LanguageModelV4Message>(
   messages: readonly M[],
 ): M[] {
@@ -112,14 +119,17 @@ export function pairCalls<M extends ModelMessage | LanguageModelV4Message>(
   });
 }
 
-/** Ids of the calls that a result follows. */
+/** Ids of the calls that a result follows, or may still follow. */
 function findPairs(messages: readonly (ModelMessage | LanguageModelV4Message)[]): Set<string> {
   const made = new Set<string>();
   const paired = new Set<string>();
-  for (const { content } of messages) {
+  const newestQuestion = messages.findLastIndex(({ role }) => role === 'user');
+  for (const [at, { content }] of messages.entries()) {
     if (typeof content === 'string') continue;
     for (const part of content) {
       if (part.type === 'tool-call') made.add(part.toolCallId);
+      const isOpen = part.type === 'tool-call' && part.providerExecuted === true;
+      if (isOpen && at > newestQuestion) paired.add(part.toolCallId);
       if (part.type === 'tool-result' && made.has(part.toolCallId)) paired.add(part.toolCallId);
     }
   }

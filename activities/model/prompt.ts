@@ -28,17 +28,32 @@ export function toPrompt(
   outputs: ReadonlyMap<ToolRow, LanguageModelV4ToolResultOutput> = new Map(),
   files: PromptFiles = new Map(),
 ): LanguageModelV4Prompt {
-  const prompt: LanguageModelV4Prompt = system === '' ? [] : [{ role: 'system', content: system }];
+  const { messages } = toMessages(rows, outputs, files);
+  return system === '' ? messages : [{ role: 'system', content: system }, ...messages];
+}
+
+/** The same without the system prompt; `rowOf` has the index of the row that each message begins with. */
+export function toMessages(
+  rows: readonly Row[],
+  outputs: ReadonlyMap<ToolRow, LanguageModelV4ToolResultOutput>,
+  files: PromptFiles,
+): { messages: LanguageModelV4Prompt; rowOf: number[] } {
+  const messages: LanguageModelV4Prompt = [];
+  const rowOf: number[] = [];
+  const push = (message: LanguageModelV4Message, row: number): void => {
+    messages.push(message);
+    rowOf.push(row);
+  };
   let results: LanguageModelV4ToolResultPart[] | undefined;
   // A provider may mark a call; the mark goes back with the call and with its result.
   const marks = new Map<string, unknown>();
-  for (const row of rows) {
+  for (const [at, row] of rows.entries()) {
     // What is kept for people's history only.
     if (row.role !== 'user' && row.display === true) continue;
     if (row.role === 'tool') {
       if (results === undefined) {
         results = [];
-        prompt.push({ role: 'tool', content: results });
+        push({ role: 'tool', content: results }, at);
       }
       const output = toToldOutput(row, outputs.get(row));
       results.push({
@@ -54,9 +69,9 @@ export function toPrompt(
       }
     }
     const message = row.role === 'user' ? toUserMessage(row, files) : toAssistantMessage(row);
-    if (message !== undefined) prompt.push(message);
+    if (message !== undefined) push(message, at);
   }
-  return prompt;
+  return { messages, rowOf };
 }
 
 function toUserMessage(row: UserRow, files: PromptFiles): LanguageModelV4Message {

@@ -1,6 +1,7 @@
 import type { LanguageModelV4StreamPart, LanguageModelV4Usage } from '@ai-sdk/provider';
 import type { FinishReason, Usage } from '../../protocol/chunk.js';
 import { findJsonFault } from '../../protocol/json-depth.js';
+import { toTokenCount } from '../../protocol/token-count.js';
 
 /** How a provider says that it is done. */
 export interface ReplyFinish {
@@ -23,8 +24,8 @@ function toFinishReason(reason: string): FinishReason {
 
 function toUsage({ inputTokens: input, outputTokens: output }: LanguageModelV4Usage): Usage {
   return {
-    inputTokens: toCount(input.total) ?? 0,
-    outputTokens: toCount(output.total) ?? 0,
+    inputTokens: toTokenCount(input.total) ?? 0,
+    outputTokens: toTokenCount(output.total) ?? 0,
     ...ifKnown('cachedTokens', input.cacheRead),
     ...ifKnown('cacheWriteTokens', input.cacheWrite),
     ...ifKnown('reasoningTokens', output.reasoning),
@@ -32,14 +33,8 @@ function toUsage({ inputTokens: input, outputTokens: output }: LanguageModelV4Us
 }
 
 function ifKnown(field: keyof Usage, tokens: number | undefined): Partial<Usage> {
-  const count = toCount(tokens);
+  const count = toTokenCount(tokens);
   return count === undefined ? {} : { [field]: count };
-}
-
-/** Providers have reported NaN and null. More than a billion is no count of one call. */
-function toCount(tokens: number | null | undefined): number | undefined {
-  if (typeof tokens !== 'number' || !Number.isFinite(tokens)) return undefined;
-  return Math.min(Math.max(0, Math.round(tokens)), 1_000_000_000);
 }
 
 /** A provider's value, if it can be stored: undefined if it is not JSON, or nested too deeply. */

@@ -9,13 +9,14 @@ import type { ClaimResult } from '../../stores/contract/steps.js';
 import type { RunUsage } from '../../stores/contract/runs.js';
 import { addUsage } from '../../stores/record/run-usage.js';
 import type { Attempt } from '../attempt.js';
-import { AttemptCancelled, AttemptFailure } from '../attempt-failure.js';
+import { AttemptCancelled } from '../attempt-failure.js';
 import { createChunkWriter, type ChunkWriter } from '../chunk-writer.js';
 import type { TracedDeps } from '../deps.js';
 import { AttemptOver, owned } from '../endings.js';
 import type { LoadedState } from '../load-state.js';
 import { askModel } from './ask-model.js';
 import { callIdsOf } from './call-ids.js';
+import { createCompactions } from './compactions.js';
 import { toModelCall, type AskedStep, type ModelCall } from './call-options.js';
 import { isCompletion, type TellAgent } from './finish-hooks.js';
 import { createFetchFile } from './fetch-file.js';
@@ -31,7 +32,8 @@ import {
 import { createCallTimer, type CallTimer } from './call-timer.js';
 import { createChatSpan, writeLostAttempts, type ChatSpan } from './chat-span.js';
 import { hasReached } from './spending.js';
-import { isDone, STOP_CONDITION_FAILED } from './stop-conditions.js';
+import { refusalOf, waitingForProvider } from './refusal.js';
+import { isDone } from './stop-conditions.js';
 import { createStepCommit } from './step-commit.js';
 import { SPEND_CAP_REACHED } from './step-outcome.js';
 import { createStepReply } from './step-reply.js';
@@ -104,6 +106,8 @@ export function createStepTries(
       claim.sequence,
     );
     writeLostAttempts(deps.traces, ref, attempt, claim.usage);
+    const { llmConfig } = agent;
+    const compactions = createCompactions(deps, { attempt, writer, rows, llmConfig });
     let used = claim.usage;
     const models = modelsOf(agent.llmConfig);
     let begun: ModelTurn | undefined;
@@ -134,6 +138,8 @@ export function createStepTries(
           messageId,
           tries,
           hasDroppedCalls,
+          compactions,
+          used,
           files: store.files,
           fetchFile,
         },
@@ -148,7 +154,9 @@ export function createStepTries(
       if (lost !== undefined) throw new AttemptOver({ kind: lost, known: chunks.known() });
       const { known } = chunks;
       const commit = createStepCommit(deps, {
-        ...{ ref, attempt, writer, agent, messageId, reply, known, used, call },
+        ...{ ref, attempt, writer, agent, messageId, reply, known, call },
+        used: addUsage(used, compactions.usage()),
+        compaction: compactions.made(),
         screened,
         countUsage: timer.used,
       });
@@ -238,6 +246,10 @@ export function createStepTries(
     try {
       const hookSignal = AbortSignal.any([attempt.signal, AbortSignal.timeout(stallTimeoutMs)]);
       call = await toModelCall(step, hookSignal);
+      const { compactions, used } = step;
+      if (hasReached(agent.spendCap, addUsage(used, compactions.usage()))) {
+        return { failure: SPEND_CAP_REACHED, call };
+      }
       const { model, options } = call;
       progress.model = model.modelId;
       timer.uses(model);
@@ -250,6 +262,8 @@ export function createStepTries(
       await (span === undefined ? askModel(asked) : span.within(options, () => askModel(asked)));
     } catch (error) {
       if (attempt.cancelled()) throw new AttemptCancelled('the worker shuts down');
+      const fault = step.compactions.fault();
+      if (fault !== undefined) throw fault.error;
       if (attempt.cutReason() === undefined) {
         const err = toLoggedError(error);
         logger.warn({ err, runId: ref.runId, step: ref.step }, 'model call failed');
@@ -261,16 +275,6 @@ export function createStepTries(
     await chunks.flush();
     return { failure: failure ?? toFailure(guard?.refused()), call };
   }
-}
-
-/** Why the model is not asked. */
-function refusalOf(
-  agent: AgentDefinition,
-  verdict: 'continues' | 'done' | 'failed',
-  used: RunUsage | undefined,
-): ProviderFailure | undefined {
-  if (verdict === 'failed') return STOP_CONDITION_FAILED;
-  return hasReached(agent.spendCap, used) ? SPEND_CAP_REACHED : undefined;
 }
 
 interface Answer {
@@ -288,13 +292,6 @@ interface AskedAttempt extends AskedStep {
   span: ChatSpan | undefined;
   /** Calls were made that the rows do not show. */
   hasDroppedCalls: boolean;
-}
-
-/** Ends the attempt; the next one begins when the provider is to be asked again. */
-function waitingForProvider(ms: number): AttemptFailure {
-  return new AttemptFailure('the model provider fails and is asked again later', {
-    type: 'provider_wait',
-    afterMs: ms,
-    isExpected: true,
-  });
+  /** What the run has used before. */
+  used: RunUsage | undefined;
 }

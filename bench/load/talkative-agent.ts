@@ -1,6 +1,11 @@
 import type { LanguageModelV4, LanguageModelV4StreamPart } from '@ai-sdk/provider';
 import { z } from 'zod';
-import { defineAgent, defineTool, type AgentDefinition } from '../../agents/index.js';
+import {
+  defineAgent,
+  defineTool,
+  type AgentDefinition,
+  type PrepareStep,
+} from '../../agents/index.js';
 import { wallClock } from '../clock.js';
 
 export const TALKATIVE = 'talkative';
@@ -20,6 +25,7 @@ export type OnAsked = (step: number, prompt: unknown) => void;
 export function createTalkativeAgent(
   steps: number,
   onAsked: OnAsked = () => undefined,
+  prepareStep?: PrepareStep,
 ): AgentDefinition {
   return defineAgent({
     name: TALKATIVE,
@@ -35,6 +41,7 @@ export function createTalkativeAgent(
     ],
     llmConfig: { model: createTalkativeModel(steps, onAsked) },
     maxSteps: Infinity,
+    ...(prepareStep !== undefined && { prepareStep }),
   });
 }
 

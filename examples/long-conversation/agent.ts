@@ -1,30 +1,22 @@
-import { pruneMessages, type LanguageModel } from 'ai';
-import { defineAgent, type AgentDefinition, type PreparedStep } from '../../agents/index.js';
+import type { LanguageModel } from 'ai';
+import { compaction, defineAgent, type AgentDefinition } from '../../agents/index.js';
 
-/** Messages that the model gets; older ones stay in the transcript. */
-const NEWEST = 200;
+/** Beyond this many tokens the oldest messages are summarised. */
+const MAX_TOKENS = 100_000;
 
 /**
- * An agent whose conversations may grow without limit: the model gets the newest messages only, and of older steps
- * neither reasoning nor calls. What is stored does not change.
+ * An agent whose conversations may grow without limit: the model gets a summary in place of the oldest
+ * messages, written by a model that may be a cheaper one. Transcript and page keep every message.
  */
-export function createLongConversationAgent(model: LanguageModel): AgentDefinition {
+export function createLongConversationAgent(
+  model: LanguageModel,
+  summaryModel = model,
+  maxTokens = MAX_TOKENS,
+): AgentDefinition {
   return defineAgent({
     name: 'long-conversation',
-    systemPrompt: 'You help with long work. Early parts of the conversation may be missing.',
+    systemPrompt: 'You help with long work.',
     llmConfig: { model },
-    prepareStep: ({ messages }): PreparedStep | undefined => {
-      if (messages.length <= NEWEST) return undefined;
-      const recent = messages.slice(-NEWEST);
-      // Providers want a conversation to begin with the user.
-      const begin = recent.findIndex(({ role }) => role === 'user');
-      return {
-        messages: pruneMessages({
-          messages: begin < 0 ? recent : recent.slice(begin),
-          reasoning: 'before-last-message',
-          toolCalls: 'before-last-20-messages',
-        }),
-      };
-    },
+    prepareStep: compaction({ maxTokens, model: summaryModel }),
   });
 }

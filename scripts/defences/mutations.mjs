@@ -17,6 +17,7 @@ import { deadlines } from './deadline-mutations.mjs';
 import { executor } from './executor-mutations.mjs';
 import { files } from './file-mutations.mjs';
 import { fronts } from './front-mutations.mjs';
+import { compactions } from './compaction-mutations.mjs';
 import { guardrails } from './guardrail-mutations.mjs';
 import { hooks } from './hook-mutations.mjs';
 import { page } from './page-mutations.mjs';
@@ -87,6 +88,7 @@ export const mutations = [
   ...providers,
   ...remote,
   ...fronts,
+  ...compactions,
   ...guardrails,
   ...clients,
   ...bulk,

@@ -19,6 +19,7 @@ export const SIDEBAR = [
       ['docs/http', 'HTTP and pages'],
       ['docs/front-ends', 'Other front ends'],
       ['docs/guardrails', 'Guardrails'],
+      ['docs/compaction', 'Long conversations'],
       ['docs/authentication', 'Sign-in'],
       ['docs/in-process', 'In one process'],
       ['docs/waiting', 'Tools that wait'],

@@ -32,6 +32,7 @@ import { beginCases } from './session/begin.js';
 import { checkOrderCases } from './session/check-order.js';
 import { claimCases } from './session/claim.js';
 import { commitCases } from './session/commit.js';
+import { compactCases } from './session/compact.js';
 import { resultCases } from './session/results.js';
 import { pinToolsCases } from './session/pin-tools.js';
 import { takeOverCases } from './session/take-over.js';
@@ -77,6 +78,7 @@ export type { ConformanceOptions, StoresUnderTest } from './suite.js';
 const SESSION = [
   beginCases,
   resumeRunCases,
+  compactCases,
   rewindCases,
   rewindEditCases,
   branchCases,

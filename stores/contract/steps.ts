@@ -1,5 +1,5 @@
 import type { FinishReason, StreamMessage } from '../../protocol/chunk.js';
-import type { Row } from '../../protocol/rows.js';
+import type { Compaction, Row } from '../../protocol/rows.js';
 import type { RunError, StepOutcome, StopRequest, TerminalStatus } from '../../protocol/run.js';
 import type { NewCall } from './call-record.js';
 import type { StateRead } from './staging.js';
@@ -16,6 +16,11 @@ export interface Steps {
   commit: (input: CommitInput) => Promise<CommitResult>;
   /** Withdraws what this attempt wrote and counts a failure of the provider. */
   discard: (input: DiscardInput) => Promise<DiscardResult>;
+  /**
+   * Keeps the summary that the step's model gets in place of the oldest rows: the first one of a step
+   * counts. Without `compaction` it only reads.
+   */
+  compact: (input: CompactInput) => Promise<CompactResult>;
   /**
    * Reports that an attempt at a step or call ends without a result, so it does not count as lost.
    * An attempt that was taken over while alive is forgiven.
@@ -158,6 +163,19 @@ export interface DiscardInput {
 
 export type DiscardResult =
   { kind: 'discarded'; failures: number } | { kind: 'superseded' } | { kind: 'fenced' };
+
+export interface CompactInput {
+  writer: Writer;
+  compaction?: Compaction;
+  /** What the summary took, added to the totals of the run. */
+  usage?: RunUsage;
+}
+
+export type CompactResult =
+  | { kind: 'kept'; compaction: Compaction }
+  | { kind: 'none' }
+  | { kind: 'superseded' }
+  | { kind: 'fenced' };
 
 /** Names a run's writer. */
 export interface TakeOverInput {

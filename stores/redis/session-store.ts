@@ -191,6 +191,12 @@ function createStepTransitions(
     },
     discard: ({ usage, ...input }) =>
       transitions.run('discard', input.writer.sessionId, { ...input, usage: formatUsage(usage) }),
+    compact: ({ writer, compaction, usage }) =>
+      transitions.run('compact', writer.sessionId, (contents) => ({
+        writer,
+        compaction: contents.addOptional(compaction),
+        usage: formatUsage(usage),
+      })),
     handOver: (input) => transitions.run('handOver', input.writer.sessionId, input),
     takeOver: ({ sessionId, ...input }) => transitions.run('takeOver', sessionId, input),
   };

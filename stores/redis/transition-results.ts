@@ -22,6 +22,7 @@ interface Results {
   claim: Returned<Steps['claim']> | [string, string, string[], ...StoredState];
   closeWriter: Returned<StreamLog['closeWriter']>;
   commit: Returned<Steps['commit']>;
+  compact: Returned<Steps['compact']>;
   discard: Returned<Steps['discard']>;
   dropStaged: { toolCallIds: string[] };
   editQueued: Returned<Queue['edit']>;

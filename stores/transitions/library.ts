@@ -9,6 +9,7 @@ import { chainAudit, trimAudit } from './chain-audit.js';
 import { claim, CLAIM_FIELDS } from './claim.js';
 import { closeWriter } from './close-writer.js';
 import { commit, COMMIT_FIELDS } from './commit.js';
+import { compact } from './compact.js';
 import { discard } from './discard.js';
 import { dropStaged } from './drop-staged.js';
 import { editQueued } from './edit-queued.js';
@@ -66,6 +67,7 @@ const TRANSITIONS = {
   claim,
   closeWriter,
   commit,
+  compact,
   discard,
   dropStaged,
   editQueued,

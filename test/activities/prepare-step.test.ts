@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import type { ModelMessage } from 'ai';
+import { pruneMessages, type ModelMessage } from 'ai';
 import { createLongConversationAgent } from '../../examples/long-conversation/agent.js';
 import type { PrepareStep, PrepareStepOptions } from '../../agents/index.js';
 import { prepareMessages } from '../../activities/model/prepare-messages.js';
@@ -11,7 +11,8 @@ import { openTestStores } from '../support/test-stores.js';
 
 const { text, finish } = parts;
 const place = { sessionId: 's', runId: 's:1-x', step: 1, state: {} };
-const scope = { ...place, steps: [], instructions: '', initial: 0 };
+const compaction = { kept: undefined, keep: () => Promise.resolve(undefined) };
+const scope = { ...place, steps: [], instructions: '', initial: 0, compaction };
 const never = new AbortController().signal;
 
 /** A conversation of `turns` turns, each with a call and its result. */
@@ -82,11 +83,16 @@ describe('prepareStep', () => {
     expect(await stores.store.sessions.rows(given.session.id, 0)).toHaveLength(4);
   });
 
-  it('of the example tells 200 messages of 1,000 rows and no half calls', async () => {
-    const { prepareStep } = createLongConversationAgent(fakeModel(sayInTurn()));
+  it('that prunes tells 200 messages of 1,000 rows and no half calls', async () => {
+    const prepareStep: PrepareStep = ({ messages }) => ({
+      messages: pruneMessages({
+        messages: messages.slice(-200),
+        toolCalls: 'before-last-20-messages',
+      }),
+    });
     const rows = conversation(250);
     expect(rows).toHaveLength(1_000);
-    const kept = await prepare(rows, prepareStep ?? (() => undefined));
+    const kept = await prepare(rows, prepareStep);
     expect(kept.length).toBeLessThanOrEqual(200);
     expect(kept[0]).toMatchObject({ role: 'user' });
     expect(JSON.stringify(kept)).toContain('answer 249');

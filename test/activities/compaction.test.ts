@@ -1,0 +1,194 @@
+import { describe, expect, it } from '@jest/globals';
+import type { LanguageModelUsage } from 'ai';
+import { convertToUIMessages } from '../../ai-sdk/parts/convert-messages.js';
+import { createBranch } from '../../executor/branch.js';
+import {
+  compaction,
+  defineTool,
+  type CompactionSettings,
+  type ToSummarize,
+} from '../../agents/index.js';
+import { z } from 'zod';
+import { createHarness } from '../support/activity-harness.js';
+import { fakeModel, parts, sayInTurn, type Script } from '../support/fake-model.js';
+import { drive, newSessionId } from '../support/session-driver.js';
+import { openTestStores } from '../support/test-stores.js';
+import { until } from '../support/until.js';
+
+const { text, call, finish } = parts;
+const LONG = 'x'.repeat(200);
+const usage = { inputTokens: 100, outputTokens: 10 } as LanguageModelUsage;
+const look = defineTool({
+  name: 'look',
+  description: 'Looks.',
+  inputSchema: z.object({}),
+  execute: () => LONG,
+});
+
+const reply = [...text(LONG), ...finish()];
+const hasNotes = ({ prompt }: { prompt: unknown }) => JSON.stringify(prompt).includes('notes');
+
+/** An agent whose steps each add about 60 tokens, of which 300 fit. */
+async function serve(
+  script: Script = sayInTurn(),
+  config: Partial<CompactionSettings> = {},
+  more: object = {},
+) {
+  const stores = await openTestStores();
+  const asked: ToSummarize[] = [];
+  const summarize = (request: ToSummarize) => {
+    asked.push(request);
+    return { text: `notes ${String(asked.length)}`, usage };
+  };
+  const prepareStep = compaction({ maxTokens: 300, keepTokens: 100, summarize, ...config });
+  const model = fakeModel(script);
+  const agent = { model, tools: [look], more: { prepareStep, ...more } };
+  return { stores, asked, model, agent, ...createHarness(stores, agent) };
+}
+
+/** A turn of this many steps that call a tool, and a last one. */
+const steps = (count: number): Script =>
+  sayInTurn(
+    ...Array.from({ length: count }, (_, n) => [
+      ...call(`c${String(n)}`, 'look', {}),
+      ...finish('tool-calls'),
+    ]),
+    [...text('Done.'), ...finish()],
+  );
+
+describe('a long turn', () => {
+  it('is summarised as it grows, and what is stored and shown stays as it was', async () => {
+    const { stores, asked, model, session, begin, play } = await serve(steps(30));
+    const run = await begin();
+    expect(await play(run)).toMatchObject({ status: 'completed' });
+    const sizes = model.doStreamCalls.map(({ prompt }) => JSON.stringify(prompt).length);
+    expect(Math.max(...sizes)).toBeLessThan(2_500);
+    expect(asked.length).toBeGreaterThan(3);
+    expect(asked.length).toBeLessThan(15);
+    expect(asked.map(({ previous }) => previous)).toEqual([
+      undefined,
+      ...asked.slice(1).map((_, n) => `notes ${String(n + 1)}`),
+    ]);
+    const last = JSON.stringify(model.doStreamCalls.at(-1)?.prompt);
+    expect(last).toContain(`notes ${String(asked.length)}`);
+    // Call and result together, in each prompt.
+    for (const { prompt } of model.doStreamCalls) {
+      const json = JSON.stringify(prompt);
+      const ids = (type: string) =>
+        [...json.matchAll(new RegExp(`"type":"${type}","toolCallId":"(c\\d+)"`, 'g'))].map(
+          (m) => m[1],
+        );
+      expect(ids('tool-call')).toEqual(ids('tool-result'));
+    }
+    const rows = await stores.store.sessions.rows(session.id, 0);
+    expect(rows).toHaveLength(1 + 30 * 2 + 1);
+    expect(JSON.stringify(await session.log())).not.toContain('notes');
+    const shown = JSON.stringify(convertToUIMessages(rows));
+    expect(shown).toContain('"c0"');
+    expect(shown).not.toContain('notes');
+    const { usage: total } = (await stores.store.runs.list(session.id))[0] ?? {};
+    expect(total).toMatchObject({ inputTokens: 31 * 3 + asked.length * 100 });
+  });
+
+  it('is not summarised again after the death of an attempt that had its summary', async () => {
+    let noteAsked = (): void => undefined;
+    const asked = new Promise<'asked'>((resolve) => {
+      noteAsked = () => {
+        resolve('asked');
+      };
+    });
+    const given = await serve((n, { prompt, abortSignal }) => {
+      const isSummarised = JSON.stringify(prompt).includes('notes');
+      if (!isSummarised) return [...call(`c${String(n)}`, 'look', {}), ...finish('tool-calls')];
+      if (given.model.doStreamCalls.filter(hasNotes).length > 1) return reply;
+      noteAsked();
+      return new Promise((_, reject) => {
+        abortSignal?.addEventListener('abort', () => {
+          reject(new Error('cut'));
+        });
+      });
+    });
+    const run = await given.begin();
+    let step = 1;
+    let lost: Promise<unknown> = given.step(run, step);
+    while ((await Promise.race([lost, asked])) !== 'asked') {
+      await given.tool(run, step, `c${String(step - 1)}`);
+      step += 1;
+      lost = given.step(run, step);
+    }
+    expect(given.asked).toHaveLength(1);
+    // Another worker, which remembers nothing.
+    const other = createHarness(given.stores, given.agent, given.session);
+    expect(await other.step(run, step, 2)).toMatchObject({ status: 'completed' });
+    expect(given.asked).toHaveLength(1);
+    const [first, second] = given.model.doStreamCalls.filter(hasNotes);
+    expect(second?.prompt).toEqual(first?.prompt);
+    const { usage: total } = (await given.stores.store.runs.list(given.session.id))[0] ?? {};
+    expect(total?.inputTokens).toBe(step * 3 + 100);
+  });
+
+  it('ends before the next model call when a summary has reached the spend cap', async () => {
+    const { asked, model, begin, play } = await serve(steps(30), {}, { spendCap: { tokens: 120 } });
+    expect(await play(await begin())).toMatchObject({
+      status: 'failed',
+      error: { code: 'spend_cap_reached' },
+    });
+    expect(asked).toHaveLength(1);
+    expect(model.doStreamCalls.filter(hasNotes)).toEqual([]);
+  });
+
+  it.each([
+    ['fails', () => Promise.reject(new Error('away'))],
+    ['hangs', () => new Promise<string>(() => undefined)],
+  ])('gets all messages when its summary %s', async (_how, summarize) => {
+    const given = await serve(steps(8), { summarize, timeoutMs: 50 });
+    expect(await given.play(await given.begin())).toMatchObject({ status: 'completed' });
+    expect(JSON.stringify(given.model.doStreamCalls.at(-1)?.prompt)).toContain('"c0"');
+  });
+
+  it('is stopped while its summary is written', async () => {
+    let writing = false;
+    const summarize = (): Promise<string> => {
+      writing = true;
+      return new Promise(() => undefined);
+    };
+    const given = await serve(steps(8), { summarize });
+    const played = given.begin().then((run) => given.play(run));
+    await until('it is written', () => Promise.resolve(writing));
+    await given.session.stop();
+    expect(await played).toMatchObject({ kind: 'ended', status: 'interrupted' });
+  });
+});
+
+describe('a conversation with a summary', () => {
+  /** Five turns, the last of which needed a summary. */
+  async function converse() {
+    const given = await serve(() => reply);
+    for (let turn = 0; given.asked.length === 0; turn += 1) await given.play(await given.begin());
+    return given;
+  }
+
+  it('has it in the next turn, and in a branch', async () => {
+    const { stores, asked, model, session, agent, begin, play } = await converse();
+    await play(await begin());
+    expect(JSON.stringify(model.doStreamCalls.at(-1)?.prompt)).toContain('notes 1');
+    const id = newSessionId();
+    await createBranch(stores.store)({ sessionId: session.id, newSessionId: id, by: 'ann' });
+    const branch = createHarness(stores, agent, drive(stores, id));
+    const result = await branch.session.newRun('fresh');
+    await branch.play(result);
+    expect(JSON.stringify(model.doStreamCalls.at(-1)?.prompt)).toContain('notes 1');
+    expect(asked).toHaveLength(1);
+  });
+
+  it('loses it with the messages that a retry drops', async () => {
+    const { asked, model, session, play, stores } = await converse();
+    const rows = await stores.store.sessions.rows(session.id, 0);
+    expect(JSON.stringify(rows.at(-1))).toContain('notes 1');
+    const again = await session.retry({ messageId: 'u1' });
+    if (again.kind !== 'rewound') throw new Error(again.kind);
+    await play(again.run);
+    expect(JSON.stringify(model.doStreamCalls.at(-1)?.prompt)).not.toContain('notes');
+    expect(asked).toHaveLength(1);
+  });
+});
