@@ -34,7 +34,7 @@ export const modelSteps = [
   },
   {
     defence: 'A spent run does not ask a failing provider again',
-    file: 'activities/model/step-tries.ts',
+    file: 'activities/model/refusal.ts',
     edits: [['hasReached(agent.spendCap, used) ?', 'hasReached(agent.spendCap, undefined) ?']],
     suite: SPENDING,
     test: 'a cap on what a run may use a cap applies to failing attempts of one step, too',
