@@ -99,7 +99,7 @@ export function createCompactions(
           const usage = toRunUsage(tokens, pricing === undefined ? {} : { pricing });
           const compaction = { rows: rowOf[messages] ?? rows.length, summary };
           const kept = await stored({ compaction, usage });
-          // Of a run that goes on elsewhere: what follows finds that out.
+          // Another attempt may have taken over: what follows finds that out.
           if (kept.kind === 'kept') used = addUsage(used, usage);
           made = kept.kind === 'kept' ? kept.compaction : compaction;
           return toMessages(made);

@@ -9,8 +9,8 @@ import { openStores } from '../stores.js';
 const STEPS = 1_000;
 const QUICK_STEPS = 100;
 const MAX_TOKENS = 20_000;
-/** What a summary of 1,000 tokens would be. */
-const SUMMARY = 'What was said so far. '.repeat(180);
+/** Of about 1,000 tokens. */
+const SUMMARY = 'What was read so far. '.repeat(180);
 const NEIGHBOURS = 20;
 const CHARACTERS_PER_TOKEN = 4;
 

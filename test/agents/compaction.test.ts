@@ -117,7 +117,7 @@ describe('tokens', () => {
 });
 
 describe('what is summarised', () => {
-  it('fits its limit, names who said what, and holds nothing that a model thought', () => {
+  it('fits its limit, names each speaker, and holds nothing that a model thought', () => {
     const thought: ModelMessage = {
       role: 'assistant',
       content: [
