@@ -34,7 +34,12 @@ export const calledRuns = [
   {
     defence: 'Called run: one that is not a child is waited for',
     file: 'workflows/run-agent.ts',
-    edits: [['if (error instanceof WorkflowExecutionAlreadyStartedError) return undefined;', '']],
+    edits: [
+      [
+        'if (start === undefined) return undefined;',
+        "if (start === undefined) throw new Error('not mine');",
+      ],
+    ],
     suite: CALLED,
     test: 'a run whose workflow its caller does not start a run that another workflow started is waited for, too',
   },
