@@ -1,26 +1,22 @@
 // `npm run pictures`: takes the pictures of docs/media from a running product: the chat page while
 // it waits for an approval, and the finished run in the Temporal UI.
-import { spawn } from 'node:child_process';
 import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
-import { once } from 'node:events';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { chromium } from 'playwright-core';
 import { testEnvironment } from './engines/test-environment.mjs';
-import { waitUntil } from './start/wait-until.mjs';
-import { anyFreePort } from './system/ports.mjs';
 import { projectRoot } from './system/project.mjs';
+import { runProduct } from './system/running-product.mjs';
 import { runMain, UserError } from './system/user-error.mjs';
 
 const MEDIA = join(projectRoot, 'docs', 'media');
-const START_MS = 300_000;
 const QUESTION = 'I want a refund of $20 for order 1042.';
 
 await runMain(async () => {
   const programs = await testEnvironment();
   if (!programs.CHROMIUM_PATH) throw new UserError('pictures need a Chromium');
   const folder = mkdtempSync(join(tmpdir(), 'helix-pictures-'));
-  const product = await startProduct(folder, programs);
+  const product = await runProduct(folder, programs);
   const browser = await chromium.launch({
     executablePath: programs.CHROMIUM_PATH,
     args: ['--no-sandbox'],
@@ -35,28 +31,10 @@ await runMain(async () => {
     await takeRun(await context.newPage(), product.temporalUiUrl, runId);
   } finally {
     await browser.close();
-    product.child.kill('SIGTERM');
-    await product.exited;
+    await product.stop();
     rmSync(folder, { recursive: true, force: true });
   }
 });
-
-/** Starts the product with a data folder of its own, as `npm start` does. */
-async function startProduct(folder, programs) {
-  const env = {
-    ...process.env,
-    ...programs,
-    ...{ DATA_DIR: folder, PORT: String(await anyFreePort()), TEMPORAL_UI: '1' },
-  };
-  const child = spawn(process.execPath, [join(projectRoot, 'scripts/start.mjs')], { env });
-  const exited = once(child, 'close');
-  let output = '';
-  for (const stream of [child.stdout, child.stderr]) stream.on('data', (text) => (output += text));
-  const ready = await waitUntil(() => output.includes('Ctrl-C stops'), { withinMs: START_MS });
-  if (!ready) throw new UserError(`the product did not start:\n${output}`);
-  const urlOf = (label) => new RegExp(`${label} +(http\\S+)`).exec(output)[1];
-  return { child, exited, url: urlOf('Chat page'), temporalUiUrl: urlOf('Temporal UI') };
-}
 
 /** A refund that waits for its approval; returns the id of the run, approved and completed. */
 async function takeChat(page, url) {

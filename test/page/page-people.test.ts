@@ -2,6 +2,7 @@ import { afterAll, beforeAll, expect, it } from '@jest/globals';
 import type { Browser } from 'playwright-core';
 import { EXAMPLE_ORDER_ID } from '../../examples/support/orders.js';
 import { loadSnapshot, toScript } from '../support/chat-client.js';
+import { delegate } from '../support/lab-calls.js';
 import { launchBrowser, openPage } from '../support/page-driver.js';
 import { newSessionId, startProduct, type Product } from '../support/product.js';
 import { until } from '../support/until.js';
@@ -125,4 +126,21 @@ it('the page lists questions of other conversations, and answers them', async ()
   const states = async (): Promise<unknown[]> => (await asking.tools()).map(({ state }) => state);
   await until('it is denied', async () => (await states()).includes('denied'));
   expect(await states()).toEqual(['done', 'denied']);
+});
+
+it('a card shows what another agent writes while it works, and folds it afterwards', async () => {
+  const chat = await openPage(browser, product.url, newSessionId());
+  const echo = { tool: 'echo', id: 'e1', args: { value: 'x' } };
+  const said = { say: 'Written by the child.', deltas: 20, everyMs: 100 };
+  const child = delegate('d1', { calls: [echo] }, said);
+  await chat.say(toScript({ calls: [child] }, { say: 'after' }).text);
+  const report = chat.at('sub-agent-report');
+  await report.getByText('Written by').waitFor();
+  expect(await report.textContent()).toContain('Echo done');
+  expect((await chat.tools())[0]).toEqual({ tool: 'delegate', state: 'running' });
+  await chat.untilReplyHas('after', 30_000);
+  expect(await report.isVisible()).toBe(false);
+  await chat.page.getByText('What it did').click();
+  await report.getByText('Written by the child.').waitFor();
+  expect(chat.faults).toEqual([]);
 });

@@ -1,5 +1,5 @@
 import type { UIMessage } from 'ai';
-import type { ReactElement, ReactNode } from 'react';
+import { useEffect, type ReactElement, type ReactNode } from 'react';
 import { MessageView } from './message-view.js';
 import { useStickToEnd } from './use-stick-to-end.js';
 
@@ -17,6 +17,12 @@ interface Props {
 export function Transcript(props: Props): ReactElement {
   const { messages, live, thinking, children, actions } = props;
   const { box, away, onScroll, toEnd } = useStickToEnd(messages);
+  const newest = messages.at(-1);
+  const sent = newest?.role === 'user' ? newest.id : undefined;
+  // A person who sends a message wants to see the reply.
+  useEffect(() => {
+    if (sent !== undefined) toEnd();
+  }, [sent, toEnd]);
   return (
     <main className="transcript" ref={box} onScroll={onScroll}>
       <div
