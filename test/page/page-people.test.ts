@@ -131,8 +131,8 @@ it('the page lists questions of other conversations, and answers them', async ()
 it('a card shows what another agent writes while it works, and folds it afterwards', async () => {
   const chat = await openPage(browser, product.url, newSessionId());
   const echo = { tool: 'echo', id: 'e1', args: { value: 'x' } };
-  const said = { say: 'Written by the child.', deltas: 20, everyMs: 100 };
-  const child = delegate('d1', { calls: [echo] }, said);
+  const words = { say: 'Written by the child.', deltas: 20, everyMs: 100 };
+  const child = delegate('d1', { calls: [echo] }, words);
   await chat.say(toScript({ calls: [child] }, { say: 'after' }).text);
   const report = chat.at('sub-agent-report');
   await report.getByText('Written by').waitFor();
