@@ -124,7 +124,7 @@ module.exports = {
 
     only(
       'cli',
-      ['protocol', 'config', 'agents', 'executor', 'stores', 'testing'],
+      ['protocol', 'config', 'notify', 'agents', 'executor', 'stores', 'testing'],
       'The command line is a client of the API.',
     ),
     {

@@ -5,6 +5,7 @@ import type { OperatorCall, OperatorRun, OperatorRunDetail } from '../protocol/o
 import type { AssistantRow, Decision, Row, ToolRow } from '../protocol/rows.js';
 import type { OpenCall } from '../stores/contract/call-record.js';
 import type { SessionRecord } from '../stores/contract/sessions.js';
+import { legSpan } from '../stores/record/leg-spans.js';
 import { isOfTenant } from '../stores/record/waiting-page.js';
 import type { RouteDeps } from './deps.js';
 import { toOperatorQuestions } from './operator-access.js';
@@ -78,7 +79,16 @@ export async function readRunDetail(
     }),
     steps: toSteps(runId, rows, isNewest ? openCalls : []),
     pending: isAsked ? await toOperatorQuestions(deps, caller, { record, openCalls }) : [],
+    traceUrl: toTraceUrl(deps, runId),
   };
+}
+
+/** Of the run's first leg, which links to the next one. A sub-agent's work is in the trace of its root. */
+function toTraceUrl({ tracer }: Pick<RouteDeps, 'tracer'>, runId: string): string | undefined {
+  const sessionId = sessionOfRun(runId);
+  if (rootOf(sessionId) !== sessionId) return undefined;
+  const { trace } = legSpan({ runId, rootRunId: runId, number: 1 });
+  return tracer?.urlOf({ trace, runId, sessionId: toShownSessionId(sessionId) });
 }
 
 /** The steps of one run of a turn, with the outcomes of their calls. */

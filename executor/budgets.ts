@@ -76,6 +76,8 @@ function shareOf({ limitUsd, usedUsd }: Spent): number {
 export interface BudgetDeps {
   usage: Pick<Usage, 'spent'>;
   logger: { warn: (fields: object, message: string) => void };
+  /** Notifies of a budget that is spent. Default: no receiver. */
+  announce?: ((owner: SessionOwner, spent: Spent, window: string) => Promise<void>) | undefined;
 }
 
 /**
@@ -86,24 +88,32 @@ export interface BudgetDeps {
  */
 export function createBudgetCheck(
   budgets: Budgets | undefined,
-  { usage, logger }: BudgetDeps,
+  { usage, logger, announce }: BudgetDeps,
 ): (owner: SessionOwner) => Promise<void> {
   if (budgets === undefined) return () => Promise.resolve();
   const noted = new Set<string>();
 
   function note({ owner, tenant }: SessionOwner, spent: Spent): void {
-    const month = new Date().toISOString().slice(0, spent.period === 'day' ? 10 : 7);
-    const key = JSON.stringify([tenant, spent.of === 'user' && owner, month, shareOf(spent) >= 1]);
+    const window = new Date().toISOString().slice(0, spent.period === 'day' ? 10 : 7);
+    const isSpent = shareOf(spent) >= 1;
+    const key = JSON.stringify([tenant, spent.of === 'user' && owner, window, isSpent]);
     if (noted.has(key)) return;
     if (noted.size >= MOST_NOTED) noted.clear();
     noted.add(key);
     logger.warn({ owner, tenant, ...spent }, 'most of a budget is spent');
+    if (!isSpent || announce === undefined) return;
+    announce({ owner, tenant }, spent, window).catch((err: unknown) => {
+      // The next message within this budget tries again.
+      noted.delete(key);
+      logger.warn({ err, owner, tenant }, 'receivers could not be notified of a spent budget');
+    });
   }
 
   return async (owner) => {
-    const [most] = sharesOf(budgets, await usage.spent(owner));
-    if (most === undefined || shareOf(most) < NOTED_FROM) return;
-    note(owner, most);
+    const shares = sharesOf(budgets, await usage.spent(owner));
+    for (const spent of shares) if (shareOf(spent) >= NOTED_FROM) note(owner, spent);
+    const [most] = shares;
+    if (most === undefined) return;
     if (shareOf(most) >= 1 && budgets.action !== 'warn') throw budgetExceeded(most);
   };
 }

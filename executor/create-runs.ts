@@ -21,6 +21,7 @@ import { createAgentPauses, toHeld } from './agent-pauses.js';
 import { createAnswerApi } from './answers.js';
 import type { Batches } from './batches.js';
 import { createBranch } from './branch.js';
+import { announceSpendTo } from './announce-spend.js';
 import type { Deliveries } from './deliveries.js';
 import { createEndLost } from './end-lost.js';
 import { createErasing } from './erase.js';
@@ -95,7 +96,9 @@ export function createRuns(deps: RunsDeps): Runs & PreparedRuns {
   const quotasOf = createQuotasOf(deps.quotas);
   const store = reserveBeforeBegin(startNextAfterEnds(folding, { startNext, logger }), {
     quotasOf,
-    checkBudget: createBudgetCheck(deps.budgets, { usage: folding.usage, logger }),
+    checkBudget: createBudgetCheck(deps.budgets, {
+      ...{ usage: folding.usage, logger, announce: announceSpendTo(deps.deliveries) },
+    }),
     logger,
   });
   const { files } = bare;

@@ -130,13 +130,26 @@ export function createDeliveries(
     );
   }
 
+  /** A delivery that was begun once more has another execution, which is under way or was taken. */
+  async function withoutRedelivered(failed: DeliveryState[]): Promise<DeliveryState[]> {
+    if (failed.length === 0) return [];
+    const ids = failed.map(({ deliveryId }) => `'${deliveryWorkflowIdOf(deliveryId)}'`);
+    const query = `WorkflowId IN (${ids.join(', ')}) AND ExecutionStatus IN ('Running', 'Completed')`;
+    const again = new Set<string>();
+    for await (const each of workflow.list({ query })) again.add(toState(each).deliveryId);
+    return failed.filter(({ deliveryId }) => !again.has(deliveryId));
+  }
+
   return {
     notify: toRunNotices(settings),
     receivers: settings.receivers,
     read,
     announce: async (notice) => {
       const { retryForMs, receivers } = settings;
-      const wanting = receivers.filter((each) => wants(each, notice.type, notice.tenant));
+      const wanting = receivers
+        // The one that did not take a notice does not take this one either.
+        .filter(({ name }) => name !== notice.receiver)
+        .filter((each) => wants(each, notice.type, notice.tenant));
       await Promise.all(
         wanting.map(({ name: receiver }) =>
           begin(toDeliveryId(notice, receiver), { notice, receiver, retryForMs }),
@@ -179,11 +192,18 @@ export function createDeliveries(
       try {
         return await call(async () => {
           const found: DeliveryState[] = [];
+          let some: DeliveryState[] = [];
+          const keep = async (): Promise<void> => {
+            found.push(...(status === 'failed' ? await withoutRedelivered(some) : some));
+            some = [];
+          };
           for await (const each of workflow.list({ query, pageSize: limit })) {
-            found.push(toState(each));
+            some.push(toState(each));
+            if (some.length >= limit) await keep();
             if (found.length >= limit) break;
           }
-          return found;
+          await keep();
+          return found.slice(0, limit);
         }, LIST_MS);
       } catch (error) {
         if (!isRefusedForGood(error)) throw error;

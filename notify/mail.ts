@@ -1,4 +1,4 @@
-import { toFacts, toHeadline, type Message } from './message.js';
+import { toFacts, toHeadline, toUrlTitle, type Message } from './message.js';
 import { NotDelivered } from './not-delivered.js';
 import type { NotifySettings } from './settings.js';
 
@@ -67,7 +67,7 @@ export function toMailText(message: Message): string {
     '',
     ...toFacts(message).map(([name, value]) => `${name}: ${value}`),
     ...(decideUrl === undefined ? [] : ['', `Decide: ${decideUrl}`]),
-    ...(url === undefined ? [] : ['', `Conversation: ${url}`]),
+    ...(url === undefined ? [] : ['', `${toUrlTitle(notice)}: ${url}`]),
     '',
   ].join('\n');
 }

@@ -26,6 +26,8 @@ const WORDS: Record<NoticeType, (what: string, agent: string) => string> = {
   'run.completed': (_, agent) => `${agent} has completed a run`,
   'run.failed': (_, agent) => `A run of ${agent} has failed`,
   'run.stopped': (_, agent) => `A run of ${agent} was stopped`,
+  'spend.exceeded': () => 'A budget is spent',
+  'delivery.failed': () => 'A notice was not taken',
   test: () => 'A test of notifications',
 };
 
@@ -40,17 +42,31 @@ export function toHeadline({
   return WORDS[type](what, agent);
 }
 
+/** What the address of a message leads to. Pure. */
+export function toUrlTitle({ type }: Pick<Notice, 'type'>): string {
+  return type === 'delivery.failed' ? 'Console' : 'Conversation';
+}
+
 /** Further facts: a name and a value each. Pure. */
 export function toFacts({ notice, input }: Message): [name: string, value: string][] {
-  const { sessionId, deadline, code, outcome } = notice;
+  const { sessionId, deadline, code, outcome, owner, tenant, receiver, delivery } = notice;
   const facts: [string, string | undefined][] = [
     ['Conversation', sessionId && toShownSessionId(sessionId)],
     ['Until', deadline === undefined ? undefined : new Date(deadline).toISOString()],
     ['Outcome', outcome],
     ['Code', code],
+    ['Receiver', receiver],
+    ['Delivery', delivery],
+    ['Budget', describeBudget(notice)],
+    ['Of', notice.period === undefined ? undefined : (owner ?? tenant ?? 'everyone')],
     ['Input', input === undefined ? undefined : shortened(JSON.stringify(input))],
   ];
   return facts.filter((fact): fact is [string, string] => fact[1] !== undefined);
+}
+
+function describeBudget({ period, limitUsd, usedUsd }: Notice): string | undefined {
+  if (period === undefined || limitUsd === undefined || usedUsd === undefined) return undefined;
+  return `$${usedUsd.toFixed(2)} of $${limitUsd.toFixed(2)} this ${period}`;
 }
 
 /** `issue_refund` as people read it. Pure. */

@@ -12,6 +12,8 @@ const FOR_PEOPLE: readonly NoticeType[] = [
   'approval.escalated',
   'approval.expired',
   'run.failed',
+  'spend.exceeded',
+  'delivery.failed',
 ];
 
 const secret = z

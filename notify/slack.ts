@@ -1,4 +1,4 @@
-import { toFacts, toHeadline, type Message } from './message.js';
+import { toFacts, toHeadline, toUrlTitle, type Message } from './message.js';
 import { post } from './post.js';
 import type { Receiver } from './receivers.js';
 
@@ -20,7 +20,9 @@ export function toSlackMessage(message: Message): object {
   const facts = toFacts(message).map(([name, value]) => `*${name}* ${escaped(value)}`);
   const buttons = [
     ...(message.decideUrl === undefined ? [] : [button('Decide', message.decideUrl, 'primary')]),
-    ...(message.url === undefined ? [] : [button('Open conversation', message.url)]),
+    ...(message.url === undefined
+      ? []
+      : [button(`Open ${toUrlTitle(message.notice).toLowerCase()}`, message.url)]),
   ];
   return {
     text: headline,

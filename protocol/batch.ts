@@ -44,7 +44,7 @@ export const OperatorBatchBody = z
   .refine(({ filter, targets }) => (filter === undefined) !== (targets === undefined), {
     message: 'give filter or targets',
   })
-  .refine(({ act, reason }) => act !== 'deny' || reason !== undefined, {
+  .refine(({ act, reason, dryRun }) => act !== 'deny' || dryRun || reason !== undefined, {
     message: 'a denial needs a reason',
     path: ['reason'],
   })

@@ -26,8 +26,14 @@ export const NOTICE_TYPES = [
   'run.completed',
   'run.failed',
   'run.stopped',
+  'spend.exceeded',
+  'delivery.failed',
   'test',
-] as const satisfies readonly (`${'approval' | 'tool'}.${Stage}` | `run.${string}` | 'test')[];
+] as const satisfies readonly (
+  | `${'approval' | 'tool'}.${Stage}`
+  | `run.${string}`
+  | ('spend.exceeded' | 'delivery.failed' | 'test')
+)[];
 export type NoticeType = (typeof NOTICE_TYPES)[number];
 
 /** A notice without content: what it shows of an input is read when it is sent. */
@@ -37,7 +43,7 @@ export interface Notice {
   type: NoticeType;
   /** When it became due, ms since the epoch. */
   at: number;
-  /** Of the conversation, as stored; absent in a test. */
+  /** Of the conversation, as stored; absent in a test, and of what was spent. */
   sessionId?: string;
   runId?: string;
   agent?: string;
@@ -50,8 +56,16 @@ export interface Notice {
   others?: number;
   /** How the question was settled: `approved`, `denied`, `answered`, `expired` or `closed`. */
   outcome?: string;
-  /** Why a run failed. */
+  /** Why a run, or a delivery, failed. */
   code?: string;
+  /** A budget that is spent; `owner` if it is that of one user. */
+  owner?: string;
+  period?: 'day' | 'month';
+  limitUsd?: number;
+  usedUsd?: number;
+  /** A delivery that failed, as operators know it, and its receiver. */
+  delivery?: string;
+  receiver?: string;
 }
 
 /** A wait of a run for people: the calls of one step. */
@@ -116,9 +130,18 @@ export interface Delivery {
   retryForMs: number;
 }
 
+/** A delivery that failed for good, and why. */
+export interface FailedDelivery {
+  notice: Notice;
+  receiver: string;
+  code: string;
+}
+
 export interface NoticeActivities {
   announceWait: (look: WaitLook) => Promise<WaitOutlook>;
   announceEnd: (end: EndRef) => Promise<void>;
+  /** Notifies the other receivers. */
+  announceFailure: (failed: FailedDelivery) => Promise<void>;
   /** One attempt. */
   sendNotice: (delivery: Delivery) => Promise<void>;
 }

@@ -247,6 +247,8 @@ export const OperatorRunDetail = OperatorRun.extend({
   steps: z.array(z.object({ step: z.number(), calls: z.array(OperatorCall) })),
   /** What waits for people, if it is the newest run. */
   pending: z.array(OperatorQuestion),
+  /** A page that shows its trace, if there is one; not of a sub-agent's run. */
+  traceUrl: z.string().optional(),
 }).meta({ id: 'OperatorRunDetail' });
 export type OperatorRunDetail = z.infer<typeof OperatorRunDetail>;
 

@@ -3,6 +3,7 @@ import {
   ApplicationFailure,
   condition,
   defineSignal,
+  patched,
   proxyActivities,
   setHandler,
   setCurrentDetails,
@@ -17,9 +18,10 @@ import type {
   WaitRef,
 } from '../protocol/notices.js';
 import { noticeQueueOf, SIGNALS } from '../protocol/temporal-names.js';
+import { PATCHES } from './patches.js';
 
 /** Reads and starts only; while the record or Temporal is away, it is tried again without limit. */
-const looks = proxyActivities<Pick<NoticeActivities, 'announceWait' | 'announceEnd'>>({
+const looks = proxyActivities<Omit<NoticeActivities, 'sendNotice'>>({
   startToCloseTimeout: '30s',
   // Also how often a call is looked at that people have not been asked about yet.
   retry: { initialInterval: '500ms', backoffCoefficient: 2, maximumInterval: '15s' },
@@ -78,9 +80,17 @@ export async function deliver(delivery: Delivery): Promise<void> {
     if (!(error instanceof ActivityFailure)) throw error;
     const { cause } = error;
     const why = cause instanceof ApplicationFailure ? cause : undefined;
-    throw ApplicationFailure.nonRetryable(
-      why?.message ?? 'It was not taken in time.',
-      why?.type ?? 'not_delivered',
-    );
+    const code = why?.type ?? 'not_delivered';
+    // A failure is notified of once, and the failure of that notice is not.
+    const isAnnounced = notice.type !== 'delivery.failed' && notice.type !== 'test';
+    if (isAnnounced && patched(PATCHES.failuresAreNotified)) {
+      // The delivery is not listed as failed before this is over.
+      await looks.announceFailure
+        .executeWithOptions({ taskQueue, scheduleToCloseTimeout: '10m' }, [
+          { notice, receiver, code },
+        ])
+        .catch(() => undefined);
+    }
+    throw ApplicationFailure.nonRetryable(why?.message ?? 'It was not taken in time.', code);
   }
 }

@@ -15,4 +15,6 @@ export const PATCHES = {
   toolsAskToo: 'tools-ask-too',
   /** Each wait of a step has notices under an id of its own. */
   waitsAreNumbered: 'waits-are-numbered',
+  /** Receivers are notified of a delivery to another one that failed. */
+  failuresAreNotified: 'failures-are-notified',
 } as const;

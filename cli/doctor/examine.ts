@@ -9,7 +9,8 @@ import { inspectRedis } from '../../stores/redis/inspect-redis.js';
 import { toUnreachable } from '../api/refusals.js';
 import { judgeClocks } from './judge-clocks.js';
 import { judgeRedis, type RedisLook } from './judge-redis.js';
-import { judgeApi, judgeModel, judgeNode, type ApiLook } from './judge-rest.js';
+import { judgeApi, judgeModel, judgeNode, judgeReceivers, type ApiLook } from './judge-rest.js';
+import { lookAtReceivers } from './look-at-receivers.js';
 import { judgeTemporal, type TemporalLook } from './judge-temporal.js';
 import { verdictsOn, type Verdict } from './verdict.js';
 
@@ -41,10 +42,11 @@ export async function examine(options: ExamineOptions): Promise<Verdict[]> {
     const fix = 'Correct it; the settings are listed in docs/deploying.md.';
     return [node, verdictsOn('settings').fail(settings.fault, fix)];
   }
-  const [redis, temporal, model, ready] = await Promise.all([
+  const [redis, temporal, model, receivers, ready] = await Promise.all([
     lookAtRedis(settings.config),
     lookAtTemporal(settings, options),
     findModelFault(settings.config),
+    lookAtReceivers(settings.config).catch((error: unknown) => ({ fault: toReason(error) + '.' })),
     enginesOnly ? undefined : lookAtApi(url),
   ]);
   return [
@@ -53,6 +55,7 @@ export async function examine(options: ExamineOptions): Promise<Verdict[]> {
     ...judgeTemporal(temporal),
     ...judgeClocks(clocksOf(redis, temporal)),
     judgeModel(settings.config.MODEL, model),
+    ...judgeReceivers(receivers),
     ...(ready === undefined ? [] : [judgeApi(ready)]),
   ];
 }

@@ -1,3 +1,4 @@
+import type { ReceiverLook } from './look-at-receivers.js';
 import { verdictsOn, type Verdict } from './verdict.js';
 
 const NODE = { major: 20, minor: 19 } as const;
@@ -23,6 +24,22 @@ export function judgeModel(model: string | undefined, fault: string | undefined)
     );
   }
   return verdict.ok(`${model}, and what it needs is set.`);
+}
+
+/** Receivers of notices: conversations do without them. Pure. */
+export function judgeReceivers(looks: readonly ReceiverLook[] | { fault: string }): Verdict[] {
+  const receivers = verdictsOn('receivers');
+  if ('fault' in looks) {
+    return [receivers.fail(looks.fault, 'Correct NOTIFY_RECEIVERS; docs/notifications.md has it.')];
+  }
+  return looks.map(({ name, host, fault }) =>
+    fault === undefined
+      ? receivers.ok(`${name}: ${host} can be reached.`)
+      : receivers.warn(
+          `${name}: ${host} cannot be reached: ${fault.replace(/\.$/, '')}.`,
+          `Open the way from the workers to it; then helix-temporal webhook test ${name}.`,
+        ),
+  );
 }
 
 /** How the API answers: its state, or why it does not. */

@@ -51,6 +51,27 @@ export const notices = [
     test: 'a message in Slack has link buttons only, and its content mentions no one',
   },
   {
+    defence: 'Notices: a receiver that took nothing is not notified of that',
+    file: 'executor/deliveries.ts',
+    edits: [['.filter(({ name }) => name !== notice.receiver)', '']],
+    suite: 'test/executor/deliveries.test.ts',
+    test: 'the receiver that did not take a notice is not notified of it, the others are',
+  },
+  {
+    defence: 'Notices: a spent budget is notified of again if that failed',
+    file: 'executor/budgets.ts',
+    edits: [['noted.delete(key);', '']],
+    suite: 'test/executor/budgets.test.ts',
+    test: 'budgets receivers are notified of a budget that is spent, under one id, and again if Temporal was away',
+  },
+  {
+    defence: 'Notices: the doctor connects to no address that deliveries refuse',
+    file: 'cli/doctor/look-at-receivers.ts',
+    edits: [['if (isIP(host) !== 0 && !isPermitted(host, host, rule)) throw refused();', '']],
+    suite: 'test/cli/doctor/look-at-receivers.test.ts',
+    test: 'hosts of receivers are connected to, and get nothing; what is wrong is named',
+  },
+  {
     defence: 'Links that decide: what models wrote is text on their page',
     file: 'api/decide/pages.ts',
     edits: [[".replaceAll('<', '&lt;')", '']],

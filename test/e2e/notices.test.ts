@@ -34,6 +34,10 @@ beforeAll(async () => {
       events: ['run.failed'],
     },
     { name: 'inside', kind: 'slack', url: gone.url, events: ['run.stopped'] },
+    {
+      ...{ name: 'deaf', kind: 'slack', url: gone.url, privateNetwork: true },
+      events: ['delivery.failed'],
+    },
   ];
   product = await startProduct({
     env: {
@@ -194,7 +198,7 @@ it('what is not taken is a dead letter, which the command line lists and sends a
   const session = sessionOf(await runLab(product, [{ fail: { status: 400 } }]));
   const [dead] = await until('it is listed', async () => {
     const failed = await line.read<OperatorDelivery[]>('delivery', 'list', '--status', 'failed');
-    const found = failed.filter(({ sessionId }) => sessionId === session);
+    const found = failed.filter((each) => each.sessionId === session && each.receiver === 'gone');
     return found.length > 0 && found;
   });
   expect(dead).toMatchObject({ receiver: 'gone', type: 'run.failed' });
@@ -202,6 +206,14 @@ it('what is not taken is a dead letter, which the command line lists and sends a
   expect(await line.read<OperatorDelivery>('delivery', 'describe', id)).toMatchObject({
     problem: 'The receiver answered 410.',
   });
+  const notified = await hook.untilTaken(session, 'delivery.failed');
+  expect(notified.data).toMatchObject({ receiver: 'gone', code: 'http_410', delivery: id });
+  // That this one was not taken either is in the list, and no receiver is notified of it.
+  await until('the next one has failed', async () => {
+    const failed = await line.read<OperatorDelivery[]>('delivery', 'list', '--status', 'failed');
+    return failed.some(({ sessionId, receiver }) => sessionId === session && receiver === 'deaf');
+  });
+  expect(hook.taken.filter(({ type }) => type === 'delivery.failed')).toHaveLength(1);
   gone.answer = () => ({ status: 200 });
   expect((await line.helix(['delivery', 'redeliver', id])).code).toBe(0);
   await until('it is delivered', async () => {
@@ -209,6 +221,10 @@ it('what is not taken is a dead letter, which the command line lists and sends a
     return status === 'delivered';
   });
   expect(gone.taken).toHaveLength(1);
+  await until('it is no longer listed', async () => {
+    const failed = await line.read<OperatorDelivery[]>('delivery', 'list', '--status', 'failed');
+    return failed.every((each) => each.id !== id);
+  });
   const again = await line.helix(['delivery', 'redeliver', id]);
   expect([again.code, again.stderr]).toEqual([1, expect.stringContaining('has not failed')]);
 });
@@ -223,7 +239,7 @@ it('a test says whether a receiver takes notices; a private address is not conne
     problem: expect.stringContaining('private network'),
   });
   expect((await line.helix(['webhook', 'test', 'unknown'])).code).toBe(1);
-  expect(await line.read<object[]>('webhook', 'list')).toHaveLength(3);
+  expect(await line.read<object[]>('webhook', 'list')).toHaveLength(4);
 });
 
 it('a question whose time is over, and one of a sub-agent, are notified in both shapes', async () => {

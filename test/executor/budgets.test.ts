@@ -1,8 +1,10 @@
 import { beforeEach, describe, expect, it } from '@jest/globals';
 import { AgentRegistry } from '../../agents/index.js';
 import { sharesOf, type Budgets } from '../../executor/budgets.js';
+import type { Deliveries } from '../../executor/deliveries.js';
 import { createRuns } from '../../executor/create-runs.js';
 import type { Runs } from '../../executor/runs.js';
+import type { Notice } from '../../protocol/notices.js';
 import { createMemoryStores, type MemoryStores } from '../../stores/memory/index.js';
 import { drive, newSessionId, userMessage } from '../support/session-driver.js';
 import { createTestAgent } from '../support/test-agent.js';
@@ -17,7 +19,7 @@ beforeEach(() => {
   lines = [];
 });
 
-function executorWith(budgets: Budgets): Runs {
+function executorWith(budgets: Budgets, announce?: Deliveries['announce']): Runs {
   return createRuns({
     ...stores,
     workflows: {
@@ -31,6 +33,7 @@ function executorWith(budgets: Budgets): Runs {
     searchAttributes: false,
     quotas: 'unlimited',
     budgets,
+    ...(announce !== undefined && { deliveries: { announce } as Deliveries }),
     logger: { warn: (fields) => void lines.push(fields) },
   });
 }
@@ -56,6 +59,36 @@ async function spend(usd: number): Promise<void> {
 const refused = (detail: object): object => ({ code: 'budget_exceeded', statusCode: 402, detail });
 
 describe('budgets', () => {
+  it('receivers are notified of a budget that is spent, under one id, and again if Temporal was away', async () => {
+    const notices: Notice[] = [];
+    let isAway = true;
+    const announce = async (notice: Notice): Promise<void> => {
+      if (isAway) throw new Error('away');
+      notices.push(notice);
+    };
+    const budgets: Budgets = { user: { dayUsd: 1 }, tenant: { monthUsd: 1 } };
+    const [one, two] = [executorWith(budgets, announce), executorWith(budgets, announce)];
+    await spend(2);
+    await expect(say(one)).rejects.toMatchObject({ code: 'budget_exceeded' });
+    isAway = false;
+    for (const runs of [one, one, two]) {
+      await expect(say(runs)).rejects.toMatchObject({ code: 'budget_exceeded' });
+    }
+    const ofUser = {
+      type: 'spend.exceeded',
+      tenant: 'acme',
+      owner: 'ann',
+      period: 'day',
+      usedUsd: 2,
+    };
+    expect(notices.filter(({ owner }) => owner === 'ann')).toMatchObject([ofUser, ofUser]);
+    expect(notices.filter(({ owner }) => owner === undefined)).toMatchObject([
+      { tenant: 'acme', period: 'month', limitUsd: 1 },
+      { period: 'month' },
+    ]);
+    expect(new Set(notices.map(({ id }) => id)).size).toBe(2);
+  });
+
   it.each<[string, Budgets, object]>([
     ['a user, day', { user: { dayUsd: 1 } }, { of: 'user', period: 'day', limitUsd: 1 }],
     ['a user, month', { user: { monthUsd: 1 } }, { of: 'user', period: 'month', limitUsd: 1 }],

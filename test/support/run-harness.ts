@@ -14,12 +14,13 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { AgentRegistry, type AgentDefinition } from '../../agents/index.js';
 import { createRunWorkflows, type RunWorkflows } from '../../executor/run-workflows.js';
+import type { Deliveries } from '../../executor/deliveries.js';
 import { createSweep } from '../../executor/sweep.js';
 import { createRuns } from '../../executor/create-runs.js';
 import type { Runs } from '../../executor/runs.js';
 import { registerSearchAttributes } from '../../executor/search-attributes.js';
 import { formatApprovalId, workflowIdOf } from '../../protocol/ids.js';
-import { isTerminal, type RunStatus } from '../../protocol/run.js';
+import { isTerminal, type RunNotices, type RunStatus } from '../../protocol/run.js';
 import type { Due } from '../../stores/contract/due.js';
 import type { RunRecord } from '../../stores/contract/runs.js';
 import type { SessionRecord } from '../../stores/contract/sessions.js';
@@ -90,6 +91,8 @@ export async function createRunHarness(
   agents: AgentDefinition[],
   address = sharedTemporalAddress(),
   taskQueue = `test-${randomBytes(6).toString('hex')}`,
+  /** What workflows start notices for; no receiver gets them. */
+  notify?: RunNotices,
 ): Promise<RunHarness> {
   try {
     Runtime.install({ logger: new DefaultLogger('ERROR') });
@@ -110,6 +113,7 @@ export async function createRunHarness(
     searchAttributes: await registerSearchAttributes(connection, 'default'),
     modelName: 'fake:1',
     sessionUrl: (sessionId) => `http://page/${sessionId}`,
+    ...(notify !== undefined && { deliveries: { notify } as Deliveries }),
     // Tests share their users.
     quotas: 'unlimited',
     logger: quiet,
@@ -135,6 +139,7 @@ export async function createRunHarness(
       agents: registry,
       stores,
       ...(lease !== undefined && { lease }),
+      ...(notify !== undefined && { notify: { receivers: [] } }),
       // Tests sweep by hand.
       sweep: false,
       workflows: { bundlePath: await bundlePath() },

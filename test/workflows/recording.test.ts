@@ -2,12 +2,12 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { mkdir, writeFile } from 'node:fs/promises';
 import { startPrivateTemporal } from '../../scripts/engines/private-engines.mjs';
 import { requireProgram } from '../support/require-program.js';
-import type { RunShape } from '../../protocol/run.js';
+import type { RunNotices, RunShape } from '../../protocol/run.js';
 import { createRunHarness } from '../support/run-harness.js';
 import { openTestStores } from '../support/test-stores.js';
 import type { TemporalServer } from '../support/temporal-server.js';
 import { createRecordedAgents } from './recording/agents.js';
-import { asking } from './recording/asking.js';
+import { asking, notified } from './recording/asking.js';
 import { historiesFolder, thisVersion } from './recording/histories.js';
 import { recordLong } from './recording/long.js';
 import { replay } from './recording/replay.js';
@@ -27,10 +27,10 @@ const isKept = process.env['RECORD_HISTORY'] !== undefined;
 /** The server suggests to continue as new after a few steps. */
 const SUGGESTED_AT = 30;
 
-async function openStage(address?: string, shape?: RunShape): Promise<Stage> {
+async function openStage(address?: string, shape?: RunShape, notify?: RunNotices): Promise<Stage> {
   const { all, gated } = createRecordedAgents(shape);
   const stores = await openTestStores();
-  const runs = await createRunHarness(stores, all, address);
+  const runs = await createRunHarness(stores, all, address, undefined, notify);
   await runs.startWorker();
   return setStage(runs, stores, gated);
 }
@@ -74,6 +74,23 @@ describe('a run in legs', () => {
     },
     60_000,
   );
+});
+
+describe('a run with receivers', () => {
+  let stage: Stage;
+  beforeAll(async () => {
+    stage = await openStage(undefined, undefined, { calls: ['approval'], ends: ['completed'] });
+  }, 60_000);
+
+  it('a wait and an end that receivers are notified of replay as they went', async () => {
+    const history = await notified(stage);
+    const started = history.events?.flatMap(
+      ({ startChildWorkflowExecutionInitiatedEventAttributes: child }) =>
+        child == null ? [] : [child.workflowType?.name],
+    );
+    expect(started).toEqual(['notifyWaiting', 'notifyEnd']);
+    await take('notified', history);
+  }, 60_000);
 });
 
 describe('a long run', () => {

@@ -7,6 +7,7 @@ import type { NoticeActivities } from '../../protocol/notices.js';
 import { noticeQueueOf } from '../../protocol/temporal-names.js';
 import type { Store } from '../../stores/contract/store.js';
 import { besideOf } from '../tool-worker.js';
+import { createAnnounceFailure } from './announce-failure.js';
 import { createAnnounce } from './announce.js';
 import { createSend } from './send.js';
 
@@ -29,6 +30,7 @@ export function createNoticeActivities(
     activities: {
       announceWait: announce.wait,
       announceEnd: announce.end,
+      announceFailure: createAnnounceFailure(deliveries),
       sendNotice: createSend({ store, sender, settings }),
     },
     close: sender.close,

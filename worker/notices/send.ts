@@ -28,6 +28,9 @@ export function createSend({ store, sender, settings }: SendDeps) {
 
   async function toMessage(notice: Notice, receiver: Receiver): Promise<Message> {
     const { sessionId, toolCallId } = notice;
+    if (publicUrl !== undefined && notice.type === 'delivery.failed') {
+      return { notice, url: `${publicUrl}/console/health` };
+    }
     if (sessionId === undefined) return { notice, url: publicUrl };
     const shown = encodeURIComponent(toShownSessionId(sessionId));
     const url = publicUrl === undefined ? undefined : `${publicUrl}/?session=${shown}`;

@@ -15,6 +15,10 @@ async function asked(
   return stage.history(run.runId);
 }
 
+/** A run whose receivers are notified. */
+export const notified: Scenario = (stage) =>
+  asked(stage, 'pay', (run) => stage.runs.decide(run, 'c1', true));
+
 /** Runs that wait for people. */
 export const asking: Record<string, Scenario> = {
   'approval-signalled': (stage) => asked(stage, 'pay', (run) => stage.runs.decide(run, 'c1', true)),

@@ -1,7 +1,13 @@
 import { useQuery } from '@tanstack/react-query';
 import { useState, type ReactElement } from 'react';
-import type { OperatorBatch, OperatorBatchPlan } from '../../../protocol/batch.js';
+import type {
+  OperatorBatch,
+  OperatorBatchBody,
+  OperatorBatchPlan,
+} from '../../../protocol/batch.js';
+import { toWords } from '../to-words.js';
 import { BatchProgress } from './batch-progress.js';
+import { BATCH_WORDS, describePlan } from './batch-words.js';
 import { ConfirmDialog } from './confirm-dialog.js';
 import { act as send, isPlan } from './console-api.js';
 import { ProblemNote } from './problem-note.js';
@@ -9,16 +15,18 @@ import { ProblemNote } from './problem-note.js';
 const SHOWN = 20;
 
 interface Props {
-  act: 'stop' | 'retry';
-  of: { filter: Record<string, string> } | { targets: { runId: string }[] };
+  act: OperatorBatchBody['act'];
+  of: { filter: Record<string, string> } | { targets: { runId: string; toolCallId?: string }[] };
   onClose: () => void;
 }
 
-/** One act on many runs: what it would be, whether it shall be, and how far it is. */
+/** One act on many runs or calls: what it would be, whether it shall be, and how far it is. */
 export function BatchDialog({ act, of, onClose }: Props): ReactElement {
   const [batch, setBatch] = useState<OperatorBatch>();
   // What was asked for when the dialog opened is what is confirmed.
   const [asked] = useState({ act, ...of });
+  // A reply that was lost begins nothing twice.
+  const [key] = useState(() => crypto.randomUUID());
   const plan = useQuery({
     queryKey: ['plan', asked],
     queryFn: () =>
@@ -28,20 +36,24 @@ export function BatchDialog({ act, of, onClose }: Props): ReactElement {
     gcTime: 0,
   });
   const planned = plan.data !== undefined && isPlan(plan.data) ? plan.data : undefined;
-  const verb = act === 'stop' ? 'Stop' : 'Repeat';
+  const { title, verb, caution } = BATCH_WORDS[act];
 
-  if (batch !== undefined) return <BatchProgress first={batch} onClose={onClose} />;
+  if (batch !== undefined) {
+    return <BatchProgress first={batch} planned={planned?.total ?? 0} onClose={onClose} />;
+  }
   return (
     <ConfirmDialog
-      title={act === 'stop' ? 'Stop these runs?' : 'Repeat the turns of these runs?'}
+      title={title}
       verb={planned === undefined ? verb : `${verb} ${String(planned.total)}`}
       ready={planned !== undefined && planned.total > 0}
+      needsReason={act === 'deny'}
       stays
       onConfirm={async (reason) => {
-        const begun = await send<OperatorBatch | OperatorBatchPlan>('/operator/batches', {
-          ...asked,
-          ...(reason !== undefined && { reason }),
-        });
+        const begun = await send<OperatorBatch | OperatorBatchPlan>(
+          '/operator/batches',
+          { ...asked, ...(reason !== undefined && { reason }) },
+          key,
+        );
         if (isPlan(begun)) throw new Error('Nothing is left to do.');
         setBatch(begun);
       }}
@@ -51,20 +63,17 @@ export function BatchDialog({ act, of, onClose }: Props): ReactElement {
       {plan.error !== null && <ProblemNote error={plan.error} what="The list" />}
       {planned !== undefined && (
         <div data-testid="plan">
-          <p>
-            {planned.total === 0
-              ? 'There is nothing to do: the runs have other statuses by now.'
-              : `This is about ${String(planned.total)} ${planned.total === 1 ? 'run' : 'runs'}.`}
-            {planned.problems.length > 0 &&
-              ` ${String(planned.problems.length)} that match are not yours to act on.`}
-          </p>
-          {act === 'retry' && <p>Their tools may run again, with what they do outside.</p>}
+          <p>{describePlan(act, planned)}</p>
+          {caution !== undefined && <p>{caution}</p>}
           <ul className="plain-list">
-            {planned.targets.slice(0, SHOWN).map(({ runId, owner, agent }) => (
-              <li key={runId}>
-                {runId} – {agent}, {owner}
-              </li>
-            ))}
+            {planned.targets
+              .slice(0, SHOWN)
+              .map(({ runId, toolCallId, toolName, owner, agent }) => (
+                <li key={`${runId} ${toolCallId ?? ''}`}>
+                  {toolName === undefined ? runId : `${toWords(toolName)}, ${runId}`} – {agent},{' '}
+                  {owner}
+                </li>
+              ))}
           </ul>
           {planned.total > SHOWN && <p>… and {planned.total - SHOWN} more.</p>}
         </div>

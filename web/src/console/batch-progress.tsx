@@ -1,6 +1,7 @@
 import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { useEffect, useRef, type ReactElement } from 'react';
 import type { OperatorBatch } from '../../../protocol/batch.js';
+import { describeProblemCode } from './batch-words.js';
 import { endBatch, read } from './console-api.js';
 import { ProblemNote } from './problem-note.js';
 
@@ -9,9 +10,12 @@ const EVERY_MS = 700;
 /** How far a batch is; it continues when the dialog is closed. */
 export function BatchProgress({
   first,
+  planned,
   onClose,
 }: {
   first: OperatorBatch;
+  /** What it was to act on when it was confirmed. */
+  planned: number;
   onClose: () => void;
 }): ReactElement {
   const dialog = useRef<HTMLDialogElement>(null);
@@ -23,13 +27,14 @@ export function BatchProgress({
     initialData: first,
     refetchInterval: ({ state }) => (state.data?.status === 'running' ? EVERY_MS : false),
   });
-  const { status, total, done, skipped, failed } = batch.data;
+  const { status, total, done, skipped, failed, problems } = batch.data;
 
   useEffect(() => {
     dialog.current?.showModal();
   }, []);
   useEffect(() => {
-    if (status !== 'running') void queries.invalidateQueries({ queryKey: ['runs'] });
+    if (status === 'running') return;
+    for (const list of ['runs', 'waiting']) void queries.invalidateQueries({ queryKey: [list] });
   }, [status, queries]);
 
   return (
@@ -38,7 +43,17 @@ export function BatchProgress({
       <progress max={Math.max(total, 1)} value={done + skipped + failed} aria-label="Progress" />
       <p role="status" data-testid="batch" data-status={status}>
         {done} of {total} done, {skipped} skipped, {failed} failed.
+        {planned > total && ` ${String(planned - total)} needed nothing any more when it began.`}
       </p>
+      {problems.length > 0 && (
+        <ul className="plain-list" data-testid="batch-problems">
+          {problems.map(({ target, code }) => (
+            <li key={target}>
+              {target}: {describeProblemCode(code)}
+            </li>
+          ))}
+        </ul>
+      )}
       {batch.error !== null && <ProblemNote error={batch.error} what="The batch" />}
       <div className="acts">
         {status === 'running' && (

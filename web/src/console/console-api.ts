@@ -12,9 +12,14 @@ export async function read<Reply>(
   return send<Reply>(path + toSearch(query), { signal: signal ?? null });
 }
 
-/** @throws Refusal, TypeError when the server cannot be reached or does not answer in time */
-export async function act<Reply>(path: string, body: object = {}): Promise<Reply> {
-  return send<Reply>(path, { method: 'POST', body: JSON.stringify(body) });
+/**
+ * @param key names the act, so that it is carried out once however often it is sent
+ * @throws Refusal, TypeError when the server cannot be reached or does not answer in time
+ */
+export async function act<Reply>(path: string, body: object = {}, key?: string): Promise<Reply> {
+  const headers: Record<string, string> =
+    key === undefined ? {} : { [HEADERS.idempotencyKey]: key };
+  return send<Reply>(path, { method: 'POST', headers, body: JSON.stringify(body) });
 }
 
 /** Ends a batch after the acts that are under way. @throws Refusal, TypeError */
@@ -33,7 +38,8 @@ export function runPath(runId: string, rest = ''): string {
 }
 
 async function send<Reply>(path: string, init: RequestInit): Promise<Reply> {
-  const headers = new Headers({ [HEADERS.via]: 'console' });
+  const headers = new Headers(init.headers);
+  headers.set(HEADERS.via, 'console');
   if (init.body !== undefined) headers.set('content-type', 'application/json');
   const response = await request(fetch, `/api${path}`, { ...init, headers });
   if (!response.ok) throw new Refusal(response.status, await response.text());

@@ -3,11 +3,14 @@ import type { ReactElement } from 'react';
 import type { HealthReply } from '../../../protocol/health.js';
 import type { PageConfig } from '../api-client.js';
 import { AgentPauses } from './agent-pauses.js';
+import { AuditTrail } from './audit-trail.js';
 import { read } from './console-api.js';
+import { Deliveries } from './deliveries.js';
 import { HealthPart } from './health-part.js';
 import type { Place } from './place.js';
 import { ProblemNote } from './problem-note.js';
 import { REFRESH_MS } from './queries.js';
+import { mayAs } from './roles.js';
 import { useSettings } from './use-place.js';
 
 const PERIODS = [
@@ -77,6 +80,8 @@ export function HealthView({ place, roles }: Props): ReactElement {
         </>
       )}
       <AgentPauses roles={roles} />
+      <Deliveries roles={roles} />
+      {mayAs(roles, 'operator') && <AuditTrail />}
     </>
   );
 }

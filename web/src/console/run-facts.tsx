@@ -18,7 +18,7 @@ interface Props {
 /** What is known of a run, and where else it can be seen. */
 export function RunFacts({ run, config }: Props): ReactElement {
   const { status, agent, owner, sessionId, turn, stepCount, startedAt, endedAt, by } = run;
-  const { error, reason, usage, pending, isNewest, mode } = run;
+  const { error, reason, usage, pending, isNewest, mode, traceUrl } = run;
   const temporal = runUrl(config, run.runId);
   const facts: [name: string, value: ReactNode][] = [
     ['Agent', agent],
@@ -63,6 +63,11 @@ export function RunFacts({ run, config }: Props): ReactElement {
         {temporal !== undefined && (
           <a href={temporal} target="_blank" rel="noreferrer" data-testid="temporal">
             In Temporal
+          </a>
+        )}
+        {traceUrl !== undefined && (
+          <a href={traceUrl} target="_blank" rel="noreferrer" data-testid="trace">
+            Its trace
           </a>
         )}
         <Link href={formatPlace({ view: 'runs', settings: { owner } })}>Runs of this owner</Link>

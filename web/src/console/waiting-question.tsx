@@ -19,6 +19,9 @@ interface Props {
   /** The run that asks. */
   runId: string;
   mayExtend: boolean;
+  /** Whether it is one of several that are decided together; absent: it cannot be. */
+  isChosen: boolean | undefined;
+  onChoose: (isOn: boolean) => void;
   /** Rejects if the answer was refused. */
   onAnswer: (answer: Answer) => Promise<void>;
   onExtend: (byMs: number) => Promise<void>;
@@ -26,7 +29,7 @@ interface Props {
 
 /** A question of any conversation of the tenant, to be decided here by those who may. */
 export function WaitingQuestion(props: Props): ReactElement {
-  const { question, runId, mayExtend, onAnswer, onExtend } = props;
+  const { question, runId, mayExtend, isChosen, onChoose, onAnswer, onExtend } = props;
   const { toolName, kind, input, mayDecide, deadline, approvers, separateApprover } = question;
   const { shape, value, edited, onChange } = useEditedInput(question.schema, input);
   const [reason, setReason] = useState('');
@@ -63,7 +66,8 @@ export function WaitingQuestion(props: Props): ReactElement {
   return (
     <Frame
       className="question"
-      aria-label={title}
+      // Of several questions by one tool each has a name of its own.
+      aria-label={`${title}, ${question.toolCallId} of ${runId}`}
       data-testid="question"
       data-tool={toolName}
       {...(isApproval && {
@@ -74,6 +78,17 @@ export function WaitingQuestion(props: Props): ReactElement {
       })}
     >
       <h2>
+        {isChosen !== undefined && (
+          <input
+            type="checkbox"
+            aria-label={`Choose ${title}, ${runId}`}
+            data-testid="choose"
+            checked={isChosen}
+            onChange={(event) => {
+              onChoose(event.target.checked);
+            }}
+          />
+        )}{' '}
         {isApproval ? 'May the agent do this: ' : 'The agent asks: '}
         {title}
       </h2>

@@ -9,15 +9,20 @@ import { formatSpan } from './format-span.js';
 import { Link } from './link.js';
 import { formatPlace } from './place.js';
 import { mayAs } from './roles.js';
+import { isChoosable, keyOf } from './waiting-choice.js';
 import { WaitingQuestion } from './waiting-question.js';
 
 interface Props {
   session: OperatorWaitingSession;
   roles: PageConfig['roles'];
+  chosen: ReadonlySet<string>;
+  /** Absent where there are not several to choose from. */
+  onChoose: ((chosen: ReadonlySet<string>) => void) | undefined;
 }
 
 /** One conversation that waits: who asked, since when, and its questions. */
-export function WaitingSessionCard({ session, roles }: Props): ReactElement {
+export function WaitingSessionCard(props: Props): ReactElement {
+  const { session, roles, chosen, onChoose } = props;
   const { sessionId, owner, agent, since, run, pending } = session;
   const queries = useQueryClient();
   const path = `/operator/waiting/${encodeURIComponent(sessionId)}`;
@@ -27,6 +32,12 @@ export function WaitingSessionCard({ session, roles }: Props): ReactElement {
     } finally {
       await queries.invalidateQueries({ queryKey: ['waiting'] });
     }
+  };
+  const choose = (key: string, isOn: boolean): void => {
+    const next = new Set(chosen);
+    if (isOn) next.add(key);
+    else next.delete(key);
+    onChoose?.(next);
   };
   return (
     <li className="card" data-testid="waiting-session" data-session={sessionId}>
@@ -38,16 +49,24 @@ export function WaitingSessionCard({ session, roles }: Props): ReactElement {
         </span>
         <Link href={formatPlace({ view: 'runs', item: run.runId })}>Open the run</Link>
       </header>
-      {pending.map((question) => (
-        <WaitingQuestion
-          key={question.toolCallId}
-          question={question}
-          runId={run.runId}
-          mayExtend={mayAs(roles, 'approver')}
-          onAnswer={(answer: Answer) => send(encodeURIComponent(question.toolCallId), answer)}
-          onExtend={(byMs) => send(`${encodeURIComponent(question.toolCallId)}/extend`, { byMs })}
-        />
-      ))}
+      {pending.map((question) => {
+        const key = keyOf({ runId: run.runId, toolCallId: question.toolCallId });
+        const isOffered = onChoose !== undefined && isChoosable(question);
+        return (
+          <WaitingQuestion
+            key={question.toolCallId}
+            question={question}
+            runId={run.runId}
+            isChosen={isOffered ? chosen.has(key) : undefined}
+            onChoose={(isOn) => {
+              choose(key, isOn);
+            }}
+            mayExtend={mayAs(roles, 'approver')}
+            onAnswer={(answer: Answer) => send(encodeURIComponent(question.toolCallId), answer)}
+            onExtend={(byMs) => send(`${encodeURIComponent(question.toolCallId)}/extend`, { byMs })}
+          />
+        );
+      })}
     </li>
   );
 }

@@ -1,5 +1,5 @@
 import { useQuery } from '@tanstack/react-query';
-import type { ReactElement } from 'react';
+import { useState, type ReactElement } from 'react';
 import type { OperatorWaiting } from '../../../protocol/operator.js';
 import type { PageConfig } from '../api-client.js';
 import { read } from './console-api.js';
@@ -10,6 +10,7 @@ import { ProblemNote } from './problem-note.js';
 import { REFRESH_MS } from './queries.js';
 import { usePages } from './use-pages.js';
 import { useSettings } from './use-place.js';
+import { findChoices, WaitingChoice } from './waiting-choice.js';
 import { WaitingSessionCard } from './waiting-session-card.js';
 
 const PAGE = 20;
@@ -28,11 +29,13 @@ export function WaitingView({ place, config }: { place: Place; config: PageConfi
       }),
     refetchInterval: REFRESH_MS.soon,
   });
+  const [chosen, setChosen] = useState<ReadonlySet<string>>(new Set());
   const onlyMine = settings['show'] === 'mine';
   const found = waiting.data?.sessions ?? [];
   const sessions = found
     .filter(({ sessionId }) => item === undefined || sessionId === item)
     .filter(({ pending }) => !onlyMine || pending.some(({ mayDecide }) => mayDecide));
+  const choices = findChoices(sessions);
 
   return (
     <>
@@ -65,9 +68,16 @@ export function WaitingView({ place, config }: { place: Place; config: PageConfi
             : 'Nothing of this conversation waits any more.'}
         </p>
       )}
+      <WaitingChoice choices={choices} chosen={chosen} onChoose={setChosen} />
       <ul className="cards">
         {sessions.map((session) => (
-          <WaitingSessionCard key={session.sessionId} session={session} roles={config.roles} />
+          <WaitingSessionCard
+            key={session.sessionId}
+            session={session}
+            roles={config.roles}
+            chosen={chosen}
+            onChoose={choices.length > 1 ? setChosen : undefined}
+          />
         ))}
       </ul>
       <PageButtons pages={pages} next={waiting.data?.cursor} />

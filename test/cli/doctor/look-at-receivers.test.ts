@@ -1,0 +1,46 @@
+import { once } from 'node:events';
+import { createServer, type AddressInfo } from 'node:net';
+import { expect, it } from '@jest/globals';
+import { judgeReceivers } from '../../../cli/doctor/judge-rest.js';
+import { lookAtReceivers } from '../../../cli/doctor/look-at-receivers.js';
+import type { Config } from '../../../config/env.js';
+
+it('hosts of receivers are connected to, and get nothing; what is wrong is named', async () => {
+  let bytes = 0;
+  const server = createServer((socket) => socket.on('data', ({ length }) => (bytes += length)));
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const open = `127.0.0.1:${String((server.address() as AddressInfo).port)}`;
+  const slack = (name: string, host: string, privateNetwork = true): object => ({
+    ...{ name, kind: 'slack', url: `http://${host}/hook`, privateNetwork },
+  });
+  const receivers = [
+    slack('open', open),
+    slack('closed', '127.0.0.1:1'),
+    slack('inside', open, false),
+    slack('unknown', 'name.invalid'),
+    { name: 'mail', kind: 'mail', to: 'ann@example.com' },
+  ];
+  const looks = await lookAtReceivers({
+    ...{ NOTIFY_RECEIVERS: JSON.stringify(receivers), NOTIFY_INCLUDE_INPUT: false },
+    ...{ SMTP_URL: `smtp://user:secret@${open}`, MAIL_FROM: 'desk@example.com' },
+  } as Config);
+  server.close();
+  expect(bytes).toBe(0);
+  expect(judgeReceivers(looks)).toMatchObject([
+    { level: 'ok', finding: `open: ${open} can be reached.` },
+    { level: 'warn', finding: expect.stringContaining('ECONNREFUSED') },
+    { level: 'warn', finding: expect.stringContaining('private network') },
+    { level: 'warn', fix: expect.stringContaining('webhook test unknown') },
+    { level: 'ok', finding: `mail: ${open} can be reached.` },
+  ]);
+  expect(JSON.stringify(looks)).not.toContain('secret');
+});
+
+it('a list that cannot be used is a failure without its secrets', async () => {
+  const setting = JSON.stringify([{ name: 'Bad name', kind: 'slack', url: 'https://secret.test' }]);
+  const look = lookAtReceivers({ NOTIFY_RECEIVERS: setting } as Config);
+  await expect(look).rejects.toThrow(/^Receiver 0\.name: /);
+  expect(judgeReceivers({ fault: 'Receiver 0.name: bad.' })).toMatchObject([{ level: 'fail' }]);
+  expect(judgeReceivers(await lookAtReceivers({} as Config))).toEqual([]);
+});

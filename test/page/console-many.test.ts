@@ -1,0 +1,193 @@
+import { afterAll, beforeAll, expect, it } from '@jest/globals';
+import type { Browser } from 'playwright-core';
+import type { OperatorRuns } from '../../protocol/operator.js';
+import { findBarriers, findOverflow } from '../support/axe.js';
+import { openConsole, type ConsolePage } from '../support/console-driver.js';
+import { ask, runLab, sessionOf } from '../support/lab-run.js';
+import { startReceiver, type NoticeReceiver } from '../support/notice-receiver.js';
+import { launchBrowser } from '../support/page-driver.js';
+import { startProduct, type Product } from '../support/product.js';
+import { until } from '../support/until.js';
+
+/** The console with much to do: questions, deliveries, acts and runs by the thousand. */
+let product: Product;
+let browser: Browser;
+let gone: NoticeReceiver;
+beforeAll(async () => {
+  gone = await startReceiver();
+  gone.answer = () => ({ status: 410 });
+  const receiver = { name: 'gone', kind: 'slack', url: gone.url, privateNetwork: true };
+  const env = {
+    NOTIFY_RECEIVERS: JSON.stringify([{ ...receiver, events: ['run.stopped'] }]),
+    OTEL_EXPORTER_OTLP_ENDPOINT: 'http://127.0.0.1:9',
+    TRACE_URL_TEMPLATE: 'https://traces.example/?run={runId}',
+  };
+  [product, browser] = await Promise.all([startProduct({ env }), launchBrowser()]);
+}, 120_000);
+afterAll(async () => {
+  await browser.close();
+  await product.stop();
+  await gone.close();
+});
+
+const CHARGE = [ask('charge', { amount: 5 }), { say: 'well' }];
+const begin = (): Promise<string> => runLab(product, CHARGE);
+
+const answer = (runId: string): Promise<Response> =>
+  fetch(`${product.url}/api/operator/waiting/${sessionOf(runId)}/c1`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify({ approved: true }),
+  });
+
+async function decisionOf(runId: string): Promise<unknown> {
+  const path = `${product.url}/api/operator/runs/${encodeURIComponent(runId)}`;
+  const { steps } = (await (await fetch(path)).json()) as {
+    steps: { calls: { decision?: unknown }[] }[];
+  };
+  return steps[0]?.calls[0]?.decision;
+}
+
+async function expectNoBarriers({ page }: ConsolePage): Promise<void> {
+  const { width = 0 } = page.viewportSize() ?? {};
+  for (const each of [width, 320]) {
+    await page.setViewportSize({ width: each, height: 800 });
+    expect([...(await findBarriers(page)), ...(await findOverflow(page))]).toEqual([]);
+  }
+  await page.setViewportSize({ width, height: 800 });
+}
+
+it('several questions are denied together, with a reason, and one that was answered meanwhile is named', async () => {
+  const runs = [await begin(), await begin(), await begin(), await begin()];
+  const [kept = '', answered = '', ...denied] = runs;
+  const console = await openConsole(browser, product.url, '/console/waiting');
+  await until('all are shown', async () => (await console.at('choose').count()) === 4);
+  await console.click('choose-page');
+  await console.page
+    .locator(`[data-session="${sessionOf(kept)}"]`)
+    .getByTestId('choose')
+    .uncheck();
+  expect(await console.at('chosen').textContent()).toBe('3 chosen');
+  await expectNoBarriers(console);
+
+  await console.click('deny-chosen');
+  await console.at('plan').getByText('This is about 3 calls.').waitFor();
+  await expectNoBarriers(console);
+  await console.click('confirm');
+  // Its reason is missing: nothing was sent.
+  expect(await console.at('batch').count()).toBe(0);
+  expect((await answer(answered)).status).toBe(202);
+  await console.at('reason').fill('not this month');
+  await console.click('confirm');
+  await console.page.locator('[data-testid=batch][data-status=completed]').waitFor();
+  expect(await console.at('batch').textContent()).toBe(
+    '2 of 2 done, 0 skipped, 0 failed. 1 needed nothing any more when it began.',
+  );
+  await console.click('close');
+  await until('one is left', async () => (await console.at('question').count()) === 1);
+  expect(await console.at('choose').count()).toBe(0);
+  for (const runId of denied) {
+    expect(await decisionOf(runId)).toMatchObject({ approved: false, reason: 'not this month' });
+  }
+  expect(await decisionOf(answered)).toMatchObject({ approved: true });
+  expect(await decisionOf(kept)).toBeUndefined();
+  expect(console.faults).toEqual([]);
+  await console.close();
+  await answer(kept);
+}, 60_000);
+
+it('calls that a batch could not decide are named, and a lost reply begins no second batch', async () => {
+  const runs = [await begin(), await begin()];
+  const console = await openConsole(browser, product.url, '/console/waiting');
+  const { page } = console;
+  await until('both are shown', async () => (await console.at('choose').count()) === 2);
+  const keys: (string | undefined)[] = [];
+  await page.route('**/api/operator/batches', async (route) => {
+    const request = route.request();
+    if ((request.postData() ?? '').includes('dryRun')) return route.continue();
+    keys.push(await request.headerValue('idempotency-key').then((key) => key ?? undefined));
+    const reply = await route.fetch();
+    return keys.length === 1 ? route.abort() : route.fulfill({ response: reply });
+  });
+  await page.route('**/api/operator/batches/b-*', async (route) => {
+    const response = await route.fetch();
+    const problems = [{ target: 'a call', code: 'expired' }];
+    const shown = { ...((await response.json()) as object), done: 1, failed: 1, problems };
+    await route.fulfill({ response, json: shown });
+  });
+  await console.click('choose-page');
+  await console.click('approve-chosen');
+  await console.at('plan').getByText('This is about 2 calls.').waitFor();
+  await console.click('confirm');
+  await console.at('problem').waitFor();
+  await console.click('confirm');
+  await console.at('batch-problems').waitFor();
+  expect(await console.at('batch-problems').textContent()).toBe(
+    'a call: the time to answer was over',
+  );
+  expect(keys).toEqual([expect.any(String), keys[0]]);
+  const list = await (await fetch(`${product.url}/api/operator/batches`)).text();
+  expect(list.match(/"act":"approve"/g)).toHaveLength(1);
+  for (const runId of runs) expect(await decisionOf(runId)).toMatchObject({ approved: true });
+  await console.close();
+}, 60_000);
+
+it('a notice that was not taken is listed with its reason and sent again; the trail shows who stopped the run', async () => {
+  const runId = await begin();
+  const console = await openConsole(browser, product.url, `/console/runs/${runId}`);
+  expect(await console.at('trace').getAttribute('href')).toBe(
+    `https://traces.example/?run=${encodeURIComponent(runId)}`,
+  );
+  await console.click('run-stop');
+  await console.click('confirm');
+  await console.open('/console/health');
+  const row = console.at('delivery');
+  await row.waitFor();
+  expect(await row.textContent()).toContain('gonerun.stopped');
+  await row.getByTestId('why-not-taken').click();
+  await row.getByText('The receiver answered 410.').waitFor();
+  gone.answer = () => ({ status: 204 });
+  await row.getByTestId('redeliver').click();
+  await until('it is taken', () => gone.taken.length === 1);
+  await console.at('no-deliveries').waitFor();
+  await console.at('delivery-status').selectOption('delivered');
+  await row.getByText('taken', { exact: true }).waitFor();
+
+  await console.at('audit-action').selectOption('stop');
+  await console.at('audit-entry').first().waitFor();
+  expect(await console.at('audit-entry').first().textContent()).toContain('(console)');
+  await console.click('check-audit');
+  expect(await console.at('audit-verdict').textContent()).toMatch(/^All \d+ entries are/);
+  await expectNoBarriers(console);
+  expect(console.faults).toEqual([]);
+  await console.close();
+}, 60_000);
+
+it('of ten thousand runs only the page that is shown is read', async () => {
+  const console = await openConsole(browser, product.url, '/console/usage');
+  const asked: string[] = [];
+  await console.page.route('**/api/operator/runs?*', async (route) => {
+    const { searchParams } = new URL(route.request().url());
+    const [from, limit] = [
+      Number(searchParams.get('cursor') ?? 0),
+      Number(searchParams.get('limit')),
+    ];
+    asked.push(`${String(from)}+${String(limit)}`);
+    const runs = Array.from({ length: Math.min(limit, 10_000 - from) }, (_, n) => ({
+      ...{ runId: `many-${String(from + n)}:1-x`, sessionId: `many-${String(from + n)}` },
+      ...{ agent: 'lab', owner: 'ann', status: 'completed' as const, startedAt: 1, endedAt: 2 },
+    }));
+    const rest = from + limit < 10_000 ? { cursor: String(from + limit) } : {};
+    await route.fulfill({ json: { runs, ...rest } satisfies OperatorRuns });
+  });
+  await console.page.getByRole('link', { name: 'Runs' }).click();
+  await console.at('run-row').first().waitFor();
+  for (const first of [25, 50]) {
+    await console.click('next');
+    await console.page.locator(`[data-run="many-${String(first)}:1-x"]`).waitFor();
+    expect(await console.at('run-row').count()).toBe(25);
+  }
+  expect(new Set(asked)).toEqual(new Set(['0+25', '25+25', '50+25']));
+  expect(console.faults).toEqual([]);
+  await console.close();
+});

@@ -1,0 +1,104 @@
+import { useQuery } from '@tanstack/react-query';
+import { useState, type ReactElement } from 'react';
+import type { AuditEntryReply, AuditReply } from '../../../protocol/audit.js';
+import { formatWhen } from '../format-when.js';
+import { AuditCheck } from './audit-check.js';
+import { AUDIT_WORDS } from './audit-words.js';
+import { read } from './console-api.js';
+import { Link } from './link.js';
+import { PageButtons } from './page-buttons.js';
+import { formatPlace } from './place.js';
+import { ProblemNote } from './problem-note.js';
+import { REFRESH_MS } from './queries.js';
+import { usePages } from './use-pages.js';
+
+const PAGE = 20;
+
+/** Who did what, and which way it came; for operators. */
+export function AuditTrail(): ReactElement {
+  const [action, setAction] = useState('');
+  const pages = usePages(action);
+  const trail = useQuery({
+    queryKey: ['audit', action, pages.cursor],
+    queryFn: ({ signal }) =>
+      read<AuditReply>('/operator/audit', {
+        query: { limit: PAGE, action, cursor: pages.cursor },
+        signal,
+      }),
+    refetchInterval: REFRESH_MS.usual,
+  });
+  const entries = trail.data?.entries ?? [];
+  return (
+    <section aria-labelledby="audit" data-testid="audit">
+      <h2 id="audit">Audit trail</h2>
+      <div className="filters">
+        <label>
+          Show
+          <select
+            data-testid="audit-action"
+            value={action}
+            onChange={(event) => {
+              setAction(event.target.value);
+            }}
+          >
+            <option value="">every act</option>
+            {Object.entries(AUDIT_WORDS).map(([name, words]) => (
+              <option key={name} value={name}>
+                {words}
+              </option>
+            ))}
+          </select>
+        </label>
+        <AuditCheck />
+      </div>
+      {trail.error !== null && <ProblemNote error={trail.error} what="The audit trail" />}
+      {trail.data !== undefined && entries.length === 0 && <p>There are no such entries.</p>}
+      {entries.length > 0 && (
+        <table className="rows">
+          <caption className="hidden">Acts, newest first</caption>
+          <thead>
+            <tr>
+              <th scope="col">When</th>
+              <th scope="col">Who</th>
+              <th scope="col">Act</th>
+              <th scope="col">On</th>
+              <th scope="col">Outcome</th>
+            </tr>
+          </thead>
+          <tbody>
+            {entries.map((entry) => (
+              <tr key={entry.n} data-testid="audit-entry" data-action={entry.action}>
+                <td data-label="When">
+                  <time dateTime={new Date(entry.at).toISOString()}>{formatWhen(entry.at)}</time>
+                </td>
+                <td data-label="Who">
+                  {whoOf(entry)} <span className="soft">({entry.via})</span>
+                </td>
+                <td data-label="Act">{AUDIT_WORDS[entry.action]}</td>
+                <td data-label="On">
+                  <Target target={entry.target} />
+                </td>
+                <td data-label="Outcome">{entry.outcome}</td>
+              </tr>
+            ))}
+          </tbody>
+        </table>
+      )}
+      <PageButtons pages={pages} next={trail.data?.cursor} />
+    </section>
+  );
+}
+
+/** A person who was erased has a pseudonym only. */
+function whoOf({ name, actor }: AuditEntryReply): string {
+  if (name !== undefined) return name;
+  return actor === 'rule' ? 'a rule' : `a person who was erased (${actor.slice(0, 8)})`;
+}
+
+function Target({ target }: Pick<AuditEntryReply, 'target'>): ReactElement {
+  const { sessionId, runId, toolName, person } = target;
+  if (runId !== undefined) {
+    return <Link href={formatPlace({ view: 'runs', item: runId })}>{toolName ?? 'a run'}</Link>;
+  }
+  return <>{toolName ?? sessionId ?? person ?? '–'}</>;
+}

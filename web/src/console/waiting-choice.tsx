@@ -1,0 +1,81 @@
+import { useState, type ReactElement } from 'react';
+import type { OperatorQuestion, OperatorWaitingSession } from '../../../protocol/operator.js';
+import { BatchDialog } from './batch-dialog.js';
+
+/** A call that a batch can name. */
+export interface Choice {
+  runId: string;
+  toolCallId: string;
+}
+
+export const keyOf = ({ runId, toolCallId }: Choice): string => `${runId} ${toolCallId}`;
+
+/** Approvals are decided together; what a page would answer differs from one to the next. Pure. */
+export function isChoosable({ kind, mayDecide }: OperatorQuestion): boolean {
+  return kind === 'approval' && mayDecide;
+}
+
+/** The calls among these that this person may decide. Pure. */
+export function findChoices(sessions: readonly OperatorWaitingSession[]): Choice[] {
+  return sessions.flatMap(({ run: { runId }, pending }) =>
+    pending.filter(isChoosable).map(({ toolCallId }) => ({ runId, toolCallId })),
+  );
+}
+
+interface Props {
+  /** The calls of this page that this person may decide. */
+  choices: readonly Choice[];
+  chosen: ReadonlySet<string>;
+  onChoose: (chosen: ReadonlySet<string>) => void;
+}
+
+/** Decides several calls of the page together; its dialog stays when few or none are left. */
+export function WaitingChoice({ choices, chosen, onChoose }: Props): ReactElement {
+  const [act, setAct] = useState<'approve' | 'deny'>();
+  // What was answered in the meantime is not chosen any more.
+  const targets = choices.filter((choice) => chosen.has(keyOf(choice)));
+  const areAll = targets.length === choices.length;
+  return (
+    <>
+      {choices.length > 1 && (
+        <div className="acts" role="group" aria-label="Decide several together">
+          <label>
+            <input
+              type="checkbox"
+              data-testid="choose-page"
+              checked={areAll}
+              onChange={() => {
+                onChoose(new Set(areAll ? [] : choices.map(keyOf)));
+              }}
+            />{' '}
+            All on this page
+          </label>
+          <span data-testid="chosen">{targets.length} chosen</span>
+          {(['approve', 'deny'] as const).map((name) => (
+            <button
+              key={name}
+              type="button"
+              data-testid={`${name}-chosen`}
+              disabled={targets.length === 0}
+              onClick={() => {
+                setAct(name);
+              }}
+            >
+              {name === 'approve' ? 'Approve them' : 'Deny them'}
+            </button>
+          ))}
+        </div>
+      )}
+      {act !== undefined && (
+        <BatchDialog
+          act={act}
+          of={{ targets }}
+          onClose={() => {
+            setAct(undefined);
+            onChoose(new Set());
+          }}
+        />
+      )}
+    </>
+  );
+}
