@@ -247,7 +247,8 @@ export function createStepTries(
       const hookSignal = AbortSignal.any([attempt.signal, AbortSignal.timeout(stallTimeoutMs)]);
       call = await toModelCall(step, hookSignal);
       const { compactions, used } = step;
-      if (hasReached(agent.spendCap, addUsage(used, compactions.usage()))) {
+      const summaries = compactions.usage();
+      if (summaries !== undefined && hasReached(agent.spendCap, addUsage(used, summaries))) {
         return { failure: SPEND_CAP_REACHED, call };
       }
       const { model, options } = call;

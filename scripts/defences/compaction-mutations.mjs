@@ -21,7 +21,10 @@ export const compactions = [
     defence: 'Compaction: what a summary took counts before the model is asked',
     file: 'activities/model/step-tries.ts',
     edits: [
-      ['if (hasReached(agent.spendCap, addUsage(used, compactions.usage()))) {', 'if (false) {'],
+      [
+        'if (summaries !== undefined && hasReached(agent.spendCap, addUsage(used, summaries))) {',
+        'if (false) {',
+      ],
     ],
     test: 'a long turn ends before the next model call when a summary has reached the spend cap',
   },
