@@ -115,7 +115,8 @@ export function createSweepSession(
         return again;
       case 'wake':
         await wake(record);
-        return again;
+        // Answers that released nothing are taken with the next release; hourly is often enough.
+        return record.stream === 'paused' ? toUnchanged(record) : again;
       case 'expire':
         await deps.expireCalls(sessionId);
         return again;

@@ -2,7 +2,7 @@ import type { ToolCallOutcome } from '../protocol/activities.js';
 import { approvedOf, learn, removeReleased, toSuspended, type Next } from '../protocol/carry.js';
 import { LIMITS } from '../protocol/limits.js';
 import type { CallRef, ChildRef, RunInput } from '../protocol/run.js';
-import { GivenUp } from './attempts.js';
+import { GivenUp, LeftOff } from './attempts.js';
 import type { CarryDeps } from './carry-deps.js';
 import type { LocalRun } from './local-run.js';
 import type { UntilAnswered } from './waiting.js';
@@ -12,7 +12,8 @@ const CALLS_AT_ONCE = 10;
 
 /**
  * Carries out the calls of a step that a leg leaves: tools and sub-agents beside each other, while
- * people answer others. Approved calls run as soon as their batch of answers is complete.
+ * people answer others. Approved calls run as soon as their batch of answers is complete, calls whose
+ * tools have waited as soon as their own wait is over.
  *
  * @throws LeftOff, TakenOver
  */
@@ -20,32 +21,70 @@ export function createCalls({
   parts,
   attempts,
   carryChild,
+  clock,
+  leaving,
   untilAnswered,
 }: CarryDeps & { untilAnswered: UntilAnswered }): (
   run: LocalRun,
   next: Extract<Next, { do: 'calls' }>,
 ) => Promise<'stopped' | 'answered'> {
   return async (run, { step: { step, calls }, machine, people }) => {
-    const waiting = new Set(people);
+    const waits = new Map<CallRef, number | undefined>();
+    const add = (call: CallRef): void => {
+      const { deadlineMs } = call;
+      waits.set(call, deadlineMs === undefined ? undefined : clock.now() + deadlineMs);
+      run.wake();
+    };
+    for (const call of people) add(call);
+    let atWork = 0;
+    const isNext = (): boolean => atWork === 0 || waits.size > 0;
+
+    async function begin(started: readonly CallRef[]): Promise<void> {
+      atWork += 1;
+      await work(run, step, started, add);
+      atWork -= 1;
+      run.wake();
+    }
+
+    /** What is released is carried out beside further waits. */
     async function ask(): Promise<'stopped' | 'answered'> {
-      while (waiting.size > 0) {
-        const approved = await untilAnswered(run, step, [...waiting]);
-        if (approved === 'stopped') return 'stopped';
-        removeReleased(waiting, approved);
-        await work(run, step, approvedOf(calls, approved), waiting);
+      const begun: Promise<void>[] = [];
+      for (;;) {
+        await run.until(isNext, { clock, signal: leaving }).catch((): never => {
+          throw new LeftOff();
+        });
+        if (waits.size === 0) break;
+        const released = await untilAnswered(run, step, waits);
+        if (released === 'stopped') {
+          await Promise.all(begun);
+          return 'stopped';
+        }
+        // A release may be repeated: a call that is carried out already is left alone.
+        const ready = approvedOf([...waits.keys()], released.approved);
+        removeReleased(waits, released);
+        const ids = ready.map(({ toolCallId }) => toolCallId);
+        const doing = begin(approvedOf(calls, ids));
+        doing.catch(fail);
+        begun.push(doing);
       }
+      await Promise.all(begun);
       return 'answered';
     }
-    const [answered] = await Promise.all([ask(), work(run, step, machine, waiting)]);
-    // Tools may have begun to wait after people had answered the other calls.
-    return answered === 'stopped' ? 'stopped' : ask();
+
+    let fail: (error: unknown) => void = () => undefined;
+    const failed = new Promise<never>((_, reject) => {
+      fail = reject;
+    });
+    const first = begin(machine);
+    const [answered] = await Promise.race([Promise.all([ask(), first]), failed]);
+    return answered;
   };
 
   async function work(
     run: LocalRun,
     step: number,
     calls: readonly CallRef[],
-    waiting: Set<CallRef>,
+    add: (suspended: CallRef) => void,
   ): Promise<void> {
     const isAgent = ({ kind }: CallRef): boolean => kind === 'subagent';
     const tools = calls.filter((call) => !isAgent(call)).values();
@@ -55,7 +94,7 @@ export function createCalls({
         if (run.carry.stopRequested) return;
         const isWaiting = call.isSuspended === true;
         const suspended = isWaiting ? call : toSuspended(call, await runTool(run, step, call));
-        if (suspended !== undefined) waiting.add(suspended);
+        if (suspended !== undefined) add(suspended);
       }
     };
     // Sub-agents start at once: their questions are asked when nothing else is left to do.

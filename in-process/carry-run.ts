@@ -44,9 +44,9 @@ export function createCarryRun(deps: CarryDeps): (run: LocalRun) => Promise<void
           break;
         }
         case 'wait': {
-          const approved = await untilAnswered(run, next.step, []);
+          const released = await untilAnswered(run, next.step, new Map());
           next =
-            approved === 'stopped' ? STOPPED : nextStep(next.step, input, run.carry.mustFinish);
+            released === 'stopped' ? STOPPED : nextStep(next.step, input, run.carry.mustFinish);
           break;
         }
         case 'end':

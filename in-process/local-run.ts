@@ -10,6 +10,8 @@ export interface LocalRun {
   isEnded: boolean;
   answer: (signal: AnswerSignal) => void;
   stop: (signal: StopSignal) => void;
+  /** Lets what waits look at its condition. */
+  wake: () => void;
   /**
    * Resolves with true once the condition holds, or with false after a time.
    *
@@ -30,6 +32,7 @@ export function createLocalRun(input: RunInput): LocalRun {
     input,
     carry: startingCarry(input.from),
     isEnded: false,
+    wake,
     answer: (signal) => {
       run.carry = takeAnswer(run.carry, signal);
       wake();

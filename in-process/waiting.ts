@@ -1,5 +1,5 @@
 import { learn, releasedFor, takeAnswer, takeReleased } from '../protocol/carry.js';
-import type { CallRef } from '../protocol/run.js';
+import type { CallRef, Resumption } from '../protocol/run.js';
 import type { CarryDeps } from './carry-deps.js';
 import type { LocalRun } from './local-run.js';
 import { LeftOff } from './attempts.js';
@@ -8,19 +8,18 @@ import { LeftOff } from './attempts.js';
 const LEAST_MS = 10;
 
 /**
- * Waits until the batch of a step is complete. The timer only wakes the run; the store's clock decides
- * whether a deadline has passed.
+ * Waits until something is released: the batch of a step, or the call of a tool whose wait is over. The
+ * timer only wakes the run; the store's clock decides whether a deadline has passed.
  *
- * @param people the calls that wait; none where this process does not know them: then the record tells
- * the next deadline
- * @returns the approved calls, or 'stopped'
+ * @param waits the calls that wait, each with the time by which it is due; more may come. None where
+ * this process does not know them: then the record tells the next deadline
  * @throws LeftOff
  */
 export type UntilAnswered = (
   run: LocalRun,
   step: number,
-  people: readonly CallRef[],
-) => Promise<string[] | 'stopped'>;
+  waits: ReadonlyMap<CallRef, number | undefined>,
+) => Promise<Resumption | 'stopped'>;
 
 export function createWaiting({
   parts,
@@ -28,18 +27,22 @@ export function createWaiting({
   clock,
   leaving,
 }: Pick<CarryDeps, 'parts' | 'attempts' | 'clock' | 'leaving'>): UntilAnswered {
-  return async (run, step, people) => {
+  return async (run, step, waits) => {
     const { sessionId, runId, agent } = run.input;
     const isOver = (): boolean =>
       run.carry.stopRequested || releasedFor(run.carry, step) !== undefined;
-    let ms = people.length === 0 ? 0 : earliest(people);
+    const untilDue = (): number | undefined => {
+      const all = [...waits.values()].flatMap((due) => due ?? []);
+      return all.length === 0 ? undefined : Math.max(Math.min(...all) - clock.now(), 0);
+    };
+    let known = waits.size;
+    const isNews = (): boolean => isOver() || waits.size > known;
+    let ms = waits.size === 0 ? 0 : untilDue();
     for (;;) {
-      const isAnswered = await run
-        .until(isOver, { clock, signal: leaving, ms })
-        .catch((): never => {
-          throw new LeftOff();
-        });
-      if (!isAnswered) {
+      const isWoken = await run.until(isNews, { clock, signal: leaving, ms }).catch((): never => {
+        throw new LeftOff();
+      });
+      if (!isWoken) {
         const expired = await attempts.untilStored(() =>
           parts.expireCalls({ sessionId, runId, agent, step }),
         );
@@ -48,14 +51,14 @@ export function createWaiting({
         ms = nextDueMs && Math.max(nextDueMs, LEAST_MS);
         continue;
       }
-      const approved = releasedFor(run.carry, step);
+      if (!isOver()) {
+        known = waits.size;
+        ms = untilDue();
+        continue;
+      }
+      const released = releasedFor(run.carry, step);
       run.carry = takeReleased(run.carry, step);
-      return approved ?? 'stopped';
+      return released ?? 'stopped';
     }
   };
-}
-
-function earliest(people: readonly CallRef[]): number | undefined {
-  const all = people.flatMap(({ deadlineMs }) => (deadlineMs === undefined ? [] : [deadlineMs]));
-  return all.length === 0 ? undefined : Math.min(...all);
 }

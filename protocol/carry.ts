@@ -2,6 +2,7 @@ import type {
   AnswerSignal,
   CallRef,
   RunInput,
+  Resumption,
   RunProgress,
   StepOutcome,
   TerminalStatus,
@@ -16,8 +17,8 @@ export interface Carry {
   step: number;
   /** The last step that opened calls. */
   asked: CallsOutcome | undefined;
-  /** Approved calls released by completed batches of answers, with the step that opened them. */
-  released: readonly { step: number; approved: string[] }[];
+  /** Calls released by completed batches of answers or by waits that are over, by step. */
+  released: readonly Resumption[];
   stopRequested: boolean;
   /**
    * Highest sequence that the run has seen; a store that is behind it was restored from a backup.
@@ -156,11 +157,16 @@ export function approvedOf(calls: readonly CallRef[], approved: readonly string[
 export function takeAnswer(carry: Carry, signal: Partial<AnswerSignal> | null | undefined): Carry {
   const resume = signal?.resume as { step?: unknown; approved?: unknown } | null | undefined;
   const { step, approved: ids } = resume ?? {};
+  const { partial } = (resume ?? {}) as { partial?: unknown };
   if (!Number.isSafeInteger(step) || !Array.isArray(ids)) return carry;
   const others = carry.released.filter((one) => one.step >= carry.step && one.step !== step);
-  const approved = new Set(releasedFor(carry, step as number));
+  const before = releasedFor(carry, step as number);
+  const approved = new Set(before?.approved);
   for (const id of ids) if (typeof id === 'string') approved.add(id);
-  return { ...carry, released: [...others, { step: step as number, approved: [...approved] }] };
+  // People have answered once: nothing that comes later takes it back.
+  const isPartial = partial === true && (before === undefined || before.partial === true);
+  const release: Resumption = { step: step as number, approved: [...approved] };
+  return { ...carry, released: [...others, { ...release, ...(isPartial && { partial: true }) }] };
 }
 
 /** The call while its tool waits; undefined if the activity that executed it has another outcome. */
@@ -172,10 +178,17 @@ export function toSuspended(
   return { ...call, isSuspended: true, deadlineMs: outcome.dueInMs };
 }
 
-/** Removes the calls that an answer lets continue: all but those whose tools wait for another one. */
-export function removeReleased(waiting: Set<CallRef>, approved: readonly string[]): void {
-  for (const call of [...waiting]) {
-    if (call.isSuspended !== true || approved.includes(call.toolCallId)) waiting.delete(call);
+/**
+ * Removes the calls that a release lets continue: all but those whose tools wait for something else,
+ * and those of which people are still asked.
+ */
+export function removeReleased(
+  waiting: { keys: () => Iterable<CallRef>; delete: (call: CallRef) => unknown },
+  { approved, partial }: Pick<Resumption, 'approved' | 'partial'>,
+): void {
+  for (const call of [...waiting.keys()]) {
+    const staysAsked = call.isSuspended === true || partial === true;
+    if (!staysAsked || approved.includes(call.toolCallId)) waiting.delete(call);
   }
 }
 
@@ -186,9 +199,9 @@ export function learn(carry: Carry, sequence: unknown): Carry {
     : carry;
 }
 
-/** The batch with which a waiting run may continue, if it has arrived. */
-export function releasedFor(carry: Carry, step: number): string[] | undefined {
-  return carry.released.find((one) => one.step === step)?.approved;
+/** What a waiting run may continue with, if it has arrived. */
+export function releasedFor(carry: Carry, step: number): Resumption | undefined {
+  return carry.released.find((one) => one.step === step);
 }
 
 /** The batch of a step was taken; a later wake-up is a new one. */

@@ -244,10 +244,12 @@ export type StepOutcome =
   /** A call of the previous step still waits: the wake-up came too early. */
   | { kind: 'not_ready' };
 
-/** The approved calls that a completed batch of answers releases. */
+/** The calls that a completed batch of answers releases, or a tool's wait that is over. */
 export interface Resumption {
   step: number;
   approved: string[];
+  /** True while people have to answer other calls of the conversation. */
+  partial?: true;
 }
 
 /**

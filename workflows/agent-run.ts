@@ -33,7 +33,7 @@ import { bookkeeping, model } from './proxies.js';
 import { createRunState, runRef } from './run-state.js';
 import { carryOut } from './step-calls.js';
 import { tellParent } from './sub-agent.js';
-import { untilAnswered } from './waiting.js';
+import { createWaits, untilAnswered } from './waiting.js';
 
 /**
  * One run of an agent: model steps and the tools they call, until nothing is left to do or a person
@@ -83,9 +83,9 @@ export async function agentRun(input: RunInput): Promise<RunSummary> {
         }
         case 'wait': {
           view.show('waiting', next.step, []);
-          const approved = await untilAnswered(state, next.step, []);
+          const released = await untilAnswered(state, next.step, createWaits());
           next =
-            approved === 'stopped'
+            released === 'stopped'
               ? await endedElsewhere()
               : nextStep(next.step, input, state.carry.mustFinish);
           break;

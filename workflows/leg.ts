@@ -12,7 +12,7 @@ import type { OperatorsView } from './operators-view.js';
 import { legs } from './proxies.js';
 import { runRef, type RunState } from './run-state.js';
 import { carryOut } from './step-calls.js';
-import { untilAnswered } from './waiting.js';
+import { createWaits, untilAnswered } from './waiting.js';
 
 /**
  * Carries a run of the shape `leg` on: by one activity as far as that gets, and by the workflow where
@@ -29,9 +29,9 @@ export async function carryOn(
   if (isMixed || machine.some(needsWorkflow)) return carryOut(state, view, next);
   if (machine.length > 0) return runLeg(state, view, next);
   view.show('waiting', step.step, people);
-  const approved = await untilAnswered(state, step.step, people);
-  if (approved === 'stopped') return 'stopped';
-  const released = approvedOf(step.calls, approved);
+  const answered = await untilAnswered(state, step.step, createWaits(people));
+  if (answered === 'stopped') return 'stopped';
+  const released = approvedOf(step.calls, answered.approved);
   return released.length > 0
     ? { do: 'calls', step, machine: released, people: [] }
     : afterCalls(state.carry, state.input);

@@ -17,4 +17,6 @@ export const PATCHES = {
   waitsAreNumbered: 'waits-are-numbered',
   /** Receivers are notified of a delivery to another one that failed. */
   failuresAreNotified: 'failures-are-notified',
+  /** What a tool waits for releases its call alone, beside the work under way. */
+  waitsEndAlone: 'waits-end-alone',
 } as const;

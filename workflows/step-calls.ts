@@ -6,7 +6,7 @@ import {
   workflowInfo,
 } from '@temporalio/workflow';
 import type { LeaseRef, ToolCallOutcome } from '../protocol/activities.js';
-import type { CallRef } from '../protocol/run.js';
+import type { CallRef, Resumption } from '../protocol/run.js';
 import {
   afterCalls,
   approvedOf,
@@ -23,7 +23,7 @@ import { PATCHES } from './patches.js';
 import { tools } from './proxies.js';
 import { runRef, type RunState } from './run-state.js';
 import { runSubAgent } from './sub-agent.js';
-import { untilAnswered } from './waiting.js';
+import { createWaits, untilAnswered } from './waiting.js';
 
 /** Number of calls of one step that are executed at once. */
 const CALLS_AT_ONCE = 10;
@@ -31,7 +31,7 @@ const CALLS_AT_ONCE = 10;
 /**
  * Carries out the calls of a step: tools and sub-agents in parallel, while people answer others.
  * Approved calls run as soon as their batch of answers is complete, even while a sub-agent is
- * active, and so do calls whose tools have waited.
+ * active, and calls whose tools have waited as soon as their own wait is over.
  */
 export async function carryOut(
   state: RunState,
@@ -39,10 +39,12 @@ export async function carryOut(
   { step: { step, calls }, machine, people }: Extract<Next, { do: 'calls' }>,
 ): Promise<Next | 'stopped'> {
   const working = new Set<CallRef>();
-  const waiting = new Set(people);
+  const waits = createWaits(people);
+  const early = new Set<string>();
+  let isAsking = people.length > 0;
   const show = (): void => {
     if (working.size > 0) view.show('tools', step, [...working]);
-    else if (waiting.size > 0) view.show('waiting', step, [...waiting]);
+    else if (waits.calls.size > 0) view.show('waiting', step, [...waits.calls.keys()]);
   };
 
   async function work(started: readonly CallRef[]): Promise<void> {
@@ -53,8 +55,14 @@ export async function carryOut(
       if (call.kind === 'subagent') await runSubAgent(state, step, call);
       else if (call.isSuspended === true) suspended = call;
       else suspended = toSuspended(call, await runTool(state, step, call));
+      // Its wait was over before its tool had given up its process.
+      if (suspended !== undefined && early.delete(call.toolCallId)) {
+        suspended = toSuspended(call, await runTool(state, step, call));
+      }
       working.delete(call);
-      if (suspended !== undefined) waiting.add(suspended);
+      if (suspended === undefined) return;
+      waits.add(suspended);
+      waits.mayGrow ||= patched(PATCHES.waitsEndAlone);
     };
     const ofTools = started.filter(({ kind }) => kind !== 'subagent');
     if (ofTools.length > CALLS_AT_ONCE && patched(PATCHES.callsInWaves)) {
@@ -63,24 +71,65 @@ export async function carryOut(
       const isStopped = (): boolean => state.carry.stopRequested;
       await Promise.all([inWaves(ofTools, CALLS_AT_ONCE, one, isStopped), ...agents.map(one)]);
     } else await Promise.all(started.map(one));
+    // After a stop some have not begun.
+    for (const call of started) working.delete(call);
     show();
   }
 
+  /** What is released is carried out, beside further waits if a tool is among what waits. */
   async function ask(): Promise<'stopped' | 'answered'> {
-    while (waiting.size > 0) {
-      const approved = await untilAnswered(state, step, [...waiting]);
-      if (approved === 'stopped') return 'stopped';
-      removeReleased(waiting, approved);
-      const released = approvedOf(calls, approved);
-      if (released.length > 0) await work(released);
+    const begun: Promise<void>[] = [];
+    for (;;) {
+      if (waits.calls.size === 0) isAsking = false;
+      const isNext = (): boolean => working.size === 0 || mayAsk();
+      if (!isNext()) await condition(isNext);
+      if (waits.calls.size === 0) break;
+      const released = await untilAnswered(state, step, waits);
+      if (released === 'stopped') {
+        await Promise.all(begun);
+        return 'stopped';
+      }
+      const ready = toReady(released);
+      if (ready.length === 0) continue;
+      const doing = work(ready);
+      begun.push(doing);
+      doing.catch(fail);
+      await Promise.race([doing, condition(() => waits.mayGrow)]);
     }
+    await Promise.all(begun);
     return 'answered';
   }
 
+  function mayAsk(): boolean {
+    return waits.calls.size > 0 && (waits.mayGrow || isAsking);
+  }
+
+  /** Takes what is released off the list of what waits. */
+  function toReady({ approved, partial }: Resumption): CallRef[] {
+    if (partial === true) waits.mayGrow ||= patched(PATCHES.waitsEndAlone);
+    if (!waits.mayGrow) {
+      removeReleased(waits.calls, { approved });
+      return approvedOf(calls, approved);
+    }
+    // A release may be repeated: a call that is carried out already is left alone.
+    for (const { toolCallId } of approvedOf([...working], approved)) early.add(toolCallId);
+    const ready = approvedOf([...waits.calls.keys()], approved);
+    removeReleased(waits.calls, { approved, ...(partial && { partial }) });
+    return approvedOf(
+      calls,
+      ready.map(({ toolCallId }) => toolCallId),
+    );
+  }
+
+  let fail: (error: unknown) => void = () => undefined;
+  const failed = new Promise<never>((_, reject) => {
+    fail = reject;
+  });
   if (machine.length === 0) show();
-  let [answer] = await Promise.all([ask(), machine.length > 0 ? work(machine) : undefined]);
-  // Tools may have begun to wait after people had answered the other calls.
-  if (answer === 'answered') answer = await ask();
+  const asking = people.length > 0 ? ask() : undefined;
+  const first = machine.length > 0 ? work(machine) : undefined;
+  const all = Promise.all([asking ?? ask(), first]);
+  const [answer] = await Promise.race([all, failed]);
   return answer === 'stopped' ? 'stopped' : afterCalls(state.carry, state.input);
 }
 

@@ -1,5 +1,5 @@
 import { condition } from '@temporalio/workflow';
-import type { CallRef } from '../protocol/run.js';
+import type { CallRef, Resumption } from '../protocol/run.js';
 import { learn, releasedFor, takeAnswer, takeReleased } from '../protocol/carry.js';
 import { noticeWait } from './notice-starts.js';
 import { bookkeeping } from './proxies.js';
@@ -11,26 +11,46 @@ import { runRef, type RunState } from './run-state.js';
  */
 const UNASKED_LIMIT_MS = 10 * 60_000;
 
+/** The calls of a step that wait, also those whose tools do. */
+export interface Waits {
+  /** Each with the time by which it is due, ms since the epoch. */
+  readonly calls: Map<CallRef, number | undefined>;
+  add: (call: CallRef) => void;
+  /** True once tools may begin to wait while other calls do, and each wait ends alone. */
+  mayGrow: boolean;
+}
+
+export function createWaits(people: readonly CallRef[] = []): Waits {
+  const calls = new Map<CallRef, number | undefined>();
+  const add = (call: CallRef): void => {
+    const { deadlineMs } = call;
+    calls.set(call, deadlineMs === undefined ? undefined : Date.now() + deadlineMs);
+  };
+  for (const call of people) add(call);
+  return { calls, add, mayGrow: false };
+}
+
 /**
- * Waits until the batch of a step is complete: the client that stores its last answer signals. The
- * timer only wakes the run; Redis' clock decides whether a deadline has passed.
- *
- * @returns the approved calls, or 'stopped'
+ * Waits until something is released: the batch of a step, by the client that stores its last answer,
+ * or the call of a tool whose wait is over. The timer only wakes the run; Redis' clock decides
+ * whether a deadline has passed.
  */
 export async function untilAnswered(
   state: RunState,
   step: number,
-  people: readonly CallRef[],
-): Promise<string[] | 'stopped'> {
-  const noticeOver = noticeWait(state, step, people);
-  let dueMs = earliest(people);
+  waits: Waits,
+): Promise<Resumption | 'stopped'> {
+  const noticeOver = noticeWait(state, step, [...waits.calls.keys()]);
+  let known = waits.calls.size;
+  let dueMs = waits.mayGrow ? untilDue(waits) : earliest(waits);
   let patience = 1;
   for (;;) {
     const isOver = (): boolean =>
       state.carry.stopRequested || releasedFor(state.carry, step) !== undefined;
+    const isNews = (): boolean => isOver() || (waits.mayGrow && waits.calls.size > known);
     const summary = `deadline of step ${String(step)}`;
-    if (dueMs === undefined) await condition(isOver);
-    else if (!(await condition(isOver, dueMs, { summary }))) {
+    if (dueMs === undefined) await condition(isNews);
+    else if (!(await condition(isNews, dueMs, { summary }))) {
       const expired = await bookkeeping().expireCalls.executeWithOptions({ summary }, [
         { ...runRef(state), step },
       ]);
@@ -40,15 +60,28 @@ export async function untilAnswered(
       dueMs = nextDueMs && Math.max(nextDueMs, Math.min(nextDueMs * patience, UNASKED_LIMIT_MS));
       continue;
     }
-    const approved = releasedFor(state.carry, step);
+    if (!isOver()) {
+      known = waits.calls.size;
+      dueMs = untilDue(waits);
+      continue;
+    }
+    const released = releasedFor(state.carry, step);
     state.carry = takeReleased(state.carry, step);
     const at = Date.now();
-    noticeOver(approved === undefined ? { stopped: true, at } : { approved, at });
-    return approved ?? 'stopped';
+    noticeOver(
+      released === undefined ? { stopped: true, at } : { approved: released.approved, at },
+    );
+    return released ?? 'stopped';
   }
 }
 
-function earliest(people: readonly CallRef[]): number | undefined {
-  const all = people.flatMap(({ deadlineMs }) => (deadlineMs === undefined ? [] : [deadlineMs]));
+function earliest({ calls }: Waits): number | undefined {
+  const all = [...calls.keys()].flatMap(({ deadlineMs }) => deadlineMs ?? []);
   return all.length === 0 ? undefined : Math.min(...all);
+}
+
+/** How long it takes until the first of them is due. */
+function untilDue({ calls }: Waits): number | undefined {
+  const all = [...calls.values()].flatMap((due) => due ?? []);
+  return all.length === 0 ? undefined : Math.max(Math.min(...all) - Date.now(), 1);
 }

@@ -14,6 +14,7 @@ import { toCaller } from './access.js';
 import { judged, toAnswerOptions } from './authority.js';
 import type { KnownSession } from './classify.js';
 import { copyIsBehind } from './refusals.js';
+import { findTailStart } from './tail-start.js';
 import { toLastStep, type RejectedIntent, type ResumeIntents } from './resume-intent.js';
 import type { ChatDeps, ChatReply, HandleChatStreamParams } from './types.js';
 
@@ -27,7 +28,10 @@ export async function continueTurn(
   const { resumedAt, rejected, stored } = submission;
   const copy = params.messages.findLast(({ role }) => role === 'assistant');
   if (session === undefined) return reject(copy, rejected);
-  if (resumedAt !== undefined) return await followTail(deps, params, session, resumedAt);
+  if (resumedAt !== undefined) {
+    const from = await findTailStart(deps.streamManager, session, stored, copy);
+    return await followTail(deps, params, session, { from, resumedAt });
+  }
   const tail = await repeatTail(deps, params, copy, submission);
   if (tail !== undefined) return tail;
   return stored.length > 0
@@ -35,16 +39,15 @@ export async function continueTurn(
     : reject(copy, rejected, session.record.runId);
 }
 
-/** The batch is complete: the run continues behind the pause that asked. */
+/** The batch is complete: the run continues behind what the page has. */
 async function followTail(
   deps: ChatDeps,
   params: HandleChatStreamParams,
   known: KnownSession,
-  resumedAt: number,
+  { from, resumedAt }: { from: number; resumedAt: number },
 ): Promise<ChatReply> {
   const { record, openCalls = [] } = known;
   const session = await judged(deps, toCaller(params), { record, openCalls });
-  const from = record.stream === 'paused' ? record.pauseSequence : record.sequence;
   const until = { kind: 'live', after: resumedAt } as const;
   const span = { ...toTailSpan(session, from, toReader(deps, params)), until };
   return {

@@ -47,11 +47,11 @@ export const bridge = [
   },
   {
     defence: 'Bridge: what follows an answer begins at the pause that asked',
-    file: 'ai-sdk/reply/continue-turn.ts',
+    file: 'ai-sdk/reply/tail-start.ts',
     edits: [
       [
-        "const from = record.stream === 'paused' ? record.pauseSequence : record.sequence;",
-        'const from = record.turnStartSequence;',
+        "const newest = record.stream === 'paused' ? record.pauseSequence : record.sequence;",
+        'const newest = record.turnStartSequence;',
       ],
     ],
     suite: RELOADS,

@@ -13,8 +13,8 @@ const order = [
     file: 'workflows/step-calls.ts',
     edits: [
       [
-        'let [answer] = await Promise.all([ask(), machine.length > 0 ? work(machine) : undefined]);',
-        'let [, answer] = await Promise.all([machine.length > 0 ? work(machine) : undefined, ask()]);',
+        'const asking = people.length > 0 ? ask() : undefined;',
+        'const asking = undefined as ReturnType<typeof ask> | undefined;',
       ],
     ],
     test: replays('tools-beside-people'),
@@ -53,7 +53,7 @@ const order = [
     file: 'workflows/waiting.ts',
     edits: [
       [
-        'else if (!(await condition(isOver, dueMs, { summary }))) {',
+        'else if (!(await condition(isNews, dueMs, { summary }))) {',
         'else if (dueMs > 0) {\n      dueMs = 0;',
       ],
     ],

@@ -70,7 +70,7 @@ export const subAgents = [
   {
     defence: 'Sub-agents: all continue with the last answer, none before',
     file: `${TRANSITIONS}/lib/resume.ts`,
-    edits: without("if (state === 'waiting') return NOTHING_RESUMED"),
+    edits: without("if (state === 'waiting' && !isUnseen(kind)) return true"),
     test: asks,
   },
   {

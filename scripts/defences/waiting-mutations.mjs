@@ -53,4 +53,40 @@ export const waiting = [
     edits: [["wasCalled ? 'already_completed' : 'expired'", "'already_completed'"]],
     test: `${JOURNAL} a webhook takes one request, and none after its end`,
   },
+  {
+    defence: 'A sleep that is over is not held by a question to people',
+    file: `${TRANSITIONS}/lib/resume.ts`,
+    edits: [
+      [
+        'over === undefined ? NOTHING_RESUMED : releaseAlone(answered, over, log, now)',
+        'NOTHING_RESUMED',
+      ],
+    ],
+    test: `waits beside questions a timer that is over releases its call while people are asked, and asks them no more`,
+  },
+  {
+    defence: 'An approval is not held by a sleep',
+    file: `${TRANSITIONS}/lib/resume.ts`,
+    edits: [["state === 'waiting' && !isUnseen(kind)", "state === 'waiting'"]],
+    test: `waits beside questions the last answer of people releases their calls while a timer runs`,
+  },
+  {
+    defence: 'A release is signalled again although an earlier one was taken',
+    file: `${TRANSITIONS}/lib/resume.ts`,
+    edits: [["  dropFields(session, ['taken']);\n", '']],
+    test: `waits beside questions a timer that is over releases its call while people are asked, and asks them no more`,
+  },
+  {
+    defence: 'Answers that release nothing wake no run whose tools sleep',
+    file: `${TRANSITIONS}/lib/resume.ts`,
+    edits: [['if (asleep.includes(answered.conversation.part)) return NOTHING_RESUMED;', '']],
+    test: `waits beside questions answers that release nothing leave a run asleep, and are taken with its timer`,
+  },
+  {
+    defence: 'A run keeps asking people when a tool was woken',
+    file: 'protocol/carry.ts',
+    edits: [[' || partial === true', '']],
+    suite: 'test/protocol/carry.test.ts',
+    test: 'an answer a wait that is over takes no question off the list, and no answer back',
+  },
 ];

@@ -45,6 +45,7 @@ import { halfCharacterCases } from './session/half-characters.js';
 import { largeSessionCases } from './session/large-sessions.js';
 import { leaseCases } from './session/lease-call.js';
 import { journalCases } from './session/journal.js';
+import { waitsAloneCases } from './session/waits-alone.js';
 import { legCases } from './session/legs.js';
 import { oddCallIdCases } from './session/odd-call-ids.js';
 import { oddNameCases } from './session/odd-names.js';
@@ -102,6 +103,7 @@ const SESSION = [
   expiryCases,
   leaseCases,
   journalCases,
+  waitsAloneCases,
   legCases,
   halfCharacterCases,
   depthCases,

@@ -24,7 +24,7 @@ import {
   storeNow,
 } from './lib/root.js';
 import { sessionAt, type Session } from './lib/session.js';
-import { settleRow } from './lib/settling.js';
+import { isUnseen, settleRow } from './lib/settling.js';
 import { countStored } from './lib/size.js';
 import { stageChanges } from './lib/staging.js';
 import { ownerOf } from './lib/walk.js';
@@ -129,7 +129,7 @@ export function settleCall(
   keep(session, request, args);
   // Stays when the call is forgotten: the webhook may be called again.
   if (source === 'webhook') redis.call('HSET', session.calls, `lapsed:${id}`, 'called');
-  // The wait of a tool is over: its call is released with the batch.
+  // The wait of a tool is over: its call is released, with the batch if people ended it.
   if (call.of !== undefined) redis.call('HSET', session.calls, `state:${call.of}`, 'approved');
   noteAct(session, args, request.act, 'stored');
   if (source === 'client') redis.call('HDEL', session.calls, `late:${id}`);
@@ -137,13 +137,13 @@ export function settleCall(
   let resumed = NOTHING_RESUMED;
   if (source === 'child' && paused) {
     // The sub-agent was lost while it waited for people.
-    resumed = resumeIfAnswered(session, log, now);
+    resumed = resumeIfAnswered(session, log, now, undefined);
     if (resumed.resume === '') continueAlone(session, log, now);
     noteDeadline(session);
   } else if (source === 'tool' || source === 'child') {
     restIfWaiting(session, log, now);
   } else if (!isLate) {
-    resumed = resumeIfAnswered(session, log, now);
+    resumed = resumeIfAnswered(session, log, now, isUnseen(call.kind) ? call.of : undefined);
     noteDeadline(session);
   }
   closeLog(log);

@@ -14,18 +14,10 @@ import {
 import { expectStoredAsShown } from '../support/compare-messages.js';
 import { delegate } from '../support/lab-calls.js';
 import { newSessionId, useProduct } from '../support/product.js';
+import { callHook, readExecutions, untilSent, waits } from '../support/tool-waits.js';
 import { until } from '../support/until.js';
 
 const product = useProduct();
-
-const waits = (...plan: object[]): object => ({ tool: 'wait', id: 'w1', args: { plan } });
-
-/** How often each step of a session's tools was executed. */
-async function executions(sessionId: string): Promise<Record<string, number>> {
-  const all = Object.entries(await product.redis.hgetall('lab:charges'));
-  const own = all.filter(([key]) => key.startsWith(`${sessionId}:`));
-  return Object.fromEntries(own.map(([key, count]) => [key.split('#')[1] ?? '', Number(count)]));
-}
 
 /** The question of a tool, once the chat shows it. */
 async function untilAskedBy(client: ChatClient, name: string): Promise<string> {
@@ -77,7 +69,7 @@ describe.each(CLIENTS)('%s: a tool that waits', (_name, library) => {
       { toolName: 'first', state: 'output-available', output: { value: 1 } },
       { toolName: 'second', state: 'output-available', output: { value: 2 } },
     ]);
-    expect(await executions(sessionId)).toEqual({ a: 1, b: 1 });
+    expect(await readExecutions(product.redis, sessionId)).toEqual({ a: 1, b: 1 });
     await expectStoredAsShown(client, url, sessionId);
   });
 
@@ -114,7 +106,7 @@ describe('a tool that waits', () => {
     expect(callsOf(page.chat.lastMessage)).toMatchObject([
       { output: { results: ['a', 'slept', 'b'] } },
     ]);
-    expect(await executions(sessionId)).toEqual({ a: 1, b: 1 });
+    expect(await readExecutions(product.redis, sessionId)).toEqual({ a: 1, b: 1 });
   });
 
   it('answers by request are checked against its schema, and taken once', async () => {
@@ -183,21 +175,6 @@ describe('a tool that waits', () => {
   });
 });
 
-/** The address that a tool has given out, as an event. */
-async function untilSent(client: ChatClient): Promise<string> {
-  const path = await until(
-    'the address',
-    () => /\/api\/hooks\/[\w-]+/.exec(JSON.stringify(client.messages()))?.[0],
-  );
-  return product.url + path;
-}
-
-async function callHook(url: string, body: string): Promise<[status: number, code: unknown]> {
-  const response = await fetch(url, { method: 'POST', body });
-  const { code, status } = (await response.json()) as { code?: string; status?: string };
-  return [response.status, code ?? status];
-}
-
 describe('a tool that waits for a webhook', () => {
   it('gets the first request that fits; further ones change nothing, forged ones find nothing', async () => {
     const { url } = product;
@@ -205,7 +182,7 @@ describe('a tool that waits for a webhook', () => {
     const client = openChat(CLIENT_7, { url, sessionId });
     const plan = [{ webhook: 'paid' }, { suspend: 'q' }];
     await client.chat.sendMessage(toScript({ calls: [waits(...plan)] }));
-    const hook = await untilSent(client);
+    const hook = await untilSent(client, product.url);
     expect(callsOf(client.chat.lastMessage)).toHaveLength(1);
     const forged = `${hook.slice(0, -4)}AAAA`;
     expect(await callHook(forged, '{"value":1}')).toEqual([404, 'not_found']);
@@ -236,7 +213,7 @@ describe('a tool that waits for a webhook', () => {
     const plan = [{ webhook: 'paid', deadlineMs: 500 }];
     await client.chat.sendMessage(toScript({ calls: [waits(...plan)] }));
     await until('the end', async () => (await loadSnapshot(url, sessionId)).status === 'ended');
-    const hook = await untilSent(client);
+    const hook = await untilSent(client, product.url);
     expect(await callHook(hook, '{"value":1}')).toEqual([410, 'webhook_closed']);
     const { client: page } = await loadChat(CLIENT_7, { url, sessionId });
     expect(callsOf(page.chat.lastMessage)).toMatchObject([
@@ -245,7 +222,7 @@ describe('a tool that waits for a webhook', () => {
     const stopped = newSessionId();
     const other = openChat(CLIENT_7, { url, sessionId: stopped });
     await other.chat.sendMessage(toScript({ calls: [waits({ webhook: 'paid' })] }));
-    const second = await untilSent(other);
+    const second = await untilSent(other, product.url);
     await fetch(`${url}/api/chat/${stopped}/stop`, { method: 'POST' });
     expect(await callHook(second, '{"value":1}')).toEqual([410, 'webhook_closed']);
   });
@@ -271,7 +248,7 @@ describe('a tool that waits, when its worker is killed', () => {
     const [call] = callsOf(page.chat.lastMessage);
     // Killed in the middle of the step, its outcome would be unknown.
     expect(call).toMatchObject({ output: { results: ['a', null, { value: 1 }, 'b'] } });
-    expect(await executions(sessionId)).toEqual({ a: 1, b: 1 });
+    expect(await readExecutions(product.redis, sessionId)).toEqual({ a: 1, b: 1 });
   });
 
   it('in the middle of a step, has an unknown outcome', async () => {
@@ -280,7 +257,10 @@ describe('a tool that waits, when its worker is killed', () => {
     const client = openChat(CLIENT_7, { url, sessionId });
     const plan = [{ step: 'a' }, { step: 'b', ms: 60_000 }];
     void client.chat.sendMessage(toScript({ calls: [waits(...plan)] }));
-    await until('the second step', async () => (await executions(sessionId))['b'] === 1);
+    await until(
+      'the second step',
+      async () => (await readExecutions(product.redis, sessionId))['b'] === 1,
+    );
     await product.kill9Worker();
     await product.startWorker();
     await until('the end', async () => (await loadSnapshot(url, sessionId)).status === 'ended');
@@ -288,6 +268,6 @@ describe('a tool that waits, when its worker is killed', () => {
     expect(callsOf(page.chat.lastMessage)).toMatchObject([
       { state: 'output-error', errorText: expect.stringContaining('not known') },
     ]);
-    expect(await executions(sessionId)).toEqual({ a: 1, b: 1 });
+    expect(await readExecutions(product.redis, sessionId)).toEqual({ a: 1, b: 1 });
   });
 });

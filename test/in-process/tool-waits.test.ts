@@ -12,7 +12,11 @@ afterEach(async () => {
 });
 
 /** A conversation whose model calls the tool once. */
-async function begin(execute: (context: ToolContext) => unknown, extra: object = {}) {
+async function begin(
+  execute: (context: ToolContext) => unknown,
+  extra: object = {},
+  pay?: () => unknown,
+) {
   const tool = defineTool({
     name: 'transfer',
     description: 'Transfers.',
@@ -20,14 +24,20 @@ async function begin(execute: (context: ToolContext) => unknown, extra: object =
     execute: (_, context) => execute(context),
     ...extra,
   });
+  const payment = defineTool({
+    ...{ name: 'pay', description: 'Pays.', inputSchema: z.object({}), requireApproval: true },
+    execute: () => pay?.(),
+  });
   const agent = defineAgent({
     name: 'bank',
     systemPrompt: 'Help.',
-    tools: [tool],
+    tools: [tool, payment],
     llmConfig: { model: 'openai/gpt-5' },
     stateSchema: z.object({ seen: z.array(z.string()).default([]) }),
   });
-  const script = [{ calls: [{ tool: 'transfer', args: {}, id: 'c1' }] }, { say: 'done' }];
+  const second = pay === undefined ? [] : [{ tool: 'pay', args: {}, id: 'c2' }];
+  const calls = [{ tool: 'transfer', args: {}, id: 'c1' }, ...second];
+  const script = [{ calls }, { say: 'done' }];
   runtime = await createTestRuntime({ agents: [agent], models: { bank: script } });
   return { runtime, run: await runtime.run('bank', 'go') };
 }
@@ -113,6 +123,23 @@ describe('a tool that waits', () => {
     const { run } = await begin(async (context) => execute(context));
     run.expectStatus('completed');
     await run.expectCalls([{ tool: 'transfer', error: /./ }]);
+  });
+
+  it.each([true, false])('a sleep and an approval hold nothing back (%s)', async (isSleepFirst) => {
+    const done: string[] = [];
+    const execute = async ({ sleep }: ToolContext): Promise<void> => {
+      await sleep(Date.now() + HOUR);
+      done.push('slept');
+    };
+    const { runtime, run } = await begin(execute, {}, () => done.push('paid'));
+    if (isSleepFirst) await runtime.advance(HOUR + 1_000);
+    const rested = isSleepFirst ? await run.next() : await run.approve('pay');
+    rested.expectStatus('suspended_step_partial');
+    expect(done).toEqual([isSleepFirst ? 'slept' : 'paid']);
+    if (!isSleepFirst) await runtime.advance(HOUR + 1_000);
+    const ended = isSleepFirst ? await rested.approve('pay') : await rested.next();
+    ended.expectStatus('completed');
+    expect(done).toHaveLength(2);
   });
 
   it('a new message abandons the question and the call behind it', async () => {

@@ -8,6 +8,7 @@ import {
   firstStep,
   nextStep,
   releasedFor,
+  removeReleased,
   takeReleased,
   startingCarry,
   takeAnswer,
@@ -128,8 +129,29 @@ describe('an answer', () => {
       toolCallId: 'b',
       resume: { step: 1, approved: ['a', 'b'] },
     });
-    expect(releasedFor(complete, 1)).toEqual(['a', 'b']);
+    expect(releasedFor(complete, 1)?.approved).toEqual(['a', 'b']);
     expect(releasedFor(complete, 2)).toBeUndefined();
+  });
+
+  it('a wait that is over takes no question off the list, and no answer back', () => {
+    const timer = { toolCallId: '', resume: { step: 1, approved: ['s'], partial: true as const } };
+    const alone = takeAnswer(INITIAL_CARRY, timer);
+    expect(releasedFor(alone, 1)).toEqual({ step: 1, approved: ['s'], partial: true });
+    const answer = { toolCallId: 'a', resume: { step: 1, approved: ['a'] } };
+    const both = { step: 1, approved: ['s', 'a'] };
+    expect(releasedFor(takeAnswer(alone, answer), 1)).toEqual(both);
+    const again = takeAnswer(takeAnswer(INITIAL_CARRY, answer), timer);
+    expect(releasedFor(again, 1)).toEqual({ step: 1, approved: ['a', 's'] });
+    const call = (toolCallId: string, isSuspended: boolean): CallRef => ({
+      ...{ toolCallId, toolName: 'x', kind: isSuspended ? 'server' : 'approval' },
+      ...(isSuspended && { isSuspended }),
+    });
+    const waiting = new Set([call('a', false), call('s', true), call('t', true)]);
+    const left = (): string[] => [...waiting].map(({ toolCallId }) => toolCallId);
+    removeReleased(waiting, { approved: ['s'], partial: true });
+    expect(left()).toEqual(['a', 't']);
+    removeReleased(waiting, { approved: ['a'] });
+    expect(left()).toEqual(['t']);
   });
 
   it('an answer with wrong numbers does not block another one', () => {
@@ -143,9 +165,9 @@ describe('an answer', () => {
     const given = [wild(1e15, 1e15), real, wild(1, -5), wild(3, 1.5), wild(NaN, Infinity)];
     const carry = given.reduce(takeAnswer, at2);
     expect(carry.known).toBe(9);
-    expect(releasedFor(carry, 2)).toEqual(['b']);
+    expect(releasedFor(carry, 2)?.approved).toEqual(['b']);
     // A second signal adds to the first, so that the calls of the first are executed too.
-    expect(releasedFor(takeAnswer(carry, wild(2, 0)), 2)).toEqual(['b', 'a']);
+    expect(releasedFor(takeAnswer(carry, wild(2, 0)), 2)?.approved).toEqual(['b', 'a']);
     expect(releasedFor(takeReleased(carry, 2), 2)).toBeUndefined();
   });
 

@@ -113,6 +113,10 @@ export const TABLE_EVENTS: readonly TableEvent[] = [
     name: 'deadline of the client call',
     happen: (session, world) => session.expire(runIdOf(world), 'c', later(world)),
   },
+  {
+    name: 'end of a sleep',
+    happen: (session, world) => session.expire(runIdOf(world), 't', later(world)),
+  },
   { name: 'stop', happen: (session) => session.stop() },
   { name: 'abort', happen: (session) => session.stop({ mode: 'abort' }) },
   {

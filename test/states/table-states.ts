@@ -59,6 +59,30 @@ async function suspend(session: SessionDriver, world: World): Promise<void> {
   });
 }
 
+/** The tool of call `s` sleeps, by the timer `t`. */
+async function sleep(
+  session: SessionDriver,
+  world: World,
+  ...beside: 'approval'[]
+): Promise<string> {
+  const runId = await ask(session, 'server', ...beside);
+  await session.start(runId, 1, 's', TOKEN);
+  await storeOf(world).calls.suspend({
+    writer: session.callWriter(runId, 1, 's', TOKEN),
+    ...{ toolCallId: 's', at: 0, now: Date.now() },
+    operation: { kind: 'sleep', name: 'sleep' },
+    wait: { toolCallId: 't', toolName: 'sleep', kind: 'timer', input: {}, of: 's' },
+    dueInMs: 30_000,
+  });
+  return runId;
+}
+
+async function wakeBesideApproval(session: SessionDriver, world: World): Promise<void> {
+  const runId = await sleep(session, world, 'approval');
+  world.clock.now += 30_000;
+  await session.expire(runId, 't', world.clock.now);
+}
+
 export const TABLE_STATES: readonly TableState[] = [
   { name: 'no session', reach: () => Promise.resolve() },
   { name: 'starting', reach: begin },
@@ -73,6 +97,15 @@ export const TABLE_STATES: readonly TableState[] = [
   {
     name: 'tool is suspended',
     reach: suspend,
+  },
+  { name: 'tool sleeps', reach: (session, world) => sleep(session, world) },
+  {
+    name: 'tool sleeps, approval asked',
+    reach: (session, world) => sleep(session, world, 'approval'),
+  },
+  {
+    name: 'tool woken, approval asked',
+    reach: wakeBesideApproval,
   },
   { name: 'waiting, tool active', reach: (session) => ask(session, 'server', 'approval') },
   {

@@ -25,7 +25,8 @@ async function recordStep(
   return store.calls.recordStep({ ...input, operation });
 }
 
-function suspend(
+/** The tool of call `s` waits, at this place of its journal. */
+export function suspend(
   store: Store,
   session: SessionDriver,
   runId: string,

@@ -1,11 +1,12 @@
 import { redis } from './host.js';
-import { hasUnsettled } from './calls.js';
+import { hasUnsettled, isUnsettled } from './calls.js';
 import { ownChunk, speakerOf } from './chunks.js';
 import { int, list, nullable, stored, text, texts } from './json.js';
 import { write, type Log } from './log.js';
-import { num, readField, readRoot, setFields } from './root.js';
+import { dropFields, num, readField, readRoot, setFields } from './root.js';
 import { idOf, isConversation, sessionAt, type Session } from './session.js';
-import { sessionsBelow, type Found } from './walk.js';
+import { isUnseen } from './settling.js';
+import { readFound, sessionsBelow, type Found, type FoundCall } from './walk.js';
 
 /** What an answer lets continue, as JSON texts; '' for nothing. */
 export interface Resumed {
@@ -48,23 +49,34 @@ function beginLeg(session: Session, now: number): void {
 const LEG_FIELDS = ['legs', 'usage'] as const;
 
 /**
- * The last answer that the conversation waits for lets all its sessions continue, each with its
- * approved calls.
+ * The last answer of people lets the conversation continue, each of its sessions with its approved
+ * calls. What tools wait for without people does not count: a wait that is over releases its own
+ * call at once, and questions that are open stay open.
+ *
+ * @param over the call whose wait is over, if no person ended it
  */
-export function resumeIfAnswered(paused: Session, log: Log, now: number): Resumed {
-  const sessions = sessionsBelow(paused.conversation);
-  for (const { calls } of sessions) {
-    for (const { state } of calls) if (state === 'waiting') return NOTHING_RESUMED;
+export function resumeIfAnswered(
+  answered: Session,
+  log: Log,
+  now: number,
+  over: string | undefined,
+): Resumed {
+  const sessions = sessionsBelow(answered.conversation);
+  if (asksPeople(sessions)) {
+    return over === undefined ? NOTHING_RESUMED : releaseAlone(answered, over, log, now);
   }
-  const isNewLeg = makeActive(paused, log, now);
+  const asleep = findAsleep(sessions);
+  if (asleep.includes(answered.conversation.part)) return NOTHING_RESUMED;
+  const isNewLeg = makeActive(answered, log, now);
   let resume = '';
   const others: string[] = [];
   for (const found of sessions) {
     const { session } = found;
-    const { approved, isTold } = openAgain(found);
+    if (asleep.includes(session.part)) continue;
+    const { approved, isTold } = openAgain(found, asleep);
     if (isNewLeg && !isConversation(session)) beginLeg(session, now);
     setFields(session, ['status', 'running']);
-    if (session.part === paused.part) {
+    if (session.part === answered.part) {
       resume = release(session, approved);
     } else if (isTold) {
       const own = release(session, approved);
@@ -74,27 +86,84 @@ export function resumeIfAnswered(paused: Session, log: Log, now: number): Resume
   return { resume, others: others.length === 0 ? '' : list(others) };
 }
 
+/** True while a person has to answer one of the calls. */
+function asksPeople(sessions: readonly Found[]): boolean {
+  for (const { calls } of sessions) {
+    for (const { state, kind } of calls) if (state === 'waiting' && !isUnseen(kind)) return true;
+  }
+  return false;
+}
+
+/**
+ * Parts of the ids of the sessions in which nothing can progress although people have answered:
+ * their tools sleep, or wait for webhooks, or those of the sub-agents below them do.
+ */
+function findAsleep(sessions: readonly Found[]): string[] {
+  const asleep: string[] = [];
+  // Sub-agents come after the session that called them.
+  for (let at = sessions.length - 1; at >= 0; at -= 1) {
+    const { session, calls } = sessions[at] as Found;
+    let isAwake = !isUnsettled(calls) || redis.call('SCARD', session.busy) > 0;
+    for (const call of calls) {
+      if (call.state === 'approved' || isInProgress(call, asleep)) isAwake = true;
+    }
+    if (!isAwake) asleep.push(session.part);
+  }
+  return asleep;
+}
+
+function isInProgress({ state, child }: FoundCall, asleep: readonly string[]): boolean {
+  return state === 'open' && (child === undefined || !asleep.includes(child));
+}
+
+/**
+ * Releases the call whose wait is over, while people are asked. Approved calls stay where they are
+ * until the last answer.
+ */
+function releaseAlone(session: Session, over: string, log: Log, now: number): Resumed {
+  const isNewLeg = makeActive(session, log, now);
+  redis.call('SADD', session.busy, over);
+  if (isNewLeg && !isConversation(session)) beginLeg(session, now);
+  setFields(session, ['status', 'running']);
+  makeAncestorsActive(session, isNewLeg, now);
+  const approved: string[] = [];
+  for (const { id, state } of readFound(session)) {
+    if (state === 'approved' && redis.call('SISMEMBER', session.busy, id) === 1) approved.push(id);
+  }
+  return { resume: release(session, approved, true), others: '' };
+}
+
 /**
  * The calls that a session may now carry out; `isTold` if one was answered since its run was woken.
  */
-function openAgain({ session, calls }: Found): { approved: string[]; isTold: boolean } {
+function openAgain(
+  { session, calls }: Found,
+  asleep: readonly string[],
+): { approved: string[]; isTold: boolean } {
   const approved: string[] = [];
   let isTold = false;
-  for (const { id, state, asked } of calls) {
+  for (const call of calls) {
+    const { id, state, asked } = call;
     if (state === 'approved') approved.push(id);
-    if (state === 'open') redis.call('SADD', session.busy, id);
-    if (asked === undefined) continue;
+    if (isInProgress(call, asleep)) redis.call('SADD', session.busy, id);
+    if (asked === undefined || state === 'waiting') continue;
     if (redis.call('HSETNX', session.calls, `told:${id}`, '1') === 1) isTold = true;
   }
   return { approved, isTold };
 }
 
-/** Stores what a session may continue with, until its run takes it. */
-function release(session: Session, approved: readonly string[]): string {
+/**
+ * Stores what a session may continue with, until its run takes it. `partial` while people are still
+ * asked.
+ */
+function release(session: Session, approved: readonly string[], partial = false): string {
   if (approved.length > 0) redis.call('SADD', session.busy, ...approved);
   const step = stored(readField(session, 'committed'));
-  const resumption = `{"step":${step},"approved":${texts(approved)}}`;
+  const still = partial ? ',"partial":true' : '';
+  const resumption = `{"step":${step},"approved":${texts(approved)}${still}}`;
   setFields(session, ['resume', resumption]);
+  // The run has taken what was released before, not this.
+  dropFields(session, ['taken']);
   if (!isConversation(session)) {
     const wake = wakeJson(session, resumption);
     setFields(session.conversation, [`wake:${session.part}`, wake]);
@@ -114,14 +183,19 @@ function wakeJson(session: Session, resumption: string): string {
 export function continueAlone(session: Session, log: Log, now: number): void {
   if (hasUnsettled(session)) return;
   const isNewLeg = makeActive(session, log, now);
+  if (isNewLeg && !isConversation(session)) beginLeg(session, now);
+  setFields(session, ['status', 'running']);
+  makeAncestorsActive(session, isNewLeg, now);
+}
+
+/** The sessions above one that continues wait for it, no longer for people alone. */
+function makeAncestorsActive(session: Session, isNewLeg: boolean, now: number): void {
   let current = session;
-  setFields(current, ['status', 'running']);
   while (!isConversation(current)) {
-    if (isNewLeg) beginLeg(current, now);
     const { parent, parentCall } = readRoot(current, ['parent', 'parentCall']);
-    const above = sessionAt(current, parent ?? '');
-    redis.call('SADD', above.busy, parentCall ?? '');
-    setFields(above, ['status', 'running']);
-    current = above;
+    current = sessionAt(current, parent ?? '');
+    if (isNewLeg && !isConversation(current)) beginLeg(current, now);
+    redis.call('SADD', current.busy, parentCall ?? '');
+    setFields(current, ['status', 'running']);
   }
 }

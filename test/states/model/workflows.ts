@@ -102,7 +102,7 @@ export function proceed(env: Environment, run: RunName): Environment {
       people: approved === undefined ? 'stopped' : 'answered',
       carry: takeReleased(carry, step),
     });
-    for (const { toolCallId } of approvedOf(calls, approved ?? []))
+    for (const { toolCallId } of approvedOf(calls, approved?.approved ?? []))
       next = schedule(next, toolCallId);
     return proceed(next, run);
   }

@@ -1,0 +1,3 @@
+import '../../support/in-legs.js';
+
+await import('../tool-waits-beside.test.js');
