@@ -108,7 +108,13 @@ describe('streams over HTTP', () => {
     });
     expect(await (await api.get('/api/config')).json()).toEqual({
       agents: ['lab', 'support'],
-      cards: ['lab', 'support'].map((name) => ({ name, title: name, openers: [], listed: true })),
+      cards: ['lab', 'support'].map((name) => ({
+        name,
+        title: name,
+        openers: [],
+        listed: true,
+        tools: [],
+      })),
       defaultAgent: 'lab',
       temporalUi: 'http://127.0.0.1:8233',
       namespace: 'default',

@@ -92,15 +92,17 @@ describe('what a run waits for', () => {
       { say: 'paid' },
     );
     const first = await pendingOf(handle);
-    expect(first).toEqual([
+    expect(first).toMatchObject([
       {
         toolCallId: 'c1',
         toolName: 'charge',
         kind: 'approval',
+        agent: 'lab',
         input: { amount: 5 },
+        schema: { required: ['amount'] },
         approvalId: formatApprovalId(handle.runId, 'c1'),
       },
-      expect.objectContaining({ toolCallId: 'c2', kind: 'approval', input: { amount: 9 } }),
+      { toolCallId: 'c2', kind: 'approval', input: { amount: 9 } },
       { toolCallId: 'l1', toolName: 'locate', kind: 'client', input: {} },
     ]);
     const view = await stores.store.sessions.view(handle.sessionId);
