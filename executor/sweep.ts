@@ -33,7 +33,7 @@ const ADOPTED = 500;
 const INTERVAL_MS = 500;
 
 export interface SweepDeps {
-  store: Pick<Store, 'due' | 'waiting' | 'owners' | 'audit'>;
+  store: Pick<Store, 'due' | 'waiting' | 'owners' | 'audit' | 'files'>;
   runs: Pick<Runs, 'sweepSession' | 'finishErasures'>;
   /** Names this process: each shard is leased by one process at a time. */
   holder: string;
@@ -42,17 +42,22 @@ export interface SweepDeps {
 
 /** One sweep over the shards that no process has swept within the last second. */
 export function createSweep({ store, runs, holder, logger }: SweepDeps): () => Promise<void> {
-  const { due, waiting, owners, audit } = store;
+  const { due, waiting, owners, audit, files } = store;
   const repair = createRepair(owners, logger);
 
-  /** False if acts or erasures are left that their process did not complete: the session stays on its list. */
-  async function complete(sessionId: string): Promise<boolean> {
+  /**
+   * Completes acts and erasures that their process left, and removes the bytes of files that are gone.
+   * Returns when the session needs that again; undefined if nothing is left.
+   */
+  async function complete(sessionId: string): Promise<NextLook | undefined> {
     try {
       logEntries(logger, await audit.relay(sessionId));
-      return await runs.finishErasures(sessionId);
+      if (!(await runs.finishErasures(sessionId))) return SOON;
+      const inMs = await files?.reclaim?.(sessionId);
+      return inMs === undefined ? undefined : { list: 'routine', inMs };
     } catch (error) {
-      logger.warn({ err: error, sessionId }, 'acts or erasures are not complete yet');
-      return false;
+      logger.warn({ err: error, sessionId }, 'acts, erasures or files are not complete yet');
+      return SOON;
     }
   }
 
@@ -61,7 +66,8 @@ export function createSweep({ store, runs, holder, logger }: SweepDeps): () => P
     if (found.kind === 'idle') await waiting.forget(session.sessionId);
     // The process that ended or paused its run may have died before it folded.
     if (found.kind !== 'active') await owners.fold(session.sessionId);
-    const next = (await complete(session.sessionId)) ? toNextLook(session, found) : SOON;
+    const left = await complete(session.sessionId);
+    const next = left === SOON ? SOON : (toNextLook(session, found) ?? left);
     if (next === undefined) await due.drop(session);
     else await due.put(session, next.list, next.inMs);
   }
@@ -93,14 +99,13 @@ export function createSweep({ store, runs, holder, logger }: SweepDeps): () => P
   };
 }
 
-/** Where a session is looked at again whose acts or erasures are not complete. */
-const SOON = { list: 'urgent', inMs: TAKEN_MS } as const;
+/** Where a session is looked at next. */
+type NextLook = Pick<DueSession, 'list'> & { inMs: number };
+/** Of a session whose acts or erasures are not complete, or whose files are not removed yet. */
+const SOON: NextLook = { list: 'urgent', inMs: TAKEN_MS };
 
 /** Where a session is looked at next; undefined: nowhere. Pure but for chance. */
-function toNextLook(
-  { list }: DueSession,
-  found: SweptSession,
-): (Pick<DueSession, 'list'> & { inMs: number }) | undefined {
+function toNextLook({ list }: DueSession, found: SweptSession): NextLook | undefined {
   if (found.kind === 'active') return { list: 'urgent', inMs: found.againMs };
   if (list === 'urgent') return { list: 'routine', inMs: CONFIRM_MS };
   if (found.kind === 'idle') return undefined;

@@ -1,5 +1,6 @@
 import { createHash, randomUUID } from 'node:crypto';
 import { HelixError } from '../protocol/errors.js';
+import { rootOf } from '../protocol/ids.js';
 import { LIMITS } from '../protocol/limits.js';
 import type { AddFileResult, StoredFile } from '../stores/contract/files.js';
 import type { Store } from '../stores/contract/store.js';
@@ -26,7 +27,7 @@ export interface Uploads {
 }
 
 export interface UploadsDeps {
-  store: Pick<Store, 'sessions' | 'owners'> & { files: NonNullable<Store['files']> };
+  store: Pick<Store, 'sessions' | 'owners' | 'due'> & { files: NonNullable<Store['files']> };
   /** The limits of an owner; undefined: nothing is refused. */
   quotasOf: (owner: SessionOwner) => Quotas | undefined;
   logger: { warn: (fields: object, message: string) => void };
@@ -37,7 +38,7 @@ export const SESSION_FILES = { files: LIMITS.files, bytes: LIMITS.sessionFileByt
 
 /** Stores files within the limits of their conversation and of its owner. */
 export function createUploads({ store, quotasOf, logger }: UploadsDeps): Uploads {
-  const { files, owners, sessions } = store;
+  const { files, owners, sessions, due } = store;
 
   /** What an owner is charged for: at once for a conversation, reserved for one that may follow. */
   async function charge(sessionId: string, owner: SessionOwner, bytes: number): Promise<void> {
@@ -67,6 +68,10 @@ export function createUploads({ store, quotasOf, logger }: UploadsDeps): Uploads
       const sha256 = createHash('sha256').update(content).digest('hex');
       const id = randomUUID();
       const file = { id, mediaType, filename, sha256, at: Date.now() };
+      // The sweep removes the bytes of a file that no conversation claims.
+      if (files.reclaim !== undefined) {
+        await due.noteLater(rootOf(sessionId), LIMITS.unclaimedFilesMs);
+      }
       let isStored = false;
       let result: AddFileResult;
       try {

@@ -40,7 +40,7 @@ export function createUpkeep({
   local,
   logger,
 }: {
-  store: Pick<Store, 'due' | 'waiting' | 'owners' | 'audit' | 'sessions' | 'pauses'>;
+  store: Pick<Store, 'due' | 'waiting' | 'owners' | 'audit' | 'sessions' | 'pauses' | 'files'>;
   runs: Runs;
   local: LocalRuns;
   logger: AuditLogger;

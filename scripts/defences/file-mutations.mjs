@@ -1,5 +1,7 @@
 // Defences of files that messages name by reference.
 const API = 'test/api/files.test.ts';
+const ELSEWHERE = 'test/stores/memory/files-elsewhere.test.ts';
+const OWN_STORE = 'bytes of files in a store of their own';
 const MEMORY = 'test/stores/conformance/memory.test.ts';
 const SERVED =
   'a file is served to its owner before and after the first message, and not to others';
@@ -79,5 +81,33 @@ export const files = [
     edits: [['if (bytes > LIMITS.fileBytes) {', 'if (bytes < 0) {']],
     suite: 'test/activities/fetch-file.test.ts',
     test: 'a file by its https address is refused if it is too large, missing, or led on without end',
+  },
+  {
+    defence: 'Files: the sweep removes bytes elsewhere whose file is gone',
+    file: 'executor/sweep.ts',
+    edits: [['await files?.reclaim?.(sessionId)', 'undefined as number | undefined']],
+    suite: ELSEWHERE,
+    test: `${OWN_STORE} what no conversation claims is removed there by the sweep, a day after the last one`,
+  },
+  {
+    defence: 'Files: the sweep looks after a conversation that does not exist but has files',
+    file: 'executor/uploads.ts',
+    edits: [['await due.noteLater(rootOf(sessionId), LIMITS.unclaimedFilesMs);', 'void due;']],
+    suite: ELSEWHERE,
+    test: `${OWN_STORE} a store that is away is asked again by the next sweep`,
+  },
+  {
+    defence: 'Files: the sweep comes back when the files of a conversation expire',
+    file: 'stores/redis/reclaim-files.ts',
+    edits: [['names.size === 0 ? -1', 'names.size > 0 ? -1']],
+    suite: ELSEWHERE,
+    test: `${OWN_STORE} what a conversation has claimed stays, and goes when the conversation expires`,
+  },
+  {
+    defence: 'Files: bytes elsewhere that an upload writes late are removed',
+    file: 'stores/redis/reclaim-files.ts',
+    edits: [['if (leftMs <= 0)', 'if (leftMs <= Infinity)']],
+    suite: ELSEWHERE,
+    test: `${OWN_STORE} bytes that are written after their conversation was erased are removed once more`,
   },
 ];

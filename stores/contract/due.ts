@@ -1,13 +1,15 @@
 /**
  * Due: the list of sessions whose run may need the sweeper. A session is noted before anything that
  * could get lost, so that no run is unknown. A session is on one of two lists: `urgent` while it is
- * active or was noted, `routine` once it was found waiting or idle.
+ * active or was noted, `routine` once it was found waiting or idle. Files may put it on both.
  */
 export interface Due {
   /** The list of a fleet: the workers of one namespace and task queue. */
   of: (fleet: string) => Due;
   /** Puts a session on the urgent list, due in `inMs`. */
   note: (sessionId: string, inMs: number) => Promise<void>;
+  /** Puts a session that is not on the routine list on it, due in `inMs`. */
+  noteLater: (sessionId: string, inMs: number) => Promise<void>;
   /** True if this holder may sweep a shard for the next `forMs`. */
   lease: (shard: number, holder: string, forMs: number) => Promise<boolean>;
   /**

@@ -54,6 +54,14 @@ export interface Files {
   remove: (sessionId: string, fileId: string) => Promise<boolean>;
   /** Removes the bytes of a file whose conversation was erased. */
   forget: (sessionId: string, fileId: string) => Promise<void>;
+  /**
+   * Where the bytes are in a store of their own: removes there those of files that have expired or
+   * were displaced. It can be repeated.
+   *
+   * @returns how long until this is needed again, ms; undefined if the conversation has no files, or
+   * none that expire
+   */
+  reclaim?: (sessionId: string) => Promise<number | undefined>;
 }
 
 /** Where the bytes of a file are. */

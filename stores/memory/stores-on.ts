@@ -51,6 +51,7 @@ function createMemoryContext({ keyspace, options, now, files }: MemoryData): Red
     now,
     audit: { keys: options.auditKeys, keptMs: options.auditTtlSeconds * 1000 },
     fileStore: files,
+    keepsFilesElsewhere: true,
     corkWrites: () => undefined,
   };
 }

@@ -30,6 +30,8 @@ export interface RedisContext {
   audit: AuditSettings;
   /** Where the bytes of files are. */
   fileStore: FileStore;
+  /** It is outside this store, which cannot expire what it holds. */
+  keepsFilesElsewhere: boolean;
   /** Sends everything written in the current turn of the event loop together. */
   corkWrites: () => void;
 }

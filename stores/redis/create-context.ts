@@ -126,6 +126,7 @@ export function createContext(
     maxEntries: options.maxChunks ?? LIMITS.streamEntries,
     now: Date.now,
     audit: toAuditSettings(options),
+    keepsFilesElsewhere: options.files !== undefined,
     fileStore: options.files ?? createRedisFileStore(redis, keys, announcedSend),
     corkWrites: () => {
       corkWrites(redis);

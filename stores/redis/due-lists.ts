@@ -35,6 +35,9 @@ export function createDueLists(context: Context, fleet = ''): Due {
       });
       await Promise.all([callRedis(noted), callRedis(redis.zrem(lists.routine, sessionId))]);
     },
+    noteLater: async (sessionId, inMs) => {
+      await callRedis(redis.zadd(listsOf(sessionId).routine, 'NX', now() + inMs, sessionId));
+    },
     lease: (shard, holder, forMs) => lease(keys.due(fleet, shard).lease, holder, forMs),
     take: async (shard, most, forMs) => {
       const at = now();

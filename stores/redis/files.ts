@@ -4,12 +4,17 @@ import type { Files, StoredFile } from '../contract/files.js';
 import { checkSessionId } from '../record/checked-ids.js';
 import type { RedisContext } from './context.js';
 import { callRedis } from './errors.js';
+import { createReclaim } from './reclaim-files.js';
 import { parseStored } from './stored-json.js';
 
-type Context = Pick<RedisContext, 'redis' | 'keys' | 'transitions' | 'fileStore'>;
+type Context = Pick<
+  RedisContext,
+  'redis' | 'keys' | 'transitions' | 'now' | 'fileStore' | 'keepsFilesElsewhere'
+>;
 
 /** Files of conversations: noted in the record first, so that no bytes are stored beyond its limits. */
-export function createFiles({ redis, keys, transitions, fileStore }: Context): Files {
+export function createFiles(context: Context): Files {
+  const { redis, keys, transitions, fileStore, keepsFilesElsewhere } = context;
   const keyOf = (sessionId: string): string => keys.session(rootOf(sessionId)).files;
   const placeOf = (sessionId: string, fileId: string) => ({
     sessionId: rootOf(sessionId),
@@ -38,6 +43,7 @@ export function createFiles({ redis, keys, transitions, fileStore }: Context): F
         ...{ id, bytes, owner, tenant, limits },
         file: contents.addJson(file),
         unclaimedMs: LIMITS.unclaimedFilesMs,
+        ...(keepsFilesElsewhere && { isElsewhere: true }),
       }));
       if (result.kind !== 'added') return result;
       try {
@@ -62,5 +68,6 @@ export function createFiles({ redis, keys, transitions, fileStore }: Context): F
     content: (sessionId, fileId, range) => fileStore.read(placeOf(sessionId, fileId), range),
     remove,
     forget: (sessionId, fileId) => fileStore.remove(placeOf(sessionId, fileId)),
+    ...(keepsFilesElsewhere && { reclaim: createReclaim(context) }),
   };
 }

@@ -71,6 +71,8 @@ export interface KeySpace {
   outbox: (sessionId: string) => string;
   /** Erasures of a conversation that are not complete, in its slot. */
   gone: (sessionId: string) => string;
+  /** Files of a conversation whose bytes another store keeps, in its slot. */
+  elsewhere: (sessionId: string) => string;
   /** What is remembered of a request that named itself. */
   request: (name: string) => string;
   /** Paused agents of a fleet, the lists of held runs by name, and each of those lists; in one slot. */
@@ -161,6 +163,7 @@ export function createKeySpace(prefix: string = DEFAULT_PREFIX): KeySpace {
     },
     ownersIndex: `${prefix}:owners`,
     gone: (sessionId) => `${shared(sessionId)}gone`,
+    elsewhere: (sessionId) => `${shared(sessionId)}elsewhere`,
     outbox: (sessionId) => `${shared(sessionId)}audit`,
     request: (name) => `${prefix}:request:${name}`,
     pauses: (fleet) => {

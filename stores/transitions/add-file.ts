@@ -2,8 +2,8 @@ import { expireWithRoot, filesOwner } from './lib/expiry.js';
 import { formatInt, redis, toNumber } from './lib/host.js';
 import { int } from './lib/json.js';
 import { contentAt, only, type Content } from './lib/request.js';
-import { readRoot } from './lib/root.js';
-import type { Session } from './lib/session.js';
+import { readRoot, storeNow } from './lib/root.js';
+import { elsewhereOf, type Session } from './lib/session.js';
 
 export interface AddFileRequest {
   id: string;
@@ -15,6 +15,8 @@ export interface AddFileRequest {
   limits: { files: number; bytes: number };
   /** How long a file of a session that does not exist is kept, ms. */
   unclaimedMs: number;
+  /** Its bytes are kept outside this store, which cannot expire them. */
+  isElsewhere?: boolean;
 }
 
 /**
@@ -53,6 +55,9 @@ export function addFile(
   const about = [`file:${id}`, contentAt(args, request.file), `size:${id}`, formatInt(bytes)];
   redis.call('HSET', session.files, ...sums, ...about);
   redis.call('HINCRBY', session.files, 'changes', '1');
+  if (request.isElsewhere === true) {
+    redis.call('HSET', elsewhereOf(session), id, formatInt(storeNow()));
+  }
   // What is written later keeps the expiry that the key has by then.
   redis.call('HSETNX', session.fileBytes, '', '');
   if (isThere) expireWithRoot(session);

@@ -1,6 +1,6 @@
 import { formatInt, redis, toNumber } from './lib/host.js';
 import { only } from './lib/request.js';
-import type { Session } from './lib/session.js';
+import { elsewhereOf, type Session } from './lib/session.js';
 
 export interface RemoveFileRequest {
   id: string;
@@ -15,6 +15,7 @@ export function removeFile(session: Session, { id }: RemoveFileRequest): string 
   const size = redis.call('HGET', session.files, `size:${id}`);
   if (size === false) return only('not_found');
   redis.call('HDEL', session.files, `file:${id}`, `size:${id}`);
+  redis.call('HDEL', elsewhereOf(session), id);
   redis.call('HINCRBY', session.files, 'count', '-1');
   redis.call('HINCRBY', session.files, 'bytes', formatInt(-toNumber(size)));
   redis.call('HINCRBY', session.files, 'changes', '1');

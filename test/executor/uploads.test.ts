@@ -17,7 +17,7 @@ beforeEach(() => {
 function uploadsOver(files: MemoryStores['store']['files']): Uploads {
   if (files === undefined) throw new Error('the memory store keeps files');
   return createUploads({
-    store: { sessions: stores.store.sessions, owners: stores.store.owners, files },
+    store: { ...stores.store, files },
     quotasOf: () => toQuotas({ bytes: 2.5 * SIZE }),
     logger: { warn: () => undefined },
   });

@@ -74,6 +74,7 @@ export type KeyName = (typeof OWN_KEYS)[number] | (typeof SHARED_KEYS)[number];
  * - channel, stop: channels for publications
  * - audit: list of acts that are yet to be relayed, see lib/outbox; it is no key of the session, whose end it outlives
  * - gone: list of erasures that are not complete, likewise
+ * - elsewhere: hash of files whose bytes another store keeps, and when they were noted, ms; likewise
  */
 export type Session = Record<KeyName, string> & {
   /** Id of the conversation. */
@@ -132,6 +133,11 @@ export function openSession(sessionId: string, root: string, settings: Settings)
   return dot < 0 ? conversation : sessionAt(conversation, sessionId.slice(dot + 1));
 }
 const KEYS = [...SHARED_KEYS, ...OWN_KEYS];
+
+/** The files of a conversation whose bytes another store keeps, until they are removed there. */
+export function elsewhereOf({ conversation }: Session): string {
+  return `${conversation.base}elsewhere`;
+}
 
 /** Another session of the same conversation. */
 export function sessionAt(of: Session, part: string): Session {

@@ -1,0 +1,38 @@
+import { randomUUID } from 'node:crypto';
+import type { FilePlace, FileStore, StoredFile } from '../../stores/contract/files.js';
+import type { Store } from '../../stores/contract/store.js';
+
+/** A store of bytes such as a bucket, which can be away. */
+export interface TestBucket extends FileStore {
+  names: () => string[];
+  isAway: boolean;
+}
+
+export function createTestBucket(): TestBucket {
+  const contents = new Map<string, Uint8Array>();
+  const nameOf = ({ sessionId, fileId }: FilePlace): string => `${sessionId}/${fileId}`;
+  const bucket: TestBucket = {
+    isAway: false,
+    names: () => [...contents.keys()],
+    write: async (place, content) => void contents.set(nameOf(place), content),
+    read: async (place, { from, to }) => contents.get(nameOf(place))?.slice(from, to),
+    remove: async (place) => {
+      if (bucket.isAway) throw new Error('the bucket is away');
+      contents.delete(nameOf(place));
+    },
+  };
+  return bucket;
+}
+
+export async function addFile(
+  { files }: Pick<Store, 'files'>,
+  sessionId: string,
+  owner: string,
+): Promise<StoredFile> {
+  const file = { id: randomUUID(), mediaType: 'image/png', sha256: 'x', at: Date.now() };
+  const limits = { files: 10, bytes: 1_000 };
+  const content = Buffer.from('bytes');
+  const added = await files?.add({ sessionId, owner, tenant: '', file, content, limits });
+  if (added?.kind !== 'added') throw new Error(`add replied ${String(added?.kind)}`);
+  return added.file;
+}
