@@ -1,5 +1,6 @@
 import type { Actor } from '../protocol/actor.js';
 import type { PersonErasureReply } from '../protocol/erasure.js';
+import { HelixError } from '../protocol/errors.js';
 import { toAct } from '../stores/record/acts.js';
 import type { SessionOwner } from '../stores/contract/waiting.js';
 import type { RouteDeps } from './deps.js';
@@ -9,7 +10,7 @@ const MOST = 100;
 const PAGE = 50;
 
 /**
- * Erases the conversations of a person, then the name in the sums of usage and the key of the
+ * Erases the schedules and the conversations of a person, then the name in the sums of usage and the key of the
  * pseudonym. A request that was interrupted, or that found more than it erases at once, is repeated.
  */
 export async function erasePerson(
@@ -19,7 +20,9 @@ export async function erasePerson(
 ): Promise<PersonErasureReply> {
   const { owners, audit, usage } = stateStore;
   const erased = { sessions: 0, workflows: 0, rows: 0, entries: 0, bytes: 0 };
-  let complete = true;
+  // First, so that none of them begins another conversation. While Temporal is away the rest is erased.
+  let complete =
+    (await executor.schedules?.deleteOf(who.tenant, who.owner).then(isDone, isLeft)) ?? true;
   let found = 0;
   while (found < MOST) {
     const { conversations } = await owners.page(who, { limit: PAGE });
@@ -47,3 +50,10 @@ export async function erasePerson(
 }
 
 const COUNTED = ['sessions', 'workflows', 'rows', 'entries', 'bytes'] as const;
+
+const isDone = (): boolean => true;
+
+function isLeft(error: unknown): boolean {
+  if (HelixError.isInstance(error) && error.code === 'unavailable') return false;
+  throw error;
+}

@@ -18,6 +18,7 @@ import { createRuns } from './create-runs.js';
 import { createExecutorOf, type AgentExecutor } from './executor-of.js';
 import { hasCodec } from './has-codec.js';
 import { createHealthFacts } from './health-facts.js';
+import { createSchedules } from './schedules.js';
 import { createWorkerList } from './worker-list.js';
 import type { Quotas } from './quotas.js';
 import { createRunList } from './run-list.js';
@@ -109,7 +110,7 @@ export async function createAgentExecutor(
   const { namespace } = client.options;
   const connection = client.connection as ExecutorConnection;
   const workflows = createRunWorkflows(client, taskQueue, stores.store, options.tracer);
-  const runs = createRuns({
+  const created = createRuns({
     store: stores.store,
     streamManager: stores.streamManager,
     workflows,
@@ -124,6 +125,7 @@ export async function createAgentExecutor(
     ...{ meter: options.meter, tracer: options.tracer },
     logger,
   });
+  const runs = { ...created, schedules: createSchedules({ client, taskQueue }) };
   const checks = createTemporalChecks(client, namespace, taskQueue);
   const readHealth = createHealthFacts({
     ...{ client, namespace, taskQueue },

@@ -67,11 +67,11 @@ export function createCalledRuns({ store, agents, runs }: CalledRunsDeps): Calle
 
   return {
     beginAgentRun: begin,
-    lookAtAgentRun: async ({ sessionId, runId }) => {
+    lookAtAgentRun: async ({ sessionId, runId, withoutReply }) => {
       const result = await readEndedResult(store, sessionId, runId);
       return result === undefined
         ? { kind: 'at_work' }
-        : { kind: 'ended', result: toCalledResult(result) };
+        : { kind: 'ended', result: toCalledResult(result, withoutReply) };
     },
     stopAgentRun: async ({ mode = 'interrupt', reason, ...ref }) => {
       const found = await find(ref);
@@ -93,7 +93,10 @@ function check(sessionId: unknown, owner: unknown, tenantId: unknown): void {
   }
 }
 
-function toCalledResult({ sessionId, text, ...rest }: AgentResult): CalledRunResult {
+function toCalledResult(result: AgentResult, withoutReply = false): CalledRunResult {
+  const { sessionId, text: whole, ...all } = result;
+  const { output: _output, ...bare } = all as typeof all & { output?: unknown };
+  const [text, rest] = withoutReply ? ['', bare] : [whole, all];
   const isCut = text.length > LIMITS.calledTextChars;
   const kept = isCut ? text.slice(0, LIMITS.calledTextChars).replace(/[\uD800-\uDBFF]$/, '') : text;
   const base = { sessionId: toShownSessionId(sessionId), text: kept, ...(isCut && { isCut }) };

@@ -15,6 +15,7 @@ import type { Batches } from './batches.js';
 import type { Deliveries } from './deliveries.js';
 import type { Erasing } from './erase.js';
 import type { RunList } from './run-list.js';
+import type { Schedules } from './schedules.js';
 import type { Uploads } from './uploads.js';
 import type { SweepBudget, SweptSession } from './sweep-session.js';
 
@@ -27,6 +28,8 @@ import type { SweepBudget, SweptSession } from './sweep-session.js';
 export interface Runs extends AnswerApi, Erasing, RunList {
   /** Acts on many runs or calls. Undefined where runs were composed without it. */
   batches?: Batches | undefined;
+  /** Runs that begin at set times. Undefined where runs were composed without them. */
+  schedules?: Schedules | undefined;
   /** Notices to receivers. Undefined without receivers. */
   deliveries?: Deliveries | undefined;
   /** Paused agents. Undefined for a store without them. */

@@ -9,7 +9,7 @@ const ms = z.number();
 export const AUDIT_ACTIONS = [
   ...(['approve', 'deny', 'result', 'error', 'expire', 'extend', 'stop'] as const),
   ...(['resume', 'retry', 'branch', 'erase', 'erased', 'read', 'export', 'forget'] as const),
-  ...(['pause', 'unpause'] as const),
+  ...(['pause', 'unpause', 'schedule'] as const),
 ] as const;
 
 const AuditFilter = z.object({

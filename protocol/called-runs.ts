@@ -23,6 +23,10 @@ export interface CalledRunOptions {
    * `agent_already_running`, `wait` tries until it has ended.
    */
   whenBusy?: 'fail' | 'wait';
+  /**
+   * Leaves text and output out of the result, so that no history has them: they are in the conversation.
+   */
+  withoutReply?: boolean;
 }
 
 /** A run to begin, with ids that stay the same however often its activity is tried. */
@@ -91,7 +95,11 @@ export interface CalledRunActivities {
   /** Begins a run; tried again, it is the same run. */
   beginAgentRun: (request: CalledRunRequest) => Promise<CalledRun>;
   /** How the run has ended, if it has. */
-  lookAtAgentRun: (ref: { sessionId: string; runId: string }) => Promise<CalledRunLook>;
+  lookAtAgentRun: (ref: {
+    sessionId: string;
+    runId: string;
+    withoutReply?: boolean;
+  }) => Promise<CalledRunLook>;
   /** Stops it as the API does; harmless when it has ended, or was never begun. */
   stopAgentRun: (
     ref: CalledRunRef & { mode?: 'interrupt' | 'abort'; reason?: string },

@@ -14,6 +14,7 @@ export type ErrorCode =
   | 'message_conflict'
   | 'idempotency_conflict'
   | 'session_exists'
+  | 'schedule_exists'
   | 'nothing_to_do'
   | 'body_too_large'
   | 'message_too_large'
@@ -69,6 +70,7 @@ export const HTTP_STATUS: Record<ErrorCode, number> = {
   message_conflict: 409,
   idempotency_conflict: 409,
   session_exists: 409,
+  schedule_exists: 409,
   nothing_to_do: 400,
   body_too_large: 413,
   message_too_large: 413,

@@ -90,6 +90,16 @@ export function batchWorkflowIdOf(batchId: string): string {
   return `batch:${batchId}`;
 }
 
+/**
+ * Temporal's id for a schedule, and how the ids of its workflows begin. No name has a full stop, so that
+ * schedules without a tenant and those of tenants have different prefixes.
+ *
+ * @param tenantPart `<tenant hash>~`, or ''
+ */
+export function scheduleIdOf(taskQueue: string, tenantPart: string, name: string): string {
+  return `schedule:${taskQueue}/${tenantPart}.${name}`;
+}
+
 /** Temporal's workflow id for the notices of a wait. @param nth of the waits of its step, from 1 */
 export function waitWorkflowIdOf(runId: string, step: number, nth = 1): string {
   const id = `wait:${runId}:${String(step)}`;

@@ -39,6 +39,11 @@ export const LIMITS = {
   userMessageBytes: 1024 * 1024,
   /** Text of a run in the result that a workflow gets; the rest stays in the conversation. */
   calledTextChars: 100_000,
+  /** Schedules of a tenant, and the message of one. */
+  schedules: 100,
+  scheduledMessageBytes: 32 * 1024,
+  /** How often a schedule may begin a run. */
+  scheduleEveryMs: { least: 60_000, most: 366 * 24 * 60 * 60 * 1000 },
   /** One file of a conversation, unless the server has another limit. */
   fileBytes: 10 * 1024 * 1024,
   /** The largest file that a server may allow. */

@@ -4,6 +4,8 @@ import type { RunActivities } from './activities.js';
 export const WORKFLOW_TYPE = 'agentRun';
 /** One act on many runs or calls. */
 export const BATCH_WORKFLOW_TYPE = 'agentBatch';
+/** One firing of a schedule: a run of its agent. */
+export const FIRING_WORKFLOW_TYPE = 'agentFiring';
 /** Notices: of a wait, of the end of a run, and the delivery of one to one receiver. */
 export const WAIT_WORKFLOW_TYPE = 'notifyWaiting';
 export const END_WORKFLOW_TYPE = 'notifyEnd';

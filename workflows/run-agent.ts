@@ -99,7 +99,8 @@ export async function startAgent<Output = unknown>(
   message: string,
   options: RunAgentOptions = {},
 ): Promise<CalledAgentRun<Output>> {
-  const { taskQueue = workflowInfo().taskQueue, parentClosePolicy, ...wanted } = options;
+  const { taskQueue = workflowInfo().taskQueue, parentClosePolicy, ...rest } = options;
+  const { withoutReply, ...wanted } = rest;
   const activities = activitiesOn(taskQueue);
   const request: CalledRunRequest = {
     ...wanted,
@@ -124,7 +125,10 @@ export async function startAgent<Output = unknown>(
     stop,
     result: () =>
       orStopped(
-        () => untilOver(activities, run, child) as Promise<CalledRunResult<Output>>,
+        () =>
+          untilOver(activities, { ...run, withoutReply }, child) as Promise<
+            CalledRunResult<Output>
+          >,
         () => stop({ reason: 'the workflow that called it was cancelled' }),
       ),
   };
@@ -191,7 +195,7 @@ async function startRun(
 /** The workflow's end only wakes: the record says how the run has ended. */
 async function untilOver(
   activities: Activities,
-  { sessionId, runId }: CalledRun,
+  { sessionId, runId, withoutReply }: CalledRun & Pick<RunAgentOptions, 'withoutReply'>,
   child: Child | undefined,
 ): Promise<CalledRunResult> {
   try {
@@ -200,7 +204,10 @@ async function untilOver(
     if (!(error instanceof ChildWorkflowFailure)) throw error;
   }
   for (let waitMs = LOOKS.firstMs; ; waitMs = Math.min(waitMs * LOOKS.factor, LOOKS.mostMs)) {
-    const look = await activities.lookAtAgentRun({ sessionId, runId });
+    const look = await activities.lookAtAgentRun({
+      ...{ sessionId, runId },
+      ...(withoutReply !== undefined && { withoutReply }),
+    });
     if (look.kind === 'ended') return look.result;
     await sleep(waitMs, { summary: `until ${runId} has ended` });
   }

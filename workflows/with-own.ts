@@ -4,6 +4,7 @@
  */
 export { agentRun } from './agent-run.js';
 export { agentBatch } from './batch.js';
+export { agentFiring } from './firing.js';
 export { agentToolWork } from './tool-work.js';
 export { deliver, notifyEnd, notifyWaiting } from './notices.js';
 // @ts-expect-error -- An alias of the bundler.

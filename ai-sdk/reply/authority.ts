@@ -12,7 +12,8 @@ import type { Viewer } from '../turns/viewer.js';
 import { isOwner, type Caller } from './access.js';
 
 /** What a caller does with a conversation that may belong to another user of the tenant, or with an agent. */
-export type Action = 'read' | 'answer' | 'extend' | 'stop' | 'resume' | 'retry' | 'pause';
+export type Action =
+  'read' | 'answer' | 'extend' | 'stop' | 'resume' | 'retry' | 'pause' | 'schedule';
 
 /** What an action is about. Lists of a tenant name no session. */
 export interface Subject {
@@ -40,6 +41,7 @@ const ROLE_FOR: Record<Action, Role> = {
   resume: 'operator',
   retry: 'operator',
   pause: 'operator',
+  schedule: 'operator',
 };
 
 /**

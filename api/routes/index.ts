@@ -10,6 +10,7 @@ import { OPERATOR_DELIVERY_ROUTES } from './operator-deliveries.js';
 import { OPERATOR_RUN_ROUTES } from './operator-runs.js';
 import { OPERATOR_RUN_EVENTS_ROUTE } from './operator-run-events.js';
 import { OPERATOR_FORK_ROUTE } from './operator-fork.js';
+import { OPERATOR_SCHEDULE_ROUTES } from './operator-schedules.js';
 import { OPERATOR_SESSION_ROUTES } from './operator-sessions.js';
 import { OPERATOR_TIMELINE_ROUTES } from './operator-timeline.js';
 import { OPERATOR_WAITING_ROUTES } from './operator-waiting.js';
@@ -57,6 +58,7 @@ export const ROUTES: readonly Route[] = [
   ...OPERATOR_BATCH_ROUTES,
   ...OPERATOR_DELIVERY_ROUTES,
   ...OPERATOR_AGENT_ROUTES,
+  ...OPERATOR_SCHEDULE_ROUTES,
   ...OPERATOR_SESSION_ROUTES,
   ...SERVICE_ROUTES,
   METRICS_ROUTE,

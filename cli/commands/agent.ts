@@ -10,6 +10,7 @@ import type { Cli } from '../cli.js';
 import { EXIT } from '../exit-codes.js';
 import { CliFailure } from '../failure.js';
 import type { Kind } from '../output/output.js';
+import { createAgentScheduleCommands } from './agent-schedule.js';
 import { reasonOption, workOf, type GlobalOptions, type ReasonOption } from './options.js';
 
 type Agent = Pick<OperatorAgent, 'name' | 'isDefault'> &
@@ -36,7 +37,8 @@ export function createAgentCommands(cli: Cli): Command {
     .description('See, pause and resume the agents of the server.')
     .addCommand(createListCommand(cli))
     .addCommand(createPauseCommand(cli, 'pause'))
-    .addCommand(createPauseCommand(cli, 'unpause'));
+    .addCommand(createPauseCommand(cli, 'unpause'))
+    .addCommand(createAgentScheduleCommands(cli));
 }
 
 function createListCommand(cli: Cli): Command {

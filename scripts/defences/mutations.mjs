@@ -48,6 +48,7 @@ import { transitions } from './transition-mutations.mjs';
 import { upgrade } from './upgrade-mutations.mjs';
 import { waiting } from './waiting-mutations.mjs';
 import { workers } from './worker-mutations.mjs';
+import { schedules } from './schedule-mutations.mjs';
 
 const SUITE = 'test/stores/conformance/memory.test.ts';
 
@@ -56,6 +57,7 @@ export const mutations = [
   ...transitions,
   ...calls,
   ...calledRuns,
+  ...schedules,
   ...waiting,
   ...attempts,
   ...checkOrder,

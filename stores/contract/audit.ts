@@ -7,7 +7,7 @@ import type { Actor, Channel, Role } from '../../protocol/actor.js';
 export type AuditAction =
   | ('approve' | 'deny' | 'result' | 'error' | 'expire' | 'extend' | 'stop')
   | ('resume' | 'retry' | 'branch' | 'erase' | 'erased' | 'read' | 'export' | 'forget')
-  | ('pause' | 'unpause');
+  | ('pause' | 'unpause' | 'schedule');
 
 /** Small facts about an act; never content of people, models or tools. */
 export type AuditDetail = Readonly<Record<string, string | number | boolean>>;

@@ -13,6 +13,7 @@ import { createFakeRuntime } from '../support/fake-runtime.js';
 import { drive, newCall, type SessionDriver } from '../support/session-driver.js';
 import { startApi, type ApiServer } from './api-server.js';
 import { FAKE_DELIVERIES } from './fake-deliveries.js';
+import { FAKE_SCHEDULES } from './fake-schedules.js';
 import { ASKED_BY_OPERATORS } from './route-requests.js';
 
 /** Every route of operators, requested with each role, in the session's tenant and in others. */
@@ -66,7 +67,7 @@ async function start(): Promise<void> {
     logger,
   });
   api = await startApi(createFakeRuntime(), {
-    executor: { runs: executor },
+    executor: { runs: { ...executor, schedules: FAKE_SCHEDULES } },
     stateStore: stores.store,
     streamManager: stores.streamManager,
     agents,
@@ -106,6 +107,7 @@ async function ask(
     .replace(':batchId', 'b-1')
     .replace(':deliveryId', 'd-1')
     .replace(':receiver', 'ops')
+    .replace(':name', 'daily')
     .replace(':agent', 'tester')
     .replace(':step', '1')
     .replace(':runId', encodeURIComponent(run));
@@ -128,13 +130,15 @@ const routes = ROUTES.filter(({ id }) => id in ASKED_BY_OPERATORS);
 const NEEDS: Record<string, Role> = {
   ...{ listTenantWaiting: 'viewer', listRuns: 'viewer', countRuns: 'viewer', getRun: 'viewer' },
   ...{ readTenantSession: 'viewer', listRunEvents: 'viewer', forkRun: 'operator' },
-  ...{ getRunTimeline: 'viewer', getRunStep: 'viewer' },
+  ...{ getRunTimeline: 'viewer', getRunStep: 'viewer', listAgents: 'viewer' },
   ...{ startBatch: 'operator', listBatches: 'viewer', getBatch: 'viewer', abortBatch: 'operator' },
   ...{ listDeliveries: 'viewer', getDelivery: 'viewer', redeliver: 'operator' },
-  ...{ listReceivers: 'viewer', testReceiver: 'operator' },
-  ...{ answerTenantCall: 'approver', extendTenantDeadline: 'approver' },
-  ...{ listAgents: 'viewer', pauseAgent: 'operator', unpauseAgent: 'operator' },
-  ...{ stopRun: 'operator', resumeRun: 'operator', retryRun: 'operator' },
+  ...{ listReceivers: 'viewer', testReceiver: 'operator', pauseAgent: 'operator' },
+  ...{ createSchedule: 'operator', listSchedules: 'viewer', getSchedule: 'viewer' },
+  ...{ pauseSchedule: 'operator', resumeSchedule: 'operator', triggerSchedule: 'operator' },
+  ...{ deleteSchedule: 'operator', answerTenantCall: 'approver', unpauseAgent: 'operator' },
+  ...{ extendTenantDeadline: 'approver', stopRun: 'operator' },
+  ...{ resumeRun: 'operator', retryRun: 'operator' },
 };
 const RANK = ['', 'viewer', 'approver', 'operator'];
 
@@ -169,7 +173,7 @@ describe.each(cases)('%s as "%s"', (id, role, route) => {
       expect([answered.status, answered.code]).toEqual([unknown.status, unknown.code]);
       if (!isListed) expect(answered).toMatchObject({ status: 404, code: 'not_found' });
       // The names of agents are no tenant's.
-      const ofTenant = id === 'listAgents' ? /ann|acme|c1/ : /tester|ann|acme|c1/;
+      const ofTenant = /listAgents|createSchedule/.test(id) ? /ann|acme|c1/ : /tester|ann|acme|c1/;
       expect(answered.text).not.toMatch(ofTenant);
     }
     expect(await picture()).toBe(before);

@@ -19,4 +19,5 @@ export const AUDIT_WORDS: Record<AuditEntryReply['action'], string> = {
   forget: 'Forgot a person',
   pause: 'Paused an agent',
   unpause: 'Resumed an agent',
+  schedule: 'Changed a schedule',
 };

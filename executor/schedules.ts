@@ -1,0 +1,267 @@
+import type { Client, ScheduleOverlapPolicy } from '@temporalio/client';
+import { ScheduleAlreadyRunning, ScheduleNotFoundError } from '@temporalio/client';
+import { HelixError } from '../protocol/errors.js';
+import { scheduleIdOf } from '../protocol/ids.js';
+import { LIMITS } from '../protocol/limits.js';
+import type { ScheduledRun, ScheduleInput } from '../protocol/scheduled-run.js';
+import {
+  DEFAULT_TASK_QUEUE,
+  FIRING_WORKFLOW_TYPE,
+  WORKFLOW_TASK_TIMEOUT_MS,
+} from '../protocol/temporal-names.js';
+import { toStoredSessionId } from '../stores/record/stored-session-id.js';
+import { createFiringReader } from './firings.js';
+import { isRefusedForGood } from './grpc-status.js';
+import { withinDeadline } from './run-workflows.js';
+import {
+  digestOf,
+  memoOf,
+  toDescribed,
+  toState,
+  type DescribedSchedule,
+  type ScheduleMemo,
+  type ScheduleState,
+} from './schedule-state.js';
+
+/** Runs that begin at set times: each is a schedule of Temporal's. Names are unique within a tenant. */
+export interface Schedules {
+  /**
+   * Creates a schedule; the same one again is the same.
+   *
+   * @throws HelixError `schedule_exists` for another one of its name, `quota_exceeded` beyond
+   * `LIMITS.schedules`, `validation_error` for times that Temporal does not take, `unavailable`
+   */
+  create: (input: ScheduleInput) => Promise<ScheduleState>;
+  /** Those of a tenant; Temporal lists them up to two seconds late. */
+  list: (tenant: string | undefined) => Promise<ScheduleState[]>;
+  /** Undefined for an unknown one. */
+  read: (tenant: string | undefined, name: string) => Promise<DescribedSchedule | undefined>;
+  /** Each is harmless where nothing is to be done. @throws HelixError `not_found`, `unavailable` */
+  pause: (tenant: string | undefined, name: string, note?: string) => Promise<void>;
+  resume: (tenant: string | undefined, name: string, note?: string) => Promise<void>;
+  /** Fires now, also while it is paused, under its own overlap policy. */
+  trigger: (tenant: string | undefined, name: string) => Promise<void>;
+  /** Runs that it has begun continue. False for an unknown one. */
+  delete: (tenant: string | undefined, name: string) => Promise<boolean>;
+  /** Deletes those of a person; returns their names. */
+  deleteOf: (tenant: string | undefined, owner: string) => Promise<string[]>;
+}
+
+/** Firings that were missed while Temporal was away are made up for this long. */
+const CATCH_UP_MS = 10 * 60_000;
+const CREATE_MS = 5_000;
+const LIST_MS = 5_000;
+
+/**
+ * Schedules over a client of Temporal. The workers of the task queue carry out what they begin.
+ *
+ * @example
+ * import { Client } from '@temporalio/client';
+ * import { createSchedules } from 'helix-temporal/executor';
+ *
+ * const schedules = createSchedules({ client: new Client(), taskQueue: 'agent-runs' });
+ * await schedules.create({
+ *   name: 'morning-report',
+ *   agent: 'reporter',
+ *   message: 'Report on yesterday.',
+ *   owner: 'ann',
+ *   cron: '0 7 * * 1-5',
+ *   timeZone: 'Europe/Berlin',
+ *   overlap: 'skip',
+ *   whenBusy: 'skip',
+ *   by: 'ann',
+ * });
+ */
+export function createSchedules({
+  client,
+  taskQueue = DEFAULT_TASK_QUEUE,
+}: {
+  client: Client;
+  taskQueue?: string;
+}): Schedules {
+  const { connection, schedule } = client;
+  const call = <T>(work: () => Promise<T>, deadlineMs?: number): Promise<T> =>
+    withinDeadline(connection, work, deadlineMs);
+  const idOf = (tenant: string | undefined, name: string): string =>
+    scheduleIdOf(taskQueue, toStoredSessionId('', tenant), name);
+  const readFirings = createFiringReader(client, call);
+
+  async function read(
+    tenant: string | undefined,
+    name: string,
+  ): Promise<(DescribedSchedule & { digest: string }) | undefined> {
+    let found;
+    try {
+      found = await call(() => schedule.getHandle(idOf(tenant, name)).describe());
+    } catch (error) {
+      if (error instanceof ScheduleNotFoundError) return undefined;
+      throw error;
+    }
+    const about = memoOf(found);
+    if (about === undefined || about.tenant !== tenant) return undefined;
+    const { info, action } = found;
+    const [run] = (action.args ?? []) as [ScheduledRun?];
+    return {
+      ...toState(about, found),
+      digest: about.digest,
+      message: run?.message ?? '',
+      firings: await readFirings(info.recentActions),
+      counts: {
+        fired: info.numActionsTaken,
+        skipped: info.numActionsSkippedOverlap,
+        missed: info.numActionsMissedCatchupWindow,
+      },
+    };
+  }
+
+  /** By name. */
+  function find(tenant: string | undefined): Promise<ScheduleState[]> {
+    const prefix = idOf(tenant, '').replaceAll("'", "''");
+    return call(async () => {
+      const found: ScheduleState[] = [];
+      const query = `ScheduleId STARTS_WITH '${prefix}'`;
+      for await (const each of schedule.list({ query, pageSize: LIMITS.schedules })) {
+        const about = memoOf(each);
+        if (about !== undefined && about.tenant === tenant) found.push(toState(about, each));
+        if (found.length >= LIMITS.schedules) break;
+      }
+      return found.sort((a, b) => (a.name < b.name ? -1 : 1));
+    }, LIST_MS);
+  }
+
+  async function list(tenant: string | undefined): Promise<ScheduleState[]> {
+    try {
+      return await find(tenant);
+    } catch (error) {
+      if (!isUnlisted(error)) throw error;
+      const text = 'Schedules cannot be listed: this server does not find them by their ids.';
+      throw new HelixError('unavailable', text, { cause: error });
+    }
+  }
+
+  /** Undefined if there is none of this name. */
+  async function sameOf(input: ScheduleInput, digest: string): Promise<ScheduleState | undefined> {
+    const found = await read(input.tenant, input.name);
+    if (found === undefined) return undefined;
+    const { digest: its, message: _message, firings: _firings, counts: _counts, ...state } = found;
+    if (its === digest) return state;
+    throw new HelixError('schedule_exists', 'There is another schedule of this name.');
+  }
+
+  async function create(input: ScheduleInput): Promise<ScheduleState> {
+    const { message, isPaused = false, ...described } = input;
+    const { name, agent, owner, tenant, sessionId, whenBusy, cron, everyMs } = input;
+    const digest = digestOf(input);
+    const same = await sameOf(input, digest);
+    if (same !== undefined) return same;
+    if ((await list(tenant)).length >= LIMITS.schedules) {
+      const most = String(LIMITS.schedules);
+      throw new HelixError('quota_exceeded', `There are ${most} schedules already.`);
+    }
+    const about: ScheduleMemo = { ...described, createdAt: Date.now(), digest };
+    const run: ScheduledRun = { agent, message, owner, tenant, sessionId, whenBusy };
+    const scheduleId = idOf(tenant, name);
+    try {
+      await call(
+        () =>
+          schedule.create({
+            scheduleId,
+            spec: {
+              ...(cron !== undefined && { cronExpressions: [cron] }),
+              ...(everyMs !== undefined && { intervals: [{ every: everyMs }] }),
+              timezone: input.timeZone,
+            },
+            action: {
+              type: 'startWorkflow',
+              workflowType: FIRING_WORKFLOW_TYPE,
+              workflowId: scheduleId,
+              taskQueue,
+              args: [run],
+              workflowTaskTimeout: WORKFLOW_TASK_TIMEOUT_MS,
+              staticSummary: `${agent}: schedule ${name}`,
+            },
+            policies: { overlap: toPolicy(input.overlap), catchupWindow: CATCH_UP_MS },
+            memo: { about },
+            state: { paused: isPaused },
+          }),
+        CREATE_MS,
+      );
+    } catch (error) {
+      if (error instanceof TypeError) throw new HelixError('validation_error', toReason(error));
+      if (!(error instanceof ScheduleAlreadyRunning)) throw error;
+      // Created meanwhile, or by a request whose reply was lost.
+      const other = await sameOf(input, digest);
+      if (other !== undefined) return other;
+      throw new HelixError('unavailable', 'The schedule was deleted meanwhile.', { cause: error });
+    }
+    return { ...toDescribed(about), isPaused, next: [] };
+  }
+
+  /** @throws HelixError `not_found` */
+  async function act<T>(
+    tenant: string | undefined,
+    name: string,
+    work: (handle: ReturnType<typeof schedule.getHandle>) => Promise<T>,
+  ): Promise<T> {
+    try {
+      return await call(() => work(schedule.getHandle(idOf(tenant, name))));
+    } catch (error) {
+      if (!(error instanceof ScheduleNotFoundError)) throw error;
+      throw new HelixError('not_found', 'There is no such schedule.', { cause: error });
+    }
+  }
+
+  async function remove(tenant: string | undefined, name: string): Promise<boolean> {
+    try {
+      await act(tenant, name, (handle) => handle.delete());
+      return true;
+    } catch (error) {
+      if (HelixError.isInstance(error) && error.code === 'not_found') return false;
+      throw error;
+    }
+  }
+
+  return {
+    create,
+    list,
+    read: async (tenant, name) => {
+      const found = await read(tenant, name);
+      if (found === undefined) return undefined;
+      const { digest: _digest, ...described } = found;
+      return described;
+    },
+    pause: (tenant, name, note = 'paused') => act(tenant, name, (handle) => handle.pause(note)),
+    resume: (tenant, name, note = 'resumed') => act(tenant, name, (handle) => handle.unpause(note)),
+    trigger: async (tenant, name) => {
+      const found = await read(tenant, name);
+      await act(tenant, name, (handle) => handle.trigger(toPolicy(found?.overlap ?? 'skip')));
+    },
+    delete: remove,
+    deleteOf: async (tenant, owner) => {
+      const all = await find(tenant).catch((error: unknown) => {
+        // Where schedules cannot be listed, none is created.
+        if (isUnlisted(error)) return [];
+        throw error;
+      });
+      const theirs = all.filter((each) => each.owner === owner);
+      for (const { name } of theirs) await remove(tenant, name);
+      return theirs.map(({ name }) => name);
+    },
+  };
+}
+
+function toPolicy(overlap: ScheduleInput['overlap']): ScheduleOverlapPolicy {
+  return overlap.toUpperCase() as ScheduleOverlapPolicy;
+}
+
+/** The client throws as TypeError what Temporal calls an invalid argument. */
+function isUnlisted(error: unknown): boolean {
+  return isRefusedForGood(error) || error instanceof TypeError;
+}
+
+/** What Temporal says about times that it does not take. */
+function toReason({ message }: Error): string {
+  return `These times cannot be used: ${message.slice(0, MOST_OF_REASON)}`;
+}
+
+const MOST_OF_REASON = 300;

@@ -1,0 +1,122 @@
+import { z } from 'zod';
+import { SESSION_ID } from './ids.js';
+import { LIMITS } from './limits.js';
+import { OVERLAPS } from './scheduled-run.js';
+
+/** Requests and replies of `/api/operator/schedules`. Times in replies are ms since the epoch. */
+
+const ms = z.number();
+const text = z.string().min(1).max(LIMITS.idChars);
+const name = z.string().regex(/^[A-Za-z0-9_-]{1,64}$/);
+
+/** No seconds, and no `@every`: a schedule fires at most once a minute. Temporal checks the values. */
+const CRON =
+  /^(?:@(?:hourly|daily|midnight|weekly|monthly|yearly|annually)|[\w*,/?-]+(?: +[\w*,/?-]+){4})$/;
+
+const times = {
+  cron: z.string().trim().max(LIMITS.idChars).regex(CRON).optional(),
+  everyMs: z
+    .number()
+    .int()
+    .min(LIMITS.scheduleEveryMs.least)
+    .max(LIMITS.scheduleEveryMs.most)
+    .optional(),
+  timeZone: z
+    .string()
+    .regex(/^[A-Za-z0-9_+/-]{1,64}$/)
+    .default('UTC'),
+};
+
+/** `POST /api/operator/schedules`. */
+export const OperatorScheduleBody = z
+  .object({
+    name,
+    agent: text,
+    message: z
+      .string()
+      .min(1)
+      .refine(
+        (message) => new TextEncoder().encode(message).length <= LIMITS.scheduledMessageBytes,
+        { message: 'the message is too long' },
+      ),
+    /** Whose runs they are. Default: the caller's. */
+    owner: text.optional(),
+    /** The conversation that each firing continues. Default: a new one each time. */
+    sessionId: z.string().regex(SESSION_ID).optional(),
+    ...times,
+    overlap: z.enum(OVERLAPS).default('skip'),
+    whenBusy: z.enum(['skip', 'wait']).default('skip'),
+    isPaused: z.boolean().default(false),
+  })
+  .refine(({ cron, everyMs }) => (cron === undefined) !== (everyMs === undefined), {
+    message: 'give cron or everyMs',
+  });
+export type OperatorScheduleBody = z.infer<typeof OperatorScheduleBody>;
+
+export const OperatorSchedulePath = z.object({ name });
+
+/** `POST …/:name/pause` and `…/resume`. */
+export const OperatorScheduleActBody = z
+  .object({ reason: z.string().min(1).max(LIMITS.errorTextBytes).optional() })
+  .prefault({});
+
+const schedule = {
+  name: z.string(),
+  agent: z.string(),
+  owner: z.string(),
+  sessionId: z.string().optional(),
+  cron: z.string().optional(),
+  everyMs: ms.optional(),
+  timeZone: z.string(),
+  overlap: z.enum(OVERLAPS),
+  whenBusy: z.enum(['skip', 'wait']),
+  isPaused: z.boolean(),
+  /** Why it was paused or resumed last. */
+  note: z.string().optional(),
+  /** Who created it. */
+  by: z.string(),
+  createdAt: ms,
+  /** The next times; empty for one that was created just now. */
+  next: z.array(ms),
+};
+
+/** A schedule. */
+export const OperatorSchedule = z.object(schedule).meta({ id: 'OperatorSchedule' });
+export type OperatorSchedule = z.infer<typeof OperatorSchedule>;
+
+/** Body of `GET /api/operator/schedules`: by name. */
+export const OperatorSchedules = z.object({ schedules: z.array(OperatorSchedule) });
+export type OperatorSchedules = z.infer<typeof OperatorSchedules>;
+
+/** Body of `GET /api/operator/schedules/:name`. */
+export const OperatorScheduleDetail = z
+  .object({
+    ...schedule,
+    message: z.string(),
+    /** The newest ten, the newest first. */
+    firings: z.array(
+      z.object({
+        at: ms,
+        workflowId: z.string(),
+        /** `unknown` once Temporal no longer keeps its workflow. */
+        status: z.enum([
+          ...(['running', 'completed', 'failed', 'interrupted', 'skipped'] as const),
+          ...(['refused', 'stopped', 'unknown'] as const),
+        ]),
+        sessionId: z.string().optional(),
+        runId: z.string().optional(),
+        /** Why it failed, or was left out or refused. */
+        code: z.string().optional(),
+      }),
+    ),
+    /** Since it was created: firings, those that overlapped, and those that Temporal's absence cost. */
+    counts: z.object({ fired: z.number(), skipped: z.number(), missed: z.number() }),
+  })
+  .meta({ id: 'OperatorScheduleDetail' });
+export type OperatorScheduleDetail = z.infer<typeof OperatorScheduleDetail>;
+
+/** Body of the replies to `pause`, `resume`, `trigger` and `DELETE`. */
+export const OperatorScheduleReply = z.object({
+  result: z.enum(['paused', 'resumed', 'triggered', 'deleted']),
+});
+export type OperatorScheduleReply = z.infer<typeof OperatorScheduleReply>;

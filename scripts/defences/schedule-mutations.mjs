@@ -1,0 +1,106 @@
+// The defences of schedules; see mutations.mjs.
+const SCHEDULES = 'test/executor/schedules.test.ts';
+const ROUTES = 'test/api/operator-schedules.test.ts';
+const WORKFLOW = 'workflows/firing.ts';
+const EXECUTOR = 'executor/schedules.ts';
+
+export const schedules = [
+  {
+    defence: 'Schedule: the reply of a firing is in no history',
+    file: WORKFLOW,
+    edits: [['withoutReply: true', 'withoutReply: false']],
+    suite: SCHEDULES,
+    test: 'a firing is a run of the owner in a new conversation, of which no history has the reply',
+  },
+  {
+    defence: 'Schedule: a firing that finds its conversation busy is left out',
+    file: WORKFLOW,
+    edits: [["whenBusy === 'wait' ? 'wait' : 'fail'", "whenBusy === 'wait' ? 'fail' : 'wait'"]],
+    suite: SCHEDULES,
+    test: 'a firing that finds its own conversation busy is skipped, or waits',
+  },
+  {
+    defence: 'Schedule: a firing is over when its run is',
+    file: WORKFLOW,
+    edits: [
+      [
+        'const result = await run.result();',
+        "const result = await Promise.race([run.result(), { status: 'completed' as const }]);",
+      ],
+    ],
+    suite: SCHEDULES,
+    test: 'a firing that overlaps the one before is skipped, or stops it',
+  },
+  {
+    defence: 'Schedule: a firing that was refused says why',
+    file: WORKFLOW,
+    edits: [["note({ outcome: 'refused', code });", '']],
+    suite: SCHEDULES,
+    test: 'a firing of an agent that is gone is refused, and says so',
+  },
+  {
+    defence: 'Schedule: one of a tenant does not exist for another',
+    file: EXECUTOR,
+    edits: [["toStoredSessionId('', tenant), name)", "toStoredSessionId('', undefined), name)"]],
+    suite: SCHEDULES,
+    test: 'a schedule of one tenant does not exist for another',
+  },
+  {
+    defence: 'Schedule: another one of its name does not pass for it',
+    file: EXECUTOR,
+    edits: [['if (its === digest) return state;', "if (its !== '') return state;"]],
+    suite: SCHEDULES,
+    test: 'a schedule is the same when it is created again, and no other of its name is created',
+  },
+  {
+    defence: 'Schedule: a tenant has no more than it may',
+    file: EXECUTOR,
+    edits: [['.length >= LIMITS.schedules) {', '.length > LIMITS.schedules) {']],
+    suite: SCHEDULES,
+    test: 'of a tenant that has as many as it may is refused',
+  },
+  {
+    defence: 'Schedule: times that Temporal does not take are the fault of the request',
+    file: EXECUTOR,
+    edits: [['if (error instanceof TypeError) throw new', 'if (error === undefined) throw new']],
+    suite: SCHEDULES,
+    test: 'a schedule is refused for {"cron":"61 * * * *"}',
+  },
+  {
+    defence: 'Schedule: it fires at most once a minute',
+    file: 'protocol/schedules.ts',
+    edits: [['{4})$/', '{4,6})$/']],
+    suite: ROUTES,
+    test: 'with seconds is refused',
+  },
+  {
+    defence: 'Schedule: it continues no conversation of another person',
+    file: 'api/routes/operator-schedules.ts',
+    edits: [['if (!isOwner(record,', 'if (false && !isOwner(record,']],
+    suite: ROUTES,
+    test: "continues a conversation of its owner's, not of another person",
+  },
+  {
+    defence: 'Schedule: it goes with its owner',
+    file: EXECUTOR,
+    edits: [['for (const { name } of theirs) await remove(tenant, name);', '']],
+    suite: SCHEDULES,
+    test: 'a schedule goes with the person whose runs it begins, and with no other',
+  },
+  {
+    defence: 'Schedule: an erasure that left one is not complete',
+    file: 'api/people.ts',
+    edits: [
+      ["error.code === 'unavailable') return false;", "error.code === 'unavailable') return true;"],
+    ],
+    suite: ROUTES,
+    test: 'is deleted with its owner; while Temporal is away the person is not erased completely',
+  },
+  {
+    defence: 'Schedule: only operators change one',
+    file: 'ai-sdk/reply/authority.ts',
+    edits: [["schedule: 'operator',", "schedule: 'viewer',"]],
+    suite: 'test/api/operator-access.test.ts',
+    test: 'createSchedule as "viewer" a colleague is served by role',
+  },
+];

@@ -1,0 +1,31 @@
+import type { DescribedSchedule, ScheduleState } from '../../executor/schedule-state.js';
+import type { Schedules } from '../../executor/schedules.js';
+import { HelixError } from '../../protocol/errors.js';
+
+const state: ScheduleState = {
+  ...{ name: 'daily', agent: 'tester', owner: 'ann', tenant: 'acme', by: 'ann' },
+  ...{ cron: '@daily', timeZone: 'UTC', overlap: 'skip', whenBusy: 'skip', isPaused: false },
+  ...{ createdAt: 1, next: [2] },
+};
+const schedule: DescribedSchedule = {
+  ...state,
+  ...{ message: 'hi', counts: { fired: 1, skipped: 0, missed: 0 } },
+  firings: [{ at: 1, workflowId: 'w', status: 'completed', sessionId: 's', runId: 's:1-a' }],
+};
+
+const act = async (tenant: string | undefined, name: string): Promise<void> => {
+  if (tenant !== 'acme' || name !== 'daily') throw new HelixError('not_found', 'None.');
+  return Promise.resolve();
+};
+
+/** The schedule `daily` of the tenant `acme`, whatever is done with it. */
+export const FAKE_SCHEDULES: Schedules = {
+  create: async ({ message: _, isPaused = false, ...input }) =>
+    Promise.resolve({ ...input, isPaused, createdAt: 1, next: [] }),
+  list: async (tenant) => Promise.resolve(tenant === 'acme' ? [state] : []),
+  read: async (tenant, name) =>
+    Promise.resolve(tenant === 'acme' && name === 'daily' ? schedule : undefined),
+  ...{ pause: act, resume: act, trigger: act },
+  delete: async (...of) => act(...of).then(() => true),
+  deleteOf: async () => Promise.resolve([]),
+};

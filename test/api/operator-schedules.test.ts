@@ -1,0 +1,133 @@
+import { afterEach, beforeEach, expect, it } from '@jest/globals';
+import { AgentRegistry, defineAgent } from '../../agents/index.js';
+import { toStoredSessionId } from '../../ai-sdk/index.js';
+import { createRuns } from '../../executor/create-runs.js';
+import { HelixError } from '../../protocol/errors.js';
+import type { Schedules } from '../../executor/schedules.js';
+import type { ScheduleInput } from '../../protocol/scheduled-run.js';
+import { createMemoryStores, type MemoryStores } from '../../stores/memory/index.js';
+import { createFakeRuntime } from '../support/fake-runtime.js';
+import { drive } from '../support/session-driver.js';
+import { startApi, type ApiServer } from './api-server.js';
+import { FAKE_SCHEDULES } from './fake-schedules.js';
+
+const logger = { info: () => undefined, warn: () => undefined, error: () => undefined };
+const nothing = (): Promise<void> => Promise.resolve();
+const PATH = '/api/operator/schedules';
+const BODY = { name: 'daily', agent: 'tester', message: 'hi', owner: 'ann', cron: '0 7 * * 1-5' };
+const USER = { 'x-user': 'col' };
+
+let stores: MemoryStores;
+let api: ApiServer;
+let created: ScheduleInput[];
+let deletedOf: string[];
+let isAway: boolean;
+
+beforeEach(async () => {
+  [created, deletedOf, isAway] = [[], [], false];
+  stores = createMemoryStores();
+  const { store, streamManager } = stores;
+  const agents = new AgentRegistry(
+    (['tester', 'hidden'] as const).map((name) =>
+      defineAgent({
+        ...{ name, systemPrompt: '', llmConfig: { model: 'scripted' } },
+        public: name === 'tester',
+      }),
+    ),
+  );
+  const bare = createRuns({
+    ...{ store, streamManager, agents, logger, searchAttributes: true },
+    workflows: {
+      ...{ fleet: 'test', namespace: 'test', start: nothing, answer: nothing, stop: nothing },
+      state: async () => 'running',
+      look: async () => ({ state: 'running', started: [], children: [] }),
+      retry: nothing,
+      closedSince: async () => [],
+      erase: async () => ({ deleted: 0, unknown: [] }),
+    },
+  });
+  const schedules: Schedules = {
+    ...FAKE_SCHEDULES,
+    create: async (input) => {
+      created.push(input);
+      return FAKE_SCHEDULES.create(input);
+    },
+    deleteOf: async (_, owner) => {
+      if (isAway) throw new HelixError('unavailable', 'away');
+      deletedOf.push(owner);
+      return Promise.resolve([]);
+    },
+  };
+  const runs = { ...bare, schedules };
+  api = await startApi(createFakeRuntime(), {
+    ...{ executor: { runs }, stateStore: store, streamManager, agents },
+    allowUnauthenticated: false,
+    authenticate: (request) => ({
+      userId: request.get('x-user') ?? '',
+      tenantId: 'acme',
+      roles: ['operator'],
+    }),
+  });
+});
+afterEach(() => api.close());
+
+async function create(body: object): Promise<unknown[]> {
+  const response = await api.post(PATH, body, USER);
+  const { code } = (await response.json()) as { code?: string };
+  return [response.status, code];
+}
+
+it('is of the tenant and by the caller, whatever the body says, and noted', async () => {
+  const lies = { tenant: 'other', by: 'ann', tenantId: 'other' };
+  expect(await create({ ...BODY, ...lies, owner: undefined })).toEqual([201, undefined]);
+  const one = { tenant: 'acme', by: 'col', owner: 'col', timeZone: 'UTC', overlap: 'skip' };
+  expect(created).toMatchObject([{ ...one, whenBusy: 'skip' }]);
+  await api.post(`${PATH}/daily/pause`, { reason: 'why' }, USER);
+  const { entries } = await stores.store.audit.page('acme', { limit: 9, action: 'schedule' });
+  expect(entries.map(({ entry, name }) => [name, entry.detail])).toEqual([
+    ['col', { change: 'pause', schedule: 'daily', agent: 'tester' }],
+    ['col', { change: 'create', schedule: 'daily', agent: 'tester' }],
+  ]);
+});
+
+it.each([
+  ['seconds', { cron: '* * * * * *' }],
+  ['seconds in words', { cron: '@every 1s' }],
+  ['a time zone in the times', { cron: 'CRON_TZ=UTC 0 0 * * *' }],
+  ['a short interval', { cron: undefined, everyMs: 59_999 }],
+  ['both', { everyMs: 60_000 }],
+  ['neither', { cron: undefined }],
+  ['a name with a full stop', { name: 'a.b' }],
+  ['a long message', { message: 'é'.repeat(17_000) }],
+])('with %s is refused', async (_, wrong) => {
+  expect(await create({ ...BODY, ...wrong })).toEqual([400, 'validation_error']);
+  expect(created).toEqual([]);
+});
+
+it('is of an agent that people may talk to', async () => {
+  for (const agent of ['hidden', 'unknown']) {
+    expect(await create({ ...BODY, agent })).toEqual([400, 'agent_not_found']);
+  }
+});
+
+it("continues a conversation of its owner's, not of another person", async () => {
+  await drive(stores, toStoredSessionId('mine', 'acme')).begin({ owner: 'ann', tenant: 'acme' });
+  expect(await create({ ...BODY, sessionId: 'mine' })).toEqual([201, undefined]);
+  const eve = { ...BODY, owner: 'eve', sessionId: 'mine' };
+  expect(await create(eve)).toEqual([404, 'not_found']);
+  expect(created).toHaveLength(1);
+});
+
+it('is deleted with its owner; while Temporal is away the person is not erased completely', async () => {
+  const erase = async (): Promise<unknown> => {
+    const response = await fetch(`${api.url}/api/operator/users/ann`, {
+      ...{ method: 'DELETE', headers: USER },
+    });
+    return [response.status, ((await response.json()) as { complete?: boolean }).complete];
+  };
+  isAway = true;
+  expect(await erase()).toEqual([202, false]);
+  isAway = false;
+  expect(await erase()).toEqual([200, true]);
+  expect(deletedOf).toEqual(['ann']);
+});

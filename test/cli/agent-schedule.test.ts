@@ -1,0 +1,61 @@
+import { expect, it } from '@jest/globals';
+import type { ApiClient } from '../../cli/api/client.js';
+import type { Cli } from '../../cli/cli.js';
+import { createProgram } from '../../cli/program.js';
+import { OperatorScheduleBody } from '../../protocol/schedules.js';
+
+const SCHEDULE = {
+  ...{ name: 'daily', agent: 'tester', owner: 'ann', cron: '@daily', timeZone: 'UTC', by: 'ann' },
+  ...{ overlap: 'skip', whenBusy: 'skip', isPaused: true, note: 'why', createdAt: 1, next: [2] },
+};
+const FIRING = { at: 0, workflowId: 'w', status: 'refused', code: 'agent_not_found' };
+const FOUND = { ...SCHEDULE, message: 'hi', counts: { fired: 7, skipped: 0, missed: 0 } };
+
+/** What the command asks for, and prints. */
+async function run(...args: string[]): Promise<{ asked: unknown[][]; printed: string }> {
+  const asked: unknown[][] = [];
+  const printed: string[] = [];
+  const answer =
+    (method: string) =>
+    (...call: unknown[]): Promise<unknown> => {
+      asked.push([method, ...call]);
+      if (method === 'get') return Promise.resolve({ ...FOUND, firings: [FIRING] });
+      return Promise.resolve(method === 'post' ? { ...SCHEDULE, result: 'paused' } : {});
+    };
+  const api = { get: answer('get'), post: answer('post'), delete: answer('delete') };
+  const cli = {
+    ...{ env: {}, now: () => 0, connect: () => api as unknown as ApiClient },
+    terminal: {
+      ...{ print: (text: string) => printed.push(text), note: () => undefined },
+      style: (_: string, text: string) => text,
+    },
+  } as unknown as Cli;
+  const program = createProgram(cli, { version: '0' });
+  await program.parseAsync(['agent', 'schedule', ...args], { from: 'user' });
+  return { asked, printed: printed.join('\n') };
+}
+
+it('what is created is what the API takes', async () => {
+  const options = ['--every', '2h', '--session', 's1', '--owner', 'ann', '--overlap', 'allow_all'];
+  const { asked } = await run('create', 'daily', 'tester', 'hi', ...options, '--when-busy', 'wait');
+  const [[, path, body] = []] = asked;
+  expect(path).toBe('/api/operator/schedules');
+  expect(OperatorScheduleBody.parse(JSON.parse(JSON.stringify(body)))).toEqual({
+    ...{ name: 'daily', agent: 'tester', message: 'hi', everyMs: 7_200_000, timeZone: 'UTC' },
+    ...{ sessionId: 's1', owner: 'ann', overlap: 'allow_all', whenBusy: 'wait', isPaused: false },
+  });
+});
+
+it('one is described with its firings, and changed by its name', async () => {
+  const { printed } = await run('describe', 'daily');
+  for (const part of ['why', '@daily UTC', '7', '1970-01-01T00:00:00.000Z  refused  agent_not']) {
+    expect(printed).toContain(part);
+  }
+  const path = '/api/operator/schedules/daily';
+  const reason = ['--reason', 'why'];
+  expect((await run('pause', 'daily', ...reason)).asked).toEqual([
+    ['post', `${path}/pause`, { reason: 'why' }],
+  ]);
+  expect((await run('trigger', 'daily')).asked).toEqual([['post', `${path}/trigger`, undefined]]);
+  expect((await run('delete', 'daily')).asked).toEqual([['delete', path]]);
+});

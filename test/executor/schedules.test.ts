@@ -1,0 +1,210 @@
+import { randomUUID } from 'node:crypto';
+import { afterEach, beforeAll, describe, expect, it } from '@jest/globals';
+import { ScheduleNotFoundError, type Client } from '@temporalio/client';
+import { createSchedules, type Schedules } from '../../executor/schedules.js';
+import { toStoredSessionId } from '../../stores/record/stored-session-id.js';
+import type { Firing, ScheduleInput } from '../../protocol/scheduled-run.js';
+import { createGatedAgent } from '../support/gated-agent.js';
+import { createRunHarness, type RunHarness } from '../support/run-harness.js';
+import { openTestStores, type TestStores } from '../support/test-stores.js';
+import { until } from '../support/until.js';
+
+let stores: TestStores;
+let runs: RunHarness;
+let schedules: Schedules;
+const { agent: gated, open, reached } = createGatedAgent();
+const created: ScheduleInput[] = [];
+
+beforeAll(async () => {
+  stores = await openTestStores();
+  runs = await createRunHarness(stores, [gated]);
+  schedules = createSchedules(runs);
+  await runs.startWorker();
+}, 60_000);
+afterEach(async () => {
+  for (const { tenant, name } of created.splice(0)) await schedules.delete(tenant, name);
+});
+
+const some = (what: string): string => `${what}-${randomUUID().slice(0, 8)}`;
+
+/** Once a year, so that only a trigger fires it. */
+async function create(input: Partial<ScheduleInput> = {}): Promise<ScheduleInput> {
+  const schedule = {
+    ...{ name: some('s'), agent: gated.name, message: 'hello', owner: some('u') },
+    ...{ tenant: some('t'), cron: '0 0 1 1 *', timeZone: 'UTC', overlap: 'skip' },
+    ...{ whenBusy: 'skip', by: 'olga', ...input },
+  } satisfies ScheduleInput;
+  await schedules.create(schedule);
+  created.push(schedule);
+  return schedule;
+}
+
+/** The newest firings, once so many have come so far. */
+function firings(
+  { tenant, name }: Pick<ScheduleInput, 'tenant' | 'name'>,
+  ...statuses: Firing['status'][]
+): Promise<Firing[]> {
+  return until(`the firings are ${statuses.join(', ')}`, async () => {
+    const found = (await schedules.read(tenant, name))?.firings ?? [];
+    return found.map(({ status }) => status).join() === statuses.join() && found;
+  });
+}
+
+const trigger = ({ tenant, name }: Pick<ScheduleInput, 'tenant' | 'name'>): Promise<void> =>
+  schedules.trigger(tenant, name);
+
+describe('a firing', () => {
+  it('is a run of the owner in a new conversation, of which no history has the reply', async () => {
+    const schedule = await create();
+    await trigger(schedule);
+    const [firing] = await firings(schedule, 'completed');
+    const { sessionId = '', runId = '', workflowId = '' } = firing ?? {};
+    const record = await stores.store.sessions.read(toStoredSessionId(sessionId, schedule.tenant));
+    const { owner, tenant } = schedule;
+    expect(record).toMatchObject({ owner, tenant, runId, status: 'completed' });
+    const history = await runs.client.workflow.getHandle(workflowId).fetchHistory();
+    const payloads = Buffer.concat(
+      (history.events ?? []).flatMap(({ activityTaskCompletedEventAttributes: done }) =>
+        (done?.result?.payloads ?? []).map(({ data }) => data ?? Buffer.of()),
+      ),
+    );
+    expect(payloads.toString()).toContain(runId);
+    expect(payloads.toString()).not.toContain('You said');
+  });
+
+  it("in another person's conversation is refused, and says so", async () => {
+    const sessionId = runs.newSessionId();
+    await runs.result(await runs.begin(sessionId, gated.name, 'mine'));
+    const schedule = await create({ owner: 'eve', tenant: undefined, sessionId });
+    await trigger(schedule);
+    expect(await firings(schedule, 'refused')).toMatchObject([{ code: 'not_found' }]);
+    expect(await stores.store.runs.list(sessionId)).toHaveLength(1);
+  });
+
+  it('that finds its own conversation busy is skipped, or waits', async () => {
+    const [sessionId, gate] = [some('c'), some('g')];
+    const first = await create({ sessionId, message: `speak ${gate}` });
+    const { owner, tenant } = first;
+    await trigger(first);
+    await reached(gate);
+    const second = await create({ owner, tenant, sessionId, message: 'and now' });
+    const third = await create({ owner, tenant, sessionId, whenBusy: 'wait' });
+    await Promise.all([trigger(second), trigger(third)]);
+    expect(await firings(second, 'skipped')).toMatchObject([{ code: 'agent_already_running' }]);
+    await firings(third, 'running');
+    open(gate);
+    const [waited] = await firings(third, 'completed');
+    expect(waited).toMatchObject({ sessionId });
+    expect(await stores.store.runs.list(toStoredSessionId(sessionId, tenant))).toHaveLength(2);
+  }, 20_000);
+
+  it('that overlaps the one before is skipped, or stops it', async () => {
+    const message = `speak ${some('g')}`;
+    const schedule = await create({ message });
+    await trigger(schedule);
+    await reached(message.slice('speak '.length));
+    await trigger(schedule);
+    const { tenant, name } = schedule;
+    await until('one was skipped', async () => {
+      return (await schedules.read(tenant, name))?.counts.skipped === 1;
+    });
+    const [held] = await firings(schedule, 'running');
+    await runs.client.workflow.getHandle(held?.workflowId ?? '').cancel();
+    await firings(schedule, 'stopped');
+
+    const eager = await create({ overlap: 'cancel_other', message: `speak ${some('g')}` });
+    await trigger(eager);
+    await reached(eager.message.slice('speak '.length));
+    await trigger(eager);
+    const [, stopped] = await firings(eager, 'running', 'stopped');
+    const id = toStoredSessionId(stopped?.sessionId ?? '', eager.tenant);
+    expect(await stores.store.sessions.read(id)).toMatchObject({ status: 'interrupted' });
+    open(eager.message.slice('speak '.length));
+    await firings(eager, 'completed', 'stopped');
+  }, 20_000);
+
+  it('of an agent that is gone is refused, and says so', async () => {
+    const schedule = await create({ agent: 'withdrawn' });
+    await trigger(schedule);
+    expect(await firings(schedule, 'refused')).toMatchObject([{ code: 'agent_not_found' }]);
+  });
+});
+
+it('of a tenant that has as many as it may is refused', async () => {
+  const about = { tenant: 't', name: 'n' };
+  const state = { paused: false };
+  const info = { nextActionTimes: [], recentActions: [] };
+  const all = Array.from({ length: 100 }, () => ({ memo: { about }, state, info }));
+  const none = (): Promise<never> => Promise.reject(new ScheduleNotFoundError('', ''));
+  const client = {
+    connection: { withDeadline: (_: number, work: () => Promise<unknown>) => work() },
+    schedule: { list: () => all, getHandle: () => ({ describe: none }) },
+  } as unknown as Client;
+  const input = { name: 'm', agent: 'a', message: 'x', owner: 'o', by: 'o', timeZone: 'UTC' };
+  const policies = { cron: '@daily', overlap: 'skip', whenBusy: 'skip' } as const;
+  const created = createSchedules({ client }).create({ ...input, ...policies, tenant: 't' });
+  await expect(created).rejects.toMatchObject({ code: 'quota_exceeded' });
+});
+
+describe('a schedule', () => {
+  it('is the same when it is created again, and no other of its name is created', async () => {
+    const schedule = await create({ isPaused: true });
+    const again = await schedules.create({ ...schedule, by: 'omar' });
+    expect(again).toMatchObject({ by: 'olga', isPaused: true, cron: '0 0 1 1 *' });
+    const other = schedules.create({ ...schedule, message: 'something else' });
+    await expect(other).rejects.toMatchObject({ code: 'schedule_exists' });
+  });
+
+  it('is paused, resumed and triggered while it is paused', async () => {
+    const schedule = await create();
+    const { tenant, name } = schedule;
+    await schedules.pause(tenant, name, 'holidays');
+    const paused = await schedules.read(tenant, name);
+    expect(paused).toMatchObject({ isPaused: true, note: 'holidays', message: 'hello' });
+    await trigger(schedule);
+    await firings(schedule, 'completed');
+    await schedules.resume(tenant, name);
+    expect(await schedules.read(tenant, name)).toMatchObject({ isPaused: false });
+  });
+
+  it('fires in its time zone', async () => {
+    const { tenant, name } = await create({ cron: '30 7 * * *', timeZone: 'Asia/Tokyo' });
+    const { next = [] } = (await schedules.read(tenant, name)) ?? {};
+    expect(new Date(next[0] ?? 0).toISOString()).toMatch(/T22:30:00.000Z$/);
+  });
+
+  it.each([
+    [{ cron: '61 * * * *' }],
+    [{ cron: '* * * * nope' }],
+    [{ timeZone: 'Moon/Crater' }],
+  ] as const)('is refused for %j', async (wrong) => {
+    await expect(create(wrong)).rejects.toMatchObject({ code: 'validation_error' });
+  });
+
+  it('of one tenant does not exist for another', async () => {
+    const { tenant = '', name } = await create();
+    for (const other of [some('t'), undefined, '']) {
+      expect(await schedules.read(other, name)).toBeUndefined();
+      expect(await schedules.delete(other, name)).toBe(false);
+      for (const act of [schedules.pause, schedules.resume, schedules.trigger]) {
+        await expect(act(other, name)).rejects.toMatchObject({ code: 'not_found' });
+      }
+      expect((await schedules.list(other)).map((each) => each.name)).not.toContain(name);
+    }
+    const mine = await until('it is listed', async () => {
+      const listed = await schedules.list(tenant);
+      return listed.length > 0 && listed;
+    });
+    expect(mine).toMatchObject([{ name, tenant, isPaused: false }]);
+    expect(JSON.stringify(mine)).not.toContain('hello');
+  });
+
+  it('goes with the person whose runs it begins, and with no other', async () => {
+    const { tenant, owner, name } = await create();
+    const other = await create({ tenant });
+    await until('both are listed', async () => (await schedules.list(tenant)).length === 2);
+    expect(await schedules.deleteOf(tenant, owner)).toEqual([name]);
+    expect(await schedules.read(tenant, name)).toBeUndefined();
+    expect(await schedules.read(tenant, other.name)).toBeDefined();
+  });
+});
