@@ -115,8 +115,9 @@ export function createSweepSession(
         return again;
       case 'wake':
         await wake(record);
-        // Answers that released nothing are taken with the next release; hourly is often enough.
-        return record.stream === 'paused' ? toUnchanged(record) : again;
+        // Answers that released nothing are taken with what comes next, and each signal stays in the
+        // history of a run: the longer it lasts, the less often.
+        return toUnchanged(record);
       case 'expire':
         await deps.expireCalls(sessionId);
         return again;

@@ -77,6 +77,32 @@ export const waiting = [
     test: `waits beside questions a timer that is over releases its call while people are asked, and asks them no more`,
   },
   {
+    defence: 'A release whose signal was lost is not taken with the one before it',
+    file: `${TRANSITIONS}/start-call.ts`,
+    edits: [[' && call.release === root.release', '']],
+    test: `waits beside questions a release whose signal was lost is not taken with the one before it`,
+  },
+  {
+    defence: 'A call that was released before does not count for a later release',
+    file: `${TRANSITIONS}/lib/resume.ts`,
+    edits: [
+      ["redis.call('SADD', session.busy, id) === 1", "redis.call('SADD', session.busy, id) >= 0"],
+    ],
+    test: `waits beside questions an answer that releases nothing more is not taken by what was released before it`,
+  },
+  {
+    defence: 'A run that takes nothing is signalled less and less often',
+    file: 'executor/sweep-session.ts',
+    edits: [
+      [
+        'the less often.\n        return toUnchanged(record);',
+        'the less often.\n        return again;',
+      ],
+    ],
+    suite: 'test/executor/decide-sweep.test.ts',
+    test: 'a sweep that gives a wake-up again a sweep comes back later the longer the run was silent',
+  },
+  {
     defence: 'Answers that release nothing wake no run whose tools sleep',
     file: `${TRANSITIONS}/lib/resume.ts`,
     edits: [['if (asleep.includes(answered.conversation.part)) return NOTHING_RESUMED;', '']],

@@ -100,7 +100,7 @@ export interface SessionRecord {
   stop?: StopRequest;
   /** Set from the answer that completes a batch until the next step is claimed. */
   resume?: Resumption;
-  /** True once an approved call has started, so the wake-up has arrived. */
+  /** True once a call that `resume` was the first to release has started: the wake-up has arrived. */
   resumeTaken?: boolean;
   /** Turn whose newest snapshot within the last 60 s was taken while it was active. */
   activeSnapshotTurn?: number;

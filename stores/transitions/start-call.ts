@@ -34,10 +34,13 @@ export interface StartCallRequest {
   verified?: 'not_done' | 'unknown';
 }
 
-const FIELDS = ['run', 'status', 'stop', 'seq', 'stream', 'checkpoint', 'committed'] as const;
+const FIELDS = [
+  ...(['run', 'status', 'stop', 'seq', 'stream', 'checkpoint', 'committed'] as const),
+  'release',
+] as const;
 const CALL = [
   ...(['state', 'kind', 'again', 'spec', 'decision', 'asked', 'n', 'unsure'] as const),
-  ...(['ops', 'sealed'] as const),
+  ...(['ops', 'sealed', 'release'] as const),
 ];
 
 /**
@@ -110,7 +113,8 @@ export function startCall(session: Session, request: StartCallRequest): string |
     redis.call('HSET', session.calls, `state:${toolCallId}`, 'started');
     executions = redis.call('HINCRBY', session.calls, `n:${toolCallId}`, '1');
     setFields(session, ['updated', int(now)]);
-    if (state === 'approved') {
+    // A start of a call that was released before does not show that the newest signal has arrived.
+    if (state === 'approved' && call.release === root.release) {
       setFields(session, ['taken', root.committed ?? '0']);
       dropFields(session.conversation, [`wake:${session.part}`]);
     }

@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { decideSweep as decide } from '../../executor/sweep-session.js';
+import { createSweepSession, decideSweep as decide } from '../../executor/sweep-session.js';
 import type { WorkflowState } from '../../executor/workflow-look.js';
 import type { RunStatus } from '../../protocol/run.js';
 import type { SessionRecord } from '../../stores/contract/sessions.js';
@@ -142,5 +142,41 @@ describe('decideSweep', () => {
   it('decideSweep leaves a run alone whose approved tool runs for long', () => {
     const record = recordOf('running', { resume, resumeTaken: true, updatedAt: 1_000 });
     expect(decideSweep(record, 'running', 60_000)).toBe('nothing');
+  });
+});
+
+describe('a sweep that gives a wake-up again', () => {
+  it('a sweep comes back later the longer the run was silent', async () => {
+    const againAfter = async (silentMs: number): Promise<unknown> => {
+      const record = recordOf('running', { resume, updatedAt: Date.now() - silentMs });
+      const unused = (): Promise<never> => Promise.reject(new Error('not expected'));
+      const woken: unknown[] = [];
+      const sweep = createSweepSession({
+        store: {
+          sessions: { read: () => Promise.resolve(record) },
+          waiting: { note: unused },
+        } as never,
+        workflows: {
+          look: () => Promise.resolve({ state: 'running', started: [], children: [] }),
+          stop: unused,
+        },
+        findUnseen: undefined,
+        wake: (_, released) => Promise.resolve(void woken.push(released)),
+        ...{ startRun: unused, endLost: unused, endUnstarted: unused, enforceStop: unused },
+        ...{ startNext: unused, continueCopy: unused, expireCalls: unused },
+        isHeld: () => Promise.resolve(false),
+        startWithinMs: START_WITHIN_MS,
+        meter: () => undefined,
+        logger: { warn: () => undefined },
+      });
+      const swept = await sweep('s');
+      expect(woken).toEqual([resume]);
+      return swept.kind === 'active' ? Math.round(swept.againMs / 1_000) : swept;
+    };
+    expect([
+      await againAfter(3_000),
+      await againAfter(40_000),
+      await againAfter(3_600_000),
+    ]).toEqual([5, 20, 60]);
   });
 });

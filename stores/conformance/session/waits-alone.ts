@@ -1,7 +1,28 @@
 import { equal, includes } from '../assertions.js';
 import { newCall } from '../fixtures.js';
 import type { Suite } from '../suite.js';
+import type { Store } from '../../contract/store.js';
+import type { SessionDriver } from '../session-driver.js';
+import { childAt, grow, heldCall } from '../tree.js';
 import { suspend } from './journal.js';
+
+/** Executes a call whose tool then sleeps, for no time. */
+async function sleep(
+  store: Store,
+  session: SessionDriver,
+  runId: string,
+  toolCallId: string,
+): Promise<void> {
+  await session.start(runId, 1, toolCallId, 1);
+  const wait = { toolCallId: `${toolCallId}~0`, toolName: 'nap', kind: 'timer' as const };
+  const suspended = await store.calls.suspend({
+    writer: session.callWriter(runId, 1, toolCallId, 1),
+    ...{ toolCallId, at: 0, now: Date.now(), dueInMs: 0 },
+    operation: { kind: 'suspend', name: 'nap' },
+    wait: { ...wait, input: {}, of: toolCallId },
+  });
+  equal(suspended.kind, 'suspended');
+}
 
 /** Tools that sleep beside questions to people: neither holds the other. */
 export function waitsAloneCases({ describe, it }: Suite): void {
@@ -68,6 +89,94 @@ export function waitsAloneCases({ describe, it }: Suite): void {
       await session.start(runId, 1, 's', 2);
       await session.finishCall(runId, 1, 's', 'done', 2);
       includes(await session.claim(session.writer(runId, 2, 1)), { kind: 'claimed' });
+    });
+
+    it('a release whose signal was lost is not taken with the one before it', async ({
+      store,
+      session,
+    }) => {
+      const { runId } = await session.newRun();
+      await session.ask(runId, 1, [newCall('s', 'server'), newCall('a', 'approval')]);
+      await sleep(store, session, runId, 's');
+      includes(await session.expire(runId, 's~0'), { resume: { approved: ['s'], partial: true } });
+      // The process that stores this answer is killed before it signals the run.
+      includes(await session.decide(runId, 'a', true), { resume: { approved: ['s', 'a'] } });
+      const resume = { step: 1, approved: ['s', 'a'] };
+      // The worker of `s` is killed, too.
+      await session.start(runId, 1, 's', 2);
+      await session.start(runId, 1, 's', 3);
+      includes(await store.sessions.read(session.id), { resume, resumeTaken: false });
+      await session.finishCall(runId, 1, 's', 'done', 3);
+      includes(await store.sessions.read(session.id), { resume, resumeTaken: false });
+      await session.start(runId, 1, 'a', 1);
+      includes(await store.sessions.read(session.id), { resume, resumeTaken: true });
+      await session.finishCall(runId, 1, 'a', 'done', 1);
+      includes(await session.claim(session.writer(runId, 2, 1)), { kind: 'claimed' });
+      equal((await store.sessions.read(session.id))?.resume, undefined);
+    });
+
+    it('an answer that releases nothing more is not taken by what was released before it', async ({
+      store,
+      session,
+    }) => {
+      const { runId } = await session.newRun();
+      await session.ask(runId, 1, [newCall('s', 'server'), newCall('a', 'approval')]);
+      await sleep(store, session, runId, 's');
+      await session.expire(runId, 's~0');
+      const resume = { step: 1, approved: ['s'] };
+      includes(await session.decide(runId, 'a', false), { resume });
+      await session.start(runId, 1, 's', 2);
+      await session.finishCall(runId, 1, 's', 'done', 2);
+      includes(await store.sessions.read(session.id), { resume, resumeTaken: false });
+    });
+
+    it('of two waits that end together, a release that was lost is not taken with the other', async ({
+      store,
+      session,
+    }) => {
+      const { runId } = await session.newRun();
+      const ids = ['s', 't', 'u'];
+      await session.ask(runId, 1, [
+        ...ids.map((id) => newCall(id, 'server')),
+        newCall('a', 'approval'),
+      ]);
+      for (const id of ids) await sleep(store, session, runId, id);
+      await session.expire(runId, 's~0');
+      includes(await session.expire(runId, 't~0'), { resume: { approved: ['s', 't'] } });
+      await session.start(runId, 1, 's', 2);
+      includes(await store.sessions.read(session.id), { resumeTaken: false });
+      // A signal names all that has not started: one that arrives stands for those before it.
+      includes(await session.expire(runId, 'u~0'), { resume: { approved: ['t', 'u'] } });
+      await session.start(runId, 1, 'u', 2);
+      includes(await store.sessions.read(session.id), { resumeTaken: true });
+      // A tool that sleeps again is released once more.
+      await session.start(runId, 1, 't', 2);
+      await session.finishCall(runId, 1, 't', 'done', 2);
+      await session.finishCall(runId, 1, 'u', 'done', 2);
+      await suspend(store, session, runId, 1, {
+        token: 2,
+        wait: { kind: 'timer' },
+        dueInMs: 0,
+      });
+      includes(await session.expire(runId, 's~1'), { resume: { approved: ['s'] } });
+      includes(await store.sessions.read(session.id), { resumeTaken: false });
+      await session.start(runId, 1, 's', 3);
+      includes(await store.sessions.read(session.id), { resumeTaken: true });
+    });
+
+    it('a sub-agent is woken until it has taken its newest release', async (setup) => {
+      const { store } = setup;
+      const tree = await grow(setup, 1, () => []);
+      const { driver, ref } = childAt(tree, 0);
+      const wakes = async () => (await store.sessions.read(tree.root.id))?.wakes;
+      await driver.ask(ref.runId, 1, [newCall('s', 'server'), heldCall(ref.runId, 'a')]);
+      await sleep(store, driver, ref.runId, 's');
+      await driver.expire(ref.runId, 's~0');
+      await tree.root.decide(ref.runId, 'a', true);
+      await driver.start(ref.runId, 1, 's', 2);
+      includes(await wakes(), [{ runId: ref.runId, resume: { approved: ['s', 'a'] } }]);
+      await driver.start(ref.runId, 1, 'a', 1);
+      equal(await wakes(), undefined);
     });
   });
 }

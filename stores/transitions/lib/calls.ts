@@ -14,7 +14,8 @@ import type { Session } from './session.js';
  * wait: how long people may take, ms · ref: the run that carries out a sub-agent's call, JSON ·
  * guard: '1' if its tool demands an approver · unsure: '1' while its tool is asked whether a lost
  * execution took effect · ops: number of operations in its journal · opBytes: their size · sealed:
- * notes of events that were emitted before the newest of them · of: the call that waits for this one.
+ * notes of events that were emitted before the newest of them · of: the call that waits for this one ·
+ * release: number of the release that was the first to name the call as approved.
  */
 export type CallField =
   | ('state' | 'name' | 'kind' | 'spec' | 'row' | 'decision' | 'automatic' | 'asked' | 'again')
@@ -36,6 +37,7 @@ export type CallField =
       | 'opBytes'
       | 'sealed'
       | 'of'
+      | 'release'
     );
 
 const CALL_FIELDS: readonly CallField[] = [
@@ -65,6 +67,7 @@ const CALL_FIELDS: readonly CallField[] = [
   'opBytes',
   'sealed',
   'of',
+  'release',
 ];
 
 export function readCallField(

@@ -173,6 +173,7 @@ const RUN_FIELDS = [
   'controls',
   'resume',
   'taken',
+  'release',
   'deadline',
   'waitsUntil',
 ] as const;
@@ -205,7 +206,7 @@ function closeRun(
     setFields(session, ['interrupted', `{"runId":${run},${how}${why},${when}}`]);
   }
   noteOpenStep(session, root.claimed, root.committed);
-  dropFields(session, ['stop', 'resume', 'taken', 'deadline', 'waitsUntil']);
+  dropFields(session, ['stop', 'resume', 'taken', 'release', 'deadline', 'waitsUntil']);
   redis.call('UNLINK', session.busy, session.writers);
   const what = `"turn":${stored(root.turn)},"status":"${status}","stepCount":${stored(root.committed)}`;
   const when = `"startedAt":${stored(root.started)},"endedAt":${int(now)}`;

@@ -122,13 +122,13 @@ function isInProgress({ state, child }: FoundCall, asleep: readonly string[]): b
  */
 function releaseAlone(session: Session, over: string, log: Log, now: number): Resumed {
   const isNewLeg = makeActive(session, log, now);
-  redis.call('SADD', session.busy, over);
   if (isNewLeg && !isConversation(session)) beginLeg(session, now);
   setFields(session, ['status', 'running']);
   makeAncestorsActive(session, isNewLeg, now);
   const approved: string[] = [];
   for (const { id, state } of readFound(session)) {
-    if (state === 'approved' && redis.call('SISMEMBER', session.busy, id) === 1) approved.push(id);
+    if (state !== 'approved') continue;
+    if (id === over || redis.call('SISMEMBER', session.busy, id) === 1) approved.push(id);
   }
   return { resume: release(session, approved, true), others: '' };
 }
@@ -153,16 +153,22 @@ function openAgain(
 }
 
 /**
- * Stores what a session may continue with, until its run takes it. `partial` while people are still
- * asked.
+ * Stores what a session may continue with, until its run takes it: each release names all approved
+ * calls that have not started, so the start of one that this release adds shows that its signal has
+ * arrived. `partial` while people are still asked.
  */
 function release(session: Session, approved: readonly string[], partial = false): string {
-  if (approved.length > 0) redis.call('SADD', session.busy, ...approved);
+  const number = int(num(readField(session, 'release')) + 1);
+  const added: string[] = [];
+  for (const id of approved) {
+    if (redis.call('SADD', session.busy, id) === 1) added.push(`release:${id}`, number);
+  }
+  if (added.length > 0) redis.call('HSET', session.calls, ...added);
   const step = stored(readField(session, 'committed'));
   const still = partial ? ',"partial":true' : '';
   const resumption = `{"step":${step},"approved":${texts(approved)}${still}}`;
-  setFields(session, ['resume', resumption]);
-  // The run has taken what was released before, not this.
+  setFields(session, ['resume', resumption, 'release', number]);
+  // The run has not taken this, whatever it has taken before.
   dropFields(session, ['taken']);
   if (!isConversation(session)) {
     const wake = wakeJson(session, resumption);

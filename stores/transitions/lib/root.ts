@@ -16,6 +16,7 @@ export type RootField =
     )
   | ('run' | 'runN' | 'mode' | 'by' | 'started' | 'runSeq' | 'fromStep' | 'usage' | 'finishReason')
   | ('status' | 'stop' | 'error' | 'interrupted' | 'output' | 'outputRef' | 'resume' | 'taken')
+  | 'release'
   | ('turn' | 'messageId' | 'turnSeq' | 'turnRow' | 'turnV' | 'snapTurn' | 'snapAt' | 'rewound')
   | ('claimed' | 'committed' | 'outcome' | 'checkpoint' | 'checkpointV' | 'stateV')
   | ('seq' | 'pauseSeq' | 'stream' | 'streamError' | 'controls' | 'turnControls')
