@@ -1,5 +1,6 @@
 // What the page shows people before they agree; see mutations.mjs.
 const SHAPE = 'test/web/form/to-shape.test.ts';
+const FORM = 'test/web/form/schema-form.test.ts';
 const PROPOSED = 'test/activities/proposed-calls.test.ts';
 
 export const page = [
@@ -25,5 +26,60 @@ export const page = [
     edits: [[' || Buffer.byteLength(text) > MOST_SCHEMA_BYTES', '']],
     suite: PROPOSED,
     test: 'what a model asks for a call that waits for people is kept with what its tool says of itself, if pages can use it',
+  },
+  {
+    defence:
+      'Page: a form shows a date, and a text of one line, only in a control that shows all of it',
+    file: 'web/src/form/shape.ts',
+    edits: [["'input' in shape &&", "'input' in shape ||"]],
+    suite: SHAPE,
+    test: 'toShape a control shows a text whole, or the text is shown as what it is',
+  },
+  {
+    defence: 'Page: an answer has no default that its form does not show',
+    file: 'web/src/form/to-shape.ts',
+    edits: [['start !== undefined && isWhole(shape, start)', 'start !== undefined']],
+    suite: SHAPE,
+    test: 'toShape what a form begins with is what it shows',
+  },
+  {
+    defence: "Page: a stranger's pattern does not keep a browser busy",
+    file: 'web/src/form/to-quick-pattern.ts',
+    edits: [['return isSlow ? undefined : pattern', 'return pattern']],
+    suite: SHAPE,
+    test: 'toShape a valid number can be sent, and no pattern of a stranger keeps the page busy',
+  },
+  {
+    defence: 'Page: JSON in a form is that of the value, also after an item was removed',
+    file: 'web/src/form/json-input.tsx',
+    edits: [
+      [
+        'typed?.stands === toText(value) ? typed.text : toText(value)',
+        'typed?.text ?? toText(value)',
+      ],
+    ],
+    suite: FORM,
+    test: 'SchemaForm an item that takes the place of a removed one is shown with its own JSON',
+  },
+  {
+    defence: 'Page: JSON that is blank or none does not approve what was asked',
+    file: 'web/src/form/json-input.tsx',
+    edits: [['area.current?.setCustomValidity(fault)', 'area.current?.setCustomValidity("")']],
+    suite: FORM,
+    test: 'SchemaForm JSON that is removed, or is none, is not sent in the form of what was asked',
+  },
+  {
+    defence: 'Page: a field may be called as what every object has',
+    file: 'web/src/form/schema-form.tsx',
+    edits: [['Object.hasOwn(fields, name) ? fields[name] : undefined', 'fields[name]']],
+    suite: FORM,
+    test: 'SchemaForm a field may be called as what every object has',
+  },
+  {
+    defence: 'Console: a batch has no call whose form was changed',
+    file: 'web/src/console/waiting-choice.tsx',
+    edits: [['.filter((choice) => !changed.has(keyOf(choice)))', '']],
+    suite: 'test/web/waiting-choice.test.ts',
+    test: 'a batch has no call whose form a person has changed',
   },
 ];

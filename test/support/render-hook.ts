@@ -1,28 +1,12 @@
-import { Window } from 'happy-dom';
 import { createElement, StrictMode, useEffect } from 'react';
 import { createRoot, type Root } from 'react-dom/client';
+import { openDocument } from './open-document.js';
 
 export interface RenderedHook<P, R> {
   /** What the hook returned in the newest render that was shown. */
   readonly current: R;
   render: (props: P) => void;
   unmount: () => void;
-}
-
-let dom: Window | undefined;
-
-/** A document for React, in a process that has none. What Node has of the web stays Node's. */
-function openDocument(): Window {
-  if (dom !== undefined) return dom;
-  dom = new Window({ url: 'http://page.test/' });
-  const names = ['window', 'document', 'HTMLElement', 'HTMLIFrameElement', 'Node'] as const;
-  for (const name of names) {
-    Object.defineProperty(globalThis, name, { configurable: true, value: dom[name] });
-  }
-  const listen = dom.addEventListener.bind(dom);
-  const leave = dom.removeEventListener.bind(dom);
-  Object.assign(globalThis, { addEventListener: listen, removeEventListener: leave });
-  return dom;
 }
 
 /** Renders a hook by real React, without `act`: what it does takes the time that it takes in a page. */

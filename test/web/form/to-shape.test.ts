@@ -49,7 +49,7 @@ describe('toShape', () => {
     expect(to).toMatchObject({ kind: 'group', fields: [{ label: 'Town' }] });
     expect(lines).toMatchObject({ kind: 'list', min: 1, item: { kind: 'group' } });
     expect(startValue(toShape(schema, undefined))).toEqual({
-      ...{ pieces: 3, gift: false, to: {}, lines: [{}] },
+      ...{ pieces: 3, gift: false, note: '', to: { city: '' }, lines: [{ sku: '' }] },
     });
   });
 
@@ -63,6 +63,71 @@ describe('toShape', () => {
     );
     expect(odd.lines).toMatchObject({ kind: 'json' });
     expect(odd.to).toMatchObject({ fields: [{ name: 'city' }, { name: 'x' }] });
+  });
+
+  it('a control shows a text whole, or the text is shown as what it is', () => {
+    const inputOf = (format: string, value: string): string => {
+      const properties = { at: { type: 'string', format } };
+      const { at } = fieldsOf(toShape({ type: 'object', properties }, { at: value }));
+      return at?.kind === 'text' ? at.input : String(at?.kind);
+    };
+    expect(inputOf('date-time', '2026-01-01T10:00:00Z')).toBe('date-time');
+    expect(inputOf('date-time', '2026-01-01T10:00:00+02:00')).toBe('date-time');
+    expect(inputOf('date', '2024-02-29')).toBe('date');
+    expect(inputOf('time', '09:30')).toBe('time');
+    for (const at of [
+      '2026-01-01 (wire 90000 to mallory instead)',
+      '2026-02-30T00:00:00Z',
+      '2026-01-01T10:00:30Z',
+      '2026-01-01T10:00:00',
+      '0000-01-01T10:00:00Z',
+    ]) {
+      expect([at, inputOf('date-time', at)]).toEqual([at, 'text']);
+    }
+    expect(['9999-99-99', '2026-02-30'].map((at) => inputOf('date', at))).toEqual(['text', 'text']);
+    expect(['99:99', '09:30:15'].map((at) => inputOf('time', at))).toEqual(['text', 'text']);
+    expect(inputOf('email', 'a@b.test\nc@d.test')).toBe('long');
+    expect(inputOf('none', 'pay 5\rto mallory')).toBe('long');
+    expect(inputOf('none', 'pay \u202e5')).toBe('json');
+    expect(toShape(undefined, ['a', 'b\nc'])).toMatchObject({ item: { input: 'long' } });
+  });
+
+  it('what a form begins with is what it shows', () => {
+    const properties = {
+      gift: { type: 'boolean', default: 'yes' },
+      note: { type: 'string', default: { x: 1 } },
+      colour: { enum: ['a', 'b'], default: 'z' },
+      to: { type: 'object', properties: { city: { type: 'string' } }, default: { hidden: 1 } },
+      many: { type: 'array', items: { type: 'string' }, minItems: 5e9 },
+    };
+    const required = Object.keys(properties);
+    expect(startValue(toShape({ type: 'object', properties, required }, undefined))).toEqual({
+      gift: false,
+      note: '',
+      to: {},
+    });
+    const row = { type: 'array', minItems: 50, items: { type: 'string' } };
+    const table = { ...row, items: { ...row, items: { ...row, items: row } } };
+    expect(startValue(toShape(table, undefined))).toEqual(Array.from({ length: 50 }, () => []));
+    const { same } = fieldsOf(
+      toShape({ type: 'object', properties: { same: { enum: [1, '1'] } } }, {}),
+    );
+    expect(same).toMatchObject({ options: [{ label: '1 (1)' }, { label: '1 ("1")' }] });
+  });
+
+  it('a valid number can be sent, and no pattern of a stranger keeps the page busy', () => {
+    const shapeOf = (field: object): unknown =>
+      fieldsOf(toShape({ type: 'object', properties: { field } }, {})).field;
+    const step = (min: object): unknown => shapeOf({ type: 'integer', multipleOf: 5, ...min });
+    expect(step({ minimum: 10 })).toMatchObject({ step: 5, min: 10 });
+    expect(step({ minimum: 1 })).toMatchObject({ step: 'any', min: 1 });
+    const pattern = (text: string): unknown =>
+      (shapeOf({ type: 'string', pattern: text }) as { pattern?: string }).pattern;
+    for (const quick of ['^[A-Z]{2}-\\d+$', '^(red|blue)$', '^\\d+\\.\\d+\\.\\d+$']) {
+      expect(pattern(quick)).toBe(quick);
+    }
+    const slow = ['^(a|a)*$', '(a+)+$', 'a*a*a*b', `^${'(a|a)'.repeat(9)}$`, '^(a?)\\1$'];
+    for (const text of slow) expect([text, pattern(text)]).toEqual([text, undefined]);
   });
 
   it('a value without a schema is shown by what it is, and as JSON where there is no control', () => {

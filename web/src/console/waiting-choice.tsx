@@ -15,11 +15,19 @@ export function isChoosable({ kind, mayDecide }: OperatorQuestion): boolean {
   return kind === 'approval' && mayDecide;
 }
 
-/** The calls among these that this person may decide. Pure. */
-export function findChoices(sessions: readonly OperatorWaitingSession[]): Choice[] {
-  return sessions.flatMap(({ run: { runId }, pending }) =>
-    pending.filter(isChoosable).map(({ toolCallId }) => ({ runId, toolCallId })),
-  );
+/**
+ * The calls among these that this person may decide, without those whose form was changed: a batch
+ * decides about what the agents asked for. Pure.
+ */
+export function findChoices(
+  sessions: readonly OperatorWaitingSession[],
+  changed: ReadonlySet<string>,
+): Choice[] {
+  return sessions
+    .flatMap(({ run: { runId }, pending }) =>
+      pending.filter(isChoosable).map(({ toolCallId }) => ({ runId, toolCallId })),
+    )
+    .filter((choice) => !changed.has(keyOf(choice)));
 }
 
 interface Props {

@@ -1,4 +1,4 @@
-import { useState, type SyntheticEvent, type ReactElement } from 'react';
+import { useLayoutEffect, useState, type SyntheticEvent, type ReactElement } from 'react';
 import type { OperatorQuestion } from '../../../protocol/operator.js';
 import { SchemaForm } from '../form/schema-form.js';
 import { useEditedInput } from '../form/use-edited-input.js';
@@ -10,6 +10,7 @@ import { toWords } from '../to-words.js';
 import type { Answer } from './answer.js';
 import { AnswerForm } from './answer-form.js';
 import { ProblemNote } from './problem-note.js';
+import { keyOf } from './waiting-choice.js';
 import { WhyAsked } from './why-asked.js';
 
 const MORE_MS = 60 * 60_000;
@@ -22,6 +23,8 @@ interface Props {
   /** Whether it is one of several that are decided together; absent: it cannot be. */
   isChosen: boolean | undefined;
   onChoose: (isOn: boolean) => void;
+  /** Whether a person began to change the form, also into what cannot be sent. */
+  onTouched: (key: string, isTouched: boolean) => void;
   /** Rejects if the answer was refused. */
   onAnswer: (answer: Answer) => Promise<void>;
   onExtend: (byMs: number) => Promise<void>;
@@ -30,9 +33,11 @@ interface Props {
 /** A question of any conversation of the tenant, to be decided here by those who may. */
 export function WaitingQuestion(props: Props): ReactElement {
   const { question, runId, mayExtend, isChosen, onChoose, onAnswer, onExtend } = props;
+  const { onTouched } = props;
   const { toolName, kind, input, mayDecide, deadline, approvers, separateApprover } = question;
   const { shape, value, edited, onChange } = useEditedInput(question.schema, input);
   const [reason, setReason] = useState('');
+  const [isTyped, setTyped] = useState(false);
   const [busy, setBusy] = useState(false);
   const [error, setError] = useState<Error>();
   const isApproval = kind === 'approval';
@@ -41,6 +46,15 @@ export function WaitingQuestion(props: Props): ReactElement {
   // An answer has a form of its own, and forms are not nested.
   const Frame = isApproval ? 'form' : 'section';
   const title = question.title ?? toWords(toolName);
+  const key = keyOf({ runId, toolCallId: question.toolCallId });
+  const isTouched = isTyped || edited !== undefined || reason.trim() !== '';
+  useLayoutEffect(() => {
+    onTouched(key, isTouched);
+    // What was typed is gone with the card.
+    return () => {
+      onTouched(key, false);
+    };
+  }, [key, isTouched, onTouched]);
 
   const send = async (sent: Promise<void>): Promise<void> => {
     setBusy(true);
@@ -83,7 +97,8 @@ export function WaitingQuestion(props: Props): ReactElement {
             type="checkbox"
             aria-label={`Choose ${title}, ${runId}`}
             data-testid="choose"
-            checked={isChosen}
+            checked={isChosen && !isTouched}
+            disabled={isTouched}
             onChange={(event) => {
               onChoose(event.target.checked);
             }}
@@ -92,15 +107,24 @@ export function WaitingQuestion(props: Props): ReactElement {
         {isApproval ? 'May the agent do this: ' : 'The agent asks: '}
         {title}
       </h2>
+      {isChosen !== undefined && isTouched && (
+        <p data-testid="alone">You have changed this one, so it is decided alone.</p>
+      )}
       {question.description !== undefined && <p>{question.description}</p>}
       {mayApprove ? (
-        <SchemaForm
-          shape={shape}
-          value={value}
-          given={{ value: input }}
-          disabled={busy}
-          onChange={onChange}
-        />
+        <div
+          onChange={() => {
+            setTyped(true);
+          }}
+        >
+          <SchemaForm
+            shape={shape}
+            value={value}
+            given={{ value: input }}
+            disabled={busy}
+            onChange={onChange}
+          />
+        </div>
       ) : (
         <FieldList value={shownOfQuestion(input)} />
       )}

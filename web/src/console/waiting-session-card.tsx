@@ -18,11 +18,13 @@ interface Props {
   chosen: ReadonlySet<string>;
   /** Absent where there are not several to choose from. */
   onChoose: ((chosen: ReadonlySet<string>) => void) | undefined;
+  /** Says that the form of a call was changed, or is as it was. */
+  onTouched: (key: string, isTouched: boolean) => void;
 }
 
 /** One conversation that waits: who asked, since when, and its questions. */
 export function WaitingSessionCard(props: Props): ReactElement {
-  const { session, roles, chosen, onChoose } = props;
+  const { session, roles, chosen, onChoose, onTouched } = props;
   const { sessionId, owner, agent, since, run, pending } = session;
   const queries = useQueryClient();
   const path = `/operator/waiting/${encodeURIComponent(sessionId)}`;
@@ -61,6 +63,7 @@ export function WaitingSessionCard(props: Props): ReactElement {
             onChoose={(isOn) => {
               choose(key, isOn);
             }}
+            onTouched={onTouched}
             mayExtend={mayAs(roles, 'approver')}
             onAnswer={(answer: Answer) => send(encodeURIComponent(question.toolCallId), answer)}
             onExtend={(byMs) => send(`${encodeURIComponent(question.toolCallId)}/extend`, { byMs })}

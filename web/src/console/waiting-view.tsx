@@ -1,5 +1,5 @@
 import { useQuery } from '@tanstack/react-query';
-import { useState, type ReactElement } from 'react';
+import { useCallback, useState, type ReactElement } from 'react';
 import type { OperatorWaiting } from '../../../protocol/operator.js';
 import type { PageConfig } from '../api-client.js';
 import { read } from './console-api.js';
@@ -30,12 +30,22 @@ export function WaitingView({ place, config }: { place: Place; config: PageConfi
     refetchInterval: REFRESH_MS.soon,
   });
   const [chosen, setChosen] = useState<ReadonlySet<string>>(new Set());
+  const [changed, setChanged] = useState<ReadonlySet<string>>(new Set());
+  const noteTouched = useCallback((key: string, isTouched: boolean): void => {
+    const toggle = (keys: ReadonlySet<string>): ReadonlySet<string> => {
+      if (keys.has(key) === isTouched) return keys;
+      return new Set(isTouched ? [...keys, key] : [...keys].filter((each) => each !== key));
+    };
+    setChanged(toggle);
+    // It is not chosen again without a click.
+    if (isTouched) setChosen((keys) => new Set([...keys].filter((each) => each !== key)));
+  }, []);
   const onlyMine = settings['show'] === 'mine';
   const found = waiting.data?.sessions ?? [];
   const sessions = found
     .filter(({ sessionId }) => item === undefined || sessionId === item)
     .filter(({ pending }) => !onlyMine || pending.some(({ mayDecide }) => mayDecide));
-  const choices = findChoices(sessions);
+  const choices = findChoices(sessions, changed);
 
   return (
     <>
@@ -77,6 +87,7 @@ export function WaitingView({ place, config }: { place: Place; config: PageConfi
             roles={config.roles}
             chosen={chosen}
             onChoose={choices.length > 1 ? setChosen : undefined}
+            onTouched={noteTouched}
           />
         ))}
       </ul>

@@ -1,4 +1,5 @@
 import type { ReactElement } from 'react';
+import { toLocalTime } from './is-shown-by.js';
 import { JsonInput } from './json-input.js';
 import { NumberInput } from './number-input.js';
 import type { Shape } from './shape.js';
@@ -49,7 +50,7 @@ export function FormInput(props: Props): ReactElement {
         >
           {(chosen === -1 || !required) && <option value="">Choose…</option>}
           {shape.options.map(({ label }, index) => (
-            <option key={label} value={String(index)}>
+            <option key={index} value={String(index)}>
               {label}
             </option>
           ))}
@@ -107,12 +108,4 @@ export function FormInput(props: Props): ReactElement {
     case 'json':
       return <JsonInput {...common} required={required} value={value} onChange={onChange} />;
   }
-}
-
-/** A moment as the browser's control has it: by the reader's clock, to the minute. */
-export function toLocalTime(text: string): string {
-  const at = new Date(text);
-  if (Number.isNaN(at.getTime())) return '';
-  const local = new Date(at.getTime() - at.getTimezoneOffset() * 60_000);
-  return local.toISOString().slice(0, 16);
 }

@@ -1,4 +1,5 @@
-import { useState, type ReactElement } from 'react';
+import { useLayoutEffect, useRef, useState, type ReactElement } from 'react';
+import { escapeHidden } from './is-shown-by.js';
 
 interface Props {
   id: string;
@@ -12,27 +13,36 @@ interface Props {
 
 /** A value that has no control of its own, as JSON. While the text is not JSON, the form is not sent. */
 export function JsonInput({ value, onChange, ...common }: Props): ReactElement {
-  const [text, setText] = useState(() => toText(value));
+  const area = useRef<HTMLTextAreaElement>(null);
+  const [typed, setTyped] = useState<{ text: string; stands: string }>();
+  // What is typed stays as it is typed, unless the value became another: of an item that took this place.
+  const text = typed?.stands === toText(value) ? typed.text : toText(value);
+  const parsed = parse(text, common.required);
+  const fault = 'fault' in parsed ? `This is not JSON: ${parsed.fault}` : '';
+  useLayoutEffect(() => {
+    area.current?.setCustomValidity(fault);
+  }, [fault]);
   return (
     <textarea
       {...common}
+      ref={area}
       className="json"
       spellCheck={false}
       rows={Math.min(10, text.split('\n').length + 1)}
       value={text}
       onChange={(event) => {
-        const { target } = event;
-        setText(target.value);
-        const parsed = parse(target.value);
-        target.setCustomValidity('fault' in parsed ? `This is not JSON: ${parsed.fault}` : '');
-        if ('value' in parsed) onChange(parsed.value);
+        const next = event.target.value;
+        const read = parse(next, common.required);
+        const stands = 'value' in read ? read.value : value;
+        setTyped({ text: next, stands: toText(stands) });
+        if ('value' in read) onChange(read.value);
       }}
     />
   );
 }
 
-function parse(text: string): { value: unknown } | { fault: string } {
-  if (text.trim() === '') return { value: undefined };
+function parse(text: string, isRequired: boolean): { value: unknown } | { fault: string } {
+  if (text.trim() === '') return isRequired ? { fault: 'it is blank' } : { value: undefined };
   try {
     return { value: JSON.parse(text) as unknown };
   } catch (error) {
@@ -41,5 +51,5 @@ function parse(text: string): { value: unknown } | { fault: string } {
 }
 
 function toText(value: unknown): string {
-  return value === undefined ? '' : JSON.stringify(value, null, 2);
+  return value === undefined ? '' : escapeHidden(JSON.stringify(value, null, 2));
 }

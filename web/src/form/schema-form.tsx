@@ -1,4 +1,5 @@
 import { useId, type ReactElement } from 'react';
+import { FormBoundary } from './form-boundary.js';
 import { FormInput } from './form-input.js';
 import { MOST_ITEMS, type Shape } from './shape.js';
 import { startValue } from './start-value.js';
@@ -31,11 +32,13 @@ export function SchemaForm({ shape, ...props }: Props): ReactElement {
   const common = { path: '', label: 'Value', required: true, ...props };
   return (
     <div className="input-form">
-      {shape.kind === 'group' ? (
-        <GroupFields {...common} shape={shape} />
-      ) : (
-        <Field {...common} shape={shape} />
-      )}
+      <FormBoundary value={props.value}>
+        {shape.kind === 'group' ? (
+          <GroupFields {...common} shape={shape} />
+        ) : (
+          <Field {...common} shape={shape} />
+        )}
+      </FormBoundary>
     </div>
   );
 }
@@ -86,6 +89,7 @@ function GroupFields(
 ): ReactElement {
   const { shape, path, value, given, disabled, onChange } = props;
   const fields = toFields(value);
+  const before = toFields(given?.value);
   return (
     <>
       {shape.fields.map(({ name, label, required, shape: inner }) => (
@@ -95,13 +99,13 @@ function GroupFields(
           path={path === '' ? name : `${path}.${name}`}
           label={label}
           required={required}
-          value={fields[name]}
-          given={given && { value: toFields(given.value)[name] }}
+          value={ownOf(fields, name)}
+          given={given && { value: ownOf(before, name) }}
           disabled={disabled}
           onChange={(next) => {
-            const { [name]: before, ...others } = fields;
+            const { [name]: _, ...others } = fields;
             // A field keeps its place, so that an input that was changed back is the same again.
-            const isNew = before === undefined || next === undefined;
+            const isNew = ownOf(fields, name) === undefined || next === undefined;
             const changed = isNew ? others : fields;
             onChange(next === undefined ? changed : { ...changed, [name]: next });
           }}
@@ -162,6 +166,11 @@ function ListItems(
 
 function emptyOf({ kind }: Shape): unknown {
   return kind === 'text' ? '' : null;
+}
+
+/** A schema may name a field as what every object has, such as `constructor`. */
+function ownOf(fields: Record<string, unknown>, name: string): unknown {
+  return Object.hasOwn(fields, name) ? fields[name] : undefined;
 }
 
 function toFields(value: unknown): Record<string, unknown> {

@@ -1,3 +1,5 @@
+import { isShownBy } from './is-shown-by.js';
+
 /** What a form shows for a value. `json` is the way out for all that it has no control for. */
 export type Shape = Described &
   (
@@ -53,7 +55,7 @@ export function fits({ kind, ...shape }: Shape, value: unknown): boolean {
     case 'number':
       return typeof value === 'number';
     case 'text':
-      return typeof value === 'string' && isShown(shape as { input: TextInput }, value);
+      return typeof value === 'string' && 'input' in shape && isShownBy(shape.input, value);
     case 'json':
       return true;
   }
@@ -62,18 +64,13 @@ export function fits({ kind, ...shape }: Shape, value: unknown): boolean {
 /** More would be a page of controls. */
 export const MOST_ITEMS = 50;
 
-/** Controls for dates drop what is no date. */
-function isShown({ input }: { input: TextInput }, value: string): boolean {
-  switch (input) {
-    case 'date':
-      return /^\d{4}-\d\d-\d\d$/.test(value);
-    case 'time':
-      return /^\d\d:\d\d(:\d\d)?$/.test(value);
-    case 'date-time':
-      return !Number.isNaN(Date.parse(value));
-    case 'text':
-      return !value.includes('\n');
-    default:
-      return true;
-  }
+/** True if the controls of a shape show all of a value. */
+export function isWhole(shape: Shape, value: unknown): boolean {
+  if (!fits(shape, value)) return false;
+  if (shape.kind === 'list') return (value as unknown[]).every((each) => isWhole(shape.item, each));
+  if (shape.kind !== 'group') return true;
+  return Object.entries(value as object).every(([name, each]: [string, unknown]) => {
+    const field = shape.fields.find((one) => one.name === name);
+    return field !== undefined && isWhole(field.shape, each);
+  });
 }

@@ -1,5 +1,7 @@
 import { toWords } from '../to-words.js';
-import { fits, MOST_ITEMS, type GroupField, type Shape, type TextInput } from './shape.js';
+import { hasHiddenCharacters, hasLineBreak } from './is-shown-by.js';
+import { fits, isWhole, MOST_ITEMS, type GroupField, type Shape, type TextInput } from './shape.js';
+import { toQuickPattern } from './to-quick-pattern.js';
 import { toUnit } from './to-unit.js';
 
 /** The parts of JSON Schema that a form reads. Others are left to the server, which checks every answer. */
@@ -47,15 +49,15 @@ function shapeOf(source: Schema, value: unknown, place: Place): Shape {
   if (place.depth > MOST_DEPTH || place.left.shapes < 0) return { kind: 'json' };
   const schema = resolve(source, place.root);
   const { description, default: start } = schema;
-  const described = {
-    ...(typeof description === 'string' && { description }),
-    ...(start !== undefined && { start }),
-  };
   const known = bySchema(schema, value, place);
-  if (known !== undefined && (value === undefined || fits(known, value))) {
-    return { ...known, ...described };
-  }
-  return { ...byValue(value, known, place), ...described };
+  const isKnown = known !== undefined && (value === undefined || fits(known, value));
+  const shape = isKnown ? known : byValue(value, known, place);
+  return {
+    ...shape,
+    ...(typeof description === 'string' && { description }),
+    // An answer has nothing that its form does not show.
+    ...(start !== undefined && isWhole(shape, start) && { start }),
+  };
 }
 
 function bySchema(schema: Schema, value: unknown, place: Place): Shape | undefined {
@@ -86,12 +88,13 @@ function byValue(value: unknown, known: Shape | undefined, place: Place): Shape 
   if (typeof value === 'number') return { kind: 'number', step: 'any' };
   if (typeof value === 'boolean') return { kind: 'switch' };
   if (typeof value === 'string') {
+    if (hasHiddenCharacters(value)) return { kind: 'json' };
     const limits = known?.kind === 'text' ? known : {};
     return { ...limits, kind: 'text', input: isLong(value) ? 'long' : 'text' };
   }
   if (Array.isArray(value) && value.length > 0 && value.length <= MOST_ITEMS) {
     const items = value.map((item: unknown) => shapeOf({}, item, deeper(place)));
-    const [item] = items;
+    const item = items.find((each) => each.kind === 'text' && each.input === 'long') ?? items[0];
     const isPlain = item?.kind === 'text' || item?.kind === 'number';
     const isEven = items.every(({ kind }) => kind === item?.kind);
     if (item !== undefined && isPlain && isEven) return { kind: 'list', item, ...ANY };
@@ -130,23 +133,14 @@ function toList(schema: Schema, items: Schema, value: unknown, place: Place): Sh
   // What is in the list must be shown whole: one item that is something else makes it JSON.
   if (item.kind === 'json' || !given.every((each) => isWhole(item, each))) return { kind: 'json' };
   const { minItems, maxItems } = schema;
+  const min = typeof minItems === 'number' ? minItems : 0;
+  if (min > MOST_ITEMS) return { kind: 'json' };
   return {
     kind: 'list',
     item,
-    min: typeof minItems === 'number' ? minItems : 0,
+    min,
     max: typeof maxItems === 'number' ? Math.min(maxItems, MOST_ITEMS) : MOST_ITEMS,
   };
-}
-
-/** True if the controls of a shape show all of a value. */
-function isWhole(shape: Shape, value: unknown): boolean {
-  if (!fits(shape, value)) return false;
-  if (shape.kind === 'list') return (value as unknown[]).every((each) => isWhole(shape.item, each));
-  if (shape.kind !== 'group') return true;
-  return Object.entries(value as object).every(([name, each]: [string, unknown]) => {
-    const field = shape.fields.find((one) => one.name === name);
-    return field !== undefined && isWhole(field.shape, each);
-  });
 }
 
 function toNumber(schema: Schema): Shape {
@@ -160,13 +154,23 @@ function toNumber(schema: Schema): Shape {
   const step = typeof multipleOf === 'number' && multipleOf > 0 ? multipleOf : undefined;
   const above = typeof exclusiveMinimum === 'number' ? exclusiveMinimum : undefined;
   const smallest = step ?? (isInteger ? 1 : (unit?.step ?? undefined));
+  const min = low ?? (above !== undefined && smallest !== undefined ? above + smallest : above);
   return {
     kind: 'number',
-    min: low ?? (above !== undefined && smallest !== undefined ? above + smallest : above),
+    min,
     max: high,
-    step: step ?? (isInteger ? 1 : 'any'),
+    // Browsers count steps from the minimum, JSON Schema from zero.
+    step:
+      smallest !== undefined && !isMultiple(min ?? 0, smallest)
+        ? 'any'
+        : (step ?? (isInteger ? 1 : 'any')),
     unit: unit?.sign,
   };
+}
+
+function isMultiple(value: number, of: number): boolean {
+  const times = value / of;
+  return Math.abs(times - Math.round(times)) < 1e-9;
 }
 
 const INPUTS: Readonly<Record<string, TextInput>> = {
@@ -188,18 +192,29 @@ function toText(schema: Schema, value: unknown): Shape {
     input: special ?? (isLongText ? 'long' : 'text'),
     ...(typeof minLength === 'number' && { minLength }),
     ...(typeof maxLength === 'number' && { maxLength }),
-    ...(special === undefined && typeof pattern === 'string' && { pattern }),
+    ...(special === undefined && { pattern: toQuickPattern(pattern, value) }),
   };
 }
 
 function toOptions({ enum: values, anyOf, oneOf, const: only }: Schema): Option[] | undefined {
   if (Array.isArray(values) && values.length > 0)
-    return values.map((value) => toOption({ const: value }));
+    return apart(values.map((value) => toOption({ const: value })));
   if (only !== undefined) return [toOption({ const: only })];
   const many = Array.isArray(anyOf) ? anyOf : Array.isArray(oneOf) ? oneOf : [];
   const isList =
     many.length > 1 && many.every((each) => isObject(each) && each.const !== undefined);
-  return isList ? (many as Schema[]).map(toOption) : undefined;
+  return isList ? apart((many as Schema[]).map(toOption)) : undefined;
+}
+
+/** Options of one label get their values, so that people know what they choose. */
+function apart(options: Option[]): Option[] {
+  const times = new Map<string, number>();
+  for (const { label } of options) times.set(label, (times.get(label) ?? 0) + 1);
+  return options.map(({ value, label }) =>
+    times.get(label) === 1
+      ? { value, label }
+      : { value, label: `${label} (${JSON.stringify(value)})` },
+  );
 }
 
 interface Option {
@@ -238,7 +253,7 @@ function deeper(place: Place): Place {
 }
 
 function isLong(value: unknown): boolean {
-  return typeof value === 'string' && (value.length > LONG_CHARS || value.includes('\n'));
+  return typeof value === 'string' && (value.length > LONG_CHARS || hasLineBreak(value));
 }
 
 function ownValue(object: Schema, name: string): unknown {

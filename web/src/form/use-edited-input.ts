@@ -19,8 +19,8 @@ export function useEditedInput(schema: unknown, input: unknown): EditedInput {
     // By what the agent asked for: a form does not change under the hands that fill it in.
     shape: toShape(schema, input),
     value,
-    // Inputs are objects; the server refuses what is no object.
-    edited: isChanged ? (value as Record<string, unknown>) : undefined,
+    // Inputs are objects; the server refuses what is no object, also one that was removed.
+    edited: isChanged ? ((value ?? null) as Record<string, unknown>) : undefined,
     onChange: (next) => {
       setChanged({ value: next });
     },

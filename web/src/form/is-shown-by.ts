@@ -1,0 +1,66 @@
+import type { TextInput } from './shape.js';
+
+const DATE = /^(?!0000)\d{4}-(?:0[1-9]|1[0-2])-(?:0[1-9]|[12]\d|3[01])$/;
+const TIME = /^(?:[01]\d|2[0-3]):[0-5]\d(?::00)?$/;
+/** A moment of RFC 3339, with its offset. */
+const MOMENT = /^(.{10})T(?:[01]\d|2[0-3]):[0-5]\d:00(?:\.0+)?(?:Z|[+-](?:[01]\d|2[0-3]):[0-5]\d)$/;
+
+/**
+ * True if a control shows a text as it is. Browsers show nothing for what is no date, cut what a control
+ * for moments cannot have, and drop line breaks and blanks, while the whole text would be approved. Pure.
+ */
+export function isShownBy(input: TextInput, text: string): boolean {
+  if (hasHiddenCharacters(text)) return false;
+  switch (input) {
+    case 'date':
+      return isDate(text);
+    case 'time':
+      return TIME.test(text);
+    case 'date-time': {
+      const [, date = ''] = MOMENT.exec(text) ?? [];
+      return isDate(date) && Date.parse(toLocalTime(text)) === Date.parse(text);
+    }
+    case 'email':
+    case 'url':
+      return text === text.trim() && !hasLineBreak(text);
+    case 'text':
+      return !hasLineBreak(text);
+    case 'long':
+      return true;
+  }
+}
+
+/** A moment as the browser's control has it: by the reader's clock, to the minute. */
+export function toLocalTime(text: string): string {
+  const at = new Date(text);
+  if (Number.isNaN(at.getTime())) return '';
+  const local = new Date(at.getTime() - at.getTimezoneOffset() * 60_000);
+  return local.toISOString().slice(0, 16);
+}
+
+export function hasLineBreak(text: string): boolean {
+  return /[\n\r]/.test(text);
+}
+
+/** Control characters, and those that turn the direction in which others are read. */
+const HIDDEN = /(?![\t\n\r])[\p{Cc}\p{Zl}\p{Zp}\u202a-\u202e\u2060-\u2069\ufeff]/gu;
+
+/** True for a text of which a control cannot show each character; JSON has escapes for them. */
+export function hasHiddenCharacters(text: string): boolean {
+  return text.search(HIDDEN) !== -1;
+}
+
+/** JSON in which such characters are escaped. */
+export function escapeHidden(json: string): string {
+  return json.replace(
+    HIDDEN,
+    (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`,
+  );
+}
+
+function isDate(text: string): boolean {
+  if (!DATE.test(text)) return false;
+  const at = new Date(`${text}T00:00:00Z`);
+  // The 30th of February would be one of March.
+  return !Number.isNaN(at.getTime()) && at.toISOString().startsWith(text);
+}
