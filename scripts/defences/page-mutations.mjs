@@ -62,11 +62,11 @@ export const page = [
     test: 'SchemaForm an item that takes the place of a removed one is shown with its own JSON',
   },
   {
-    defence: 'Page: JSON that is blank or none does not approve what was asked',
+    defence: 'Page: JSON that is blank or broken does not approve what was asked',
     file: 'web/src/form/json-input.tsx',
     edits: [['area.current?.setCustomValidity(fault)', 'area.current?.setCustomValidity("")']],
     suite: FORM,
-    test: 'SchemaForm JSON that is removed, or is none, is not sent in the form of what was asked',
+    test: 'SchemaForm JSON that is removed or broken is not sent in the form of what was asked',
   },
   {
     defence: 'Page: a field may be called as what every object has',
