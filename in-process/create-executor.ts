@@ -32,6 +32,8 @@ export interface InProcessOptions {
   quotas?: Quotas | 'unlimited';
   /** As of `createAgentExecutor`. */
   budgets?: Budgets;
+  /** Hosts whose files are fetched for models that do not fetch them, as of the worker. Default: none. */
+  fileHosts?: readonly string[];
   /** Counts what happens to runs. Default: nothing. */
   meter?: RunMeter;
   /** The clock of deadlines and retries. Default: the machine's. */
@@ -85,7 +87,7 @@ export function createInProcessExecutor(options: InProcessOptions): InProcessExe
   const { stores, services = {}, name = 'default', clock = systemClock, logger = SILENT } = options;
   const agents =
     options.agents instanceof AgentRegistry ? options.agents : new AgentRegistry(options.agents);
-  const { meter, quotas, budgets } = options;
+  const { meter, quotas, budgets, fileHosts } = options;
   const mcp = createMcpConnections(logger);
   const local = createLocalRuns({
     ...{ name, clock, logger },
@@ -98,7 +100,7 @@ export function createInProcessExecutor(options: InProcessOptions): InProcessExe
     },
     parts: () =>
       createRunParts({
-        ...{ store, agents, services, meter, logger, mcp },
+        ...{ store, agents, services, meter, logger, mcp, fileHosts },
         streamManager: stores.streamManager,
         startNext: runs.startNext,
         wake: ({ runId, resume }) =>

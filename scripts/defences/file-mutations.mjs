@@ -110,4 +110,11 @@ export const files = [
     suite: ELSEWHERE,
     test: `${OWN_STORE} bytes that are written after their conversation was erased are removed once more`,
   },
+  {
+    defence: 'Files: an executor without Temporal fetches files of listed hosts itself',
+    file: 'in-process/create-executor.ts',
+    edits: [['meter, logger, mcp, fileHosts }', 'meter, logger, mcp }']],
+    suite: 'test/in-process/file-hosts.test.ts',
+    test: 'files of listed hosts are fetched as by the worker: one that is refused is named to the model',
+  },
 ];
