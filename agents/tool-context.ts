@@ -70,7 +70,9 @@ export interface ToolContext extends ToolCallIdentity, ToolJournal {
   readonly services: Readonly<Record<string, unknown>>;
   /**
    * Executes an activity or a Nexus operation, once for this call; what `activityTool` and `nexusTool`
-   * do. Absent where there is no Temporal.
+   * do. That it was started is recorded as a step. Absent where there is no Temporal.
+   *
+   * @throws ToolError what it throws; `tool_outcome_unknown`; `second_work` for a second one in this call
    */
   readonly temporal?: { readonly execute: (work: ToolWork, input: unknown) => Promise<unknown> };
 }

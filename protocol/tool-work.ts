@@ -58,5 +58,9 @@ export type ExecuteToolWork = (
     signal: AbortSignal;
     /** True if the signal fired because another attempt waits on. */
     isHandedOver: () => boolean;
+    /** True if an earlier attempt may have started it. */
+    isRepeated: boolean;
+    /** Does this unless an attempt of the call has recorded that it did. */
+    once: (start: () => Promise<void>) => Promise<void>;
   },
 ) => Promise<unknown>;

@@ -215,7 +215,7 @@ export function createAgentPlugin(options: AgentPluginOptions): WorkerPlugin & B
       wake: ({ runId, resume }) =>
         workflows.answer(runId, { toolCallId: '', by: 'conversation', resume }),
       workflowState: workflows.state,
-      toolWork: createToolWork(client, taskQueue),
+      toolWork: createToolWork(client, taskQueue, logger),
       isDraining: () => isDraining(),
       ...{ toolSlots, fileHosts: options.fileHosts, tracer: options.tracer },
       ...{ mcp, lease, meter, logger },

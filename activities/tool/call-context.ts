@@ -1,6 +1,6 @@
 import { createAgentState, type AgentState } from '../../agents/agent-state.js';
 import type { AgentDefinition } from '../../agents/definitions.js';
-import { StateError } from '../../agents/tool-error.js';
+import { StateError, ToolError } from '../../agents/tool-error.js';
 import type { ToolCallIdentity, ToolContext } from '../../agents/tool-context.js';
 import type { CallActivityRef } from '../../protocol/activities.js';
 import {
@@ -12,6 +12,7 @@ import { HelixError } from '../../protocol/errors.js';
 import { isReservedEventName } from '../../protocol/event-names.js';
 import { rootOf } from '../../protocol/ids.js';
 import { LIMITS } from '../../protocol/limits.js';
+import type { ToolWork } from '../../protocol/tool-work.js';
 import { formatWebhookToken } from '../../protocol/webhook-token.js';
 import { isShownUrl } from '../../protocol/shown-url.js';
 import type { CallSpec } from '../../stores/contract/call-record.js';
@@ -91,6 +92,7 @@ export function openCallContext(
     stateSchema === undefined ? undefined : createAgentState(stateSchema, stored ?? {});
   let isOver = false;
   let hasEvents = false;
+  let hasWork = false;
   let eventBytes = 0;
   const { toolCallId } = ref;
   const { toolName, kind } = call;
@@ -175,10 +177,19 @@ export function openCallContext(
     services,
     ...(toolWork && {
       temporal: {
-        execute: (work, input) => {
+        execute: async (work, input) => {
+          if (hasWork) throw new ToolError('second_work', secondText(work));
+          hasWork = true;
           const { sessionId, runId, idempotencyKey } = context;
           const called = { sessionId, runId, toolCallId, idempotencyKey };
-          return toolWork({ work, input, call: called }, { signal: abortSignal, isHandedOver });
+          const name = `temporal ${work.name}`.slice(0, LIMITS.idChars);
+          return toolWork(
+            { work, input, call: called },
+            {
+              ...{ signal: abortSignal, isHandedOver, isRepeated: execution > 1 },
+              once: (start) => journal.step(name, start),
+            },
+          );
         },
       },
     }),
@@ -193,6 +204,11 @@ export function openCallContext(
       preliminary.close();
     },
   };
+}
+
+/** Work is named after its call: a second one would get the result of the first. */
+function secondText({ name }: ToolWork): string {
+  return `A call executes one activity or operation. "${name}" is a second one and was not started.`;
 }
 
 /**

@@ -55,8 +55,8 @@ export const calledRuns = [
     file: 'executor/tool-work.ts',
     edits: [
       [
-        'const workflowId = toolWorkflowIdOf(call.runId, call.toolCallId);',
-        'const workflowId = `${toolWorkflowIdOf(call.runId, call.toolCallId)}${String(Math.random())}`;',
+        'const workflowId = toolWorkflowIdOf(runId, toolCallId);',
+        'const workflowId = `${toolWorkflowIdOf(runId, toolCallId)}${String(Math.random())}`;',
       ],
     ],
     suite: WORK,
@@ -71,9 +71,12 @@ export const calledRuns = [
   },
   {
     defence: "Tool of Temporal's: one try that does not report may have had its effect",
-    file: 'executor/tool-work.ts',
+    file: 'executor/tool-work-failure.ts',
     edits: [
-      ['work.options.retry.maximumAttempts !== 1;', 'work.options.retry.maximumAttempts === 1;'],
+      [
+        'thrown instanceof TimeoutFailure && thrown.timeoutType === TimeoutType.SCHEDULE_TO_START;',
+        'thrown instanceof TimeoutFailure && TimeoutType.SCHEDULE_TO_START !== undefined;',
+      ],
     ],
     suite: WORK,
     test: 'work of a tool that Temporal executes an activity that does not report in time may have had its effect',
@@ -84,5 +87,55 @@ export const calledRuns = [
     edits: [['retry: retry ?? { maximumAttempts: 1 }', 'retry: retry ?? { maximumAttempts: 2 }']],
     suite: WORK,
     test: 'a tool that is an activity: owner-step what it throws is the result, and it is not tried again',
+  },
+  {
+    defence:
+      "Tool of Temporal's: the model gets what its author's code threw, not the cause of that",
+    file: 'executor/tool-work-failure.ts',
+    edits: [['thrown.message, failed', '((thrown.cause ?? thrown) as Error).message, failed']],
+    suite: WORK,
+    test: 'a tool that is an activity: owner-step what it throws is the result, and it is not tried again',
+  },
+  {
+    defence: "Tool of Temporal's: work that is ended from outside may have had its effect",
+    file: 'executor/tool-work-failure.ts',
+    edits: [
+      ['    return toUnknown(work, failed);\n  }', '    return toUnstarted(work, failed);\n  }'],
+    ],
+    suite: WORK,
+    test: 'work of a tool that Temporal executes work that an operator ends may have had its effect',
+  },
+  {
+    defence: "Tool of Temporal's: nor is what has no status",
+    file: 'executor/grpc-status.ts',
+    edits: [
+      [
+        'if (code === undefined || !PASSING.has(code)) return false;',
+        'if (code === undefined) return true;',
+      ],
+    ],
+    suite: WORK,
+    test: 'work of a tool that Temporal executes an input that Temporal cannot carry fails immediately',
+  },
+  {
+    defence: "Tool of Temporal's: a refused start after a lost attempt says nothing of its work",
+    file: 'executor/tool-work.ts',
+    edits: [['let mayHaveStarted = isRepeated;', 'let mayHaveStarted = isRepeated && false;']],
+    suite: WORK,
+    test: 'work of a tool that Temporal executes what Temporal refuses ends immediately: an earlier attempt may have started it',
+  },
+  {
+    defence: "Tool of Temporal's: a call executes one activity",
+    file: 'activities/tool/call-context.ts',
+    edits: [['hasWork = true;', 'hasWork = false;']],
+    suite: WORK,
+    test: 'work of a tool that Temporal executes a tool executes one activity',
+  },
+  {
+    defence: "Tool of Temporal's: that work was started is recorded",
+    file: 'activities/tool/call-context.ts',
+    edits: [['once: (start) => journal.step(name, start),', 'once: (start) => start(),']],
+    suite: 'test/activities/tool-work.test.ts',
+    test: 'an attempt that takes over does not start what the lost one has recorded as started',
   },
 ];

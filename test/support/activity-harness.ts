@@ -14,6 +14,7 @@ import {
   type ToolDefinition,
 } from '../../agents/index.js';
 import type { z } from 'zod';
+import type { ExecuteToolWork } from '../../protocol/tool-work.js';
 import type { StepOutcome } from '../../protocol/run.js';
 import type { UserPart } from '../../protocol/rows.js';
 import type { RunRecord } from '../../stores/contract/runs.js';
@@ -28,6 +29,7 @@ export interface AgentUnderTest {
   systemPrompt?: string;
   toolSlots?: SlotLimits;
   lease?: Lease;
+  toolWork?: ExecuteToolWork;
   unansweredMs?: () => number;
   /** Makes it by a factory, and is called with what that is given. */
   onScope?: (scope: AgentScope) => void;
@@ -116,6 +118,7 @@ export function createHarness(
     startNext: () => Promise.resolve(),
     ...(agent.toolSlots !== undefined && { toolSlots: agent.toolSlots }),
     lease: agent.lease,
+    toolWork: agent.toolWork,
     unansweredMs: agent.unansweredMs,
     logger: { info: () => undefined, warn: () => undefined },
   });

@@ -2,10 +2,17 @@ import { randomUUID } from 'node:crypto';
 import { createRequire } from 'node:module';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { Context } from '@temporalio/activity';
+import { Client } from '@temporalio/client';
 import { NativeConnection, Worker } from '@temporalio/worker';
 import type * as Nexus from 'nexus-rpc';
 import { z } from 'zod';
-import { activityTool, createRuleModel, defineAgent, nexusTool } from '../../agents/index.js';
+import {
+  activityTool,
+  createRuleModel,
+  defineAgent,
+  defineTool,
+  nexusTool,
+} from '../../agents/index.js';
 import { createToolWork } from '../../executor/tool-work.js';
 import { toolWorkflowIdOf } from '../../protocol/ids.js';
 import type { ToolWorkCall } from '../../protocol/tool-work.js';
@@ -18,7 +25,7 @@ import { openTestStores, type TestStores } from '../support/test-stores.js';
 import { until } from '../support/until.js';
 
 // A package of the SDK's.
-const { operation, service, serviceHandler } = createRequire(
+const { operation, OperationError, service, serviceHandler } = createRequire(
   createRequire(import.meta.url).resolve('@temporalio/worker'),
 )('nexus-rpc') as typeof Nexus;
 
@@ -26,6 +33,10 @@ const taskQueue = `warehouse-${randomUUID()}`;
 const endpoint = `risk-${randomUUID()}`;
 const executed: [name: string, input: unknown, call: ToolWorkCall][] = [];
 
+const shipping = {
+  ...{ kind: 'activity' as const, name: 'ShipOrder', taskQueue },
+  options: { scheduleToCloseTimeout: 60_000, retry: { maximumAttempts: 1 } },
+};
 const order = z.object({ orderId: z.string() });
 const tool = { description: 'Does it.', inputSchema: order, taskQueue };
 const tools = [
@@ -33,6 +44,30 @@ const tools = [
   activityTool({ ...tool, name: 'fail', activity: 'Fail' }),
   activityTool({ ...tool, name: 'hang', activity: 'Hang', startToCloseTimeout: 1_000 }),
   activityTool({ ...tool, name: 'wait', activity: 'Hang' }),
+  activityTool({
+    ...tool,
+    name: 'untaken',
+    taskQueue: `${taskQueue}-away`,
+    activity: 'Ship',
+    timeoutMs: 1_000,
+  }),
+  activityTool({
+    ...{ ...tool, inputSchema: z.object({ orderId: z.string().transform(() => 5n) }) },
+    ...{ name: 'big', activity: 'ShipOrder' },
+  }),
+  defineTool({
+    ...{ name: 'both', description: 'Two.', inputSchema: order },
+    execute: async (input, { temporal }) => {
+      const [first, second] = await Promise.allSettled(
+        ['ShipOrder', 'Fail'].map(async (name) => temporal?.execute({ ...shipping, name }, input)),
+      );
+      return [first, String((second as PromiseRejectedResult).reason)];
+    },
+  }),
+  nexusTool({
+    ...{ name: 'refuse', description: 'Refuses.', inputSchema: order },
+    ...{ endpoint, service: 'Risk', operation: 'refuse' },
+  }),
   nexusTool({
     ...{ name: 'rate', description: 'Rates.', inputSchema: order },
     ...{ endpoint, service: 'Risk', operation: 'rate' },
@@ -52,6 +87,7 @@ const agents = shapes.map((activities) =>
   }),
 );
 
+const quiet = { warn: () => undefined };
 let stores: TestStores;
 let connection: NativeConnection;
 let runs: RunHarness;
@@ -75,15 +111,21 @@ beforeAll(async () => {
     activities: {
       ShipOrder: note('ship', (orderId) => ({ shipped: orderId })),
       Fail: note('fail', () => {
-        throw new Error('out of stock');
+        throw new Error('out of stock', { cause: new Error('10.0.0.7 closed') });
       }),
       // Until the worker goes.
       Hang: note('hang', () => Context.current().cancelled),
     },
     nexusServices: [
       serviceHandler(
-        service('Risk', { rate: operation<{ orderId: string }, { grade: string }>() }),
-        { rate: (_, { orderId }) => Promise.resolve({ grade: `A for ${orderId}` }) },
+        service('Risk', {
+          rate: operation<{ orderId: string }, { grade: string }>(),
+          refuse: operation<{ orderId: string }, never>(),
+        }),
+        {
+          rate: (_, { orderId }) => Promise.resolve({ grade: `A for ${orderId}` }),
+          refuse: () => Promise.reject(new OperationError('failed', 'no such customer')),
+        },
       ),
     ],
   });
@@ -122,7 +164,9 @@ describe.each(agents.map(({ name }) => [name]))('a tool that is an activity: %s'
     const run = await runs.begin(runs.newSessionId(), agent, 'fail');
     expect(await runs.result(run)).toMatchObject({ status: 'completed' });
     expect(executionsOf(run.runId)).toHaveLength(1);
-    expect(await textOf(run.sessionId)).toContain('out of stock');
+    const text = await textOf(run.sessionId);
+    expect(text).toContain('"out of stock"');
+    expect(text).not.toContain('10.0.0.7');
   });
 });
 
@@ -148,21 +192,77 @@ describe('work of a tool that Temporal executes', () => {
     await runs.untilStatus(sessionId, 'interrupted');
   });
 
+  const input = { orderId: 'o2' };
+  const how = () => ({
+    ...{ signal: new AbortController().signal, isHandedOver: () => false, isRepeated: false },
+    once: (start: () => Promise<void>) => start(),
+  });
+  const newCall = (): ToolWorkCall => ({
+    ...{ sessionId: 's', runId: `s:1-${randomUUID()}`, toolCallId: 'c', idempotencyKey: 'k' },
+  });
+  const workOf = (client = runs.client) => createToolWork(client, runs.taskQueue, quiet);
+
   it('an attempt that takes a call over waits for what the lost one has started', async () => {
-    const execute = createToolWork(runs.client, runs.taskQueue);
-    const call = {
-      sessionId: 's',
-      runId: `s:1-${randomUUID()}`,
-      toolCallId: 'c',
-      idempotencyKey: 'k',
-    };
-    const options = { scheduleToCloseTimeout: 60_000, retry: { maximumAttempts: 1 } };
-    const work = { kind: 'activity' as const, name: 'ShipOrder', taskQueue, options };
-    const how = { signal: new AbortController().signal, isHandedOver: () => false };
-    const ask = (): Promise<unknown> => execute({ work, input: { orderId: 'o2' }, call }, how);
+    const call = newCall();
+    const ask = (): Promise<unknown> => workOf()({ work: shipping, input, call }, how());
     expect(await Promise.all([ask(), ask()])).toEqual([{ shipped: 'o2' }, { shipped: 'o2' }]);
     expect(await ask()).toEqual({ shipped: 'o2' });
     expect(executionsOf(call.runId)).toHaveLength(1);
+  });
+
+  it.each([
+    ['nothing can have started', false, 'tool_execution_failed'],
+    ['an earlier attempt may have started it', true, 'tool_outcome_unknown'],
+  ])('what Temporal refuses ends immediately: %s', async (_when, isRepeated, code) => {
+    const { connection: theirOwn } = runs.client;
+    const client = new Client({ connection: theirOwn, namespace: 'not-there' });
+    const asking = workOf(client)(
+      { work: shipping, input, call: newCall() },
+      { ...how(), isRepeated },
+    );
+    await expect(asking).rejects.toMatchObject({ code });
+  });
+
+  it('an input that Temporal cannot carry fails immediately', async () => {
+    const run = await runs.begin(runs.newSessionId(), agent, 'big');
+    expect(await runs.result(run)).toMatchObject({ status: 'completed' });
+    expect(await textOf(run.sessionId)).toContain('could not be started');
+  });
+
+  it('that no worker took it is known', async () => {
+    const run = await runs.begin(runs.newSessionId(), agent, 'untaken');
+    expect(await runs.result(run)).toMatchObject({ status: 'completed' });
+    expect(await textOf(run.sessionId)).toContain('No worker took');
+  });
+
+  it('a tool executes one activity', async () => {
+    const run = await runs.begin(runs.newSessionId(), agent, 'both');
+    expect(await runs.result(run)).toMatchObject({ status: 'completed' });
+    expect(executionsOf(run.runId).map(([name]) => name)).toEqual(['ship']);
+    const text = await textOf(run.sessionId);
+    expect(text).toContain('{"shipped":"o1"}');
+    expect(text).toContain('was not started');
+  });
+
+  const begun = async () => {
+    const run = await runs.begin(runs.newSessionId(), agent, 'wait');
+    const [, , { toolCallId }] = await until('it is executed', () =>
+      Promise.resolve(executionsOf(run.runId)[0]),
+    );
+    return { run, workflowId: toolWorkflowIdOf(run.runId, toolCallId) };
+  };
+
+  it('work that an operator ends may have had its effect', async () => {
+    const { run, workflowId } = await begun();
+    await runs.client.workflow.getHandle(workflowId).terminate('not mine');
+    expect(await runs.result(run)).toMatchObject({ status: 'completed' });
+    expect(await textOf(run.sessionId)).toContain('tool_outcome_unknown');
+  });
+
+  it('what a Nexus operation throws is the result', async () => {
+    const run = await runs.begin(runs.newSessionId(), agent, 'refuse');
+    expect(await runs.result(run)).toMatchObject({ status: 'completed' });
+    expect(await textOf(run.sessionId)).toContain('no such customer');
   });
 
   it('a Nexus operation executes a call', async () => {
