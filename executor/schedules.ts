@@ -49,8 +49,8 @@ export interface Schedules {
 
 /** Firings that were missed while Temporal was away are made up for this long. */
 const CATCH_UP_MS = 10 * 60_000;
-const CREATE_MS = 5_000;
-const LIST_MS = 5_000;
+/** No reply of a chat waits for these calls, and Temporal carries each out by a workflow. */
+const CALL_MS = 5_000;
 
 /**
  * Schedules over a client of Temporal. The workers of the task queue carry out what they begin.
@@ -80,8 +80,7 @@ export function createSchedules({
   taskQueue?: string;
 }): Schedules {
   const { connection, schedule } = client;
-  const call = <T>(work: () => Promise<T>, deadlineMs?: number): Promise<T> =>
-    withinDeadline(connection, work, deadlineMs);
+  const call = <T>(work: () => Promise<T>): Promise<T> => withinDeadline(connection, work, CALL_MS);
   const idOf = (tenant: string | undefined, name: string): string =>
     scheduleIdOf(taskQueue, toStoredSessionId('', tenant), name);
   const readFirings = createFiringReader(client, call);
@@ -126,7 +125,7 @@ export function createSchedules({
         if (found.length >= LIMITS.schedules) break;
       }
       return found.sort((a, b) => (a.name < b.name ? -1 : 1));
-    }, LIST_MS);
+    });
   }
 
   async function list(tenant: string | undefined): Promise<ScheduleState[]> {
@@ -162,29 +161,27 @@ export function createSchedules({
     const run: ScheduledRun = { agent, message, owner, tenant, sessionId, whenBusy };
     const scheduleId = idOf(tenant, name);
     try {
-      await call(
-        () =>
-          schedule.create({
-            scheduleId,
-            spec: {
-              ...(cron !== undefined && { cronExpressions: [cron] }),
-              ...(everyMs !== undefined && { intervals: [{ every: everyMs }] }),
-              timezone: input.timeZone,
-            },
-            action: {
-              type: 'startWorkflow',
-              workflowType: FIRING_WORKFLOW_TYPE,
-              workflowId: scheduleId,
-              taskQueue,
-              args: [run],
-              workflowTaskTimeout: WORKFLOW_TASK_TIMEOUT_MS,
-              staticSummary: `${agent}: schedule ${name}`,
-            },
-            policies: { overlap: toPolicy(input.overlap), catchupWindow: CATCH_UP_MS },
-            memo: { about },
-            state: { paused: isPaused },
-          }),
-        CREATE_MS,
+      await call(() =>
+        schedule.create({
+          scheduleId,
+          spec: {
+            ...(cron !== undefined && { cronExpressions: [cron] }),
+            ...(everyMs !== undefined && { intervals: [{ every: everyMs }] }),
+            timezone: input.timeZone,
+          },
+          action: {
+            type: 'startWorkflow',
+            workflowType: FIRING_WORKFLOW_TYPE,
+            workflowId: scheduleId,
+            taskQueue,
+            args: [run],
+            workflowTaskTimeout: WORKFLOW_TASK_TIMEOUT_MS,
+            staticSummary: `${agent}: schedule ${name}`,
+          },
+          policies: { overlap: toPolicy(input.overlap), catchupWindow: CATCH_UP_MS },
+          memo: { about },
+          state: { paused: isPaused },
+        }),
       );
     } catch (error) {
       if (error instanceof TypeError) throw new HelixError('validation_error', toReason(error));
