@@ -121,7 +121,7 @@ describe('a firing', () => {
     expect(await stores.store.sessions.read(id)).toMatchObject({ status: 'interrupted' });
     open(eager.message.slice('speak '.length));
     await firings(eager, 'completed', 'stopped');
-  }, 20_000);
+  });
 
   it('of an agent that is gone is refused, and says so', async () => {
     const schedule = await create({ agent: 'withdrawn' });
