@@ -103,6 +103,15 @@ test('a program gets a reply as it is written, and the same one for the same mes
   expect([kinds[0], kinds.at(-1)]).toEqual(['start', 'finish']);
 });
 
+test('an input that is interrupted comes once, however often its reply is opened again', async () => {
+  const { kinds, input } = await play('broken_input', newSessionId());
+  expect(input).toBe('{"amount":5}');
+  expect(kinds).toEqual([
+    ...['start', 'start-step', 'tool-input-start'],
+    ...['tool-input-delta', 'tool-input-delta', 'finish'],
+  ]);
+});
+
 test('a program sees what waits, approves it, and gets the rest only', async () => {
   const session = newSessionId();
   const seen = await play('approve', session);

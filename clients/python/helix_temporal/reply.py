@@ -107,6 +107,9 @@ class _Received:
         self._message_id: str | None = None
         self._is_in_step = False
         self._open_blocks: set[str] = set()
+        self._inputs: dict[str, str] = {}
+        """Text so far of inputs that the model still writes, by call."""
+        self._repeated: set[str] = set()
 
     def is_news(self, part: Part) -> bool:
         kind = part["type"]
@@ -120,6 +123,7 @@ class _Received:
                 return False
             self._is_in_step = True
             self._open_blocks.clear()
+            self._inputs.clear()
         elif kind == "finish-step":
             self._is_in_step = False
         elif kind in ("text-start", "reasoning-start"):
@@ -128,7 +132,29 @@ class _Received:
             self._open_blocks.add(part["id"])
         elif kind in ("text-end", "reasoning-end"):
             self._open_blocks.discard(part["id"])
+        elif kind.startswith("tool-input-") and not self._is_news_of_input(part):
+            return False
         self.has_parts = True
+        return True
+
+    def _is_news_of_input(self, part: Part) -> bool:
+        """A connection repeats an unfinished input: its start, then one delta with the text so far."""
+        kind, call = part["type"], part["toolCallId"]
+        known = self._inputs.get(call)
+        if kind == "tool-input-start":
+            if known is None:
+                self._inputs[call] = ""
+            elif known:
+                self._repeated.add(call)
+            return known is None
+        if kind == "tool-input-delta":
+            if call in self._repeated:
+                self._repeated.discard(call)
+                return False
+            self._inputs[call] = (known or "") + part["inputTextDelta"]
+        else:
+            self._inputs.pop(call, None)
+            self._repeated.discard(call)
         return True
 
 

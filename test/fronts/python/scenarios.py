@@ -1,14 +1,17 @@
 """Programs with the client: each line of stdin names one, and starts it; what it has seen is a line of stdout."""
 
 import asyncio
+import contextlib
 import json
 import sys
 import threading
 import traceback
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any
 
+import httpx
 from helix_temporal import Conversation, Part, Refusal, connect, text_of
+from helix_temporal.reply import Reply
 from helix_temporal.rest import Client
 from helix_temporal.rest.api.default import get_snapshot, list_conversations, list_models
 
@@ -142,6 +145,29 @@ def refusals(stage: Stage) -> Any:
         "model": code(lambda: list(connect(stage.url).get_httpx_client().get("/v1/models/nobody"))),
         "asyncio": returned.code,
     }
+
+
+def broken_input(stage: Stage) -> Any:
+    """Connections as the server opens them again in the middle of a call's input."""
+    begin: list[Part] = [{"type": "start", "messageId": "msg-1"}, {"type": "start-step"}]
+    name: Part = {"type": "tool-input-start", "toolCallId": "c1", "toolName": "pay", "dynamic": True}
+
+    def delta(text: str) -> Part:
+        return {"type": "tool-input-delta", "toolCallId": "c1", "inputTextDelta": text}
+
+    connections: list[list[tuple[Part, str]]] = [
+        [(begin[0], ""), (begin[1], ""), (name, "5")],
+        [(begin[0], ""), (begin[1], ""), (name, ""), (delta('{"amount":'), "6")],
+        [(begin[0], ""), (begin[1], ""), (name, ""), (delta('{"amount":'), ""), (delta("5}"), "7"), ({"type": "finish"}, "8")],
+    ]
+
+    @contextlib.contextmanager
+    def open_at(_: int | None) -> Iterator[httpx.Response]:
+        events = [f"id: {at}\ndata: {json.dumps(part)}\n\n" if at else f"data: {json.dumps(part)}\n\n" for part, at in connections.pop(0)]
+        yield httpx.Response(200, headers={"content-type": "text/event-stream"}, text="".join(events))
+
+    parts = list(Reply(open_at, None, (0, 0, 0)))
+    return {"kinds": kinds(parts), "input": "".join(part.get("inputTextDelta", "") for part in parts)}
 
 
 def stranger(stage: Stage) -> Any:
