@@ -81,12 +81,12 @@ describe('kill -9 of the API', () => {
 });
 
 describe('kill -9 of the API between what it stores and what it tells Temporal', () => {
-  /** Posts through an API that dies with its first word to Temporal of the session on its lips. */
-  async function dieBeforeTemporal(sessionId: string, post: () => Promise<unknown>): Promise<void> {
+  /** Posts through an API that is killed while it sends Temporal this text for the first time. */
+  async function dieBeforeTemporal(text: string, post: () => Promise<unknown>): Promise<void> {
     const proxy = await startTcpProxy(Number(sharedTemporal().split(':')[1]));
     await product.kill9Api();
     await product.startApi({ TEMPORAL_ADDRESS: `127.0.0.1:${String(proxy.port)}` });
-    const held = proxy.holdAt(sessionId, 'before');
+    const held = proxy.holdAt(text, 'before');
     const posted = post();
     await held;
     await product.kill9Api();
@@ -113,7 +113,8 @@ describe('kill -9 of the API between what it stores and what it tells Temporal',
   it('a stored answer reaches the run, once', async () => {
     const { url } = product;
     const { sessionId, client, id } = await openAsked(url, { calls: [charge('c1', 1)] });
-    await dieBeforeTemporal(sessionId, async () => {
+    // The signal that carries the answer: a sweep of the API names the session, too.
+    await dieBeforeTemporal('"approved":["c1"]', async () => {
       await client.chat.addToolApprovalResponse({ id, approved: true });
     });
     // No client has to return: a worker's sweeper wakes the run.
