@@ -138,7 +138,7 @@ export function createSchedules({
     }
   }
 
-  /** Undefined if there is none of this name. */
+  /** Undefined if the tenant has no schedule of this name. */
   async function sameOf(input: ScheduleInput, digest: string): Promise<ScheduleState | undefined> {
     const found = await read(input.tenant, input.name);
     if (found === undefined) return undefined;

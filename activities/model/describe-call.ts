@@ -7,7 +7,7 @@ import type { CallDescription, NewCall } from '../../stores/contract/call-record
 const MOST_SCHEMA_BYTES = 16_384;
 const MOST_DESCRIPTION_CHARS = 1_000;
 
-/** Converted once for each tool; undefined where there is none that pages could use. */
+/** Converted once for each tool; undefined for a tool whose schema pages cannot use. */
 const schemas = new WeakMap<ToolDefinition, Promise<unknown>>();
 
 /** What people are shown of a call beside its input; undefined if none is asked. */
