@@ -1,4 +1,5 @@
-import type { TextInput } from './shape.js';
+/** What a control for text asks for. */
+export type TextInput = 'text' | 'long' | 'email' | 'url' | 'date' | 'time' | 'date-time';
 
 const DATE = /^(?!0000)\d{4}-(?:0[1-9]|1[0-2])-(?:0[1-9]|[12]\d|3[01])$/;
 const TIME = /^(?:[01]\d|2[0-3]):[0-5]\d(?::00)?$/;

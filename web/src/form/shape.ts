@@ -1,4 +1,4 @@
-import { isShownBy } from './is-shown-by.js';
+import { isShownBy, type TextInput } from './is-shown-by.js';
 
 /** What a form shows for a value. `json` is the way out for all that it has no control for. */
 export type Shape = Described &
@@ -18,8 +18,6 @@ export interface GroupField {
   required: boolean;
   shape: Shape;
 }
-
-export type TextInput = 'text' | 'long' | 'email' | 'url' | 'date' | 'time' | 'date-time';
 
 export interface NumberLimits {
   min?: number | undefined;

@@ -1,6 +1,6 @@
 import { toWords } from '../to-words.js';
-import { hasHiddenCharacters, hasLineBreak } from './is-shown-by.js';
-import { fits, isWhole, MOST_ITEMS, type GroupField, type Shape, type TextInput } from './shape.js';
+import { hasHiddenCharacters, hasLineBreak, type TextInput } from './is-shown-by.js';
+import { fits, isWhole, MOST_ITEMS, type GroupField, type Shape } from './shape.js';
 import { toQuickPattern } from './to-quick-pattern.js';
 import { toUnit } from './to-unit.js';
 
