@@ -3,6 +3,10 @@ import type {
   CompactionRecord,
   MadeCompaction,
 } from '../../agents/compaction/compaction-record.js';
+import {
+  assertKeepRequest,
+  checkedCompaction,
+} from '../../agents/compaction/checked-compaction.js';
 import type { LlmConfig } from '../../agents/definitions.js';
 import { LIMITS } from '../../protocol/limits.js';
 import type { Compaction, Row } from '../../protocol/rows.js';
@@ -88,6 +92,7 @@ export function createCompactions(
       return {
         kept: newest && toMessages(newest),
         keep: async (write, timeoutMs) => {
+          assertKeepRequest(write, timeoutMs);
           const before = await stored({});
           if (before.kind === 'kept') {
             made = before.compaction;
@@ -95,7 +100,8 @@ export function createCompactions(
           }
           const given = await make(write, timeoutMs);
           if (given === undefined) return undefined;
-          const { messages, summary, usage: tokens, pricing = prices.pricing } = given;
+          const checked = checkedCompaction(given, rowOf.length);
+          const { messages, summary, usage: tokens, pricing = prices.pricing } = checked;
           const usage = toRunUsage(tokens, pricing === undefined ? {} : { pricing });
           const compaction = { rows: rowOf[messages] ?? rows.length, summary };
           const kept = await stored({ compaction, usage });

@@ -21,7 +21,9 @@ export interface CompactionRecord {
   readonly kept: CompactedMessages | undefined;
   /**
    * Has a summary made, unless this step has one already, and stores it. A function that fails, or takes
-   * more than `timeoutMs`, is logged and gives `undefined`.
+   * more than `timeoutMs`, is logged and gives `undefined`. Of a summary, 32,000 characters are kept.
+   *
+   * @throws DefinitionError for one that is blank, or that stands for no message or for all of them
    */
   readonly keep: (
     make: (signal: AbortSignal) => MadeCompaction | PromiseLike<MadeCompaction>,

@@ -66,8 +66,6 @@ const Settings = settings({
 
 /** A smaller part of `maxTokens` is not worth a summary, nor is a failed one tried again for it. */
 const WORTH = 1 / 8;
-/** Characters that a summary may have whatever a function returns. */
-const SUMMARY_CHARS = 32_000;
 /** Conversations whose failures are remembered. */
 const MOST_FAILURES = 1_000;
 
@@ -140,7 +138,7 @@ export function compaction(config: CompactionSettings): PrepareStep {
       summarizeBy(config.model ?? model, request, limits));
     const { text, usage } = typeof summary === 'string' ? { text: summary } : summary;
     if (typeof text !== 'string' || text.trim() === '') throw new Error('the summary is empty');
-    return { text: text.slice(0, SUMMARY_CHARS).toWellFormed(), ...(usage && { usage }) };
+    return { text, ...(usage && { usage }) };
   }
 }
 

@@ -35,6 +35,18 @@ export const compactions = [
     test: 'a long turn gets all messages when its summary hangs',
   },
   {
+    defence: 'Compaction: a summary of own code leaves a message of the conversation',
+    file: 'agents/compaction/checked-compaction.ts',
+    edits: [['isCount(value) && (value as number) <= most', 'isCount(value)']],
+    test: 'a summary of the agent\'s own code {"messages":3,"summary":"s"} is refused, and nothing of it is stored',
+  },
+  {
+    defence: 'Compaction: a summary of own code is cut to what later prompts can hold',
+    file: 'agents/compaction/checked-compaction.ts',
+    edits: [['.slice(0, SUMMARY_CHARS)', '']],
+    test: "a summary of the agent's own code is cut to what later prompts can hold",
+  },
+  {
     defence: 'Compaction: a call stays with its result',
     file: 'agents/compaction/choose-cut.ts',
     edits: [["message.role !== 'tool' && open.size === 0", 'open.size >= 0']],

@@ -4,8 +4,11 @@ import { convertToUIMessages } from '../../ai-sdk/parts/convert-messages.js';
 import { createBranch } from '../../executor/branch.js';
 import {
   compaction,
+  DefinitionError,
   defineTool,
   type CompactionSettings,
+  type MadeCompaction,
+  type PrepareStep,
   type ToSummarize,
 } from '../../agents/index.js';
 import { z } from 'zod';
@@ -190,5 +193,53 @@ describe('a conversation with a summary', () => {
     await play(again.run);
     expect(JSON.stringify(model.doStreamCalls.at(-1)?.prompt)).not.toContain('notes');
     expect(asked).toHaveLength(1);
+  });
+});
+
+describe("a summary of the agent's own code", () => {
+  /** Two turns; in the second, the agent has a summary kept. */
+  async function keep(make: unknown, timeoutMs: unknown = 1_000) {
+    let kept: unknown;
+    const prepareStep: PrepareStep = async ({ messages, compaction: record }) => {
+      if (messages.length > 1)
+        kept = await record
+          .keep(make as () => MadeCompaction, timeoutMs as number)
+          .catch((error: unknown) => error);
+      return undefined;
+    };
+    const given = await serve(() => reply, {}, { prepareStep });
+    await given.play(await given.begin());
+    await given.play(await given.begin());
+    return {
+      kept,
+      rows: JSON.stringify(await given.stores.store.sessions.rows(given.session.id, 0)),
+    };
+  }
+
+  it.each([
+    [{ messages: 0, summary: 's' }, 'messages must be a whole number from 1 to 2, not 0'],
+    [{ messages: 3, summary: 's' }, 'messages must be a whole number from 1 to 2, not 3'],
+    [{ messages: 1.5, summary: 's' }, 'messages must be a whole number from 1 to 2, not 1.5'],
+    [{ summary: 's' }, 'messages is missing'],
+    [{ messages: 1, summary: ' ' }, 'summary must be a string that is not blank'],
+    [{ messages: 1, summary: 's', pricing: 3 }, 'pricing must be an object, not 3'],
+    ['notes', 'it must be an object, not "notes"'],
+  ])('%j is refused, and nothing of it is stored', async (made, message) => {
+    const { kept, rows } = await keep(() => made);
+    expect(kept).toBeInstanceOf(DefinitionError);
+    expect((kept as Error).message).toMatch(/^compaction\.keep: /);
+    expect((kept as Error).message).toContain(message);
+    expect(rows).not.toContain('compaction');
+  });
+
+  it('needs a function and a time', async () => {
+    expect(String((await keep('notes')).kept)).toContain('make must be a function');
+    expect(String((await keep(() => undefined, NaN)).kept)).toContain('timeoutMs must be');
+  });
+
+  it('is cut to what later prompts can hold', async () => {
+    const { kept, rows } = await keep(() => ({ messages: 2, summary: '🎉'.repeat(99_999) }));
+    expect(kept).toEqual({ messages: 2, summary: '🎉'.repeat(16_000) });
+    expect(rows.match(/🎉/gu)).toHaveLength(16_000);
   });
 });
