@@ -13,12 +13,14 @@ import { pack } from './package/pack.mjs';
 import { projectRoot } from './system/project.mjs';
 import { runMain, UserError } from './system/user-error.mjs';
 
-/** Loaded by their paths: workflow code runs in a sandbox of Temporal's. */
+/** Loaded by their paths: workflow code runs in a sandbox of Temporal's, and browsers run scripts of pages. */
 const BESIDE = new Set([
   'dist/workflows/bundle.js',
   'dist/workflows/with-own.js',
   'dist/worker/lease/thread.js',
   'dist/stores/redis/open-leases.js',
+  'scripts/start/chaos/bench-page.js',
+  'scripts/start/chaos/device-page.js',
 ]);
 /** Run by their paths, or by the command line. */
 const PROCESSES = [
