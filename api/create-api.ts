@@ -17,13 +17,13 @@ import {
   type SendRefusal,
 } from './middleware/refusals.js';
 import { createSecurityHeaders } from './middleware/security-headers.js';
+import { createWebhookRate } from './middleware/webhook-rate.js';
 import { OPENAI_ROOT } from './openai/problem.js';
 import { createOpenApi } from './openapi.js';
 import { createReadiness } from './readiness.js';
 import { ROUTES, routesOf } from './routes/index.js';
 import { isCounted, mayStream, type Route } from './routes/route.js';
 import { nameSession, sessionPaths } from './session-access.js';
-import { createWebhookHandlers } from './webhook-handler.js';
 
 /** Paths below which callers are known, and guarded against forged requests. */
 const ROOTS = ['/api', OPENAI_ROOT];
@@ -80,13 +80,13 @@ export function createApi(options: ApiOptions): Express {
   if (hostNames !== undefined) app.use(createDnsRebindingGuard(hostNames));
   const crossOrigin = createCrossOrigin(deps);
   if (crossOrigin !== undefined) app.use(ROOTS, crossOrigin);
-  for (const route of routes) if (route.access === 'everyone') mount(route);
+  const webhookRate = createWebhookRate();
+  for (const route of routes) {
+    if (route.access === 'everyone') mount(route, route.payload === undefined ? [] : [webhookRate]);
+  }
   if (deps.linkKeys !== undefined) {
     const { show, decide } = createDecideHandlers(deps, deps.linkKeys);
     app.route('/api/decide').get(show).post(decide);
-  }
-  if (deps.executor.callWebhook !== undefined) {
-    app.route('/api/hooks/:token').post(...createWebhookHandlers(deps));
   }
   app.use(sessionPaths(routes), nameSession);
   app.use(ROOTS, createCsrfGuard(deps.allowedOrigins ?? []));

@@ -36,7 +36,7 @@ export function refusalsOf(route: Route): Map<number, ErrorCode[]> {
 /** In one order for all routes: its guards, its limits, its access, its own, and faults. */
 function toCodes(route: Route): ErrorCode[] {
   const { access, body, upload, refusals = [] } = route;
-  if (access === 'everyone') return [];
+  if (access === 'everyone') return [...refusals];
   return [
     'validation_error',
     'unauthorized',
@@ -65,7 +65,7 @@ function toPaths(routes: readonly Route[]): Paths {
 }
 
 function toOperation(route: Route): Paths[string]['get'] {
-  const { id, summary, access, params, query, headers = [], body, upload } = route;
+  const { id, summary, access, params, query, headers = [], body, upload, payload } = route;
   const named = Object.fromEntries(
     headers.map((name) => [HEADERS[name], z.string().optional()] as const),
   );
@@ -81,6 +81,7 @@ function toOperation(route: Route): Paths[string]['get'] {
     },
     requestBody:
       (upload && UPLOAD) ??
+      (payload && PAYLOAD) ??
       (body && {
         // A body that may be empty may be left out.
         required: !body.safeParse({}).success,
@@ -101,6 +102,9 @@ const UPLOAD = {
     },
   },
 };
+
+/** JSON of any shape, or none. */
+const PAYLOAD = { content: { 'application/json': { schema: z.unknown() } } };
 
 function toReplies({ replies }: Route): Record<`2${string}`, object> {
   return Object.fromEntries(

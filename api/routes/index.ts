@@ -28,6 +28,7 @@ import type { Route } from './route.js';
 import { METRICS_ROUTE, SERVICE_ROUTES } from './service.js';
 import { SESSION_ROUTES } from './session.js';
 import { SESSIONS_ROUTES } from './sessions.js';
+import { WEBHOOK_ROUTES } from './webhooks.js';
 
 const OPERATORS = '/api/operator/';
 
@@ -60,6 +61,7 @@ export const ROUTES: readonly Route[] = [
   ...OPERATOR_AGENT_ROUTES,
   ...OPERATOR_SCHEDULE_ROUTES,
   ...OPERATOR_SESSION_ROUTES,
+  ...WEBHOOK_ROUTES,
   ...SERVICE_ROUTES,
   METRICS_ROUTE,
 ].map((route) => inChosenTenant(isAct(route) ? onceByKey(route) : route));

@@ -37,6 +37,8 @@ interface Declaration {
   refusals?: readonly ErrorCode[];
   /** Its body is a file, whose bytes the handler finds as `request.body`. */
   upload?: true;
+  /** Its body is JSON of any shape, which the handler reads; counted by address. */
+  payload?: true;
 }
 
 export interface Reply {
@@ -129,11 +131,15 @@ export function mayStream({ replies }: Pick<Route, 'replies'>): boolean {
 }
 
 /**
- * True if a request counts among those of its sender's minute: it may change something, or exports all
+ * True if a request counts among those of its caller's minute: it may change something, or exports all
  * that there is. Other reads are not counted.
  */
-export function isCounted({ method, replies }: Pick<Route, 'method' | 'replies'>): boolean {
-  return method !== 'get' || sendsLines(replies);
+export function isCounted({
+  access,
+  method,
+  replies,
+}: Pick<Route, 'access' | 'method' | 'replies'>): boolean {
+  return access !== 'everyone' && (method !== 'get' || sendsLines(replies));
 }
 
 function sendsLines(replies: Route['replies']): boolean {

@@ -154,7 +154,7 @@ export const access = [
   {
     defence: 'Routes: only those for everyone are served without a sign-in',
     file: 'api/create-api.ts',
-    edits: [["if (route.access === 'everyone') mount(route);", 'mount(route);']],
+    edits: [["if (route.access === 'everyone') mount(", 'mount(']],
     suite: ROUTES,
     test: 'a declared route a declared route is refused without a sign-in unless its access is everyone',
   },

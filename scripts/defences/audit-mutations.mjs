@@ -162,7 +162,7 @@ export const audit = [
   {
     defence: 'Exports: they count among the requests of a minute',
     file: 'api/routes/route.ts',
-    edits: [["return method !== 'get' || sendsLines(replies);", "return method !== 'get';"]],
+    edits: [["(method !== 'get' || sendsLines(replies))", "method !== 'get'"]],
     suite: 'test/api/person-export.test.ts',
     test: 'an export counts among the requests of a minute, and is recorded only if it is answered',
   },

@@ -54,6 +54,20 @@ export const waiting = [
     test: `${JOURNAL} a webhook takes one request, and none after its end`,
   },
   {
+    defence: 'Requests to webhooks are limited by address',
+    file: 'api/create-api.ts',
+    edits: [['route.payload === undefined ? [] : [webhookRate]', '[]']],
+    suite: 'test/api/webhooks.test.ts',
+    test: 'a webhook is limited by address',
+  },
+  {
+    defence: 'What is sent to a webhook is bounded',
+    file: 'api/read-payload.ts',
+    edits: [['bytes > LIMITS.webhookBytes', 'false']],
+    suite: 'test/api/webhooks.test.ts',
+    test: 'a webhook refuses by name, and what it refuses never reaches a tool',
+  },
+  {
     defence: 'A sleep that is over is not held by a question to people',
     file: `${TRANSITIONS}/lib/resume.ts`,
     edits: [

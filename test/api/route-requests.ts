@@ -100,6 +100,7 @@ export const OF_NO_SESSION = [
   'runAgUi',
   'listModels',
   'getModel',
+  'callWebhook',
   'getOpenApi',
   'getHealth',
   'getHealthVerdict',
