@@ -53,7 +53,8 @@ function npm(root, args) {
   // Under `npm start` the same npm is used that was called; it may not be the one on PATH.
   const script = process.env.npm_execpath;
   const [file, before] = script?.endsWith('.js') ? [process.execPath, [script]] : ['npm', []];
-  return runCommand(file, [...before, ...args], { cwd: root });
+  // Under `npm run --silent` npm would not say why it fails.
+  return runCommand(file, [...before, ...args, '--loglevel=error'], { cwd: root });
 }
 
 /** What went wrong stands before npm's usage text, so the last lines would not show it. */

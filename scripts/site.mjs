@@ -1,7 +1,8 @@
 // `npm run site`: builds the documentation into site/dist, with search; a dead link ends it.
 // `npm run site -- --serve` serves it while documents are edited (start it again for new text).
-import { cpSync, existsSync, mkdirSync, rmSync, writeFileSync } from 'node:fs';
+import { cpSync, mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
+import { installPackages } from './install.mjs';
 import { pagesOf } from './site/pages.mjs';
 import { referenceOf } from './site/reference.mjs';
 import { runInForeground } from './system/run-in-foreground.mjs';
@@ -27,10 +28,7 @@ function writePages() {
 if (isMain(import.meta.url)) {
   await runMain(async () => {
     const run = (...command) => runInForeground(command[0], command.slice(1), { cwd: site });
-    if (!existsSync(join(site, 'node_modules/vitepress'))) {
-      const code = await run('npm', 'ci', '--no-audit', '--no-fund');
-      if (code !== 0) return void (process.exitCode = code);
-    }
+    await installPackages(site);
     writePages();
     const verb = process.argv.includes('--serve') ? 'dev' : 'build';
     process.exitCode = await run('npx', 'vitepress', verb);

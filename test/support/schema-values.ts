@@ -94,10 +94,7 @@ function fittingValues(
       return fc.string({ minLength: schema.minLength ?? 0, maxLength: 40 });
     case 'integer':
     case 'number':
-      return fc.integer({
-        min: Math.max(schema.minimum ?? -10, -1_000),
-        max: Math.min(schema.maximum ?? 1_000, 10_000),
-      });
+      return integersOf(schema);
     case 'boolean':
       return fc.boolean();
     case 'array':
@@ -134,4 +131,10 @@ function resolve(reference: string, root: object): JsonSchema {
     .slice(2)
     .split('/')
     .reduce<unknown>((at, key) => (at as Record<string, unknown>)[key], root) as JsonSchema;
+}
+
+/** Small numbers of a range, or the smallest of one that has large ones only, such as moments. */
+function integersOf({ minimum = -10, maximum = 1_000 }: JsonSchema) {
+  const min = Math.max(minimum, -1_000);
+  return fc.integer({ min, max: Math.max(min, Math.min(maximum, 10_000)) });
 }
