@@ -42,6 +42,7 @@ const COPIED = [
   'config',
   'docs',
   'examples',
+  'ops',
   'scripts',
   'test',
 ];

@@ -14,6 +14,7 @@ const CHECKS = [
     'links',
     'words',
     'package',
+    'check:manifests',
     'vulnerabilities',
   ],
   ...['sbom', 'site', 'rehearse-install'],

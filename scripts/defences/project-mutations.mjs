@@ -52,4 +52,14 @@ const counts = [
   },
 ].map((mutation) => ({ file: CI, suite: 'test/scripts/ci-run.test.mjs', ...mutation }));
 
-export const project = [...rules, ...counts];
+const manifests = [
+  {
+    defence: 'Manifests: what the schemas of Kubernetes refuse is a failure',
+    file: 'scripts/kubernetes/lint-manifests.mjs',
+    edits: [['if (code !== 0) throw', 'if (code === undefined) throw']],
+    suite: 'test/scripts/lint-manifests.test.mjs',
+    test: 'manifests and the schemas of Kubernetes a field that no version knows, and a missing one, are named',
+  },
+];
+
+export const project = [...rules, ...counts, ...manifests];

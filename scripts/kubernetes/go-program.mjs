@@ -1,0 +1,33 @@
+// Finds a program that Go builds from its modules: on the PATH, in the cache, or built once.
+import { mkdirSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { cacheFolder } from '../engines/cache-folder.mjs';
+import { withLock } from '../system/file-lock.mjs';
+import { findOnPath } from '../system/find-on-path.mjs';
+import { withProgress } from '../system/progress.mjs';
+import { lastLines, runCommand } from '../system/run-command.mjs';
+
+const LONGEST_MS = 600_000;
+
+/** `{ path }` of the program, or `{ reason }` why this machine cannot have it. */
+export async function findGoProgram({ name, module, version }, env = process.env) {
+  const onPath = findOnPath([name], env);
+  if (onPath) return { path: onPath };
+  const folder = join(cacheFolder(env), `${name}-${version}`);
+  const inCache = () => findOnPath([name], { PATH: folder });
+  if (inCache()) return { path: inCache() };
+  const go = findOnPath(['go'], env);
+  if (!go) return { reason: `neither ${name} nor Go, which could build it, is on the PATH` };
+  mkdirSync(dirname(folder), { recursive: true });
+  return withLock(`${folder}.lock`, async () => {
+    if (inCache()) return { path: inCache() };
+    const { code, stderr } = await withProgress(`Building ${name} from Go modules, once`, () =>
+      runCommand(go, ['install', `${module}@${version}`], {
+        env: { ...env, GOBIN: folder },
+        timeoutMs: LONGEST_MS,
+      }),
+    );
+    const built = code === 0 && inCache();
+    return built ? { path: built } : { reason: `${name} was not built: ${lastLines(stderr, 3)}` };
+  });
+}
