@@ -1,4 +1,5 @@
 import { openBench, type Measurement } from './bench.js';
+import { answerAfterKill } from './measures/answer-after-kill.js';
 import { answerLatency } from './measures/answer-latency.js';
 import { appendRate } from './measures/append-rate.js';
 import { attachToLongTurn } from './measures/attach.js';
@@ -32,6 +33,7 @@ const MEASUREMENTS: readonly Measurement[] = [
   firstToken,
   chunkLatency,
   answerLatency,
+  answerAfterKill,
   stepGap,
   stepGapTraced,
   historySize,
@@ -78,7 +80,7 @@ async function main(): Promise<void> {
   };
   say('starting worker, api and the bare worker');
   const report: Report = { rows: [], notes: [] };
-  const { bench, close } = await openBench(servers, { isQuick: options.isQuick, say });
+  const { bench, close } = await openBench(servers, { ...options, say });
   try {
     for (const { name, take } of chosen(options)) {
       say(`${name} …`);

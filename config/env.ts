@@ -132,6 +132,8 @@ const EnvSchema = z.object({
   MODEL_SLOTS: atLeastOne.default(300),
   TOOL_SLOTS: atLeastOne.default(200),
   TOOLS_PER_USER: atLeastOne.default(50),
+  /** Runs that one worker process keeps in memory between their tasks; default: by its heap limit, up to 800. */
+  CACHED_RUNS: count.optional(),
   /** `<provider>:<model id>`; default: the scripted model. */
   MODEL: text.regex(/^[\w-]+(:.+)?$/, 'must be <provider>:<model id>').optional(),
   /** A run that was not started within this time is ended. */

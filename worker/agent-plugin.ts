@@ -44,7 +44,7 @@ import {
   type DeploymentConnection,
   type WorkerVersioning,
 } from './versioning.js';
-import { TOOL_SLOTS, toSlots, WORKER_SETTINGS } from './worker-settings.js';
+import { TOOL_SLOTS, toSettings, toSlots } from './worker-settings.js';
 import { addAgentRun, withWorkflows, type WorkflowSource } from './workflow-source.js';
 
 export interface WorkerLogger {
@@ -80,6 +80,8 @@ export interface AgentPluginOptions extends Pick<ActivityDeps, 'fileHosts'> {
   modelSlots?: number;
   /** Concurrent tool executions in one process, in total and for one user. Default: 200 and 50. */
   toolSlots?: SlotLimits;
+  /** Runs that one process keeps in memory between their tasks; 0: none. Default: by its heap limit, up to 800. */
+  cachedRuns?: number | undefined;
   /** Names of this process's lease and of its predecessor's; ignored if the store has no leases. */
   lease?: LeaseOptions | BegunLease;
   /** Counts what happens to runs. Default: the meter of Temporal's `Runtime`, see docs/operating.md. */
@@ -249,7 +251,7 @@ export function createAgentPlugin(options: AgentPluginOptions): WorkerPlugin & B
     configureWorker: async (worker) => {
       const activities = { ...(await compose(worker)) };
       const configured = {
-        ...WORKER_SETTINGS,
+        ...toSettings(options.cachedRuns),
         ...(worker.tuner === undefined && toSlots(options.modelSlots)),
         ...(versioning !== undefined && toDeploymentOptions(versioning)),
         ...worker,

@@ -98,6 +98,7 @@ export async function runWorker(begun: WorkerProcess): Promise<void> {
       stores: redis,
       startWithinMs: config.START_WITHIN * 1000,
       modelSlots: config.MODEL_SLOTS,
+      cachedRuns: config.CACHED_RUNS,
       quotas: quotasOfSettings(config),
       budgets: budgetsOfSettings(config),
       notify: readNotify(config),

@@ -1,12 +1,12 @@
+import { getHeapStatistics } from 'node:v8';
 import type { WorkerOptions } from '@temporalio/worker';
 
-/** Settings that fast recovery depends on. The owner's own settings take precedence. */
-export const WORKER_SETTINGS = {
+/** Settings that fast recovery depends on. */
+const WORKER_SETTINGS = {
   // After this time another worker takes over the workflows of a dead one.
   stickyQueueScheduleToStartTimeout: '1s',
-  // Heartbeats are recorded each second and every other one is sent. 200 streams then cost the
-  // server 100 calls a second, and a dead worker is noticed within the 5 s of the heartbeat
-  // time-out.
+  // Attempts without a lease record a heartbeat each second, and every other one is sent: 200 streams then
+  // cost the server 100 calls a second, and a dead worker is noticed within their time-out of 5 s.
   maxHeartbeatThrottleInterval: '2s',
   defaultHeartbeatThrottleInterval: '2s',
   // After shutdown, a worker finishes what it can within this time and hands over the rest.
@@ -31,6 +31,27 @@ const WORKER_SLOTS = {
   // By default only a fifth of the polls are for new runs, which then wait behind many others.
   nonStickyToStickyPollRatio: 0.5,
 } as const satisfies Partial<WorkerOptions>;
+
+/** A cached run takes 0.5 MB. */
+const MOST_CACHED_RUNS = 800;
+const HEAP_BYTES_PER_CACHED_RUN = 2_000_000;
+
+/**
+ * How many runs a process keeps in memory between their tasks, by its heap limit, so that many waiting runs
+ * take 600 MB at most. The SDK's own default has no upper end: a heap of 4 GB would fill with 2,283 runs.
+ * A run that is not cached is replayed at its next task.
+ */
+export function toCachedRuns(heapBytes = getHeapStatistics().heap_size_limit): number {
+  return Math.min(
+    MOST_CACHED_RUNS,
+    Math.max(10, Math.floor(heapBytes / HEAP_BYTES_PER_CACHED_RUN)),
+  );
+}
+
+/** Settings of every worker. The owner's own take precedence. */
+export function toSettings(maxCachedWorkflows = toCachedRuns()): Partial<WorkerOptions> {
+  return { ...WORKER_SETTINGS, maxCachedWorkflows };
+}
 
 /** Slots of one process; a worker with a tuner has its own configuration. */
 export function toSlots(modelSlots = MODEL_SLOTS): Partial<WorkerOptions> {

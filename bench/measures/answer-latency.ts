@@ -1,4 +1,5 @@
 import type { Bench, Measurement } from '../bench.js';
+import { createChatClient, type ChatClient } from '../client/chat-client.js';
 import { toLabText, type LabEntry } from '../client/lab-script.js';
 import { readRaw } from '../client/raw-stream.js';
 import { createDataLines } from '../client/data-lines.js';
@@ -13,12 +14,14 @@ const WARM_UP = 3;
 /** The reader has read what there is, and waits. */
 const SETTLE_MS = 30;
 
-interface Question {
+export interface Question {
   what: string;
   call: NonNullable<LabEntry['calls']>[number];
   answer: unknown;
   /** Activities between the answer and the next step's beginning, that step's own included. */
   activities: number;
+  /** Factors over the bare signal, of the default and of legs. */
+  aims: { default: number; legs: number };
 }
 
 const QUESTIONS: readonly Question[] = [
@@ -27,12 +30,14 @@ const QUESTIONS: readonly Question[] = [
     call: { tool: 'locate', id: 'c1', args: {} },
     answer: { result: { place: 'here' } },
     activities: 1,
+    aims: { default: 1.15, legs: 1.15 },
   },
   {
     what: "  approval → tool → next step's first chunk",
     call: { tool: 'charge', id: 'c1', args: { amount: 5 } },
     answer: { approved: true },
     activities: 2,
+    aims: { default: 1.2, legs: 1 },
   },
 ];
 
@@ -42,40 +47,64 @@ export const answerLatency: Measurement = {
   take: async (bench) => {
     const count = WARM_UP + (bench.isQuick ? 5 : SAMPLES);
     const rows: Row[] = [];
-    for (const question of QUESTIONS) {
-      bench.say(`answer-latency: ${question.call.tool}`);
-      const answers: number[] = [];
-      const signals: number[] = [];
-      while (answers.length < count) {
-        answers.push(await timeAnswer(bench, question));
-        const { release } = await bench.floor.startWaiting(question.activities);
-        signals.push(await release());
-      }
-      const bare = question.activities === 1 ? 'activity' : 'activity → activity';
-      rows.push({
-        what: question.what,
-        unit: 'ms',
-        value: summarize(answers.slice(WARM_UP)),
-        beside: {
-          what: `signal → bare ${bare}`,
-          value: summarize(signals.slice(WARM_UP)),
-        },
-        aim: { ratio: 1.3 },
-      });
+    const legs = createChatClient(bench.product.port, 'lab-leg');
+    try {
+      for (const question of QUESTIONS) rows.push(...(await measure(bench, question, legs, count)));
+    } finally {
+      legs.close();
     }
     return { rows, notes: [] };
   },
 };
 
-async function timeAnswer(bench: Bench, { call, answer }: Question): Promise<number> {
-  const { chat, product } = bench;
+async function measure(
+  bench: Bench,
+  question: Question,
+  legs: ChatClient,
+  count: number,
+): Promise<Row[]> {
+  bench.say(`answer-latency: ${question.call.tool}`);
+  const { port } = bench.product;
+  const answers: number[] = [];
+  const inLegs: number[] = [];
+  const signals: number[] = [];
+  while (answers.length < count) {
+    answers.push(await timeAnswer({ chat: bench.chat, port }, question));
+    inLegs.push(await timeAnswer({ chat: legs, port }, question));
+    const { release } = await bench.floor.startWaiting(question.activities);
+    signals.push(await release());
+  }
+  const bare = question.activities === 1 ? 'activity' : 'activity → activity';
+  const beside = {
+    what: `signal → bare ${bare}`,
+    value: summarize(signals.slice(WARM_UP)),
+  };
+  const toRow = (what: string, samples: number[], ratio: number): Row => ({
+    ...{ what, unit: 'ms', value: summarize(samples.slice(WARM_UP)), beside, aim: { ratio } },
+  });
+  return [
+    toRow(question.what, answers, question.aims.default),
+    toRow('    the same in legs', inLegs, question.aims.legs),
+  ];
+}
+
+/**
+ * Asks, and answers once the reader has read what there is.
+ *
+ * @param beforeAnswer called when the run waits
+ */
+export async function timeAnswer(
+  { chat, port }: { chat: ChatClient; port: number },
+  { call, answer }: Pick<Question, 'call' | 'answer'>,
+  beforeAnswer: (sessionId: string) => Promise<void> = () => sleep(SETTLE_MS),
+): Promise<number> {
   const sessionId = newSessionId();
   await chat.say(sessionId, toLabText({ calls: [call] }, { say: 'thanks' }));
   const leave = createLeave();
   let answeredAt = Infinity;
   let firstAt: number | undefined;
   const reader = readRaw({
-    port: product.port,
+    port,
     method: 'GET',
     path: `/api/agent/sse?sessionId=${sessionId}`,
     onPiece: createDataLines((json, at) => {
@@ -84,7 +113,7 @@ async function timeAnswer(bench: Bench, { call, answer }: Question): Promise<num
     }),
     signal: leave.signal,
   });
-  await sleep(SETTLE_MS);
+  await beforeAnswer(sessionId);
   answeredAt = wallClock();
   await chat.answer(sessionId, call.id, answer);
   await reader;

@@ -1,6 +1,7 @@
 import type { Bench, Measurement } from '../bench.js';
 import { readHistory, type History } from '../client/history.js';
-import { toLabText, type LabEntry } from '../client/lab-script.js';
+import { createChatClient } from '../client/chat-client.js';
+import { toEchoSteps, toLabText, type LabEntry } from '../client/lab-script.js';
 import { newSessionId } from '../client/session-ids.js';
 import type { Row } from '../report/row.js';
 import { runOf } from './run-of.js';
@@ -72,6 +73,7 @@ export const historySize: Measurement = {
       bench.say(`history-size: steps ${shape.what}`);
       rows.push(...(await measure(bench, shape, product, bare)));
     }
+    rows.push(...(await measureTurn(bench)));
     return { rows, notes: [] };
   },
 };
@@ -89,6 +91,23 @@ async function measure(
   const { workflowId } = await performBare(bench, steps);
   const floor = perStep(await readBare(bench, workflowId), bareLast, steps);
   return toRows(`  of a step ${what}`, product, bare, floor, aim);
+}
+
+/** A whole turn of five steps with four tools, in both shapes. */
+async function measureTurn(bench: Bench): Promise<Row[]> {
+  const rows: Row[] = [];
+  for (const { agent, what, aim } of [
+    { agent: 'lab', what: 'history of a turn of five steps with four tools', aim: 59 },
+    { agent: 'lab-leg', what: '  the same in legs', aim: 15 },
+  ]) {
+    const chat = createChatClient(bench.product.port, agent);
+    const sessionId = newSessionId();
+    await chat.say(sessionId, toEchoSteps(5));
+    chat.close();
+    const { events } = await readRun(bench, sessionId);
+    rows.push({ what, unit: 'events', value: { p50: events }, aim: { p50: aim } });
+  }
+  return rows;
 }
 
 function perStep(all: History, last: History, steps: number): History {

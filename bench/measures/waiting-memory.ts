@@ -7,7 +7,8 @@ import { startProduct } from '../processes/product.js';
 import { residentMegabytes } from '../processes/usage.js';
 import type { Row } from '../report/row.js';
 
-const RUNS = 1_000;
+/** MB, of 10,000 waiting runs. */
+const AIMS = { worker: 600, api: 250 };
 const AT_ONCE = 16;
 /** Connections close and garbage goes before memory is read. */
 const SETTLE_MS = 3_000;
@@ -18,7 +19,7 @@ const TEXT = toLabText({ calls: [{ tool: 'charge', id: 'c1', args: { amount: 5 }
 export const waitingMemory: Measurement = {
   name: 'waiting-memory',
   take: async (bench) => {
-    const count = bench.isQuick ? 50 : RUNS;
+    const count = bench.isQuick ? 50 : bench.waiting;
     const product = await startProduct(bench.servers, 'bench-waiting');
     const chat = createChatClient(product.port);
     const pids = { worker: product.worker.pid, api: product.api.pid, floor: bench.floorWorker.pid };
@@ -32,6 +33,7 @@ export const waitingMemory: Measurement = {
       const rows = (['worker', 'api'] as const).map((name): Row => ({
         what: `memory of ${name}, ${String(count)} waiting runs`,
         unit: 'MB',
+        aim: { p50: AIMS[name] },
         value: { p50: after[name] },
         beside: { what: 'before', value: { p50: before[name] } },
       }));

@@ -3,6 +3,7 @@ import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { NativeConnection, Worker } from '@temporalio/worker';
 import { createAgentPlugin } from '../../worker/index.js';
+import { toCachedRuns } from '../../worker/worker-settings.js';
 import { startRedis, type RedisServer } from '../support/redis-server.js';
 import {
   createRunHarness,
@@ -34,6 +35,30 @@ afterAll(async () => {
   await redis.close();
 });
 
+describe('runs that a process keeps in memory', () => {
+  it.each([
+    { heap: 4_300_000_000, kept: 800 },
+    { heap: 300_000_000, kept: 150 },
+    { heap: 10_000_000, kept: 10 },
+  ])('a heap limit of $heap bytes keeps $kept runs', ({ heap, kept }) => {
+    expect(toCachedRuns(heap)).toBe(kept);
+  });
+
+  it('the owner chooses how many runs are kept, also none', async () => {
+    const worker = await Worker.create({
+      connection,
+      taskQueue: runs.taskQueue,
+      workflowsPath,
+      plugins: [createAgentPlugin({ agents: [agent], stores, sweep: false, cachedRuns: 0 })],
+    });
+    expect(worker.options).toMatchObject({ maxCachedWorkflows: 0 });
+    await worker.runUntil(async () => {
+      const run = await runs.begin(runs.newSessionId(), agent.name, 'hello');
+      expect(await runs.result(run)).toMatchObject({ status: 'completed' });
+    });
+  });
+});
+
 describe('the plugin', () => {
   it("the plugin serves agents beside the worker's own workflows", async () => {
     const worker = await Worker.create({
@@ -48,6 +73,7 @@ describe('the plugin', () => {
       stickyQueueScheduleToStartTimeout: '1s',
       shutdownGraceTime: '30s',
       shutdownForceTime: '40s',
+      maxCachedWorkflows: toCachedRuns(),
     });
     await worker.runUntil(async () => {
       const run = await runs.begin(runs.newSessionId(), agent.name, 'hello');
