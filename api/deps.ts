@@ -86,6 +86,7 @@ export interface ApiDeps extends ApiSettings {
     owners: Pick<Store['owners'], 'page' | 'repair'>;
     requests?: Store['requests'];
     files?: Store['files'];
+    batches?: Store['batches'];
     runs: Pick<Store['runs'], 'list'>;
   };
   streamManager: Pick<StreamManager, 'read' | 'follow'>;

@@ -37,16 +37,40 @@ export async function erasePerson(
   }
   const { conversations } = await owners.page(who, { limit: 1 });
   complete &&= conversations.length === 0;
+  const batches = await eraseBatches({ executor, stateStore }, who);
+  complete &&= batches.running === 0;
   if (complete) {
     const { owner: person, tenant } = who;
     await owners.repair(who);
     await usage.forget(who);
     // The entry comes before the key is destroyed: it names the person by the last pseudonym.
-    const act = toAct('forget', actor, { tenant, detail: { conversations: found } });
+    const act = toAct('forget', actor, {
+      tenant,
+      detail: { conversations: found, batches: batches.erased },
+    });
     await audit.record(act, { person });
     await audit.forget(tenant, person);
   }
-  return { complete, conversations: found, ...erased };
+  return { complete, conversations: found, batches: batches.erased, ...erased };
+}
+
+/** Ends what the person's batches still do; a batch that acts needs its names until it has ended. */
+async function eraseBatches(
+  { executor, stateStore }: Pick<RouteDeps, 'executor' | 'stateStore'>,
+  who: SessionOwner,
+): Promise<{ erased: number; running: number }> {
+  const counts = { erased: 0, running: 0 };
+  for (const batchId of (await stateStore.batches?.of(who)) ?? []) {
+    const batch = await executor.batches?.read(batchId);
+    if (batch?.status === 'running') {
+      await executor.batches?.abort(batchId);
+      counts.running += 1;
+    } else {
+      await stateStore.batches?.forget(who, batchId);
+      counts.erased += 1;
+    }
+  }
+  return counts;
 }
 
 const COUNTED = ['sessions', 'workflows', 'rows', 'entries', 'bytes'] as const;

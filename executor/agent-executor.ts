@@ -110,11 +110,15 @@ export async function createAgentExecutor(
   const { namespace } = client.options;
   const connection = client.connection as ExecutorConnection;
   const workflows = createRunWorkflows(client, taskQueue, stores.store, options.tracer);
+  const { batches: records } = stores.store;
   const created = createRuns({
     store: stores.store,
     streamManager: stores.streamManager,
     workflows,
-    ...{ runList: createRunList(client, taskQueue), batches: createBatches(client, taskQueue) },
+    ...{
+      runList: createRunList(client, taskQueue),
+      batches: records && createBatches(client, taskQueue, records),
+    },
     deliveries:
       options.notify && createDeliveries(client, taskQueue, toNotifySettings(options.notify)),
     agents,

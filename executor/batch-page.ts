@@ -9,7 +9,7 @@ import { logEntries, type AuditLogger } from '../stores/record/relay-after-acts.
 import type { Runs } from './runs.js';
 
 export interface BatchPageDeps {
-  store: Pick<Store, 'audit' | 'sessions'>;
+  store: Pick<Store, 'audit' | 'sessions' | 'batches'>;
   runs: Pick<Runs, 'stop' | 'retry' | 'submitToolResult'>;
   logger: AuditLogger;
 }

@@ -1,18 +1,32 @@
 import type { Client } from '@temporalio/client';
 import { WorkflowExecutionAlreadyStartedError, WorkflowNotFoundError } from '@temporalio/common';
-import type { BatchAct, BatchCounts, BatchInput } from '../protocol/batch-run.js';
+import type {
+  BatchAct,
+  BatchCounts,
+  BatchInput,
+  BatchOrder,
+  BatchProblem,
+} from '../protocol/batch-run.js';
+import { LIMITS } from '../protocol/limits.js';
 import { HelixError } from '../protocol/errors.js';
 import { batchWorkflowIdOf } from '../protocol/ids.js';
 import { BATCH_WORKFLOW_TYPE } from '../protocol/temporal-names.js';
+import type { Batches as BatchRecords, BatchWork } from '../stores/contract/batches.js';
 import { isRefusedForGood } from './grpc-status.js';
 import { withinDeadline } from './run-workflows.js';
 
-/** A batch as Temporal knows it. */
+/** What a batch does, and which items were refused before it begins. */
+export interface BatchRequest extends BatchOrder, Omit<BatchWork, 'refused'> {
+  refused: readonly BatchProblem[];
+}
+
+/** A batch: its state as Temporal knows it, and the names of its record. */
 export interface BatchState extends BatchCounts {
   /** As it is stored. */
   batchId: string;
   act: BatchAct;
-  by: string;
+  /** Absent once that person is erased, and a week after the batch. */
+  by?: string | undefined;
   status: 'running' | 'completed' | 'aborted' | 'failed';
   /** ms since the epoch. */
   startedAt: number;
@@ -22,7 +36,7 @@ export interface BatchState extends BatchCounts {
 /** One act on many runs or calls: a workflow each. Ids are those under which batches are stored. */
 export interface Batches {
   /** Begins a batch; one with the same id is begun once. @throws HelixError `unavailable` */
-  start: (input: BatchInput) => Promise<BatchState>;
+  start: (request: BatchRequest) => Promise<BatchState>;
   /** Undefined for an unknown batch, and for one that Temporal no longer keeps. */
   read: (batchId: string) => Promise<BatchState | undefined>;
   /** Those whose ids begin so, the newest first. */
@@ -42,14 +56,24 @@ const STATUS: Record<string, BatchState['status']> = {
 };
 const NO_COUNTS: BatchCounts = { total: 0, done: 0, skipped: 0, failed: 0, problems: [] };
 
-export function createBatches(client: Client, taskQueue: string): Batches {
+export function createBatches(client: Client, taskQueue: string, records: BatchRecords): Batches {
   const { connection, workflow } = client;
   const call = <T>(work: () => Promise<T>, deadlineMs?: number): Promise<T> =>
     withinDeadline(connection, work, deadlineMs);
 
+  async function named(state: BatchState): Promise<BatchState> {
+    const { by, problems } = await records.about(state.batchId);
+    return {
+      ...state,
+      ...(by !== undefined && { by }),
+      problems: [...problems, ...state.problems].slice(0, LIMITS.batchProblems),
+    };
+  }
+
   async function read(batchId: string): Promise<BatchState | undefined> {
     try {
-      return toState(await call(() => workflow.getHandle(batchWorkflowIdOf(batchId)).describe()));
+      const handle = workflow.getHandle(batchWorkflowIdOf(batchId));
+      return await named(toState(await call(() => handle.describe())));
     } catch (error) {
       if (error instanceof WorkflowNotFoundError) return undefined;
       throw error;
@@ -58,30 +82,35 @@ export function createBatches(client: Client, taskQueue: string): Batches {
 
   return {
     read,
-    start: async (input) => {
-      const { batchId, act, actor, counts } = input;
+    start: async ({ batchId, act, rps, refused: problems, ...asked }) => {
+      const work = await records.save(batchId, { ...asked, refused: problems.length });
+      await records.refuse(batchId, problems.slice(0, LIMITS.batchProblems));
+      const { items, refused, actor } = work;
+      const size = items.length;
+      const counts = { ...NO_COUNTS, total: size + refused, failed: refused };
       try {
         await call(
           () =>
             workflow.start(BATCH_WORKFLOW_TYPE, {
               workflowId: batchWorkflowIdOf(batchId),
               taskQueue,
-              args: [input],
+              args: [{ batchId, act, rps, size, counts } satisfies BatchInput],
               workflowIdReusePolicy: 'REJECT_DUPLICATE',
               workflowIdConflictPolicy: 'USE_EXISTING',
               staticSummary: `${act}: ${String(counts.total)}`,
-              memo: { about: { act, by: actor.userId }, counts },
+              memo: { about: { act }, counts },
             }),
           START_MS,
         );
       } catch (error) {
         // It was begun before, and has ended.
         if (!(error instanceof WorkflowExecutionAlreadyStartedError)) throw error;
+        await records.end(batchId);
       }
       const startedAt = Date.now();
-      const begun = { batchId, act, by: actor.userId, startedAt, status: 'running', ...counts };
+      const begun = { batchId, act, by: actor.userId, startedAt, ...counts, problems: [...problems] };
       // It has begun, whether Temporal describes it now or not.
-      return (await read(batchId).catch(() => undefined)) ?? (begun as BatchState);
+      return (await read(batchId).catch(() => undefined)) ?? { ...begun, status: 'running' };
     },
     list: async (prefix, limit) => {
       const queue = taskQueue.replaceAll("'", "''");
@@ -97,7 +126,7 @@ export function createBatches(client: Client, taskQueue: string): Batches {
             batches.push(toState(found));
             if (batches.length >= limit) break;
           }
-          return batches;
+          return Promise.all(batches.map(named));
         }, LIST_MS);
       } catch (error) {
         if (!isRefusedForGood(error)) throw error;
@@ -123,6 +152,7 @@ function toState(found: {
   closeTime?: Date | undefined;
 }): BatchState {
   const { workflowId, status, memo = {}, startTime, closeTime } = found;
+  // The name is in the memo of batches that an earlier release began.
   const { act, by } = (memo['about'] ?? {}) as Pick<BatchState, 'act' | 'by'>;
   return {
     ...NO_COUNTS,

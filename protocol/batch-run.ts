@@ -19,14 +19,18 @@ export interface BatchActor {
   isEveryone?: boolean | undefined;
 }
 
-/** What is the same for all acts of a batch. */
-export interface BatchOrder {
-  batchId: string;
-  act: BatchAct;
+/** For whom and why a batch acts. */
+export interface BatchTerms {
   actor: BatchActor;
   reason?: string | undefined;
   /** For `stop`. */
   mode?: StopMode | undefined;
+}
+
+/** What is the same for all acts of a batch. */
+export interface BatchOrder {
+  batchId: string;
+  act: BatchAct;
   /** Acts a second. */
   rps: number;
 }
@@ -51,14 +55,30 @@ export interface BatchCounts {
   problems: BatchProblem[];
 }
 
-export interface BatchInput extends BatchOrder {
-  items: readonly BatchItem[];
+/**
+ * Temporal keeps what a workflow was given, so it is given no names: who acts, why and on what is in
+ * Redis, where an erasure reaches it.
+ */
+export interface BatchInput extends BatchOrder, Partial<BatchTerms> {
+  /** How many items there are. */
+  size?: number | undefined;
+  /** Of a batch that an earlier release began, with its terms. */
+  items?: readonly BatchItem[] | undefined;
   /** What was decided before the batch began. */
   counts: BatchCounts;
 }
 
-export interface BatchPageRef extends BatchOrder {
-  /** Number of the first item within the batch. */
+/** Some items of a batch: `size` of them, the first by its place; or the items themselves. */
+export interface BatchPageInput extends BatchOrder, Partial<BatchTerms> {
+  /** Number of the first item within the batch, those before it that were refused included. */
+  first: number;
+  from?: number | undefined;
+  size?: number | undefined;
+  items?: readonly BatchItem[] | undefined;
+}
+
+export interface BatchPageRef extends BatchOrder, BatchTerms {
+  /** As of `BatchPageInput`. */
   first: number;
   items: readonly BatchItem[];
 }
@@ -70,5 +90,7 @@ export interface BatchPart extends Omit<BatchCounts, 'total'> {
 
 export interface BatchActivities {
   /** Acts on some items, at the pace of the batch. */
-  batchPage: (ref: BatchPageRef) => Promise<BatchPart>;
+  batchPage: (input: BatchPageInput) => Promise<BatchPart>;
+  /** Forgets the names on which an ended batch has acted. */
+  batchEnd: (batchId: string) => Promise<void>;
 }

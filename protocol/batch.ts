@@ -74,8 +74,8 @@ export const OperatorBatch = z
     act: OperatorBatchBody.shape.act,
     status: z.enum(['running', 'completed', 'aborted', 'failed']),
     ...counts,
-    /** Who began it. */
-    by: z.string(),
+    /** Who began it. Absent once that person is erased, and a week after the batch. */
+    by: z.string().optional(),
     startedAt: ms,
     endedAt: ms.optional(),
   })

@@ -1,5 +1,6 @@
 import {
   ActivityCancellationType,
+  CancellationScope,
   proxyActivities,
   setCurrentDetails,
   upsertMemo,
@@ -19,20 +20,37 @@ const { batchPage } = proxyActivities<BatchActivities>({
   retry: { initialInterval: '200ms', backoffCoefficient: 2, maximumInterval: '5s' },
 });
 
+const { batchEnd } = proxyActivities<BatchActivities>({
+  startToCloseTimeout: '10s',
+  retry: { initialInterval: '200ms', backoffCoefficient: 2, maximumInterval: '5s' },
+});
+
 /**
  * One act on many runs or calls, whose names were found when it began. Cancel ends it after the acts
  * that are under way. Each act is done once however often its activity is repeated, see
  * `executor/batch-page.ts`; the memo has the counts, so that they can be read without a worker.
  */
 export async function agentBatch(input: BatchInput): Promise<BatchCounts> {
-  const { items, counts: before, ...order } = input;
+  if (input.items !== undefined) return actOnPages(input, input.items.length);
+  try {
+    return await actOnPages(input, input.size ?? 0);
+  } finally {
+    await CancellationScope.nonCancellable(() => batchEnd(input.batchId));
+  }
+}
+
+async function actOnPages(input: BatchInput, total: number): Promise<BatchCounts> {
+  const { items, counts: before, size: _size, ...order } = input;
   const size = Math.min(MOST_OF_PAGE, order.rps * PAGE_SECONDS);
   let counts = before;
   show(input, counts);
-  for (let at = 0; at < items.length;) {
-    const page = items.slice(at, at + size);
+  for (let at = 0; at < total;) {
     const first = before.failed + at;
-    const { tried, ...part } = await batchPage({ ...order, first, items: page });
+    const page =
+      items === undefined
+        ? { from: at, size: Math.min(size, total - at) }
+        : { items: items.slice(at, at + size) };
+    const { tried, ...part } = await batchPage({ ...order, first, ...page });
     counts = sumOf(counts, part);
     at += tried;
     upsertMemo({ counts });
@@ -56,7 +74,7 @@ function show({ act, actor }: BatchInput, { total, done, skipped, failed }: Batc
   const tried = done + skipped + failed;
   setCurrentDetails(
     [
-      `**${act}** by ${actor.userId}: ${String(tried)} of ${String(total)}`,
+      `**${act}**${actor === undefined ? '' : ` by ${actor.userId}`}: ${String(tried)} of ${String(total)}`,
       `${String(done)} done · ${String(skipped)} skipped · ${String(failed)} failed`,
     ].join('\n\n'),
   );

@@ -12,7 +12,6 @@ import {
 import { HelixError } from '../../protocol/errors.js';
 import { HEADERS } from '../../protocol/headers.js';
 import { toShownSessionId } from '../../protocol/ids.js';
-import { LIMITS } from '../../protocol/limits.js';
 import { holdsRole } from '../../protocol/roles.js';
 import { toActor } from '../actor.js';
 import { ACTION_OF, findBatchTargets } from '../batch-targets.js';
@@ -64,11 +63,7 @@ export const OPERATOR_BATCH_ROUTES: readonly Route[] = [
       const batch = await batchesOf(deps).start({
         ...{ batchId, act, reason, mode, rps, items },
         actor: { userId, tenantId, roles, isEveryone, via: toActor(call).via ?? 'api' },
-        counts: {
-          total: items.length + problems.length,
-          ...{ done: 0, skipped: 0, failed: problems.length },
-          problems: problems.slice(0, LIMITS.batchProblems),
-        },
+        refused: problems,
       });
       response.status(202).json(toReply(batch));
     },

@@ -1,4 +1,5 @@
 import type { Audit } from './audit.js';
+import type { Batches } from './batches.js';
 import type { Calls } from './calls.js';
 import type { Checkpoints } from './checkpoints.js';
 import type { Documents } from './documents.js';
@@ -40,6 +41,8 @@ export interface Store {
   /** Without tallies nothing is counted for operators. */
   tallies?: Tallies;
   usage: Usage;
+  /** Without batches nobody acts on many runs at once. */
+  batches?: Batches;
   /** Without pauses no agent can be paused. */
   pauses?: Pauses;
   /** Without requests an `Idempotency-Key` has no effect. */

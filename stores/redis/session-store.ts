@@ -32,6 +32,7 @@ import { recordStepRequest, suspendRequest } from './journal-requests.js';
 import { createLeases } from './leases.js';
 import { createRequests } from './known-requests.js';
 import { createOwners } from './owners.js';
+import { createBatchRecords } from './batches.js';
 import { createPauses } from './pauses.js';
 import { createSessionReads } from './session-reads.js';
 import { createSessionViews } from './session-views.js';
@@ -103,6 +104,7 @@ export function createRedisSessionStore(context: RedisContext): Store {
     erasures: createErasures(context, { waiting, owners, read: reads.readRecord }),
     tallies: createTallies(context),
     usage: createUsage(context),
+    batches: createBatchRecords(context),
     pauses: createPauses(context),
     requests: createRequests(context),
     files: createFiles(context),

@@ -56,7 +56,9 @@ async function start(): Promise<void> {
         tenant === 'acme' && (status ?? 'waiting_approval') === 'waiting_approval' ? 1 : 0,
     },
     batches: {
-      start: async ({ act, actor, counts }) => ({ ...batch(actor.userId), act, ...counts }),
+      start: async ({ act, actor, items }) => ({
+        ...{ ...batch(actor.userId), act, total: items.length },
+      }),
       read: async (id) => (id === batch('bob').batchId ? batch('bob') : undefined),
       list: async (prefix) => (batch('bob').batchId.startsWith(prefix) ? [batch('bob')] : []),
       abort: nothing,

@@ -25,7 +25,10 @@ let listed: RunFilter[];
 /** The first start is carried out, but the answer does not arrive. */
 let isFirstLost: boolean;
 const batches: Batches = {
-  start: async ({ batchId, act, actor, counts }) => {
+  start: async ({ batchId, act, actor, items, refused }) => {
+    const failed = refused.length;
+    const problems = [...refused];
+    const counts = { total: items.length + failed, done: 0, skipped: 0, failed, problems };
     const state = { batchId, act, by: actor.userId, status: 'running', startedAt: 1 } as const;
     begun.set(batchId, { ...state, ...counts });
     if (isFirstLost && begun.size === 1) throw new HelixError('unavailable', 'no answer in time');

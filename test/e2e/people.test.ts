@@ -1,9 +1,14 @@
 import { describe, expect, it } from '@jest/globals';
+import { Client, Connection } from '@temporalio/client';
 import { SignJWT } from 'jose';
 import type { AuditReply } from '../../protocol/audit.js';
+import type { OperatorBatch } from '../../protocol/batch.js';
+import type { PersonErasureReply } from '../../protocol/erasure.js';
 import { runCommand } from '../support/command-line.js';
-import { newSessionId, useProduct } from '../support/product.js';
+import { ask as askIn } from '../support/lab-run.js';
+import { newSessionId, sharedTemporal, useProduct } from '../support/product.js';
 import { dumpKeys } from '../support/redis-dump.js';
+import { until } from '../support/until.js';
 
 const SECRET = 'a secret of thirty-two bytes, at least';
 const product = useProduct({
@@ -32,8 +37,7 @@ async function as(sub: string, org: string, ...roles: string[]): Promise<Record<
 
 const ANN = 'ann-4711@example.com';
 
-async function say(user: string, org: string, text: string): Promise<string> {
-  const id = newSessionId();
+async function say(user: string, org: string, text: string, id = newSessionId()): Promise<string> {
   const response = await fetch(`${product.url}/api/chat/${id}`, {
     method: 'POST',
     headers: await as(user, org),
@@ -174,4 +178,83 @@ describe('a person', () => {
     const own = { authorization: `Bearer ${token}`, 'x-helix-tenant': 'acme' };
     expect((await ask(`/chat/${id}/snapshot`, own)).status).toBe(404);
   });
+
+  it('a person who began a batch is in no history of it, and nowhere once erased', async () => {
+    const script = JSON.stringify({ script: [askIn('charge', { amount: 5 }), { say: 'well' }] });
+    const eva = 'canary-eva';
+    const evas = await say(eva, 'acme', script, `canary-of-eva-${newSessionId()}`);
+    const bobs = await say('bob', 'acme', script);
+    const [asEva, olga] = [await as(eva, 'acme', 'operator'), await as('olga', 'acme', 'operator')];
+    const runOf = async (id: string, headers: Record<string, string>): Promise<string> => {
+      const found = (await (await ask(`/chat/${id}/snapshot`, headers)).json()) as {
+        run?: { runId: string };
+      };
+      return found.run?.runId ?? '';
+    };
+    const targets = [
+      { runId: await runOf(evas, asEva), toolCallId: 'c1' },
+      { runId: await runOf(bobs, await as('bob', 'acme')), toolCallId: 'c1' },
+    ];
+    const begin = async (headers: Record<string, string>, body: object): Promise<OperatorBatch> => {
+      const response = await fetch(`${product.url}/api/operator/batches`, {
+        ...{ method: 'POST', headers, body: JSON.stringify(body) },
+      });
+      const { id } = (await response.json()) as OperatorBatch;
+      return until('the batch has ended', async () => {
+        const read = await ask(`/operator/batches/${id}`, headers);
+        const batch = (await read.json()) as OperatorBatch;
+        return batch.status !== 'running' && batch;
+      });
+    };
+    const nothing = { runId: `${evas}:99-x`, toolCallId: 'canary-call' };
+    const ofEva = await begin(asEva, {
+      ...{ act: 'deny', reason: 'canary-reason', targets: [...targets, nothing] },
+    });
+    expect(ofEva).toMatchObject({ status: 'completed', done: 2, by: eva });
+    const ofOlga = await begin(olga, { act: 'stop', reason: 'for canary-eva', targets });
+    expect(ofOlga).toMatchObject({ status: 'completed', by: 'olga' });
+
+    const response = await ask(`/operator/users/${eva}`, olga, 'DELETE');
+    expect((await response.json()) as PersonErasureReply).toMatchObject({
+      ...{ complete: true, conversations: 1, batches: 1 },
+    });
+    const connection = await Connection.connect({ address: sharedTemporal() });
+    try {
+      const { workflow } = new Client({ connection });
+      for (const { id } of [ofEva, ofOlga]) {
+        const found = await until('the batch is listed', async () => {
+          for await (const each of workflow.list({ query: "WorkflowType = 'agentBatch'" })) {
+            if (each.workflowId.endsWith(id)) return each;
+          }
+          return undefined;
+        });
+        const history = await workflow.getHandle(found.workflowId).fetchHistory();
+        const texts = `${textsOf(history)} ${textsOf(found.memo)}`;
+        expect(texts).toContain('batchPage');
+        for (const text of ['canary', evas, bobs, 'olga']) expect(texts).not.toContain(text);
+      }
+    } finally {
+      await connection.close();
+    }
+    const keys = await dumpKeys(product.redis, '*');
+    const left = keys.filter(({ key }) => !key.includes(':audit:'));
+    expect(JSON.stringify(left)).not.toContain('canary');
+    const { by: _by, ...rest } = ofEva;
+    const shown = await ask(`/operator/batches/${ofEva.id}`, olga);
+    expect(await shown.json()).toEqual({ ...rest, problems: [] });
+    expect(await (await ask(`/operator/batches/${ofOlga.id}`, olga)).json()).toEqual(ofOlga);
+    const audit = await ask('/operator/audit?limit=100&action=deny', olga);
+    const { entries } = (await audit.json()) as AuditReply;
+    const onBobs = entries.filter(({ target }) => target.sessionId === bobs);
+    expect(onBobs.map(({ name, via }) => [name, via])).toEqual([[undefined, 'api']]);
+  });
 });
+
+/** All that is in a value of Temporal's, payloads decoded. */
+function textsOf(value: unknown): string {
+  if (value instanceof Uint8Array) return Buffer.from(value).toString('utf8');
+  if (typeof value !== 'object' || value === null) return String(value);
+  return Object.entries(value)
+    .map(([name, each]) => `${name} ${textsOf(each)}`)
+    .join(' ');
+}

@@ -1,13 +1,19 @@
 import { expect, it } from '@jest/globals';
 import type { Client } from '@temporalio/client';
 import { WorkflowExecutionAlreadyStartedError } from '@temporalio/common';
-import { createBatches } from '../../executor/batches.js';
-import type { BatchInput } from '../../protocol/batch-run.js';
+import { createBatches, type BatchRequest } from '../../executor/batches.js';
+import { createMemoryStores } from '../../stores/memory/index.js';
 
 const COUNTS = { total: 1, done: 0, skipped: 0, failed: 0, problems: [] };
-const INPUT: BatchInput = {
-  ...{ batchId: 'b-1', act: 'stop', items: [['s-1:1-a']], rps: 1, counts: COUNTS },
+const INPUT: BatchRequest = {
+  ...{ batchId: 'b-1', act: 'stop', items: [['s-1:1-a']], rps: 1, refused: [] },
   actor: { userId: 'olga', via: 'api' },
+};
+
+const newRecords = () => {
+  const { batches } = createMemoryStores().store;
+  if (batches === undefined) throw new Error('no batches');
+  return batches;
 };
 
 /** A Temporal that answers so to a start, and to a question about a workflow. */
@@ -22,6 +28,7 @@ it('a batch that has begun is not refused when Temporal does not describe it', a
   const batches = createBatches(
     temporal(() => Promise.resolve(), away),
     'q',
+    newRecords(),
   );
   expect(await batches.start(INPUT)).toMatchObject({ batchId: 'b-1', status: 'running', total: 1 });
   await expect(batches.read('b-1')).rejects.toMatchObject({ code: 'unavailable' });
@@ -37,6 +44,7 @@ it('a batch that was begun before and has ended is read', async () => {
   const batches = createBatches(
     temporal(again, () => Promise.resolve(ended)),
     'q',
+    newRecords(),
   );
   expect(await batches.start(INPUT)).toMatchObject({ status: 'completed', done: 1 });
 });

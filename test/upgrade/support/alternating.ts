@@ -40,7 +40,7 @@ export function alternate(a: StoresUnderTest, b: StoresUnderTest, seed: number):
     });
   const nouns = Object.keys(b.store) as Exclude<
     keyof Store,
-    'leases' | 'tallies' | 'pauses' | 'requests' | 'files'
+    'batches' | 'leases' | 'tallies' | 'pauses' | 'requests' | 'files'
   >[];
   const store = Object.fromEntries(
     // An earlier release has not all of them.
