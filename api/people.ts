@@ -1,3 +1,4 @@
+import type { Batches } from '../executor/batches.js';
 import type { Actor } from '../protocol/actor.js';
 import type { PersonErasureReply } from '../protocol/erasure.js';
 import { HelixError } from '../protocol/errors.js';
@@ -5,12 +6,12 @@ import { toAct } from '../stores/record/acts.js';
 import type { SessionOwner } from '../stores/contract/waiting.js';
 import type { RouteDeps } from './deps.js';
 
-/** Conversations that one request erases at most. */
+/** Conversations, and batches, that one request erases at most. */
 const MOST = 100;
 const PAGE = 50;
 
 /**
- * Erases the schedules and the conversations of a person, then the name in the sums of usage and the key of the
+ * Erases the schedules, the conversations and the batches of a person, then the name in the sums of usage and the key of the
  * pseudonym. A request that was interrupted, or that found more than it erases at once, is repeated.
  */
 export async function erasePerson(
@@ -38,7 +39,7 @@ export async function erasePerson(
   const { conversations } = await owners.page(who, { limit: 1 });
   complete &&= conversations.length === 0;
   const batches = await eraseBatches({ executor, stateStore }, who);
-  complete &&= batches.running === 0;
+  complete &&= batches.left === 0;
   if (complete) {
     const { owner: person, tenant } = who;
     await owners.repair(who);
@@ -58,19 +59,23 @@ export async function erasePerson(
 async function eraseBatches(
   { executor, stateStore }: Pick<RouteDeps, 'executor' | 'stateStore'>,
   who: SessionOwner,
-): Promise<{ erased: number; running: number }> {
-  const counts = { erased: 0, running: 0 };
-  for (const batchId of (await stateStore.batches?.of(who)) ?? []) {
-    const batch = await executor.batches?.read(batchId);
-    if (batch?.status === 'running') {
-      await executor.batches?.abort(batchId);
-      counts.running += 1;
-    } else {
-      await stateStore.batches?.forget(who, batchId);
-      counts.erased += 1;
-    }
+): Promise<{ erased: number; left: number }> {
+  const begun = (await stateStore.batches?.of(who)) ?? [];
+  let erased = 0;
+  for (const batchId of begun.slice(0, MOST)) {
+    const hasEnded = await endBatch(executor.batches, batchId).catch(isLeft);
+    if (!hasEnded) continue;
+    await stateStore.batches?.forget(who, batchId);
+    erased += 1;
   }
-  return counts;
+  return { erased, left: begun.length - erased };
+}
+
+async function endBatch(batches: Batches | undefined, batchId: string): Promise<boolean> {
+  const batch = await batches?.read(batchId);
+  if (batch?.status !== 'running') return true;
+  await batches?.abort(batchId);
+  return false;
 }
 
 const COUNTED = ['sessions', 'workflows', 'rows', 'entries', 'bytes'] as const;

@@ -108,7 +108,14 @@ export function createBatches(client: Client, taskQueue: string, records: BatchR
         await records.end(batchId);
       }
       const startedAt = Date.now();
-      const begun = { batchId, act, by: actor.userId, startedAt, ...counts, problems: [...problems] };
+      const begun = {
+        batchId,
+        act,
+        by: actor.userId,
+        startedAt,
+        ...counts,
+        problems: [...problems],
+      };
       // It has begun, whether Temporal describes it now or not.
       return (await read(batchId).catch(() => undefined)) ?? { ...begun, status: 'running' };
     },
@@ -152,7 +159,7 @@ function toState(found: {
   closeTime?: Date | undefined;
 }): BatchState {
   const { workflowId, status, memo = {}, startTime, closeTime } = found;
-  // The name is in the memo of batches that an earlier release began.
+  // The name is in the memo of batches that an earlier build began.
   const { act, by } = (memo['about'] ?? {}) as Pick<BatchState, 'act' | 'by'>;
   return {
     ...NO_COUNTS,

@@ -62,7 +62,7 @@ export interface BatchCounts {
 export interface BatchInput extends BatchOrder, Partial<BatchTerms> {
   /** How many items there are. */
   size?: number | undefined;
-  /** Of a batch that an earlier release began, with its terms. */
+  /** Of a batch that an earlier build began, with its terms. */
   items?: readonly BatchItem[] | undefined;
   /** What was decided before the batch began. */
   counts: BatchCounts;

@@ -15,15 +15,22 @@ export function createBatchActivities(deps: BatchPageDeps): BatchActivities {
       try {
         return await act(ref, { signal, beat: heartbeat });
       } catch (error) {
-        if (!HelixError.isInstance(error) || error.code !== 'not_found') throw error;
-        // No later attempt finds the work.
-        throw ApplicationFailure.nonRetryable(error.message, error.code);
+        deps.logger.warn({ err: error, batchId: ref.batchId }, 'a page of a batch failed');
+        throw toFailure(error);
       } finally {
         clearInterval(beating);
       }
     },
     batchEnd: async (batchId) => batches?.end(batchId),
   };
+}
+
+/** Temporal keeps failures as well, and texts of errors name runs; the log has the text. */
+function toFailure(error: unknown): ApplicationFailure {
+  const type = HelixError.isInstance(error) ? error.code : 'internal_error';
+  // No later attempt finds the work of a batch that has none any more.
+  const nonRetryable = type === 'not_found';
+  return ApplicationFailure.create({ message: 'The batch could not act.', type, nonRetryable });
 }
 
 /** A single act may take as long as a rule of the host. */

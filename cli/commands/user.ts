@@ -38,7 +38,15 @@ function createDeleteCommand(cli: Cli): Command {
     .action(async (id: string, given: ConsentOptions, self: Command) => {
       const { api, output } = workOf<GlobalOptions>(cli, self);
       await confirm(cli.terminal, `Erase everything of ${id} for good?`, given);
-      const sums = { conversations: 0, batches: 0, sessions: 0, workflows: 0, rows: 0, entries: 0, bytes: 0 };
+      const sums = {
+        conversations: 0,
+        batches: 0,
+        sessions: 0,
+        workflows: 0,
+        rows: 0,
+        entries: 0,
+        bytes: 0,
+      };
       let complete = false;
       for (let requests = 0; !complete && requests < MOST_REQUESTS; requests += 1) {
         if (requests > 0) await sleep(PAUSE_MS);

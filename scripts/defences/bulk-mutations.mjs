@@ -1,5 +1,6 @@
 // The defences of batches and of paused agents; see mutations.mjs.
 const PAGE = 'test/executor/batch-page.test.ts';
+const BATCH_ACTIVITY = 'test/worker/batch-activity.test.ts';
 const PAUSES = 'test/executor/agent-pauses.test.ts';
 const ACCESS = 'test/api/operator-access.test.ts';
 const HELD = 'no run of a paused agent is started or given up, and all start in their order';
@@ -62,6 +63,48 @@ export const bulk = [
     edits: [['          hasFailed = true;\n', '']],
     suite: PAGE,
     test: 'a page that fails waits for the acts under way, and begins no other',
+  },
+  {
+    defence: 'Batch: its workflow is given numbers, and no names',
+    file: 'executor/batches.ts',
+    edits: [['size, counts } satisfies', 'size, counts, actor } satisfies']],
+    suite: 'test/executor/batches.test.ts',
+    test: 'the names of a batch are in its record, and none in Temporal',
+  },
+  {
+    defence: 'Batch: what was refused is named in its record, and not to Temporal',
+    file: 'executor/batch-work.ts',
+    edits: [['return { ...part, problems: [] };', 'return part;']],
+    suite: BATCH_ACTIVITY,
+    test: 'what a page refuses is named in the record, and not to Temporal',
+  },
+  {
+    defence: 'Batch: Temporal keeps the code of a failure, and no text',
+    file: 'worker/batch-activity.ts',
+    edits: [['throw toFailure(error);', 'throw error;']],
+    suite: BATCH_ACTIVITY,
+    test: 'a page that fails tells Temporal the code alone, and is tried again',
+  },
+  {
+    defence: 'Batch: its work goes with its end',
+    file: 'worker/batch-activity.ts',
+    edits: [['batches?.end(batchId)', 'undefined']],
+    suite: BATCH_ACTIVITY,
+    test: 'a page whose batch has ended fails for good',
+  },
+  {
+    defence: 'Batch: the names of one that acts are erased after its end',
+    file: 'api/people.ts',
+    edits: [['if (!hasEnded) continue;', '']],
+    suite: 'test/api/operator-batches.test.ts',
+    test: 'goes with the person who began it: while it acts, or Temporal is away, something is left',
+  },
+  {
+    defence: 'Batch: one that an earlier build began ends as it began',
+    file: 'workflows/batch.ts',
+    edits: [['if (input.items !== undefined)', 'if (false)']],
+    suite: 'test/workflows/replay.test.ts',
+    test: 'histories of releases v0.2.0-batch-with-its-names replays on the workflow code of today',
   },
   {
     defence: 'Batch: a request that is sent again with its key finds the batch that it began',

@@ -22,6 +22,8 @@ let authorize: Authorize | undefined;
 let begun: Map<string, BatchState>;
 let listed: RunFilter[];
 
+let aborted: string[];
+let isAway: boolean;
 /** The first start is carried out, but the answer does not arrive. */
 let isFirstLost: boolean;
 const batches: Batches = {
@@ -36,13 +38,17 @@ const batches: Batches = {
   },
   read: async (id) => begun.get(id),
   list: async () => [],
-  abort: nothing,
+  abort: async (id) => {
+    if (isAway) throw new HelixError('unavailable', 'away');
+    aborted.push(id);
+  },
 };
 
 beforeEach(async () => {
   authorize = undefined;
-  isFirstLost = false;
+  [isFirstLost, isAway] = [false, false];
   begun = new Map();
+  aborted = [];
   listed = [];
   stores = createMemoryStores();
   const { store, streamManager } = stores;
@@ -128,4 +134,33 @@ it('none is planned while a rule does not answer', async () => {
   };
   const body = { act: 'deny', filter: { agent: 'tester' }, reason: 'all', dryRun: true };
   expect(await post(body, 'k1')).toMatchObject({ status: 503, code: 'unavailable' });
+});
+
+it('goes with the person who began it: while it acts, or Temporal is away, something is left', async () => {
+  const { batches: records } = stores.store;
+  const work = { items: [], refused: 0, reason: 'all' };
+  const actor = { userId: 'col', tenantId: 'acme', via: 'api' } as const;
+  await records?.save('b-1', { ...work, actor });
+  await records?.save('b-2', { ...work, actor: { ...actor, userId: 'bob' } });
+  const counts = { total: 1, done: 0, skipped: 0, failed: 0, problems: [] };
+  begun.set('b-1', { batchId: 'b-1', act: 'deny', startedAt: 1, status: 'running', ...counts });
+  const erase = async (): Promise<unknown[]> => {
+    const headers = { 'x-user': 'ida', 'content-type': 'application/json' };
+    const response = await fetch(`${api.url}/api/operator/users/col`, {
+      ...{ method: 'DELETE', headers },
+    });
+    const { batches: erased } = (await response.json()) as { batches?: number };
+    return [response.status, erased];
+  };
+  isAway = true;
+  expect(await erase()).toEqual([202, 0]);
+  isAway = false;
+  expect(await erase()).toEqual([202, 0]);
+  expect(aborted).toEqual(['b-1']);
+  expect(await records?.about('b-1')).toMatchObject({ by: 'col' });
+  begun.clear();
+  expect(await erase()).toEqual([200, 1]);
+  expect(await records?.about('b-1')).toEqual({ problems: [] });
+  expect(await records?.work('b-1')).toBeUndefined();
+  expect(await records?.work('b-2')).toMatchObject({ reason: 'all' });
 });

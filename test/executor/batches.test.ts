@@ -48,3 +48,21 @@ it('a batch that was begun before and has ended is read', async () => {
   );
   expect(await batches.start(INPUT)).toMatchObject({ status: 'completed', done: 1 });
 });
+
+it('the names of a batch are in its record, and none in Temporal', async () => {
+  const records = newRecords();
+  const given: unknown[] = [];
+  const start = (...args: unknown[]): Promise<void> => {
+    given.push(args);
+    return Promise.resolve();
+  };
+  const client = temporal(start, () => Promise.reject(new Error('away')));
+  const refused = [{ target: 's-2:1-a', code: 'not_allowed' }];
+  const request = { ...INPUT, reason: 'recalled', refused };
+  const begun = await createBatches(client, 'q', records).start(request);
+  expect(begun).toMatchObject({ by: 'olga', total: 2, failed: 1, problems: refused });
+  expect(JSON.stringify(given)).toContain('"size":1');
+  expect(JSON.stringify(given)).not.toMatch(/olga|recalled|s-1|s-2/);
+  expect(await records.work('b-1')).toMatchObject({ reason: 'recalled', items: INPUT.items });
+  expect(await records.about('b-1')).toEqual({ by: 'olga', problems: refused });
+});

@@ -8,6 +8,7 @@ import { openTestStores } from '../support/test-stores.js';
 import type { TemporalServer } from '../support/temporal-server.js';
 import { createRecordedAgents } from './recording/agents.js';
 import { asking, notified } from './recording/asking.js';
+import { batches } from './recording/batches.js';
 import { historiesFolder, thisVersion } from './recording/histories.js';
 import { recordLong } from './recording/long.js';
 import { replay } from './recording/replay.js';
@@ -53,6 +54,21 @@ describe('a run', () => {
   }, 60_000);
 
   it.each(Object.entries(scenarios))(
+    '%s replays as it went',
+    async (name, scenario) => {
+      await take(name, await scenario(stage));
+    },
+    60_000,
+  );
+});
+
+describe('a batch', () => {
+  let stage: Stage;
+  beforeAll(async () => {
+    stage = await openStage();
+  }, 60_000);
+
+  it.each(Object.entries(batches))(
     '%s replays as it went',
     async (name, scenario) => {
       await take(name, await scenario(stage));
