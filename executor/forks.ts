@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import type { Actor } from '../protocol/actor.js';
-import { HelixError } from '../protocol/errors.js';
+import { HelixError, type ErrorCode } from '../protocol/errors.js';
 import type { SessionRecord } from '../stores/contract/sessions.js';
 import type { Store } from '../stores/contract/store.js';
 import type { Branching } from './branch.js';
@@ -17,9 +17,18 @@ export interface ForkDeps {
 }
 
 export interface Forking extends Pick<Runs, 'fork'> {
-  /** Continues the copy of a fork whose process died before it did. */
-  continueCopy: (record: SessionRecord) => Promise<void>;
+  /**
+   * Continues the copy of a fork whose process died before it did.
+   *
+   * @returns false for a copy that may not run yet, and is kept
+   */
+  continueCopy: (record: SessionRecord) => Promise<boolean>;
 }
+
+type Act = Actor & { reason?: string | undefined };
+
+/** Refusals that pass without anybody's doing. */
+const PASSES = new Set<ErrorCode>(['quota_exceeded', 'budget_exceeded']);
 
 /**
  * Forks a run: the conversation is copied, then the copy is resumed. A process that dies in between
@@ -29,25 +38,31 @@ export interface Forking extends Pick<Runs, 'fork'> {
 export function createForks({ store, branch, resume, deleteSession, logger }: ForkDeps): Forking {
   const { sessions, runs } = store;
 
-  /** @throws HelixError what `resume` throws; a copy that may not run is erased then */
+  /** @throws HelixError what `resume` throws */
   async function resumeCopy(
     { sessionId, runId }: Pick<SessionRecord, 'sessionId' | 'runId'>,
-    actor: Actor & { reason?: string | undefined },
+    actor: Act,
   ): Promise<string> {
-    try {
-      const result = await resume({ sessionId, runId, mode: 'with_confirmation', ...actor });
-      return result.kind === 'resumed' ? result.run.runId : result.runId;
-    } catch (error) {
-      // After an outage the run may have begun: the sweeper looks.
-      if (!HelixError.isInstance(error) || error.code === 'unavailable') throw error;
-      const record = await sessions.read(sessionId);
-      if (record !== undefined && !isUncontinued(record)) return record.runId;
-      // The owner would find a copy that no run continues, and the id would be taken for a repeat.
-      await deleteSession(sessionId, actor).catch((err: unknown) => {
-        logger.warn({ err, sessionId }, 'a copy without a run is left');
-      });
-      throw error;
-    }
+    const result = await resume({ sessionId, runId, mode: 'with_confirmation', ...actor });
+    return result.kind === 'resumed' ? result.run.runId : result.runId;
+  }
+
+  /**
+   * Erases a copy whose run was refused: the owner would find one that no run continues, and the id
+   * would be taken for a repeat.
+   *
+   * @returns the run of a copy that was continued all the same
+   * @throws HelixError the refusal
+   */
+  async function dropRefused(sessionId: string, actor: Act, error: unknown): Promise<string> {
+    // After an outage the run may have begun: the sweeper looks.
+    if (!HelixError.isInstance(error) || error.code === 'unavailable') throw error;
+    const record = await sessions.read(sessionId);
+    if (record !== undefined && !isUncontinued(record)) return record.runId;
+    await deleteSession(sessionId, actor).catch((err: unknown) => {
+      logger.warn({ err, sessionId }, 'a copy without a run is left');
+    });
+    throw error;
   }
 
   return {
@@ -61,11 +76,24 @@ export function createForks({ store, branch, resume, deleteSession, logger }: Fo
       }
       if (made === undefined) throw new HelixError('not_found', 'The copy was erased.');
       const actor = { by, roles, via, reason };
-      const begun = isUncontinued(made) ? await resumeCopy(made, actor) : made.runId;
+      if (!isUncontinued(made)) return { sessionId: newSessionId, runId: made.runId };
+      const begun = await resumeCopy(made, actor).catch((error: unknown) =>
+        // The client is told, and may ask again.
+        dropRefused(newSessionId, actor, error),
+      );
       return { sessionId: newSessionId, runId: begun };
     },
     continueCopy: async (record) => {
-      await resumeCopy(record, { by: record.runBy, via: 'auto' });
+      const actor = { by: record.runBy, via: 'auto' } as const;
+      try {
+        await resumeCopy(record, actor);
+        return true;
+      } catch (error) {
+        // No client hears of it, and other runs of the owner end.
+        if (HelixError.isInstance(error) && PASSES.has(error.code)) return false;
+        await dropRefused(record.sessionId, actor, error);
+        return true;
+      }
     },
   };
 

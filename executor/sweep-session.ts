@@ -21,8 +21,8 @@ export interface SweepSessionDeps {
   /** Ends a run whose writer does not confirm its stop. */
   enforceStop: (sessionId: string, runId: string) => Promise<void>;
   startNext: StartNext;
-  /** Resumes the copy that a fork made. */
-  continueCopy: (record: SessionRecord) => Promise<void>;
+  /** Resumes the copy that a fork made; false while it may not run. */
+  continueCopy: (record: SessionRecord) => Promise<boolean>;
   /** Settles calls whose deadline has passed. */
   expireCalls: (sessionId: string) => Promise<unknown>;
   /** True for a run that is not started because its agent is paused. */
@@ -97,8 +97,7 @@ export function createSweepSession(
         await deps.startNext(sessionId);
         return again;
       case 'continue':
-        await deps.continueCopy(record);
-        return again;
+        return (await deps.continueCopy(record)) ? again : toUnchanged(record);
       case 'start':
         if (budget.starts <= 0) return { kind: 'active', againMs: untilNextTry(record) };
         budget.starts -= 1;

@@ -191,6 +191,13 @@ export const bulk = [
     test: 'the id of a copy that is cut off is taken for every other request',
   },
   {
+    defence: 'Forks: a copy that a sweep may not continue yet is kept',
+    file: 'executor/forks.ts',
+    edits: [['PASSES.has(error.code)', 'false']],
+    suite: 'test/api/operator-fork.test.ts',
+    test: 'a copy that is cut off is kept while its owner may run no more, and continued once that passes',
+  },
+  {
     defence: 'Export: transcripts of sub-agents are in it',
     file: 'api/export-person.ts',
     edits: [['await sessions.children(storedId)', '[]']],

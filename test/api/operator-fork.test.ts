@@ -1,4 +1,4 @@
-import { afterEach, beforeEach, expect, it } from '@jest/globals';
+import { afterEach, beforeEach, expect, it, jest } from '@jest/globals';
 import { AgentRegistry, defineAgent } from '../../agents/index.js';
 import { toStoredSessionId } from '../../ai-sdk/index.js';
 import { createRuns } from '../../executor/create-runs.js';
@@ -12,6 +12,7 @@ import { startApi, type ApiServer } from './api-server.js';
 /** Forks of a run of Ann's, who may have two active runs. */
 let stores: MemoryStores;
 let api: ApiServer;
+let executor: ReturnType<typeof createRuns>;
 let session: SessionDriver;
 let runId: string;
 /** The copy is made, and nothing resumes it. */
@@ -28,7 +29,7 @@ beforeEach(async () => {
   const agents = new AgentRegistry([
     defineAgent({ name: 'tester', systemPrompt: '', llmConfig: { model: 'scripted' } }),
   ]);
-  const executor = createRuns({
+  executor = createRuns({
     ...stores,
     workflows: {
       ...{ fleet: 'test', namespace: 'test', start: nothing, answer: nothing, stop: nothing },
@@ -138,4 +139,29 @@ it('the id of a copy that is cut off is taken for every other request', async ()
   expect((await send(0, 'other')).status).toBe(409);
   expect((await fork(0))[1]).toBe('session_exists');
   expect((await copied())?.status).toBe('interrupted');
+});
+
+it('a copy that is cut off is kept while its owner may run no more, and continued once that passes', async () => {
+  const send = () => api.post(path(), { step: 0, sessionId: 'copy' }, { 'idempotency-key': 'k' });
+  isAway = true;
+  expect((await send()).status).toBe(503);
+  isAway = false;
+  const other = drive(stores, toStoredSessionId('other', 'acme'));
+  const second = await begin(other);
+  const { sessionId = '' } = (await copied()) ?? {};
+  const { now } = Date;
+  const clock = jest.spyOn(Date, 'now').mockImplementation(() => now() + 60_000);
+  try {
+    const swept = { kind: 'active', againMs: expect.any(Number) };
+    expect(await executor.sweepSession(sessionId)).toEqual(swept);
+    expect(await copied()).toMatchObject({ status: 'interrupted', runMode: 'branch' });
+    await other.end(second, 'completed');
+    expect(await executor.sweepSession(sessionId)).toEqual(swept);
+  } finally {
+    clock.mockRestore();
+  }
+  const continued = await copied();
+  expect(continued).toMatchObject({ status: 'starting', runMode: 'with_confirmation' });
+  const again = (await (await send()).json()) as { runId?: string };
+  expect(again.runId).toBe(continued?.runId);
 });
