@@ -56,9 +56,7 @@ async function start(): Promise<void> {
         tenant === 'acme' && (status ?? 'waiting_approval') === 'waiting_approval' ? 1 : 0,
     },
     batches: {
-      start: async ({ act, actor, items }) => ({
-        ...{ ...batch(actor.userId), act, total: items.length },
-      }),
+      start: async (asked) => ({ ...batch(asked.actor.userId), total: asked.items.length }),
       read: async (id) => (id === batch('bob').batchId ? batch('bob') : undefined),
       list: async (prefix) => (batch('bob').batchId.startsWith(prefix) ? [batch('bob')] : []),
       abort: nothing,
