@@ -27,7 +27,7 @@ export interface Forking extends Pick<Runs, 'fork'> {
 
 type Act = Actor & { reason?: string | undefined };
 
-/** Refusals that pass without anybody's doing. */
+/** Refusals that pass with time. */
 const PASSES = new Set<ErrorCode>(['quota_exceeded', 'budget_exceeded']);
 
 /**
@@ -78,7 +78,7 @@ export function createForks({ store, branch, resume, deleteSession, logger }: Fo
       const actor = { by, roles, via, reason };
       if (!isUncontinued(made)) return { sessionId: newSessionId, runId: made.runId };
       const begun = await resumeCopy(made, actor).catch((error: unknown) =>
-        // The client is told, and may ask again.
+        // The client gets the refusal, and may ask again.
         dropRefused(newSessionId, actor, error),
       );
       return { sessionId: newSessionId, runId: begun };

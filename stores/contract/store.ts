@@ -41,7 +41,7 @@ export interface Store {
   /** Without tallies nothing is counted for operators. */
   tallies?: Tallies;
   usage: Usage;
-  /** Without batches nobody acts on many runs at once. */
+  /** Without batches each act is on one run. */
   batches?: Batches;
   /** Without pauses no agent can be paused. */
   pauses?: Pauses;
