@@ -11,7 +11,7 @@ import { endWithParent, startProcess, untilReachable, withoutSecrets } from '../
 import { readTemporal } from '../config/temporal.js';
 import { startLogging } from '../config/traces.js';
 import { createAgentExecutor } from '../executor/agent-executor.js';
-import { explainTemporal, inNamespace } from '../executor/explain-temporal.js';
+import { explainTemporal, inUsableNamespace } from '../executor/explain-temporal.js';
 import { budgetsOfSettings } from '../executor/budgets.js';
 import { createPayloadCodec } from '../executor/payload-codec.js';
 import { allMeters } from '../protocol/run-meter.js';
@@ -61,7 +61,8 @@ async function main(): Promise<void> {
   const [connection] = await Promise.all([
     untilReachable(
       `Temporal at ${temporal.address}`,
-      async () => inNamespace(await Connection.connect(temporal.connection), temporal.namespace),
+      async () =>
+        inUsableNamespace(await Connection.connect(temporal.connection), temporal.namespace),
       async () => (await explain()).fault,
     ),
     untilReachable(`Redis at ${withoutSecrets(config.REDIS_URL)}`, redis.ping),

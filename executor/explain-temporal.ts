@@ -1,16 +1,23 @@
 import type { Connection } from '@temporalio/client';
+import { codeOf } from './grpc-status.js';
 import { inspectTemporal, type InspectTemporalOptions } from './inspect-temporal.js';
 import {
   toConnectionFault,
   toKeysFault,
   toNamespaceFault,
+  toUndescribedFault,
   type TemporalFault,
 } from './temporal-faults.js';
+
+/** Status of gRPC. */
+const PERMISSION_DENIED = 7;
 
 export interface TemporalSettings extends InspectTemporalOptions {
   address: string;
   /** Ids of the keys with which this process reads payloads. */
   keyIds: readonly string[];
+  /** A worker of the SDK describes its namespace itself, and does not start if it may not. */
+  isWorker?: boolean;
 }
 
 /** What a process says at its start about the Temporal that its settings name. */
@@ -25,6 +32,7 @@ export interface TemporalExplained {
 export async function explainTemporal({
   address,
   keyIds,
+  isWorker = false,
   ...options
 }: TemporalSettings): Promise<TemporalExplained> {
   // A certificate may be unreadable: the error of the connection itself says so.
@@ -34,22 +42,50 @@ export async function explainTemporal({
     return { fault: toText(toConnectionFault(address, found.refusal)), warning: undefined };
   }
   const { namespace, payloadKeys } = found.value;
+  const undescribed = isWorker ? undefined : toUndescribedFault(options.namespace, found.value);
+  const keys = 'value' in payloadKeys ? toKeysFault(keyIds, payloadKeys.value) : undefined;
+  const warnings = [undescribed, keys].flatMap((each) => toText(each) ?? []);
   return {
     fault:
-      'refusal' in namespace
+      'refusal' in namespace && undescribed === undefined
         ? toText(toNamespaceFault(options.namespace, namespace.refusal))
         : undefined,
-    warning: 'value' in payloadKeys ? toText(toKeysFault(keyIds, payloadKeys.value)) : undefined,
+    warning: warnings.length > 0 ? warnings.join(' ') : undefined,
   };
 }
 
+type NamespaceConnection = Pick<Connection, 'workflowService' | 'close'>;
+
 /** A connection whose namespace can be used. @throws what the server replies; it is closed then */
-export async function inNamespace<C extends Pick<Connection, 'workflowService' | 'close'>>(
+export async function inNamespace<C extends NamespaceConnection>(
   connection: C,
   namespace: string,
 ): Promise<C> {
+  return keepIf(connection, () => connection.workflowService.describeNamespace({ namespace }));
+}
+
+/** The same where the namespace may be used and not described, as with some keys of Temporal Cloud. */
+export async function inUsableNamespace<C extends NamespaceConnection>(
+  connection: C,
+  namespace: string,
+): Promise<C> {
+  const { workflowService } = connection;
+  return keepIf(connection, () =>
+    workflowService.describeNamespace({ namespace }).catch(async (error: unknown) => {
+      if (codeOf(error) !== PERMISSION_DENIED) throw error;
+      await workflowService.listWorkflowExecutions({ namespace, pageSize: 1 }).catch(() => {
+        throw error;
+      });
+    }),
+  );
+}
+
+async function keepIf<C extends NamespaceConnection>(
+  connection: C,
+  ask: () => Promise<unknown>,
+): Promise<C> {
   try {
-    await connection.workflowService.describeNamespace({ namespace });
+    await ask();
     return connection;
   } catch (error) {
     await connection.close();

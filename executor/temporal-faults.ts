@@ -1,4 +1,4 @@
-import type { Refusal } from './inspect-temporal.js';
+import type { Refusal, TemporalFacts } from './inspect-temporal.js';
 
 /** What keeps API and workers from using Temporal, and what to do about it; names the setting. */
 export interface TemporalFault {
@@ -50,6 +50,20 @@ export function toNamespaceFault(
   return {
     finding: `These credentials may not use the namespace "${namespace}": ${message}.`,
     fix: 'Renew TEMPORAL_API_KEY or the client certificate (TEMPORAL_TLS_CLIENT_CERT_PATH), or correct TEMPORAL_NAMESPACE.',
+  };
+}
+
+/** A namespace that may be used and not described: what does not work then; else undefined. Pure. */
+export function toUndescribedFault(
+  name: string,
+  { namespace, payloadKeys, pollers }: TemporalFacts,
+): TemporalFault | undefined {
+  if (!('refusal' in namespace) || namespace.refusal.status !== GRPC.denied) return undefined;
+  // Runs or the task queue of the same namespace could be read.
+  if ('refusal' in payloadKeys && 'refusal' in pollers) return undefined;
+  return {
+    finding: `These credentials may use the namespace "${name}", but not describe it: ${namespace.refusal.message}. The API works without, workers do not start.`,
+    fix: 'Give the credentials of workers the right to DescribeNamespace (on Temporal Cloud: to read the namespace).',
   };
 }
 

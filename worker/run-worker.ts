@@ -61,7 +61,8 @@ export async function runWorker(begun: WorkerProcess): Promise<void> {
   const payloadKeys = readPayloadKeys(config.TEMPORAL_CODEC_KEYS);
   const { namespace } = temporal;
   const keyIds = (payloadKeys ?? []).map(({ id }) => id);
-  const explain = () => explainTemporal({ ...temporal, taskQueue: config.TASK_QUEUE, keyIds });
+  const { TASK_QUEUE: taskQueue } = config;
+  const explain = () => explainTemporal({ ...temporal, taskQueue, keyIds, isWorker: true });
   const connection = await untilReachable(
     `Temporal at ${temporal.address}`,
     async () => inNamespace(await NativeConnection.connect(temporal.connection), namespace),
@@ -93,7 +94,7 @@ export async function runWorker(begun: WorkerProcess): Promise<void> {
       connection,
       namespace,
       dataConverter: payloadKeys && { payloadCodecs: [createPayloadCodec(payloadKeys)] },
-      taskQueue: config.TASK_QUEUE,
+      taskQueue,
       agents,
       stores: redis,
       startWithinMs: config.START_WITHIN * 1000,
@@ -117,7 +118,7 @@ export async function runWorker(begun: WorkerProcess): Promise<void> {
     });
     logger.info(
       {
-        taskQueue: config.TASK_QUEUE,
+        taskQueue,
         metricsPort: server?.port,
         agents: agents.getRegisteredTypes(),
       },

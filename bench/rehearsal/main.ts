@@ -1,4 +1,4 @@
-import { mkdtempSync, rmSync } from 'node:fs';
+import { appendFileSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Client, Connection } from '@temporalio/client';
@@ -29,13 +29,15 @@ export async function rehearse(
   options: Options,
 ): Promise<boolean> {
   const startedAt = Date.now();
+  const folder = mkdtempSync(join(tmpdir(), 'helix-rehearsal-'));
   const say = (text: string): void => {
     const seconds = ((Date.now() - startedAt) / 1000).toFixed(0).padStart(5);
-    process.stderr.write(`${seconds} s  ${text}\n`);
+    const line = `${seconds} s  ${text}\n`;
+    process.stderr.write(line);
+    appendFileSync(join(folder, 'rehearsal.log'), line);
   };
   const rollout = formerBuild === undefined ? withWorkerVersions() : besideFormer(formerBuild);
   const wires = createWires();
-  const folder = mkdtempSync(join(tmpdir(), 'helix-rehearsal-'));
   let engines: Engines | undefined;
   let connection: Connection | undefined;
   let fleet: Fleet | undefined;
@@ -52,7 +54,7 @@ export async function rehearse(
       ...{ versions: rollout.versions, client, whenStarted: () => rollout.begin(client) },
       ...{ wires, folder, say },
     });
-    isClean = await play({ engines, fleet, wires, rollout, client, say }, options);
+    isClean = await play({ engines, fleet, wires, rollout, client, say, folder }, options);
     return isClean;
   } finally {
     await fleet?.stop();
@@ -60,6 +62,9 @@ export async function rehearse(
     await engines?.close();
     wires.close();
     if (isClean || options.planted.length > 0) rmSync(folder, { recursive: true });
-    else process.stderr.write(`The logs of the processes are in ${folder}\n`);
+    else
+      process.stderr.write(
+        `The logs of the processes, and a report of each stuck conversation, are in ${folder}\n`,
+      );
   }
 }

@@ -11,6 +11,7 @@ import { createVerdict, formatVerdict, isClean } from '../soak/verdict.js';
 import type { Engines } from './company.js';
 import { listFaults } from './faults.js';
 import type { Fleet } from './fleet.js';
+import { lookAtStuck } from './look-at-stuck.js';
 import type { Options } from './options.js';
 import { playFaults } from './play-faults.js';
 import type { Rollout } from './rollout.js';
@@ -29,15 +30,27 @@ interface Stage {
   rollout: Rollout;
   client: Client;
   say: (text: string) => void;
+  /** Where reports are written. */
+  folder: string;
 }
 
 /** @returns whether the verdict, which it prints, is clean */
 export async function play(
-  { engines, fleet, wires, rollout, client, say }: Stage,
+  { engines, fleet, wires, rollout, client, say, folder }: Stage,
   options: Options,
 ): Promise<boolean> {
   const verdict = createVerdict();
-  const talk: Talk = { requests: createRequests(() => fleet.url), verdict, say };
+  const requests = createRequests(() => fleet.url);
+  const redis = new Cluster(
+    engines.redis.url.slice('redis-cluster://'.length).split(',').map(toNode),
+  );
+  // Its nodes come and go.
+  redis.on('error', () => undefined);
+  const examine = async (sessionId: string, why: string): Promise<void> => {
+    const file = await lookAtStuck({ requests, redis, client, folder }, sessionId, why);
+    say(`what it was doing is in ${file}`);
+  };
+  const talk: Talk = { requests, verdict, say, examine };
   const conversations: Conversation[] = [];
   const faults = new Map<string, number>();
   const count = (name: string): void => {
@@ -65,11 +78,11 @@ export async function play(
   clearInterval(progress);
 
   say('everything rests; looking at all of it once more');
-  const redis = new Cluster(
-    engines.redis.url.slice('redis-cluster://'.length).split(',').map(toNode),
-  );
   try {
     for (const kind of options.planted) await plant(kind, redis, conversations);
+    for (const { sessionId, isStuck } of conversations) {
+      if (isStuck) await examine(sessionId, 'a later look, when nothing fails any more');
+    }
     await auditAll(talk, conversations, { redis, temporal: client, taskQueue: TASK_QUEUE });
   } finally {
     redis.disconnect();

@@ -11,13 +11,14 @@ export async function auditAll(
   conversations: readonly Conversation[],
   { redis, temporal, taskQueue }: { redis: AnyRedis; temporal: Client; taskQueue: string },
 ): Promise<void> {
-  const { requests, verdict, say } = talk;
+  const { requests, verdict, say, examine } = talk;
   for (const { sessionId, turns, isStuck } of conversations) {
     if (isStuck) continue;
     const shown = await requests.snapshot(sessionId);
     if (shown.status !== 'ended' && shown.status !== 'failed') {
       verdict.stuck += 1;
       say(`STUCK ${sessionId}: ${shown.status}`);
+      await examine?.(sessionId, `at the end it is ${shown.status}`);
     } else for (const turn of turns) checkTurn(talk, sessionId, shown, turn);
   }
   for (const [key, count] of Object.entries(await redis.hgetall('lab:charges'))) {

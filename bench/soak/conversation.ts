@@ -23,6 +23,8 @@ export interface Talk {
   requests: Requests;
   verdict: Verdict;
   say: (text: string) => void;
+  /** Looks at a conversation that did not come to rest in time. */
+  examine?: (sessionId: string, why: string) => Promise<void>;
 }
 
 /** Plays one more turn, and looks at what the page and the record show of it; false if it is stuck. */
@@ -45,7 +47,9 @@ export async function playTurn(talk: Talk, conversation: Conversation): Promise<
   if (shown === undefined) {
     conversation.isStuck = true;
     verdict.stuck += 1;
-    say(`STUCK ${sessionId}, a turn of kind "${turn.kind}"`);
+    const why = `a turn of kind "${turn.kind}"`;
+    say(`STUCK ${sessionId}, ${why}`);
+    await talk.examine?.(sessionId, why);
     return false;
   }
   checkTurn(talk, sessionId, shown, turn);

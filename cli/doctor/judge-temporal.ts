@@ -3,6 +3,7 @@ import {
   toConnectionFault,
   toKeysFault,
   toNamespaceFault,
+  toUndescribedFault,
 } from '../../executor/temporal-faults.js';
 import { POLL_MS } from '../../executor/pollers.js';
 import { SEARCH_ATTRIBUTES } from '../../protocol/temporal-names.js';
@@ -50,6 +51,8 @@ function judgeNamespace({ namespace }: TemporalLook, facts: TemporalFacts): Verd
   const verdict = verdictsOn('temporal namespace');
   const described = facts.namespace;
   if ('value' in described) return verdict.ok(`"${namespace}".`);
+  const undescribed = toUndescribedFault(namespace, facts);
+  if (undescribed !== undefined) return verdict.warn(undescribed.finding, undescribed.fix);
   const fault = toNamespaceFault(namespace, described.refusal);
   if (fault !== undefined) return verdict.fail(fault.finding, fault.fix);
   return verdict.warn(

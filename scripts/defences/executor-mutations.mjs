@@ -212,8 +212,34 @@ export const executor = [
   {
     defence: 'Start: no process begins in a namespace that it may not use',
     file: 'executor/explain-temporal.ts',
-    edits: [['await connection.workflowService.describeNamespace({ namespace });', '']],
+    edits: [['.catch(() => {\n        throw error;\n      })', '.catch(() => undefined)']],
     suite: 'test/executor/explain-temporal.test.ts',
     test: 'a connection with no permission is not used',
+  },
+  {
+    defence: 'Start: no worker begins in a namespace that it may not describe',
+    file: 'executor/explain-temporal.ts',
+    edits: [
+      [
+        'keepIf(connection, () => connection.workflowService.describeNamespace({ namespace }))',
+        'inUsableNamespace(connection, namespace)',
+      ],
+    ],
+    suite: 'test/executor/explain-temporal.test.ts',
+    test: 'a connection with a namespace that it may not describe, for a worker is not used',
+  },
+  {
+    defence: 'Start: an API needs no right to describe its namespace',
+    file: 'executor/explain-temporal.ts',
+    edits: [['if (codeOf(error) !== PERMISSION_DENIED) throw error;', 'throw error;']],
+    suite: 'test/executor/explain-temporal.test.ts',
+    test: 'an API begins in a namespace that it may use and not describe, with a warning',
+  },
+  {
+    defence: 'Start: only a right that is missing is passed over',
+    file: 'executor/explain-temporal.ts',
+    edits: [['if (codeOf(error) !== PERMISSION_DENIED) throw error;', '']],
+    suite: 'test/executor/explain-temporal.test.ts',
+    test: 'a connection with an unknown namespace, for an API is not used',
   },
 ];

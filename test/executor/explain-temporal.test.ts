@@ -2,7 +2,11 @@ import { readFileSync } from 'node:fs';
 import { createSecureServer, type Http2SecureServer } from 'node:http2';
 import type { AddressInfo } from 'node:net';
 import { afterEach, expect, it } from '@jest/globals';
-import { explainTemporal, inNamespace } from '../../executor/explain-temporal.js';
+import {
+  explainTemporal,
+  inNamespace,
+  inUsableNamespace,
+} from '../../executor/explain-temporal.js';
 import { CERTIFICATES } from '../support/tls-proxy.js';
 import { Connection } from '@temporalio/client';
 
@@ -18,18 +22,23 @@ const read = (name: string): Buffer =>
 interface Replies {
   /** Status of every call. */
   all?: number;
+  /** Of a look at the server. */
+  system?: number;
   /** Of those about the namespace. */
   namespace?: number;
 }
 
-async function serve({ all = 0, namespace = all }: Replies): Promise<string> {
+async function serve({ all = 0, system = all, namespace = all }: Replies): Promise<string> {
   const made = createSecureServer({
     ...{ key: read('server.key'), cert: read('server.pem'), ca: read('ca.pem') },
     ...{ requestCert: true, rejectUnauthorized: true },
   });
   made.on('stream', (stream, headers) => {
-    const isNamespace = headers[':path']?.endsWith('/DescribeNamespace') === true;
-    const status = isNamespace ? namespace : all;
+    const statuses: Record<string, number> = {
+      GetSystemInfo: system,
+      DescribeNamespace: namespace,
+    };
+    const status = statuses[headers[':path']?.split('/').at(-1) ?? ''] ?? all;
     const content = { ':status': 200, 'content-type': 'application/grpc' };
     if (status !== 0) {
       const why = { 'grpc-status': String(status), 'grpc-message': 'the reason' };
@@ -78,7 +87,12 @@ it.each([
     TLS,
     /no namespace "acme"\. Correct TEMPORAL_NAMESPACE/,
   ],
-  ['no permission', { namespace: 7 }, TLS, /may not use the namespace "acme".* TEMPORAL_API_KEY/],
+  [
+    'no permission',
+    { all: 7, system: 0 },
+    TLS,
+    /may not use the namespace "acme".* TEMPORAL_API_KEY/,
+  ],
   ['what it needs', {}, TLS, undefined],
 ] as const)('a process with %s says at its start what to do', async (_, replies, tls, says) => {
   const address = await serve(replies);
@@ -91,10 +105,31 @@ it.each([
 });
 
 it.each([
-  ['an unknown namespace', 5],
-  ['no permission', 7],
-])('a connection with %s is not used', async (_, namespace) => {
-  const address = await serve({ namespace });
+  ['an unknown namespace', inNamespace, { namespace: 5 }, 5],
+  ['an unknown namespace, for an API', inUsableNamespace, { namespace: 5 }, 5],
+  ['no permission', inUsableNamespace, { all: 7, system: 0 }, 7],
+  ['a namespace that it may not describe, for a worker', inNamespace, { namespace: 7 }, 7],
+] as const)('a connection with %s is not used', async (_, use, replies, code) => {
+  const address = await serve(replies);
   const connection = await Connection.connect({ address, tls: TLS });
-  await expect(inNamespace(connection, 'acme')).rejects.toMatchObject({ code: namespace });
+  await expect(use(connection, 'acme')).rejects.toMatchObject({ code });
+});
+
+it('an API begins in a namespace that it may use and not describe, with a warning', async () => {
+  const address = await serve({ namespace: 7 });
+  const connection = await Connection.connect({ address, tls: TLS });
+  await expect(inUsableNamespace(connection, 'acme')).resolves.toBe(connection);
+  await connection.close();
+  const settings = {
+    ...{ address, connection: { address, tls: TLS } },
+    ...{ namespace: 'acme', taskQueue: 'runs', keyIds: [] },
+  };
+  await expect(explainTemporal(settings)).resolves.toEqual({
+    fault: undefined,
+    warning: expect.stringMatching(/"acme", but not describe it: the reason\..*DescribeNamespace/),
+  });
+  // The SDK's workers describe it themselves.
+  await expect(explainTemporal({ ...settings, isWorker: true })).resolves.toMatchObject({
+    fault: expect.stringContaining('may not use the namespace "acme"'),
+  });
 });

@@ -37,9 +37,19 @@ describe('what doctor says of Temporal', () => {
     [7, 'TEMPORAL_API_KEY'],
     [16, 'TEMPORAL_API_KEY'],
   ])('a namespace that is refused with status %d ends the examination', (status, fix) => {
-    const verdicts = judge({ namespace: refused(status) });
+    const closed = { payloadKeys: refused(status), pollers: refused(status) };
+    const verdicts = judge({ namespace: refused(status), ...closed });
     expect(verdicts).toHaveLength(2);
     expect(verdicts[1]).toMatchObject({ level: 'fail', fix: expect.stringContaining(fix) });
+  });
+
+  it('a namespace that may be used and not described is for workers', () => {
+    const [, verdict, ...others] = judge({ namespace: refused(7) });
+    expect(verdict).toMatchObject({
+      level: 'warn',
+      fix: expect.stringContaining('DescribeNamespace'),
+    });
+    expect(others).not.toEqual([]);
   });
 
   it('missing search attributes are listed with the command that adds them', () => {

@@ -1,0 +1,116 @@
+import { appendFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { Client } from '@temporalio/client';
+import type { Cluster } from 'ioredis';
+import type { Requests } from '../soak/requests.js';
+import { toPlain } from './plain.js';
+
+/** Where all that is known of a conversation is read. */
+interface Sources {
+  requests: Requests;
+  redis: Cluster;
+  client: Client;
+  /** Where the reports are written, a file for each conversation. */
+  folder: string;
+}
+
+/** Values of the record and lines of histories are cut to this length. */
+const MOST_CHARACTERS = 2_000;
+const LAST_EVENTS = 40;
+const LAST_ENTRIES = 10;
+const LATELY_MS = 600_000;
+
+/**
+ * Writes what a conversation that does not come to rest is doing: what its page shows, its record,
+ * and each workflow of its runs and of its sub-agents' with what it waits for and how it came there.
+ *
+ * @returns the file, to which a later look is appended
+ */
+export async function lookAtStuck(
+  { requests, redis, client, folder }: Sources,
+  sessionId: string,
+  why: string,
+): Promise<string> {
+  const file = join(folder, `stuck-${sessionId}.txt`);
+  const write = (text: string): Promise<void> => appendFile(file, `${text}\n`);
+  // Each part is read though another one cannot be: an engine may be away.
+  const part = async (title: string, read: () => Promise<readonly string[]>): Promise<void> => {
+    const lines = await read().catch((error: unknown) => [`cannot be read: ${String(error)}`]);
+    await write(`\n## ${title}\n${lines.join('\n')}`);
+  };
+
+  await write(`\n# ${new Date().toISOString()} ${sessionId}: ${why}`);
+  await part('What its page is shown', async () => {
+    const { messages, ...rest } = await requests.snapshot(sessionId);
+    return [JSON.stringify(rest), ...messages.slice(-3).map((each) => cut(JSON.stringify(each)))];
+  });
+  await part('Its record', () => readRecord(redis, sessionId));
+  await part('Its workflows', () => readWorkflows(client, sessionId));
+  return file;
+}
+
+async function readRecord(redis: Cluster, sessionId: string): Promise<string[]> {
+  const keys: string[] = [];
+  for (const node of redis.nodes('master')) {
+    for await (const page of node.scanStream({ match: `*{${sessionId}}*`, count: 1_000 })) {
+      keys.push(...(page as string[]));
+    }
+  }
+  const lines: string[] = [];
+  for (const key of keys.sort()) lines.push(`${key}: ${cut(await readKey(redis, key))}`);
+  return lines;
+}
+
+async function readKey(redis: Cluster, key: string): Promise<string> {
+  const type = await redis.type(key);
+  switch (type) {
+    case 'hash':
+      return JSON.stringify(await redis.hgetall(key));
+    case 'list':
+      return JSON.stringify(await redis.lrange(key, -LAST_ENTRIES, -1));
+    case 'zset':
+      return JSON.stringify(await redis.zrange(key, String(-LAST_ENTRIES), '-1', 'WITHSCORES'));
+    case 'set':
+      return JSON.stringify(await redis.smembers(key));
+    case 'stream':
+      return JSON.stringify(await redis.xrevrange(key, '+', '-', 'COUNT', LAST_ENTRIES));
+    case 'string':
+      return JSON.stringify(await redis.get(key));
+    default:
+      return type;
+  }
+}
+
+async function readWorkflows(client: Client, sessionId: string): Promise<string[]> {
+  const prefixes = ['run', 'end', 'call'].flatMap((kind) => [
+    `${kind}:${sessionId}:`,
+    `${kind}:${sessionId}.`,
+  ]);
+  const query = prefixes.map((prefix) => `WorkflowId STARTS_WITH '${prefix}'`).join(' OR ');
+  const lines: string[] = [];
+  for await (const { workflowId, runId } of client.workflow.list({ query })) {
+    const handle = client.workflow.getHandle(workflowId, runId);
+    const { status, historyLength, closeTime, raw } = await handle.describe();
+    const { pendingActivities, pendingChildren, pendingWorkflowTask } = raw;
+    lines.push(`\n### ${workflowId} ${status.name}, ${String(historyLength)} events`);
+    lines.push(cut(plainText({ pendingActivities, pendingChildren, pendingWorkflowTask })));
+    // One that has closed since then tells what it waited for.
+    if (closeTime && Date.now() - closeTime.getTime() > LATELY_MS) continue;
+    const { events } = await handle.fetchHistory();
+    for (const event of (events ?? []).slice(-LAST_EVENTS)) {
+      const { eventId, eventTime, eventType: _type, taskId: _task, ...about } = event;
+      const [id, at] = [toPlain(eventId), toPlain(eventTime)].map(String);
+      // The attributes' name tells the type.
+      lines.push(cut(`${id ?? ''} ${at ?? ''} ${plainText(about)}`));
+    }
+  }
+  return lines;
+}
+
+function plainText(value: unknown): string {
+  return JSON.stringify(toPlain(value));
+}
+
+function cut(text: string): string {
+  return text.length > MOST_CHARACTERS ? `${text.slice(0, MOST_CHARACTERS)}…` : text;
+}
