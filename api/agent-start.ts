@@ -45,7 +45,7 @@ export async function startAgent(
   if (!isAddressable(agents, agent)) {
     throw new HelixError('agent_not_found', 'There is no agent of that name.');
   }
-  const { metadata, state } = body;
+  const { metadata, state, startAt } = body;
   const messages = toUserMessages(toPosted(body), { metadata, allowedFileHosts, sessionId });
   await requireFiles(store, caller, storedId, messages);
   const definition = agents.get?.(agent, { sessionId: storedId, userId: caller.userId });
@@ -56,6 +56,7 @@ export async function startAgent(
     tenant: caller.tenantId,
     messages,
     state: state && definition ? readState(definition, state) : state,
+    startAt,
   });
   if (result.kind === 'begun') return toStarted(sessionId, result.run.runId);
   if (result.kind !== 'accepted') throw toBeginRefusal(sessionId, result);

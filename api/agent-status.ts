@@ -10,7 +10,7 @@ export function toAgentStatus(
   { isHeld }: { isHeld: boolean },
 ): AgentStatus {
   const { sessionId, agent, runId, turn, status, stream, error, output, usage } = record;
-  const { waitingFor } = toRunStanding(record, Date.now(), isHeld);
+  const { waitingFor, startAt } = toRunStanding(record, Date.now(), isHeld);
   const reply = rows.findLast((row) => row.role === 'assistant' && row.runId === runId);
   const parts = reply?.role === 'assistant' ? reply.parts : [];
   const pending = stream === 'paused' ? Object.values(toPendingCalls(openCalls)) : [];
@@ -24,6 +24,7 @@ export function toAgentStatus(
       stepCount: record.committedStep,
       startedAt: record.runStartedAt,
       waitingFor,
+      startAt,
       usage,
     },
     status,

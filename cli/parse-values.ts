@@ -93,10 +93,26 @@ async function readSource(
  * @throws InvalidArgumentError
  */
 export function parseSince(text: string): (now: number) => string {
-  if (DURATION.test(text)) return (now) => new Date(now - parseDuration(text)).toISOString();
+  return parseTime(text, -1, '24h');
+}
+
+/**
+ * A time to come, as a duration from now or as a date, in ISO 8601 for a moment of now.
+ *
+ * @throws InvalidArgumentError
+ */
+export function parseFuture(text: string): (now: number) => string {
+  return parseTime(text, 1, '2h');
+}
+
+function parseTime(text: string, sign: 1 | -1, such: string): (now: number) => string {
+  if (DURATION.test(text)) {
+    const ms = sign * parseDuration(text);
+    return (now) => new Date(now + ms).toISOString();
+  }
   const at = /^\d{4}-\d{2}-\d{2}/.test(text) ? Date.parse(text) : Number.NaN;
   if (Number.isNaN(at)) {
-    throw new InvalidArgumentError('It must be a duration such as 24h, or a date in ISO 8601.');
+    throw new InvalidArgumentError(`It must be a duration such as ${such}, or a date in ISO 8601.`);
   }
   return () => new Date(at).toISOString();
 }

@@ -32,7 +32,8 @@ import { createQuotasOf, reserveBeforeBegin, type Quotas } from './quotas.js';
 import { createReruns, FIRST_SWEEP_MS, newNonce } from './reruns.js';
 import { isRefusedForGood } from './grpc-status.js';
 import type { RunList } from './run-list.js';
-import { createRunStart, type PreparedRuns, type RunStart } from './run-start.js';
+import { createRunStart, toStartable, type PreparedRuns } from './run-start.js';
+import type { RunStart, StartableRun } from './run-start.js';
 import type { RunWorkflows } from './run-workflows.js';
 import { unlisted } from './unlisted.js';
 import type { ExecuteInput, Runs } from './runs.js';
@@ -79,7 +80,7 @@ export interface RunsDeps {
 
 /** How a run begins: what is done with it, and when the sweeper sees to its workflow. */
 interface HowToBegin {
-  begun: (run: RunRecord, tenant: string | undefined) => void;
+  begun: (run: RunRecord, of: Pick<ExecuteInput, 'tenant' | 'startAt'>) => void;
   sweepInMs: number;
 }
 
@@ -114,10 +115,7 @@ export function createRuns(deps: RunsDeps): Runs & PreparedRuns {
     };
   }
 
-  async function startRun(
-    run: Pick<RunRecord, 'sessionId' | 'runId' | 'agent' | 'turn' | 'from'>,
-    tenant?: string,
-  ): Promise<void> {
+  async function startRun(run: StartableRun, tenant?: string): Promise<void> {
     const { sessionId, runId } = run;
     const { input, labels } = await toStart(run, tenant);
     try {
@@ -132,7 +130,7 @@ export function createRuns(deps: RunsDeps): Runs & PreparedRuns {
 
   /** For a run whose workflow was never started, or is no longer known to Temporal. */
   function restart(record: SessionRecord): Promise<void> {
-    return startRun({ ...record, from: fromOf(record) }, record.tenant);
+    return startRun(toStartable(record), record.tenant);
   }
 
   async function wake(record: SessionRecord, resume: Resumption): Promise<void> {
@@ -171,10 +169,11 @@ export function createRuns(deps: RunsDeps): Runs & PreparedRuns {
   }
 
   /** The message is stored: no request waits for Temporal, which may be slow or away. */
-  function launch(run: RunRecord, tenant: string | undefined): void {
+  function launch(run: RunRecord, tenant: string | undefined, startAt?: number): void {
     wakeSuperseded(run);
     launches.launch(run.runId, async () => {
-      if ((await pauses?.hold({ ...run, tenant })) !== true) await startRun(run, tenant);
+      const isHeld = (await pauses?.hold({ ...run, tenant })) === true;
+      if (!isHeld) await startRun({ ...run, startAt }, tenant);
     });
   }
 
@@ -198,7 +197,7 @@ export function createRuns(deps: RunsDeps): Runs & PreparedRuns {
     // The index may live on another node than the session: it is written before the run exists.
     await store.due.note(input.sessionId, how.sweepInMs);
     const result = await store.runs.begin({ ...input, nonce: newNonce(), now: Date.now() });
-    if (result.kind === 'begun') how.begun(result.run, input.tenant);
+    if (result.kind === 'begun') how.begun(result.run, input);
     else if (result.kind === 'queued' && result.begun) launch(result.begun, input.tenant);
     else if (result.kind === 'interrupting') carryOutStop(input.sessionId, result.runId);
     return result;
@@ -233,14 +232,17 @@ export function createRuns(deps: RunsDeps): Runs & PreparedRuns {
   }
 
   function execute(input: ExecuteInput): Promise<BeginResult> {
-    return executeBy({ begun: launch, sweepInMs: FIRST_SWEEP_MS }, input);
+    const begun: HowToBegin['begun'] = (run, { tenant, startAt }) => {
+      launch(run, tenant, startAt);
+    };
+    return executeBy({ begun, sweepInMs: FIRST_SWEEP_MS }, input);
   }
 
   async function startOf(sessionId: string, runId: string): Promise<RunStart | undefined> {
     const record = await store.sessions.read(sessionId);
     if (record?.runId !== runId || record.status !== 'starting') return undefined;
     if (await isHeld(record)) return undefined;
-    return toStart({ ...record, from: fromOf(record) }, record.tenant);
+    return toStart(toStartable(record), record.tenant);
   }
 
   async function stop(
@@ -292,9 +294,4 @@ export function createRuns(deps: RunsDeps): Runs & PreparedRuns {
     list: (...wanted) => listed().list(...wanted),
     count: (filter) => listed().count(filter),
   };
-}
-
-/** The progress of its turn before a run that did not begin the turn. */
-function fromOf({ runFromStep, runStartSequence }: SessionRecord): RunRecord['from'] {
-  return runFromStep === 0 ? undefined : { step: runFromStep, known: runStartSequence };
 }

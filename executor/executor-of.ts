@@ -4,6 +4,7 @@ import type { ToolAnswerInput } from '../protocol/answers.js';
 import { HelixError } from '../protocol/errors.js';
 import type { HealthFacts } from '../protocol/health.js';
 import type { OperatorWorkers } from '../protocol/operator-workers.js';
+import { StartAt } from '../protocol/start-at.js';
 import { ANONYMOUS, isStoredSessionId } from '../protocol/ids.js';
 import type { CustomState } from '../stores/contract/custom-state.js';
 import type { RunInfo, StopResult } from '../stores/contract/runs.js';
@@ -34,6 +35,11 @@ export interface ExecuteOptions {
   state?: CustomState;
   /** Id for an input that is a plain text: sent again with the same id, it is the same run. */
   messageId?: string;
+  /**
+   * The run waits for this time; ms since the epoch, or ISO 8601 with its offset from UTC, at most a
+   * year ahead. Default: now.
+   */
+  startAt?: StartAt | Date;
 }
 
 /**
@@ -133,6 +139,7 @@ export function createExecutorOf(deps: {
         throw new HelixError('validation_error', 'The session id must match [A-Za-z0-9_-]{1,128}.');
       }
       const { messages, state = options.state } = readInput(input, options);
+      const startAt = readStart(options.startAt);
       const result = await runs.execute({
         sessionId,
         agent: agent.name,
@@ -140,6 +147,7 @@ export function createExecutorOf(deps: {
         tenant: tenantId,
         messages,
         state: state === undefined ? undefined : readState(agent, state),
+        startAt,
       });
       if (result.kind === 'begun') return handleOf(sessionId, result.run.runId);
       if (result.kind !== 'accepted') throw toBeginRefusal(sessionId, result);
@@ -168,6 +176,15 @@ export function createExecutorOf(deps: {
     },
     listRuns: (sessionId) => store.runs.list(sessionId),
   };
+}
+
+/** @throws HelixError `validation_error` */
+function readStart(startAt: ExecuteOptions['startAt']): number | undefined {
+  if (startAt === undefined) return undefined;
+  const { data, error } = StartAt.safeParse(startAt instanceof Date ? startAt.getTime() : startAt);
+  if (error === undefined) return data;
+  const text = 'startAt must be a time in ms or ISO 8601 with an offset, at most a year ahead.';
+  throw new HelixError('validation_error', text, { cause: error });
 }
 
 /** The run that replied to a message which was accepted before; the newest one if none has yet. */

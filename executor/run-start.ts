@@ -5,7 +5,9 @@ import type { RunInput } from '../protocol/run.js';
 import type { Tracer } from '../protocol/tracer.js';
 import type { BeginResult, RunRecord } from '../stores/contract/runs.js';
 import type { Store } from '../stores/contract/store.js';
+import type { SessionRecord } from '../stores/contract/sessions.js';
 import { legSpan } from '../stores/record/leg-spans.js';
+import { startOf } from '../stores/record/run-standing.js';
 import type { Deliveries } from './deliveries.js';
 import type { ExecuteInput } from './runs.js';
 import type { RunLabels } from './search-attributes.js';
@@ -35,15 +37,21 @@ export interface PreparedRuns {
   startOf: (sessionId: string, runId: string) => Promise<RunStart | undefined>;
 }
 
-export type ToRunStart = (
-  run: Pick<RunRecord, 'sessionId' | 'runId' | 'agent' | 'turn' | 'from'>,
-  tenant?: string,
-) => Promise<RunStart>;
+/** The run whose workflow is started. */
+export interface StartableRun extends Pick<
+  RunRecord,
+  'sessionId' | 'runId' | 'agent' | 'turn' | 'from'
+> {
+  /** Absent: at once. */
+  startAt?: number | undefined;
+}
+
+export type ToRunStart = (run: StartableRun, tenant?: string) => Promise<RunStart>;
 
 export function createRunStart(deps: RunStartDeps): ToRunStart {
   const { store, agents, tracer } = deps;
 
-  return async ({ sessionId, runId, agent, turn, from }, tenant) => {
+  return async ({ sessionId, runId, agent, turn, from, startAt }, tenant) => {
     const owner = agents.isMade(agent) ? (await store.sessions.read(sessionId))?.owner : undefined;
     const definition = agents.resolve(agent, { sessionId, runId, userId: owner });
     const maxSteps = Math.min(resolveMaxSteps(definition), Number.MAX_SAFE_INTEGER);
@@ -67,6 +75,7 @@ export function createRunStart(deps: RunStartDeps): ToRunStart {
       traceparent: tracer?.request(),
       traceUrl,
       sealsFailures: deps.sealsFailures,
+      ...(startAt !== undefined && { startAt }),
       from,
     };
     const details = [`Session \`${sessionId}\``, `Run \`${runId}\``];
@@ -74,4 +83,12 @@ export function createRunStart(deps: RunStartDeps): ToRunStart {
     if (traceUrl !== undefined) details.push(`[Trace](${traceUrl})`);
     return { input, labels: { details: details.join('\n\n'), tenant } };
   };
+}
+
+/** The run that a record knows, for a start that was lost. */
+export function toStartable(record: SessionRecord): StartableRun {
+  const { runFromStep, runStartSequence } = record;
+  // The progress of its turn before a run that did not begin the turn.
+  const from = runFromStep === 0 ? undefined : { step: runFromStep, known: runStartSequence };
+  return { ...record, ...(from && { from }), startAt: startOf(record) };
 }

@@ -90,7 +90,7 @@ export function toAttributes(input: RunInput, { tenant }: RunLabels): TypedSearc
   const pairs: SearchAttributePair[] = [
     { key: keys.AgentSession, value: input.sessionId },
     { key: keys.AgentName, value: input.agent },
-    { key: keys.AgentStatus, value: 'running' },
+    { key: keys.AgentStatus, value: input.startAt === undefined ? 'running' : 'starting' },
     { key: keys.AgentTurn, value: input.turn },
   ];
   if (tenant !== undefined) pairs.push({ key: keys.AgentTenant, value: tenant });

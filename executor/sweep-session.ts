@@ -3,6 +3,7 @@ import { isTerminal, type Resumption, type RunStatus } from '../protocol/run.js'
 import type { RunMeter } from '../protocol/run-meter.js';
 import type { SessionRecord } from '../stores/contract/sessions.js';
 import type { Store } from '../stores/contract/store.js';
+import { startOf } from '../stores/record/run-standing.js';
 import type { StartNext } from '../stores/record/start-next.js';
 import type { RunWorkflows } from './run-workflows.js';
 import type { FindUnseen } from './unseen-attempts.js';
@@ -53,6 +54,8 @@ const AGAIN_MS = 5_000;
 /** A silent run is looked at less and less often, up to this; what gets lost is noted as due anyway. */
 const SELDOM_MS = 60_000;
 const UNSTARTED_MS = 15_000;
+/** For a run whose workflow waits for its start. */
+const UNBEGUN_MS = 60 * 60_000;
 
 /**
  * Repairs one session: starts a run that was never started, wakes or stops one that missed the
@@ -159,6 +162,8 @@ export function createSweepSession(
 function toUnchanged(record: SessionRecord): SweptSession {
   const { stream, updatedAt, deadline = Infinity } = record;
   const now = Date.now();
+  const untilStartMs = (startOf(record) ?? 0) - now;
+  if (untilStartMs > 0) return { kind: 'active', againMs: Math.min(untilStartMs, UNBEGUN_MS) };
   if (stream === 'paused') return { kind: 'waiting', untilDeadlineMs: Math.max(deadline - now, 0) };
   const againMs = Math.min(Math.max((now - updatedAt) / 2, AGAIN_MS), SELDOM_MS);
   return { kind: 'active', againMs: Math.min(againMs, Math.max(deadline - now, AGAIN_MS)) };
@@ -233,7 +238,8 @@ export function decideSweep(
   if (record.stop !== undefined && silentMs > UNCONFIRMED_MS) return 'enforce';
   if (workflow === undefined) return needsLook(record, now) ? 'look' : 'nothing';
   if (workflow === 'unknown') {
-    const isOverdue = record.status === 'starting' && now - record.runStartedAt > startWithinMs;
+    const since = Math.max(record.runStartedAt, startOf(record) ?? 0);
+    const isOverdue = record.status === 'starting' && now - since > startWithinMs;
     return isOverdue ? 'give_up' : 'start';
   }
   if (workflow === 'closed') return 'fail';

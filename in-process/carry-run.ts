@@ -28,7 +28,10 @@ export function createCarryRun(deps: CarryDeps): (run: LocalRun) => Promise<void
 
   return async (run) => {
     const { input } = run;
-    let next: Next = firstStep(run.carry, input);
+    const ms = Math.max((input.startAt ?? 0) - clock.now(), 0);
+    const isStopped = (): boolean => run.carry.stopRequested;
+    const isCut = ms > 0 && (await run.until(isStopped, { clock, signal: leaving, ms }));
+    let next: Next = isCut ? STOPPED : firstStep(run.carry, input);
     for (;;) {
       switch (next.do) {
         case 'model':

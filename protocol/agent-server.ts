@@ -5,6 +5,7 @@ import { LIMITS } from './limits.js';
 import { listOf } from './list-of.js';
 import { RUN_STATUSES, STREAM_STATUSES } from './run.js';
 import { UserPart } from './rows.js';
+import { StartAt } from './start-at.js';
 
 /** The agent-server API: bodies as sent by agent clients and remote parents, and its replies. */
 
@@ -62,6 +63,8 @@ export const StartAgentBody = z
     state: AnyRecord.optional(),
     /** Metadata for messages that carry none. */
     metadata: AnyRecord.optional(),
+    /** The run waits for this time, and its conversation with it. Default: now. */
+    startAt: StartAt.optional(),
   })
   .refine(({ message, input }) => message !== undefined || input !== undefined, {
     message: 'message is required',
@@ -127,8 +130,10 @@ export const AgentStatus = z
       stepCount: count,
       /** ms since the epoch. */
       startedAt: count,
-      /** The model's provider fails and is retried automatically, or the agent is paused. */
-      waitingFor: z.enum(['provider', 'agent']).optional(),
+      /** The model's provider fails and is retried automatically, the agent is paused, or `startAt`. */
+      waitingFor: z.enum(['provider', 'agent', 'start']).optional(),
+      /** While it waits for its start, ms since the epoch. */
+      startAt: count.optional(),
       usage: z
         .object({
           inputTokens: count,

@@ -44,6 +44,8 @@ export const LIMITS = {
   scheduledMessageBytes: 32 * 1024,
   /** How often a schedule may begin a run. */
   scheduleEveryMs: { least: 60_000, most: 366 * 24 * 60 * 60 * 1000 },
+  /** How far ahead a run may be set to start. */
+  startAheadMs: 366 * 24 * 60 * 60 * 1000,
   /** One file of a conversation, unless the server has another limit. */
   fileBytes: 10 * 1024 * 1024,
   /** The largest file that a server may allow. */

@@ -226,15 +226,16 @@ const RunError = z.object({ code: z.string(), message: z.string(), retryable: z.
 
 /**
  * The newest run: `error` is the reason for a failure, `stalled` means that it has written nothing
- * for a long time, `waitingFor` that the model's provider fails and is retried automatically, or that the
- * agent is paused by operators and the run has not begun.
+ * for a long time, `waitingFor` that the model's provider fails and is retried automatically, that the
+ * agent is paused by operators and the run has not begun, or that the run begins at `startAt`.
  */
 const NewestRun = z.object({
   runId: z.string(),
   status: RunStatus,
   error: RunError.optional(),
   stalled: z.boolean().optional(),
-  waitingFor: z.enum(['provider', 'agent']).optional(),
+  waitingFor: z.enum(['provider', 'agent', 'start']).optional(),
+  startAt: z.number().optional(),
 });
 
 /**

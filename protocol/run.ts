@@ -92,6 +92,8 @@ export interface RunInput {
   traceUrl?: string;
   /** True with a payload codec: failures keep their texts in the details. */
   sealsFailures?: boolean;
+  /** The run begins at this time, ms since the epoch; absent: at once. */
+  startAt?: number;
   /**
    * Progress at which this execution continues: an earlier run of the turn, or the same run
    * continued as new.
@@ -283,7 +285,7 @@ export interface StopSignal {
 export interface AgentState {
   runId: string;
   step: number;
-  phase: 'model' | 'tools' | 'waiting' | 'ended';
+  phase: 'start' | 'model' | 'tools' | 'waiting' | 'ended';
   waitingFor: CallRef[];
   /** ms since the epoch; present while the run waits. */
   waitingSince?: number;

@@ -33,6 +33,7 @@ import { bookkeeping, model } from './proxies.js';
 import { createRunState, runRef } from './run-state.js';
 import { carryOut } from './step-calls.js';
 import { tellParent } from './sub-agent.js';
+import { untilStart } from './start-time.js';
 import { createWaits, untilAnswered } from './waiting.js';
 
 /**
@@ -51,7 +52,8 @@ export async function agentRun(input: RunInput): Promise<RunSummary> {
   return CancellationScope.nonCancellable(run);
 
   async function run(): Promise<RunSummary> {
-    let next: Next = firstStep(state.carry, input);
+    const hasBegun = await untilStart(state, view);
+    let next: Next = hasBegun ? firstStep(state.carry, input) : await endedElsewhere();
     let outcome: StepOutcome | undefined;
     for (;;) {
       switch (next.do) {
@@ -163,6 +165,7 @@ export async function agentRun(input: RunInput): Promise<RunSummary> {
     const { spent } = view.state();
     await makeContinueAsNewFunc<typeof agentRun>({ typedSearchAttributes })({
       ...input,
+      startAt: undefined,
       from: { ...toProgress(state.carry), ...(spent && { spent }) },
     });
   }

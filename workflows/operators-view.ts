@@ -58,7 +58,7 @@ export function createOperatorsView(input: RunInput): OperatorsView {
   const { runId, from } = input;
   let used = from?.spent;
   let state: AgentState = toState('model', from?.step ?? 0, []);
-  let known: RunStatus = 'running';
+  let known: RunStatus = input.startAt === undefined ? 'running' : 'starting';
   let steps: readonly StepLine[] = [];
   const legs = metricMeter.createHistogram(LEG_SECONDS, 'float');
   /** When the leg began; undefined while people are waited for. */
@@ -101,6 +101,7 @@ export function createOperatorsView(input: RunInput): OperatorsView {
   return {
     show: (phase, step, calls = []) => {
       if (phase === 'waiting') endLeg();
+      else if (phase === 'start') legBegan = undefined;
       else legBegan ??= Date.now();
       show(phase, step, calls);
       setStatus(statusOf(phase, calls));
@@ -121,6 +122,7 @@ export function createOperatorsView(input: RunInput): OperatorsView {
 }
 
 function statusOf(phase: AgentState['phase'], calls: readonly CallRef[]): RunStatus {
+  if (phase === 'start') return 'starting';
   if (phase === 'waiting') {
     const approval = calls.some(({ kind, isSuspended }) => kind === 'approval' && !isSuspended);
     return approval || calls.length === 0 ? 'waiting_approval' : 'waiting_tool';
@@ -130,6 +132,7 @@ function statusOf(phase: AgentState['phase'], calls: readonly CallRef[]): RunSta
 }
 
 const PHASES: Record<AgentState['phase'], string> = {
+  start: 'waiting for its start',
   model: 'the model is speaking',
   tools: 'tools are running',
   waiting: 'waiting for a person',
@@ -144,6 +147,8 @@ export function describeRun(input: RunInput, state: AgentState, calls: readonly 
       ({ toolName, toolCallId, kind }) => `- \`${toolName}\` (${kind}) \`${toolCallId}\``,
     ),
   ];
+  if (state.phase === 'start')
+    lines.push(`Begins at ${new Date(input.startAt ?? 0).toISOString()}`);
   if (state.waitingSince !== undefined) {
     lines.push(`Since ${new Date(state.waitingSince).toISOString()}`);
   }

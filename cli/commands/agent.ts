@@ -11,6 +11,7 @@ import { EXIT } from '../exit-codes.js';
 import { CliFailure } from '../failure.js';
 import type { Kind } from '../output/output.js';
 import { createAgentScheduleCommands } from './agent-schedule.js';
+import { createAgentStartCommand } from './agent-start.js';
 import { reasonOption, workOf, type GlobalOptions, type ReasonOption } from './options.js';
 
 type Agent = Pick<OperatorAgent, 'name' | 'isDefault'> &
@@ -34,8 +35,9 @@ const AGENTS: Kind<Agent> = {
 /** `agent`: what people may talk to. */
 export function createAgentCommands(cli: Cli): Command {
   return new Command('agent')
-    .description('See, pause and resume the agents of the server.')
+    .description('See, start, pause and resume the agents of the server.')
     .addCommand(createListCommand(cli))
+    .addCommand(createAgentStartCommand(cli))
     .addCommand(createPauseCommand(cli, 'pause'))
     .addCommand(createPauseCommand(cli, 'unpause'))
     .addCommand(createAgentScheduleCommands(cli));

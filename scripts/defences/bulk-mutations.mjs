@@ -127,8 +127,8 @@ export const bulk = [
     file: 'executor/create-runs.ts',
     edits: [
       [
-        'if ((await pauses?.hold({ ...run, tenant })) !== true) await startRun(run, tenant);',
-        'await startRun(run, tenant);',
+        'if (!isHeld) await startRun({ ...run, startAt }, tenant);',
+        'await startRun({ ...run, startAt }, tenant);',
       ],
     ],
     suite: PAUSES,

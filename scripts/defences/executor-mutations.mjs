@@ -151,7 +151,7 @@ export const executor = [
     file: 'executor/create-runs.ts',
     edits: [
       [
-        "if (result.kind === 'begun') how.begun(result.run, input.tenant);\n    else",
+        "if (result.kind === 'begun') how.begun(result.run, input);\n    else",
         "if (result.kind === 'begun') await startRun(result.run, input.tenant);\n    else",
       ],
     ],

@@ -3,6 +3,7 @@ const SCHEDULES = 'test/executor/schedules.test.ts';
 const ROUTES = 'test/api/operator-schedules.test.ts';
 const WORKFLOW = 'workflows/firing.ts';
 const EXECUTOR = 'executor/schedules.ts';
+const LATER = 'test/executor/start-later.test.ts';
 
 export const schedules = [
   {
@@ -102,5 +103,46 @@ export const schedules = [
     edits: [["schedule: 'operator',", "schedule: 'viewer',"]],
     suite: 'test/api/operator-access.test.ts',
     test: 'createSchedule as "viewer" a colleague is served by role',
+  },
+  {
+    defence: 'Start later: the workflow waits for the time',
+    file: 'workflows/start-time.ts',
+    edits: [['if (waitMs <= 0) return true;', 'if (waitMs > 0) return true;']],
+    suite: LATER,
+    test: 'a run that begins later begins at its time',
+  },
+  {
+    defence: 'Start later: a stop ends the wait',
+    file: 'workflows/start-time.ts',
+    edits: [['() => state.carry.stopRequested', '() => state.carry.step < 0']],
+    suite: LATER,
+    test: 'a run that begins later waits in the record and in Temporal, across workers, until it is stopped',
+  },
+  {
+    defence: 'Start later: a run that the sweeper starts waits, too',
+    file: 'executor/run-start.ts',
+    edits: [['startAt: startOf(record)', 'startAt: undefined']],
+    suite: LATER,
+    test: 'a run that begins later is started by the sweeper if its workflow was never started, and still waits then',
+  },
+  {
+    defence: 'Start later: the time within which a run must be started counts from its time',
+    file: 'executor/sweep-session.ts',
+    edits: [['Math.max(record.runStartedAt, startOf(record) ?? 0)', 'record.runStartedAt']],
+    suite: 'test/executor/decide-sweep.test.ts',
+    test: 'decideSweep, of a run that begins later starts a workflow that Temporal does not know, and counts its time from the beginning',
+  },
+  {
+    defence: 'Start later: nothing that waits for people is abandoned for it',
+    file: 'stores/transitions/begin.ts',
+    edits: [["if (isLater && (isActive || waiting > 0)) return only('busy');", '']],
+    test: 'begin a run that begins later abandons nothing that waits for people',
+  },
+  {
+    defence: 'Start later: in one process, too, a run waits for its time',
+    file: 'in-process/carry-run.ts',
+    edits: [['ms > 0 && (await', 'ms < 0 && (await']],
+    suite: 'test/in-process/local-runs.test.ts',
+    test: 'a run that begins later waits for its time, and is stopped before',
   },
 ];

@@ -74,6 +74,8 @@ export interface BeginInput {
   state?: CustomState;
   /** Set if the messages continue a turn after a run that has ended. */
   resumed?: { by?: string };
+  /** The run waits for this time, ms since the epoch; refused while another one is active or waits. */
+  startAt?: number;
   now: number;
 }
 
@@ -100,6 +102,8 @@ export type BeginResult =
   /** All messages were accepted before. */
   | { kind: 'accepted' }
   | { kind: 'busy' }
+  /** With `startAt`: a process of an earlier release would start the run at once. */
+  | { kind: 'older_release' }
   | { kind: 'conflict'; messageId: string }
   | { kind: 'agent_mismatch'; agent: string }
   /** The session belongs to another owner. */

@@ -93,7 +93,10 @@ export interface SessionRecord {
   leg?: { number: number; at: number; used?: RunUsage | undefined };
   /** Earliest deadline of the waiting calls, ms since the epoch by the store's clock. */
   deadline?: number;
-  /** While the run waits for its provider: time of the next attempt, ms by the store's clock. */
+  /**
+   * While the run waits for its provider: time of the next attempt, ms by the store's clock. Of a run
+   * that is `starting`: when it begins.
+   */
   waitsUntil?: number;
   checkpointId?: string;
   error?: RunError;

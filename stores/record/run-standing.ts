@@ -10,21 +10,35 @@ export interface RunStanding {
   /** It has written nothing for long. */
   stalled?: true;
   /**
-   * The model's provider fails and is asked again automatically, or the agent is paused and the run
-   * starts when it is resumed.
+   * The model's provider fails and is asked again automatically, the agent is paused and the run
+   * starts when it is resumed, or the run begins at `startAt`.
    */
-  waitingFor?: 'provider' | 'agent';
+  waitingFor?: 'provider' | 'agent' | 'start';
+  /** ms since the epoch. */
+  startAt?: number;
 }
 
 /** @param isHeld the run is not started because its agent is paused */
 export function toRunStanding(record: SessionRecord, now: number, isHeld = false): RunStanding {
   const { runId, status, error, waitsUntil = 0 } = record;
+  const startAt = startOf(record);
+  const isWaiting = waitsUntil > now;
+  const startsLater = isWaiting && startAt !== undefined;
   return {
     runId,
     status,
     ...(error !== undefined && { error }),
     ...(!isHeld && isStalled(record, now) && { stalled: true }),
-    ...(waitsUntil > now && { waitingFor: 'provider' }),
+    ...(isWaiting && { waitingFor: startsLater ? 'start' : 'provider' }),
     ...(isHeld && { waitingFor: 'agent' }),
+    ...(startsLater && { startAt }),
   };
+}
+
+/** When a run begins that was set to begin later; undefined once it has begun. Pure. */
+export function startOf({
+  status,
+  waitsUntil,
+}: Pick<SessionRecord, 'status' | 'waitsUntil'>): number | undefined {
+  return status === 'starting' ? waitsUntil : undefined;
 }

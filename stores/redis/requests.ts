@@ -31,7 +31,7 @@ export function beginRequest(
   cap: number,
   contents: Contents,
 ): RequestOf<'begin'> {
-  const { agent, owner, tenant = '', nonce, now, policy = 'reject', by, resumed } = input;
+  const { agent, owner, tenant = '', nonce, now, policy = 'reject', by, resumed, startAt } = input;
   return {
     agent,
     owner,
@@ -47,6 +47,7 @@ export function beginRequest(
     state: contents.addOptional(input.state),
     mode: resumed === undefined ? 'new' : 'with_message',
     resumedBy: resumed?.by,
+    startAt,
   };
 }
 

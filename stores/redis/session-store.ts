@@ -46,7 +46,7 @@ import { createWaitingIndex } from './waiting-index.js';
 /** From this layout on, the ids of tenants' sessions include the tenant. */
 const TENANTS_APART = 2;
 
-/** Releases that read this layout know of journals. */
+/** Releases that read this layout know of journals, and of runs that begin later. */
 const WITH_JOURNAL = 3;
 
 /**
@@ -127,10 +127,13 @@ function createRunTransitions({
   transitions,
   maxEntries,
   now,
+  readable,
 }: RedisContext): Omit<Runs, 'current' | 'list' | 'interruption'> {
   return {
     begin: async (input) => {
       checkSessionId(input.sessionId);
+      const isLater = input.startAt !== undefined && input.startAt > input.now;
+      if (isLater && (await readable()) < WITH_JOURNAL) return { kind: 'older_release' };
       return transitions.run('begin', input.sessionId, (contents) =>
         beginRequest(input, maxEntries, contents),
       );

@@ -39,6 +39,8 @@ export interface BeginRequest {
   /** Mode of the run, and who requested it. */
   mode: string;
   resumedBy?: string;
+  /** The run waits for this time, ms since the epoch. */
+  startAt?: number;
 }
 
 export const BEGIN_FIELDS = [
@@ -55,7 +57,8 @@ export const BEGIN_FIELDS = [
 /**
  * begin: accepts user messages and starts a run for them. It is the only transition that creates a
  * session. If a run is active, or other messages are waiting, the busy policy decides whether the
- * messages are refused, queued, steer the run or interrupt it. A run that is paused with unanswered
+ * messages are refused, queued, steer the run or interrupt it; a run that begins later needs an idle
+ * session. A run that is paused with unanswered
  * calls is abandoned: its calls are settled and the new message starts the next run.
  *
  * Checks, in this order: owner and agent of an existing session · messages accepted before (same
@@ -98,9 +101,11 @@ export function begin(session: Session, request: BeginRequest, args: readonly st
   for (const each of hidden) fresh.push(each);
   if (fresh.length === 0) return only('accepted');
 
+  const isLater = request.startAt !== undefined && request.startAt > now;
   const isActive = isLive(root.status);
   const abandons = isActive && root.stream === 'paused' && hasUnsettled(session);
   const waiting = root.agent === undefined ? 0 : redis.call('LLEN', session.queue);
+  if (isLater && (isActive || waiting > 0)) return only('busy');
   if ((isActive && !abandons) || waiting > 0) {
     // A new message never overtakes waiting ones, whatever happens to the run.
     if (policy === 'reject' && !abandons) return only('busy');
@@ -167,6 +172,7 @@ export function begin(session: Session, request: BeginRequest, args: readonly st
   made.by = request.resumedBy ?? '';
   const begun = turnJson(session, log, made, superseded);
   if (isNew) createSession(session, request);
+  if (isLater) setFields(session, ['waitsUntil', int(request.startAt as number)]);
   return `{"kind":"begun","run":${begun}}`;
 }
 

@@ -8,7 +8,13 @@ import { confirm } from '../../cli/confirm.js';
 import type { CliFailure } from '../../cli/failure.js';
 import { toolsFor } from '../../cli/mcp/tools.js';
 import { parseCall } from '../../cli/commands/approval/calls.js';
-import { parseDuration, parseSince, parseText, readJson } from '../../cli/parse-values.js';
+import {
+  parseDuration,
+  parseFuture,
+  parseSince,
+  parseText,
+  readJson,
+} from '../../cli/parse-values.js';
 
 let server: Server | undefined;
 afterEach(() => {
@@ -173,6 +179,8 @@ describe('values on the command line', () => {
   it('a time in the past is a duration or a date', () => {
     expect(parseSince('1h')(3_600_000)).toBe('1970-01-01T00:00:00.000Z');
     expect(parseSince('2026-11-01')(0)).toBe('2026-11-01T00:00:00.000Z');
+    expect(parseFuture('1h')(0)).toBe('1970-01-01T01:00:00.000Z');
+    expect(() => parseFuture('tomorrow')).toThrow('such as 2h');
     for (const text of ['yesterday', '5', '2026-99-01']) expect(() => parseSince(text)).toThrow();
   });
 

@@ -63,6 +63,19 @@ const OVER = ['completed', 'failed'] as const;
 const STOPPED = ['interrupted', 'aborted'] as const;
 const STATES: (WorkflowState | undefined)[] = [undefined, 'running', 'closed', 'unknown'];
 
+describe('decideSweep, of a run that begins later', () => {
+  const later = recordOf('starting', { waitsUntil: 10 * START_WITHIN_MS });
+
+  it('starts a workflow that Temporal does not know, and counts its time from the beginning', () => {
+    for (const now of [2 * START_WITHIN_MS, 11 * START_WITHIN_MS]) {
+      expect(decideSweep(later, 'unknown', now)).toBe('start');
+      expect(decideSweep(later, 'running', now)).toBe('nothing');
+    }
+    expect(decideSweep(later, 'unknown', 11 * START_WITHIN_MS + 1)).toBe('give_up');
+    expect(decideSweep(later, 'closed', 2 * START_WITHIN_MS)).toBe('fail');
+  });
+});
+
 describe('decideSweep', () => {
   it.each(OVER)('decideSweep forgets a session whose run is %s', (status) => {
     for (const state of STATES) expect(decideSweep(recordOf(status), state, 0)).toBe('forget');

@@ -80,6 +80,11 @@ export const TABLE_EVENTS: readonly TableEvent[] = [
       session.begin({ nonce: 'm', messages: [userMessage('u2')], policy: 'interrupt' }),
   },
   {
+    name: 'new message, to begin later',
+    happen: (session) =>
+      session.begin({ nonce: 'm', messages: [userMessage('u2')], startAt: Date.now() + 3_600_000 }),
+  },
+  {
     name: 'first message again',
     happen: (session) => session.begin({ nonce: 'm', messages: [userMessage('u1')] }),
   },

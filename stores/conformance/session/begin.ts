@@ -39,6 +39,39 @@ export function beginCases({ describe, it }: Suite): void {
       equal(await store.sessions.acceptedMessages(session.id, ['u1', 'u2']), ['u1']);
     });
 
+    it('a run that begins later waits, until it is claimed or stopped', async ({
+      store,
+      session,
+    }) => {
+      const startAt = Date.now() + 3_600_000;
+      const begun = await session.begin({ startAt });
+      if (begun.kind !== 'begun') throw new Error(begun.kind);
+      includes(await store.sessions.read(session.id), { status: 'starting', waitsUntil: startAt });
+      equal(await session.begin({ startAt, messages: [userMessage('u2')] }), { kind: 'busy' });
+      includes(await session.stop(), { kind: 'ended' });
+      includes(await store.sessions.read(session.id), { status: 'interrupted' });
+      equal((await store.sessions.read(session.id))?.waitsUntil, undefined);
+      const again = await session.begin({ startAt, messages: [userMessage('u3')] });
+      if (again.kind !== 'begun') throw new Error(again.kind);
+      await session.claim(session.writer(again.run.runId, 1, 1));
+      equal((await store.sessions.read(session.id))?.waitsUntil, undefined);
+    });
+
+    it('a run that begins later abandons nothing that waits for people', async ({
+      store,
+      session,
+    }) => {
+      const { runId } = await session.newRun('u1');
+      await session.ask(runId, 1, [newCall('c1', 'approval')]);
+      const later = { startAt: Date.now() + 3_600_000, messages: [userMessage('u2')] };
+      equal(await session.begin(later), { kind: 'busy' });
+      equal(await session.begin({ ...later, policy: 'queue' }), { kind: 'busy' });
+      includes(await store.sessions.read(session.id), { runId, status: 'waiting_approval' });
+      // A time that has passed is now.
+      includes(await session.begin({ ...later, startAt: 1 }), { kind: 'begun' });
+      equal((await store.sessions.read(session.id))?.waitsUntil, undefined);
+    });
+
     it('of several messages only the new ones are stored', async ({ store, session }) => {
       const { runId } = await session.newRun('u1');
       await session.end(runId, 'completed');
