@@ -32,6 +32,7 @@ export { StreamTransformer } from './parts/stream-transformer.js';
 export type { StreamTransformerOptions, Transformed } from './parts/stream-transformer.js';
 export type { UIApproval, UIMessage, UIMessagePart, UIToolPart } from './parts/ui-message.js';
 export type { StreamProfile, UIStreamPart } from './parts/ui-stream-part.js';
+export { readSubAgentReport } from './turns/sub-agent-report.js';
 export {
   createUIMessageStore,
   getUIMessages,

@@ -1,4 +1,4 @@
-export type { SubAgentEvent } from '../parts/sub-agent-parts.js';
+export type { SubAgentEvent } from '../../protocol/sub-agent-event.js';
 export { ChatRequestError } from './chat-request-error.js';
 export type { ChatMessage } from './chat-message.js';
 export type { ChatRequestsOptions } from './chat-requests.js';

@@ -1,4 +1,6 @@
 import { HEADERS } from '../../protocol/http.js';
+import { sessionOfRun } from '../../protocol/ids.js';
+import type { CallSpec } from '../../stores/contract/call-record.js';
 import type { SessionCalls, SessionRecord, SessionView } from '../../stores/contract/sessions.js';
 import type { StreamManager } from '../../stores/log/stream-manager.js';
 import { toStreamProfile, type StreamProfile } from '../parts/ui-stream-part.js';
@@ -122,13 +124,21 @@ function toTurnSpan(
   };
 }
 
-/** The calls that other agents carry out, by session: a tail begins after they were announced. */
+/**
+ * The conversation's calls that other agents carry out, by session, also through agents between: a tail
+ * begins after they were announced.
+ */
 function toSubAgents(openCalls: SessionCalls['openCalls']): ReadonlyMap<string, string> {
-  return new Map(
-    openCalls.flatMap(({ spec: { child, toolCallId } }) =>
-      child === undefined ? [] : [[child.sessionId, toolCallId]],
+  const calls = new Map(
+    openCalls.flatMap(({ spec }) =>
+      spec.child === undefined ? [] : [[spec.child.sessionId, spec] as const],
     ),
   );
+  const topCallOf = ({ runId, toolCallId }: CallSpec): string => {
+    const above = calls.get(sessionOfRun(runId));
+    return above === undefined ? toolCallId : topCallOf(above);
+  };
+  return new Map([...calls].map(([sessionId, spec]) => [sessionId, topCallOf(spec)]));
 }
 
 /** True for a reader that has part of the newest turn, and wants the rest. */

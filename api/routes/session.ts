@@ -4,9 +4,11 @@ import {
   judged,
   loadUIMessages,
   notFound,
+  readSubAgentReport,
   toReplyHeaders,
 } from '../../ai-sdk/index.js';
 import {
+  CallPath,
   HEADERS,
   MessagesQuery,
   SessionPath,
@@ -15,6 +17,7 @@ import {
 } from '../../protocol/http.js';
 import { FrontendSnapshot, MessagesReply, StopReply } from '../../protocol/replies.js';
 import type { SessionCalls, SessionView } from '../../stores/contract/sessions.js';
+import { SubAgentReport } from '../../protocol/sub-agent-event.js';
 import { toActor } from '../actor.js';
 import { EraseQuery, ErasureReply } from '../../protocol/erasure.js';
 import { loadOwnSession } from '../session-access.js';
@@ -86,6 +89,25 @@ export const SESSION_ROUTES: readonly Route[] = [
       const options = { ...page, filterHidden: hidden !== 'true', judge };
       const messages = await loadUIMessages(deps.stateStore, record.sessionId, options);
       response.set('cache-control', 'no-store').json(messages satisfies MessagesReply);
+    },
+  }),
+  defineRoute({
+    method: 'get',
+    path: '/api/chat/:sessionId/sub-agents/:toolCallId',
+    id: 'getSubAgentReport',
+    summary: 'Get what sub-agents did for a call',
+    access: 'owner',
+    params: CallPath,
+    replies: {
+      200: {
+        description: 'The newest part of it, oldest first; empty if nothing is stored of it.',
+        content: { json: SubAgentReport },
+        headers: SESSION_AND_RUN,
+      },
+    },
+    handle: async ({ deps, response, params, record }) => {
+      const events = await readSubAgentReport(deps.stateStore, record.sessionId, params.toolCallId);
+      response.set('cache-control', 'no-store').json({ events } satisfies SubAgentReport);
     },
   }),
   defineRoute({

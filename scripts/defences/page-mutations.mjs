@@ -1,5 +1,6 @@
 // What the page shows people before they agree; see mutations.mjs.
 const SHAPE = 'test/web/form/to-shape.test.ts';
+const REPORT = 'test/web/report-items.test.ts';
 const FORM = 'test/web/form/schema-form.test.ts';
 const PROPOSED = 'test/activities/proposed-calls.test.ts';
 
@@ -81,5 +82,40 @@ export const page = [
     edits: [['.filter((choice) => !changed.has(keyOf(choice)))', '']],
     suite: 'test/web/waiting-choice.test.ts',
     test: 'a batch has no call whose form a person has changed',
+  },
+  {
+    defence: 'Page: words of sub-agents that write in turn are kept apart',
+    file: 'web/src/report-items.ts',
+    edits: [['items.findLastIndex(({ agentId }) => agentId === by.agentId)', 'items.length - 1']],
+    suite: REPORT,
+    test: 'the report of a call keeps the words of agents apart that write in turn',
+  },
+  {
+    defence: 'Page: a withdrawn step takes nothing of other sub-agents with it',
+    file: 'web/src/report-items.ts',
+    edits: [['item.agentId !== agentId || item.step < step', 'item.step < step']],
+    suite: REPORT,
+    test: 'the report of a call loses what the withdrawn step of one agent wrote, and nothing else',
+  },
+  {
+    defence: 'Page: what is shown of a call has one bound, however many sub-agents write',
+    file: 'web/src/report-items.ts',
+    edits: [['if (surplus <= 0) return kept;', 'return kept;']],
+    suite: REPORT,
+    test: 'the report of a call is bounded as a whole, however many agents write',
+  },
+  {
+    defence: 'Page: a tail finds the call of a conversation for sub-agents of sub-agents',
+    file: 'ai-sdk/reply/attach-turn.ts',
+    edits: [['above === undefined ? toolCallId : topCallOf(above)', 'toolCallId']],
+    suite: 'test/ai-sdk/reply/sub-agents.test.ts',
+    test: 'a tail names the call of the conversation for what sub-agents of sub-agents do',
+  },
+  {
+    defence: 'Page: the report of a call is bounded where it is read',
+    file: 'ai-sdk/turns/sub-agent-report.ts',
+    edits: [['event.delta.slice(-room)', 'event.delta']],
+    suite: 'test/ai-sdk/reply/sub-agents.test.ts',
+    test: 'the report of a call has what each agent below it wrote, in order and bounded',
   },
 ];

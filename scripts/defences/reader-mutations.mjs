@@ -180,6 +180,13 @@ export const readers = [
     test: 'joined deltas are what the single ones say, joined by the rule of replays',
   },
   {
+    defence: 'Joined deltas: a time that is no whole number of milliseconds is left to the parser',
+    file: 'stores/redis/tail/joined-deltas.ts',
+    edits: [['([,\\]].*)', '([^\\d].*)']],
+    suite: 'test/stores/redis/joined-deltas.test.ts',
+    test: 'joined deltas whose times are no whole milliseconds are parsed one by one',
+  },
+  {
     defence: 'A replay parses the deltas of one block once',
     file: 'stores/redis/tail/joined-deltas.ts',
     edits: [

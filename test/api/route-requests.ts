@@ -13,6 +13,7 @@ export const ASKED: Record<string, (id: string) => Asked> = {
   followChatStream: () => ({}),
   getSnapshot: () => ({}),
   listMessages: () => ({}),
+  getSubAgentReport: () => ({}),
   followSession: () => ({}),
   deleteChat: () => ({}),
   stopChat: () => ({ body: {} }),

@@ -142,5 +142,10 @@ it('a card shows what another agent writes while it works, and folds it afterwar
   expect(await report.isVisible()).toBe(false);
   await chat.page.getByText('What it did').click();
   await report.getByText('Written by the child.').waitFor();
+  await chat.page.reload();
+  await chat.untilStatus('ready');
+  await chat.page.getByText('What it did').click();
+  await report.getByText('Written by the child.').waitFor();
+  expect(await report.textContent()).toContain('Echo done');
   expect(chat.faults).toEqual([]);
 });

@@ -1,6 +1,7 @@
 /** The driver of the stores' own suite, for tests of what stands on the stores. */
 export {
   AGENT,
+  assistantRow,
   newCall,
   newNonce,
   newSessionId,

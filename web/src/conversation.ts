@@ -39,7 +39,7 @@ export class Conversation {
   readonly page: PageStore;
   readonly cards: PageConfig['cards'];
   /** What other agents do for this one. */
-  readonly reports = new SubAgentReports();
+  readonly reports: SubAgentReports;
   /** What can be done beside talking. */
   readonly controls: SessionControls;
   /** The files of the message that is being written. */
@@ -71,6 +71,8 @@ export class Conversation {
     this.cards = cards;
     this.#fetch = send ?? pageFetch;
     this.#accepted = idsOf(snapshot);
+    const actions = createSessionActions(sessionId, this.#fetch);
+    this.reports = new SubAgentReports(actions.loadReport);
     this.page = new PageStore({ agent, ...toKnown(snapshot), notice: toNotice(snapshot) });
     const limits = { page: this.page, send: this.#fetch, limits: files };
     this.attachments = new Attachments({ sessionId, ...limits });
@@ -98,7 +100,7 @@ export class Conversation {
     };
     this.controls = new SessionControls({
       page: this.page,
-      actions: createSessionActions(sessionId, this.#fetch),
+      actions,
       refresh: () => void this.refresh(),
     });
   }

@@ -2,6 +2,7 @@ import type { UIMessage } from 'ai';
 import type { BusyPolicy } from '../../protocol/busy.js';
 import type { AnswerBody, QueuedMessages, QueueReply } from '../../protocol/http.js';
 import type { ExtendReply } from '../../protocol/replies.js';
+import type { SubAgentReport } from '../../protocol/sub-agent-event.js';
 import { Refusal, request, type Fetch } from './api-client.js';
 
 export type QueueEntry = QueuedMessages<UIMessage>;
@@ -29,6 +30,8 @@ export interface SessionActions {
   resume: () => Promise<void>;
   /** Newest first. */
   loadCheckpoints: () => Promise<CheckpointEntry[]>;
+  /** What other agents did for a call. */
+  loadReport: (toolCallId: string) => Promise<SubAgentReport['events']>;
   /** Copies the conversation, up to a checkpoint if one is named; returns the id of the copy. */
   branch: (checkpointId?: string) => Promise<string>;
 }
@@ -81,6 +84,10 @@ export function createSessionActions(sessionId: string, send: Fetch): SessionAct
     loadCheckpoints: async () => {
       const page = await ask<{ checkpoints: CheckpointEntry[] }>(`${chat}/checkpoints?limit=30`);
       return page.checkpoints;
+    },
+    loadReport: async (toolCallId) => {
+      const url = `${chat}/sub-agents/${encodeURIComponent(toolCallId)}`;
+      return (await ask<SubAgentReport>(url)).events;
     },
     branch: async (checkpointId) => {
       const body = checkpointId === undefined ? {} : { checkpointId };

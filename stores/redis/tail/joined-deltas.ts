@@ -3,8 +3,11 @@ import { isShort } from '../../transitions/lib/entries.js';
 /** An entry of a Redis Stream. */
 export type StreamEntry = [id: string, fields: string[]];
 
-/** The text of a short delta up to its closing quote, and what follows around the time. */
-const PARTS = /^\["(?:[^"\\]|\\.)*("(?:,"(?:[^"\\]|\\.)*"),\d+,)\d{13}(?!,true)([^\d].*)$/s;
+/**
+ * The text of a short delta up to its closing quote, and what follows around the time: whole milliseconds
+ * only. Those who write into a log, such as a remote agent, may send others, which are parsed.
+ */
+const PARTS = /^\["(?:[^"\\]|\\.)*("(?:,"(?:[^"\\]|\\.)*"),\d+,)\d{13}(?!,true)([,\]].*)$/s;
 const TIME_LENGTH = 13;
 
 /** Deltas of one block, one after the other. */

@@ -97,13 +97,13 @@ describe('StreamTransformer', () => {
     const events = run(new StreamTransformer({ subAgents }), messages).filter(
       ({ type }) => type === 'data-subagent-progress',
     );
-    const tool = { callId: 'c1', kind: 'tool', ...call };
-    expect(events.map((event) => 'data' in event && event.data)).toEqual([
-      { callId: 'c1', kind: 'step' },
-      { callId: 'c1', kind: 'text', delta: 'inner' },
+    const tool = { callId: 'c1', agentId: 's1/1-a', kind: 'tool', ...call };
+    expect(events.map((event) => 'data' in event && event.data)).toMatchObject([
+      { callId: 'c1', agentId: 's1/1-a', kind: 'step' },
+      { callId: 'c1', agentId: 's1/1-b', kind: 'text', delta: 'inner' },
       { ...tool, state: 'running' },
       { ...tool, state: 'done' },
-      { callId: 'c2', kind: 'text', delta: 'known' },
+      { callId: 'c2', agentId: 's1/1-k', kind: 'text', delta: 'known' },
     ]);
     expect(events.every((event) => 'transient' in event && event.transient)).toBe(true);
     const others = run(new StreamTransformer(), messages).map(({ type }) => type);

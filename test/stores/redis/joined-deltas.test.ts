@@ -30,7 +30,7 @@ const base = fc.oneof(
       agentType: fc.constantFrom('a', '","a', 'a",1'),
       step: fc.constantFrom(1, 2, 11),
       // Of another length as well: what cannot be joined as text is parsed.
-      timestamp: fc.constantFrom(TIME, TIME + 1, 1, 0.5),
+      timestamp: fc.constantFrom(TIME, TIME + 1, TIME + 0.5, 1, 0.5),
     }),
   },
 );
@@ -99,5 +99,13 @@ describe('joined deltas', () => {
       delta(5, `["\\\\","lab",1,${String(TIME + 2)}]`),
     ];
     expect(joinShortDeltas(page)).toEqual([delta(5, `["a \\"\\\\","lab",1,${String(TIME)}]`)]);
+  });
+
+  it('whose times are no whole milliseconds are parsed one by one', async () => {
+    const thought = `"lab",1,${String(TIME)}.5,true]`;
+    const page = [delta(1, `["one",${thought}`), delta(2, `["two",${thought}`)];
+    expect(joinShortDeltas(page)).toEqual(page);
+    const [single, joined] = await readTwice(page);
+    expect(joined).toEqual(mergeDeltas(single));
   });
 });
