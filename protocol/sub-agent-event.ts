@@ -4,7 +4,7 @@ import { z } from 'zod';
 const about = {
   /** The call of the conversation that it works for, also through agents between. */
   callId: z.string(),
-  /** Session of the sub-agent: two that write in turn are told apart by it. */
+  /** Session of the sub-agent, which distinguishes two that write in turn. */
   agentId: z.string(),
   /** Name of the sub-agent. */
   agent: z.string(),

@@ -37,9 +37,9 @@ beforeEach(async () => {
   const deep = drive(stores, below);
   const deepest = deep.writer(inner.child.runId, 1, 1);
   await deep.claim(deepest);
-  const said = assistantRow(deepest, []);
-  said.parts = [{ type: 'text', text: 'x'.repeat(30_000) }];
-  await deep.commit(deepest, { row: said });
+  const written = assistantRow(deepest, []);
+  written.parts = [{ type: 'text', text: 'x'.repeat(30_000) }];
+  await deep.commit(deepest, { row: written });
   await settleChild(setup, child, ref.runId, 'd9');
 });
 
