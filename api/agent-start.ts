@@ -12,7 +12,7 @@ import {
 } from '../ai-sdk/index.js';
 import { readState } from '../executor/agent-input.js';
 import { toBeginRefusal } from '../executor/begin-refusal.js';
-import { findRunOf } from '../executor/executor-of.js';
+import { runOfMessage } from '../executor/run-of-message.js';
 import type { AgentStarted, StartAgentBody, UserInputMessage } from '../protocol/agent-server.js';
 import { HelixError } from '../protocol/errors.js';
 import type { PostedMessage } from '../protocol/http.js';
@@ -60,7 +60,7 @@ export async function startAgent(
   });
   if (result.kind === 'begun') return toStarted(sessionId, result.run.runId);
   if (result.kind !== 'accepted') throw toBeginRefusal(sessionId, result);
-  return toStarted(sessionId, await findRunOf(store, storedId, messages.at(-1)?.id ?? ''));
+  return toStarted(sessionId, await runOfMessage(store, storedId, messages.at(-1)?.id ?? ''));
 }
 
 /** A run as clients know it. */

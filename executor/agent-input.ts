@@ -23,11 +23,17 @@ export function readInput(
   defaults: { messageId?: string | undefined; metadata?: Record<string, unknown> | undefined },
 ): { messages: UserMessage[]; state?: CustomState } {
   const { messageId: id, metadata } = defaults;
-  if (typeof input !== 'string' && !('message' in input)) {
-    return { messages: input.map((message) => toMessage(message, metadata)) };
+  // Programs in JavaScript, and those that start workflows, may send anything.
+  if (typeof input !== 'string' && (typeof input !== 'object' || (input as unknown) === null)) {
+    throw new HelixError('validation_error', 'The message must be a text.');
+  }
+  if (Array.isArray(input)) {
+    return { messages: input.map((message: UserInputMessage) => toMessage(message, metadata)) };
   }
   const { message, state } =
-    typeof input === 'string' ? { message: input, state: undefined } : input;
+    typeof input === 'string'
+      ? { message: input, state: undefined }
+      : (input as Exclude<AgentInput, string | readonly UserInputMessage[]>);
   return { messages: [toMessage({ content: message, id }, metadata)], state };
 }
 

@@ -10,17 +10,18 @@ import { HelixError } from '../protocol/errors.js';
 import { ANONYMOUS, isSessionId, toShownSessionId } from '../protocol/ids.js';
 import { LIMITS } from '../protocol/limits.js';
 import { isTerminal } from '../protocol/run.js';
+import type { SessionRecord } from '../stores/contract/sessions.js';
 import type { Store } from '../stores/contract/store.js';
-import { toStoredSessionId } from '../stores/record/stored-session-id.js';
+import { locateSession } from '../stores/record/locate-session.js';
 import { readInput, readState } from './agent-input.js';
 import { toBeginRefusal } from './begin-refusal.js';
-import { findRunOf } from './executor-of.js';
 import { readEndedResult, type AgentResult } from './run-result.js';
+import { runOfMessage } from './run-of-message.js';
 import type { PreparedRuns } from './run-start.js';
 import type { Runs } from './runs.js';
 
 export interface CalledRunsDeps {
-  store: Pick<Store, 'sessions' | 'runs'>;
+  store: Pick<Store, 'sessions' | 'runs' | 'queue'>;
   agents: AgentRegistry;
   runs: PreparedRuns & Pick<Runs, 'stop'>;
 }
@@ -32,37 +33,61 @@ export interface CalledRunsDeps {
  * @throws HelixError as `execute` of the executor does
  */
 export function createCalledRuns({ store, agents, runs }: CalledRunsDeps): CalledRunActivities {
+  /** Where a session of these people is, or would be; a stranger's is refused before anything is done. */
+  async function locate({
+    sessionId,
+    tenantId,
+    userId = ANONYMOUS,
+  }: Owned): Promise<{ storedId: string; record?: SessionRecord | undefined }> {
+    const read = async (id: string) => {
+      const record = await store.sessions.read(id);
+      return record && { record };
+    };
+    const { storedId, found } = await locateSession(store.sessions, sessionId, tenantId, read);
+    const record = found?.record;
+    const isTheirs = record?.owner === userId && (record.tenant ?? '') === (tenantId ?? '');
+    if (record !== undefined && !isTheirs) throw toBeginRefusal(sessionId, { kind: 'foreign' });
+    return { storedId, record };
+  }
+
   async function begin(request: CalledRunRequest): Promise<CalledRun> {
-    const { message, metadata, messageId, tenantId } = request;
+    check(request);
+    const { message, metadata, messageId, whenBusy } = request;
     const owner = request.userId ?? ANONYMOUS;
-    check(request.sessionId, owner, tenantId);
-    const sessionId = toStoredSessionId(request.sessionId, tenantId);
+    const { storedId: sessionId } = await locate(request);
     const agent = agents.resolve(request.agent, { sessionId, userId: owner });
     const { messages } = readInput(message, { messageId, metadata });
     const state = request.state && readState(agent, request.state);
-    const tenant = tenantId === '' ? undefined : tenantId;
-    const input = { sessionId, agent: agent.name, owner, tenant, messages, state };
-    const result = await runs.prepare(input);
-    if (result.kind !== 'begun' && result.kind !== 'accepted') {
-      throw toBeginRefusal(request.sessionId, result);
+    const result = await runs.prepare({
+      ...{ sessionId, agent: agent.name, owner, tenant: request.tenantId, messages, state },
+      keepsQuestions: whenBusy !== 'abandon',
+    });
+    // A queued message is accepted, too: behind others, or sent there before.
+    if (!['begun', 'accepted', 'queued'].includes(result.kind)) {
+      throw toBeginRefusal(request.sessionId, result as Parameters<typeof toBeginRefusal>[1]);
     }
     const runId =
-      result.kind === 'begun' ? result.run.runId : await findRunOf(store, sessionId, messageId);
+      result.kind === 'begun' ? result.run.runId : await runOfMessage(store, sessionId, messageId);
     const start = await runs.startOf(sessionId, runId);
     return { sessionId, runId, ...(start && { start: { input: start.input, ...start.labels } }) };
   }
 
-  /** Undefined if the message was never accepted. */
+  /** The run of a message; one that is queued is taken back. Undefined if there is none. */
   async function find(
     ref: CalledRunRef,
   ): Promise<{ sessionId: string; runId: string } | undefined> {
     if ('runId' in ref) return ref;
     const { messageId } = ref;
-    const sessionId = toStoredSessionId(ref.sessionId, ref.tenantId);
-    const view = await store.sessions.view(sessionId);
-    const isThere = view?.rows.some((row) => row.role === 'user' && row.id === messageId);
-    if (isThere !== true) return undefined;
-    return { sessionId, runId: await findRunOf(store, sessionId, messageId) };
+    if (!isSessionId(ref.sessionId)) return undefined;
+    try {
+      const { storedId: sessionId, record } = await locate(ref);
+      if (record === undefined) return undefined;
+      await store.queue.remove({ sessionId, messageId, now: Date.now() });
+      return { sessionId, runId: await runOfMessage(store, sessionId, messageId) };
+    } catch (error) {
+      if (HelixError.isInstance(error) && error.code === 'not_found') return undefined;
+      throw error;
+    }
   }
 
   return {
@@ -82,14 +107,22 @@ export function createCalledRuns({ store, agents, runs }: CalledRunsDeps): Calle
   };
 }
 
+type Owned = Pick<CalledRunRequest, 'sessionId' | 'tenantId' | 'userId'>;
+
 /** What arrives from a workflow is its author's, and may come from anywhere. */
-function check(sessionId: unknown, owner: unknown, tenantId: unknown): void {
+function check({ sessionId, userId = ANONYMOUS, tenantId, ...sent }: CalledRunRequest): void {
   if (!isSessionId(sessionId)) {
     throw new HelixError('validation_error', 'The session id must match [A-Za-z0-9_-]{1,128}.');
   }
-  for (const id of [owner, tenantId ?? 'none']) {
+  for (const id of [userId, tenantId ?? 'none', sent.agent, sent.messageId] as unknown[]) {
     if (typeof id === 'string' && id.length > 0 && id.length <= LIMITS.idChars) continue;
-    throw new HelixError('validation_error', 'The names of user and tenant must be short texts.');
+    throw new HelixError(
+      'validation_error',
+      'The names of agent, user and tenant, and the id of the message, must be short texts.',
+    );
+  }
+  if (typeof (sent.message as unknown) !== 'string') {
+    throw new HelixError('validation_error', 'The message must be a text.');
   }
 }
 

@@ -20,6 +20,7 @@ import { startNextAfterEnds } from '../stores/record/start-next.js';
 import { createAgentPauses, toHeld } from './agent-pauses.js';
 import { createAnswerApi } from './answers.js';
 import type { Batches } from './batches.js';
+import { beginNoted, type SweepAfterBegin } from './begin-noted.js';
 import { createBranch } from './branch.js';
 import { announceSpendTo } from './announce-spend.js';
 import type { Deliveries } from './deliveries.js';
@@ -78,10 +79,9 @@ export interface RunsDeps {
   logger: AuditLogger;
 }
 
-/** How a run begins: what is done with it, and when the sweeper sees to its workflow. */
-interface HowToBegin {
+/** How a run begins, and what is done with it. */
+interface HowToBegin extends SweepAfterBegin {
   begun: (run: RunRecord, of: Pick<ExecuteInput, 'tenant' | 'startAt'>) => void;
-  sweepInMs: number;
 }
 
 /** A caller's workflow starts the run's own as its child within this time, else the sweeper does. */
@@ -194,9 +194,7 @@ export function createRuns(deps: RunsDeps): Runs & PreparedRuns {
   });
 
   async function accept(input: ExecuteInput, how: HowToBegin): Promise<BeginResult> {
-    // The index may live on another node than the session: it is written before the run exists.
-    await store.due.note(input.sessionId, how.sweepInMs);
-    const result = await store.runs.begin({ ...input, nonce: newNonce(), now: Date.now() });
+    const result = await beginNoted(store, { ...input, nonce: newNonce(), now: Date.now() }, how);
     if (result.kind === 'begun') how.begun(result.run, input);
     else if (result.kind === 'queued' && result.begun) launch(result.begun, input.tenant);
     else if (result.kind === 'interrupting') carryOutStop(input.sessionId, result.runId);
@@ -269,7 +267,8 @@ export function createRuns(deps: RunsDeps): Runs & PreparedRuns {
 
   return {
     execute,
-    prepare: (input) => executeBy({ begun: wakeSuperseded, sweepInMs: CALLER_STARTS_MS }, input),
+    prepare: (input) =>
+      executeBy({ begun: wakeSuperseded, sweepInMs: CALLER_STARTS_MS, mayWait: true }, input),
     startOf,
     ...answers,
     branch,

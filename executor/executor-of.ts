@@ -21,6 +21,7 @@ import {
   type RunHandle,
   type StopReason,
 } from './run-handle.js';
+import { runOfMessage } from './run-of-message.js';
 import type { BranchInput, Resumability, RetryInput, Runs } from './runs.js';
 
 export interface ExecuteOptions {
@@ -151,7 +152,7 @@ export function createExecutorOf(deps: {
       });
       if (result.kind === 'begun') return handleOf(sessionId, result.run.runId);
       if (result.kind !== 'accepted') throw toBeginRefusal(sessionId, result);
-      return handleOf(sessionId, await findRunOf(store, sessionId, messages.at(-1)?.id ?? ''));
+      return handleOf(sessionId, await runOfMessage(store, sessionId, messages.at(-1)?.id ?? ''));
     },
     getHandle: async (sessionId, runId) => {
       const record = await store.sessions.read(sessionId);
@@ -185,18 +186,4 @@ function readStart(startAt: ExecuteOptions['startAt']): number | undefined {
   if (error === undefined) return data;
   const text = 'startAt must be a time in ms or ISO 8601 with an offset, at most a year ahead.';
   throw new HelixError('validation_error', text, { cause: error });
-}
-
-/** The run that replied to a message which was accepted before; the newest one if none has yet. */
-export async function findRunOf(
-  { sessions }: Pick<Store, 'sessions'>,
-  sessionId: string,
-  messageId: string,
-): Promise<string> {
-  const view = await sessions.view(sessionId);
-  if (view === undefined) throw new HelixError('not_found', 'There is no such session.');
-  const { rows, record } = view;
-  const index = rows.findIndex((row) => row.role === 'user' && row.id === messageId);
-  const reply = rows.slice(index + 1).find((row) => row.role === 'assistant');
-  return reply?.role === 'assistant' ? reply.runId : record.runId;
 }

@@ -147,14 +147,19 @@ const ABORTED: RunError = {
   retryable: false,
 };
 
-/** The result of a run that has ended; undefined if it has not. @throws HelixError `not_found` */
+/**
+ * The result of a run that has ended; undefined if it has not.
+ *
+ * @throws HelixError `not_found`, also for a run that an erasure has removed from the session
+ */
 export async function readEndedResult(
   store: ResultStore,
   sessionId: string,
   runId: string,
 ): Promise<AgentResult | undefined> {
   const info = (await store.runs.list(sessionId)).find((run) => run.runId === runId);
-  if (info?.endedAt === undefined) return undefined;
+  if (info === undefined) throw new HelixError('not_found', 'There is no such run.');
+  if (info.endedAt === undefined) return undefined;
   const base = await readText(store, sessionId, info);
   switch (info.status) {
     case 'failed':

@@ -19,10 +19,11 @@ export interface CalledRunOptions {
   /** Id of the message: sent again with the same id, it is the same run. Default: a new one. */
   messageId?: string;
   /**
-   * While another run of the conversation is active: `fail` (default) fails with type
-   * `agent_already_running`, `wait` tries until it has ended.
+   * While another run of the conversation is active, or waits for people: `fail` (default) fails with
+   * type `agent_already_running`, `wait` tries until it has ended. `abandon` is `fail`, except that a run
+   * that waits for people is interrupted, as a message of a person does it: its questions are withdrawn.
    */
-  whenBusy?: 'fail' | 'wait';
+  whenBusy?: 'fail' | 'wait' | 'abandon';
   /**
    * Leaves text and output out of the result, so that no history has them: they are in the conversation.
    */
@@ -56,7 +57,7 @@ export interface CalledRunStart {
 /** A run, in its conversation as it is stored, or that of a message that may have begun one. */
 export type CalledRunRef =
   | { sessionId: string; runId: string }
-  | Pick<CalledRunRequest, 'sessionId' | 'tenantId' | 'messageId'>;
+  | Pick<CalledRunRequest, 'sessionId' | 'tenantId' | 'userId' | 'messageId'>;
 
 /** Tokens, and what they cost. */
 export interface CalledRunUsage {

@@ -1,10 +1,11 @@
 import { ApplicationFailure } from '@temporalio/common';
 import { AgentNotFoundError } from '../agents/registry.js';
 import { createCalledRuns, type CalledRunsDeps } from '../executor/called-runs.js';
+import { MessageWaitsError } from '../executor/run-of-message.js';
 import type { CalledRunActivities } from '../protocol/called-runs.js';
 import { HelixError } from '../protocol/errors.js';
 
-/** How often a run is tried whose conversation is busy. */
+/** How often a run is tried whose conversation is busy, or whose message waits. */
 const BUSY_MS = 2_000;
 
 /** The activities of workflows that begin runs. Refusals are failures of their code as type. */
@@ -16,7 +17,9 @@ export function createCalledRunActivities(deps: CalledRunsDeps): CalledRunActivi
         return await runs.beginAgentRun(request);
       } catch (error) {
         const isBusy = HelixError.isInstance(error) && error.code === 'agent_already_running';
-        throw isBusy && request.whenBusy === 'wait' ? comeAgain(error) : toFailure(error);
+        // An accepted message is answered in its turn, whatever its sender wants while others are busy.
+        const waits = error instanceof MessageWaitsError || request.whenBusy === 'wait';
+        throw isBusy && waits ? comeAgain(error) : toFailure(error);
       }
     },
     lookAtAgentRun: (ref) => orFailure(() => runs.lookAtAgentRun(ref)),

@@ -151,13 +151,15 @@ async function begin(activities: Activities, request: CalledRunRequest): Promise
   try {
     return await activities.beginAgentRun.executeWithOptions({ summary: request.agent }, [request]);
   } catch (error) {
-    if (!isCancellation(error)) throw error;
-    // Cancelled between two tries, one of which may have begun it and died with the reply.
-    const { sessionId, tenantId, messageId } = request;
+    // Temporal tries no activity again after a cancel: the try that failed may have begun the run.
+    const isCancelled = CancellationScope.current().consideredCancelled;
+    if (!isCancelled && !isCancellation(error)) throw error;
+    const { sessionId, userId, tenantId, messageId } = request;
+    const ref = { sessionId, messageId, ...(userId && { userId }), ...(tenantId && { tenantId }) };
     await CancellationScope.nonCancellable(() =>
-      activities.stopAgentRun({ sessionId, tenantId, messageId, reason: 'cancelled' }),
+      activities.stopAgentRun({ ...ref, reason: 'cancelled' }),
     );
-    throw error;
+    throw isCancellation(error) ? error : new CancelledFailure('The run was stopped.');
   }
 }
 
@@ -219,7 +221,8 @@ async function orStopped<T>(work: () => Promise<T>, stop: () => Promise<void>): 
   let isOver = false;
   let stopping: Promise<void> | undefined;
   scope.cancelRequested.catch(() => {
-    if (isOver) return;
+    // A scope that is shielded from a cancel hears of it, too.
+    if (isOver || !scope.consideredCancelled) return;
     stopping = CancellationScope.nonCancellable(stop);
     // Awaited below, or of no use any more.
     stopping.catch(() => undefined);

@@ -2,6 +2,7 @@ import type { Role } from '../../protocol/actor.js';
 import { ANONYMOUS } from '../../protocol/ids.js';
 import type { SessionRecord } from '../../stores/contract/sessions.js';
 import type { Store } from '../../stores/contract/store.js';
+import { locateSession } from '../../stores/record/locate-session.js';
 import { toStoredSessionId } from '../../stores/record/stored-session-id.js';
 import { agentUnavailable, notFound } from './refusals.js';
 
@@ -13,36 +14,22 @@ export interface FoundSession {
   record?: SessionRecord | undefined;
 }
 
-/**
- * Finds a session by the id that its client uses, whichever user of the tenant owns it. A session that
- * its tenant has under the bare id stays there; to other tenants it does not exist. Only where release
- * 0.2.0 may be running, which knows no other ids, all tenants share the bare ones.
- */
+/** Finds a session by the id that its client uses, whichever user of the tenant owns it. */
 export async function findSession(
   { sessions }: Pick<Store, 'sessions'>,
   sessionId: string,
   caller: Caller,
 ): Promise<FoundSession> {
-  const { storedId, found } = await locateSession(sessions, sessionId, caller, async (id) => {
-    const record = await sessions.read(id);
-    return record && { record };
-  });
+  const { storedId, found } = await locateSession(
+    sessions,
+    sessionId,
+    caller.tenantId,
+    async (id) => {
+      const record = await sessions.read(id);
+      return record && { record };
+    },
+  );
   return { storedId, record: found?.record };
-}
-
-/** The same, with what `read` returns of the session. */
-export async function locateSession<Found extends { record: SessionRecord }>(
-  sessions: Pick<Store['sessions'], 'tenantsApart'>,
-  sessionId: string,
-  caller: Caller,
-  read: (storedId: string) => Promise<Found | undefined>,
-): Promise<{ storedId: string; found?: Found | undefined }> {
-  const storedId = toStoredSessionId(sessionId, caller.tenantId);
-  const found = await read(storedId);
-  if (found !== undefined || storedId === sessionId) return { storedId, found };
-  const bare = { storedId: sessionId, found: await read(sessionId) };
-  if (bare.found?.record.tenant === caller.tenantId) return bare;
-  return (await sessions.tenantsApart()) ? { storedId } : bare;
 }
 
 /** A caller's own session; undefined as well if another user owns it. */

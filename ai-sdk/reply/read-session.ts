@@ -1,5 +1,6 @@
+import { locateSession } from '../../stores/record/locate-session.js';
 import type { ChatDeps } from './types.js';
-import { isOwner, locateSession, type Caller } from './access.js';
+import { isOwner, type Caller } from './access.js';
 import { needsTurnRows, toNeed, type KnownSession, type Need, type Request } from './classify.js';
 
 type Deps = Pick<ChatDeps, 'executor' | 'stateStore'>;
@@ -30,7 +31,7 @@ export async function readSession(
     const record = await sessions.read(id);
     return record && { record };
   };
-  const { storedId, found } = await locateSession(sessions, sessionId, caller, readFirst);
+  const { storedId, found } = await locateSession(sessions, sessionId, caller.tenantId, readFirst);
   if (found === undefined) return { storedId };
   if (!isOwner(found.record, caller)) {
     return { storedId, session: { isOwn: false, record: found.record } };

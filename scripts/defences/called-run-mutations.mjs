@@ -1,5 +1,6 @@
 // The defences of runs that workflows of others begin; see mutations.mjs.
 const CALLED = 'test/workflows/run-agent.test.ts';
+const BEGUN = 'test/executor/called-runs.test.ts';
 const WORK = 'test/workflows/tool-work.test.ts';
 
 export const calledRuns = [
@@ -24,12 +25,78 @@ export const calledRuns = [
     file: 'executor/called-runs.ts',
     edits: [
       [
-        "if (result.kind !== 'begun' && result.kind !== 'accepted') {",
+        "if (!['begun', 'accepted', 'queued'].includes(result.kind)) {",
         "if (result.kind !== 'begun') {",
       ],
     ],
     suite: CALLED,
     test: 'a run whose workflow its caller does not start a message that was accepted before leads to the run that replied to it',
+  },
+  {
+    defence: 'Called run: a message leads to its own run, not to the newest',
+    file: 'stores/transitions/lib/accepted.ts',
+    edits: [
+      ['readRunOf(session, place.turn)', "readField(session, 'run')"],
+      [
+        "import { readHead } from './rows.js';",
+        "import { readField } from './root.js';\nimport { readHead } from './rows.js';",
+      ],
+    ],
+    suite: BEGUN,
+    test: 'the run of a message a message that is sent again leads to its own run, whatever people wrote since',
+  },
+  {
+    defence: 'Called run: a message that waits has no run yet',
+    file: 'executor/run-of-message.ts',
+    edits: [['throw new MessageWaitsError(sessionId);', '']],
+    suite: BEGUN,
+    test: 'the run of a message a message that is queued has no run until its turn comes',
+  },
+  {
+    defence: 'Called run: a cancel does not reach a scope that is shielded from it',
+    file: 'workflows/run-agent.ts',
+    edits: [['if (isOver || !scope.consideredCancelled) return;', 'if (isOver) return;']],
+    suite: CALLED,
+    test: 'a run whose caller ends a cancel does not reach runs of a scope that is shielded from it',
+  },
+  {
+    defence: 'Called run: it withdraws no question of people',
+    file: 'executor/called-runs.ts',
+    edits: [["keepsQuestions: whenBusy !== 'abandon',", 'keepsQuestions: false,']],
+    suite: BEGUN,
+    test: 'a conversation that waits for people refuses a run, unless its caller abandons the question',
+  },
+  {
+    defence: 'Called run: a cancel stops the run whose reply was lost',
+    file: 'workflows/run-agent.ts',
+    edits: [
+      [
+        'if (!isCancelled && !isCancellation(error)) throw error;',
+        'if (!isCancellation(error)) throw error;',
+      ],
+    ],
+    suite: CALLED,
+    test: 'a run whose caller ends a run whose caller is cancelled before it learns of the run is stopped',
+  },
+  {
+    defence: 'Called run: one that its conversation does not have is not waited for',
+    file: 'executor/run-result.ts',
+    edits: [
+      [
+        "  if (info === undefined) throw new HelixError('not_found', 'There is no such run.');\n",
+        '',
+      ],
+      ['if (info.endedAt === undefined)', 'if (info?.endedAt === undefined)'],
+    ],
+    suite: BEGUN,
+    test: 'a run that its conversation does not have is not waited for',
+  },
+  {
+    defence: 'Called run: a conversation that waits keeps the time of its next check',
+    file: 'executor/begin-noted.ts',
+    edits: [['mayWait && (await isBusy(sessions, sessionId))', 'false']],
+    suite: BEGUN,
+    test: 'a conversation that waits for people keeps the time of its next check, and strangers set none',
   },
   {
     defence: 'Called run: one that is not a child is waited for',

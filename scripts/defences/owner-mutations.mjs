@@ -29,12 +29,9 @@ export const owners = [
   },
   {
     defence: 'Owners: a session of before is no other tenant’s',
-    file: 'ai-sdk/reply/access.ts',
+    file: 'stores/record/locate-session.ts',
     edits: [
-      [
-        'if (bare.found?.record.tenant === caller.tenantId) return bare;',
-        'if (bare.found) return bare;',
-      ],
+      ['if (bare.found?.record.tenant === tenantId) return bare;', 'if (bare.found) return bare;'],
     ],
     suite: OWNERS,
     test: `a session of before: startAgent ${NAMESAKE}`,
@@ -48,7 +45,7 @@ export const owners = [
   },
   {
     defence: 'Owners: nor does the edge',
-    file: 'ai-sdk/reply/access.ts',
+    file: 'stores/record/locate-session.ts',
     edits: [['(await sessions.tenantsApart()) ? { storedId } : bare', '{ storedId }']],
     suite: OWNERS,
     test: 'sessions of tenants sessions are stored as release 0.2.0 finds them while its processes may run',

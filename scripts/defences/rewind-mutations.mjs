@@ -103,7 +103,7 @@ export const rewinds = [
   {
     defence: 'Rewind: a turn that was steered away from is one of its own',
     file: `${TRANSITIONS}/lib/queue.ts`,
-    edits: [['uiCount, turn, log.seq)', 'uiCount, turn)']],
+    edits: without('    log.seq,\n'),
     test: 'rewind a turn that steering began is found, also after later turns',
   },
   {

@@ -64,10 +64,10 @@ export interface BeginInput {
   /** Random part of the new run's id. */
   nonce: string;
   messages: UserMessage[];
-  /**
-   * What happens to the messages while a run is active or others wait. Default: they are refused.
-   */
+  /** What happens to the messages while a run is active or others wait. Default: they are refused. */
   policy?: BusyPolicy;
+  /** True: a run that waits for people is not abandoned by the messages; it is active like any other. */
+  keepsQuestions?: boolean;
   /** The sender, shown to readers of the queue. */
   by?: string;
   /** Replaces the agent's own state when the run begins; ignored if no run begins. */

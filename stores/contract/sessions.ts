@@ -34,6 +34,11 @@ export interface Sessions {
   ) => Promise<SessionCalls | undefined>;
   /** Which of these user message ids the session has accepted. */
   acceptedMessages: (sessionId: string, ids: string[]) => Promise<string[]>;
+  /**
+   * The newest run of the turn of an accepted message. Undefined while the message is queued, and when
+   * it is not known: its turn began before this was stored.
+   */
+  runOf: (sessionId: string, messageId: string) => Promise<string | undefined>;
   /** Remembers for 60 s that a snapshot was taken while this turn was active. */
   noteActiveSnapshot: (sessionId: string, turn: number) => Promise<void>;
   /** Forgets that, since a snapshot of the idle turn was taken. */

@@ -43,6 +43,7 @@ export function beginRequest(
     mostQueued: LIMITS.queueEntries,
     stop: contents.addJson(interruptBy(input)),
     by,
+    keepsQuestions: input.keepsQuestions,
     messages: toMessages(input.messages, contents),
     state: contents.addOptional(input.state),
     mode: resumed === undefined ? 'new' : 'with_message',

@@ -15,6 +15,7 @@ interface Reads {
   readQueue: Queue['read'];
   readCall: Calls['read'];
   acceptedMessages: Sessions['acceptedMessages'];
+  runOf: Sessions['runOf'];
 }
 
 /** Reads of a session, each made at one moment. */
@@ -76,6 +77,11 @@ export function createSessionReads({ redis, keys, transitions, now }: RedisConte
       if (ids.length === 0) return [];
       const found = await transitions.run('acceptedMessages', sessionId, { ids });
       return found.ids;
+    },
+    runOf: async (sessionId, messageId) => {
+      const ids = [messageId];
+      const [runId] = (await transitions.run('acceptedMessages', sessionId, { ids })).runs;
+      return runId === '' ? undefined : runId;
     },
   };
 }

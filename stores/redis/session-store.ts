@@ -78,6 +78,7 @@ export function createRedisSessionStore(context: RedisContext): Store {
       view: reads.readView,
       withCalls: reads.readCalls,
       acceptedMessages: reads.acceptedMessages,
+      runOf: reads.runOf,
       noteActiveSnapshot: (sessionId, turn) =>
         context.transitions.noteSnapshot(sessionId, { turn, isActive: true }, context.now()),
       noteRestingSnapshot: (sessionId, turn) =>

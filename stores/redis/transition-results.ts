@@ -11,7 +11,7 @@ import type { OwnerTransitionName, TransitionName } from '../transitions/library
 
 /** The reply of each transition, usually the result of the store's method of that name. */
 interface Results {
-  acceptedMessages: { ids: string[] };
+  acceptedMessages: { ids: string[]; runs: string[] };
   addFile: { kind: 'added' } | Exclude<AddFileResult, { kind: 'added' }>;
   begin: Returned<Runs['begin']>;
   beginChild: Returned<Runs['beginChild']>;

@@ -1,4 +1,4 @@
-import { acceptedHash } from './lib/accepted.js';
+import { acceptedHash, runOfAccepted } from './lib/accepted.js';
 import { texts } from './lib/json.js';
 import type { Session } from './lib/session.js';
 
@@ -7,12 +7,18 @@ export interface AcceptedMessagesRequest {
 }
 
 /**
- * accepted messages: which of these user messages the session has already accepted. Writes nothing.
+ * accepted messages: which of these user messages the session has already accepted, and the newest
+ * run that replies to each; '' if it is not known. Writes nothing.
  *
- * @returns `found` with their ids
+ * @returns `found` with their ids and runs
  */
 export function acceptedMessages(session: Session, { ids }: AcceptedMessagesRequest): string {
   const found: string[] = [];
-  for (const id of ids) if (acceptedHash(session, id) !== undefined) found.push(id);
-  return `{"kind":"found","ids":${texts(found)}}`;
+  const runs: string[] = [];
+  for (const id of ids) {
+    if (acceptedHash(session, id) === undefined) continue;
+    found.push(id);
+    runs.push(runOfAccepted(session, id) ?? '');
+  }
+  return `{"kind":"found","ids":${texts(found)},"runs":${texts(runs)}}`;
 }

@@ -24,6 +24,8 @@ export interface BeginRequest {
   /** Entries that the log may have before old turns are trimmed; 0: no limit. */
   cap: number;
   policy: 'reject' | QueueMode;
+  /** True: a paused run is not abandoned; it is active like any other. */
+  keepsQuestions?: boolean;
   /** Maximum number of entries in the queue. */
   mostQueued: number;
   /** Stop record of an interrupt. */
@@ -58,8 +60,8 @@ export const BEGIN_FIELDS = [
  * begin: accepts user messages and starts a run for them. It is the only transition that creates a
  * session. If a run is active, or other messages are waiting, the busy policy decides whether the
  * messages are refused, queued, steer the run or interrupt it; a run that begins later needs an idle
- * session. A run that is paused with unanswered
- * calls is abandoned: its calls are settled and the new message starts the next run.
+ * session. A run that is paused with unanswered calls is abandoned, unless the request keeps its
+ * questions: its calls are settled and the new message starts the next run.
  *
  * Checks, in this order: owner and agent of an existing session · messages accepted before (same
  * content: dropped; other content: conflict) · busy policy · length of the queue.
@@ -103,7 +105,8 @@ export function begin(session: Session, request: BeginRequest, args: readonly st
 
   const isLater = request.startAt !== undefined && request.startAt > now;
   const isActive = isLive(root.status);
-  const abandons = isActive && root.stream === 'paused' && hasUnsettled(session);
+  const mayAbandon = request.keepsQuestions !== true && root.stream === 'paused';
+  const abandons = isActive && mayAbandon && hasUnsettled(session);
   const waiting = root.agent === undefined ? 0 : redis.call('LLEN', session.queue);
   if (isLater && (isActive || waiting > 0)) return only('busy');
   if ((isActive && !abandons) || waiting > 0) {

@@ -6,6 +6,7 @@ import { jsonOf, writerOf } from './lib/entries.js';
 import { int, nullable, text } from './lib/json.js';
 import { closeLog, openLog, sequenceOf, write } from './lib/log.js';
 import { noteAct } from './lib/outbox.js';
+import { noteRunOf } from './lib/places.js';
 import { MORE, only, type Content } from './lib/request.js';
 import { isTerminal, num, readRoot, setFields } from './lib/root.js';
 import { readHead } from './lib/rows.js';
@@ -97,6 +98,7 @@ export function resumeRun(
     seq: log.before,
     step,
   };
+  noteRunOf(session, run.turn, id);
   startRun(session, run, log.seq, now);
   noteAct(session, args, request.act, 'begun', { tenant: root.tenant, runId: id });
   return `{"kind":"resumed","run":{${newestRunJson(session)}}}`;

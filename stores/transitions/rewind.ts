@@ -13,7 +13,7 @@ import {
   type MessageArgument,
   type StoredMessage,
 } from './lib/messages.js';
-import { newestTurn, noteTurn, readMessagePlace } from './lib/places.js';
+import { newestTurn, noteRunOf, noteTurn, readMessagePlace } from './lib/places.js';
 import { noteAct } from './lib/outbox.js';
 import { MORE, only, type Content } from './lib/request.js';
 import { isStateKept, restoreState } from './lib/restored-state.js';
@@ -125,12 +125,14 @@ function startAgain(
 ): string {
   const { turn, step } = target;
   let { shown } = target;
-  if (edited.length > 0) {
-    accept(session, edited);
-    shown = storeMessages(session, edited, int(shown), turn.turn).shown;
-  }
   const root = readRoot(session, ['seq', 'agent', 'runN']);
   const { id, n } = nextRun(session, root.runN, nonce);
+  if (edited.length > 0) {
+    accept(session, edited);
+    shown = storeMessages(session, edited, int(shown), turn.turn, id).shown;
+  } else {
+    noteRunOf(session, turn.turn, id);
+  }
   const log = openLog(session, root.seq);
   const speaker = speakerOf(session, root.agent, int(step), now);
   const rows = int(redis.call('LLEN', session.rows));

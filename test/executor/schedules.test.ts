@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { afterEach, beforeAll, describe, expect, it } from '@jest/globals';
 import { ScheduleNotFoundError, type Client } from '@temporalio/client';
 import { createSchedules, type Schedules } from '../../executor/schedules.js';
-import { toStoredSessionId } from '../../stores/record/stored-session-id.js';
+import { findSession } from '../../ai-sdk/reply/access.js';
 import type { Firing, ScheduleInput } from '../../protocol/scheduled-run.js';
 import { createGatedAgent } from '../support/gated-agent.js';
 import { createRunHarness, type RunHarness } from '../support/run-harness.js';
@@ -50,6 +50,10 @@ function firings(
   });
 }
 
+/** The conversation of a firing, as it is stored. */
+const stored = ({ owner, tenant }: ScheduleInput, sessionId = '') =>
+  findSession(stores.store, sessionId, { userId: owner, tenantId: tenant });
+
 const trigger = ({ tenant, name }: Pick<ScheduleInput, 'tenant' | 'name'>): Promise<void> =>
   schedules.trigger(tenant, name);
 
@@ -59,7 +63,7 @@ describe('a firing', () => {
     await trigger(schedule);
     const [firing] = await firings(schedule, 'completed');
     const { sessionId = '', runId = '', workflowId = '' } = firing ?? {};
-    const record = await stores.store.sessions.read(toStoredSessionId(sessionId, schedule.tenant));
+    const { record } = await stored(schedule, sessionId);
     const { owner, tenant } = schedule;
     expect(record).toMatchObject({ owner, tenant, runId, status: 'completed' });
     const history = await runs.client.workflow.getHandle(workflowId).fetchHistory();
@@ -95,7 +99,8 @@ describe('a firing', () => {
     open(gate);
     const [waited] = await firings(third, 'completed');
     expect(waited).toMatchObject({ sessionId });
-    expect(await stores.store.runs.list(toStoredSessionId(sessionId, tenant))).toHaveLength(2);
+    const { storedId } = await stored(first, sessionId);
+    expect(await stores.store.runs.list(storedId)).toHaveLength(2);
   }, 20_000);
 
   it('that overlaps the one before is skipped, or stops it', async () => {
@@ -117,8 +122,9 @@ describe('a firing', () => {
     await reached(eager.message.slice('speak '.length));
     await trigger(eager);
     const [, stopped] = await firings(eager, 'running', 'stopped');
-    const id = toStoredSessionId(stopped?.sessionId ?? '', eager.tenant);
-    expect(await stores.store.sessions.read(id)).toMatchObject({ status: 'interrupted' });
+    expect((await stored(eager, stopped?.sessionId)).record).toMatchObject({
+      status: 'interrupted',
+    });
     open(eager.message.slice('speak '.length));
     await firings(eager, 'completed', 'stopped');
   });

@@ -63,3 +63,14 @@ export async function askInScope(
   scope.cancel();
   return asked;
 }
+
+/** A run that a cancel does not reach, and one that begins after it. */
+export async function askShielded(
+  agent: string,
+  message: string,
+  options: RunAgentOptions,
+): Promise<string[]> {
+  const shielded = await CancellationScope.nonCancellable(() => runAgent(agent, message, options));
+  const undone = await CancellationScope.nonCancellable(() => runAgent(agent, 'undo', options));
+  return [shielded.status, undone.status];
+}

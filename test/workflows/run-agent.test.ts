@@ -4,6 +4,7 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { NativeConnection, Worker } from '@temporalio/worker';
 import { createReporter } from '../../examples/own-workflow/agent.js';
 import { toQuotas } from '../../executor/index.js';
+import { HelixError } from '../../protocol/errors.js';
 import { workflowIdOf } from '../../protocol/ids.js';
 import { createAgentPlugin } from '../../worker/index.js';
 import { createGatedAgent } from '../support/gated-agent.js';
@@ -13,6 +14,7 @@ import {
   type RunHarness,
 } from '../support/run-harness.js';
 import { createTestAgent } from '../support/test-agent.js';
+import { untilEvent, untilTaskAfter } from '../support/until-event.js';
 import { openTestStores, type TestStores } from '../support/test-stores.js';
 
 let stores: TestStores;
@@ -36,7 +38,13 @@ beforeAll(async () => {
     taskQueue: runs.taskQueue,
     workflowsPath,
     activities: { loadFigures: (customer: string) => `${customer} sold 3` },
-    plugins: [createAgentPlugin({ agents, stores, quotas: toQuotas({ sessions: 2 }) })],
+    plugins: [
+      createAgentPlugin({
+        agents,
+        stores: losingReplies(stores),
+        quotas: toQuotas({ sessions: 2 }),
+      }),
+    ],
   });
   ended = worker.run();
 }, 60_000);
@@ -65,6 +73,32 @@ async function refusal(...args: unknown[]): Promise<unknown> {
     if ('type' in at && at.type !== undefined) return at.type;
   }
   return error;
+}
+
+/** Messages whose `begin` is recorded, and whose reply is lost when the test says so. */
+const replies = new Map<string, { begun: () => void; lost: Promise<void> }>();
+
+function holdReply(messageId: string): { begun: Promise<void>; fail: () => void } {
+  let fail = (): void => undefined;
+  const lost = new Promise<void>((resolve) => {
+    fail = resolve;
+  });
+  const begun = new Promise<void>((resolve) => {
+    replies.set(messageId, { begun: resolve, lost });
+  });
+  return { begun, fail };
+}
+
+function losingReplies({ store, ...rest }: TestStores): TestStores {
+  const begin: typeof store.runs.begin = async (input) => {
+    const result = await store.runs.begin(input);
+    const reply = replies.get(input.messages[0]?.id ?? '');
+    if (reply === undefined) return result;
+    reply.begun();
+    await reply.lost;
+    throw new HelixError('unavailable', 'The reply was lost.');
+  };
+  return { ...rest, store: { ...store, runs: { ...store.runs, begin } } };
 }
 
 /** A conversation of a user who has no other. */
@@ -148,6 +182,30 @@ describe('a run whose caller ends', () => {
     expect(await handle.result()).toBe('cancelled');
   });
 
+  it('a cancel does not reach runs of a scope that is shielded from it', async () => {
+    const gate = randomUUID();
+    const handle = await start('askShielded', gated.agent.name, `speak ${gate}`, conversation());
+    await gated.reached(gate);
+    await handle.cancel();
+    const since = await untilTaskAfter(handle, 'workflowExecutionCancelRequestedEventAttributes');
+    expect(since.filter((event) => event.activityTaskScheduledEventAttributes != null)).toEqual([]);
+    gated.open(gate);
+    expect(await handle.result()).toEqual(['completed', 'completed']);
+  });
+
+  it('a run whose caller is cancelled before it learns of the run is stopped', async () => {
+    const { sessionId, userId } = conversation();
+    const messageId = `lost-${sessionId}`;
+    const lost = holdReply(messageId);
+    const handle = await start('ask', tester.name, 'hello', { sessionId, userId, messageId });
+    await lost.begun;
+    await handle.cancel();
+    await untilEvent(handle, 'activityTaskCancelRequestedEventAttributes');
+    lost.fail();
+    await expect(handle.result()).rejects.toMatchObject({ cause: { name: 'CancelledFailure' } });
+    expect(await stores.store.sessions.read(sessionId)).toMatchObject({ status: 'interrupted' });
+  });
+
   it('a workflow aborts its run', async () => {
     const gate = randomUUID();
     const handle = await start('askUntilEnough', gated.agent.name, `speak ${gate}`, conversation());
@@ -169,6 +227,7 @@ describe('a run that may not begin', () => {
       refusal('stranger', 'hello', unknown),
       refusal(tester.name, 'hello', { ...badId, sessionId: 'no id' }),
       refusal(tester.name, '', { userId: '' }),
+      refusal(tester.name, { text: 'x' }),
     ];
     await call('ask', tester.name, 'hello', { sessionId, userId });
     refusals.push(
@@ -178,7 +237,7 @@ describe('a run that may not begin', () => {
     await call('ask', tester.name, 'hello', { userId });
     refusals.push(refusal(tester.name, 'hello', { userId }));
     expect(await Promise.all(refusals)).toEqual([
-      ...['agent_not_found', 'validation_error', 'validation_error'],
+      ...['agent_not_found', 'validation_error', 'validation_error', 'validation_error'],
       ...['not_found', 'agent_mismatch', 'quota_exceeded'],
     ]);
   });

@@ -72,6 +72,46 @@ export function beginCases({ describe, it }: Suite): void {
       equal((await store.sessions.read(session.id))?.waitsUntil, undefined);
     });
 
+    it('a message leads to the newest run of its turn, and to none while it waits', async ({
+      store,
+      session,
+    }) => {
+      const runOf = (id: string) => store.sessions.runOf(session.id, id);
+      const first = await session.newRun('u1');
+      await session.enqueue('u2');
+      equal(
+        [await runOf('u1'), await runOf('u2'), await runOf('u3')],
+        [first.runId, undefined, undefined],
+      );
+      await session.end(first.runId, 'failed');
+      const second = await session.beginNext();
+      ok(second.kind === 'begun');
+      equal([await runOf('u1'), await runOf('u2')], [first.runId, second.run.runId]);
+      await session.end(second.run.runId, 'interrupted');
+      const resumed = await session.resume();
+      ok(resumed.kind === 'resumed');
+      equal([await runOf('u1'), await runOf('u2')], [first.runId, resumed.run.runId]);
+      await session.end(resumed.run.runId, 'completed');
+      const again = await session.retry();
+      ok(again.kind === 'rewound');
+      equal(await runOf('u2'), again.run.runId);
+    });
+
+    it('a message that keeps questions is refused while people are asked', async ({
+      store,
+      session,
+    }) => {
+      const { runId } = await session.newRun('u1');
+      await session.ask(runId, 1, [newCall('c1', 'approval')]);
+      const messages = [userMessage('u2')];
+      equal(await session.begin({ messages, keepsQuestions: true }), { kind: 'busy' });
+      equal((await store.sessions.read(session.id))?.runId, runId);
+      includes(await session.begin({ messages }), {
+        kind: 'begun',
+        run: { supersededRunId: runId },
+      });
+    });
+
     it('of several messages only the new ones are stored', async ({ store, session }) => {
       const { runId } = await session.newRun('u1');
       await session.end(runId, 'completed');

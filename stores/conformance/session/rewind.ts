@@ -97,6 +97,7 @@ export function rewindCases({ describe, it }: Suite): void {
       await conclude(session, { ...run, messageId: 'msg-3' }, 3);
       await playTurn(session, 'u3');
       includes(await session.retry({ messageId: 'u2' }), { run: { turn: 2, messageId: 'msg-3' } });
+      equal(await store.sessions.runOf(session.id, 'u1'), run.runId);
       includes((await store.sessions.rows(session.id, 0)).slice(2), [
         { role: 'tool' },
         { role: 'user', id: 'u2' },

@@ -1,7 +1,7 @@
 import { formatInt, redis } from './host.js';
 import { arePlacesNoted } from './carry-over.js';
 import type { StoredMessage } from './messages.js';
-import { readMessagePlace } from './places.js';
+import { readMessagePlace, readRunOf } from './places.js';
 import { readHead } from './rows.js';
 import type { Session } from './session.js';
 
@@ -28,6 +28,15 @@ export function readAccepted(
   const row = redis.call('LINDEX', session.rows, formatInt(place.row));
   const isThere = row !== false && readHead(row).id === id;
   return { hash: stored, isDropped: !isThere && arePlacesNoted(session) };
+}
+
+/**
+ * The newest run of the turn of a message. Undefined while the message waits, and for one whose turn
+ * began before runs were noted.
+ */
+export function runOfAccepted(session: Session, id: string): string | undefined {
+  const place = readMessagePlace(session, id);
+  return place === undefined ? undefined : readRunOf(session, place.turn);
 }
 
 /** Accepts messages. */

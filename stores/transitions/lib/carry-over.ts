@@ -98,7 +98,8 @@ function noteStarts(session: Session, newest: Turn): void {
 /** Removes places of rows that no longer exist. */
 function forgetPlaces({ places }: Session): void {
   for (const name of redis.call('HKEYS', places)) {
-    if (name.startsWith('r:') || name.startsWith('m:')) redis.call('HDEL', places, name);
+    const isPlace = name.startsWith('r:') || name.startsWith('m:') || name.startsWith('a:');
+    if (isPlace) redis.call('HDEL', places, name);
   }
 }
 

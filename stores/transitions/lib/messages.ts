@@ -38,6 +38,7 @@ export function toStored(
  * caller stores the new number of visible messages.
  *
  * @param uiCount number of visible messages before
+ * @param runId the run that replies to them
  * @param seq sequence before the turn's first entry; absent if the turn is noted elsewhere
  */
 export function storeMessages(
@@ -45,6 +46,7 @@ export function storeMessages(
   messages: readonly StoredMessage[],
   uiCount: string | undefined,
   turn: number,
+  runId: string,
   seq?: number,
 ): { row: number; shown: number } {
   const rows: string[] = [];
@@ -62,6 +64,7 @@ export function storeMessages(
     places[at] = `m:${message.id}`;
     places[at + 1] = `${formatInt(row + at / 2)} ${of}`;
   }
+  places.push(`a:${of}`, runId);
   if (seq !== undefined) {
     const messageId = `msg-${formatInt(shown)}`;
     places.push(`t:${of}`, placeOfTurn({ turn, row, seq, messageId }));

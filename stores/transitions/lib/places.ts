@@ -48,6 +48,17 @@ export function readMessagePlace(
   return { row: toNumber(row), turn: toNumber(turn) };
 }
 
+/** Notes the newest run that replies to the messages of a turn. */
+export function noteRunOf(session: Session, turn: number, runId: string): void {
+  redis.call('HSET', session.places, `a:${int(turn)}`, runId);
+}
+
+/** The newest run that replies to the messages of a turn; undefined for turns of earlier releases. */
+export function readRunOf(session: Session, turn: number): string | undefined {
+  const runId = redis.call('HGET', session.places, `a:${int(turn)}`);
+  return runId === false ? undefined : runId;
+}
+
 /**
  * Notes where the entries of the last committed step end. The results of its calls follow the
  * commit, so this is known only when something else begins.

@@ -118,7 +118,14 @@ export function takeSteering(
     for (const message of popQueued(session).messages) messages.push(message);
   }
   const turn = num(root.turn) + 1;
-  const { row, shown } = storeMessages(session, messages, before.uiCount, turn, log.seq);
+  const { row, shown } = storeMessages(
+    session,
+    messages,
+    before.uiCount,
+    turn,
+    root.run ?? '',
+    log.seq,
+  );
   const messageId = `msg-${int(shown)}`;
   const controls = int(num(before.controls));
   setFields(session, ['turn', int(turn), 'messageId', messageId, 'turnRow', int(row)]);

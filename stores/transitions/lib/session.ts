@@ -62,8 +62,8 @@ export type KeyName = (typeof OWN_KEYS)[number] | (typeof SHARED_KEYS)[number];
  * - notices: list of hidden rows for the next step or turn
  * - queue: list of waiting entries
  * - places: hash, `m:<message id>` row and turn of a user message, `t:<turn>` row, sequence and id
- *   of its reply (`r:<row>` while turns of an earlier release are noted), `c:<checkpoint id>` its
- *   index, `e:<checkpoint id>` sequence at which the entries of its step end
+ *   of its reply (`r:<row>` while turns of an earlier release are noted), `a:<turn>` the newest run
+ *   that replies to it, `c:<checkpoint id>` its index, `e:<checkpoint id>` sequence at which the entries of its step end
  * - rewinds: list of `<run number> <row> <mode>`
  * - children: hash of sub-agents' sessions by part, and their run
  * - owners: hash of call ids and the part of the sub-agent that made them

@@ -174,7 +174,7 @@ export function makeTurn(
   const start = log.seq;
   wasElsewhere(session, newestTurn(root));
   if (turn > 1) addNotices(session);
-  const { row, shown } = storeMessages(session, messages, root.uiCount, turn, start);
+  const { row, shown } = storeMessages(session, messages, root.uiCount, turn, id, start);
   let controls = num(root.controls);
   let logBytes = num(root.logBytes);
   if (n > 1 || controls > 0) {

@@ -1,0 +1,129 @@
+import { beforeEach, describe, expect, it } from '@jest/globals';
+import { AgentRegistry, defineAgent } from '../../agents/index.js';
+import { readInput } from '../../executor/agent-input.js';
+import { createCalledRuns } from '../../executor/called-runs.js';
+import { createRuns } from '../../executor/create-runs.js';
+import { MessageWaitsError } from '../../executor/run-of-message.js';
+import type { CalledRunActivities, CalledRunRequest } from '../../protocol/called-runs.js';
+import { createMemoryStores, type MemoryStores } from '../../stores/memory/index.js';
+import { toStoredSessionId } from '../../stores/record/stored-session-id.js';
+import {
+  AGENT,
+  drive,
+  newCall,
+  newSessionId,
+  type SessionDriver,
+} from '../support/session-driver.js';
+
+const nothing = (): Promise<void> => Promise.resolve();
+const agent = defineAgent({ name: AGENT, systemPrompt: '', llmConfig: { model: 'scripted' } });
+
+let stores: MemoryStores;
+let called: CalledRunActivities;
+let session: SessionDriver;
+let noted: string[];
+beforeEach(() => {
+  stores = createMemoryStores();
+  session = drive(stores, newSessionId());
+  noted = [];
+  const { store, streamManager } = stores;
+  const due = { ...store.due, of: () => due };
+  due.note = async (sessionId: string) => void noted.push(sessionId);
+  const agents = new AgentRegistry([agent]);
+  const runs = createRuns({
+    ...{ store: { ...store, due }, streamManager, agents },
+    ...{ searchAttributes: false, quotas: 'unlimited', logger: { warn: () => undefined } },
+    workflows: { fleet: 'test', namespace: 'test', stop: nothing, answer: nothing } as never,
+  });
+  called = createCalledRuns({ store, agents, runs });
+});
+
+const begin = (request: Partial<CalledRunRequest> = {}) =>
+  called.beginAgentRun({
+    ...{ agent: AGENT, message: 'hello', messageId: 'm1', sessionId: session.id, userId: 'ann' },
+    ...request,
+  });
+const runIds = async (): Promise<string[]> =>
+  (await stores.store.runs.list(session.id)).map(({ runId }) => runId);
+const record = () => stores.store.sessions.read(session.id);
+/** A run that asks a person. */
+async function asks(): Promise<string> {
+  const { runId } = await session.newRun('u1');
+  await session.ask(runId, 1, [newCall('c1', 'approval')]);
+  return runId;
+}
+
+describe('the run of a message', () => {
+  it('a message that is sent again leads to its own run, whatever people wrote since', async () => {
+    const { runId } = await begin();
+    await session.end(runId, 'failed');
+    await session.newRun('u2');
+    expect((await begin()).runId).toBe(runId);
+    await called.stopAgentRun({ sessionId: session.id, userId: 'ann', messageId: 'm1' });
+    expect(await record()).toMatchObject({ status: 'starting' });
+  });
+
+  it('a message that is queued has no run until its turn comes', async () => {
+    const first = await session.newRun('u1');
+    await session.begin({ ...readInput('hello', { messageId: 'm1' }), policy: 'queue' });
+    await expect(begin()).rejects.toBeInstanceOf(MessageWaitsError);
+    await session.end(first.runId, 'completed');
+    await session.beginNext();
+    const [, second] = await runIds();
+    expect((await begin()).runId).toBe(second);
+  });
+
+  it('a queued message of a cancelled caller is taken back, and that of others is not', async () => {
+    await session.newRun('u1');
+    await session.enqueue('m1');
+    const ref = { sessionId: session.id, messageId: 'm1' };
+    await called.stopAgentRun({ ...ref, userId: 'eve' });
+    expect(await record()).toMatchObject({ queued: 1 });
+    await called.stopAgentRun({ ...ref, userId: 'ann' });
+    expect(await record()).toMatchObject({ queued: 0, status: 'starting' });
+  });
+});
+
+describe('a conversation that waits for people', () => {
+  it('refuses a run, unless its caller abandons the question', async () => {
+    const runId = await asks();
+    for (const whenBusy of ['fail', 'wait'] as const) {
+      await expect(begin({ whenBusy })).rejects.toMatchObject({ code: 'agent_already_running' });
+    }
+    expect(await record()).toMatchObject({ runId, status: 'waiting_approval' });
+    const next = await begin({ whenBusy: 'abandon' });
+    expect(await record()).toMatchObject({ runId: next.runId, status: 'starting' });
+  });
+
+  it('keeps the time of its next check, and strangers set none', async () => {
+    await asks();
+    await expect(begin()).rejects.toMatchObject({ code: 'agent_already_running' });
+    await expect(begin({ userId: 'eve' })).rejects.toMatchObject({ code: 'not_found' });
+    expect(noted).toEqual([]);
+    await begin({ sessionId: newSessionId() });
+    expect(noted).toHaveLength(1);
+  });
+});
+
+it('a conversation from before tenants were apart is continued', async () => {
+  const begun = await session.begin({ tenant: 'acme' });
+  if (begun.kind !== 'begun') throw new Error(begun.kind);
+  await session.end(begun.run.runId, 'completed');
+  expect(await begin({ tenantId: 'acme' })).toMatchObject({ sessionId: session.id });
+  const other = await begin({ tenantId: 'other' });
+  expect(other.sessionId).toBe(toStoredSessionId(session.id, 'other'));
+});
+
+it.each([[undefined], [null], [5], [{ text: 'x' }], [['x']]])(
+  'a message that is no text is refused: %j',
+  async (message) => {
+    const sent = begin({ message: message as never });
+    await expect(sent).rejects.toMatchObject({ code: 'validation_error' });
+  },
+);
+
+it('a run that its conversation does not have is not waited for', async () => {
+  await session.newRun('u1');
+  const look = called.lookAtAgentRun({ sessionId: session.id, runId: `${session.id}:1-erased` });
+  await expect(look).rejects.toMatchObject({ code: 'not_found' });
+});
