@@ -4,6 +4,7 @@ import { toShownSessionId } from '../protocol/ids.js';
 import type { SessionEvent } from '../protocol/http.js';
 import { sleep } from '../protocol/time.js';
 import type { SessionCalls, SessionRecord } from '../stores/contract/sessions.js';
+import { toCallDecisions } from '../stores/record/call-decisions.js';
 import { toRunStanding } from '../stores/record/run-standing.js';
 import type { Store } from '../stores/contract/store.js';
 import type { StreamManager } from '../stores/log/stream-manager.js';
@@ -105,6 +106,7 @@ async function readEvent(
     turn,
     messageId,
     pending: toPendingQuestions(openCalls),
+    ...toCallDecisions(openCalls),
     queue: toQueue(queue),
   };
 }

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { AgentCard } from './agent-card.js';
 import { BusyPolicy } from './busy.js';
+import { CallDecision } from './call-decision.js';
 import { HTTP_STATUS, type ErrorCode } from './errors.js';
 import { ROLES } from './actor.js';
 import { RUN_STATUSES, STREAM_STATUSES } from './run.js';
@@ -252,6 +253,8 @@ export const SessionEvent = z
     /** Message id of the newest turn's reply. */
     messageId: z.string(),
     pending: z.array(PendingQuestion),
+    /** Who decided about calls of the newest step; absent without any. */
+    decisions: z.array(CallDecision).optional(),
     queue: z.array(QueuedMessages),
   })
   .meta({ id: 'SessionEvent' });
@@ -273,6 +276,8 @@ export const FrontendSnapshot = z
     existingMessageId: z.string().optional(),
     /** Extension: pending questions, with their deadlines. */
     pending: z.array(PendingQuestion).optional(),
+    /** Extension: who decided about calls; absent without any. */
+    decisions: z.array(CallDecision).optional(),
     /** Extension. */
     run: NewestRun.optional(),
     /** Extension: queued messages. */

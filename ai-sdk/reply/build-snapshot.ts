@@ -5,6 +5,7 @@ import type { SessionRecord, SessionView } from '../../stores/contract/sessions.
 import type { StagedChanges } from '../../stores/contract/staging.js';
 import type { Store } from '../../stores/contract/store.js';
 import type { StreamManager } from '../../stores/log/stream-manager.js';
+import { toCallDecisions } from '../../stores/record/call-decisions.js';
 import { fitChanges } from '../../stores/record/fit-changes.js';
 import { toRunStanding } from '../../stores/record/run-standing.js';
 import { toPendingQuestions } from '../../stores/record/session-summaries.js';
@@ -98,6 +99,7 @@ async function toSnapshot(
     startSequence: record.turnStartSequence,
     existingMessageId: isOngoing(record) ? record.messageId : undefined,
     pending: toPendingQuestions(openCalls),
+    ...toCallDecisions(openCalls, view.rows),
     run: toRunStanding(record, Date.now(), await deps.executor?.runs.pauses?.isHeld(record)),
     queue: toQueue(view.queue),
   };

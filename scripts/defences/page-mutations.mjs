@@ -118,4 +118,18 @@ export const page = [
     suite: 'test/ai-sdk/reply/sub-agents.test.ts',
     test: 'the report of a call has what each agent below it wrote, in order and bounded',
   },
+  {
+    defence: 'Page: who decided about a call is shown after a reload, whatever was changed',
+    file: 'ai-sdk/reply/build-snapshot.ts',
+    edits: [['...toCallDecisions(openCalls, view.rows)', '...toCallDecisions(openCalls)']],
+    suite: 'test/ai-sdk/reply/decisions.test.ts',
+    test: 'a snapshot says who decided about each call, also in turns that are over',
+  },
+  {
+    defence: 'Page: the record names who decided, not the page',
+    file: 'web/src/page-store.ts',
+    edits: [['decided[toolCallId] = rest', 'decided[toolCallId] ??= rest']],
+    suite: 'test/web/shown-decision.test.ts',
+    test: 'a decision of this page is shown as such until the record names who it was',
+  },
 ];

@@ -42,6 +42,13 @@ it('the page of one who may not decide says so, and shows what a colleague decid
   const path = `operator/waiting/${sessionId}/${toolCallId}`;
   expect(await outcome(lead.post(path, { approved: true }))).toEqual([202]);
   await chat.untilReplyHas('the refund was approved', 30_000);
+  const approved = /^Approved by lea, .*\d\d:\d\d/;
+  await until('it names who decided', async () =>
+    approved.test((await chat.at('decision').first().textContent()) ?? ''),
+  );
+  await chat.page.reload();
+  await chat.untilStatus('ready', 30_000);
+  expect(await chat.at('decision').first().textContent()).toMatch(approved);
   expect(chat.faults).toEqual([]);
 });
 

@@ -1,6 +1,7 @@
 import type { FileUIPart, UIMessage } from 'ai';
 import type { UseHelixChatHelpers, UseHelixChatOptions } from '../../ai-sdk/react/index.js';
 import type { SessionEvent } from '../../protocol/http.js';
+import { parseApprovalId } from '../../protocol/ids.js';
 import { stopRun, type Fetch, type PageConfig, type Snapshot } from './api-client.js';
 import { Attachments } from './attachments.js';
 import { classifyFailure, describeFailure, UNAVAILABLE } from './failure.js';
@@ -74,6 +75,7 @@ export class Conversation {
     const actions = createSessionActions(sessionId, this.#fetch);
     this.reports = new SubAgentReports(actions.loadReport);
     this.page = new PageStore({ agent, ...toKnown(snapshot), notice: toNotice(snapshot) });
+    this.page.noteDecisions(snapshot?.decisions);
     const limits = { page: this.page, send: this.#fetch, limits: files };
     this.attachments = new Attachments({ sessionId, ...limits });
     const transport = openTransport(this.page, { send: this.#fetch, patience });
@@ -90,6 +92,7 @@ export class Conversation {
       onData: this.reports.accept,
       onSessionEvent: (event) => {
         this.page.set(toKnown(event as SessionEvent<UIMessage>));
+        this.page.noteDecisions(event.decisions);
       },
       onError: (error) => {
         this.#showFailure(error);
@@ -125,6 +128,7 @@ export class Conversation {
 
   readonly answer = (approvalId: string, approved: boolean, reason?: string): void => {
     this.#begin();
+    this.page.noteDecision(parseApprovalId(approvalId)?.toolCallId);
     const words = reason === '' ? undefined : reason;
     void this.chat.addToolApprovalResponse({ id: approvalId, approved, reason: words });
   };
@@ -177,6 +181,7 @@ export class Conversation {
     this.#accepted = idsOf(snapshot);
     const { notice } = this.page.get();
     this.page.set(toKnown(snapshot));
+    this.page.noteDecisions(snapshot.decisions);
     // An old failure is no news to a person who has acted since.
     if (notice === undefined && before === this.#acts)
       this.page.set({ notice: toNotice(snapshot) });

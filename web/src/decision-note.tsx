@@ -1,25 +1,21 @@
 import type { ReactElement } from 'react';
-import type { ChangedInput } from './changed-input.js';
-import { readable, type ToolPart } from './tool-state.js';
+import { describeDecision, type ShownDecision } from './shown-decision.js';
+import { readable } from './tool-state.js';
 import { toWords } from './to-words.js';
 
 interface Props {
-  part: ToolPart;
-  changed: ChangedInput | undefined;
+  /** What the model asked for. */
+  input: unknown;
+  decision: ShownDecision;
 }
 
 /** What people decided about a call, and what they changed of it. */
-export function DecisionNote({ part, changed }: Props): ReactElement | null {
-  const approved = part.approval?.approved;
-  if (approved === undefined) return null;
-  const changes = changed === undefined ? [] : describeChanges(part.input, changed.input);
-  const by = changed?.by === undefined ? '' : ` by ${changed.by}`;
+export function DecisionNote({ input, decision }: Props): ReactElement {
+  const { changed } = decision;
+  const changes = changed === undefined ? [] : describeChanges(input, changed.input);
   return (
     <div className="decision" data-testid="decision">
-      <p>
-        {approved ? `Approved${by}${changes.length > 0 ? ', with changes:' : '.'}` : 'Denied.'}
-        {!approved && part.approval?.reason !== undefined && ` ${part.approval.reason}`}
-      </p>
+      <p>{describeDecision(decision)}</p>
       {changes.length > 0 && (
         <ul>
           {changes.map(({ name, before, after }) => (

@@ -1,3 +1,4 @@
+import type { CallDecision } from '../../protocol/call-decision.js';
 import type { PendingQuestion } from '../../protocol/http.js';
 import type { RunStatus } from '../../protocol/run.js';
 import type { Attachment } from './attachment.js';
@@ -30,6 +31,8 @@ export interface PageState {
   pending: readonly PendingQuestion[];
   /** Messages that wait for their turn. */
   queue: readonly QueueEntry[];
+  /** Who decided about approvals and when, by call: as the server has it, or `you` before it is read. */
+  decided: Readonly<Record<string, Omit<CallDecision, 'toolCallId' | 'approved'>>>;
   /** Inputs that were changed here before they were approved, by call. */
   changed: Readonly<Record<string, unknown>>;
   whenBusy: WhenBusy;
@@ -58,6 +61,7 @@ export class PageStore {
       pending: [],
       queue: [],
       changed: {},
+      decided: {},
       whenBusy: 'queue',
       draft: '',
       attachments: [],
@@ -74,6 +78,22 @@ export class PageStore {
   readonly set = (change: Partial<PageState>): void => {
     this.#state = { ...this.#state, ...change };
     for (const listener of this.#listeners) listener();
+  };
+
+  /** An approval was decided here, now. */
+  readonly noteDecision = (toolCallId: string | undefined): void => {
+    if (toolCallId === undefined) return;
+    const here = { by: 'you', at: Date.now() };
+    this.set({ decided: { ...this.#state.decided, [toolCallId]: here } });
+  };
+
+  /** What the server has of decisions, which names who it was. */
+  readonly noteDecisions = (decisions: readonly CallDecision[] = []): void => {
+    if (decisions.length === 0) return;
+    const decided = { ...this.#state.decided };
+    for (const { toolCallId, approved: _approved, ...rest } of decisions)
+      decided[toolCallId] = rest;
+    this.set({ decided });
   };
 
   readonly subscribe = (listener: () => void): (() => void) => {

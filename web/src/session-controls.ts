@@ -48,6 +48,7 @@ export class SessionControls {
       this.#actions.answer(toolCallId, { approved: true, input }),
     );
     if (!isTaken) return false;
+    this.#page.noteDecision(toolCallId);
     this.#page.set({ changed: { ...this.#page.get().changed, [toolCallId]: input } });
     return true;
   }

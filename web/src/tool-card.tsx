@@ -1,12 +1,12 @@
 import { getToolName } from 'ai';
 import type { ReactElement } from 'react';
 import { ApprovalCard } from './approval-card.js';
-import { changedInputOf } from './changed-input.js';
 import { ChoiceCard } from './choice-card.js';
 import { ClientToolCard } from './client-tool-card.js';
 import { usePageState, useToolNames } from './current-conversation.js';
 import { labelOf, toCustomerQuestion } from './customer-question.js';
 import { DecisionNote } from './decision-note.js';
+import { decisionOf } from './shown-decision.js';
 import { SubAgentCard } from './sub-agent-card.js';
 import {
   isPageCall,
@@ -37,7 +37,8 @@ export function ToolCard({ part, newest }: Props): ReactElement {
   const name = getToolName(part);
   const { titleOf, agentOf } = useToolNames();
   const pending = usePageState((page) => page.pending);
-  const changedHere = usePageState((page) => page.changed);
+  const changed = usePageState((page) => page.changed);
+  const decided = usePageState((page) => page.decided);
   const agent = agentOf(name);
   if (agent !== undefined) return <SubAgentCard part={part} tool={name} name={agent} />;
 
@@ -51,7 +52,7 @@ export function ToolCard({ part, newest }: Props): ReactElement {
   const state = isLeft ? 'left' : isWithheld ? 'withheld' : now;
   const question = toCustomerQuestion(name, part.input);
   const call = { tool: name, title, toolCallId: part.toolCallId, input: part.input, open: newest };
-  const changed = changedInputOf(part, changedHere);
+  const decision = decisionOf(part, { changed, decided });
   const chosen = question && 'output' in part ? labelOf(question, part.output) : undefined;
   return (
     <section
@@ -76,9 +77,15 @@ export function ToolCard({ part, newest }: Props): ReactElement {
           {question.question} <strong>{chosen}</strong>
         </p>
       )}
-      {now !== 'waiting' && <DecisionNote part={part} changed={changed} />}
+      {now !== 'waiting' && decision !== undefined && (
+        <DecisionNote input={part.input} decision={decision} />
+      )}
       {now !== 'waiting' && chosen === undefined && part.input !== undefined && (
-        <ToolValues part={part} changed={changed} open={state === 'failed' || state === 'denied'} />
+        <ToolValues
+          part={part}
+          decision={decision}
+          open={state === 'failed' || state === 'denied'}
+        />
       )}
     </section>
   );

@@ -1,32 +1,24 @@
 import type { ReactElement } from 'react';
-import type { ChangedInput } from './changed-input.js';
+import type { ShownDecision } from './shown-decision.js';
 import { readable, type ToolPart } from './tool-state.js';
 
 interface Props {
   part: ToolPart;
-  changed: ChangedInput | undefined;
+  decision: ShownDecision | undefined;
   /** Whether they are shown from the start. */
   open: boolean;
 }
 
 /** What a call was given, what people made of that, and what came of it. */
-export function ToolValues({ part, changed, open }: Props): ReactElement {
-  const { state, input, approval } = part;
+export function ToolValues({ part, decision, open }: Props): ReactElement {
+  const { state, input } = part;
   return (
     <details className="values" open={open}>
       <summary>Details</summary>
       {input !== undefined && <Value label="Input" value={input} />}
-      {changed !== undefined && (
-        <Value
-          label={changed.by === undefined ? 'Changed' : `Changed by ${changed.by}`}
-          value={changed.input}
-        />
-      )}
+      {decision?.changed !== undefined && <Value label="Changed" value={decision.changed.input} />}
       {state === 'output-available' && <Value label="Output" value={part.output} />}
       {state === 'output-error' && <Value label="Error" value={part.errorText} />}
-      {approval?.approved === false && approval.reason !== undefined && (
-        <Value label="Reason" value={approval.reason} />
-      )}
     </details>
   );
 }
