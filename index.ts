@@ -53,6 +53,7 @@ export type {
   FinishEvent,
   HookPlace,
   HttpRemoteAgentOptions,
+  InferAgentTools,
   Instructions,
   AgentModel,
   LlmConfig,

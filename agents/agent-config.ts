@@ -26,7 +26,11 @@ import { McpServers } from './mcp/mcp-servers.js';
 import { isAgent, isWhole } from './tool-config.js';
 
 /** An agent as its author writes it; the system prompt is typed from the state schema. */
-export interface AgentConfig<State extends z.ZodType, Output extends z.ZodType> {
+export interface AgentConfig<
+  State extends z.ZodType,
+  Output extends z.ZodType,
+  Tools extends AgentTools = AgentTools,
+> {
   /** The name that sessions are bound to: `[A-Za-z0-9_-]{1,64}`, unique within a registry. */
   name: string;
   description?: string;
@@ -41,7 +45,7 @@ export interface AgentConfig<State extends z.ZodType, Output extends z.ZodType> 
    * A list of what `defineTool` and its like returned, or an object of tools by name, in which tools
    * of the AI SDK can be as they are.
    */
-  tools?: AgentTools;
+  tools?: Tools;
   /**
    * Servers of the Model Context Protocol, by name, whose tools the agent has as well. They are listed
    * when a run begins, and stay the same until it ends. Needs the package `@modelcontextprotocol/sdk`.

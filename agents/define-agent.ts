@@ -1,11 +1,12 @@
 import type { z } from 'zod';
 import { LIMITS } from '../protocol/limits.js';
-import { toTools } from './ai-sdk/agent-tools.js';
+import { toTools, type AgentTools } from './ai-sdk/agent-tools.js';
 import { AgentConfig } from './agent-config.js';
 import { assertTool } from './define-tool.js';
 import { toLlmConfig } from './model-choices.js';
 import { assertSettings, DefinitionError } from './definition-error.js';
 import type { AgentDefinition } from './definitions.js';
+import type { TypedAgent } from './tool-types.js';
 
 /** Model calls a turn may take when an agent sets no `maxSteps`. */
 export const DEFAULT_MAX_STEPS = LIMITS.maxSteps;
@@ -37,7 +38,8 @@ export const DEFAULT_MAX_STEPS = LIMITS.maxSteps;
 export function defineAgent<
   State extends z.ZodType = z.ZodType,
   Output extends z.ZodType = z.ZodType,
->(config: AgentConfig<State, Output>): AgentDefinition {
+  const Tools extends AgentTools = AgentTools,
+>(config: AgentConfig<State, Output, Tools>): TypedAgent<Tools> {
   const { name, llmConfig } = config;
   assertSettings(AgentConfig, config, { agent: name });
   const tools = toTools(config.tools, name);
@@ -54,7 +56,7 @@ export function defineAgent<
     ...config,
     tools: Object.freeze(tools),
     llmConfig: Object.freeze(toLlmConfig(llmConfig)),
-  } as AgentDefinition);
+  } as TypedAgent<Tools>);
 }
 
 /** How many model calls a turn of this agent may take. */

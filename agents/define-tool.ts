@@ -1,6 +1,7 @@
 import type { z } from 'zod';
 import { assertSettings, type DefinitionSubject } from './definition-error.js';
 import type { ToolDefinition } from './definitions.js';
+import type { OutputOf, TypedTool } from './tool-types.js';
 import { ForeignToolConfig, SubAgentTool, ToolConfig } from './tool-config.js';
 
 /**
@@ -28,13 +29,22 @@ import { ForeignToolConfig, SubAgentTool, ToolConfig } from './tool-config.js';
  *
  * @throws DefinitionError that names the tool and each wrong field
  */
-export function defineTool<Input extends z.ZodType, Output extends z.ZodType = z.ZodType>(
-  config: ToolConfig<Input, Output>,
-): ToolDefinition {
+export function defineTool<
+  Input extends z.ZodType,
+  Output extends z.ZodType = z.ZodType,
+  const Name extends string = string,
+  Result extends z.input<Output> = z.input<Output>,
+>(
+  config: ToolConfig<Input, Output, Result, Name>,
+): TypedTool<Name, z.input<Input>, OutputOf<Output, Result>> {
   assertSettings(ToolConfig, config, { tool: config.name });
-  // The one place where the schemas' types are dropped. Sound, because the runtime calls back only
+  // The one place where the schemas' types are dropped but for those who ask for them. Sound, because the runtime calls back only
   // with what `inputSchema` itself returned.
-  return Object.freeze({ ...config } as ToolDefinition);
+  return Object.freeze({ ...config } as unknown as TypedTool<
+    Name,
+    z.input<Input>,
+    OutputOf<Output, Result>
+  >);
 }
 
 /**

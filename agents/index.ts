@@ -14,6 +14,7 @@ export { fromAgent } from './ai-sdk/from-agent.js';
 export type { AgentSettings, AiSdkAgent } from './ai-sdk/from-agent.js';
 export type { AgentTools } from './ai-sdk/agent-tools.js';
 export { defineTool } from './define-tool.js';
+export type { InferAgentTools, TypedAgent, TypedTool } from './tool-types.js';
 export { activityTool, nexusTool } from './temporal-tools.js';
 export type { ActivityToolConfig, NexusToolConfig } from './temporal-tools.js';
 export type { ToolConfig } from './tool-config.js';

@@ -18,9 +18,14 @@ import {
 import type { LostCall, ToolContext, Verification } from './tool-context.js';
 
 /** A tool as its author writes it; the callbacks are typed from the schemas. */
-export interface ToolConfig<Input extends z.ZodType, Output extends z.ZodType> {
+export interface ToolConfig<
+  Input extends z.ZodType,
+  Output extends z.ZodType,
+  Result extends z.input<Output> = z.input<Output>,
+  Called extends string = string,
+> {
   /** The name under which the model calls it: `[A-Za-z0-9_-]{1,64}`, unique within an agent. */
-  name: string;
+  name: Called;
   /** Its name for people, such as `Refund an order`. Default: its name in words. */
   title?: string;
   /** Explains to the model when and how to use the tool; people who approve its calls read it too. */
@@ -33,12 +38,7 @@ export interface ToolConfig<Input extends z.ZodType, Output extends z.ZodType> {
    * Runs on a worker and returns something that JSON can carry; the model sees what it throws.
    * `'client'`: the browser carries the call out and sends the result back.
    */
-  execute:
-    | 'client'
-    | ((
-        input: z.output<Input>,
-        context: ToolContext,
-      ) => z.input<Output> | Promise<z.input<Output>>);
+  execute: 'client' | ((input: z.output<Input>, context: ToolContext) => Result | Promise<Result>);
   /** A person must agree before `execute` runs; the function form decides call by call. */
   requireApproval?: true | ApprovalRule<z.output<Input>>;
   /**

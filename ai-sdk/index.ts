@@ -28,6 +28,8 @@ export {
   UI_MESSAGE_STREAM_HEADERS,
 } from './parts/sse.js';
 export type { SSEEvent, SSEResponseOptions, SSEStreamOptions } from './parts/sse.js';
+export { toStaticMessages, toToolParts } from './parts/static-parts.js';
+export type { StaticToolPart, StaticUIMessage, ToolParts } from './parts/static-parts.js';
 export { StreamTransformer } from './parts/stream-transformer.js';
 export type { StreamTransformerOptions, Transformed } from './parts/stream-transformer.js';
 export type { UIApproval, UIMessage, UIMessagePart, UIToolPart } from './parts/ui-message.js';

@@ -9,6 +9,8 @@ export const HEADERS = {
   profile: 'x-ai-sdk-profile',
   /** `1`: the reader wants to see what sub-agents do. */
   subAgents: 'x-helix-sub-agents',
+  /** `static`: calls are parts `tool-<name>` in place of `dynamic-tool`. */
+  toolParts: 'x-helix-tool-parts',
   via: 'x-helix-via',
   idempotencyKey: 'idempotency-key',
   /** Percent-encoded. */

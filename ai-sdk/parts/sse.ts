@@ -1,3 +1,4 @@
+import { toStaticEvent, type ToolParts } from './static-parts.js';
 import type { Transformed } from './stream-transformer.js';
 import type { UIStreamPart } from './ui-stream-part.js';
 
@@ -39,8 +40,8 @@ export function createSSEHeaders(extra: Record<string, string> = {}): Record<str
 }
 
 /** One event as an SSE frame. `sequence` becomes its id: the place to resume after. */
-export function formatSse(part: UIStreamPart, sequence?: number): string {
-  const data = JSON.stringify(part);
+export function formatSse(part: UIStreamPart, sequence?: number, toolParts?: ToolParts): string {
+  const data = JSON.stringify(toolParts === 'static' ? toStaticEvent(part) : part);
   return sequence === undefined
     ? `data: ${data}\n\n`
     : `id: ${String(sequence)}\ndata: ${data}\n\n`;
@@ -155,6 +156,11 @@ export class FrameWriter {
   #text = '';
   #pending: UIStreamPart | undefined;
   #sequence: number | undefined;
+  readonly #toolParts: ToolParts | undefined;
+
+  constructor(toolParts?: ToolParts) {
+    this.#toolParts = toolParts;
+  }
 
   add({ events, sequence }: Pick<Transformed, 'events' | 'sequence'>): void {
     const last = events.length - 1;
@@ -185,7 +191,7 @@ export class FrameWriter {
 
   #flush(): void {
     if (this.#pending === undefined) return;
-    this.#text += formatSse(this.#pending, this.#sequence);
+    this.#text += formatSse(this.#pending, this.#sequence, this.#toolParts);
     this.#pending = undefined;
   }
 }

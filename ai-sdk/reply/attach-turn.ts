@@ -3,6 +3,7 @@ import { sessionOfRun } from '../../protocol/ids.js';
 import type { CallSpec } from '../../stores/contract/call-record.js';
 import type { SessionCalls, SessionRecord, SessionView } from '../../stores/contract/sessions.js';
 import type { StreamManager } from '../../stores/log/stream-manager.js';
+import { toToolParts, type ToolParts } from '../parts/static-parts.js';
 import { toStreamProfile, type StreamProfile } from '../parts/ui-stream-part.js';
 import { replayRange } from '../turns/replay-range.js';
 import { createMessageFrames, createTurnFrames } from '../turns/turn-frames.js';
@@ -17,6 +18,7 @@ import type { ChatDeps, ChatReply, HandleChatStreamParams, StreamedReply } from 
 /** Who reads a reply, and what that client can read. */
 export interface Reader {
   profile: StreamProfile;
+  toolParts: ToolParts;
   /** It wants to see what sub-agents do. */
   showsSubAgents: boolean;
   viewer: Viewer;
@@ -26,6 +28,7 @@ export interface Reader {
 export function toReader(deps: ChatDeps, params: HandleChatStreamParams): Reader {
   return {
     profile: toStreamProfile(params.request?.headers.get(HEADERS.profile)),
+    toolParts: toToolParts(params.request?.headers.get(HEADERS.toolParts)),
     showsSubAgents: params.request?.headers.get(HEADERS.subAgents) === '1',
     viewer: toViewer(deps, params.sessionId, toCaller(params)),
   };
@@ -83,7 +86,7 @@ export async function replayTurn(
   // Rows do not show which chunks a reader has missed.
   if (seenUpTo !== undefined) return { kind: 'nothing', runId };
   if (span.until.kind === 'stored') {
-    return stream(() => createMessageFrames(stored.message, record, reader.profile));
+    return stream(() => createMessageFrames(stored.message, record, reader));
   }
   return stream((signal) =>
     createTurnFrames(deps.streamManager, { ...span, from, stored, isTail: true }, signal),

@@ -3,6 +3,7 @@ import type { Store } from '../../stores/contract/store.js';
 import { formatSse, SSE_DONE } from '../parts/sse.js';
 import { createTurnFrames } from './turn-frames.js';
 import { StreamBrokenError } from '../parts/errors.js';
+import type { ToolParts } from '../parts/static-parts.js';
 import type { StreamProfile } from '../parts/ui-stream-part.js';
 import type { Viewer } from './viewer.js';
 
@@ -19,6 +20,7 @@ export interface AwaitedTurn {
   /** Their turn begins after this sequence. */
   after: number;
   profile: StreamProfile;
+  toolParts?: ToolParts;
   showsSubAgents?: boolean;
   viewer?: Viewer;
 }
@@ -44,7 +46,7 @@ export async function* createAwaitedFrames(
     yield formatSse({ type: 'finish', finishReason: 'other' }) + SSE_DONE;
     return;
   }
-  const { sessionId, profile, showsSubAgents = false, viewer } = awaited;
+  const { sessionId, profile, toolParts = 'dynamic', showsSubAgents = false, viewer } = awaited;
   const { messageId, sequence } = beginning;
   const span = {
     sessionId,
@@ -53,6 +55,7 @@ export async function* createAwaitedFrames(
     until: { kind: 'live', after: sequence },
     isTail: false,
     profile,
+    toolParts,
     showsSubAgents,
     viewer,
   } as const;

@@ -6,6 +6,7 @@ import { toControlPart } from '../parts/content-parts.js';
 import { SlowReaderError, StreamBrokenError } from '../parts/errors.js';
 import { toMessageEvents } from '../parts/message-events.js';
 import { formatSse, FrameWriter, SSE_DONE } from '../parts/sse.js';
+import type { ToolParts } from '../parts/static-parts.js';
 import type { UIMessage } from '../parts/ui-message.js';
 import type { StreamProfile, UIStreamPart } from '../parts/ui-stream-part.js';
 import { LiveTurn, type LiveViewer } from './live-turn.js';
@@ -93,10 +94,10 @@ async function join(
   progress: TurnProgress,
   signal: AbortSignal,
 ): Promise<LiveViewer & { rest: string }> {
-  const { sessionId, from, isTail, profile, showsSubAgents, viewer } = span;
+  const { sessionId, from, isTail, profile, toolParts, showsSubAgents, viewer } = span;
   const turns = liveTurns.get(reader) ?? new Map<string, LiveTurn>();
   liveTurns.set(reader, turns);
-  const key = [sessionId, from, isTail, profile, showsSubAgents, viewer?.key].join(' ');
+  const key = [sessionId, from, isTail, profile, toolParts, showsSubAgents, viewer?.key].join(' ');
   for (let tries = 0; ; tries += 1) {
     // A viewer of stored steps has had less of the log than others at the same place.
     const shared = span.stored === undefined ? turns.get(key) : undefined;
@@ -123,9 +124,9 @@ async function join(
 export async function* createMessageFrames(
   message: UIMessage,
   record: SessionRecord,
-  profile: StreamProfile,
+  { profile, toolParts }: { profile: StreamProfile; toolParts?: ToolParts },
 ): AsyncGenerator<string, void, undefined> {
-  const writer = new FrameWriter();
+  const writer = new FrameWriter(toolParts);
   writer.add({ events: [{ type: 'start', messageId: message.id }] });
   writer.add({ events: toMessageEvents(message, profile), sequence: record.sequence });
   if (record.stream === 'failed' && record.error !== undefined) {

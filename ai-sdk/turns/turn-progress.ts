@@ -2,6 +2,7 @@ import type { LogEntry, StreamMessage } from '../../protocol/chunk.js';
 import { toControlPart } from '../parts/content-parts.js';
 import { StreamBrokenError } from '../parts/errors.js';
 import { FrameWriter, SSE_DONE } from '../parts/sse.js';
+import type { ToolParts } from '../parts/static-parts.js';
 import { StreamTransformer } from '../parts/stream-transformer.js';
 import type { StreamProfile, UIStreamPart } from '../parts/ui-stream-part.js';
 import type { StoredSteps } from './turn-origin.js';
@@ -10,7 +11,7 @@ import { toJudged, type Viewer } from './viewer.js';
 /** How much of a turn a viewer has, or several viewers that have the same. */
 export class TurnProgress {
   readonly #transformer: StreamTransformer;
-  readonly #writer = new FrameWriter();
+  readonly #writer: FrameWriter;
   readonly #attachedAt: number;
   readonly #sessionId: string;
   readonly #viewer: Viewer | undefined;
@@ -19,6 +20,7 @@ export class TurnProgress {
   #position: number;
 
   constructor(span: TurnSpan) {
+    this.#writer = new FrameWriter(span.toolParts);
     this.#viewer = span.viewer;
     this.#withheld = new Set(span.withheld);
     this.#position = span.from;
@@ -156,6 +158,8 @@ export interface TurnSpan {
   /** For whom the turn is read. Default: a viewer who may decide everything. */
   viewer?: Viewer;
   profile: StreamProfile;
+  /** Default: dynamic ones. */
+  toolParts?: ToolParts;
   /** The viewer wants to see what sub-agents do. */
   showsSubAgents?: boolean;
   /** Calls that sub-agents carry out, by the sessions of those. */

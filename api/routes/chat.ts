@@ -12,7 +12,10 @@ const STREAM = {
   headers: SESSION_AND_RUN,
 };
 const NOTHING = { description: 'There is nothing to follow.', headers: SESSION };
-const POSITION = ['resumeFromSequence', 'lastEventId', 'resumeAt', 'profile', 'subAgents'] as const;
+const POSITION = [
+  ...(['resumeFromSequence', 'lastEventId', 'resumeAt', 'profile', 'subAgents'] as const),
+  'toolParts',
+] as const;
 
 const say = {
   method: 'post',

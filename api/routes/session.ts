@@ -24,6 +24,7 @@ import { loadOwnSession } from '../session-access.js';
 import { createSessionEvents } from '../session-events.js';
 import { writeSnapshotCookie } from '../snapshot-cookie.js';
 import { streamReply } from '../stream-reply.js';
+import { withToolParts } from '../tool-parts.js';
 import { defineRoute, SESSION_AND_RUN, type Route } from './route.js';
 
 const owned = { access: 'owner', params: SessionPath } as const;
@@ -37,6 +38,7 @@ export const SESSION_ROUTES: readonly Route[] = [
     summary: 'Get what a page starts with, now or as of a checkpoint',
     params: SessionPath,
     query: SnapshotQuery,
+    headers: ['toolParts'],
     replies: {
       200: {
         description: 'History, state, open questions, and the position of the stream.',
@@ -55,7 +57,7 @@ export const SESSION_ROUTES: readonly Route[] = [
           { sessionId, checkpointId, caller },
         );
         if (past === null) throw notFound();
-        response.json(past);
+        response.json(withToolParts(request, past));
         return;
       }
       // The snapshot checks its owner in the read that it is made of.
@@ -67,7 +69,7 @@ export const SESSION_ROUTES: readonly Route[] = [
       if (snapshot === null) throw notFound();
       writeSnapshotCookie(request, response, sessionId, snapshot);
       if (snapshot.run !== undefined) response.set(HEADERS.runId, snapshot.run.runId);
-      response.json(snapshot);
+      response.json(withToolParts(request, snapshot));
     },
   }),
   defineRoute({
@@ -77,6 +79,7 @@ export const SESSION_ROUTES: readonly Route[] = [
     id: 'listMessages',
     summary: 'List messages, page by page',
     query: MessagesQuery,
+    headers: ['toolParts'],
     replies: {
       200: {
         description: 'A page, oldest first.',
@@ -84,11 +87,11 @@ export const SESSION_ROUTES: readonly Route[] = [
         headers: SESSION_AND_RUN,
       },
     },
-    handle: async ({ deps, response, query: { hidden, ...page }, record, caller }) => {
+    handle: async ({ deps, request, response, query: { hidden, ...page }, record, caller }) => {
       const judge = (view: SessionView) => judged(deps, caller, view);
       const options = { ...page, filterHidden: hidden !== 'true', judge };
       const messages = await loadUIMessages(deps.stateStore, record.sessionId, options);
-      response.set('cache-control', 'no-store').json(messages satisfies MessagesReply);
+      response.set('cache-control', 'no-store').json(withToolParts(request, messages));
     },
   }),
   defineRoute({

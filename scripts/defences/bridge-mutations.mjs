@@ -11,6 +11,29 @@ const INTENT = 'test/ai-sdk/reply/resume-intent.test.ts';
 
 export const bridge = [
   {
+    defence: 'Static parts: no event of a call has the flag',
+    file: 'ai-sdk/parts/static-parts.ts',
+    edits: [
+      [
+        "if (!('dynamic' in event)) return event;",
+        "if (event.type !== 'tool-input-start') return event;",
+      ],
+      [
+        'const { dynamic: _, ...rest } = event;',
+        'const { dynamic: _, ...rest } = event as { dynamic?: true };',
+      ],
+    ],
+    suite: 'test/api/tool-parts.test.ts',
+    test: 'a stream has the flag on all events of a call, or on none',
+  },
+  {
+    defence: 'Static parts: history has the form that the stream has',
+    file: 'api/tool-parts.ts',
+    edits: [["=== 'dynamic'", "!== 'neither'"]],
+    suite: 'test/api/tool-parts.test.ts',
+    test: 'messages has the parts that the request asks for',
+  },
+  {
     defence: 'Bridge: a replay has the id that the message has in history',
     file: 'ai-sdk/turns/turn-progress.ts',
     edits: [['generateMessageId: () => span.messageId', "generateMessageId: () => 'another'"]],

@@ -37,7 +37,7 @@ export interface LoggedRequest extends PageRequest {
  * What a page is made with: the stock hook and transport, with and without cookies, or this package's
  * hook on one of its own.
  */
-export type Kit = 'stock' | 'no-cookies' | 'resumable' | 'agent-server';
+export type Kit = 'stock' | 'no-cookies' | 'static-parts' | 'resumable' | 'agent-server';
 
 /** What a person does on a page: methods of the stock hook. */
 export type PageAct =

@@ -5,7 +5,7 @@ import { startBrowser, type Browser } from './browser.js';
 import { castOf, titleOf, type Scenario } from './scenario.js';
 import { approvals } from './scenarios/approvals.js';
 import { connections } from './scenarios/connections.js';
-import { withOwnKits } from './scenarios/own-kits.js';
+import { withOwnKits, withStaticParts } from './scenarios/own-kits.js';
 import { reloads } from './scenarios/reloads.js';
 import { turns } from './scenarios/turns.js';
 import { replies } from './scenarios/replies.js';
@@ -16,7 +16,7 @@ import { parseParts } from './wire-parts.js';
 // time, each in a conversation of its own.
 
 const STOCK = [...replies, ...approvals, ...reloads, ...connections, ...turns];
-const SCENARIOS = [...STOCK, ...withOwnKits(STOCK)];
+const SCENARIOS = [...STOCK, ...withStaticParts(STOCK), ...withOwnKits(STOCK)];
 /** Their schemas refuse every key that they do not know. */
 const STRICTEST = ['6.0.0', '7.0.0'];
 

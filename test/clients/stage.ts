@@ -1,5 +1,6 @@
 import { expect } from '@jest/globals';
 import type { UIMessage } from 'ai';
+import { HEADERS } from '../../protocol/headers.js';
 import { loadSnapshot, type Snapshot } from '../support/chat-client.js';
 import { expectAlternating, toComparable } from '../support/compare-messages.js';
 import { newSessionId, type Product } from '../support/product.js';
@@ -36,6 +37,8 @@ export interface Stage {
   close: () => Promise<void>;
 }
 
+const STATIC_PARTS = { [HEADERS.toolParts]: 'static' };
+
 export function openStage(
   browser: Browser,
   product: StagedProduct,
@@ -43,6 +46,7 @@ export function openStage(
   agent = 'lab',
 ): Stage {
   const { url } = product;
+  const isStatic = kit === 'static-parts';
   const sessionId = newSessionId();
   const tabs: Tab[] = [];
 
@@ -71,7 +75,7 @@ export function openStage(
       await tab.mount(options);
       return tab;
     },
-    stored: () => loadSnapshot(url, sessionId),
+    stored: () => loadSnapshot(url, sessionId, isStatic ? STATIC_PARTS : {}),
     post: async (path, body = {}) => {
       const response = await fetch(`${url}/api/chat/${sessionId}/${path}`, {
         method: 'POST',
@@ -98,6 +102,8 @@ export function openStage(
       expect(tab.view.status).toBe('ready');
       expectSame(tab.view.messages, messages);
       expectAlternating(tab.view.messages);
+      const types = tab.view.messages.flatMap(({ parts }) => parts.map(({ type }) => type));
+      expect(types.filter((type) => type.startsWith(isStatic ? 'dynamic-' : 'tool-'))).toEqual([]);
       // There, each answer is a request of its own.
       if (kit !== 'agent-server') expect(tab.posts()).toBe(posts);
     },

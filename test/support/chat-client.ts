@@ -112,8 +112,12 @@ export async function loadChat(
   return { client, snapshot, resumed: client.chat.resumeStream() };
 }
 
-export async function loadSnapshot(url: string, sessionId: string): Promise<Snapshot> {
-  const response = await fetch(`${url}/api/chat/${sessionId}/snapshot`);
+export async function loadSnapshot(
+  url: string,
+  sessionId: string,
+  headers: Record<string, string> = {},
+): Promise<Snapshot> {
+  const response = await fetch(`${url}/api/chat/${sessionId}/snapshot`, { headers });
   if (response.status !== 200) throw new Error(`snapshot: ${String(response.status)}`);
   return (await response.json()) as Snapshot;
 }
@@ -122,9 +126,14 @@ export function textOf(message: UIMessage): string {
   return message.parts.map((part) => (part.type === 'text' ? part.text : '')).join('');
 }
 
+/** A call, dynamic or under the name of its tool. */
+export function isCall(part: { type: string }): part is ai7.DynamicToolUIPart {
+  return part.type === 'dynamic-tool' || part.type.startsWith('tool-');
+}
+
 /** Calls of a message, in order. */
 export function callsOf(message: UIMessage | undefined): ai7.DynamicToolUIPart[] {
-  return (message?.parts ?? []).filter((part) => part.type === 'dynamic-tool');
+  return (message?.parts ?? []).filter(isCall);
 }
 
 export function isBusy({ chat }: ChatClient): boolean {

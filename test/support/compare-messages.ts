@@ -1,6 +1,6 @@
 import { expect } from '@jest/globals';
 import type { UIMessage } from 'ai';
-import { loadSnapshot, type ChatClient } from './chat-client.js';
+import { isCall, loadSnapshot, type ChatClient } from './chat-client.js';
 
 /**
  * What must be the same live, after a reload and in the store. Left out is what clients keep for
@@ -22,7 +22,7 @@ export function toComparable(messages: readonly UIMessage[]): unknown {
 
 /** What an answer has to name. */
 function toOpenQuestion(part: UIMessage['parts'][number]): [string, unknown][] {
-  const isOpen = part.type === 'dynamic-tool' && part.state === 'approval-requested';
+  const isOpen = isCall(part) && part.state === 'approval-requested';
   return isOpen ? [['approvalId', part.approval.id]] : [];
 }
 

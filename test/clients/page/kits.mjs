@@ -3,9 +3,19 @@
 // A test breaks a connection and wants to see it back.
 const patience = { retryDelayMs: () => 50 };
 
-const stock = ({ client: { ai, aiReact }, url, agent, fetch }) => ({
+/** Sent with every request of the page, its snapshot included. */
+export const HEADERS_OF = {
+  'static-parts': { 'x-helix-tool-parts': 'static' },
+};
+
+const stock = ({ client: { ai, aiReact }, kit, url, agent, fetch }) => ({
   useChat: aiReact.useChat,
-  transport: new ai.DefaultChatTransport({ api: `${url}/api/chat`, body: { agent }, fetch }),
+  transport: new ai.DefaultChatTransport({
+    api: `${url}/api/chat`,
+    headers: HEADERS_OF[kit],
+    body: { agent },
+    fetch,
+  }),
   sendAutomaticallyWhen: (state) =>
     ai.lastAssistantMessageIsCompleteWithApprovalResponses(state) ||
     ai.lastAssistantMessageIsCompleteWithToolCalls(state),
@@ -14,6 +24,7 @@ const stock = ({ client: { ai, aiReact }, url, agent, fetch }) => ({
 export const KITS = {
   stock,
   'no-cookies': stock,
+  'static-parts': stock,
   resumable: ({ own, url, agent, fetch }) => ({
     useChat: own.useHelixChat,
     transport: own.createResumableChatTransport({

@@ -1,6 +1,6 @@
 // One page of a web app, in React: the stock hook on the stock transport, or what this package brings.
 /* global document, window */
-import { KITS } from './kits.mjs';
+import { HEADERS_OF, KITS } from './kits.mjs';
 import { createWire } from './wire.mjs';
 
 const ROUNDS_AT_REST = 3;
@@ -61,7 +61,8 @@ export function createPage({ client, own, kit, url, sessionId, agent, jar, tell 
     async loadSnapshot() {
       const path = `${url}/api/chat/${sessionId}/snapshot`;
       const cookie = jar.read(path);
-      const response = await fetch(path, { headers: cookie === '' ? {} : { cookie } });
+      const headers = { ...HEADERS_OF[kit], ...(cookie !== '' && { cookie }) };
+      const response = await fetch(path, { headers });
       if (response.status !== 200) throw new Error(`snapshot: ${response.status}`);
       jar.keep(response);
       snapshot = await response.json();
@@ -69,7 +70,7 @@ export function createPage({ client, own, kit, url, sessionId, agent, jar, tell 
     },
     mount(given) {
       const { fetch } = wire;
-      const { useChat, ...brought } = KITS[kit]({ client, own, url, agent, fetch, snapshot });
+      const { useChat, ...brought } = KITS[kit]({ client, own, kit, url, agent, fetch, snapshot });
       const options = {
         id: sessionId,
         messages: snapshot?.messages ?? [],

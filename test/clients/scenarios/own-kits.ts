@@ -91,6 +91,24 @@ function outputs(tab: Awaited<ReturnType<Stage['load']>>): unknown[] {
   return tab.calls().flatMap((call) => (call.state === 'output-available' ? [call.output] : []));
 }
 
+/** What depends on the form in which a page has its calls. */
+const OF_CALLS = new Set([
+  'server tools',
+  'approve',
+  'deny',
+  'client tool and approval in one step',
+  'reload at boundaries of a turn',
+  'reload at boundaries of what follows an approval',
+  'reload that comes back after the question',
+]);
+
+/** Stock pages that ask for parts `tool-<name>`. */
+export function withStaticParts(stock: readonly Scenario[]): Scenario[] {
+  const chosen = stock.filter(({ name }) => OF_CALLS.has(name));
+  expect(chosen).toHaveLength(OF_CALLS.size);
+  return chosen.map((each) => madeWith('static-parts', each));
+}
+
 const KITS: readonly Kit[] = ['resumable', 'agent-server'];
 
 export function withOwnKits(stock: readonly Scenario[]): Scenario[] {
