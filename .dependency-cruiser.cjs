@@ -256,7 +256,7 @@ module.exports = {
     packagesOf(
       'react',
       'react|react-dom|@ai-sdk/react',
-      'ai-sdk/react|web|examples/next|examples/assistant-ui',
+      'ai-sdk/react|web|examples/next|examples/assistant-ui|examples/ai-elements',
     ),
     packagesOf('redis', 'ioredis', 'stores/redis'),
     packagesOf('tracing', '@opentelemetry/[^/]+', 'tracing'),

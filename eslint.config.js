@@ -18,7 +18,7 @@ export default tseslint.config(
     // Projects of their own, with packages of their own.
     ignores: [
       ...['dist/', 'node_modules/', '.data/', 'coverage/', 'examples/next/'],
-      ...['examples/vue/', 'examples/svelte/', 'examples/assistant-ui/'],
+      ...['examples/vue/', 'examples/svelte/', 'examples/assistant-ui/', 'examples/ai-elements/'],
       ...[
         'bench/peers/programs/',
         'templates/app/',

@@ -34,6 +34,7 @@ const FRONTS: [title: string, name: string, changed: Record<string, string>][] =
   ['Svelte', 'svelte', {}],
   ['Svelte with a stock transport', 'svelte', { 'src/conversation.js': STOCK }],
   ['assistant-ui', 'assistant-ui', {}],
+  ['AI Elements', 'ai-elements', {}],
 ];
 const missing = new Set<string>();
 for (const name of new Set(FRONTS.map(([, front]) => front))) {
