@@ -1,20 +1,17 @@
 // `npm run film`: plays the chaos bench in Chromium, and keeps what it shows as an animation and stills
 // in docs/media. It ends with an error if a word was lost or doubled. Needs ffmpeg (Debian has it).
-import { spawn } from 'node:child_process';
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { once } from 'node:events';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { chromium } from 'playwright-core';
 import { testEnvironment } from './engines/test-environment.mjs';
 import { waitUntil } from './start/wait-until.mjs';
-import { anyFreePort } from './system/ports.mjs';
 import { projectRoot } from './system/project.mjs';
 import { runCommand } from './system/run-command.mjs';
+import { runProduct } from './system/running-product.mjs';
 import { runMain, UserError } from './system/user-error.mjs';
 
 const MEDIA = join(projectRoot, 'docs', 'media');
-const START_MS = 300_000;
 const STEP_MS = 60_000;
 /** Of the whole reply, see start/chaos/bench-page.js. */
 const WORDS = 600;
@@ -25,7 +22,7 @@ await runMain(async () => {
   const programs = await testEnvironment();
   if (!programs.CHROMIUM_PATH) throw new UserError('the film needs a Chromium');
   const folder = mkdtempSync(join(tmpdir(), 'helix-film-'));
-  const product = await startProduct(folder, programs);
+  const product = await runProduct(folder, programs, { CHAOS: '1', LAB: '1' });
   const browser = await chromium.launch({
     executablePath: programs.CHROMIUM_PATH,
     args: ['--no-sandbox'],
@@ -33,31 +30,15 @@ await runMain(async () => {
   try {
     mkdirSync(MEDIA, { recursive: true });
     const page = await browser.newPage({ viewport: SIZE });
-    await page.goto(product.url);
+    await page.goto(product.benchUrl);
     const frames = await record(page, folder, () => play(page));
     await animate(folder, frames);
   } finally {
     await browser.close();
-    product.child.kill('SIGTERM');
-    await product.exited;
+    await product.stop();
     rmSync(folder, { recursive: true, force: true });
   }
 });
-
-async function startProduct(folder, programs) {
-  const env = {
-    ...process.env,
-    ...programs,
-    ...{ DATA_DIR: folder, PORT: String(await anyFreePort()), CHAOS: '1', LAB: '1' },
-  };
-  const child = spawn(process.execPath, [join(projectRoot, 'scripts/start.mjs')], { env });
-  const exited = once(child, 'close');
-  let output = '';
-  for (const stream of [child.stdout, child.stderr]) stream.on('data', (text) => (output += text));
-  const ready = await waitUntil(() => output.includes('Ctrl-C stops'), { withinMs: START_MS });
-  if (!ready) throw new UserError(`the product did not start:\n${output}`);
-  return { child, exited, url: /Chaos bench +(http\S+)/.exec(output)[1] };
-}
 
 /** What is done, and seen: the worker, the API, a network and Redis go away in one reply. */
 async function play(page) {

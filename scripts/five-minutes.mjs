@@ -1,6 +1,7 @@
 // `npm run five-minutes`: a person's first five minutes, from the packed package to an approved refund
 // after a killed worker, in an empty folder and in Chromium. Prints how long each stage took, and keeps
-// pictures in .data/five-minutes. It ends with an error unless the refund was paid once.
+// pictures in .data/five-minutes. It ends with an error unless the refund was paid once, was approved after
+// the worker had gone, and all of it took five minutes at most.
 import { mkdirSync, mkdtempSync, realpathSync, rmSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -10,6 +11,7 @@ import { chromium } from 'playwright-core';
 import { testEnvironment } from './engines/test-environment.mjs';
 import { installPackages } from './install.mjs';
 import { pack } from './package/pack.mjs';
+import { waitUntil } from './start/wait-until.mjs';
 import { findProcesses } from './system/find-processes.mjs';
 import { withProgress } from './system/progress.mjs';
 import { projectRoot } from './system/project.mjs';
@@ -21,6 +23,7 @@ const PICTURES = join(projectRoot, '.data', 'five-minutes');
 const ASKED = 'I want a refund for order 1042';
 const SIZE = { width: 900, height: 700 };
 const FIVE_MINUTES_S = 300;
+const GONE_WITHIN_MS = 5_000;
 /** Ours, not the person's: a registry has it done. */
 const PACKING = 'npm pack, which a registry has done';
 
@@ -81,6 +84,7 @@ async function play({ page, url, app, clock }) {
     const [worker] = await findWorkers(app);
     if (worker === undefined) throw new UserError('no worker was found to kill');
     process.kill(worker, 'SIGKILL');
+    await untilGone(worker, app);
     await approve.click();
     await picture('2-approved-without-a-worker');
     await page.getByText('on its way').waitFor();
@@ -102,12 +106,19 @@ async function judge({ page, app, clock }) {
   if (paid.length !== 1 || isAskedAgain > 0) {
     throw new UserError(`The refund was paid ${paid.length} times: ${paid.join(', ')}`);
   }
-  const pace = seconds <= FIVE_MINUTES_S ? 'Within' : 'NOT within';
   process.stdout.write(
-    `The refund was approved while no worker was there, and paid once. ${pace} five minutes: ` +
-      `${Math.round(seconds)} s after packing.\n` +
+    `The refund was approved after the worker had gone, and paid once. ${Math.round(seconds)} s after packing.\n` +
       `Pictures are in ${PICTURES}.\n`,
   );
+  if (seconds > FIVE_MINUTES_S) throw new UserError('It took longer than five minutes.');
+}
+
+/** The answer is given only once the killed worker is really away. */
+async function untilGone(worker, app) {
+  const isGone = async () => !(await findWorkers(app)).includes(worker);
+  if (!(await waitUntil(isGone, { withinMs: GONE_WITHIN_MS }))) {
+    throw new UserError(`the worker ${worker} has survived its kill`);
+  }
 }
 
 function findWorkers(app) {

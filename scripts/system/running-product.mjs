@@ -9,12 +9,16 @@ import { UserError } from './user-error.mjs';
 
 const START_MS = 300_000;
 
-/** @param programs paths of the engines, by environment variable */
-export async function runProduct(folder, programs) {
+/**
+ * @param programs paths of the engines, by environment variable
+ * @param settings further ones of its environment
+ */
+export async function runProduct(folder, programs, settings = {}) {
   const env = {
     ...process.env,
     ...programs,
     ...{ DATA_DIR: folder, PORT: String(await anyFreePort()), TEMPORAL_UI: '1' },
+    ...settings,
   };
   const child = spawn(process.execPath, [join(projectRoot, 'scripts/start.mjs')], { env });
   const exited = once(child, 'close');
@@ -22,10 +26,16 @@ export async function runProduct(folder, programs) {
   for (const stream of [child.stdout, child.stderr]) stream.on('data', (text) => (output += text));
   const ready = await waitUntil(() => output.includes('Ctrl-C stops'), { withinMs: START_MS });
   if (!ready) throw new UserError(`the product did not start:\n${output}`);
-  const urlOf = (label) => new RegExp(`${label} +(http\\S+)`).exec(output)[1];
+  /** The address that it prints under a name; undefined for what is off. */
+  const urlOf = (label) => new RegExp(`${label} +(http\\S+)`).exec(output)?.[1];
   const stop = async () => {
     child.kill('SIGTERM');
     await exited;
   };
-  return { stop, url: urlOf('Chat page'), temporalUiUrl: urlOf('Temporal UI') };
+  return {
+    stop,
+    url: urlOf('Chat page'),
+    temporalUiUrl: urlOf('Temporal UI'),
+    benchUrl: urlOf('Chaos bench'),
+  };
 }

@@ -10,6 +10,7 @@ import type { Role } from '../../protocol/actor.js';
 import { createMemoryStores, type MemoryStores } from '../../stores/memory/index.js';
 import { describedBody } from '../support/described-body.js';
 import { createFakeRuntime } from '../support/fake-runtime.js';
+import { IDLE_WORKFLOWS } from '../support/idle-workflows.js';
 import { drive, newCall, type SessionDriver } from '../support/session-driver.js';
 import { startApi, type ApiServer } from './api-server.js';
 import { FAKE_DELIVERIES } from './fake-deliveries.js';
@@ -39,14 +40,7 @@ async function start(): Promise<void> {
   const executor = createRuns({
     store: stores.store,
     streamManager: stores.streamManager,
-    workflows: {
-      ...{ fleet: 'test', namespace: 'test', start: nothing, answer: nothing, stop: nothing },
-      state: async () => 'running',
-      look: async () => ({ state: 'running', started: [], children: [] }),
-      retry: nothing,
-      closedSince: async () => [],
-      erase: async () => ({ deleted: 0, unknown: [] }),
-    },
+    workflows: IDLE_WORKFLOWS,
     runList: {
       list: async ({ tenant }) => ({
         runs:

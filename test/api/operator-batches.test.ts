@@ -8,11 +8,11 @@ import { HelixError } from '../../protocol/errors.js';
 import { toShownSessionId } from '../../protocol/ids.js';
 import { createMemoryStores, type MemoryStores } from '../../stores/memory/index.js';
 import { createFakeRuntime } from '../support/fake-runtime.js';
+import { IDLE_WORKFLOWS } from '../support/idle-workflows.js';
 import { drive, newCall, type SessionDriver } from '../support/session-driver.js';
 import { startApi, type ApiServer } from './api-server.js';
 
 const logger = { info: () => undefined, warn: () => undefined, error: () => undefined };
-const nothing = (): Promise<void> => Promise.resolve();
 const STOP = { act: 'stop', filter: { agent: 'tester' } };
 
 let stores: MemoryStores;
@@ -62,14 +62,7 @@ beforeEach(async () => {
   await session.ask(runId, 1, [newCall('c1', 'approval', { deadlineMs: 60_000 })]);
   const runs = createRuns({
     ...{ store, streamManager, agents, batches, logger, searchAttributes: true },
-    workflows: {
-      ...{ fleet: 'test', namespace: 'test', start: nothing, answer: nothing, stop: nothing },
-      state: async () => 'running',
-      look: async () => ({ state: 'running', started: [], children: [] }),
-      retry: nothing,
-      closedSince: async () => [],
-      erase: async () => ({ deleted: 0, unknown: [] }),
-    },
+    workflows: IDLE_WORKFLOWS,
     runList: {
       list: async (filter) => {
         listed.push(filter);

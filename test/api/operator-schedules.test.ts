@@ -7,12 +7,12 @@ import type { Schedules } from '../../executor/schedules.js';
 import type { ScheduleInput } from '../../protocol/scheduled-run.js';
 import { createMemoryStores, type MemoryStores } from '../../stores/memory/index.js';
 import { createFakeRuntime } from '../support/fake-runtime.js';
+import { IDLE_WORKFLOWS } from '../support/idle-workflows.js';
 import { drive } from '../support/session-driver.js';
 import { startApi, type ApiServer } from './api-server.js';
 import { FAKE_SCHEDULES } from './fake-schedules.js';
 
 const logger = { info: () => undefined, warn: () => undefined, error: () => undefined };
-const nothing = (): Promise<void> => Promise.resolve();
 const PATH = '/api/operator/schedules';
 const BODY = { name: 'daily', agent: 'tester', message: 'hi', owner: 'ann', cron: '0 7 * * 1-5' };
 const USER = { 'x-user': 'col' };
@@ -37,14 +37,7 @@ beforeEach(async () => {
   );
   const bare = createRuns({
     ...{ store, streamManager, agents, logger, searchAttributes: true },
-    workflows: {
-      ...{ fleet: 'test', namespace: 'test', start: nothing, answer: nothing, stop: nothing },
-      state: async () => 'running',
-      look: async () => ({ state: 'running', started: [], children: [] }),
-      retry: nothing,
-      closedSince: async () => [],
-      erase: async () => ({ deleted: 0, unknown: [] }),
-    },
+    workflows: IDLE_WORKFLOWS,
   });
   const schedules: Schedules = {
     ...FAKE_SCHEDULES,

@@ -6,9 +6,9 @@ import { HelixError } from '../../protocol/errors.js';
 import type { BatchAct, BatchItem, BatchPageRef } from '../../protocol/batch-run.js';
 import type { Approvers } from '../../protocol/roles.js';
 import { createMemoryStores } from '../../stores/memory/index.js';
+import { IDLE_WORKFLOWS } from '../support/idle-workflows.js';
 import { drive, newCall, newSessionId } from '../support/session-driver.js';
 
-const nothing = (): Promise<void> => Promise.resolve();
 const logger = { warn: () => undefined };
 const agents = new AgentRegistry([
   defineAgent({ name: 'tester', systemPrompt: '', llmConfig: { model: 'scripted' } }),
@@ -20,14 +20,7 @@ async function crowd(size: number, approvers?: Approvers) {
   const { store, streamManager } = stores;
   const runs = createRuns({
     ...{ store, streamManager, agents, logger, searchAttributes: false },
-    workflows: {
-      ...{ fleet: 'test', namespace: 'test', start: nothing, answer: nothing, stop: nothing },
-      state: async () => 'running',
-      look: async () => ({ state: 'running', started: [], children: [] }),
-      retry: nothing,
-      closedSince: async () => [],
-      erase: async () => ({ deleted: 0, unknown: [] }),
-    },
+    workflows: IDLE_WORKFLOWS,
   });
   const sessions = Array.from({ length: size }, () => drive(stores, newSessionId()));
   const ids: string[] = [];

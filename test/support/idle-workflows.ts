@@ -1,0 +1,13 @@
+import type { RunWorkflows } from '../../executor/run-workflows.js';
+
+const nothing = (): Promise<void> => Promise.resolve();
+
+/** An engine that takes every request and does nothing: each run looks as if it were working. */
+export const IDLE_WORKFLOWS: RunWorkflows = {
+  ...{ fleet: 'test', namespace: 'test', start: nothing, answer: nothing, stop: nothing },
+  state: () => Promise.resolve('running'),
+  look: () => Promise.resolve({ state: 'running', started: [], children: [] }),
+  retry: nothing,
+  closedSince: () => Promise.resolve([]),
+  erase: () => Promise.resolve({ deleted: 0, unknown: [] }),
+};
