@@ -15,6 +15,7 @@ it('snippets of the pages stand in the examples', () => {
     'examples/vue/src/App.vue',
     'examples/svelte/src/App.svelte',
     'examples/assistant-ui/src/app.jsx',
+    'examples/ai-elements/src/call.tsx',
   ]);
   for (const [, file = '', snippet] of quotes) expect(read(file)).toContain(snippet);
 });
