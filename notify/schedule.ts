@@ -16,7 +16,7 @@ export interface Point {
 /** The last reminder comes so long before a deadline. */
 const BEFORE_DEADLINE_MS = 15 * 60_000;
 /** Without a signal, a wait is looked at again after this long. */
-const LOOK_AGAIN_MS = 24 * 60 * 60_000;
+export const LOOK_AGAIN_MS = 24 * 60 * 60_000;
 /** After a deadline the run's own timer comes first. */
 const AFTER_DEADLINE_MS = 5_000;
 

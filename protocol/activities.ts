@@ -90,6 +90,8 @@ export interface ToolCallOutcome {
   kind: 'settled' | 'stopped' | 'superseded' | 'at_work' | 'suspended';
   /** Of a suspended call: the time until its wait ends, ms; absent without a deadline. */
   dueInMs?: number;
+  /** Of a suspended call: whether its tool waits for people. */
+  asks?: boolean;
   /** Sequence of the result, if this attempt settled the call. */
   sequence?: number;
   /**

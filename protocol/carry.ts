@@ -172,10 +172,11 @@ export function takeAnswer(carry: Carry, signal: Partial<AnswerSignal> | null | 
 /** The call while its tool waits; undefined if the activity that executed it has another outcome. */
 export function toSuspended(
   call: CallRef,
-  outcome: { kind: string; dueInMs?: number },
+  outcome: { kind: string; dueInMs?: number; asks?: boolean },
 ): CallRef | undefined {
   if (outcome.kind !== 'suspended') return undefined;
-  return { ...call, isSuspended: true, deadlineMs: outcome.dueInMs };
+  const { dueInMs, asks } = outcome;
+  return { ...call, isSuspended: true, deadlineMs: dueInMs, ...(asks !== undefined && { asks }) };
 }
 
 /**

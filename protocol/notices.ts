@@ -91,16 +91,20 @@ export interface AskedCall {
   toolName: string;
   kind: 'approval' | 'client';
   deadline?: number;
+  /** When receivers were first notified, ms since the epoch. Absent where an earlier release looked. */
+  askedAt?: number;
+  /** The newest point of its schedule that was reached, ms after that. */
+  done?: number;
 }
 
 /** What the notices of a wait know from one look at the record to the next. */
 export interface WaitProgress {
-  /** When receivers were first notified, ms since the epoch. */
+  /** Of the first of its calls, for workers of earlier releases. */
   askedAt: number;
-  /** The newest point of the schedule that was reached, ms after that; -1 before the first. */
   done: number;
   calls: readonly AskedCall[];
-  others?: number;
+  /** How long the last look waited for a question that is not asked yet. */
+  heldMs?: number;
 }
 
 /** Argument of the activity that looks at a wait. */

@@ -174,6 +174,8 @@ export interface CallRef {
   child?: ChildRef;
   /** Set while the call's tool waits. `deadlineMs` is then the remaining time of that wait. */
   isSuspended?: true;
+  /** Of a suspended call: whether people are asked. Absent where only the record says so. */
+  asks?: boolean;
 }
 
 /** Settings of the activity that executes a call, by Temporal's names; durations in ms. */

@@ -53,6 +53,8 @@ export const SIGNALS = {
   childEnded: 'childEnded',
   /** Sent to the notices of a wait when it is over. */
   waitOver: 'waitOver',
+  /** Sent to them when a further call waits. */
+  waitGrown: 'waitGrown',
 } as const;
 export const QUERIES = { agentState: 'agentState' } as const;
 /** Updates that operators send to a run in the Temporal UI or CLI. */

@@ -15,37 +15,95 @@ import { END_WORKFLOW_TYPE, SIGNALS, WAIT_WORKFLOW_TYPE } from '../protocol/temp
 import { PATCHES } from './patches.js';
 import type { RunState } from './run-state.js';
 
-/**
- * Starts the notices of a wait, beside it: nothing here delays the run. Runs that began without
- * receivers have no `notify`, and no further command.
- *
- * @returns to be called with how the wait was over
- */
-export function noticeWait(
-  state: RunState,
-  step: number,
-  people: readonly CallRef[],
-): (over: WaitOver) => void {
+/** The notices of what one step waits for, beside it: nothing here delays the run. */
+export interface WaitNotices {
+  /** Starts them for a wait that begins, unless they are still under way. */
+  begin: (calls: readonly CallRef[]) => void;
+  /** Has them look at calls that wait as well by now. */
+  grow: (calls: readonly CallRef[]) => void;
+  /** A sleep or a webhook was released: questions keep their notices. */
+  narrow: (over: WaitOver) => void;
+  /** Ends them, if they are under way. */
+  end: (over: WaitOver) => void;
+}
+
+/** Runs that began without receivers have no `notify`, and no further command. */
+export function createWaitNotices(state: RunState, step: number): WaitNotices {
   const { sessionId, runId, agent, notify } = state.input;
-  if (notify === undefined || notify.calls.length === 0) return () => undefined;
-  const isAsked = people.some(({ kind }) => notify.calls.some((wanted) => wanted === kind));
-  // What a tool waits for, now or while others are asked, is in the record only.
-  const mayBeAsked = people.length > 0 && (isAsked || patched(PATCHES.toolsAskToo));
-  if (!mayBeAsked) return () => undefined;
-  const before = state.waits.get(step) ?? 0;
-  state.waits.set(step, before + 1);
-  const isNumbered = before > 0 && patched(PATCHES.waitsAreNumbered);
-  const workflowId = waitWorkflowIdOf(runId, step, isNumbered ? before + 1 : 1);
+  const kinds: readonly string[] = notify?.calls ?? [];
   const ref: WaitRef = { sessionId: rootOf(sessionId), runId, agent, step };
-  const started = beside(state, () => start(WAIT_WORKFLOW_TYPE, workflowId, ref));
-  return (over) => {
+  let current: { workflowId: string; known: Set<CallRef>; ready: Promise<void> } | undefined;
+
+  const mayAsk = ({ kind, isSuspended, asks }: CallRef): boolean =>
+    isSuspended === true ? asks !== false : kinds.includes(kind);
+
+  function takeId(): string {
+    const before = state.waits.get(step) ?? 0;
+    state.waits.set(step, before + 1);
+    const isNumbered = before > 0 && patched(PATCHES.waitsAreNumbered);
+    return waitWorkflowIdOf(runId, step, isNumbered ? before + 1 : 1);
+  }
+
+  function open(calls: readonly CallRef[]): void {
+    const workflowId = takeId();
+    const ready = beside(state, () => start(WAIT_WORKFLOW_TYPE, workflowId, ref));
+    current = { workflowId, known: new Set(calls), ready };
+  }
+
+  function grow(calls: readonly CallRef[]): void {
+    const wait = current;
+    const added = calls.filter((call) => mayAsk(call) && wait?.known.has(call) !== true);
+    if (kinds.length === 0 || added.length === 0 || !patched(PATCHES.noticesStay)) return;
+    if (wait === undefined) {
+      open(calls);
+      return;
+    }
+    for (const call of added) wait.known.add(call);
+    const { ready } = wait;
+    wait.ready = beside(state, async () => {
+      await ready;
+      try {
+        await getExternalWorkflowHandle(wait.workflowId).signal(SIGNALS.waitGrown);
+      } catch {
+        // They have ended: nothing that they knew of was open any more.
+        wait.workflowId = takeId();
+        await start(WAIT_WORKFLOW_TYPE, wait.workflowId, ref);
+      }
+    });
+  }
+
+  function end(over: WaitOver): void {
+    const wait = current;
+    if (wait === undefined) return;
+    current = undefined;
     void beside(state, async () => {
-      await started;
+      await wait.ready;
       // It may have ended before: everything was settled when it looked.
-      await getExternalWorkflowHandle(workflowId)
+      await getExternalWorkflowHandle(wait.workflowId)
         .signal(SIGNALS.waitOver, over)
         .catch(() => undefined);
     });
+  }
+
+  return {
+    grow,
+    end,
+    begin: (calls) => {
+      if (current !== undefined) {
+        grow(calls);
+        return;
+      }
+      if (kinds.length === 0 || calls.length === 0) return;
+      // A tool that sleeps does not ask people now; what it asks later is looked at then.
+      if (!calls.some(mayAsk) && patched(PATCHES.noticesStay)) return;
+      const isAsked = calls.some(({ kind }) => kinds.includes(kind));
+      // What a tool waits for, now or while others are asked, is in the record only.
+      if (isAsked || patched(PATCHES.toolsAskToo)) open(calls);
+    },
+    narrow: (over) => {
+      if (current === undefined || patched(PATCHES.noticesStay)) return;
+      end(over);
+    },
   };
 }
 

@@ -35,6 +35,7 @@ const sends = proxyActivities<Pick<NoticeActivities, 'sendNotice'>>({
 });
 
 const waitOver = defineSignal<[WaitOver?]>(SIGNALS.waitOver);
+const waitGrown = defineSignal(SIGNALS.waitGrown);
 
 /**
  * The notices of one wait for people: at once, as reminders, to the next receivers, and when it is
@@ -46,14 +47,21 @@ export async function notifyWaiting(ref: WaitRef): Promise<void> {
   setHandler(waitOver, (over) => {
     settled = over ?? {};
   });
+  let grown = 0;
+  setHandler(waitGrown, () => {
+    if (patched(PATCHES.noticesStay)) grown += 1;
+  });
   let progress: WaitProgress | undefined;
   for (;;) {
     const over = settled;
+    const seen = grown;
     const look = { ...ref, ...(progress && { progress }), ...(over && { over }) };
     const outlook = await looks.announceWait.executeWithOptions({ taskQueue }, [look]);
-    if (outlook == null || over !== undefined) return;
-    progress = outlook.progress;
-    await condition(() => settled !== undefined, outlook.againMs);
+    const hasGrown = (): boolean => grown > seen;
+    if (over !== undefined || (outlook == null && !hasGrown())) return;
+    progress = outlook?.progress;
+    if (outlook == null || hasGrown()) continue;
+    await condition(() => settled !== undefined || hasGrown(), outlook.againMs);
   }
 }
 

@@ -19,4 +19,6 @@ export const PATCHES = {
   failuresAreNotified: 'failures-are-notified',
   /** What a tool waits for releases its call alone, beside the work under way. */
   waitsEndAlone: 'waits-end-alone',
+  /** Notices of questions stay when something else is released, and look at what is asked later. */
+  noticesStay: 'notices-stay',
 } as const;

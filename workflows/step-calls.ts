@@ -97,6 +97,7 @@ export async function carryOut(
       await Promise.race([doing, condition(() => waits.mayGrow)]);
     }
     await Promise.all(begun);
+    waits.notices?.end({ at: Date.now() });
     return 'answered';
   }
 

@@ -1,7 +1,7 @@
 import { condition } from '@temporalio/workflow';
 import type { CallRef, Resumption } from '../protocol/run.js';
 import { learn, releasedFor, takeAnswer, takeReleased } from '../protocol/carry.js';
-import { noticeWait } from './notice-starts.js';
+import { createWaitNotices, type WaitNotices } from './notice-starts.js';
 import { bookkeeping } from './proxies.js';
 import { runRef, type RunState } from './run-state.js';
 
@@ -18,6 +18,8 @@ export interface Waits {
   add: (call: CallRef) => void;
   /** True once tools may begin to wait while other calls do, and each wait ends alone. */
   mayGrow: boolean;
+  /** Over all waits of the step. */
+  notices?: WaitNotices;
 }
 
 export function createWaits(people: readonly CallRef[] = []): Waits {
@@ -40,7 +42,8 @@ export async function untilAnswered(
   step: number,
   waits: Waits,
 ): Promise<Resumption | 'stopped'> {
-  const noticeOver = noticeWait(state, step, [...waits.calls.keys()]);
+  const notices = (waits.notices ??= createWaitNotices(state, step));
+  notices.begin([...waits.calls.keys()]);
   let known = waits.calls.size;
   let dueMs = waits.mayGrow ? untilDue(waits) : earliest(waits);
   let patience = 1;
@@ -63,15 +66,20 @@ export async function untilAnswered(
     if (!isOver()) {
       known = waits.calls.size;
       dueMs = untilDue(waits);
+      notices.grow([...waits.calls.keys()]);
       continue;
     }
     const released = releasedFor(state.carry, step);
     state.carry = takeReleased(state.carry, step);
     const at = Date.now();
-    noticeOver(
-      released === undefined ? { stopped: true, at } : { approved: released.approved, at },
-    );
-    return released ?? 'stopped';
+    if (released === undefined) {
+      notices.end({ stopped: true, at });
+      return 'stopped';
+    }
+    const over = { approved: released.approved, at };
+    if (released.partial === true && waits.mayGrow) notices.narrow(over);
+    else notices.end(over);
+    return released;
   }
 }
 

@@ -23,6 +23,8 @@ export interface Suspended {
   kind: 'suspended';
   /** Time until the wait ends, ms; absent without a deadline. */
   dueInMs?: number;
+  /** True if people are asked. */
+  asks: boolean;
 }
 
 /** The steps and waits of one execution. */
@@ -155,7 +157,8 @@ export function createCallJournal(deps: JournalDeps): CallJournal {
     const operation = { kind, name };
     const input = { writer, toolCallId, at, now: Date.now(), operation, changes, ...waiting };
     await check(await calls.suspend(input).catch(end));
-    resolve({ kind: 'suspended', dueInMs: waiting.dueInMs ?? waiting.wait.deadlineMs });
+    const dueInMs = waiting.dueInMs ?? waiting.wait.deadlineMs;
+    resolve({ kind: 'suspended', dueInMs, asks: waiting.wait.kind === 'client' });
     return new Promise(() => undefined);
   }
 

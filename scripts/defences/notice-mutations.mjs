@@ -5,6 +5,9 @@ const MESSAGES = 'test/notify/messages.test.ts';
 const ADDRESS =
   'an address of a private network is refused before anything is sent, unless it is permitted';
 
+const STAY =
+  'a run with receivers notices that stay while a tool sleeps and asks as well replay as they went';
+
 export const notices = [
   {
     defence: 'Notices: an address that is written out is checked',
@@ -21,6 +24,34 @@ export const notices = [
     edits: [['lookup: guardedLookup(rule, refusedAddress) as never,', '']],
     suite: POST,
     test: ADDRESS,
+  },
+  {
+    defence: 'Notices: those of a question stay when a sleep beside it ends',
+    file: 'workflows/notice-starts.ts',
+    edits: [['if (current === undefined || patched(PATCHES.noticesStay)) return;', '']],
+    suite: 'test/workflows/recording.test.ts',
+    test: STAY,
+  },
+  {
+    defence: 'Notices: a question that is asked later is looked at then',
+    file: 'workflows/waiting.ts',
+    edits: [['      notices.grow([...waits.calls.keys()]);\n', '']],
+    suite: 'test/workflows/recording.test.ts',
+    test: STAY,
+  },
+  {
+    defence: 'Notices: each question keeps its own clock',
+    file: 'worker/notices/announce.ts',
+    edits: [['return [{ ...call, askedAt, done }];', 'return [call];']],
+    suite: 'test/worker/notices/announce.test.ts',
+    test: 'each question has its own clock, and one that is asked later is notified at once',
+  },
+  {
+    defence: 'Notices: those that an earlier release began restart as they did',
+    file: 'workflows/notice-starts.ts',
+    edits: [['current === undefined || patched(PATCHES.noticesStay)', 'current !== undefined']],
+    suite: 'test/workflows/replay.test.ts',
+    test: 'histories of releases v0.2.0-notified-again replays on the workflow code of today',
   },
   {
     defence: 'Notices: attempts that wait for a receiver are bounded',

@@ -138,37 +138,6 @@ it('a link decides by its form only, once, and the trail names the way', async (
   ]);
 });
 
-it('questions of tools that wait are notified, each of a step, in both shapes', async () => {
-  const plan = [{ suspend: 'first' }, { suspend: 'second' }];
-  for (const agent of ['lab', 'lab-leg']) {
-    const runId = await runLab(product, [ask('wait', { plan })], undefined, agent);
-    const session = sessionOf(runId);
-    for (const [at, toolName] of ['first', 'second'].entries()) {
-      const { data } = await until(`${toolName} is asked`, async () =>
-        hook.taken.find(
-          (each) =>
-            each.type === 'tool.requested' &&
-            each.data['sessionId'] === session &&
-            each.data['toolName'] === toolName,
-        ),
-      );
-      const path = `/api/chat/${session}/pending/${encodeURIComponent(String(data['toolCallId']))}`;
-      const answered = await fetch(product.url + path, {
-        method: 'POST',
-        headers: { 'content-type': 'application/json' },
-        body: JSON.stringify({ result: { value: at } }),
-      });
-      expect(answered.status).toBe(202);
-      await until(`${toolName} is settled`, async () =>
-        hook.taken.find(
-          (each) => each.type === 'tool.settled' && each.data['toolCallId'] === data['toolCallId'],
-        ),
-      );
-    }
-    await hook.untilTaken(session, 'run.completed');
-  }
-});
-
 it('an erased conversation leaves no workflow of its notices', async () => {
   const runId = await runLab(product, CHARGE);
   const session = sessionOf(runId);

@@ -21,6 +21,7 @@ import type { Runs } from '../../executor/runs.js';
 import { registerSearchAttributes } from '../../executor/search-attributes.js';
 import { formatApprovalId, workflowIdOf } from '../../protocol/ids.js';
 import { isTerminal, type RunNotices, type RunStatus } from '../../protocol/run.js';
+import type { Receiver } from '../../notify/receivers.js';
 import type { Due } from '../../stores/contract/due.js';
 import type { RunRecord } from '../../stores/contract/runs.js';
 import type { SessionRecord } from '../../stores/contract/sessions.js';
@@ -35,6 +36,13 @@ export function sharedTemporalAddress(): string {
   if (address === undefined) throw new Error('TEST_TEMPORAL_ADDRESS is not set: use npm test');
   return address;
 }
+
+/** Wants what no test lets happen, of either kind of question. */
+const QUIET: Receiver = {
+  ...{ name: 'hook', kind: 'webhook', url: 'https://127.0.0.1:9' },
+  ...{ secrets: [`whsec_${'a'.repeat(32)}`], events: ['approval.expired', 'tool.expired'] },
+  ...{ escalation: false, privateNetwork: false },
+};
 
 const quiet = { info: () => undefined, warn: () => undefined };
 
@@ -139,7 +147,7 @@ export async function createRunHarness(
       agents: registry,
       stores,
       ...(lease !== undefined && { lease }),
-      ...(notify !== undefined && { notify: { receivers: [] } }),
+      ...(notify !== undefined && { notify: { receivers: [QUIET] } }),
       // Tests sweep by hand.
       sweep: false,
       workflows: { bundlePath: await bundlePath() },

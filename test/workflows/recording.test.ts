@@ -7,7 +7,7 @@ import { createRunHarness } from '../support/run-harness.js';
 import { openTestStores } from '../support/test-stores.js';
 import type { TemporalServer } from '../support/temporal-server.js';
 import { createRecordedAgents } from './recording/agents.js';
-import { asking, notified } from './recording/asking.js';
+import { askedLater, asking, notified } from './recording/asking.js';
 import { batches } from './recording/batches.js';
 import { historiesFolder, thisVersion } from './recording/histories.js';
 import { recordLong } from './recording/long.js';
@@ -100,14 +100,28 @@ describe('a run with receivers', () => {
 
   it('a wait and an end that receivers are notified of replay as they went', async () => {
     const history = await notified(stage);
-    const started = history.events?.flatMap(
-      ({ startChildWorkflowExecutionInitiatedEventAttributes: child }) =>
-        child == null ? [] : [child.workflowType?.name],
-    );
-    expect(started).toEqual(['notifyWaiting', 'notifyEnd']);
+    expect(startedIn(history).map(([type]) => type)).toEqual(['notifyWaiting', 'notifyEnd']);
     await take('notified', history);
   }, 60_000);
+
+  it('notices that stay while a tool sleeps and asks as well replay as they went', async () => {
+    const history = await askedLater(stage);
+    await take('notified-of-a-tool', history);
+    expect(JSON.stringify(history)).toContain('waitGrown');
+    const [[, first] = []] = startedIn(history);
+    const notices = stage.runs.client.workflow.getHandle(first ?? '');
+    await notices.result();
+    await take('notices', await notices.fetchHistory());
+    expect(startedIn(history).map(([type]) => type)).toEqual(['notifyWaiting', 'notifyEnd']);
+  }, 60_000);
 });
+
+/** Type and id of the workflows that an execution has started. */
+function startedIn({ events }: History): (string | null | undefined)[][] {
+  return (events ?? []).flatMap(({ startChildWorkflowExecutionInitiatedEventAttributes: child }) =>
+    child == null ? [] : [[child.workflowType?.name, child.workflowId]],
+  );
+}
 
 describe('a long run', () => {
   let temporal: TemporalServer;

@@ -1,6 +1,6 @@
 import type { Deliveries } from '../../executor/deliveries.js';
 import { toNoticeId } from '../../executor/delivery-ids.js';
-import { lookAtSchedule } from '../../notify/schedule.js';
+import { LOOK_AGAIN_MS, lookAtSchedule } from '../../notify/schedule.js';
 import type { NotifySettings } from '../../notify/settings.js';
 import { rootOf } from '../../protocol/ids.js';
 import type {
@@ -21,6 +21,9 @@ import { outcomeOf } from './outcome.js';
 
 /** Calls of one step that have notices of their own. */
 const MOST_CALLS = 20;
+/** While one of them is not asked yet, the record is looked at less and less often. */
+const HELD_MS = 500;
+const MOST_HELD_MS = 60_000;
 
 export interface AnnounceDeps {
   store: Pick<Store, 'sessions'>;
@@ -82,6 +85,38 @@ export function createAnnounce({ store, deliveries, settings }: AnnounceDeps): {
     }
   }
 
+  /** Each call by its own clock: some are asked later than others. */
+  async function announceDue(
+    look: WaitLook,
+    record: SessionRecord,
+    wanted: readonly AskedCall[],
+  ): Promise<NonNullable<WaitOutlook>> {
+    const { calls, others } = followed(wanted, look.progress);
+    const now = Date.now();
+    const after: Required<Pick<AskedCall, 'askedAt' | 'done'>>[] = [];
+    let againMs = LOOK_AGAIN_MS;
+    for (const call of calls) {
+      const { askedAt = now, done = -1, deadline } = call;
+      const deadlineMs = deadline === undefined ? undefined : deadline - askedAt;
+      const schedule = { remindAfterMs, escalateAfterMs, deadlineMs };
+      const found = lookAtSchedule(schedule, done, now - askedAt);
+      for (const { stage, atMs } of found.due) {
+        const type = `${PREFIX[call.kind]}.${stage}` as const;
+        const point = stage === 'requested' ? '' : String(atMs);
+        const more = others > 0 ? { others } : {};
+        await notify(look, record, call, { type, at: askedAt + atMs, point }, more);
+      }
+      after.push({ askedAt, done: found.done });
+      againMs = Math.min(againMs, found.againMs);
+    }
+    const progress = {
+      askedAt: Math.min(now, ...after.map(({ askedAt }) => askedAt)),
+      done: after.length === 0 ? -1 : Math.min(...after.map(({ done }) => done)),
+      calls: calls.map((call, at) => ({ ...call, ...after[at] })),
+    };
+    return { progress, againMs };
+  }
+
   return {
     wait: async (look) => {
       const { sessionId, runId, progress } = look;
@@ -92,33 +127,19 @@ export function createAnnounce({ store, deliveries, settings }: AnnounceDeps): {
       const open = own.filter(isOpen);
       if (progress !== undefined) await settled(look, view.record, progress, own);
       if (open.length === 0 || look.over !== undefined) return undefined;
-      const asked = open.filter(asks);
-      if (asked.length === 0 && progress === undefined)
-        throw new NotAsked('People were not asked yet.');
-      const wanted = asked
-        .map(toAskedCall)
-        .filter(({ kind }) => deliveries.notify?.calls.includes(kind));
+      const kinds = deliveries.notify?.calls ?? [];
+      const wanted = open.filter((call) => kinds.includes(toAskedCall(call).kind));
       if (wanted.length === 0) return undefined;
-      const calls = wanted.slice(0, MOST_CALLS);
-      const others = wanted.length - calls.length;
-      const now = Date.now();
-      const askedAt = progress?.askedAt ?? now;
-      const deadlines = calls.flatMap(({ deadline }) => (deadline === undefined ? [] : [deadline]));
-      const deadlineMs = deadlines.length === 0 ? undefined : Math.min(...deadlines) - askedAt;
-      const { due, done, againMs } = lookAtSchedule(
-        { remindAfterMs, escalateAfterMs, deadlineMs },
-        progress?.done ?? -1,
-        now - askedAt,
-      );
-      for (const { stage, atMs } of due) {
-        for (const call of calls) {
-          const type = `${PREFIX[call.kind]}.${stage}` as const;
-          const point = stage === 'requested' ? '' : String(atMs);
-          const more = others > 0 ? { others } : {};
-          await notify(look, view.record, call, { type, at: askedAt + atMs, point }, more);
-        }
+      const asked = wanted.filter(asks);
+      const isHeld = asked.length < wanted.length;
+      if (asked.length === 0 && progress === undefined) {
+        throw new NotAsked('People were not asked yet.');
       }
-      return { progress: { askedAt, done, calls }, againMs };
+      const outlook = await announceDue(look, view.record, asked.map(toAskedCall));
+      if (!isHeld) return outlook;
+      const heldMs = Math.min((progress?.heldMs ?? HELD_MS) * 2, MOST_HELD_MS);
+      const againMs = Math.min(outlook.againMs, heldMs);
+      return { progress: { ...outlook.progress, heldMs }, againMs };
     },
     end: async ({ sessionId, runId, agent, status, code }) => {
       const record = await store.sessions.read(rootOf(sessionId));
@@ -138,6 +159,24 @@ export function createAnnounce({ store, deliveries, settings }: AnnounceDeps): {
       await deliveries.announce(notice);
     },
   };
+}
+
+/** Those that receivers know of first, each as it was left; others have no notices of their own. */
+function followed(
+  wanted: readonly AskedCall[],
+  progress: WaitProgress | undefined,
+): { calls: AskedCall[]; others: number } {
+  const known = wanted.flatMap((call) => {
+    const before = progress?.calls.find(({ toolCallId }) => toolCallId === call.toolCallId);
+    if (progress === undefined || before === undefined) return [];
+    // An earlier release kept one clock for all of them.
+    const { askedAt = progress.askedAt, done = progress.done } = before;
+    return [{ ...call, askedAt, done }];
+  });
+  const ids = new Set(known.map(({ toolCallId }) => toolCallId));
+  const all = [...known, ...wanted.filter(({ toolCallId }) => !ids.has(toolCallId))];
+  const calls = all.slice(0, MOST_CALLS);
+  return { calls, others: all.length - calls.length };
 }
 
 const PREFIX = { approval: 'approval', client: 'tool' } as const;

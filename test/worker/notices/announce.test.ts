@@ -89,3 +89,33 @@ it('an erased conversation has no further notices', async () => {
   await announce.end({ ...LOOK, status: 'aborted' });
   expect(taken()).toEqual([]);
 });
+
+it('each question has its own clock, and one that is asked later is notified at once', async () => {
+  const { announce, state, taken } = announcing();
+  state.calls = [approval('a'), approval('b', { held: true })];
+  const first = await announce.wait(LOOK);
+  expect(taken()).toEqual(['approval.requested a acme']);
+  // Not asked yet: looked at less and less often.
+  const second = await announce.wait({ ...LOOK, ...first });
+  expect([first?.againMs, second?.againMs]).toEqual([1_000, 2_000]);
+  expect(taken()).toEqual([]);
+  const before = Date.now() - 60_000;
+  const calls = second?.progress.calls.map((call) => ({ ...call, askedAt: before })) ?? [];
+  const progress = { askedAt: before, done: 0, calls };
+  state.calls = [approval('a'), approval('b')];
+  const third = await announce.wait({ ...LOOK, progress });
+  expect(taken()).toEqual(['approval.requested b acme']);
+  expect(third?.progress).toMatchObject({ askedAt: before, calls: [{ askedAt: before }, {}] });
+  expect(third?.progress.calls[1]?.askedAt).toBeGreaterThan(before);
+});
+
+it('what an earlier release notified of keeps its clock', async () => {
+  const { announce, state, taken } = announcing();
+  state.calls = [approval('a')];
+  const { askedAt, ...call } = (await announce.wait(LOOK))?.progress.calls[0] ?? {};
+  taken();
+  const progress = { askedAt: (askedAt ?? 0) - 4 * 86_400_000, done: 0, calls: [call] };
+  const next = await announce.wait({ ...LOOK, progress } as WaitLook);
+  expect(taken()).toEqual(['approval.reminder a acme']);
+  expect(next?.progress.askedAt).toBe(progress.askedAt);
+});

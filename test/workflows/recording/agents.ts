@@ -25,6 +25,17 @@ const locate = defineTool({
   execute: 'client',
 });
 
+/** Sleeps, and asks people then. */
+const nap = defineTool({
+  name: 'nap',
+  description: 'Sleeps.',
+  inputSchema: nothing,
+  execute: async (_, { sleep, suspend }) => {
+    await sleep(Date.now() + 200);
+    return suspend({ name: 'awake', schema: nothing });
+  },
+});
+
 /** A tool that waits for a person; without a deadline it waits indefinitely. */
 const asking = (name: string, deadlineMs?: number) =>
   defineTool({
@@ -58,6 +69,7 @@ export function createRecordedAgents(activities?: RunShape): RecordedAgents {
     systemPrompt: '',
     tools: [
       note,
+      nap,
       locate,
       asking('pay'),
       asking('paySoon', 600_000),

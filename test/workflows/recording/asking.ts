@@ -1,7 +1,9 @@
 import type { RunRecord } from '../../../stores/contract/runs.js';
+import { asks } from '../../../stores/record/waiting-page.js';
+import { until } from '../../support/until.js';
 import type { History, Scenario, Stage } from './stage.js';
 
-const asks = (tool: string): object => ({ calls: [{ tool, id: 'c1' }] });
+const calls = (tool: string): object => ({ calls: [{ tool, id: 'c1' }] });
 
 /** Begins a run that asks people by this tool, and lets their answers end it. */
 async function asked(
@@ -9,7 +11,7 @@ async function asked(
   tool: string,
   act: (run: RunRecord) => Promise<unknown>,
 ): Promise<History> {
-  const run = await stage.play([asks(tool)]);
+  const run = await stage.play([calls(tool)]);
   await stage.untilWaits(run);
   await act(run);
   return stage.history(run.runId);
@@ -18,6 +20,21 @@ async function asked(
 /** A run whose receivers are notified. */
 export const notified: Scenario = (stage) =>
   asked(stage, 'pay', (run) => stage.runs.decide(run, 'c1', true));
+
+/** A run of which a tool sleeps beside a question to people, and asks them itself then. */
+export const askedLater: Scenario = async (stage) => {
+  const calls = ['pay', 'nap'].map((tool, n) => ({ tool, id: `c${String(n)}` }));
+  const run = await stage.play([{ calls }]);
+  const { sessionId } = run;
+  const toolCallId = await until('the tool asks', async () => {
+    const view = await stage.stores.store.sessions.withCalls(sessionId);
+    return view?.openCalls.find((call) => call.spec.of === 'c1' && asks(call))?.spec.toolCallId;
+  });
+  await stage.untilWaits(run);
+  await stage.runs.decide(run, 'c0', true);
+  await stage.runs.executor.submitToolResult({ sessionId, toolCallId, result: {} });
+  return stage.history(run.runId);
+};
 
 /** Runs that wait for people. */
 export const asking: Record<string, Scenario> = {
@@ -32,7 +49,7 @@ export const asking: Record<string, Scenario> = {
       await stage.runs.decide(run, 'c1', true);
     }),
   'deadline-expires': async (stage) => {
-    const { runId } = await stage.play([asks('payNow')]);
+    const { runId } = await stage.play([calls('payNow')]);
     return stage.history(runId);
   },
   'deadline-is-kept': (stage) =>
