@@ -72,9 +72,9 @@ export interface ApiSettings extends IdentityOptions, CrossOriginOptions {
 export type ApiRuns = Omit<
   Runs,
   | ('idle' | 'startRun' | 'wake' | 'endLost' | 'startNext' | 'sweepSession')
-  | ('finishErasures' | 'mayApprove' | 'callWebhook')
+  | ('finishErasures' | 'finishErasuresOf' | 'mayApprove' | 'callWebhook')
 > &
-  Partial<Pick<Runs, 'mayApprove' | 'callWebhook'>>;
+  Partial<Pick<Runs, 'mayApprove' | 'callWebhook' | 'finishErasuresOf'>>;
 
 /** The options of an app, complete. */
 export interface ApiDeps extends ApiSettings {

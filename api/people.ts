@@ -24,6 +24,9 @@ export async function erasePerson(
   // First, so that none of them begins another conversation. While Temporal is away the rest is erased.
   let complete =
     (await executor.schedules?.deleteOf(who.tenant, who.owner).then(isDone, isLeft)) ?? true;
+  // Their conversations are listed no more, and their histories may be with Temporal still.
+  const isFinished = await executor.finishErasuresOf?.(who);
+  complete &&= isFinished ?? true;
   let found = 0;
   while (found < MOST) {
     const { conversations } = await owners.page(who, { limit: PAGE });

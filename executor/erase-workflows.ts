@@ -1,5 +1,5 @@
 import type { Client } from '@temporalio/client';
-import { deliveryWorkflowIdOf, workflowIdOf } from '../protocol/ids.js';
+import { deliveryWorkflowIdOf, toolWorkflowIdOf, workflowIdOf } from '../protocol/ids.js';
 import type { Erasure } from '../stores/contract/erasures.js';
 import { toDeliveryPrefix } from './delivery-ids.js';
 
@@ -12,7 +12,7 @@ export interface ErasedWorkflows {
 }
 
 /** The runs of a conversation, as its record knew them. */
-export type RunsOfSession = Pick<Erasure, 'runs' | 'parts' | 'childRuns' | 'owner'>;
+export type RunsOfSession = Pick<Erasure, 'runs' | 'parts' | 'childRuns' | 'calls' | 'owner'>;
 
 /** How Temporal is called. */
 export interface TemporalCalls {
@@ -35,14 +35,14 @@ const NOT_FOUND = 5;
 
 /**
  * Deletes the workflows of a conversation's runs, of its sub-agents' and of their notices with their
- * histories; what still runs is terminated. Runs are found by the record's ids, older executions of them and
- * sub-agents whose record has expired by a list of Temporal's, of which only what belongs to these
- * runs counts: another conversation may have the id by now.
+ * histories; what still runs is terminated. Runs and the work of their last calls are found by the
+ * record's ids; the rest by a list of Temporal's, of which only what belongs to these runs counts:
+ * another conversation may have the id by now.
  */
 export async function eraseWorkflows(
   client: Client,
   sessionId: string,
-  { runs, parts, childRuns, owner }: RunsOfSession,
+  { runs, parts, childRuns, calls = [], owner }: RunsOfSession,
   { call, codeOf, isRefusedForGood }: TemporalCalls,
 ): Promise<ErasedWorkflows> {
   const { workflowService } = client;
@@ -101,6 +101,12 @@ export async function eraseWorkflows(
       if (found[at] === true) deleted.add(workflowIdOf(runId));
       else unknown.push(runId);
     }
+  }
+  // The list is seconds late, and the work of tools has what people wrote.
+  for (const page of pagesOf(calls)) {
+    const ids = page.map((call) => toolWorkflowIdOf(...call));
+    const found = await Promise.all(ids.map((workflowId) => erase(workflowId)));
+    for (const [at, workflowId] of ids.entries()) if (found[at] === true) deleted.add(workflowId);
   }
   // Deleting takes a while: the newest executions may be found here, too.
   for (const page of pagesOf(listed)) {

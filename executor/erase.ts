@@ -4,6 +4,7 @@ import { isTerminal } from '../protocol/run.js';
 import { toAct } from '../stores/record/acts.js';
 import { logEntries, type AuditLogger } from '../stores/record/relay-after-acts.js';
 import type { Erasure } from '../stores/contract/erasures.js';
+import type { SessionOwner } from '../stores/contract/waiting.js';
 import type { Store } from '../stores/contract/store.js';
 import type { RunWorkflows } from './run-workflows.js';
 
@@ -43,6 +44,8 @@ export interface Erasing {
   deleteSession: (sessionId: string, by?: string | Actor) => Promise<ErasureReceipt | undefined>;
   /** Completes the erasures of a session id that were interrupted; false if something is left. */
   finishErasures: (sessionId: string) => Promise<boolean>;
+  /** The same of all conversations of a person. */
+  finishErasuresOf: (who: SessionOwner) => Promise<boolean>;
 }
 
 /** The sweeper looks after an erasure after this long, in case this process dies. */
@@ -95,6 +98,17 @@ export function createErasing({ store, workflows, lostSignal, logger }: EraseDep
 
   return {
     finishErasures,
+    finishErasuresOf: async (who) => {
+      let isComplete = true;
+      for (const sessionId of await erasures.pending(who)) {
+        const isDone = await finishErasures(sessionId).catch((error: unknown) => {
+          logger.warn({ err: error, sessionId }, 'an erasure is not complete yet');
+          return false;
+        });
+        isComplete &&= isDone;
+      }
+      return isComplete;
+    },
     deleteSession: async (sessionId, who = {}) => {
       const actor: Actor = typeof who === 'string' ? { by: who } : who;
       const record = await sessions.read(sessionId);

@@ -5,6 +5,8 @@ import type { SessionOwner } from './waiting.js';
 export interface Erasures {
   /** Those of one session id, the oldest first. */
   of: (sessionId: string) => Promise<Erasure[]>;
+  /** Conversations of a person with such an erasure. */
+  pending: (who: SessionOwner) => Promise<string[]>;
   /** Removes what an interrupted erasure left of the session: sub-agents, lists and figures. */
   clear: (sessionId: string, erasure: Erasure) => Promise<void>;
   /** Forgets one that is complete. */
@@ -22,6 +24,11 @@ export interface Erasure {
   /** The sub-agents' sessions, by the part of their id, and their runs as far as they are known. */
   parts: string[];
   childRuns: string[];
+  /**
+   * Calls of the last minute, sub-agents' too: Temporal may not list the work of their tools yet. Absent
+   * in erasures of earlier releases.
+   */
+  calls?: [runId: string, toolCallId: string][];
   /** Ids of its files, whose bytes may be elsewhere. Absent in erasures of earlier releases. */
   files?: string[];
   /** What was removed: rows of the transcript, entries of the stream, and bytes of text. */

@@ -71,6 +71,8 @@ export interface KeySpace {
   outbox: (sessionId: string) => string;
   /** Erasures of a conversation that are not complete, in its slot. */
   gone: (sessionId: string) => string;
+  /** Conversations of a person whose erasure is not complete. */
+  erasing: (who: SessionOwner) => string;
   /** Files of a conversation whose bytes another store keeps, in its slot. */
   elsewhere: (sessionId: string) => string;
   /** What is remembered of a request that named itself. */
@@ -167,6 +169,8 @@ export function createKeySpace(prefix: string = DEFAULT_PREFIX): KeySpace {
     },
     ownersIndex: `${prefix}:owners`,
     gone: (sessionId) => `${shared(sessionId)}gone`,
+    erasing: ({ owner, tenant = '' }) =>
+      `${prefix}:erasing:${toKeyPart(tenant)}:${toKeyPart(owner)}`,
     elsewhere: (sessionId) => `${shared(sessionId)}elsewhere`,
     outbox: (sessionId) => `${shared(sessionId)}audit`,
     request: (name) => `${prefix}:request:${name}`,
