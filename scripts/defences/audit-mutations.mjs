@@ -169,7 +169,7 @@ export const audit = [
   {
     defence: 'Erasure: what is left is known by its person',
     file: 'stores/redis/erasures.ts',
-    edits: [['await callRedis(redis.zadd(keys.erasing(rest.owner), now(), sessionId));', '']],
+    edits: [['await callRedis(redis.zadd(list, now(), sessionId));', '']],
     suite: 'test/api/person-erasure.test.ts',
     test: 'is not complete while histories of an earlier request are left',
   },

@@ -21,6 +21,7 @@ const READ_AT_ONCE = 100;
 const RECENT_MS = 60_000;
 /** Of a session that has changed since then. */
 const RECENT_ROWS = 200;
+const KEPT_MS = 30 * 24 * 60 * 60 * 1_000;
 /** The list of erasures is written before the conversation is removed. */
 const NOTED_MS = 60_000;
 
@@ -36,7 +37,10 @@ export async function eraseSession(
   for (let tries = 0; tries < MOST_TRIES; tries += 1) {
     const rest = act === undefined ? undefined : await readRest(context, sessionId);
     if (rest !== undefined) {
-      await callRedis(redis.zadd(keys.erasing(rest.owner), now(), sessionId));
+      const list = keys.erasing(rest.owner);
+      await callRedis(redis.zadd(list, now(), sessionId));
+      // A worker of an earlier release completes erasures without removing them here.
+      await callRedis(redis.pexpire(list, KEPT_MS));
     }
     const { kind } = await transitions.run('erase', sessionId, (contents) => {
       const request: RequestOf<'erase'> = { message: contents.addJson(end), leftovers };
