@@ -45,6 +45,7 @@ export function withoutSecrets(url: string): string {
   const shown = new URL(url);
   shown.username = '';
   shown.password = '';
+  shown.search = '';
   return shown.href;
 }
 

@@ -51,8 +51,15 @@ export interface SweepBudget {
 
 /** For a run that is active, or was acted on just now. */
 const AGAIN_MS = 5_000;
-/** A silent run is looked at less and less often, up to this; what gets lost is noted as due anyway. */
+/** A run that takes nothing is woken less and less often, up to this. */
 const SELDOM_MS = 60_000;
+/**
+ * A silent run is looked at less and less often, up to this: an attempt that Temporal gives away after a
+ * long silence, and no worker gets, is found no sooner.
+ */
+const SILENT_MS = 30_000;
+/** The record of a run that waits for sub-agents is silent while they work. */
+const SUB_AGENTS_MS = 10_000;
 const UNSTARTED_MS = 15_000;
 /** For a run whose workflow waits for its start. */
 const UNBEGUN_MS = 60 * 60_000;
@@ -119,7 +126,7 @@ export function createSweepSession(
         await wake(record);
         // Answers that released nothing are taken with what comes next, and each signal stays in the
         // history of a run: the longer it lasts, the less often.
-        return toUnchanged(record);
+        return toUnchanged(record, SELDOM_MS);
       case 'expire':
         await deps.expireCalls(sessionId);
         return again;
@@ -159,13 +166,16 @@ export function createSweepSession(
   };
 }
 
-function toUnchanged(record: SessionRecord): SweptSession {
+function toUnchanged(
+  record: SessionRecord,
+  mostMs = record.status === 'waiting_children' ? SUB_AGENTS_MS : SILENT_MS,
+): SweptSession {
   const { stream, updatedAt, deadline = Infinity } = record;
   const now = Date.now();
   const untilStartMs = (startOf(record) ?? 0) - now;
   if (untilStartMs > 0) return { kind: 'active', againMs: Math.min(untilStartMs, UNBEGUN_MS) };
   if (stream === 'paused') return { kind: 'waiting', untilDeadlineMs: Math.max(deadline - now, 0) };
-  const againMs = Math.min(Math.max((now - updatedAt) / 2, AGAIN_MS), SELDOM_MS);
+  const againMs = Math.min(Math.max((now - updatedAt) / 2, AGAIN_MS), mostMs);
   return { kind: 'active', againMs: Math.min(againMs, Math.max(deadline - now, AGAIN_MS)) };
 }
 

@@ -12,6 +12,8 @@ const GRACE_MS = 3_000;
 const HEARD_ROUNDS = 3;
 /** Runs that one process watches at once: a dead worker's polls take one task each. */
 const MOST_WATCHED = 200;
+/** What Temporal does not answer is asked again after the grace, for about a minute. */
+const MOST_TRIES = 15;
 
 export interface UnseenAttemptsDeps {
   /** Those of the workflows' namespace. */
@@ -34,6 +36,7 @@ export type FindUnseen = (runId: string, look: WorkflowLook, budget: { looks: nu
 export function createFindUnseen(deps: UnseenAttemptsDeps): FindUnseen {
   const { leases, workflows, meter, logger } = deps;
   const watched = new Set<string>();
+  const askedAgain = new Set<string>();
 
   async function unseenOf({ started }: WorkflowLook): Promise<StartedAttempt[]> {
     if (started.length === 0) return [];
@@ -61,7 +64,7 @@ export function createFindUnseen(deps: UnseenAttemptsDeps): FindUnseen {
     for (const child of look.children) {
       if (budget.looks <= 0) break;
       budget.looks -= 1;
-      findLater(child, await workflows.look(child), budget);
+      await follow(child, () => workflows.look(child), budget);
     }
     if (look.started.length > 0 && !watched.has(runId) && watched.size < MOST_WATCHED) {
       watched.add(runId);
@@ -73,14 +76,44 @@ export function createFindUnseen(deps: UnseenAttemptsDeps): FindUnseen {
     }
   }
 
-  function findLater(...[runId, look, budget]: Parameters<FindUnseen>): void {
-    find(runId, look, budget).catch((error: unknown) => {
-      // The sweeper comes again.
-      logger.warn({ err: error, runId }, 'attempts of a run could not be looked at');
-    });
+  /**
+   * What loses attempts also keeps Temporal from answering, and the sweeper looks at a silent run
+   * seldom: a look that failed is repeated here.
+   */
+  async function follow(
+    runId: string,
+    first: () => Promise<WorkflowLook>,
+    budget: { looks: number },
+  ): Promise<void> {
+    if (askedAgain.has(runId)) return;
+    try {
+      const look = await first();
+      // It lasts as long as attempts are unseen.
+      find(runId, look, budget).catch((error: unknown) => askAgain(runId, budget, error));
+    } catch (error) {
+      void askAgain(runId, budget, error);
+    }
   }
 
-  return findLater;
+  async function askAgain(runId: string, budget: { looks: number }, err: unknown): Promise<void> {
+    logger.warn({ err, runId }, 'attempts of a run could not be looked at');
+    if (askedAgain.has(runId) || askedAgain.size >= MOST_WATCHED) return;
+    askedAgain.add(runId);
+    for (let tries = 0; tries < MOST_TRIES; tries += 1) {
+      await pause();
+      try {
+        await find(runId, await workflows.look(runId), budget);
+        break;
+      } catch {
+        // It has been logged.
+      }
+    }
+    askedAgain.delete(runId);
+  }
+
+  return (runId, look, budget) => {
+    void follow(runId, () => Promise.resolve(look), budget);
+  };
 }
 
 /** An attempt, and how often it was seen in a row without a sign of its worker. */

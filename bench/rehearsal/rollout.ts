@@ -16,6 +16,8 @@ const DEPLOYMENT = 'rehearsal';
 const BUILDS = ['former', 'today'] as const;
 const CURRENT_WITHIN_MS = 60_000;
 const LOOK_EVERY_MS = 1_000;
+/** Runs of the former build end within this time, or are stuck. */
+const DRAINED_WITHIN_MS = 600_000;
 
 /** Release 0.2.0 beside this one on one queue, each with any run: the order is workers, then APIs. */
 export function besideFormer(build: string): Rollout {
@@ -73,5 +75,6 @@ async function untilDrained({ workflow }: Client): Promise<void> {
       ({ count }) => count,
       () => 1,
     );
-  while ((await countOpen()) > 0) await sleep(LOOK_EVERY_MS);
+  const giveUpAt = Date.now() + DRAINED_WITHIN_MS;
+  while ((await countOpen()) > 0 && Date.now() < giveUpAt) await sleep(LOOK_EVERY_MS);
 }

@@ -15,6 +15,8 @@ export interface Conversation {
 
 /** Faults, their time-outs and a queue of recoveries may all fall into one turn. */
 const REST_WITHIN_MS = 150_000;
+/** One that is late is answered for this long, which tells a slow conversation from one that waits without end. */
+const LATE_REST_MS = 300_000;
 const LOOK_EVERY_MS = 400;
 /** Waits for a next word above this are named, ms. */
 const LONG_MS = 15_000;
@@ -45,11 +47,7 @@ export async function playTurn(talk: Talk, conversation: Conversation): Promise<
     },
   );
   if (shown === undefined) {
-    conversation.isStuck = true;
-    verdict.stuck += 1;
-    const why = `a turn of kind "${turn.kind}"`;
-    say(`STUCK ${sessionId}, ${why}`);
-    await talk.examine?.(sessionId, why);
+    await bringToRestLate(talk, conversation, turn, reader);
     return false;
   }
   checkTurn(talk, sessionId, shown, turn);
@@ -61,6 +59,29 @@ export async function playTurn(talk: Talk, conversation: Conversation): Promise<
     say(`SHOWN OTHERWISE ${sessionId} ${turn.kind}: ${JSON.stringify(seen)}`);
   }
   return true;
+}
+
+/** It is stuck, whatever comes of it. */
+async function bringToRestLate(
+  talk: Talk,
+  conversation: Conversation,
+  turn: Turn,
+  reader: Reader,
+): Promise<void> {
+  const { verdict, say } = talk;
+  const { sessionId } = conversation;
+  const why = `a turn of kind "${turn.kind}"`;
+  verdict.stuck += 1;
+  say(`STUCK ${sessionId}, ${why}`);
+  await talk.examine?.(sessionId, why);
+  const lateAt = Date.now();
+  const { shown } = await bringToRest(talk, sessionId, turn, reader, lateAt + LATE_REST_MS).catch(
+    () => ({ shown: undefined }),
+  );
+  conversation.isStuck = shown === undefined;
+  const seconds = ((Date.now() - lateAt) / 1000).toFixed(0);
+  say(`${sessionId} ${shown ? 'is at rest' : 'is not at rest'} ${seconds} s later`);
+  if (shown) checkTurn(talk, sessionId, shown, turn);
 }
 
 /** Compares the stored text of a turn with the text that was sent. */

@@ -93,14 +93,19 @@ function toReason(address: string, reason: string): [finding: string, fix: strin
   if (/certificate|SSL|TLS|wrong version/i.test(reason)) {
     return [
       `Redis at ${address} cannot be reached by TLS: ${reason}.`,
-      'Use rediss:// in REDIS_URL for TLS and redis:// without; NODE_EXTRA_CA_CERTS names an own authority.',
+      `Use rediss:// in REDIS_URL for TLS and redis:// without; NODE_EXTRA_CA_CERTS names an own authority. ${DEMANDED}`,
     ];
   }
+  const fix = 'Start it, or correct REDIS_URL: redis:// without TLS, rediss:// where it wants TLS.';
   return [
     `Redis at ${address} cannot be reached: ${reason}.`,
-    'Start it, or correct REDIS_URL: redis:// without TLS, rediss:// where it wants TLS.',
+    // Its refusal may come after the connection was closed.
+    address.startsWith('rediss') ? `${fix} ${DEMANDED}` : fix,
   ];
 }
+
+const DEMANDED =
+  'Where it demands a certificate, ?cert=<file>&key=<file> behind the address names yours.';
 
 const ORDER = ['ok', 'note', 'warn', 'fail'] as const;
 

@@ -165,4 +165,18 @@ export const access = [
     suite: 'test/api/snapshots.test.ts',
     test: 'loadSnapshot does not take a refusal for a new chat.',
   },
+  {
+    defence: 'Redis: the files of its address are those that TLS uses',
+    file: 'stores/redis/clients.ts',
+    edits: [['address.files && { tls: readTlsFiles(address.files) }', '{}']],
+    suite: 'test/e2e/redis-tls.test.ts',
+    test: 'a Redis with TLS and a user of its own, which demands certificates API and worker with one carry out a run, by the documented rights',
+  },
+  {
+    defence: 'An address that is printed has no password behind a question mark',
+    file: 'config/startup.ts',
+    edits: [["  shown.search = '';\n", '']],
+    suite: 'test/config/startup.test.ts',
+    test: 'an address that is shown a printed address has neither user nor password',
+  },
 ];

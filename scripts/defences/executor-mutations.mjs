@@ -49,7 +49,7 @@ export const executor = [
   {
     defence: 'Sweep: lost attempts of sub-agents are found',
     file: 'executor/unseen-attempts.ts',
-    edits: [['      findLater(child, await workflows.look(child), budget);\n', '']],
+    edits: [['      await follow(child, () => workflows.look(child), budget);\n', '']],
     suite: UNSEEN,
     test: 'sub-agents are looked at, at any depth and within the budget',
   },
@@ -59,6 +59,27 @@ export const executor = [
     edits: [['if (budget.looks <= 0) break;', '']],
     suite: UNSEEN,
     test: 'sub-agents are looked at, at any depth and within the budget',
+  },
+  {
+    defence: 'Sweep: a look for lost attempts is repeated while Temporal does not answer',
+    file: 'executor/unseen-attempts.ts',
+    edits: [['    askedAgain.add(runId);\n', '    return;\n']],
+    suite: UNSEEN,
+    test: 'while Temporal does not answer it is asked again, also about sub-agents',
+  },
+  {
+    defence: 'Sweep: looks for lost attempts end while Temporal stays away',
+    file: 'executor/unseen-attempts.ts',
+    edits: [['tries < MOST_TRIES', 'true']],
+    suite: UNSEEN,
+    test: 'a Temporal that stays away is left to the sweeper after a minute',
+  },
+  {
+    defence: 'Sweep: lost attempts are found within half a minute of a long silence',
+    file: 'executor/sweep-session.ts',
+    edits: [['? SUB_AGENTS_MS : SILENT_MS', '? SELDOM_MS : SELDOM_MS']],
+    suite: 'test/executor/decide-sweep.test.ts',
+    test: 'a sweep of a run that is silent what is lost during a long silence is found within half a minute, of sub-agents sooner',
   },
   {
     defence: 'A run that writes nothing for long is reported as stalled',

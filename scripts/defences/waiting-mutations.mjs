@@ -109,12 +109,12 @@ export const waiting = [
     file: 'executor/sweep-session.ts',
     edits: [
       [
-        'the less often.\n        return toUnchanged(record);',
+        'the less often.\n        return toUnchanged(record, SELDOM_MS);',
         'the less often.\n        return again;',
       ],
     ],
     suite: 'test/executor/decide-sweep.test.ts',
-    test: 'a sweep that gives a wake-up again a sweep comes back later the longer the run was silent',
+    test: 'a sweep of a run that is silent a sweep that gives a wake-up again comes back later the longer the run was silent',
   },
   {
     defence: 'Answers that release nothing wake no run whose tools sleep',

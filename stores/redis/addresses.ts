@@ -5,21 +5,26 @@ export interface HostAndPort {
   port: number;
 }
 
+/** Paths of PEM files for TLS: of a private authority, and of a client's certificate with its key. */
+export type TlsFiles = Partial<Record<(typeof TLS_FILES)[number], string>>;
+
 interface Access {
   username?: string;
   password?: string;
   tls: boolean;
+  files?: TlsFiles;
 }
 
 /** The address of a Redis, by kind of deployment. */
 export type RedisAddress =
-  | { kind: 'standalone'; url: string }
+  | { kind: 'standalone'; url: string; files?: TlsFiles }
   | ({ kind: 'cluster'; nodes: HostAndPort[] } & Access)
   | ({ kind: 'sentinel'; sentinels: HostAndPort[]; name: string; db: number } & Access);
 
 const FORM = /^(rediss?)(?:-(cluster|sentinel))?:\/\/(?:(.*)@)?([^/@?#]*)(?:\/([^?#]*))?$/;
 const HOST = /^(?:\[([0-9a-f:.]+)\]|([^\s:[\]]+))(?::(\d{1,5}))?$/i;
 const MASTER = /^([\w.-]+)(?:\/(\d{1,4}))?$/;
+const TLS_FILES = ['ca', 'cert', 'key'] as const;
 const REDIS_PORT = 6379;
 const SENTINEL_PORT = 26_379;
 
@@ -31,16 +36,19 @@ const SENTINEL_PORT = 26_379;
  * - `redis-sentinel://[user:password@]host[:port],…/<master>[/db]` names Sentinels; user and
  *   password are those of the servers that they watch
  *
+ * Behind an address with TLS, `?ca=<file>&cert=<file>&key=<file>` names PEM files.
+ *
  * @throws HelixError `validation_error`, which does not repeat the address, since it may contain a
  * password
  */
-export function parseRedisAddress(url: string): RedisAddress {
-  if (/^rediss?:\/\//.test(url) && URL.canParse(url)) return { kind: 'standalone', url };
+export function parseRedisAddress(address: string): RedisAddress {
+  const { url, files } = takeTlsFiles(address);
+  if (/^rediss?:\/\//.test(url) && URL.canParse(url)) return { kind: 'standalone', url, ...files };
   const [, scheme, kind, user, hosts, path] = FORM.exec(url) ?? [];
   if (kind === undefined || hosts === undefined) {
     throw wrong('it must be a redis://, redis-cluster:// or redis-sentinel:// URL');
   }
-  const access = { ...parseUser(user), tls: scheme === 'rediss' };
+  const access = { ...parseUser(user), tls: scheme === 'rediss', ...files };
   if (kind === 'cluster') {
     if (path) throw wrong('a cluster has one database, so nothing may follow the hosts');
     return { kind, nodes: parseHosts(hosts, REDIS_PORT), ...access };
@@ -49,6 +57,32 @@ export function parseRedisAddress(url: string): RedisAddress {
   if (name === undefined) throw wrong('the name of the master must follow the Sentinels');
   const sentinels = parseHosts(hosts, SENTINEL_PORT);
   return { kind: 'sentinel', sentinels, name, db: Number(db ?? 0), ...access };
+}
+
+/** The address without the names of files, and those. */
+function takeTlsFiles(address: string): { url: string; files?: { files: TlsFiles } } {
+  const [url, query] = splitOnce(address, '?');
+  if (query === undefined) return { url: address };
+  const parameters = new URLSearchParams(query);
+  const files: TlsFiles = {};
+  for (const name of TLS_FILES) {
+    const file = parameters.get(name);
+    if (file === null) continue;
+    files[name] = file;
+    parameters.delete(name);
+  }
+  if (Object.keys(files).length === 0) return { url: address };
+  if (!address.startsWith('rediss')) throw wrong('ca, cert and key are for rediss…, which is TLS');
+  if ((files.cert === undefined) !== (files.key === undefined)) {
+    throw wrong('cert and key must both be given');
+  }
+  const rest = parameters.toString();
+  return { url: rest === '' ? url : `${url}?${rest}`, files: { files } };
+}
+
+function splitOnce(text: string, separator: string): [string, string?] {
+  const at = text.indexOf(separator);
+  return at < 0 ? [text] : [text.slice(0, at), text.slice(at + 1)];
 }
 
 function parseHosts(hosts: string, defaultPort: number): HostAndPort[] {

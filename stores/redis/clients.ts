@@ -1,6 +1,8 @@
+import { readFileSync } from 'node:fs';
 import { Cluster, Redis, type ClusterOptions, type RedisOptions } from 'ioredis';
 import { retryDelay } from '../../protocol/time.js';
-import { parseRedisAddress, type RedisAddress } from './addresses.js';
+import { HelixError } from '../../protocol/errors.js';
+import { parseRedisAddress, type RedisAddress, type TlsFiles } from './addresses.js';
 
 /** A connection to a Redis of any kind. A `Redis` may find its server through Sentinels. */
 export type RedisConnection = Redis | Cluster;
@@ -98,8 +100,11 @@ function createRedis(
     ...(use === 'subscriptions' && OWN_RENEWAL),
     reconnectOnError: createReconnection(),
   };
-  if (address.kind === 'standalone') return new Redis(address.url, shared);
-  const { sentinels, name, db, tls } = address;
+  if (address.kind === 'standalone') {
+    const tls = address.files && { tls: readTlsFiles(address.files) };
+    return new Redis(address.url, { ...shared, ...tls });
+  }
+  const { sentinels, name, db, tls, files } = address;
   return new Redis({
     ...shared,
     ...accessOptions(address),
@@ -108,7 +113,7 @@ function createRedis(
     sentinelRetryStrategy: () => RETRY_PAUSE_MS,
     // Not failoverDetector: it permanently ends a client that is just reconnecting. Sentinels close
     // the connections of a master that they demote.
-    ...(tls && { enableTLSForSentinelMode: true, sentinelTLS: {} }),
+    ...(tls && { enableTLSForSentinelMode: true, sentinelTLS: readTlsFiles(files) }),
   });
 }
 
@@ -162,12 +167,27 @@ function accessOptions(address: {
   username?: string;
   password?: string;
   tls: boolean;
+  files?: TlsFiles;
 }): Pick<RedisOptions, 'username' | 'password' | 'tls'> {
   return {
     ...(address.username !== undefined && { username: address.username }),
     ...(address.password !== undefined && { password: address.password }),
-    ...(address.tls && { tls: {} }),
+    ...(address.tls && { tls: readTlsFiles(address.files) }),
   };
+}
+
+/** @throws HelixError `validation_error` that names the file which cannot be read */
+function readTlsFiles(files: TlsFiles = {}): Record<string, Buffer> {
+  return Object.fromEntries(
+    Object.entries(files).map(([name, file]) => {
+      try {
+        return [name, readFileSync(file)];
+      } catch (error) {
+        const why = error instanceof Error ? error.message : String(error);
+        throw new HelixError('validation_error', `The file ${name} of REDIS_URL: ${why}.`);
+      }
+    }),
+  );
 }
 
 function backOff({ maxBackoffMs }: RetryPolicy): (times: number) => number {

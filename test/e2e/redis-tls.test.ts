@@ -13,6 +13,8 @@ import { createRedisUser } from '../support/redis-user.js';
 let server: RedisProcess;
 let url: string;
 let authority: string;
+/** Behind the address: the authority, and a certificate that it has signed with its key. */
+let files: string;
 
 /** A certificate for the address of the server, which is its own authority. */
 async function makeCertificate(folder: string): Promise<{ key: string; certificate: string }> {
@@ -35,16 +37,18 @@ beforeAll(async () => {
   server = await startRedisProcess(dataArguments);
   const { key, certificate } = await makeCertificate(server.folder);
   authority = certificate;
+  files = `?ca=${certificate}&cert=${certificate}&key=${key}`;
   const tlsPort = String(await anyFreePort());
   const redis = new Redis(server.port);
   try {
     // All at once: a port for TLS needs its certificate.
     await redis.call(
       ...(['CONFIG', 'SET', 'tls-cert-file', certificate, 'tls-key-file', key] as const),
-      ...['tls-ca-cert-file', certificate, 'tls-auth-clients', 'no', 'tls-port', tlsPort],
+      ...['tls-ca-cert-file', certificate, 'tls-auth-clients', 'yes', 'tls-port', tlsPort],
     );
     const user = await createRedisUser(redis, 'hx');
     url = user.url.replace(/^redis:/, 'rediss:').replace(String(server.port), tlsPort);
+    await redis.acl('SETUSER', 'admin', 'on', '>secret', '+config|set');
     await redis.acl('SETUSER', 'default', 'resetkeys', '-@all', '+ping');
   } finally {
     redis.disconnect();
@@ -57,9 +61,18 @@ const doctor = (env: Record<string, string>) =>
     env: { REDIS_URL: url, TEMPORAL_ADDRESS: sharedTemporal(), NO_COLOR: '1', ...env },
   });
 
-describe('a Redis with TLS and a user of its own', () => {
-  it('API and worker with its authority carry out a run, by the documented rights', async () => {
-    const env = { REDIS_URL: url, NODE_EXTRA_CA_CERTS: authority };
+const requireCertificates = async (which: 'yes' | 'no'): Promise<void> => {
+  const redis = new Redis(server.port, { username: 'admin', password: 'secret' });
+  try {
+    await redis.call('CONFIG', 'SET', 'tls-auth-clients', which);
+  } finally {
+    redis.disconnect();
+  }
+};
+
+describe('a Redis with TLS and a user of its own, which demands certificates', () => {
+  it('API and worker with one carry out a run, by the documented rights', async () => {
+    const env = { REDIS_URL: `${url}${files}` };
     const product = await startProduct({ env });
     try {
       const response = await fetch(`${product.url}/api/chat/${newSessionId()}?agent=lab`, {
@@ -72,6 +85,27 @@ describe('a Redis with TLS and a user of its own', () => {
       await product.stop();
     }
     const { stdout } = await doctor(env);
+    expect(stdout).toContain('The user of REDIS_URL may use every command.');
+  });
+
+  it('doctor names the setting for a certificate that is missing, or whose file cannot be read', async () => {
+    const without = await doctor({ REDIS_URL: url, NODE_EXTRA_CA_CERTS: authority });
+    expect(without.code).toBe(1);
+    expect(without.stdout).toMatch(
+      /cannot be reached.*demands a certificate, \?cert=<file>&key=<file>/s,
+    );
+    const gone = await doctor({ REDIS_URL: `${url}${files}.gone` });
+    expect(gone.code).toBe(1);
+    expect(gone.stdout).toMatch(/The file key of REDIS_URL: ENOENT/);
+    expect(without.stdout + gone.stdout).not.toContain('secret');
+  });
+});
+
+describe('a Redis with TLS and a user of its own', () => {
+  beforeAll(() => requireCertificates('no'));
+
+  it('doctor with its authority finds nothing wrong', async () => {
+    const { stdout } = await doctor({ REDIS_URL: url, NODE_EXTRA_CA_CERTS: authority });
     expect(stdout).toContain('The user of REDIS_URL may use every command.');
   });
 

@@ -158,38 +158,53 @@ describe('decideSweep', () => {
   });
 });
 
-describe('a sweep that gives a wake-up again', () => {
-  it('a sweep comes back later the longer the run was silent', async () => {
-    const againAfter = async (silentMs: number): Promise<unknown> => {
-      const record = recordOf('running', { resume, updatedAt: Date.now() - silentMs });
-      const unused = (): Promise<never> => Promise.reject(new Error('not expected'));
-      const woken: unknown[] = [];
-      const sweep = createSweepSession({
-        store: {
-          sessions: { read: () => Promise.resolve(record) },
-          waiting: { note: unused },
-        } as never,
-        workflows: {
-          look: () => Promise.resolve({ state: 'running', started: [], children: [] }),
-          stop: unused,
-        },
-        findUnseen: undefined,
-        wake: (_, released) => Promise.resolve(void woken.push(released)),
-        ...{ startRun: unused, endLost: unused, endUnstarted: unused, enforceStop: unused },
-        ...{ startNext: unused, continueCopy: unused, expireCalls: unused },
-        isHeld: () => Promise.resolve(false),
-        startWithinMs: START_WITHIN_MS,
-        meter: () => undefined,
-        logger: { warn: () => undefined },
-      });
-      const swept = await sweep('s');
-      expect(woken).toEqual([resume]);
-      return swept.kind === 'active' ? Math.round(swept.againMs / 1_000) : swept;
-    };
+/** In how many seconds a sweep comes back, or how it found the session. */
+async function againAfter(
+  silentMs: number,
+  extra: Partial<SessionRecord> = {},
+  status: RunStatus = 'running',
+) {
+  const record = recordOf(status, { ...extra, updatedAt: Date.now() - silentMs });
+  const unused = (): Promise<never> => Promise.reject(new Error('not expected'));
+  const woken: unknown[] = [];
+  const sweep = createSweepSession({
+    store: {
+      sessions: { read: () => Promise.resolve(record) },
+      waiting: { note: unused },
+    } as never,
+    workflows: {
+      look: () => Promise.resolve({ state: 'running', started: [], children: [] }),
+      stop: unused,
+    },
+    findUnseen: undefined,
+    wake: (_, released) => Promise.resolve(void woken.push(released)),
+    ...{ startRun: unused, endLost: unused, endUnstarted: unused, enforceStop: unused },
+    ...{ startNext: unused, continueCopy: unused, expireCalls: unused },
+    isHeld: () => Promise.resolve(false),
+    startWithinMs: START_WITHIN_MS,
+    meter: () => undefined,
+    logger: { warn: () => undefined },
+  });
+  const swept = await sweep('s');
+  expect(woken).toEqual(record.resume === undefined ? [] : [record.resume]);
+  return swept.kind === 'active' ? Math.round(swept.againMs / 1_000) : swept;
+}
+
+describe('a sweep of a run that is silent', () => {
+  it('a sweep that gives a wake-up again comes back later the longer the run was silent', async () => {
+    expect([
+      await againAfter(3_000, { resume }),
+      await againAfter(40_000, { resume }),
+      await againAfter(3_600_000, { resume }),
+    ]).toEqual([5, 20, 60]);
+  });
+
+  it('what is lost during a long silence is found within half a minute, of sub-agents sooner', async () => {
     expect([
       await againAfter(3_000),
       await againAfter(40_000),
       await againAfter(3_600_000),
-    ]).toEqual([5, 20, 60]);
+      await againAfter(3_600_000, {}, 'waiting_children'),
+    ]).toEqual([5, 20, 30, 10]);
   });
 });

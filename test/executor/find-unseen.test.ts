@@ -20,18 +20,29 @@ const lookOf = (started: StartedAttempt[], children: string[] = []): WorkflowLoo
 });
 
 /** @param looks what Temporal shows of a run, look by look; the last one stays */
-function open(looks: Record<string, WorkflowLook[]>, registered: string[] = []) {
+function open(
+  looks: Record<string, WorkflowLook[]>,
+  registered: string[] = [],
+  failing: { looks?: number; retries?: number } = {},
+) {
   const [looked, retried]: [string[], string[]] = [[], []];
+  const failAtFirst = (what: keyof typeof failing): void => {
+    const left = failing[what] ?? 0;
+    failing[what] = left - 1;
+    if (left > 0) throw new Error('Temporal does not answer');
+  };
   const findUnseen = createFindUnseen({
     leases: { registered: async (ids) => new Set(ids.filter((id) => registered.includes(id))) },
     workflows: {
       look: async (runId) => {
         looked.push(runId);
+        failAtFirst('looks');
         const [next = lookOf([]), ...later] = looks[runId] ?? [];
         if (later.length > 0) looks[runId] = later;
         return next;
       },
       retry: async ({ id }) => {
+        failAtFirst('retries');
         retried.push(id);
       },
     },
@@ -107,6 +118,31 @@ it('sub-agents are looked at, at any depth and within the budget', async () => {
   await after(1);
   expect(retried).toEqual(['c:1']);
   expect(budget.looks).toBe(0);
+});
+
+it('while Temporal does not answer it is asked again, also about sub-agents', async () => {
+  const lost = lookOf([attempt('c:1')]);
+  const { find, after, retried } = open({ child: [lost, lost, lost, lost, lookOf([])] }, [], {
+    looks: 2,
+    retries: 1,
+  });
+  await find(lookOf([], ['child']));
+  // Two looks, then the grace of an attempt, its retry, and the same once more.
+  await after(4);
+  expect(retried).toEqual([]);
+  await after(2);
+  expect(retried).toEqual(['c:1']);
+});
+
+it('a Temporal that stays away is left to the sweeper after a minute', async () => {
+  const { find, after, looked } = open({}, [], { looks: 1_000 });
+  await find(lookOf([attempt('a:1')]));
+  await after(100);
+  const asked = looked.length;
+  expect(asked).toBeGreaterThan(10);
+  expect(asked).toBeLessThan(30);
+  await after(100);
+  expect(looked).toHaveLength(asked);
 });
 
 it('a run is watched once at a time', async () => {

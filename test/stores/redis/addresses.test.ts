@@ -54,6 +54,23 @@ describe('the address of a Redis', () => {
         tls: false,
       },
     ],
+    [
+      'rediss://me:pw@host/2?family=6&ca=%2Fca.pem&cert=/c.pem&key=/k.pem',
+      {
+        kind: 'standalone',
+        url: 'rediss://me:pw@host/2?family=6',
+        files: { ca: '/ca.pem', cert: '/c.pem', key: '/k.pem' },
+      },
+    ],
+    [
+      'rediss-cluster://a?ca=/ca.pem',
+      {
+        kind: 'cluster',
+        nodes: [{ host: 'a', port: 6379 }],
+        tls: true,
+        files: { ca: '/ca.pem' },
+      },
+    ],
   ])('%s', (url, address) => {
     expect(parseRedisAddress(url)).toEqual(address);
     expect(isRedisUrl(url)).toBe(true);
@@ -68,6 +85,7 @@ describe('the address of a Redis', () => {
     'redis-cluster://a:b',
     'redis-cluster://a:99999999',
     'redis-cluster://a,,b',
+    'rediss-cluster://a?password=secret',
     'redis-cluster://a:7000/1',
     'redis-cluster://a b:7000',
     'redis-sentinel://:secret@a:26379',
@@ -85,4 +103,11 @@ describe('the address of a Redis', () => {
     expect((thrown as Error).message).not.toContain('secret');
     expect(isRedisUrl(url)).toBe(false);
   });
+
+  it.each(['redis://a?ca=/ca.pem', 'rediss://a?cert=/c.pem', 'redis-cluster://a?key=/k.pem'])(
+    '%s names files that are not whole, or for no TLS',
+    (url) => {
+      expect(() => parseRedisAddress(url)).toThrow(/ca, cert and key are for|must both be given/);
+    },
+  );
 });
