@@ -19,11 +19,23 @@ export const UserPart = z.discriminatedUnion('type', [
 ]);
 export type UserPart = z.infer<typeof UserPart>;
 
+/** A page's own part of a user message. Models are not given it. */
+export const UserDataPart = z.object({
+  /** How many of the row's other parts stand before it. */
+  at: z.number(),
+  type: z.templateLiteral(['data-', z.string()]),
+  id: z.string().optional(),
+  data: z.unknown(),
+});
+export type UserDataPart = z.infer<typeof UserDataPart>;
+
 export const UserRow = z.object({
   role: z.literal('user'),
   /** Id of the UI message, chosen by the client. */
   id: z.string(),
   parts: z.array(UserPart),
+  /** Apart from `parts`, which earlier releases read, too. */
+  data: z.array(UserDataPart).optional(),
   metadata: z.record(z.string(), z.unknown()).optional(),
   /** Sent to the model but not shown. */
   hidden: z.boolean().optional(),

@@ -149,6 +149,9 @@ function toResultRow(part: Extract<AssistantPart, { type: 'tool-result' }>): Too
 
 function toUserMessage(row: UserRow, id: string): UIMessage {
   const parts = row.parts.map((part): UIMessagePart => ({ ...part }));
+  for (const [index, { at, ...part }] of (row.data ?? []).entries()) {
+    parts.splice(at + index, 0, part);
+  }
   return row.metadata === undefined
     ? { id, role: 'user', parts }
     : { id, role: 'user', parts, metadata: row.metadata };

@@ -13,7 +13,7 @@ export type UIMessagePart =
   | { type: 'file'; url: string; mediaType: string; filename?: string }
   | UISourcePart
   /** A custom event of a tool; `data-output` is the result of an agent with an output schema. */
-  | { type: `data-${string}`; data: unknown }
+  | { type: `data-${string}`; id?: string | undefined; data: unknown }
   | UIToolPart;
 
 /** A source that a model used: the same in the stream and in a message. */

@@ -4,7 +4,7 @@ import type { PostedMessage } from '../../protocol/http.js';
 import { isAssistantMessageId } from '../../protocol/ids.js';
 import { LIMITS } from '../../protocol/limits.js';
 import { COMMON_METADATA_KEYS } from '../../protocol/metadata-keys.js';
-import type { Row, UserPart, UserRow } from '../../protocol/rows.js';
+import { UserDataPart, type Row, type UserPart, type UserRow } from '../../protocol/rows.js';
 import type { UserMessage } from '../../stores/contract/runs.js';
 import { invalid, messageTooLarge } from './refusals.js';
 
@@ -50,12 +50,14 @@ function toUserMessage(message: PostedMessage, options: UserMessageOptions): Use
   }
   const parts = toUserParts(message, options);
   const hash = hashOf(id, parts);
+  const data = toDataParts(message, parts);
   const metadata = toMetadata(message.metadata) ?? toMetadata(options.metadata);
   const hidden = metadata?.[COMMON_METADATA_KEYS.HIDDEN] === true;
   const row: UserRow = {
     role: 'user',
     id,
     parts,
+    data,
     metadata,
     hidden: hidden || undefined,
   };
@@ -94,13 +96,36 @@ function toUserParts(message: PostedMessage, options: UserMessageOptions): UserP
     return [{ type: 'text', text: message.content }];
   }
   const parts = posted.flatMap((part): UserPart[] => {
-    // Other parts (a page's own data) are for the page.
+    // A page's own data is stored apart: the model is not given it.
     if (part.type !== 'text' && part.type !== 'file') return [];
     return [part.type === 'text' ? toTextPart(part) : toFilePart(part, options)];
   });
   const isEmpty = parts.every((part) => part.type === 'text' && part.text === '');
   if (isEmpty) throw invalid('A user message needs text or a file.');
   return parts;
+}
+
+/**
+ * The page's own parts, which a conversation keeps for it. They are no content: a message that is
+ * posted again without them is the same.
+ *
+ * @throws HelixError `message_too_large`
+ */
+function toDataParts(
+  { id, parts = [] }: PostedMessage,
+  content: readonly UserPart[],
+): UserDataPart[] | undefined {
+  const data: UserDataPart[] = [];
+  let at = 0;
+  for (const part of parts) {
+    if (part.type === 'text' || part.type === 'file') at += 1;
+    const { success, data: own } = UserDataPart.safeParse({ ...part, at });
+    if (success && 'data' in part) data.push(own);
+  }
+  if (data.length === 0) return undefined;
+  const bytes = Buffer.byteLength(JSON.stringify([content, data]));
+  if (bytes > LIMITS.userMessageBytes) throw messageTooLarge(id);
+  return data;
 }
 
 function toTextPart(part: Record<string, unknown>): UserPart {

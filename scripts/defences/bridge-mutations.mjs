@@ -7,6 +7,7 @@ const SNAPSHOTS = 'test/ai-sdk/reply/snapshot-sequence.test.ts';
 const FORGED = 'test/e2e/forgery/forged.test.ts';
 const TRANSFORMER = 'test/ai-sdk/parts/stream-transformer.test.ts';
 const DEAD_ATTEMPTS = 'test/ai-sdk/parts/dead-attempts.test.ts';
+const DATA_PARTS = 'test/ai-sdk/reply/data-parts.test.ts';
 const INTENT = 'test/ai-sdk/reply/resume-intent.test.ts';
 
 export const bridge = [
@@ -208,5 +209,19 @@ export const bridge = [
     ],
     suite: DEAD_ATTEMPTS,
     test: 'an attempt that died a dead attempt cuts a reader that received part of it',
+  },
+  {
+    defence: "Bridge: a page's own parts of a user message stay where they were",
+    file: 'ai-sdk/parts/convert-messages.ts',
+    edits: [['parts.splice(at + index, 0, part);', 'parts.push(part);']],
+    suite: DATA_PARTS,
+    test: "a page's own parts of a user message are shown where they were, between others",
+  },
+  {
+    defence: "Bridge: a page's own parts count towards the size of their message",
+    file: 'ai-sdk/reply/user-messages.ts',
+    edits: [['if (bytes > LIMITS.userMessageBytes)', 'if (false)']],
+    suite: DATA_PARTS,
+    test: "a page's own parts of a user message count towards the size of their message",
   },
 ];

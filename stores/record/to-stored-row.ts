@@ -13,7 +13,9 @@ type RowByReference = Omit<ToolRow, 'output'> & { outputRef: string };
 export function toStoredRow(row: Row | RowByReference): string {
   if (row.role === 'user') {
     const { role, id, hidden = false, parts, ...rest } = row;
-    return toStoredJson({ role, id, hidden, parts, ...rest }, { around: 1 });
+    // A page's value is in its part.
+    const around = rest.data === undefined ? 1 : 3;
+    return toStoredJson({ role, id, hidden, parts, ...rest }, { around });
   }
   if (row.role === 'tool') return toStoredToolRow(row);
   const { role, messageId, runId, step, display, parts, ...rest } = row;

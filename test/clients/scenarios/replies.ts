@@ -1,4 +1,5 @@
 import { expect } from '@jest/globals';
+import { toScript } from '../../support/chat-client.js';
 import { scenario } from '../scenario.js';
 import { expectSame } from '../stage.js';
 import type { Tab } from '../tab.js';
@@ -74,6 +75,21 @@ export const replies = [
     const { calls } = tab;
     expect(calls().at(-1)).toMatchObject({ state: 'output-available', output: { written: 3 } });
     expect(calls().at(-1)).not.toMatchObject({ preliminary: true });
+  }),
+  scenario("a page's own parts of a message", async (stage) => {
+    const tab = await stage.openNew();
+    const parts = [
+      { type: 'data-place', id: 'p1', data: { name: 'Bern', deep: [1, 'ä', null] } },
+      { type: 'text', ...toScript({ quote: true }) },
+      { type: 'data-seen', data: true },
+    ];
+    await tab.act('sendMessage', { parts });
+    await stage.expectRight(tab, { posts: 1 });
+    expect((await stage.stored()).messages[0]?.parts).toEqual(parts);
+    // They are for the page.
+    expect(tab.reply()).not.toContain('Bern');
+    const later = await stage.load();
+    await stage.expectRight(later, { posts: 0 });
   }),
   scenario('parallel tools', async (stage) => {
     const tab = await stage.openNew();

@@ -1,0 +1,46 @@
+import { describe, expect, it } from '@jest/globals';
+import { convertToUIMessages } from '../../../ai-sdk/parts/convert-messages.js';
+import { isSameContent, toUserMessages } from '../../../ai-sdk/reply/user-messages.js';
+import { LIMITS } from '../../../protocol/limits.js';
+import type { PostedMessage } from '../../../protocol/http.js';
+
+type Parts = NonNullable<PostedMessage['parts']>;
+
+const text = (value: string): Parts[number] => ({ type: 'text', text: value });
+const place = { type: 'data-place', id: 'p1', data: { name: 'Bern' } };
+
+function accept(parts: Parts) {
+  const [message] = toUserMessages([{ id: 'u1', role: 'user', parts }]);
+  if (message === undefined) throw new Error('not accepted');
+  return message;
+}
+
+const shown = (parts: Parts): unknown => convertToUIMessages([accept(parts).row])[0]?.parts;
+
+describe("a page's own parts of a user message", () => {
+  it.each([
+    ['before the text', [place, text('a')]],
+    ['after it', [text('a'), place]],
+    ['between others', [place, { ...place, id: 'p2' }, text('a'), place, text('b'), place]],
+    ['without an id', [text('a'), { type: 'data-seen', data: null }]],
+  ])('are shown where they were, %s', (_where, parts) => {
+    expect(shown(parts)).toEqual(parts);
+  });
+
+  it('are no content', () => {
+    const { row } = accept([text('a'), place]);
+    expect(row).toMatchObject({ parts: [text('a')] });
+    expect(isSameContent(accept([text('a')]), row)).toBe(true);
+    expect(() => accept([place])).toThrow('A user message needs text or a file.');
+  });
+
+  it('are left out without data, and with an id that is no text', () => {
+    const odd = [{ type: 'data-a' }, { type: 'data-b', id: 5, data: 1 }, { type: 'card', data: 1 }];
+    expect(shown([text('a'), ...odd])).toEqual([text('a')]);
+  });
+
+  it('count towards the size of their message', () => {
+    const half = 'x'.repeat(LIMITS.userMessageBytes / 2);
+    expect(() => accept([text(half), { type: 'data-a', data: half }])).toThrow('too large');
+  });
+});
