@@ -14,12 +14,14 @@ const REQUIREMENTS = join(projectRoot, 'clients', 'python', 'requirements-tools.
 /** What the generated code needs. */
 const OLDEST = [3, 11];
 const LONGEST_MS = 180_000;
+const ANSWER_WITHIN_MS = 10_000;
 
 /**
  * `{ python, bin, wheels }`: the interpreter, the folder of the tools' programs, and the packages of
  * tools and client as files, from which they install without a registry.
  *
- * @throws UserError if this machine has no Python of that age, or no registry gives the packages
+ * @throws UserError if this machine has no Python of that age, or no registry gives the packages; another
+ * error if pip fails although a registry answers
  */
 export async function providePythonTools(env = process.env) {
   const python = findOnPath(['python3', 'python'], env);
@@ -41,14 +43,40 @@ export async function providePythonTools(env = process.env) {
       // Programs of a venv know its path, so it is made at its place.
       rmSync(folder, { recursive: true, force: true });
       await run(python, ['-m', 'venv', join(folder, 'venv')]);
-      const pip = join(tools.bin, 'pip');
-      const list = ['--quiet', '--disable-pip-version-check', '-r', REQUIREMENTS];
-      await run(pip, ['download', '--dest', wheels, ...list]);
-      await run(pip, ['install', '--no-index', '--find-links', wheels, ...list]);
+      await installPackages(tools, env);
     });
     writeFileSync(isWhole, '');
   });
   return tools;
+}
+
+/** @throws Error if pip fails although its registry answers: a fault here, and no reason to do without */
+async function installPackages({ bin, wheels }, env) {
+  const pip = join(bin, 'pip');
+  const list = ['--quiet', '--disable-pip-version-check', '-r', REQUIREMENTS];
+  try {
+    await run(pip, ['download', '--dest', wheels, ...list]);
+    await run(pip, ['install', '--no-index', '--find-links', wheels, ...list]);
+  } catch (error) {
+    if (!(await answers(await indexOf(pip, env)))) throw error;
+    throw new Error('pip failed, although the package index answers', { cause: error });
+  }
+}
+
+async function indexOf(pip, env) {
+  if (env.PIP_INDEX_URL) return env.PIP_INDEX_URL;
+  const { code, stdout } = await runCommand(pip, ['config', 'get', 'global.index-url']);
+  return code === 0 ? stdout.trim() : 'https://pypi.org/simple';
+}
+
+/** True for a package index that this machine reaches. */
+async function answers(index) {
+  const url = `${index.replace(/\/$/, '')}/httpx-sse/`;
+  const reply = await fetch(url, { signal: AbortSignal.timeout(ANSWER_WITHIN_MS) }).catch(
+    () => null,
+  );
+  await reply?.body?.cancel();
+  return reply?.ok === true;
 }
 
 /** @throws UserError with what it printed, if it fails */

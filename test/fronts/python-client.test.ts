@@ -21,6 +21,8 @@ const product = useProduct();
 const folder = mkdtempSync(join(tmpdir(), 'helix-python-'));
 const venv = join(folder, 'venv');
 const tools = await providePythonTools().catch((error: unknown) => {
+  // What a person at this machine can change: no Python, no network. Everything else is a fault.
+  if (!(error instanceof Error) || error.name !== 'UserError') throw error;
   process.stderr.write(`The Python client is not tested: ${String(error)}\n`);
   return undefined;
 });
@@ -158,6 +160,28 @@ test('a reply survives a kill of the API, with each part once', async () => {
   });
   await killed;
   expect(seen).toMatchObject({ text: 'word '.repeat(60), starts: 1 });
+});
+
+const TEN = 'one two three four five six seven eight nine ten';
+
+test('a reply that is withdrawn while it is read is an exception, and follow has the whole turn', async () => {
+  expect(await play('withdrawn', newSessionId())).toEqual({
+    error: 'The server has withdrawn what it wrote.',
+    text: TEN,
+    last: ['finish'],
+    nothing: [],
+  });
+});
+
+test('what follows an answer arrives once, also when an attempt was withdrawn before it was read', async () => {
+  const session = newSessionId();
+  expect(await play('withdrawn_behind', session)).toEqual({
+    first: 'May I?',
+    text: TEN,
+    starts: 1,
+    nothing: [],
+  });
+  expect(await chargesOf(session)).toEqual(['1']);
 });
 
 test('a program lists conversations and models', async () => {

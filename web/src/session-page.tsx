@@ -48,9 +48,12 @@ export function SessionPage(props: Props): ReactElement {
       <main className="transcript" />
       <footer className="foot">
         {loaded.kind === 'refused' ? (
-          <p className="error-line" role="alert" data-testid="error-line">
-            {loaded.text}
-          </p>
+          <div className="error-line" role="alert" data-testid="error-line">
+            <span>{loaded.text}</span>
+            <button type="button" data-testid="try-again" onClick={loaded.again}>
+              Try again
+            </button>
+          </div>
         ) : (
           <StatusLine status={loaded.reconnecting ? 'reconnecting' : 'loading'} />
         )}

@@ -8,7 +8,7 @@ import type { Place } from './session-url.js';
 
 export type Loaded =
   | { kind: 'loading'; reconnecting: boolean }
-  | { kind: 'refused'; text: string }
+  | { kind: 'refused'; text: string; again: () => void }
   | { kind: 'ready'; config: PageConfig; conversation: Conversation };
 
 const AGAIN_MS = 1_000;
@@ -16,18 +16,23 @@ const AGAIN_MS = 1_000;
 /** Loads the conversation of a place, for as long as it takes the server to answer. */
 export function useConversation(place: Place): Loaded {
   const [loaded, setLoaded] = useState<Loaded>({ kind: 'loading', reconnecting: false });
+  const [tries, setTries] = useState(0);
 
   useEffect(() => {
     const controller = new AbortController();
     const { signal } = controller;
+    const again = (): void => {
+      setLoaded({ kind: 'loading', reconnecting: false });
+      setTries((before) => before + 1);
+    };
     void loadUntilAnswered(place, signal, (next) => {
-      if (!signal.aborted) setLoaded(next);
+      if (!signal.aborted) setLoaded(next.kind === 'refused' ? { ...next, again } : next);
     });
     return () => {
       controller.abort();
     };
     // The same session under another agent's name is the same conversation.
-  }, [place.sessionId]);
+  }, [place.sessionId, tries]);
 
   return loaded;
 }
@@ -35,7 +40,7 @@ export function useConversation(place: Place): Loaded {
 async function loadUntilAnswered(
   { sessionId, agent }: Place,
   signal: AbortSignal,
-  show: (loaded: Loaded) => void,
+  show: (loaded: Exclude<Loaded, { kind: 'refused' }> | { kind: 'refused'; text: string }) => void,
 ): Promise<void> {
   const { loadSnapshot } = createResumableChatTransport({
     giveUpAfterMs: Infinity,

@@ -3,6 +3,6 @@
 from .connect import connect
 from .conversation import Conversation
 from .refusal import Refusal
-from .reply import Part, ReplyBroken, text_of
+from .reply import Part, ReplyBroken, ReplyWithdrawn, text_of
 
-__all__ = ["Conversation", "Part", "Refusal", "ReplyBroken", "connect", "text_of"]
+__all__ = ["Conversation", "Part", "Refusal", "ReplyBroken", "ReplyWithdrawn", "connect", "text_of"]

@@ -8,7 +8,7 @@ from urllib.parse import quote
 
 import httpx
 
-from .reply import Part, Reply
+from .reply import Part, Reply, ReplyWithdrawn
 from .rest import AuthenticatedClient, Client
 from .rest.api.default import answer_call, get_snapshot, stop_chat
 from .rest.models import (
@@ -39,6 +39,9 @@ class Conversation:
         self._client = client
         self._agent = agent
         self._position: int | None = None
+        self._is_final = True
+        """Nothing up to the position can be withdrawn: the reply ended there, or waited."""
+        self._is_withdrawn = False
         self._path = f"/api/chat/{quote(session_id, safe='')}"
 
     def send(self, text: str, *, message_id: str | None = None) -> Iterator[Part]:
@@ -60,9 +63,9 @@ class Conversation:
     def follow(self) -> Iterator[Part]:
         """What has been written since this object read last; the turn from its beginning if it read nothing.
 
-        Nothing if there is nothing new.
+        Nothing if there is nothing new. After a ReplyWithdrawn it is the turn from its beginning.
         """
-        return self._read(None, self._position)
+        return self._read(None, None if self._is_withdrawn else self._position)
 
     def approve(
         self, tool_call_id: str, *, reason: str | None = None, changed_input: Any = None
@@ -104,20 +107,37 @@ class Conversation:
 
     def _answer(self, tool_call_id: str, body: Any) -> Iterator[Part]:
         """The answer is stored when this returns, whether or not the rest is read."""
-        if self._position is None:
+        if self._position is None or not self._is_final:
             self._position = int(self.snapshot().stream_sequence)
+            self._is_final, self._is_withdrawn = True, False
         answer_call.sync(self.session_id, tool_call_id, client=self._client, body=body)
         return self.follow()
 
     def _read(self, message: dict[str, Any] | None, position: int | None) -> Iterator[Part]:
-        def open_at(after: int | None) -> AbstractContextManager[httpx.Response]:
-            http = self._client.get_httpx_client()
-            if message is not None and after is None:
-                return http.stream("POST", self._path, json=message, timeout=SILENCE)
-            headers = {} if after is None else {"last-event-id": str(after)}
+        http = self._client.get_httpx_client()
+        known = self._position
+
+        def get(headers: dict[str, str]) -> AbstractContextManager[httpx.Response]:
             return http.stream("GET", f"{self._path}/stream", headers=headers, timeout=SILENCE)
 
-        reply = Reply(open_at, position)
-        for part in reply:
-            self._position = reply.delivered
-            yield part
+        def open_whole(after: int) -> AbstractContextManager[httpx.Response]:
+            return get({"x-resume-at": str(after)})
+
+        def open_at(after: int | None) -> AbstractContextManager[httpx.Response]:
+            if after is not None:
+                return get({"last-event-id": str(after)})
+            if message is not None:
+                return http.stream("POST", self._path, json=message, timeout=SILENCE)
+            # Of a turn that was read before, and withdrawn.
+            return get({}) if known is None else open_whole(known)
+
+        reply = Reply(open_at, position, open_whole=open_whole, is_final=self._is_final)
+        self._is_withdrawn = False
+        try:
+            for part in reply:
+                self._position = reply.delivered if reply.delivered is not None else known
+                self._is_final = part["type"] == "finish"
+                yield part
+        except ReplyWithdrawn:
+            self._is_withdrawn = True
+            raise

@@ -13,6 +13,7 @@ from .refusal import Refusal
 
 Part = dict[str, Any]
 Open = Callable[[int | None], AbstractContextManager[httpx.Response]]
+OpenWhole = Callable[[int], AbstractContextManager[httpx.Response]]
 
 DONE = "[DONE]"
 WAITS = (0.25, 0.5, 1, 2, 3, 3, 3, 3)
@@ -22,30 +23,50 @@ class ReplyBroken(Exception):
     """The rest of a reply cannot be had. The conversation's snapshot has what is stored."""
 
 
+class ReplyWithdrawn(ReplyBroken):
+    """The server has withdrawn what it wrote, and writes it again. `Conversation.follow` then reads the turn from its beginning."""
+
+
 class Reply:
     """The parts that follow a position, each exactly once. A reply is iterated over once.
 
-    `open_at` requests the reply from its beginning for None, else what follows a position.
+    `open_at` requests the reply from its beginning for None, else what follows a position. `open_whole` requests all of a turn for a reader
+    that is behind; without it a reader that gets nothing is at the end. `is_final` says that nothing up to the position can be withdrawn.
     """
 
-    def __init__(self, open_at: Open, position: int | None = None, waits: Sequence[float] = WAITS):
+    def __init__(
+        self,
+        open_at: Open,
+        position: int | None = None,
+        waits: Sequence[float] = WAITS,
+        open_whole: OpenWhole | None = None,
+        is_final: bool = True,
+    ):
         self.position = position
         self.delivered = position
         """Everything up to there was given to the one who iterates."""
         self._open_at = open_at
         self._waits = waits
         self._received = _Received()
+        self._open_whole = open_whole
+        self._is_final = is_final
+        self._is_whole = False
+        """All of the turn is read, and what precedes the position left out."""
 
     def __iter__(self) -> Iterator[Part]:
         failures = 0
         while True:
             before = self.position
             try:
-                with self._open_at(self.position) as response:
+                with self._open() as response:
                     if response.status_code == 204:
                         if self._received.has_parts:
-                            raise ReplyBroken("The server has withdrawn what it wrote.")
-                        return
+                            raise ReplyWithdrawn("The server has withdrawn what it wrote.")
+                        if self._is_whole or self.position is None or self._open_whole is None:
+                            return
+                        # The same answer for a reader that has all, and for one behind which something was withdrawn.
+                        self._is_whole = True
+                        continue
                     is_over = yield from self._read(response)
                     if is_over:
                         return
@@ -63,13 +84,19 @@ class Reply:
                 raise ReplyBroken("The server cannot be reached.") from cause
             time.sleep(self._waits[failures - 1])
 
+    def _open(self) -> AbstractContextManager[httpx.Response]:
+        if self._is_whole and self._open_whole is not None and self.position is not None:
+            return self._open_whole(self.position)
+        return self._open_at(self.position)
+
     def _read(self, response: httpx.Response) -> Generator[Part, None, bool]:
         """One connection; returns whether the reply is over."""
         held: list[Part] = []
         is_first, last_id = True, ""
         for event in EventSource(response).iter_sse():
             if event.data == DONE:
-                yield from self._deliver(held)
+                if not self._is_whole:
+                    yield from self._deliver(held)
                 return True
             if event.data == "":
                 continue
@@ -80,6 +107,14 @@ class Reply:
             if has_id:
                 last_id = event.id
                 sequence = int(event.id)
+                if self._is_whole and self.position is not None and sequence <= self.position:
+                    if part["type"] == "finish":
+                        return True
+                    held = [each for each in held if each["type"] == "start"]
+                    continue
+                if self._is_whole and not self._is_final:
+                    raise ReplyWithdrawn("The server has withdrawn what it wrote.")
+                self._is_whole = False
                 if is_first and self.position is not None and sequence <= self.position:
                     raise ReplyBroken("The server began the reply again.")
                 is_first, self.position = False, sequence

@@ -5,12 +5,13 @@ import contextlib
 import json
 import sys
 import threading
+import time
 import traceback
 from collections.abc import Callable, Iterator
 from typing import Any
 
 import httpx
-from helix_temporal import Conversation, Part, Refusal, connect, text_of
+from helix_temporal import Conversation, Part, Refusal, ReplyWithdrawn, connect, text_of
 from helix_temporal.reply import Reply
 from helix_temporal.rest import Client
 from helix_temporal.rest.api.default import get_snapshot, list_conversations, list_models
@@ -111,6 +112,35 @@ def leave(stage: Stage) -> Any:
             break
     rest = list(conversation.follow())
     return {"text": text_of(seen + rest)}
+
+
+SLOWLY = {"say": "one two three four five six seven eight nine ten", "deltas": 10, "everyMs": 50}
+FAILING = {**SLOWLY, "fail": {"status": 500, "retryAfterMs": 50, "afterDeltas": 6, "times": 1}}
+
+
+def withdrawn(stage: Stage) -> Any:
+    """A reply that is withdrawn while it is read."""
+    conversation = stage.open()
+    seen: list[Part] = []
+    error = None
+    try:
+        for part in conversation.send(script(FAILING)):
+            seen.append(part)
+    except ReplyWithdrawn as withdrawal:
+        error = str(withdrawal)
+    rest = list(conversation.follow())
+    return {"error": error, "text": text_of(rest), "last": kinds(rest)[-1:], "nothing": list(conversation.follow())}
+
+
+def withdrawn_behind(stage: Stage) -> Any:
+    """A reply is withdrawn behind an answer, by the time at which the rest is read."""
+    first = list(stage.open().send(script({"say": "May I?", "calls": [call("charge", "c1", amount=5)]}, FAILING)))
+    conversation = stage.open()
+    rest = conversation.approve("c1")
+    while conversation.snapshot().status != "ended":
+        time.sleep(0.1)
+    parts = list(rest)
+    return {"first": text_of(first), "text": text_of(parts), "starts": kinds(parts).count("start"), "nothing": list(conversation.follow())}
 
 
 def conversations(stage: Stage) -> Any:
