@@ -8,6 +8,8 @@ import type { Store } from '../../stores/contract/store.js';
 /** The end of a report is enough to read what was done. */
 const MOST_CHARS = 20_000;
 const MOST_EVENTS = 500;
+/** Rows of one transcript, the newest: a step is a row at least. */
+const MOST_ROWS = 100;
 /** Records that are read at once. */
 const READ_AT_ONCE = 100;
 
@@ -26,7 +28,7 @@ export async function readSubAgentReport(
 
   async function reportOf(child: SessionRecord): Promise<SubAgentEvent[]> {
     const about = { callId, agentId: toShownSessionId(child.sessionId), agent: child.agent };
-    const rows = await sessions.rows(child.sessionId, 0);
+    const rows = await sessions.rows(child.sessionId, -MOST_ROWS);
     const results = new Map(rows.flatMap((row) => (isResult(row) ? [[row.toolCallId, row]] : [])));
     const events: SubAgentEvent[] = [];
     for (const row of rows) {

@@ -18,7 +18,10 @@ import type { InterruptRecord, RunUsage, UserMessage } from './runs.js';
 export interface Sessions {
   /** The record of a session, read at one moment; undefined if it does not exist. */
   read: (sessionId: string) => Promise<SessionRecord | undefined>;
-  /** Rows of the transcript `from` (inclusive, 0-based) up to `to` (exclusive; all when absent). */
+  /**
+   * Rows of the transcript `from` (inclusive, 0-based; a negative number counts from the end) up to `to`
+   * (exclusive; all when absent).
+   */
   rows: (sessionId: string, from: number, to?: number) => Promise<Row[]>;
   /** Ids of the sessions of its sub-agents that are stored, at every depth; sorted. */
   children: (sessionId: string) => Promise<string[]>;

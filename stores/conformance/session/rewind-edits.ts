@@ -25,6 +25,9 @@ export function rewindEditCases({ describe, it }: Suite): void {
         { role: 'user', id: 'h2' },
         { role: 'user', id: 'u2', parts: [{ type: 'text', text: 'worded otherwise' }] },
       ]);
+      const all = await store.sessions.rows(session.id, 0);
+      equal(await store.sessions.rows(session.id, -2), all.slice(-2));
+      equal(await store.sessions.rows(session.id, -100), all);
       includes(await session.messages('stream_resync'), [{ reason: 'retry', messageCount: 8 }]);
       equal(await store.sessions.acceptedMessages(session.id, ['u1', 'h2', 'u2', 'u3']), [
         'u1',
