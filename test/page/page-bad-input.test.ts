@@ -1,0 +1,216 @@
+import { afterAll, beforeAll, expect, it } from '@jest/globals';
+import type { Browser, Page } from 'playwright-core';
+import { LIMITS } from '../../protocol/limits.js';
+import { toScript } from '../support/chat-client.js';
+import { findBarriers, findOverflow } from '../support/axe.js';
+import { launchBrowser, openPage, type ChatPage } from '../support/page-driver.js';
+import { SECRET, signToken } from '../support/people.js';
+import { newSessionId, useProduct } from '../support/product.js';
+import { startSigningProxy } from '../support/signing-proxy.js';
+import { until } from '../support/until.js';
+
+// What people, servers and models get wrong: each time there are plain words and a way on.
+
+const product = useProduct({
+  env: { JWT_SECRET: SECRET, LAB: '1' },
+});
+let browser: Browser;
+const proxies: Awaited<ReturnType<typeof startSigningProxy>>[] = [];
+let ann = '';
+let eve = '';
+let late = '';
+
+beforeAll(async () => {
+  const tokens = [await signToken('ann', undefined), await signToken('eve', undefined), 'Bearer x'];
+  for (const token of tokens) proxies.push(await startSigningProxy(() => product.url, token));
+  [ann = '', eve = '', late = ''] = proxies.map(({ url }) => url);
+  browser = await launchBrowser();
+}, 60_000);
+afterAll(async () => {
+  await browser.close();
+  await Promise.all(proxies.map(({ close }) => close()));
+});
+
+const open = (url: string, sessionId = newSessionId()): Promise<ChatPage> =>
+  openPage(browser, url, sessionId);
+
+/** Nothing is wrong for anybody, on a phone and on a desk, light and dark; and no code has failed. */
+async function expectSound({ page, faults }: ChatPage): Promise<void> {
+  for (const width of [320, 1280]) {
+    for (const colorScheme of ['light', 'dark'] as const) {
+      await page.setViewportSize({ width, height: 800 });
+      await page.emulateMedia({ colorScheme });
+      const problems = [...(await findBarriers(page)), ...(await findOverflow(page))];
+      expect([width, colorScheme, problems]).toEqual([width, colorScheme, []]);
+    }
+  }
+  expect(faults).toEqual([]);
+}
+
+/** The longest time for which the page could not react, ms, while something was done. */
+async function longestBlock(page: Page, doing: () => Promise<unknown>): Promise<number> {
+  await page.addInitScript(() => {
+    const seen = globalThis as unknown as { blocks: number[] };
+    seen.blocks = [0];
+    new PerformanceObserver((list) => {
+      for (const { duration } of list.getEntries()) seen.blocks.push(duration);
+    }).observe({ type: 'longtask', buffered: true });
+  });
+  await doing();
+  return page.evaluate(() => Math.max(...(globalThis as unknown as { blocks: number[] }).blocks));
+}
+
+const errorOf = async (chat: ChatPage): Promise<string> => {
+  await chat.at('error-line').first().waitFor();
+  return (await chat.at('error-line').first().textContent()) ?? '';
+};
+
+it('the page says that it reconnects while the API is away, and opens when that is back', async () => {
+  const chat = await open(ann);
+  await chat.page.route('**/api/**', (route) => route.abort());
+  await chat.page.reload();
+  await chat.page.getByText('econnecting').first().waitFor();
+  await expectSound(chat);
+  await chat.page.unroute('**/api/**');
+  await chat.untilStatus('ready', 30_000);
+});
+
+it('someone whose sign-in has expired reads so, and can try again', async () => {
+  const chat = await open(late);
+  expect(await errorOf(chat)).toContain('You are not signed in.');
+  await expectSound(chat);
+  await chat.page.route('**/api/**', (route) =>
+    route.continue({ url: route.request().url().replace(late, ann) }),
+  );
+  await chat.click('try-again');
+  await chat.untilStatus('ready', 30_000);
+});
+
+it('a conversation of another person shows nothing of it, refuses messages, and another can be begun', async () => {
+  const sessionId = newSessionId();
+  const own = await open(ann, sessionId);
+  await own.say(toScript({ say: 'A secret of Ann.' }).text);
+  await own.untilReplyHas('A secret of Ann.');
+  const chat = await open(eve, sessionId);
+  await chat.untilStatus('ready');
+  expect(await chat.replies()).toEqual([]);
+  await chat.say(toScript({ say: 'Hello.' }).text);
+  expect(await errorOf(chat)).not.toBe('');
+  expect(await chat.page.content()).not.toContain('A secret of Ann.');
+  await expectSound(chat);
+  await chat.page.setViewportSize({ width: 1280, height: 800 });
+  await chat.page.getByRole('button', { name: 'New chat' }).locator('visible=true').first().click();
+  await chat.untilStatus('ready');
+  await chat.say(toScript({ say: 'Hello.' }).text);
+  await chat.untilReplyHas('Hello.');
+});
+
+it('a stream that turns to garbage keeps what came, and the reply can be had', async () => {
+  const chat = await open(ann);
+  await chat.untilStatus('ready');
+  let broken = 0;
+  await chat.page.route(/\/api\/chat(\/|$|\?)/, async (route) => {
+    if (route.request().method() !== 'POST' || broken > 0) return route.continue();
+    const response = await route.fetch();
+    const body = await response.text();
+    broken += 1;
+    const half = body.slice(0, body.indexOf('"text-delta"'));
+    return route.fulfill({ response, body: `${half}\u0000\n\n<html>data: {"type":` });
+  });
+  await chat.say(toScript({ say: 'All of it.' }).text);
+  await until('it is over', async () => broken === 1 && (await chat.status()) !== 'streaming');
+  const retry = chat.at('retry');
+  await until('there is a way on', async () => {
+    return (
+      (await retry.count()) > 0 || (await chat.replies()).at(-1)?.includes('All of it.') === true
+    );
+  });
+  if ((await retry.count()) > 0) {
+    await expectSound(chat);
+    await retry.click();
+  }
+  await chat.untilReplyHas('All of it.', 30_000);
+  expect(await chat.replies()).toHaveLength(1);
+});
+
+it.each([
+  '?session=../../x&agent=%00%ff',
+  '?session=%E0%A4%A',
+  `?session=${'a'.repeat(5_000)}`,
+  '?&&==#<script>',
+])('an address that names nothing opens a new chat: %.30s', async (address) => {
+  const chat = await open(ann);
+  await chat.page.goto(`${ann}/${address}`);
+  await chat.untilStatus('ready');
+  expect(new URL(chat.page.url()).searchParams.get('session')).toMatch(/^[\w-]{36}$/);
+  expect(chat.faults).toEqual([]);
+});
+
+it('a file that is too large is refused with its reason, and can be removed', async () => {
+  const chat = await open(ann);
+  await chat.untilStatus('ready');
+  await chat
+    .at('file-input')
+    .setInputFiles([
+      { name: 'large.png', mimeType: 'image/png', buffer: Buffer.alloc(LIMITS.fileBytes + 1) },
+    ]);
+  await until('it is refused', async () =>
+    /large/i.test((await chat.at('attachment').getAttribute('data-state')) ?? ''),
+  );
+  await expectSound(chat);
+  await chat.page.getByRole('button', { name: 'Remove large.png' }).click();
+  await chat.say(toScript({ say: 'Without it.' }).text);
+  await chat.untilReplyHas('Without it.');
+});
+
+const HOSTILE = [
+  '<script>window.hacked = 1</script>',
+  '<img src=x onerror="window.hacked = 1"><svg onload="window.hacked = 1">',
+  '<iframe srcdoc="<script>parent.hacked = 1</script>"></iframe>',
+  '[press](javascript:window.hacked=1) [data](data:text/html,<script>1</script>)',
+  '![far](https://far.test/pixel.png) <img src="https://far.test/two.png">',
+].join('\n\n');
+
+it('Markdown that tries scripts or loads from elsewhere is text, live and after a reload', async () => {
+  const chat = await open(ann);
+  const asked: string[] = [];
+  chat.page.on('request', (request) => asked.push(request.url()));
+  await chat.say(toScript({ say: HOSTILE }).text);
+  await chat.untilStatus('ready');
+  for (const isReloaded of [false, true]) {
+    if (isReloaded) await chat.page.reload();
+    await chat.untilReplyHas('onerror');
+    for (const link of await chat.page.getByRole('log').getByRole('link').all())
+      expect((await link.getAttribute('href')) ?? '').not.toMatch(/^(javascript|data):/);
+    expect(await chat.page.evaluate(() => 'hacked' in globalThis)).toBe(false);
+    expect(asked.filter((url) => !url.startsWith(ann))).toEqual([]);
+    await expectSound(chat);
+  }
+});
+
+it('a megabyte in one line leaves the page quick', async () => {
+  const chat = await open(ann);
+  await chat.untilStatus('ready');
+  await chat.say(toScript({ say: 'Short.' }).text);
+  await chat.untilReplyHas('Short.');
+  const line = 'x*_['.repeat(250_000);
+  await chat.page.route('**/snapshot*', async (route) => {
+    const reply = await route.fetch();
+    await route.fulfill({
+      response: reply,
+      body: (await reply.text()).replace('"Short."', `"${line}"`),
+    });
+  });
+  const block = await longestBlock(chat.page, async () => {
+    await chat.page.reload();
+    await chat.untilStatus('ready');
+    await chat.page.getByRole('log').getByText('x*_[').waitFor();
+    await chat.at('composer').fill('Still quick?');
+  });
+  process.stdout.write(
+    `a megabyte in one line blocks the page for ${String(Math.round(block))} ms\n`,
+  );
+  expect(block).toBeLessThan(1_000);
+  expect(await findOverflow(chat.page)).toEqual([]);
+  expect(chat.faults).toEqual([]);
+});

@@ -1,0 +1,64 @@
+import { afterAll, beforeAll, expect, it } from '@jest/globals';
+import type { Browser, FrameLocator, Page } from 'playwright-core';
+import { openChaosBench } from '../../scripts/start/chaos/bench.mjs';
+import { launchBrowser } from '../support/page-driver.js';
+import { useProduct } from '../support/product.js';
+import { until } from '../support/until.js';
+
+/** The buttons of the chaos bench that kill nothing: what people do, or leave undone, on two devices. */
+const product = useProduct();
+const ends: (() => void)[] = [];
+let browser: Browser;
+let page: Page;
+let devices: FrameLocator[];
+
+beforeAll(async () => {
+  const fleet = { add: ({ stop }: { stop: () => void }) => ends.push(stop) };
+  const bench = await openChaosBench({ url: product.url, kill: () => false, fleet });
+  browser = await launchBrowser();
+  page = await browser.newPage();
+  await page.goto(bench);
+  devices = ['a', 'b'].map((id) => page.frameLocator(`#${id}`));
+  await devices[0]?.getByTestId('composer').waitFor();
+}, 60_000);
+afterAll(async () => {
+  await browser.close();
+  for (const end of ends) end();
+});
+
+const press = (act: string): Promise<void> => page.locator(`[data-act=${act}]`).click();
+const onBoth = (see: (device: FrameLocator) => Promise<unknown>): Promise<unknown> =>
+  Promise.all(devices.map(see));
+const untilCounted = (id: string, isRight: (count: number) => boolean): Promise<unknown> =>
+  until(`${id} is counted`, async () =>
+    isRight(Number(await page.locator(`#${id}`).textContent())),
+  );
+
+it('the bench answers an approval from the other device: both see one charge and the whole reply', async () => {
+  await press('ask');
+  await devices[0]?.getByTestId('approve').waitFor();
+  await press('attach');
+  await devices[1]?.getByTestId('approve').waitFor();
+  await press('answer');
+  await untilCounted('words', (count) => count === 40);
+  await untilCounted('recovery', (ms) => ms > 0);
+  const replyOf = (device: FrameLocator) => device.locator('[data-role=assistant]').last();
+  await onBoth((device) => replyOf(device).getByText('w40').waitFor());
+  await onBoth((device) => device.getByTestId('approve').waitFor({ state: 'detached' }));
+  const counts = Object.values(await product.redis.hgetall('lab:charges'));
+  expect(counts).toEqual(['1']);
+  for (const id of ['lost', 'doubled'])
+    expect(await page.locator(`#${id}`).textContent()).toBe('0');
+});
+
+it('the bench lets a question expire: no answer comes, and the agent continues on both devices', async () => {
+  await press('expire');
+  await devices[0]?.getByTestId('client-result').waitFor();
+  await onBoth((device) =>
+    device.locator('[data-testid=tool-card][data-tool=ask][data-state=failed]').waitFor(),
+  );
+  await untilCounted('recovery', (ms) => ms > 0);
+  await untilCounted('words', (count) => count === 40);
+  for (const id of ['lost', 'doubled'])
+    expect(await page.locator(`#${id}`).textContent()).toBe('0');
+});
