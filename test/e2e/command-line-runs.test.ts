@@ -2,6 +2,11 @@ import { describe, expect, it } from '@jest/globals';
 import type { OperatorForkReply } from '../../protocol/operator.js';
 import type { OperatorLease, OperatorWorker } from '../../protocol/operator-workers.js';
 import type { RunEvent } from '../../cli/commands/run/events.js';
+import { EXIT } from '../../cli/exit-codes.js';
+import { sessionOfRun } from '../../protocol/ids.js';
+import { EvalCase } from '../../testing/eval/case.js';
+import { loadSnapshot } from '../support/chat-client.js';
+import { until } from '../support/until.js';
 import { useCommandLine } from '../support/command-line.js';
 import { runLab } from '../support/lab-run.js';
 import { useProduct } from '../support/product.js';
@@ -46,6 +51,32 @@ describe.each(['lab', 'lab-leg'])('helix-temporal run, agent %s', (agent) => {
     const table = await helix(['run', 'show', '--events', runId]);
     expect(table.stdout).toMatch(/^SEQUENCE +TIME +STEP/);
     expect((await helix(['run', 'show', '--events', '--follow', runId])).code).toBe(64);
+  });
+
+  it('eval record freezes a conversation as the server has it, for eval run', async () => {
+    const script = [{ ...call('c1', 'charge', { amount: 5 }), say: 'May I?' }, { say: 'the end' }];
+    const id = sessionOfRun(await say(script));
+    const url = `${product.url}/api/chat/${id}/pending/c1`;
+    const headers = { 'content-type': 'application/json' };
+    await fetch(url, { method: 'POST', headers, body: JSON.stringify({ approved: true }) });
+    await until('the end', async () => (await loadSnapshot(product.url, id)).status === 'ended');
+    const frozen = await read<unknown>('eval', 'record', id);
+    expect(EvalCase.parse(frozen)).toMatchObject({
+      ...{ name: id, agent },
+      turns: [
+        {
+          ...{ steps: 2, text: 'the end' },
+          calls: [
+            {
+              ...{ tool: 'charge', input: { amount: 5 }, decision: { approved: true } },
+              result: { output: { charged: 5 } },
+            },
+          ],
+        },
+      ],
+    });
+    const unknown = await helix(['eval', 'record', 'no-such-session']);
+    expect([unknown.code, unknown.stdout]).toEqual([EXIT.failed, '']);
   });
 
   it('run fork continues a copy after a step; what was done before is not done again', async () => {
