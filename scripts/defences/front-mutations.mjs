@@ -125,6 +125,13 @@ export const fronts = [
     test: 'another program approves with another input, and gets the rest only',
   },
   {
+    defence: 'Python client: what follows an answer arrives, though an attempt was withdrawn',
+    file: 'clients/python/helix_temporal/conversation.py',
+    edits: [['position, open_whole=open_whole, is_final', 'position, is_final']],
+    suite: PYTHON,
+    test: 'what follows an answer arrives once, also when an attempt was withdrawn before it was read',
+  },
+  {
     defence: 'Python: refusals are exceptions',
     file: 'clients/python/helix_temporal/connect.py',
     edits: [['[*hooks.get("response", []), raise_refusal]', '[*hooks.get("response", [])]']],
