@@ -39,6 +39,8 @@ export const UserRow = z.object({
   metadata: z.record(z.string(), z.unknown()).optional(),
   /** Sent to the model but not shown. */
   hidden: z.boolean().optional(),
+  /** Its content replaced what was accepted under this id before. */
+  edited: z.boolean().optional(),
 });
 export type UserRow = z.infer<typeof UserRow>;
 

@@ -173,14 +173,22 @@ export function classifyRepeat(
   return refuse(new AgentAlreadyRunningError(record.sessionId));
 }
 
-/** Undefined if the session has no such message, or has it with the same content. */
+/** Undefined if the session has no such message, or this one was accepted before. */
 function classifyEdit(
   { messages, messageId }: Request,
-  { rows = [] }: KnownSession,
+  { record, rows = [] }: KnownSession,
 ): Ask | undefined {
   const edited = messages.find(({ id }) => id === messageId);
-  const known = rows.find((row) => row.role === 'user' && row.id === messageId);
-  if (edited === undefined || known === undefined || isSameContent(edited, known)) return undefined;
+  const at = rows.findIndex((row) => row.role === 'user' && row.id === messageId);
+  const known = rows[at];
+  if (edited === undefined || known?.role !== 'user') return undefined;
+  if (isSameContent(edited, known)) {
+    // An edit that comes again late must not drop the turns since.
+    const isLast = messages.at(-1) === edited;
+    if (!isLast || at >= record.turnStartRow || known.edited === true) return undefined;
+    // A person who changed nothing sent it: the page has dropped what followed.
+    return classifyRepeat(messageId, { record, rows }) ?? { kind: 'regenerate', messageId };
+  }
   const stored = new Set(rows.map((row) => (row.role === 'user' ? row.id : undefined)));
   // Messages before it that the session does not know are sent with it.
   const sent = messages.filter(({ id }) => id === edited.id || !stored.has(id));

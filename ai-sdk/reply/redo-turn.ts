@@ -1,3 +1,4 @@
+import type { UserMessage } from '../../stores/contract/runs.js';
 import { toActor } from './actor.js';
 import { replayTurn } from './attach-turn.js';
 import { classifyRepeat, type Ask } from './classify.js';
@@ -46,6 +47,17 @@ export async function editTurn(
   return streamTurn(
     deps,
     params,
-    await deps.executor.retry({ sessionId, messageId, messages, by, ...toActor(params) }),
+    await deps.executor.retry({
+      sessionId,
+      messageId,
+      messages: messages.map((message) => (message.id === messageId ? asEdited(message) : message)),
+      by,
+      ...toActor(params),
+    }),
   );
+}
+
+function asEdited(message: UserMessage): UserMessage {
+  const { row } = message;
+  return row.role === 'user' ? { ...message, row: { ...row, edited: true } } : message;
 }

@@ -224,4 +224,20 @@ export const bridge = [
     suite: DATA_PARTS,
     test: "a page's own parts of a user message count towards the size of their message",
   },
+  {
+    defence: 'Bridge: an older message that is sent again unchanged is answered again',
+    file: 'ai-sdk/reply/classify.ts',
+    edits: [
+      ['if (isSameContent(edited, known)) {', 'if (isSameContent(edited, known)) {\n    return;'],
+    ],
+    suite: 'test/ai-sdk/reply/classify.test.ts',
+    test: 'an older message that is sent again unchanged is answered again',
+  },
+  {
+    defence: 'Bridge: an edit that comes again late drops nothing',
+    file: 'ai-sdk/reply/redo-turn.ts',
+    edits: [['edited: true', 'edited: false']],
+    suite: 'test/e2e/chat-edits.test.ts',
+    test: 'an edit an edit that comes again late drops nothing',
+  },
 ];

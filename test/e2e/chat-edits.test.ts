@@ -102,6 +102,17 @@ describe('an edit', () => {
     expect(runs?.runId).toContain(`${sessionId}:2-`);
   });
 
+  it('an edit that comes again late drops nothing', async () => {
+    const sessionId = newSessionId();
+    await post(sessionId, 'u1', say({ say: 'First.' }));
+    const edit = say({ say: 'Edited.' });
+    await post(sessionId, 'u1', edit, 'u1');
+    await post(sessionId, 'u2', say({ say: 'Next.' }));
+    const late = await post(sessionId, 'u1', edit, 'u1');
+    expect([late.status, late.text]).toEqual([409, expect.stringContaining('client_out_of_step')]);
+    expect((await loadSnapshot(product.url, sessionId)).messages).toHaveLength(4);
+  });
+
   it('an edit is refused while the agent answers, and if it does not name the message', async () => {
     const sessionId = newSessionId();
     const running = post(sessionId, 'u1', say({ hangMs: 600_000 }));

@@ -7,6 +7,7 @@ import {
   PAUSED,
   ACTIVE,
   other,
+  edited,
   next,
   unknown,
   record,
@@ -132,6 +133,20 @@ const cases: [title: string, given: Given, outcome: unknown][] = [
   [
     'a stored message with the same content is no edit',
     { messageId: 'u1', messages: list(hello), session: session() },
+    { kind: 'say', agent: 'lab', messages: list(hello) },
+  ],
+  [
+    'an older message that is sent again unchanged is answered again',
+    { messageId: 'u1', messages: list(hello), session: session({ turnStartRow: 2 }) },
+    { kind: 'regenerate', messageId: 'u1' },
+  ],
+  [
+    'one that was edited may be the edit, sent again',
+    {
+      messageId: 'u1',
+      messages: list(hello),
+      session: session({ turnStartRow: 2 }, { rows: edited }),
+    },
     { kind: 'say', agent: 'lab', messages: list(hello) },
   ],
   [

@@ -23,6 +23,9 @@ export const rows = [
   { role: 'assistant', messageId: 'msg-1', runId: RUN, step: 1, parts: [] },
 ] as Row[];
 
+/** The same conversation, whose message is another version of what it was. */
+export const edited = rows.map((row) => (row.role === 'user' ? { ...row, edited: true } : row));
+
 export function record(more: Partial<SessionRecord> = {}): SessionRecord {
   const session = { sessionId: 's1', agent: 'lab', owner: 'ann', runId: RUN, runMode: 'new' };
   return { ...session, messageId: 'msg-1', turnStartRow: 0, ...REST, ...more } as SessionRecord;

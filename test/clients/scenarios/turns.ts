@@ -143,6 +143,20 @@ export const turns = [
     expect(tab.view.messages).toHaveLength(4);
   }),
 
+  scenario('an older message is sent again unchanged', async (stage) => {
+    const tab = await stage.openNew();
+    for (const text of ['One.', 'Two.']) {
+      await tab.say({ say: text });
+      await tab.untilShown(text, () => tab.reply() === text);
+      await tab.untilRests();
+    }
+    const messageId = tab.view.messages[0]?.id ?? '';
+    await tab.act('sendMessage', { ...toScript({ say: 'One.' }), messageId });
+    await tab.untilShown('the reply', () => tab.reply() === 'One.');
+    await stage.expectRight(tab, { posts: 3 });
+    expect(tab.view.messages).toHaveLength(2);
+  }),
+
   scenario('regenerate what asked', async (stage) => {
     const tab = await stage.openNew();
     await tab.say({ calls: [charge('c1')] });
