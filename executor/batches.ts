@@ -83,8 +83,8 @@ export function createBatches(client: Client, taskQueue: string, records: BatchR
   return {
     read,
     start: async ({ batchId, act, rps, refused: problems, ...asked }) => {
-      const work = await records.save(batchId, { ...asked, refused: problems.length });
-      await records.refuse(batchId, problems.slice(0, LIMITS.batchProblems));
+      const first = problems.slice(0, LIMITS.batchProblems);
+      const work = await records.save(batchId, { ...asked, refused: problems.length }, first);
       const { items, refused, actor } = work;
       const size = items.length;
       const counts = { ...NO_COUNTS, total: size + refused, failed: refused };
@@ -114,10 +114,10 @@ export function createBatches(client: Client, taskQueue: string, records: BatchR
         by: actor.userId,
         startedAt,
         ...counts,
-        problems: [...problems],
+        status: 'running' as const,
       };
       // It has begun, whether Temporal describes it now or not.
-      return (await read(batchId).catch(() => undefined)) ?? { ...begun, status: 'running' };
+      return (await read(batchId).catch(() => undefined)) ?? named(begun);
     },
     list: async (prefix, limit) => {
       const queue = taskQueue.replaceAll("'", "''");

@@ -100,6 +100,20 @@ export const bulk = [
     test: 'goes with the person who began it: while it acts, or Temporal is away, something is left',
   },
   {
+    defence: 'Batch: a record is not stored without its limit in time',
+    file: 'stores/redis/batches.ts',
+    edits: [['            .pexpire(key, KEPT_MS),', '']],
+    suite: 'test/stores/redis/batches.test.ts',
+    test: 'nothing that a process stored before it died is kept without end (2)',
+  },
+  {
+    defence: 'Batch: an attempt that outlives its batch does not make the record again',
+    file: 'stores/transitions/note-refusals.ts',
+    edits: [["if (redis.call('EXISTS', batch) === 0) return 0;", '']],
+    suite: 'test/stores/conformance/memory.test.ts',
+    test: 'records of batches a batch names a few of its refusals, and none once it is forgotten',
+  },
+  {
     defence: 'Batch: one that an earlier build began ends as it began',
     file: 'workflows/batch.ts',
     edits: [['if (input.items !== undefined)', 'if (false)']],

@@ -20,11 +20,18 @@ export interface BatchAbout {
  * work is read here until the batch has ended; who began it and what was refused stay for 7 days.
  */
 export interface Batches {
-  /** Stores the work of a batch; of one that was stored before, what is stored stays, and is returned. */
-  save: (batchId: string, work: BatchWork) => Promise<BatchWork>;
+  /**
+   * Stores the work of a batch, and the first of the items that were refused before it began; of one
+   * that was stored before, what is stored stays, and its work is returned.
+   */
+  save: (
+    batchId: string,
+    work: BatchWork,
+    problems?: readonly BatchProblem[],
+  ) => Promise<BatchWork>;
   /** Undefined once the batch has ended, or its person is erased. */
   work: (batchId: string) => Promise<BatchWork | undefined>;
-  /** Notes items that were refused. */
+  /** Notes items that were refused, up to `LIMITS.batchProblems`; nothing of a batch that is forgotten. */
   refuse: (batchId: string, problems: readonly BatchProblem[]) => Promise<void>;
   about: (batchId: string) => Promise<BatchAbout>;
   /** Forgets the work of a batch that has ended. */

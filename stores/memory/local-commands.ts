@@ -63,7 +63,10 @@ function createWrites(keyspace: Pick<Keyspace, 'call'>): Writes {
   };
   const writes: Writes = {
     hset: (key, field, value) => write('HSET', key, field, value),
+    hsetnx: (key, field, value) => write('HSETNX', key, field, value),
+    pexpire: (key, ms) => write('PEXPIRE', key, ms),
     zadd: (key, ...args) => write('ZADD', key, ...args),
+    zremrangebyscore: (key, from, to) => write('ZREMRANGEBYSCORE', key, from, to),
   };
   return writes;
 }

@@ -1,3 +1,4 @@
+import type { BatchProblem } from '../../protocol/batch-run.js';
 import { LIMITS } from '../../protocol/limits.js';
 import type { Batches, BatchWork } from '../contract/batches.js';
 import type { RedisContext } from './context.js';
@@ -12,10 +13,9 @@ const PROBLEM = 'problem:';
 export function createBatchRecords({
   redis,
   keys,
+  transitions,
   now,
-}: Pick<RedisContext, 'redis' | 'keys' | 'now'>): Batches {
-  const keep = (key: string): Promise<unknown> => callRedis(redis.pexpire(key, KEPT_MS));
-
+}: Pick<RedisContext, 'redis' | 'keys' | 'transitions' | 'now'>): Batches {
   async function work(batchId: string): Promise<BatchWork | undefined> {
     const stored = await callRedis(redis.hget(keys.batch(batchId), 'work'));
     return stored === null ? undefined : (parseStored(stored, 'batch') as BatchWork);
@@ -23,34 +23,50 @@ export function createBatchRecords({
 
   return {
     work,
-    save: async (batchId, asked) => {
+    save: async (batchId, asked, problems = []) => {
       const { userId: owner, tenantId: tenant } = asked.actor;
       const [key, list] = [keys.batch(batchId), keys.batchesOf({ owner, tenant })];
+      const known = problems.slice(0, LIMITS.batchProblems);
       // The list first: an erasure finds whatever is stored.
-      await callRedis(redis.zadd(list, now(), batchId));
-      await keep(list);
-      await callRedis(redis.hset(key, 'by', owner));
-      await keep(key);
-      const isNew = await callRedis(redis.hsetnx(key, 'work', JSON.stringify(asked)));
-      return isNew === 1 ? asked : ((await work(batchId)) ?? asked);
+      await callRedis(
+        redis.transact((writes) =>
+          writes
+            .zadd(list, now(), batchId)
+            // A record that was written to again lives longer than its place says.
+            .zremrangebyscore(list, '-inf', now() - 2 * KEPT_MS)
+            .pexpire(list, 2 * KEPT_MS),
+        ),
+      );
+      // A process that dies in between would leave a record without its limit.
+      await callRedis(
+        redis.transact((writes) =>
+          writes
+            .hset(key, 'by', owner)
+            .hsetnx(key, 'refused', JSON.stringify(known))
+            .hsetnx(key, 'work', JSON.stringify(asked))
+            .pexpire(key, KEPT_MS),
+        ),
+      );
+      return (await work(batchId)) ?? asked;
     },
     refuse: async (batchId, problems) => {
-      const key = keys.batch(batchId);
-      for (const { target, code } of problems) {
-        await callRedis(redis.hset(key, PROBLEM + target, code));
-      }
-      if (problems.length > 0) await keep(key);
+      if (problems.length === 0) return;
+      const named = problems.map(({ target, code }) => [PROBLEM + target, code] as const);
+      const limits = { most: LIMITS.batchProblems, keptMs: KEPT_MS };
+      await callRedis(transitions.noteRefusals(keys.batch(batchId), limits, named));
     },
     about: async (batchId) => {
       const key = keys.batch(batchId);
       const names = await callRedis(redis.hkeys(key));
-      const refused = names.filter((name) => name.startsWith(PROBLEM));
-      const fields = refused.slice(0, LIMITS.batchProblems);
-      const [by, ...codes] = await callRedis(redis.hmget(key, 'by', ...fields));
-      const problems = fields.flatMap((field, at) => {
+      const fields = names.filter((name) => name.startsWith(PROBLEM));
+      const found = await callRedis(redis.hmget(key, 'by', 'refused', ...fields));
+      const [by, refused, ...codes] = found;
+      const before = refused == null ? [] : (parseStored(refused, 'batch') as BatchProblem[]);
+      const meanwhile = fields.flatMap((field, at) => {
         const code = codes[at];
         return code == null ? [] : { target: field.slice(PROBLEM.length), code };
       });
+      const problems = [...before, ...meanwhile].slice(0, LIMITS.batchProblems);
       return { ...(by != null && { by }), problems };
     },
     end: async (batchId) => {

@@ -67,7 +67,10 @@ export interface Reads {
 /** Writes that are made together. */
 export interface Writes {
   hset: (key: string, field: string, value: string) => Writes;
+  hsetnx: (key: string, field: string, value: string) => Writes;
+  pexpire: (key: string, ms: number) => Writes;
   zadd: (key: string, ...args: (string | number)[]) => Writes;
+  zremrangebyscore: (key: string, from: string | number, to: string | number) => Writes;
 }
 
 const SINGLE = [

@@ -66,6 +66,12 @@ export interface Transitions {
   ) => Promise<{ chained: boolean; head: Head; known: string[] }>;
   /** Drops the oldest entries of an audit chain, up to and including this one. */
   trimAudit: (keys: Pick<AuditKeys, 'head' | 'chain'>, last: Head) => Promise<void>;
+  /** Names refused items in the record of a batch, as field and code, if that still exists. */
+  noteRefusals: (
+    batch: string,
+    limits: { most: number; keptMs: number },
+    refused: readonly (readonly [field: string, code: string])[],
+  ) => Promise<void>;
   /**
    * Moves a session that was taken from a list; false if it was noted since. Without `at` it is
    * removed from the lists.
@@ -150,6 +156,9 @@ export function createTransitions(
     },
     trimAudit: async ({ head, chain }, { n, hash }) => {
       await runLibrary('writing', [head, chain], ['trimAudit', n, hash]);
+    },
+    noteRefusals: async (batch, { most, keptMs }, refused) => {
+      await runLibrary('writing', [batch], ['noteRefusals', most, keptMs, ...refused.flat()]);
     },
     putDue: async (from, onto, sessionId, taken, at) =>
       (await runLibrary('writing', [from, onto], ['putDue', sessionId, taken, at ?? ''])) === 1,

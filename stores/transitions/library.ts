@@ -27,6 +27,7 @@ import { only } from './lib/request.js';
 import { readRoot, writeRoots, type RootField } from './lib/root.js';
 import { isConversation, openSession, type Session, type Settings } from './lib/session.js';
 import { mark } from './mark.js';
+import { noteRefusals } from './note-refusals.js';
 import { noteSnapshot } from './note-snapshot.js';
 import { noteDue } from './note-due.js';
 import { openWriter } from './open-writer.js';
@@ -158,6 +159,7 @@ export function run(keys: readonly string[], args: readonly string[]): unknown {
   if (transition === undefined) {
     // Last, so that the other transitions do not pay for them.
     if (name === 'chainAudit') return chainAudit(keys, args);
+    if (name === 'noteRefusals') return noteRefusals(keys, args);
     return name === 'trimAudit' ? trimAudit(keys, args) : undefined;
   }
   const settings = readSettings(args[2] as string);

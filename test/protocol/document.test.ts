@@ -122,6 +122,7 @@ const NO_TRANSITIONS = new Set([
   'accepted-messages.ts',
   'library.ts',
   'note-due.ts',
+  'note-refusals.ts',
   'note-snapshot.ts',
   'put-due.ts',
   'read-view.ts',

@@ -1,28 +1,14 @@
 import { expect, it } from '@jest/globals';
 import { createKeyspace } from '../../../stores/memory/keyspace/keyspace.js';
 import { createLocalCommands } from '../../../stores/memory/local-commands.js';
-import type { Commands } from '../../../stores/redis/commands.js';
 import { createKeySpace } from '../../../stores/redis/keys.js';
 import { createPauses } from '../../../stores/redis/pauses.js';
+import { dyingAfter } from '../../support/dying-commands.js';
 import { slotOf } from '../../support/redis-slots.js';
 
 const keys = createKeySpace();
 const RUN = { runId: 's-1:1-a', agent: 'guide', startedAt: 1 };
 const PAUSE = { agent: 'guide', everywhere: false };
-
-/** The commands of a process that dies after so many of them. */
-function dyingAfter(count: number, redis: Commands): Commands {
-  let left = count;
-  return new Proxy(redis, {
-    get:
-      (of, name: keyof Commands) =>
-      (...args: never[]) => {
-        left -= 1;
-        if (left < 0) return Promise.reject(new Error('it has died'));
-        return (of[name] as (...all: never[]) => unknown)(...args);
-      },
-  });
-}
 
 it.each([0, 1, 2, 3])(
   'a run whose process dies after %i commands is not held without end',
