@@ -21,9 +21,21 @@ export async function beginNoted(
   // The index may live on another node than the session: it is written before the run exists.
   if (!keepsTime) await due.note(sessionId, sweepInMs);
   const result = await runs.begin(input);
-  // The session was free again: the time that it kept was the former run's.
-  if (keepsTime && result.kind === 'begun') await due.note(sessionId, sweepInMs);
+  // The time that the session kept was the former run's, and may be on no list any more.
+  if (keepsTime && (await mayBeUnnoted(result, sessions, sessionId))) {
+    await due.note(sessionId, sweepInMs);
+  }
   return result;
+}
+
+/** True also for the run of an earlier try, whose process may have died before it noted it. */
+async function mayBeUnnoted(
+  { kind }: BeginResult,
+  sessions: Store['sessions'],
+  sessionId: string,
+): Promise<boolean> {
+  if (kind !== 'accepted') return kind === 'begun';
+  return (await sessions.read(sessionId))?.status === 'starting';
 }
 
 async function isBusy(sessions: Store['sessions'], sessionId: string): Promise<boolean> {

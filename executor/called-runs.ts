@@ -21,7 +21,7 @@ import type { PreparedRuns } from './run-start.js';
 import type { Runs } from './runs.js';
 
 export interface CalledRunsDeps {
-  store: Pick<Store, 'sessions' | 'runs' | 'queue'>;
+  store: Pick<Store, 'sessions' | 'runs' | 'queue' | 'owners'>;
   agents: AgentRegistry;
   runs: PreparedRuns & Pick<Runs, 'stop'>;
 }
@@ -83,6 +83,8 @@ export function createCalledRuns({ store, agents, runs }: CalledRunsDeps): Calle
       const { storedId: sessionId, record } = await locate(ref);
       if (record === undefined) return undefined;
       await store.queue.remove({ sessionId, messageId, now: Date.now() });
+      // Also if an earlier try has removed it: the owner's count of queued messages is brought up to date.
+      await store.owners.fold(sessionId);
       return { sessionId, runId: await runOfMessage(store, sessionId, messageId) };
     } catch (error) {
       if (HelixError.isInstance(error) && error.code === 'not_found') return undefined;

@@ -202,9 +202,10 @@ export function createRuns(deps: RunsDeps): Runs & PreparedRuns {
   }
 
   /** A silent run that holds up messages may be lost; true if it was swept. */
-  async function sweepSilent(sessionId: string): Promise<boolean> {
+  async function sweepSilent(sessionId: string, { mayWait = false }: HowToBegin): Promise<boolean> {
     const record = await store.sessions.read(sessionId);
-    if (record === undefined) return false;
+    // One that waits for people is silent for weeks, and so often is it tried.
+    if (record === undefined || (mayWait && record.stream === 'paused')) return false;
     const isSilent = Date.now() - record.updatedAt > LIMITS.silentMs;
     if (!isSilent && !isTerminal(record.status)) return false;
     await sweepSession(sessionId);
@@ -225,7 +226,7 @@ export function createRuns(deps: RunsDeps): Runs & PreparedRuns {
     const result = await accept(input, how);
     if (!MAY_HOLD_UP.has(result.kind)) return result;
     const { sessionId } = input;
-    const swept = await sweepSilent(sessionId).catch(lostSignal(sessionId));
+    const swept = await sweepSilent(sessionId, how).catch(lostSignal(sessionId));
     return swept === true && result.kind === 'busy' ? accept(input, how) : result;
   }
 

@@ -50,6 +50,9 @@ export const OperatorScheduleBody = z
   })
   .refine(({ cron, everyMs }) => (cron === undefined) !== (everyMs === undefined), {
     message: 'give cron or everyMs',
+  })
+  .refine(({ overlap, whenBusy }) => overlap !== 'allow_all' || whenBusy !== 'wait', {
+    message: 'firings that begin beside each other may not wait: they would gather without bound',
   });
 export type OperatorScheduleBody = z.infer<typeof OperatorScheduleBody>;
 

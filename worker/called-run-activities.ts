@@ -1,12 +1,17 @@
+import { Context } from '@temporalio/activity';
 import { ApplicationFailure } from '@temporalio/common';
 import { AgentNotFoundError } from '../agents/registry.js';
 import { createCalledRuns, type CalledRunsDeps } from '../executor/called-runs.js';
 import { MessageWaitsError } from '../executor/run-of-message.js';
 import type { CalledRunActivities } from '../protocol/called-runs.js';
-import { HelixError } from '../protocol/errors.js';
+import { HelixError, type ErrorCode } from '../protocol/errors.js';
+import type { QuotaExceeded } from '../stores/contract/owners.js';
 
-/** How often a run is tried whose conversation is busy, or whose message waits. */
-const BUSY_MS = 2_000;
+/**
+ * How often a run is tried that waits for others: a conversation may wait for people for weeks, so the
+ * time between two tries is doubled, up to the second one.
+ */
+const TRIES = { firstMs: 2_000, mostMs: 60_000 };
 
 /** The activities of workflows that begin runs. Refusals are failures of their code as type. */
 export function createCalledRunActivities(deps: CalledRunsDeps): CalledRunActivities {
@@ -16,10 +21,9 @@ export function createCalledRunActivities(deps: CalledRunsDeps): CalledRunActivi
       try {
         return await runs.beginAgentRun(request);
       } catch (error) {
-        const isBusy = HelixError.isInstance(error) && error.code === 'agent_already_running';
         // An accepted message is answered in its turn, whatever its sender wants while others are busy.
         const waits = error instanceof MessageWaitsError || request.whenBusy === 'wait';
-        throw isBusy && waits ? comeAgain(error) : toFailure(error);
+        throw waits && passes(error) ? comeAgain(error) : toFailure(error);
       }
     },
     lookAtAgentRun: (ref) => orFailure(() => runs.lookAtAgentRun(ref)),
@@ -35,8 +39,20 @@ async function orFailure<T>(work: () => Promise<T>): Promise<T> {
   }
 }
 
+/** True for a refusal that ends with other runs, or with the period of a budget. */
+function passes(error: unknown): error is HelixError {
+  if (!HelixError.isInstance(error)) return false;
+  if (error.code !== 'quota_exceeded') return PASSES.has(error.code);
+  // Conversations and their bytes are as many until people delete some.
+  return (error.detail as Partial<QuotaExceeded> | undefined)?.what === 'runs';
+}
+
+const PASSES = new Set<ErrorCode>(['agent_already_running', 'budget_exceeded']);
+
 function comeAgain({ message, code: type }: HelixError): ApplicationFailure {
-  return ApplicationFailure.create({ message, type, nextRetryDelay: BUSY_MS });
+  const { attempt } = Context.current().info;
+  const nextRetryDelay = Math.min(TRIES.firstMs * 2 ** (attempt - 1), TRIES.mostMs);
+  return ApplicationFailure.create({ message, type, nextRetryDelay });
 }
 
 /** What a repeated try does not mend is final; an outage is not. */

@@ -2,6 +2,7 @@
 const CALLED = 'test/workflows/run-agent.test.ts';
 const BEGUN = 'test/executor/called-runs.test.ts';
 const WORK = 'test/workflows/tool-work.test.ts';
+const TRIED = 'test/worker/called-run-activities.test.ts';
 
 export const calledRuns = [
   {
@@ -97,6 +98,55 @@ export const calledRuns = [
     edits: [['mayWait && (await isBusy(sessions, sessionId))', 'false']],
     suite: BEGUN,
     test: 'a conversation that waits for people keeps the time of its next check, and strangers set none',
+  },
+  {
+    defence: 'Called run: a caller that waits tries less and less often',
+    file: 'worker/called-run-activities.ts',
+    edits: [['TRIES.firstMs * 2 ** (attempt - 1)', 'TRIES.firstMs * Math.min(attempt, 1)']],
+    suite: TRIED,
+    test: 'a caller that waits tries less and less often: after try 2 in 4000 ms',
+  },
+  {
+    defence: 'Called run: a conversation that waits for people is not looked up for each try',
+    file: 'executor/create-runs.ts',
+    edits: [["(mayWait && record.stream === 'paused')", "(mayWait && record.stream === 'none')"]],
+    suite: BEGUN,
+    test: 'a conversation that waits for people is not looked up in Temporal for each try, as a run that may be lost is',
+  },
+  {
+    defence: 'Called run: a quota of runs refuses a caller that waits only for now',
+    file: 'worker/called-run-activities.ts',
+    edits: [["?.what === 'runs'", "?.what === 'queued'"]],
+    suite: TRIED,
+    test: 'a quota of runs refuses a caller that waits only for now, and others for good',
+  },
+  {
+    defence: 'Called run: a message of an earlier build leads to the run that replied',
+    file: 'executor/run-of-message.ts',
+    edits: [['?? (await replied());', '?? (await replied().then(() => undefined));']],
+    suite: BEGUN,
+    test: 'the run of a message a message of a former turn of an earlier build leads to the run that replied',
+  },
+  {
+    defence: 'Called run: a copied message leads to no run of the other conversation',
+    file: 'executor/run-of-message.ts',
+    edits: [['reply.runId.startsWith(`${sessionId}:`)', "reply.runId !== ''"]],
+    suite: BEGUN,
+    test: 'the run of a message a message that was copied with its reply leads to no run of the other conversation',
+  },
+  {
+    defence: 'Called run: a queued message that is taken back is counted no longer',
+    file: 'executor/called-runs.ts',
+    edits: [['await store.owners.fold(sessionId);', '']],
+    suite: BEGUN,
+    test: 'the run of a message a queued message of a cancelled caller is taken back, and that of others is not',
+  },
+  {
+    defence: 'Called run: one whose beginner died before it noted it is noted by the next try',
+    file: 'executor/begin-noted.ts',
+    edits: [["if (kind !== 'accepted') return", "if (kind !== 'busy') return"]],
+    suite: BEGUN,
+    test: 'a conversation that waits for people a run of a try that died before it noted it is noted by the next one',
   },
   {
     defence: 'Called run: one that is not a child is waited for',

@@ -21,6 +21,18 @@ export const schedules = [
     test: 'a firing that finds its own conversation busy is skipped, or waits',
   },
   {
+    defence: 'Schedule: firings that wait do not gather',
+    file: 'protocol/schedules.ts',
+    edits: [
+      [
+        "overlap !== 'allow_all' || whenBusy !== 'wait'",
+        "overlap !== 'allow_all' || whenBusy !== 'skip'",
+      ],
+    ],
+    suite: ROUTES,
+    test: 'with firings that would gather is refused',
+  },
+  {
     defence: 'Schedule: a firing is over when its run is',
     file: WORKFLOW,
     edits: [

@@ -91,6 +91,7 @@ it.each([
   ['both', { everyMs: 60_000 }],
   ['neither', { cron: undefined }],
   ['a name with a full stop', { name: 'a.b' }],
+  ['firings that would gather', { overlap: 'allow_all', whenBusy: 'wait' }],
   ['a long message', { message: 'é'.repeat(17_000) }],
 ])('with %s is refused', async (_, wrong) => {
   expect(await create({ ...BODY, ...wrong })).toEqual([400, 'validation_error']);

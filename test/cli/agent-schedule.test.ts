@@ -36,13 +36,13 @@ async function run(...args: string[]): Promise<{ asked: unknown[][]; printed: st
 }
 
 it('what is created is what the API takes', async () => {
-  const options = ['--every', '2h', '--session', 's1', '--owner', 'ann', '--overlap', 'allow_all'];
+  const options = ['--every', '2h', '--session', 's1', '--owner', 'ann', '--overlap', 'buffer_one'];
   const { asked } = await run('create', 'daily', 'tester', 'hi', ...options, '--when-busy', 'wait');
   const [[, path, body] = []] = asked;
   expect(path).toBe('/api/operator/schedules');
   expect(OperatorScheduleBody.parse(JSON.parse(JSON.stringify(body)))).toEqual({
     ...{ name: 'daily', agent: 'tester', message: 'hi', everyMs: 7_200_000, timeZone: 'UTC' },
-    ...{ sessionId: 's1', owner: 'ann', overlap: 'allow_all', whenBusy: 'wait', isPaused: false },
+    ...{ sessionId: 's1', owner: 'ann', overlap: 'buffer_one', whenBusy: 'wait', isPaused: false },
   });
 });
 

@@ -1,9 +1,9 @@
-import { beforeEach, describe, expect, it } from '@jest/globals';
+import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
 import { AgentRegistry, defineAgent } from '../../agents/index.js';
 import { readInput } from '../../executor/agent-input.js';
 import { createCalledRuns } from '../../executor/called-runs.js';
 import { createRuns } from '../../executor/create-runs.js';
-import { MessageWaitsError } from '../../executor/run-of-message.js';
+import { MessageWaitsError, runOfMessage } from '../../executor/run-of-message.js';
 import type { CalledRunActivities, CalledRunRequest } from '../../protocol/called-runs.js';
 import { createMemoryStores, type MemoryStores } from '../../stores/memory/index.js';
 import { toStoredSessionId } from '../../stores/record/stored-session-id.js';
@@ -18,14 +18,23 @@ import {
 const nothing = (): Promise<void> => Promise.resolve();
 const agent = defineAgent({ name: AGENT, systemPrompt: '', llmConfig: { model: 'scripted' } });
 
+const look = (runId: string) => {
+  looked.push(runId);
+  return Promise.resolve({ state: 'running', started: [], children: [] });
+};
+const later = (): void => void jest.spyOn(Date, 'now').mockReturnValue(Date.now() + 60_000);
+afterEach(() => void jest.restoreAllMocks());
+
 let stores: MemoryStores;
 let called: CalledRunActivities;
 let session: SessionDriver;
 let noted: string[];
+let looked: string[];
 beforeEach(() => {
   stores = createMemoryStores();
   session = drive(stores, newSessionId());
   noted = [];
+  looked = [];
   const { store, streamManager } = stores;
   const due = { ...store.due, of: () => due };
   due.note = async (sessionId: string) => void noted.push(sessionId);
@@ -33,7 +42,7 @@ beforeEach(() => {
   const runs = createRuns({
     ...{ store: { ...store, due }, streamManager, agents },
     ...{ searchAttributes: false, quotas: 'unlimited', logger: { warn: () => undefined } },
-    workflows: { fleet: 'test', namespace: 'test', stop: nothing, answer: nothing } as never,
+    workflows: { fleet: 'test', namespace: 'test', stop: nothing, answer: nothing, look } as never,
   });
   called = createCalledRuns({ store, agents, runs });
 });
@@ -79,8 +88,38 @@ describe('the run of a message', () => {
     const ref = { sessionId: session.id, messageId: 'm1' };
     await called.stopAgentRun({ ...ref, userId: 'eve' });
     expect(await record()).toMatchObject({ queued: 1 });
+    await stores.store.owners.fold(session.id);
+    expect(await stores.store.owners.usage({ owner: 'ann' })).toMatchObject({ queued: 1 });
     await called.stopAgentRun({ ...ref, userId: 'ann' });
     expect(await record()).toMatchObject({ queued: 0, status: 'starting' });
+    expect(await stores.store.owners.usage({ owner: 'ann' })).toMatchObject({ queued: 0 });
+  });
+
+  it('a message of a former turn of an earlier build leads to the run that replied', async () => {
+    const first = await session.newRun('u1');
+    await session.ask(first.runId, 1, []);
+    await session.newRun('u2');
+    const { sessions, queue } = stores.store;
+    const earlier = { queue, sessions: { ...sessions, runOf: () => Promise.resolve(undefined) } };
+    expect(await runOfMessage(earlier, session.id, 'u1')).toBe(first.runId);
+    await expect(runOfMessage(earlier, session.id, 'u3')).rejects.toMatchObject({
+      code: 'not_found',
+    });
+  });
+
+  it('a message that was copied with its reply leads to no run of the other conversation', async () => {
+    const first = await session.newRun('u1');
+    await session.ask(first.runId, 1, []);
+    const { rows = [] } = (await stores.store.sessions.view(session.id)) ?? {};
+    const { sessions, queue } = stores.store;
+    const copy = {
+      ...sessions,
+      runOf: () => Promise.resolve(undefined),
+      view: () => Promise.resolve({ rows } as never),
+    };
+    await expect(runOfMessage({ queue, sessions: copy }, 'copy', 'u1')).rejects.toMatchObject({
+      code: 'not_found',
+    });
   });
 });
 
@@ -102,6 +141,28 @@ describe('a conversation that waits for people', () => {
     expect(noted).toEqual([]);
     await begin({ sessionId: newSessionId() });
     expect(noted).toHaveLength(1);
+  });
+
+  it('is not looked up in Temporal for each try, as a run that may be lost is', async () => {
+    await asks();
+    later();
+    await expect(begin({ whenBusy: 'wait' })).rejects.toMatchObject({
+      code: 'agent_already_running',
+    });
+    expect(looked).toEqual([]);
+    session = drive(stores, newSessionId());
+    const { runId } = await session.newRun('u1');
+    later();
+    await expect(begin({ whenBusy: 'wait' })).rejects.toMatchObject({
+      code: 'agent_already_running',
+    });
+    expect(looked).toEqual([runId]);
+  });
+
+  it('a run of a try that died before it noted it is noted by the next one', async () => {
+    await session.begin(readInput('hello', { messageId: 'm1' }));
+    await begin();
+    expect(noted).toEqual([session.id]);
   });
 });
 

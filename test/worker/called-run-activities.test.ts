@@ -1,0 +1,56 @@
+import { expect, it } from '@jest/globals';
+import { MockActivityEnvironment } from '@temporalio/testing';
+import { AgentRegistry, defineAgent } from '../../agents/index.js';
+import type { CalledRun, CalledRunRequest } from '../../protocol/called-runs.js';
+import { HelixError } from '../../protocol/errors.js';
+import { createMemoryStores } from '../../stores/memory/index.js';
+import { createCalledRunActivities } from '../../worker/called-run-activities.js';
+
+const agent = defineAgent({ name: 'tester', systemPrompt: '', llmConfig: { model: 'scripted' } });
+
+/** How a try fails whose run is refused so; undefined: by a run that is active. */
+async function refused(
+  whenBusy: CalledRunRequest['whenBusy'],
+  { refusal, attempt = 1 }: { refusal?: HelixError; attempt?: number } = {},
+): Promise<unknown> {
+  const prepare = () =>
+    refusal === undefined ? Promise.resolve({ kind: 'busy' }) : Promise.reject(refusal);
+  const { store } = createMemoryStores();
+  const agents = new AgentRegistry([agent]);
+  const activities = createCalledRunActivities({ store, agents, runs: { prepare } as never });
+  const request = { agent: 'tester', message: 'hi', sessionId: 's1', messageId: 'm1', whenBusy };
+  return new MockActivityEnvironment({ attempt })
+    .run<[CalledRunRequest], CalledRun, typeof activities.beginAgentRun>(
+      activities.beginAgentRun,
+      request,
+    )
+    .catch((error: unknown) => error);
+}
+
+const quota = (what: string): HelixError =>
+  new HelixError('quota_exceeded', 'no more', { detail: { what, of: 'user', limit: 1, used: 1 } });
+
+it.each([
+  [1, 2_000],
+  [2, 4_000],
+  [5, 32_000],
+  [6, 60_000],
+  [5_000, 60_000],
+])('a caller that waits tries less and less often: after try %d in %d ms', async (attempt, ms) => {
+  expect(await refused('wait', { attempt })).toMatchObject({
+    ...{ type: 'agent_already_running', nonRetryable: false, nextRetryDelay: ms },
+  });
+});
+
+it.each([
+  ['a quota of runs', quota('runs')],
+  ['a budget', new HelixError('budget_exceeded', 'spent')],
+])('%s refuses a caller that waits only for now, and others for good', async (_, refusal) => {
+  const type = refusal.code;
+  expect(await refused('wait', { refusal })).toMatchObject({ type, nextRetryDelay: 2_000 });
+  expect(await refused('fail', { refusal })).toMatchObject({ type, nonRetryable: true });
+});
+
+it.each([['sessions'], ['bytes']])('a quota of %s refuses every caller for good', async (what) => {
+  expect(await refused('wait', { refusal: quota(what) })).toMatchObject({ nonRetryable: true });
+});
