@@ -20,7 +20,8 @@ export interface CalledRunOptions {
   messageId?: string;
   /**
    * While another run of the conversation is active, or waits for people: `fail` (default) fails with
-   * type `agent_already_running`, `wait` tries until it has ended. `abandon` is `fail`, except that a run
+   * type `agent_already_running`, `wait` tries until it has ended, less and less often, up to every
+   * minute; also while a quota of runs or a budget refuses it. `abandon` is `fail`, except that a run
    * that waits for people is interrupted, as a message of a person does it: its questions are withdrawn.
    */
   whenBusy?: 'fail' | 'wait' | 'abandon';
