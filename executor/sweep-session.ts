@@ -147,9 +147,10 @@ export function createSweepSession(
   return async (sessionId, budget = { looks: Infinity, starts: Infinity }) => {
     const record = await store.sessions.read(sessionId);
     if (record === undefined) return { kind: 'idle' };
-    if (record.status === 'starting' && (await deps.isHeld(record))) {
-      return { kind: 'active', againMs: SELDOM_MS };
-    }
+    const held: SweptSession = { kind: 'active', againMs: SELDOM_MS };
+    // One that was set to begin later may wait in its workflow, which no pause holds.
+    const mayWait = startOf(record) !== undefined;
+    if (!mayWait && record.status === 'starting' && (await deps.isHeld(record))) return held;
     const first = decide(record);
     if (first !== 'look') return act(first, record, budget);
     if (budget.looks <= 0) return { kind: 'active', againMs: untilNextTry(record) };
@@ -162,6 +163,8 @@ export function createSweepSession(
     if (current?.runId !== record.runId) return again;
     // The list that inboxes read is not written in one transaction with the record.
     if (current.stream === 'paused') await store.waiting.note(sessionId);
+    const isUnstarted = current.status === 'starting' && state === 'unknown';
+    if (mayWait && isUnstarted && (await deps.isHeld(current))) return held;
     return act(decide(current, state), current, budget);
   };
 }

@@ -114,6 +114,13 @@ export const bulk = [
     test: 'records of batches a batch names a few of its refusals, and none once it is forgotten',
   },
   {
+    defence: 'Pause: a run whose workflow waits for its time is not listed as held',
+    file: 'executor/sweep-session.ts',
+    edits: [['if (!mayWait && record', 'if (record']],
+    suite: 'test/executor/agent-pauses.test.ts',
+    test: 'a pause holds a run that is to begin later only if its workflow is not started',
+  },
+  {
     defence: 'Batch: one that an earlier build began ends as it began',
     file: 'workflows/batch.ts',
     edits: [['if (input.items !== undefined)', 'if (false)']],

@@ -70,6 +70,24 @@ function compose() {
 
 const REQUEST = { agent: 'guide', everywhere: false, by: 'olga', reason: 'a storm' };
 
+it('a pause holds a run that is to begin later only if its workflow is not started', async () => {
+  const { store, runs, pauses, agents, started } = compose();
+  const later = { agent: 'guide', owner: 'ann', startAt: Date.now() + 3_600_000 };
+  const waiting = { sessionId: newSessionId(), messages: [userMessage('u1')] };
+  await runs.execute({ ...later, ...waiting });
+  await runs.idle();
+  await agents.pause(REQUEST);
+  await runs.sweepSession(waiting.sessionId);
+  expect(started).toEqual([waiting.sessionId]);
+  expect(await pauses.held()).toEqual([]);
+  // Its process died before it started the workflow.
+  const left = { sessionId: newSessionId(), messages: [userMessage('u2')] };
+  await store.runs.begin({ ...later, ...left, nonce: 'n', now: Date.now() - 10_000 });
+  await runs.sweepSession(left.sessionId);
+  expect(started).toEqual([waiting.sessionId]);
+  expect(await pauses.held()).toEqual([{ agent: 'guide', count: 1 }]);
+});
+
 it('no run of a paused agent is started or given up, and all start in their order', async () => {
   const { store, runs, agents, started, temporal, release, begin } = compose();
   await agents.pause(REQUEST);
