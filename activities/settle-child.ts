@@ -15,7 +15,10 @@ export function createSettleChild(deps: ActivityDeps): ChildActivities['settleCh
 
   return async (ref) => {
     const call = await store.calls.read(ref.sessionId, ref.toolCallId);
-    if (call === undefined || call.state === 'settled') return { kind: 'settled' };
+    if (call === undefined || call.state === 'settled') {
+      await wakeAgain(ref);
+      return { kind: 'settled' };
+    }
     if (ref.started === true && (await isActive(ref.child))) return { kind: 'at_work' };
     const result = await readResult(ref);
     const { toolName } = call.spec;
@@ -57,10 +60,20 @@ export function createSettleChild(deps: ActivityDeps): ChildActivities['settleCh
     });
     if (settled.kind === 'stale_run') return { kind: 'superseded' };
     if (settled.kind !== 'stored') return { kind: 'settled' };
-    const { sequence, others } = settled;
+    const { sequence, others, resume } = settled;
     await wakeOthers(deps, others);
+    // Others of the step were answered while the sub-agent asked. If this fails, it is tried again.
+    if (resume !== undefined) await deps.wake?.({ sessionId, runId, resume });
     return { kind: 'settled', sequence };
   };
+
+  /** An attempt before this one may have settled the call, and died before it signalled the run. */
+  async function wakeAgain({ sessionId, runId, step }: ChildEndRef): Promise<void> {
+    const record = await store.sessions.read(sessionId);
+    const { resume, resumeTaken } = record?.runId === runId ? record : {};
+    if (resume?.step !== step || resumeTaken === true) return;
+    await deps.wake?.({ sessionId, runId, resume });
+  }
 
   /** Neither its record nor its workflow has ended. */
   async function isActive({ sessionId, runId }: ChildRef): Promise<boolean> {

@@ -10,6 +10,15 @@ import type { UntilAnswered } from './waiting.js';
 /** Number of calls of one step that are executed at once. */
 const CALLS_AT_ONCE = 10;
 
+/** How far the calls of a step have come. */
+interface Progress {
+  /** Takes a call whose tool waits. */
+  add: (suspended: CallRef) => void;
+  working: Set<CallRef>;
+  /** Ids of calls that were released while they were carried out. */
+  early: Set<string>;
+}
+
 /**
  * Carries out the calls of a step that a leg leaves: tools and sub-agents beside each other, while
  * people answer others. Approved calls run as soon as their batch of answers is complete, calls whose
@@ -36,12 +45,13 @@ export function createCalls({
       run.wake();
     };
     for (const call of people) add(call);
+    const progress: Progress = { add, working: new Set(), early: new Set() };
     let atWork = 0;
     const isNext = (): boolean => atWork === 0 || waits.size > 0;
 
     async function begin(started: readonly CallRef[]): Promise<void> {
       atWork += 1;
-      await work(run, step, started, add);
+      await work(run, step, started, progress);
       atWork -= 1;
       run.wake();
     }
@@ -60,6 +70,9 @@ export function createCalls({
           return 'stopped';
         }
         // A release may be repeated: a call that is carried out already is left alone.
+        for (const { toolCallId } of approvedOf([...progress.working], released.approved)) {
+          progress.early.add(toolCallId);
+        }
         const ready = approvedOf([...waits.keys()], released.approved);
         removeReleased(waits, released);
         const ids = ready.map(({ toolCallId }) => toolCallId);
@@ -84,7 +97,7 @@ export function createCalls({
     run: LocalRun,
     step: number,
     calls: readonly CallRef[],
-    add: (suspended: CallRef) => void,
+    { add, working, early }: Progress,
   ): Promise<void> {
     const isAgent = ({ kind }: CallRef): boolean => kind === 'subagent';
     const tools = calls.filter((call) => !isAgent(call)).values();
@@ -92,8 +105,14 @@ export function createCalls({
       for (const call of tools) {
         // The record has settled what was stopped; nothing more is started.
         if (run.carry.stopRequested) return;
+        working.add(call);
         const isWaiting = call.isSuspended === true;
-        const suspended = isWaiting ? call : toSuspended(call, await runTool(run, step, call));
+        let suspended = isWaiting ? call : toSuspended(call, await runTool(run, step, call));
+        // Its wait was over before its tool had reported that it waits.
+        if (suspended !== undefined && early.delete(call.toolCallId)) {
+          suspended = toSuspended(call, await runTool(run, step, call));
+        }
+        working.delete(call);
         if (suspended !== undefined) add(suspended);
       }
     };

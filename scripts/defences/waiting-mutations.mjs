@@ -123,6 +123,26 @@ export const waiting = [
     test: `waits beside questions answers that release nothing leave a run asleep, and are taken with its timer`,
   },
   {
+    defence: 'A sub-agent that is lost while it alone asks holds nothing that people have answered',
+    file: `${TRANSITIONS}/settle-call.ts`,
+    edits: [['(paused || isLastToAsk(session))', 'paused']],
+    test: `waits beside questions a sub-agent that is lost while it alone asks lets what people approved continue`,
+  },
+  {
+    defence: 'Nor does the loss of its signal',
+    file: 'activities/settle-child.ts',
+    edits: [['      await wakeAgain(ref);\n', '']],
+    suite: 'test/activities/settle-child.test.ts',
+    test: 'a run learns that its lost sub-agent was the last that asked, also from a second attempt',
+  },
+  {
+    defence: 'Without Temporal: a release that comes before its tool has reported its wait is kept',
+    file: 'in-process/calls.ts',
+    edits: [['          progress.early.add(toolCallId);\n', '          void toolCallId;\n']],
+    suite: 'test/in-process/early-release.test.ts',
+    test: 'a tool whose wait is over before it has reported that it waits is executed again',
+  },
+  {
     defence: 'A run keeps asking people when a tool was woken',
     file: 'protocol/carry.ts',
     edits: [[' || partial === true', '']],

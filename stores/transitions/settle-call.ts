@@ -11,7 +11,7 @@ import { closeLog, openLog, writeAll } from './lib/log.js';
 import { noteAct } from './lib/outbox.js';
 import { restIfWaiting } from './lib/pause.js';
 import { contentAt, only, type Content, type WriterRequest } from './lib/request.js';
-import { continueAlone, NOTHING_RESUMED, resumeIfAnswered } from './lib/resume.js';
+import { continueAlone, isLastToAsk, NOTHING_RESUMED, resumeIfAnswered } from './lib/resume.js';
 import {
   isLive,
   isTerminal,
@@ -135,10 +135,11 @@ export function settleCall(
   if (source === 'client') redis.call('HDEL', session.calls, `late:${id}`);
 
   let resumed = NOTHING_RESUMED;
-  if (source === 'child' && paused) {
+  if (source === 'child' && (paused || isLastToAsk(session))) {
     // The sub-agent was lost while it waited for people.
     resumed = resumeIfAnswered(session, log, now, undefined);
-    if (resumed.resume === '') continueAlone(session, log, now);
+    if (resumed.resume === '' && paused) continueAlone(session, log, now);
+    else if (resumed.resume === '') restIfWaiting(session, log, now);
     noteDeadline(session);
   } else if (source === 'tool' || source === 'child') {
     restIfWaiting(session, log, now);

@@ -1,9 +1,9 @@
 import { equal, includes } from '../assertions.js';
 import { newCall } from '../fixtures.js';
-import type { Suite } from '../suite.js';
+import type { Case, Suite } from '../suite.js';
 import type { Store } from '../../contract/store.js';
 import type { SessionDriver } from '../session-driver.js';
-import { childAt, grow, heldCall } from '../tree.js';
+import { childAt, grow, heldCall, settleChild, type Tree } from '../tree.js';
 import { suspend } from './journal.js';
 
 /** Executes a call whose tool then sleeps, for no time. */
@@ -22,6 +22,29 @@ async function sleep(
     wait: { ...wait, input: {}, of: toolCallId },
   });
   equal(suspended.kind, 'suspended');
+}
+
+/**
+ * A conversation that people have answered, whose sub-agent asks, and in which a tool has slept.
+ *
+ * @param kind of what people have answered
+ */
+async function wakeWhileSubAgentAsks(setup: Case, kind: 'approval' | 'client'): Promise<Tree> {
+  const { store } = setup;
+  const own = (runId: string) => [heldCall(runId, 'own', kind), newCall('s', 'server')];
+  const tree = await grow(setup, 1, own);
+  const { root, runId } = tree;
+  const { driver, ref } = childAt(tree, 0);
+  await driver.ask(ref.runId, 1, [heldCall(ref.runId, 'x')]);
+  await sleep(store, root, runId, 's');
+  const answered =
+    kind === 'approval'
+      ? await root.decide(runId, 'own', true)
+      : await root.answer(runId, 'own', { output: 1 });
+  equal('resume' in answered, false);
+  includes(await root.expire(runId, 's~0'), { resume: { approved: ['s'], partial: true } });
+  await root.start(runId, 1, 's', 2);
+  return tree;
 }
 
 /** Tools that sleep beside questions to people: neither holds the other. */
@@ -177,6 +200,42 @@ export function waitsAloneCases({ describe, it }: Suite): void {
       includes(await wakes(), [{ runId: ref.runId, resume: { approved: ['s', 'a'] } }]);
       await driver.start(ref.runId, 1, 'a', 1);
       equal(await wakes(), undefined);
+    });
+
+    it('a sub-agent that is lost while it alone asks lets what people approved continue', async (setup) => {
+      const { store } = setup;
+      const tree = await wakeWhileSubAgentAsks(setup, 'approval');
+      const { root, runId } = tree;
+      await childAt(tree, 0).driver.end(childAt(tree, 0).ref.runId, 'failed');
+      includes(await settleChild(setup, root, runId, 'd1'), {
+        kind: 'stored',
+        resume: { step: 1, approved: ['own'] },
+      });
+      await root.finishCall(runId, 1, 's', 'done', 2);
+      includes(await store.sessions.read(root.id), { status: 'running', resumeTaken: false });
+      includes(await root.start(runId, 1, 'own', 1), { kind: 'execute' });
+      await root.finishCall(runId, 1, 'own', 'done', 1);
+      includes(await root.claim(root.writer(runId, 2, 1)), { kind: 'claimed' });
+    });
+
+    it('a sub-agent that is lost while it alone asks ends the batch of answers', async (setup) => {
+      const { root, runId } = await wakeWhileSubAgentAsks(setup, 'client');
+      const settled = await settleChild(setup, root, runId, 'd1');
+      includes(settled, { kind: 'stored', resume: { step: 1, approved: [] } });
+      await root.finishCall(runId, 1, 's', 'done', 2);
+      includes(await root.claim(root.writer(runId, 2, 1)), { kind: 'claimed' });
+    });
+
+    it('a sub-agent that ends releases nothing where no people were asked, or others are', async (setup) => {
+      const { store } = setup;
+      const tree = await grow(setup, 2, (runId) => [heldCall(runId, 'own')]);
+      const { root, runId } = tree;
+      const [one, two] = [childAt(tree, 0), childAt(tree, 1)];
+      equal('resume' in (await settleChild(setup, root, runId, one.callId)), false);
+      await two.driver.ask(two.ref.runId, 1, [heldCall(two.ref.runId, 'x')]);
+      await root.decide(runId, 'own', true);
+      includes(await store.sessions.read(root.id), { stream: 'paused' });
+      equal(await root.start(runId, 1, 'own'), { kind: 'refused' });
     });
   });
 }

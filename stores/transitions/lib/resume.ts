@@ -86,6 +86,24 @@ export function resumeIfAnswered(
   return { resume, others: others.length === 0 ? '' : list(others) };
 }
 
+/**
+ * True if a sub-agent that has ended was the last that asked people: what they have answered elsewhere
+ * in the conversation waits for no further answer.
+ */
+export function isLastToAsk({ conversation }: Session): boolean {
+  const sessions = sessionsBelow(conversation);
+  if (asksPeople(sessions)) return false;
+  const asleep = findAsleep(sessions);
+  for (const { session, calls } of sessions) {
+    if (asleep.includes(session.part)) continue;
+    for (const { id, asked } of calls) {
+      if (asked === undefined) continue;
+      if (redis.call('HEXISTS', session.calls, `told:${id}`) === 0) return true;
+    }
+  }
+  return false;
+}
+
 /** True while a person has to answer one of the calls. */
 function asksPeople(sessions: readonly Found[]): boolean {
   for (const { calls } of sessions) {
