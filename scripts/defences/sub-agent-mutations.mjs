@@ -106,7 +106,9 @@ export const subAgents = [
   {
     defence: 'Sub-agents: an agent with nothing left to wait for continues',
     file: `${TRANSITIONS}/settle-call.ts`,
-    edits: without("if (resumed.resume === '' && paused) continueAlone(session, log, now);\n    else "),
+    edits: without(
+      "if (resumed.resume === '' && paused) continueAlone(session, log, now);\n    else ",
+    ),
     test: 'a sub-agent a sub-agent may have sub-agents, which pause and end with it',
   },
   {
