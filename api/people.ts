@@ -65,20 +65,30 @@ async function eraseBatches(
 ): Promise<{ erased: number; left: number }> {
   const begun = (await stateStore.batches?.of(who)) ?? [];
   let erased = 0;
-  for (const batchId of begun.slice(0, MOST)) {
-    const hasEnded = await endBatch(executor.batches, batchId).catch(isLeft);
-    if (!hasEnded) continue;
+  for (const batchId of begun) {
+    // Those that still act do not count: what is behind them would never have its turn.
+    if (erased === MOST) break;
+    const state = await endBatch(executor.batches, batchId).catch(toAway);
+    // Each further request to Temporal would wait as long as this one.
+    if (state === 'away') break;
+    if (state === 'acts') continue;
     await stateStore.batches?.forget(who, batchId);
     erased += 1;
   }
   return { erased, left: begun.length - erased };
 }
 
-async function endBatch(batches: Batches | undefined, batchId: string): Promise<boolean> {
+async function endBatch(batches: Batches | undefined, batchId: string): Promise<'ended' | 'acts'> {
   const batch = await batches?.read(batchId);
-  if (batch?.status !== 'running') return true;
+  if (batch?.status !== 'running') return 'ended';
   await batches?.abort(batchId);
-  return false;
+  return 'acts';
+}
+
+/** What an error says of Temporal; others are thrown. */
+function toAway(error: unknown): 'away' {
+  isLeft(error);
+  return 'away';
 }
 
 const COUNTED = ['sessions', 'workflows', 'rows', 'entries', 'bytes'] as const;

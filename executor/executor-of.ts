@@ -184,6 +184,7 @@ function readStart(startAt: ExecuteOptions['startAt']): number | undefined {
   if (startAt === undefined) return undefined;
   const { data, error } = StartAt.safeParse(startAt instanceof Date ? startAt.getTime() : startAt);
   if (error === undefined) return data;
-  const text = 'startAt must be a time in ms or ISO 8601 with an offset, at most a year ahead.';
+  const text =
+    'startAt must be a time in ms since 1970 or ISO 8601 with an offset, at most a day ago and a year ahead.';
   throw new HelixError('validation_error', text, { cause: error });
 }

@@ -46,6 +46,8 @@ export const LIMITS = {
   scheduleEveryMs: { least: 60_000, most: 366 * 24 * 60 * 60 * 1000 },
   /** How far ahead a run may be set to start. */
   startAheadMs: 366 * 24 * 60 * 60 * 1000,
+  /** A time further back than this is a mistake, for example seconds where ms are meant. */
+  startAgoMs: 24 * 60 * 60 * 1000,
   /** One file of a conversation, unless the server has another limit. */
   fileBytes: 10 * 1024 * 1024,
   /** The largest file that a server may allow. */

@@ -24,11 +24,13 @@ export function createAgentStartCommand(cli: Cli): Command {
     .action(async (agent: string, message: string, _, self: Command) => {
       const { options, api, output } = workOf<StartOptions>(cli, self);
       const { session: sessionId, at } = options;
-      const startAt = at?.(cli.now());
+      const now = cli.now();
+      const startAt = at?.(now);
       const started = await api.post<AgentStarted>('/api/agent/start', {
         ...{ agent, message, sessionId, startAt },
       });
-      const when = startAt === undefined ? 'has begun' : `begins at ${startAt}`;
+      const isLater = startAt !== undefined && Date.parse(startAt) > now;
+      const when = isLater ? `begins at ${startAt}` : 'has begun';
       await output.text(started, () => `${started.runId} ${when}.`);
     });
 }

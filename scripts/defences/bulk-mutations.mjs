@@ -95,7 +95,7 @@ export const bulk = [
   {
     defence: 'Batch: the names of one that acts are erased after its end',
     file: 'api/people.ts',
-    edits: [['if (!hasEnded) continue;', '']],
+    edits: [["if (state === 'acts') continue;", '']],
     suite: 'test/api/operator-batches.test.ts',
     test: 'goes with the person who began it: while it acts, or Temporal is away, something is left',
   },

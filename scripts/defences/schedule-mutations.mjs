@@ -7,6 +7,13 @@ const LATER = 'test/executor/start-later.test.ts';
 
 export const schedules = [
   {
+    defence: 'Later start: a time in seconds does not begin a run at once',
+    file: 'protocol/start-at.ts',
+    edits: [['at >= Date.now() - LIMITS.startAgoMs', 'true']],
+    suite: LATER,
+    test: 'a run that begins later is refused for a time in seconds',
+  },
+  {
     defence: 'Schedule: the reply of a firing is in no history',
     file: WORKFLOW,
     edits: [['withoutReply: true', 'withoutReply: false']],

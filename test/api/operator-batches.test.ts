@@ -24,6 +24,8 @@ let listed: RunFilter[];
 
 let aborted: string[];
 let isAway: boolean;
+/** Requests for the end of a batch. */
+let asked: number;
 /** The first start is carried out, but the answer does not arrive. */
 let isFirstLost: boolean;
 const batches: Batches = {
@@ -39,6 +41,7 @@ const batches: Batches = {
   read: async (id) => begun.get(id),
   list: async () => [],
   abort: async (id) => {
+    asked += 1;
     if (isAway) throw new HelixError('unavailable', 'away');
     aborted.push(id);
   },
@@ -49,6 +52,7 @@ beforeEach(async () => {
   [isFirstLost, isAway] = [false, false];
   begun = new Map();
   aborted = [];
+  asked = 0;
   listed = [];
   stores = createMemoryStores();
   const { store, streamManager } = stores;
@@ -137,14 +141,6 @@ it('goes with the person who began it: while it acts, or Temporal is away, somet
   await records?.save('b-2', { ...work, actor: { ...actor, userId: 'bob' } });
   const counts = { total: 1, done: 0, skipped: 0, failed: 0, problems: [] };
   begun.set('b-1', { batchId: 'b-1', act: 'deny', startedAt: 1, status: 'running', ...counts });
-  const erase = async (): Promise<unknown[]> => {
-    const headers = { 'x-user': 'ida', 'content-type': 'application/json' };
-    const response = await fetch(`${api.url}/api/operator/users/col`, {
-      ...{ method: 'DELETE', headers },
-    });
-    const { batches: erased } = (await response.json()) as { batches?: number };
-    return [response.status, erased];
-  };
   isAway = true;
   expect(await erase()).toEqual([202, 0]);
   isAway = false;
@@ -157,3 +153,31 @@ it('goes with the person who began it: while it acts, or Temporal is away, somet
   expect(await records?.work('b-1')).toBeUndefined();
   expect(await records?.work('b-2')).toMatchObject({ reason: 'all' });
 });
+
+it('is erased though many before it still act, and one that Temporal does not end is the last tried', async () => {
+  const { batches: records } = stores.store;
+  const actor = { userId: 'col', tenantId: 'acme', via: 'api' } as const;
+  const ids = Array.from({ length: 102 }, (_, n) => `b-${String(n).padStart(3, '0')}`);
+  const counts = { total: 1, done: 0, skipped: 0, failed: 0, problems: [] };
+  for (const batchId of ids) {
+    await records?.save(batchId, { items: [], refused: 0, actor });
+    begun.set(batchId, { batchId, act: 'deny', startedAt: 1, status: 'running', ...counts });
+  }
+  begun.delete('b-101');
+  isAway = true;
+  expect(await erase()).toEqual([202, 0]);
+  expect(asked).toBe(1);
+  isAway = false;
+  expect(await erase()).toEqual([202, 1]);
+  expect(await records?.about('b-101')).toEqual({ problems: [] });
+});
+
+/** Erases col; how the reply is, and how many batches it counts. */
+async function erase(): Promise<unknown[]> {
+  const headers = { 'x-user': 'ida', 'content-type': 'application/json' };
+  const response = await fetch(`${api.url}/api/operator/users/col`, {
+    ...{ method: 'DELETE', headers },
+  });
+  const { batches: erased } = (await response.json()) as { batches?: number };
+  return [response.status, erased];
+}

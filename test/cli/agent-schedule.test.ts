@@ -12,7 +12,7 @@ const FIRING = { at: 0, workflowId: 'w', status: 'refused', code: 'agent_not_fou
 const FOUND = { ...SCHEDULE, message: 'hi', counts: { fired: 7, skipped: 0, missed: 0 } };
 
 /** What the command asks for, and prints. */
-async function run(...args: string[]): Promise<{ asked: unknown[][]; printed: string }> {
+async function runAgent(...args: string[]): Promise<{ asked: unknown[][]; printed: string }> {
   const asked: unknown[][] = [];
   const printed: string[] = [];
   const answer =
@@ -20,7 +20,9 @@ async function run(...args: string[]): Promise<{ asked: unknown[][]; printed: st
     (...call: unknown[]): Promise<unknown> => {
       asked.push([method, ...call]);
       if (method === 'get') return Promise.resolve({ ...FOUND, firings: [FIRING] });
-      return Promise.resolve(method === 'post' ? { ...SCHEDULE, result: 'paused' } : {});
+      return Promise.resolve(
+        method === 'post' ? { ...SCHEDULE, result: 'paused', runId: 'r1' } : {},
+      );
     };
   const api = { get: answer('get'), post: answer('post'), delete: answer('delete') };
   const cli = {
@@ -31,9 +33,18 @@ async function run(...args: string[]): Promise<{ asked: unknown[][]; printed: st
     },
   } as unknown as Cli;
   const program = createProgram(cli, { version: '0' });
-  await program.parseAsync(['agent', 'schedule', ...args], { from: 'user' });
+  await program.parseAsync(['agent', ...args], { from: 'user' });
   return { asked, printed: printed.join('\n') };
 }
+
+const run = (...args: string[]): ReturnType<typeof runAgent> => runAgent('schedule', ...args);
+
+it.each([
+  ['in a while', '2h', 'r1 begins at 1970-01-01T02:00:00.000Z.'],
+  ['at a time that has passed', '1969-12-31T23:00:00Z', 'r1 has begun.'],
+])('a start %s says when the run begins', async (_, at, text) => {
+  expect((await runAgent('start', 'tester', 'hi', '--at', at)).printed).toBe(text);
+});
 
 it('what is created is what the API takes', async () => {
   const options = ['--every', '2h', '--session', 's1', '--owner', 'ann', '--overlap', 'buffer_one'];

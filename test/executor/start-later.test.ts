@@ -126,6 +126,7 @@ describe('a run that begins later', () => {
     ['no time', 'tomorrow'],
     ['a fraction', 1.5],
     ['more than a year', Date.now() + LIMITS.startAheadMs + HOUR],
+    ['a time in seconds', Math.floor(Date.now() / 1_000) + 3_600],
   ])('is refused for %s', async (_, startAt) => {
     const { post } = await serve();
     const reply = await post('/api/agent/start', { agent: 'tester', message: 'x', startAt });
