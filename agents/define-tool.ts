@@ -38,7 +38,7 @@ export function defineTool<
   config: ToolConfig<Input, Output, Result, Name>,
 ): TypedTool<Name, z.input<Input>, OutputOf<Output, Result>> {
   assertSettings(ToolConfig, config, { tool: config.name });
-  // The one place where the schemas' types are dropped but for those who ask for them. Sound, because the runtime calls back only
+  // Only `InferAgentTools` sees the schemas' types from here on. The cast is sound: the runtime calls back only
   // with what `inputSchema` itself returned.
   return Object.freeze({ ...config } as unknown as TypedTool<
     Name,

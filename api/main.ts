@@ -11,6 +11,7 @@ import { endWithParent, startProcess, untilReachable, withoutSecrets } from '../
 import { readTemporal } from '../config/temporal.js';
 import { startLogging } from '../config/traces.js';
 import { createAgentExecutor } from '../executor/agent-executor.js';
+import { untilCallsEnd } from '../executor/calls-under-way.js';
 import { explainTemporal, inUsableNamespace } from '../executor/explain-temporal.js';
 import { budgetsOfSettings } from '../executor/budgets.js';
 import { createPayloadCodec } from '../executor/payload-codec.js';
@@ -140,6 +141,7 @@ async function main(): Promise<void> {
     await withTimeout(STARTS_MS, executor.runs.idle()).catch(() => undefined);
     await withTimeout(STARTS_MS, tally.close()).catch(() => undefined);
     await redis.close();
+    await withTimeout(STARTS_MS, untilCallsEnd(connection)).catch(() => undefined);
     await connection.close();
     await tracing?.close();
   });

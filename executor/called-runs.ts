@@ -72,7 +72,7 @@ export function createCalledRuns({ store, agents, runs }: CalledRunsDeps): Calle
     return { sessionId, runId, ...(start && { start: { input: start.input, ...start.labels } }) };
   }
 
-  /** The run of a message; one that is queued is taken back. Undefined if there is none. */
+  /** The run of a message; one that is queued is taken back. Undefined for a message that has no run. */
   async function find(
     ref: CalledRunRef,
   ): Promise<{ sessionId: string; runId: string } | undefined> {

@@ -5,12 +5,10 @@ import {
   toConnectionFault,
   toKeysFault,
   toNamespaceFault,
+  GRPC,
   toUndescribedFault,
   type TemporalFault,
 } from './temporal-faults.js';
-
-/** Status of gRPC. */
-const PERMISSION_DENIED = 7;
 
 export interface TemporalSettings extends InspectTemporalOptions {
   address: string;
@@ -72,7 +70,7 @@ export async function inUsableNamespace<C extends NamespaceConnection>(
   const { workflowService } = connection;
   return keepIf(connection, () =>
     workflowService.describeNamespace({ namespace }).catch(async (error: unknown) => {
-      if (codeOf(error) !== PERMISSION_DENIED) throw error;
+      if (codeOf(error) !== GRPC.denied) throw error;
       await workflowService.listWorkflowExecutions({ namespace, pageSize: 1 }).catch(() => {
         throw error;
       });

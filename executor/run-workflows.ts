@@ -12,6 +12,7 @@ import { SIGNALS, WORKFLOW_TASK_TIMEOUT_MS, WORKFLOW_TYPE } from '../protocol/te
 import { withTimeout } from '../protocol/time.js';
 import type { Tracer } from '../protocol/tracer.js';
 import type { Store } from '../stores/contract/store.js';
+import { noteCall } from './calls-under-way.js';
 import { eraseWorkflows, type ErasedWorkflows, type RunsOfSession } from './erase-workflows.js';
 import { codeOf, isRefusedForGood } from './grpc-status.js';
 import { toAttributes, type RunLabels } from './search-attributes.js';
@@ -189,6 +190,7 @@ export async function withinDeadline<T>(
   const late = (): Error => unavailable(new Error(`no answer within ${String(deadlineMs)} ms`));
   try {
     const answer = connection.withDeadline(Date.now() + deadlineMs, call);
+    noteCall(connection, answer);
     return await withTimeout(deadlineMs, answer, { late });
   } catch (error) {
     throw isOutage(error) ? unavailable(error) : error;

@@ -7,7 +7,7 @@ export interface TemporalFault {
 }
 
 /** Statuses of gRPC. */
-const GRPC = { notFound: 5, denied: 7, unauthenticated: 16 } as const;
+export const GRPC = { notFound: 5, denied: 7, unauthenticated: 16 } as const;
 
 /** Why there is no connection. Pure. */
 export function toConnectionFault(address: string, { status, message }: Refusal): TemporalFault {

@@ -6,6 +6,14 @@ const UNSEEN = 'test/executor/find-unseen.test.ts';
 
 export const executor = [
   {
+    defence:
+      'Calls to Temporal: one whose caller gave up is waited for before its connection is closed',
+    file: 'executor/run-workflows.ts',
+    edits: [['noteCall(connection, answer);', 'void noteCall;']],
+    suite: 'test/executor/temporal-calls.test.ts',
+    test: 'a call to Temporal a call to Temporal is under way until it settles, although its caller gave up',
+  },
+  {
     defence: 'Sweep: an attempt that Temporal gave away and no worker has is begun again',
     file: 'executor/sweep-session.ts',
     edits: [["if (state === 'running') deps.findUnseen?.(record.runId, look, budget);", '']],
@@ -252,14 +260,14 @@ export const executor = [
   {
     defence: 'Start: an API needs no right to describe its namespace',
     file: 'executor/explain-temporal.ts',
-    edits: [['if (codeOf(error) !== PERMISSION_DENIED) throw error;', 'throw error;']],
+    edits: [['if (codeOf(error) !== GRPC.denied) throw error;', 'throw error;']],
     suite: 'test/executor/explain-temporal.test.ts',
     test: 'an API begins in a namespace that it may use and not describe, with a warning',
   },
   {
     defence: 'Start: only a right that is missing is passed over',
     file: 'executor/explain-temporal.ts',
-    edits: [['if (codeOf(error) !== PERMISSION_DENIED) throw error;', '']],
+    edits: [['if (codeOf(error) !== GRPC.denied) throw error;', '']],
     suite: 'test/executor/explain-temporal.test.ts',
     test: 'a connection with an unknown namespace, for an API is not used',
   },

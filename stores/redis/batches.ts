@@ -32,7 +32,7 @@ export function createBatchRecords({
         redis.transact((writes) =>
           writes
             .zadd(list, now(), batchId)
-            // A record that was written to again lives longer than its place says.
+            // A record may have been written again since, and then lives longer than its score says.
             .zremrangebyscore(list, '-inf', now() - 2 * KEPT_MS)
             .pexpire(list, 2 * KEPT_MS),
         ),

@@ -1,8 +1,10 @@
 import { describe, expect, it, jest } from '@jest/globals';
+import { untilCallsEnd } from '../../executor/calls-under-way.js';
 import { withinDeadline } from '../../executor/run-workflows.js';
 
 /** A connection that adds nothing of its own. */
-const connection = { withDeadline: <T>(_: unknown, call: () => Promise<T>) => call() };
+const connect = () => ({ withDeadline: <T>(_: unknown, call: () => Promise<T>) => call() });
+const connection = connect();
 
 function grpcError(code: number): Error {
   return Object.assign(new Error(`grpc ${String(code)}`), { code });
@@ -27,6 +29,22 @@ describe('a call to Temporal', () => {
     await jest.advanceTimersByTimeAsync(3_000);
     jest.useRealTimers();
     await refused;
+  });
+
+  it('a call to Temporal is under way until it settles, although its caller gave up', async () => {
+    const own = connect();
+    let settle = (): void => undefined;
+    const late = new Promise<void>((resolve) => (settle = resolve));
+    await expect(withinDeadline(own, () => late, 1)).rejects.toMatchObject({
+      code: 'unavailable',
+    });
+    let hasEnded = false;
+    const ended = untilCallsEnd(own).then(() => (hasEnded = true));
+    await new Promise(setImmediate);
+    expect(hasEnded).toBe(false);
+    settle();
+    await ended;
+    await untilCallsEnd(own);
   });
 
   it.each([1, 4, 8, 14])(

@@ -13,6 +13,7 @@ import { writeFile, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { AgentRegistry, type AgentDefinition } from '../../agents/index.js';
+import { untilCallsEnd } from '../../executor/calls-under-way.js';
 import { createRunWorkflows, type RunWorkflows } from '../../executor/run-workflows.js';
 import type { Deliveries } from '../../executor/deliveries.js';
 import { createSweep } from '../../executor/sweep.js';
@@ -108,7 +109,10 @@ export async function createRunHarness(
     // Installed by an earlier test of this file.
   }
   const connection = Connection.lazy({ address });
-  afterwards.push(() => connection.close());
+  afterwards.push(async () => {
+    await untilCallsEnd(connection);
+    await connection.close();
+  });
   const client = new Client({ connection });
   const { store, streamManager } = stores;
   const registry = new AgentRegistry(agents);

@@ -21,7 +21,7 @@ it.each([0, 1, 2])(
       .save('b-1', WORK)
       .catch(() => undefined);
     for (const key of [keys.batch('b-1'), keys.batchesOf(OLGA)]) {
-      // -2: there is none.
+      // -2: the key does not exist.
       expect([-2, 7 * DAY, 14 * DAY]).toContainEqual(roundedTo(DAY, await redis.pttl(key)));
     }
   },
