@@ -30,7 +30,8 @@ function newName(): string {
 }
 
 function open(options: Parameters<typeof createInProcessExecutor>[0]): InProcessExecutor {
-  const executor = createInProcessExecutor({ name: newName(), ...options });
+  // Tests share their users.
+  const executor = createInProcessExecutor({ name: newName(), quotas: 'unlimited', ...options });
   executors.push(executor);
   return executor;
 }
