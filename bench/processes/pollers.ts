@@ -12,8 +12,12 @@ export async function untilPolls(client: Client, taskQueue: string, pid: number)
       namespace: client.options.namespace,
       taskQueue: { name: taskQueue },
     });
-    if (pollers.some(({ identity }) => pidOf(identity ?? '') === pid)) return;
-    if (Date.now() > giveUpAt) throw new Error('a worker did not come up');
+    const polling = pollers.map(({ identity }) => pidOf(identity ?? ''));
+    if (polling.includes(pid)) return;
+    if (Date.now() > giveUpAt) {
+      const seen = polling.length > 0 ? polling.join(', ') : 'no process';
+      throw new Error(`worker ${String(pid)} does not poll ${taskQueue}; ${seen} did`);
+    }
     await sleep(50);
   }
 }
