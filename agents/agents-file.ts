@@ -109,7 +109,17 @@ function toReason(error: unknown, folder: string): string {
     ?.split('\n')
     .find((line) => line.includes(folder) && !line.includes('node_modules'));
   const at = /(?:file:\/\/)?(\/[^()]+:\d+:\d+)/.exec(frame ?? '')?.[1];
-  return at === undefined ? message : `${message} (${toShown(at, folder)})`;
+  const missing = /^Cannot find (?:module|package) '((?:@[\w.-]+\/)?[\w][\w.-]*)/.exec(
+    message,
+  )?.[1];
+  const hint =
+    missing === undefined ? '' : `; it is not installed here: npm i ${toInstall(missing)}`;
+  return `${message}${hint}${at === undefined ? '' : ` (${toShown(at, folder)})`}`;
+}
+
+/** An empty folder lacks both, and the second would be missed only at the next try. */
+function toInstall(missing: string): string {
+  return missing === 'helix-temporal' ? 'helix-temporal zod' : missing;
 }
 
 function toShown(place: string, folder: string): string {

@@ -15,7 +15,7 @@ import { writeTable } from './write-table.js';
 
 const CONTENDERS: readonly Contender[] = [
   product('helix-temporal', 'lab'),
-  product('helix-temporal, legs', 'lab-leg'),
+  { ...product('helix-temporal, legs', 'lab-leg'), isVariant: true },
   resumableStream,
   durableStreams,
   workflowStreams,

@@ -5,25 +5,25 @@ import type { Streams } from './works/streams.js';
 /** Versions by package. */
 type Versions = Readonly<Record<string, string>>;
 
-/** The README's table: what a reader looks at first, a row for each contender. */
+/** The README's table: what a reader looks at first, a row for each contender in its usual shape. */
 export function toShortTable(all: readonly Figures[], versions: Versions): string {
   const show = <T>(figure: Figure<T> | undefined, format: (value: T) => string): string =>
     figure === undefined || 'missing' in figure ? '–' : format(figure.value);
-  const rows = all.map(({ contender, cells, stepGap, cost, resumed }) => [
-    contender.name,
-    show(cells['50 × 1'], toLatency),
-    show(cells['200 × 1'], toLatency),
-    show(stepGap, ({ p50 }) => toFigure(p50)),
-    show(cost, ({ history }) => String(history.events)),
-    show(resumed, (value) => `${toLoss(value)}, ${toSeconds(value.nextWordMs)}`),
-  ]);
+  const rows = all
+    .filter(({ contender }) => contender.isVariant !== true)
+    .map(({ contender, cells, resumed }) => [
+      contender.name,
+      show(cells['50 × 1'], toLatency),
+      show(resumed, ({ lost }) => String(lost)),
+      show(resumed, ({ doubled }) => String(doubled)),
+      show(resumed, ({ nextWordMs }) => toSeconds(nextWordMs)),
+    ]);
   const head = [
-    'p50 / p99 ms',
-    '50 replies × 50 words/s',
-    '200 replies',
-    'step gap',
-    'events of a five-step turn',
-    '`kill -9` in a reply: words lost / twice, next word',
+    '',
+    'a word to its reader, p50 / p99 ms',
+    'after `kill -9`: words lost',
+    'shown twice',
+    'next new word after',
   ];
   return [head, ['---', ...head.slice(1).map(() => '---:')], ...rows]
     .map((row) => `| ${row.join(' | ')} |`)
@@ -99,7 +99,8 @@ function toLoss({ lost, doubled }: Resumed): string {
 function toLatency({ latency, begun, arrived }: Streams): string {
   if (begun === 0 || Number.isNaN(latency.p50)) return 'no word arrived';
   // Fewer words than were due are late, or waited for by a slow process.
-  const share = arrived < 0.95 ? ` (${String(Math.round(arrived * 100))} % of the pace)` : '';
+  const share =
+    arrived < 0.95 ? ` (${String(Math.round(arrived * 100))} % of the words in time)` : '';
   return `${toPair(latency)}${share}`;
 }
 

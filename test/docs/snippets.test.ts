@@ -14,15 +14,13 @@ import type { createRedisStores as S } from 'helix-temporal/store-redis';
 declare const connection: Connection; declare const taskQueue: string; declare const client: Client;
 declare const agents: AgentDefinition[]; declare const stores: ReturnType<typeof S>;
 `;
-const ANOTHER_FILE = `declare const agent: import('helix-temporal').AgentDefinition;
+const ANOTHER_FILE = `declare const desk: import('helix-temporal').AgentDefinition;
 `;
 
 /** By document and number of the snippet. */
 const GIVEN: Record<string, string> = {
-  'README-2':
-    'declare function payBack(order: string, amount: number, key: string): { paid: number };',
-  'README-3': ANOTHER_FILE,
-  'README-4': `${ANOTHER_FILE}declare const signedIn: import('helix-temporal/api').ApiOptions['authenticate'];`,
+  'README-2': ANOTHER_FILE,
+  'README-3': `${ANOTHER_FILE}declare const signedIn: import('helix-temporal/api').ApiOptions['authenticate'];`,
   'agents-1': `${AGENT}declare function lookUp(city: string, signal: AbortSignal): Promise<string>;`,
   'agents-2': `${AGENT}declare const filesServer: string; declare const folder: string;`,
   'agents-3': `${CONNECTED}declare function show(chunk: unknown): void;`,

@@ -48,7 +48,12 @@ describe('a file of agents that cannot be used ends each command with one senten
     [
       'imports a package that is not there',
       `import 'no-such-package';\n`,
-      `agents.ts cannot be loaded: Cannot find module 'no-such-package'`,
+      `agents.ts cannot be loaded: Cannot find module 'no-such-package'; it is not installed here: npm i no-such-package`,
+    ],
+    [
+      'imports a file that is not there',
+      `import './prices.js';\n`,
+      `agents.ts cannot be loaded: Cannot find module './prices.js'\n`,
     ],
   ])(
     'a file that %s',

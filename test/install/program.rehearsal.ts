@@ -221,7 +221,6 @@ const NODENEXT = ['--moduleResolution', 'nodenext', '--module', 'nodenext'];
 
 /** What the snippets leave to their reader. */
 const GLOBALS = `
-declare function payBack(order: string, amount: number, key: string): Promise<string>;
 declare function signedIn(request: unknown): { userId: string } | undefined;
 `;
 
