@@ -1,36 +1,30 @@
-// `npm run verify`: every check, cheapest first; the first failure ends it.
+// `npm run verify`: every check, and then the tests. After a failure nothing else begins.
 import { installPackages } from './install.mjs';
 import { projectRoot } from './system/project.mjs';
 import { runInForeground } from './system/run-in-foreground.mjs';
 import { runMain } from './system/user-error.mjs';
+import { runRows } from './system/run-rows.mjs';
 
-const CHECKS = [
-  ...[
-    'types',
-    'lint',
-    'boundaries',
-    'format:check',
-    'unused',
-    'links',
-    'words',
-    'package',
-    'check:manifests',
-    'vulnerabilities',
+/** The rows run beside each other. What builds into `dist` is in one row; the other is cheapest first. */
+const ROWS = [
+  ['types', 'package', 'sbom', 'rehearse-install'],
+  [
+    ...['boundaries', 'unused', 'links', 'words', 'check:manifests', 'vulnerabilities'],
+    ...['format:check', 'lint', 'site'],
   ],
-  ...['sbom', 'site', 'rehearse-install'],
 ];
 
 await runMain(async () => {
-  const checks = process.argv.includes('--no-tests') ? CHECKS : [...CHECKS, 'test', 'test:long'];
   await installPackages();
-  for (const check of checks) {
-    process.stdout.write(`\n── ${check}\n`);
-    const code = await runInForeground('npm', ['run', '-s', check], { cwd: projectRoot });
-    if (code !== 0) {
-      process.stdout.write(`\nverify: ${check} failed\n`);
-      process.exitCode = code;
-      return;
-    }
+  const { passed, failed } = await runRows(ROWS);
+  for (const lane of process.argv.includes('--no-tests') ? [] : ['test', 'test:long']) {
+    if (failed.length > 0) break;
+    process.stdout.write(`\n── ${lane}\n`);
+    const code = await runInForeground('npm', ['run', '-s', lane], { cwd: projectRoot });
+    (code === 0 ? passed : failed).push(lane);
   }
-  process.stdout.write(`\nverify: ${checks.join(', ')} passed\n`);
+  const isBroken = failed.length > 0;
+  if (isBroken) process.exitCode = 1;
+  const names = (isBroken ? failed : passed).join(', ');
+  process.stdout.write(`\nverify: ${names} ${isBroken ? 'failed' : 'passed'}\n`);
 });

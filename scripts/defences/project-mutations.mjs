@@ -52,6 +52,23 @@ const counts = [
   },
 ].map((mutation) => ({ file: CI, suite: 'test/scripts/ci-run.test.mjs', ...mutation }));
 
+const rows = [
+  {
+    defence: 'Checks: after one that failed no further one begins',
+    edits: [['if (failed.length > 0) return;', '']],
+    test: 'after a script that failed none begins, in any row',
+  },
+  {
+    defence: 'Checks: one that a signal ends has failed',
+    edits: [['(code === 0 ? passed : failed).push(name);', '(code ? failed : passed).push(name);']],
+    test: 'a script that a signal ends has failed',
+  },
+].map((mutation) => ({
+  file: 'scripts/system/run-rows.mjs',
+  suite: 'test/scripts/run-rows.test.mjs',
+  ...mutation,
+}));
+
 const manifests = [
   {
     defence: 'Manifests: what the schemas of Kubernetes refuse is a failure',
@@ -62,4 +79,4 @@ const manifests = [
   },
 ];
 
-export const project = [...rules, ...counts, ...manifests];
+export const project = [...rules, ...counts, ...rows, ...manifests];

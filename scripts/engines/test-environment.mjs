@@ -3,8 +3,15 @@ import { findChromium } from './chromium.mjs';
 import { findRedis } from './redis.mjs';
 import { findTemporal } from './temporal.mjs';
 
-/** How the tests' Temporal differs: runs continue as new after about 35 steps, a tenth of the usual. */
-export const TEST_TEMPORAL_CONFIG = { 'limit.historyCount.suggestContinueAsNew': 400 };
+/** How the tests' Temporal differs. */
+export const TEST_TEMPORAL_CONFIG = {
+  // Runs continue as new after about 35 steps, a tenth of the usual.
+  'limit.historyCount.suggestContinueAsNew': 400,
+  // A workflow that has just closed is deleted only once these queues have noted that its tasks are done:
+  // within seconds, not up to a minute as usual.
+  'history.transferProcessorUpdateAckInterval': '"1s"',
+  'history.visibilityProcessorUpdateAckInterval': '"1s"',
+};
 
 /** Finds or builds all of them. Without a Chromium only the tests of the page fail. */
 export async function testEnvironment({ withBrowser = true } = {}) {

@@ -45,7 +45,7 @@ async function isDeleted(workflowId: string): Promise<boolean> {
   }
 }
 
-/** Temporal deletes in the background, a workflow that closed just before after half a minute. */
+/** Temporal deletes in the background: here within seconds, see TEST_TEMPORAL_CONFIG. */
 async function untilDeleted(workflowId: string): Promise<void> {
   await until(`${workflowId} is deleted`, () => isDeleted(workflowId), 120_000);
 }

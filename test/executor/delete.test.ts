@@ -39,7 +39,7 @@ const isOver = ({ runId }: Pick<RunRecord, 'runId'>): Promise<boolean> =>
   until(
     'the workflow is deleted',
     async () => (await runs.workflows.state(runId)) === 'unknown',
-    // Temporal takes half a minute where the workflow has just closed.
+    // Temporal deletes in the background: here within seconds, see TEST_TEMPORAL_CONFIG.
     DELETED_MS,
   );
 
