@@ -39,6 +39,7 @@ import type { RunWorkflows } from './run-workflows.js';
 import { unlisted } from './unlisted.js';
 import type { ExecuteInput, Runs } from './runs.js';
 import { createSweepSession } from './sweep-session.js';
+import { warnOfUnpriced } from './unpriced-agents.js';
 import { createUploads } from './uploads.js';
 import { createFindUnseen } from './unseen-attempts.js';
 
@@ -91,6 +92,7 @@ const CALLER_STARTS_MS = 15_000;
 export function createRuns(deps: RunsDeps): Runs & PreparedRuns {
   const { streamManager, workflows, agents, meter = NO_METER, logger } = deps;
   const { tracer } = deps;
+  warnOfUnpriced(deps);
   const traced = traceChanges(deps.store, tracer && createLegTraces(deps.store, tracer));
   const bare = meterChanges({ ...traced, due: traced.due.of(workflows.fleet) }, meter);
   const folding = relayAfterActs(foldAfterChanges(bare, logger), logger);

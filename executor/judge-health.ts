@@ -49,15 +49,15 @@ function judgeFlow({ queues, workers, paused }: HealthFacts): HealthPart {
     return bad(`No worker takes tools of "${taskQueue}".`, next);
   }
   if (backlog > 0 && backlogAgeMs > BACKLOG_MS) {
-    const text = `${plural(backlog, 'task')} wait for a worker, the oldest for ${duration(backlogAgeMs)}.`;
+    const text = `${plural(backlog, 'task')} ${wait(backlog)} for a worker, the oldest for ${duration(backlogAgeMs)}.`;
     return warn(text, 'Add workers, or raise MODEL_SLOTS and TOOL_SLOTS.');
   }
   const [first] = paused.agents;
   if (first !== undefined) {
-    const text = `Paused: ${paused.agents.join(', ')}; ${plural(paused.held, 'run')} wait for it.`;
+    const text = `Paused: ${paused.agents.join(', ')}; ${plural(paused.held, 'run')} ${wait(paused.held)} for it.`;
     return warn(text, `Resume it once it may work: helix-temporal agent unpause ${first}.`);
   }
-  const tasks = backlog === 0 ? 'no task waits' : `${plural(backlog, 'task')} wait`;
+  const tasks = backlog === 0 ? 'no task waits' : `${plural(backlog, 'task')} ${wait(backlog)}`;
   const alive = workers === undefined ? 'Workers' : plural(workers, 'worker');
   return ok(`${alive} on "${taskQueue}", ${tasks}.`);
 }
@@ -77,7 +77,7 @@ function judgeExecution({ counts, periodMs }: HealthFacts): HealthPart {
     const text = `${String(failedByUs)} of ${plural(total, 'run')} failed here ${within}: ${describe(ours)}.`;
     return bad(
       text,
-      `Read the workers' log for ${ours[0]?.[0] ?? ''}; see docs/runbook.md#runsfail.`,
+      `Read the workers' log for ${ours[0]?.[0] ?? ''}; see docs/runbook.md#helixrunsfail.`,
     );
   }
   if (isMuch({ failed: runs.failed, total }, RUN_FAILURES)) {
@@ -114,7 +114,22 @@ function judgeLiveness({ workers, sweptMs, counts, periodMs }: HealthFacts): Hea
     const text = `${plural(judged, 'worker')} died in the last ${duration(periodMs)}; others took over.`;
     return warn(text, 'Find out why: memory limits of the container, and the log before its end.');
   }
+  const notices = judgeNotices(counts, duration(periodMs));
+  if (notices !== undefined) return notices;
   return ok(`Lost runs were looked for ${duration(sweptMs)} ago.`);
+}
+
+/** Undefined unless receivers miss notices. */
+function judgeNotices(counts: HealthFacts['counts'], period: string): HealthPart | undefined {
+  const { 'notice:failed': failed = 0, 'notice:retried': retried = 0 } = counts;
+  const list = 'helix-temporal delivery list --status';
+  if (failed > 0) {
+    const text = `${plural(failed, 'notice')} could not be delivered in the last ${period}.`;
+    return warn(text, `Repair the receiver that ${list} failed names, then delivery redeliver.`);
+  }
+  if (retried === 0 || (counts['notice:delivered'] ?? 0) > 0) return undefined;
+  const text = `No receiver takes notices: ${plural(retried, 'attempt')} failed in the last ${period}.`;
+  return warn(text, `Look at the receivers that ${list} running names: they are tried again.`);
 }
 
 function judgePeople({ waiting, counts, periodMs }: HealthFacts): HealthPart {
@@ -125,12 +140,12 @@ function judgePeople({ waiting, counts, periodMs }: HealthFacts): HealthPart {
     return warn(text, 'Tell the people who approve, or give the tools longer deadlines.');
   }
   if (count > 0 && oldestMs > LONG_WAIT_MS) {
-    const text = `${plural(count, 'conversation')} wait for people, the oldest for ${duration(oldestMs)}.`;
+    const text = `${plural(count, 'conversation')} ${wait(count)} for people, the oldest for ${duration(oldestMs)}.`;
     return warn(text, 'Tell the people who approve that something waits.');
   }
   if (count === 0) return ok('Nothing waits for people.');
   const oldest = `the oldest for ${duration(oldestMs)}`;
-  return ok(`${plural(count, 'conversation')} wait for people, ${oldest}.`);
+  return ok(`${plural(count, 'conversation')} ${wait(count)} for people, ${oldest}.`);
 }
 
 type Codes = [code: string, count: number][];
@@ -182,6 +197,10 @@ const UNITS = [
 function duration(ms: number): string {
   const [unit, size] = UNITS.find(([, least]) => ms >= least) ?? (['s', 1_000] as const);
   return `${String(Math.floor(ms / size))} ${unit}`;
+}
+
+function wait(count: number): string {
+  return count === 1 ? 'waits' : 'wait';
 }
 
 function plural(count: number, noun: string): string {

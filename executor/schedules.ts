@@ -12,6 +12,7 @@ import {
 import { toStoredSessionId } from '../stores/record/stored-session-id.js';
 import { createFiringReader } from './firings.js';
 import { isRefusedForGood } from './grpc-status.js';
+import { hasCodec } from './has-codec.js';
 import { withinDeadline } from './run-workflows.js';
 import {
   digestOf,
@@ -84,6 +85,9 @@ export function createSchedules({
   const idOf = (tenant: string | undefined, name: string): string =>
     scheduleIdOf(taskQueue, toStoredSessionId('', tenant), name);
   const readFirings = createFiringReader(client, call);
+  /** Temporal has notes as they are: with a codec they say nothing that a person wrote. */
+  const toNote = (given: string | undefined, usual: string): string =>
+    given === undefined || hasCodec(client) ? usual : given;
 
   async function read(
     tenant: string | undefined,
@@ -227,8 +231,10 @@ export function createSchedules({
       const { digest: _digest, ...described } = found;
       return described;
     },
-    pause: (tenant, name, note = 'paused') => act(tenant, name, (handle) => handle.pause(note)),
-    resume: (tenant, name, note = 'resumed') => act(tenant, name, (handle) => handle.unpause(note)),
+    pause: (tenant, name, note) =>
+      act(tenant, name, (handle) => handle.pause(toNote(note, 'paused'))),
+    resume: (tenant, name, note) =>
+      act(tenant, name, (handle) => handle.unpause(toNote(note, 'resumed'))),
     trigger: async (tenant, name) => {
       const found = await read(tenant, name);
       await act(tenant, name, (handle) => handle.trigger(toPolicy(found?.overlap ?? 'skip')));

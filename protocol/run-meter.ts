@@ -1,4 +1,5 @@
 import type { Usage } from './chunk.js';
+import type { NoticeType } from './notices.js';
 import type { TerminalStatus } from './run.js';
 
 /** How an attempt at a step ended. */
@@ -59,7 +60,17 @@ export type RunEvent =
   | { kind: 'lease_judged' }
   | { kind: 'attempt_taken_over'; isDone: boolean }
   /** Another worker judged this one, which lives. */
-  | { kind: 'lease_lost' };
+  | { kind: 'lease_lost' }
+  /**
+   * A notice and one of its receivers: it was taken, it was not taken and is tried again, or it was given
+   * up. `seconds`: from a question until its first notice was taken.
+   */
+  | {
+      kind: 'notice_tried';
+      type: NoticeType;
+      outcome: 'delivered' | 'retried' | 'failed';
+      seconds?: number;
+    };
 
 /** Counts what happens to runs; it neither throws nor waits. */
 export type RunMeter = (event: RunEvent) => void;

@@ -165,7 +165,7 @@ export function createAgentPlugin(options: AgentPluginOptions): WorkerPlugin & B
     held?.countWith(meter);
     const workflows = createRunWorkflows(client, taskQueue, stores.store);
     const searchAttributes = await registerSearchAttributes(connection, namespace, logger);
-    notices = notify && createNoticeActivities(client, taskQueue, notify, stores.store);
+    notices = notify && createNoticeActivities(client, taskQueue, notify, stores.store, meter);
     const runs = createRuns({
       ...stores,
       workflows,

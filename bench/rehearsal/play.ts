@@ -68,7 +68,7 @@ export async function play(
   );
   const deploying = (async () => {
     await sleep(options.minutes * 30_000);
-    count('deploy');
+    say('deploy');
     await rollout.deploy(client, fleet);
     say('the deploy is rolled');
   })();
@@ -88,11 +88,12 @@ export async function play(
     redis.disconnect();
   }
   const counted = [...faults].map(([name, times]) => `${name} ${String(times)}`).join(' · ');
-  const turns = String(countTurns(conversations));
-  console.log(`${turns} turns in ${String(conversations.length)} conversations`);
+  const turns = countTurns(conversations);
+  console.log(`${String(turns)} turns in ${String(conversations.length)} conversations`);
   console.log(`faults: ${counted}`);
   console.log(formatVerdict(verdict));
-  return isClean(verdict);
+  const played = [...faults.values()].reduce((sum, times) => sum + times, 0);
+  return isClean(verdict, { turns, faults: options.calm ? undefined : played });
 }
 
 function toNode(text: string): { host: string; port: number } {

@@ -73,7 +73,8 @@ async function main(): Promise<boolean> {
   );
   console.log(`faults: ${counted}`);
   console.log(formatVerdict(verdict));
-  return isClean(verdict);
+  const played = [...faults.values()].reduce((sum, times) => sum + times, 0);
+  return isClean(verdict, { turns: countTurns(conversations), faults: played });
 }
 
 interface Options {

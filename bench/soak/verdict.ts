@@ -39,8 +39,15 @@ export function createVerdict(): Verdict {
   return { lost: 0, doubled: 0, stuck: 0, twice: 0, leaked: 0, recoveries: [] };
 }
 
-export function isClean(verdict: Verdict): boolean {
-  return KINDS.every((kind) => verdict[kind] === 0);
+/** What was played; nothing can be found where nothing was. */
+export interface Played {
+  turns: number;
+  /** Undefined where none were wanted. */
+  faults: number | undefined;
+}
+
+export function isClean(verdict: Verdict, { turns, faults }: Played): boolean {
+  return turns > 0 && faults !== 0 && KINDS.every((kind) => verdict[kind] === 0);
 }
 
 /** The closing line. `recovery_p99` is in ms, 0 if no reader had to wait. */

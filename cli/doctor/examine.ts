@@ -9,7 +9,9 @@ import { inspectRedis } from '../../stores/redis/inspect-redis.js';
 import { toUnreachable } from '../api/refusals.js';
 import { judgeClocks } from './judge-clocks.js';
 import { judgeRedis, type RedisLook } from './judge-redis.js';
-import { judgeApi, judgeModel, judgeNode, judgeReceivers, type ApiLook } from './judge-rest.js';
+import { judgeApi, judgeModel, judgeNode, judgePrices } from './judge-rest.js';
+import { judgeReceivers, type ApiLook } from './judge-rest.js';
+import { lookAtPrices } from './look-at-prices.js';
 import { lookAtReceivers } from './look-at-receivers.js';
 import { judgeTemporal, type TemporalLook } from './judge-temporal.js';
 import { verdictsOn, type Verdict } from './verdict.js';
@@ -42,10 +44,11 @@ export async function examine(options: ExamineOptions): Promise<Verdict[]> {
     const fix = 'Correct it; the settings are listed in docs/deploying.md.';
     return [node, verdictsOn('settings').fail(settings.fault, fix)];
   }
-  const [redis, temporal, model, receivers, ready] = await Promise.all([
+  const [redis, temporal, model, prices, receivers, ready] = await Promise.all([
     lookAtRedis(settings.config),
     lookAtTemporal(settings, options),
     findModelFault(settings.config),
+    lookAtPrices(settings.config),
     lookAtReceivers(settings.config).catch((error: unknown) => ({ fault: toReason(error) + '.' })),
     enginesOnly ? undefined : lookAtApi(url),
   ]);
@@ -55,6 +58,7 @@ export async function examine(options: ExamineOptions): Promise<Verdict[]> {
     ...judgeTemporal(temporal),
     ...judgeClocks(clocksOf(redis, temporal)),
     judgeModel(settings.config.MODEL, model),
+    ...(prices === undefined ? [] : [judgePrices(prices)]),
     ...judgeReceivers(receivers),
     ...(ready === undefined ? [] : [judgeApi(ready)]),
   ];

@@ -26,6 +26,18 @@ export function judgeModel(model: string | undefined, fault: string | undefined)
   return verdict.ok(`${model}, and what it needs is set.`);
 }
 
+/** Agents that budgets are blind to, if there are budgets. Pure. */
+export function judgePrices(unpriced: readonly string[] | { fault: string }): Verdict {
+  const budgets = verdictsOn('budgets');
+  if ('fault' in unpriced)
+    return budgets.fail(unpriced.fault, 'Correct the file that AGENTS names.');
+  if (unpriced.length === 0) return budgets.ok('All agents have prices.');
+  return budgets.warn(
+    `No budget counts what these cost, since they have no prices: ${unpriced.join(', ')}.`,
+    'Set llmConfig.pricing of these agents, or take the BUDGET_… settings out.',
+  );
+}
+
 /** Receivers of notices: conversations do without them. Pure. */
 export function judgeReceivers(looks: readonly ReceiverLook[] | { fault: string }): Verdict[] {
   const receivers = verdictsOn('receivers');

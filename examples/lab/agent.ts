@@ -6,6 +6,7 @@ import {
   type AgentDefinition,
 } from '../../agents/index.js';
 import type { RunShape } from '../../protocol/run.js';
+import { withRulePrices } from '../rule-prices.js';
 import { LAB_OPENERS } from './openers.js';
 import { createDelegate, createReport, createReportAgent, LAB_TRIES } from './sub-agents.js';
 import {
@@ -79,7 +80,7 @@ export function createLabAgent({
       createReport(createReportAgent(lab)),
     ],
     stateSchema: LabState,
-    llmConfig: { model, maxTries: LAB_TRIES },
+    llmConfig: { ...withRulePrices(model), maxTries: LAB_TRIES },
     maxSteps,
   });
 }

@@ -7,6 +7,7 @@ import {
   type ToolDefinition,
 } from '../../agents/index.js';
 import type { RunShape } from '../../protocol/run.js';
+import { withRulePrices } from '../rule-prices.js';
 
 /** Scripts say how often a model fails; each step is tried five times. */
 export const LAB_TRIES = 5;
@@ -40,7 +41,7 @@ export function createDelegate(
       description: 'Performs the script that the lab agent passes to it.',
       systemPrompt: SYSTEM_PROMPT,
       tools,
-      llmConfig: { model, maxTries: LAB_TRIES },
+      llmConfig: { ...withRulePrices(model), maxTries: LAB_TRIES },
     }),
   });
 }
@@ -55,7 +56,7 @@ export function createReportAgent({ name, model, activities }: Lab): AgentDefini
     description: 'Performs a script that ends with an answer.',
     systemPrompt: SYSTEM_PROMPT,
     outputSchema: z.object({ answer: z.number() }),
-    llmConfig: { model, maxTries: LAB_TRIES },
+    llmConfig: { ...withRulePrices(model), maxTries: LAB_TRIES },
   });
 }
 

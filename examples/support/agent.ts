@@ -5,6 +5,7 @@ import {
   type AgentDefinition,
   type LlmSettings,
 } from '../../agents/index.js';
+import { RULE_PRICES } from '../rule-prices.js';
 import { askCustomer } from './ask-customer.js';
 import { createResearch } from './researcher.js';
 import { toSupportReply } from './support-reply.js';
@@ -57,7 +58,8 @@ export function createSupportAgent({
       askCustomer,
       createResearch(model),
     ],
-    llmConfig: { model: model ?? createSupportModel() },
+    llmConfig:
+      model === undefined ? { model: createSupportModel(), pricing: RULE_PRICES } : { model },
   });
 }
 

@@ -8,6 +8,7 @@ import {
   type LlmSettings,
   type ToolDefinition,
 } from '../../agents/index.js';
+import { RULE_PRICES } from '../rule-prices.js';
 import { findProducts, findReviews } from './products.js';
 import { toResearchReply } from './research-reply.js';
 import { Finding, ProductList, RESEARCH_TOOL, ReviewList } from './research-results.js';
@@ -46,9 +47,7 @@ const readReviews = defineTool({
 });
 
 /** Has an agent of its own look through products and reviews. */
-export function createResearch(
-  model: LlmSettings['model'] = createResearchModel(),
-): ToolDefinition {
+export function createResearch(model?: LlmSettings['model']): ToolDefinition {
   return createSubAgentTool({
     name: RESEARCH_TOOL,
     description:
@@ -65,7 +64,8 @@ export function createResearch(
       systemPrompt: SYSTEM_PROMPT,
       tools: [searchProducts, readReviews],
       outputSchema: Finding,
-      llmConfig: { model },
+      llmConfig:
+        model === undefined ? { model: createResearchModel(), pricing: RULE_PRICES } : { model },
     }),
   });
 }

@@ -5,6 +5,20 @@ const VERDICT = 'test/executor/judge-health.test.ts';
 
 export const metrics = [
   {
+    defence: 'Health: notices that do not arrive are named',
+    file: 'executor/judge-health.ts',
+    edits: [['if (notices !== undefined) return notices;', '']],
+    suite: VERDICT,
+    test: 'the verdict on the service notices are given up',
+  },
+  {
+    defence: 'Health: what it refers to exists',
+    file: 'executor/judge-health.ts',
+    edits: [['runbook.md#helixrunsfail', 'runbook.md#runsfail']],
+    suite: VERDICT,
+    test: 'the verdict on the service what it refers to exists',
+  },
+  {
     defence: 'Metrics: a run that has ended before is not counted again',
     file: 'stores/record/meter-changes.ts',
     edits: [[' && before !== undefined && isNews) {', ') {']],

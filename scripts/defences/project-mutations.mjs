@@ -79,4 +79,36 @@ const manifests = [
   },
 ];
 
-export const project = [...rules, ...counts, ...rows, ...manifests];
+const verdicts = [
+  {
+    defence: 'Rehearsal: a verdict on nothing is not green',
+    file: 'bench/soak/verdict.ts',
+    edits: [['turns > 0 && faults !== 0 && ', 'turns !== faults && ']],
+    suite: 'test/bench/soak-tally.test.ts',
+    test: 'a verdict on nothing is not clean',
+  },
+];
+
+const compose = [
+  {
+    defence: 'Compose: settings reach the processes',
+    edits: [['  AUDIT_KEY: ${AUDIT_KEY:-}\n', '']],
+    test: 'docker-compose.yml every setting of the processes is passed on, or is one that Compose decides',
+  },
+  {
+    defence: 'Compose: no container writes to its image',
+    edits: [['  read_only: true\n', '']],
+    test: 'docker-compose.yml postgres has no rights that it does not need',
+  },
+  {
+    defence: 'Compose: no password is known to all',
+    edits: [['REDISCLI_AUTH: ${REDIS_PASSWORD:?set', 'REDISCLI_AUTH: ${REDIS_PASSWORD:-set']],
+    test: 'docker-compose.yml no password has a value that everybody knows',
+  },
+].map((mutation) => ({
+  file: 'docker-compose.yml',
+  suite: 'test/ops/compose.test.ts',
+  ...mutation,
+}));
+
+export const project = [...rules, ...counts, ...rows, ...manifests, ...verdicts, ...compose];

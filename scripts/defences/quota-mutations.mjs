@@ -119,6 +119,13 @@ export const quotas = [
     test: 'budgets no run begins once the budget of a user, day is spent',
   },
   {
+    defence: 'Budgets: agents that none counts are named',
+    file: 'executor/unpriced-agents.ts',
+    edits: [['if (unpriced.length === 0) return;', 'if (unpriced.length > 0) return;']],
+    suite: 'test/executor/budgets.test.ts',
+    test: 'budgets agents without prices are named once, since no budget counts what they cost',
+  },
+  {
     defence: 'Usage: a session counts what it has used once',
     file: 'stores/transitions/lib/used.ts',
     edits: [['num(n) - num(counted[more.length])', 'num(n)']],

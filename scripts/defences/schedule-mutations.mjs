@@ -7,6 +7,13 @@ const LATER = 'test/executor/start-later.test.ts';
 
 export const schedules = [
   {
+    defence: 'Schedules: no reason stands in clear text where payloads are encrypted',
+    file: 'executor/schedules.ts',
+    edits: [['given === undefined || hasCodec(client)', 'given === undefined']],
+    suite: 'test/executor/schedules.test.ts',
+    test: 'a schedule has no reason for its pause where payloads are encrypted, since notes are not',
+  },
+  {
     defence: 'Later start: a time in seconds does not begin a run at once',
     file: 'protocol/start-at.ts',
     edits: [['at >= Date.now() - LIMITS.startAgoMs', 'true']],

@@ -54,6 +54,8 @@ function nameOf(event: RunEvent): string | undefined {
       return `swept:${event.found}`;
     case 'lease_judged':
       return 'lease:judged';
+    case 'notice_tried':
+      return `notice:${event.outcome}`;
     default:
       return undefined;
   }

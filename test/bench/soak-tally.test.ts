@@ -28,6 +28,14 @@ it('the verdict of a soak is one line, and clean only if nothing was found', () 
   expect(formatVerdict(clean)).toBe(
     'VERDICT lost 0 doubled 0 stuck 0 twice 0 leaked 0 recovery_p99 2000',
   );
-  expect(isClean(clean)).toBe(true);
-  for (const kind of KINDS) expect(isClean({ ...clean, [kind]: 1 })).toBe(false);
+  const played = { turns: 9, faults: 3 };
+  expect(isClean(clean, played)).toBe(true);
+  for (const kind of KINDS) expect(isClean({ ...clean, [kind]: 1 }, played)).toBe(false);
+});
+
+it('a verdict on nothing is not clean', () => {
+  const clean = createVerdict();
+  expect(isClean(clean, { turns: 0, faults: 3 })).toBe(false);
+  expect(isClean(clean, { turns: 9, faults: 0 })).toBe(false);
+  expect(isClean(clean, { turns: 9, faults: undefined })).toBe(true);
 });

@@ -1,5 +1,5 @@
 import { beforeEach, describe, expect, it } from '@jest/globals';
-import { AgentRegistry } from '../../agents/index.js';
+import { AgentRegistry, type AgentDefinition } from '../../agents/index.js';
 import { sharesOf, type Budgets } from '../../executor/budgets.js';
 import type { Deliveries } from '../../executor/deliveries.js';
 import { createRuns } from '../../executor/create-runs.js';
@@ -11,6 +11,8 @@ import { createTestAgent } from '../support/test-agent.js';
 import { until } from '../support/until.js';
 
 const { agent } = createTestAgent();
+const pricing = { inputPerMTok: 1, outputPerMTok: 1 };
+const priced: AgentDefinition = { ...agent, llmConfig: { ...agent.llmConfig, pricing } };
 const ann = { owner: 'ann', tenant: 'acme' };
 let stores: MemoryStores;
 let lines: object[];
@@ -19,7 +21,11 @@ beforeEach(() => {
   lines = [];
 });
 
-function executorWith(budgets: Budgets, announce?: Deliveries['announce']): Runs {
+function executorWith(
+  budgets: Budgets,
+  announce?: Deliveries['announce'],
+  agents = [priced],
+): Runs {
   return createRuns({
     ...stores,
     workflows: {
@@ -29,7 +35,7 @@ function executorWith(budgets: Budgets, announce?: Deliveries['announce']): Runs
       look: () => Promise.resolve({ state: 'running', started: [], children: [] }),
       fleet: 'budgets',
     } as never,
-    agents: new AgentRegistry([agent]),
+    agents: new AgentRegistry(agents),
     searchAttributes: false,
     quotas: 'unlimited',
     budgets,
@@ -132,6 +138,11 @@ describe('budgets', () => {
       await say(runs);
       return lines.length === 1;
     });
+  });
+
+  it('agents without prices are named once, since no budget counts what they cost', () => {
+    executorWith({ user: { dayUsd: 1 } }, undefined, [agent]);
+    expect(lines).toEqual([{ agents: [agent.name] }]);
   });
 
   it('the budget of which most is spent comes first', () => {

@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs';
 import { describe, expect, it } from '@jest/globals';
 import { judgeHealth } from '../../executor/judge-health.js';
 import type { HealthFacts, HealthReply } from '../../protocol/health.js';
@@ -18,6 +19,9 @@ const WELL: HealthFacts = {
   waiting: { count: 0, oldestMs: undefined },
   paused: { agents: [], held: 0 },
 };
+
+const textOf = (path: string): string =>
+  readFileSync(new URL(`../../${path}`, import.meta.url), 'utf8');
 
 type Part = 'flow' | 'execution' | 'liveness' | 'people';
 
@@ -128,7 +132,28 @@ const TABLE: [
     { waiting: { count: 1, oldestMs: 90_000 } },
     'people',
     'ok',
-    /^1 conversation wait/,
+    /^1 conversation waits for people/,
+  ],
+  [
+    'notices are given up',
+    { counts: { ...WELL.counts, 'notice:delivered': 9, 'notice:failed': 1 } },
+    'liveness',
+    'warn',
+    /^1 notice could not be delivered in the last 1 h/,
+  ],
+  [
+    'no receiver takes notices',
+    { counts: { ...WELL.counts, 'notice:retried': 4 } },
+    'liveness',
+    'warn',
+    /^No receiver takes notices: 4 attempts failed/,
+  ],
+  [
+    'a receiver that takes a notice at the second attempt is normal',
+    { counts: { ...WELL.counts, 'notice:retried': 4, 'notice:delivered': 4 } },
+    'liveness',
+    'ok',
+    /looked for/,
   ],
 ];
 
@@ -149,6 +174,14 @@ describe('the verdict on the service', () => {
     const counts = { 'answer:expired': 1, 'model:provider_error': 9 };
     expect(judgeHealth({ ...WELL, counts }).next).toMatch(/provider/);
     expect(judgeHealth({ ...WELL, counts, workers: 0 }).next).toMatch(/^Start a worker/);
+  });
+
+  it('what it refers to exists', () => {
+    const runbook = textOf('docs/runbook.md');
+    const anchors = [...textOf('executor/judge-health.ts').matchAll(/docs\/runbook\.md#([\w-]+)/g)];
+    expect(anchors.length).toBeGreaterThan(0);
+    const headings = [...runbook.matchAll(/^## (.*)$/gm)].map(([, name]) => name?.toLowerCase());
+    for (const [, anchor] of anchors) expect(headings).toContain(anchor);
   });
 
   it('the same facts give the same text, in whatever order they were counted', () => {

@@ -1,6 +1,7 @@
-import { randomUUID } from 'node:crypto';
+import { randomBytes, randomUUID } from 'node:crypto';
 import { afterEach, beforeAll, describe, expect, it } from '@jest/globals';
-import { ScheduleNotFoundError, type Client } from '@temporalio/client';
+import { Client, ScheduleNotFoundError } from '@temporalio/client';
+import { createPayloadCodec } from '../../executor/payload-codec.js';
 import { createSchedules, type Schedules } from '../../executor/schedules.js';
 import { findSession } from '../../ai-sdk/reply/access.js';
 import type { Firing, ScheduleInput } from '../../protocol/scheduled-run.js';
@@ -171,6 +172,17 @@ describe('a schedule', () => {
     await firings(schedule, 'completed');
     await schedules.resume(tenant, name);
     expect(await schedules.read(tenant, name)).toMatchObject({ isPaused: false });
+  });
+
+  it('has no reason for its pause where payloads are encrypted, since notes are not', async () => {
+    const { tenant, name } = await create();
+    const { connection, options } = runs.client;
+    const payloadCodecs = [createPayloadCodec([{ id: 'k', key: randomBytes(32) }])];
+    const dataConverter = { payloadCodecs };
+    const client = new Client({ connection, namespace: options.namespace, dataConverter });
+    const sealed = createSchedules({ ...runs, client });
+    await sealed.pause(tenant, name, 'ann is ill');
+    expect(await schedules.read(tenant, name)).toMatchObject({ isPaused: true, note: 'paused' });
   });
 
   it('fires in its time zone', async () => {

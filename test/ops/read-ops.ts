@@ -19,7 +19,7 @@ export function readRules(): Rule[] {
       name: /^(?:alert|record): (\S+)/.exec(text)?.[1] ?? '',
       isAlert: text.startsWith('alert'),
       expr: exprOf(text),
-      runbook: /runbook_url: (\S+)/.exec(text)?.[1],
+      runbook: /runbook_url: .*?(docs\/[^'\s]+)/.exec(text)?.[1],
     }));
 }
 

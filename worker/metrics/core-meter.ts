@@ -1,4 +1,5 @@
 import type { MetricMeter } from '@temporalio/common';
+import { NOTICE_TYPES } from '../../protocol/notices.js';
 import type { AttemptEnd, RunEvent, RunMeter, UsedModel } from '../../protocol/run-meter.js';
 import { createLabelNames } from './label-names.js';
 
@@ -84,6 +85,11 @@ export function createCoreMeter(meter: MetricMeter): RunMeter {
   const sweeps = count('helix_sweeps', 'Sessions that the sweeper had to repair.');
   const judgements = count('helix_lease_judgements', 'Workers that died.');
   const takeOvers = count('helix_take_overs', 'Attempts of dead workers that were taken over.');
+  const notices = count('helix_deliveries', 'Notices and how receivers took them.');
+  const firstNotice = seconds(
+    'helix_first_notice_seconds',
+    'Time from a question until a receiver had its first notice.',
+  );
   const lostLeases = count('helix_leases_lost', 'How often another worker judged this one.');
 
   // A counter that begins with its first event hides that event from `increase`, which alerts use.
@@ -91,6 +97,7 @@ export function createCoreMeter(meter: MetricMeter): RunMeter {
   for (const found of REPAIRS) sweeps.add(0, { found });
   for (const outcome of ['done', 'failed']) takeOvers.add(0, { outcome });
   for (const counter of [judgements, lostLeases]) counter.add(0);
+  for (const type of NOTICE_TYPES) notices.add(0, { type, outcome: 'failed' });
   answers.add(0, { decision: 'expired', source: 'auto' });
 
   const toModelTags = ({ provider, model }: UsedModel) => ({
@@ -160,6 +167,10 @@ export function createCoreMeter(meter: MetricMeter): RunMeter {
         return;
       case 'lease_lost':
         lostLeases.add(1);
+        return;
+      case 'notice_tried':
+        notices.add(1, { type: event.type, outcome: event.outcome });
+        if (event.seconds !== undefined) firstNotice.record(event.seconds);
     }
   };
 }

@@ -26,6 +26,7 @@ export function exportMetricsAt(bindAddress: string): PrometheusMetricsExporter 
         gen_ai_execute_tool_duration_seconds: CALLS,
         gen_ai_invoke_agent_duration_seconds: CALLS,
         helix_wait_duration_seconds: WAITS,
+        helix_first_notice_seconds: CALLS,
       },
     },
   };

@@ -4,6 +4,7 @@ import { createDeliveries } from '../../executor/deliveries.js';
 import { createSender } from '../../notify/sender.js';
 import type { NotifySettings } from '../../notify/settings.js';
 import type { NoticeActivities } from '../../protocol/notices.js';
+import type { RunMeter } from '../../protocol/run-meter.js';
 import { noticeQueueOf } from '../../protocol/temporal-names.js';
 import type { Store } from '../../stores/contract/store.js';
 import { besideOf } from '../tool-worker.js';
@@ -22,6 +23,7 @@ export function createNoticeActivities(
   taskQueue: string,
   settings: NotifySettings,
   store: Store,
+  meter: RunMeter,
 ): { activities: NoticeActivities; close: () => void } {
   const deliveries = createDeliveries(client, taskQueue, settings);
   const sender = createSender(settings);
@@ -30,8 +32,8 @@ export function createNoticeActivities(
     activities: {
       announceWait: announce.wait,
       announceEnd: announce.end,
-      announceFailure: createAnnounceFailure(deliveries),
-      sendNotice: createSend({ store, sender, settings }),
+      announceFailure: createAnnounceFailure(deliveries, meter),
+      sendNotice: createSend({ store, sender, settings, meter }),
     },
     close: sender.close,
   };

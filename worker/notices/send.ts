@@ -7,6 +7,7 @@ import type { Sender } from '../../notify/sender.js';
 import type { NotifySettings } from '../../notify/settings.js';
 import { toShownSessionId } from '../../protocol/ids.js';
 import type { Delivery, Notice } from '../../protocol/notices.js';
+import type { RunMeter } from '../../protocol/run-meter.js';
 import type { Store } from '../../stores/contract/store.js';
 import { asks } from '../../stores/record/waiting-page.js';
 
@@ -20,10 +21,11 @@ export interface SendDeps {
   store: Pick<Store, 'calls'>;
   sender: Pick<Sender, 'send'>;
   settings: NotifySettings;
+  meter: RunMeter;
 }
 
 /** One attempt to deliver a notice; what it shows is read now, as far as the receiver may see it. */
-export function createSend({ store, sender, settings }: SendDeps) {
+export function createSend({ store, sender, settings, meter }: SendDeps) {
   const { publicUrl, includeInput, linkKeys } = settings;
 
   async function toMessage(notice: Notice, receiver: Receiver): Promise<Message> {
@@ -63,13 +65,28 @@ export function createSend({ store, sender, settings }: SendDeps) {
     const beating = setInterval(heartbeat, BEAT_MS);
     try {
       await sender.send(receiver, (known) => toMessage(notice, known), signal);
+      meter({
+        kind: 'notice_tried',
+        type: notice.type,
+        outcome: 'delivered',
+        ...sinceAsked(notice),
+      });
     } catch (error) {
       const { scheduledTimestampMs: first, currentAttemptScheduledTimestampMs: now } = info;
+      // One that is final fails the delivery, which is counted then.
+      if (error instanceof NotDelivered && !error.isFinal) {
+        meter({ kind: 'notice_tried', type: notice.type, outcome: 'retried' });
+      }
       throw toFailure(error, now - first);
     } finally {
       clearInterval(beating);
     }
   };
+}
+
+/** Only of the notice that comes first; others come when they are due. */
+function sinceAsked({ type, at }: Notice): { seconds?: number } {
+  return type.endsWith('.requested') ? { seconds: Math.max(0, Date.now() - at) / 1_000 } : {};
 }
 
 /** What Temporal shows, and when it tries again. @param elapsedMs from the first attempt to this one */
