@@ -45,14 +45,8 @@ const Choice = settings({
   pricing: Prices.optional(),
 });
 
-/** What an agent may set of its model calls. */
-export const Llm = settings({
-  model: z.unknown().superRefine((value, context) => {
-    const parsed = (Array.isArray(value) ? Models : Model).safeParse(value);
-    for (const { path, message } of parsed.error?.issues ?? []) {
-      context.addIssue({ code: 'custom', path, message });
-    }
-  }),
+/** How a model samples; steps may change it. */
+export const Sampling = {
   temperature: Finite.optional(),
   maxOutputTokens: must('a whole number above 0', isCount).optional(),
   topP: Finite.optional(),
@@ -62,6 +56,17 @@ export const Llm = settings({
   stopSequences: must('a list of strings', isTexts).optional(),
   seed: must('a whole number', Number.isSafeInteger).optional(),
   reasoning: must('the name of an effort', (value) => typeof value === 'string').optional(),
+};
+
+/** What an agent may set of its model calls. */
+export const Llm = settings({
+  model: z.unknown().superRefine((value, context) => {
+    const parsed = (Array.isArray(value) ? Models : Model).safeParse(value);
+    for (const { path, message } of parsed.error?.issues ?? []) {
+      context.addIssue({ code: 'custom', path, message });
+    }
+  }),
+  ...Sampling,
   headers: must('an object of strings', isHeaders).optional(),
   providerOptions: must(
     'an object of objects by provider: { openai: { … } }',

@@ -48,8 +48,16 @@ export interface HookPlace {
 }
 
 export type StepFinishEvent = StepRecord & HookPlace;
+/** As in AI SDK 7: usage, content and calls are those of all steps, text and response of the last one. */
 export type FinishEvent = StepRecord &
-  HookPlace & { readonly steps: StepRecord[]; readonly totalUsage: StepRecord['usage'] };
+  HookPlace & {
+    readonly steps: StepRecord[];
+    /** The same as `usage`. */
+    readonly totalUsage: StepRecord['usage'];
+    readonly finalStep: StepRecord;
+    /** What all steps added to the conversation. */
+    readonly responseMessages: ModelMessage[];
+  };
 
 /**
  * Called when a step is stored. Results of its tools follow later: the next step's `prepareStep` has

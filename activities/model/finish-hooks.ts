@@ -6,7 +6,8 @@ import type { RunInfo } from '../../stores/contract/runs.js';
 import type { ActivityDeps } from '../deps.js';
 import { orAborted } from '../or-aborted.js';
 import { toLoggedError } from './provider-failure.js';
-import { toStepRecords, toTotalUsage } from './step-records.js';
+import { toFinishEvent } from './finish-event.js';
+import { toStepRecords } from './step-records.js';
 
 /** A hook that takes longer is not waited for. */
 const HOOK_MS = 10_000;
@@ -58,10 +59,8 @@ export function createTellAgent({
       await call(() => onStepFinish({ ...last, sessionId, runId, step }));
     }
     if (isLast && onFinish !== undefined) {
-      const totalUsage = toTotalUsage(steps);
-      await call(() =>
-        onFinish({ ...last, sessionId, runId, step: newest.step, steps, totalUsage }),
-      );
+      const event = toFinishEvent(steps, last, { sessionId, runId, step: newest.step });
+      await call(() => onFinish(event));
     }
   };
 

@@ -1,14 +1,13 @@
 import type { LanguageModelV4Message, LanguageModelV4Prompt } from '@ai-sdk/provider';
 import type { ModelMessage } from 'ai';
 import { convertToLanguageModelPrompt } from 'ai/internal';
-import { isInstructions, isToolChoice } from '../../agents/agent-config.js';
-import { isTexts } from '../../agents/fields.js';
 import type {
   AgentDefinition,
   PreparedStep,
   PrepareStepOptions,
 } from '../../agents/definitions.js';
 import type { Instructions } from '../../agents/instructions.js';
+import { checkPreparedStep } from '../../agents/prepared-step.js';
 import { orAborted } from '../or-aborted.js';
 
 /** The agent's own code threw, did not come back, or left nothing to say. */
@@ -59,8 +58,8 @@ export async function prepareMessages(
       initialMessages: messages.slice(0, initial),
       responseMessages: messages.slice(initial),
     };
-    const { messages: chosen, ...changes } = (await orAborted(prepareStep(options), signal)) ?? {};
-    checkChanges(changes);
+    const returned = (await orAborted(prepareStep(options), signal)) ?? {};
+    const { messages: chosen, ...changes } = checkPreparedStep(returned);
     if (chosen === undefined) return { messages: prompt, changes };
     const kept = pairCalls(await toPromptMessages(chosen));
     if (kept.length === 0) throw new Error('no message is left');
@@ -68,18 +67,6 @@ export async function prepareMessages(
   } catch (error) {
     throw new ContextHookError('prepareStep failed', { cause: error });
   }
-}
-
-/** It may come from plain JavaScript. */
-function checkChanges({ instructions, system, toolChoice, activeTools }: PreparedStep): void {
-  for (const each of [instructions, system]) {
-    if (each !== undefined && !isInstructions(each))
-      throw new Error('its instructions cannot be used');
-  }
-  if (toolChoice !== undefined && !isToolChoice(toolChoice))
-    throw new Error('its toolChoice cannot be used');
-  if (activeTools !== undefined && !isTexts(activeTools))
-    throw new Error('its activeTools cannot be used');
 }
 
 function toPromptMessages(messages: ModelMessage[]): Promise<LanguageModelV4Prompt> {

@@ -41,7 +41,7 @@ export function toStepRecords(
     const messages = (): LanguageModelV4Prompt => {
       let end = index + 1;
       while (rows[end]?.role === 'tool') end += 1;
-      return toPrompt('', rows.slice(first, end));
+      return toPrompt('', rows.slice(index, end));
     };
     steps.push(toRecord(agent, row, results, steps.length, messages));
   }

@@ -2,6 +2,7 @@ import type { FlexibleSchema, ToolExecutionOptions } from 'ai';
 import { DefinitionError } from '../definition-error.js';
 import type { ProviderTool, ToolDefinition } from '../definitions.js';
 import type { ToolCallIdentity, ToolContext } from '../tool-context.js';
+import { checkToolFields } from './tool-fields.js';
 import { isToolSchema, toToolSchema } from './tool-schema.js';
 
 /**
@@ -71,6 +72,7 @@ export function fromAiSdkTool(
   tool: AiSdkTool,
   settings: DurableSettings = {},
 ): ToolDefinition {
+  checkToolFields(name, tool);
   const provider = toProviderTool(name, tool);
   const { title, description, inputSchema, outputSchema, execute, toModelOutput } = tool;
   const { providerOptions, strict, inputExamples } = tool;
@@ -102,6 +104,10 @@ export function fromAiSdkTool(
 function toProviderTool(name: string, tool: AiSdkTool): ProviderTool | undefined {
   const { type, id, args = {}, supportsDeferredResults } = tool;
   if (type === undefined || type === 'function' || type === 'dynamic') return undefined;
+  if (type === 'provider-defined') {
+    const fault = `its type "${type}" is that of AI SDK 5; tools of AI SDK 6 and 7 are known here`;
+    throw new DefinitionError(fault, { tool: name });
+  }
   if (type !== 'provider' || id?.includes('.') !== true) {
     throw new DefinitionError(`its type "${type}" is not known`, { tool: name });
   }

@@ -2,8 +2,11 @@ import type { z } from 'zod';
 import type { AgentConfig } from '../agent-config.js';
 import { defineAgent } from '../define-agent.js';
 import { DefinitionError } from '../definition-error.js';
-import type { AgentDefinition, LlmConfig } from '../definitions.js';
+import type { AgentDefinition, LlmSettings, PrepareStep } from '../definitions.js';
+import type { OnFinish, OnStepFinish } from '../step-hooks.js';
 import { toTools } from './agent-tools.js';
+import { checkSettings, SAMPLING } from './check-settings.js';
+import { bothHooks, bothPrepare } from './join-hooks.js';
 import { withApprovals, type ToolApproval } from './tool-approval.js';
 
 /** A `ToolLoopAgent` of the AI SDK 6 or 7, or the settings that one is made with. */
@@ -13,45 +16,16 @@ export type AiSdkAgent = object;
 export type AgentSettings<
   State extends z.ZodType = z.ZodType,
   Output extends z.ZodType = z.ZodType,
-> = Partial<Omit<AgentConfig<State, Output>, 'llmConfig'>> & { llmConfig?: Partial<LlmConfig> };
+> = Partial<Omit<AgentConfig<State, Output>, 'llmConfig'>> & { llmConfig?: Partial<LlmSettings> };
 
 /** Steps of an agent that says nothing, as in the AI SDK. */
 const DEFAULT_STEPS = 20;
 
-const SAMPLING = [
-  ...(['temperature', 'maxOutputTokens', 'topP', 'topK', 'presencePenalty'] as const),
-  ...(['frequencyPenalty', 'stopSequences', 'seed', 'reasoning'] as const),
-  ...(['headers', 'providerOptions'] as const),
-];
-
-/** Settings that are the runtime's own business here, or concern what does not exist here. */
-const NOT_NEEDED = new Set([
-  ...['allowSystemInMessages', 'include', 'telemetry', 'experimental_telemetry'],
-  'experimental_toolApprovalSecret',
-]);
-
-const KNOWN = new Set<string>([
-  ...SAMPLING,
-  ...['id', 'model', 'instructions', 'tools', 'toolChoice', 'activeTools', 'stopWhen'],
-  ...['prepareStep', 'toolApproval', 'maxRetries', 'repairToolCall', 'experimental_repairToolCall'],
-  ...['onStepFinish', 'onStepEnd', 'onFinish', 'onEnd'],
-]);
-
-/** What to do about settings that a durable run has no place for. */
-const INSTEAD: Readonly<Record<string, string>> = {
-  output: 'pass { outputSchema } as the second argument',
-  prepareCall: 'use prepareStep, or a factory of the registry for what depends on the user',
-  callOptionsSchema: 'use stateSchema, or a factory of the registry for what depends on the user',
-  runtimeContext: 'use the services of the worker: toolContextOf(options).services',
-  toolsContext: 'use the services of the worker: toolContextOf(options).services',
-  experimental_context: 'use the services of the worker: toolContextOf(options).services',
-  timeout: 'use llmConfig: { stallTimeoutMs, retryForMs } and timeoutMs of the tools',
-};
-
 /**
  * An agent of the AI SDK, as it is, as an agent of this runtime: instructions, tools, `stopWhen`,
  * `prepareStep`, sampling, hooks. The second argument adds what only this runtime knows. A run has no
- * limit of steps but `stopWhen` (default: 20 steps).
+ * limit of steps but `stopWhen` (default: 20 steps). A `prepareStep` and hooks in the second argument
+ * are called beside those of the agent; its other fields count in place of the agent's.
  *
  * @throws DefinitionError for an agent without a name, and for settings that cannot be kept here
  * @example
@@ -95,11 +69,14 @@ export function fromAgent<
     stopWhen,
     toolChoice: settings['toolChoice'],
     activeTools: settings['activeTools'],
-    prepareStep: settings['prepareStep'],
     repairToolCall: settings['repairToolCall'] ?? settings['experimental_repairToolCall'],
-    onStepFinish: settings['onStepEnd'] ?? settings['onStepFinish'],
-    onFinish: settings['onEnd'] ?? settings['onFinish'],
     ...own,
+    prepareStep: bothPrepare(settings['prepareStep'] as PrepareStep | undefined, own.prepareStep),
+    onStepFinish: bothHooks(
+      (settings['onStepEnd'] ?? settings['onStepFinish']) as OnStepFinish | undefined,
+      own.onStepFinish,
+    ),
+    onFinish: bothHooks(endHookOf(settings, isOfSix(agent)), own.onFinish),
     tools: approval === undefined ? given : withApprovals(toTools(given, name), approval, name),
     name,
     llmConfig: {
@@ -125,14 +102,27 @@ function readSettings(agent: object): Record<string, unknown> {
   return { ...agent };
 }
 
-/** What would silently not happen is refused. */
-function checkSettings(settings: Record<string, unknown>, agent: string, more: object): void {
-  for (const [field, value] of Object.entries(settings)) {
-    if (value === undefined || KNOWN.has(field) || NOT_NEEDED.has(field)) continue;
-    if (field === 'output' && 'outputSchema' in more) continue;
-    const instead = INSTEAD[field] ?? 'remove it';
-    throw new DefinitionError(`"${field}" cannot be kept in a durable run; ${instead}`, { agent });
-  }
+/** Version 7 alone sets `onEnd`, in any case. */
+function isOfSix(agent: { version?: unknown; settings?: object }): boolean {
+  return agent.version !== undefined && !('onEnd' in (agent.settings ?? {}));
+}
+
+/** In AI SDK 6 the event is the last step, beside all of them; in 7 it has what all of them have. */
+function endHookOf(settings: Record<string, unknown>, ofSix: boolean): OnFinish | undefined {
+  const hook = (settings['onEnd'] ?? settings['onFinish']) as OnFinish | undefined;
+  if (typeof hook !== 'function' || !ofSix) return hook;
+  return (event) => {
+    const { response } = event;
+    return hook({
+      ...event,
+      ...event.finalStep,
+      // There the messages of all steps are those of the response.
+      response: Object.defineProperty({ ...response, messages: [] }, 'messages', {
+        get: () => event.responseMessages,
+        enumerable: true,
+      }),
+    });
+  };
 }
 
 /** Tools of servers are known only as a run begins, when no rule is put on them. */

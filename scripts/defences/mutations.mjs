@@ -2,6 +2,7 @@
 // `edits` are pairs of a text that stands in the file exactly once, and what comes in its place.
 import { access } from './access-mutations.mjs';
 import { agents } from './agent-mutations.mjs';
+import { fromAiSdk } from './ai-sdk-mutations.mjs';
 import { attempts } from './attempt-mutations.mjs';
 import { audit } from './audit-mutations.mjs';
 import { authority } from './authority-mutations.mjs';
@@ -101,6 +102,7 @@ export const mutations = [
   ...page,
   ...upgrade,
   ...agents,
+  ...fromAiSdk,
   ...project,
 ].map((mutation) => ({
   suite: SUITE,

@@ -147,9 +147,13 @@ describe('hooks', () => {
           throw new Error('ignored');
         },
         onFinish: (event) => {
-          const { step, steps, totalUsage } = event as unknown as FinishEvent;
+          const { step, steps, totalUsage, ...rest } = event as unknown as FinishEvent;
           const results = steps.map(({ toolResults }) => toolResults.length);
           heard.push(['end', step, results, totalUsage.totalTokens]);
+          const { usage, toolCalls, content, finalStep, responseMessages } = rest;
+          heard.push([usage.totalTokens, toolCalls.length, content.length]);
+          heard.push([finalStep.usage.totalTokens, finalStep.toolCalls.length]);
+          heard.push(responseMessages.map(({ role }) => role).join(' '));
         },
       }),
     );
@@ -159,6 +163,10 @@ describe('hooks', () => {
       [2, 2, 2, 5],
       [3, 3, 1, 5],
       ['end', 3, [1, 2, 1], 15],
+      // As AI SDK 7 has them: of all steps, and of the last one.
+      [15, 4, 8],
+      [5, 1],
+      'assistant tool assistant tool assistant tool',
     ]);
   });
 

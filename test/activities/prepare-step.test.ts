@@ -137,6 +137,19 @@ describe('prepareStep', () => {
   });
 
   it.each([
+    [{ toolsContext: {} }, '"toolsContext" (use the services of the worker'],
+    [{ stopWhen: [] }, '"stopWhen" (use stopWhen of the agent)'],
+    [{ headers: {} }, '"headers"'],
+    [{ temperature: 'hot' }, 'temperature must be a number'],
+    [{ activeTools: 'all' }, 'activeTools must be a list of names of tools'],
+  ])('prepareStep may not return what would have no effect: %j', async (returned, why) => {
+    const asked = prepare(conversation(1), () => returned as never);
+    await expect(asked).rejects.toMatchObject({ cause: { message: expect.stringContaining(why) } });
+    const unset = Object.fromEntries(Object.keys(returned).map((field) => [field, undefined]));
+    expect(await prepare(conversation(1), () => unset)).toHaveLength(4);
+  });
+
+  it.each([
     [
       'throws',
       () => {

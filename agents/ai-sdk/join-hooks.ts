@@ -1,0 +1,62 @@
+import { DefinitionError } from '../definition-error.js';
+import type { PreparedStep, PrepareStep, PrepareStepOptions } from '../definitions.js';
+
+type Hook<Event> = ((event: Event) => unknown) | undefined;
+
+/** One hook that calls both, also if one of them throws. */
+export function bothHooks<Event>(own: Hook<Event>, given: Hook<Event>): Hook<Event> {
+  // What is no function is refused with the agent's other settings.
+  if (typeof own !== 'function' || typeof given !== 'function') return given ?? own;
+  return async (event) => {
+    try {
+      await own(event);
+    } finally {
+      await given(event);
+    }
+  };
+}
+
+/**
+ * The one that is given beside an agent is asked first: `compaction` counts the messages as they are
+ * stored. The agent's own one sees what it changed, and selects among its messages; of what both set
+ * otherwise, that of the given one counts.
+ */
+export function bothPrepare(
+  own: PrepareStep | undefined,
+  given: PrepareStep | undefined,
+): PrepareStep | undefined {
+  if (typeof own !== 'function' || typeof given !== 'function') return given ?? own;
+  return async (options) => {
+    const first = defined(await given(options));
+    const second = defined(await own(afterChanges(options, first)));
+    const messages = second.messages ?? first.messages;
+    const providerOptions = { ...second.providerOptions };
+    for (const [provider, values] of Object.entries(first.providerOptions ?? {})) {
+      providerOptions[provider] = { ...providerOptions[provider], ...values };
+    }
+    return { ...second, ...first, providerOptions, ...(messages !== undefined && { messages }) };
+  };
+}
+
+function defined(changes: PreparedStep | undefined): PreparedStep {
+  return Object.fromEntries(
+    Object.entries(changes ?? {}).filter(([, value]) => value !== undefined),
+  );
+}
+
+function afterChanges(
+  options: PrepareStepOptions,
+  { messages, model, instructions, system }: PreparedStep,
+): PrepareStepOptions {
+  const changed = {
+    ...options,
+    model: model ?? options.model,
+    instructions: instructions ?? system ?? options.instructions,
+  };
+  if (messages === undefined) return changed;
+  const keep = (): never => {
+    const fault = 'a summary cannot stand for messages that another prepareStep has selected';
+    throw new DefinitionError(fault, { call: 'prepareStep' });
+  };
+  return { ...changed, messages, compaction: { kept: undefined, keep } };
+}

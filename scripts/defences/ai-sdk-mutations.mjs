@@ -1,0 +1,68 @@
+// Defences of what is taken from the AI SDK, and of what is refused; see mutations.mjs.
+const SETTINGS = 'test/agents/ai-sdk-settings.test.ts';
+const PREPARE = 'test/activities/prepare-step.test.ts';
+const REFUSED = 'settings of an agent of the AI SDK what would silently not happen is refused:';
+
+export const fromAiSdk = [
+  {
+    defence: 'Tools of the AI SDK: fields that would have no effect are refused',
+    file: 'agents/ai-sdk/ai-sdk-tool.ts',
+    edits: [['  checkToolFields(name, tool);\n', '']],
+    test: 'fields of a tool of the AI SDK "onInputStart", which would have no effect, is refused',
+  },
+  {
+    defence: 'Agents of the AI SDK: receivers of telemetry that would never be called are refused',
+    file: 'agents/ai-sdk/check-settings.ts',
+    edits: [['    checkTelemetry(field, settings[field], agent);\n', '']],
+    test: `${REFUSED} integrations`,
+  },
+  {
+    defence: 'Agents of the AI SDK: two functions for one hook are refused',
+    file: 'agents/ai-sdk/check-settings.ts',
+    edits: [['other === undefined || one === other', 'true']],
+    test: `${REFUSED} onEnd and onFinish`,
+  },
+  {
+    defence: 'Agents of the AI SDK: a prepareStep beside that of the agent replaces nothing',
+    file: 'agents/ai-sdk/join-hooks.ts',
+    edits: [
+      [
+        'const second = defined(await own(afterChanges(options, first)));',
+        'const second: PreparedStep = {};',
+      ],
+    ],
+    test: 'a prepareStep beside that of the agent is asked first; the agent’s own sees what it changed, and both count',
+  },
+  {
+    defence: 'Agents of the AI SDK: summaries stand only for messages as they are stored',
+    file: 'agents/ai-sdk/join-hooks.ts',
+    edits: [['messages, compaction: { kept: undefined, keep } }', 'messages }']],
+    test: 'a prepareStep beside that of the agent leaves the agent’s own no summaries to keep for messages that it selected',
+  },
+  {
+    defence: 'Agents of the AI SDK: hooks beside those of the agent replace nothing',
+    file: 'agents/ai-sdk/join-hooks.ts',
+    edits: [['      await own(event);\n', '']],
+    test: 'hooks beside those of the agent are called after them, also when they throw',
+  },
+  {
+    defence: 'Agents of the AI SDK: onFinish of version 6 reads the last step',
+    file: 'agents/ai-sdk/from-agent.ts',
+    edits: [['      ...event.finalStep,\n', '']],
+    test: 'hooks beside those of the agent that of AI SDK 6 reads the last step, with the messages of all',
+  },
+  {
+    defence: 'Hooks: the end of a run has what all of its steps have',
+    file: 'activities/model/finish-event.ts',
+    edits: [['    ...Object.fromEntries(LISTS.map((field) => [field, all(field)])),\n', '']],
+    suite: 'test/activities/ai-sdk-hooks.test.ts',
+    test: 'hooks are called once for each step and run, after the commit, and may fail',
+  },
+  {
+    defence: 'prepareStep: what would have no effect is refused',
+    file: 'activities/model/prepare-messages.ts',
+    edits: [['checkPreparedStep(returned)', 'returned']],
+    suite: PREPARE,
+    test: 'prepareStep prepareStep may not return what would have no effect: {"toolsContext":{}}',
+  },
+].map((mutation) => ({ suite: SETTINGS, ...mutation }));

@@ -1,0 +1,163 @@
+/* eslint-disable @typescript-eslint/no-deprecated -- Agents that exist have these names. */
+import { describe, expect, it } from '@jest/globals';
+import { tool, ToolLoopAgent } from 'ai';
+import { ToolLoopAgent as ToolLoopAgentOfSix } from 'ai-v6';
+import { z } from 'zod';
+import {
+  DefinitionError,
+  fromAgent,
+  fromAiSdkTool,
+  type FinishEvent,
+  type PrepareStep,
+  type PrepareStepOptions,
+} from '../../agents/index.js';
+
+const inputSchema = z.object({ city: z.string() });
+const execute = () => 1;
+const nothing = () => undefined;
+
+describe('fields of a tool of the AI SDK', () => {
+  it.each([
+    ['onInputStart', nothing, 'move the code into execute'],
+    ['onInputDelta', nothing, 'move the code into execute'],
+    ['onInputAvailable', nothing, 'move the code into execute'],
+    ['contextSchema', inputSchema, 'toolContextOf(options).services'],
+    ['deferLoading', true, 'activeTools'],
+    ['idempotent', true, 'as a setting of fromAiSdkTool'],
+  ])('"%s", which would have no effect, is refused', (field, value, instead) => {
+    const make = (): unknown => fromAiSdkTool('weather', { inputSchema, execute, [field]: value });
+    expect(make).toThrow(DefinitionError);
+    expect(make).toThrow(`Tool "weather": "${field}" has no effect here`);
+    expect(make).toThrow(instead);
+  });
+
+  it('those that are not set, and what says where a tool comes from, are taken', () => {
+    const metadata = { server: 'files' };
+    const weather = tool({ inputSchema, execute, metadata, deferLoading: false });
+    const unset = { ...weather, onInputStart: undefined, _meta: {} };
+    expect(fromAiSdkTool('weather', unset).name).toBe('weather');
+  });
+
+  it("a provider's tool of AI SDK 5 is refused by its version", () => {
+    const old = { type: 'provider-defined', id: 'openai.web_search', args: {}, inputSchema };
+    expect(() => fromAiSdkTool('search', old)).toThrow('AI SDK 5');
+  });
+});
+
+describe('settings of an agent of the AI SDK', () => {
+  const base = { id: 'a', model: 'm' };
+
+  it.each([
+    ['integrations', { telemetry: { integrations: [{}] } }, 'integrations of "telemetry" would'],
+    ['an integration', { telemetry: { integrations: {} } }, 'integrations of "telemetry" would'],
+    ['a tracer', { experimental_telemetry: { tracer: {} } }, 'tracer of "experimental_telemetry"'],
+    ['onEnd and onFinish', { onEnd: () => 1, onFinish: () => 2 }, 'the older name of onEnd'],
+    ['both of a step', { onStepEnd: () => 1, onStepFinish: () => 2 }, 'older name of onStepEnd'],
+    ['onStart', { onStart: nothing }, 'use onStepEnd and onEnd'],
+    ['onError', { onError: nothing }, '/api/operator/runs'],
+    ['toolOrder', { toolOrder: ['a'] }, 'write them in that order'],
+  ])('what would silently not happen is refused: %s', (_what, settings, why) => {
+    expect(() => fromAgent({ ...base, ...settings })).toThrow(why);
+  });
+
+  it('telemetry without own receivers is the business of the operator', () => {
+    for (const telemetry of [
+      { isEnabled: false, integrations: [{}] },
+      { recordInputs: false, integrations: [] },
+    ]) {
+      expect(fromAgent({ ...base, telemetry, experimental_telemetry: telemetry }).name).toBe('a');
+    }
+  });
+
+  it('the second argument can name a list of models', () => {
+    const { llmConfig } = fromAgent(base, {
+      llmConfig: { model: ['first', { model: 'second', callMs: 5 }] },
+    });
+    expect(llmConfig.models).toMatchObject([{ model: 'first' }, { model: 'second', callMs: 5 }]);
+  });
+});
+
+describe('a prepareStep beside that of the agent', () => {
+  const options = {
+    messages: [{ role: 'user', content: 'stored' }],
+    model: 'm',
+    instructions: 'stored',
+    compaction: { kept: undefined, keep: () => Promise.resolve(undefined) },
+  } as unknown as PrepareStepOptions;
+  const compose = (own: PrepareStep, given: PrepareStep): PrepareStep => {
+    const agent = fromAgent({ id: 'a', model: 'm', prepareStep: own }, { prepareStep: given });
+    if (agent.prepareStep === undefined) throw new Error('there is none');
+    return agent.prepareStep;
+  };
+
+  it('is asked first; the agent’s own sees what it changed, and both count', async () => {
+    const seen: unknown[] = [];
+    const own: PrepareStep = ({ messages, instructions, model }) => {
+      seen.push(messages, instructions, model);
+      return { topK: 2, temperature: 1, providerOptions: { openai: { a: 1, b: 1 } } };
+    };
+    const shorter = [{ role: 'user' as const, content: 'short' }];
+    const given: PrepareStep = ({ messages }) => {
+      seen.push(messages);
+      const changes = { temperature: 0, model: 'other', instructions: 'changed', topK: undefined };
+      return {
+        ...changes,
+        messages: shorter,
+        providerOptions: { openai: { b: 2 } },
+      };
+    };
+    expect(await compose(own, given)(options)).toEqual({
+      ...{ topK: 2, temperature: 0, model: 'other', instructions: 'changed', messages: shorter },
+      providerOptions: { openai: { a: 1, b: 2 } },
+    });
+    expect(seen).toEqual([options.messages, shorter, 'changed', 'other']);
+  });
+
+  it('leaves the agent’s own no summaries to keep for messages that it selected', async () => {
+    const own: PrepareStep = async ({ compaction }) => {
+      await compaction.keep(() => ({ messages: 1, summary: 's' }), 1_000);
+      return undefined;
+    };
+    const select: PrepareStep = ({ messages }) => ({ messages: [...messages] });
+    await expect(compose(own, select)(options)).rejects.toThrow('cannot stand for messages');
+    expect(await compose(own, () => undefined)(options)).toEqual({ providerOptions: {} });
+  });
+});
+
+describe('hooks beside those of the agent', () => {
+  it('are called after them, also when they throw', async () => {
+    const heard: string[] = [];
+    const own = () => {
+      heard.push('own');
+      throw new Error('own');
+    };
+    const given = () => heard.push('given');
+    const agent = fromAgent(
+      new ToolLoopAgent({ id: 'a', model: 'm', onStepEnd: own, onEnd: own }),
+      { onStepFinish: given, onFinish: given },
+    );
+    await expect(agent.onStepFinish?.({} as never)).rejects.toThrow('own');
+    await expect(agent.onFinish?.({} as never)).rejects.toThrow('own');
+    expect(heard).toEqual(['own', 'given', 'own', 'given']);
+  });
+
+  it('that of AI SDK 6 reads the last step, with the messages of all', async () => {
+    const event = {
+      ...{ usage: { totalTokens: 3 }, toolCalls: [1, 2], response: { id: 'r', messages: [2] } },
+      ...{ finalStep: { usage: { totalTokens: 1 }, toolCalls: [2] }, responseMessages: [1, 2] },
+      ...{ steps: [], totalUsage: { totalTokens: 3 } },
+    } as unknown as FinishEvent;
+    const heard: unknown[] = [];
+    const onFinish = ({ usage, totalUsage, toolCalls, response }: FinishEvent): void => {
+      heard.push([usage.totalTokens, totalUsage.totalTokens, toolCalls, response.messages]);
+    };
+    const six = new ToolLoopAgentOfSix({ id: 'a', model: 'm', onFinish: onFinish as never });
+    const seven = new ToolLoopAgent({ id: 'a', model: 'm', onFinish: onFinish as never });
+    await fromAgent(six).onFinish?.(event);
+    await fromAgent(seven).onFinish?.(event);
+    expect(heard).toEqual([
+      [1, 3, [2], [1, 2]],
+      [3, 3, [1, 2], [2]],
+    ]);
+  });
+});
