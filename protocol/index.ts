@@ -133,6 +133,7 @@ export { BusyPolicy } from './busy.js';
 export type { QueueMode } from './busy.js';
 export { findExpiredPending } from './expired-pending.js';
 export type { DeadlinesById } from './expired-pending.js';
+export type { AgentCard, ToolCard } from './agent-card.js';
 export type {
   FrontendSnapshot,
   PendingQuestion,
@@ -142,6 +143,7 @@ export type {
   SessionPending,
   WaitingSessions,
 } from './http.js';
+export type { ConfigReply } from './replies.js';
 export { FINISH_TOOL_NAME, isSessionId } from './ids.js';
 export { LIMITS } from './limits.js';
 export { COMMON_METADATA_KEYS } from './metadata-keys.js';

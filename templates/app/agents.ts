@@ -6,6 +6,7 @@ import { createPracticeModel } from './practice-model.js';
 
 const lookupOrder = defineTool({
   name: 'lookupOrder',
+  title: 'Look up an order',
   description: 'Looks an order up by its number.',
   inputSchema: z.object({ order: z.string() }),
   // It changes nothing, so it may run again after a crash.
@@ -15,13 +16,15 @@ const lookupOrder = defineTool({
 
 const refund = defineTool({
   name: 'refund',
+  title: 'Refund an order',
   description: 'Pays money back to a customer.',
   inputSchema: z.object({
     order: z.string(),
-    amount: z.number().positive().describe('In dollars.'),
+    amount: z.number().positive().describe('In dollars.').meta({ format: 'currency:USD' }),
   }),
-  // A person decides. The run waits without a process, for weeks if it must, and across deploys.
+  // A person decides. The run waits without a process and across deploys; after a week it is a no.
   requireApproval: true,
+  deadlineMs: 7 * 24 * 60 * 60 * 1_000,
   // The key is the same in every attempt: give it to your payment provider.
   execute: ({ order, amount }, { idempotencyKey }) => payBack({ order, amount }, idempotencyKey),
 });
@@ -38,4 +41,9 @@ export const desk = defineAgent({
     'For a refund call refund; a colleague decides, so promise nothing.',
   tools: [lookupOrder, refund],
   llmConfig: { model },
+  // What the page shows before the first message.
+  page: {
+    title: 'Help desk',
+    openers: ['Where is order 1042?', 'I want a refund for order 1042'],
+  },
 });

@@ -14,7 +14,11 @@ export function createPracticeModel() {
       const say = 'I found the order. A colleague has to agree to the refund.';
       return { say, calls: [{ tool: 'refund', args: { order, amount: 48.5 } }] };
     }
-    if (last) return { say: 'It is a teapot for $48.50, and it was delivered yesterday.' };
+    if (last) {
+      return {
+        say: `Order ${order ?? ''}: a **teapot** for $48.50, which was delivered yesterday.`,
+      };
+    }
     if (order) return { say: 'One moment.', calls: [{ tool: 'lookupOrder', args: { order } }] };
     return { say: 'Hello! Try "Where is order 1042?" or "I want a refund for order 1042".' };
   });

@@ -1,7 +1,14 @@
 import { loadSnapshot, type FrontendSnapshot } from 'helix-temporal/ai-sdk/client';
+import type { AgentCard, ConfigReply } from 'helix-temporal/protocol';
 import type { UIMessage } from 'ai';
 import { useEffect, useState } from 'react';
 import { Chat } from './chat.js';
+
+interface Loaded {
+  snapshot: FrontendSnapshot<UIMessage>;
+  /** What people call the agent and its tools. */
+  agent: AgentCard | undefined;
+}
 
 /** Each conversation has an address of its own, so that it survives a reload. */
 function conversationId(): string {
@@ -10,9 +17,18 @@ function conversationId(): string {
   return id;
 }
 
+async function load(id: string): Promise<Loaded> {
+  const [snapshot, response] = await Promise.all([
+    loadSnapshot<UIMessage>(id, { api: '/api/chat' }),
+    fetch('/api/config'),
+  ]);
+  const config = response.ok ? ((await response.json()) as ConfigReply) : undefined;
+  return { snapshot, agent: config?.cards[0] };
+}
+
 export function App() {
   const [id, setId] = useState(conversationId);
-  const [snapshot, setSnapshot] = useState<FrontendSnapshot<UIMessage>>();
+  const [loaded, setLoaded] = useState<Loaded>();
   const [fault, setFault] = useState('');
 
   useEffect(() => {
@@ -23,10 +39,10 @@ export function App() {
 
   useEffect(() => {
     let isShown = true;
-    setSnapshot(undefined);
+    setLoaded(undefined);
     setFault('');
-    loadSnapshot<UIMessage>(id, { api: '/api/chat' }).then(
-      (loaded) => isShown && setSnapshot(loaded),
+    load(id).then(
+      (found) => isShown && setLoaded(found),
       (error: Error) => isShown && setFault(error.message),
     );
     return () => {
@@ -37,11 +53,15 @@ export function App() {
   return (
     <>
       <header>
-        <h1>Desk</h1>
+        <h1>{loaded?.agent?.title ?? 'Help desk'}</h1>
         <a href="#">New chat</a>
       </header>
-      {fault && <p role="alert">{fault}</p>}
-      {snapshot && <Chat key={id} id={id} snapshot={snapshot} />}
+      {fault && (
+        <p role="alert">
+          {fault} <button onClick={() => location.reload()}>Try again</button>
+        </p>
+      )}
+      {loaded && <Chat key={id} id={id} {...loaded} />}
     </>
   );
 }

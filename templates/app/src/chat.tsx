@@ -1,17 +1,20 @@
 import { createResumableChatTransport, type FrontendSnapshot } from 'helix-temporal/ai-sdk/client';
 import { useHelixChat } from 'helix-temporal/ai-sdk/react';
+import type { AgentCard } from 'helix-temporal/protocol';
 import type { UIMessage } from 'ai';
-import { useState, type FormEvent } from 'react';
-import { ToolCard } from './tool-card.js';
+import { useState } from 'react';
+import { Composer } from './composer.js';
+import { Message } from './message.js';
 
 interface Props {
   id: string;
   snapshot: FrontendSnapshot<UIMessage>;
+  agent: AgentCard | undefined;
 }
 
-export function Chat({ id, snapshot }: Props) {
+export function Chat({ id, snapshot, agent }: Props) {
   const [transport] = useState(() => createResumableChatTransport({ api: '/api/chat' }));
-  const [text, setText] = useState('');
+  const [questions, setQuestions] = useState(snapshot.pending ?? []);
   const chat = useHelixChat({
     id,
     transport,
@@ -21,44 +24,54 @@ export function Chat({ id, snapshot }: Props) {
     // Shows answers that were given on another device.
     eventsUrl: `/api/chat/${id}/events`,
     resumeFromSequence: snapshot.streamSequence,
+    onSessionEvent: ({ pending }) => setQuestions(pending),
   });
   const isBusy = chat.status === 'submitted' || chat.status === 'streaming';
-
-  function send(event: FormEvent) {
-    event.preventDefault();
-    void chat.sendMessage({ text });
-    setText('');
-  }
+  const send = (text: string) => void chat.sendMessage({ text });
+  // A run outlives its page: the server has to stop it.
+  const stop = () =>
+    void fetch(`/api/chat/${id}/stop`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: '{}',
+    });
 
   return (
     <main>
-      <div role="log" aria-label="Conversation">
-        {chat.messages.map((message) => (
-          <article key={message.id} data-role={message.role}>
-            {message.parts.map((part, n) => {
-              if (part.type === 'text') return <p key={n}>{part.text}</p>;
-              if (part.type !== 'dynamic-tool') return null;
-              return (
-                <ToolCard key={part.toolCallId} part={part} answer={chat.addToolApprovalResponse} />
-              );
-            })}
-          </article>
-        ))}
+      {/* Laid out from its end, so that a browser keeps the newest line in view. */}
+      <div className="scroll" tabIndex={0}>
+        <div role="log" aria-label="Conversation">
+          {chat.messages.length === 0 && <Welcome agent={agent} onChoose={send} />}
+          {chat.messages.map((message) => (
+            <Message
+              key={message.id}
+              message={message}
+              tools={agent?.tools ?? []}
+              questions={questions}
+              onAnswer={chat.addToolApprovalResponse}
+            />
+          ))}
+          {chat.error && (
+            <p role="alert">
+              {chat.error.message} <button onClick={() => void chat.retry()}>Try again</button>
+            </p>
+          )}
+        </div>
       </div>
-      {chat.error && (
-        <p role="alert">
-          {chat.error.message} <button onClick={() => void chat.retry()}>Try again</button>
-        </p>
-      )}
-      <form onSubmit={send}>
-        <input
-          aria-label="Message"
-          placeholder="I want a refund for order 1042"
-          value={text}
-          onChange={(event) => setText(event.target.value)}
-        />
-        <button disabled={isBusy || text.trim() === ''}>Send</button>
-      </form>
+      <Composer isBusy={isBusy} onSend={send} onStop={stop} />
     </main>
+  );
+}
+
+function Welcome({ agent, onChoose }: Pick<Props, 'agent'> & { onChoose: (text: string) => void }) {
+  return (
+    <div className="welcome">
+      <p>{agent?.description ?? 'How can I help?'}</p>
+      {agent?.openers.map(({ label, text }) => (
+        <button key={label} onClick={() => onChoose(text)}>
+          {label}
+        </button>
+      ))}
+    </div>
   );
 }

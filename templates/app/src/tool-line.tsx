@@ -1,0 +1,23 @@
+import type { DynamicToolUIPart } from 'ai';
+import { Values } from './values.js';
+
+/** A tool call in one line; its values open below. */
+export function ToolLine({ part, title }: { part: DynamicToolUIPart; title: string }) {
+  return (
+    <details className="tool">
+      <summary>
+        {title} <span className="soft">{toOutcome(part)}</span>
+      </summary>
+      <Values of={part.input} />
+      {part.state === 'output-available' && <Values of={part.output} />}
+      {part.state === 'output-error' && <p>{part.errorText}</p>}
+    </details>
+  );
+}
+
+function toOutcome(part: DynamicToolUIPart): string {
+  if (part.state === 'output-available') return part.approval?.approved ? 'approved, done' : 'done';
+  if (part.state === 'output-error') return 'failed';
+  if (part.state !== 'output-denied') return '…';
+  return part.approval.reason ? `denied: ${part.approval.reason}` : 'denied';
+}
