@@ -147,7 +147,7 @@ module.exports = {
     },
     only(
       'examples',
-      ['agents', 'ai-sdk', 'protocol', 'stores', 'worker', 'workflows'],
+      ['agents', 'ai-sdk', 'in-process', 'protocol', 'stores', 'worker', 'workflows'],
       'Examples use what users use.',
     ),
     {
@@ -238,7 +238,7 @@ module.exports = {
       severity: 'error',
       from: {
         path: '^(activities|executor|in-process|ai-sdk|api|worker)/',
-        pathNot: '/main\\.ts$',
+        pathNot: '/main\\.ts$|^in-process/ai-sdk/tool-loop-agent\\.ts$',
       },
       to: { path: '^stores/(redis|memory)/' },
     },

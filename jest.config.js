@@ -23,8 +23,9 @@ export default {
   moduleNameMapper: {
     // Sources import each other by the names of the compiled files.
     '^(\\.{1,2}/.*)\\.js$': '$1',
-    // An example imports the package by its name.
+    // Examples import the package by its name.
     '^helix-temporal/ai-sdk$': '<rootDir>/ai-sdk/index.ts',
+    '^helix-temporal/runtime-js$': '<rootDir>/in-process/index.ts',
   },
   modulePathIgnorePatterns: ['<rootDir>/dist/', '<rootDir>/.data/'],
   // One real Redis and one real Temporal for the whole run.

@@ -4,7 +4,7 @@ import type { AgentInput } from '../executor/agent-input.js';
 import { createInProcessExecutor } from '../in-process/create-executor.js';
 import { createMemoryStores, type MemoryStores } from '../stores/memory/index.js';
 import type { CarriedOut, SharedParts } from './carried-out.js';
-import type { TemporalEnvironment } from './temporal/run-on-temporal.js';
+import type { TemporalEnvironment, WorkflowSource } from './temporal/run-on-temporal.js';
 import type { EvalCase } from './eval/index.js';
 import { freeze } from './eval/freeze.js';
 import { createTestClock } from './test-clock.js';
@@ -19,6 +19,8 @@ export interface TestRuntimeOptions {
   services?: Readonly<Record<string, unknown>>;
   /** A `TestWorkflowEnvironment` of `@temporalio/testing`: runs are workflows there. Default: none. */
   temporal?: TemporalEnvironment;
+  /** Of the worker there, such as a bundle that has workflows of yours, too. Default: the package's. */
+  workflows?: WorkflowSource;
 }
 
 /** Agents under test, with memory stores of their own. */
@@ -73,6 +75,7 @@ export async function createTestRuntime({
   models = {},
   services,
   temporal,
+  workflows,
 }: TestRuntimeOptions): Promise<TestRuntime> {
   const clock = createTestClock();
   const stores = createMemoryStores({ now: clock.now });
@@ -83,7 +86,7 @@ export async function createTestRuntime({
       ? runHere({ ...shared, clock })
       : await (
           await import('./temporal/run-on-temporal.js')
-        ).runOnTemporal(temporal, { ...shared, clock });
+        ).runOnTemporal(temporal, { ...shared, clock, workflows });
   const deps = { executor, ...stores };
 
   return {

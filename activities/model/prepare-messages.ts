@@ -69,7 +69,8 @@ export async function prepareMessages(
   }
 }
 
-function toPromptMessages(messages: ModelMessage[]): Promise<LanguageModelV4Prompt> {
+/** Messages in any form of the AI SDK, in their most explicit one. */
+export function toPromptMessages(messages: ModelMessage[]): Promise<LanguageModelV4Prompt> {
   return convertToLanguageModelPrompt({
     prompt: { instructions: undefined, messages: pairCalls(messages) },
     supportedUrls: {},

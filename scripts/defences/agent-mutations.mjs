@@ -3,8 +3,41 @@ const SUITE = 'test/agents/settings.test.ts';
 const AGENTS = 'test/activities/ai-sdk-agents.test.ts';
 const PROVIDERS = 'test/activities/provider-calls.test.ts';
 const TOOLS = 'test/agents/ai-sdk-tools.test.ts';
+const PROGRAMS = 'test/in-process/tool-loop-agent.test.ts';
 
 export const agents = [
+  {
+    defence: 'Programs of the AI SDK: a history that is not known here is refused',
+    file: 'in-process/ai-sdk/read-call.ts',
+    edits: [
+      ['if (newest !== undefined && sessionId === undefined) {', 'if (messages.length === 0) {'],
+    ],
+    suite: PROGRAMS,
+    test: 'a ToolLoopAgent of this runtime refuses what it would have to guess: {"messages":[{"role":"user","content":"a"},{"role":"assistant","content":"I agreed."},{"role":"user","content":"b"}]}',
+  },
+  {
+    defence: 'Programs of the AI SDK: approvals of two conversations are not taken for one',
+    file: 'in-process/ai-sdk/read-call.ts',
+    edits: [['if (others.length > 0)', 'if (others.length > 9)']],
+    suite: PROGRAMS,
+    test: 'a ToolLoopAgent of this runtime refuses what it would have to guess: {"messages":[{"role":"tool","content":[{"type":"tool-approval-response","approvalId":"s1:1-a::c1","approved":true}]}],"sessionId":"s2"}',
+  },
+  {
+    defence: 'Programs of the AI SDK: a message that has answered is not an answer again',
+    file: 'in-process/ai-sdk/tool-loop-agent.ts',
+    edits: [["if (message.role === 'tool') this.#sessions.set(message, sessionId);", '']],
+    suite: PROGRAMS,
+    test: 'a ToolLoopAgent of this runtime takes the results of tools that the program carries out, and gives each message back once',
+  },
+  {
+    defence: 'Programs of the AI SDK: text that is withdrawn ends the stream of the text',
+    file: 'in-process/ai-sdk/text-stream.ts',
+    edits: [
+      ["chunk.type === 'step_discarded' && isOpen", "chunk.type === 'step_discarded' && !isOpen"],
+    ],
+    suite: PROGRAMS,
+    test: 'a ToolLoopAgent of this runtime text that is withdrawn ends the stream of the text, and the whole text comes all the same',
+  },
   {
     defence: 'Settings: fields that do not exist are refused',
     file: 'agents/fields.ts',

@@ -29,6 +29,7 @@ export const SIDEBAR = [
       ['docs/from-ai-sdk', 'From the AI SDK'],
       ['docs/from-helix', 'From Helix'],
       ['docs/from-temporal', 'From Temporal'],
+      ['docs/from-temporal-ai-sdk', 'From @temporalio/ai-sdk'],
     ],
   },
   {

@@ -8,11 +8,11 @@ import { fakeModel, parts, sayInTurn } from '../support/fake-model.js';
 import { newNonce } from '../support/session-driver.js';
 import { openTestStores } from '../support/test-stores.js';
 import { until } from '../support/until.js';
-import { asksFor, REPLIES, serve, tools } from './serve-agent.js';
+import { asksFor, REPLIES, serve, SHAPES, tools } from './serve-agent.js';
 
 const { call, finish } = parts;
 
-describe('a stop condition', () => {
+describe.each(SHAPES)('a stop condition%s', (_suffix, shape) => {
   it.each([
     ['throws', () => Promise.reject(new Error('secret'))],
     ['never comes back', () => new Promise<boolean>(() => undefined)],
@@ -22,6 +22,7 @@ describe('a stop condition', () => {
       const model = fakeModel(sayInTurn(...REPLIES));
       const harness = await serve(new ToolLoopAgent({ model, tools, stopWhen }), {
         llmConfig: { stallTimeoutMs: 50 },
+        ...shape,
       });
       const run = await harness.begin();
       expect(await harness.play(run)).toMatchObject({
@@ -43,13 +44,14 @@ describe('a stop condition', () => {
     );
     const harness = await serve(new ToolLoopAgent({ model, tools, stopWhen: isStepCount(1) }), {
       outputSchema: z.object({ answer: z.number() }),
+      ...shape,
     });
     expect(await harness.play(await harness.begin())).toMatchObject({ status: 'completed' });
     expect(model.doStreamCalls[1]?.toolChoice).toEqual({ type: 'tool', toolName: '__finish__' });
   });
 });
 
-describe('the repair of a call', () => {
+describe.each(SHAPES)('the repair of a call%s', (_suffix, shape) => {
   it('mends a wrong name and a wrong input before anything is stored', async () => {
     const asked: string[] = [];
     const model = fakeModel(
@@ -66,6 +68,7 @@ describe('the repair of a call', () => {
           return { ...toolCall, toolName: 'echo', input: JSON.stringify({ [field]: 'mended' }) };
         },
       }),
+      shape,
     );
     await harness.play(await harness.begin());
     expect(asked.sort()).toEqual(['1', '1', 'AI_InvalidToolInputError', 'AI_NoSuchToolError']);
@@ -87,7 +90,7 @@ describe('the repair of a call', () => {
     ['returns nonsense', () => Promise.resolve({ toolName: 3 } as never)],
   ])('that %s gives the model its error', async (_how, repairToolCall) => {
     const model = fakeModel(sayInTurn(asksFor(call('c1', 'ecko', {}))));
-    const harness = await serve(new ToolLoopAgent({ model, tools, repairToolCall }));
+    const harness = await serve(new ToolLoopAgent({ model, tools, repairToolCall }), shape);
     await harness.play(await harness.begin());
     expect(await harness.session.messages('tool_input_error')).toMatchObject([
       { toolName: 'ecko' },
@@ -131,7 +134,7 @@ describe('a repair that takes long', () => {
   });
 });
 
-describe('hooks', () => {
+describe.each(SHAPES)('hooks%s', (_suffix, shape) => {
   it('are called once for each step and run, after the commit, and may fail', async () => {
     const heard: unknown[] = [];
     const model = fakeModel(sayInTurn(...REPLIES));
@@ -156,6 +159,7 @@ describe('hooks', () => {
           heard.push(responseMessages.map(({ role }) => role).join(' '));
         },
       }),
+      shape,
     );
     await harness.play(await harness.begin());
     expect(heard).toEqual([
@@ -169,7 +173,9 @@ describe('hooks', () => {
       'assistant tool assistant tool assistant tool',
     ]);
   });
+});
 
+describe('hooks', () => {
   it('are called again when the worker died after the commit, and not for earlier steps', async () => {
     const heard: unknown[] = [];
     const model = fakeModel(sayInTurn(asksFor(call('c1', 'echo', { value: 'a' }))));

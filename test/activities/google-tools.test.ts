@@ -5,6 +5,7 @@ import { defineAgent } from '../../agents/index.js';
 import { createHarness } from '../support/activity-harness.js';
 import { openTestStores } from '../support/test-stores.js';
 import { expectSameOnPages } from './same-on-pages.js';
+import { SHAPES } from './serve-agent.js';
 
 type Piece = Record<string, unknown>;
 
@@ -112,7 +113,7 @@ const conversations: [string, { parts: Piece[]; more?: Piece }[], string[]][] = 
   ],
 ];
 
-describe('tools that Google executes', () => {
+describe.each(SHAPES)('tools that Google executes%s', (_suffix, shape) => {
   it.each(conversations)(
     'are asked and sent back as by streamText: %s',
     async (_name, replies, kinds) => {
@@ -135,7 +136,7 @@ describe('tools that Google executes', () => {
         tools: ours.tools,
       });
       const stores = await openTestStores();
-      const harness = createHarness(stores, { model: ours.model, tools });
+      const harness = createHarness(stores, { model: ours.model, tools, more: shape });
       await harness.play(await harness.begin());
       const shown = await expectSameOnPages(harness, stores);
       const types = shown.parts.map(({ type }) => type).filter((type) => type !== 'step-start');

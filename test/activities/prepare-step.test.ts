@@ -8,6 +8,7 @@ import type { Row } from '../../protocol/rows.js';
 import { createHarness } from '../support/activity-harness.js';
 import { fakeModel, parts, sayInTurn } from '../support/fake-model.js';
 import { openTestStores } from '../support/test-stores.js';
+import { SHAPES } from './serve-agent.js';
 
 const { text, finish } = parts;
 const place = { sessionId: 's', runId: 's:1-x', step: 1, state: {} };
@@ -53,7 +54,7 @@ const idsIn = (messages: readonly { content: unknown }[]): string[] =>
     )
     .flatMap(({ type, toolCallId }) => (toolCallId === undefined ? [] : [`${type} ${toolCallId}`]));
 
-describe('prepareStep', () => {
+describe.each(SHAPES)('prepareStep%s', (_suffix, shape) => {
   it('prepareStep selects the messages of the model, and changes nothing that is stored', async () => {
     const asked: PrepareStepOptions[] = [];
     const model = fakeModel(
@@ -67,7 +68,7 @@ describe('prepareStep', () => {
     const given = createHarness(stores, {
       model,
       systemPrompt: 'Be brief.',
-      more: { prepareStep },
+      more: { prepareStep, ...shape },
     });
     await given.play(await given.begin());
     const run = await given.begin();
@@ -82,7 +83,9 @@ describe('prepareStep', () => {
     ]);
     expect(await stores.store.sessions.rows(given.session.id, 0)).toHaveLength(4);
   });
+});
 
+describe('prepareStep', () => {
   it('that prunes tells 200 messages of 1,000 rows and no half calls', async () => {
     const prepareStep: PrepareStep = ({ messages }) => ({
       messages: pruneMessages({

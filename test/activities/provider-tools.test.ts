@@ -11,6 +11,7 @@ import { openTestStores, type TestStores } from '../support/test-stores.js';
 import { until } from '../support/until.js';
 import { plain } from './compare-prompts.js';
 import { expectSameOnPages } from './same-on-pages.js';
+import { SHAPES } from './serve-agent.js';
 
 const { text, call, finish } = parts;
 type Part = LanguageModelV4StreamPart;
@@ -62,7 +63,9 @@ const tools = {
   echo,
 } as unknown as ToolSet;
 
-async function serve(model: ReturnType<typeof fakeModel>, stores?: TestStores) {
+type Shape = (typeof SHAPES)[number][1];
+
+async function serve(model: ReturnType<typeof fakeModel>, shape: Shape, stores?: TestStores) {
   const { tools: own } = defineAgent({
     name: 'searches',
     systemPrompt: '',
@@ -70,7 +73,10 @@ async function serve(model: ReturnType<typeof fakeModel>, stores?: TestStores) {
     llmConfig: { model },
   });
   const opened = stores ?? (await openTestStores());
-  return { harness: createHarness(opened, { model, tools: own }), stores: opened };
+  return {
+    harness: createHarness(opened, { model, tools: own, more: shape }),
+    stores: opened,
+  };
 }
 
 const conversations: [string, Part[][]][] = [
@@ -119,7 +125,7 @@ const conversations: [string, Part[][]][] = [
   ],
 ];
 
-describe('tools that the provider executes', () => {
+describe.each(SHAPES)('tools that the provider executes%s', (_suffix, shape) => {
   it.each(conversations)('are asked and sent back as by streamText: %s', async (_name, replies) => {
     const theirs = fakeModel(sayInTurn(...replies));
     const user = (content: string): ModelMessage => ({
@@ -135,7 +141,7 @@ describe('tools that the provider executes', () => {
     await streamText({ ...ask, messages, stopWhen }).consumeStream();
 
     const model = fakeModel(sayInTurn(...replies));
-    const { harness, stores } = await serve(model);
+    const { harness, stores } = await serve(model, shape);
     await harness.play(await harness.begin());
     await expectSameOnPages(harness, stores);
     await harness.play(await harness.begin({ type: 'text', text: 'more' }));
@@ -181,7 +187,7 @@ describe('tools that the provider executes', () => {
         ...finish(),
       ]),
     );
-    const { harness, stores } = await serve(model);
+    const { harness, stores } = await serve(model, shape);
     await harness.play(await harness.begin());
     const types = (await harness.session.log()).map(({ message }) => message.type);
     const tool = types.filter((type) => type.startsWith('tool_'));
@@ -201,7 +207,7 @@ describe('tools that the provider executes', () => {
 
   it('a call of ours to one of them is refused, and never executed here', async () => {
     const model = fakeModel(sayInTurn([...call('c1', 'web_search', {}), ...finish('tool-calls')]));
-    const { harness } = await serve(model);
+    const { harness } = await serve(model, shape);
     await harness.play(await harness.begin());
     expect(await harness.session.messages('tool_input_error')).toMatchObject([
       { error: expect.stringContaining('by the provider') },
@@ -219,7 +225,7 @@ describe('tools that the provider executes', () => {
         ...finish(),
       ]),
     );
-    const { harness, stores } = await serve(model);
+    const { harness, stores } = await serve(model, shape);
     expect(await harness.play(await harness.begin())).toMatchObject({ status: 'completed' });
     await expectSameOnPages(harness, stores);
     expect(await harness.session.messages('tool_end')).toMatchObject([
@@ -237,7 +243,7 @@ describe('tools that the provider executes', () => {
       yield* [...search('ws1'), ...search('ws2').slice(0, 4)];
       await new Promise(() => undefined);
     });
-    const { harness, stores } = await serve(model);
+    const { harness, stores } = await serve(model, shape);
     const run = await harness.begin();
     const step = harness.step(run, 1);
     await until(

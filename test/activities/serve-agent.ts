@@ -29,6 +29,12 @@ export const REPLIES = [
   [...text('Done.'), ...finish()],
 ];
 
+/** What suites are called in either shape of a run, and the setting. */
+export const SHAPES: [suffix: string, shape: Pick<AgentSettings, 'activities'>][] = [
+  ['', {}],
+  [', in legs', { activities: 'leg' }],
+];
+
 /** The runtime with an agent of the AI SDK. */
 export async function serve(
   agent: AiSdkAgent,

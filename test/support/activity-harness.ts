@@ -2,7 +2,13 @@ import type { Info } from '@temporalio/activity';
 import { MockActivityEnvironment } from '@temporalio/testing';
 import type { Lease } from '../../activities/lease.js';
 import type { SlotLimits } from '../../activities/tool/fair-slots.js';
-import type { CallActivityRef, StepRef, ToolCallOutcome } from '../../protocol/activities.js';
+import type {
+  CallActivityRef,
+  LegOutcome,
+  LegRef,
+  StepRef,
+  ToolCallOutcome,
+} from '../../protocol/activities.js';
 import type { LanguageModel } from 'ai';
 import { createActivities } from '../../activities/index.js';
 import {
@@ -75,7 +81,7 @@ export interface ActivityHarness {
     attempt?: number,
     more?: CallMore,
   ) => Promise<ToolCallOutcome>;
-  /** Steps and server tools, one after another, until the run ends or waits. */
+  /** Steps and server tools, until the run ends or waits: one after another, or by one leg in that shape. */
   play: (run: RunRecord, fromStep?: number) => Promise<StepOutcome>;
 }
 
@@ -132,6 +138,23 @@ export function createHarness(
     maxSteps: 50,
     known: 0,
   });
+
+  /** The outcome as that of the newest step; the record says how the run stands. */
+  async function playLeg(run: RunRecord, step: number): Promise<StepOutcome> {
+    const input: LegRef = {
+      ...{ ...ref(run, step), hasOutput: definition.outputSchema !== undefined },
+      ...{ progress: { step: 0, known: 0 }, next: { do: 'model', step } },
+    };
+    const leg = activities.leg as (ref: LegRef) => Promise<LegOutcome>;
+    const { error, progress } = await abandonable<LegOutcome>(attemptOf(1).run(leg, input));
+    const view = await stores.store.sessions.view(session.id);
+    const calls = (view?.openCalls ?? []).map(({ spec }) => spec);
+    const { status } = view?.record ?? {};
+    const outcome = { ...progress, status, ...(error !== undefined && { error }) };
+    const kind = calls.length > 0 ? 'calls' : 'ended';
+    return { ...outcome, kind, calls } as unknown as StepOutcome;
+  }
+
   const harness: ActivityHarness = {
     session,
     begin: async (...content) => {
@@ -174,6 +197,7 @@ export function createHarness(
     },
     tool: async (...call) => (await harness.outcome(...call)).kind,
     play: async (run, fromStep = 1) => {
+      if (definition.activities === 'leg') return playLeg(run, fromStep);
       for (let step = fromStep; ; step += 1) {
         const outcome = await harness.step(run, step);
         if (outcome.kind !== 'calls') return outcome;

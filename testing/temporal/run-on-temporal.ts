@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import type { Client, Connection, ConnectionLike } from '@temporalio/client';
 import { Worker, type NativeConnection } from '@temporalio/worker';
 import { createAgentExecutor } from '../../executor/agent-executor.js';
-import { createAgentPlugin } from '../../worker/agent-plugin.js';
+import { createAgentPlugin, type AgentPluginOptions } from '../../worker/agent-plugin.js';
 import type { CarriedOut, SharedParts } from '../carried-out.js';
 
 /** What is used of a `TestWorkflowEnvironment` of `@temporalio/testing`. */
@@ -15,17 +15,20 @@ export interface TemporalEnvironment {
   readonly sleep: (ms: number) => Promise<void>;
 }
 
+export type WorkflowSource = NonNullable<AgentPluginOptions['workflows']>;
+
 /** A worker of this process, on a task queue of its own. */
 export async function runOnTemporal(
   { client, nativeConnection, namespace, sleep }: TemporalEnvironment,
-  { agents, stores, services, clock }: SharedParts,
+  { workflows, ...shared }: SharedParts & { workflows?: WorkflowSource | undefined },
 ): Promise<CarriedOut> {
+  const { agents, stores, services, clock } = shared;
   const taskQueue = `test-${randomUUID()}`;
   const worker = await Worker.create({
     connection: nativeConnection,
     namespace: namespace ?? client.options.namespace,
     taskQueue,
-    plugins: [createAgentPlugin({ agents, stores, services })],
+    plugins: [createAgentPlugin({ agents, stores, services, workflows })],
   });
   const running = worker.run();
   const executor = await createAgentExecutor({

@@ -1,0 +1,139 @@
+import type { ModelMessage, ToolModelMessage } from 'ai';
+import { toPromptMessages } from '../../activities/model/prepare-messages.js';
+import type { ToolAnswer } from '../../executor/run-handle.js';
+import type { UserInputMessage } from '../../protocol/agent-server.js';
+import { HelixError } from '../../protocol/errors.js';
+import { parseApprovalId, rootOf, sessionOfRun } from '../../protocol/ids.js';
+import type { UserPart } from '../../protocol/rows.js';
+
+/** What `generate` and `stream` are called with. */
+export interface AgentCall {
+  prompt?: string | ModelMessage[];
+  messages?: ModelMessage[];
+  /** Stops the run; the call rejects with the signal's reason. */
+  abortSignal?: AbortSignal | undefined;
+  /** Continues this conversation. Default: the one whose messages were given back, else a new one. */
+  sessionId?: string | undefined;
+  /** Owner of the conversation. Default: `anonymous`. */
+  userId?: string | undefined;
+}
+
+/** A new turn of a conversation, or answers to the calls that it waits for. */
+export type ReadCall =
+  | { kind: 'turn'; sessionId: string | undefined; messages: UserInputMessage[] }
+  | { kind: 'answers'; sessionId: string; answers: ToolAnswer[] };
+
+const KNOWN = new Set(['prompt', 'messages', 'abortSignal', 'sessionId', 'userId']);
+
+/**
+ * What is new in the messages: those after the newest one of the model, or of the record. What stands
+ * before is in the record, which alone counts.
+ *
+ * @param sessionOf the conversation that a message was given back for
+ * @throws HelixError `validation_error`
+ */
+export async function readCall(
+  call: AgentCall,
+  sessionOf: (message: object) => string | undefined,
+): Promise<ReadCall> {
+  const unknown = Object.keys(call).find((field) => !KNOWN.has(field));
+  if (unknown !== undefined) throw invalid(`"${unknown}" is a setting of the agent, or not known.`);
+  const messages = toMessages(call);
+  const last = messages.findLastIndex(
+    (message) => message.role === 'assistant' || sessionOf(message) !== undefined,
+  );
+  const newest = messages[last];
+  const sessionId = call.sessionId ?? (newest && sessionOf(newest));
+  const fresh = messages.slice(last + 1);
+  const answers = fresh.flatMap((message) => (message.role === 'tool' ? toAnswers(message) : []));
+  const users = fresh.filter(({ role }) => role === 'user');
+  if (users.length + fresh.filter(({ role }) => role === 'tool').length < fresh.length) {
+    throw invalid('A system message belongs to the instructions of the agent.');
+  }
+  if (answers.length > 0) {
+    if (users.length > 0) throw invalid('Answers and a new message are two calls.');
+    return { kind: 'answers', ...inOneSession(answers, sessionId) };
+  }
+  if (newest !== undefined && sessionId === undefined) {
+    throw invalid('The history is not known here: name its conversation by sessionId.');
+  }
+  if (users.length === 0) throw invalid('There is neither a new message nor an answer.');
+  return { kind: 'turn', sessionId, messages: (await toPromptMessages(users)).map(toInput) };
+}
+
+function toMessages({ prompt, messages }: AgentCall): ModelMessage[] {
+  if ((prompt === undefined) === (messages === undefined)) {
+    throw invalid('Either prompt or messages is required.');
+  }
+  const given = prompt ?? messages;
+  return typeof given === 'string' ? [{ role: 'user', content: given }] : (given ?? []);
+}
+
+interface AnswerOfSession {
+  answer: ToolAnswer;
+  /** Of an approval, whose id names it. */
+  sessionId?: string;
+}
+
+function toAnswers({ content }: ToolModelMessage): AnswerOfSession[] {
+  return content.map((part) => {
+    if (part.type === 'tool-result') return { answer: toResult(part) };
+    const { approvalId, approved, reason } = part;
+    const parsed = parseApprovalId(approvalId);
+    if (parsed === undefined) throw invalid(`The approval "${approvalId}" is not known.`);
+    const { runId, toolCallId } = parsed;
+    return {
+      sessionId: rootOf(sessionOfRun(runId)),
+      answer: { kind: 'approval-response', toolCallId, approvalId, approved, reason },
+    };
+  });
+}
+
+type ResultPart = Extract<ToolModelMessage['content'][number], { type: 'tool-result' }>;
+
+function toResult({ toolCallId, output }: ResultPart): ToolAnswer {
+  switch (output.type) {
+    case 'text':
+    case 'json':
+      return { toolCallId, result: output.value };
+    case 'error-text':
+      return { toolCallId, error: output.value };
+    case 'error-json':
+      return { toolCallId, error: JSON.stringify(output.value) };
+    default:
+      throw invalid(`A result of the type "${output.type}" cannot be an answer.`);
+  }
+}
+
+function inOneSession(
+  answers: readonly AnswerOfSession[],
+  known: string | undefined,
+): { sessionId: string; answers: ToolAnswer[] } {
+  const named = answers.flatMap(({ sessionId }) => sessionId ?? []);
+  const [sessionId, ...others] = new Set([...(known === undefined ? [] : [known]), ...named]);
+  if (sessionId === undefined) throw invalid('Name the conversation of a result by sessionId.');
+  if (others.length > 0) throw invalid('The answers belong to different conversations.');
+  return { sessionId, answers: answers.map(({ answer }) => answer) };
+}
+
+type PromptMessage = Awaited<ReturnType<typeof toPromptMessages>>[number];
+
+function toInput({ content }: PromptMessage): UserInputMessage {
+  return { parts: Array.isArray(content) ? content.map(toUserPart) : [] };
+}
+
+type Content = Extract<PromptMessage, { role: 'user' | 'assistant' }>['content'][number];
+
+function toUserPart(part: Content | { type: string }): UserPart {
+  if (part.type === 'text') return { type: 'text', text: (part as { text: string }).text };
+  const { data, mediaType, filename } = part as Extract<Content, { type: 'file' }>;
+  if (data.type === 'url') return { type: 'file', url: data.url.href, mediaType, filename };
+  if (data.type !== 'data') throw invalid(`A file of the type "${data.type}" cannot be stored.`);
+  const base64 =
+    typeof data.data === 'string' ? data.data : Buffer.from(data.data).toString('base64');
+  return { type: 'file', url: `data:${mediaType};base64,${base64}`, mediaType, filename };
+}
+
+function invalid(message: string): HelixError {
+  return new HelixError('validation_error', message);
+}

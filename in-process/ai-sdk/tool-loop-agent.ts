@@ -1,0 +1,202 @@
+import { isStepCount, type ToolLoopAgentSettings, type ToolSet } from 'ai';
+import {
+  AgentRegistry,
+  fromAgent,
+  type AgentDefinition,
+  type AgentSettings,
+} from '../../agents/index.js';
+import type { RunHandle } from '../../executor/run-handle.js';
+import { HelixError } from '../../protocol/errors.js';
+import type { Row } from '../../protocol/rows.js';
+import { createMemoryStores } from '../../stores/memory/index.js';
+import {
+  createInProcessExecutor,
+  type InProcessExecutor,
+  type InProcessOptions,
+} from '../create-executor.js';
+import { AgentRunError } from './agent-run-error.js';
+import { toGenerated, type Generated } from './generated.js';
+import { readCall, type AgentCall } from './read-call.js';
+import { toTextStream } from './text-stream.js';
+
+/** What this runtime knows of an agent beyond what the AI SDK does, and where its runs are kept. */
+export type ToolLoopAgentMore = AgentSettings &
+  Partial<Pick<InProcessOptions, 'stores' | 'services' | 'logger'>>;
+
+/** A reply as it is written. The promises reject when the run fails. */
+export type GeneratedStream<TOOLS extends ToolSet> = {
+  readonly [Field in keyof Generated<TOOLS>]: Promise<Generated<TOOLS>[Field]>;
+} & {
+  /** Throws `rewound` when a step begins again whose text it has given; `text` has all of it then, too. */
+  readonly textStream: AsyncIterable<string>;
+};
+
+interface Begun {
+  handle: RunHandle;
+  /** Position in the stream after which the call's own chunks come. */
+  after: number | undefined;
+  /** Rows of the turn that an earlier call has given back. */
+  given: number;
+}
+
+/** Steps of an agent that says nothing, as in the AI SDK. */
+const DEFAULT_STEPS = 20;
+
+/**
+ * `ToolLoopAgent` with the settings of the AI SDK's class of that name, carried out by
+ * `createInProcessExecutor`: a program that uses that class changes its import, and its runs are
+ * recorded, resumable and bounded as all runs here. A file that exports one also serves as the file of
+ * agents of `helix-temporal dev`, where Temporal carries the runs out.
+ *
+ * Not here: `output` (pass `{ outputSchema }`), call options, and the responses for pages of the
+ * stream's result (`handleChatStream` has them).
+ *
+ * @throws DefinitionError for settings that a recorded run cannot keep
+ * @example
+ * import { tool } from 'ai';
+ * import { ToolLoopAgent } from 'helix-temporal/runtime-js';
+ * import { z } from 'zod';
+ *
+ * const guide = new ToolLoopAgent({
+ *   model: 'openai/gpt-5',
+ *   tools: {
+ *     weather: tool({
+ *       inputSchema: z.object({ city: z.string() }),
+ *       execute: async ({ city }) => ({ city, celsius: 21 }),
+ *     }),
+ *   },
+ * });
+ * const { text, steps } = await guide.generate({ prompt: 'How warm is it in Rome?' });
+ */
+export class ToolLoopAgent<TOOLS extends ToolSet = Record<string, never>> {
+  readonly version = 'agent-v1';
+  readonly settings: ToolLoopAgentSettings<never, TOOLS>;
+  readonly #agent: AgentDefinition;
+  readonly #stores: InProcessOptions['stores'];
+  readonly #executor: InProcessExecutor;
+  /** Conversations by the messages that were given back for them, or have answered their calls. */
+  readonly #sessions = new WeakMap<object, string>();
+
+  constructor(settings: ToolLoopAgentSettings<never, TOOLS>, more: ToolLoopAgentMore = {}) {
+    const { stores = createMemoryStores(), services, logger, ...own } = more;
+    this.settings = settings;
+    this.#stores = stores;
+    this.#agent = fromAgent(settings, {
+      name: settings.id ?? 'agent',
+      // Steps are given back with their usage, which is kept for agents that ask for it.
+      stopWhen: (settings.stopWhen ?? isStepCount(DEFAULT_STEPS)) as AgentSettings['stopWhen'],
+      ...own,
+    });
+    const agents = new AgentRegistry([this.#agent]);
+    this.#executor = createInProcessExecutor({ agents, stores, services, logger });
+  }
+
+  get id(): string | undefined {
+    return this.settings.id;
+  }
+
+  get tools(): TOOLS {
+    return this.settings.tools ?? ({} as TOOLS);
+  }
+
+  /**
+   * Resolves when the run has completed, or waits for people.
+   *
+   * @throws AgentRunError for a run that failed or was stopped; HelixError for one that did not begin
+   */
+  async generate(call: AgentCall): Promise<Generated<TOOLS>> {
+    return this.#finish(await this.#begin(call), call.abortSignal);
+  }
+
+  /** @throws HelixError for a run that did not begin */
+  async stream(call: AgentCall): Promise<GeneratedStream<TOOLS>> {
+    const begun = await this.#begin(call);
+    const { handle, after } = begun;
+    const done = this.#finish(begun, call.abortSignal);
+    const later = <Field extends keyof Generated<TOOLS>>(field: Field) => {
+      const value = done.then((generated) => generated[field]);
+      // Callers may look at one of them alone.
+      value.catch(() => undefined);
+      return value;
+    };
+    const chunks = handle.stream(after === undefined ? {} : { fromSequence: after });
+    return {
+      textStream: toTextStream(chunks, handle.sessionId),
+      text: later('text'),
+      content: later('content'),
+      steps: later('steps'),
+      toolCalls: later('toolCalls'),
+      toolResults: later('toolResults'),
+      finishReason: later('finishReason'),
+      usage: later('usage'),
+      responseMessages: later('responseMessages'),
+      response: later('response'),
+      output: later('output'),
+      pending: later('pending'),
+      sessionId: later('sessionId'),
+      runId: later('runId'),
+    };
+  }
+
+  /** Ends running steps, and leaves the runs as they are in the store. */
+  close(): Promise<void> {
+    return this.#executor.close();
+  }
+
+  async #begin(call: AgentCall): Promise<Begun> {
+    call.abortSignal?.throwIfAborted();
+    const read = await readCall(call, (message) => this.#sessions.get(message));
+    const { userId } = call;
+    if (read.kind === 'turn') {
+      const { sessionId, messages } = read;
+      const options = { sessionId, userId };
+      const handle = await this.#executor.execute(this.#agent.name, messages, options);
+      return { handle, after: undefined, given: 0 };
+    }
+    const { sessionId, answers } = read;
+    const handle = await this.#executor.getHandle(sessionId);
+    if (handle === null) throw new HelixError('not_found', 'There is no such conversation.');
+    const given = (await this.#turnOf(sessionId)).length;
+    let after: number | undefined;
+    for (const answer of answers) {
+      ({ sequence: after } = await handle.submitToolResult({ ...answer, by: userId }));
+    }
+    // Programs send them again beside the answers to the other calls.
+    for (const message of call.messages ?? []) {
+      if (message.role === 'tool') this.#sessions.set(message, sessionId);
+    }
+    return { handle, after, given };
+  }
+
+  async #finish(
+    { handle, given }: Begun,
+    signal: AbortSignal | undefined,
+  ): Promise<Generated<TOOLS>> {
+    const { sessionId } = handle;
+    const stop = (): void => {
+      handle.interrupt({ reason: 'aborted' }).catch(() => undefined);
+    };
+    signal?.addEventListener('abort', stop, { once: true });
+    if (signal?.aborted) stop();
+    const result = await handle.result().finally(() => {
+      signal?.removeEventListener('abort', stop);
+    });
+    if (result.status === 'failed') throw new AgentRunError(result.error, sessionId);
+    if (result.status === 'interrupted') {
+      signal?.throwIfAborted();
+      const message = 'The run was stopped.';
+      throw new AgentRunError({ code: 'interrupted', message, retryable: true }, sessionId);
+    }
+    const turn = await this.#turnOf(sessionId);
+    const generated = toGenerated<TOOLS>(this.#agent, turn, result, given);
+    for (const message of generated.responseMessages) this.#sessions.set(message, sessionId);
+    return generated;
+  }
+
+  /** The rows of the newest turn. */
+  async #turnOf(sessionId: string): Promise<Row[]> {
+    const { sessions } = this.#stores.store;
+    const record = await sessions.read(sessionId);
+    return sessions.rows(sessionId, record?.turnStartRow ?? 0);
+  }
+}

@@ -1,0 +1,67 @@
+import { expect, it } from '@jest/globals';
+import { createPayer, type Bank } from '../../examples/payments/agent.js';
+import { createInProcessExecutor } from '../../in-process/index.js';
+import { createMemoryStores } from '../../stores/memory/index.js';
+import { createScriptedModel, createTestRuntime } from '../../testing/index.js';
+
+/** Books, and then does not answer. */
+function createBank(answers: boolean) {
+  const booked = new Map<string, { receipt: string }>();
+  let reached: () => void;
+  const isBooked = new Promise<void>((resolve) => {
+    reached = resolve;
+  });
+  const bank: Bank = {
+    pay: (amount, key) => {
+      const receipt = booked.get(key) ?? { receipt: `r-${String(amount)}` };
+      booked.set(key, receipt);
+      reached();
+      return answers ? Promise.resolve(receipt) : new Promise(() => undefined);
+    },
+    find: (key) => Promise.resolve(booked.get(key)),
+  };
+  return { bank, booked, isBooked };
+}
+
+const PAYS = { calls: [{ tool: 'pay', args: { amount: 20 } }] };
+
+it('the example pays what it may, asks for more, and keeps secrets on both sides', async () => {
+  const script = [
+    PAYS,
+    { calls: [{ tool: 'pay', args: { amount: 500 } }] },
+    ({ prompt }: { prompt: unknown }) => ({
+      say: JSON.stringify(prompt).includes('4111') ? 'A card!' : 'Paid.',
+    }),
+    { say: 'The secret is 42.' },
+  ];
+  const { bank, booked } = createBank(true);
+  const agents = [createPayer(bank, createScriptedModel(script))];
+  const runtime = await createTestRuntime({ agents });
+  const asked = await runtime.run('payer', 'Pay both by 4111111111111111.');
+  const done = await asked.expectPending('pay', { amount: 500 }).approve('pay');
+  done.expectStatus('completed').expectText('Paid.');
+  expect(booked.size).toBe(2);
+  (await done.send('And the secret?')).expectText('I cannot show this.');
+  await runtime.close();
+});
+
+it('the example looks a payment up at the bank when its process died in the middle', async () => {
+  const { bank, booked, isBooked } = createBank(false);
+  const stores = createMemoryStores();
+  const open = () =>
+    createInProcessExecutor({
+      agents: [createPayer(bank, createScriptedModel([PAYS, { say: 'Paid.' }]))],
+      stores,
+    });
+  const first = open();
+  const { sessionId } = await first.execute('payer', 'Pay.');
+  await isBooked;
+  await first.close();
+  const second = open();
+  await second.recover();
+  const handle = await second.getHandle(sessionId);
+  expect(await handle?.result()).toMatchObject({ status: 'completed', text: 'Paid.' });
+  expect(JSON.stringify(await stores.store.sessions.rows(sessionId, 0))).toContain('r-20');
+  expect(booked.size).toBe(1);
+  await second.close();
+});

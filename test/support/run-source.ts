@@ -1,0 +1,22 @@
+import { readFileSync } from 'node:fs';
+import ts from 'typescript';
+
+/**
+ * What a piece of TypeScript exports, with the given modules as its imports; so the same text runs with
+ * different ones.
+ */
+export function runSource(source: string, modules: Readonly<Record<string, unknown>>): unknown {
+  const compilerOptions = { module: ts.ModuleKind.CommonJS, target: ts.ScriptTarget.ES2022 };
+  const { outputText } = ts.transpileModule(source, { compilerOptions });
+  const exported = {};
+  const load = (name: string): unknown => {
+    if (!Object.hasOwn(modules, name)) throw new Error(`"${name}" is not among the modules`);
+    return modules[name];
+  };
+  // Another realm would have plain objects of its own.
+  // eslint-disable-next-line @typescript-eslint/no-implied-eval, @typescript-eslint/no-unsafe-call -- The project's own text.
+  new Function('require', 'exports', outputText)(load, exported);
+  return exported;
+}
+
+export const sourceOf = (file: string): string => readFileSync(file, 'utf8');

@@ -1,0 +1,108 @@
+import { fileURLToPath } from 'node:url';
+import { createMCPClient, type MCPClient } from '@ai-sdk/mcp';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { TestWorkflowEnvironment } from '@temporalio/testing';
+import { z } from 'zod';
+import { defineAgent, defineTool, fromAgent, type AgentDefinition } from '../../agents/index.js';
+import { createTestRuntime, type ScriptStep, type TestRuntime } from '../../testing/index.js';
+import { load, openNotes, RUNNERS, scriptOf, type Runner } from '../examples/ai-sdk-examples.js';
+import { sharedTemporalAddress } from '../support/run-harness.js';
+
+// The kit on a real server, and on it the agents of the examples of the AI SDK, in both shapes.
+
+const SHAPES = ['default', 'leg'] as const;
+type Shape = (typeof SHAPES)[number];
+const inShape = (shape: Shape): { activities?: 'leg' } =>
+  shape === 'leg' ? { activities: 'leg' } : {};
+const runners = Object.keys(RUNNERS) as Runner[];
+const nameOf = (example: string, by: Runner, shape: Shape): string =>
+  [example, runners.indexOf(by), shape].join('-');
+
+const late = defineTool({
+  name: 'refund',
+  description: 'Pays back.',
+  inputSchema: z.object({ amount: z.number() }),
+  requireApproval: true,
+  deadlineMs: 300,
+  execute: ({ amount }, { services }) => ({ paid: amount, by: services['bank'] }),
+});
+
+let environment: TestWorkflowEnvironment;
+let runtime: TestRuntime;
+let notes: MCPClient;
+beforeAll(async () => {
+  environment = await TestWorkflowEnvironment.createFromExistingServer({
+    address: sharedTemporalAddress(),
+    namespace: 'default',
+  });
+  const agents: AgentDefinition[] = [];
+  const models: Record<string, readonly ScriptStep[]> = {};
+  notes = await createMCPClient({ transport: await openNotes() });
+  const tools = await notes.tools();
+  const add = (agent: AgentDefinition, script: readonly ScriptStep[]): void => {
+    agents.push(agent);
+    models[agent.name] = script;
+  };
+  for (const shape of SHAPES) {
+    for (const by of runners) {
+      for (const example of ['tools', 'agents', 'approvals'] as const) {
+        const { agent } = load(example, by);
+        const name = nameOf(example, by, shape);
+        add(fromAgent(agent, { name, ...inShape(shape) }), scriptOf(example));
+      }
+    }
+    const own = { name: `mcp-${shape}`, ...inShape(shape) };
+    add(fromAgent({ model: 'openai/gpt-5', tools }, own), scriptOf('mcp'));
+    const clerk = { name: `clerk-${shape}`, systemPrompt: '', llmConfig: { model: 'm' } };
+    add(defineAgent({ ...clerk, tools: [late], ...inShape(shape) }), [
+      { calls: [{ tool: 'refund', args: { amount: 5 } }] },
+      { say: 'Done.' },
+    ]);
+  }
+  runtime = await createTestRuntime({
+    ...{ agents, models, temporal: environment },
+    services: { bank: 'theirs' },
+    workflows: {
+      workflowsPath: fileURLToPath(new URL('../../workflows/index.ts', import.meta.url)),
+    },
+  });
+}, 60_000);
+afterAll(async () => {
+  await runtime.close();
+  await notes.close();
+  await environment.teardown();
+});
+
+describe.each(SHAPES)('a test runtime on a server of Temporal, shape %s', (shape) => {
+  it('an approval is answered, and its deadline passes when time is advanced', async () => {
+    const asked = await runtime.run(`clerk-${shape}`, 'Cold.');
+    const paid = await asked.expectPending('refund', { amount: 5 }).approve('refund');
+    await paid.expectCalls([{ tool: 'refund', output: { paid: 5, by: 'theirs' } }]);
+    const other = await runtime.run(`clerk-${shape}`, 'Cold.');
+    await runtime.advance(400);
+    const ended = (await other.next()).expectStatus('completed');
+    await ended.expectCalls([{ tool: 'refund', approved: false }]);
+    const { workflow } = environment.client;
+    const { type } = await workflow.getHandle(`run:${ended.result.runId}`).describe();
+    expect(type).toBe('agentRun');
+  });
+
+  it.each(runners)('the examples of the AI SDK, agents made by %s', async (by) => {
+    const run = (example: string): ReturnType<typeof runtime.run> =>
+      runtime.run(nameOf(example, by, shape), 'Go.');
+    const weather = (await run('tools')).expectText('It is 70 °F in Rome.');
+    await weather.expectCalls([
+      { tool: 'weather', output: { celsius: 21 } },
+      { tool: 'toFahrenheit', output: { fahrenheit: 70 } },
+    ]);
+    const research = (await run('agents')).expectText('compare,conclude. true');
+    await research.expectStatus('completed').expectCalls(['search', 'conclude']);
+    const asked = await run('approvals');
+    const ended = await (await asked.approve('r2')).deny('r3');
+    ended.expectText('r1 json,r2 json,r3 execution-denied');
+  });
+
+  it('tools of a client of the Model Context Protocol', async () => {
+    (await runtime.run(`mcp-${shape}`, 'Go.')).expectText('The note: true');
+  });
+});
