@@ -1,4 +1,5 @@
 import type { z } from 'zod';
+import { FINISH_TOOL_NAME } from '../protocol/ids.js';
 import { LIMITS } from '../protocol/limits.js';
 import { toTools, type AgentTools } from './ai-sdk/agent-tools.js';
 import { AgentConfig } from './agent-config.js';
@@ -51,6 +52,7 @@ export function defineAgent<
     }
     names.add(tool.name);
   }
+  assertNames(config, names);
   // Dropping the state's type is sound: the runtime only passes what `stateSchema` returned.
   return Object.freeze({
     ...config,
@@ -58,6 +60,28 @@ export function defineAgent<
     llmConfig: Object.freeze(toLlmConfig(llmConfig)),
   } as TypedAgent<Tools>);
 }
+
+/** A name that no tool has would silently leave the model without it. Those of servers are not known yet. */
+function assertNames(
+  { name: agent, mcpServers, outputSchema, activeTools = [], toolChoice }: NamedTools,
+  names: ReadonlySet<string>,
+): void {
+  if (mcpServers !== undefined) return;
+  const chosen = typeof toolChoice === 'object' ? [toolChoice.toolName] : [];
+  for (const [field, listed] of Object.entries({ activeTools, toolChoice: chosen })) {
+    const unknown = listed.find(
+      (name) => !names.has(name) && !(outputSchema !== undefined && name === FINISH_TOOL_NAME),
+    );
+    if (unknown === undefined) continue;
+    const known = names.size === 0 ? 'it has no tools' : `its tools are ${[...names].join(', ')}`;
+    throw new DefinitionError(`${field} names "${unknown}", which is no tool; ${known}`, { agent });
+  }
+}
+
+type NamedTools = Pick<
+  AgentConfig<z.ZodType, z.ZodType>,
+  'name' | 'mcpServers' | 'outputSchema' | 'activeTools' | 'toolChoice'
+>;
 
 /** How many model calls a turn of this agent may take. */
 export function resolveMaxSteps({ maxSteps }: Pick<AgentDefinition, 'maxSteps'>): number {

@@ -194,8 +194,14 @@ export type ToModelOutput = (result: {
  */
 export type ApprovalRule<Input> = (
   input: Input,
-  call: ToolCallIdentity,
+  call: ApprovalCall,
 ) => ApprovalVerdict | Promise<ApprovalVerdict>;
+
+/** The call that a rule decides about. */
+export interface ApprovalCall extends ToolCallIdentity {
+  /** What the model was given in the step that made the call, without the system prompt. */
+  readonly messages: readonly ModelMessage[];
+}
 
 export type ApprovalVerdict = boolean | { readonly approve: boolean; readonly reason?: string };
 

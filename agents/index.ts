@@ -27,6 +27,7 @@ export type { SubAgentToolConfig } from './create-sub-agent-tool.js';
 export type { ApprovalRequest, ApproverRule, ApproverVerdict } from './approver-rule.js';
 export type {
   AgentDefinition,
+  ApprovalCall,
   ApprovalRule,
   ApprovalVerdict,
   AgentModel,

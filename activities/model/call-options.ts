@@ -21,7 +21,7 @@ import type { Instructions } from '../../agents/instructions.js';
 import { resolveModel } from '../../agents/model.js';
 import type { StepRef } from '../../protocol/activities.js';
 import { FINISH_TOOL_NAME } from '../../protocol/ids.js';
-import type { Row } from '../../protocol/rows.js';
+import type { Row, ToolRow } from '../../protocol/rows.js';
 import type { Files } from '../../stores/contract/files.js';
 import { toFinishTool } from './finish-tool.js';
 import { toModelOutputs } from './model-outputs.js';
@@ -52,6 +52,8 @@ export interface AskedStep {
   files?: Files | undefined;
   /** Fetches files by address; absent: addresses are given to the model. */
   fetchFile?: FetchFile | undefined;
+  /** Called for results that a tool could not put into words. */
+  unworded: (error: unknown, row: ToolRow) => void;
   /** Summaries that stand for the oldest rows. */
   compactions: Compactions;
 }
@@ -78,7 +80,9 @@ export async function toModelCall(asked: AskedStep, signal: AbortSignal): Promis
   const { systemPrompt, llmConfig } = agent;
   const own = typeof systemPrompt === 'function' ? systemPrompt(state) : systemPrompt;
   const { sessionId, runId, step, forceFinish = false } = ref;
-  const outputs = await toModelOutputs(agent.tools, rows, signal);
+  const provider = (): string => resolveModel(choice.model).provider.split('.')[0] ?? '';
+  const worded = { provider, failed: asked.unworded };
+  const outputs = await toModelOutputs(agent.tools, rows, signal, worded);
   const fetching = asked.fetchFile && {
     fetch: asked.fetchFile,
     supported: await resolveModel(choice.model).supportedUrls,

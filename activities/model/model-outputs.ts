@@ -2,7 +2,9 @@
 import type { LanguageModelV4ToolResultOutput } from '@ai-sdk/provider';
 import type { ToolDefinition, ToModelOutput, ToolResultOutput } from '../../agents/definitions.js';
 import type { Row, ToolRow } from '../../protocol/rows.js';
+import type { ActivityDeps } from '../deps.js';
 import { orAborted } from '../or-aborted.js';
+import { toLoggedError } from './provider-failure.js';
 
 type Output = LanguageModelV4ToolResultOutput;
 
@@ -17,6 +19,13 @@ const UNWORDED: Output = {
   value: 'The call was carried out, but its result could not be put into words for you.',
 };
 
+interface WordScope {
+  /** The model's, which a file is named of that it keeps. */
+  provider?: () => string;
+  /** Called for a function that threw, or made what cannot be used. */
+  failed?: (error: unknown, row: ToolRow) => void;
+}
+
 /**
  * The results that tools word for the model themselves, by row. Errors and denials are worded by the
  * runtime.
@@ -27,6 +36,7 @@ export async function toModelOutputs(
   tools: readonly ToolDefinition[],
   rows: readonly Row[],
   signal: AbortSignal,
+  { provider = () => '', failed = () => undefined }: WordScope = {},
 ): Promise<Map<ToolRow, Output>> {
   const outputs = new Map<ToolRow, Output>();
   const worded = new Map(
@@ -45,7 +55,10 @@ export async function toModelOutputs(
     if (toModelOutput === undefined) continue;
     let output = known.get(row);
     if (output === undefined) {
-      output = word(toModelOutput, row, row.decision?.input ?? inputs.get(row.toolCallId));
+      output = word(toModelOutput, row, row.decision?.input ?? inputs.get(row.toolCallId), {
+        provider,
+        failed,
+      });
       known.set(row, output);
     }
     try {
@@ -59,16 +72,37 @@ export async function toModelOutputs(
   return outputs;
 }
 
+/** For authors alone: the error may have what the model must not see. */
+export function logUnworded(
+  logger: Pick<ActivityDeps['logger'], 'warn'>,
+  { runId, step }: { runId: string; step: number },
+): NonNullable<WordScope['failed']> {
+  return (error, { toolName, toolCallId }) => {
+    const err = toLoggedError(error);
+    logger.warn(
+      { err, runId, step, toolName, toolCallId },
+      'a result was not worded for the model',
+    );
+  };
+}
+
 function isPlainResult({ denied, error }: ToolRow): boolean {
   return denied !== true && error === undefined;
 }
 
-async function word(toModelOutput: ToModelOutput, row: ToolRow, input: unknown): Promise<Output> {
+async function word(
+  toModelOutput: ToModelOutput,
+  row: ToolRow,
+  input: unknown,
+  { provider, failed }: Required<WordScope>,
+): Promise<Output> {
   const { toolCallId, output = null } = row;
   try {
-    const worded = toProviderOutput(await toModelOutput({ toolCallId, input, output }));
-    return Buffer.byteLength(JSON.stringify(worded)) > MOST_BYTES ? UNWORDED : worded;
-  } catch {
+    const worded = toProviderOutput(await toModelOutput({ toolCallId, input, output }), provider);
+    if (Buffer.byteLength(JSON.stringify(worded)) <= MOST_BYTES) return worded;
+    throw new Error(`it is larger than ${String(MOST_BYTES)} bytes`);
+  } catch (error) {
+    failed(error, row);
     return UNWORDED;
   }
 }
@@ -78,18 +112,47 @@ type ProviderContent = Extract<Output, { type: 'content' }>['value'][number];
 type FileData = Extract<Content, { type: 'file' }>['data'];
 type ProviderFileData = Extract<ProviderContent, { type: 'file' }>['data'];
 
-function toProviderOutput(output: ToolResultOutput): Output {
+function toProviderOutput(output: ToolResultOutput, provider: () => string): Output {
   return output.type === 'content'
-    ? { ...output, value: output.value.map(toProviderContent) }
+    ? { ...output, value: output.value.map((part) => toProviderContent(part, provider)) }
     : output;
 }
 
+/** In version 6 alone. */
+interface Media {
+  readonly type: 'media';
+  readonly data: string;
+  readonly mediaType: string;
+}
+
 /** Images and files in the forms of AI SDK 6 and 7, in the one form that providers take. */
-function toProviderContent(part: Content): ProviderContent {
+function toProviderContent(given: Content | Media, provider: () => string): ProviderContent {
+  const part: Content = given.type === 'media' ? { ...given, type: 'file-data' } : given;
   const { providerOptions } = part;
+  const toReference = (
+    mediaType: string,
+    reference: string | Readonly<Record<string, string>>,
+  ): ProviderContent => ({
+    type: 'file',
+    mediaType,
+    data: {
+      type: 'reference',
+      reference: typeof reference === 'string' ? { [provider()]: reference } : { ...reference },
+    },
+    ...(providerOptions !== undefined && { providerOptions }),
+  });
   switch (part.type) {
     case 'text':
+    case 'custom':
       return part;
+    case 'file-id':
+      return toReference('application', part.fileId);
+    case 'image-file-id':
+      return toReference('image', part.fileId);
+    case 'file-reference':
+      return toReference('application', part.providerReference);
+    case 'image-file-reference':
+      return toReference('image', part.providerReference);
     case 'file':
       return { ...part, data: toFileData(part.data) };
     case 'file-data':
@@ -106,7 +169,7 @@ function toProviderContent(part: Content): ProviderContent {
       return { type: 'file', mediaType, data, providerOptions };
     }
     default:
-      throw new Error(`content of the type "${part.type}" is not supported`);
+      throw new Error(`content of the type "${(part as Content).type}" is not known`);
   }
 }
 

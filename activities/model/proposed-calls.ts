@@ -1,7 +1,8 @@
 import { randomBytes } from 'node:crypto';
+import type { LanguageModelV4Prompt } from '@ai-sdk/provider';
 import { resolveMaxSteps } from '../../agents/define-agent.js';
 import { toApprovers } from '../../agents/approvers.js';
-import type { ToolDefinition } from '../../agents/definitions.js';
+import type { ApprovalCall, ToolDefinition } from '../../agents/definitions.js';
 import type { StepRef } from '../../protocol/activities.js';
 import type { StreamChunk } from '../../protocol/chunk.js';
 import { formatApprovalId, formatChildSessionId, rootOf } from '../../protocol/ids.js';
@@ -15,6 +16,8 @@ import type { ChunkBase, ProposedCall } from './reply-types.js';
 
 export interface CallScope extends ChunkBase {
   runId: string;
+  /** What the model was given. */
+  prompt?: LanguageModelV4Prompt | undefined;
   /** The agent is a sub-agent that may have none itself. */
   isDeepest?: boolean;
 }
@@ -180,11 +183,12 @@ interface RuledCall {
   agentId: string;
   agentType: string;
   runId: string;
+  prompt?: LanguageModelV4Prompt | undefined;
 }
 
 /** Rules on a call with valid input. */
 export async function ruleOn(
-  { agentId, agentType, runId }: RuledCall,
+  { agentId, agentType, runId, prompt = [] }: RuledCall,
   { execute, requireApproval }: ToolDefinition,
   toolCallId: string,
   input: unknown,
@@ -193,7 +197,11 @@ export async function ruleOn(
   if (execute === 'agent') return { kind: 'subagent' };
   if (requireApproval === undefined) return { kind: 'server' };
   if (requireApproval === true) return { kind: 'approval' };
-  const call = { sessionId: agentId, runId, agentId, agentType, toolCallId };
+  const call: ApprovalCall = {
+    ...{ sessionId: agentId, runId, agentId, agentType, toolCallId },
+    // The prompt's messages are messages of the AI SDK, in their most explicit form.
+    messages: prompt.filter(({ role }) => role !== 'system'),
+  };
   try {
     const verdict = await requireApproval(input, call);
     if (typeof verdict === 'boolean') return { kind: verdict ? 'approval' : 'server' };

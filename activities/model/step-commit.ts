@@ -106,9 +106,10 @@ export function createStepCommit(deps: ActivityDeps, input: StepCommitInput): St
     if (mended === undefined) return stopped();
     const asked = mended.filter(({ toolName }) => toolName !== FINISH_TOOL_NAME);
     const now = Date.now();
+    const ruled = { ...scope, prompt: input.call?.options.prompt };
     const { maxCallsPerStep: most = LIMITS.callsPerStep } = agent;
     const carried = await Promise.all(
-      asked.slice(0, most).map((call) => openCall(scope, tools, call, now)),
+      asked.slice(0, most).map((call) => openCall(ruled, tools, call, now)),
     );
     const beyond = asked.slice(most).map((call) => refuseBeyond(scope, call, most, now));
     const others = [...carried, ...beyond];

@@ -22,6 +22,7 @@ import { isCompletion, type TellAgent } from './finish-hooks.js';
 import { createFetchFile } from './fetch-file.js';
 import { createOutputGuard, toRefusalParts } from './guardrails/output-guard.js';
 import { createScreen, toPlace } from './guardrails/screen-step.js';
+import { logUnworded } from './model-outputs.js';
 import { allFailed, modelsOf, nextTry, turnAfter, type ModelTurn } from './model-turns.js';
 import {
   GUARDRAIL_REFUSED,
@@ -142,6 +143,7 @@ export function createStepTries(
           used,
           files: store.files,
           fetchFile,
+          unworded: logUnworded(logger, ref),
         },
         ...{ attempt, reply, chunks, progress },
       };

@@ -1,7 +1,8 @@
 import type { FlexibleSchema, ToolExecutionOptions } from 'ai';
 import { DefinitionError } from '../definition-error.js';
-import type { ProviderTool, ToolDefinition } from '../definitions.js';
-import type { ToolCallIdentity, ToolContext } from '../tool-context.js';
+import type { ApprovalCall, ProviderTool, ToolDefinition } from '../definitions.js';
+import type { ToolContext } from '../tool-context.js';
+import { NO_MESSAGES } from './no-messages.js';
 import { checkToolFields } from './tool-fields.js';
 import { isToolSchema, toToolSchema } from './tool-schema.js';
 
@@ -42,8 +43,8 @@ export type DurableSettings = Pick<
  *
  * Without `execute` the browser carries the calls out. `needsApproval` asks a person. A tool that
  * yields several results shows each to viewers, and has the last one as its result. `execute` gets the `ToolContext` of this
- * runtime, see `toolContextOf`; `messages` is empty, since a call may
- * be executed long after the model made it, on a process that does not hold the conversation.
+ * runtime, see `toolContextOf`. Reading `messages` there throws, since a call may be executed long after
+ * the model made it, by a process that does not hold the conversation; `needsApproval` has them.
  *
  * Tools that a provider defines are given to it as they are: it executes them itself, such as a web
  * search, unless they have an `execute`.
@@ -137,7 +138,7 @@ function toExecute(execute: NonNullable<AiSdkTool['execute']>): ToolDefinition['
     const { toolCallId, abortSignal } = context;
     const options = {
       toolCallId,
-      messages: [],
+      messages: NO_MESSAGES,
       abortSignal,
       context,
       experimental_context: context,
@@ -173,8 +174,8 @@ function toApprovalRule(
     throw new DefinitionError('needsApproval must be true, false or a function', { tool: name });
   }
   const asks = needsApproval as (input: unknown, options: object) => boolean | PromiseLike<boolean>;
-  return async (input: unknown, call: ToolCallIdentity) => {
-    const options = { toolCallId: call.toolCallId, messages: [], context: call };
+  return async (input: unknown, { messages, ...call }: ApprovalCall) => {
+    const options = { toolCallId: call.toolCallId, messages: [...messages], context: call };
     const asked: unknown = await asks(input, { ...options, experimental_context: call });
     return Boolean(asked);
   };

@@ -40,15 +40,15 @@ function ruleOf(status: ToolApprovalStatus): Rule | undefined {
   if (status === undefined) return undefined;
   if (typeof status !== 'function') return () => toVerdict(status);
   const decide = status as (input: unknown, options: object) => unknown;
-  return async (input, { toolCallId }) =>
-    toVerdict(await decide(input, { toolCallId, messages: [] }));
+  return async (input, { toolCallId, messages }) =>
+    toVerdict(await decide(input, { toolCallId, messages: [...messages] }));
 }
 
 function forAll(approval: (options: never) => unknown, { name: toolName }: ToolDefinition): Rule {
   const decide = approval as (options: object) => unknown;
-  return async (input, { toolCallId }) => {
+  return async (input, { toolCallId, messages }) => {
     const toolCall = { type: 'tool-call', toolCallId, toolName, input };
-    return toVerdict(await decide({ toolCall, tools: undefined, messages: [] }));
+    return toVerdict(await decide({ toolCall, tools: undefined, messages: [...messages] }));
   };
 }
 

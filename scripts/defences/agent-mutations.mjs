@@ -158,8 +158,8 @@ export const agents = [
     file: 'activities/model/model-outputs.ts',
     edits: [
       [
-        '  } catch {\n    return UNWORDED;',
-        "  } catch {\n    return { type: 'json', value: output as never };",
+        '    failed(error, row);\n    return UNWORDED;',
+        "    failed(error, row);\n    return { type: 'json', value: output as never };",
       ],
     ],
     suite: 'test/activities/model-outputs.test.ts',

@@ -65,4 +65,31 @@ export const fromAiSdk = [
     suite: PREPARE,
     test: 'prepareStep prepareStep may not return what would have no effect: {"toolsContext":{}}',
   },
+  {
+    defence: 'Approval: rules decide by the messages that the model was given',
+    file: 'activities/model/step-commit.ts',
+    edits: [['prompt: input.call?.options.prompt }', 'prompt: undefined }']],
+    suite: 'test/activities/ai-sdk-approvals.test.ts',
+    test: 'rules of agents of the AI SDK an approval that looks at the messages gets those of ToolLoopAgent: the tool',
+  },
+  {
+    defence: 'Tools of the AI SDK: a conversation is not taken for one without messages',
+    file: 'agents/ai-sdk/ai-sdk-tool.ts',
+    edits: [['      messages: NO_MESSAGES,\n', '      messages: [],\n']],
+    suite: 'test/agents/ai-sdk-tools.test.ts',
+    test: 'tools of the AI SDK one that reads the messages of the conversation gets an error: their number',
+  },
+  {
+    defence: 'Tools of the AI SDK: a toModelOutput that fails is reported',
+    file: 'activities/model/model-outputs.ts',
+    edits: [['    failed(error, row);\n', '']],
+    suite: 'test/activities/model-outputs.test.ts',
+    test: 'toModelOutput one that throws hides the result, and the model is informed',
+  },
+  {
+    defence: 'Settings: names of tools that an agent does not have are refused',
+    file: 'agents/define-agent.ts',
+    edits: [['  assertNames(config, names);\n', '']],
+    test: 'names of tools that an agent does not have are refused where the names of all tools are known',
+  },
 ].map((mutation) => ({ suite: SETTINGS, ...mutation }));

@@ -20,9 +20,13 @@ const call: Row = {
 } as Row;
 
 /** The result as the model gets it. */
-async function worded(toModelOutput: Word, result: ToolRow = row()): Promise<unknown> {
+async function worded(
+  toModelOutput: Word,
+  result: ToolRow = row(),
+  scope: Parameters<typeof toModelOutputs>[3] = {},
+): Promise<unknown> {
   const rows = [call, result];
-  const outputs = await toModelOutputs([toolWith(toModelOutput)], rows, signal);
+  const outputs = await toModelOutputs([toolWith(toModelOutput)], rows, signal, scope);
   const content = toPrompt('', rows, outputs).at(-1)?.content;
   return Array.isArray(content) && content[0]?.type === 'tool-result' ? content[0].output : content;
 }
@@ -64,12 +68,13 @@ describe('toModelOutput', () => {
       },
     ],
     ['makes megabytes', () => ({ type: 'text', value: 'x'.repeat(5 * 1024 * 1024) })],
-    [
-      'makes what no provider takes',
-      () => ({ type: 'content', value: [{ type: 'image-file-id' }] }),
-    ],
+    ['makes what no provider takes', () => ({ type: 'content', value: [{ type: 'hologram' }] })],
   ])('one that %s hides the result, and the model is informed', async (_what, word) => {
-    const output = await worded(word);
+    const failures: unknown[] = [];
+    const output = await worded(word, row(), {
+      failed: (error, { toolCallId }) => failures.push(toolCallId, error),
+    });
+    expect(failures).toEqual(['c1', expect.any(Error)]);
     expect(output).toMatchObject({ type: 'error-text' });
     expect(JSON.stringify(output)).not.toContain('secret');
     expect(JSON.stringify(output).length).toBeLessThan(1_000);
@@ -87,6 +92,35 @@ describe('toModelOutput', () => {
     controller.abort();
     await expect(first).rejects.toThrow();
     expect(await worded(word, result)).toEqual({ type: 'text', value: 'there' });
+  });
+
+  it.each([
+    [{ type: 'media', data: 'aGk=', mediaType: 'image/png' }, 'image/png', { data: 'aGk=' }],
+    [{ type: 'file-id', fileId: 'f1' }, 'application', { reference: { openai: 'f1' } }],
+    [{ type: 'file-id', fileId: { xai: 'f1' } }, 'application', { reference: { xai: 'f1' } }],
+    [{ type: 'image-file-id', fileId: 'f1' }, 'image', { reference: { openai: 'f1' } }],
+    [
+      { type: 'file-reference', providerReference: { a: 'b' } },
+      'application',
+      { reference: { a: 'b' } },
+    ],
+    [
+      { type: 'image-file-reference', providerReference: { a: 'b' } },
+      'image',
+      { reference: { a: 'b' } },
+    ],
+  ])('it may give what version 6 or 7 knows: %j', async (part, mediaType, data) => {
+    const word: Word = () => ({ type: 'content', value: [part] });
+    expect(await worded(word, row(), { provider: () => 'openai' })).toMatchObject({
+      value: [{ type: 'file', mediaType, data }],
+    });
+  });
+
+  it('it may give content that only a provider knows', async () => {
+    const custom = { type: 'custom', providerOptions: { anthropic: { type: 'tool-reference' } } };
+    expect(await worded(() => ({ type: 'content', value: [custom] }))).toEqual({
+      ...{ type: 'content', value: [custom] },
+    });
   });
 
   it('errors and denials are worded by the runtime', async () => {

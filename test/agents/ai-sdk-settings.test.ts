@@ -4,6 +4,7 @@ import { tool, ToolLoopAgent } from 'ai';
 import { ToolLoopAgent as ToolLoopAgentOfSix } from 'ai-v6';
 import { z } from 'zod';
 import {
+  defineAgent,
   DefinitionError,
   fromAgent,
   fromAiSdkTool,
@@ -74,6 +75,31 @@ describe('settings of an agent of the AI SDK', () => {
       llmConfig: { model: ['first', { model: 'second', callMs: 5 }] },
     });
     expect(llmConfig.models).toMatchObject([{ model: 'first' }, { model: 'second', callMs: 5 }]);
+  });
+});
+
+describe('names of tools that an agent does not have', () => {
+  const base = { name: 'a', systemPrompt: '', llmConfig: { model: 'm' } };
+  const tools = { weather: tool({ inputSchema, execute }) };
+  const choice = (toolName: string) => ({ type: 'tool' as const, toolName });
+
+  it('are refused where the names of all tools are known', () => {
+    for (const [settings, field] of [
+      [{ activeTools: ['weather', 'wether'] }, 'activeTools'],
+      [{ toolChoice: choice('wether') }, 'toolChoice'],
+    ] as const) {
+      expect(() => defineAgent({ ...base, tools, ...settings })).toThrow(
+        `Agent "a": ${field} names "wether", which is no tool; its tools are weather`,
+      );
+      const mcpServers = { files: { url: 'https://mcp.example' } };
+      expect(defineAgent({ ...base, tools, mcpServers, ...settings }).name).toBe('a');
+    }
+    expect(() => defineAgent({ ...base, activeTools: ['weather'] })).toThrow('it has no tools');
+  });
+
+  it('are taken for tools that it has, and for its result', () => {
+    const settings = { tools, activeTools: ['weather'], outputSchema: z.object({}) };
+    expect(defineAgent({ ...base, ...settings, toolChoice: choice('__finish__') }).name).toBe('a');
   });
 });
 

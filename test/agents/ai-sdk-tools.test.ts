@@ -1,6 +1,6 @@
 /* eslint-disable @typescript-eslint/no-deprecated -- Tools that exist have these forms. */
 import { describe, expect, it } from '@jest/globals';
-import { asSchema, dynamicTool, jsonSchema, tool } from 'ai';
+import { asSchema, dynamicTool, jsonSchema, tool, type ModelMessage } from 'ai';
 import { tool as toolOfSix } from 'ai-v6';
 import { z } from 'zod';
 import { z as zodThree } from 'zod/v3';
@@ -47,15 +47,31 @@ describe('tools of the AI SDK', () => {
       description: 'The weather in a city.',
       inputSchema: cityOf,
       execute: ({ city }, options) => {
-        const { toolCallId, messages, abortSignal } = options;
-        seen.push(toolCallId, messages, abortSignal, toolContextOf(options).idempotencyKey);
+        const { toolCallId, abortSignal } = options;
+        seen.push(toolCallId, abortSignal, toolContextOf(options).idempotencyKey);
         return { city, celsius: 21 };
       },
     });
     const made = toolOf(agentWith({ weather }));
     expect(made).toMatchObject({ name: 'weather', description: 'The weather in a city.' });
     expect(await run(made, { city: 'Rome' })).toEqual({ city: 'Rome', celsius: 21 });
-    expect(seen).toEqual(['c1', [], context.abortSignal, 'key']);
+    expect(seen).toEqual(['c1', context.abortSignal, 'key']);
+  });
+
+  it.each<[string, (messages: ModelMessage[]) => unknown]>([
+    ['their number', (messages) => messages.length],
+    ['one of them', (messages) => messages.at(-1)],
+    ['all of them', (messages) => [...messages]],
+    ['their JSON', (messages) => JSON.stringify({ messages })],
+  ])('one that reads the messages of the conversation gets an error: %s', async (_what, read) => {
+    const weather = tool({
+      inputSchema: cityOf,
+      execute: async (_input, { messages }) => Promise.resolve(read(messages)),
+    });
+    await expect(run(toolOf(agentWith({ weather })), { city: 'Rome' })).rejects.toMatchObject({
+      ...{ name: 'ToolError', code: 'messages_unavailable' },
+      message: expect.stringContaining('needsApproval'),
+    });
   });
 
   it('a tool of AI SDK 6 gets the context under the name that it has there', async () => {
@@ -111,7 +127,14 @@ describe('tools of the AI SDK', () => {
 
   it('needsApproval asks a person, always or by its rule', async () => {
     const base = { inputSchema: cityOf, execute: () => 1 };
-    const call = { ...context, sessionId: 's', runId: 'r', agentId: 's', agentType: 'a' };
+    const call = {
+      ...context,
+      sessionId: 's',
+      runId: 'r',
+      agentId: 's',
+      agentType: 'a',
+      messages: [],
+    };
     expect(toolOf(agentWith({ weather: tool(base) })).requireApproval).toBeUndefined();
     const always = tool({ ...base, needsApproval: true });
     expect(toolOf(agentWith({ weather: always })).requireApproval).toBe(true);

@@ -82,6 +82,11 @@ describe('defineAgent', () => {
 
   it.each<[object, string]>([
     [{ model: 'openai/gpt-5' }, '"model" (use llmConfig: { model })'],
+    [
+      { maxRetries: 2 },
+      '"maxRetries" (use llmConfig: { maxTries }, which counts the first one, too)',
+    ],
+    [{ presencePenalty: 1 }, '"presencePenalty" (use llmConfig: { presencePenalty })'],
     [{ system: 'x', output: 1 }, '"system" (use systemPrompt), "output" (use outputSchema)'],
     [{ temprature: 1 }, '"temprature"'],
   ])('defineAgent names the fields of %j that an agent does not have', (change, fields) => {
