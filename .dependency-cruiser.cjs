@@ -271,7 +271,7 @@ module.exports = {
     ),
     packagesOf(
       'model',
-      '@ai-sdk/(provider|openai|openai-compatible|anthropic)',
+      '@ai-sdk/(provider|openai|openai-compatible|anthropic|google)',
       'agents|activities|examples',
     ),
     {

@@ -24,6 +24,7 @@ COPY --from=runtime-packages /app/node_modules ./node_modules
 # Packages that MODEL names: optional for those who install the package, and so not of the runtime.
 COPY --from=packages /app/node_modules/@ai-sdk/openai ./node_modules/@ai-sdk/openai
 COPY --from=packages /app/node_modules/@ai-sdk/anthropic ./node_modules/@ai-sdk/anthropic
+COPY --from=packages /app/node_modules/@ai-sdk/google ./node_modules/@ai-sdk/google
 COPY --from=packages /app/node_modules/@ai-sdk/openai-compatible ./node_modules/@ai-sdk/openai-compatible
 COPY --from=packages /app/node_modules/@opentelemetry ./node_modules/@opentelemetry
 COPY --from=packages /app/node_modules/nodemailer ./node_modules/nodemailer

@@ -5,7 +5,8 @@ import { fromAgent } from './ai-sdk/from-agent.js';
 import { defineAgent } from './define-agent.js';
 import { DefinitionError } from './definition-error.js';
 import type { AgentDefinition } from './definitions.js';
-import { modelsFromSpec, type ModelEnvironment } from './model-spec.js';
+import { modelsFromSpec } from './model-spec.js';
+import type { ModelEnvironment } from './providers/configuration-error.js';
 import { AgentRegistry, defaultAgentRegistry } from './registry.js';
 import { toolsIn, type FoundTools } from './tools-in-file.js';
 
@@ -18,7 +19,8 @@ export class AgentsFileError extends Error {
 export interface AgentsFileOptions {
   /** Folder that the path starts from. Default: that of the process. */
   readonly folder?: string;
-  readonly env?: ModelEnvironment & { readonly MODEL?: string | undefined };
+  /** With `MODEL` and what its provider needs. */
+  readonly env?: ModelEnvironment;
 }
 
 /**
@@ -92,7 +94,7 @@ async function assistantWith(
   env: NonNullable<AgentsFileOptions['env']>,
 ): Promise<AgentRegistry | undefined> {
   if (Object.keys(tools).length === 0) return undefined;
-  const model = await modelsFromSpec(env.MODEL, env);
+  const model = await modelsFromSpec(env['MODEL'], env);
   const systemPrompt = 'You are a helpful assistant. Use your tools.';
   return new AgentRegistry([
     defineAgent({ name: 'assistant', systemPrompt, tools, llmConfig: { model } }),

@@ -77,8 +77,8 @@ export type {
   StdioMcpServer,
 } from './mcp/mcp-servers.js';
 export { DefinitionError } from './definition-error.js';
-export { modelFromSpec, modelsFromSpec, ModelConfigurationError } from './model-spec.js';
-export type { ModelEnvironment } from './model-spec.js';
+export { modelFromSpec, modelsFromSpec } from './model-spec.js';
+export { ModelConfigurationError, type ModelEnvironment } from './providers/configuration-error.js';
 export { resolveModel } from './model.js';
 export { createAgentState } from './agent-state.js';
 export { AgentNotFoundError, AgentRegistry, defaultAgentRegistry } from './registry.js';

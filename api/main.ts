@@ -3,7 +3,7 @@ import { fileURLToPath } from 'node:url';
 import { Connection } from '@temporalio/client';
 import closeWithGrace from 'close-with-grace';
 import { AgentRegistry } from '../agents/index.js';
-import { ConfigError, parseEnv, type Config } from '../config/env.js';
+import { ConfigError, parseEnv, withoutBlank, type Config } from '../config/env.js';
 import { readNotify } from '../config/notify.js';
 import { readPayloadKeys } from '../config/payload-keys.js';
 import type { Logger } from '../config/logger.js';
@@ -151,7 +151,7 @@ async function main(): Promise<void> {
 async function createAgents(config: Config, hasAccounts: boolean): Promise<AgentRegistry> {
   if (config.AGENTS !== undefined) {
     const { loadAgentsFile } = await import('../agents/agents-file.js');
-    return loadAgentsFile(config.AGENTS, { env: config });
+    return loadAgentsFile(config.AGENTS, { env: withoutBlank(process.env) });
   }
   const { createExampleAgents, isLabServed } = await import('../examples/index.js');
   return new AgentRegistry(

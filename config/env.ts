@@ -248,6 +248,8 @@ const EnvSchema = z.object({
   OPENAI_BASE_URL: url.optional(),
   ANTHROPIC_API_KEY: text.optional(),
   ANTHROPIC_BASE_URL: url.optional(),
+  GOOGLE_GENERATIVE_AI_API_KEY: text.optional(),
+  GOOGLE_GENERATIVE_AI_BASE_URL: url.optional(),
   OPENAI_COMPATIBLE_BASE_URL: url.optional(),
   OPENAI_COMPATIBLE_API_KEY: text.optional(),
 });

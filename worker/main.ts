@@ -1,5 +1,5 @@
 import type { AgentRegistry } from '../agents/index.js';
-import { parseEnv, type Config } from '../config/env.js';
+import { parseEnv, withoutBlank, type Config } from '../config/env.js';
 import type { Logger } from '../config/logger.js';
 import { isLoopback } from '../config/loopback.js';
 import { endWithParent, startProcess } from '../config/startup.js';
@@ -65,9 +65,11 @@ async function main(): Promise<void> {
 
 /** The agents of `AGENTS`, or the examples. */
 async function loadAgents(config: Config): Promise<{ agents: AgentRegistry; close: () => void }> {
+  // The keys of models have names that only their packages know.
+  const env = withoutBlank(process.env);
   if (config.AGENTS !== undefined) {
     const { loadAgentsFile } = await import('../agents/agents-file.js');
-    return { agents: await loadAgentsFile(config.AGENTS, { env: config }), close: () => undefined };
+    return { agents: await loadAgentsFile(config.AGENTS, { env }), close: () => undefined };
   }
   const [{ AgentRegistry, modelsFromSpec }, { createExampleAgents }, { createChargeCounter }] =
     await Promise.all([
@@ -75,7 +77,7 @@ async function loadAgents(config: Config): Promise<{ agents: AgentRegistry; clos
       import('../examples/index.js'),
       import('../examples/charge-counter.js'),
     ]);
-  const model = await modelsFromSpec(config.MODEL, config);
+  const model = await modelsFromSpec(config.MODEL, env);
   const charges = createChargeCounter(config.REDIS_URL);
   const examples = createExampleAgents({
     countCharge: charges.count,

@@ -1,5 +1,5 @@
-import { ModelConfigurationError, modelFromSpec } from '../../agents/index.js';
-import { ConfigError, parseEnv, type Config } from '../../config/env.js';
+import { ModelConfigurationError, modelsFromSpec } from '../../agents/index.js';
+import { ConfigError, parseEnv, withoutBlank, type Config } from '../../config/env.js';
 import { readPayloadKeys } from '../../config/payload-keys.js';
 import { withoutSecrets } from '../../config/startup.js';
 import { readTemporal, type TemporalSettings } from '../../config/temporal.js';
@@ -47,7 +47,7 @@ export async function examine(options: ExamineOptions): Promise<Verdict[]> {
   const [redis, temporal, model, prices, receivers, ready] = await Promise.all([
     lookAtRedis(settings.config),
     lookAtTemporal(settings, options),
-    findModelFault(settings.config),
+    findModelFault(settings.config, withoutBlank(env)),
     lookAtPrices(settings.config),
     lookAtReceivers(settings.config).catch((error: unknown) => ({ fault: toReason(error) + '.' })),
     enginesOnly ? undefined : lookAtApi(url),
@@ -103,9 +103,12 @@ function clocksOf(redis: RedisLook, temporal: TemporalLook): Parameters<typeof j
   };
 }
 
-async function findModelFault(config: Config): Promise<string | undefined> {
+async function findModelFault(
+  { MODEL }: Config,
+  env: Record<string, string>,
+): Promise<string | undefined> {
   try {
-    await modelFromSpec(config.MODEL, config);
+    await modelsFromSpec(MODEL, env);
     return undefined;
   } catch (error) {
     if (error instanceof ModelConfigurationError) return error.message;

@@ -2,6 +2,7 @@
 const BAD_MODEL = 'test/activities/bad-model.test.ts';
 const SPENDING = 'test/activities/spending.test.ts';
 const OUTPUT = 'test/activities/structured-output.test.ts';
+const PROVIDERS = 'test/agents/providers.test.ts';
 
 export const modelSteps = [
   {
@@ -55,9 +56,30 @@ export const modelSteps = [
   },
   {
     defence: 'Models: a missing package is refused with its install line',
-    file: 'agents/model-spec.ts',
+    file: 'agents/providers/load-package.ts',
     edits: [['if (!isMissing(cause, name)) throw cause;', 'throw cause;']],
     suite: 'test/agents/model-spec.test.ts',
     test: 'modelFromSpec modelFromSpec names the command that installs a missing package of openai',
+  },
+  {
+    defence: 'Models: a provider that lacks its key is refused at the start',
+    file: 'agents/providers/any.ts',
+    edits: [['    if (!isErrorOf(cause, LACKS)) return;\n', '    return;\n']],
+    suite: PROVIDERS,
+    test: 'a model of any other provider modelFromSpec refuses "mistral:x" with {} and names MISTRAL_API_KEY',
+  },
+  {
+    defence: 'Models: what finds a missing key sends nothing',
+    file: 'agents/providers/any.ts',
+    edits: [['create({ ...settings, fetch })', 'create(settings)']],
+    suite: PROVIDERS,
+    test: 'a model of any other provider a model of mistral streams from its address, once',
+  },
+  {
+    defence: 'Models: MODEL loads packages of the AI SDK only',
+    file: 'agents/model-spec.ts',
+    edits: [['!isProviderName(name)', "name === ''"]],
+    suite: PROVIDERS,
+    test: 'a model of any other provider modelFromSpec loads packages of the AI SDK only, and names the one to install',
   },
 ];

@@ -4,6 +4,7 @@
  */
 export const IMAGE_PACKAGES = [
   '@ai-sdk/anthropic',
+  '@ai-sdk/google',
   '@ai-sdk/openai',
   '@ai-sdk/openai-compatible',
   '@opentelemetry',

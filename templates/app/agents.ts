@@ -29,7 +29,7 @@ const refund = defineTool({
   execute: ({ order, amount }, { idempotencyKey }) => payBack({ order, amount }, idempotencyKey),
 });
 
-// MODEL=openai:<id> or anthropic:<id> with its key in .env; without one, a few rules stand in.
+// MODEL=openai:<id>, anthropic:<id>, google:<id> … with its key in .env; without one, a few rules stand in.
 const { MODEL } = process.env;
 const model = MODEL ? await modelFromSpec(MODEL, process.env) : createPracticeModel();
 

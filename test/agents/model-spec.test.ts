@@ -168,6 +168,7 @@ describe('modelFromSpec', () => {
     ['openai:gpt-test', { OPENAI_API_KEY: '' }, 'OPENAI_API_KEY'],
     ['openai:x', { OPENAI_API_KEY: 'k', OPENAI_BASE_URL: 'nowhere' }, 'OPENAI_BASE_URL'],
     ['anthropic:claude-test', {}, 'ANTHROPIC_API_KEY'],
+    ['google:gemini-test', {}, 'GOOGLE_GENERATIVE_AI_API_KEY'],
     ['openai-compatible:llama', {}, 'OPENAI_COMPATIBLE_BASE_URL'],
     [
       'openai-compatible:llama',
@@ -189,6 +190,7 @@ describe('modelFromSpec', () => {
   it.each([
     ['openai', { OPENAI_API_KEY: 'k' }, 'npm install @ai-sdk/openai@4'],
     ['anthropic', { ANTHROPIC_API_KEY: 'k' }, 'npm install @ai-sdk/anthropic@4'],
+    ['google', { GOOGLE_GENERATIVE_AI_API_KEY: 'k' }, 'npm install @ai-sdk/google@4'],
     [
       'openai-compatible',
       { OPENAI_COMPATIBLE_BASE_URL: 'http://127.0.0.1:1/v1' },

@@ -1,0 +1,89 @@
+import type { LanguageModelV4 } from '@ai-sdk/provider';
+import { wrapLanguageModel } from 'ai';
+import { ModelConfigurationError, readUrl, type ModelEnvironment } from './configuration-error.js';
+import { loadProvider, type LoadPackage } from './load-package.js';
+
+type Model = Parameters<typeof wrapLanguageModel>[0]['model'];
+type Create = (settings: Record<string, unknown>) => { languageModel: (id: string) => Model };
+
+/** Only the scope of the AI SDK: `MODEL` cannot name any other code. */
+const NAME = /^[a-z0-9]+(?:-[a-z0-9]+)*$/;
+
+/** Errors of providers that lack a key or another setting, on every line of their releases. */
+const LACKS = ['AI_LoadAPIKeyError', 'AI_LoadSettingError', 'GatewayAuthenticationError'];
+
+/** Its key is a token that it asks the cloud for, over the network. */
+const SIGNS_IN = ['google-vertex'];
+
+/** True for what can be the name of a package `@ai-sdk/<name>`. */
+export function isProviderName(name: string): boolean {
+  return NAME.test(name);
+}
+
+/**
+ * A model of any package `@ai-sdk/<name>` that the application has installed. Key and address are
+ * `<NAME>_API_KEY` and `<NAME>_BASE_URL` where they are set; otherwise the package reads its own variables.
+ *
+ * @throws ModelConfigurationError
+ */
+export async function createModelOfAny(
+  { spec, name, id }: { spec: string; name: string; id: string },
+  env: ModelEnvironment,
+  load: LoadPackage,
+): Promise<LanguageModelV4> {
+  const prefix = name.toUpperCase().replaceAll('-', '_');
+  const apiKey = env[`${prefix}_API_KEY`];
+  const baseURL = readUrl(env, `${prefix}_BASE_URL`);
+  const settings = { ...(apiKey && { apiKey }), ...(baseURL && { baseURL }) };
+  const exported = await loadProvider(spec, { name: `@ai-sdk/${name}` }, load);
+  const create = factoryIn(exported, name);
+  try {
+    const model = create?.(settings).languageModel(id);
+    if (create === undefined || model === undefined) throw noLanguageModels(spec, name);
+    if (!SIGNS_IN.includes(name)) await expectRequest(spec, id, settings, create);
+    return wrapLanguageModel({ model, middleware: [] });
+  } catch (error) {
+    if (isErrorOf(error, ['AI_NoSuchModelError'])) throw noLanguageModels(spec, name, error);
+    throw error;
+  }
+}
+
+/** `createDeepSeek` of `@ai-sdk/deepseek`: companies have capitals of their own. */
+function factoryIn(exported: unknown, name: string): Create | undefined {
+  const wanted = `create${name.replaceAll('-', '')}`;
+  const found = Object.entries(exported ?? {}).find(([key]) => key.toLowerCase() === wanted);
+  return typeof found?.[1] === 'function' ? (found[1] as Create) : undefined;
+}
+
+/**
+ * Providers look for their key once they are asked. So this one is asked, with a network that sends
+ * nothing: what it lacks is known at the start rather than in people's first runs.
+ */
+async function expectRequest(
+  spec: string,
+  id: string,
+  settings: Record<string, unknown>,
+  create: Create,
+): Promise<void> {
+  const fetch = (): Promise<never> => Promise.reject(new Error('Not sent.'));
+  const prompt = [{ role: 'user' as const, content: [{ type: 'text' as const, text: 'hello' }] }];
+  try {
+    await create({ ...settings, fetch })
+      .languageModel(id)
+      .doGenerate({ prompt });
+  } catch (cause) {
+    if (!isErrorOf(cause, LACKS)) return;
+    const [reason = ''] = cause.message.trim().split('\n');
+    const variable = /\b[A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+\b/.exec(cause.message)?.[0] ?? 'MODEL';
+    throw new ModelConfigurationError(variable, `MODEL is "${spec}": ${reason}`, { cause });
+  }
+}
+
+function noLanguageModels(spec: string, name: string, cause?: unknown): ModelConfigurationError {
+  const message = `MODEL is "${spec}", and @ai-sdk/${name} has no such language model.`;
+  return new ModelConfigurationError('MODEL', message, { cause });
+}
+
+function isErrorOf(error: unknown, names: readonly string[]): error is Error {
+  return error instanceof Error && names.includes(error.name);
+}

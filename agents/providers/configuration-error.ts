@@ -1,0 +1,40 @@
+/** The environment that a model spec can need: the keys and addresses of providers, by their variables. */
+export type ModelEnvironment = Readonly<Record<string, string | undefined>>;
+
+/**
+ * The configured model cannot be created. `variable` is the one to set or to correct; `install` is the
+ * command that installs the provider's package, if that is what is missing.
+ */
+export class ModelConfigurationError extends Error {
+  override readonly name = 'ModelConfigurationError';
+  readonly variable: string;
+  readonly install: string | undefined;
+
+  constructor(
+    variable: string,
+    message: string,
+    options: ErrorOptions & { install?: string } = {},
+  ) {
+    super(message, options);
+    this.variable = variable;
+    this.install = options.install;
+  }
+}
+
+/** @throws ModelConfigurationError if the variable is not set */
+export function requireValue(env: ModelEnvironment, variable: string): string {
+  const value = env[variable];
+  if (!value) {
+    throw new ModelConfigurationError(variable, `${variable} is not set; MODEL needs it.`);
+  }
+  return value;
+}
+
+/** @throws ModelConfigurationError if the variable is set and is no http(s) URL */
+export function readUrl(env: ModelEnvironment, variable: string): string | undefined {
+  const value = env[variable];
+  if (!value) return undefined;
+  const isHttp = URL.canParse(value) && /^https?:$/.test(new URL(value).protocol);
+  if (isHttp) return value;
+  throw new ModelConfigurationError(variable, `${variable} is not an http(s) URL: "${value}".`);
+}

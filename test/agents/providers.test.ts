@@ -1,0 +1,135 @@
+import { once } from 'node:events';
+import { createServer, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { LoadAPIKeyError, NoSuchModelError } from '@ai-sdk/provider';
+import { afterEach, describe, expect, it } from '@jest/globals';
+import { ModelConfigurationError, modelFromSpec } from '../../agents/index.js';
+import { createModel } from '../../agents/model-spec.js';
+import { createOpenAIServer } from '../support/openai-server.js';
+import { fromUser, readParts, select, toDeltas } from './streams.js';
+
+const closing: (() => Promise<void>)[] = [];
+afterEach(async () => {
+  await Promise.all(closing.splice(0).map((close) => close()));
+});
+
+/** By their names here, so that the check for unused packages sees them. */
+const INSTALLED: Readonly<Record<string, () => Promise<unknown>>> = {
+  '@ai-sdk/groq': () => import('@ai-sdk/groq'),
+  '@ai-sdk/mistral': () => import('@ai-sdk/mistral'),
+};
+
+function load(name: string): Promise<unknown> {
+  const found = INSTALLED[name];
+  if (found !== undefined) return found();
+  const fault = new Error(`Cannot find package '${name}' imported from here`);
+  return Promise.reject(Object.assign(fault, { code: 'ERR_MODULE_NOT_FOUND' }));
+}
+
+const exporting = (exports: unknown) => () => Promise.resolve(exports);
+
+async function startGoogle(): Promise<{ url: string; asked: { path: string; key: unknown }[] }> {
+  const asked: { path: string; key: unknown }[] = [];
+  const server: Server = createServer((request, response) => {
+    asked.push({ path: request.url ?? '', key: request.headers['x-goog-api-key'] });
+    const content = { role: 'model', parts: [{ text: 'Hello' }] };
+    const event = { candidates: [{ content, finishReason: 'STOP' }] };
+    response.setHeader('content-type', 'text/event-stream');
+    response.end(`data: ${JSON.stringify(event)}\n\n`);
+  });
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  closing.push(async () => {
+    server.close();
+    server.closeAllConnections();
+    await once(server, 'close');
+  });
+  const { port } = server.address() as AddressInfo;
+  return { url: `http://127.0.0.1:${String(port)}/v1beta`, asked };
+}
+
+describe('a model of Google', () => {
+  it('a model of Google streams from its address, with its key', async () => {
+    const { url, asked } = await startGoogle();
+    const model = await modelFromSpec('google:gemini-test', {
+      GOOGLE_GENERATIVE_AI_API_KEY: 'key',
+      GOOGLE_GENERATIVE_AI_BASE_URL: url,
+    });
+    const parts = await readParts(model, { prompt: fromUser('hello') });
+    expect(toDeltas(parts)).toEqual(['Hello']);
+    expect(select(parts, 'finish')[0]?.finishReason.unified).toBe('stop');
+    const path = '/v1beta/models/gemini-test:streamGenerateContent?alt=sse';
+    expect(asked).toEqual([{ path, key: 'key' }]);
+  });
+});
+
+describe('a model of any other provider', () => {
+  it.each(['mistral', 'groq'])('a model of %s streams from its address, once', async (name) => {
+    const server = await createOpenAIServer(() => ({ text: ['Hel', 'lo'] }));
+    closing.push(server.close);
+    const prefix = name.toUpperCase();
+    const env = { [`${prefix}_API_KEY`]: 'key', [`${prefix}_BASE_URL`]: server.baseUrl };
+    const model = await createModel(`${name}:a/b:c`, env, load);
+    // What finds missing keys has sent nothing.
+    expect(server.requests).toEqual([]);
+    const parts = await readParts(model, { prompt: fromUser('hello') });
+    expect(toDeltas(parts).join('')).toBe('Hello');
+    const [request] = server.requests;
+    expect(request?.path).toBe('/v1/chat/completions');
+    expect(request?.headers.authorization).toBe('Bearer key');
+    expect(request?.body.model).toBe('a/b:c');
+  });
+
+  it.each([
+    ['mistral:x', {}, 'MISTRAL_API_KEY'],
+    ['groq:x', { GROQ_API_KEY: '' }, 'GROQ_API_KEY'],
+    ['groq:x', { GROQ_API_KEY: 'k', GROQ_BASE_URL: 'nowhere' }, 'GROQ_BASE_URL'],
+    ['react:x', {}, 'MODEL'],
+    ['../mistral:x', {}, 'MODEL'],
+    ['Mistral:x', {}, 'MODEL'],
+    ['mistral/dist:x', {}, 'MODEL'],
+    ['constructor:x', {}, 'MODEL'],
+    ['mistral:', {}, 'MODEL'],
+  ])('modelFromSpec refuses %j with %j and names %s', async (spec, env, variable) => {
+    const creation = createModel(spec, env, load);
+    await expect(creation).rejects.toThrow(ModelConfigurationError);
+    await expect(creation).rejects.toMatchObject({ variable });
+    await expect(creation).rejects.toThrow(variable);
+  });
+
+  it('modelFromSpec loads packages of the AI SDK only, and names the one to install', async () => {
+    const asked: string[] = [];
+    const creation = createModel('xai:grok-test', { XAI_API_KEY: 'k' }, (name) => {
+      asked.push(name);
+      return load(name);
+    });
+    await expect(creation).rejects.toMatchObject({ install: 'npm install @ai-sdk/xai' });
+    await expect(createModel('left pad:x', {}, load)).rejects.toThrow(ModelConfigurationError);
+    expect(asked).toEqual(['@ai-sdk/xai']);
+  });
+
+  it.each([
+    ['has no models at all', { tool: () => ({}) }],
+    ['has other models', { createPaint: () => ({ languageModel: refuse }) }],
+  ])('modelFromSpec refuses a package that %s', async (_, exports) => {
+    const creation = createModel('paint:x', {}, exporting(exports));
+    await expect(creation).rejects.toThrow('@ai-sdk/paint has no such language model');
+    await expect(creation).rejects.toThrow(ModelConfigurationError);
+  });
+
+  it('modelFromSpec passes on what a provider lacks, under the name that it says', async () => {
+    const doGenerate = (): Promise<never> =>
+      Promise.reject(new LoadAPIKeyError({ message: 'No key in PAINT_SHOP_TOKEN.' }));
+    const model = { specificationVersion: 'v4', provider: 'p', modelId: 'x', doGenerate };
+    const load = exporting({ createPaint: () => ({ languageModel: () => model }) });
+    await expect(createModel('paint:x', {}, load)).rejects.toMatchObject({
+      name: 'ModelConfigurationError',
+      variable: 'PAINT_SHOP_TOKEN',
+      message: 'MODEL is "paint:x": No key in PAINT_SHOP_TOKEN.',
+    });
+  });
+});
+
+function refuse(): never {
+  throw new NoSuchModelError({ modelId: 'x', modelType: 'languageModel' });
+}
