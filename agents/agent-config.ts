@@ -30,9 +30,10 @@ export interface AgentConfig<
   State extends z.ZodType,
   Output extends z.ZodType,
   Tools extends AgentTools = AgentTools,
+  Name extends string = string,
 > {
   /** The name that sessions are bound to: `[A-Za-z0-9_-]{1,64}`, unique within a registry. */
-  name: string;
+  name: Name;
   description?: string;
   /**
    * Whether people may talk to it, or only agents that delegate to it. Default: true if the agent

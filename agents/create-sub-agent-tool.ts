@@ -3,19 +3,24 @@ import { assertSettings } from './definition-error.js';
 import type { AgentDefinition, ToolDefinition } from './definitions.js';
 import { Callback, InputSchema, must, Name, settings, Text } from './fields.js';
 import { isAgent, SubAgentTool } from './tool-config.js';
+import type { ResultOf, TypedTool } from './tool-types.js';
 
 /** Prefix of a sub-agent tool's default name; the agent's name follows. */
 export const SUBAGENT_TOOL_PREFIX = 'subagent__';
 
 /** A tool that another agent carries out. */
-export interface SubAgentToolConfig<Input extends z.ZodType> {
+export interface SubAgentToolConfig<
+  Input extends z.ZodType,
+  Agent extends AgentDefinition = AgentDefinition,
+  Name extends string = string,
+> {
   /**
    * Carries the call out, in a session of its own. The call's result is the agent's output if it
    * has an `outputSchema`, else the text of its last step.
    */
-  agent: AgentDefinition;
+  agent: Agent;
   /** The name under which the model calls it. Default: `subagent__` and the name of the agent. */
-  name?: string;
+  name?: Name;
   /** Its name for people. Default: the agent's `page.title`, or its name. */
   title?: string;
   /** Explains to the model when and how to delegate. Default: the agent's own description. */
@@ -66,9 +71,13 @@ const SubAgentToolConfig = settings({
  *
  * @throws DefinitionError that names the agent, the tool and each wrong field
  */
-export function createSubAgentTool<Input extends z.ZodType>(
-  config: SubAgentToolConfig<Input>,
-): ToolDefinition {
+export function createSubAgentTool<
+  Input extends z.ZodType,
+  Agent extends AgentDefinition = AgentDefinition,
+  const Name extends string = `${typeof SUBAGENT_TOOL_PREFIX}${Agent['name']}`,
+>(
+  config: SubAgentToolConfig<Input, Agent, Name>,
+): TypedTool<NoInfer<Name>, z.input<Input>, ResultOf<Agent>, Agent> {
   const { agent, inputSchema, toMessage = JSON.stringify } = config;
   // Checked at run time too: a definition may come from plain JavaScript.
   const agentName = (agent as AgentDefinition | undefined)?.name;
@@ -85,7 +94,7 @@ export function createSubAgentTool<Input extends z.ZodType>(
     subAgent: Object.freeze({ agent, toMessage: toMessage as (input: unknown) => string }),
   };
   assertSettings(SubAgentTool, tool, subject);
-  return Object.freeze(tool as ToolDefinition);
+  return Object.freeze(tool as TypedTool<Name, z.input<Input>, ResultOf<Agent>, Agent>);
 }
 
 /** True for tools that `createSubAgentTool` made. */

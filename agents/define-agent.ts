@@ -40,7 +40,8 @@ export function defineAgent<
   State extends z.ZodType = z.ZodType,
   Output extends z.ZodType = z.ZodType,
   const Tools extends AgentTools = AgentTools,
->(config: AgentConfig<State, Output, Tools>): TypedAgent<Tools> {
+  const Name extends string = string,
+>(config: AgentConfig<State, Output, Tools, Name>): TypedAgent<Tools, z.output<Output>, Name> {
   const { name, llmConfig } = config;
   assertSettings(AgentConfig, config, { agent: name });
   const tools = toTools(config.tools, name);
@@ -58,7 +59,7 @@ export function defineAgent<
     ...config,
     tools: Object.freeze(tools),
     llmConfig: Object.freeze(toLlmConfig(llmConfig)),
-  } as TypedAgent<Tools>);
+  } as TypedAgent<Tools, z.output<Output>, Name>);
 }
 
 /** A name that no tool has would silently leave the model without it. Those of servers are not known yet. */

@@ -3,13 +3,13 @@ import type { CallActivity } from '../protocol/run.js';
 import type { ToolWork } from '../protocol/tool-work.js';
 import { defineTool } from './define-tool.js';
 import { assertSettings } from './definition-error.js';
-import type { ToolDefinition } from './definitions.js';
 import { Duration, must, settings } from './fields.js';
 import type { ToolConfig } from './tool-config.js';
 import { ToolError } from './tool-error.js';
+import type { OutputOf, TypedTool } from './tool-types.js';
 
-type Shared<Input extends z.ZodType, Output extends z.ZodType> = Pick<
-  ToolConfig<Input, Output>,
+type Shared<Input extends z.ZodType, Output extends z.ZodType, Name extends string> = Pick<
+  ToolConfig<Input, Output, z.input<Output>, Name>,
   | 'name'
   | 'description'
   | 'inputSchema'
@@ -28,7 +28,8 @@ type Shared<Input extends z.ZodType, Output extends z.ZodType> = Pick<
 export interface ActivityToolConfig<
   Input extends z.ZodType = z.ZodType,
   Output extends z.ZodType = z.ZodType,
-> extends Shared<Input, Output> {
+  Name extends string = string,
+> extends Shared<Input, Output, Name> {
   /** The type of the activity: its name on your worker, in whatever language it is written. */
   activity: string;
   /** The task queue of that worker. */
@@ -47,12 +48,19 @@ export interface ActivityToolConfig<
 export interface NexusToolConfig<
   Input extends z.ZodType = z.ZodType,
   Output extends z.ZodType = z.ZodType,
-> extends Shared<Input, Output> {
+  Name extends string = string,
+> extends Shared<Input, Output, Name> {
   /** The Nexus endpoint, as it is registered with the server. */
   endpoint: string;
   service: string;
   operation: string;
 }
+
+type RemoteTool<Input extends z.ZodType, Output extends z.ZodType, Name extends string> = TypedTool<
+  Name,
+  z.input<Input>,
+  OutputOf<Output, z.input<Output>>
+>;
 
 const TIMEOUT_MS = 20 * 60_000;
 
@@ -96,9 +104,11 @@ const NexusFields = settings({ endpoint: Named, service: Named, operation: Named
  *
  * @throws DefinitionError
  */
-export function activityTool<Input extends z.ZodType, Output extends z.ZodType = z.ZodType>(
-  config: ActivityToolConfig<Input, Output>,
-): ToolDefinition {
+export function activityTool<
+  Input extends z.ZodType,
+  Output extends z.ZodType = z.ZodType,
+  const Name extends string = string,
+>(config: ActivityToolConfig<Input, Output, Name>): RemoteTool<Input, Output, Name> {
   const { activity, taskQueue, retry, ...rest } = config;
   const { startToCloseTimeout, scheduleToStartTimeout, heartbeatTimeout, ...tool } = rest;
   const times = { startToCloseTimeout, scheduleToStartTimeout, heartbeatTimeout };
@@ -131,9 +141,11 @@ export function activityTool<Input extends z.ZodType, Output extends z.ZodType =
  *
  * @throws DefinitionError
  */
-export function nexusTool<Input extends z.ZodType, Output extends z.ZodType = z.ZodType>(
-  config: NexusToolConfig<Input, Output>,
-): ToolDefinition {
+export function nexusTool<
+  Input extends z.ZodType,
+  Output extends z.ZodType = z.ZodType,
+  const Name extends string = string,
+>(config: NexusToolConfig<Input, Output, Name>): RemoteTool<Input, Output, Name> {
   const { endpoint, service, operation, ...tool } = config;
   assertSettings(NexusFields, { endpoint, service, operation }, { tool: tool.name });
   const options = { scheduleToCloseTimeout: tool.timeoutMs ?? TIMEOUT_MS };
@@ -143,11 +155,11 @@ export function nexusTool<Input extends z.ZodType, Output extends z.ZodType = z.
 /** Time for the workflow of the work, which knows more of a time-out than its caller. */
 const GRACE_MS = 10_000;
 
-function define<Input extends z.ZodType, Output extends z.ZodType>(
-  tool: Shared<Input, Output>,
+function define<Input extends z.ZodType, Output extends z.ZodType, Name extends string>(
+  tool: Shared<Input, Output, Name>,
   work: ToolWork,
-): ToolDefinition {
-  return defineTool<Input, Output>({
+): RemoteTool<Input, Output, Name> {
+  return defineTool<Input, Output, Name>({
     ...tool,
     timeoutMs: work.options.scheduleToCloseTimeout + GRACE_MS,
     // A lost attempt's successor waits for the same work.

@@ -2,15 +2,26 @@ import type { InferUITools, ToolSet } from 'ai';
 import type { z } from 'zod';
 import type { AgentDefinition, ToolDefinition } from './definitions.js';
 
-/** What TypeScript knows of a tool; there is no such field at run time. */
-export interface TypedTool<Name extends string, Input, Output> extends ToolDefinition {
+/** What TypeScript knows of a tool, and of the agent that carries it out; there is no such field at run time. */
+export interface TypedTool<
+  Name extends string,
+  Input,
+  Output,
+  Agent = never,
+> extends ToolDefinition {
   readonly name: Name;
-  readonly '~types'?: { readonly input: Input; readonly output: Output };
+  readonly '~types'?: { readonly input: Input; readonly output: Output; readonly agent: Agent };
 }
 
-/** What TypeScript knows of an agent's tools; there is no such field at run time. */
-export interface TypedAgent<Tools> extends AgentDefinition {
+/** What TypeScript knows of an agent: its tools, its result, its name; there are no such fields at run time. */
+export interface TypedAgent<
+  Tools,
+  Output = unknown,
+  Name extends string = string,
+> extends AgentDefinition {
+  readonly name: Name;
   readonly '~tools'?: Tools;
+  readonly '~output'?: Output;
 }
 
 /** What a tool returns, as JSON has it: a generator's value, the schema's result. */
@@ -21,39 +32,57 @@ export type OutputOf<Output extends z.ZodType, Result> =
       : Result
     : z.output<Output>;
 
+/** What the tool of an agent returns: a checked result, or what TypeScript knows nothing of. */
+export type ResultOf<Agent> = Agent extends TypedAgent<unknown, infer Output> ? Output : unknown;
+
 interface UITool {
   input: unknown;
   output: unknown;
 }
 
-type ToolOf<Tool> =
-  Tool extends TypedTool<string, infer Input, infer Output>
-    ? { input: Input; output: Output }
-    : UITool;
+interface Entry {
+  name: string;
+  tool: UITool;
+}
 
 /** A name that TypeScript does not know would stand for all names. */
-type NameOf<Tool> = Tool extends { readonly name: infer Name extends string }
-  ? string extends Name
-    ? never
-    : Name
-  : never;
+type NameOf<Name extends string> = Record<never, never> extends Record<Name, 1> ? never : Name;
 
-type OfList<Tools extends readonly unknown[]> = {
-  [Tool in Tools[number] as NameOf<Tool>]: ToolOf<Tool>;
+/** A tool, and the tools of the agent that carries it out, whose questions the conversation shows. */
+type EntriesOfTool<Tool> =
+  Tool extends TypedTool<infer Name, infer Input, infer Output, infer Agent>
+    ? { name: NameOf<Name>; tool: { input: Input; output: Output } } | EntriesOf<Agent>
+    : never;
+
+type EntryOfAiSdk<Name extends string, Tool> = {
+  name: Name;
+  tool: Tool extends ToolSet[string] ? InferUITools<Record<Name, Tool>>[Name] : OfOlder<Tool>;
 };
 
-type OfRecord<Tools> = {
-  [Name in keyof Tools & string]: Tools[Name] extends ToolDefinition
-    ? ToolOf<Tools[Name]>
-    : Tools[Name] extends ToolSet[string]
-      ? InferUITools<Record<Name, Tools[Name]>>[Name]
-      : UITool;
-};
+/** A tool of the AI SDK 6, by the schemas that its type is made of. */
+type OfOlder<Tool> = Tool extends { inputSchema: infer Input; outputSchema?: infer Output }
+  ? { input: TypeOf<Input>; output: TypeOf<Output> }
+  : UITool;
+type TypeOf<Schema> = Extract<Schema, { _type: unknown }> extends { _type: infer T } ? T : unknown;
+
+type EntriesOf<Agent> =
+  Agent extends TypedAgent<infer Tools>
+    ? Tools extends readonly unknown[]
+      ? EntriesOfTool<Tools[number]>
+      : {
+          [Name in keyof Tools & string]: Tools[Name] extends ToolDefinition
+            ? EntriesOfTool<Tools[Name]>
+            : EntryOfAiSdk<Name, Tools[Name]>;
+        }[keyof Tools & string]
+    : never;
+
+type ByName<Entries extends Entry> = { [Each in Entries as Each['name']]: Each['tool'] };
 
 /**
  * The tools of an agent for `UIMessage`: the parts `tool-<name>` of its messages have the inputs and
  * outputs of these tools. The client asks for such parts by the header `x-helix-tool-parts: static`.
- * Tools of MCP servers are not among them.
+ * Tools of its sub-agents are among them, since their questions appear in its messages; two tools of
+ * one name are a union. Tools of MCP servers, known only as a run begins, are not.
  *
  * @example
  * import type { UIDataTypes, UIMessage } from 'ai';
@@ -75,9 +104,4 @@ type OfRecord<Tools> = {
  *
  * export type GuideMessage = UIMessage<never, UIDataTypes, InferAgentTools<typeof guide>>;
  */
-export type InferAgentTools<Agent> =
-  Agent extends TypedAgent<infer Tools>
-    ? Tools extends readonly unknown[]
-      ? OfList<Tools>
-      : OfRecord<Tools>
-    : never;
+export type InferAgentTools<Agent> = ByName<EntriesOf<Agent>>;

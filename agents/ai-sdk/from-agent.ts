@@ -2,9 +2,10 @@ import type { z } from 'zod';
 import type { AgentConfig } from '../agent-config.js';
 import { defineAgent } from '../define-agent.js';
 import { DefinitionError } from '../definition-error.js';
-import type { AgentDefinition, LlmSettings, PrepareStep } from '../definitions.js';
+import type { LlmSettings, PrepareStep } from '../definitions.js';
 import type { OnFinish, OnStepFinish } from '../step-hooks.js';
-import { toTools } from './agent-tools.js';
+import type { TypedAgent } from '../tool-types.js';
+import { toTools, type AgentTools } from './agent-tools.js';
 import { checkSettings, SAMPLING } from './check-settings.js';
 import { bothHooks, bothPrepare } from './join-hooks.js';
 import { withApprovals, type ToolApproval } from './tool-approval.js';
@@ -16,7 +17,18 @@ export type AiSdkAgent = object;
 export type AgentSettings<
   State extends z.ZodType = z.ZodType,
   Output extends z.ZodType = z.ZodType,
-> = Partial<Omit<AgentConfig<State, Output>, 'llmConfig'>> & { llmConfig?: Partial<LlmSettings> };
+  Tools extends AgentTools = AgentTools,
+  Name extends string = string,
+> = Partial<Omit<AgentConfig<State, Output, Tools, Name>, 'llmConfig'>> & {
+  llmConfig?: Partial<LlmSettings>;
+};
+
+/** The tools of the second argument, else those of the agent. */
+type ToolsOf<Agent, More> = [More] extends [never]
+  ? Agent extends { readonly tools?: infer Tools }
+    ? Tools
+    : Record<never, never>
+  : More;
 
 /** Steps of an agent that says nothing, as in the AI SDK. */
 const DEFAULT_STEPS = 20;
@@ -51,10 +63,16 @@ const DEFAULT_STEPS = 20;
 export function fromAgent<
   State extends z.ZodType = z.ZodType,
   Output extends z.ZodType = z.ZodType,
->(agent: AiSdkAgent, more: AgentSettings<State, Output> = {}): AgentDefinition {
+  Agent extends AiSdkAgent = AiSdkAgent,
+  const Tools extends AgentTools = never,
+  const Name extends string = string,
+>(
+  agent: Agent,
+  more: AgentSettings<State, Output, Tools, Name> = {},
+): TypedAgent<ToolsOf<Agent, Tools>, z.output<Output>, Name> {
   const settings = readSettings(agent);
   const { llmConfig, ...own } = more;
-  const name = own.name ?? (settings['id'] as string | undefined);
+  const name: string | undefined = own.name ?? (settings['id'] as string | undefined);
   if (name === undefined) {
     throw new DefinitionError('it has no id; write fromAgent(agent, { name })', {});
   }
@@ -86,7 +104,8 @@ export function fromAgent<
       ...llmConfig,
     },
   };
-  return defineAgent(withoutUndefined(config) as unknown as AgentConfig<State, Output>);
+  const agentConfig = withoutUndefined(config) as unknown as AgentConfig<State, Output>;
+  return defineAgent(agentConfig) as TypedAgent<ToolsOf<Agent, Tools>, z.output<Output>, Name>;
 }
 
 /** The settings of a `ToolLoopAgent` are private to TypeScript alone, in both versions. */

@@ -1,17 +1,22 @@
 import type { z } from 'zod';
 import { SUBAGENT_TOOL_PREFIX } from '../create-sub-agent-tool.js';
 import { defineTool } from '../define-tool.js';
-import type { ToolDefinition } from '../definitions.js';
+import type { OutputOf, TypedTool } from '../tool-types.js';
 import type { RemoteAgentTransport } from './remote-transport.js';
 import { runRemotely } from './run-remotely.js';
 
 /** A tool that an agent on another server carries out. */
-export interface RemoteSubAgentToolConfig<Input extends z.ZodType, Output extends z.ZodType> {
+export interface RemoteSubAgentToolConfig<
+  Input extends z.ZodType,
+  Output extends z.ZodType,
+  AgentType extends string = string,
+  Name extends string = string,
+> {
   transport: RemoteAgentTransport;
   /** The agent's name on that server. */
-  agentType: string;
+  agentType: AgentType;
   /** The name under which the model calls it. Default: `subagent__` and the name of the agent. */
-  name?: string;
+  name?: Name;
   /** Explains to the model when and how to delegate. */
   description: string;
   /** Must describe an object. */
@@ -53,11 +58,15 @@ const UNREACHABLE_MS = 60_000;
 export function createRemoteSubAgentTool<
   Input extends z.ZodType,
   Output extends z.ZodType = z.ZodType,
->(config: RemoteSubAgentToolConfig<Input, Output>): ToolDefinition {
+  const AgentType extends string = string,
+  const Name extends string = `${typeof SUBAGENT_TOOL_PREFIX}${AgentType}`,
+>(
+  config: RemoteSubAgentToolConfig<Input, Output, AgentType, Name>,
+): TypedTool<NoInfer<Name>, z.input<Input>, OutputOf<Output, z.input<Output>>> {
   const { transport, agentType, description, inputSchema, outputSchema, state } = config;
   const { toMessage = JSON.stringify, unreachableMs = UNREACHABLE_MS, timeoutMs } = config;
   return defineTool({
-    name: config.name ?? `${SUBAGENT_TOOL_PREFIX}${agentType}`,
+    name: (config.name ?? `${SUBAGENT_TOOL_PREFIX}${agentType}`) as Name,
     description,
     inputSchema,
     outputSchema,

@@ -8,6 +8,7 @@ import {
   defineTool,
   isSubAgentTool,
   SUBAGENT_TOOL_PREFIX,
+  type AgentDefinition,
 } from '../../agents/index.js';
 
 const researcher = defineAgent({
@@ -49,7 +50,7 @@ describe('createSubAgentTool', () => {
 });
 
 describe('AgentRegistry', () => {
-  const parentOf = (child: typeof researcher) =>
+  const parentOf = (child: AgentDefinition) =>
     defineAgent({
       name: 'parent',
       systemPrompt: '',

@@ -1,9 +1,18 @@
 import { expect, it } from '@jest/globals';
 import { useChat as useChatOf7, type UIMessage as MessageOf7 } from '@ai-sdk/react';
-import { tool, type UIDataTypes } from 'ai';
+import { tool, ToolLoopAgent, type UIDataTypes } from 'ai';
 import { useChat as useChatOf6, type UIMessage as MessageOf6 } from 'ai-sdk-react-v6';
+import { tool as toolOf6, ToolLoopAgent as ToolLoopAgentOf6 } from 'ai-v6';
 import { z } from 'zod';
-import { defineAgent, defineTool, type InferAgentTools } from '../../../agents/index.js';
+import {
+  activityTool,
+  createSubAgentTool,
+  defineAgent,
+  defineTool,
+  fromAgent,
+  type AgentDefinition,
+  type InferAgentTools,
+} from '../../../agents/index.js';
 import { toStaticMessages } from '../../../ai-sdk/index.js';
 
 /* Types of messages against the types of both majors; the hooks are compiled, not run. */
@@ -27,12 +36,58 @@ const refund = tool({
 });
 const common = { systemPrompt: '', llmConfig: { model: 'scripted' } };
 const listed = defineAgent({ name: 'listed', ...common, tools: [weather, locate] });
+const refunding = defineAgent({ name: 'refunding', ...common, tools: { refund } });
 const named = defineAgent({ name: 'named', ...common, tools: { weather, refund } });
 
 type Listed = InferAgentTools<typeof listed>;
 type Named = InferAgentTools<typeof named>;
 
-type Same<A, B> = [A, B] extends [B, A] ? true : false;
+const inputSchema = z.object({ question: z.string() });
+const settings = { model: 'scripted', tools: { refund } };
+const looped = fromAgent(new ToolLoopAgent(settings), { name: 'looped' });
+const looped6 = fromAgent(
+  new ToolLoopAgentOf6({
+    model: 'scripted',
+    tools: {
+      refund: toolOf6({ inputSchema: z.object({ amount: z.number() }), execute: () => 'done' }),
+    },
+  }),
+  { name: 'looped6', llmConfig: common.llmConfig },
+);
+const replaced = fromAgent(new ToolLoopAgent(settings), { name: 'replaced', tools: [weather] });
+const plain = fromAgent(settings, { name: 'plain' });
+const ship = activityTool({
+  ...{ name: 'ship', description: 'Ships.', activity: 'Ship', taskQueue: 'ships' },
+  inputSchema: z.object({ order: z.number() }),
+  outputSchema: z.object({ shipped: z.boolean() }),
+});
+/** A tool of the same name that another agent of the tree has. */
+const weatherAt = defineTool({
+  ...{ name: 'weather', description: 'The weather at a place.', execute: 'client' },
+  inputSchema: z.object({ lat: z.number() }),
+});
+const scout = defineAgent({ name: 'scout', ...common, tools: [weatherAt, ship] });
+const researcher = defineAgent({
+  name: 'researcher',
+  ...common,
+  tools: { ask: createSubAgentTool({ agent: scout, name: 'ask', inputSchema, description: '.' }) },
+  outputSchema: z.object({ sources: z.number() }),
+});
+const untyped: AgentDefinition = named;
+const lead = defineAgent({
+  name: 'lead',
+  ...common,
+  tools: [
+    weather,
+    createSubAgentTool({ agent: researcher, inputSchema, description: 'Researches.' }),
+    createSubAgentTool({ agent: untyped, inputSchema, description: 'Untyped.' }),
+  ],
+});
+type Lead = InferAgentTools<typeof lead>;
+
+/** `any` is the same as nothing else. */
+type Same<A, B> =
+  (<T>() => T extends A ? 1 : 2) extends <T>() => T extends B ? 1 : 2 ? true : false;
 const areSame: [
   Same<keyof Listed, 'weather' | 'locate'>,
   Same<Listed['weather'], { input: { city: string }; output: { city: string; celsius: number } }>,
@@ -40,7 +95,22 @@ const areSame: [
   Same<keyof Named, 'weather' | 'refund'>,
   Same<Named['refund']['input'], { amount: number }>,
   Same<Named['refund']['output'], string>,
-] = [true, true, true, true, true, true];
+  Same<InferAgentTools<typeof looped>, InferAgentTools<typeof refunding>>,
+  Same<InferAgentTools<typeof plain>, InferAgentTools<typeof refunding>>,
+  Same<keyof InferAgentTools<typeof looped6>, 'refund'>,
+  Same<InferAgentTools<typeof looped6>['refund'], { input: { amount: number }; output: string }>,
+  Same<keyof InferAgentTools<typeof replaced>, 'weather'>,
+  Same<keyof Lead, 'weather' | 'subagent__researcher' | 'ask' | 'ship'>,
+  Same<Lead['subagent__researcher'], { input: { question: string }; output: { sources: number } }>,
+  Same<Lead['ask']['output'], unknown>,
+  Same<Lead['ship'], { input: { order: number }; output: { shipped: boolean } }>,
+  Same<Lead['weather']['input'], { city: string } | { lat: number }>,
+  Same<keyof InferAgentTools<AgentDefinition>, never>,
+] = [
+  ...([true, true, true, true, true, true] as const),
+  ...([true, true, true, true, true, true] as const),
+  ...([true, true, true, true, true] as const),
+];
 
 function readOf7({ parts }: MessageOf7<never, UIDataTypes, Listed>): number[] {
   return parts.flatMap((part) => {
@@ -85,6 +155,10 @@ it('messages with static parts are what the types say', () => {
     },
   ]);
   expect(readOf7(shown as MessageOf7<never, UIDataTypes, Listed>)).toEqual([21]);
-  expect(areSame).toHaveLength(6);
+  expect(areSame).toHaveLength(17);
   expect([listed, named].map(({ tools }) => tools.length)).toEqual([2, 2]);
+  const others = [looped, looped6, replaced, plain, lead];
+  expect(others.map(({ tools }) => tools[0]?.name)).toEqual([
+    ...['refund', 'refund', 'weather', 'refund', 'weather'],
+  ]);
 });
