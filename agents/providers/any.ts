@@ -4,7 +4,8 @@ import { ModelConfigurationError, readUrl, type ModelEnvironment } from './confi
 import { loadProvider, type LoadPackage } from './load-package.js';
 
 type Model = Parameters<typeof wrapLanguageModel>[0]['model'];
-type Create = (settings: Record<string, unknown>) => { languageModel: (id: string) => Model };
+type Make = (id: string) => Model;
+type Create = (settings: object) => { languageModel: Make; chat?: Make };
 
 /** Only the scope of the AI SDK: `MODEL` cannot name any other code. */
 const NAME = /^[a-z0-9]+(?:-[a-z0-9]+)*$/;
@@ -37,14 +38,22 @@ export async function createModelOfAny(
   const settings = { ...(apiKey && { apiKey }), ...(baseURL && { baseURL }) };
   const exported = await loadProvider(spec, { name: `@ai-sdk/${name}` }, load);
   const create = factoryIn(exported, name);
+  if (create === undefined) throw noLanguageModels(spec, name);
+  const modelWith = (more: object): Model => {
+    const provider = create({ ...settings, ...more });
+    // As with OpenAI itself, the history of a step is messages, and no memory of the provider's.
+    return provider.chat === undefined ? provider.languageModel(id) : provider.chat(id);
+  };
   try {
-    const model = create?.(settings).languageModel(id);
-    if (create === undefined || model === undefined) throw noLanguageModels(spec, name);
-    if (!SIGNS_IN.includes(name)) await expectRequest(spec, id, settings, create);
+    const model = modelWith({});
+    if (!SIGNS_IN.includes(name)) await expectRequest(modelWith({ fetch: sendNothing }));
     return wrapLanguageModel({ model, middleware: [] });
-  } catch (error) {
-    if (isErrorOf(error, ['AI_NoSuchModelError'])) throw noLanguageModels(spec, name, error);
-    throw error;
+  } catch (cause) {
+    if (isErrorOf(cause, ['AI_NoSuchModelError'])) throw noLanguageModels(spec, name, cause);
+    if (!isErrorOf(cause, LACKS)) throw cause;
+    const [reason = ''] = cause.message.trim().split('\n');
+    const variable = /\b[A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+\b/.exec(cause.message)?.[0] ?? 'MODEL';
+    throw new ModelConfigurationError(variable, `MODEL is "${spec}": ${reason}`, { cause });
   }
 }
 
@@ -55,27 +64,20 @@ function factoryIn(exported: unknown, name: string): Create | undefined {
   return typeof found?.[1] === 'function' ? (found[1] as Create) : undefined;
 }
 
+const sendNothing = (): Promise<never> => Promise.reject(new Error('Not sent.'));
+
 /**
- * Providers look for their key once they are asked. So this one is asked, with a network that sends
- * nothing: what it lacks is known at the start rather than in people's first runs.
+ * Providers look for their key once they are asked. So a model whose requests are not sent is asked: what
+ * it lacks is known at the start rather than in people's first runs.
+ *
+ * @throws the provider's error, if it lacks something
  */
-async function expectRequest(
-  spec: string,
-  id: string,
-  settings: Record<string, unknown>,
-  create: Create,
-): Promise<void> {
-  const fetch = (): Promise<never> => Promise.reject(new Error('Not sent.'));
+async function expectRequest(model: Model): Promise<void> {
   const prompt = [{ role: 'user' as const, content: [{ type: 'text' as const, text: 'hello' }] }];
   try {
-    await create({ ...settings, fetch })
-      .languageModel(id)
-      .doGenerate({ prompt });
-  } catch (cause) {
-    if (!isErrorOf(cause, LACKS)) return;
-    const [reason = ''] = cause.message.trim().split('\n');
-    const variable = /\b[A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+\b/.exec(cause.message)?.[0] ?? 'MODEL';
-    throw new ModelConfigurationError(variable, `MODEL is "${spec}": ${reason}`, { cause });
+    await model.doGenerate({ prompt });
+  } catch (error) {
+    if (isErrorOf(error, LACKS)) throw error;
   }
 }
 

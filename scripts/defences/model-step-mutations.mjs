@@ -64,14 +64,14 @@ export const modelSteps = [
   {
     defence: 'Models: a provider that lacks its key is refused at the start',
     file: 'agents/providers/any.ts',
-    edits: [['    if (!isErrorOf(cause, LACKS)) return;\n', '    return;\n']],
+    edits: [['    if (isErrorOf(error, LACKS)) throw error;\n', '']],
     suite: PROVIDERS,
     test: 'a model of any other provider modelFromSpec refuses "mistral:x" with {} and names MISTRAL_API_KEY',
   },
   {
     defence: 'Models: what finds a missing key sends nothing',
     file: 'agents/providers/any.ts',
-    edits: [['create({ ...settings, fetch })', 'create(settings)']],
+    edits: [['modelWith({ fetch: sendNothing })', 'modelWith({})']],
     suite: PROVIDERS,
     test: 'a model of any other provider a model of mistral streams from its address, once',
   },

@@ -160,7 +160,7 @@ describe('modelFromSpec', () => {
     const models = await modelsFromSpec('anthropic:claude-test, openai:gpt-test', env);
     expect(models).toMatchObject([{ modelId: 'claude-test' }, { modelId: 'gpt-test' }]);
     expect(isScriptedModel(await modelsFromSpec(undefined, {}))).toBe(true);
-    await expect(modelsFromSpec('anthropic:x,nowhere:y', env)).rejects.toThrow(/nowhere:y/);
+    await expect(modelsFromSpec('anthropic:x,nowhere', env)).rejects.toThrow(/nowhere/);
   });
 
   it.each([
@@ -179,7 +179,6 @@ describe('modelFromSpec', () => {
     ['openai:', {}, 'MODEL'],
     [':gpt-test', {}, 'MODEL'],
     ['toString:x', {}, 'MODEL'],
-    ['unknown:model', {}, 'MODEL'],
   ])('modelFromSpec refuses %j with %j and names %s', async (spec, env, variable) => {
     const creation = modelFromSpec(spec, env);
     await expect(creation).rejects.toThrow(ModelConfigurationError);

@@ -1,11 +1,11 @@
 import { once } from 'node:events';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { LoadAPIKeyError, NoSuchModelError } from '@ai-sdk/provider';
+import { json } from 'node:stream/consumers';
+import { LoadAPIKeyError, LoadSettingError, NoSuchModelError } from '@ai-sdk/provider';
 import { afterEach, describe, expect, it } from '@jest/globals';
 import { ModelConfigurationError, modelFromSpec } from '../../agents/index.js';
 import { createModel } from '../../agents/model-spec.js';
-import { createOpenAIServer } from '../support/openai-server.js';
 import { fromUser, readParts, select, toDeltas } from './streams.js';
 
 const closing: (() => Promise<void>)[] = [];
@@ -28,14 +28,24 @@ function load(name: string): Promise<unknown> {
 
 const exporting = (exports: unknown) => () => Promise.resolve(exports);
 
-async function startGoogle(): Promise<{ url: string; asked: { path: string; key: unknown }[] }> {
-  const asked: { path: string; key: unknown }[] = [];
+interface Asked {
+  path: string | undefined;
+  key: unknown;
+  model?: unknown;
+}
+
+/** A provider that streams one event, and notes what it is asked. */
+async function startProvider(event: object): Promise<{ origin: string; asked: Asked[] }> {
+  const asked: Asked[] = [];
   const server: Server = createServer((request, response) => {
-    asked.push({ path: request.url ?? '', key: request.headers['x-goog-api-key'] });
-    const content = { role: 'model', parts: [{ text: 'Hello' }] };
-    const event = { candidates: [{ content, finishReason: 'STOP' }] };
-    response.setHeader('content-type', 'text/event-stream');
-    response.end(`data: ${JSON.stringify(event)}\n\n`);
+    const { authorization: key = request.headers['x-goog-api-key'] } = request.headers;
+    json(request)
+      .then((body) => {
+        asked.push({ path: request.url, key, model: (body as { model?: unknown }).model });
+        response.setHeader('content-type', 'text/event-stream');
+        response.end(`data: ${JSON.stringify(event)}\n\n`);
+      })
+      .catch(() => response.destroy());
   });
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');
@@ -45,15 +55,18 @@ async function startGoogle(): Promise<{ url: string; asked: { path: string; key:
     await once(server, 'close');
   });
   const { port } = server.address() as AddressInfo;
-  return { url: `http://127.0.0.1:${String(port)}/v1beta`, asked };
+  return { origin: `http://127.0.0.1:${String(port)}`, asked };
 }
 
 describe('a model of Google', () => {
   it('a model of Google streams from its address, with its key', async () => {
-    const { url, asked } = await startGoogle();
+    const content = { role: 'model', parts: [{ text: 'Hello' }] };
+    const { origin, asked } = await startProvider({
+      candidates: [{ content, finishReason: 'STOP' }],
+    });
     const model = await modelFromSpec('google:gemini-test', {
       GOOGLE_GENERATIVE_AI_API_KEY: 'key',
-      GOOGLE_GENERATIVE_AI_BASE_URL: url,
+      GOOGLE_GENERATIVE_AI_BASE_URL: `${origin}/v1beta`,
     });
     const parts = await readParts(model, { prompt: fromUser('hello') });
     expect(toDeltas(parts)).toEqual(['Hello']);
@@ -65,19 +78,17 @@ describe('a model of Google', () => {
 
 describe('a model of any other provider', () => {
   it.each(['mistral', 'groq'])('a model of %s streams from its address, once', async (name) => {
-    const server = await createOpenAIServer(() => ({ text: ['Hel', 'lo'] }));
-    closing.push(server.close);
+    const delta = { role: 'assistant', content: 'Hello' };
+    const choices = [{ index: 0, delta, finish_reason: 'stop' }];
+    const { origin, asked } = await startProvider({ id: '1', created: 1, model: 'm', choices });
     const prefix = name.toUpperCase();
-    const env = { [`${prefix}_API_KEY`]: 'key', [`${prefix}_BASE_URL`]: server.baseUrl };
+    const env = { [`${prefix}_API_KEY`]: 'key', [`${prefix}_BASE_URL`]: `${origin}/v9` };
     const model = await createModel(`${name}:a/b:c`, env, load);
     // What finds missing keys has sent nothing.
-    expect(server.requests).toEqual([]);
+    expect(asked).toEqual([]);
     const parts = await readParts(model, { prompt: fromUser('hello') });
     expect(toDeltas(parts).join('')).toBe('Hello');
-    const [request] = server.requests;
-    expect(request?.path).toBe('/v1/chat/completions');
-    expect(request?.headers.authorization).toBe('Bearer key');
-    expect(request?.body.model).toBe('a/b:c');
+    expect(asked).toEqual([{ path: '/v9/chat/completions', key: 'Bearer key', model: 'a/b:c' }]);
   });
 
   it.each([
@@ -99,12 +110,15 @@ describe('a model of any other provider', () => {
 
   it('modelFromSpec loads packages of the AI SDK only, and names the one to install', async () => {
     const asked: string[] = [];
-    const creation = createModel('xai:grok-test', { XAI_API_KEY: 'k' }, (name) => {
+    const noting = (name: string): Promise<unknown> => {
       asked.push(name);
       return load(name);
-    });
+    };
+    const creation = createModel('xai:grok-test', { XAI_API_KEY: 'k' }, noting);
     await expect(creation).rejects.toMatchObject({ install: 'npm install @ai-sdk/xai' });
-    await expect(createModel('left pad:x', {}, load)).rejects.toThrow(ModelConfigurationError);
+    for (const name of ['../evil', 'left pad', 'groq/dist', '@evil/groq', '.', 'Groq']) {
+      await expect(createModel(`${name}:x`, {}, noting)).rejects.toThrow(ModelConfigurationError);
+    }
     expect(asked).toEqual(['@ai-sdk/xai']);
   });
 
@@ -127,6 +141,16 @@ describe('a model of any other provider', () => {
       variable: 'PAINT_SHOP_TOKEN',
       message: 'MODEL is "paint:x": No key in PAINT_SHOP_TOKEN.',
     });
+  });
+});
+
+it('modelFromSpec says what a provider lacks that is not even created', async () => {
+  const createPaint = (): never => {
+    throw new LoadSettingError({ message: 'No PAINT_REGION.' });
+  };
+  await expect(createModel('paint:x', {}, exporting({ createPaint }))).rejects.toMatchObject({
+    name: 'ModelConfigurationError',
+    variable: 'PAINT_REGION',
   });
 });
 
