@@ -4,6 +4,7 @@ import { HelixError } from '../protocol/errors.js';
 import { scheduleIdOf } from '../protocol/ids.js';
 import { LIMITS } from '../protocol/limits.js';
 import type { ScheduledRun, ScheduleInput } from '../protocol/scheduled-run.js';
+import { OperatorScheduleBody } from '../protocol/schedules.js';
 import {
   DEFAULT_TASK_QUEUE,
   FIRING_WORKFLOW_TYPE,
@@ -30,7 +31,8 @@ export interface Schedules {
    * Creates a schedule; the same one again is the same.
    *
    * @throws HelixError `schedule_exists` for another one of its name, `quota_exceeded` beyond
-   * `LIMITS.schedules`, `validation_error` for times that Temporal does not take, `unavailable`
+   * `LIMITS.schedules`, `validation_error` for what the API refuses too and for times that Temporal does
+   * not take, `unavailable`
    */
   create: (input: ScheduleInput) => Promise<ScheduleState>;
   /** Those of a tenant; Temporal lists them up to two seconds late. */
@@ -152,6 +154,7 @@ export function createSchedules({
   }
 
   async function create(input: ScheduleInput): Promise<ScheduleState> {
+    check(input);
     const { message, isPaused = false, ...described } = input;
     const { name, agent, owner, tenant, sessionId, whenBusy, cron, everyMs } = input;
     const digest = digestOf(input);
@@ -251,6 +254,14 @@ export function createSchedules({
       return theirs.map(({ name }) => name);
     },
   };
+}
+
+/** @throws HelixError `validation_error` */
+function check(input: ScheduleInput): void {
+  const { error } = OperatorScheduleBody.safeParse(input);
+  if (error === undefined) return;
+  const faults = error.issues.map(({ path, message }) => [...path, message].join(': '));
+  throw new HelixError('validation_error', `The schedule is not valid: ${faults.join('; ')}`);
 }
 
 function toPolicy(overlap: ScheduleInput['overlap']): ScheduleOverlapPolicy {

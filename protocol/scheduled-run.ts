@@ -7,6 +7,13 @@
 export const OVERLAPS = ['skip', 'buffer_one', 'cancel_other', 'allow_all'] as const;
 export type Overlap = (typeof OVERLAPS)[number];
 
+/**
+ * What is done with a firing while another run of its conversation is active: left out, begun once that
+ * has ended, or left out unless that waits for people, whose questions are then withdrawn.
+ */
+export const WHEN_BUSY = ['skip', 'wait', 'abandon'] as const;
+export type WhenBusy = (typeof WHEN_BUSY)[number];
+
 /** Which run begins. */
 export interface ScheduledRun {
   agent: string;
@@ -16,8 +23,7 @@ export interface ScheduledRun {
   tenant?: string | undefined;
   /** The conversation that each firing continues, as its owner knows it. Default: a new one each time. */
   sessionId?: string | undefined;
-  /** While another run of that conversation is active: the firing is left out, or waits for its end. */
-  whenBusy: 'skip' | 'wait';
+  whenBusy: WhenBusy;
 }
 
 /** A schedule as it is created. Either `cron` or `everyMs`. */

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { SESSION_ID } from './ids.js';
 import { LIMITS } from './limits.js';
-import { OVERLAPS } from './scheduled-run.js';
+import { OVERLAPS, WHEN_BUSY } from './scheduled-run.js';
 
 /** Requests and replies of `/api/operator/schedules`. Times in replies are ms since the epoch. */
 
@@ -27,7 +27,7 @@ const times = {
     .default('UTC'),
 };
 
-/** `POST /api/operator/schedules`. */
+/** `POST /api/operator/schedules`; programs that create schedules are held to it, too. */
 export const OperatorScheduleBody = z
   .object({
     name,
@@ -45,7 +45,7 @@ export const OperatorScheduleBody = z
     sessionId: z.string().regex(SESSION_ID).optional(),
     ...times,
     overlap: z.enum(OVERLAPS).default('skip'),
-    whenBusy: z.enum(['skip', 'wait']).default('skip'),
+    whenBusy: z.enum(WHEN_BUSY).default('skip'),
     isPaused: z.boolean().default(false),
   })
   .refine(({ cron, everyMs }) => (cron === undefined) !== (everyMs === undefined), {
@@ -72,7 +72,7 @@ const schedule = {
   everyMs: ms.optional(),
   timeZone: z.string(),
   overlap: z.enum(OVERLAPS),
-  whenBusy: z.enum(['skip', 'wait']),
+  whenBusy: z.enum(WHEN_BUSY),
   isPaused: z.boolean(),
   /** Why it was paused or resumed last. */
   note: z.string().optional(),

@@ -12,7 +12,7 @@ export async function agentFiring(scheduled: ScheduledRun): Promise<FiringNote> 
   try {
     run = await startAgent(agent, message, {
       ...{ userId: owner, tenantId: tenant, sessionId, withoutReply: true },
-      whenBusy: whenBusy === 'wait' ? 'wait' : 'fail',
+      whenBusy: whenBusy === 'skip' ? 'fail' : whenBusy,
     });
   } catch (error) {
     const code = codeOf(error);

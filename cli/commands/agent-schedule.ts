@@ -5,7 +5,7 @@ import type {
   OperatorScheduleReply,
   OperatorSchedules,
 } from '../../protocol/schedules.js';
-import type { Overlap } from '../../protocol/scheduled-run.js';
+import { OVERLAPS, WHEN_BUSY } from '../../protocol/scheduled-run.js';
 import type { Cli } from '../cli.js';
 import type { Kind } from '../output/output.js';
 import { shownText } from '../output/shown-text.js';
@@ -14,8 +14,6 @@ import { reasonOption, workOf, type GlobalOptions, type ReasonOption } from './o
 
 const PATH = '/api/operator/schedules';
 const toPath = (name: string): string => `${PATH}/${encodeURIComponent(name)}`;
-
-const OVERLAPS: Overlap[] = ['skip', 'buffer_one', 'cancel_other', 'allow_all'];
 
 const SCHEDULES: Kind<OperatorSchedule> = {
   fields: [
@@ -81,8 +79,8 @@ interface CreateOptions extends GlobalOptions {
   timeZone?: string;
   session?: string;
   owner?: string;
-  overlap?: Overlap;
-  whenBusy?: 'skip' | 'wait';
+  overlap?: string;
+  whenBusy?: string;
   paused?: boolean;
 }
 
@@ -115,7 +113,7 @@ function createCreateCommand(cli: Cli): Command {
       new Option(
         '--when-busy <policy>',
         'while another run is active in the session; default: skip',
-      ).choices(['skip', 'wait']),
+      ).choices(WHEN_BUSY),
     )
     .option('--paused', 'fires only once it is resumed, or triggered')
     .action(async (name: string, agent: string, message: string, _, self: Command) => {

@@ -30,9 +30,23 @@ export const schedules = [
   {
     defence: 'Schedule: a firing that finds its conversation busy is left out',
     file: WORKFLOW,
-    edits: [["whenBusy === 'wait' ? 'wait' : 'fail'", "whenBusy === 'wait' ? 'fail' : 'wait'"]],
+    edits: [["whenBusy === 'skip' ? 'fail' : whenBusy", "whenBusy === 'skip' ? 'wait' : 'fail'"]],
     suite: SCHEDULES,
     test: 'a firing that finds its own conversation busy is skipped, or waits',
+  },
+  {
+    defence: 'Schedule: questions of people are withdrawn only where it is wanted',
+    file: WORKFLOW,
+    edits: [["whenBusy === 'skip' ? 'fail' : whenBusy", "'abandon'"]],
+    suite: SCHEDULES,
+    test: 'a firing withdraws the questions of a conversation that waits for people only if it may',
+  },
+  {
+    defence: 'Schedule: a program is refused what the API refuses',
+    file: EXECUTOR,
+    edits: [['    check(input);\n', '']],
+    suite: SCHEDULES,
+    test: 'a schedule is refused for {"overlap":"allow_all","whenBusy":"wait"}',
   },
   {
     defence: 'Schedule: firings that wait do not gather',

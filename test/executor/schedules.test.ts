@@ -3,8 +3,11 @@ import { afterEach, beforeAll, describe, expect, it } from '@jest/globals';
 import { Client, ScheduleNotFoundError } from '@temporalio/client';
 import { createPayloadCodec } from '../../executor/payload-codec.js';
 import { createSchedules, type Schedules } from '../../executor/schedules.js';
+import { z } from 'zod';
+import { defineAgent, defineTool } from '../../agents/index.js';
 import { findSession } from '../../ai-sdk/reply/access.js';
 import type { Firing, ScheduleInput } from '../../protocol/scheduled-run.js';
+import { fakeModel, parts } from '../support/fake-model.js';
 import { createGatedAgent } from '../support/gated-agent.js';
 import { createRunHarness, type RunHarness } from '../support/run-harness.js';
 import { openTestStores, type TestStores } from '../support/test-stores.js';
@@ -14,11 +17,26 @@ let stores: TestStores;
 let runs: RunHarness;
 let schedules: Schedules;
 const { agent: gated, open, reached } = createGatedAgent();
+const pay = defineTool({
+  ...{ name: 'pay', description: 'Pays.', requireApproval: true },
+  inputSchema: z.object({}),
+  execute: () => 'paid',
+});
+const asker = defineAgent({
+  ...{ name: 'asker', systemPrompt: '', tools: [pay] },
+  llmConfig: {
+    model: fakeModel((_, { prompt }) =>
+      JSON.stringify(prompt.at(-1)).includes('ask')
+        ? [...parts.call('p1', 'pay', {}), ...parts.finish('tool-calls')]
+        : [...parts.text('fine'), ...parts.finish()],
+    ),
+  },
+});
 const created: ScheduleInput[] = [];
 
 beforeAll(async () => {
   stores = await openTestStores();
-  runs = await createRunHarness(stores, [gated]);
+  runs = await createRunHarness(stores, [gated, asker]);
   schedules = createSchedules(runs);
   await runs.startWorker();
 }, 60_000);
@@ -103,6 +121,25 @@ describe('a firing', () => {
     const { storedId } = await stored(first, sessionId);
     expect(await stores.store.runs.list(storedId)).toHaveLength(2);
   }, 20_000);
+
+  it('withdraws the questions of a conversation that waits for people only if it may', async () => {
+    const [owner, tenant, sessionId] = [some('u'), some('t'), some('c')];
+    const first = await create({ owner, tenant, sessionId, agent: asker.name, message: 'ask' });
+    await trigger(first);
+    await until('it asks', async () => {
+      const found = await stored(first, sessionId).catch(() => undefined);
+      return found?.record?.status === 'waiting_approval';
+    });
+    const next = { owner, tenant, sessionId, agent: asker.name };
+    const second = await create(next);
+    await trigger(second);
+    await firings(second, 'skipped');
+    await firings(first, 'running');
+    const third = await create({ ...next, whenBusy: 'abandon' });
+    await trigger(third);
+    await firings(third, 'completed');
+    await firings(first, 'interrupted');
+  });
 
   it('that overlaps the one before is skipped, or stops it', async () => {
     const message = `speak ${some('g')}`;
@@ -195,6 +232,9 @@ describe('a schedule', () => {
     [{ cron: '61 * * * *' }],
     [{ cron: '* * * * nope' }],
     [{ timeZone: 'Moon/Crater' }],
+    [{ overlap: 'allow_all', whenBusy: 'wait' }],
+    [{ cron: undefined }],
+    [{ cron: undefined, everyMs: 1 }],
   ] as const)('is refused for %j', async (wrong) => {
     await expect(create(wrong)).rejects.toMatchObject({ code: 'validation_error' });
   });
