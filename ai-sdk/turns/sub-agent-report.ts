@@ -10,8 +10,6 @@ const MOST_CHARS = 20_000;
 const MOST_EVENTS = 500;
 /** Rows of one transcript, the newest: a step is a row at least. */
 const MOST_ROWS = 100;
-/** Records that are read at once. */
-const READ_AT_ONCE = 100;
 
 /**
  * What sub-agents did for a call of a conversation, from their transcripts: what a reader saw live, for
@@ -22,14 +20,17 @@ export async function readSubAgentReport(
   sessionId: string,
   callId: string,
 ): Promise<SubAgentEvent[]> {
-  const carriers = await findCarriers(sessions, sessionId);
-  const top = carriers.get(keyOf(sessionId, callId));
+  const [top] = await carriersOf(sessionId, [callId]);
   return top === undefined ? [] : toEnd(await reportOf(top));
 
   async function reportOf(child: SessionRecord): Promise<SubAgentEvent[]> {
     const about = { callId, agentId: toShownSessionId(child.sessionId), agent: child.agent };
     const rows = await sessions.rows(child.sessionId, -MOST_ROWS);
     const results = new Map(rows.flatMap((row) => (isResult(row) ? [[row.toolCallId, row]] : [])));
+    const calls = rows.flatMap(callsOf);
+    const below = new Map(
+      (await carriersOf(child.sessionId, calls)).map((each) => [each.parent?.toolCallId, each]),
+    );
     const events: SubAgentEvent[] = [];
     for (const row of rows) {
       if (row.role !== 'assistant' || row.display === true) continue;
@@ -40,37 +41,29 @@ export async function readSubAgentReport(
         const state = toState(results.get(part.toolCallId), child);
         const { toolCallId, toolName } = part;
         events.push({ ...about, kind: 'tool', toolCallId, toolName, state });
-        const below = carriers.get(keyOf(child.sessionId, toolCallId));
-        if (below !== undefined) events.push(...(await reportOf(below)));
+        const carrier = below.get(toolCallId);
+        if (carrier !== undefined) events.push(...(await reportOf(carrier)));
       }
     }
     return events;
   }
-}
 
-/** The newest session for each call that a sub-agent carries or carried out. */
-async function findCarriers(
-  sessions: Store['sessions'],
-  sessionId: string,
-): Promise<Map<string, SessionRecord>> {
-  const ids = await sessions.children(sessionId);
-  const carriers = new Map<string, SessionRecord>();
-  for (let at = 0; at < ids.length; at += READ_AT_ONCE) {
+  /** The records of the sub-agents that carry these calls of a session out, or did. */
+  async function carriersOf(parentId: string, calls: string[]): Promise<SessionRecord[]> {
+    const ids = await sessions.carriers(parentId, calls);
     const records = await Promise.all(
-      ids.slice(at, at + READ_AT_ONCE).map((id) => sessions.read(id)),
+      ids.map((id) => (id === undefined ? undefined : sessions.read(id))),
     );
-    for (const record of records) {
-      if (record?.parent === undefined) continue;
-      const key = keyOf(record.parent.sessionId, record.parent.toolCallId);
-      const known = carriers.get(key);
-      if (known === undefined || known.createdAt <= record.createdAt) carriers.set(key, record);
-    }
+    return records.filter((record, at): record is SessionRecord => {
+      const { sessionId: from, toolCallId } = record?.parent ?? {};
+      return from === parentId && toolCallId === calls[at];
+    });
   }
-  return carriers;
 }
 
-function keyOf(sessionId: string, toolCallId: string): string {
-  return `${sessionId} ${toolCallId}`;
+function callsOf(row: Row): string[] {
+  if (row.role !== 'assistant' || row.display === true) return [];
+  return row.parts.flatMap((part) => (part.type === 'tool-call' ? [part.toolCallId] : []));
 }
 
 function isResult(row: Row): row is ToolRow {

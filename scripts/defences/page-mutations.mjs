@@ -119,6 +119,13 @@ export const page = [
     test: 'the report of a call has what each agent below it wrote, in order and bounded',
   },
   {
+    defence: 'Page: a report is of the call that was asked about',
+    file: 'ai-sdk/turns/sub-agent-report.ts',
+    edits: [['from === parentId && toolCallId === calls[at]', 'record !== undefined']],
+    suite: 'test/ai-sdk/reply/sub-agents.test.ts',
+    test: 'the report of a call reads the sub-agents of that call alone',
+  },
+  {
     defence: 'Page: who decided about a call is shown after a reload, whatever was changed',
     file: 'ai-sdk/reply/build-snapshot.ts',
     edits: [['...toCallDecisions(openCalls, view.rows)', '...toCallDecisions(openCalls)']],

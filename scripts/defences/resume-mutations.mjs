@@ -120,6 +120,14 @@ export const resumes = [
     test: 'a sub-agent a sub-agent is created once, from the call that it carries out',
   },
   {
+    defence: 'Sub-agents: found by the calls that they carry out',
+    file: `${TRANSITIONS}/begin-child.ts`,
+    edits: without(
+      "  redis.call('HSET', child.owners, carrierField(parent, toolCallId), child.part);\n",
+    ),
+    test: 'a sub-agent a sub-agent is found by the call that it carries out, also once that is settled',
+  },
+  {
     defence: 'Branch: made once for one nonce',
     file: `${TRANSITIONS}/branch.ts`,
     edits: [["root.born === nonce && root.mode === 'branch' ? 'branched' : 'exists'", "'exists'"]],

@@ -25,6 +25,11 @@ export interface Sessions {
   rows: (sessionId: string, from: number, to?: number) => Promise<Row[]>;
   /** Ids of the sessions of its sub-agents that are stored, at every depth; sorted. */
   children: (sessionId: string) => Promise<string[]>;
+  /**
+   * For each of these calls of a session the session of the sub-agent that carries it out, or did;
+   * undefined for a call that none has.
+   */
+  carriers: (sessionId: string, toolCallIds: string[]) => Promise<(string | undefined)[]>;
   /** Everything that a snapshot needs, read at one moment, with the calls of sub-agents. */
   view: (sessionId: string) => Promise<SessionView | undefined>;
   /**

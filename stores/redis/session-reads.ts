@@ -1,8 +1,9 @@
-import { rootOf } from '../../protocol/ids.js';
+import { childPartOf, isStreamId, rootOf } from '../../protocol/ids.js';
 import type { OpenCall } from '../contract/call-record.js';
 import type { Calls } from '../contract/calls.js';
 import type { Queue } from '../contract/queue.js';
 import type { Sessions } from '../contract/sessions.js';
+import { carrierField } from '../transitions/lib/session.js';
 import type { RedisContext } from './context.js';
 import { callRedis } from './errors.js';
 import { toOpenCall, toQueuedEntry, toRecord } from './stored-record.js';
@@ -12,6 +13,7 @@ interface Reads {
   readRecord: Sessions['read'];
   readRows: Sessions['rows'];
   readChildren: Sessions['children'];
+  readCarriers: Sessions['carriers'];
   readQueue: Queue['read'];
   readCall: Calls['read'];
   acceptedMessages: Sessions['acceptedMessages'];
@@ -60,6 +62,15 @@ export function createSessionReads({ redis, keys, transitions, now }: RedisConte
     readChildren: async (sessionId) => {
       const parts = await callRedis(redis.hkeys(keys.session(sessionId).children));
       return parts.sort().map((part) => `${rootOf(sessionId)}.${part}`);
+    },
+    readCarriers: async (sessionId, toolCallIds) => {
+      if (toolCallIds.length === 0) return [];
+      const fields = toolCallIds.map((id) => carrierField(childPartOf(sessionId), id));
+      const parts = await callRedis(redis.hmget(keys.session(sessionId).owners, ...fields));
+      // A call with the name of such a field has something else there.
+      return parts
+        .map((part) => `${rootOf(sessionId)}.${part ?? ''}`)
+        .map((id) => (isStreamId(id) ? id : undefined));
     },
     readQueue: async (sessionId) =>
       (await callRedis(redis.lrange(keys.session(sessionId).queue, 0, -1))).map(toQueuedEntry),

@@ -75,6 +75,7 @@ export function createRedisSessionStore(context: RedisContext): Store {
       read: reads.readRecord,
       rows: reads.readRows,
       children: reads.readChildren,
+      carriers: reads.readCarriers,
       view: reads.readView,
       withCalls: reads.readCalls,
       acceptedMessages: reads.acceptedMessages,

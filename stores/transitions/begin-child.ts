@@ -5,7 +5,7 @@ import { text } from './lib/json.js';
 import { closeLog, openLog, write } from './lib/log.js';
 import { only } from './lib/request.js';
 import { addToField, isTerminal, num, readRoot, setFields } from './lib/root.js';
-import { idOf, sessionAt, type Session } from './lib/session.js';
+import { carrierField, idOf, sessionAt, type Session } from './lib/session.js';
 import { countStored } from './lib/size.js';
 
 export interface BeginChildRequest {
@@ -64,6 +64,7 @@ export function beginChild(child: Session, request: BeginChildRequest): string {
   redis.call('RPUSH', child.rows, call.brief ?? '');
   countStored(child, byteLength(call.brief ?? ''));
   redis.call('HSET', child.children, child.part, top.run ?? '');
+  redis.call('HSET', child.owners, carrierField(parent, toolCallId), child.part);
   if (isOver) {
     setFields(child, ['limit', '1', 'error', TOO_MANY]);
     return only('limit');

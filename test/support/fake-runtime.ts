@@ -107,6 +107,7 @@ export function createFakeRuntime(play: Play = () => Promise.resolve()): FakeRun
         rows: (sessionId, from, to) =>
           Promise.resolve(sessions.get(sessionId)?.view().rows.slice(from, to) ?? []),
         children: () => Promise.resolve([]),
+        carriers: () => Promise.resolve([]),
         runOf: () => Promise.resolve(undefined),
         view: (sessionId) => Promise.resolve(sessions.get(sessionId)?.view()),
         withCalls: (sessionId) => Promise.resolve(sessions.get(sessionId)?.view()),

@@ -119,6 +119,23 @@ export function subAgentCases({ describe, it }: Suite): void {
       });
     });
 
+    it('a sub-agent is found by the call that it carries out, also once that is settled', async (setup) => {
+      const { sessions, calls } = setup.store;
+      const tree = await grow(setup, 2, () => []);
+      const [one, two] = [childAt(tree, 0), childAt(tree, 1)];
+      await settleChild(setup, tree.root, tree.runId, 'd1');
+      const asked = ['d2', 'd1', 'd9', ''];
+      const found = [two.ref.sessionId, one.ref.sessionId, undefined, undefined];
+      equal(await sessions.carriers(tree.root.id, asked), found);
+      equal(await sessions.carriers(tree.root.id, []), []);
+      // Nobody below carries out calls of these ids.
+      equal(await sessions.carriers(one.ref.sessionId, ['d1', 'd2']), [undefined, undefined]);
+      // A call that is named like an entry of the index leads nowhere.
+      const { sessionId, runId } = one.ref;
+      await calls.takeId({ sessionId, runId, call: '1 x', wanted: 'carrier  d7' });
+      equal(await sessions.carriers(tree.root.id, ['d7']), [undefined]);
+    });
+
     it('a sub-agent has unique call ids', async (setup) => {
       const { store } = setup;
       const tree = await grow(setup, 2, () => []);

@@ -66,7 +66,8 @@ export type KeyName = (typeof OWN_KEYS)[number] | (typeof SHARED_KEYS)[number];
  *   that replies to it, `c:<checkpoint id>` its index, `e:<checkpoint id>` sequence at which the entries of its step end
  * - rewinds: list of `<run number> <row> <mode>`
  * - children: hash of sub-agents' sessions by part, and their run
- * - owners: hash of call ids and the part of the sub-agent that made them
+ * - owners: hash of call ids and the part of the sub-agent that made them, and by `carrierField` the
+ *   part of the sub-agent that carries a call out
  * - erased: hash of sub-agents' sessions that are yet to be removed
  * - files: hash, `file:<id>` a file as JSON and `size:<id>` its bytes, `whose` its owner, `count` and
  *   `bytes` of all of them, and `changes`, which only grows
@@ -133,6 +134,16 @@ export function openSession(sessionId: string, root: string, settings: Settings)
   return dot < 0 ? conversation : sessionAt(conversation, sessionId.slice(dot + 1));
 }
 const KEYS = [...SHARED_KEYS, ...OWN_KEYS];
+
+/**
+ * Field of a call in `owners`. A model may name a call like such a field: who reads one compares the call
+ * with that of the sub-agent's record.
+ *
+ * @param part of the session whose call it is
+ */
+export function carrierField(part: string, toolCallId: string): string {
+  return `carrier ${part} ${toolCallId}`;
+}
 
 /** The files of a conversation whose bytes another store keeps, until they are removed there. */
 export function elsewhereOf({ conversation }: Session): string {

@@ -24,7 +24,7 @@ beforeEach(async () => {
   const close = () => Promise.resolve();
   const another = () => Promise.resolve({ ...stores, close });
   const setup = { ...stores, close, session, streamId: newSessionId(), another };
-  tree = await grow(setup, 1, () => []);
+  tree = await grow(setup, 2, () => []);
   const [{ driver: child, ref } = { driver: session, ref: { runId: '' } }] = tree.children;
   const inner = newSubAgent(session.id, 'd9');
   below = inner.child.sessionId;
@@ -59,6 +59,25 @@ it('a tail names the call of the conversation for what sub-agents of sub-agents 
   const reader = { profile: 'v7', showsSubAgents: true, viewer: { key: '' } } as never;
   const { subAgents } = toTailSpan({ record, openCalls: calls }, 3, reader);
   expect([...(subAgents?.values() ?? [])]).toEqual(['d1', 'd1', 'd1']);
+});
+
+it('the report of a call reads the sub-agents of that call alone', async () => {
+  const read: string[] = [];
+  const { sessions } = stores.store;
+  const counted: typeof sessions = {
+    ...sessions,
+    children: () => Promise.reject(new Error('not needed')),
+    read: (id) => {
+      read.push(id);
+      return sessions.read(id);
+    },
+  };
+  const [child] = tree.children;
+  await readSubAgentReport({ sessions: counted }, tree.root.id, 'd1');
+  expect(read).toEqual([child?.ref.sessionId, below]);
+  // An entry of the index that a call of that name has taken leads to no other report.
+  const lying = { ...counted, carriers: () => Promise.resolve([below]) };
+  expect(await readSubAgentReport({ sessions: lying }, tree.root.id, 'd1')).toEqual([]);
 });
 
 it('the report of a call has what each agent below it wrote, in order and bounded', async () => {
