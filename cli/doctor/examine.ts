@@ -48,7 +48,7 @@ export async function examine(options: ExamineOptions): Promise<Verdict[]> {
     lookAtRedis(settings.config),
     lookAtTemporal(settings, options),
     findModelFault(settings.config, withoutBlank(env)),
-    lookAtPrices(settings.config),
+    lookAtPrices(settings.config, withoutBlank(env)),
     lookAtReceivers(settings.config).catch((error: unknown) => ({ fault: toReason(error) + '.' })),
     enginesOnly ? undefined : lookAtApi(url),
   ]);

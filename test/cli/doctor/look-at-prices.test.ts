@@ -7,7 +7,7 @@ import { lookAtPrices } from '../../../cli/doctor/look-at-prices.js';
 import { parseEnv } from '../../../config/env.js';
 
 const judge = async (env: Record<string, string>): Promise<unknown> => {
-  const look = await lookAtPrices(parseEnv(env));
+  const look = await lookAtPrices(parseEnv(env), env);
   return look && judgePrices(look);
 };
 
