@@ -46,7 +46,8 @@ interface Entry {
 }
 
 /** A name that TypeScript does not know would stand for all names. */
-type NameOf<Name extends string> = Record<never, never> extends Record<Name, 1> ? never : Name;
+type NameOf<Name extends string> =
+  Partial<Record<Name, unknown>> extends Record<Name, unknown> ? never : Name;
 
 /** A tool, and the tools of the agent that carries it out, whose questions the conversation shows. */
 type EntriesOfTool<Tool> =
@@ -54,10 +55,10 @@ type EntriesOfTool<Tool> =
     ? { name: NameOf<Name>; tool: { input: Input; output: Output } } | EntriesOf<Agent>
     : never;
 
-type EntryOfAiSdk<Name extends string, Tool> = {
+interface EntryOfAiSdk<Name extends string, Tool> {
   name: Name;
   tool: Tool extends ToolSet[string] ? InferUITools<Record<Name, Tool>>[Name] : OfOlder<Tool>;
-};
+}
 
 /** A tool of the AI SDK 6, by the schemas that its type is made of. */
 type OfOlder<Tool> = Tool extends { inputSchema: infer Input; outputSchema?: infer Output }

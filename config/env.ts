@@ -3,6 +3,7 @@ import { BusyPolicy } from '../protocol/busy.js';
 import { LIMITS } from '../protocol/limits.js';
 import { DEFAULT_TASK_QUEUE } from '../protocol/temporal-names.js';
 import { isOrigin } from '../protocol/origin.js';
+import { duration, durations } from './durations.js';
 import { isRedisUrl, REDIS_URL_FORMS } from './redis-url.js';
 
 /** A setting is missing or wrong. The message is one line and names the variable. */
@@ -46,20 +47,6 @@ const seconds = z
   .string()
   .transform(Number)
   .pipe(z.number('must be a number of seconds').int().min(0, 'must be a number of seconds'));
-
-const UNITS: Record<string, number> = { s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000 };
-
-/** `90s`, `15m`, `4h` or `3d`, as ms. */
-const duration = z
-  .string()
-  .regex(/^\d{1,6}[smhd]$/, 'must be a time such as 15m, 4h or 3d')
-  .transform((value) => Number(value.slice(0, -1)) * (UNITS[value.slice(-1)] ?? 0));
-
-/** Up to ten of them, or `none`. */
-const durations = z
-  .string()
-  .transform((value) => (value === 'none' ? [] : value.split(',')))
-  .pipe(z.array(z.string().trim().pipe(duration)).max(10, 'must be ten times or fewer'));
 
 /** A whole number from 0. */
 const count = z

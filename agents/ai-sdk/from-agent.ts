@@ -27,7 +27,7 @@ export type AgentSettings<
 type ToolsOf<Agent, More> = [More] extends [never]
   ? Agent extends { readonly tools?: infer Tools }
     ? Tools
-    : Record<never, never>
+    : readonly []
   : More;
 
 /** Steps of an agent that says nothing, as in the AI SDK. */

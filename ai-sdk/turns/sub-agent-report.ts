@@ -52,7 +52,7 @@ export async function readSubAgentReport(
   async function carriersOf(parentId: string, calls: string[]): Promise<SessionRecord[]> {
     const ids = await sessions.carriers(parentId, calls);
     const records = await Promise.all(
-      ids.map((id) => (id === undefined ? undefined : sessions.read(id))),
+      ids.map((id) => (id === undefined ? Promise.resolve(undefined) : sessions.read(id))),
     );
     return records.filter((record, at): record is SessionRecord => {
       const { sessionId: from, toolCallId } = record?.parent ?? {};

@@ -84,6 +84,7 @@ const lead = defineAgent({
   ],
 });
 type Lead = InferAgentTools<typeof lead>;
+type NamesOf<Agent> = keyof InferAgentTools<Agent>;
 
 /** `any` is the same as nothing else. */
 type Same<A, B> =
@@ -105,7 +106,7 @@ const areSame: [
   Same<Lead['ask']['output'], unknown>,
   Same<Lead['ship'], { input: { order: number }; output: { shipped: boolean } }>,
   Same<Lead['weather']['input'], { city: string } | { lat: number }>,
-  Same<keyof InferAgentTools<AgentDefinition>, never>,
+  Same<NamesOf<AgentDefinition>, never>,
 ] = [
   ...([true, true, true, true, true, true] as const),
   ...([true, true, true, true, true, true] as const),
@@ -157,8 +158,8 @@ it('messages with static parts are what the types say', () => {
   expect(readOf7(shown as MessageOf7<never, UIDataTypes, Listed>)).toEqual([21]);
   expect(areSame).toHaveLength(17);
   expect([listed, named].map(({ tools }) => tools.length)).toEqual([2, 2]);
-  const others = [looped, looped6, replaced, plain, lead];
+  const others = [looped, looped6, replaced, plain, lead, refunding];
   expect(others.map(({ tools }) => tools[0]?.name)).toEqual([
-    ...['refund', 'refund', 'weather', 'refund', 'weather'],
+    ...['refund', 'refund', 'weather', 'refund', 'weather', 'refund'],
   ]);
 });
