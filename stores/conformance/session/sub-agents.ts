@@ -128,7 +128,7 @@ export function subAgentCases({ describe, it }: Suite): void {
       const found = [two.ref.sessionId, one.ref.sessionId, undefined, undefined];
       equal(await sessions.carriers(tree.root.id, asked), found);
       equal(await sessions.carriers(tree.root.id, []), []);
-      // Nobody below carries out calls of these ids.
+      // The calls are those of the conversation, not of its sub-agent.
       equal(await sessions.carriers(one.ref.sessionId, ['d1', 'd2']), [undefined, undefined]);
       // A call that is named like an entry of the index leads nowhere.
       const { sessionId, runId } = one.ref;
