@@ -5,7 +5,7 @@ import type {
   OperatorScheduleReply,
   OperatorSchedules,
 } from '../../protocol/schedules.js';
-import { OVERLAPS, WHEN_BUSY } from '../../protocol/scheduled-run.js';
+import type { Overlap, WhenBusy } from '../../protocol/scheduled-run.js';
 import type { Cli } from '../cli.js';
 import type { Kind } from '../output/output.js';
 import { shownText } from '../output/shown-text.js';
@@ -14,6 +14,9 @@ import { reasonOption, workOf, type GlobalOptions, type ReasonOption } from './o
 
 const PATH = '/api/operator/schedules';
 const toPath = (name: string): string => `${PATH}/${encodeURIComponent(name)}`;
+
+const OVERLAPS: Overlap[] = ['skip', 'buffer_one', 'cancel_other', 'allow_all'];
+const WHEN_BUSY: WhenBusy[] = ['skip', 'wait', 'abandon'];
 
 const SCHEDULES: Kind<OperatorSchedule> = {
   fields: [
@@ -79,8 +82,8 @@ interface CreateOptions extends GlobalOptions {
   timeZone?: string;
   session?: string;
   owner?: string;
-  overlap?: string;
-  whenBusy?: string;
+  overlap?: Overlap;
+  whenBusy?: WhenBusy;
   paused?: boolean;
 }
 
