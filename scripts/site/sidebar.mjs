@@ -16,6 +16,11 @@ export const SIDEBAR = [
     text: 'Guides',
     pages: [
       ['docs/agents', 'Agents and tools'],
+      ['docs/approvals', 'Approvals'],
+      ['docs/client-tools', 'Client tools'],
+      ['docs/sub-agents', 'Sub-agents'],
+      ['docs/busy', 'Messages meanwhile'],
+      ['docs/schedules', 'Schedules'],
       ['docs/http', 'HTTP and pages'],
       ['docs/front-ends', 'Other front ends'],
       ['docs/guardrails', 'Guardrails'],

@@ -1,4 +1,4 @@
-import { readFileSync } from 'node:fs';
+import { readdirSync, readFileSync } from 'node:fs';
 import { describe, expect, it } from '@jest/globals';
 import { compile } from './factories.js';
 
@@ -29,6 +29,13 @@ declare const result: Awaited<ReturnType<typeof handle.result>>;
 declare function lookUp(input: unknown): Promise<string>; declare function isFine(input: unknown): Promise<boolean>;`,
   'agents-5': `declare const redis: import('ioredis').Redis; declare const id: string; declare const agentId: string;
 declare function show(...what: unknown[]): void;`,
+  'approvals-1':
+    'declare function payBack(order: string, amount: number, key: string): { paid: number };',
+  'client-tools-2': 'declare function askForCity(): Promise<string>;',
+  'waiting-1': `${AGENT}declare const bank: {
+  reserve: (amount: number, key: string) => Promise<string>;
+  send: (order: string, amount: number) => Promise<{ sent: number }>;
+};`,
   'operating-2': `import type { SpanExporter } from '@opentelemetry/sdk-trace-node';
 import { createAgentWorker } from 'helix-temporal/runtime-temporal';
 declare const exporter: SpanExporter; declare const options: Parameters<typeof createAgentWorker>[0];`,
@@ -59,19 +66,15 @@ function toProgram({ name, code }: Snippet): string {
   return `${GIVEN[name] ?? ''}\n${own}\nexport {};\n`;
 }
 
-/** A new guide is added here, with what its snippets need. */
-const DOCUMENTS = [
-  ...[
-    'README',
-    'docs/agents',
-    'docs/authentication',
-    'docs/deploys',
-    'docs/from-temporal',
-    'docs/http',
-    'docs/operating',
-  ],
+/** Their snippets are run, or quoted from examples, by tests of their own. */
+const ELSEWHERE = ['in-process', 'testing', 'evaluation', 'from-ai-sdk', 'front-ends'];
+const guides = readdirSync('docs').filter((name) => name.endsWith('.md'));
+const documents = [
+  'README.md',
+  ...guides
+    .filter((name) => !ELSEWHERE.includes(name.replace(/\.md$/, '')))
+    .map((name) => `docs/${name}`),
 ];
-const documents = DOCUMENTS.map((name) => `${name}.md`);
 const snippets = documents.flatMap(snippetsOf);
 
 describe('the snippets in the documents', () => {
