@@ -3,6 +3,7 @@ import { fileURLToPath } from 'node:url';
 import { Connection } from '@temporalio/client';
 import closeWithGrace from 'close-with-grace';
 import { AgentRegistry } from '../agents/index.js';
+import { readAuditTtl } from '../config/audit-ttl.js';
 import { ConfigError, parseEnv, withoutBlank, type Config } from '../config/env.js';
 import { readNotify } from '../config/notify.js';
 import { readPayloadKeys } from '../config/payload-keys.js';
@@ -52,7 +53,7 @@ async function main(): Promise<void> {
     sessionTtlSeconds: config.SESSION_TTL,
     recordLayout: config.RECORD_LAYOUT,
     auditKeys: config.AUDIT_KEY,
-    auditTtlSeconds: config.AUDIT_TTL,
+    auditTtlSeconds: readAuditTtl(config),
   });
   const temporal = readTemporal(process.env);
   const payloadKeys = readPayloadKeys(config.TEMPORAL_CODEC_KEYS);
@@ -74,6 +75,7 @@ async function main(): Promise<void> {
   const metrics = createApiMetrics({
     processMetrics: true,
     standing: redis.store.waiting.standing,
+    questions: redis.store.waiting.questions,
     pauses: redis.store.pauses?.of(`${temporal.namespace}/${config.TASK_QUEUE}`),
   });
   const notify = readNotify(config);

@@ -96,6 +96,12 @@ export function parseSince(text: string): (now: number) => string {
   return parseTime(text, -1, '24h');
 }
 
+/** A day (UTC), as a date or as a duration until now. @throws InvalidArgumentError */
+export function parseDay(text: string): (now: number) => string {
+  const at = parseTime(text, -1, '30d');
+  return (now) => at(now).slice(0, 10);
+}
+
 /**
  * A time to come, as a duration from now or as a date, in ISO 8601 for a moment of now.
  *

@@ -41,7 +41,7 @@ export function createTerminal(
     note: (text) => {
       stderr.write(`${text}\n`);
     },
-    style: (style, text) => (hasColor ? styleText(style, text) : text),
+    style: (style, text) => (hasColor ? styleText(style, text, { validateStream: false }) : text),
     isInteractive: isTerminal(stdin) && isTerminal(stderr),
     ask: async (question) => {
       const lines = createInterface({ input: stdin, output: stderr });

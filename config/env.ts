@@ -3,6 +3,7 @@ import { BusyPolicy } from '../protocol/busy.js';
 import { LIMITS } from '../protocol/limits.js';
 import { DEFAULT_TASK_QUEUE } from '../protocol/temporal-names.js';
 import { isOrigin } from '../protocol/origin.js';
+import { secondsByTenant } from './audit-ttl.js';
 import { duration, durations } from './durations.js';
 import { isRedisUrl, REDIS_URL_FORMS } from './redis-url.js';
 
@@ -190,6 +191,8 @@ const EnvSchema = z.object({
     .optional(),
   /** How long the audit trail is kept; 0: forever. */
   AUDIT_TTL: seconds.default(0),
+  /** The same of single tenants, `acme=31536000,rival=0`. */
+  AUDIT_TTL_TENANTS: secondsByTenant.optional(),
   /** Hosts whose files messages may name by https address. */
   FILE_HOSTS: list.optional(),
   LOG_LEVEL: z.enum(LOG_LEVELS).default('info'),

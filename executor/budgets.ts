@@ -1,4 +1,5 @@
 import { HelixError } from '../protocol/errors.js';
+import { NO_METER, type RunMeter } from '../protocol/run-meter.js';
 import type { Spending, Usage } from '../stores/contract/usage.js';
 import type { SessionOwner } from '../stores/contract/waiting.js';
 
@@ -76,6 +77,8 @@ function shareOf({ limitUsd, usedUsd }: Spent): number {
 export interface BudgetDeps {
   usage: Pick<Usage, 'spent'>;
   logger: { warn: (fields: object, message: string) => void };
+  /** Default: nothing is counted. */
+  meter?: RunMeter;
   /** Notifies of a budget that is spent. Default: no receiver. */
   announce?: ((owner: SessionOwner, spent: Spent, window: string) => Promise<void>) | undefined;
 }
@@ -88,7 +91,7 @@ export interface BudgetDeps {
  */
 export function createBudgetCheck(
   budgets: Budgets | undefined,
-  { usage, logger, announce }: BudgetDeps,
+  { usage, logger, announce, meter = NO_METER }: BudgetDeps,
 ): (owner: SessionOwner) => Promise<void> {
   if (budgets === undefined) return () => Promise.resolve();
   const noted = new Set<string>();
@@ -101,6 +104,7 @@ export function createBudgetCheck(
     if (noted.size >= MOST_NOTED) noted.clear();
     noted.add(key);
     logger.warn({ owner, tenant, ...spent }, 'most of a budget is spent');
+    if (isSpent) meter({ kind: 'budget_spent', of: spent.of, period: spent.period });
     if (!isSpent || announce === undefined) return;
     announce({ owner, tenant }, spent, window).catch((err: unknown) => {
       // The next message within this budget tries again.

@@ -100,7 +100,7 @@ export function createRuns(deps: RunsDeps): Runs & PreparedRuns {
   const store = reserveBeforeBegin(startNextAfterEnds(folding, { startNext, logger }), {
     quotasOf,
     checkBudget: createBudgetCheck(deps.budgets, {
-      ...{ usage: folding.usage, logger, announce: announceSpendTo(deps.deliveries) },
+      ...{ usage: folding.usage, logger, meter, announce: announceSpendTo(deps.deliveries) },
     }),
     logger,
   });

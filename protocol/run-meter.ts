@@ -56,6 +56,8 @@ export type RunEvent =
     }
   /** `found`: what the sweeper did about a session that needed something. */
   | { kind: 'session_swept'; found: string }
+  /** A budget was found to be spent: once for each, and day or month. */
+  | { kind: 'budget_spent'; of: 'user' | 'tenant'; period: 'day' | 'month' }
   /** A worker died: once for each, however often its lease is judged. */
   | { kind: 'lease_judged' }
   | { kind: 'attempt_taken_over'; isDone: boolean }

@@ -1,4 +1,5 @@
 import type { AgentRegistry } from '../agents/index.js';
+import { readAuditTtl } from '../config/audit-ttl.js';
 import { parseEnv, withoutBlank, type Config } from '../config/env.js';
 import type { Logger } from '../config/logger.js';
 import { isLoopback } from '../config/loopback.js';
@@ -25,7 +26,7 @@ async function main(): Promise<void> {
     sessionTtlSeconds: config.SESSION_TTL,
     recordLayout: config.RECORD_LAYOUT,
     auditKeys: config.AUDIT_KEY,
-    auditTtlSeconds: config.AUDIT_TTL,
+    auditTtlSeconds: readAuditTtl(config),
   });
   const { leases } = redis.store;
   const lease =

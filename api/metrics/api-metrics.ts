@@ -2,10 +2,10 @@ import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from 'prom
 import type { ErrorCode } from '../../protocol/errors.js';
 import type { RunMeter } from '../../protocol/run-meter.js';
 import type { Pauses } from '../../stores/contract/pauses.js';
-import type { WaitingStanding } from '../../stores/contract/waiting.js';
+import type { Waiting, WaitingStanding } from '../../stores/contract/waiting.js';
 import { createRunCounters } from './run-counters.js';
 import { addPauseGauges } from './pause-gauges.js';
-import { addWaitingGauges } from './waiting-gauges.js';
+import { addQuestionGauge, addWaitingGauges } from './waiting-gauges.js';
 
 /** Counts what streams write; it is called for each write. */
 export interface StreamMeter {
@@ -32,6 +32,7 @@ export interface ApiMetrics {
 export interface ApiMetricsOptions {
   processMetrics?: boolean;
   standing?: () => Promise<WaitingStanding>;
+  questions?: Waiting['questions'];
   pauses?: Pick<Pauses, 'list' | 'held'> | undefined;
 }
 
@@ -48,7 +49,8 @@ const STREAM_SECONDS = [0.5, 1, 2.5, 5, 10, 30, 60, 300, 900, 3600];
 
 /**
  * Metrics of one API process. `processMetrics` adds those of Node itself; use it once per process.
- * `standing` (`stores.store.waiting.standing`) adds what waits for people, `pauses`
+ * `standing` (`stores.store.waiting.standing`) adds what waits for people, `questions` (`…waiting.questions`) how
+ * many questions by agent, `pauses`
  * (`stores.store.pauses.of(…)`) which agents are paused.
  *
  * @example
@@ -97,6 +99,7 @@ export function createApiMetrics(options: ApiMetricsOptions = {}): ApiMetrics {
   const streams = createStreamMeter(registry);
   const runs = createRunCounters(registry);
   if (options.standing !== undefined) addWaitingGauges(registry, options.standing);
+  if (options.questions !== undefined) addQuestionGauge(registry, options.questions);
   if (options.pauses !== undefined) addPauseGauges(registry, options.pauses);
 
   return {

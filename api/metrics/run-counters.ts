@@ -33,6 +33,15 @@ export function createRunCounters(registry: Registry): RunMeter {
     labelNames: ['found'],
     registers,
   });
+  const budgets = new Counter({
+    name: 'helix_budgets_spent_total',
+    help: 'Budgets that are spent.',
+    labelNames: ['of', 'period'],
+    registers,
+  });
+  for (const whose of ['user', 'tenant']) {
+    for (const period of ['day', 'month']) budgets.inc({ of: whose, period }, 0);
+  }
   return (event) => {
     switch (event.kind) {
       case 'run_ended': {
@@ -46,6 +55,9 @@ export function createRunCounters(registry: Registry): RunMeter {
         if (waitedSeconds !== undefined) waits.observe({ kind: asked, decision }, waitedSeconds);
         return;
       }
+      case 'budget_spent':
+        budgets.inc({ of: event.of, period: event.period });
+        return;
       case 'session_swept':
         sweeps.inc({ found: event.found });
         return;

@@ -1,9 +1,12 @@
 import { Gauge, type Registry } from 'prom-client';
 import { withTimeout } from '../../protocol/time.js';
-import type { WaitingStanding } from '../../stores/contract/waiting.js';
+import type { Waiting, WaitingStanding } from '../../stores/contract/waiting.js';
 
 /** A scrape does not wait longer than this for the store. */
 const READ_MS = 1_000;
+/** Conversations whose questions are counted, and how long a count holds. */
+const MOST = 1_000;
+const COUNT_AGAIN_MS = 10_000;
 
 /**
  * What waits for people, read when metrics are scraped. Every API process shows the same values:
@@ -45,4 +48,28 @@ export function addWaitingGauges(
     'Age of the question that has waited longest; 0 without one.',
     ({ oldest }) => (oldest === undefined ? 0 : Math.max(0, Date.now() - oldest) / 1_000),
   );
+}
+
+/** Questions that wait, by agent and kind; counted at most every ten seconds, since each conversation is read. */
+export function addQuestionGauge(
+  registry: Registry,
+  readQuestions: NonNullable<Waiting['questions']>,
+): void {
+  let counted: { at: number; questions: ReturnType<typeof readQuestions> } | undefined;
+  new Gauge({
+    name: 'helix_waiting_calls',
+    help: 'Questions that wait for an answer, of the thousand conversations that wait longest.',
+    labelNames: ['agent', 'kind'],
+    registers: [registry],
+    async collect() {
+      const now = Date.now();
+      if (counted === undefined || now - counted.at >= COUNT_AGAIN_MS) {
+        counted = { at: now, questions: readQuestions(MOST) };
+      }
+      const questions = await withTimeout(READ_MS, counted.questions).catch(() => undefined);
+      if (questions === undefined) counted = undefined;
+      this.reset();
+      for (const { agent, kind, count } of questions ?? []) this.set({ agent, kind }, count);
+    },
+  });
 }

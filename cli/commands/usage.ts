@@ -2,7 +2,7 @@ import { Command } from 'commander';
 import type { UsageReply, UsageRow } from '../../protocol/usage.js';
 import type { Cli } from '../cli.js';
 import type { Kind } from '../output/output.js';
-import { parseText } from '../parse-values.js';
+import { parseDay, parseText } from '../parse-values.js';
 import { workOf, type GlobalOptions } from './options.js';
 
 const MICRO = 1_000_000;
@@ -26,8 +26,8 @@ const ROWS: Kind<UsageRow> = {
 };
 
 interface UsageOptions extends GlobalOptions {
-  since?: string;
-  until?: string;
+  since?: (now: number) => string;
+  until?: (now: number) => string;
   by?: string;
 }
 
@@ -38,12 +38,17 @@ export function createUsageCommands(cli: Cli): Command {
     new Command('report')
       .description('Sum up runs, tokens and cost of the tenant; days are UTC.')
       .option('--by <groups>', 'day, owner, agent, model, separated by commas', parseText)
-      .option('--since <day>', 'first day, 2026-11-01; default: the first of the month', parseText)
-      .option('--until <day>', 'last day; default: today', parseText)
+      .option(
+        '--since <day>',
+        'first day: 30d, or 2026-11-01; default: that of the month',
+        parseDay,
+      )
+      .option('--until <day>', 'last day; default: today', parseDay)
       .action(async (_, self: Command) => {
         const { options, api, output } = workOf<UsageOptions>(cli, self);
         const { by, since, until } = options;
-        const query = { by, since, until };
+        const now = cli.now();
+        const query = { by, since: since?.(now), until: until?.(now) };
         const { usage } = await api.get<UsageReply>('/api/operator/usage', { query });
         await output.list(ROWS, usage);
       }),

@@ -8,8 +8,8 @@ import { shownJsonText } from '../output/shown-text.js';
 import { workOf, yesOption, type ConsentOptions, type GlobalOptions } from './options.js';
 
 const ID = ['<user>', 'id of the person, as in tokens'] as const;
-/** What is left after so many requests is left for another time. */
-const MOST_REQUESTS = 20;
+/** What is left after so many requests that erased nothing is left for another time. */
+const MOST_IDLE = 20;
 const PAUSE_MS = 500;
 
 /** `user`: what is stored about a person. */
@@ -48,11 +48,12 @@ function createDeleteCommand(cli: Cli): Command {
         bytes: 0,
       };
       let complete = false;
-      for (let requests = 0; !complete && requests < MOST_REQUESTS; requests += 1) {
-        if (requests > 0) await sleep(PAUSE_MS);
+      for (let idle = 0; !complete && idle < MOST_IDLE;) {
         const erased = await api.delete<PersonErasureReply>(pathOf(id));
+        idle = erased.sessions > 0 ? 0 : idle + 1;
         for (const name of Object.keys(sums) as (keyof typeof sums)[]) sums[name] += erased[name];
         complete = erased.complete;
+        if (!complete && idle > 0) await sleep(PAUSE_MS);
       }
       const { conversations, rows, workflows } = sums;
       const counts = [`${String(conversations)} conversations`, `${String(rows)} rows`];

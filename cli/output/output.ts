@@ -1,9 +1,11 @@
 import { wrongUsage } from '../failure.js';
 import type { Terminal } from '../terminal.js';
+import { csvLine } from './csv.js';
 import { shownJson, shownText } from './shown-text.js';
 import { shownTime, type TimeFormat } from './shown-time.js';
 
-export const OUTPUT_FORMATS = ['table', 'json', 'jsonl', 'none'] as const;
+/** `text` is the name that the `temporal` command line has for a table. */
+export const OUTPUT_FORMATS = ['table', 'text', 'json', 'jsonl', 'csv', 'none'] as const;
 
 /** Global options about the output. */
 export interface OutputOptions {
@@ -56,7 +58,8 @@ export function createOutput(
   options: OutputOptions,
 ): Output {
   const { json, timeFormat } = options;
-  const format = json !== undefined && options.output === 'table' ? 'json' : options.output;
+  const chosen = options.output === 'text' ? 'table' : options.output;
+  const format = json !== undefined && chosen === 'table' ? 'json' : chosen;
   const shown: Shown = { time: (at) => shownTime(at, timeFormat, now()) };
 
   function cellsOf<T>({ columns }: Kind<T>, item: T): string[] {
@@ -73,6 +76,12 @@ export function createOutput(
   function printJson(value: unknown): void {
     if (format === 'json') terminal.print(shownJson(value, 2));
     if (format === 'jsonl') terminal.print(shownJson(value));
+  }
+
+  function printCsv<T extends object>({ fields }: Kind<T>, items: readonly Partial<T>[]): void {
+    const names = fields.filter((name) => json === undefined || json.includes(name));
+    terminal.print(csvLine(names));
+    for (const item of items) terminal.print(csvLine(names.map((name) => item[name])));
   }
 
   const draw: Output['draw'] = async (kind, items) => {
@@ -94,12 +103,15 @@ export function createOutput(
         else all.push(item);
       }
       if (format === 'json') printJson(all.map(picked));
+      if (format === 'csv') printCsv(kind, all.map(picked));
       if (format !== 'table') return;
       if (all.length === 0) terminal.note(kind.none);
       else terminal.print(await draw(kind, all));
     },
     one: async (kind, item, below) => {
-      printJson(picker(kind, json)(item));
+      const picked = picker(kind, json)(item);
+      printJson(picked);
+      if (format === 'csv') printCsv(kind, [picked]);
       if (format !== 'table') return;
       const { drawTable } = await import('./draw-table.js');
       const titles = titlesOf(kind);
@@ -113,6 +125,7 @@ export function createOutput(
       if (below !== undefined) terminal.print(below);
     },
     text: async (value, text) => {
+      if (format === 'csv') throw wrongUsage('This has no rows for csv; json has it all.');
       printJson(value);
       if (format === 'table') terminal.print(await text());
     },

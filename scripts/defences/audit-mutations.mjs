@@ -3,6 +3,13 @@ const TAMPERED = 'test/stores/redis/audit.test.ts';
 
 export const audit = [
   {
+    defence: 'Audit: each tenant’s trail is kept as long as its setting says',
+    file: 'config/audit-ttl.ts',
+    edits: [['AUDIT_TTL_TENANTS?.get(tenant) ?? AUDIT_TTL', 'AUDIT_TTL']],
+    suite: 'test/config/env.test.ts',
+    test: 'parseEnv the audit trail of a tenant is kept as long as its setting says, others as all',
+  },
+  {
     defence: 'Audit: the transition of an answer appends its entry',
     file: 'stores/transitions/settle-call.ts',
     edits: [["  noteAct(session, args, request.act, 'stored');\n", '']],

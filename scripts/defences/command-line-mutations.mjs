@@ -2,6 +2,20 @@
 
 export const commandLine = [
   {
+    defence: 'Command line: a person is erased however many conversations there are',
+    file: 'cli/commands/user.ts',
+    edits: [['idle = erased.sessions > 0 ? 0 : idle + 1;', 'idle += 1;']],
+    suite: 'test/cli/many-runs.test.ts',
+    test: 'a person with more conversations than one request erases is erased by as many as it takes',
+  },
+  {
+    defence: 'Command line: spreadsheets compute nothing of what strangers wrote',
+    file: 'cli/output/csv.ts',
+    edits: [["FORMULA.test(shown) ? `'${shown}` : shown", 'shown']],
+    suite: 'test/cli/output.test.ts',
+    test: 'texts of strangers spreadsheets compute nothing of them',
+  },
+  {
     defence: 'Command line: a redirect does not get the token',
     file: 'cli/api/client.ts',
     edits: [["redirect: 'manual',", "redirect: 'follow',"]],

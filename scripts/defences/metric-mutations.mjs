@@ -5,6 +5,22 @@ const VERDICT = 'test/executor/judge-health.test.ts';
 
 export const metrics = [
   {
+    defence: 'Metrics: a question that is over does not wait',
+    file: 'stores/redis/waiting-index.ts',
+    edits: [['view?.openCalls.filter(asks) ?? []', 'view?.openCalls ?? []']],
+    suite: 'test/api/metrics.test.ts',
+    test: 'questions that wait are counted by agent and kind, those that are over are not',
+  },
+  {
+    defence: 'Metrics: a budget that is spent is counted',
+    file: 'executor/budgets.ts',
+    edits: [
+      ["if (isSpent) meter({ kind: 'budget_spent'", "if (!isSpent) meter({ kind: 'budget_spent'"],
+    ],
+    suite: 'test/executor/budgets.test.ts',
+    test: 'budgets with the action warn runs begin, and it is logged once',
+  },
+  {
     defence: 'Health: notices that do not arrive are named',
     file: 'executor/judge-health.ts',
     edits: [['if (notices !== undefined) return notices;', '']],

@@ -26,6 +26,21 @@ export interface Waiting {
   since: (sessionId: string) => Promise<number | undefined>;
   /** What waits, over all owners. */
   standing: () => Promise<WaitingStanding>;
+  /**
+   * The questions of the conversations that have waited longest, counted by agent and kind. Absent:
+   * they are not counted.
+   *
+   * @param most conversations that are looked at
+   */
+  questions?: (most: number) => Promise<QuestionCount[]>;
+}
+
+/** Questions of one agent that wait for an answer. */
+export interface QuestionCount {
+  agent: string;
+  /** Who is asked: a person, or a client. */
+  kind: 'approval' | 'client';
+  count: number;
 }
 
 export interface WaitingStanding {

@@ -4,6 +4,7 @@ import type { FileStore } from '../contract/files.js';
 import type { LocalSubscriber } from '../redis/tail/channels.js';
 import { createMemoryFileStore } from './file-store.js';
 import { createKeyspace, type Keyspace } from './keyspace/keyspace.js';
+import type { AuditTtl } from '../record/audit-ttl.js';
 
 export interface MemoryOptions {
   /** How long the stream of an ended run is kept, seconds. Default one day. */
@@ -14,8 +15,8 @@ export interface MemoryOptions {
   maxChunks?: number;
   /** Keys that sign the entries of the audit trail. Default: none. */
   auditKeys?: readonly string[];
-  /** How long entries of the audit trail are kept, seconds. Default 0: forever. */
-  auditTtlSeconds?: number;
+  /** How long entries of the audit trail are kept, seconds, or that by tenant. Default 0: forever. */
+  auditTtlSeconds?: AuditTtl;
   /** Where the bytes of files are. Default: in memory. */
   files?: FileStore;
   /** The store's clock, ms since the epoch. Default the machine's. */

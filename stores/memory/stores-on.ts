@@ -14,6 +14,7 @@ import { run } from '../transitions/library.js';
 import { decode, encode } from './keyspace/cjson.js';
 import type { Keyspace } from './keyspace/keyspace.js';
 import { createLocalCommands, toWireText } from './local-commands.js';
+import { toKeptMs } from '../record/audit-ttl.js';
 
 export interface MemoryStores {
   store: Store;
@@ -49,7 +50,7 @@ function createMemoryContext({ keyspace, options, now, files }: MemoryData): Red
     readable: () => RECORD_LAYOUT,
     maxEntries: options.maxChunks,
     now,
-    audit: { keys: options.auditKeys, keptMs: options.auditTtlSeconds * 1000 },
+    audit: { keys: options.auditKeys, keptMs: toKeptMs(options.auditTtlSeconds) },
     fileStore: files,
     keepsFilesElsewhere: true,
     corkWrites: () => undefined,

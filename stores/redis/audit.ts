@@ -19,7 +19,7 @@ const PAGE = 500;
 /** The audit trail: a chain for each tenant, in the tenant's own slot. */
 export function createAudit(context: RedisContext): Audit {
   const { redis, keys, transitions, now } = context;
-  const { keys: signingKeys, keptMs } = context.audit;
+  const { keys: signingKeys } = context.audit;
   const people = createPeople(context);
   const trimmedAt = new Map<string, number>();
 
@@ -57,6 +57,7 @@ export function createAudit(context: RedisContext): Audit {
 
   /** Drops entries that are older than they are kept. */
   async function trim(tenant: string): Promise<void> {
+    const keptMs = context.audit.keptMs(tenant);
     if (keptMs === 0 || now() - (trimmedAt.get(tenant) ?? 0) < TRIM_MS) return;
     trimmedAt.set(tenant, now());
     let last: Head = NO_HEAD;

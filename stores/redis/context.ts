@@ -8,8 +8,8 @@ import type { Transitions } from './transitions.js';
 export interface AuditSettings {
   /** Keys of signatures: the first signs, each verifies. Without one entries are not signed. */
   keys: readonly string[];
-  /** How long entries are kept, ms; 0: no limit. */
-  keptMs: number;
+  /** How long entries of a tenant are kept, ms; 0: no limit. `''`: of those who have none. */
+  keptMs: (tenant: string) => number;
 }
 
 /** What all parts of the store share that work on one Redis, or on one in-process keyspace. */

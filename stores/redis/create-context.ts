@@ -15,6 +15,7 @@ import { rightsFor } from './rights.js';
 import { createRunLibrary } from './run-library.js';
 import { createTransitions, type Expiry } from './transitions.js';
 import { createUnanswered, type Unanswered } from './unanswered.js';
+import { toKeptMs, type AuditTtl } from '../record/audit-ttl.js';
 
 export interface RedisStoreOptions {
   /** Prefix of all keys. Default `hx`. */
@@ -35,8 +36,8 @@ export interface RedisStoreOptions {
    * each verifies. All processes need them. Default: entries are chained, but not signed.
    */
   auditKeys?: readonly string[];
-  /** How long entries of the audit trail are kept, seconds. Default 0: forever. */
-  auditTtlSeconds?: number;
+  /** How long entries of the audit trail are kept, seconds, or that by tenant. Default 0: forever. */
+  auditTtlSeconds?: AuditTtl;
   /** Where the bytes of files are. Default: in this Redis. All processes need the same. */
   files?: FileStore;
 }
@@ -70,7 +71,7 @@ export function toAuditSettings({
   if (auditKeys.some((key) => key.length < SHORTEST_KEY)) {
     throw new Error(`auditKeys: a key has at least ${String(SHORTEST_KEY)} characters.`);
   }
-  return { keys: auditKeys, keptMs: auditTtlSeconds * 1000 };
+  return { keys: auditKeys, keptMs: toKeptMs(auditTtlSeconds) };
 }
 const SHORTEST_KEY = 32;
 

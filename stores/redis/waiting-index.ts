@@ -1,6 +1,6 @@
 import { rootOf } from '../../protocol/ids.js';
 import type { Sessions } from '../contract/sessions.js';
-import type { SessionOwner, Waiting } from '../contract/waiting.js';
+import type { QuestionCount, SessionOwner, Waiting } from '../contract/waiting.js';
 import {
   asks,
   isOfTenant,
@@ -111,6 +111,25 @@ export function createWaitingIndex(
         if ((await readCalls(member))?.openCalls.some(asks)) await noteWaiting(member);
       }
       return { count: await callRedis(redis.zcard(keys.askingSince)) };
+    },
+    questions: async (most) => {
+      const counts = new Map<string, QuestionCount>();
+      const waiting = await nextInOrder(redis, keys.askingSince, undefined, most);
+      for (let at = 0; at < waiting.length; at += LOOKS) {
+        const views = await Promise.all(
+          waiting.slice(at, at + LOOKS).map(({ member }) => readCalls(member)),
+        );
+        for (const view of views) {
+          for (const { spec } of view?.openCalls.filter(asks) ?? []) {
+            const { agent = '' } = view?.record ?? {};
+            const kind = spec.kind === 'client' ? 'client' : 'approval';
+            const key = JSON.stringify([agent, kind]);
+            const { count = 0 } = counts.get(key) ?? {};
+            counts.set(key, { agent, kind, count: count + 1 });
+          }
+        }
+      }
+      return [...counts.values()];
     },
     page: (owner: SessionOwner, page) =>
       readWaitingPage(

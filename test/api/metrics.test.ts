@@ -3,6 +3,8 @@ import { createApiMetrics, createMetricsApp } from '../../api/index.js';
 import { listen } from '../../api/listen.js';
 import { connectRaw } from '../support/raw-http.js';
 import { createFakeRuntime } from '../support/fake-runtime.js';
+import { AGENT, drive, newCall } from '../support/session-driver.js';
+import { createMemoryStores } from '../../stores/memory/index.js';
 import { until } from '../support/until.js';
 import { say, startApi, type ApiServer } from './api-server.js';
 
@@ -132,4 +134,19 @@ describe('/metrics', () => {
       async () => (await read(server, 'helix_open_streams')) === 0,
     );
   });
+});
+
+it('questions that wait are counted by agent and kind, those that are over are not', async () => {
+  const { store, streamManager } = createMemoryStores();
+  const session = drive({ store, stream: streamManager } as never);
+  const { runId } = await session.newRun();
+  await session.ask(runId, 1, [newCall('c1', 'approval'), newCall('c2', 'client')]);
+  const read = (): Promise<string> =>
+    createApiMetrics({ questions: store.waiting.questions }).read();
+  for (const kind of ['approval', 'client']) {
+    expect(await read()).toContain(`helix_waiting_calls{agent="${AGENT}",kind="${kind}"} 1\n`);
+  }
+  await session.decide(runId, 'c1', true);
+  expect(await read()).not.toContain('kind="approval"');
+  expect(await read()).toContain('kind="client"} 1');
 });

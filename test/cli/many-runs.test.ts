@@ -13,6 +13,7 @@ async function run(
   args: string[],
   post: (path: string) => Promise<unknown>,
   get?: () => Promise<unknown>,
+  remove?: () => Promise<unknown>,
 ) {
   const printed: string[] = [];
   const noted: string[] = [];
@@ -20,7 +21,7 @@ async function run(
   const cli = {
     env: {},
     now: () => 0,
-    connect: () => ({ post, get }) as unknown as ApiClient,
+    connect: () => ({ post, get, delete: remove }) as unknown as ApiClient,
     exitWith: (code: number) => (exitCode = code),
     terminal: {
       print: (text: string) => printed.push(text),
@@ -102,4 +103,19 @@ it('who waits for a batch does not notice that a server is replaced', async () =
   const args = ['run', 'stop', '-q', 'agent=lab', '-y', '-o', 'json'];
   const { outcomes, exitCode } = await run(args, post, get);
   expect({ outcomes, exitCode }).toMatchObject({ outcomes: { status: 'completed' }, exitCode: 0 });
+});
+
+it('a person with more conversations than one request erases is erased by as many as it takes', async () => {
+  let left = 3_000;
+  const erase = (): Promise<unknown> => {
+    left -= 100;
+    const none = { batches: 0, workflows: 0, rows: 0, entries: 0, bytes: 0 };
+    return Promise.resolve({ complete: left === 0, conversations: 100, sessions: 100, ...none });
+  };
+  const args = ['user', 'delete', 'ann', '--yes', '-o', 'jsonl'];
+  const { outcomes, exitCode } = await run(args, erase, undefined, erase);
+  expect({ outcomes, exitCode }).toMatchObject({
+    outcomes: { complete: true, conversations: 3_000 },
+    exitCode: EXIT.done,
+  });
 });

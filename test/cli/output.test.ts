@@ -1,5 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import { createOutput, type Kind, type OutputOptions } from '../../cli/output/output.js';
+import { csvLine } from '../../cli/output/csv.js';
+import { createTerminal } from '../../cli/terminal.js';
 import { shownJson, shownText } from '../../cli/output/shown-text.js';
 import { shownDuration, shownTime } from '../../cli/output/shown-time.js';
 
@@ -83,12 +85,42 @@ describe('results', () => {
     );
   });
 
+  it('a list and one thing as CSV have a line of names, and fields as they are picked', async () => {
+    const { output, printed } = open({ output: 'csv' });
+    await output.list(THINGS, things);
+    await output.list(THINGS, []);
+    expect(printed).toEqual(['id,at', 'a,40000', 'long,100000', 'id,at']);
+    const one = open({ output: 'csv', json: ['id'] });
+    await one.output.one(THINGS, { id: 'a', at: 1 });
+    expect(one.printed).toEqual(['id', 'a']);
+    await expect(output.text({}, () => 'text')).rejects.toThrow('no rows for csv');
+  });
+
+  it('text is another name of the table', async () => {
+    const { output, printed } = open({ output: 'text' });
+    await output.list(THINGS, things);
+    expect(printed[0]).toMatch(/^ID +AT/);
+  });
+
   it('none prints nothing', async () => {
     const { output, printed } = open({ output: 'none' });
     await output.list(THINGS, things);
     await output.one(THINGS, { id: 'a', at: 1 });
     await output.text({}, () => 'text');
     expect(printed).toEqual([]);
+  });
+});
+
+describe('colours', () => {
+  const style = (isTTY: boolean, env: Record<string, string>): string => {
+    const stream = { isTTY } as never;
+    return createTerminal({ stdin: stream, stdout: stream, stderr: stream }, env).style('red', 'x');
+  };
+
+  it('are for terminals only, and NO_COLOR turns them off', () => {
+    expect(style(true, {})).toBe('\u001b[31mx\u001b[39m');
+    expect(style(true, { NO_COLOR: '1' })).toBe('x');
+    expect(style(false, {})).toBe('x');
   });
 });
 
@@ -104,6 +136,13 @@ describe('texts of strangers', () => {
     // eslint-disable-next-line no-control-regex -- These are looked for.
     expect(shownJson(value, 2)).not.toMatch(/[\u0000-\u0009\u000b-\u001f\u007f-\u009f\u202e]/);
     expect(JSON.parse(shownJson(value, 2))).toEqual(value);
+  });
+
+  it('spreadsheets compute nothing of them', () => {
+    expect(csvLine(['=1+1', '@SUM(A1)', -5, 'a,"b"', undefined, { a: 1 }])).toBe(
+      `'=1+1,'@SUM(A1),-5,"a,""b""",,"{""a"":1}"`,
+    );
+    expect(csvLine([EVIL])).not.toContain('\u001b');
   });
 
   it('a table shows them so', async () => {

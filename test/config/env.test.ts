@@ -1,4 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
+import { readAuditTtl } from '../../config/audit-ttl.js';
 import { ConfigError, parseEnv } from '../../config/env.js';
 
 describe('parseEnv', () => {
@@ -109,6 +110,8 @@ describe('parseEnv', () => {
     ['BUDGET_USER_DAY_USD', '0'],
     ['BUDGET_TENANT_MONTH_USD', 'ten'],
     ['BUDGET_ACTION', 'stop'],
+    ['AUDIT_TTL_TENANTS', 'acme'],
+    ['AUDIT_TTL_TENANTS', 'acme=1,rival=-1'],
   ])('parseEnv names %s when it is "%s", in one line', (name, value) => {
     const parse = (): unknown => parseEnv({ [name]: value });
     expect(parse).toThrow(ConfigError);
@@ -143,6 +146,13 @@ describe('parseEnv', () => {
       expect(() => parseEnv(half)).toThrow(/^Bad configuration: .*need each other$/);
     },
   );
+
+  it('the audit trail of a tenant is kept as long as its setting says, others as all', () => {
+    const ttlOf = readAuditTtl(parseEnv({ AUDIT_TTL: '60', AUDIT_TTL_TENANTS: 'acme=0, a=b=5' }));
+    expect(['acme', 'a=b', 'rival', 'constructor', undefined].map(ttlOf)).toEqual([
+      0, 5, 60, 60, 60,
+    ]);
+  });
 
   it('parseEnv names every wrong variable', () => {
     expect(() => parseEnv({ PORT: 'x', LOG_LEVEL: 'loud' })).toThrow(/PORT .*; LOG_LEVEL /);

@@ -4,6 +4,7 @@ import type { OperatorLease, OperatorWorker } from '../../protocol/operator-work
 import type { RunEvent } from '../../cli/commands/run/events.js';
 import { EXIT } from '../../cli/exit-codes.js';
 import { sessionOfRun } from '../../protocol/ids.js';
+import type { UsageRow } from '../../protocol/usage.js';
 import { EvalCase } from '../../testing/eval/case.js';
 import { loadSnapshot } from '../support/chat-client.js';
 import { until } from '../support/until.js';
@@ -28,6 +29,22 @@ describe('helix-temporal worker list', () => {
     // A file of that name is reached by its path.
     const file = await helix(['worker', './list']);
     expect(file).toMatchObject({ code: 64, stdout: '' });
+  });
+});
+
+describe('helix-temporal usage report', () => {
+  it('it sums up what runs have used, with what they cost, also for a spreadsheet', async () => {
+    await runLab(product, [{ say: 'hello' }]);
+    const report = ['usage', 'report', '--by', 'agent', '--since', '24h'];
+    const [row] = await until('the run is counted', async () => {
+      const rows = await read<UsageRow[]>(...report);
+      return rows.length > 0 && rows;
+    });
+    expect(row).toMatchObject({ agent: 'lab', runs: 1 });
+    expect(row?.costMicroUsd).toBeGreaterThan(0);
+    const { stdout } = await helix([...report, '-o', 'csv', '--json', 'agent,runs,costMicroUsd']);
+    expect(stdout).toBe(`agent,runs,costMicroUsd\nlab,1,${String(row?.costMicroUsd)}\n`);
+    expect((await helix(['usage', 'report', '--since', 'soon'])).code).toBe(64);
   });
 });
 

@@ -16,9 +16,11 @@ const priced: AgentDefinition = { ...agent, llmConfig: { ...agent.llmConfig, pri
 const ann = { owner: 'ann', tenant: 'acme' };
 let stores: MemoryStores;
 let lines: object[];
+let events: object[];
 beforeEach(() => {
   stores = createMemoryStores();
   lines = [];
+  events = [];
 });
 
 function executorWith(
@@ -40,6 +42,9 @@ function executorWith(
     quotas: 'unlimited',
     budgets,
     ...(announce !== undefined && { deliveries: { announce } as Deliveries }),
+    meter: (event) => {
+      if (event.kind === 'budget_spent') events.push(event);
+    },
     logger: { warn: (fields) => void lines.push(fields) },
   });
 }
@@ -126,6 +131,7 @@ describe('budgets', () => {
     await say(runs);
     await say(runs);
     expect(lines).toEqual([expect.objectContaining({ owner: 'ann', period: 'day', usedUsd: 2 })]);
+    expect(events).toEqual([{ kind: 'budget_spent', of: 'user', period: 'day' }]);
   });
 
   it('four fifths of a budget are logged before it is spent', async () => {

@@ -82,6 +82,7 @@ export function createCoreMeter(meter: MetricMeter): RunMeter {
   const attempts = count('helix_step_attempts', 'Attempts at steps, by how they ended.');
   const answers = count('helix_answers', 'Answers of people and clients.');
   const waits = seconds('helix_wait_duration_seconds', 'Time from a question to its answer.');
+  const budgets = count('helix_budgets_spent', 'Budgets that are spent.');
   const sweeps = count('helix_sweeps', 'Sessions that the sweeper had to repair.');
   const judgements = count('helix_lease_judgements', 'Workers that died.');
   const takeOvers = count('helix_take_overs', 'Attempts of dead workers that were taken over.');
@@ -156,6 +157,9 @@ export function createCoreMeter(meter: MetricMeter): RunMeter {
         if (waitedSeconds !== undefined) waits.record(waitedSeconds, { kind: asked, decision });
         return;
       }
+      case 'budget_spent':
+        budgets.add(1, { of: event.of, period: event.period });
+        return;
       case 'session_swept':
         sweeps.add(1, { found: event.found });
         return;
