@@ -169,6 +169,8 @@ export interface ToolDefinition {
     LanguageModelV4FunctionTool,
     'providerOptions' | 'strict' | 'inputExamples'
   >;
+  /** Of a `dynamicTool()` of the AI SDK: steps list its calls apart. */
+  readonly isDynamic?: boolean;
   /** Of a tool of the AI SDK: what the model gets in place of the result as JSON. */
   readonly toModelOutput?: ToModelOutput;
 }

@@ -1,6 +1,9 @@
+import type { LanguageModelV4StreamPart } from '@ai-sdk/provider';
+import type { Answered } from '../../protocol/rows.js';
 import type { UsedModel } from '../../protocol/run-meter.js';
 import type { RunUsage } from '../../stores/contract/runs.js';
 import type { ActivityDeps } from '../deps.js';
+import { createAnswerNotes } from './answered.js';
 
 /** A call of a model that is over, and whose usage the record has. */
 export interface TimedCall {
@@ -21,7 +24,9 @@ export interface CallTimer {
   /** The model that is asked. */
   uses: (model: { provider: string; modelId: string }) => void;
   begins: () => void;
-  onPart: () => void;
+  onPart: (part: LanguageModelV4StreamPart) => void;
+  /** What the provider reported of its reply. */
+  answered: () => Answered | undefined;
   /** @param code how the provider failed */
   ended: (code: string | undefined) => void;
   /** The record has what the call used. */
@@ -39,16 +44,21 @@ export function createCallTimer(
   let asked: UsedModel | undefined;
   let beganMs: number | undefined;
   let firstMs: number | undefined;
+  const notes = createAnswerNotes();
   return {
-    uses: ({ provider, modelId }) => {
+    answered: notes.read,
+    uses: (model) => {
+      const { provider, modelId } = model;
+      notes.begins(model);
       asked = { agent, provider: toProviderName(provider), model: modelId };
     },
     begins: () => {
       beganMs = performance.now();
       if (report !== undefined) beganAt = Date.now();
     },
-    onPart: () => {
+    onPart: (part) => {
       firstMs ??= performance.now();
+      notes.hear(part);
     },
     ended: (code) => {
       if (asked === undefined || beganMs === undefined) return;

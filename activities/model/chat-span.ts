@@ -24,7 +24,9 @@ export interface ChatSpan {
   /** Calls the model; spans of other libraries stand below this one. */
   within: <T>(options: Options, call: () => Promise<T>) => Promise<T>;
   /** Hears what the provider says of its reply. */
-  hearing: (next: () => void) => (part: LanguageModelV4StreamPart) => void;
+  hearing: (
+    next: (part: LanguageModelV4StreamPart) => void,
+  ) => (part: LanguageModelV4StreamPart) => void;
   /** The record has what the call used. */
   write: (call: TimedCall) => void;
 }
@@ -58,7 +60,7 @@ export function createChatSpan(
       return traces.tracer.within(id, call);
     },
     hearing: (next) => (part) => {
-      next();
+      next(part);
       if (part.type === 'response-metadata') metadata = part;
     },
     write: ({ provider, model, beganAt, ms, firstMs, code, usage }) => {

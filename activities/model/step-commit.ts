@@ -5,7 +5,7 @@ import type { StreamChunk } from '../../protocol/chunk.js';
 import { LIMITS } from '../../protocol/limits.js';
 import { FINISH_TOOL_NAME, formatCheckpointId } from '../../protocol/ids.js';
 import { isCarriedOut, toPartialInput } from '../../protocol/reply-fold.js';
-import type { AssistantRow, Compaction, Screened } from '../../protocol/rows.js';
+import type { Answered, AssistantRow, Compaction, Screened } from '../../protocol/rows.js';
 import type { RunError, StepOutcome, TerminalStatus } from '../../protocol/run.js';
 import { addUsage } from '../../stores/record/run-usage.js';
 import type { Writer } from '../../stores/contract/log.js';
@@ -61,6 +61,8 @@ interface StepCommitInput {
   known: () => number;
   /** Counts usage that the record has. */
   countUsage: (usage: RunUsage | undefined) => void;
+  /** What the provider reported of its reply. */
+  answered: () => Answered | undefined;
   /** What the run had used before. */
   used: RunUsage | undefined;
   /** What guardrails decided about messages before the reply. */
@@ -219,7 +221,9 @@ export function createStepCommit(deps: ActivityDeps, input: StepCommitInput): St
     // A reply that was cut before its first part leaves no row.
     const isBlank = ending.isUnasked === true || ending.interrupted !== undefined;
     const finish = reply.finish();
-    const kept = readsSteps(agent) && { usage: finish?.usage, finishReason: finish?.reason };
+    const kept = readsSteps(agent) && {
+      ...{ usage: finish?.usage, finishReason: finish?.reason, answered: input.answered() },
+    };
     const row: AssistantRow | undefined =
       isBlank && parts.length === 0
         ? undefined

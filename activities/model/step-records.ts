@@ -3,9 +3,10 @@ import type { AgentDefinition } from '../../agents/definitions.js';
 import type { StepRecord } from '../../agents/step-hooks.js';
 import type { Usage } from '../../protocol/chunk.js';
 import { FINISH_TOOL_NAME } from '../../protocol/ids.js';
-import type { AssistantRow, Row, ToolRow } from '../../protocol/rows.js';
+import type { Answered, AssistantRow, Row, ToolRow } from '../../protocol/rows.js';
 import { toPrompt } from './prompt.js';
 import { modelNameOf } from './spending.js';
+import { toPerformance } from './step-performance.js';
 
 /** True for agents whose own code is given the steps of a turn; their rows keep the usage. */
 export function readsSteps(agent: AgentDefinition): boolean {
@@ -21,7 +22,7 @@ export function startOfReply(rows: readonly Row[], messageId: string): number {
 
 /**
  * The steps of a turn as the AI SDK describes them, from its rows. What other parts of the AI SDK put
- * into them and rows do not keep, such as the request, is empty. Pure.
+ * into them and rows do not keep, such as the request and the time of tools, is empty. Pure.
  */
 export function toStepRecords(
   agent: AgentDefinition,
@@ -72,17 +73,23 @@ function toRecord(
   stepNumber: number,
   messages: () => LanguageModelV4Prompt,
 ): StepRecord {
-  const content = toContent(row, results);
+  const content = toContent(agent, row, results);
   const ofType = (type: string): Content[] => content.filter((part) => part.type === type);
   const toolCalls = ofType('tool-call');
   const toolResults = ofType('tool-result');
   const reasoning = ofType('reasoning');
-  const modelId = modelNameOf(agent.llmConfig);
+  // Of a step that was stored before the agent had hooks, nothing is known.
+  const { answered = { provider: '', modelId: modelNameOf(agent.llmConfig), at: 0 } } = row;
+  const { provider, modelId, at, responseId = '', responseModelId = modelId }: Answered = answered;
+  const { warnings, rawFinishReason, providerMetadata }: Partial<Answered> = answered;
+  const usage = toUsage(row.usage);
+  const isStatic = (part: Content): boolean => part['dynamic'] !== true;
+  const isDynamic = (part: Content): boolean => part['dynamic'] === true;
   const hasCalls = toolCalls.length > 0;
   // A plain object of the fields that both versions of the AI SDK give.
   return {
     stepNumber,
-    model: { provider: '', modelId },
+    model: { provider, modelId },
     content,
     text: textOf(ofType('text')),
     reasoning,
@@ -90,25 +97,26 @@ function toRecord(
     files: ofType('file').map(({ file }) => file),
     sources: ofType('source'),
     toolCalls,
-    staticToolCalls: toolCalls,
-    dynamicToolCalls: [],
+    staticToolCalls: toolCalls.filter(isStatic),
+    dynamicToolCalls: toolCalls.filter(isDynamic),
     toolResults,
-    staticToolResults: toolResults,
-    dynamicToolResults: [],
+    staticToolResults: toolResults.filter(isStatic),
+    dynamicToolResults: toolResults.filter(isDynamic),
     finishReason: row.finishReason ?? (hasCalls ? 'tool-calls' : 'stop'),
-    rawFinishReason: undefined,
-    usage: toUsage(row.usage),
-    warnings: undefined,
+    rawFinishReason,
+    usage,
+    performance: toPerformance(answered, usage),
+    warnings: warnings ?? [],
     request: {},
     response: {
-      id: '',
-      timestamp: new Date(0),
-      modelId,
+      id: responseId,
+      timestamp: new Date(at),
+      modelId: responseModelId,
       get messages() {
         return messages();
       },
     },
-    providerMetadata: undefined,
+    providerMetadata,
   } as unknown as StepRecord;
 }
 
@@ -116,7 +124,16 @@ function textOf(parts: readonly Content[]): string {
   return parts.map(({ text }) => String(text)).join('');
 }
 
-function toContent(row: AssistantRow, results: ReadonlyMap<string, ToolRow>): Content[] {
+function toContent(
+  agent: AgentDefinition,
+  row: AssistantRow,
+  results: ReadonlyMap<string, ToolRow>,
+): Content[] {
+  /** Of its tool, TypeScript knows no types: of a `dynamicTool()`, a server's, or none at all. */
+  const toMark = (toolName: string): object => {
+    const tool = agent.tools.find(({ name }) => name === toolName);
+    return tool === undefined || tool.isDynamic === true ? { dynamic: true } : {};
+  };
   return row.parts.flatMap((part): Content[] => {
     switch (part.type) {
       case 'text':
@@ -126,12 +143,13 @@ function toContent(row: AssistantRow, results: ReadonlyMap<string, ToolRow>): Co
         const { toolCallId, toolName, input, providerMetadata } = part;
         if (toolName === FINISH_TOOL_NAME) return [];
         const mark = part.kind === 'provider' ? { providerExecuted: true } : {};
-        const call = { toolCallId, toolName, input, providerMetadata, ...mark };
+        const marks = { ...mark, ...toMark(toolName) };
+        const call = { toolCallId, toolName, input, providerMetadata, ...marks };
         return [{ type: 'tool-call', ...call }, ...toResult(call, results.get(toolCallId))];
       }
       case 'tool-result': {
         const { toolCallId, toolName, output, isError } = part;
-        const call = { toolCallId, toolName, providerExecuted: true };
+        const call = { toolCallId, toolName, providerExecuted: true, ...toMark(toolName) };
         return isError === true
           ? [{ type: 'tool-error', ...call, error: output }]
           : [{ type: 'tool-result', ...call, output }];

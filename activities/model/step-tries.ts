@@ -131,20 +131,8 @@ export function createStepTries(
       const timer = createCallTimer(deps, ref.agent, span?.write);
       const asked = {
         ...{ timer, span, choice, isFallback: turn.index > 0 },
-        ...{
-          ref,
-          agent,
-          state,
-          rows,
-          messageId,
-          tries,
-          hasDroppedCalls,
-          compactions,
-          used,
-          files: store.files,
-          fetchFile,
-          unworded: logUnworded(logger, ref),
-        },
+        ...{ ref, agent, state, rows, messageId, tries, hasDroppedCalls, compactions, used },
+        ...{ files: store.files, fetchFile, unworded: logUnworded(logger, ref) },
         ...{ attempt, reply, chunks, progress },
       };
       const isOver = verdict === 'done' && !owes;
@@ -161,6 +149,7 @@ export function createStepTries(
         compaction: compactions.made(),
         screened,
         countUsage: timer.used,
+        answered: timer.answered,
       });
       if (commit.usage !== undefined) progress.usage = commit.usage;
       if (attempt.cutReason() === 'stop') return commit.stopped();

@@ -97,6 +97,7 @@ export function fromAiSdkTool(
     requireApproval: settings.requireApproval ?? toApprovalRule(name, tool.needsApproval),
     provider,
     forModel: { inputSchema, providerOptions, strict, inputExamples },
+    ...(tool.type === 'dynamic' && { isDynamic: true }),
     toModelOutput,
   } as ToolDefinition);
 }

@@ -32,6 +32,7 @@ export function toToolDefinition(
     description,
     inputSchema: AnyInput,
     forModel: { inputSchema: jsonSchema(inputSchema) },
+    isDynamic: true,
     ...(permission === 'ask' && { requireApproval: true, approvers, separateApprover, deadlineMs }),
     idempotent: isIdempotent,
     timeoutMs: callTimeoutMs,

@@ -79,7 +79,8 @@ export class ToolLoopAgent<TOOLS extends ToolSet = Record<string, never>> {
 
   constructor(settings: ToolLoopAgentSettings<never, TOOLS>, more: ToolLoopAgentMore = {}) {
     const { stores = createMemoryStores(), services, logger, ...own } = more;
-    this.settings = settings;
+    // eslint-disable-next-line @typescript-eslint/no-deprecated -- As there, it counts without the newer name.
+    this.settings = { ...settings, onEnd: settings.onEnd ?? settings.onFinish };
     this.#stores = stores;
     this.#agent = fromAgent(settings, {
       name: settings.id ?? 'agent',

@@ -92,4 +92,18 @@ export const fromAiSdk = [
     edits: [['  assertNames(config, names);\n', '']],
     test: 'names of tools that an agent does not have are refused where the names of all tools are known',
   },
+  {
+    defence: 'Hooks: steps have what the provider reported of its reply',
+    file: 'activities/model/step-commit.ts',
+    edits: [['answered: input.answered()', 'answered: undefined']],
+    suite: 'test/activities/ai-sdk-hooks.test.ts',
+    test: 'hooks get what the provider reported of its replies, and how long they took',
+  },
+  {
+    defence: 'Bounds: what a provider reports beyond its reply is kept only if it is small',
+    file: 'activities/model/answered.ts',
+    edits: [['Buffer.byteLength(JSON.stringify(storable)) > MOST_BYTES', 'false']],
+    suite: 'test/activities/answered.test.ts',
+    test: 'of what a provider reports beyond its reply, only what is small is kept',
+  },
 ].map((mutation) => ({ suite: SETTINGS, ...mutation }));

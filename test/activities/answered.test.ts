@@ -1,0 +1,18 @@
+import { expect, it } from '@jest/globals';
+import { createAnswerNotes } from '../../activities/model/answered.js';
+
+it('of what a provider reports beyond its reply, only what is small is kept', () => {
+  const notes = createAnswerNotes();
+  expect(notes.read()).toBeUndefined();
+  notes.begins({ provider: 'p', modelId: 'm' });
+  notes.hear({ type: 'response-metadata', id: 'x'.repeat(2_000) });
+  const logprobs = 'x'.repeat(20_000);
+  const usage = { inputTokens: {}, outputTokens: {} } as never;
+  notes.hear({
+    ...{ type: 'finish', usage, finishReason: { unified: 'stop', raw: 'x'.repeat(2_000) } },
+    providerMetadata: { p: { logprobs } },
+  });
+  expect(notes.read()).toEqual({
+    ...{ provider: 'p', modelId: 'm', at: expect.any(Number), ms: expect.any(Number) },
+  });
+});
