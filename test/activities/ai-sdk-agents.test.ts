@@ -166,6 +166,22 @@ describe.each(SHAPES)('agents of the AI SDK%s', (_suffix, shape) => {
     ]);
   });
 
+  it('values that a tool yields are shown before its result', async () => {
+    const model = fakeModel(sayInTurn(asksFor(call('c1', 'count', {}))));
+    const count = tool({
+      inputSchema: z.object({}),
+      async *execute() {
+        yield { seen: 1 };
+        yield { seen: 2 };
+      },
+    });
+    const harness = await serve(new ToolLoopAgent({ model, tools: { count } }), shape);
+    await harness.play(await harness.begin());
+    const [shown] = await harness.session.messages('tool_output_preliminary');
+    expect(shown).toMatchObject({ toolCallId: 'c1', result: { seen: 1 } });
+    expect(await harness.session.messages('tool_end')).toMatchObject([{ result: { seen: 2 } }]);
+  });
+
   it('toolApproval asks, approves and denies', async () => {
     const model = fakeModel(
       sayInTurn(

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
 import { HttpAgent, type BaseEvent, type Message } from '@ag-ui/client';
+import { askByAgUi } from '../../examples/other-protocols/ag-ui.js';
 import {
   connectAgUi,
   locate,
@@ -12,7 +13,7 @@ import {
   typesOf,
 } from '../support/ag-ui-client.js';
 import { charge } from '../support/lab-calls.js';
-import { useProduct } from '../support/product.js';
+import { newSessionId, useProduct } from '../support/product.js';
 import { until } from '../support/until.js';
 
 const product = useProduct();
@@ -55,6 +56,11 @@ describe('the client of AG-UI', () => {
     say(agent, { say: 'Three.' });
     await run(agent);
     expect(shown(agent).at(-1)).toEqual(['assistant', 'Three.']);
+  });
+
+  it('of the example asks, approves and gets the answer', async () => {
+    const question = 'I want a refund for order 1042 please';
+    expect(await askByAgUi(product.url, newSessionId(), question)).toMatch(/refund/i);
   });
 
   it('answers calls of client tools by tool messages', async () => {

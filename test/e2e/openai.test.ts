@@ -1,5 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import type { APIError } from 'openai';
+import { askByOpenAI } from '../../examples/other-protocols/openai.js';
 import {
   complete,
   connectOpenAI,
@@ -30,6 +31,17 @@ describe('the client of OpenAI', () => {
     expect(await refusalOf(connectOpenAI(product.url).models.retrieve('lab-child'))).toMatchObject({
       status: 404,
     });
+  });
+
+  it('of the example asks, approves and gets the answer', async () => {
+    const asked: string[] = [];
+    const question = 'I want a refund for order 1042 please';
+    const text = await askByOpenAI(product.url, 'none', question, ({ name }) => {
+      asked.push(name);
+      return true;
+    });
+    expect(asked).toEqual(['refund']);
+    expect(text).toMatch(/refund/i);
   });
 
   it('gets a whole completion with its usage', async () => {

@@ -8,11 +8,13 @@ import { until } from '../support/until.js';
 
 const AGENTS = (name: string, prompt: string): string => `
 import { defineAgent, modelFromSpec } from 'helix-temporal';
+import { ToolLoopAgent } from 'ai';
 import { tools } from './tools.js';
 
 enum Names { Own = '${name}' }
 const model = await modelFromSpec(process.env.MODEL, process.env);
 export const own = defineAgent({ name: Names.Own, systemPrompt: '${prompt}', tools, llmConfig: { model } });
+export default new ToolLoopAgent({ id: 'looping', model, instructions: '${prompt}', tools });
 `;
 const TOOLS = (says: string): string => `
 import { tool } from 'ai';
@@ -43,7 +45,7 @@ beforeAll(async () => {
       TASK_QUEUE: `own-${randomBytes(6).toString('hex')}`,
     },
   });
-  await says(/Agents: own\./);
+  await says(/Agents: looping, own\./);
   url = /Chat page +(\S+)/.exec(command.stdout())?.[1] ?? '';
 }, 60_000);
 
@@ -72,12 +74,13 @@ async function takeOver(tools: string): Promise<void> {
 }
 
 /** Starts a turn of a model that follows the script. Resolves once the reply begins. */
-async function post(id: string, script: unknown[]): Promise<Response> {
+async function post(id: string, script: unknown[], agent = 'own'): Promise<Response> {
   const text = JSON.stringify({ script });
   const response = await fetch(`${url}/api/chat/${id}`, {
     method: 'POST',
     headers: { 'content-type': 'application/json' },
     body: JSON.stringify({
+      agent,
       messages: [{ id: 'u1', role: 'user', parts: [{ type: 'text', text }] }],
     }),
   });
@@ -117,7 +120,13 @@ describe('helix-temporal dev', () => {
       expect.stringContaining('<div id="root"'),
     ]);
     const config = (await (await fetch(`${url}/api/config`)).json()) as Record<string, unknown>;
-    expect(config).toMatchObject({ agents: ['own'], defaultAgent: 'own' });
+    expect(config).toMatchObject({ agents: ['looping', 'own'], defaultAgent: 'looping' });
+  });
+
+  it('an agent of the AI SDK that the file exports answers as it is', async () => {
+    const response = await post('loop', GREETING, 'looping');
+    expect(await response.text()).toContain('hello Ann');
+    expect(await replyIn('loop')).toContain('Done.');
   });
 
   it('a change of an imported file is taken over, and a reply that is being written is finished', async () => {
@@ -125,7 +134,7 @@ describe('helix-temporal dev', () => {
     const response = await post('long', [{ say: words.join(' '), deltas: 60, everyMs: 50 }]);
     await response.body?.getReader().read();
     await takeOver(TOOLS('welcome'));
-    expect(command.stdout()).toMatch(/agents\.ts was taken over in \d+ ms: own/);
+    expect(command.stdout()).toMatch(/agents\.ts was taken over in \d+ ms: looping, own/);
     expect(await (await post('second', GREETING)).text()).toContain('welcome Ann');
     const reply = await replyIn('long');
     for (const word of words) expect(reply.split(new RegExp(`\\b${word}\\b`))).toHaveLength(3);

@@ -8,7 +8,11 @@ import { createTestRuntime, type ScriptStep, type TestRuntime } from '../../test
 import { load, openNotes, RUNNERS, scriptOf, type Runner } from '../examples/ai-sdk-examples.js';
 import { sharedTemporalAddress } from '../support/run-harness.js';
 
-// The kit on a real server, and on it the agents of the examples of the AI SDK, in both shapes.
+// The kit on a real server, and on it the agents of the examples of the AI SDK, in both shapes. With the
+// path of a program that starts the time-skipping server, which no lane has, it runs on that one.
+
+const path = process.env['TEST_TIME_SKIPPING_SERVER'];
+const DEADLINE_MS = path === undefined ? 300 : 3_600_000;
 
 const SHAPES = ['default', 'leg'] as const;
 type Shape = (typeof SHAPES)[number];
@@ -23,7 +27,7 @@ const late = defineTool({
   description: 'Pays back.',
   inputSchema: z.object({ amount: z.number() }),
   requireApproval: true,
-  deadlineMs: 300,
+  deadlineMs: DEADLINE_MS,
   execute: ({ amount }, { services }) => ({ paid: amount, by: services['bank'] }),
 });
 
@@ -31,10 +35,15 @@ let environment: TestWorkflowEnvironment;
 let runtime: TestRuntime;
 let notes: MCPClient;
 beforeAll(async () => {
-  environment = await TestWorkflowEnvironment.createFromExistingServer({
-    address: sharedTemporalAddress(),
-    namespace: 'default',
-  });
+  environment =
+    path === undefined
+      ? await TestWorkflowEnvironment.createFromExistingServer({
+          address: sharedTemporalAddress(),
+          namespace: 'default',
+        })
+      : await TestWorkflowEnvironment.createTimeSkipping({
+          server: { executable: { type: 'existing-path', path } },
+        });
   const agents: AgentDefinition[] = [];
   const models: Record<string, readonly ScriptStep[]> = {};
   notes = await createMCPClient({ transport: await openNotes() });
@@ -79,7 +88,7 @@ describe.each(SHAPES)('a test runtime on a server of Temporal, shape %s', (shape
     const paid = await asked.expectPending('refund', { amount: 5 }).approve('refund');
     await paid.expectCalls([{ tool: 'refund', output: { paid: 5, by: 'theirs' } }]);
     const other = await runtime.run(`clerk-${shape}`, 'Cold.');
-    await runtime.advance(400);
+    await runtime.advance(DEADLINE_MS + 100);
     const ended = (await other.next()).expectStatus('completed');
     await ended.expectCalls([{ tool: 'refund', approved: false }]);
     const { workflow } = environment.client;

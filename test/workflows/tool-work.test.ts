@@ -13,6 +13,7 @@ import {
   defineTool,
   nexusTool,
 } from '../../agents/index.js';
+import { createWarehouseClerk } from '../../examples/own-workflow/warehouse.js';
 import { createToolWork } from '../../executor/tool-work.js';
 import { toolWorkflowIdOf } from '../../protocol/ids.js';
 import type { ToolWorkCall } from '../../protocol/tool-work.js';
@@ -87,6 +88,8 @@ const agents = shapes.map((activities) =>
   }),
 );
 
+const clerk = createWarehouseClerk({ taskQueue, endpoint }, model);
+
 const quiet = { warn: () => undefined };
 let stores: TestStores;
 let connection: NativeConnection;
@@ -95,7 +98,7 @@ let theirs: Worker;
 let ended: Promise<void>;
 beforeAll(async () => {
   stores = await openTestStores();
-  runs = await createRunHarness(stores, agents);
+  runs = await createRunHarness(stores, [...agents, clerk]);
   await runs.startWorker();
   connection = await NativeConnection.connect({ address: sharedTemporalAddress() });
   const note =
@@ -168,6 +171,19 @@ describe.each(agents.map(({ name }) => [name]))('a tool that is an activity: %s'
     expect(text).toContain('"out of stock"');
     expect(text).not.toContain('10.0.0.7');
   });
+});
+
+it('the example ships by an activity when that is approved, and rates by an operation', async () => {
+  const shipping = await runs.begin(runs.newSessionId(), clerk.name, 'ship');
+  await runs.untilStatus(shipping.sessionId, 'waiting_approval');
+  const view = await stores.store.sessions.view(shipping.sessionId);
+  await runs.decide(shipping, view?.openCalls[0]?.spec.toolCallId ?? '', true);
+  const rating = await runs.begin(runs.newSessionId(), clerk.name, 'rate');
+  for (const run of [shipping, rating]) {
+    expect(await runs.result(run)).toMatchObject({ status: 'completed' });
+  }
+  expect(await textOf(shipping.sessionId)).toContain('{"shipped":"o1"}');
+  expect(await textOf(rating.sessionId)).toContain('A for o1');
 });
 
 const [{ name: agent } = { name: '' }] = agents;
