@@ -23,6 +23,13 @@ export const LONG = [
   'test/executor/rolling-deploy',
   // P2: a lost wake-up among 100,000 waiting conversations, which take a gigabyte.
   'test/executor/waiting-crowd',
+  // P2: thousands of calls of one step, and hundreds of conversations that one command answers.
+  'test/workflows/many-calls',
+  'test/e2e/batches',
+  // P3: every path of the workflow is played, and replayed; the histories that are kept are in the first lane.
+  'test/workflows/recording',
+  // P3: an attempt that no worker has is found by looks that are seconds apart.
+  'test/executor/unseen-attempts',
   // A thousand workflows, for the time in which they are listed.
   'test/e2e/command-line-many',
   // The page in a real browser.

@@ -86,7 +86,7 @@ describe.each(cases)('%s, and the colleague decides %s', (kit, approved) => {
   beforeAll(async () => {
     for (const [name, browser] of browsers) outcomes.set(name, run(browser, kit, approved));
     await Promise.allSettled(outcomes.values());
-  }, 120_000);
+  }, 240_000);
 
   it.each(clients.map(({ name }) => name))('%s', (name) => outcomes.get(name));
 });

@@ -37,7 +37,7 @@ describe.each(SCENARIOS)('$name', (scenario) => {
   beforeAll(async () => {
     for (const [name, browser] of browsers) outcomes.set(name, play(scenario, browser));
     await Promise.allSettled(outcomes.values());
-  }, 90_000);
+  }, 240_000);
 
   for (const client of clients) {
     const isInstalled = client.entry !== undefined;

@@ -3,6 +3,9 @@ import { callsOf, textOf, toScript } from '../support/chat-client.js';
 import { until } from '../support/until.js';
 import type { BrowserPage, PageRequest } from './browser.js';
 
+/** Beside other files with servers Temporal may start an activity tens of seconds late. */
+const SHOWN_WITHIN_MS = 90_000;
+
 /** A page with a person in front of it. */
 export interface Tab extends BrowserPage {
   /** Sends a script for the lab agent. */
@@ -46,7 +49,7 @@ export function toTab(page: BrowserPage): Tab {
     calls,
     posts: () => page.view.requests.filter(isPost).length,
     untilShown: async (what: string, ask: () => boolean | undefined) => {
-      await until(`${what}: ${page.sessionId}`, ask, 30_000);
+      await until(`${what}: ${page.sessionId}`, ask, SHOWN_WITHIN_MS);
     },
     untilAsked: async (toolCallId: string) => {
       await tab.untilShown(`${toolCallId} is asked about`, () =>
