@@ -46,6 +46,12 @@ function hmget(db: Database, [key, ...names]: Args): Reply {
   return names.map((name) => fields?.get(name) ?? false);
 }
 
+function hgetall(db: Database, [key]: Args): Reply {
+  const flat: string[] = [];
+  for (const [field, value] of db.read(key, 'hash') ?? []) flat.push(field, value);
+  return flat;
+}
+
 export const hashCommands: CommandTable = {
   HSET: { arity: -4, run: hset },
   HSETNX: { arity: 4, run: hsetnx },
@@ -53,7 +59,7 @@ export const hashCommands: CommandTable = {
   HDEL: { arity: -3, run: (db, [key, ...names]) => db.removeMembers(key, 'hash', names) },
   HGET: { arity: 3, run: (db, [key, field]) => db.read(key, 'hash')?.get(field) ?? false },
   HMGET: { arity: -3, run: hmget },
-  HGETALL: { arity: 2, run: (db, [key]) => [...(db.read(key, 'hash') ?? [])].flat() },
+  HGETALL: { arity: 2, run: hgetall },
   HEXISTS: {
     arity: 3,
     run: (db, [key, field]) => (db.read(key, 'hash')?.has(field) === true ? 1 : 0),

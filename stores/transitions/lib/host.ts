@@ -87,9 +87,9 @@ export function withKeys<Holder extends { base: string }, Name extends string>(
   holder: Holder,
   names: readonly Name[],
 ): Holder & Record<Name, string> {
-  const keys = {} as Record<Name, string>;
+  const keys = holder as Record<string, string>;
   for (const name of names) keys[name] = holder.base + name;
-  return Object.assign(holder, keys);
+  return holder as Holder & Record<Name, string>;
 }
 
 /** A whole number as text; Lua's default conversion rounds beyond fourteen digits. */

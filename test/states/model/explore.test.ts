@@ -7,28 +7,25 @@ import { explore } from './search/explore.js';
 import { findStuck } from './search/rest.js';
 
 describe('every order of actions', () => {
-  const sum = { states: 0, records: 0, transitions: 0 };
+  // The budgets have most records in common: what is known of one is not found out again.
+  const records = createRecords(play, checkAll);
+  let states = 0;
 
   it.each(BUDGETS)(
     'every order of actions with %s keeps all rules, and rest stays reachable',
     (_, budget, atLeast) => {
-      const records = createRecords(play, checkAll);
       const explored = explore(records, budget);
       expect(explored.violation ?? findStuck(explored, records)).toBeUndefined();
       // Fewer states mean that the exploration covers less than it says.
       const size = explored.states.size();
       expect(size).toBeGreaterThan(atLeast);
-      sum.states += size;
-      sum.records += records.size();
-      sum.transitions += records.played();
+      states += size;
     },
     600_000,
   );
 
   afterAll(() => {
-    const { states, records, transitions } = sum;
-    process.stderr.write(
-      `${String(states)} states, ${String(records)} records, ${String(transitions)} transitions\n`,
-    );
+    const counts = [`${String(states)} states`, `${String(records.size())} records`];
+    process.stderr.write(`${counts.join(', ')}, ${String(records.played())} transitions\n`);
   });
 });

@@ -86,27 +86,32 @@ function runsOf({ sessionId }: StoredAgent): RunName[] {
   return (Object.keys(RUNS) as RunName[]).filter((run) => RUNS[run].sessionId === sessionId);
 }
 
-/** Entries of a run; a run that has ended is followed by others whose writers have the same names. */
-function entriesOf({ entries }: Stored, run: RunName): StoredEntry[] {
-  const wanted = ['one', 'two', 'three'].indexOf(run === 'sub' ? 'one' : run);
+/** The runs of the conversation, in their order. */
+const IN_ORDER: readonly RunName[] = ['one', 'two', 'three'];
+
+/** The deltas of the models of a run, by writer; runs that follow have writers of the same names. */
+function wordsOf({ entries }: Stored, run: RunName): Map<string, string[]> {
+  const wanted = IN_ORDER.indexOf(run === 'sub' ? 'one' : run);
+  const words = new Map<string, string[]>();
   let ended = 0;
-  return entries.filter(({ message }) => {
-    const isOwn = ended === wanted;
+  for (const { writer, message } of entries) {
     if (message.type === 'stream_end') ended += 1;
-    return isOwn;
-  });
+    else if (ended === wanted && message.type === 'text_delta') {
+      words.set(writer, [...(words.get(writer) ?? []), message.delta]);
+    }
+    if (ended > wanted) break;
+  }
+  return words;
 }
 
 /** Each committed step has the words that its writer left, and only a step that is open has others. */
 function findOtherText(after: Stored, agent: StoredAgent, run: RunName): string | undefined {
   const { sessionId } = RUNS[run];
-  const entries = entriesOf(after, run);
+  const wordsBy = wordsOf(after, run);
   // A message that steers is answered in one step more; a second run continues behind any step.
   for (let step = 1; step <= RUNS.one.steps.length + 2; step += 1) {
     const writer = formatModelWriter(sessionId, step);
-    const words = entries.flatMap(({ writer: by, message }) =>
-      by === writer && message.type === 'text_delta' ? [message.delta] : [],
-    );
+    const words = wordsBy.get(writer) ?? [];
     const row = agent.rows.find((each) => isReply(each, run, step));
     const stored = row === undefined ? '' : textIn(row as AssistantRow);
     if (words.length > 1) return `${writer} of ${run} has ${words.join('')}`;

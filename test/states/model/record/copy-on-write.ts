@@ -28,13 +28,13 @@ export interface CopyOnWrite {
 /** A keyspace that is copied before the first write to it. */
 export function copyOnWrite(original: Keyspace): CopyOnWrite {
   let copy: Keyspace | undefined;
-  let first: string | undefined;
+  let first: readonly unknown[] | undefined;
   const call: Keyspace['call'] = (command, ...args) => {
     if (copy === undefined && !READS.has(command)) {
       copy = original.fork();
-      first = `${command} ${args.join(' ')}`;
+      first = [command, ...args];
     }
     return (copy ?? original).call(command, ...args);
   };
-  return { keyspace: { call }, written: () => copy, firstWrite: () => first };
+  return { keyspace: { call }, written: () => copy, firstWrite: () => first?.join(' ') };
 }

@@ -67,14 +67,16 @@ function prefixOf(field: string): string {
 
 /** What each open writer has in the log: it may yet be withdrawn, and a wrong claim leaves some of it. */
 export function openTexts(keyspace: Keyspace): string {
+  const writers = [SESSION, RUNS.sub.sessionId].flatMap((sessionId) => {
+    const fields = keyspace.call('HKEYS', keysOf(sessionId).writers) as string[];
+    return fields.filter((field) => field.startsWith('t:'));
+  });
+  if (writers.length === 0) return '';
   const texts = textsByWriter(keyspace);
   let open = '';
-  for (const sessionId of [SESSION, RUNS.sub.sessionId]) {
-    const fields = keyspace.call('HGETALL', keysOf(sessionId).writers) as string[];
-    for (const field of fields) {
-      const text = field.startsWith('t:') ? texts.get(field.slice(2)) : undefined;
-      if (text !== undefined) open += `${field} ${text}\n`;
-    }
+  for (const field of writers) {
+    const text = texts.get(field.slice(2));
+    if (text !== undefined) open += `${field} ${text}\n`;
   }
   return open;
 }

@@ -45,12 +45,11 @@ export interface Records {
   send: (record: number, request: Request, clock: Clock) => Effect;
 }
 
-/** More requests than the plan has. */
-const MOST_REQUESTS = 4_096;
-
 interface KnownRecord {
   keyspace: Keyspace;
   facts: Facts;
+  /** Of the requests that were sent to it, by their numbers. */
+  effects: Map<number, Effect>;
 }
 
 export function createRecords(play: Play, check: Check): Records {
@@ -58,14 +57,14 @@ export function createRecords(play: Play, check: Check): Records {
   const records: KnownRecord[] = [];
   const numbers = new Map<string, number>();
   const requests = new Map<string, number>();
-  const effects = new Map<number, Effect>();
+  let played = 0;
 
   function add(keyspace: Keyspace): number {
     const text = keyspace.fingerprint(project) + openTexts(keyspace);
     const hash = createHash('md5').update(text).digest('base64');
     let number = numbers.get(hash);
     if (number === undefined) {
-      number = records.push({ keyspace, facts: factsOf(keyspace) }) - 1;
+      number = records.push({ keyspace, facts: factsOf(keyspace), effects: new Map() }) - 1;
       numbers.set(hash, number);
     }
     return number;
@@ -81,15 +80,15 @@ export function createRecords(play: Play, check: Check): Records {
     let number = requests.get(request.key);
     if (number === undefined) {
       number = requests.size;
-      if (number === MOST_REQUESTS) throw new Error('too many requests');
       requests.set(request.key, number);
     }
-    const key = from * MOST_REQUESTS + number;
-    let effect = effects.get(key);
+    const { effects } = record(from);
+    let effect = effects.get(number);
     if (effect === undefined) {
       now = timeAt(clock);
       effect = playOn(from, request);
-      effects.set(key, effect);
+      played += 1;
+      effects.set(number, effect);
     }
     return effect;
   }
@@ -117,7 +116,7 @@ export function createRecords(play: Play, check: Check): Records {
   return {
     first: add(createKeyspace({ now: () => now })),
     size: () => records.length,
-    played: () => effects.size,
+    played: () => played,
     facts: (number) => record(number).facts,
     send,
   };

@@ -1,9 +1,9 @@
 import type { Action } from '../actions/action.js';
 import { actionsOf } from '../actions/index.js';
 import type { Budget, Environment } from '../environment.js';
-import { toText } from '../environment-text.js';
 import type { Records } from '../record/records.js';
 import { createEdges, type Edges } from './edges.js';
+import { createEnvironments } from './environments.js';
 import { nextState } from './next-state.js';
 import { createStates, type States } from './states.js';
 import { createTexts } from './texts.js';
@@ -27,7 +27,7 @@ export interface Violation {
 /** Explores every order of actions that the budget allows, breadth first. */
 export function explore(records: Records, budget: Budget): Exploration {
   const states = createStates();
-  const environments = createTexts();
+  const environments = createEnvironments();
   const names = createTexts();
   const fair = createEdges();
   const trace = (state: number): string[] => {
@@ -42,25 +42,19 @@ export function explore(records: Records, budget: Budget): Exploration {
   });
 
   const start: Environment = { clock: 0, left: budget, workflows: [], actors: [], marks: [] };
-  states.add(records.first, environments.number(toText(start)), 0, names.number(''));
-  /** Environments of the states that are equally many actions away from the start, by number. */
-  let depth = new Map([[0, start]]);
-  for (let from = 0, end = 1; from < states.size(); end = states.size()) {
-    const deeper: typeof depth = new Map();
-    for (; from < end; from += 1) {
-      const record = states.record(from);
-      const env = depth.get(states.environment(from)) ?? start;
-      for (const action of actionsOf(env, records.facts(record))) {
-        const next = nextState(records, record, env, action);
-        if (typeof next === 'string') return broken(from, action, next);
-        const environment = environments.number(toText(next.env));
-        const known = states.size();
-        const to = states.add(next.record, environment, from, names.number(action.name));
-        if (to === known) deeper.set(environment, next.env);
-        if (action.isFair && to !== from) fair.add(from, to);
-      }
+  states.add(records.first, environments.number(start), 0, () => names.number(''));
+  // States are numbered in the order in which they were reached, so this is breadth first.
+  for (let from = 0; from < states.size(); from += 1) {
+    const record = states.record(from);
+    const env = environments.at(states.environment(from));
+    for (const action of actionsOf(env, records.facts(record))) {
+      const next = nextState(records, record, env, action);
+      if (typeof next === 'string') return broken(from, action, next);
+      if (next.env === env && next.record === record) continue;
+      const environment = environments.number(next.env);
+      const to = states.add(next.record, environment, from, () => names.number(action.name));
+      if (action.isFair && to !== from) fair.add(from, to);
     }
-    depth = deeper;
   }
   return { states, fair, trace };
 }

@@ -10,18 +10,34 @@ import { modelWriter } from '../requests/attempts.js';
  * refused is checked in every record (see requests/stale).
  */
 export function reduce(env: Environment, facts: Facts): Environment {
-  const workflows = env.workflows.filter(({ run }) => isLive(facts, run));
+  const workflows = inOrder(env.workflows.filter(({ run }) => isLive(facts, run)));
   let actors = env.actors.filter((actor) => isLive(facts, actor.run) && !isFenced(actor, facts));
   if (actors.some(({ n }) => n > 1)) actors = actors.map((each) => renumber(each, actors, facts));
   if (!isLive(facts, 'sub')) actors = actors.map(endWait);
   const isTimeless = env.left.jumps > 0 && !mayExpire(facts);
-  return {
-    clock: isTimeless ? 1 : env.clock,
+  const reduced = {
+    clock: isTimeless ? (1 as const) : env.clock,
     left: isTimeless ? { ...env.left, jumps: 0 } : env.left,
-    workflows: workflows.length > 1 ? workflows.sort(byRun) : workflows,
-    actors,
-    marks: env.marks.filter((mark) => isOpen(facts, mark.slice(1))),
+    workflows: same(workflows, env.workflows),
+    actors: same(actors, env.actors),
+    marks: same(
+      env.marks.filter((mark) => isOpen(facts, mark.slice(1))),
+      env.marks,
+    ),
   };
+  // Most are reduced already: what is known of an environment is found by the object.
+  const isSame = reduced.workflows === env.workflows && reduced.actors === env.actors;
+  return isSame && reduced.marks === env.marks && !isTimeless ? env : reduced;
+}
+
+/** The list that was there, if it has the same items. */
+function same<Item>(list: readonly Item[], before: readonly Item[]): readonly Item[] {
+  const isSame = list.length === before.length && list.every((item, at) => item === before[at]);
+  return isSame ? before : list;
+}
+
+function inOrder(workflows: Workflow[]): Workflow[] {
+  return workflows.length > 1 ? workflows.sort(byRun) : workflows;
 }
 
 /** Another attempt owns the writer, or the actor's step is committed, or its call settled. */

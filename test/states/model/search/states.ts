@@ -4,8 +4,8 @@
  */
 export interface States {
   readonly size: () => number;
-  /** The number of a state; the next number if it is new. */
-  add: (record: number, environment: number, parent: number, action: number) => number;
+  /** The number of a state; the next number if it is new, and then the action is looked up. */
+  add: (record: number, environment: number, parent: number, action: () => number) => number;
   record: (state: number) => number;
   environment: (state: number) => number;
   parent: (state: number) => number;
@@ -50,7 +50,11 @@ export function createStates(): States {
       const slot = slotOf(record, environment);
       const found = slots[slot] ?? 0;
       if (found !== 0) return found - 1;
-      fields.set([record, environment, parent, action], size * FIELDS);
+      const at = size * FIELDS;
+      fields[at] = record;
+      fields[at + 1] = environment;
+      fields[at + 2] = parent;
+      fields[at + 3] = action();
       size += 1;
       slots[slot] = size;
       if (size * 2 > slots.length) grow();
