@@ -23,6 +23,7 @@ import { createOpenApi } from './openapi.js';
 import { createReadiness } from './readiness.js';
 import { ROUTES, routesOf } from './routes/index.js';
 import { isCounted, mayStream, type Route } from './routes/route.js';
+import { servePages } from './serve-pages.js';
 import { nameSession, sessionPaths } from './session-access.js';
 
 /** Paths below which callers are known, and guarded against forged requests. */
@@ -103,17 +104,6 @@ export function createApi(options: ApiOptions): Express {
   app.use(refuseUnknown);
   app.use(createErrorResponder(deps.logger, refuse));
   return app;
-}
-
-/** The chat page, and the console under each of its addresses. */
-function servePages(app: Express, webRoot: string): void {
-  app.use(express.static(webRoot));
-  app.get(['/console', '/console/*place'], (_request, response, next) => {
-    response.sendFile('console.html', { root: webRoot, cacheControl: false }, (error) => {
-      // A folder of another page has no console.
-      if (error !== undefined && !response.headersSent) next();
-    });
-  });
 }
 
 function toRouteDeps(options: ApiOptions): RouteDeps {

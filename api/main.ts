@@ -4,6 +4,7 @@ import { Connection } from '@temporalio/client';
 import closeWithGrace from 'close-with-grace';
 import { AgentRegistry } from '../agents/index.js';
 import { readAuditTtl } from '../config/audit-ttl.js';
+import { consoleUrlOf } from '../config/console-url.js';
 import { ConfigError, parseEnv, withoutBlank, type Config } from '../config/env.js';
 import { readNotify } from '../config/notify.js';
 import { readPayloadKeys } from '../config/payload-keys.js';
@@ -180,14 +181,10 @@ function readDefaultAgent(config: Config, agents: AgentRegistry): string | undef
 
 function describeRuns(config: Config): {
   modelName?: string;
-  sessionUrl?: (sessionId: string) => string;
+  sessionUrl?: (sessionId: string, runId: string) => string;
 } {
   const { MODEL, PUBLIC_URL } = config;
-  return {
-    modelName: MODEL,
-    sessionUrl:
-      PUBLIC_URL === undefined ? undefined : (sessionId) => `${PUBLIC_URL}/?session=${sessionId}`,
-  };
+  return { modelName: MODEL, sessionUrl: consoleUrlOf(PUBLIC_URL) };
 }
 
 function toGraceLogger(logger: Logger): { error: (message?: unknown) => void } {

@@ -60,7 +60,7 @@ interface ExecutorSettings {
   stores: { store: Store; streamManager: StreamManager };
   /** For operators: the name of the runs' model, and the page that shows a conversation. */
   modelName?: string;
-  sessionUrl?: (sessionId: string) => string;
+  sessionUrl?: (sessionId: string, runId: string) => string;
   /**
    * Limits of users and tenants, see `toQuotas`; `execute`, `resume`, `retry` and `branch` throw
    * `quota_exceeded` beyond them. Default: 20 active runs, 10 queued messages, 1,000 sessions and

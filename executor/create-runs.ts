@@ -66,7 +66,7 @@ export interface RunsDeps {
   sealsFailures?: boolean;
   /** For operators: the name of the runs' model, and the page that shows a conversation. */
   modelName?: string;
-  sessionUrl?: (sessionId: string) => string;
+  sessionUrl?: (sessionId: string, runId: string) => string;
   /** Runs that are not started within this time end as `engine_unavailable`, ms. Default 15 minutes. */
   startWithinMs?: number;
   /** Limits of users and tenants. Default: see `toQuotas`. */

@@ -19,7 +19,7 @@ export interface RunStartDeps {
   deliveries?: Deliveries | undefined;
   sealsFailures?: boolean | undefined;
   modelName?: string | undefined;
-  sessionUrl?: ((sessionId: string) => string) | undefined;
+  sessionUrl?: ((sessionId: string, runId: string) => string) | undefined;
   tracer?: Tracer | undefined;
 }
 
@@ -56,7 +56,7 @@ export function createRunStart(deps: RunStartDeps): ToRunStart {
     const definition = agents.resolve(agent, { sessionId, runId, userId: owner });
     const maxSteps = Math.min(resolveMaxSteps(definition), Number.MAX_SAFE_INTEGER);
     const shownId = toShownSessionId(sessionId);
-    const sessionUrl = deps.sessionUrl?.(shownId);
+    const sessionUrl = deps.sessionUrl?.(shownId, runId);
     const { trace } = legSpan({ runId, rootRunId: runId, number: 1 });
     const traceUrl = tracer?.urlOf({ trace, runId, sessionId: shownId });
     const input: RunInput = {

@@ -1,5 +1,6 @@
-import { toFacts, toHeadline, toUrlTitle, type Message } from './message.js';
+import { toFacts, toHeadline, type Message } from './message.js';
 import { NotDelivered } from './not-delivered.js';
+import { toPlace } from './place.js';
 import type { NotifySettings } from './settings.js';
 
 const STEP_MS = 15_000;
@@ -67,7 +68,7 @@ export function toMailText(message: Message): string {
     '',
     ...toFacts(message).map(([name, value]) => `${name}: ${value}`),
     ...(decideUrl === undefined ? [] : ['', `Decide: ${decideUrl}`]),
-    ...(url === undefined ? [] : ['', `${toUrlTitle(notice)}: ${url}`]),
+    ...(url === undefined ? [] : ['', `${toPlace(notice).title}: ${url}`]),
     '',
   ].join('\n');
 }

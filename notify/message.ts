@@ -4,7 +4,7 @@ import type { Notice, NoticeType } from '../protocol/notices.js';
 /** What a receiver gets to read of a notice. */
 export interface Message {
   notice: Notice;
-  /** The page of the conversation. */
+  /** The page where its reader can act: `toPlace`. */
   url?: string | undefined;
   /** A page that lets its reader decide. */
   decideUrl?: string | undefined;
@@ -40,11 +40,6 @@ export function toHeadline({
 }: Notice): string {
   const what = toTitle(toolName) + (others > 0 ? ` and ${String(others)} more` : '');
   return WORDS[type](what, agent);
-}
-
-/** What the address of a message leads to. Pure. */
-export function toUrlTitle({ type }: Pick<Notice, 'type'>): string {
-  return type === 'delivery.failed' ? 'Console' : 'Conversation';
 }
 
 /** Further facts: a name and a value each. Pure. */

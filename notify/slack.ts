@@ -1,4 +1,5 @@
-import { toFacts, toHeadline, toUrlTitle, type Message } from './message.js';
+import { toFacts, toHeadline, type Message } from './message.js';
+import { toPlace } from './place.js';
 import { post } from './post.js';
 import type { Receiver } from './receivers.js';
 
@@ -22,7 +23,7 @@ export function toSlackMessage(message: Message): object {
     ...(message.decideUrl === undefined ? [] : [button('Decide', message.decideUrl, 'primary')]),
     ...(message.url === undefined
       ? []
-      : [button(`Open ${toUrlTitle(message.notice).toLowerCase()}`, message.url)]),
+      : [button(`Open ${toPlace(message.notice).title.toLowerCase()}`, message.url)]),
   ];
   return {
     text: headline,

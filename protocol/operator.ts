@@ -5,6 +5,7 @@ import {
   ExtendBody,
   MessagesQuery,
   RetryBody,
+  SessionId,
   SessionPath,
   StopBody,
   WaitingQuery,
@@ -71,6 +72,8 @@ export type OperatorRunPath = z.infer<typeof OperatorRunPath>;
 export const OperatorWaitingQuery = WaitingQuery.extend({
   /** Only what has waited for at least this long, ms. */
   olderThan: z.coerce.number().int().nonnegative().optional(),
+  /** Only this conversation, which its owner may ask for as well. */
+  session: SessionId.optional(),
 });
 export type OperatorWaitingQuery = z.infer<typeof OperatorWaitingQuery>;
 

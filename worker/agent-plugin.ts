@@ -66,7 +66,7 @@ export interface AgentPluginOptions extends Pick<ActivityDeps, 'fileHosts'> {
   workflows?: WorkflowSource;
   /** For operators: the name of the model, and where a conversation can be seen. */
   modelName?: string;
-  sessionUrl?: (sessionId: string) => string;
+  sessionUrl?: (sessionId: string, runId: string) => string;
   /** Of the API, for addresses of webhooks. */
   publicUrl?: string | undefined;
   /** Runs that are not started within this time end as `engine_unavailable`, ms. Default 15 minutes. */

@@ -1,5 +1,6 @@
 import { DefaultLogger, NativeConnection, Runtime, type Worker } from '@temporalio/worker';
 import type { AgentRegistry } from '../agents/index.js';
+import { consoleUrlOf } from '../config/console-url.js';
 import type { Config } from '../config/env.js';
 import { readNotify } from '../config/notify.js';
 import { readPayloadKeys } from '../config/payload-keys.js';
@@ -111,9 +112,7 @@ export async function runWorker(begun: WorkerProcess): Promise<void> {
       tracer,
       modelName: config.MODEL,
       publicUrl,
-      ...(publicUrl !== undefined && {
-        sessionUrl: (sessionId: string) => `${publicUrl}/?session=${sessionId}`,
-      }),
+      sessionUrl: consoleUrlOf(publicUrl),
       logger,
     });
     logger.info(

@@ -14,7 +14,7 @@ import type { WaitingSession } from '../../stores/contract/waiting.js';
 import { toActor } from '../actor.js';
 import type { RouteDeps } from '../deps.js';
 import type { Identity } from '../identity.js';
-import { recordListRead } from '../record-read.js';
+import { recordListRead, recordRead } from '../record-read.js';
 import { openForOperator, toOperatorQuestions } from '../operator-access.js';
 import { defineRoute, SESSION, type Route } from './route.js';
 
@@ -35,11 +35,18 @@ export const OPERATOR_WAITING_ROUTES: readonly Route[] = [
     replies: {
       200: { description: 'A page, longest wait first.', content: { json: OperatorWaiting } },
     },
-    refusals: ['not_allowed'],
+    refusals: ['not_allowed', 'not_found'],
     headers: ['via'],
     handle: async (call) => {
       const { deps, response, caller } = call;
-      const { olderThan, ...page } = call.query;
+      const { olderThan, session, ...page } = call.query;
+      if (session !== undefined) {
+        const record = await openForOperator(deps, caller, 'read', session);
+        await recordRead(deps, toActor(call), record);
+        const sessions = await readWaiting(deps, caller, record.sessionId);
+        response.set('cache-control', 'no-store').json({ sessions } satisfies OperatorWaiting);
+        return;
+      }
       await requireAllowed(deps, caller, 'read');
       const { sessions, cursor } = await deps.stateStore.waiting.pageOfTenant(caller.tenantId, {
         ...page,
@@ -117,6 +124,21 @@ export const OPERATOR_WAITING_ROUTES: readonly Route[] = [
     },
   }),
 ];
+
+/** One conversation, wherever it is on the list. */
+async function readWaiting(
+  deps: RouteDeps,
+  caller: Identity,
+  sessionId: string,
+): Promise<OperatorWaitingSession[]> {
+  const { sessions, waiting } = deps.stateStore;
+  const [found, since] = await Promise.all([
+    sessions.withCalls(sessionId),
+    waiting.since(sessionId),
+  ]);
+  if (found === undefined) return [];
+  return toWaiting(deps, caller, { ...found, since: since ?? found.record.updatedAt });
+}
 
 /** Empty if all its questions were overdue, or this caller may not read the session. */
 async function toWaiting(

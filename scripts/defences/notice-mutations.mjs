@@ -10,6 +10,27 @@ const STAY =
 
 export const notices = [
   {
+    defence: 'Notices: the link of a question leads colleagues to where they can answer it',
+    file: 'notify/place.ts',
+    edits: [['`/console/waiting/${shown}`', '`/?session=${shown}`']],
+    suite: MESSAGES,
+    test: 'the link of a notice leads to the page of the console where its reader can act',
+  },
+  {
+    defence: 'Notices: where there is no console, only a conversation is redirected to',
+    file: 'api/serve-pages.ts',
+    edits: [['return isSessionId(sessionId) ? sessionId : undefined;', 'return sessionId;']],
+    suite: 'test/api/serve-pages.test.ts',
+    test: 'without a console, the link of a notice leads to its conversation, and nowhere else',
+  },
+  {
+    defence: 'Audit: a look at what one conversation asks is recorded',
+    file: 'api/routes/operator-waiting.ts',
+    edits: [['        await recordRead(deps, toActor(call), record);\n', '']],
+    suite: 'test/api/waiting-of-one.test.ts',
+    test: 'that a colleague has read it is recorded',
+  },
+  {
     defence: 'Notices: an address that is written out is checked',
     file: 'notify/post.ts',
     edits: [

@@ -70,7 +70,7 @@ it('a question is notified, reminded of, and its notices end with the answer', a
   const asked = await hook.untilTaken(session, 'approval.requested');
   expect(asked.data).toMatchObject({
     ...{ agent: 'lab', toolName: 'charge', toolCallId: 'c1' },
-    url: `http://page.test/?session=${session}`,
+    url: `http://page.test/console/waiting/${session}`,
   });
   expect(asked.body).not.toContain('amount');
   const reminder = await hook.untilTaken(session, 'approval.reminder');

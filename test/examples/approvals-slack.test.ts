@@ -65,7 +65,12 @@ it('a refund that waits is shown in the channel, and to those on call if no answ
   expect(message?.text).toMatch(/support asks for approval/);
   expect(message?.blocks.at(-1)).toMatchObject({
     type: 'actions',
-    elements: [{ type: 'button', url: `https://chat.test/?session=${sessionId}` }],
+    elements: [
+      {
+        ...{ type: 'button', text: { type: 'plain_text', text: 'Open question' } },
+        url: `https://chat.test/console/waiting/${sessionId}`,
+      },
+    ],
   });
   await until('those on call hear of it', async () => messagesOf('on-call').length === 1);
   expect(messagesOf('on-call')[0]?.text).toMatch(/support has no answer yet/);

@@ -2,6 +2,7 @@ import { expect, it } from '@jest/globals';
 import { Webhook } from 'standardwebhooks';
 import { toDecisionPage } from '../../api/decide/pages.js';
 import { toMailText } from '../../notify/mail.js';
+import { toPlace } from '../../notify/place.js';
 import { toSlackMessage } from '../../notify/slack.js';
 import { toBody } from '../../notify/webhook.js';
 import type { Notice } from '../../protocol/notices.js';
@@ -45,6 +46,20 @@ it('a message in Slack has link buttons only, and its content mentions no one', 
       },
     ],
   });
+});
+
+it('the link of a notice leads to the page of the console where its reader can act', () => {
+  const place = (type: Notice['type'], of: Partial<Notice> = {}): string =>
+    toPlace({ type, ...of }).path;
+  const asked = { sessionId: 'Hash0123456789ab~s-1', runId: 'r', toolCallId: 'c1' };
+  expect(place('approval.requested', asked)).toBe('/console/waiting/s-1');
+  expect(place('tool.escalated', asked)).toBe('/console/waiting/s-1');
+  expect(place('run.failed', { sessionId: 's-1', runId: 's-1:1-x' })).toBe(
+    '/console/runs/s-1%3A1-x',
+  );
+  expect(place('delivery.failed', { sessionId: 's-1' })).toBe('/console/health');
+  expect(place('spend.exceeded')).toBe('/console/usage');
+  expect(place('test')).toBe('/console');
 });
 
 it('the page of a link shows what models wrote as text', () => {

@@ -1,11 +1,11 @@
 import { ApplicationFailure, Context } from '@temporalio/activity';
 import { hashInput, toDecideUrl } from '../../notify/links.js';
 import type { Message } from '../../notify/message.js';
+import { toPlace } from '../../notify/place.js';
 import { NotDelivered } from '../../notify/not-delivered.js';
 import type { Receiver } from '../../notify/receivers.js';
 import type { Sender } from '../../notify/sender.js';
 import type { NotifySettings } from '../../notify/settings.js';
-import { toShownSessionId } from '../../protocol/ids.js';
 import type { Delivery, Notice } from '../../protocol/notices.js';
 import type { RunMeter } from '../../protocol/run-meter.js';
 import type { Store } from '../../stores/contract/store.js';
@@ -30,14 +30,9 @@ export function createSend({ store, sender, settings, meter }: SendDeps) {
 
   async function toMessage(notice: Notice, receiver: Receiver): Promise<Message> {
     const { sessionId, toolCallId } = notice;
-    if (publicUrl !== undefined && notice.type === 'delivery.failed') {
-      return { notice, url: `${publicUrl}/console/health` };
-    }
-    if (sessionId === undefined) return { notice, url: publicUrl };
-    const shown = encodeURIComponent(toShownSessionId(sessionId));
-    const url = publicUrl === undefined ? undefined : `${publicUrl}/?session=${shown}`;
+    const url = publicUrl === undefined ? undefined : publicUrl + toPlace(notice).path;
     const mayNeed = includeInput || (receiver.approver !== undefined && linkKeys.length > 0);
-    if (toolCallId === undefined || !mayNeed) return { notice, url };
+    if (sessionId === undefined || toolCallId === undefined || !mayNeed) return { notice, url };
     const call = await store.calls.read(sessionId, toolCallId);
     if (call === undefined || call.spec.runId !== notice.runId) return { notice, url };
     const { input } = call.spec;

@@ -21,10 +21,10 @@ export function WaitingView({ place, config }: { place: Place; config: PageConfi
   const change = useSettings(place);
   const pages = usePages('waiting');
   const waiting = useQuery({
-    queryKey: ['waiting', pages.cursor],
+    queryKey: ['waiting', item, pages.cursor],
     queryFn: ({ signal }) =>
       read<OperatorWaiting>('/operator/waiting', {
-        query: { limit: PAGE, cursor: pages.cursor },
+        query: item === undefined ? { limit: PAGE, cursor: pages.cursor } : { session: item },
         signal,
       }),
     refetchInterval: REFRESH_MS.soon,
@@ -42,14 +42,19 @@ export function WaitingView({ place, config }: { place: Place; config: PageConfi
   }, []);
   const onlyMine = settings['show'] === 'mine';
   const found = waiting.data?.sessions ?? [];
-  const sessions = found
-    .filter(({ sessionId }) => item === undefined || sessionId === item)
-    .filter(({ pending }) => !onlyMine || pending.some(({ mayDecide }) => mayDecide));
+  const sessions = found.filter(
+    ({ pending }) => !onlyMine || pending.some(({ mayDecide }) => mayDecide),
+  );
   const choices = findChoices(sessions, changed);
 
   return (
     <>
-      {waiting.error !== null && <ProblemNote error={waiting.error} what="What waits" />}
+      {waiting.error !== null && (
+        <ProblemNote
+          error={waiting.error}
+          what={item === undefined ? 'What waits' : 'This conversation'}
+        />
+      )}
       <div className="filters">
         <label>
           Show

@@ -1,0 +1,7 @@
+/** Where operators see a run, which is not always a conversation of theirs; undefined without a public address. */
+export function consoleUrlOf(
+  publicUrl: string | undefined,
+): ((sessionId: string, runId: string) => string) | undefined {
+  if (publicUrl === undefined) return undefined;
+  return (_sessionId, runId) => `${publicUrl}/console/runs/${encodeURIComponent(runId)}`;
+}

@@ -1,0 +1,132 @@
+import { afterAll, beforeAll, expect, it } from '@jest/globals';
+import type { Browser, Page } from 'playwright-core';
+import { EXAMPLE_ORDER_ID } from '../../examples/support/orders.js';
+import { findBarriers, findOverflow } from '../support/axe.js';
+import { openConsole, type ConsolePage } from '../support/console-driver.js';
+import { ask } from '../support/lab-run.js';
+import { startReceiver, type NoticeReceiver } from '../support/notice-receiver.js';
+import { launchBrowser } from '../support/page-driver.js';
+import { createSignIn, json, SECRET, signToken } from '../support/people.js';
+import { newSessionId, startProduct, type Product } from '../support/product.js';
+import { startSigningProxy } from '../support/signing-proxy.js';
+import { until } from '../support/until.js';
+
+/** Where the links of notices lead people, in Chromium: a channel's, and one of a person by name. */
+let channel: NoticeReceiver;
+let ann: NoticeReceiver;
+let product: Product;
+let browser: Browser;
+const open: (() => Promise<void>)[] = [];
+
+beforeAll(async () => {
+  [channel, ann, browser] = await Promise.all([startReceiver(), startReceiver(), launchBrowser()]);
+  const secrets = [`whsec_${'a'.repeat(32)}`];
+  const approver = { userId: 'ann' };
+  product = await startProduct({
+    env: {
+      ...{ JWT_SECRET: SECRET, JWT_ROLES_CLAIM: 'realm_access.roles', DEFAULT_AGENT: 'support' },
+      LAB: '1',
+      PUBLIC_URL: 'https://chat.test',
+      NOTIFY_LINK_KEY: 'k'.repeat(32),
+      NOTIFY_RECEIVERS: JSON.stringify([
+        { name: 'desk', kind: 'slack', url: channel.url, privateNetwork: true },
+        { name: 'ann', kind: 'webhook', url: ann.url, privateNetwork: true, secrets, approver },
+      ]),
+    },
+  });
+}, 120_000);
+afterAll(async () => {
+  await browser.close();
+  for (const close of open) await close();
+  await product.stop();
+  await Promise.all([channel, ann].map((each) => each.close()));
+});
+
+interface SlackMessage {
+  blocks: { elements?: { url: string }[] }[];
+}
+
+const REFUND = `I want a refund for order ${EXAMPLE_ORDER_ID}, please.`;
+const CHARGE = JSON.stringify({ script: [ask('charge', { amount: 5 }), { say: 'well' }] });
+
+/** Asks as a customer, and resolves to the id of the conversation. */
+async function begin(agent: 'support' | 'lab', content: string): Promise<string> {
+  const sessionId = newSessionId();
+  const cora = await createSignIn(() => product.url)('cora', 'acme');
+  const message = { id: 'u1', role: 'user', content };
+  const reply = await cora.post(`chat/${sessionId}?agent=${agent}`, { message });
+  expect(reply.status).toBe(200);
+  await reply.text();
+  return sessionId;
+}
+
+/** The address behind the button of the channel's message, without the host. */
+async function channelLink(sessionId: string): Promise<string> {
+  const links = (): string[] =>
+    channel.taken
+      .map(({ body }) => (JSON.parse(body) as SlackMessage).blocks.at(-1)?.elements?.[0]?.url ?? '')
+      .filter((url) => url.includes(sessionId));
+  const [link = ''] = await until(
+    'the channel hears of it',
+    async () => links().length > 0 && links(),
+  );
+  return new URL(link).pathname;
+}
+
+async function openAs(authorization: string, address: string): Promise<ConsolePage> {
+  const proxy = await startSigningProxy(() => product.url, authorization);
+  open.push(proxy.close);
+  return openConsole(browser, proxy.url, address);
+}
+
+async function statusOf(sessionId: string): Promise<string> {
+  const lead = await createSignIn(() => product.url)('olga', 'acme', 'operator');
+  const { run } = await json<{ run: { status: string } }>(
+    lead.get(`operator/sessions/${sessionId}`),
+  );
+  return run.status;
+}
+
+it("a colleague follows the channel's link, approves with one more click, and sees the effect", async () => {
+  const sessionId = await begin('support', REFUND);
+  const link = await channelLink(sessionId);
+  const console = await openAs(await signToken('lea', 'acme', ['approver']), link);
+  await console.click('approve');
+  await console.at('empty').waitFor();
+  await until('the run is over', async () => (await statusOf(sessionId)) === 'completed');
+  expect(console.faults).toEqual([]);
+});
+
+it('the owner, who has no role, may follow it too; another customer is shown nothing', async () => {
+  const sessionId = await begin('lab', CHARGE);
+  const link = await channelLink(sessionId);
+  const other = await openAs(await signToken('nora', 'acme'), link);
+  expect(await other.at('problem').textContent()).toBe(
+    'This conversation does not exist, or is not yours to see.',
+  );
+  expect(await other.at('question').count()).toBe(0);
+  const owner = await openAs(await signToken('cora', 'acme'), link);
+  await owner.click('deny');
+  await owner.at('empty').waitFor();
+  await until('the run is over', async () => (await statusOf(sessionId)) === 'completed');
+});
+
+it('the page of a link that decides is accessible, small enough for phones, and decides once', async () => {
+  const sessionId = await begin('support', REFUND);
+  const { data } = await ann.untilTaken(sessionId, 'approval.requested');
+  const { pathname, search } = new URL(String(data['decideUrl']));
+  const context = await browser.newContext({ viewport: { width: 320, height: 640 } });
+  const page: Page = await context.newPage();
+  await page.goto(product.url + pathname + search);
+  expect(await findBarriers(page)).toEqual([]);
+  expect(await findOverflow(page)).toEqual([]);
+  expect(await page.locator('pre').textContent()).toContain(EXAMPLE_ORDER_ID);
+  await page.getByRole('button', { name: 'Approve' }).click();
+  await page.getByRole('heading', { name: 'Approved' }).waitFor();
+  expect(await findBarriers(page)).toEqual([]);
+  await page.goto(product.url + pathname + search);
+  await page.getByText('This question has been answered.').waitFor();
+  expect(await findBarriers(page)).toEqual([]);
+  await until('the run is over', async () => (await statusOf(sessionId)) === 'completed');
+  await context.close();
+}, 60_000);
