@@ -205,6 +205,8 @@ const EnvSchema = z.object({
   OTEL_SDK_DISABLED: flag,
   /** Whether traces hold what people, models and tools write. */
   OTEL_INSTRUMENTATION_GENAI_CAPTURE_MESSAGE_CONTENT: flag,
+  /** File whose `redact` gets what they write, before it is exported. */
+  TRACE_REDACT: text.optional(),
   /** `gen_ai_latest_experimental` among its items: names that are not released yet. */
   OTEL_SEMCONV_STABILITY_OPT_IN: list.optional(),
   /** How long spans wait before they are exported, ms. */

@@ -8,6 +8,7 @@ export interface TraceSettings {
   latestNames: boolean;
   traceUrl: string | undefined;
   exportEveryMs: number | undefined;
+  redact: ((attribute: string, value: unknown) => unknown) | undefined;
   logger: Logger;
 }
 
@@ -19,11 +20,14 @@ const PACKAGES =
  * The log of a process, and its traces if a collector is configured: then each line that is written in
  * a trace names it. Only then are the packages of OpenTelemetry loaded.
  *
- * @throws ConfigError if they are not installed
+ * @throws ConfigError if they are not installed, or `TRACE_REDACT` cannot be used
  */
 export async function startLogging<Tracing extends { logFields: () => object }>(
   config: Config,
-  load: () => Promise<{ startTracing: (settings: TraceSettings) => Tracing }>,
+  load: () => Promise<{
+    startTracing: (settings: TraceSettings) => Tracing;
+    loadRedact: (file: string) => Promise<NonNullable<TraceSettings['redact']>>;
+  }>,
   role: string,
 ): Promise<{ logger: Logger; tracing: Tracing | undefined }> {
   const started: { tracing?: Tracing } = {};
@@ -31,7 +35,9 @@ export async function startLogging<Tracing extends { logFields: () => object }>(
   const logger = createLogger({ name: role, level: config.LOG_LEVEL, fields });
   const at = config.OTEL_EXPORTER_OTLP_TRACES_ENDPOINT ?? config.OTEL_EXPORTER_OTLP_ENDPOINT;
   if (at === undefined || config.OTEL_SDK_DISABLED) return { logger, tracing: undefined };
-  const { startTracing } = await load().catch(toSentence);
+  const { startTracing, loadRedact } = await load().catch(toSentence);
+  const file = config.TRACE_REDACT;
+  const redact = file === undefined ? undefined : await loadRedact(file).catch(toRedactFault(file));
   const latest = config.OTEL_SEMCONV_STABILITY_OPT_IN?.includes('gen_ai_latest_experimental');
   const tracing = startTracing({
     role,
@@ -39,10 +45,18 @@ export async function startLogging<Tracing extends { logFields: () => object }>(
     latestNames: latest === true,
     traceUrl: config.TRACE_URL_TEMPLATE,
     exportEveryMs: config.OTEL_BSP_SCHEDULE_DELAY,
+    redact,
     logger,
   });
   started.tracing = tracing;
   return { logger, tracing };
+}
+
+function toRedactFault(file: string): (error: unknown) => never {
+  return (error) => {
+    const reason = error instanceof Error ? (error.message.split('\n')[0] ?? '') : String(error);
+    throw new ConfigError(`TRACE_REDACT: ${file} cannot be used: ${reason}`);
+  };
 }
 
 function toSentence(error: unknown): never {

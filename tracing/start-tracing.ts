@@ -8,7 +8,9 @@ import {
 } from '@opentelemetry/resources';
 import { BatchSpanProcessor } from '@opentelemetry/sdk-trace-node';
 import { withTimeout } from '../protocol/time.js';
-import { createTracing, type Tracing } from './create-tracing.js';
+import { createTracing, type Tracing, type TracingOptions } from './create-tracing.js';
+
+export { loadRedact } from './load-redact.js';
 
 export interface TracingSettings {
   /** `api` or `worker`. */
@@ -17,6 +19,7 @@ export interface TracingSettings {
   latestNames: boolean;
   traceUrl: string | undefined;
   exportEveryMs: number | undefined;
+  redact?: TracingOptions['redact'] | undefined;
   logger: { warn: (fields: object, message: string) => void };
 }
 

@@ -4,6 +4,7 @@ import type { UsedModel } from '../../protocol/run-meter.js';
 import type { RunUsage } from '../../stores/contract/runs.js';
 import type { ActivityDeps } from '../deps.js';
 import { createAnswerNotes } from './answered.js';
+import { serverOf } from './server-of.js';
 
 /** A call of a model that is over, and whose usage the record has. */
 export interface TimedCall {
@@ -17,6 +18,8 @@ export interface TimedCall {
   /** How the provider failed. */
   code: string | undefined;
   usage: RunUsage | undefined;
+  /** Of the provider, as far as the model names it. */
+  server?: { address: string; port: number } | undefined;
 }
 
 /** Measures one call of a model. */
@@ -39,6 +42,7 @@ export function createCallTimer(
   report?: (call: TimedCall) => void,
 ): CallTimer {
   let beganAt = 0;
+  let server: TimedCall['server'];
   let ms: number | undefined;
   let failure: string | undefined;
   let asked: UsedModel | undefined;
@@ -50,6 +54,7 @@ export function createCallTimer(
     uses: (model) => {
       const { provider, modelId } = model;
       notes.begins(model);
+      if (report !== undefined) server = serverOf(model);
       asked = { agent, provider: toProviderName(provider), model: modelId };
     },
     begins: () => {
@@ -74,7 +79,16 @@ export function createCallTimer(
         const first = firstMs === undefined ? undefined : firstMs - beganMs;
         // A call that was cut is over now.
         const took = ms ?? performance.now() - beganMs;
-        report({ provider, model, beganAt, ms: took, firstMs: first, code: failure, usage });
+        report({
+          provider,
+          model,
+          beganAt,
+          ms: took,
+          firstMs: first,
+          code: failure,
+          usage,
+          server,
+        });
       }
       if (asked !== undefined && usage !== undefined) {
         meter?.({ kind: 'tokens_used', ...asked, usage });

@@ -63,7 +63,7 @@ export function createChatSpan(
       next(part);
       if (part.type === 'response-metadata') metadata = part;
     },
-    write: ({ provider, model, beganAt, ms, firstMs, code, usage }) => {
+    write: ({ provider, model, beganAt, ms, firstMs, code, usage, server }) => {
       const { temperature, maxOutputTokens } = agent.llmConfig;
       const finish = reply.finish();
       const prompted = asked;
@@ -80,6 +80,8 @@ export function createChatSpan(
           ...commonAttributes(leg, 'chat'),
           ...usageAttributes(usage),
           'gen_ai.provider.name': provider,
+          'server.address': server?.address,
+          'server.port': server?.port,
           'gen_ai.request.model': model,
           'gen_ai.request.stream': true,
           'gen_ai.request.temperature': temperature,

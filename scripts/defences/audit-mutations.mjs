@@ -10,6 +10,13 @@ export const audit = [
     test: 'parseEnv the audit trail of a tenant is kept as long as its setting says, others as all',
   },
   {
+    defence: 'Audit: entries of a tenant that keeps them are not dropped',
+    file: 'stores/redis/audit.ts',
+    edits: [['context.audit.keptMs(tenant)', "context.audit.keptMs('')"]],
+    suite: 'test/stores/redis/audit.test.ts',
+    test: 'the relay old entries are dropped once they are older than they are kept, and the rest verifies',
+  },
+  {
     defence: 'Audit: the transition of an answer appends its entry',
     file: 'stores/transitions/settle-call.ts',
     edits: [["  noteAct(session, args, request.act, 'stored');\n", '']],

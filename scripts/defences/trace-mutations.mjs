@@ -4,6 +4,20 @@ const LEGS = 'test/stores/record/trace-changes.test.ts';
 
 export const traces = [
   {
+    defence: 'Traces: the shipped processes redact by a file',
+    file: 'config/traces.ts',
+    edits: [['    redact,\n', '']],
+    suite: 'test/tracing/start-tracing.test.ts',
+    test: 'the shipped processes redact by a file, and do not start if it cannot be used',
+  },
+  {
+    defence: 'Traces: a collector that never answers does not hold up the end of a process',
+    file: 'tracing/start-tracing.ts',
+    edits: [['withTimeout(CLOSE_MS, tracing.close())', 'tracing.close()']],
+    suite: 'test/tracing/start-tracing.test.ts',
+    test: 'a collector that accepts and never answers holds up neither spans nor the end',
+  },
+  {
     defence: 'Traces: ids are those of the span, whatever is looked up meanwhile',
     file: 'tracing/derived-ids.ts',
     edits: [['given = before;', 'given = undefined;']],

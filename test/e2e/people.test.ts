@@ -130,6 +130,30 @@ describe('a person', () => {
     });
   });
 
+  it('a person who is erased is named by no key and no value of Redis', async () => {
+    const zoe = `zoe-${newSessionId()}@example.com`;
+    const script = JSON.stringify({ script: [askIn('charge', { amount: 5 }), { say: 'thanks' }] });
+    const asked = await say(zoe, 'acme', script);
+    await say(zoe, 'acme', 'and another');
+    const asZoe = await as(zoe, 'acme');
+    const answer = { method: 'POST', headers: asZoe, body: JSON.stringify({ approved: true }) };
+    const path = `${product.url}/api/chat/${asked}/pending/c1`;
+    expect((await fetch(path, answer)).status).toBe(202);
+    const operator = await as('olga', 'acme', 'operator');
+    expect((await ask(`/operator/sessions/${asked}`, operator)).status).toBe(200);
+    const naming = async () => {
+      const keys = await dumpKeys(product.redis, '*');
+      return keys.filter((each) => JSON.stringify(each).includes(zoe)).map(({ key }) => key);
+    };
+    expect((await naming()).length).toBeGreaterThan(2);
+    const user = `/operator/users/${encodeURIComponent(zoe)}`;
+    await until('all of it is erased', async () => {
+      const reply = await ask(user, operator, 'DELETE');
+      return ((await reply.json()) as PersonErasureReply).complete;
+    });
+    expect(await naming()).toEqual([]);
+  });
+
   it('a person exports and erases what is stored about them, with a key and without', async () => {
     const own = await say(ANN, 'acme', 'canary-c');
     const bobs = await say('bob', 'acme', 'of bob');

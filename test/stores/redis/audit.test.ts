@@ -146,12 +146,16 @@ describe('the relay', () => {
   });
 
   it('old entries are dropped once they are older than they are kept, and the rest verifies', async () => {
+    const kept = newSessionId();
     const brief = createRedisStores({
       url: sharedRedisUrl(),
       auditKeys: [KEY],
-      auditTtlSeconds: 60,
+      auditTtlSeconds: (of) => (of === kept ? 0 : 60),
     });
     try {
+      await signing.store.audit.record({ ...toAct('read', {}, { tenant: kept }), at: 1 }, {});
+      await extend(brief, kept, 1);
+      expect(await brief.store.audit.verify(kept)).toMatchObject({ ok: true, entries: 2 });
       const tenant = newSessionId();
       for (const at of [1, 2, Date.now()]) {
         const act = { ...toAct('read', { by: 'ann' }, { tenant }), at };

@@ -1,0 +1,80 @@
+import { once } from 'node:events';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, expect, it } from '@jest/globals';
+import { parseEnv } from '../../config/env.js';
+import { startLogging } from '../../config/traces.js';
+import type { Tracing } from '../../tracing/index.js';
+import * as tracingModule from '../../tracing/start-tracing.js';
+import { startSpanReceiver } from '../support/span-receiver.js';
+import { until } from '../support/until.js';
+
+const SPAN = {
+  ...{ title: 'chat m', id: { trace: 'r1:1', span: 'r1:1:2' }, kind: 'client' as const },
+  ...{ startMs: 1_700_000_000_000, endMs: 1_700_000_000_250, attributes: {} },
+  content: () => ({ 'gen_ai.input.messages': 'ann pays 5', 'gen_ai.tool.definitions': 'charge' }),
+};
+
+let closing: (() => unknown)[] = [];
+afterEach(async () => {
+  for (const close of closing) await close();
+  closing = [];
+  delete process.env['OTEL_EXPORTER_OTLP_ENDPOINT'];
+  delete process.env['OTEL_EXPORTER_OTLP_TIMEOUT'];
+});
+
+/** As API and worker start it. */
+async function start(url: string, settings: Record<string, string> = {}): Promise<Tracing> {
+  // The exporter reads OpenTelemetry's own variables.
+  process.env['OTEL_EXPORTER_OTLP_ENDPOINT'] = url;
+  const config = parseEnv({ OTEL_EXPORTER_OTLP_ENDPOINT: url, LOG_LEVEL: 'silent', ...settings });
+  const { tracing } = await startLogging(config, () => Promise.resolve(tracingModule), 'test');
+  if (tracing === undefined) throw new Error('there are no traces');
+  return tracing;
+}
+
+it('a collector that accepts and never answers holds up neither spans nor the end', async () => {
+  let asked = 0;
+  const silent = createServer(() => (asked += 1)).listen(0, '127.0.0.1');
+  await once(silent, 'listening');
+  closing.push(() => {
+    silent.closeAllConnections();
+    silent.close();
+  });
+  const url = `http://127.0.0.1:${String((silent.address() as AddressInfo).port)}`;
+  const tracing = await start(url, { OTEL_BSP_SCHEDULE_DELAY: '10' });
+  const before = performance.now();
+  for (let at = 0; at < 5_000; at += 1) tracing.tracer.write(SPAN);
+  expect(performance.now() - before).toBeLessThan(5_000);
+  await until('it is asked', () => Promise.resolve(asked > 0));
+  const closed = performance.now();
+  await tracing.close();
+  expect(performance.now() - closed).toBeLessThan(4_000);
+});
+
+it('the shipped processes redact by a file, and do not start if it cannot be used', async () => {
+  const folder = mkdtempSync(join(tmpdir(), 'helix-redact-'));
+  const file = join(folder, 'redact.ts');
+  closing.push(() => {
+    rmSync(folder, { recursive: true });
+  });
+  writeFileSync(
+    file,
+    `export const redact = (name: string, value: unknown): unknown =>
+       name === 'gen_ai.input.messages' ? String(value).replace('ann', 'a person') : undefined;`,
+  );
+  const receiver = await startSpanReceiver();
+  closing.push(() => receiver.close());
+  const content = { OTEL_INSTRUMENTATION_GENAI_CAPTURE_MESSAGE_CONTENT: 'true' };
+  const tracing = await start(receiver.url, { ...content, TRACE_REDACT: file });
+  tracing.tracer.write(SPAN);
+  await tracing.close();
+  expect(receiver.body()).toContain('a person pays 5');
+  expect(receiver.body()).not.toMatch(/ann pays|charge/);
+  writeFileSync(file, 'export const other = 1;');
+  const started = start(receiver.url, { ...content, TRACE_REDACT: file });
+  await expect(started).rejects.toThrow(/^TRACE_REDACT: .* exports no function of the name redact/);
+});
