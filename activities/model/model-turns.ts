@@ -1,5 +1,6 @@
 import type { LlmConfig, ModelChoice } from '../../agents/definitions.js';
 import { LIMITS } from '../../protocol/limits.js';
+import type { Fallback } from '../../stores/contract/steps.js';
 import type { ProviderFailure } from './provider-failure.js';
 import { nextWait } from './retry-budget.js';
 
@@ -13,16 +14,8 @@ const OF_A_MODEL: ReadonlySet<string> = new Set([
   ...['model_stalled', 'model_too_slow'],
 ]);
 
-/** The turn of one of an agent's models within a step. */
-export interface ModelTurn {
-  /** Its place in the agent's list. */
-  index: number;
-  /** Failures of the step before its turn. */
-  before: number;
-}
-
 /** What follows a failure: a wait before the same model is asked again, the next model, or the end. */
-export type NextTry = { kind: 'wait'; ms: number } | { kind: 'next'; from: ModelTurn } | 'failed';
+export type NextTry = { kind: 'wait'; ms: number } | { kind: 'next'; turn: Fallback } | 'failed';
 
 /** The agent's models, in the order in which they are asked. Pure. */
 export function modelsOf({ model, models }: LlmConfig): readonly [ModelChoice, ...ModelChoice[]] {
@@ -31,24 +24,15 @@ export function modelsOf({ model, models }: LlmConfig): readonly [ModelChoice, .
 }
 
 /**
- * Whose turn it is after this many failures. The count outlives a worker, so another one continues
- * with the same model. Pure.
- *
- * @param from a turn that is known to have begun
+ * The turn that an attempt at a step begins with: that of the model which an earlier attempt has reached,
+ * so that a worker that takes over does not ask those before it again. A release may have shortened the
+ * list in between. Pure.
  */
-export function turnAfter(
+export function firstTurn(
   models: readonly ModelChoice[],
-  failures: number,
-  from: ModelTurn = { index: 0, before: 0 },
-): ModelTurn {
-  let { index, before } = from;
-  while (index < models.length - 1) {
-    const { maxTries = TRIES } = models[index] ?? {};
-    if (failures - before < maxTries) break;
-    before += maxTries;
-    index += 1;
-  }
-  return { index, before };
+  { index, before }: Fallback = { index: 0, before: 0 },
+): Fallback {
+  return { index: Math.min(index, models.length - 1), before };
 }
 
 /**
@@ -60,7 +44,7 @@ export function turnAfter(
  */
 export function nextTry(
   llmConfig: LlmConfig,
-  turn: ModelTurn,
+  turn: Fallback,
   failure: ProviderFailure,
   failing: { failures: number; forMs: number },
   random?: () => number,
@@ -79,7 +63,7 @@ export function nextTry(
     return wait === undefined ? 'failed' : { kind: 'wait', ms: wait };
   if (wait !== undefined && wait <= LIMITS.waitInPlaceMs) return { kind: 'wait', ms: wait };
   if (failures >= maxTries || forMs >= retryForMs) return 'failed';
-  return { kind: 'next', from: { index: turn.index + 1, before: failures } };
+  return { kind: 'next', turn: { index: turn.index + 1, before: failures } };
 }
 
 /** How a step ends whose models have all failed; which of them failed how is logged only. */

@@ -23,7 +23,7 @@ import { createFetchFile } from './fetch-file.js';
 import { createOutputGuard, toRefusalParts } from './guardrails/output-guard.js';
 import { createScreen, toPlace } from './guardrails/screen-step.js';
 import { logUnworded } from './model-outputs.js';
-import { allFailed, modelsOf, nextTry, turnAfter, type ModelTurn } from './model-turns.js';
+import { allFailed, firstTurn, modelsOf, nextTry } from './model-turns.js';
 import {
   GUARDRAIL_REFUSED,
   toLoggedError,
@@ -72,7 +72,7 @@ export interface ClaimedStep {
  * Asks the model until its reply is stored, or its provider has failed for too long. A provider that
  * fails is asked again within the same activity, so that its `Retry-After` is kept to the
  * millisecond; for longer waits the activity ends, and Temporal begins its next attempt. The count of
- * failures is in Redis and outlives a worker.
+ * failures is in Redis and outlives a worker, as does the model that has been reached.
  *
  * @throws AttemptOver
  */
@@ -111,7 +111,7 @@ export function createStepTries(
     const compactions = createCompactions(deps, { attempt, writer, rows, llmConfig });
     let used = claim.usage;
     const models = modelsOf(agent.llmConfig);
-    let begun: ModelTurn | undefined;
+    let turn = firstTurn(models, claim.fallback);
     const reasons: object[] = [];
     // When the first of the step's failures was, by this process's clock.
     let failingSince = claim.failures > 0 ? performance.now() - claim.failingForMs : undefined;
@@ -120,7 +120,6 @@ export function createStepTries(
       const reply = createStepReply(base, callIdsOf(rows), Date.now, isDeferred);
       // Attempts that only waited are no tries.
       const tries = Math.max(1, attempt.number - claim.waits) + progress.failures;
-      const turn = turnAfter(models, progress.failures, begun);
       const choice = models[turn.index];
       const { state = {}, added: patches = [] } = loaded ?? {};
       if (patches.length > 0) {
@@ -173,7 +172,8 @@ export function createStepTries(
         }
         return commit.failed(outcome);
       }
-      if (next.kind === 'next') begun = next.from;
+      const fallback = next.kind === 'next' ? next.turn : undefined;
+      turn = fallback ?? turn;
       const wait = next.kind === 'wait' ? next.ms : 0;
       const isLong = wait > LIMITS.waitInPlaceMs;
       const discard = owned(
@@ -181,6 +181,7 @@ export function createStepTries(
           writer,
           failure: progress.failures + 1,
           reason: failure.code,
+          fallback: fallback?.index,
           waitMs: isLong ? wait : undefined,
           usage: commit.usage,
           now: Date.now(),

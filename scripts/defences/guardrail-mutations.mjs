@@ -27,4 +27,16 @@ export const guardrails = [
     edits: [["throw new Error('what it returned is no verdict');", 'return {};']],
     test: 'a check that fails one that returns nonsense lets nothing pass',
   },
+  {
+    defence: 'Guardrails: a worker that takes over shows nothing before its own checks',
+    file: 'activities/model/guardrails/output-guard.ts',
+    edits: [
+      [
+        'return release(key, lengthToCheck(delta, every));',
+        'return [part, ...(await release(key, lengthToCheck(delta, every)))];',
+      ],
+    ],
+    suite: 'test/e2e/kill-agent-parts.test.ts',
+    test: 'a worker that is killed in the shape of a leg while a check holds text back shows none of what the next one refuses',
+  },
 ].map((mutation) => ({ suite: SUITE, ...mutation }));

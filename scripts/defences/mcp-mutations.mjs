@@ -3,6 +3,7 @@
 const servers = 'test/agents/mcp-servers.test.ts';
 const http = 'test/agents/mcp-http.test.ts';
 const runs = 'test/activities/mcp-tools.test.ts';
+const kills = 'test/e2e/kill-agent-parts.test.ts';
 
 export const mcp = [
   {
@@ -93,6 +94,25 @@ export const mcp = [
     edits: [['        over.abort();\n', '']],
     suite: http,
     test: 'servers of tools by HTTP what is open for a call that was stopped is closed',
+  },
+  {
+    defence: 'MCP servers: a worker that takes over does not ask them for their tools again',
+    file: 'activities/run-tools.ts',
+    edits: [
+      [
+        "read.kind === 'pinned' ? equip(agent, ref, read",
+        "read.kind === 'none' ? equip(agent, ref, read",
+      ],
+    ],
+    suite: kills,
+    test: 'a worker that is killed in the shape of steps while servers of tools carry calls out repeats only the one that reads',
+  },
+  {
+    defence: 'MCP servers: a worker that takes over repeats no call that changes something',
+    file: 'agents/mcp/to-tool-definition.ts',
+    edits: [['idempotent: isIdempotent,', 'idempotent: true,']],
+    suite: kills,
+    test: 'a worker that is killed in the shape of a leg while servers of tools carry calls out repeats only the one that reads',
   },
   {
     defence: 'MCP servers: the connections of a process are bounded',

@@ -2,6 +2,7 @@
 const STEP = 'test/activities/model-step.test.ts';
 const FAILURES = 'test/activities/provider-failure.test.ts';
 const BUDGET = 'test/activities/retry-budget.test.ts';
+const FALLBACK = 'test/activities/fallback-models.test.ts';
 
 export const providers = [
   {
@@ -60,6 +61,26 @@ export const providers = [
     edits: [['  state.isEnded ||= isEnded;\n', '']],
     suite: 'test/e2e/provider-outage.test.ts',
     test: 'a run that waits for its provider is visible to every viewer, and stops at once',
+  },
+  {
+    defence: 'Provider: the model that stands in is noted with the failure of the other one',
+    file: 'stores/transitions/discard.ts',
+    edits: [['if (fallback !== undefined) {', 'if (fallback === -1) {']],
+    test: 'discard a discard names the model that attempts at the same step begin with',
+  },
+  {
+    defence: 'Provider: a worker that takes over asks the model that was reached',
+    file: 'activities/model/step-tries.ts',
+    edits: [['firstTurn(models, claim.fallback)', 'firstTurn(models)']],
+    suite: FALLBACK,
+    test: 'a model that another one stands in for is not asked again by a worker that takes the step over',
+  },
+  {
+    defence: 'Provider: a model that has left the list is not asked for',
+    file: 'activities/model/model-turns.ts',
+    edits: [['Math.min(index, models.length - 1)', 'index']],
+    suite: 'test/activities/model-turns.test.ts',
+    test: 'the turns of models begin with the first, or with the one that an earlier attempt has reached',
   },
   {
     defence: 'Retries: the delay has an end, however many tries fail',

@@ -91,6 +91,8 @@ export type ClaimResult =
       failingForMs: number;
       /** After how many of them the run waited outside of an activity for its provider. */
       waits: number;
+      /** The model that an earlier attempt at the step has reached, once that is not the first. */
+      fallback?: Fallback;
       messageId: string;
       /** If it changes, rows that were read before are no longer valid. */
       born: string;
@@ -113,6 +115,14 @@ export type ClaimResult =
   | { kind: 'exhausted' }
   /** The store is older than the run: what the run waits for, or the run itself, does not exist. */
   | { kind: 'rewound' };
+
+/** A model of an agent's list that stands in for those before it. */
+export interface Fallback {
+  /** Its place in the list, from 0. */
+  index: number;
+  /** Failures of the step before it was reached. */
+  before: number;
+}
 
 export interface CommitInput {
   writer: Writer;
@@ -154,6 +164,8 @@ export interface DiscardInput {
   /** Number of this failure within the step, from 1; a repeated request counts it once. */
   failure: number;
   reason: string;
+  /** Place of the model that is asked next, if that is another one. */
+  fallback?: number;
   /** How long the run waits for its provider, ms. */
   waitMs?: number;
   /** Usage of the failed call as the provider reports it. */

@@ -196,7 +196,7 @@ function readAttempts(
   step: number,
 ): { owner: Owner; failing: string } {
   const n = int(step);
-  const [token, wrote, failures, since, waits] = redis.call(
+  const [token, wrote, failures, since, waits, model] = redis.call(
     'HMGET',
     session.writers,
     `t:${writer}`,
@@ -204,12 +204,14 @@ function readAttempts(
     `fails:${n}`,
     `since:${n}`,
     `waits:${n}`,
-  ) as [Value, Value, Value, Value, Value];
+    `model:${n}`,
+  ) as [Value, Value, Value, Value, Value, Value];
   const forMs = since === false ? 0 : Math.max(0, storeNow() - num(since));
   const counts = `"failures":${failures === false ? '0' : failures},"failingForMs":${int(forMs)}`;
+  const fallback = field('fallback', model === false ? '' : model);
   return {
     owner: { token: token === false ? 0 : num(token), isWithdrawing: wrote !== false },
-    failing: `${counts},"waits":${waits === false ? '0' : waits}`,
+    failing: `${counts},"waits":${waits === false ? '0' : waits}${fallback}`,
   };
 }
 type Value = string | false;

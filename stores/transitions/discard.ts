@@ -14,6 +14,8 @@ export interface DiscardRequest {
   failure: number;
   /** Six numbers, see lib/usage; '' if unknown. */
   usage: string;
+  /** Place of the model that is asked next, if that is another one; later attempts ask it, too. */
+  fallback?: number;
   /** How long the run waits for its provider from now on, ms. */
   waitMs?: number;
   now: number;
@@ -30,7 +32,7 @@ export interface DiscardRequest {
  * request again
  */
 export function discard(session: Session, request: DiscardRequest): string {
-  const { writer, failure, reason, usage, waitMs, now } = request;
+  const { writer, failure, reason, usage, fallback, waitMs, now } = request;
   const { runId, name, token, agentType, step } = writer;
   const counted = `fails:${int(step)}`;
   const [failed = false, owner = false, wrote = false] = redis.call(
@@ -57,6 +59,10 @@ export function discard(session: Session, request: DiscardRequest): string {
   if (wrote !== false) redis.call('HDEL', session.writers, `w:${name}`);
   const counts = redis.call('HINCRBY', session.writers, counted, '1');
   redis.call('HSETNX', session.writers, `since:${int(step)}`, int(storeNow()));
+  if (fallback !== undefined) {
+    const reached = `{"index":${int(fallback)},"before":${int(counts)}}`;
+    redis.call('HSET', session.writers, `model:${int(step)}`, reached);
+  }
   if (waitMs !== undefined) {
     redis.call('HINCRBY', session.writers, `waits:${int(step)}`, '1');
     setFields(session.conversation, ['waitsUntil', int(storeNow() + waitMs)]);

@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { allFailed, modelsOf, nextTry, turnAfter } from '../../activities/model/model-turns.js';
+import { allFailed, firstTurn, modelsOf, nextTry } from '../../activities/model/model-turns.js';
 import type { LlmConfig } from '../../agents/definitions.js';
 import type { ProviderFailure } from '../../activities/model/provider-failure.js';
 
@@ -19,40 +19,34 @@ const next = (
   llm: LlmConfig,
   failure: ProviderFailure,
   failures: number,
-  from?: { index: number; before: number },
+  reached?: { index: number; before: number },
 ): unknown =>
-  nextTry(
-    llm,
-    turnAfter(modelsOf(llm), failures - 1, from),
-    failure,
-    { failures, forMs: 0 },
-    () => 0,
-  );
+  nextTry(llm, firstTurn(modelsOf(llm), reached), failure, { failures, forMs: 0 }, () => 0);
 
 describe('the turns of models', () => {
-  it('follow from the number of failures', () => {
+  it('begin with the first, or with the one that an earlier attempt has reached', () => {
     const models = modelsOf(config(undefined, 3, undefined));
-    const turns = [0, 1, 2, 3, 4, 5, 90].map((failures) => turnAfter(models, failures).index);
-    expect(turns).toEqual([0, 0, 1, 1, 1, 2, 2]);
-    expect(turnAfter(modelsOf({ model: 'a' }), 70)).toEqual({ index: 0, before: 0 });
+    expect(firstTurn(models)).toEqual({ index: 0, before: 0 });
+    expect(firstTurn(models, { index: 2, before: 4 })).toEqual({ index: 2, before: 4 });
+    // A release has shortened the list.
+    expect(firstTurn(modelsOf({ model: 'a' }), { index: 2, before: 4 })).toMatchObject({ index: 0 });
   });
 
   it('one that may recover is asked again, then the next one at once', () => {
     const llm = config(2, 1);
     expect(next(llm, overloaded, 1)).toMatchObject({ kind: 'wait' });
-    expect(next(llm, overloaded, 2)).toEqual({ kind: 'next', from: { index: 1, before: 2 } });
-    expect(next(llm, overloaded, 3)).toBe('failed');
+    expect(next(llm, overloaded, 2)).toEqual({ kind: 'next', turn: { index: 1, before: 2 } });
+    expect(next(llm, overloaded, 3, { index: 1, before: 2 })).toBe('failed');
   });
 
   it('one that refuses, or wants to be left alone for long, is not asked again', () => {
     const llm = config(5, undefined);
-    const from = { index: 1, before: 1 };
-    expect(next(llm, refused, 1)).toEqual({ kind: 'next', from });
-    expect(next(llm, { ...overloaded, retryAfterMs: 30_000 }, 1)).toEqual({ kind: 'next', from });
-    expect(turnAfter(modelsOf(llm), 1, from)).toEqual(from);
-    expect(next(llm, refused, 2, from)).toBe('failed');
+    const turn = { index: 1, before: 1 };
+    expect(next(llm, refused, 1)).toEqual({ kind: 'next', turn });
+    expect(next(llm, { ...overloaded, retryAfterMs: 30_000 }, 1)).toEqual({ kind: 'next', turn });
+    expect(next(llm, refused, 2, turn)).toBe('failed');
     // The last one is waited for as an only one is.
-    expect(next(llm, { ...overloaded, retryAfterMs: 30_000 }, 2, from)).toMatchObject({
+    expect(next(llm, { ...overloaded, retryAfterMs: 30_000 }, 2, turn)).toMatchObject({
       ms: 30_000,
     });
   });

@@ -9,14 +9,13 @@ import type {
   StepRef,
   ToolCallOutcome,
 } from '../../protocol/activities.js';
-import type { LanguageModel } from 'ai';
 import { createActivities } from '../../activities/index.js';
 import {
   AgentRegistry,
   type AgentScope,
   defineAgent,
   type AgentConfig,
-  type LlmConfig,
+  type LlmSettings,
   type ToolDefinition,
 } from '../../agents/index.js';
 import type { z } from 'zod';
@@ -30,7 +29,7 @@ import type { TestStores } from './test-stores.js';
 export interface AgentUnderTest {
   /** Of the agent that this worker knows; default: the one that the session asks for. */
   name?: string;
-  model: LanguageModel;
+  model: LlmSettings['model'];
   tools?: readonly ToolDefinition[];
   systemPrompt?: string;
   toolSlots?: SlotLimits;
@@ -41,7 +40,7 @@ export interface AgentUnderTest {
   onScope?: (scope: AgentScope) => void;
   /** Whatever else the agent is defined with. */
   more?: Partial<Omit<AgentConfig<z.ZodType, z.ZodType>, 'llmConfig'>> & {
-    llmConfig?: Partial<LlmConfig>;
+    llmConfig?: Partial<LlmSettings>;
   };
 }
 

@@ -49,7 +49,8 @@ function nested(depth) {
 /** Answers one request: a result, an error, or undefined for silence. `leave` ends the server. */
 export function answerOf(mode, { leave, note }) {
   let lists = 0;
-  let died = false;
+  /** Keys of calls in which it has died. */
+  const deaths = new Set();
   return ({ method, params }) => {
     if (method === 'initialize') {
       if (mode === 'no-initialize') return undefined;
@@ -65,7 +66,8 @@ export function answerOf(mode, { leave, note }) {
     }
     if (method !== 'tools/call') return { error: { code: -32601, message: 'unknown method' } };
     const { name, arguments: input = {}, _meta } = params;
-    note(`${name} ${_meta?.['helix-temporal/idempotency-key'] ?? ''}`);
+    const key = _meta?.['helix-temporal/idempotency-key'] ?? '';
+    note(`${name} ${key}`);
     switch (name.replace(/\d+$/, '')) {
       case 'image':
         return {
@@ -84,8 +86,8 @@ export function answerOf(mode, { leave, note }) {
       case 'die':
         return leave();
       case 'die-once':
-        if (died || process.env.DIED) return { result: text('survived') };
-        died = true;
+        if (deaths.has(key) || process.env.DIED) return { result: text('survived') };
+        deaths.add(key);
         return leave();
       case 'odd':
         return { result: { content: 'no list' } };

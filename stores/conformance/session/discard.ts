@@ -29,6 +29,27 @@ export function discardCases({ describe, it }: Suite): void {
       includes(await session.claim(session.writer(runId, 1, 2)), { failures: 2 });
     });
 
+    it('a discard names the model that attempts at the same step begin with', async ({
+      store,
+      session,
+    }) => {
+      const { runId } = await session.newRun();
+      const writer = session.writer(runId, 1, 1);
+      const claim = await session.claim(writer);
+      ok(claim.kind === 'claimed' && claim.fallback === undefined);
+      const discard = { writer, reason: 'provider_error', now: 1 };
+      await store.steps.discard({ ...discard, failure: 1 });
+      await store.steps.discard({ ...discard, failure: 2, fallback: 1 });
+      await store.steps.discard({ ...discard, failure: 2, fallback: 2 });
+      await store.steps.discard({ ...discard, failure: 3 });
+      const young = session.writer(runId, 1, 2);
+      includes(await session.claim(young), { failures: 3, fallback: { index: 1, before: 2 } });
+      await session.commit(young);
+      const { runId: another } = await session.newRun();
+      const next = await session.claim(session.writer(another, 1, 1));
+      ok(next.kind === 'claimed' && next.fallback === undefined);
+    });
+
     it('a discard with a wait shows it in the record until the step is claimed again, and no model streams', async ({
       store,
       session,

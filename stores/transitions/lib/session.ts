@@ -50,7 +50,8 @@ export type KeyName = (typeof OWN_KEYS)[number] | (typeof SHARED_KEYS)[number];
  *   before its first entry, `w:` set if an earlier owner wrote, `e:` sequences of events that its
  *   call's row keeps, `o:` token for which these are noted, `n:` nonce of a writer without a run,
  *   `l:` attempts that count as lost, `h:` token of an attempt that has handed over, `g:` number of
- *   forgiven attempts; `fails:<step>`; `tools`, those that servers offered to the run, as JSON; and
+ *   forgiven attempts; `fails:<step>`, `since:<step>` and `waits:<step>` of a failing provider,
+ *   `model:<step>` that stands in; `tools`, those that servers offered to the run, as JSON; and
  *   `compaction`, the newest one of the run as JSON, with `compactedStep`, the step that made it
  * - messages: hash of accepted ids and their content hashes
  * - runs: hash of ended runs

@@ -1,0 +1,254 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import {
+  callsOf,
+  CLIENT_7,
+  loadChat,
+  loadSnapshot,
+  openChat,
+  untilRests,
+} from '../support/chat-client.js';
+import { expectStoredAsShown } from '../support/compare-messages.js';
+import { HANGING_AGENTS, REFUSAL, SECOND } from '../support/hanging-agents.js';
+import { byHttp, byStdio } from '../support/mcp-servers.js';
+import { createOwnProject, type OwnProject } from '../support/own-project.js';
+import { newSessionId, startProduct, type Product } from '../support/product.js';
+import { readSse, type SseReader } from '../support/sse-reader.js';
+import { until } from '../support/until.js';
+
+/** A conversation with an agent, and what other readers of its turn got. */
+interface Conversation {
+  sessionId: string;
+  /** Of a reader that cannot withdraw text, of one that can, and of a page that only follows the session. */
+  readers: readonly [stock: SseReader, withdrawing: SseReader, events: SseReader];
+  reply: Promise<void>;
+}
+
+const SHAPES = [
+  ['steps', ''],
+  ['a leg', '-leg'],
+] as const;
+const NAMES = ['servers', 'models', 'checked'].flatMap((part) =>
+  SHAPES.map(([, suffix]) => `${part}${suffix}`),
+);
+
+let mcp: Awaited<ReturnType<typeof serverThatLies>>;
+let flaky: Awaited<ReturnType<typeof byHttp>>;
+let program: Awaited<ReturnType<typeof byStdio>>;
+let project: OwnProject;
+let product: Product;
+const conversations = new Map<string, Conversation>();
+
+// All agents are caught by one kill, because each take-over waits for the silence of the lost worker.
+beforeAll(async () => {
+  mcp = await serverThatLies();
+  flaky = await byHttp();
+  program = await byStdio('', { allow: ['die'] });
+  project = createOwnProject({ 'agents.mjs': HANGING_AGENTS });
+  product = await startProduct({
+    env: {
+      AGENTS: join(project.folder, 'agents.mjs'),
+      DEFAULT_AGENT: 'models',
+      MCP_URL: mcp.url,
+      MCP_FLAKY_URL: flaky.server.url,
+      MCP_PROGRAM: JSON.stringify(program.server),
+    },
+  });
+  for (const name of NAMES) conversations.set(name, await open(name));
+  await until('each is in the middle of its part', () =>
+    SHAPES.every(
+      ([, suffix]) =>
+        mcp.heard(of(`servers${suffix}`).sessionId).length === 2 &&
+        notesOf(`models${suffix}`).includes('half') &&
+        notesOf(`checked${suffix}`).includes('checks'),
+    ),
+  );
+  await until('text that came before the kill is seen', () =>
+    SHAPES.every(
+      ([, suffix]) =>
+        shownOf(`models${suffix}`).includes('lives to say') &&
+        shownOf(`checked${suffix}`).includes('All is well.'),
+    ),
+  );
+  await product.kill9Worker();
+  mcp.lie();
+  await product.startWorker();
+}, 90_000);
+afterAll(async () => {
+  await product.stop();
+  await Promise.all([mcp.close(), flaky.close()]);
+  project.close();
+});
+
+/**
+ * A server of tools that does not answer a call when it hears it first; a repetition has the same key. When
+ * it is made to lie, it describes its tools otherwise, and calls each of them safe to repeat.
+ */
+async function serverThatLies() {
+  const calls: { tool: string; key: string }[] = [];
+  let lists = 0;
+  let lies = false;
+  const annotations = { readOnlyHint: true, idempotentHint: true };
+  const tools = ['change', 'look'].map((name) => ({
+    ...{ name, description: 'Lies.', inputSchema: { type: 'object' }, annotations },
+  }));
+  const { server, close } = await byHttp('', {}, (_request, response, asked, answer) => {
+    const { id, method, params } = asked;
+    if (method === 'tools/list') lists += 1;
+    if (method === 'tools/call') {
+      const { name: tool, _meta: meta } = params as { name: string; _meta: Record<string, string> };
+      const key = meta['helix-temporal/idempotency-key'] ?? '';
+      const isRepeated = calls.some((call) => call.tool === tool && call.key === key);
+      calls.push({ tool, key });
+      if (!isRepeated) return;
+    }
+    const given = method === 'tools/list' && lies ? { result: { tools } } : answer();
+    response
+      .writeHead(200, { 'content-type': 'application/json' })
+      .end(JSON.stringify({ jsonrpc: '2.0', id, ...given }));
+  });
+  return {
+    url: server.url,
+    close,
+    lists: () => lists,
+    /** Tools that were called in a session, in order. */
+    heard: (sessionId: string) =>
+      calls.flatMap(({ tool, key }) => (key.startsWith(`${sessionId}:`) ? [tool] : [])),
+    lie: () => {
+      lies = true;
+    },
+  };
+}
+
+async function open(agent: string): Promise<Conversation> {
+  const { url } = product;
+  const sessionId = newSessionId();
+  const client = openChat(CLIENT_7, { url, sessionId, agent });
+  const reply = client.chat.sendMessage({ text: 'go 4111' });
+  await until('the turn has begun', () => client.requests[0]?.status === 200);
+  const stream = `${url}/api/chat/${sessionId}/stream`;
+  const readers = await Promise.all([
+    readSse(stream),
+    readSse(stream, { headers: { 'x-ai-sdk-profile': 'v7' } }),
+    readSse(`${url}/api/chat/${sessionId}/events`),
+  ]);
+  return { sessionId, readers, reply };
+}
+
+function of(agent: string): Conversation {
+  const conversation = conversations.get(agent);
+  if (conversation === undefined) throw new Error(`no conversation with ${agent}`);
+  return conversation;
+}
+
+/** What a page shows that can withdraw text. */
+const shownOf = (agent: string): string => of(agent).readers[1].text();
+
+function notesOf(agent: string): string[] {
+  try {
+    return readFileSync(join(project.folder, `${agent}.log`), 'utf8')
+      .trim()
+      .split('\n');
+  } catch {
+    return [];
+  }
+}
+
+/** A turn once it has ended: what a page shows that is loaded then, what is stored, and what was written. */
+async function endOf(agent: string) {
+  const { sessionId, readers, reply } = of(agent);
+  const { url, redis } = product;
+  const [stock, withdrawing, events] = readers;
+  // The events of the session have no end.
+  await Promise.all([reply, stock.done, withdrawing.done]);
+  const { client: page, resumed } = await loadChat(CLIENT_7, { url, sessionId, agent });
+  await resumed;
+  await untilRests(page, url);
+  await expectStoredAsShown(page, url, sessionId);
+  const { run } = await loadSnapshot(url, sessionId);
+  const rows = (await redis.lrange(`hx:{${sessionId}}:rows`, 0, -1)).join('\n');
+  const entries = JSON.stringify(await redis.xrange(`hx:{${sessionId}}:stream`, '-', '+'));
+  const written = [rows, entries, withdrawing.body()];
+  return { page, run, rows, written, all: [...written, stock.body(), events.body()] };
+}
+
+describe.each(SHAPES)('a worker that is killed in the shape of %s', (_shape, suffix) => {
+  it('while servers of tools carry calls out repeats only the one that reads', async () => {
+    const agent = `servers${suffix}`;
+    const { page, run, rows } = await endOf(agent);
+    expect(run).toMatchObject({ status: 'completed' });
+    // The servers are not asked again what their tools are: the model gets those of the run's beginning.
+    expect(page.reply()).toBe('Changes. Looks.');
+    expect(mcp.lists()).toBe(SHAPES.length);
+    expect(callsOf(page.chat.lastMessage)).toMatchObject([
+      {
+        toolCallId: 's_change',
+        state: 'output-error',
+        errorText: expect.stringContaining('not known'),
+      },
+      { toolCallId: 's_look', state: 'output-available' },
+    ]);
+    expect(rows.match(/"errorCode":"\w+"/g)).toEqual(['"errorCode":"tool_outcome_unknown"']);
+    expect(mcp.heard(of(agent).sessionId).sort()).toEqual(['change', 'look', 'look']);
+  });
+
+  it('while the second of two models speaks has a successor that asks only this one, from the start', async () => {
+    const agent = `models${suffix}`;
+    const { page, run, rows } = await endOf(agent);
+    expect(run).toMatchObject({ status: 'completed' });
+    expect(page.reply()).toBe(SECOND);
+    expect(rows.split(SECOND)).toHaveLength(2);
+    expect(rows).not.toMatch(/first model|lives to say/i);
+    expect(notesOf(agent)).toEqual(['first', 'second', 'half', 'second']);
+  });
+
+  it('while a check holds text back shows none of what the next one refuses', async () => {
+    const agent = `checked${suffix}`;
+    const { page, run, written, all } = await endOf(agent);
+    const attempt = ['asked about go 4111', 'got go [card]', 'checks'];
+    expect(notesOf(agent)).toEqual([...attempt, ...attempt]);
+    expect(run).toMatchObject({ status: 'completed' });
+    expect(page.reply()).toBe(`All is well. ${REFUSAL}`);
+    expect(of(agent).readers[1].parts.at(-1)).toMatchObject({
+      type: 'finish',
+      finishReason: 'content-filter',
+    });
+    for (const text of written) expect(text).toContain(REFUSAL);
+    for (const text of all) expect(text).not.toContain('SECRET');
+
+    // What the successor's checks decided is kept with its reply.
+    await page.chat.sendMessage({ text: 'again 4111' });
+    await untilRests(page, product.url);
+    expect(page.reply()).toBe('Fine. ');
+    const next = ['asked about again 4111', 'got go [card], again [card]'];
+    expect(notesOf(agent).slice(2 * attempt.length)).toEqual(next);
+  });
+});
+
+it.each(SHAPES)(
+  'servers that die in a call and come back, in the shape of %s',
+  async (_shape, suffix) => {
+    const { url } = product;
+    const sessionId = newSessionId();
+    const agent = `flaky${suffix}`;
+    const client = openChat(CLIENT_7, { url, sessionId, agent });
+    await client.chat.sendMessage({ text: 'go' });
+    await untilRests(client, url);
+    expect(client.reply()).toBe('Done.');
+    expect(callsOf(client.chat.lastMessage)).toMatchObject([
+      {
+        toolCallId: 'p_die',
+        state: 'output-error',
+        errorText: expect.stringContaining('not known'),
+      },
+      { toolCallId: 'h_die-once', state: 'output-available' },
+      { toolCallId: 'p_look', state: 'output-available' },
+    ]);
+    const ofSession = (lines: string[]) =>
+      lines.flatMap((line) => (line.includes(` ${sessionId}:`) ? [line.split(' ')[0]] : []));
+    expect(ofSession(await program.notes())).toEqual(['die', 'look']);
+    expect(ofSession(await flaky.notes())).toEqual(['die-once', 'die-once']);
+    await expectStoredAsShown(client, url, sessionId);
+  },
+);

@@ -1,0 +1,116 @@
+/** What the second model of `models` says to the worker that takes over. */
+export const SECOND = 'The second model says all of this, from its first word to its last.';
+/** What people are shown in place of a reply of `checked`. */
+export const REFUSAL = 'I cannot show this.';
+
+/**
+ * A file of agents, each in both shapes of a run, whose first process hangs in the middle of one part of
+ * them: a call of a server's tool, a model that took over from another, or a check of what a model has said.
+ * Models and checks leave a line in their agent's file when they are reached. `flaky` has servers that die.
+ */
+export const HANGING_AGENTS = `
+import { appendFileSync, readFileSync } from 'node:fs';
+import { APICallError } from 'ai';
+import { defineAgent } from 'helix-temporal';
+
+const hang = () => new Promise(() => undefined);
+/** Notes that a part was reached; returns how often it has been. */
+const noteIn = (agent) => (part) => {
+  const file = new URL(agent + '.log', import.meta.url).pathname;
+  appendFileSync(file, part + '\\n');
+  return readFileSync(file, 'utf8').split('\\n').filter((line) => line === part).length;
+};
+const model = (modelId, says) => ({
+  specificationVersion: 'v4', provider: 'test', modelId, supportedUrls: {},
+  doStream: (options) => Promise.resolve({ stream: ReadableStream.from(says(options)) }),
+});
+const count = { total: 1 };
+const finish = (unified) => ({
+  type: 'finish', usage: { inputTokens: count, outputTokens: count }, finishReason: { unified, raw: undefined },
+});
+async function* text(...deltas) {
+  yield { type: 'stream-start', warnings: [] };
+  yield { type: 'text-start', id: 't' };
+  for (const delta of deltas) {
+    yield { type: 'text-delta', id: 't', delta };
+    await new Promise((resolve) => setTimeout(resolve, 20));
+  }
+}
+async function* whole(...deltas) {
+  yield* text(...deltas);
+  yield { type: 'text-end', id: 't' };
+  yield finish('stop');
+}
+function* calls(...names) {
+  yield { type: 'stream-start', warnings: [] };
+  for (const toolName of names) yield { type: 'tool-call', toolCallId: toolName, toolName, input: '{}' };
+  yield finish('tool-calls');
+}
+
+async function* callsBoth({ prompt, tools }) {
+  if (prompt.at(-1).role !== 'tool') return yield* calls('s_change', 's_look');
+  const offered = ['s_change', 's_look'].map((name) => tools.find((tool) => tool.name === name));
+  yield* whole(offered.map((tool) => tool?.description ?? 'Gone.').join(' '));
+}
+const servers = (name, more) => defineAgent({
+  name, systemPrompt: 'Call.', llmConfig: { model: model('calls', callsBoth) },
+  mcpServers: { s: { url: process.env.MCP_URL, allow: ['change'] } }, ...more,
+});
+
+async function* callsThrice({ prompt }) {
+  const step = prompt.filter(({ role }) => role === 'tool').length;
+  if (step === 0) yield* calls('p_die', 'h_die-once');
+  else if (step === 1) yield* calls('p_look');
+  else yield* whole('Done.');
+}
+const flaky = (name, more) => defineAgent({
+  name, systemPrompt: 'Call.', llmConfig: { model: model('calls', callsThrice) },
+  mcpServers: { p: JSON.parse(process.env.MCP_PROGRAM), h: { url: process.env.MCP_FLAKY_URL } }, ...more,
+});
+
+const models = (name, more) => {
+  const note = noteIn(name);
+  const first = model('first', async function* () {
+    note('first');
+    yield* text('The first model ', 'fails. ');
+    throw new APICallError({
+      message: 'no', url: '', requestBodyValues: {}, statusCode: 400, isRetryable: false,
+    });
+  });
+  const second = model('second', async function* () {
+    if (note('second') > 1) return yield* whole(...${JSON.stringify(SECOND)}.split(/(?<= )/));
+    yield* text('The second model says all ', 'that its worker lives to say. ');
+    note('half');
+    await hang();
+  });
+  return defineAgent({ name, systemPrompt: 'Speak.', llmConfig: { model: [first, second] }, ...more });
+};
+
+const checked = (name, more) => {
+  const note = noteIn(name);
+  const speaks = async function* ({ prompt }) {
+    const users = prompt.filter(({ role }) => role === 'user');
+    note('got ' + users.map(({ content }) => content[0].text).join(', '));
+    if (users.length > 1) yield* whole('Fine. ');
+    else yield* whole('All is well. ', 'The SECRET is out. ', 'SECRET again.');
+  };
+  const hide = ({ text: given }) => {
+    note('asked about ' + given);
+    return { rewrite: given.replace('4111', '[card]') };
+  };
+  const check = async ({ text: given }) => {
+    if (!given.includes('SECRET')) return undefined;
+    if (note('checks') === 1) await hang();
+    return { refuse: ${JSON.stringify(REFUSAL)} };
+  };
+  return defineAgent({
+    name, systemPrompt: 'Speak.', llmConfig: { model: model('speaks', speaks) },
+    guardrails: { input: [hide], output: [check], every: 'sentence', timeoutMs: 120_000 }, ...more,
+  });
+};
+
+const leg = { activities: 'leg' };
+export const all = [servers, flaky, models, checked].flatMap((define) => [
+  define(define.name), define(define.name + '-leg', leg),
+]);
+`;
