@@ -5,7 +5,7 @@ export const REFUSAL = 'I cannot show this.';
 
 /**
  * A file of agents, each in both shapes of a run, whose first process hangs in the middle of one part of
- * them: a call of a server's tool, a model that took over from another, or a check of what a model has said.
+ * them: a call of a server's tool, a model that took over from another, or a check of a model's text.
  * Models and checks leave a line in their agent's file when they are reached. `flaky` has servers that die.
  */
 export const HANGING_AGENTS = `
