@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import { APICallError } from '@ai-sdk/provider';
-import { createHarness } from '../support/activity-harness.js';
+import { attemptOf, createHarness } from '../support/activity-harness.js';
 import { fakeModel, parts } from '../support/fake-model.js';
 import { textIn } from '../support/session-driver.js';
 import { openTestStores } from '../support/test-stores.js';
@@ -24,9 +24,11 @@ describe('a model that another one stands in for', () => {
     );
     const { session, begin, step } = createHarness(stores, { model: [first, second] });
     const run = await begin();
-    const lost = step(run, 1, 1).catch(() => undefined);
+    const worker = attemptOf(1);
+    const lost = step(run, 1, 1, worker).catch(() => undefined);
     await until('the second speaks', async () => textIn(await session.log()) !== '');
     expect(await step(run, 1, 2)).toMatchObject({ status: 'completed' });
+    worker.cancel();
     await lost;
     expect([first, second].map((model) => model.doStreamCalls.length)).toEqual([1, 2]);
     expect(textIn(await session.log())).toBe('from the second');
