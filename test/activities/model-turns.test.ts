@@ -29,7 +29,9 @@ describe('the turns of models', () => {
     expect(firstTurn(models)).toEqual({ index: 0, before: 0 });
     expect(firstTurn(models, { index: 2, before: 4 })).toEqual({ index: 2, before: 4 });
     // A release has shortened the list.
-    expect(firstTurn(modelsOf({ model: 'a' }), { index: 2, before: 4 })).toMatchObject({ index: 0 });
+    expect(firstTurn(modelsOf({ model: 'a' }), { index: 2, before: 4 })).toMatchObject({
+      index: 0,
+    });
   });
 
   it('one that may recover is asked again, then the next one at once', () => {
