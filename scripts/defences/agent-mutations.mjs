@@ -93,7 +93,7 @@ export const agents = [
     file: 'agents/ai-sdk/tool-approval.ts',
     edits: [["if (typeof tool.execute !== 'function') {", 'if (tool === undefined) {']],
     suite: AGENTS,
-    test: 'agents of the AI SDK toolApproval that nothing would ask is refused: a tool of the client',
+    test: 'agents of the AI SDK as definitions toolApproval that nothing would ask is refused: a tool of the client',
   },
   {
     defence: 'Hooks: a run whose next run has begun already is reported, too',
