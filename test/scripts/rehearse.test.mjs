@@ -13,6 +13,9 @@ const hasEngines = await Promise.all([
   () => false,
 );
 const canRun = hasEngines && process.platform === 'linux';
+if (!canRun) {
+  process.stderr.write('NOT PLAYED: the rehearsal, whose engines `npm run rehearse` installs.\n');
+}
 
 (canRun ? it : it.skip)(
   'a rehearsal plays runs on a Temporal server of four roles, and notices a fault of each kind',
