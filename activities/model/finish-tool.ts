@@ -1,4 +1,5 @@
-import type { LanguageModelV4FunctionTool } from '@ai-sdk/provider';
+import type { JSONSchema7, LanguageModelV4FunctionTool } from '@ai-sdk/provider';
+import { outputForModel } from '../../agents/ai-sdk/output-schema.js';
 import { asSchema } from 'ai';
 import { z } from 'zod';
 import type { AgentDefinition } from '../../agents/definitions.js';
@@ -29,7 +30,7 @@ export function toFinishTool(agent: AgentDefinition): Promise<FinishTool> | unde
 }
 
 async function makeFinishTool(schema: z.ZodType, strict?: boolean): Promise<FinishTool> {
-  const jsonSchema = await asSchema(schema).jsonSchema;
+  const jsonSchema = await asSchema(outputForModel(schema)).jsonSchema;
   // Providers take objects only as arguments; anything else is handed in as a field of one.
   const isWrapped = jsonSchema.type !== 'object';
   const expected = isWrapped ? z.object({ result: schema }) : schema;
@@ -38,7 +39,7 @@ async function makeFinishTool(schema: z.ZodType, strict?: boolean): Promise<Fini
       type: 'function',
       name: FINISH_TOOL_NAME,
       description: DESCRIPTION,
-      inputSchema: isWrapped ? await asSchema(expected).jsonSchema : jsonSchema,
+      inputSchema: isWrapped ? toWrapped(jsonSchema) : jsonSchema,
       ...(strict === true && { strict }),
     },
     accept: async (input) => {
@@ -47,6 +48,17 @@ async function makeFinishTool(schema: z.ZodType, strict?: boolean): Promise<Fini
       const { data } = checked;
       return toStored(isWrapped ? (data as { result: unknown }).result : data);
     },
+  };
+}
+
+function toWrapped(result: JSONSchema7): JSONSchema7 {
+  const { $schema, ...field } = result;
+  return {
+    ...($schema !== undefined && { $schema }),
+    type: 'object',
+    properties: { result: field },
+    required: ['result'],
+    additionalProperties: false,
   };
 }
 

@@ -20,7 +20,7 @@ const KNOWN = new Set<string>([
   ...SAMPLING,
   ...['id', 'model', 'instructions', 'tools', 'toolChoice', 'activeTools', 'stopWhen'],
   ...['prepareStep', 'toolApproval', 'maxRetries', 'repairToolCall', 'experimental_repairToolCall'],
-  ...['onStepFinish', 'onStepEnd', 'onFinish', 'onEnd'],
+  ...['onStepFinish', 'onStepEnd', 'onFinish', 'onEnd', 'output', 'timeout'],
 ]);
 
 const SERVICES = 'use the services of the worker: toolContextOf(options).services';
@@ -29,14 +29,11 @@ const EVENTS =
 
 /** What to do about settings that a durable run has no place for. */
 const INSTEAD: Readonly<Record<string, string>> = {
-  output: 'pass { outputSchema } as the second argument',
   prepareCall: 'use prepareStep, or a factory of the registry for what depends on the user',
   callOptionsSchema: 'use stateSchema, or a factory of the registry for what depends on the user',
   runtimeContext: SERVICES,
   toolsContext: SERVICES,
   experimental_context: SERVICES,
-  timeout:
-    'use llmConfig: { stallTimeoutMs, retryForMs }, callMs of a model in a list, and timeoutMs of the tools',
   onStart: EVENTS,
   experimental_onStart: EVENTS,
   onStepStart: 'use prepareStep, which is called before each model call',
@@ -57,14 +54,9 @@ const INSTEAD: Readonly<Record<string, string>> = {
 };
 
 /** What would silently not happen is refused. @throws DefinitionError */
-export function checkSettings(
-  settings: Record<string, unknown>,
-  agent: string,
-  more: object,
-): void {
+export function checkSettings(settings: Record<string, unknown>, agent: string): void {
   for (const [field, value] of Object.entries(settings)) {
     if (value === undefined || KNOWN.has(field) || NOT_NEEDED.has(field)) continue;
-    if (field === 'output' && 'outputSchema' in more) continue;
     const instead = INSTEAD[field] ?? 'remove it';
     throw new DefinitionError(`"${field}" cannot be kept in a durable run; ${instead}`, { agent });
   }

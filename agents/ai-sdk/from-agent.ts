@@ -2,12 +2,14 @@ import type { z } from 'zod';
 import type { AgentConfig } from '../agent-config.js';
 import { defineAgent } from '../define-agent.js';
 import { DefinitionError } from '../definition-error.js';
-import type { LlmSettings, PrepareStep } from '../definitions.js';
+import type { LlmSettings, PrepareStep, ToolDefinition } from '../definitions.js';
 import type { OnFinish, OnStepFinish } from '../step-hooks.js';
 import type { TypedAgent } from '../tool-types.js';
 import { toTools, type AgentTools } from './agent-tools.js';
 import { checkSettings, SAMPLING } from './check-settings.js';
 import { bothHooks, bothPrepare } from './join-hooks.js';
+import { toOutputSchema } from './output-schema.js';
+import { toTimeLimits, withCallLimits, withTimeLimits, type TimeLimits } from './time-limits.js';
 import { withApprovals, type ToolApproval } from './tool-approval.js';
 
 /** A `ToolLoopAgent` of the AI SDK 6 or 7, or the settings that one is made with. */
@@ -76,10 +78,11 @@ export function fromAgent<
   if (name === undefined) {
     throw new DefinitionError('it has no id; write fromAgent(agent, { name })', {});
   }
-  checkSettings(settings, name, more);
+  checkSettings(settings, name);
   const given = (own.tools ?? settings['tools']) as AgentConfig<State, Output>['tools'];
   const approval = settings['toolApproval'] as ToolApproval | undefined;
   checkServers(own.mcpServers, approval, name);
+  const limits = toTimeLimits(settings['timeout'], name);
   const { maxRetries, stopWhen } = settings as { maxRetries?: number; stopWhen?: unknown };
   const config = {
     systemPrompt: settings['instructions'] ?? '',
@@ -95,10 +98,12 @@ export function fromAgent<
       own.onStepFinish,
     ),
     onFinish: bothHooks(endHookOf(settings, isOfSix(agent)), own.onFinish),
-    tools: approval === undefined ? given : withApprovals(toTools(given, name), approval, name),
+    outputSchema: own.outputSchema ?? toOutputSchema(settings['output'], name),
+    tools: withRules(given, approval, limits, name),
     name,
     llmConfig: {
-      model: settings['model'],
+      model: withCallLimits(settings['model'], limits),
+      stallTimeoutMs: limits?.stallTimeoutMs,
       ...Object.fromEntries(SAMPLING.map((field) => [field, settings[field]])),
       maxTries: maxRetries === undefined ? undefined : maxRetries + 1,
       ...llmConfig,
@@ -106,6 +111,19 @@ export function fromAgent<
   };
   const agentConfig = withoutUndefined(config) as unknown as AgentConfig<State, Output>;
   return defineAgent(agentConfig) as TypedAgent<ToolsOf<Agent, Tools>, z.output<Output>, Name>;
+}
+
+/** As they are, unless the agent has rules or limits for them. */
+function withRules<Given extends AgentTools | undefined>(
+  given: Given,
+  approval: ToolApproval | undefined,
+  limits: TimeLimits | undefined,
+  agent: string,
+): Given | ToolDefinition[] {
+  if (approval === undefined && limits === undefined) return given;
+  const tools = toTools(given, agent);
+  const ruled = approval === undefined ? tools : withApprovals(tools, approval, agent);
+  return limits === undefined ? ruled : withTimeLimits(ruled, limits);
 }
 
 /** The settings of a `ToolLoopAgent` are private to TypeScript alone, in both versions. */

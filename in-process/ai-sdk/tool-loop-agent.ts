@@ -48,7 +48,7 @@ const DEFAULT_STEPS = 20;
  * recorded, resumable and bounded as all runs here. A file that exports one also serves as the file of
  * agents of `helix-temporal dev`, where Temporal carries the runs out.
  *
- * Not here: `output` (pass `{ outputSchema }`), call options, and the responses for pages of the
+ * Not here: call options, and the responses for pages of the
  * stream's result (`handleChatStream` has them).
  *
  * @throws DefinitionError for settings that a recorded run cannot keep

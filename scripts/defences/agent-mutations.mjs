@@ -84,7 +84,7 @@ export const agents = [
   {
     defence: 'Agents of the AI SDK: toolApproval counts for tools that replace those of the agent',
     file: 'agents/ai-sdk/from-agent.ts',
-    edits: [['approval === undefined ? given :', 'approval === undefined || own.tools ? given :']],
+    edits: [['withRules(given, approval,', 'withRules(given, own.tools ? undefined : approval,']],
     suite: AGENTS,
     test: 'agents of the AI SDK toolApproval counts for tools that replace those of the agent, too',
   },

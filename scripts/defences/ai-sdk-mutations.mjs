@@ -106,4 +106,22 @@ export const fromAiSdk = [
     suite: 'test/activities/answered.test.ts',
     test: 'of what a provider reports beyond its reply, only what is small is kept',
   },
+  {
+    defence: 'Agents of the AI SDK: their output is checked by its own schema',
+    file: 'agents/ai-sdk/output-schema.ts',
+    edits: [
+      [
+        "      context.addIssue({ code: 'custom', message: reasonOf(error) });\n      return z.NEVER;\n",
+        '      return value;\n',
+      ],
+    ],
+    suite: 'test/activities/ai-sdk-output.test.ts',
+    test: 'the output of an agent of the AI SDK is the result of the run, as its schema gives it: AI SDK 7',
+  },
+  {
+    defence: 'Agents of the AI SDK: a limit of a whole run is refused',
+    file: 'agents/ai-sdk/time-limits.ts',
+    edits: [['if (totalMs !== undefined) {', 'if (totalMs === null) {']],
+    test: 'time limits of an agent of the AI SDK do not bound a whole run: 60000',
+  },
 ].map((mutation) => ({ suite: SETTINGS, ...mutation }));

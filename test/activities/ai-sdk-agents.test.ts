@@ -237,7 +237,7 @@ describe('agents of the AI SDK as definitions', () => {
   it.each([
     [{ model: 'm' }, 'it has no id'],
     [{ id: 'a' }, 'its settings cannot be read'],
-    [{ id: 'a', model: 'm', output: {} }, 'outputSchema'],
+    [{ id: 'a', model: 'm', output: {} }, 'Output.object({ schema })'],
     [{ id: 'a', model: 'm', prepareCall: () => ({}) }, 'prepareStep'],
     [{ id: 'a', model: 'm', onToolExecutionStart: () => undefined }, 'onToolExecutionStart'],
     [{ id: 'a', model: 'm', stopWhen: 3 }, 'stopWhen must be'],

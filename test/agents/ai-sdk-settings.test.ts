@@ -78,6 +78,35 @@ describe('settings of an agent of the AI SDK', () => {
   });
 });
 
+describe('time limits of an agent of the AI SDK', () => {
+  const base = { id: 'a', model: 'm', tools: { weather: tool({ inputSchema, execute }) } };
+  const toolsOf = (timeout: unknown) =>
+    fromAgent({ ...base, timeout }).tools.map(({ timeoutMs }) => timeoutMs);
+
+  it('bound model calls, the silence of a model, and calls of tools', () => {
+    const timeout = { stepMs: 5, firstChunkMs: 3, chunkMs: 2, toolMs: 7 };
+    const { llmConfig } = fromAgent({ ...base, timeout });
+    expect(llmConfig).toMatchObject({
+      ...{ model: 'm', stallTimeoutMs: 2 },
+      models: [{ model: 'm', callMs: 5, firstPartMs: 3 }],
+    });
+    expect(toolsOf(timeout)).toEqual([7]);
+    expect(toolsOf({ ...timeout, tools: { weatherMs: 9 } })).toEqual([9]);
+    expect(toolsOf(undefined)).toEqual([undefined]);
+    const own = [fromAiSdkTool('weather', base.tools.weather, { timeoutMs: 1 })];
+    expect(fromAgent({ ...base, timeout }, { tools: own }).tools[0]?.timeoutMs).toBe(1);
+  });
+
+  it.each([[60_000], [{ totalMs: 60_000 }]])('do not bound a whole run: %j', (timeout) => {
+    expect(() => toolsOf(timeout)).toThrow('a run may wait for people, so nothing bounds its time');
+  });
+
+  it('that are no numbers are refused', () => {
+    expect(() => toolsOf({ toolMs: 'long' })).toThrow('timeoutMs must be');
+    expect(() => toolsOf({ stepMs: -1 })).toThrow('callMs must be');
+  });
+});
+
 describe('names of tools that an agent does not have', () => {
   const base = { name: 'a', systemPrompt: '', llmConfig: { model: 'm' } };
   const tools = { weather: tool({ inputSchema, execute }) };

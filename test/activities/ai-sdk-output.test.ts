@@ -1,0 +1,68 @@
+import { describe, expect, it } from '@jest/globals';
+import { Output, ToolLoopAgent } from 'ai';
+import { Output as OutputOfSix, ToolLoopAgent as ToolLoopAgentOfSix } from 'ai-v6';
+import { z } from 'zod';
+import { fromAgent } from '../../agents/index.js';
+import { fakeModel, parts, sayInTurn } from '../support/fake-model.js';
+import { openTestStores } from '../support/test-stores.js';
+import { serve } from './serve-agent.js';
+
+const { call, finish } = parts;
+const handsIn = (id: string, input: unknown) => [
+  ...call(id, '__finish__', input),
+  ...finish('tool-calls'),
+];
+const schema = z.object({ answer: z.number(), unit: z.string().default('m') });
+
+describe('the output of an agent of the AI SDK', () => {
+  it.each([
+    [
+      '7',
+      (model: unknown) =>
+        new ToolLoopAgent({ model: model as never, output: Output.object({ schema }) }),
+    ],
+    [
+      '6',
+      (model: unknown) =>
+        new ToolLoopAgentOfSix({
+          model: model as never,
+          output: OutputOfSix.object({ schema }) as never,
+        }),
+    ],
+  ])('is the result of the run, as its schema gives it: AI SDK %s', async (_version, make) => {
+    const stores = await openTestStores();
+    const model = fakeModel(
+      sayInTurn(handsIn('c1', { answer: 'one' }), handsIn('c2', { answer: 1 })),
+    );
+    const harness = await serve(make(model), {}, stores);
+    const run = await harness.begin();
+    expect(await harness.play(run)).toMatchObject({ status: 'completed' });
+    expect(model.doStreamCalls[0]?.tools).toMatchObject([
+      { name: '__finish__', inputSchema: { properties: { answer: { type: 'number' } } } },
+    ]);
+    // What does not fit is named to the model.
+    expect(JSON.stringify(model.doStreamCalls[1]?.prompt.at(-1))).toContain('answer');
+    const output = { answer: 1, unit: 'm' };
+    expect(await stores.store.sessions.read(harness.session.id)).toMatchObject({ output });
+  });
+
+  it('may be a list or a choice', async () => {
+    for (const [output, input, result] of [
+      [Output.array({ element: z.number() }), { elements: [1, 2] }, [1, 2]],
+      [Output.choice({ options: ['yes', 'no'] }), { result: 'yes' }, 'yes'],
+    ] as const) {
+      const stores = await openTestStores();
+      const model = fakeModel(sayInTurn(handsIn('c1', input)));
+      const harness = await serve({ model, output }, {}, stores);
+      await harness.play(await harness.begin());
+      expect(await stores.store.sessions.read(harness.session.id)).toMatchObject({
+        output: result,
+      });
+    }
+  });
+
+  it('as text demands nothing', () => {
+    const settings = { id: 'a', model: 'm', output: Output.text() };
+    expect(fromAgent(settings).outputSchema).toBeUndefined();
+  });
+});
