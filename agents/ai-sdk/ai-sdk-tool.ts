@@ -4,7 +4,7 @@ import type { ApprovalCall, ProviderTool, ToolDefinition } from '../definitions.
 import type { ToolContext } from '../tool-context.js';
 import { NO_MESSAGES } from './no-messages.js';
 import { checkToolFields } from './tool-fields.js';
-import { isToolSchema, toToolSchema } from './tool-schema.js';
+import { findUndescribed, isToolSchema, toToolSchema } from './tool-schema.js';
 
 /**
  * A tool as `tool()` and `dynamicTool()` of the AI SDK return it, of any of its versions: the types
@@ -82,6 +82,8 @@ export function fromAiSdkTool(
     const fault = `${field} must be a zod schema, jsonSchema({ … }) or a Standard Schema`;
     throw new DefinitionError(fault, { tool: name });
   }
+  const fault = provider === undefined ? findUndescribed(inputSchema as FlexibleSchema) : undefined;
+  if (fault !== undefined) throw new DefinitionError(`inputSchema ${fault}`, { tool: name });
   return Object.freeze({
     ...settings,
     name,

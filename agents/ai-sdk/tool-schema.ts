@@ -17,6 +17,21 @@ export function isToolSchema(value: unknown): value is FlexibleSchema {
 }
 
 /**
+ * Why the model cannot be given a schema: not every library that follows Standard Schema describes its
+ * schemas as JSON Schema. Undefined if it can.
+ */
+export function findUndescribed(source: FlexibleSchema): string | undefined {
+  if ('_zod' in source || AI_SDK in source || !('~standard' in source)) return undefined;
+  const { vendor, jsonSchema } = source['~standard'] as { vendor: string; jsonSchema?: unknown };
+  if (vendor === 'zod' || (jsonSchema !== undefined && jsonSchema !== null)) return undefined;
+  const instead =
+    vendor === 'valibot'
+      ? 'wrap it: toStandardJsonSchema(schema) of @valibot/to-json-schema'
+      : `use a version of ${vendor} with Standard JSON Schema, or jsonSchema({ … }, { validate })`;
+  return `is a schema of ${vendor} without a JSON Schema, which the model needs; ${instead}`;
+}
+
+/**
  * A zod 4 schema for a schema in any form that tools of the AI SDK have: zod 3, `jsonSchema()`, or a
  * library that follows Standard Schema. It checks only asynchronously, and has no JSON Schema of its
  * own.

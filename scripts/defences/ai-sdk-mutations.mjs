@@ -124,4 +124,15 @@ export const fromAiSdk = [
     edits: [['if (totalMs !== undefined) {', 'if (totalMs === null) {']],
     test: 'time limits of an agent of the AI SDK do not bound a whole run: 60000',
   },
+  {
+    defence: 'Tools of the AI SDK: a schema that the model cannot be given is refused',
+    file: 'agents/ai-sdk/ai-sdk-tool.ts',
+    edits: [
+      [
+        '  if (fault !== undefined) throw new DefinitionError(`inputSchema ${fault}`, { tool: name });\n',
+        '',
+      ],
+    ],
+    test: 'schemas of other libraries that the model cannot be given are refused, with what to write instead',
+  },
 ].map((mutation) => ({ suite: SETTINGS, ...mutation }));

@@ -1,6 +1,6 @@
 /* eslint-disable @typescript-eslint/no-deprecated -- Agents that exist have these names. */
 import { describe, expect, it } from '@jest/globals';
-import { tool, ToolLoopAgent } from 'ai';
+import { asSchema, tool, ToolLoopAgent } from 'ai';
 import { ToolLoopAgent as ToolLoopAgentOfSix } from 'ai-v6';
 import { z } from 'zod';
 import {
@@ -42,6 +42,38 @@ describe('fields of a tool of the AI SDK', () => {
   it("a provider's tool of AI SDK 5 is refused by its version", () => {
     const old = { type: 'provider-defined', id: 'openai.web_search', args: {}, inputSchema };
     expect(() => fromAiSdkTool('search', old)).toThrow('AI SDK 5');
+  });
+});
+
+describe('schemas of other libraries', () => {
+  const validate = (value: unknown) =>
+    typeof value === 'object'
+      ? { value }
+      : { issues: [{ message: 'must be an object', path: ['city'] }] };
+  const input = () => ({ type: 'object', properties: { city: { type: 'string' } } });
+  /** As valibot 1 has them. */
+  const plain = { '~standard': { version: 1, vendor: 'valibot', validate } };
+  /** As arktype 2 has them: functions that describe themselves. */
+  const callable = Object.assign(() => undefined, {
+    '~standard': { version: 1, vendor: 'arktype', validate, jsonSchema: { input, output: input } },
+  });
+
+  it('that the model cannot be given are refused, with what to write instead', () => {
+    const make = (schema: unknown) => () =>
+      fromAiSdkTool('weather', { inputSchema: schema, execute });
+    expect(make(plain)).toThrow(
+      'Tool "weather": inputSchema is a schema of valibot without a JSON Schema, which the model needs; wrap it: toStandardJsonSchema(schema)',
+    );
+    const other = { '~standard': { ...plain['~standard'], vendor: 'own' } };
+    expect(make(other)).toThrow('use a version of own with Standard JSON Schema');
+  });
+
+  it('that describe themselves are given to the model, and check its input', async () => {
+    const made = fromAiSdkTool('weather', { inputSchema: callable, execute });
+    const given = await asSchema(made.forModel?.inputSchema).jsonSchema;
+    expect(given).toMatchObject({ properties: { city: { type: 'string' } } });
+    const checked = await made.inputSchema.safeParseAsync(1);
+    expect(checked.error?.issues).toMatchObject([{ path: ['city'], message: 'must be an object' }]);
   });
 });
 
