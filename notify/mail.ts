@@ -41,7 +41,7 @@ export async function createMailer({
         await transport.sendMail({
           from,
           to,
-          subject: toHeadline(message.notice),
+          subject: toHeadline(message),
           text: toMailText(message),
           messageId: `<${id}@helix-temporal>`,
           headers: { 'Auto-Submitted': 'auto-generated' },
@@ -64,7 +64,7 @@ export async function createMailer({
 export function toMailText(message: Message): string {
   const { notice, url, decideUrl } = message;
   return [
-    toHeadline(notice),
+    toHeadline(message),
     '',
     ...toFacts(message).map(([name, value]) => `${name}: ${value}`),
     ...(decideUrl === undefined ? [] : ['', `Decide: ${decideUrl}`]),

@@ -1,9 +1,12 @@
 import { toShownSessionId } from '../protocol/ids.js';
 import type { Notice, NoticeType } from '../protocol/notices.js';
+import { toWords } from '../protocol/to-words.js';
 
 /** What a receiver gets to read of a notice. */
 export interface Message {
   notice: Notice;
+  /** What its agent and its tool are called for people. Absent: their names in words. */
+  titles?: { agent?: string | undefined; tool?: string | undefined };
   /** The page where its reader can act: `toPlace`. */
   url?: string | undefined;
   /** A page that lets its reader decide. */
@@ -32,14 +35,12 @@ const WORDS: Record<NoticeType, (what: string, agent: string) => string> = {
 };
 
 /** One line about a notice. Pure. */
-export function toHeadline({
-  type,
-  toolName = '',
-  agent = 'An agent',
-  others = 0,
-}: Notice): string {
-  const what = toTitle(toolName) + (others > 0 ? ` and ${String(others)} more` : '');
-  return WORDS[type](what, agent);
+export function toHeadline({ notice, titles = {} }: Message): string {
+  const { type, toolName = '', agent, others = 0 } = notice;
+  const { tool = toWords(toolName) } = titles;
+  const what = tool + (others > 0 ? ` and ${String(others)} more` : '');
+  const who = titles.agent ?? (agent === undefined ? 'An agent' : toWords(agent));
+  return WORDS[type](what, who);
 }
 
 /** Further facts: a name and a value each. Pure. */
@@ -62,12 +63,6 @@ export function toFacts({ notice, input }: Message): [name: string, value: strin
 function describeBudget({ period, limitUsd, usedUsd }: Notice): string | undefined {
   if (period === undefined || limitUsd === undefined || usedUsd === undefined) return undefined;
   return `$${usedUsd.toFixed(2)} of $${limitUsd.toFixed(2)} this ${period}`;
-}
-
-/** `issue_refund` as people read it. Pure. */
-export function toTitle(toolName: string): string {
-  const words = toolName.replaceAll(/[_-]+/g, ' ').trim();
-  return words.charAt(0).toUpperCase() + words.slice(1);
 }
 
 const MOST_INPUT = 1_500;

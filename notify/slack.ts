@@ -17,7 +17,7 @@ export async function sendSlack(
 
 /** A message of Block Kit whose buttons are links: Slack never decides anything. Pure. */
 export function toSlackMessage(message: Message): object {
-  const headline = escaped(toHeadline(message.notice));
+  const headline = escaped(toHeadline(message));
   const facts = toFacts(message).map(([name, value]) => `*${name}* ${escaped(value)}`);
   const buttons = [
     ...(message.decideUrl === undefined ? [] : [button('Decide', message.decideUrl, 'primary')]),

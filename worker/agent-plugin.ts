@@ -165,7 +165,8 @@ export function createAgentPlugin(options: AgentPluginOptions): WorkerPlugin & B
     held?.countWith(meter);
     const workflows = createRunWorkflows(client, taskQueue, stores.store);
     const searchAttributes = await registerSearchAttributes(connection, namespace, logger);
-    notices = notify && createNoticeActivities(client, taskQueue, notify, stores.store, meter);
+    const known = { store: stores.store, agents, meter };
+    notices = notify && createNoticeActivities(client, taskQueue, notify, known);
     const runs = createRuns({
       ...stores,
       workflows,

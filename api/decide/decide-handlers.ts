@@ -1,5 +1,6 @@
 import type { Request, RequestHandler, Response } from 'express';
 import { notFound, toAnswerOptions, type Caller } from '../../ai-sdk/index.js';
+import { titleOfAgent, titleOfTool } from '../../agents/titles.js';
 import { hashInput, readLink, type LinkClaims } from '../../notify/links.js';
 import { toAnswerError } from '../../protocol/answers.js';
 import { HelixError } from '../../protocol/errors.js';
@@ -28,10 +29,15 @@ export function createDecideHandlers(deps: RouteDeps, keys: readonly string[]): 
       const token = typeof request.query['token'] === 'string' ? request.query['token'] : '';
       const claims = await readLink(keys, token);
       const { call, agent } = await findCall(deps, claims);
-      const { toolName, input } = call.spec;
+      const { toolName, input, about } = call.spec;
       const { deadline } = call;
       if (call.row !== undefined || call.decision !== undefined) throw answered();
-      const page = toDecisionPage({ token, agent, toolName, input, deadline, person: claims.sub });
+      const page = toDecisionPage({
+        ...{ token, input, deadline, person: claims.sub },
+        agent: titleOfAgent(deps.agents, about?.agent ?? agent),
+        title: about?.title ?? titleOfTool(deps.agents, agent, toolName),
+        description: about?.description,
+      });
       send(response, 200, page);
     }),
     decide: orPage(async (request, response) => {

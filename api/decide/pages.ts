@@ -1,9 +1,13 @@
-import { toTitle } from '../../notify/message.js';
+import { escaped } from './escaped.js';
+import { toFields } from './fields.js';
 
 export interface Decision {
   token: string;
+  /** What the agent, and what the call, is called for people. */
   agent: string;
-  toolName: string;
+  title: string;
+  /** What the tool does, in its author's words. */
+  description: string | undefined;
   input: unknown;
   /** ms since the epoch. */
   deadline: number | undefined;
@@ -13,13 +17,22 @@ export interface Decision {
 
 /** The question with its exact input, and a form: only the form decides. Pure. */
 export function toDecisionPage(question: Decision): string {
-  const { token, agent, toolName, input, deadline, person } = question;
+  const { token, agent, title, description, input, deadline, person } = question;
+  const about =
+    description === undefined
+      ? ''
+      : `<details><summary>What this does</summary><p>${escaped(description)}</p></details>`;
   const until =
-    deadline === undefined ? '' : `<p>Until ${escaped(new Date(deadline).toUTCString())}.</p>`;
+    deadline === undefined
+      ? '<p>No deadline: this waits until it is answered.</p>'
+      : `<p>Until ${escaped(new Date(deadline).toUTCString())}.</p>`;
   return toPage(
-    toTitle(toolName),
+    title,
     `<p>${escaped(agent)} asks for approval. You decide as <b>${escaped(person)}</b>.</p>
-<pre>${escaped(JSON.stringify(input, null, 2))}</pre>
+${about}
+${toFields(input)}
+<details><summary>Exactly as it was asked</summary>
+<pre>${escaped(JSON.stringify(input, null, 2))}</pre></details>
 ${until}
 <form method="post" action="/api/decide">
 <input type="hidden" name="token" value="${escaped(token)}">
@@ -64,6 +77,11 @@ function toPage(title: string, body: string): string {
 <style>
 :root { color-scheme: light dark; font: 1rem/1.5 system-ui, sans-serif; }
 body { max-width: 36rem; margin: 2rem auto; padding: 0 1rem; }
+dl { display: grid; gap: 0.5rem; margin: 1rem 0; }
+dl dl, dd ol { margin: 0; padding-left: 1rem; border-left: 2px solid; }
+dt { font-size: 0.85rem; opacity: 0.75; }
+dd { margin: 0; overflow-wrap: anywhere; white-space: pre-wrap; }
+summary { cursor: pointer; }
 pre { overflow: auto; max-height: 60vh; padding: 0.75rem; border: 1px solid; border-radius: 0.5rem; white-space: pre-wrap; overflow-wrap: anywhere; }
 input[name='reason'] { display: block; width: 100%; box-sizing: border-box; font: inherit; padding: 0.5rem; }
 button { font: inherit; padding: 0.6rem 1.2rem; margin-right: 0.5rem; min-height: 2.75rem; }
@@ -77,14 +95,4 @@ ${body}
 </body>
 </html>
 `;
-}
-
-/** What models and tools wrote is text, never markup. */
-function escaped(text: string): string {
-  return text
-    .replaceAll('&', '&amp;')
-    .replaceAll('<', '&lt;')
-    .replaceAll('>', '&gt;')
-    .replaceAll('"', '&quot;')
-    .replaceAll("'", '&#39;');
 }

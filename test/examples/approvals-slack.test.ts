@@ -62,7 +62,7 @@ it('a refund that waits is shown in the channel, and to those on call if no answ
     const all = messagesOf('desk');
     return all.length > 0 && all;
   });
-  expect(message?.text).toMatch(/support asks for approval/);
+  expect(message?.text).toMatch(/Support asks for approval: Refund an order/);
   expect(message?.blocks.at(-1)).toMatchObject({
     type: 'actions',
     elements: [

@@ -2,6 +2,7 @@ import { expect, it } from '@jest/globals';
 import { Webhook } from 'standardwebhooks';
 import { toDecisionPage } from '../../api/decide/pages.js';
 import { toMailText } from '../../notify/mail.js';
+import { toHeadline } from '../../notify/message.js';
 import { toPlace } from '../../notify/place.js';
 import { toSlackMessage } from '../../notify/slack.js';
 import { toBody } from '../../notify/webhook.js';
@@ -64,11 +65,30 @@ it('the link of a notice leads to the page of the console where its reader can a
 
 it('the page of a link shows what models wrote as text', () => {
   const page = toDecisionPage({
-    ...{ token: 'a.b.c', agent: '<b>', toolName: 'issue_refund', person: '"><img src=x>' },
-    ...{ input: HOSTILE, deadline: undefined },
+    ...{ token: 'a.b.c', agent: '<b>', title: '<img src=y>', person: '"><img src=x>' },
+    ...{ description: '<script>0</script>', input: { ...HOSTILE, '<img src=z>': [{}] } },
+    deadline: undefined,
   });
   expect(page).not.toMatch(/<script|<img|<!channel/);
   expect(page).toContain('method="post"');
+});
+
+it('messages and pages have titles in place of names, and values by field', () => {
+  const call = { ...notice, agent: 'helpDesk', toolName: 'lookupOrder' };
+  expect(toHeadline({ notice: call })).toBe('Help desk asks for approval: Lookup order');
+  const titles = { agent: 'Support', tool: 'Look up an order' };
+  expect(toHeadline({ notice: { ...call, others: 2 }, titles })).toBe(
+    'Support asks for approval: Look up an order and 2 more',
+  );
+  const page = toDecisionPage({
+    ...{ token: 't', agent: 'Support', title: titles.tool, person: 'lea', deadline: undefined },
+    ...{ description: 'Reads an order.', input: { orderId: 'A1', lines: [{ itemCount: 2 }] } },
+  });
+  expect(page).toContain('<h1>Look up an order</h1>');
+  expect(page).toContain('Reads an order.');
+  expect(page).toContain('<dt>Order ID</dt><dd>A1</dd>');
+  expect(page).toContain('<dt>Item count</dt><dd>2</dd>');
+  expect(page).toContain('No deadline');
 });
 
 it('two secrets sign a message while one is replaced', () => {

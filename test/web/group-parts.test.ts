@@ -2,7 +2,7 @@ import { describe, expect, it } from '@jest/globals';
 import type { UIMessage } from 'ai';
 import { groupParts } from '../../web/src/group-parts.js';
 import { toToolNames } from '../../web/src/tool-names.js';
-import { toWords } from '../../web/src/to-words.js';
+import { toWords } from '../../protocol/to-words.js';
 
 const { agentOf } = toToolNames([], 'lab');
 type Part = UIMessage['parts'][number];

@@ -1,7 +1,7 @@
 import type { ReactElement } from 'react';
 import { describeDecision, type ShownDecision } from './shown-decision.js';
 import { readable } from './tool-state.js';
-import { toWords } from './to-words.js';
+import { toWords } from '../../protocol/to-words.js';
 
 interface Props {
   /** What the model asked for. */

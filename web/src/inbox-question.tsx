@@ -6,7 +6,7 @@ import { FieldList } from './field-list.js';
 import { shownOfQuestion } from './form/schema-of-result.js';
 import { formatWhen } from './format-when.js';
 import type { InboxDecision } from './inbox.js';
-import { toWords } from './to-words.js';
+import { toWords } from '../../protocol/to-words.js';
 
 interface Props {
   question: PendingQuestion;

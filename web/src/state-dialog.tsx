@@ -1,7 +1,7 @@
 import { useEffect, useRef, type ReactElement } from 'react';
 import { usePageState } from './current-conversation.js';
 import { Value } from './tool-values.js';
-import { toWords } from './to-words.js';
+import { toWords } from '../../protocol/to-words.js';
 
 /** The agent's own state, as the newest snapshot has it. */
 export function StateDialog({ onClose }: { onClose: () => void }): ReactElement {

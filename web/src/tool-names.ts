@@ -1,5 +1,5 @@
 import type { AgentCard, ToolCard } from '../../protocol/agent-card.js';
-import { toWords } from './to-words.js';
+import { toWords } from '../../protocol/to-words.js';
 
 const PREFIX = 'subagent__';
 

@@ -4,26 +4,28 @@ import { createDeliveries } from '../../executor/deliveries.js';
 import { createSender } from '../../notify/sender.js';
 import type { NotifySettings } from '../../notify/settings.js';
 import type { NoticeActivities } from '../../protocol/notices.js';
-import type { RunMeter } from '../../protocol/run-meter.js';
 import { noticeQueueOf } from '../../protocol/temporal-names.js';
 import type { Store } from '../../stores/contract/store.js';
 import { besideOf } from '../tool-worker.js';
 import { createAnnounceFailure } from './announce-failure.js';
 import { createAnnounce } from './announce.js';
-import { createSend } from './send.js';
+import { createSend, type SendDeps } from './send.js';
 
 /** Activities of one process: most of them wait for a receiver's turn. */
 const SLOTS = 100;
 /** Over all processes, so that a flood of questions reaches neither Temporal nor receivers at once. */
 const PER_SECOND = 50;
 
+export interface NoticeDeps extends Pick<SendDeps, 'agents' | 'meter'> {
+  store: Store;
+}
+
 /** The activities of notices; `close` ends connections to mail servers. */
 export function createNoticeActivities(
   client: Client,
   taskQueue: string,
   settings: NotifySettings,
-  store: Store,
-  meter: RunMeter,
+  { store, agents, meter }: NoticeDeps,
 ): { activities: NoticeActivities; close: () => void } {
   const deliveries = createDeliveries(client, taskQueue, settings);
   const sender = createSender(settings);
@@ -33,7 +35,7 @@ export function createNoticeActivities(
       announceWait: announce.wait,
       announceEnd: announce.end,
       announceFailure: createAnnounceFailure(deliveries, meter),
-      sendNotice: createSend({ store, sender, settings, meter }),
+      sendNotice: createSend({ agents, store, sender, settings, meter }),
     },
     close: sender.close,
   };

@@ -1,4 +1,5 @@
 import { ApplicationFailure, Context } from '@temporalio/activity';
+import { titleOfAgent, titleOfTool } from '../../agents/titles.js';
 import { hashInput, toDecideUrl } from '../../notify/links.js';
 import type { Message } from '../../notify/message.js';
 import { toPlace } from '../../notify/place.js';
@@ -18,6 +19,8 @@ const LONGEST_RETRY_MS = 10 * 60 * 60_000;
 const GROWTH = 3;
 
 export interface SendDeps {
+  /** What people know agents and tools by. */
+  agents: Parameters<typeof titleOfAgent>[0];
   store: Pick<Store, 'calls'>;
   sender: Pick<Sender, 'send'>;
   settings: NotifySettings;
@@ -25,7 +28,7 @@ export interface SendDeps {
 }
 
 /** One attempt to deliver a notice; what it shows is read now, as far as the receiver may see it. */
-export function createSend({ store, sender, settings, meter }: SendDeps) {
+export function createSend({ agents, store, sender, settings, meter }: SendDeps) {
   const { publicUrl, includeInput, linkKeys } = settings;
 
   async function toMessage(notice: Notice, receiver: Receiver): Promise<Message> {
@@ -55,11 +58,24 @@ export function createSend({ store, sender, settings, meter }: SendDeps) {
     return { notice, url, decideUrl, ...(includeInput && { input }) };
   }
 
+  function titlesOf({ agent, toolName }: Notice): Message['titles'] {
+    if (agent === undefined) return {};
+    return {
+      agent: titleOfAgent(agents, agent),
+      tool: toolName === undefined ? undefined : titleOfTool(agents, agent, toolName),
+    };
+  }
+
   return async ({ notice, receiver }: Delivery): Promise<void> => {
     const { cancellationSignal: signal, heartbeat, info } = Context.current();
     const beating = setInterval(heartbeat, BEAT_MS);
     try {
-      await sender.send(receiver, (known) => toMessage(notice, known), signal);
+      const titles = titlesOf(notice);
+      await sender.send(
+        receiver,
+        async (known) => ({ ...(await toMessage(notice, known)), titles }),
+        signal,
+      );
       meter({
         kind: 'notice_tried',
         type: notice.type,

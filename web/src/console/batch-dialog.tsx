@@ -5,7 +5,7 @@ import type {
   OperatorBatchBody,
   OperatorBatchPlan,
 } from '../../../protocol/batch.js';
-import { toWords } from '../to-words.js';
+import { toWords } from '../../../protocol/to-words.js';
 import { BatchProgress } from './batch-progress.js';
 import { BATCH_WORDS, describePlan } from './batch-words.js';
 import { ConfirmDialog } from './confirm-dialog.js';

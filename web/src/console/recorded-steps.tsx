@@ -1,7 +1,7 @@
 import type { ReactElement } from 'react';
 import type { OperatorRunDetail } from '../../../protocol/operator.js';
 import { formatWhen } from '../format-when.js';
-import { toWords } from '../to-words.js';
+import { toWords } from '../../../protocol/to-words.js';
 
 /** The steps of a run as its record has them, without their times. */
 export function RecordedSteps({ run }: { run: OperatorRunDetail }): ReactElement {

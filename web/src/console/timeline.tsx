@@ -1,6 +1,6 @@
 import { useState, type ReactElement } from 'react';
 import type { OperatorTimeline, TimelineSpan } from '../../../protocol/timeline.js';
-import { toWords } from '../to-words.js';
+import { toWords } from '../../../protocol/to-words.js';
 import { formatSpan } from './format-span.js';
 import { StepContents } from './step-contents.js';
 

@@ -6,7 +6,7 @@ import { FieldList } from '../field-list.js';
 import { ResultForm } from '../form/result-form.js';
 import { schemaOfResult, shownOfQuestion } from '../form/schema-of-result.js';
 import { formatWhen } from '../format-when.js';
-import { toWords } from '../to-words.js';
+import { toWords } from '../../../protocol/to-words.js';
 import type { Answer } from './answer.js';
 import { AnswerForm } from './answer-form.js';
 import { ProblemNote } from './problem-note.js';

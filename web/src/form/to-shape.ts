@@ -1,4 +1,4 @@
-import { toWords } from '../to-words.js';
+import { toWords } from '../../../protocol/to-words.js';
 import { hasHiddenCharacters, hasLineBreak, type TextInput } from './is-shown-by.js';
 import { fits, isWhole, MOST_ITEMS, type GroupField, type Shape } from './shape.js';
 import { toQuickPattern } from './to-quick-pattern.js';
