@@ -76,13 +76,8 @@ export async function toOperatorQuestions(
   return Promise.all(
     toPendingQuestions(openCalls).map(async (question) => {
       const spec = specs.get(question.toolCallId);
-      const { roles, separate } = spec?.approvers ?? {};
-      return {
-        ...question,
-        mayDecide: spec !== undefined && (await mayDecide(deps, caller, record, spec)),
-        ...(roles !== undefined && { approvers: roles }),
-        ...(separate === true && { separateApprover: true }),
-      };
+      const isDecider = spec !== undefined && (await mayDecide(deps, caller, record, spec));
+      return { ...question, mayDecide: isDecider };
     }),
   );
 }

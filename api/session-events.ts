@@ -20,6 +20,8 @@ export interface SessionEventDeps {
 
 /** Interval of the check for changes that have no entry in the stream, as an extended deadline, ms. */
 const RECHECK_MS = 15_000;
+/** The same while a run starts: a model may think for long before it writes the first entry. */
+const STARTING_RECHECK_MS = 2_000;
 
 /** Types of entries that may change what the event shows. */
 const CHANGING: ReadonlySet<StreamMessage['type']> = new Set<StreamMessage['type']>([
@@ -59,19 +61,21 @@ export async function* createSessionEvents(
   const log = deps.streamManager.follow(sessionId, first.sequence, signal);
   const entries = log[Symbol.asyncIterator]();
   let next = takeNext(entries);
-  let recheck = delay(RECHECK_MS, signal);
+  let wait = recheckAfter(first);
+  let recheck = delay(wait, signal);
   for (;;) {
     const read = await Promise.race([next, recheck]);
     if (signal.aborted) return;
-    if (read === undefined) {
-      recheck = delay(RECHECK_MS, signal);
-    } else {
+    if (read !== undefined) {
       if (read.done === true) throw new StreamBrokenError('the log broke off');
       next = takeNext(entries);
       if (!read.value.some(({ message }) => CHANGING.has(message.type))) continue;
     }
     const event = await readEvent(deps, sessionId);
     if (event === undefined) return;
+    const before = wait;
+    wait = recheckAfter(event);
+    if (read === undefined || wait < before) recheck = delay(wait, signal);
     const state = withoutSequence(event);
     if (state === sent) continue;
     sent = state;
@@ -117,6 +121,11 @@ function format(event: SessionEvent): string {
 
 function withoutSequence({ sequence: _sequence, ...state }: SessionEvent): string {
   return JSON.stringify(state);
+}
+
+function recheckAfter({ run }: SessionEvent): number {
+  const starts = run.status === 'starting' && run.waitingFor === undefined;
+  return starts ? STARTING_RECHECK_MS : RECHECK_MS;
 }
 
 /** Resolves after a time, or early when the signal fires. */

@@ -220,10 +220,6 @@ export type OperatorCall = z.infer<typeof OperatorCall>;
 export const OperatorQuestion = PendingQuestion.extend({
   /** Whether this caller's answer would be taken. */
   mayDecide: z.boolean(),
-  /** Roles of which an approver needs one, if the tool names any. */
-  approvers: z.array(z.string()).optional(),
-  /** True if the owner of the conversation may not be the approver. */
-  separateApprover: z.boolean().optional(),
 }).meta({ id: 'OperatorQuestion' });
 export type OperatorQuestion = z.infer<typeof OperatorQuestion>;
 
@@ -256,11 +252,13 @@ export const OperatorRunDetail = OperatorRun.extend({
 export type OperatorRunDetail = z.infer<typeof OperatorRunDetail>;
 
 /** A conversation of the tenant that waits for people. */
-export const OperatorWaitingSession = WaitingSession.extend({
-  /** The owner of the conversation, who asked. */
-  owner: z.string(),
-  pending: z.array(OperatorQuestion),
-}).meta({ id: 'OperatorWaitingSession' });
+export const OperatorWaitingSession = WaitingSession.omit({ title: true })
+  .extend({
+    /** The owner of the conversation, who asked. */
+    owner: z.string(),
+    pending: z.array(OperatorQuestion),
+  })
+  .meta({ id: 'OperatorWaitingSession' });
 export type OperatorWaitingSession = z.infer<typeof OperatorWaitingSession>;
 
 /** Body of `GET /api/operator/waiting`. */

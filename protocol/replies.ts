@@ -42,6 +42,10 @@ export const PendingQuestion = z
     deadline: ms.optional(),
     /** False if the caller's answer would be refused: another person has to decide. */
     mayDecide: z.boolean().optional(),
+    /** Roles of which an approver needs one, if the tool names any. */
+    approvers: z.array(z.string()).optional(),
+    /** True if the owner of the conversation may not be the approver. */
+    separateApprover: z.boolean().optional(),
   })
   .meta({ id: 'PendingQuestion' });
 export type PendingQuestion = z.infer<typeof PendingQuestion>;
@@ -76,6 +80,8 @@ export type SessionPending<M = unknown> = z.infer<typeof SessionQuestions> & {
 
 /** A session that waits for people. */
 export const WaitingSession = SessionQuestions.extend({
+  /** The beginning of the first message. */
+  title: z.string(),
   agent: z.string(),
   /** When the newest question was asked, ms since the epoch. */
   since: ms,
@@ -154,6 +160,9 @@ export const CheckpointsReply = z.object({
       streamSequence: z.number(),
       timestamp: ms,
       stateVersion: z.number(),
+      /** The beginning of what the agent said in this step, and up to five tools that it called. */
+      text: z.string().optional(),
+      toolNames: z.array(z.string()).optional(),
     }),
   ),
   /** Cursor of the next page; absent on the last page. */

@@ -10,6 +10,7 @@ import {
   SessionPath,
 } from '../../protocol/http.js';
 import { BranchReply, CheckpointsReply, RetryReply } from '../../protocol/replies.js';
+import { toStepPreview } from '../../stores/record/step-preview.js';
 import type { RouteDeps } from '../deps.js';
 import { toActor } from '../actor.js';
 import { defineRoute, SESSION, SESSION_AND_RUN, type Route } from './route.js';
@@ -102,8 +103,19 @@ export const RERUN_ROUTES: readonly Route[] = [
       },
     },
     handle: async ({ deps, response, query, record }) => {
-      const page = await deps.stateStore.checkpoints.list(record.sessionId, query);
-      response.set('cache-control', 'no-store').json(page satisfies CheckpointsReply);
+      const { sessionId } = record;
+      const { checkpoints, sessions } = deps.stateStore;
+      const page = await checkpoints.list(sessionId, query);
+      const shown = await Promise.all(
+        page.checkpoints.map(async (checkpoint) => {
+          const { messageCount: end } = checkpoint;
+          const [reply] = end === 0 ? [] : await sessions.rows(sessionId, end - 1, end);
+          return { ...checkpoint, ...toStepPreview(reply) };
+        }),
+      );
+      response
+        .set('cache-control', 'no-store')
+        .json({ ...page, checkpoints: shown } satisfies CheckpointsReply);
     },
   }),
 ];

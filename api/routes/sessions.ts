@@ -14,6 +14,7 @@ import { Conversations, SessionPending, WaitingSessions } from '../../protocol/r
 import type { Conversation } from '../../stores/contract/owners.js';
 import type { SessionCalls } from '../../stores/contract/sessions.js';
 import type { WaitingSession } from '../../stores/contract/waiting.js';
+import { titleOf } from '../../stores/record/conversation-title.js';
 import type { RouteDeps } from '../deps.js';
 import { defineRoute, SESSION_AND_RUN, type Route } from './route.js';
 
@@ -139,7 +140,10 @@ async function toWaiting(
   const current = (await expire(deps, found)) ?? found;
   const { deadline, agent } = current.record;
   const body = toPending(await judged(deps, caller, current));
-  return body.pending.length === 0 ? [] : [{ ...body, agent, since: found.since, deadline }];
+  if (body.pending.length === 0) return [];
+  // One row: nearly every conversation begins with the words of a person.
+  const title = titleOf(await deps.stateStore.sessions.rows(current.record.sessionId, 0, 1));
+  return [{ ...body, title, agent, since: found.since, deadline }];
 }
 
 function toPending({ record, openCalls }: SessionCalls): SessionPending {

@@ -273,7 +273,7 @@ export type LeaseCallResult =
   | { kind: 'kind_mismatch' };
 
 /** A call of the newest committed step that a person or a client answers. */
-export interface PendingCall extends Pick<CallSpec, 'about'> {
+export interface PendingCall extends Pick<CallSpec, 'about' | 'approvers'> {
   toolCallId: string;
   toolName: string;
   kind: 'approval' | 'client';

@@ -12,10 +12,15 @@ export function titleOf(rows: readonly Row[]): string {
     const texts = row.parts.map((part) =>
       part.type === 'text' ? part.text : (part.filename ?? ''),
     );
-    const title = texts.join(' ').slice(0, LOOKED_AT).toWellFormed().replace(/\s+/g, ' ').trim();
-    if (title !== '') return shorten(title);
+    const title = beginningOf(texts);
+    if (title !== '') return title;
   }
   return '';
+}
+
+/** The beginning of texts, in one line. Pure. */
+export function beginningOf(texts: readonly string[]): string {
+  return shorten(texts.join(' ').slice(0, LOOKED_AT).toWellFormed().replace(/\s+/g, ' ').trim());
 }
 
 function shorten(title: string): string {

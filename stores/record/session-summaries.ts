@@ -58,6 +58,7 @@ function toPendingCall({
     ...(deadline !== undefined && { deadline }),
     ...(mayDecide === false && { mayDecide }),
     ...(spec.about !== undefined && { about: spec.about }),
+    ...(spec.approvers !== undefined && { approvers: spec.approvers }),
     ...(answered && {
       response: {
         ...(decision && { decision }),
@@ -90,8 +91,16 @@ export function toSuspension({ record, openCalls }: SessionView): SuspensionCont
 /** What people are asked now, in the order of the calls. Pure. */
 export function toPendingQuestions(openCalls: readonly OpenCall[]): PendingQuestion[] {
   return Object.values(toPendingCalls(openCalls)).flatMap((call) => {
-    const { toolCallId, toolName, kind, input, approvalId, deadline, mayDecide, response } = call;
-    if (response !== undefined) return [];
-    return [{ toolCallId, toolName, kind, input, approvalId, deadline, mayDecide, ...call.about }];
+    const { toolCallId, toolName, kind, input, approvalId, deadline, mayDecide } = call;
+    if (call.response !== undefined) return [];
+    const { roles, separate } = call.approvers ?? {};
+    return [
+      {
+        ...{ toolCallId, toolName, kind, input, approvalId, deadline, mayDecide },
+        ...(roles !== undefined && { approvers: roles }),
+        ...(separate === true && { separateApprover: true }),
+        ...call.about,
+      },
+    ];
   });
 }

@@ -65,6 +65,7 @@ describe('GET /api/sessions', () => {
     expect(sessions).toEqual([
       {
         sessionId: session.id,
+        title: expect.any(String),
         agent: 'tester',
         run: { runId, status: 'waiting_approval' },
         since: expect.any(Number),

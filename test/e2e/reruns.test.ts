@@ -55,7 +55,12 @@ describe('doing again, over HTTP', () => {
     expect(first).toMatchObject({
       status: 200,
       body: {
-        checkpoints: [{ stepCount: 3 }, { stepCount: 2 }, { stepCount: 1 }, { stepCount: 3 }],
+        checkpoints: [
+          { stepCount: 3, text: 'Both echoed.' },
+          { stepCount: 2, toolNames: ['echo'] },
+          { stepCount: 1, toolNames: ['echo'] },
+          { stepCount: 3, text: 'Both echoed.' },
+        ],
       },
     });
     const cursor = String(first.body['cursor']);
