@@ -160,7 +160,7 @@ export const CheckpointsReply = z.object({
       streamSequence: z.number(),
       timestamp: ms,
       stateVersion: z.number(),
-      /** The beginning of what the agent said in this step, and up to five tools that it called. */
+      /** The beginning of what the agent wrote in this step, and up to five tools that it called. */
       text: z.string().optional(),
       toolNames: z.array(z.string()).optional(),
     }),

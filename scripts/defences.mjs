@@ -50,7 +50,9 @@ const COPIED = [
 ];
 
 /** Tests of the product itself, which is run from what is built. */
-const OF_PRODUCT = /^test\/(clients|e2e|fronts)\//;
+const OF_PRODUCT = /^test\/(clients|e2e|fronts|page)\//;
+/** Tests in a real browser. */
+const OF_PAGE = /^test\/page\//;
 /** Tests that run the transitions as they are; all others run them inside Redis. */
 const IN_PROCESS = /^test\/stores\/(conformance\/memory\.|memory\/|transitions\/)/;
 
@@ -138,7 +140,9 @@ await runMain(() => (argument === '--list' ? writeList() : tryDefences(argument)
 async function tryDefences(part) {
   const chosen = mutations.filter(({ defence }) => defence.includes(part));
   const copy = await copyProject();
-  const programs = await testEnvironment({ withBrowser: false });
+  const programs = await testEnvironment({
+    withBrowser: chosen.some(({ suite }) => OF_PAGE.test(suite)),
+  });
   // Shared by all tests: otherwise each run of a test would start its own.
   const redis = await startPrivateRedis({ file: programs.REDIS_SERVER_PATH });
   const temporal = await startPrivateTemporal({

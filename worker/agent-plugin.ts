@@ -165,8 +165,7 @@ export function createAgentPlugin(options: AgentPluginOptions): WorkerPlugin & B
     held?.countWith(meter);
     const workflows = createRunWorkflows(client, taskQueue, stores.store);
     const searchAttributes = await registerSearchAttributes(connection, namespace, logger);
-    const known = { store: stores.store, agents, meter };
-    notices = notify && createNoticeActivities(client, taskQueue, notify, known);
+    notices = notify && createNoticeActivities(client, taskQueue, notify, stores, agents, meter);
     const runs = createRuns({
       ...stores,
       workflows,

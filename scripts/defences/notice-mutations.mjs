@@ -125,7 +125,7 @@ export const notices = [
   },
   {
     defence: 'Links that decide: what models wrote is text on their page',
-    file: 'api/decide/pages.ts',
+    file: 'api/decide/escaped.ts',
     edits: [[".replaceAll('<', '&lt;')", '']],
     suite: MESSAGES,
     test: 'the page of a link shows what models wrote as text',

@@ -3,6 +3,9 @@ const SHAPE = 'test/web/form/to-shape.test.ts';
 const REPORT = 'test/web/report-items.test.ts';
 const FORM = 'test/web/form/schema-form.test.ts';
 const PROPOSED = 'test/activities/proposed-calls.test.ts';
+const STATUS = 'test/web/page-status.test.ts';
+const BAD_INPUT = 'test/page/page-bad-input.test.ts';
+const CHAOS = 'test/page/page-chaos.test.ts';
 
 export const page = [
   {
@@ -138,5 +141,91 @@ export const page = [
     edits: [['decided[toolCallId] = rest', 'decided[toolCallId] ??= rest']],
     suite: 'test/web/shown-decision.test.ts',
     test: 'a decision of this page is shown as such until the record names who it was',
+  },
+  {
+    defence: 'Page: what waits for a colleague is not ready',
+    file: 'web/src/page-status.ts',
+    edits: [
+      ["waitsForColleague(part, pending)) ? 'colleague' : 'ready'", "false) ? 'ready' : 'ready'"],
+    ],
+    suite: STATUS,
+    test: 'pageStatus what only a colleague can answer is no rest, and no question to the one who reads it',
+  },
+  {
+    defence: 'Page: a call that runs is not called writing',
+    file: 'web/src/page-status.ts',
+    edits: [["if (runningCalls(newest, page.pending).length > 0) return 'working';", '']],
+    suite: STATUS,
+    test: 'pageStatus a call that is carried out is no writing, until the agent writes again',
+  },
+  {
+    defence: 'Page: an outage of the provider is named',
+    file: 'web/src/page-status.ts',
+    edits: [['if (page.waitingFor !== undefined) return HELD_UP[page.waitingFor];', '']],
+    suite: STATUS,
+    test: 'pageStatus a run that cannot write yet says why: provider',
+  },
+  {
+    defence: 'Page: a page learns what the run waits for from each event of the server',
+    file: 'web/src/conversation.ts',
+    edits: [['      waitingFor: run.waitingFor,\n', '']],
+    suite: 'test/web/conversation.test.ts',
+    test: 'a conversation a conversation knows what its run waits for while the server says so',
+  },
+  {
+    defence: 'Inbox: a question of a client is answered there with a result',
+    file: 'web/src/inbox-question.tsx',
+    edits: [['onAnswer({ result });', 'onAnswer({ error: DECLINED });']],
+    suite: 'test/page/page-inbox.test.ts',
+    test: 'the inbox counts and answers questions of every kind, with changes and with a reason',
+  },
+  {
+    defence: 'Page: an address that names no conversation is not replaced by a new one',
+    file: 'web/src/use-place.ts',
+    edits: [['namesSession(location.search)', 'namesSession("")']],
+    suite: BAD_INPUT,
+    test: 'an address that names no conversation says so, and leads to a new one',
+  },
+  {
+    defence: 'Page: an address of another person has no welcome as of a new conversation',
+    file: 'web/src/chat-page.tsx',
+    edits: [['isFound={isMade || state.bound}', 'isFound']],
+    suite: BAD_INPUT,
+    test: 'a conversation of another person shows nothing of it, refuses messages, and another can be begun',
+  },
+  {
+    defence: 'Page: a refusal at the beginning can be tried again',
+    file: 'web/src/session-page.tsx',
+    edits: [['onClick={loaded.again}', 'onClick={() => undefined}']],
+    suite: BAD_INPUT,
+    test: 'someone whose sign-in has expired reads so, and can try again',
+  },
+  {
+    defence: 'Page: a failed reply can be tried again where it ends',
+    file: 'web/src/turn-actions.tsx',
+    edits: [['onClick={regenerate}', 'onClick={() => undefined}']],
+    suite: 'test/page/page-turns.test.ts',
+    test: 'the page repeats a turn, whether it completed or failed',
+  },
+  {
+    defence: 'Page: the keyboard stays in the list while it is open',
+    file: 'web/src/app.tsx',
+    edits: [[' inert={isListOpen}', '']],
+    suite: 'test/page/page-keyboard.test.ts',
+    test: 'the list of conversations takes the focus, keeps it, and gives it back',
+  },
+  {
+    defence: 'Chaos bench: the other device answers',
+    file: 'scripts/start/chaos/bench-page.js',
+    edits: [["say('b', 'approve');", '']],
+    suite: CHAOS,
+    test: 'the bench answers an approval from the other device: both see one charge and the whole reply',
+  },
+  {
+    defence: 'Chaos bench: a question expires',
+    file: 'scripts/start/chaos/bench-page.js',
+    edits: [["tool: 'ask', id:", "tool: 'locate', id:"]],
+    suite: CHAOS,
+    test: 'the bench lets a question expire: no answer comes, and the agent continues on both devices',
   },
 ];

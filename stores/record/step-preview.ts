@@ -3,7 +3,7 @@ import { beginningOf } from './conversation-title.js';
 
 /** What people know a step by. */
 export interface StepPreview {
-  /** The beginning of what the agent said. */
+  /** The beginning of what the agent wrote. */
   text?: string;
   /** Names of the tools that it called. */
   toolNames?: string[];

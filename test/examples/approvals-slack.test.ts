@@ -73,6 +73,6 @@ it('a refund that waits is shown in the channel, and to those on call if no answ
     ],
   });
   await until('those on call hear of it', async () => messagesOf('on-call').length === 1);
-  expect(messagesOf('on-call')[0]?.text).toMatch(/support has no answer yet/);
+  expect(messagesOf('on-call')[0]?.text).toMatch(/Support has no answer yet/);
   expect(messagesOf('desk')).toHaveLength(1);
 });

@@ -35,7 +35,12 @@ async function askForRefund() {
 
 it('the page of one who may not decide says so, and shows what a colleague decided', async () => {
   const { sessionId, chat } = await askForRefund();
-  expect(await chat.at('withheld-card').textContent()).toContain('A colleague has to agree.');
+  const card = (await chat.at('withheld-card').textContent()) ?? '';
+  expect(card).toContain('A colleague with the role “approver” has to agree.');
+  // What it is about, and until when, without a click.
+  expect(card).toMatch(new RegExp(`${EXAMPLE_ORDER_ID}.*No deadline`));
+  await chat.untilStatus('colleague');
+  expect(await chat.at('regenerate').count()).toBe(0);
   const lead = await signIn('lea', undefined, 'approver');
   const { sessions } = await json<OperatorWaiting>(lead.get('operator/waiting'));
   const toolCallId = sessions[0]?.pending[0]?.toolCallId ?? '';

@@ -94,6 +94,7 @@ it('a conversation of another person shows nothing of it, refuses messages, and 
   const chat = await open(eve, sessionId);
   await chat.untilStatus('ready');
   expect(await chat.replies()).toEqual([]);
+  expect(await chat.at('nothing-here').textContent()).toContain('it belongs to someone else');
   await chat.say(toScript({ say: 'Hello.' }).text);
   expect(await errorOf(chat)).not.toBe('');
   expect(await chat.page.content()).not.toContain('A secret of Ann.');
@@ -101,6 +102,11 @@ it('a conversation of another person shows nothing of it, refuses messages, and 
   await chat.page.setViewportSize({ width: 1280, height: 800 });
   await chat.page.getByRole('button', { name: 'New chat' }).locator('visible=true').first().click();
   await chat.untilStatus('ready');
+  expect(await chat.at('nothing-here').count()).toBe(0);
+  // Nor after a reload: the page knows that it made this one up.
+  await chat.page.reload();
+  await chat.untilStatus('ready');
+  expect(await chat.at('nothing-here').count()).toBe(0);
   await chat.say(toScript({ say: 'Hello.' }).text);
   await chat.untilReplyHas('Hello.');
 });
@@ -133,14 +139,29 @@ it('a stream that turns to garbage keeps what came, and the reply can be had', a
   expect(await chat.replies()).toHaveLength(1);
 });
 
-it.each([
-  '?session=../../x&agent=%00%ff',
-  '?session=%E0%A4%A',
-  `?session=${'a'.repeat(5_000)}`,
-  '?&&==#<script>',
-])('an address that names nothing opens a new chat: %.30s', async (address) => {
+it('an address that names no conversation says so, and leads to a new one', async () => {
   const chat = await open(ann);
-  await chat.page.goto(`${ann}/${address}`);
+  for (const address of [
+    '?session=../../x&agent=%00%ff',
+    '?session=%E0%A4%A',
+    `?session=${'a'.repeat(5_000)}`,
+  ]) {
+    await chat.page.goto(`${ann}/${address}`);
+    await chat.at('no-conversation').waitFor();
+    expect(new URL(chat.page.url()).search).toBe(new URL(`${ann}/${address}`).search);
+  }
+  await expectSound(chat);
+  await chat.click('begin-new-chat');
+  await chat.untilStatus('ready');
+  expect(new URL(chat.page.url()).searchParams.get('session')).toMatch(/^[\w-]{36}$/);
+  await chat.page.goBack();
+  await chat.at('no-conversation').waitFor();
+  expect(chat.faults).toEqual([]);
+});
+
+it('an address that leaves the conversation to the page opens a new one', async () => {
+  const chat = await open(ann);
+  await chat.page.goto(`${ann}/?&&==#<script>`);
   await chat.untilStatus('ready');
   expect(new URL(chat.page.url()).searchParams.get('session')).toMatch(/^[\w-]{36}$/);
   expect(chat.faults).toEqual([]);

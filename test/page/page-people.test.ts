@@ -97,37 +97,6 @@ it('the page continues without an answer when the deadline is over', async () =>
   expect(chat.faults).toEqual([]);
 });
 
-it('the page lists questions of other conversations, and answers them', async () => {
-  const asking = await openPage(browser, product.url, newSessionId());
-  const say = { calls: [{ tool: 'charge', id: 'ch1', args: { amount: 5 } }] };
-  await asking.say(toScript(say).text);
-  await asking.untilStatus('waiting');
-  const sessionId = new URL(asking.page.url()).searchParams.get('session') ?? '';
-
-  const other = await openPage(browser, product.url, newSessionId());
-  await other.untilStatus('ready');
-  await other.click('inbox');
-  const entry = other.page.locator(`[data-session="${sessionId}"]`);
-  await until('it is listed', () => entry.isVisible());
-  await entry.getByTestId('inbox-approve').click();
-  await until('it is listed no more', async () => (await entry.count()) === 0);
-  await until('the run has gone on', async () => {
-    const { status } = await loadSnapshot(product.url, sessionId);
-    return status === 'ended';
-  });
-  expect([...asking.faults, ...other.faults]).toEqual([]);
-
-  await asking.page.reload();
-  await asking.untilReplyHas('done');
-  await asking.say(toScript(say).text);
-  await asking.untilStatus('waiting');
-  await asking.click('inbox');
-  await asking.page.locator(`[data-session="${sessionId}"]`).getByTestId('inbox-deny').click();
-  const states = async (): Promise<unknown[]> => (await asking.tools()).map(({ state }) => state);
-  await until('it is denied', async () => (await states()).includes('denied'));
-  expect(await states()).toEqual(['done', 'denied']);
-});
-
 it('a card shows what another agent writes while it works, and folds it afterwards', async () => {
   const chat = await openPage(browser, product.url, newSessionId());
   const echo = { tool: 'echo', id: 'e1', args: { value: 'x' } };

@@ -122,6 +122,12 @@ it('the page branches a conversation from a step of this one', async () => {
   const before = chat.page.url();
   await chat.click('branch');
   await until('both steps are listed', async () => (await chat.at('branch-from').count()) >= 2);
+  // What was written in them, and when.
+  const steps = await chat.at('branch-from').allTextContents();
+  expect(steps).toEqual([
+    expect.stringMatching(/^Second\..*Reply 2, step 1,.*\d{4}.*\d:\d\d/),
+    expect.stringMatching(/^First\..*Reply 1, step 1,.*\d{4}.*\d:\d\d/),
+  ]);
   await chat.at('branch-from').last().click();
   await until('the copy is shown', () => Promise.resolve(chat.page.url() !== before));
   await until(

@@ -24,6 +24,21 @@ describe('a conversation', () => {
     expect(bound.named('POST')[0]?.body.agent).toBeUndefined();
   });
 
+  it('a conversation knows what its run waits for while the server says so', async () => {
+    const run = { runId: 's1:1-ab', status: 'running' } as const;
+    const held = {
+      ...snapshot('ended', [HELLO]),
+      run: { ...run, waitingFor: 'provider' as const },
+    };
+    const conversation = await openConversation(new WireServer(), held);
+    expect(conversation.page.get().waitingFor).toBe('provider');
+    conversation.chatOptions.onSessionEvent?.({
+      ...{ sessionId: 's1', sequence: 8, status: 'ended', turn: 1, messageId: 'msg-1' },
+      ...{ run, pending: [], queue: [] },
+    });
+    expect(conversation.page.get().waitingFor).toBeUndefined();
+  });
+
   it('a conversation shows a reply once that was cut in the middle, twice', async () => {
     const first = new Wire().send(...spoken('msg-1', 'Half a ', false));
     const second = new Wire().send(...spoken('msg-1', 'Half a reply is ', false));

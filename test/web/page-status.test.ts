@@ -1,22 +1,34 @@
 import { describe, expect, it } from '@jest/globals';
-import type { UIMessage } from 'ai';
+import type { DynamicToolUIPart, UIMessage } from 'ai';
+import type { PendingQuestion } from '../../protocol/http.js';
+import { describeStatus } from '../../web/src/describe-status.js';
 import { pageStatus } from '../../web/src/page-status.js';
+import { toToolNames } from '../../web/src/tool-names.js';
 
 const calm = { reconnecting: false, stopping: false };
-const asking: UIMessage = {
+const call = { type: 'dynamic-tool', input: {} } as const;
+
+const toMessage = (...parts: UIMessage['parts']): UIMessage => ({
   id: 'msg-1',
   role: 'assistant',
-  parts: [
-    {
-      type: 'dynamic-tool',
-      toolName: 'charge',
-      toolCallId: 'c1',
-      state: 'approval-requested',
-      input: {},
-      approval: { id: 'a1' },
-    },
-  ],
-};
+  parts,
+});
+const calls = (toolName: string, state = 'input-available'): DynamicToolUIPart =>
+  ({ ...call, toolName, toolCallId: toolName, state }) as DynamicToolUIPart;
+
+const asking = toMessage({
+  ...{ ...call, toolName: 'charge', toolCallId: 'c1', state: 'approval-requested' },
+  approval: { id: 'a1' },
+});
+const running = toMessage(calls('lookupOrder'), calls('subagent__research'));
+const writing = toMessage(calls('lookupOrder'), { type: 'text', text: 'So', state: 'streaming' });
+
+const withheld: PendingQuestion[] = [
+  { toolCallId: 'refund', toolName: 'refund', kind: 'approval', input: {}, mayDecide: false },
+];
+const onPage: PendingQuestion[] = [
+  { toolCallId: 'locate', toolName: 'locate', kind: 'client', input: {} },
+];
 
 describe('pageStatus', () => {
   it.each([
@@ -30,5 +42,60 @@ describe('pageStatus', () => {
     ['ready', 'error', calm, undefined],
   ] as const)('the status of the page is %s', (expected, chat, page, newest) => {
     expect(pageStatus(chat, page, newest)).toBe(expected);
+  });
+
+  it('what only a colleague can answer is no rest, and no question to the one who reads it', () => {
+    const pending = withheld;
+    const asked = toMessage(calls('refund'));
+    expect(pageStatus('ready', { ...calm, pending }, asked)).toBe('colleague');
+    const both = toMessage(calls('refund'), ...asking.parts);
+    expect(pageStatus('ready', { ...calm, pending }, both)).toBe('waiting');
+    expect(pageStatus('ready', { ...calm, pending: [] }, asked)).toBe('ready');
+  });
+
+  it('a call that is carried out is no writing, until the agent writes again', () => {
+    expect(pageStatus('streaming', calm, running)).toBe('working');
+    expect(pageStatus('ready', { ...calm, following: true }, running)).toBe('working');
+    expect(pageStatus('streaming', calm, writing)).toBe('streaming');
+    expect(pageStatus('streaming', calm, toMessage(calls('a', 'input-streaming')))).toBe(
+      'streaming',
+    );
+    const locate = toMessage(calls('locate'));
+    expect(pageStatus('streaming', { ...calm, pending: onPage }, locate)).toBe('streaming');
+  });
+
+  it.each([
+    ['provider', { waitingFor: 'provider' }],
+    ['paused', { waitingFor: 'agent', runStatus: 'starting' }],
+    ['later', { waitingFor: 'start', runStatus: 'starting' }],
+    ['starting', { runStatus: 'starting' }],
+  ] as const)('a run that cannot write yet says why: %s', (expected, page) => {
+    expect(pageStatus('streaming', { ...calm, ...page }, toMessage())).toBe(expected);
+    expect(pageStatus('ready', { ...calm, ...page, following: true }, undefined)).toBe(expected);
+    // Nothing of it is left once the run has ended.
+    expect(pageStatus('ready', { ...calm, ...page }, undefined)).toBe('ready');
+  });
+});
+
+describe('describeStatus', () => {
+  const names = toToolNames(
+    [
+      {
+        ...{ name: 'support', title: 'Support', openers: [], listed: true },
+        tools: [
+          { name: 'lookupOrder', title: 'Look up an order' },
+          { name: 'subagent__research', agent: 'Researcher' },
+        ],
+      },
+    ],
+    'support',
+  );
+  const page = { pending: [], startAt: undefined };
+
+  it('what runs is named by its title, and a long list is counted', () => {
+    expect(describeStatus('working', page, running, names)).toBe('Look up an order, Researcher…');
+    const many = toMessage(calls('a'), calls('b'), calls('c'), calls('d'));
+    expect(describeStatus('working', page, many, names)).toBe('A, B and 2 more…');
+    expect(describeStatus('streaming', page, running, names)).toBeUndefined();
   });
 });

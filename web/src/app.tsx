@@ -1,10 +1,11 @@
-import { useCallback, useState, type ReactElement } from 'react';
+import { useCallback, useEffect, useRef, useState, type ReactElement } from 'react';
+import { NoConversation } from './no-conversation.js';
 import { SessionPage } from './session-page.js';
 import { SideBar } from './side-bar.js';
 import { usePlace } from './use-place.js';
 
 export function App(): ReactElement {
-  const { place, open, openNew, nameAgent } = usePlace();
+  const { place, isMade, open, openNew, nameAgent } = usePlace();
   const [isListOpen, setListOpen] = useState(false);
   const [changes, setChanges] = useState(0);
 
@@ -26,27 +27,44 @@ export function App(): ReactElement {
     openNew();
   }, [openNew]);
 
+  const opener = useRef<Element>(null);
+  const openList = useCallback(() => {
+    opener.current = document.activeElement;
+    setListOpen(true);
+  }, []);
+  // The keyboard continues where it was, unless another conversation is shown there now.
+  useEffect(() => {
+    if (isListOpen || !(opener.current instanceof HTMLElement)) return;
+    opener.current.focus();
+    opener.current = null;
+  }, [isListOpen]);
+
   return (
     <div className="app">
       <SideBar
-        current={place.sessionId}
-        version={`${place.sessionId} ${String(changes)}`}
+        current={place?.sessionId}
+        version={`${place?.sessionId ?? ''} ${String(changes)}`}
         isOpen={isListOpen}
         onOpen={openSession}
         onNewChat={newChat}
         onClose={closeList}
       />
-      <SessionPage
-        key={place.sessionId}
-        place={place}
-        onNewChat={openNew}
-        onAgent={nameAgent}
-        onOpen={open}
-        onChange={noteChange}
-        onList={() => {
-          setListOpen(true);
-        }}
-      />
+      <div className="beside-list" inert={isListOpen}>
+        {place === undefined ? (
+          <NoConversation onNewChat={openNew} onList={openList} />
+        ) : (
+          <SessionPage
+            key={place.sessionId}
+            place={place}
+            isMade={isMade}
+            onNewChat={openNew}
+            onAgent={nameAgent}
+            onOpen={open}
+            onChange={noteChange}
+            onList={openList}
+          />
+        )}
+      </div>
     </div>
   );
 }

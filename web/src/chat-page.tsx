@@ -1,4 +1,4 @@
-import { useEffect, useState, useSyncExternalStore, type ReactElement } from 'react';
+import { useEffect, useMemo, useState, useSyncExternalStore, type ReactElement } from 'react';
 import { ReplyBrokenError } from '../../ai-sdk/client/index.js';
 import { AgentChoice } from './agent-choice.js';
 import type { PageConfig } from './api-client.js';
@@ -6,6 +6,7 @@ import { CheckpointsDialog } from './checkpoints-dialog.js';
 import { Composer } from './composer.js';
 import type { Conversation } from './conversation.js';
 import { CurrentConversation } from './current-conversation.js';
+import { describeStatus } from './describe-status.js';
 import { ErrorLine } from './error-line.js';
 import { InboxDialog } from './inbox-dialog.js';
 import { pageStatus } from './page-status.js';
@@ -13,6 +14,7 @@ import { QueueList } from './queue-list.js';
 import { runUrl } from './run-url.js';
 import { StateDialog } from './state-dialog.js';
 import { StatusLine } from './status-line.js';
+import { toToolNames } from './tool-names.js';
 import { TopBar } from './top-bar.js';
 import { Transcript } from './transcript.js';
 import { TurnActions } from './turn-actions.js';
@@ -23,6 +25,8 @@ import { Welcome } from './welcome.js';
 interface Props {
   conversation: Conversation;
   config: PageConfig;
+  /** Whether the page made this conversation up, so that nothing can be there yet. */
+  isMade: boolean;
   onNewChat: () => void;
   onAgent: (agent: string) => void;
   /** Shows another conversation. */
@@ -34,7 +38,7 @@ interface Props {
 }
 
 export function ChatPage(props: Props): ReactElement {
-  const { conversation, config, onNewChat, onAgent, onOpen, onChange, onList } = props;
+  const { conversation, config, isMade, onNewChat, onAgent, onOpen, onChange, onList } = props;
   const { page } = conversation;
   const { messages, status, error } = usePageChat(conversation);
   const state = useSyncExternalStore(page.subscribe, page.get);
@@ -44,6 +48,7 @@ export function ChatPage(props: Props): ReactElement {
   const reconnecting = state.reconnecting || isReloading;
   const now = pageStatus(status, { ...state, reconnecting }, messages.at(-1));
   const busy = status === 'submitted' || status === 'streaming';
+  const names = useMemo(() => toToolNames(config.cards, state.agent), [config.cards, state.agent]);
   const url = runUrl(config, state.runId);
   const [choosing, setChoosing] = useState(false);
   const [reading, setReading] = useState(false);
@@ -125,6 +130,7 @@ export function ChatPage(props: Props): ReactElement {
         </TopBar>
         {reading && (
           <InboxDialog
+            cards={config.cards}
             onOpen={onOpen}
             onClose={() => {
               setReading(false);
@@ -149,7 +155,7 @@ export function ChatPage(props: Props): ReactElement {
         <Transcript
           messages={messages}
           live={busy}
-          thinking={now === 'thinking'}
+          thinking={now === 'thinking' || now === 'starting'}
           actions={
             <>
               {failedReply && notice}
@@ -159,12 +165,13 @@ export function ChatPage(props: Props): ReactElement {
         >
           <Welcome
             agent={config.cards.find(({ name }) => name === state.agent)}
+            isFound={isMade || state.bound}
             onSend={conversation.send}
           />
         </Transcript>
         <footer className="foot">
           {!failedReply && notice}
-          <StatusLine status={now} />
+          <StatusLine status={now} detail={describeStatus(now, state, messages.at(-1), names)} />
           <QueueList />
           <Composer
             draft={state.draft}

@@ -1,6 +1,8 @@
 import { useEffect, useRef, useState, type ReactElement } from 'react';
 import { parseRunNumber } from './run-number.js';
-import { useCurrentConversation } from './current-conversation.js';
+import { useCurrentConversation, useToolNames } from './current-conversation.js';
+import { describeStep } from './describe-step.js';
+import { formatMoment } from './format-when.js';
 import type { CheckpointEntry } from './session-actions.js';
 
 interface Props {
@@ -12,6 +14,7 @@ interface Props {
 /** The steps that the conversation has taken, each a point to begin another one from. */
 export function CheckpointsDialog({ onClose, onOpen }: Props): ReactElement {
   const { controls } = useCurrentConversation();
+  const { titleOf } = useToolNames();
   const dialog = useRef<HTMLDialogElement>(null);
   const [found, setFound] = useState<CheckpointEntry[]>();
 
@@ -43,13 +46,20 @@ export function CheckpointsDialog({ onClose, onOpen }: Props): ReactElement {
       <p>A copy of this conversation up to that point opens; this one stays as it is.</p>
       {found?.length === 0 && <p>There is no step yet to begin from.</p>}
       <ol>
-        {found?.map(({ id, runId, stepCount, timestamp }) => (
-          <li key={id}>
-            <button type="button" data-testid="branch-from" onClick={() => void branch(id)}>
-              Reply {parseRunNumber(runId)}, step {stepCount}
-              <time dateTime={new Date(timestamp).toISOString()}>
-                {new Date(timestamp).toLocaleTimeString()}
-              </time>
+        {found?.map((checkpoint) => (
+          <li key={checkpoint.id}>
+            <button
+              type="button"
+              data-testid="branch-from"
+              onClick={() => void branch(checkpoint.id)}
+            >
+              <span className="checkpoint-step">{describeStep(checkpoint, titleOf)}</span>
+              <small>
+                Reply {parseRunNumber(checkpoint.runId)}, step {checkpoint.stepCount},{' '}
+                <time dateTime={new Date(checkpoint.timestamp).toISOString()}>
+                  {formatMoment(checkpoint.timestamp)}
+                </time>
+              </small>
             </button>
           </li>
         ))}

@@ -3,7 +3,7 @@ import type { ClientCall } from './client-call.js';
 import { useCurrentConversation, usePageState } from './current-conversation.js';
 import { DeadlineNote } from './deadline-note.js';
 import { FieldList } from './field-list.js';
-import { ResultForm } from './form/result-form.js';
+import { DECLINED, ResultForm } from './form/result-form.js';
 import { schemaOfResult, shownOfQuestion } from './form/schema-of-result.js';
 
 /** A client tool that this page has no card for: the person answers in its place. */
@@ -29,8 +29,7 @@ export function ClientToolCard(call: ClientCall): ReactElement {
         }}
         onRefuse={() => {
           setAnswered(true);
-          const errorText = 'The person at the page would not say.';
-          giveResult(toolCallId, tool, { state: 'output-error', errorText });
+          giveResult(toolCallId, tool, { state: 'output-error', errorText: DECLINED });
         }}
       />
       {open && <DeadlineNote toolCallId={toolCallId} />}

@@ -10,6 +10,7 @@ import { openTransport, type TransportSettings } from './open-transport.js';
 import { pageFetch } from './page-fetch.js';
 import { PageStore, type PageState } from './page-store.js';
 import { createSessionActions } from './session-actions.js';
+import { withSentAt } from './sent-at.js';
 import { SubAgentReports } from './sub-agent-reports.js';
 import { SessionControls } from './session-controls.js';
 
@@ -123,7 +124,10 @@ export class Conversation {
     const files = this.attachments.take();
     this.#begin({ draft: '' });
     if (this.#isBusy()) void this.#sayBeside(text, files);
-    else void this.chat.sendMessage(files.length === 0 ? { text } : { text, files });
+    else {
+      const metadata = withSentAt();
+      void this.chat.sendMessage({ text, metadata, ...(files.length > 0 && { files }) });
+    }
   };
 
   readonly answer = (approvalId: string, approved: boolean, reason?: string): void => {
@@ -269,7 +273,12 @@ function toKnown(known: Snapshot | SessionEvent<UIMessage> | undefined): Partial
     pending,
     queue,
     ...('streamSequence' in known && { sequence: known.streamSequence, state: known.state }),
-    ...(run && { runId: run.runId, runStatus: run.status }),
+    ...(run && {
+      runId: run.runId,
+      runStatus: run.status,
+      waitingFor: run.waitingFor,
+      startAt: run.startAt,
+    }),
   };
 }
 

@@ -9,6 +9,11 @@ export function toCustomerQuestion(tool: string, input: unknown): CustomerQuesti
   return tool === 'askCustomer' && isQuestion(input) ? input : undefined;
 }
 
+/** The result of a call whose question was answered with an option. */
+export function toChoice(optionId: string): { chosen: string } {
+  return { chosen: optionId };
+}
+
 /** What an option is called, for showing what was chosen. */
 export function labelOf({ options }: CustomerQuestion, output: unknown): string | undefined {
   if (typeof output !== 'object' || output === null || !('chosen' in output)) return undefined;

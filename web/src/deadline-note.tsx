@@ -4,16 +4,24 @@ import { formatTimeLeft } from './format-time-left.js';
 
 const TICK_MS = 1_000;
 
-/** How long a question may still be answered, and a button for more time; nothing without a deadline. */
+/** How long a question may still be answered, and a button for more time. Nothing before the server names the question. */
 export function DeadlineNote({ toolCallId }: { toolCallId: string }): ReactElement | null {
   const { controls } = useCurrentConversation();
-  const deadline = usePageState(
-    ({ pending }) => pending.find((question) => question.toolCallId === toolCallId)?.deadline,
+  const asked = usePageState(({ pending }) =>
+    pending.find((question) => question.toolCallId === toolCallId),
   );
+  const deadline = asked?.deadline;
   const now = useClock(deadline !== undefined);
   const isOver = deadline !== undefined && deadline <= now;
 
-  if (deadline === undefined) return null;
+  if (asked === undefined) return null;
+  if (deadline === undefined) {
+    return (
+      <p className="deadline none" data-testid="no-deadline">
+        No deadline: this waits until it is answered.
+      </p>
+    );
+  }
   return (
     <p className="deadline" data-testid="deadline">
       <span role="timer">{isOver ? 'The time is over.' : formatTimeLeft(deadline - now)}</span>

@@ -8,3 +8,8 @@ export function formatWhen(ms: number, now = Date.now()): string {
   const year = moment.getFullYear() === today.getFullYear() ? undefined : 'numeric';
   return moment.toLocaleDateString(undefined, { month: 'short', day: 'numeric', year });
 }
+
+/** A moment as people read it, date and time. */
+export function formatMoment(ms: number): string {
+  return new Date(ms).toLocaleString(undefined, { dateStyle: 'medium', timeStyle: 'short' });
+}

@@ -1,19 +1,24 @@
 import { useCallback, useEffect, useMemo, useRef, useState, type ReactElement } from 'react';
+import type { AnswerBody } from '../../protocol/http.js';
+import type { PageConfig } from './api-client.js';
 import { formatWhen } from './format-when.js';
 import { InboxQuestion } from './inbox-question.js';
-import { createInbox, type InboxDecision, type WaitingSession } from './inbox.js';
+import { createInbox, type WaitingSession } from './inbox.js';
+import { titleOfAgent } from './tool-names.js';
 
 interface Props {
+  cards: PageConfig['cards'];
   onClose: () => void;
   /** Shows a conversation. */
   onOpen: (sessionId: string) => void;
 }
 
-/** Everything that waits for a person, in all conversations; approvals are answered on the spot. */
-export function InboxDialog({ onClose, onOpen }: Props): ReactElement {
+/** Everything that waits for a person, in all conversations, answered on the spot. */
+export function InboxDialog({ cards, onClose, onOpen }: Props): ReactElement {
   const inbox = useMemo(() => createInbox(), []);
   const dialog = useRef<HTMLDialogElement>(null);
   const [sessions, setSessions] = useState<WaitingSession[]>();
+  const [sending, setSending] = useState(false);
   const [fault, setFault] = useState<string>();
 
   const load = useCallback(async () => {
@@ -28,18 +33,16 @@ export function InboxDialog({ onClose, onOpen }: Props): ReactElement {
     void load();
   }, [load]);
 
-  const decide = async (
-    sessionId: string,
-    callId: string,
-    decision: InboxDecision,
-  ): Promise<void> => {
+  const answer = async (sessionId: string, callId: string, body: AnswerBody): Promise<void> => {
     setFault(undefined);
+    setSending(true);
     try {
-      await inbox.decide(sessionId, callId, decision);
+      await inbox.answer(sessionId, callId, body);
     } catch (error) {
       setFault(error instanceof Error ? error.message : 'The answer was not taken.');
     }
     await load();
+    setSending(false);
   };
 
   return (
@@ -48,7 +51,7 @@ export function InboxDialog({ onClose, onOpen }: Props): ReactElement {
       {fault !== undefined && <p role="alert">{fault}</p>}
       {sessions?.length === 0 && <p data-testid="inbox-empty">Nothing does.</p>}
       <ul>
-        {sessions?.map(({ sessionId, agent, since, pending }) => (
+        {sessions?.map(({ sessionId, title, agent, since, pending }) => (
           <li key={sessionId} data-testid="inbox-session" data-session={sessionId}>
             <div className="inbox-from">
               <button
@@ -60,18 +63,18 @@ export function InboxDialog({ onClose, onOpen }: Props): ReactElement {
                   onOpen(sessionId);
                 }}
               >
-                {agent}, since {formatWhen(since)}
+                {title === '' ? 'Untitled' : title}
               </button>
+              <span>
+                {titleOfAgent(cards, agent)}, since {formatWhen(since)}
+              </span>
             </div>
             {pending.map((question) => (
               <InboxQuestion
                 key={question.toolCallId}
                 question={question}
-                onOpen={() => {
-                  onClose();
-                  onOpen(sessionId);
-                }}
-                onDecide={(decision) => void decide(sessionId, question.toolCallId, decision)}
+                disabled={sending}
+                onAnswer={(body) => void answer(sessionId, question.toolCallId, body)}
               />
             ))}
           </li>

@@ -1,87 +1,85 @@
-import { useState, type ReactElement } from 'react';
-import type { PendingQuestion } from '../../protocol/http.js';
-import { SchemaForm } from './form/schema-form.js';
-import { useEditedInput } from './form/use-edited-input.js';
+import type { ReactElement } from 'react';
+import type { AnswerBody, PendingQuestion } from '../../protocol/http.js';
+import { ChoiceList } from './choice-list.js';
+import { toChoice, toCustomerQuestion } from './customer-question.js';
+import { describeDeadline } from './describe-deadline.js';
 import { FieldList } from './field-list.js';
-import { shownOfQuestion } from './form/schema-of-result.js';
-import { formatWhen } from './format-when.js';
-import type { InboxDecision } from './inbox.js';
+import { DECLINED, ResultForm } from './form/result-form.js';
+import { schemaOfResult, shownOfQuestion } from './form/schema-of-result.js';
+import { InboxApproval } from './inbox-approval.js';
 import { toWords } from '../../protocol/to-words.js';
 
 interface Props {
   question: PendingQuestion;
-  onDecide: (decision: InboxDecision) => void;
-  /** Shows the conversation that asks. */
-  onOpen: () => void;
+  /** An answer is on its way. */
+  disabled: boolean;
+  onAnswer: (answer: AnswerBody) => void;
 }
 
-/** A question of any conversation: an approval is decided here, anything else in its conversation. */
-export function InboxQuestion({ question, onDecide, onOpen }: Props): ReactElement {
-  const { toolName, kind, input, mayDecide, deadline, description, schema } = question;
+/** A question of any conversation, which is answered here. */
+export function InboxQuestion({ question, disabled, onAnswer }: Props): ReactElement {
+  const { toolCallId, toolName, kind, input, deadline, description } = question;
   const title = question.title ?? toWords(toolName);
-  const [reason, setReason] = useState('');
-  const { shape, value, edited, onChange } = useEditedInput(schema, input);
-  const isApproval = kind === 'approval';
-  const mayApprove = isApproval && mayDecide !== false;
   return (
-    <form
+    <section
+      className="inbox-question"
       aria-label={title}
-      onSubmit={(event) => {
-        event.preventDefault();
-        if (mayApprove) onDecide({ approved: true, input: edited });
-      }}
+      data-testid="inbox-question"
+      data-call={toolCallId}
     >
       <div className="inbox-line">
         <strong>{title}</strong>
-        {deadline !== undefined && <span className="deadline">until {formatWhen(deadline)}</span>}
+        <span className="deadline" data-testid="inbox-deadline">
+          {describeDeadline(deadline)}
+        </span>
       </div>
       {description !== undefined && <p className="about-call">{description}</p>}
-      {mayApprove ? (
-        <SchemaForm
-          shape={shape}
-          value={value}
-          given={{ value: input }}
-          disabled={false}
-          onChange={onChange}
-        />
+      {kind === 'approval' ? (
+        <InboxApproval {...{ question, title, disabled, onAnswer }} />
       ) : (
-        <FieldList value={shownOfQuestion(input)} />
+        <InboxResult {...{ toolName, title, disabled, onAnswer, input }} schema={question.schema} />
       )}
-      <div className="approval-tools">
-        {!isApproval && (
-          <button type="button" onClick={onOpen}>
-            Answer in the conversation
-          </button>
-        )}
-        {isApproval && mayDecide === false && <span>A colleague has to agree.</span>}
-        {mayApprove && (
-          <button type="submit" className="primary" data-testid="inbox-approve">
-            {edited === undefined ? 'Approve' : 'Approve with changes'}
-          </button>
-        )}
-        {isApproval && (
-          <>
-            <button
-              type="button"
-              data-testid="inbox-deny"
-              onClick={() => {
-                onDecide({ approved: false, reason: reason.trim() || undefined });
-              }}
-            >
-              {mayDecide === false ? 'Withdraw' : 'Deny'}
-            </button>
-            <input
-              aria-label="Reason for denying (optional)"
-              placeholder="Reason, if you deny"
-              data-testid="inbox-reason"
-              value={reason}
-              onChange={(event) => {
-                setReason(event.target.value);
-              }}
-            />
-          </>
-        )}
-      </div>
-    </form>
+    </section>
+  );
+}
+
+interface ResultProps extends Pick<Props, 'disabled' | 'onAnswer'> {
+  toolName: string;
+  title: string;
+  input: unknown;
+  schema: unknown;
+}
+
+/** What a page carries out for the agent: the person answers in its place. */
+function InboxResult(props: ResultProps): ReactElement {
+  const { toolName, title, input, schema, disabled, onAnswer } = props;
+  const asked = toCustomerQuestion(toolName, input);
+  if (asked !== undefined) {
+    return (
+      <ChoiceList
+        asked={asked}
+        disabled={disabled}
+        onChoose={(optionId) => {
+          onAnswer({ result: toChoice(optionId) });
+        }}
+      />
+    );
+  }
+  const shown = shownOfQuestion(input);
+  return (
+    <>
+      {shown !== undefined && <FieldList value={shown} />}
+      <ResultForm
+        title={title}
+        schema={schemaOfResult(schema, input)}
+        disabled={disabled}
+        onResult={(result) => {
+          onAnswer({ result });
+        }}
+        onRefuse={() => {
+          onAnswer({ error: DECLINED });
+        }}
+      />
+    </>
   );
 }

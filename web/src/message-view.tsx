@@ -3,6 +3,7 @@ import { memo, type ReactElement } from 'react';
 import { useToolNames } from './current-conversation.js';
 import { FileView } from './file-view.js';
 import { groupParts } from './group-parts.js';
+import { MessageFoot } from './message-foot.js';
 import { PlainText } from './plain-text-view.js';
 import { ReplyText } from './reply-text.js';
 import { ToolCard } from './tool-card.js';
@@ -37,6 +38,7 @@ export const MessageView = memo(function MessageView({ message, newest }: Props)
           />
         ),
       )}
+      <MessageFoot message={message} />
     </article>
   );
 });

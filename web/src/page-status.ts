@@ -1,29 +1,70 @@
 import { isToolUIPart, type ChatStatus, type UIMessage } from 'ai';
 import type { PageState } from './page-store.js';
-import { isPageCall } from './tool-state.js';
+import { isPageCall, toolCardState, waitsForColleague, type ToolPart } from './tool-state.js';
 
 export type PageStatus =
-  'loading' | 'ready' | 'thinking' | 'streaming' | 'stopping' | 'waiting' | 'reconnecting';
+  | 'loading'
+  | 'ready'
+  | 'starting'
+  | 'thinking'
+  | 'streaming'
+  | 'working'
+  | 'stopping'
+  | 'waiting'
+  | 'colleague'
+  | 'provider'
+  | 'paused'
+  | 'later'
+  | 'reconnecting';
+
+/** What the page knows of the newest run, and of the connection. */
+type Known = Pick<PageState, 'reconnecting' | 'stopping'> &
+  Partial<Pick<PageState, 'following' | 'pending' | 'runStatus' | 'waitingFor'>>;
+
+/** What a run waits for that is no person, by the server's word for it. */
+const HELD_UP = { provider: 'provider', agent: 'paused', start: 'later' } as const;
 
 /** The page's state in one word, from what the chat and the page know. */
 export function pageStatus(
   chat: ChatStatus,
-  page: Pick<PageState, 'reconnecting' | 'stopping'> &
-    Partial<Pick<PageState, 'following' | 'pending'>>,
+  page: Known,
   newest: UIMessage | undefined,
 ): PageStatus {
   if (page.reconnecting) return 'reconnecting';
-  if (chat === 'submitted' || chat === 'streaming') {
-    if (page.stopping) return 'stopping';
+  const isBusy = chat === 'submitted' || chat === 'streaming';
+  if (isBusy && page.stopping) return 'stopping';
+  if (isBusy || page.following === true) {
+    if (page.waitingFor !== undefined) return HELD_UP[page.waitingFor];
+    const isEmpty = newest?.role !== 'assistant' || newest.parts.length === 0;
+    if (page.runStatus === 'starting' && isEmpty) return 'starting';
+    if (runningCalls(newest, page.pending).length > 0) return 'working';
     return chat === 'streaming' ? 'streaming' : 'thinking';
   }
-  if (page.following === true) return 'thinking';
-  return asks(newest, page.pending ?? []) ? 'waiting' : 'ready';
+  return whoseTurn(newest, page.pending ?? []);
 }
 
-function asks(message: UIMessage | undefined, pending: PageState['pending']): boolean {
-  return (message?.parts ?? []).some(
-    (part) =>
-      isToolUIPart(part) && (part.state === 'approval-requested' || isPageCall(part, pending)),
+/** The calls that are carried out now; none while the agent writes. */
+export function runningCalls(
+  newest: UIMessage | undefined,
+  pending: PageState['pending'] = [],
+): ToolPart[] {
+  if (newest?.role !== 'assistant') return [];
+  const last = newest.parts.at(-1);
+  if (last !== undefined && 'state' in last && last.state === 'streaming') return [];
+  return newest.parts.filter(
+    (part): part is ToolPart =>
+      isToolUIPart(part) &&
+      part.state !== 'input-streaming' &&
+      toolCardState(part) === 'running' &&
+      !isPageCall(part, pending) &&
+      !waitsForColleague(part, pending),
   );
+}
+
+/** Who has to act while nothing runs: this person comes before others. */
+function whoseTurn(newest: UIMessage | undefined, pending: PageState['pending']): PageStatus {
+  const calls = (newest?.parts ?? []).filter(isToolUIPart);
+  if (calls.some((part) => part.state === 'approval-requested' || isPageCall(part, pending)))
+    return 'waiting';
+  return calls.some((part) => waitsForColleague(part, pending)) ? 'colleague' : 'ready';
 }

@@ -1,5 +1,5 @@
 import type { CallDecision } from '../../protocol/call-decision.js';
-import type { PendingQuestion } from '../../protocol/http.js';
+import type { PendingQuestion, SessionEvent } from '../../protocol/http.js';
 import type { RunStatus } from '../../protocol/run.js';
 import type { Attachment } from './attachment.js';
 import type { QueueEntry } from './session-actions.js';
@@ -25,6 +25,10 @@ export interface PageState {
   runId: string | undefined;
   /** How the newest run stood when the page last asked. */
   runStatus: RunStatus | undefined;
+  /** What that run waits for that is no person. */
+  waitingFor: SessionEvent['run']['waitingFor'];
+  /** When a run begins that was set to begin later, ms since the epoch. */
+  startAt: number | undefined;
   /** The agent's own state, as the newest snapshot has it; null without any. */
   state: Readonly<Record<string, unknown>> | null;
   /** What people are asked, with the time they have. */
@@ -57,6 +61,8 @@ export class PageStore {
       sequence: undefined,
       runId: undefined,
       runStatus: undefined,
+      waitingFor: undefined,
+      startAt: undefined,
       state: null,
       pending: [],
       queue: [],

@@ -1,20 +1,14 @@
 import type { UIMessage } from 'ai';
 import type { BusyPolicy } from '../../protocol/busy.js';
 import type { AnswerBody, QueuedMessages, QueueReply } from '../../protocol/http.js';
-import type { ExtendReply } from '../../protocol/replies.js';
+import type { CheckpointsReply, ExtendReply } from '../../protocol/replies.js';
 import type { SubAgentReport } from '../../protocol/sub-agent-event.js';
 import { Refusal, request, type Fetch } from './api-client.js';
 
 export type QueueEntry = QueuedMessages<UIMessage>;
 
 /** A point that a conversation can be copied up to. */
-export interface CheckpointEntry {
-  id: string;
-  runId: string;
-  stepCount: number;
-  /** ms since the epoch. */
-  timestamp: number;
-}
+export type CheckpointEntry = CheckpointsReply['checkpoints'][number];
 
 /** Everything that a page does with a session beside talking. All of it throws Refusal if the server declines. */
 export interface SessionActions {
@@ -82,7 +76,7 @@ export function createSessionActions(sessionId: string, send: Fetch): SessionAct
       await ask('/api/agent/resume', 'POST', { sessionId });
     },
     loadCheckpoints: async () => {
-      const page = await ask<{ checkpoints: CheckpointEntry[] }>(`${chat}/checkpoints?limit=30`);
+      const page = await ask<CheckpointsReply>(`${chat}/checkpoints?limit=30`);
       return page.checkpoints;
     },
     loadReport: async (toolCallId) => {

@@ -1,6 +1,7 @@
 import { generateId, type FileUIPart } from 'ai';
 import { Refusal } from './api-client.js';
 import type { PageStore } from './page-store.js';
+import { withSentAt } from './sent-at.js';
 import type { QueueEntry, SessionActions } from './session-actions.js';
 
 /** Time that a click adds to a deadline. */
@@ -31,6 +32,7 @@ export class SessionControls {
     const message = {
       id: generateId(),
       role: 'user' as const,
+      metadata: withSentAt(),
       parts: [...files, { type: 'text', text } as const],
     };
     const sent = await this.#try(() => this.#actions.sayBeside(message, this.#page.get().whenBusy));

@@ -7,6 +7,8 @@ import { useConversation } from './use-conversation.js';
 
 interface Props {
   place: Place;
+  /** Whether the page made this conversation up, so that nothing can be there yet. */
+  isMade: boolean;
   onNewChat: () => void;
   onAgent: (agent: string) => void;
   onOpen: (sessionId: string) => void;
@@ -18,7 +20,7 @@ interface Props {
 
 /** One session, from the first look at the server on. */
 export function SessionPage(props: Props): ReactElement {
-  const { place, onNewChat, onAgent, onOpen, onChange, onList } = props;
+  const { place, isMade, onNewChat, onAgent, onOpen, onChange, onList } = props;
   const loaded = useConversation(place);
 
   useEffect(() => {
@@ -34,6 +36,7 @@ export function SessionPage(props: Props): ReactElement {
       <ChatPage
         conversation={conversation}
         config={config}
+        isMade={isMade}
         onNewChat={onNewChat}
         onAgent={onAgent}
         onOpen={onOpen}

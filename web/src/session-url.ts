@@ -14,6 +14,11 @@ export function readPlace(search: string): Place | undefined {
   return placeOf(sessionId, readAgent(search));
 }
 
+/** True for an address that means to name a session, usable or not. */
+export function namesSession(search: string): boolean {
+  return new URLSearchParams(search).has('session');
+}
+
 /** The agent may be chosen by a link that leaves the session to the page. */
 export function readAgent(search: string): string | undefined {
   return new URLSearchParams(search).get('agent') ?? undefined;

@@ -1,11 +1,12 @@
-import { useEffect, useState, type ReactElement } from 'react';
+import { useEffect, useRef, useState, type ReactElement } from 'react';
 import type { ListedConversation } from './conversation-list.js';
 import { formatWhen } from './format-when.js';
+import { useClosing } from './use-closing.js';
 import { useConversationList } from './use-conversation-list.js';
 
 interface Props {
   /** The conversation that the page shows. */
-  current: string;
+  current: string | undefined;
   /** Changes whenever something happened in it. */
   version: unknown;
   /** Whether a narrow screen shows the list; a wide one always does. */
@@ -21,21 +22,22 @@ export function SideBar(props: Props): ReactElement {
   const [search, setSearch] = useState('');
   const { conversations, failed, loadMore } = useConversationList(search, version);
 
+  const list = useRef<HTMLElement>(null);
+  useClosing(isOpen, [list], onClose);
+  // What is behind the list is inert while it is open, so the keyboard cannot leave it.
   useEffect(() => {
-    if (!isOpen) return;
-    const onKey = ({ key }: KeyboardEvent): void => {
-      if (key === 'Escape') onClose();
-    };
-    window.addEventListener('keydown', onKey);
-    return () => {
-      window.removeEventListener('keydown', onKey);
-    };
-  }, [isOpen, onClose]);
+    if (isOpen) list.current?.querySelector('button')?.focus();
+  }, [isOpen]);
 
   return (
     <>
-      {isOpen && <div className="side-shade" aria-hidden="true" onClick={onClose} />}
-      <nav className={isOpen ? 'side open' : 'side'} aria-label="Conversations" id="conversations">
+      {isOpen && <div className="side-shade" aria-hidden="true" />}
+      <nav
+        className={isOpen ? 'side open' : 'side'}
+        aria-label="Conversations"
+        id="conversations"
+        ref={list}
+      >
         <button type="button" className="primary" data-testid="side-new-chat" onClick={onNewChat}>
           New chat
         </button>

@@ -69,7 +69,7 @@ export function ToolCard({ part, newest }: Props): ReactElement {
       {part.state === 'approval-requested' && (
         <ApprovalCard key={part.approval.id} approvalId={part.approval.id} {...call} />
       )}
-      {isWithheld && <WithheldCard toolCallId={part.toolCallId} />}
+      {isWithheld && <WithheldCard toolCallId={part.toolCallId} input={part.input} />}
       {isAsked && question !== undefined && <ChoiceCard asked={question} {...call} />}
       {isAsked && question === undefined && <ClientToolCard key={part.toolCallId} {...call} />}
       {question !== undefined && chosen !== undefined && (
@@ -80,7 +80,7 @@ export function ToolCard({ part, newest }: Props): ReactElement {
       {now !== 'waiting' && decision !== undefined && (
         <DecisionNote input={part.input} decision={decision} />
       )}
-      {now !== 'waiting' && chosen === undefined && part.input !== undefined && (
+      {now !== 'waiting' && !isWithheld && chosen === undefined && part.input !== undefined && (
         <ToolValues
           part={part}
           decision={decision}

@@ -1,4 +1,5 @@
-import { useState, type ReactElement, type ReactNode } from 'react';
+import { useRef, useState, type ReactElement, type ReactNode } from 'react';
+import { useClosing } from './use-closing.js';
 
 interface Props {
   onNewChat: () => void;
@@ -10,6 +11,17 @@ interface Props {
 
 export function TopBar({ onNewChat, onList, children }: Props): ReactElement {
   const [isOpen, setOpen] = useState(false);
+  const tools = useRef<HTMLDivElement>(null);
+  const more = useRef<HTMLButtonElement>(null);
+  // What was chosen is hidden with the menu, so the keyboard continues at its button.
+  const close = (): void => {
+    if (isOpen) more.current?.focus();
+    setOpen(false);
+  };
+  useClosing(isOpen, [tools, more], (isByKey) => {
+    if (isByKey) close();
+    else setOpen(false);
+  });
   return (
     <header className="top">
       <button
@@ -23,7 +35,15 @@ export function TopBar({ onNewChat, onList, children }: Props): ReactElement {
         ☰
       </button>
       <h1>helix</h1>
-      <div className={isOpen ? 'top-tools open' : 'top-tools'} id="top-tools">
+      <div
+        className={isOpen ? 'top-tools open' : 'top-tools'}
+        id="top-tools"
+        ref={tools}
+        onClick={({ target }) => {
+          if (target instanceof Element && target.closest('button, a') !== null) close();
+        }}
+        onChange={close}
+      >
         {children}
       </div>
       {children !== undefined && (
@@ -31,6 +51,7 @@ export function TopBar({ onNewChat, onList, children }: Props): ReactElement {
           type="button"
           className="narrow"
           aria-label="More"
+          ref={more}
           aria-expanded={isOpen}
           aria-controls="top-tools"
           data-testid="more"

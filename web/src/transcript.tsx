@@ -24,32 +24,38 @@ export function Transcript(props: Props): ReactElement {
     if (sent !== undefined) toEnd();
   }, [sent, toEnd]);
   return (
-    <main className="transcript" ref={box} onScroll={onScroll}>
-      <div
-        className="messages"
-        role="log"
-        aria-label="Conversation"
-        aria-live="polite"
-        aria-busy={live}
-      >
-        {messages.length === 0 && !thinking && children}
-        {messages.map((message, index) => (
-          <MessageView key={message.id} message={message} newest={index === messages.length - 1} />
-        ))}
-        {thinking && (
-          <p className="dots" aria-hidden="true">
-            <span />
-            <span />
-            <span />
-          </p>
-        )}
-        {actions}
-      </div>
+    <div className="transcript-frame">
+      <main className="transcript" ref={box} onScroll={onScroll}>
+        <div
+          className="messages"
+          role="log"
+          aria-label="Conversation"
+          aria-live="polite"
+          aria-busy={live}
+        >
+          {messages.length === 0 && !thinking && children}
+          {messages.map((message, index) => (
+            <MessageView
+              key={message.id}
+              message={message}
+              newest={index === messages.length - 1}
+            />
+          ))}
+          {thinking && (
+            <p className="dots" aria-hidden="true">
+              <span />
+              <span />
+              <span />
+            </p>
+          )}
+          {actions}
+        </div>
+      </main>
       {away && (
         <button type="button" className="to-end" onClick={toEnd}>
           ↓ Newest
         </button>
       )}
-    </main>
+    </div>
   );
 }

@@ -1,17 +1,33 @@
 import { useCallback, useEffect, useState } from 'react';
-import { placeOf, placeSearch, readAgent, readPlace, type Place } from './session-url.js';
+import {
+  namesSession,
+  placeOf,
+  placeSearch,
+  readAgent,
+  readPlace,
+  type Place,
+} from './session-url.js';
 
-/** Makes a conversation where the address names none, and puts it there, so that a reload finds it. */
-function currentPlace(): Place {
-  const named = readPlace(location.search);
-  if (named !== undefined) return named;
-  const made = placeOf(crypto.randomUUID(), readAgent(location.search));
-  history.replaceState(null, '', placeSearch(made));
-  return made;
+/** What the address bar leads to. */
+interface Here {
+  /** Undefined: the address is meant to name a conversation, and names none. */
+  place: Place | undefined;
+  /** Whether this page made up the conversation, which is then known to be new. */
+  isMade: boolean;
 }
 
-export interface Places {
-  place: Place;
+/** An address without a conversation gets a new one, so that a reload finds it. */
+function readHere(): Here {
+  const named = readPlace(location.search);
+  if (named !== undefined) return { place: named, isMade: history.state === named.sessionId };
+  if (namesSession(location.search)) return { place: undefined, isMade: false };
+  const place = placeOf(crypto.randomUUID(), readAgent(location.search));
+  // The state of the entry outlives a reload.
+  history.replaceState(place.sessionId, '', placeSearch(place));
+  return { place, isMade: true };
+}
+
+export interface Places extends Here {
   open: (sessionId: string) => void;
   openNew: () => void;
   nameAgent: (agent: string) => void;
@@ -19,11 +35,12 @@ export interface Places {
 
 /** The conversation in the address bar; Back returns to the one before. */
 export function usePlace(): Places {
-  const [place, setPlace] = useState(currentPlace);
+  const [here, setHere] = useState(readHere);
+  const { sessionId, agent } = here.place ?? {};
 
   useEffect(() => {
     const followHistory = (): void => {
-      setPlace(currentPlace());
+      setHere(readHere());
     };
     window.addEventListener('popstate', followHistory);
     return () => {
@@ -32,25 +49,28 @@ export function usePlace(): Places {
   }, []);
 
   const open = useCallback(
-    (sessionId: string) => {
-      const next = placeOf(sessionId, place.agent);
-      history.pushState(null, '', placeSearch(next));
-      setPlace(next);
+    (next: string) => {
+      const place = placeOf(next, agent);
+      history.pushState(null, '', placeSearch(place));
+      setHere({ place, isMade: false });
     },
-    [place.agent],
+    [agent],
   );
   const openNew = useCallback(() => {
-    open(crypto.randomUUID());
-  }, [open]);
+    const place = placeOf(crypto.randomUUID(), agent);
+    history.pushState(place.sessionId, '', placeSearch(place));
+    setHere({ place, isMade: true });
+  }, [agent]);
 
   const nameAgent = useCallback(
-    (agent: string) => {
-      const next = placeOf(place.sessionId, agent);
-      history.replaceState(null, '', placeSearch(next));
-      setPlace(next);
+    (named: string) => {
+      if (sessionId === undefined) return;
+      const place = placeOf(sessionId, named);
+      history.replaceState(history.state, '', placeSearch(place));
+      setHere(({ isMade }) => ({ place, isMade }));
     },
-    [place.sessionId],
+    [sessionId],
   );
 
-  return { place, open, openNew, nameAgent };
+  return { ...here, open, openNew, nameAgent };
 }

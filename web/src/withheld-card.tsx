@@ -1,13 +1,26 @@
 import { useState, type ReactElement } from 'react';
-import { useCurrentConversation } from './current-conversation.js';
+import { useCurrentConversation, usePageState } from './current-conversation.js';
+import { DeadlineNote } from './deadline-note.js';
+import { describeApprovers } from './describe-approvers.js';
+import { FieldList } from './field-list.js';
+
+interface Props {
+  toolCallId: string;
+  input: unknown;
+}
 
 /** An approval that another person has to give; the one who asked may withdraw it. */
-export function WithheldCard({ toolCallId }: { toolCallId: string }): ReactElement {
+export function WithheldCard({ toolCallId, input }: Props): ReactElement {
   const { controls } = useCurrentConversation();
+  const question = usePageState(({ pending }) =>
+    pending.find((each) => each.toolCallId === toolCallId),
+  );
   const [withdrawn, setWithdrawn] = useState(false);
   return (
     <div className="approval" data-testid="withheld-card">
-      <p>A colleague has to agree. You may close this page; the answer will be here.</p>
+      <p>{describeApprovers(question ?? {})} You may close this page; the answer will be here.</p>
+      <FieldList value={input} />
+      <DeadlineNote toolCallId={toolCallId} />
       <div className="approval-tools">
         <button
           type="button"

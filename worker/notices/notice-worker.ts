@@ -16,16 +16,14 @@ const SLOTS = 100;
 /** Over all processes, so that a flood of questions reaches neither Temporal nor receivers at once. */
 const PER_SECOND = 50;
 
-export interface NoticeDeps extends Pick<SendDeps, 'agents' | 'meter'> {
-  store: Store;
-}
-
 /** The activities of notices; `close` ends connections to mail servers. */
 export function createNoticeActivities(
   client: Client,
   taskQueue: string,
   settings: NotifySettings,
-  { store, agents, meter }: NoticeDeps,
+  { store }: { store: Store },
+  agents: SendDeps['agents'],
+  meter: SendDeps['meter'],
 ): { activities: NoticeActivities; close: () => void } {
   const deliveries = createDeliveries(client, taskQueue, settings);
   const sender = createSender(settings);

@@ -3,6 +3,9 @@ import { SchemaForm } from './schema-form.js';
 import { startValue } from './start-value.js';
 import { toShape } from './to-shape.js';
 
+/** What the agent reads when a person declines to answer. */
+export const DECLINED = 'The person at the page would not say.';
+
 interface Props {
   title: string;
   /** JSON Schema of the result; undefined: text. */

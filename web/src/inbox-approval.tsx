@@ -1,0 +1,71 @@
+import { useState, type ReactElement } from 'react';
+import type { AnswerBody, PendingQuestion } from '../../protocol/http.js';
+import { describeApprovers } from './describe-approvers.js';
+import { FieldList } from './field-list.js';
+import { SchemaForm } from './form/schema-form.js';
+import { useEditedInput } from './form/use-edited-input.js';
+
+interface Props {
+  question: PendingQuestion;
+  title: string;
+  disabled: boolean;
+  onAnswer: (answer: AnswerBody) => void;
+}
+
+/** An approval of any conversation: the input can be changed first; those who may not decide can withdraw it. */
+export function InboxApproval({ question, title, disabled, onAnswer }: Props): ReactElement {
+  const { input, mayDecide = true } = question;
+  const [reason, setReason] = useState('');
+  const { shape, value, edited, onChange } = useEditedInput(question.schema, input);
+  return (
+    <form
+      aria-label={`Approval of ${title}`}
+      onSubmit={(event) => {
+        event.preventDefault();
+        if (mayDecide && !disabled) onAnswer({ approved: true, input: edited });
+      }}
+    >
+      {mayDecide ? (
+        <SchemaForm
+          shape={shape}
+          value={value}
+          given={{ value: input }}
+          disabled={disabled}
+          onChange={onChange}
+        />
+      ) : (
+        <>
+          <FieldList value={input} />
+          <p>{describeApprovers(question)}</p>
+        </>
+      )}
+      <div className="approval-tools">
+        {mayDecide && (
+          <button type="submit" className="primary" data-testid="inbox-approve" disabled={disabled}>
+            {edited === undefined ? 'Approve' : 'Approve with changes'}
+          </button>
+        )}
+        <button
+          type="button"
+          data-testid="inbox-deny"
+          disabled={disabled}
+          onClick={() => {
+            onAnswer({ approved: false, reason: reason.trim() || undefined });
+          }}
+        >
+          {mayDecide ? 'Deny' : 'Withdraw'}
+        </button>
+        <input
+          aria-label={`Reason for ${mayDecide ? 'denying' : 'withdrawing'} (optional)`}
+          placeholder={`Reason, if you ${mayDecide ? 'deny' : 'withdraw'}`}
+          data-testid="inbox-reason"
+          value={reason}
+          disabled={disabled}
+          onChange={(event) => {
+            setReason(event.target.value);
+          }}
+        />
+      </div>
+    </form>
+  );
+}
