@@ -52,6 +52,13 @@ async function check(
   source: FlexibleSchema,
   value: unknown,
 ): Promise<{ data: unknown } | { issues: Issue[] }> {
+  if (!(AI_SDK in source) && '~standard' in source) {
+    const result = await source['~standard'].validate(value);
+    // A library may give a value beside its issues, which the AI SDK takes for success.
+    const { issues } = result;
+    if (issues !== undefined) return { issues: issues.map(toIssue) };
+    return { data: 'value' in result ? result.value : value };
+  }
   const schema = asSchema(source);
   if (schema.validate === undefined) return checkJson(await schema.jsonSchema, value);
   const result = await schema.validate(value);
@@ -90,7 +97,7 @@ function toIssues(error: Error): Issue[] {
   return [{ path: [], message: error.message }];
 }
 
-function toIssue(issue: { path?: unknown; message?: unknown }): Issue {
+function toIssue(issue: { readonly path?: unknown; readonly message?: unknown }): Issue {
   const path = Array.isArray(issue.path) ? (issue.path as unknown[]) : [];
   return { path: path.map(toKey), message: String(issue.message) };
 }

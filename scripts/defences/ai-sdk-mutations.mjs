@@ -135,4 +135,10 @@ export const fromAiSdk = [
     ],
     test: 'schemas of other libraries that the model cannot be given are refused, with what to write instead',
   },
+  {
+    defence: 'Tools of the AI SDK: a value beside issues is no valid input',
+    file: 'agents/ai-sdk/tool-schema.ts',
+    edits: [['    if (issues !== undefined) return { issues: issues.map(toIssue) };\n', '']],
+    test: 'schemas of other libraries that describe themselves are given to the model, and check its input',
+  },
 ].map((mutation) => ({ suite: SETTINGS, ...mutation }));

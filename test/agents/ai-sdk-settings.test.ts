@@ -49,7 +49,8 @@ describe('schemas of other libraries', () => {
   const validate = (value: unknown) =>
     typeof value === 'object'
       ? { value }
-      : { issues: [{ message: 'must be an object', path: ['city'] }] };
+      : // With a value beside them, as valibot has it.
+        { value, issues: [{ message: 'must be an object', path: ['city'] }] };
   const input = () => ({ type: 'object', properties: { city: { type: 'string' } } });
   /** As valibot 1 has them. */
   const plain = { '~standard': { version: 1, vendor: 'valibot', validate } };
