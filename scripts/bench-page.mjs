@@ -1,10 +1,12 @@
-// `npm run bench:page`: how the chat page does with a conversation of 500 messages, in Chromium: first paint, and the
+// `npm run bench:page`: what the pages weigh, and how the chat page does with a conversation of 500 messages, in Chromium: first paint, and the
 // time between frames while people scroll and while a reply is written.
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { chromium } from 'playwright-core';
+import { MOST_BYTES, pageSizes } from './bench/page-size.mjs';
 import { testEnvironment } from './engines/test-environment.mjs';
+import { projectRoot } from './system/project.mjs';
 import { runProduct } from './system/running-product.mjs';
 import { runMain, UserError } from './system/user-error.mjs';
 
@@ -21,6 +23,11 @@ await runMain(async () => {
     args: ['--no-sandbox', '--disable-gpu'],
   });
   try {
+    for (const [page, bytes] of Object.entries(pageSizes(join(projectRoot, 'dist', 'web')))) {
+      process.stdout.write(
+        `${page}: ${kB(bytes)} of scripts compressed, at most ${kB(MOST_BYTES[page])}\n`,
+      );
+    }
     const page = await browser.newPage({ viewport: { width: 1280, height: 800 } });
     await measure(page, `${product.url}/?session=long&agent=lab`);
   } finally {
@@ -109,6 +116,10 @@ function reply(at) {
     '```ts\nconst x = 1;\n```',
     'And a sentence that is long enough to wrap on most of the screens that people read it on.',
   ].join('\n\n');
+}
+
+function kB(bytes) {
+  return `${(bytes / 1_000).toFixed(1)} kB`;
 }
 
 function ms(value) {

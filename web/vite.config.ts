@@ -20,6 +20,8 @@ export default defineConfig({
   build: {
     outDir: inFolder('../dist/web'),
     emptyOutDir: true,
+    // Browsers without it load the same files, a moment later.
+    modulePreload: { polyfill: false },
     rolldownOptions: {
       // The console loads none of the chat, nor the chat any of the console.
       input: { chat: inFolder('index.html'), console: inFolder('console.html') },

@@ -5,6 +5,7 @@ export function welcome(product) {
   const { dataDir, model, agents, open } = product;
   const lines = [
     ['Chat page', url],
+    ['Console', `${url}/console`],
     ['Chaos bench', chaosUrl],
     ['Temporal UI', temporalUiUrl ?? (isTemporalOwn && 'off (TEMPORAL_UI=1 starts it)')],
     ['Engines', `Temporal ${temporalAddress}, Redis ${withoutPassword(redisUrl)}`],

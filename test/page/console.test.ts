@@ -239,7 +239,7 @@ it('every view is without barriers, and as wide as the screen, light and dark', 
     await console.close();
   }
   expect(found).toEqual({});
-});
+}, 120_000);
 
 it('the keyboard is enough to approve', async () => {
   const runId = await runLab(product, CHARGE);

@@ -1,16 +1,18 @@
 import { useQuery } from '@tanstack/react-query';
-import { useEffect, useRef, type ReactElement } from 'react';
+import { Suspense, useEffect, useRef, type ReactElement } from 'react';
 import type { PageConfig } from '../api-client.js';
 import { read } from './console-api.js';
-import { HealthView } from './health-view.js';
+import { lazyView } from './lazy-view.js';
 import { Link } from './link.js';
 import { formatPlace, VIEWS, type Place, type View } from './place.js';
 import { ProblemNote } from './problem-note.js';
-import { RunView } from './run-view.js';
-import { RunsView } from './runs-view.js';
-import { UsageView } from './usage-view.js';
 import { usePlace } from './use-place.js';
 import { WaitingView } from './waiting-view.js';
+
+const HealthView = lazyView(async () => (await import('./health-view.js')).HealthView);
+const RunView = lazyView(async () => (await import('./run-view.js')).RunView);
+const RunsView = lazyView(async () => (await import('./runs-view.js')).RunsView);
+const UsageView = lazyView(async () => (await import('./usage-view.js')).UsageView);
 
 const TITLES: Record<View, string> = {
   waiting: 'Waiting',
@@ -65,7 +67,9 @@ export function Console(): ReactElement {
         {config.error !== null && <ProblemNote error={config.error} what="The console" />}
         {place === undefined && <p>The address leads nowhere. Choose a view above.</p>}
         {place !== undefined && config.data !== undefined && (
-          <Shown place={place} config={config.data} />
+          <Suspense fallback={<p role="status">Loading…</p>}>
+            <Shown place={place} config={config.data} />
+          </Suspense>
         )}
       </main>
     </div>

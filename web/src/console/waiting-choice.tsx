@@ -1,6 +1,8 @@
-import { useState, type ReactElement } from 'react';
+import { Suspense, useState, type ReactElement } from 'react';
 import type { OperatorQuestion, OperatorWaitingSession } from '../../../protocol/operator.js';
-import { BatchDialog } from './batch-dialog.js';
+import { lazyView } from './lazy-view.js';
+
+const BatchDialog = lazyView(async () => (await import('./batch-dialog.js')).BatchDialog);
 
 /** A call that a batch can name. */
 export interface Choice {
@@ -75,14 +77,16 @@ export function WaitingChoice({ choices, chosen, onChoose }: Props): ReactElemen
         </div>
       )}
       {act !== undefined && (
-        <BatchDialog
-          act={act}
-          of={{ targets }}
-          onClose={() => {
-            setAct(undefined);
-            onChoose(new Set());
-          }}
-        />
+        <Suspense>
+          <BatchDialog
+            act={act}
+            of={{ targets }}
+            onClose={() => {
+              setAct(undefined);
+              onChoose(new Set());
+            }}
+          />
+        </Suspense>
       )}
     </>
   );

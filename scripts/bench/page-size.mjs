@@ -1,0 +1,18 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { gzipSync } from 'node:zlib';
+
+/** Most bytes of scripts that each page may load before it is shown, compressed. The aim for the console was 90 kB. */
+export const MOST_BYTES = { 'index.html': 160_000, 'console.html': 94_000 };
+
+/** Bytes of the scripts that each page of a built folder loads at once, as servers send them, by the page's file. */
+export function pageSizes(folder) {
+  return Object.fromEntries(
+    Object.keys(MOST_BYTES).map((page) => {
+      const html = readFileSync(join(folder, page), 'utf8');
+      const names = [...html.matchAll(/(?:src|href)="\/(assets\/[^"]+\.js)"/g)];
+      const scripts = names.map(([, name]) => gzipSync(readFileSync(join(folder, name))).length);
+      return [page, scripts.reduce((sum, bytes) => sum + bytes, 0)];
+    }),
+  );
+}
