@@ -16,7 +16,7 @@ const STEP_MS = 60_000;
 /** Of the whole reply, see start/chaos/bench-page.js. */
 const WORDS = 600;
 const FRAMES_PER_SECOND = 5;
-const SIZE = { width: 1120, height: 640 };
+const SIZE = { width: 1200, height: 760 };
 
 await runMain(async () => {
   const programs = await testEnvironment();
@@ -52,7 +52,6 @@ async function play(page) {
   await click('start');
   await until('the second device', async () => (await count('attach')) > 0);
   await until('words', async () => (await count('words')) > 60);
-  await page.screenshot({ path: join(MEDIA, 'chaos.png') });
   const measured = {};
   for (const act of [
     'kill-worker',
@@ -65,6 +64,7 @@ async function play(page) {
     await click(act);
     await until(`recovery from ${act}`, async () => (await count('recovery')) > 0);
     measured[act] = await count('recovery');
+    if (act === 'kill-worker') await page.screenshot({ path: join(MEDIA, 'chaos.png') });
     const words = await count('words');
     await until('more words', async () => (await count('words')) > Math.min(words + 15, WORDS - 1));
   }

@@ -105,17 +105,25 @@ export const remember = defineTool({
 });
 
 /** A tool with an effect that can be counted from outside: by key, once per real execution. */
-export function createCharge(countCharge: CountCharge): ToolDefinition {
+export function createCharge(
+  countCharge: CountCharge,
+  config: { name: string; deadlineMs?: number } = { name: 'charge' },
+): ToolDefinition {
   return defineTool({
-    name: 'charge',
     description: 'Charges an amount, after a person has agreed.',
     inputSchema: z.object({ amount: z.number(), note: z.string().optional() }),
+    ...config,
     requireApproval: true,
     execute: async ({ amount }, { idempotencyKey }) => {
       await countCharge(idempotencyKey);
       return { charged: amount, key: idempotencyKey };
     },
   });
+}
+
+/** The same with a deadline that a person can miss while others look on. */
+export function createHurriedCharge(countCharge: CountCharge): ToolDefinition {
+  return createCharge(countCharge, { name: 'hurriedCharge', deadlineMs: 4_000 });
 }
 
 /** As `charge` without a person; after a crash it finds out whether it has taken effect. */

@@ -222,10 +222,10 @@ export const page = [
     test: 'the bench answers an approval from the other device: both see one charge and the whole reply',
   },
   {
-    defence: 'Chaos bench: a question expires',
+    defence: 'Chaos bench: an approval expires',
     file: 'scripts/start/chaos/bench-page.js',
-    edits: [["tool: 'ask', id:", "tool: 'locate', id:"]],
+    edits: [["tool: 'hurriedCharge', id:", "tool: 'charge', id:"]],
     suite: CHAOS,
-    test: 'the bench lets a question expire: no answer comes, and the agent continues on both devices',
+    test: 'the bench lets an approval expire: it is denied, nothing is charged, and the agent continues on both devices',
   },
 ];

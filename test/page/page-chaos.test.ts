@@ -49,16 +49,20 @@ it('the bench answers an approval from the other device: both see one charge and
   expect(counts).toEqual(['1']);
   for (const id of ['lost', 'doubled'])
     expect(await page.locator(`#${id}`).textContent()).toBe('0');
+  const asked = devices[0]?.locator('[data-testid=message][data-role=user]').first();
+  expect(await asked?.getByText('{"script"').isVisible()).toBe(false);
+  expect(await asked?.getAttribute('data-means')).toContain('Charge $5');
 });
 
-it('the bench lets a question expire: no answer comes, and the agent continues on both devices', async () => {
+it('the bench lets an approval expire: it is denied, nothing is charged, and the agent continues on both devices', async () => {
   await press('expire');
-  await devices[0]?.getByTestId('client-result').waitFor();
+  await onBoth((device) => device.getByTestId('approve').waitFor());
   await onBoth((device) =>
-    device.locator('[data-testid=tool-card][data-tool=ask][data-state=failed]').waitFor(),
+    device.locator('[data-testid=tool-card][data-tool=hurriedCharge][data-state=denied]').waitFor(),
   );
   await untilCounted('recovery', (ms) => ms > 0);
   await untilCounted('words', (count) => count === 40);
+  expect(await product.redis.hlen('lab:charges')).toBe(1);
   for (const id of ['lost', 'doubled'])
     expect(await page.locator(`#${id}`).textContent()).toBe('0');
 });

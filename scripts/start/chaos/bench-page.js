@@ -9,7 +9,12 @@ let measure;
 const session = `bench-${crypto.randomUUID().slice(0, 8)}`;
 
 const show = (id, value) => (document.getElementById(id).textContent = String(value));
-const log = (text) => show('log', text);
+/** In large letters: what happened last, and how it went. State: 'down', 'back', or none. */
+const log = (text, { outcome = '', state = '' } = {}) => {
+  show('log', text);
+  show('outcome', outcome);
+  document.getElementById('now').dataset.state = state;
+};
 const say = (device, act, text) => frames[device].contentWindow.postMessage({ act, text }, '*');
 const script = (...entries) => JSON.stringify({ script: entries });
 const counting = (words, from = 0) => ({
@@ -37,7 +42,7 @@ async function open() {
 function attach() {
   seen.b = [];
   frames.b.src = secondDevice;
-  begin('attach', 'the second device is opened', (device, { numbers }) => {
+  begin('attach', 'Second device opened', (device, { numbers }) => {
     return device === 'b' && numbers.length > 0;
   });
 }
@@ -64,21 +69,25 @@ addEventListener('message', ({ source, data }) => {
   for (const fault of ['lost', 'doubled']) {
     const count = Math.max(...all.map((each) => each[fault]));
     show(fault, count);
-    document.getElementById(fault).classList.toggle('bad', count > 0);
+    const { classList } = document.getElementById(fault);
+    classList.toggle('bad', count > 0);
+    classList.toggle('good', count === 0);
   }
   if (frames.b.src === '' && seen.a.length > 20) attach();
   const over = measure?.isOver(device, data, before);
   if (over) {
     const ms = over === true ? performance.now() - measure.since : over;
     show(measure.shown, Math.round(ms));
-    log(`${measure.what}: over`);
+    const lost = Math.max(...all.map((each) => each.lost));
+    const outcome = `${measure.over} after ${(ms / 1_000).toFixed(1)} s, ${lost} words lost`;
+    log(measure.what, { outcome, state: 'back' });
     measure = undefined;
   }
 });
 
-function begin(shown, what, isOver) {
-  log(what);
-  measure = { shown, what, isOver, since: performance.now() };
+function begin(shown, what, isOver, { over = 'next word', state } = {}) {
+  log(what, { state });
+  measure = { shown, what, isOver, over, since: performance.now() };
 }
 
 /** So many more words are seen on the first device; then the longest silence is known. */
@@ -88,13 +97,14 @@ function beginRecovery(what) {
   let last = performance.now();
   let longest = 0;
   let gained = 0;
-  begin('recovery', what, (device, { numbers }, before) => {
+  const isOver = (device, { numbers }, before) => {
     if (device !== 'a' || numbers.length <= before.length) return false;
     gained += numbers.length - before.length;
     longest = Math.max(longest, performance.now() - last);
     last = performance.now();
     return gained >= ENOUGH && longest;
-  });
+  };
+  begin('recovery', what, isOver, { over: 'words came back', state: 'down' });
 }
 
 async function act(name) {
@@ -108,26 +118,26 @@ async function act(name) {
 
 const ACTS = {
   start: () => {
-    log('the agent counts');
+    log('The agent counts to 600');
     say('a', 'say', script(...longReply()));
   },
   ask: () => {
     const charge = { calls: [{ tool: 'charge', id: `c${Date.now()}`, args: { amount: 5 } }] };
     say('a', 'say', script(charge, counting(40)));
-    log('the agent asks');
+    log('The agent asks, and waits without a process');
   },
   answer: () => {
     say('b', 'approve');
-    begin('recovery', 'answered on the second device', (device, { numbers }, before) => {
+    begin('recovery', 'Approved on the second device', (device, { numbers }, before) => {
       return device === 'a' && numbers.length > 0 && numbers.length !== before.length;
     });
   },
   expire: () => {
-    const ask = {
-      calls: [{ tool: 'ask', id: `c${Date.now()}`, args: { question: 'Any answer?' } }],
+    const charge = {
+      calls: [{ tool: 'hurriedCharge', id: `c${Date.now()}`, args: { amount: 5 } }],
     };
-    say('a', 'say', script(ask, counting(40)));
-    begin('recovery', 'a question with two seconds', (_, { numbers }, before) => {
+    say('a', 'say', script(charge, counting(40)));
+    begin('recovery', 'An approval with four seconds to answer', (_, { numbers }, before) => {
       return numbers.length > 0 && numbers.length < 40 && numbers.length !== before.length;
     });
   },
@@ -135,12 +145,21 @@ const ACTS = {
   stop: () => {
     const from = performance.now();
     say('a', 'stop');
-    begin('stop', 'stop', (_, { isStopping }) => !isStopping && performance.now() > from);
+    begin('stop', 'Stopped', (_, { isStopping }) => !isStopping && performance.now() > from, {
+      over: 'ready',
+    });
   },
   'drop-network': async () => {
-    beginRecovery('the first device has no network for two seconds');
+    beginRecovery('First device: no network for two seconds');
     await act('drop-network');
   },
+};
+
+const BROKEN = {
+  'kill-worker': 'kill -9 worker',
+  'kill-api': 'kill -9 API',
+  'restart-redis': 'Redis restarts',
+  'restart-temporal': 'Temporal restarts',
 };
 
 for (const button of document.querySelectorAll('button')) {
@@ -148,7 +167,7 @@ for (const button of document.querySelectorAll('button')) {
     const name = button.dataset.act;
     if (name in ACTS) void ACTS[name]();
     else {
-      beginRecovery(button.textContent);
+      beginRecovery(BROKEN[name]);
       void act(name);
     }
   });

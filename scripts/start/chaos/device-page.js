@@ -9,7 +9,20 @@ function readNumbers() {
   return Array.from(text.matchAll(/w(\d+)/g), ([, number]) => Number(number));
 }
 
+/** What the bench sends is a script for the agent, which is nothing to read: its meaning is shown. */
+function nameScripts() {
+  for (const message of document.querySelectorAll('[data-testid=message][data-role=user]')) {
+    const text = message.textContent;
+    if (!text.startsWith('{"script"')) message.dataset.means = '';
+    else if (text.includes('"hurriedCharge"'))
+      message.dataset.means = 'Charge $5, within four seconds.';
+    else if (text.includes('"charge"')) message.dataset.means = 'Charge $5, then count to 40.';
+    else message.dataset.means = 'Count to 600, please.';
+  }
+}
+
 setInterval(() => {
+  nameScripts();
   const status = find('status')?.dataset.status ?? (find('stop') ? 'streaming' : 'ready');
   const asks = find('approve') !== null;
   parent.postMessage(
@@ -34,7 +47,9 @@ addEventListener('message', ({ source, data }) => {
   if (source === parent) DO[data.act]?.(data.text);
 });
 
-// What the bench sends is a script for the agent, which is nothing to read.
 const style = document.createElement('style');
-style.textContent = '[data-role=user] { max-height: 3.2em; overflow: hidden; opacity: 0.6; }';
+style.textContent = `
+[data-role=user]:not([data-means='']) > * { display: none; }
+[data-role=user]::before { content: attr(data-means); }
+`;
 document.head.append(style);
