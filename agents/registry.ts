@@ -148,7 +148,7 @@ export class AgentRegistry {
 export const defaultAgentRegistry = new AgentRegistry();
 
 /** An agent and all that it delegates to, directly or not. */
-function* withSubAgents(agent: AgentDefinition): Generator<AgentDefinition> {
+export function* withSubAgents(agent: AgentDefinition): Generator<AgentDefinition> {
   yield agent;
   for (const { subAgent } of agent.tools) {
     if (subAgent !== undefined) yield* withSubAgents(subAgent.agent);

@@ -35,7 +35,7 @@ export function createDecideHandlers(deps: RouteDeps, keys: readonly string[]): 
       const page = toDecisionPage({
         ...{ token, input, deadline, person: claims.sub },
         agent: titleOfAgent(deps.agents, about?.agent ?? agent),
-        title: about?.title ?? titleOfTool(deps.agents, agent, toolName),
+        title: about?.title ?? titleOfTool(deps.agents, about?.agent ?? agent, toolName),
         description: about?.description,
       });
       send(response, 200, page);

@@ -10,6 +10,13 @@ export const audit = [
     test: 'parseEnv the audit trail of a tenant is kept as long as its setting says, others as all',
   },
   {
+    defence: 'Audit: a setting that is no length of time drops nothing',
+    file: 'stores/record/audit-ttl.ts',
+    edits: [['Number.isFinite(seconds) && seconds > 0 ? seconds * 1000 : 0', 'seconds * 1000']],
+    suite: 'test/stores/record/audit-ttl.test.ts',
+    test: 'a setting that is no length of time keeps the audit trail, by tenant too',
+  },
+  {
     defence: 'Audit: entries of a tenant that keeps them are not dropped',
     file: 'stores/redis/audit.ts',
     edits: [['context.audit.keptMs(tenant)', "context.audit.keptMs('')"]],

@@ -8,6 +8,9 @@ const ADDRESS =
 const STAY =
   'a run with receivers notices that stay while a tool sleeps and asks as well replay as they went';
 
+const TITLE_OF_ANY = `const any = agents.getRegisteredTypes().flatMap((name) => find(agents, name)?.tools ?? []);
+  return known?.title ?? any.find(({ name, title }) => name === tool && title)?.title ?? toWords(tool);`;
+
 export const notices = [
   {
     defence: 'Notices: the link of a question leads colleagues to where they can answer it',
@@ -122,6 +125,13 @@ export const notices = [
     edits: [['if (isIP(host) !== 0 && !isPermitted(host, host, rule)) throw refused();', '']],
     suite: 'test/cli/doctor/look-at-receivers.test.ts',
     test: 'hosts of receivers are connected to, and get nothing; what is wrong is named',
+  },
+  {
+    defence: 'Titles: a tool has no title of an agent that has nothing to do with it',
+    file: 'agents/titles.ts',
+    edits: [['return known?.title ?? toWords(tool);', TITLE_OF_ANY]],
+    suite: 'test/agents/titles.test.ts',
+    test: 'agents and tools are named by their titles, and where there are none by their names in words',
   },
   {
     defence: 'Links that decide: what models wrote is text on their page',

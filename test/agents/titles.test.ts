@@ -1,6 +1,6 @@
 import { expect, it } from '@jest/globals';
 import { z } from 'zod';
-import { AgentRegistry, defineAgent, defineTool } from '../../agents/index.js';
+import { AgentRegistry, createSubAgentTool, defineAgent, defineTool } from '../../agents/index.js';
 import { titleOfAgent, titleOfTool } from '../../agents/titles.js';
 
 const BASE = { systemPrompt: '', llmConfig: { model: 'scripted' } };
@@ -12,12 +12,22 @@ const tool = (name: string, title?: string) =>
   });
 
 it('agents and tools are named by their titles, and where there are none by their names in words', () => {
+  const payer = defineAgent({
+    ...{ ...BASE, name: 'payer', description: 'Pays.' },
+    tools: [tool('pay', 'Pay an invoice'), tool('lookupOrder', 'Look up a debt')],
+  });
+  const delegate = createSubAgentTool({
+    ...{ agent: payer, inputSchema: z.object({}), toMessage: () => 'Pay.' },
+  });
   const agents = new AgentRegistry([
     defineAgent({
-      ...{ ...BASE, name: 'help-desk', page: { title: 'Support' } },
-      tools: [tool('lookupOrder', 'Look up an order'), tool('send_mail')],
+      ...{ ...BASE, name: 'other' },
+      tools: [tool('book', 'Book it'), tool('send_mail', 'Send a draft to yourself')],
     }),
-    defineAgent({ ...BASE, name: 'other', tools: [tool('book', 'Book it')] }),
+    defineAgent({
+      ...{ ...BASE, name: 'help-desk', page: { title: 'Support' } },
+      tools: [tool('lookupOrder', 'Look up an order'), tool('send_mail'), delegate],
+    }),
   ]);
   agents.registerFactory('made', () => {
     throw new Error('There is no person to make it for.');
@@ -28,5 +38,9 @@ it('agents and tools are named by their titles, and where there are none by thei
   expect(titleOfTool(agents, 'help-desk', 'lookupOrder')).toBe('Look up an order');
   expect(titleOfTool(agents, 'help-desk', 'send_mail')).toBe('Send mail');
   // A sub-agent asks in the name of the conversation's agent.
-  expect(titleOfTool(agents, 'made', 'book')).toBe('Book it');
+  expect(titleOfTool(agents, 'help-desk', 'pay')).toBe('Pay an invoice');
+  // The tool of an agent that has nothing to do with it does something else.
+  for (const name of ['help-desk', 'made', 'goneAway']) {
+    expect(titleOfTool(agents, name, 'book')).toBe('Book');
+  }
 });

@@ -1,0 +1,17 @@
+import { expect, it } from '@jest/globals';
+import { toKeptMs } from '../../../stores/record/audit-ttl.js';
+
+it('a setting that is no length of time keeps the audit trail, by tenant too', () => {
+  expect(toKeptMs(60)('acme')).toBe(60_000);
+  const seen: (string | undefined)[] = [];
+  const keptMs = toKeptMs((tenant) => {
+    seen.push(tenant);
+    return 2;
+  });
+  expect([keptMs(''), keptMs('acme')]).toEqual([2_000, 2_000]);
+  expect(seen).toEqual([undefined, 'acme']);
+  for (const wrong of [0, -1, NaN, Infinity, undefined as unknown as number]) {
+    expect(toKeptMs(wrong)('acme')).toBe(0);
+    expect(toKeptMs(() => wrong)('acme')).toBe(0);
+  }
+});
