@@ -2,7 +2,7 @@ import type { AgentDefinition } from '../agents/definitions.js';
 import type { AgentRegistry } from '../agents/registry.js';
 import type { Budgets } from './budgets.js';
 
-/** Names of agents whose model calls no budget counts; of agents that a factory makes nothing is known. */
+/** Names of agents whose model calls no budget counts. Agents made by a factory are skipped. */
 export function unpricedAgents(agents: AgentRegistry): string[] {
   return agents.getRegisteredTypes().filter((name) => {
     if (agents.isMade(name)) return false;

@@ -80,7 +80,7 @@ export interface AgentPluginOptions extends Pick<ActivityDeps, 'fileHosts'> {
   modelSlots?: number;
   /** Concurrent tool executions in one process, in total and for one user. Default: 200 and 50. */
   toolSlots?: SlotLimits;
-  /** Runs that one process keeps in memory between their tasks; 0: none. Default: by its heap limit, up to 800. */
+  /** Runs that one process keeps in memory between their tasks; 0: none. Default: by its heap limit, up to 500. */
   cachedRuns?: number | undefined;
   /** Names of this process's lease and of its predecessor's; ignored if the store has no leases. */
   lease?: LeaseOptions | BegunLease;

@@ -32,8 +32,8 @@ const WORKER_SLOTS = {
   nonStickyToStickyPollRatio: 0.5,
 } as const satisfies Partial<WorkerOptions>;
 
-/** A cached run takes 0.5 MB. */
-const MOST_CACHED_RUNS = 800;
+/** A cached run takes 0.66 MB. */
+const MOST_CACHED_RUNS = 500;
 const HEAP_BYTES_PER_CACHED_RUN = 2_000_000;
 
 /**

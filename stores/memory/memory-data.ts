@@ -15,7 +15,7 @@ export interface MemoryOptions {
   maxChunks?: number;
   /** Keys that sign the entries of the audit trail. Default: none. */
   auditKeys?: readonly string[];
-  /** How long entries of the audit trail are kept, seconds, or that by tenant. Default 0: forever. */
+  /** How long entries of the audit trail are kept, seconds, or a function of the tenant. Default 0: forever. */
   auditTtlSeconds?: AuditTtl;
   /** Where the bytes of files are. Default: in memory. */
   files?: FileStore;

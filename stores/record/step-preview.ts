@@ -1,3 +1,4 @@
+import { FINISH_TOOL_NAME } from '../../protocol/ids.js';
 import type { Row } from '../../protocol/rows.js';
 import { beginningOf } from './conversation-title.js';
 
@@ -16,7 +17,9 @@ const MOST_NAMES = 5;
 export function toStepPreview(row: Row | undefined): StepPreview {
   if (row?.role !== 'assistant') return {};
   const text = beginningOf(row.parts.map((part) => (part.type === 'text' ? part.text : '')));
-  const called = row.parts.flatMap((part) => (part.type === 'tool-call' ? [part.toolName] : []));
+  const called = row.parts.flatMap((part) =>
+    part.type === 'tool-call' && part.toolName !== FINISH_TOOL_NAME ? [part.toolName] : [],
+  );
   const toolNames = [...new Set(called)].slice(0, MOST_NAMES);
   return { ...(text !== '' && { text }), ...(toolNames.length > 0 && { toolNames }) };
 }

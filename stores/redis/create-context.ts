@@ -36,7 +36,7 @@ export interface RedisStoreOptions {
    * each verifies. All processes need them. Default: entries are chained, but not signed.
    */
   auditKeys?: readonly string[];
-  /** How long entries of the audit trail are kept, seconds, or that by tenant. Default 0: forever. */
+  /** How long entries of the audit trail are kept, seconds, or a function of the tenant. Default 0: forever. */
   auditTtlSeconds?: AuditTtl;
   /** Where the bytes of files are. Default: in this Redis. All processes need the same. */
   files?: FileStore;

@@ -37,7 +37,7 @@ afterAll(async () => {
 
 describe('runs that a process keeps in memory', () => {
   it.each([
-    { heap: 4_300_000_000, kept: 800 },
+    { heap: 4_300_000_000, kept: 500 },
     { heap: 300_000_000, kept: 150 },
     { heap: 10_000_000, kept: 10 },
   ])('a heap limit of $heap bytes keeps $kept runs', ({ heap, kept }) => {

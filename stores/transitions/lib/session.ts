@@ -137,7 +137,7 @@ export function openSession(sessionId: string, root: string, settings: Settings)
 const KEYS = [...SHARED_KEYS, ...OWN_KEYS];
 
 /**
- * Field of a call in `owners`. A model may name a call like such a field: who reads one compares the call
+ * Field of a call in `owners`. A model may name a call like such a field: readers compare the call
  * with that of the sub-agent's record.
  *
  * @param part of the session whose call it is
