@@ -113,6 +113,16 @@ export const notices = [
     test: 'the receiver that did not take a notice is not notified of it, the others are',
   },
   {
+    defence: 'Notices: a question that was answered is not reminded of',
+    file: 'worker/notices/announce.ts',
+    edits: [
+      ['return isQuestion(spec) && row === undefined && decision === undefined;', 'return true;'],
+      ['const asked = wanted.filter(asks);', 'const asked = wanted;'],
+    ],
+    suite: 'test/worker/notices/announce.test.ts',
+    test: 'a question that is answered before its reminder sends none, also if the answer is not signalled',
+  },
+  {
     defence: 'Notices: a spent budget is notified of again if that failed',
     file: 'executor/budgets.ts',
     edits: [['noted.delete(key);', '']],

@@ -7,7 +7,32 @@ const STATUS = 'test/web/page-status.test.ts';
 const BAD_INPUT = 'test/page/page-bad-input.test.ts';
 const CHAOS = 'test/page/page-chaos.test.ts';
 
+const CONSOLE_RUN = 'test/web/console-run.test.ts';
+
 export const page = [
+  {
+    defence: 'Console: what tools are given and return is text, never markup',
+    file: 'web/src/tool-values.tsx',
+    edits: [
+      ['>{readable(value)}</pre>', ' dangerouslySetInnerHTML={{ __html: readable(value) }} />'],
+    ],
+    suite: CONSOLE_RUN,
+    test: 'the console HTML in what a tool was given and returned is shown as the text that it is',
+  },
+  {
+    defence: 'Console: the bar of what has ended is as long as it lasted',
+    file: 'web/src/console/timeline.tsx',
+    edits: [['(span.endedAt ?? now) - span.startedAt', 'now - span.startedAt']],
+    suite: CONSOLE_RUN,
+    test: 'the console the bar of a wait is as long as from the question to its decision',
+  },
+  {
+    defence: 'Page: only those with a role are shown the way to the console',
+    file: 'web/src/console-link.tsx',
+    edits: [["  if (!mayAs(roles, 'viewer')) return null;\n", '']],
+    suite: 'test/web/console-place.test.ts',
+    test: 'the way to the console the chat page links to it for those with a role only',
+  },
   {
     defence: 'Page: a form shows what an input has beyond its schema',
     file: 'web/src/form/to-shape.ts',

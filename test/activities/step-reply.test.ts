@@ -47,6 +47,14 @@ describe('a step reply', () => {
     expect(typesOf(chunks)).toEqual(['step_start', 'tool_arg_stream_start']);
   });
 
+  it('a step reply keeps nothing of parts that only their provider can read', () => {
+    const { chunks, reply } = hear([
+      { type: 'custom', kind: 'acme.board', providerMetadata: { acme: { id: 'b' } } },
+      { type: 'reasoning-file', mediaType: 'image/png', data: { type: 'data', data: 'AAAA' } },
+    ]);
+    expect([chunks, reply.fold.parts, reply.begun()]).toEqual([[], [], false]);
+  });
+
   it('a step reply makes ids of calls that were used before unique, for deltas and call alike', () => {
     const { chunks, reply } = hear(
       [

@@ -30,6 +30,8 @@ async function askForRefund() {
   await chat.say(`I want a refund for order ${EXAMPLE_ORDER_ID}, please.`);
   await chat.at('withheld-card').waitFor();
   expect(await chat.at('approval-card').count()).toBe(0);
+  // There is nothing for her in the console.
+  expect(await chat.at('to-console').count()).toBe(0);
   return { sessionId, chat };
 }
 

@@ -41,6 +41,7 @@ it('the inbox counts and answers questions of every kind, with changes and with 
   await until('they are counted', async () =>
     ((await chat.at('inbox').textContent()) ?? '').includes('(4)'),
   );
+  expect(await chat.at('to-console').getAttribute('href')).toBe('/console');
   await chat.click('inbox');
   const entryOf = (id: string): Locator => chat.page.locator(`[data-session="${id}"]`);
   const untilGone = (id: string): Promise<unknown> =>

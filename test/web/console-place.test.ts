@@ -1,4 +1,8 @@
 import { describe, expect, it } from '@jest/globals';
+import { createElement } from 'react';
+import { renderToStaticMarkup } from 'react-dom/server';
+import type { Role } from '../../protocol/actor.js';
+import { ConsoleLink } from '../../web/src/console-link.js';
 import { formatPlace, readPlace } from '../../web/src/console/place.js';
 import { toRunFilter } from '../../web/src/console/run-filter.js';
 import { formatSpan } from '../../web/src/console/format-span.js';
@@ -39,6 +43,17 @@ describe('places of the console', () => {
     expect(toRunFilter({ age: 'older-day' }, 86_400_000)).toEqual({
       before: '1970-01-01T00:00:00.000Z',
     });
+  });
+});
+
+describe('the way to the console', () => {
+  it('the chat page links to it for those with a role only', () => {
+    const show = (roles: Role[]): string =>
+      renderToStaticMarkup(createElement(ConsoleLink, { roles }));
+    for (const role of ['viewer', 'approver', 'operator'] as const) {
+      expect(show([role])).toContain('href="/console"');
+    }
+    expect(show([])).toBe('');
   });
 });
 

@@ -4,6 +4,7 @@ import { AgentChoice } from './agent-choice.js';
 import type { PageConfig } from './api-client.js';
 import { CheckpointsDialog } from './checkpoints-dialog.js';
 import { Composer } from './composer.js';
+import { ConsoleLink } from './console-link.js';
 import type { Conversation } from './conversation.js';
 import { CurrentConversation } from './current-conversation.js';
 import { describeStatus } from './describe-status.js';
@@ -83,6 +84,7 @@ export function ChatPage(props: Props): ReactElement {
           >
             {questions > 0 ? `Inbox (${String(questions)})` : 'Inbox'}
           </button>
+          <ConsoleLink roles={config.roles} />
           {fresh ? (
             <AgentChoice
               agents={config.cards}

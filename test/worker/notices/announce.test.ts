@@ -65,6 +65,21 @@ it('of several questions one that expires is notified while the others wait', as
   expect(taken()).toEqual(['approval.settled b approved acme']);
 });
 
+it('a question that is answered before its reminder sends none, also if the answer is not signalled', async () => {
+  const { announce, state, taken } = announcing();
+  state.calls = [approval('a')];
+  const first = await announce.wait(LOOK);
+  expect(taken()).toEqual(['approval.requested a acme']);
+  const askedAt = Date.now() - 2 * 86_400_000;
+  const calls = first?.progress.calls.map((call) => ({ ...call, askedAt })) ?? [];
+  const later = { ...LOOK, progress: { askedAt, done: 0, calls } };
+  state.calls = [approval('a', { state: 'approved', decision: { approved: true, at: 1 } })];
+  for (const over of [undefined, { approved: ['a'], at: Date.now() }]) {
+    expect(await announce.wait({ ...later, ...(over && { over }) })).toBeUndefined();
+    expect(taken()).toEqual(['approval.settled a approved acme']);
+  }
+});
+
 it('the end of a lost run is announced once it is recorded, as what it was', async () => {
   const { announce, state, record, taken } = announcing();
   state.calls = [];
