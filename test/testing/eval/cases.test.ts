@@ -210,8 +210,8 @@ describe('eval run', () => {
     await writeFile(agents, 'export const look = { description: "Looks.", inputSchema: {} };');
     const path = join(folder, 'case.json');
     await writeFile(path, JSON.stringify(recorded));
-    const run = runCases({ path, agents, live: [], env: { MODEL: 'nowhere:x' } });
-    await expect(run).rejects.toThrow(/MODEL is "nowhere:x"/);
+    const run = runCases({ path, agents, live: [], env: { MODEL: 'nowhere' } });
+    await expect(run).rejects.toThrow(/MODEL is "nowhere"/);
   });
 
   it('the command ends, with its own exit code, although the agents hold something open', async () => {
