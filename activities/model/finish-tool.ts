@@ -30,16 +30,19 @@ export function toFinishTool(agent: AgentDefinition): Promise<FinishTool> | unde
 }
 
 async function makeFinishTool(schema: z.ZodType, strict?: boolean): Promise<FinishTool> {
-  const jsonSchema = await asSchema(outputForModel(schema)).jsonSchema;
+  const described = outputForModel(schema);
+  const jsonSchema = await asSchema(described).jsonSchema;
   // Providers take objects only as arguments; anything else is handed in as a field of one.
   const isWrapped = jsonSchema.type !== 'object';
   const expected = isWrapped ? z.object({ result: schema }) : schema;
+  const toWrapped = async (): Promise<JSONSchema7> =>
+    described === schema ? asSchema(expected).jsonSchema : wrap(jsonSchema);
   return {
     tool: {
       type: 'function',
       name: FINISH_TOOL_NAME,
       description: DESCRIPTION,
-      inputSchema: isWrapped ? toWrapped(jsonSchema) : jsonSchema,
+      inputSchema: isWrapped ? await toWrapped() : jsonSchema,
       ...(strict === true && { strict }),
     },
     accept: async (input) => {
@@ -51,16 +54,26 @@ async function makeFinishTool(schema: z.ZodType, strict?: boolean): Promise<Fini
   };
 }
 
-function toWrapped(result: JSONSchema7): JSONSchema7 {
-  const { $schema, ...field } = result;
+/** What a recursive schema refers to is found again: its definitions stay at the root, and it moves. */
+function wrap(result: JSONSchema7): JSONSchema7 {
+  const moved = JSON.parse(JSON.stringify(result), (key, value: unknown) =>
+    key === '$ref' && typeof value === 'string' ? value.replace(OWN_REF, FIELD) : value,
+  ) as JSONSchema7;
+  const { $schema, definitions, $defs, ...field } = moved;
   return {
     ...($schema !== undefined && { $schema }),
     type: 'object',
     properties: { result: field },
     required: ['result'],
     additionalProperties: false,
+    ...(definitions !== undefined && { definitions }),
+    ...($defs !== undefined && { $defs }),
   };
 }
+
+const FIELD = '#/properties/result';
+/** The root, or what is in it, without the definitions. */
+const OWN_REF = /^#(?=$|\/(?!(?:definitions|\$defs)\/))/;
 
 /** A schema may transform what it checks into something that cannot be stored. */
 function toStored(data: unknown): { output: unknown } | { why: string } {

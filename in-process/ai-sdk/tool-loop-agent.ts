@@ -7,6 +7,7 @@ import {
 } from '../../agents/index.js';
 import type { RunHandle } from '../../executor/run-handle.js';
 import { HelixError } from '../../protocol/errors.js';
+import { ANONYMOUS } from '../../protocol/ids.js';
 import type { Row } from '../../protocol/rows.js';
 import { createMemoryStores } from '../../stores/memory/index.js';
 import {
@@ -41,6 +42,9 @@ interface Begun {
 
 /** Steps of an agent that says nothing, as in the AI SDK. */
 const DEFAULT_STEPS = 20;
+
+/** How long a conversation is kept in memory after it was last used. */
+const IN_MEMORY_SECONDS = 3_600;
 
 /**
  * `ToolLoopAgent` with the settings of the AI SDK's class of that name, carried out by
@@ -78,7 +82,12 @@ export class ToolLoopAgent<TOOLS extends ToolSet = Record<string, never>> {
   readonly #sessions = new WeakMap<object, string>();
 
   constructor(settings: ToolLoopAgentSettings<never, TOOLS>, more: ToolLoopAgentMore = {}) {
-    const { stores = createMemoryStores(), services, logger, ...own } = more;
+    const {
+      stores = createMemoryStores({ sessionTtlSeconds: IN_MEMORY_SECONDS }),
+      services,
+      logger,
+      ...own
+    } = more;
     // eslint-disable-next-line @typescript-eslint/no-deprecated -- As there, it counts without the newer name.
     this.settings = { ...settings, onEnd: settings.onEnd ?? settings.onFinish };
     this.#stores = stores;
@@ -156,7 +165,10 @@ export class ToolLoopAgent<TOOLS extends ToolSet = Record<string, never>> {
     }
     const { sessionId, answers } = read;
     const handle = await this.#executor.getHandle(sessionId);
-    if (handle === null) throw new HelixError('not_found', 'There is no such conversation.');
+    const record = await this.#stores.store.sessions.read(sessionId);
+    if (handle === null || record?.owner !== (userId ?? ANONYMOUS)) {
+      throw new HelixError('not_found', 'There is no such conversation.');
+    }
     const given = (await this.#turnOf(sessionId)).length;
     let after: number | undefined;
     for (const answer of answers) {

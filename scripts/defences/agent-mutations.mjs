@@ -7,6 +7,20 @@ const PROGRAMS = 'test/in-process/tool-loop-agent.test.ts';
 
 export const agents = [
   {
+    defence: 'Programs of the AI SDK: only its owner answers the calls of a conversation',
+    file: 'in-process/ai-sdk/tool-loop-agent.ts',
+    edits: [['record?.owner !== (userId ?? ANONYMOUS)', 'record === undefined']],
+    suite: PROGRAMS,
+    test: "a ToolLoopAgent of this runtime leaves another person's conversation alone",
+  },
+  {
+    defence: 'Structured output: a recursive schema keeps what it refers to',
+    file: 'activities/model/finish-tool.ts',
+    edits: [['    ...(definitions !== undefined && { definitions }),\n', '']],
+    suite: 'test/activities/finish-tool.test.ts',
+    test: 'a recursive result that is no object is offered with the definitions that it refers to',
+  },
+  {
     defence: 'Programs of the AI SDK: a history that is not known here is refused',
     file: 'in-process/ai-sdk/read-call.ts',
     edits: [

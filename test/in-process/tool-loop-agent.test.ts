@@ -112,10 +112,17 @@ describe('a ToolLoopAgent of this runtime', () => {
   });
 
   it("leaves another person's conversation alone", async () => {
-    const { agent } = open(sayInTurn(PAYS));
-    const { sessionId } = await agent.generate({ prompt: 'Pay.', userId: 'ann' });
-    const stolen = agent.generate({ prompt: 'Show me.', sessionId, userId: 'eve' });
-    await expect(stolen).rejects.toMatchObject({ code: 'not_found' });
+    const { agent } = open(sayInTurn(PAYS, [...text('Paid.'), ...finish()]));
+    const { sessionId, content } = await agent.generate({ prompt: 'Pay.', userId: 'ann' });
+    const messages = [approve(approvalIn(content))];
+    for (const stolen of [
+      agent.generate({ prompt: 'Show me.', sessionId, userId: 'eve' }),
+      agent.generate({ messages, userId: 'eve' }),
+      agent.stream({ messages }),
+    ]) {
+      await expect(stolen).rejects.toMatchObject({ code: 'not_found' });
+    }
+    expect(await agent.generate({ messages, userId: 'ann' })).toMatchObject({ text: 'Paid.' });
   });
 
   it('rejects with the code of the failure, also in a stream', async () => {

@@ -147,6 +147,7 @@ export class Database {
 
   setExpiry(key: string, at: number): void {
     this.expiries.set(key, at);
+    this.dropSomeExpired();
   }
 
   dropExpiry(key: string): boolean {
@@ -172,6 +173,16 @@ export class Database {
   private dropIfExpired(key: string): void {
     const expiry = this.expiries.get(key);
     if (expiry !== undefined && this.now() > expiry) this.remove(key);
+  }
+
+  /** Frees what is never read again: each new expiry looks at two keys, in turn. */
+  private dropSomeExpired(): void {
+    const [first, second] = this.expiries;
+    for (const [key, expiry] of [first, second].filter((each) => each !== undefined)) {
+      this.dropIfExpired(key);
+      // Behind the others, for the next round.
+      if (this.expiries.delete(key)) this.expiries.set(key, expiry);
+    }
   }
 
   private dropExpired(): void {
