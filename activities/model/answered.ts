@@ -33,12 +33,12 @@ export function createAnswerNotes(): AnswerNotes & {
       if (OUTPUT.has(part.type)) firstMs ??= took();
       switch (part.type) {
         case 'stream-start':
-          if (part.warnings.length > 0) reported.warnings = keptOf(part.warnings);
+          if (lengthOf(part.warnings) > 0) reported.warnings = keptOf(part.warnings);
           break;
         case 'response-metadata':
           reported.responseId = textOf(part.id) ?? reported.responseId;
           reported.responseModelId = textOf(part.modelId) ?? reported.responseModelId;
-          reported.at = part.timestamp?.getTime() ?? reported.at;
+          reported.at = timeOf(part.timestamp) ?? reported.at;
           break;
         case 'finish':
           ms = took();
@@ -56,8 +56,20 @@ export function createAnswerNotes(): AnswerNotes & {
   };
 }
 
-function textOf(text: string | undefined): string | undefined {
-  return text === undefined || text.length > 1_000 ? undefined : text;
+// Models that an application writes itself may report what the types do not allow.
+
+function textOf(text: unknown): string | undefined {
+  return typeof text !== 'string' || text.length > 1_000 ? undefined : text;
+}
+
+function lengthOf(list: unknown): number {
+  return Array.isArray(list) ? list.length : 0;
+}
+
+/** What the record takes is a finite number. */
+function timeOf(time: unknown): number | undefined {
+  const ms = time instanceof Date ? time.getTime() : NaN;
+  return Number.isFinite(ms) ? ms : undefined;
 }
 
 function keptOf<Value>(value: Value): Value | undefined {

@@ -36,10 +36,17 @@ export interface CallTimer {
   used: (usage: RunUsage | undefined) => void;
 }
 
+interface TimerScope {
+  /** Its name. */
+  agent: string;
+  report: ((call: TimedCall) => void) | undefined;
+  /** What the provider reports is noted: the agent's own code is given the steps. */
+  isNoted: boolean;
+}
+
 export function createCallTimer(
   { meter }: Pick<ActivityDeps, 'meter'>,
-  agent: string,
-  report?: (call: TimedCall) => void,
+  { agent, report, isNoted }: TimerScope,
 ): CallTimer {
   let beganAt = 0;
   let server: TimedCall['server'];
@@ -48,12 +55,12 @@ export function createCallTimer(
   let asked: UsedModel | undefined;
   let beganMs: number | undefined;
   let firstMs: number | undefined;
-  const notes = createAnswerNotes();
+  const notes = isNoted ? createAnswerNotes() : undefined;
   return {
-    answered: notes.read,
+    answered: () => notes?.read(),
     uses: (model) => {
       const { provider, modelId } = model;
-      notes.begins(model);
+      notes?.begins(model);
       if (report !== undefined) server = serverOf(model);
       asked = { agent, provider: toProviderName(provider), model: modelId };
     },
@@ -63,7 +70,7 @@ export function createCallTimer(
     },
     onPart: (part) => {
       firstMs ??= performance.now();
-      notes.hear(part);
+      notes?.hear(part);
     },
     ended: (code) => {
       if (asked === undefined || beganMs === undefined) return;

@@ -20,7 +20,7 @@ const UNWORDED: Output = {
 };
 
 interface WordScope {
-  /** The model's, which a file is named of that it keeps. */
+  /** Names the provider that keeps a file. */
   provider?: () => string;
   /** Called for a function that threw, or made what cannot be used. */
   failed?: (error: unknown, row: ToolRow) => void;
@@ -56,7 +56,11 @@ export async function toModelOutputs(
     let output = known.get(row);
     if (output === undefined) {
       output = word(toModelOutput, row, row.decision?.input ?? inputs.get(row.toolCallId), {
-        provider,
+        // Another model may be asked next: what names a provider is worded again.
+        provider: () => {
+          known.delete(row);
+          return provider();
+        },
         failed,
       });
       known.set(row, output);

@@ -37,6 +37,7 @@ import { refusalOf, waitingForProvider } from './refusal.js';
 import { isDone } from './stop-conditions.js';
 import { createStepCommit } from './step-commit.js';
 import { SPEND_CAP_REACHED } from './step-outcome.js';
+import { readsSteps } from './step-records.js';
 import { createStepReply } from './step-reply.js';
 import type { ChunkBase, StepReply } from './reply-types.js';
 import { callIdTaker, deferredCallsOf } from './sub-agents.js';
@@ -127,7 +128,8 @@ export function createStepTries(
       }
       const hasDroppedCalls = claim.hasDroppedCalls === true;
       const span = createChatSpan(deps.traces, { ref, attempt, agent, reply, progress });
-      const timer = createCallTimer(deps, ref.agent, span?.write);
+      const timing = { agent: ref.agent, report: span?.write, isNoted: readsSteps(agent) };
+      const timer = createCallTimer(deps, timing);
       const asked = {
         ...{ timer, span, choice, isFallback: turn.index > 0 },
         ...{ ref, agent, state, rows, messageId, tries, hasDroppedCalls, compactions, used },

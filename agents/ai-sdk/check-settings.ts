@@ -74,7 +74,7 @@ export function checkSettings(settings: Record<string, unknown>, agent: string):
   }
 }
 
-/** Who reads traces there would find nothing. */
+/** Refuses tracers that would never be called. */
 function checkTelemetry(field: string, telemetry: unknown, agent: string): void {
   if (typeof telemetry !== 'object' || telemetry === null) return;
   const { isEnabled, integrations, tracer } = telemetry as Record<string, unknown>;

@@ -102,11 +102,11 @@ export function fromAgent<
     tools: withRules(given, approval, limits, name),
     name,
     llmConfig: {
-      model: withCallLimits(settings['model'], limits),
       stallTimeoutMs: limits?.stallTimeoutMs,
       ...Object.fromEntries(SAMPLING.map((field) => [field, settings[field]])),
       maxTries: maxRetries === undefined ? undefined : maxRetries + 1,
       ...llmConfig,
+      model: withCallLimits(llmConfig?.model ?? settings['model'], limits),
     },
   };
   const agentConfig = withoutUndefined(config) as unknown as AgentConfig<State, Output>;

@@ -3,16 +3,14 @@ import type { PreparedStep, PrepareStep, PrepareStepOptions } from '../definitio
 
 type Hook<Event> = ((event: Event) => unknown) | undefined;
 
-/** One hook that calls both, also if one of them throws. */
+/** One hook that calls both, also if one of them throws or does not come back. */
 export function bothHooks<Event>(own: Hook<Event>, given: Hook<Event>): Hook<Event> {
   // What is no function is refused with the agent's other settings.
   if (typeof own !== 'function' || typeof given !== 'function') return given ?? own;
   return async (event) => {
-    try {
-      await own(event);
-    } finally {
-      await given(event);
-    }
+    const call = async (hook: typeof own): Promise<unknown> => hook(event);
+    const ended = await Promise.allSettled([call(own), call(given)]);
+    for (const one of ended) if (one.status === 'rejected') throw one.reason;
   };
 }
 
@@ -38,20 +36,22 @@ export function bothPrepare(
   };
 }
 
+/** Only what is set, under one name each. */
 function defined(changes: PreparedStep | undefined): PreparedStep {
+  const { system, instructions = system, ...others } = changes ?? {};
   return Object.fromEntries(
-    Object.entries(changes ?? {}).filter(([, value]) => value !== undefined),
+    Object.entries({ ...others, instructions }).filter(([, value]) => value !== undefined),
   );
 }
 
 function afterChanges(
   options: PrepareStepOptions,
-  { messages, model, instructions, system }: PreparedStep,
+  { messages, model, instructions }: PreparedStep,
 ): PrepareStepOptions {
   const changed = {
     ...options,
     model: model ?? options.model,
-    instructions: instructions ?? system ?? options.instructions,
+    instructions: instructions ?? options.instructions,
   };
   if (messages === undefined) return changed;
   const keep = (): never => {

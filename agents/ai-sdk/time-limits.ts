@@ -1,5 +1,6 @@
 import { DefinitionError } from '../definition-error.js';
 import type { ModelChoice, ToolDefinition } from '../definitions.js';
+import { isChoice } from '../model-choices.js';
 
 /** What the setting `timeout` of the AI SDK is here. */
 export interface TimeLimits {
@@ -44,10 +45,11 @@ export function toTimeLimits(timeout: unknown, agent: string): TimeLimits | unde
   };
 }
 
-/** A model with limits of its own stands in a list, here of one. */
+/** Models with limits stand in a list; those that have limits of their own keep them. */
 export function withCallLimits(model: unknown, limits: TimeLimits | undefined): unknown {
   if (limits === undefined || Object.keys(limits.call).length === 0) return model;
-  return [{ model, ...limits.call }];
+  const models: readonly unknown[] = Array.isArray(model) ? model : [model];
+  return models.map((each) => ({ ...limits.call, ...(isChoice(each) ? each : { model: each }) }));
 }
 
 /** Tools with a limit of their own keep it. */

@@ -42,7 +42,7 @@ export const fromAiSdk = [
   {
     defence: 'Agents of the AI SDK: hooks beside those of the agent replace nothing',
     file: 'agents/ai-sdk/join-hooks.ts',
-    edits: [['      await own(event);\n', '']],
+    edits: [['[call(own), call(given)]', '[call(given)]']],
     test: 'hooks beside those of the agent are called after them, also when they throw',
   },
   {

@@ -116,6 +116,16 @@ describe('toModelOutput', () => {
     });
   });
 
+  it('a file that a provider keeps is named for each model that is asked', async () => {
+    const word: Word = () => ({ type: 'content', value: [{ type: 'file-id', fileId: 'f1' }] });
+    const result = row();
+    for (const name of ['openai', 'xai']) {
+      expect(await worded(word, result, { provider: () => name })).toMatchObject({
+        value: [{ data: { reference: { [name]: 'f1' } } }],
+      });
+    }
+  });
+
   it('it may give content that only a provider knows', async () => {
     const custom = { type: 'custom', providerOptions: { anthropic: { type: 'tool-reference' } } };
     expect(await worded(() => ({ type: 'content', value: [custom] }))).toEqual({

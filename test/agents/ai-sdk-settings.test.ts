@@ -123,6 +123,11 @@ describe('time limits of an agent of the AI SDK', () => {
       ...{ model: 'm', stallTimeoutMs: 2 },
       models: [{ model: 'm', callMs: 5, firstPartMs: 3 }],
     });
+    const others = { llmConfig: { model: ['x', { model: 'y', callMs: 1 }] } };
+    expect(fromAgent({ ...base, timeout }, others).llmConfig.models).toMatchObject([
+      { model: 'x', callMs: 5, firstPartMs: 3 },
+      { model: 'y', callMs: 1, firstPartMs: 3 },
+    ]);
     expect(toolsOf(timeout)).toEqual([7]);
     expect(toolsOf({ ...timeout, tools: { weatherMs: 9 } })).toEqual([9]);
     expect(toolsOf(undefined)).toEqual([undefined]);
@@ -201,6 +206,13 @@ describe('a prepareStep beside that of the agent', () => {
     expect(seen).toEqual([options.messages, shorter, 'changed', 'other']);
   });
 
+  it('counts before it under the older name of a setting, too', async () => {
+    const given: PrepareStep = () => ({ system: 'given' });
+    expect(await compose(() => ({ instructions: 'own' }), given)(options)).toEqual({
+      ...{ instructions: 'given', providerOptions: {} },
+    });
+  });
+
   it('leaves the agent’s own no summaries to keep for messages that it selected', async () => {
     const own: PrepareStep = async ({ compaction }) => {
       await compaction.keep(() => ({ messages: 1, summary: 's' }), 1_000);
@@ -227,6 +239,16 @@ describe('hooks beside those of the agent', () => {
     await expect(agent.onStepFinish?.({} as never)).rejects.toThrow('own');
     await expect(agent.onFinish?.({} as never)).rejects.toThrow('own');
     expect(heard).toEqual(['own', 'given', 'own', 'given']);
+  });
+
+  it('are called also when the agent’s own do not come back', () => {
+    const onStepEnd = () => new Promise<void>(() => undefined);
+    const heard: string[] = [];
+    const onStepFinish = () => heard.push('given');
+    void fromAgent({ id: 'a', model: 'm', onStepEnd }, { onStepFinish }).onStepFinish?.(
+      {} as never,
+    );
+    expect(heard).toEqual(['given']);
   });
 
   it('that of AI SDK 6 reads the last step, with the messages of all', async () => {

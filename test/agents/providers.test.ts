@@ -144,6 +144,21 @@ describe('a model of any other provider', () => {
   });
 });
 
+it('modelFromSpec asks a model in vain, also where a package sends by means of its own', async () => {
+  const signals: (AbortSignal | undefined)[] = [];
+  const doGenerate = ({ abortSignal }: { abortSignal?: AbortSignal }): Promise<never> => {
+    signals.push(abortSignal);
+    return Promise.reject(new Error('aborted'));
+  };
+  const model = { specificationVersion: 'v4', provider: 'p', modelId: 'x', doGenerate };
+  await createModel(
+    'paint:x',
+    {},
+    exporting({ createPaint: () => ({ languageModel: () => model }) }),
+  );
+  expect(signals).toMatchObject([{ aborted: true }]);
+});
+
 it('modelFromSpec says what a provider lacks that is not even created', async () => {
   const createPaint = (): never => {
     throw new LoadSettingError({ message: 'No PAINT_REGION.' });
