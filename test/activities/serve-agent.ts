@@ -1,5 +1,5 @@
 import type { LanguageModelV4StreamPart } from '@ai-sdk/provider';
-import { tool, type LanguageModel } from 'ai';
+import { tool } from 'ai';
 import { z } from 'zod';
 import { fromAgent, type AgentSettings, type AiSdkAgent } from '../../agents/index.js';
 import { createHarness, type ActivityHarness } from '../support/activity-harness.js';
@@ -52,7 +52,7 @@ export async function serve(
     ...more,
   });
   return createHarness(stores ?? (await openTestStores()), {
-    model: llmConfig.model as LanguageModel,
+    model: llmConfig.model,
     tools: own,
     more: { ...rest, systemPrompt, llmConfig },
   });
