@@ -2,7 +2,7 @@ import { Connection, isGrpcServiceError, type ConnectionOptions } from '@tempora
 import type { ClockReading } from '../protocol/clock.js';
 import { SEARCH_ATTRIBUTES, toolQueueOf, WORKFLOW_TYPE } from '../protocol/temporal-names.js';
 import { lastPoll } from './pollers.js';
-import { INDEXED_VALUE_TYPE } from './search-attributes.js';
+import { INDEXED_VALUE_TYPE, routeTo } from './search-attributes.js';
 import { readTemporalClock } from './temporal-clock.js';
 
 /** A fact, or why it could not be found. */
@@ -62,7 +62,9 @@ export async function inspectTemporal({
   };
 
   async function readAttributes(): Promise<Record<string, 'present' | 'missing' | 'other type'>> {
-    const { customAttributes } = await operatorService.listSearchAttributes({ namespace });
+    const { customAttributes } = await connection.withMetadata(routeTo(namespace), () =>
+      operatorService.listSearchAttributes({ namespace }),
+    );
     const present: Record<string, number | undefined> = customAttributes;
     return Object.fromEntries(
       Object.entries(SEARCH_ATTRIBUTES).map(([name, type]) => {

@@ -12,6 +12,14 @@ import { SEARCH_ATTRIBUTES } from '../protocol/temporal-names.js';
 export const INDEXED_VALUE_TYPE = { KEYWORD: 2, INT: 3 } as const;
 
 /**
+ * By this header Temporal Cloud finds the namespace of a call. The SDK adds it to calls of the workflow
+ * service only.
+ */
+export function routeTo(namespace: string): Record<string, string> {
+  return { 'temporal-namespace': namespace };
+}
+
+/**
  * Registers the runs' search attributes where they are missing.
  *
  * @param logger is warned with the commands by which an operator registers them
@@ -19,14 +27,16 @@ export const INDEXED_VALUE_TYPE = { KEYWORD: 2, INT: 3 } as const;
  * start without them
  */
 export async function registerSearchAttributes(
-  connection: Pick<Connection, 'withDeadline' | 'operatorService'>,
+  connection: Pick<Connection, 'withDeadline' | 'withMetadata' | 'operatorService'>,
   namespace: string,
   logger?: { warn: (fields: object, message: string) => void },
 ): Promise<boolean> {
   try {
-    const present = await connection.withDeadline(Date.now() + 5_000, () =>
-      connection.operatorService.listSearchAttributes({ namespace }),
-    );
+    const ask = <T>(call: () => Promise<T>): Promise<T> =>
+      connection.withDeadline(Date.now() + 5_000, () =>
+        connection.withMetadata(routeTo(namespace), call),
+      );
+    const present = await ask(() => connection.operatorService.listSearchAttributes({ namespace }));
     const entries = Object.entries(SEARCH_ATTRIBUTES);
     const isOther = ([name, type]: (typeof entries)[number]): boolean => {
       const known: number | undefined = present.customAttributes[name];
@@ -42,7 +52,7 @@ export async function registerSearchAttributes(
     }
     const missing = entries.filter(([name]) => present.customAttributes[name] === undefined);
     if (missing.length === 0) return true;
-    await connection.withDeadline(Date.now() + 5_000, () =>
+    await ask(() =>
       connection.operatorService.addSearchAttributes({
         namespace,
         searchAttributes: Object.fromEntries(

@@ -87,7 +87,10 @@ export const AuditVerdictReply = z
     fault: z
       .object({
         n: z.number(),
-        reason: z.enum(['missing', 'changed', 'malformed', 'signature', 'unsigned']),
+        reason: z.enum([
+          ...(['missing', 'changed', 'malformed'] as const),
+          ...(['signature', 'unsigned', 'unexpected'] as const),
+        ]),
       })
       .optional(),
   })

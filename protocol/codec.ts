@@ -9,6 +9,11 @@ const JsonPayload = z.object({
   data: base64.optional(),
 });
 
-/** Body and reply of `POST /api/operator/codec/decode` and `…/encode`. */
-export const CodecPayloads = z.object({ payloads: z.array(JsonPayload).max(LIMITS.newMessages) });
+/**
+ * Body and reply of `POST /api/operator/codec/decode` and `…/encode`. Temporal's command line leaves an
+ * empty list out, as for a query without arguments.
+ */
+export const CodecPayloads = z.object({
+  payloads: z.array(JsonPayload).max(LIMITS.newMessages).default([]),
+});
 export type CodecPayloads = z.infer<typeof CodecPayloads>;

@@ -24,6 +24,20 @@ export const audit = [
     test: 'the relay old entries are dropped once they are older than they are kept, and the rest verifies',
   },
   {
+    defence: 'Audit: what stands behind the newest entry is found',
+    file: 'stores/redis/audit.ts',
+    edits: [['check.fault(head) ?? (await findStray(tenant))', 'check.fault(head)']],
+    suite: TAMPERED,
+    test: 'a chain of audit entries that was changed in Redis what stands behind the newest entry is found, nothing is added to it, and all acts are kept',
+  },
+  {
+    defence: 'Audit: nothing is appended behind an entry that no relay has written',
+    file: 'stores/transitions/chain-audit.ts',
+    edits: [["'COUNT', '1').length > 0", "'COUNT', '1').length > 1"]],
+    suite: TAMPERED,
+    test: 'a chain of audit entries that was changed in Redis what stands behind the newest entry is found, nothing is added to it, and all acts are kept',
+  },
+  {
     defence: 'Audit: the transition of an answer appends its entry',
     file: 'stores/transitions/settle-call.ts',
     edits: [["  noteAct(session, args, request.act, 'stored');\n", '']],

@@ -202,6 +202,20 @@ export const executor = [
     test: 'a session that is erased while its run is starting needs no engine; its workflow finds nothing and ends',
   },
   {
+    defence: 'Temporal Cloud: each call names its namespace in a header, so that it finds its way',
+    file: 'executor/search-attributes.ts',
+    edits: [["return { 'temporal-namespace': namespace };", 'void namespace;\n  return {};']],
+    suite: 'test/e2e/temporal-api-key.test.ts',
+    test: 'a Temporal server that demands an API key, as Temporal Cloud does API and worker with the key connect to it, a run completes, and each call names its namespace',
+  },
+  {
+    defence: 'Codec server: Temporal’s command line leaves an empty list out',
+    file: 'protocol/codec.ts',
+    edits: [['.max(LIMITS.newMessages).default([])', '.max(LIMITS.newMessages)']],
+    suite: 'test/e2e/encrypted-histories.test.ts',
+    test: 'histories with TEMPORAL_CODEC_KEYS Temporal’s own command line reads and answers with the API as its codec server',
+  },
+  {
     defence: 'Search attributes of another type are not used',
     file: 'executor/search-attributes.ts',
     edits: [['if (others.length > 0) {', 'if (others.length > 99) {']],

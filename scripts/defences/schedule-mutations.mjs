@@ -152,6 +152,13 @@ export const schedules = [
     test: 'a run that begins later begins at its time',
   },
   {
+    defence: 'Start later: the wait is no time of the run’s work, in traces, timeline and metrics',
+    file: 'stores/transitions/claim.ts',
+    edits: [['    noteLaterStart(session, root, now);\n', '']],
+    suite: 'test/stores/conformance/memory.test.ts',
+    test: 'begin a run that begins later has started then: its wait is no time of its work',
+  },
+  {
     defence: 'Start later: a stop ends the wait',
     file: 'workflows/start-time.ts',
     edits: [['() => state.carry.stopRequested', '() => state.carry.step < 0']],

@@ -102,8 +102,12 @@ export interface AuditVerdict {
   fault?: { n: number; reason: AuditFault } | undefined;
 }
 
-/** `unsigned`: a key is set, and the newest entries carry no signature of it. */
-export type AuditFault = 'missing' | 'changed' | 'malformed' | 'signature' | 'unsigned';
+/**
+ * `unsigned`: a key is set, and the newest entries carry no signature of it. `unexpected`: it stands
+ * behind the newest entry that was noted apart, so no relay has written it, or that note is gone.
+ */
+export type AuditFault =
+  'missing' | 'changed' | 'malformed' | 'signature' | 'unsigned' | 'unexpected';
 
 /**
  * The audit trail: one chain of entries per tenant, each with the hash of the one before. Acts get

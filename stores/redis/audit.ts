@@ -1,5 +1,5 @@
 import { rootOf, toShownSessionId } from '../../protocol/ids.js';
-import type { Act, Audit, AuditEntry } from '../contract/audit.js';
+import type { Act, Audit, AuditEntry, AuditVerdict } from '../contract/audit.js';
 import { chainOn, checkChain, NO_HEAD, type Head } from '../record/audit-chain.js';
 import { toEntry } from '../record/audit-entry.js';
 import { createPeople } from './audit-people.js';
@@ -68,6 +68,17 @@ export function createAudit(context: RedisContext): Audit {
     if (last.n > 0) await transitions.trimAudit(keys.audit(tenant), last);
   }
 
+  /** What stands behind the head, which is moved together with each entry. */
+  async function findStray(tenant: string): Promise<AuditVerdict['fault']> {
+    const { chain } = keys.audit(tenant);
+    const [newest] = await callRedis(redis.xrevrange(chain, '+', '-', 'COUNT', 1));
+    // Read after the entry: what was appended meanwhile is before it.
+    const head = await readHead(tenant);
+    const [n = 0, part = 0] = (newest?.[0] ?? '').split('-').map(Number);
+    const isStray = n > head.n || (n === head.n && part > 0);
+    return isStray ? { n: head.n + 1, reason: 'unexpected' } : undefined;
+  }
+
   return {
     relay: async (sessionId) => {
       const root = rootOf(sessionId);
@@ -110,7 +121,7 @@ export function createAudit(context: RedisContext): Audit {
       for await (const stored of readChain(context, tenant, PAGE)) {
         if (check.last.n >= head.n || !check.accept(stored)) break;
       }
-      const fault = check.fault(head);
+      const fault = check.fault(head) ?? (await findStray(tenant));
       const { checked: entries, signed, last } = check;
       return {
         ok: fault === undefined,

@@ -13,6 +13,7 @@ import { RECORD_LAYOUT } from '../transitions/lib/layout.js';
 import { createContents, type Contents } from './contents.js';
 import type { AuditKeys, DueKeys, KeySpace } from './keys.js';
 import type { TransitionMode } from './library.js';
+import { corrupt } from './stored-json.js';
 import { parseReply, type OwnerResultOf, type ResultOf } from './transition-results.js';
 import type { SessionOwner } from '../contract/waiting.js';
 import type { RunLibrary } from './run-library.js';
@@ -152,6 +153,7 @@ export function createTransitions(
       const args = ['chainAudit', now, n, hash, ...added];
       const reply = (await runLibrary('writing', [at, chain, seen], args)) as string[];
       const [kind, number = '0', newest = '', ...known] = reply;
+      if (kind === 'stray') throw corrupt('end of an audit trail');
       return { chained: kind === 'chained', head: { n: Number(number), hash: newest }, known };
     },
     trimAudit: async ({ head, chain }, { n, hash }) => {

@@ -11,7 +11,8 @@ const SEEN_MS = 30 * 24 * 60 * 60 * 1000;
  * expected head, then for each entry: id, text, hash, signature.
  *
  * @returns whether they were appended, number and hash of the head, then the ids that are in the
- * chain already
+ * chain already · `stray`: entries stand behind
+ * the head, which only others can have written
  */
 export function chainAudit(keys: readonly string[], args: readonly string[]): string[] {
   const [head, chain, seen] = keys as [string, string, string];
@@ -24,6 +25,7 @@ export function chainAudit(keys: readonly string[], args: readonly string[]): st
     const id = args[at] as string;
     if (redis.call('ZSCORE', seen, id) !== false) known.push(id);
   }
+  if (redis.call('XRANGE', chain, `(${n}-0`, '+', 'COUNT', '1').length > 0) return ['stray'];
   if (n !== number || hash !== expected || known.length > 0) return ['moved', n, hash, ...known];
   let last = toNumber(n);
   let newest = hash;

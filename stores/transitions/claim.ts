@@ -83,6 +83,7 @@ export const CLAIM_FIELDS = [
   'stop',
   'rewound',
   'waitsUntil',
+  'started',
   'stateV',
 ] as const;
 
@@ -144,6 +145,7 @@ export function claim(session: Session, request: ClaimRequest): string | unknown
     closeLog(log);
     ownWriter(session, name, token, log.seq, owner.token > 0);
     redis.call('SADD', session.busy, 'model');
+    noteLaterStart(session, root, now);
     noteClaim(session, step, now);
     // Only answers to calls leave them.
     if (calls.length > 0) dropFields(session, ['resume', 'taken', 'release']);
@@ -161,6 +163,16 @@ export function claim(session: Session, request: ClaimRequest): string | unknown
   const { wants } = request;
   if (wants === undefined) return claimed;
   return [claimed, ...readWanted(session, wants, root.born ?? '', rowCount)];
+}
+
+/** A run that was to begin later has started with its first claim: no wait counts as its work. */
+function noteLaterStart(
+  session: Session,
+  { status, waitsUntil, started }: { status?: string; waitsUntil?: string; started?: string },
+  now: number,
+): void {
+  if (status !== 'starting' || waitsUntil === undefined) return;
+  setFields(session, ['started', int(Math.max(num(started), Math.min(num(waitsUntil), now)))]);
 }
 
 /**

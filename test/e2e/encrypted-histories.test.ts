@@ -1,4 +1,6 @@
+import { execFile } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
+import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { Client, Connection } from '@temporalio/client';
 import { createPayloadCodec } from '../../executor/payload-codec.js';
@@ -11,6 +13,7 @@ import {
   untilAsked,
 } from '../support/chat-client.js';
 import { newSessionId, sharedTemporal, startProduct, type Product } from '../support/product.js';
+import { requireProgram } from '../support/require-program.js';
 import { until } from '../support/until.js';
 
 const CANARY = 'the canary sings';
@@ -86,4 +89,32 @@ describe('histories with TEMPORAL_CODEC_KEYS', () => {
     // Names of fields would show a payload that was left out; search attributes hold plain values.
     expect(history).not.toContain('toolCallId');
   });
+
+  it('Temporal’s own command line reads and answers with the API as its codec server', async () => {
+    // A key is on every process before any process encrypts with it.
+    await product.stopApi();
+    await product.startApi({ TEMPORAL_CODEC_KEYS: toSetting(KEYS) });
+    const sessionId = newSessionId();
+    const page = openChat(CLIENT_7, { url: product.url, sessionId });
+    await page.chat.sendMessage(
+      toScript({ calls: [{ tool: 'charge', id: 'c1', args: { amount: 5 } }] }),
+    );
+    await untilAsked(page);
+    const workflowId = `run:${(await loadSnapshot(product.url, sessionId)).run?.runId ?? ''}`;
+    const temporal = async (...args: string[]): Promise<string> => {
+      const to = ['--address', sharedTemporal(), '--workflow-id', workflowId];
+      const codec = ['--codec-endpoint', `${product.url}/api/operator/codec`];
+      const all = ['workflow', ...args, ...to, ...codec];
+      return (await promisify(execFile)(requireProgram('TEMPORAL_CLI_PATH'), all)).stdout;
+    };
+    // A query has no arguments: nothing to encrypt.
+    expect(await temporal('query', '--name', 'agentState')).toContain('waiting_approval');
+    const answer = { toolCallId: 'c1', by: 'ann', input: { amount: 7, note: CANARY } };
+    await temporal('update', 'execute', '--name', 'approve', '--input', JSON.stringify(answer));
+    await client.workflow.getHandle(workflowId).result();
+    expect(await readHistory(workflowId)).not.toContain(CANARY);
+    const shown = JSON.parse(await temporal('show', '-o', 'json')) as unknown;
+    const decoded = textsOf(shown).map((text) => Buffer.from(text, 'base64').toString());
+    expect(decoded.join('\n')).toContain(CANARY);
+  }, 120_000);
 });

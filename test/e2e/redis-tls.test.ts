@@ -1,12 +1,10 @@
-import { execFile } from 'node:child_process';
-import { join } from 'node:path';
-import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { Redis } from 'ioredis';
 import { anyFreePort } from '../../scripts/system/ports.mjs';
 import { runCommand } from '../support/command-line.js';
 import { startProcess } from '../support/process.js';
 import { newSessionId, sharedTemporal, startProduct } from '../support/product.js';
+import { filesIn, makeCertificate } from '../support/redis-certificate.js';
 import { dataArguments, startRedisProcess, type RedisProcess } from '../support/redis-process.js';
 import { createRedisUser } from '../support/redis-user.js';
 
@@ -16,28 +14,12 @@ let authority: string;
 /** Behind the address: the authority, and a certificate that it has signed with its key. */
 let files: string;
 
-/** A certificate for the address of the server, which is its own authority. */
-async function makeCertificate(folder: string): Promise<{ key: string; certificate: string }> {
-  const [key, certificate] = [join(folder, 'key.pem'), join(folder, 'certificate.pem')];
-  await promisify(execFile)('openssl', [
-    ...['req', '-x509', '-newkey', 'rsa:2048', '-nodes', '-days', '2', '-subj', '/CN=redis.test'],
-    ...[
-      '-addext',
-      'subjectAltName=IP:127.0.0.1,DNS:localhost',
-      '-keyout',
-      key,
-      '-out',
-      certificate,
-    ],
-  ]);
-  return { key, certificate };
-}
-
 beforeAll(async () => {
   server = await startRedisProcess(dataArguments);
-  const { key, certificate } = await makeCertificate(server.folder);
+  const made = await makeCertificate(server.folder);
+  const { key, certificate } = made;
   authority = certificate;
-  files = `?ca=${certificate}&cert=${certificate}&key=${key}`;
+  files = filesIn(made);
   const tlsPort = String(await anyFreePort());
   const redis = new Redis(server.port);
   try {

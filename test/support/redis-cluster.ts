@@ -1,4 +1,5 @@
 import { anyFreePort } from '../../scripts/system/ports.mjs';
+import { filesIn, tlsArguments, type RedisCertificate } from './redis-certificate.js';
 import { dataArguments, startRedisProcess, type RedisProcess } from './redis-process.js';
 import { slotOf, SLOTS } from './redis-slots.js';
 import { until } from './until.js';
@@ -15,8 +16,9 @@ export interface RedisCluster {
   close: () => Promise<void>;
 }
 
-export async function startCluster(): Promise<RedisCluster> {
-  const nodes = await Promise.all([startNode(), startNode(), startNode()]);
+/** @param tls with it clients and nodes speak TLS only with each other, and show it to each other */
+export async function startCluster(tls?: RedisCertificate): Promise<RedisCluster> {
+  const nodes = await Promise.all([startNode(tls), startNode(tls), startNode(tls)]);
   const share = Math.ceil(SLOTS / nodes.length);
   try {
     await Promise.all(
@@ -34,11 +36,11 @@ export async function startCluster(): Promise<RedisCluster> {
   }
   const added: RedisProcess[] = [];
   return {
-    url: `redis-cluster://${nodes.map(({ port }) => `127.0.0.1:${String(port)}`).join(',')}`,
+    url: toUrl(nodes, tls),
     nodes,
     ownerOf: (key) => Math.floor(slotOf(key) / share),
     add: async () => {
-      const node = await startNode();
+      const node = await startNode(tls);
       added.push(node);
       await meet([nodes[0], node]);
       const known = nodes.length + added.length;
@@ -53,22 +55,30 @@ export async function startCluster(): Promise<RedisCluster> {
   };
 }
 
-type Node = RedisProcess & { busPort: number };
+/** With the port by which others reach it. */
+type Node = RedisProcess & { busPort: number; publicPort: number };
 
-async function startNode(): Promise<Node> {
+function toUrl(nodes: readonly Node[], tls: RedisCertificate | undefined): string {
+  const hosts = nodes.map(({ publicPort }) => `127.0.0.1:${String(publicPort)}`).join(',');
+  return tls ? `rediss-cluster://${hosts}${filesIn(tls)}` : `redis-cluster://${hosts}`;
+}
+
+async function startNode(tls: RedisCertificate | undefined): Promise<Node> {
   // The default, the port plus 10,000, may be taken or out of range.
   const busPort = await anyFreePort();
+  const tlsPort = tls && (await anyFreePort());
   const node = await startRedisProcess((where) => [
     ...dataArguments(where),
+    ...(tls && tlsPort ? [...tlsArguments(tls, tlsPort), '--tls-cluster', 'yes'] : []),
     ...['--cluster-enabled', 'yes', '--cluster-port', String(busPort)],
     ...['--cluster-node-timeout', '2000', '--cluster-config-file', 'nodes.conf'],
   ]);
-  return { ...node, busPort };
+  return { ...node, busPort, publicPort: tlsPort ?? node.port };
 }
 
 async function meet([first, ...others]: Node[]): Promise<void> {
-  for (const { port, busPort } of others) {
-    await first?.ask((redis) => redis.call('CLUSTER', 'MEET', '127.0.0.1', port, busPort));
+  for (const { publicPort, busPort } of others) {
+    await first?.ask((redis) => redis.call('CLUSTER', 'MEET', '127.0.0.1', publicPort, busPort));
   }
 }
 

@@ -1,5 +1,7 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { anyFreePort } from '../../scripts/system/ports.mjs';
+import { filesIn, tlsArguments, type RedisCertificate } from './redis-certificate.js';
 import { dataArguments, startRedisProcess, type RedisProcess } from './redis-process.js';
 import { until } from './until.js';
 
@@ -13,22 +15,26 @@ export interface SentinelPair {
 
 const NAME = 'main';
 
-export async function startSentinelPair(): Promise<SentinelPair> {
-  const master = await startRedisProcess(replicated);
+/** @param tls with it clients, servers and the Sentinel speak TLS with each other */
+export async function startSentinelPair(tls?: RedisCertificate): Promise<SentinelPair> {
+  const [masterPort, replicaPort, sentinelPort] = await Promise.all(
+    [1, 2, 3].map(async () => (tls ? anyFreePort() : undefined)),
+  );
+  const master = await startRedisProcess((where) => replicated(where, tls, masterPort));
   const started = [master];
   const close = async (): Promise<void> => {
     await Promise.all(started.map((process) => process.close()));
   };
   try {
     const replica = await startRedisProcess((where) => [
-      ...replicated(where),
-      ...['--replicaof', '127.0.0.1', String(master.port)],
+      ...replicated(where, tls, replicaPort),
+      ...['--replicaof', '127.0.0.1', String(masterPort ?? master.port)],
     ]);
     started.push(replica);
     await until('the replica follows', () =>
       master.ask(async (redis) => (await redis.info('replication')).includes('state=online')),
     );
-    const sentinel = await startSentinel(master.port);
+    const sentinel = await startSentinel(masterPort ?? master.port, tls, sentinelPort);
     started.push(sentinel);
     await until('the Sentinel knows the replica', () =>
       sentinel.ask(async (redis) => {
@@ -37,7 +43,9 @@ export async function startSentinelPair(): Promise<SentinelPair> {
       }),
     );
     return {
-      url: `redis-sentinel://127.0.0.1:${String(sentinel.port)}/${NAME}`,
+      url: tls
+        ? `rediss-sentinel://127.0.0.1:${String(sentinelPort)}/${NAME}${filesIn(tls)}`
+        : `redis-sentinel://127.0.0.1:${String(sentinel.port)}/${NAME}`,
       ...{ master, replica, close },
     };
   } catch (error) {
@@ -46,14 +54,26 @@ export async function startSentinelPair(): Promise<SentinelPair> {
   }
 }
 
-function replicated(where: { port: number; folder: string }): string[] {
-  return [...dataArguments(where), '--repl-diskless-sync-delay', '0'];
+function replicated(
+  where: { port: number; folder: string },
+  tls: RedisCertificate | undefined,
+  tlsPort: number | undefined,
+): string[] {
+  return [
+    ...[...dataArguments(where), '--repl-diskless-sync-delay', '0'],
+    ...(tls && tlsPort ? tlsArguments(tls, tlsPort) : []),
+  ];
 }
 
-async function startSentinel(masterPort: number): Promise<RedisProcess> {
+async function startSentinel(
+  masterPort: number,
+  tls: RedisCertificate | undefined,
+  tlsPort: number | undefined,
+): Promise<RedisProcess> {
   const sentinel = await startRedisProcess(({ port, folder }) => [
     writeSentinelFile(folder),
     ...['--sentinel', '--bind', '127.0.0.1', '--port', String(port), '--dir', folder],
+    ...(tls && tlsPort ? tlsArguments(tls, tlsPort) : []),
   ]);
   await sentinel.ask(async (redis) => {
     await redis.call('SENTINEL', 'MONITOR', NAME, '127.0.0.1', masterPort, 1);

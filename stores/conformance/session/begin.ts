@@ -1,5 +1,5 @@
 import { ok } from 'node:assert/strict';
-import { equal, includes } from '../assertions.js';
+import { equal, eventually, includes } from '../assertions.js';
 import type { UserMessage } from '../../contract/runs.js';
 import { newCall, userMessage } from '../fixtures.js';
 import { drive } from '../session-driver.js';
@@ -55,6 +55,21 @@ export function beginCases({ describe, it }: Suite): void {
       if (again.kind !== 'begun') throw new Error(again.kind);
       await session.claim(session.writer(again.run.runId, 1, 1));
       equal((await store.sessions.read(session.id))?.waitsUntil, undefined);
+    });
+
+    it('a run that begins later has started then: its wait is no time of its work', async ({
+      store,
+      session,
+    }) => {
+      const startAt = Date.now() + 100;
+      const begun = await session.begin({ startAt });
+      if (begun.kind !== 'begun') throw new Error(begun.kind);
+      ok(begun.run.startedAt < startAt);
+      await eventually('its time has come', () => Date.now() >= startAt);
+      await session.claim(session.writer(begun.run.runId, 1, 1));
+      equal((await store.sessions.read(session.id))?.runStartedAt, startAt);
+      await session.end(begun.run.runId, 'completed');
+      equal((await store.runs.list(session.id)).at(-1)?.startedAt, startAt);
     });
 
     it('a run that begins later abandons nothing that waits for people', async ({

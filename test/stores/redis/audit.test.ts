@@ -73,6 +73,30 @@ describe('a chain of audit entries that was changed in Redis', () => {
     }
   });
 
+  it('what stands behind the newest entry is found, nothing is added to it, and all acts are kept', async () => {
+    const sessionId = newSessionId();
+    for (const lost of [false, true]) {
+      const tenant = await newChain(signing, 3);
+      const { chain, head } = keys.audit(tenant);
+      if (lost) await plain.redis.del(head);
+      else await plain.redis.xadd(chain, '3-1', 'e', '{"action":"approve"}', 'h', 'x', 'm', 'y');
+      expect(await signing.store.audit.verify(tenant)).toMatchObject({
+        ok: false,
+        fault: { n: lost ? 1 : 4, reason: 'unexpected' },
+      });
+      const refused = { code: 'corrupt_record' };
+      await expect(extend(signing, tenant, 1)).rejects.toMatchObject(refused);
+      const act = JSON.stringify(toAct('stop', { by: 'ann' }, { tenant }));
+      await plain.redis.rpush(keys.outbox(sessionId), act);
+      await expect(signing.store.audit.relay(sessionId)).rejects.toMatchObject(refused);
+      expect(await plain.redis.lrange(keys.outbox(sessionId), 0, -1)).toEqual([act]);
+      if (lost) await plain.redis.del(chain);
+      else await plain.redis.xdel(chain, '3-1');
+      expect(await signing.store.audit.relay(sessionId)).toHaveLength(1);
+      expect(await signing.store.audit.verify(tenant)).toMatchObject({ ok: true });
+    }
+  });
+
   it('a chain that was written again from an edited entry on lacks the signatures', async () => {
     const tenant = await newChain(signing, 3);
     expect(await signing.store.audit.verify(tenant)).toMatchObject({ ok: true, signed: 3 });
