@@ -36,8 +36,20 @@ export function readTemporal(env: Record<string, string | undefined>): TemporalS
     if (file !== undefined && !existsSync(file)) throw new Error(`there is no file ${file}`);
     return toSettings(variables, isAddressed && !isFileNamed);
   } catch (error) {
-    throw new ConfigError(`Bad configuration of Temporal: ${toLine(error)}`);
+    throw new ConfigError(
+      `Bad configuration of Temporal: ${whose(error, variables)}${toLine(error)}`,
+    );
   }
+}
+
+/** The setting that names the file which cannot be read, if it is one of the environment. */
+function whose(error: unknown, variables: Record<string, string>): string {
+  const path =
+    typeof error === 'object' && error !== null && 'path' in error ? error.path : undefined;
+  const [name] = Object.entries(variables).find(
+    ([each, value]) => each.startsWith('TEMPORAL_') && value === path,
+  ) ?? [undefined];
+  return name === undefined ? '' : `${name}: `;
 }
 
 function toSettings(variables: Record<string, string>, disableFile: boolean): TemporalSettings {

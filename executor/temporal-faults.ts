@@ -23,6 +23,12 @@ export function toConnectionFault(address: string, { status, message }: Refusal)
       fix: 'TEMPORAL_TLS_CLIENT_CERT_PATH and TEMPORAL_TLS_CLIENT_KEY_PATH must name a certificate that it accepts.',
     };
   }
+  if (/certificate (?:has expired|is not yet valid)/i.test(message)) {
+    return {
+      finding: `The certificate of Temporal at ${address} is not valid today: ${message}.`,
+      fix: 'Renew it on that server; or correct the clock of this machine.',
+    };
+  }
   if (/certificate|altname|TLS|SSL/i.test(message)) {
     return {
       finding: `The certificate of Temporal at ${address} is not trusted: ${message}.`,

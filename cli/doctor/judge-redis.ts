@@ -90,6 +90,12 @@ function toReason(address: string, reason: string): [finding: string, fix: strin
       'Correct user and password in REDIS_URL.',
     ];
   }
+  if (/certificate (?:has expired|is not yet valid)/i.test(reason)) {
+    return [
+      `The certificate of Redis at ${address} is not valid today: ${reason}.`,
+      'Renew it on that server; or correct the clock of this machine.',
+    ];
+  }
   if (/certificate|SSL|TLS|wrong version/i.test(reason)) {
     return [
       `Redis at ${address} cannot be reached by TLS: ${reason}.`,

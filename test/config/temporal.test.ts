@@ -95,7 +95,7 @@ describe('readTemporal', () => {
     [
       'a certificate that cannot be read',
       { TEMPORAL_TLS_CLIENT_CERT_PATH: '/no/c.pem', TEMPORAL_TLS_CLIENT_KEY_DATA: 'k' },
-      'c.pem',
+      'Temporal: TEMPORAL_TLS_CLIENT_CERT_PATH: ',
     ],
   ])('readTemporal refuses %s in one line', (_, env, word) => {
     const fail = (): unknown => readTemporal({ ...withFile(PROFILES), ...env });

@@ -108,7 +108,7 @@ describe('histories with TEMPORAL_CODEC_KEYS', () => {
       return (await promisify(execFile)(requireProgram('TEMPORAL_CLI_PATH'), all)).stdout;
     };
     // A query has no arguments: nothing to encrypt.
-    expect(await temporal('query', '--name', 'agentState')).toContain('waiting_approval');
+    expect(await temporal('query', '--name', 'agentState')).toContain('"toolName":"charge"');
     const answer = { toolCallId: 'c1', by: 'ann', input: { amount: 7, note: CANARY } };
     await temporal('update', 'execute', '--name', 'approve', '--input', JSON.stringify(answer));
     await client.workflow.getHandle(workflowId).result();

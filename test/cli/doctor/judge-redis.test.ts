@@ -49,6 +49,7 @@ describe('what doctor says of Redis', () => {
     ['connect ECONNREFUSED 10.0.0.1:6379', 'Start it'],
     ['WRONGPASS invalid username-password pair', 'user and password in REDIS_URL'],
     ['self-signed certificate', 'NODE_EXTRA_CA_CERTS'],
+    ['certificate has expired', 'Renew it on that server'],
   ])('a server that cannot be used because of "%s" is one finding', (reason, fix) => {
     const [only, ...others] = judgeRedis({ address, reason });
     expect(only).toMatchObject({ level: 'fail', fix: expect.stringContaining(fix) });

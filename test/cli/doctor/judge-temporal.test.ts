@@ -93,6 +93,8 @@ describe('what doctor says of Temporal', () => {
     [14, 'connect ECONNREFUSED 127.0.0.1:1', 'TEMPORAL_ADDRESS'],
     [14, 'tlsv13 alert certificate required', 'TEMPORAL_TLS_CLIENT_CERT_PATH'],
     [14, 'self-signed certificate in certificate chain', 'TEMPORAL_TLS_SERVER_CA_CERT_PATH'],
+    [14, 'certificate has expired', 'Renew it on that server'],
+    [14, 'sslv3 alert certificate expired', 'TEMPORAL_TLS_CLIENT_CERT_PATH'],
     [16, 'Request unauthorized', 'TEMPORAL_API_KEY'],
   ])('a server that refuses with %d "%s" is one finding', (status, message, fix) => {
     const verdicts = judgeTemporal({ ...LOOK, facts: refused(status, message) });
