@@ -44,7 +44,7 @@ describe('engines of several servers that demand client certificates', () => {
     }
   });
 
-  it('writer and follower go on after Sentinels have replaced a master that was killed', async () => {
+  it('writer and follower continue after Sentinels have replaced a master that was killed', async () => {
     const pair = await startSentinelPair(tls);
     afterwards.push(pair.close);
     const [worker, api] = [await openStores(pair.url), await openStores(pair.url, 'api')];
