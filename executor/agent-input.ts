@@ -4,7 +4,7 @@ import type { AgentDefinition } from '../agents/index.js';
 import { UserInputMessage } from '../protocol/agent-server.js';
 import { HelixError } from '../protocol/errors.js';
 import { LIMITS } from '../protocol/limits.js';
-import type { UserRow } from '../protocol/rows.js';
+import type { UserDataPart, UserPart, UserRow } from '../protocol/rows.js';
 import type { CustomState } from '../stores/contract/custom-state.js';
 import type { UserMessage } from '../stores/contract/runs.js';
 import { toStoredJson } from '../stores/record/to-stored-json.js';
@@ -41,17 +41,33 @@ function toMessage(input: UserInputMessage, metadata?: Record<string, unknown>):
   const parsed = UserInputMessage.safeParse(input);
   if (!parsed.success) throw invalid('The message', parsed.error);
   const { id = randomUUID(), content = '', parts = [], metadata: own = metadata } = parsed.data;
+  const { given, data } = toRowParts(parts);
   const row: UserRow = {
     role: 'user',
     id,
-    parts: parts.length > 0 ? parts : [{ type: 'text', text: content }],
+    parts: given.length > 0 ? given : [{ type: 'text', text: content }],
+    ...(data.length > 0 && { data }),
     metadata: own,
     ...(own?.['hidden'] === true && { hidden: true }),
   };
-  if (Buffer.byteLength(JSON.stringify(row.parts)) > LIMITS.userMessageBytes) {
+  if (Buffer.byteLength(JSON.stringify([row.parts, data])) > LIMITS.userMessageBytes) {
     throw new HelixError('message_too_large', 'The message is too large.', { detail: { id } });
   }
   return toUserMessage(row);
+}
+
+/** What the model gets, and the parts of the page's own with their places between. */
+function toRowParts(parts: NonNullable<UserInputMessage['parts']>): {
+  given: UserPart[];
+  data: UserDataPart[];
+} {
+  const given: UserPart[] = [];
+  const data: UserDataPart[] = [];
+  for (const part of parts) {
+    if ('data' in part) data.push({ ...part, at: given.length });
+    else given.push(part as UserPart);
+  }
+  return { given, data };
 }
 
 const AnyState = z.record(z.string(), z.unknown());

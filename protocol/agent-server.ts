@@ -4,7 +4,7 @@ import { SessionId } from './http.js';
 import { LIMITS } from './limits.js';
 import { listOf } from './list-of.js';
 import { RUN_STATUSES, STREAM_STATUSES } from './run.js';
-import { UserPart } from './rows.js';
+import { UserDataPart, UserPart } from './rows.js';
 import { StartAt } from './start-at.js';
 
 /** The agent-server API: bodies as sent by agent clients and remote parents, and its replies. */
@@ -23,6 +23,9 @@ function isRecord(value: unknown): boolean {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
+/** A page's own part has its place in the list. */
+const InputPart = z.union([UserPart, UserDataPart.omit({ at: true })]);
+
 /** A user message as programs send it. */
 export const UserInputMessage = z
   .object({
@@ -30,7 +33,7 @@ export const UserInputMessage = z
     /** Accepted once per session. Default: a new id. */
     id: id.optional(),
     content: z.string().optional(),
-    parts: listOf(UserPart, LIMITS.jsonValues).optional(),
+    parts: listOf(InputPart, LIMITS.jsonValues).optional(),
     metadata: AnyRecord.optional(),
   })
   .refine(({ content, parts }) => (content ?? '') !== '' || (parts ?? []).length > 0, {

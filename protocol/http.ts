@@ -58,7 +58,8 @@ export const ChatRequest = z
     id: SessionId.optional(),
     /** The whole conversation or its end; messages before the last reply are ignored. */
     messages: PostedTail.optional(),
-    message: PostedMessage.optional(),
+    /** The newest message. A plain text gets an id, so sending it again says it twice. */
+    message: z.union([z.string().min(1), PostedMessage]).optional(),
     trigger: z.string().optional(),
     messageId: z.string().optional(),
     agent: z.string().optional(),

@@ -44,7 +44,9 @@ export function toUserMessages(messages: readonly ChatMessage[]): object[] {
   const start = messages.findLastIndex(({ role }) => role !== 'user') + 1;
   return messages.slice(start).map(({ id, parts, metadata }) => ({
     id,
-    parts: parts.filter(({ type }) => type === 'text' || type === 'file'),
+    parts: parts.filter(
+      ({ type }) => type === 'text' || type === 'file' || type.startsWith('data-'),
+    ),
     metadata: metadata ?? undefined,
   }));
 }

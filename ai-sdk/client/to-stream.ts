@@ -5,9 +5,13 @@ export function toStream<T>(
 ): ReadableStream<T> {
   return new ReadableStream<T>({
     async pull(controller) {
-      const next = await parts.next();
-      if (next.done === true) controller.close();
-      else for (const part of next.value) controller.enqueue(part);
+      // A stream that was given nothing is not asked again while its reader waits.
+      for (;;) {
+        const next = await parts.next();
+        if (next.done === true) controller.close();
+        else for (const part of next.value) controller.enqueue(part);
+        if (next.done === true || next.value.length > 0) return;
+      }
     },
     async cancel() {
       leave.abort();

@@ -84,11 +84,6 @@ export class StepFrame {
     this.#close(out);
   }
 
-  /** True if the message has no part of any step. */
-  get isBefore(): boolean {
-    return this.#content === 'before';
-  }
-
   #open(out: UIStreamPart[]): void {
     this.#isOpen = true;
     this.#content = 'nothing';

@@ -126,9 +126,7 @@ export class StreamTransformer {
   finalize(): { events: UIStreamPart[] } {
     const events = this.start();
     const { failure, isPaused } = this.#ending;
-    // A run that failed before its first output leaves no message to guard.
-    const isBlank = failure !== undefined && this.#step.isBefore;
-    this.#step.end(events, { guard: !isPaused && !isBlank });
+    this.#step.end(events, { guard: !isPaused });
     if (failure !== undefined) events.push({ type: 'error', errorText: failure });
     events.push({ type: 'finish', finishReason: this.#ending.toFinishReason() });
     return { events };

@@ -120,9 +120,11 @@ export function toAllMessages(
     openCalls,
     unfinishedMessageId: isOngoing(record) ? record.messageId : undefined,
   });
-  const { messageId, stream } = record;
+  const { messageId, stream, sequence, turnStartSequence } = record;
   const hasReply = rows.some((row) => row.role === 'assistant' && row.messageId === messageId);
-  if (stream === 'ended' && !hasReply) messages.push(toSilentMessage(record.messageId));
+  // No run has written anything for the question with which a copied conversation ends.
+  const hasRun = sequence > turnStartSequence;
+  if (stream === 'ended' && hasRun && !hasReply) messages.push(toSilentMessage(messageId));
   return messages;
 }
 

@@ -224,7 +224,6 @@ function sendStarted(response: Response, started: AgentStarted): void {
 function readCursor(request: Request, fromSequence: string | undefined): number | undefined {
   const text = request.get(HEADERS.lastEventId) ?? fromSequence;
   if (text === undefined || text === '') return undefined;
-  const cursor = Number(text);
-  if (Number.isSafeInteger(cursor) && cursor >= 0) return cursor;
+  if (/^\d{1,15}$/.test(text)) return Number(text);
   throw new HelixError('validation_error', 'The cursor must be a sequence.');
 }

@@ -1,7 +1,14 @@
+import { randomUUID } from 'node:crypto';
 import type { Request } from 'express';
 import { decideReply, toReplyHeaders, type HandleChatStreamParams } from '../../ai-sdk/index.js';
 import { HelixError } from '../../protocol/errors.js';
-import { ChatQuery, ChatRequest, HEADERS, SessionPath } from '../../protocol/http.js';
+import {
+  ChatQuery,
+  ChatRequest,
+  HEADERS,
+  SessionPath,
+  type PostedMessage,
+} from '../../protocol/http.js';
 import { readSnapshotCookie } from '../snapshot-cookie.js';
 import { streamReply } from '../stream-reply.js';
 import { defineRoute, SESSION, SESSION_AND_RUN, type Call, type Route } from './route.js';
@@ -101,12 +108,17 @@ function toParams({
 }): Omit<HandleChatStreamParams, 'sessionId'> {
   const { messages, message, trigger, messageId } = body;
   return {
-    messages: messages ?? (message === undefined ? [] : [message]),
+    messages: messages ?? (message === undefined ? [] : [toMessage(message)]),
     trigger,
     messageId,
     agent: body.agent ?? query.agent,
     busy: body.busy ?? query.busy,
   };
+}
+
+function toMessage(message: NonNullable<ChatRequest['message']>): PostedMessage {
+  if (typeof message !== 'string') return message;
+  return { id: randomUUID(), role: 'user', parts: [{ type: 'text', text: message }] };
 }
 
 async function reply(call: ChatCall, params: HandleChatStreamParams): Promise<void> {

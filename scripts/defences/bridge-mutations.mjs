@@ -35,6 +35,19 @@ export const bridge = [
     test: 'messages has the parts that the request asks for',
   },
   {
+    defence: 'Bridge: a turn that fails before its first output keeps its message',
+    file: 'stores/transitions/lib/finish.ts',
+    edits: [["ending.status !== 'completed'", "ending.status === 'interrupted'"]],
+    test: 'begin a turn that failed or was aborted without text counts as a visible message, too',
+  },
+  {
+    defence: 'Bridge: a copy that ends with a question has no reply',
+    file: 'ai-sdk/turns/ui-history.ts',
+    edits: [['hasRun && ', '']],
+    suite: 'test/e2e/reruns.test.ts',
+    test: 'doing again, over HTTP the API copies a conversation, which continues independently',
+  },
+  {
     defence: 'Bridge: a replay has the id that the message has in history',
     file: 'ai-sdk/turns/turn-progress.ts',
     edits: [['generateMessageId: () => span.messageId', "generateMessageId: () => 'another'"]],
@@ -197,7 +210,7 @@ export const bridge = [
   {
     defence: 'Bridge: an end behind a call is guarded',
     file: 'ai-sdk/parts/stream-transformer.ts',
-    edits: [['guard: !isPaused && !isBlank', 'guard: false']],
+    edits: [['guard: !isPaused', 'guard: false']],
     suite: TRANSFORMER,
     test: 'StreamTransformer StreamTransformer guards an end behind a call, not a pause',
   },

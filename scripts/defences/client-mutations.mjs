@@ -30,7 +30,7 @@ export const clients = [
   {
     defence: 'Clients: a reply that ends with results is guarded, or they are sent without end',
     file: 'ai-sdk/parts/stream-transformer.ts',
-    edits: [['guard: !isPaused && !isBlank', 'guard: false']],
+    edits: [['guard: !isPaused', 'guard: false']],
     suite,
     test: 'stop while the model thinks about an approved call ai 7.0.117',
   },
@@ -132,6 +132,20 @@ export const clients = [
     edits: without('    yield* createCutNotice(error, progress.position, signal);\n'),
     suite,
     test: 'a reply that is withdrawn ai 7.0.0',
+  },
+  {
+    defence: 'Transports: a stream is read on when nothing was made of what arrived',
+    file: 'ai-sdk/client/to-stream.ts',
+    edits: [['if (next.done === true || next.value.length > 0) return;', 'return;']],
+    suite: 'test/ai-sdk/client/to-stream.test.ts',
+    test: 'a stream of parts is read on when nothing was made of what arrived',
+  },
+  {
+    defence: "Agent server: a page's own parts are sent with its message",
+    file: 'ai-sdk/client/agent-answers.ts',
+    edits: [[" || type.startsWith('data-')", '']],
+    suite: 'test/e2e/helix-transport.test.ts',
+    test: "ai 7: a chat on the agent server a chat on the agent server sends the page's own parts",
   },
   {
     defence: 'Hook: a retry after a fault of the server does no turn again',

@@ -245,6 +245,20 @@ describe('unusual input', () => {
     expect(await response.text()).toContain('Hello.');
   });
 
+  it('a post may have a text as its message, which is a new one each time', async () => {
+    for (const shown of [2, 4]) {
+      const response = await api.post('/api/chat/text', { message: 'hi' });
+      expect(response.status).toBe(200);
+      expect(await response.text()).toContain('Hello.');
+      const rows = api.runtime.sessions.get('text')?.rows ?? [];
+      expect(rows).toHaveLength(shown);
+      expect(rows.at(-2)).toMatchObject({ role: 'user', parts: [{ type: 'text', text: 'hi' }] });
+    }
+    const empty = await api.post('/api/chat/text', { message: '' });
+    expect(empty.status).toBe(400);
+    await empty.text();
+  });
+
   it('a post may have JSON as text/plain, as the workflow transport sends it', async () => {
     const type = { 'content-type': 'text/plain;charset=UTF-8' };
     const response = await api.post('/api/chat/two', { messages: hello }, type);

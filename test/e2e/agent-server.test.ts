@@ -193,7 +193,9 @@ describe('the agent server', () => {
     expect(await after.done).toBe('ended');
     expect(typesOf(after.seen)).toEqual(['end']);
     expect(await listen(sessionId, { 'last-event-id': '100000' }).done).toBe(409);
-    expect(await listen(sessionId, { 'last-event-id': 'x' }).done).toBe(400);
+    for (const cursor of ['x', '0x1', '1e0', '-1']) {
+      expect(await listen(sessionId, { 'last-event-id': cursor }).done).toBe(400);
+    }
   });
 
   it('an event stream does not end with an earlier turn', async () => {

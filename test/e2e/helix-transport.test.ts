@@ -113,11 +113,43 @@ describe.each(CLIENTS)('%s: a chat on the agent server', (_name, { Chat }) => {
     expect(second.requests.slice(before)).toEqual(['status']);
   });
 
+  it('a chat on the agent server waits while only sub-agents write', async () => {
+    const opened = open();
+    const { chat, requests, reply } = opened;
+    const charge = { tool: 'charge', id: 'c1', args: { amount: 1 } };
+    const child = [
+      { say: 'Asking.', everyMs: 20, calls: [charge] },
+      { ...slow, everyMs: 20 },
+    ];
+    const delegate = { tool: 'delegate', id: 'd1', args: { script: child } };
+    await chat.sendMessage(toScript({ calls: [delegate] }, { say: 'Done.' }));
+    const asked = callsOf(chat.lastMessage).find(({ state }) => state === 'approval-requested');
+    if (asked?.state !== 'approval-requested') throw new Error('nothing is asked');
+    await chat.addToolApprovalResponse({ id: asked.approval.id, approved: true });
+    await until('the agent has replied', () => chat.status === 'ready' && reply() === 'Done.');
+    expect(requests).toEqual(['start', 'status', 'sse', 'status', 'submit-tool-result', 'sse']);
+    await expectStored(opened);
+  });
+
+  it("a chat on the agent server sends the page's own parts", async () => {
+    const opened = open();
+    const place = { type: 'data-place', id: 'p1', data: { at: [1, null] } } as const;
+    const parts = [{ type: 'text', text: 'Here' }, place, { type: 'text', text: '?' }] as const;
+    await opened.chat.sendMessage({ parts: [...parts] });
+    expect(opened.chat.messages[0]?.parts).toEqual(parts);
+    await expectStored(opened);
+  });
+
   it('a chat on the agent server reports a failed run, and a stopped one', async () => {
     const failed = open();
     await failed.chat.sendMessage(toScript({ say: 'half', fail: { status: 400, afterDeltas: 1 } }));
     expect(failed.chat.error?.message).toBe('The model provider refused the request.');
     expect(failed.reply()).toBe('half');
+    const silent = open();
+    await silent.chat.sendMessage(toScript({ fail: { status: 400 } }));
+    silent.chat.clearError();
+    await silent.chat.sendMessage(toScript({ say: 'Now.' }));
+    await expectStored(silent);
 
     const stopped = open();
     const sent = stopped.chat.sendMessage(toScript(slow));

@@ -165,6 +165,10 @@ describe('doing again, over HTTP', () => {
       'msg-3',
     ]);
     expect(await messagesOf(`chat/${id}/snapshot`)).toEqual(source);
+    const asked = await call(`chat/${id}/branch`, { messageIndex: 2 });
+    const open = String(asked.body['sessionId']);
+    expect(await messagesOf(`chat/${open}/snapshot`)).toEqual(source.slice(0, 3));
+    expect(await messagesOf(`chat/${open}/messages`)).toEqual(source.slice(0, 3));
     expect(await call(`chat/${id}/branch`, { sessionId })).toMatchObject({
       status: 409,
       body: { code: 'session_exists' },

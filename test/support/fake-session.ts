@@ -236,7 +236,11 @@ export class FakeSession {
       });
     }
     this.takeIn();
-    const { runId } = record;
+    const { runId, messageId } = record;
+    const turn = this.rows.slice(record.turnStartRow);
+    if (status !== 'completed' && !turn.some(({ role }) => role === 'assistant')) {
+      this.rows.push({ role: 'assistant', messageId, runId, step: 0, display: true, parts: [] });
+    }
     if (status === 'interrupted')
       this.write({ type: 'run_interrupted', runId, checkpointId: null });
     if (status === 'failed' || status === 'aborted') {

@@ -82,9 +82,9 @@ export function finish(session: Session, log: Log, speaker: Speaker, input: Endi
     noteDeadline(session);
     return false;
   }
-  // A turn that was stopped before the model's first word gets an empty reply, so that a following
+  // A turn that ends before the model's first word gets an empty reply: pages show one, and a following
   // turn does not take its place.
-  if (ending.status === 'interrupted' && root.replied !== root.turn) {
+  if (ending.status !== 'completed' && root.replied !== root.turn) {
     pushReply(session, root, `${place}}`);
   }
   noteEndOfStep(session, root.checkpoint, log.seq);
