@@ -30,6 +30,9 @@ const base = {
   step: count,
 };
 
+/** What every chunk has. */
+export const BaseChunkSchema = z.object(base);
+
 function chunk<T extends string, S extends z.core.$ZodLooseShape>(type: T, shape: S) {
   return z.object({ type: z.literal(type), ...base, ...shape });
 }

@@ -3,6 +3,7 @@
  * to read chunks, wire events and replies.
  */
 export {
+  BaseChunkSchema,
   FinishReason,
   isStreamEnd,
   JsonPatchOperation,
@@ -12,6 +13,7 @@ export {
   Usage,
 } from './chunk.js';
 export type { ChunkOf, ChunkType, LogEntry, StreamChunk, StreamMessage } from './chunk.js';
+export { CLIENT_TOOL_ERROR_CODES, type ClientToolErrorCode } from './client-tool-errors.js';
 export { isControlMessage } from './control-guard.js';
 export type {
   ControlMessage,

@@ -147,12 +147,13 @@ describe('GET (paths 5, 6)', () => {
       return Promise.resolve();
     });
     const posted = await ask(runtime, [user('u1')]);
-    expect(posted.types).toEqual(['start', 'error', 'finish']);
+    const guard = ['start-step', 'message-metadata', 'finish-step'];
+    expect(posted.types).toEqual(['start', ...guard, 'error', 'finish']);
     expect((await get(runtime, { 'x-resume-from-sequence': '0' })).text).toBe(posted.text);
     const snapshot = await snapshotOf(runtime, 's1');
     expect(snapshot).toMatchObject({
       status: 'failed',
-      messages: [{ id: 'u1' }],
+      messages: [{ id: 'u1' }, { id: 'msg-1', parts: [{ type: 'step-start' }] }],
       run: { error: { message: 'The model provider failed.' } },
     });
     const sequence = String(snapshot?.streamSequence);
