@@ -65,7 +65,7 @@ function toRowParts(parts: NonNullable<UserInputMessage['parts']>): {
   const data: UserDataPart[] = [];
   for (const part of parts) {
     if ('data' in part) data.push({ ...part, at: given.length });
-    else given.push(part as UserPart);
+    else given.push(part);
   }
   return { given, data };
 }
