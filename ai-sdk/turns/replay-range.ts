@@ -1,7 +1,9 @@
 import type { LogEntry } from '../../protocol/chunk.js';
+import type { KeptPage } from '../../stores/contract/log.js';
 import type { StreamManager } from '../../stores/log/stream-manager.js';
+import { createSharedReads } from './shared-reads.js';
 
-type PageReader = Pick<StreamManager, 'read'>;
+type PageReader = Pick<StreamManager, 'read' | 'keptPages'>;
 
 /**
  * Entries of a page, and pages that are under way: enough to keep store and reader busy, too few to delay
@@ -12,7 +14,7 @@ const IN_FLIGHT = 2;
 
 /**
  * The entries after `from` up to and including `upTo`, which all exist, in pages with adjacent
- * deltas merged.
+ * deltas merged. Pages that the log keeps in that form are taken as they are.
  */
 export async function* replayRange(
   reader: PageReader,
@@ -21,11 +23,19 @@ export async function* replayRange(
   upTo: number,
 ): AsyncGenerator<LogEntry[], void, undefined> {
   const pages: Promise<LogEntry[]>[] = [];
+  let kept = await keptPages(reader, sessionId, from, upTo);
   let cursor = from;
   for (;;) {
     while (pages.length < IN_FLIGHT && cursor < upTo) {
-      const end = Math.min(cursor + PAGE, upTo);
-      pages.push(readShared(reader, sessionId, cursor, end));
+      const [next] = kept;
+      if (next?.from === cursor + 1) {
+        pages.push(Promise.resolve(next.entries));
+        cursor = next.to;
+        kept = kept.length > 1 ? kept.slice(1) : await keptPages(reader, sessionId, cursor, upTo);
+        continue;
+      }
+      const end = Math.min(cursor + PAGE, upTo, (next?.from ?? Infinity) - 1);
+      pages.push(readPage(reader, sessionId, cursor, end));
       cursor = end;
     }
     const page = await pages.shift();
@@ -36,36 +46,36 @@ export async function* replayRange(
   }
 }
 
-/**
- * Many viewers may join at once, as after a deploy; for this long they share the pages that one of
- * them has read. A longer time would give more of them an attempt that was withdrawn in the meantime,
- * and each of those is cut.
- */
-const SHARED_MS = 100;
-
-const pagesOf = new WeakMap<PageReader, Map<string, Promise<LogEntry[]>>>();
+/** Kept pages that lie in the range as a whole; a short range is not worth the question. */
+async function keptPages(
+  reader: PageReader,
+  sessionId: string,
+  from: number,
+  upTo: number,
+): Promise<KeptPage[]> {
+  const { keptPages: readKept } = reader;
+  if (readKept === undefined || upTo - from < PAGE) return [];
+  const pages = await shareKept(reader, `${sessionId} ${String(from)}`, () =>
+    readKept(sessionId, from),
+  );
+  return pages.filter(({ to }) => to <= upTo);
+}
 
 /**
  * A page is read when all of it exists, and an entry that withdraws others comes after its end: a
  * reader that continues behind a shared page gets it.
  */
-function readShared(
+function readPage(
   reader: PageReader,
   sessionId: string,
   from: number,
   to: number,
 ): Promise<LogEntry[]> {
-  const pages = pagesOf.get(reader) ?? new Map<string, Promise<LogEntry[]>>();
-  pagesOf.set(reader, pages);
-  const key = `${sessionId} ${String(from)} ${String(to)}`;
-  const known = pages.get(key);
-  if (known !== undefined) return known;
-  const page = reader
-    .read(sessionId, from, to - from, to)
-    .then((entries) => entries.filter(({ sequence }) => sequence <= to));
-  pages.set(key, page);
-  const forget = (): boolean => pages.delete(key);
-  // A reader that left ignores failures of the pages that it had requested.
-  page.then(() => setTimeout(forget, SHARED_MS).unref(), forget);
-  return page;
+  return sharePages(reader, `${sessionId} ${String(from)} ${String(to)}`, async () => {
+    const entries = await reader.read(sessionId, from, to - from, to);
+    return entries.filter(({ sequence }) => sequence <= to);
+  });
 }
+
+const sharePages = createSharedReads<LogEntry[]>();
+const shareKept = createSharedReads<KeptPage[]>();

@@ -44,6 +44,7 @@ import { endCases } from './session/end.js';
 import { expiryCases } from './session/expiry.js';
 import { halfCharacterCases } from './session/half-characters.js';
 import { largeSessionCases } from './session/large-sessions.js';
+import { keptPageCases } from './session/kept-pages.js';
 import { leaseCases } from './session/lease-call.js';
 import { journalCases } from './session/journal.js';
 import { waitsAloneCases } from './session/waits-alone.js';
@@ -102,6 +103,7 @@ const SESSION = [
   settleApprovalCases,
   settleClientCases,
   expiryCases,
+  keptPageCases,
   leaseCases,
   journalCases,
   waitsAloneCases,

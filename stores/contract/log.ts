@@ -43,6 +43,12 @@ export interface StreamLog {
     joinUpTo?: number,
   ) => Promise<LogEntry[]>;
   /**
+   * Whole pages of the running step after `fromSequence`, in order, as far as the log keeps them in
+   * the form of a replay; the first of them if there are many. Whatever is between and behind them is
+   * read as entries. A log without this method is read entry by entry.
+   */
+  keptPages?: (streamId: string, fromSequence: number) => Promise<KeptPage[]>;
+  /**
    * Entries after `fromSequence`, first from the log and then live, in order, each once. Entries
    * that arrive together are one array. Ends when the signal fires.
    *
@@ -71,6 +77,13 @@ export interface StreamLog {
    * once listening. A message may arrive late, when another run is already active.
    */
   onStop: (sessionId: string, listener: (runId: string) => void) => Promise<() => void>;
+}
+
+/** All entries from one sequence up to another one, with adjacent deltas of a block joined. */
+export interface KeptPage {
+  from: number;
+  to: number;
+  entries: LogEntry[];
 }
 
 /** Identity of a writer: a higher token fences lower ones off. */

@@ -8,6 +8,8 @@ import { createChannels, type Subscriber } from './tail/channels.js';
 import { callRedis } from './errors.js';
 import type { RedisContext } from './context.js';
 import { resolveEntries } from './large-results.js';
+import { createKeepPages } from './tail/keep-pages.js';
+import { createReadKept } from './tail/kept-pages.js';
 import { createReadJoined, createReadLog, type ReadLog } from './tail/pages.js';
 import { SHORT_DELTAS, toShortDelta } from './short-deltas.js';
 import { parseStored } from './stored-json.js';
@@ -25,6 +27,8 @@ export function createRedisStreamLog(context: RedisContext, subscriber: Subscrib
     );
   const readLog = createReadLog(context);
   const readJoined = createReadJoined(context);
+  const readKept = createReadKept(context);
+  const keepPages = createKeepPages(transitions);
   const read: ReadLog = async (streamId, fromSequence, limit) => {
     const part = await readLog(streamId, fromSequence, limit);
     return { ...part, entries: await resolve(streamId, part.entries) };
@@ -65,12 +69,19 @@ export function createRedisStreamLog(context: RedisContext, subscriber: Subscrib
         writer.name.startsWith('t:') ? toNotes(messages) : '',
         ...texts,
       ]);
-      return toAppendResult(reply);
+      const result = toAppendResult(reply);
+      if (result.kind === 'appended') keepPages(writer, texts, result.sequence);
+      return result;
     },
     read: async (streamId, fromSequence, limit, joinUpTo) =>
       joinUpTo === undefined
         ? (await read(streamId, fromSequence, limit)).entries
         : resolve(streamId, await readJoined(streamId, fromSequence, joinUpTo, limit)),
+    keptPages: async (streamId, fromSequence) => {
+      const pages = await readKept(streamId, fromSequence);
+      const entries = await Promise.all(pages.map((page) => resolve(streamId, page.entries)));
+      return pages.map((page, at) => ({ ...page, entries: entries[at] ?? [] }));
+    },
     follow: tail.follow,
     inspect: async (streamId) => {
       const { root, stream } = keys.session(rootOf(streamId));

@@ -30,6 +30,8 @@ interface Results {
   erase: { kind: 'erased' | 'not_found' | 'changed' };
   extendDeadline: Returned<Calls['extendDeadline']>;
   handOver: Returned<Steps['handOver']>;
+  /** `late`: a later page is kept. */
+  keepPage: { kind: 'kept' | 'superseded' | 'fenced' | 'late' };
   leaseCall: Returned<Calls['lease']>;
   mark: MarkResult;
   openWriter: Returned<StreamLog['openWriter']>;

@@ -3,6 +3,7 @@ import { releaseWriter } from './lib/attempts.js';
 import { hasUnsettled } from './lib/calls.js';
 import { finish, readStop, type TerminalStatus } from './lib/finish.js';
 import { int, text } from './lib/json.js';
+import { dropPages } from './lib/kept-pages.js';
 import { noteLayout } from './lib/layout.js';
 import { closeLog, openLog, writeAll } from './lib/log.js';
 import { openCalls, type NewCallRequest } from './lib/open-calls.js';
@@ -141,6 +142,7 @@ export function commit(session: Session, request: CommitRequest, args: readonly 
   } else {
     redis.call('SREM', session.busy, 'model');
     releaseWriter(session, name);
+    dropPages(session);
     paused = !steers && !isBusy && restIfWaiting(session, log, now);
   }
   closeLog(log);

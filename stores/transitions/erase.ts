@@ -99,7 +99,14 @@ function eraseOwn(session: Session, message: string): void {
   if (run !== undefined) redis.call('SPUBLISH', session.stop, run);
   keepChildren(session);
   for (const name of OWN_KEYS) redis.call('UNLINK', session[name]);
-  redis.call('UNLINK', session.stream, session.results, session.children, session.owners);
+  redis.call(
+    'UNLINK',
+    session.stream,
+    session.joined,
+    session.results,
+    session.children,
+    session.owners,
+  );
   redis.call('UNLINK', session.files, session.fileBytes);
   forgetRoot(session);
 }

@@ -19,6 +19,7 @@ import { extendDeadline } from './extend-deadline.js';
 import { fold } from './fold.js';
 import { forgetUsage } from './forget-usage.js';
 import { handOver } from './hand-over.js';
+import { keepPage } from './keep-page.js';
 import { leaseCall } from './lease-call.js';
 import { cjson, toNumber } from './lib/host.js';
 import { layoutOf, RECORD_LAYOUT } from './lib/layout.js';
@@ -76,6 +77,7 @@ const TRANSITIONS = {
   erase,
   extendDeadline,
   handOver,
+  keepPage,
   leaseCall,
   mark,
   openWriter,

@@ -2,6 +2,7 @@ import { byteLength, formatInt, redis } from './lib/host.js';
 import { PAGE } from './lib/attempts.js';
 import { jsonOf, placeOf, type Place } from './lib/entries.js';
 import { int, text } from './lib/json.js';
+import { dropPages } from './lib/kept-pages.js';
 import { closeLog, openLog, sequenceOf, writeControl } from './lib/log.js';
 import { num, readRoot } from './lib/root.js';
 import type { Session } from './lib/session.js';
@@ -43,7 +44,10 @@ export function truncate(session: Session, request: TruncateRequest): string {
     removed += 1;
     lastRemoved = after;
   }
-  if (ids.length > 0) redis.call('XDEL', session.stream, ...ids);
+  if (ids.length > 0) {
+    redis.call('XDEL', session.stream, ...ids);
+    dropPages(session);
+  }
   countDroppedLog(session, bytes);
   const before = readRoot(session, ['seq']).seq;
   const done = `"removed":${int(removed)},"lastRemoved":${int(lastRemoved)},"atSequence":${int(num(before))}`;

@@ -92,7 +92,7 @@ export function createReadJoined({
 const RUN_ID = /^run_id:(\w+)/m;
 
 /** See stores/transitions/lib/entries. */
-function toLogEntry([id, fields]: StreamEntry, conversationId: string): LogEntry {
+export function toLogEntry([id, fields]: StreamEntry, conversationId: string): LogEntry {
   const message = parseMessage(jsonOf(fields), conversationId);
   if (message === undefined || !ID.test(id)) throw corrupt(`entry ${id}`);
   return { sequence: Number.parseInt(id, 10), writer: writerOf(fields), message };

@@ -4,6 +4,7 @@ import { sequenceOf, write, type Log } from './log.js';
 import { spokenBytes } from './budget.js';
 import { ownChunk, type Speaker } from './chunks.js';
 import { jsonOf, writerOf } from './entries.js';
+import { dropPages } from './kept-pages.js';
 import { num, type Root } from './root.js';
 import type { Session } from './session.js';
 import { countDroppedLog } from './size.js';
@@ -102,7 +103,10 @@ export function withdraw(
     }
     last = id;
   }
-  if (ids.length > 0) redis.call('XDEL', stream, ...ids);
+  if (ids.length > 0) {
+    redis.call('XDEL', stream, ...ids);
+    dropPages(session);
+  }
   countDroppedLog(session, bytes);
   const removed = ids.length > 0 || wrote === 'withdrawn';
   if (page.length < PAGE) return { removed };

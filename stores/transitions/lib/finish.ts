@@ -3,6 +3,7 @@ import { ownChunk, speakerOf, type Speaker } from './chunks.js';
 import { noteDeadline } from './deadlines.js';
 import { armExpiry } from './expiry.js';
 import { field, int, nullable, optional, stored, text } from './json.js';
+import { dropPages } from './kept-pages.js';
 import { write, writeControl, type Log } from './log.js';
 import { queueSteering } from './queue.js';
 import { noteEndOfStep } from './places.js';
@@ -208,6 +209,7 @@ function closeRun(
   noteOpenStep(session, root.claimed, root.committed);
   dropFields(session, ['stop', 'resume', 'taken', 'release', 'deadline', 'waitsUntil']);
   redis.call('UNLINK', session.busy, session.writers);
+  dropPages(session);
   const what = `"turn":${stored(root.turn)},"status":"${status}","stepCount":${stored(root.committed)}`;
   const when = `"startedAt":${stored(root.started)},"endedAt":${int(now)}`;
   const place = `"startRow":${stored(root.turnRow)},"messageId":${text(root.messageId ?? '')}`;

@@ -25,6 +25,7 @@ export const OWN_KEYS = [
  */
 export const SHARED_KEYS = [
   'stream',
+  'joined',
   'results',
   'children',
   'owners',
@@ -41,6 +42,7 @@ export type KeyName = (typeof OWN_KEYS)[number] | (typeof SHARED_KEYS)[number];
  *
  * - root: hash, the session and its newest run
  * - stream: the log
+ * - joined: stream of pages of it in the form of a replay, see lib/kept-pages
  * - rows: list, the transcript
  * - calls: hash `<field>:<toolCallId>` for the calls of the newest committed step, and `lapsed:`,
  *   `lapsedAt:` for calls of earlier steps that timed out

@@ -2,6 +2,7 @@ import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import { replayRange } from '../../../ai-sdk/turns/replay-range.js';
 import type { LogEntry } from '../../../protocol/chunk.js';
+import type { KeptPage } from '../../../stores/contract/log.js';
 import type { Bare } from '../../support/fake-call.js';
 
 function entry(sequence: number, chunk: Bare, writer = 'm1', step = 1): LogEntry {
@@ -84,6 +85,52 @@ describe('replayRange', () => {
         },
       ),
     );
+  });
+
+  it('replayRange yields the same with kept pages wherever they lie, and reads no entry of theirs', async () => {
+    const all = Array.from({ length: 4_000 }, (_, n) => entry(n + 1, text(`${String(n + 1)} `)));
+    await fc.assert(
+      fc.asyncProperty(
+        fc.array(fc.tuple(fc.integer({ min: 1, max: 900 }), fc.nat(400)), { maxLength: 12 }),
+        fc.nat(4_000),
+        fc.nat(4_000),
+        async (sizes, from, upTo) => {
+          const kept: KeptPage[] = [];
+          let last = 0;
+          for (const [size, gap] of sizes) {
+            const [first, to] = [last + gap + 1, last + gap + size];
+            if (to > all.length) break;
+            const said = says(all.slice(first - 1, to));
+            kept.push({ from: first, to, entries: [entry(to, text(said))] });
+            last = to;
+          }
+          const reader = {
+            ...createReader(all),
+            // A few of them in each read.
+            keptPages: (_: string, after: number) =>
+              Promise.resolve(kept.filter((page) => page.from > after).slice(0, 3)),
+          };
+          const replayed = await collect(replayRange(reader, 's1', from, upTo));
+          expect(says(replayed)).toBe(says(all.slice(from, Math.max(from, upTo))));
+        },
+      ),
+    );
+  });
+
+  it('replayRange reads what kept pages do not have, and nothing else', async () => {
+    const entries = Array.from({ length: 2_100 }, (_, n) => entry(n + 1, text('x')));
+    const page = (from: number, to: number): KeptPage => ({
+      from,
+      to,
+      entries: [entry(to, text('x'.repeat(to - from + 1)))],
+    });
+    const reader = {
+      ...createReader(entries),
+      keptPages: (_: string, after: number) =>
+        Promise.resolve([page(101, 1_000), page(1_001, 2_000)].filter(({ from }) => from > after)),
+    };
+    expect(says(await collect(replayRange(reader, 's1', 0, 2_100)))).toHaveLength(2_100);
+    expect(reader.counts.reads).toBe(2);
   });
 
   it('replayRange reads each page once for viewers that arrive together', async () => {
