@@ -1,15 +1,28 @@
-import { describe, expect, it } from '@jest/globals';
+import { afterAll, describe, expect, it } from '@jest/globals';
+import { Redis } from 'ioredis';
 import type { KeptPage } from '../../../stores/contract/log.js';
+import { createRedisStores } from '../../../stores/redis/index.js';
 import { createKeySpace } from '../../../stores/redis/keys.js';
 import { PageCollector } from '../../../stores/redis/tail/page-collector.js';
 import { textChunk } from '../../../stores/conformance/fixtures.js';
 import { eventually } from '../../../stores/conformance/assertions.js';
 import { openSpeaker, type Speaker } from '../../support/speaker.js';
-import { openTestStores, type TestStores } from '../../support/test-stores.js';
+import { sharedRedisUrl } from '../../support/test-stores.js';
+import { RECORD_LAYOUT } from '../../../stores/transitions/lib/layout.js';
 
-/** A step with 500 entries and the page that has them. */
-async function openWithPage(): Promise<{ stores: TestStores; speaker: Speaker }> {
-  const stores = await openTestStores();
+const prefix = 'kept-pages';
+const url = sharedRedisUrl();
+const redis = new Redis(url);
+const stores = createRedisStores({ url, whenAway: 'wait', prefix, recordLayout: RECORD_LAYOUT });
+const keys = createKeySpace(prefix);
+
+afterAll(async () => {
+  redis.disconnect();
+  await stores.close();
+});
+
+/** A step with 500 entries, and the page that has them. */
+async function openWithPage(): Promise<Speaker> {
   const speaker = await openSpeaker(stores);
   const { session, writer } = speaker;
   const chunks = Array.from({ length: 500 }, () => ({
@@ -17,12 +30,12 @@ async function openWithPage(): Promise<{ stores: TestStores; speaker: Speaker }>
     timestamp: 1_763_841_234_567,
   }));
   await stores.streamManager.append(writer, 1, chunks);
-  await eventually('a page is kept', async () => (await kept(stores, speaker)).length === 1);
-  return { stores, speaker };
+  await eventually('a page is kept', async () => (await kept(speaker)).length === 1);
+  return speaker;
 }
 
-async function kept({ streamManager }: TestStores, { session }: Speaker): Promise<KeptPage[]> {
-  return (await streamManager.keptPages?.(session.id, 0)) ?? [];
+async function kept({ session }: Speaker): Promise<KeptPage[]> {
+  return (await stores.streamManager.keptPages?.(session.id, 0)) ?? [];
 }
 
 describe('a kept page', () => {
@@ -30,26 +43,26 @@ describe('a kept page', () => {
     ['first', '1-0'],
     ['last', '500-0'],
   ])('is not taken once an earlier release has withdrawn its %s entry', async (_, id) => {
-    const { stores, speaker } = await openWithPage();
-    await stores.redis.xdel(createKeySpace().session(speaker.session.id).stream, id);
-    expect(await kept(stores, speaker)).toEqual([]);
+    const speaker = await openWithPage();
+    await redis.xdel(keys.session(speaker.session.id).stream, id);
+    expect(await kept(speaker)).toEqual([]);
   });
 
   it('that cannot be read is passed over', async () => {
-    const { stores, speaker } = await openWithPage();
-    const { joined } = createKeySpace().session(speaker.session.id);
-    await stores.redis.xadd(joined, '501-0', 'from', '501', 'entries', '[[');
-    expect(await kept(stores, speaker)).toHaveLength(1);
+    const speaker = await openWithPage();
+    const { joined } = keys.session(speaker.session.id);
+    await redis.xadd(joined, '501-0', 'from', '501', 'entries', '[[');
+    expect(await kept(speaker)).toHaveLength(1);
   });
 
   it('of an attempt that was fenced off is not kept', async () => {
-    const { stores, speaker } = await openWithPage();
+    const speaker = await openWithPage();
     const { session, runId } = speaker;
     await session.claim(session.writer(runId, 1, 2));
     const chunks = Array.from({ length: 500 }, () => textChunk('late ', 1, session.id));
     const result = await stores.streamManager.append(speaker.writer, 2, chunks);
     expect(result).toEqual({ kind: 'fenced' });
-    expect(await kept(stores, speaker)).toEqual([]);
+    expect(await kept(speaker)).toEqual([]);
   });
 });
 
