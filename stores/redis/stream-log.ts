@@ -79,8 +79,8 @@ export function createRedisStreamLog(context: RedisContext, subscriber: Subscrib
         : resolve(streamId, await readJoined(streamId, fromSequence, joinUpTo, limit)),
     keptPages: async (streamId, fromSequence) => {
       const pages = await readKept(streamId, fromSequence);
-      const entries = await Promise.all(pages.map((page) => resolve(streamId, page.entries)));
-      return pages.map((page, at) => ({ ...page, entries: entries[at] ?? [] }));
+      for (const page of pages) page.entries = await resolve(streamId, page.entries);
+      return pages;
     },
     follow: tail.follow,
     inspect: async (streamId) => {
