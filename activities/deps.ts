@@ -41,6 +41,8 @@ export interface ActivityDeps {
   workflowState?: (runId: string) => Promise<'running' | 'closed' | 'unknown'>;
   /** How many tools are executed at once in this process. Default: 200, of one user 50. */
   toolSlots?: SlotLimits;
+  /** Concurrent activities of a worker whose calls may start eagerly. Default: none do. */
+  eagerSlots?: number | undefined;
   /** Hosts whose files models get as bytes where they cannot fetch them. Default: none. */
   fileHosts?: readonly string[] | undefined;
   /** To the servers of agents' tools, closed by the worker. Default: of its own. */

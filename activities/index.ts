@@ -7,6 +7,7 @@ import type {
 } from '../protocol/activities.js';
 import { asActivity } from './as-activity.js';
 import type { ActivityDeps } from './deps.js';
+import { createEagerCalls } from './eager-calls.js';
 import { toLegProgress } from './leg/run-leg.js';
 import { createRunParts } from './run-parts.js';
 
@@ -27,17 +28,19 @@ export function createActivities(
   deps: ActivityDeps,
 ): RunActivities & ChildActivities & AnswerActivities {
   const { modelStep, leg, toolCall, ...rest } = createRunParts(deps);
+  const eager = createEagerCalls(deps.eagerSlots);
   return {
     modelStep: asActivity(
       deps,
       ({ step }: StepRef) => ({ step, sequence: 0, failures: 0 }),
-      modelStep,
+      async (ref, attempt, progress) =>
+        eager.offer(await eager.beside(modelStep(ref, attempt, progress))),
     ),
-    leg: asActivity(deps, toLegProgress, leg),
+    leg: asActivity(deps, toLegProgress, (...work) => eager.beside(leg(...work))),
     toolCall: asActivity(
       deps,
       ({ toolCallId }: CallActivityRef) => ({ toolCallId }),
-      (ref, attempt) => toolCall(ref, attempt),
+      (ref, attempt) => eager.call(ref, attempt, () => toolCall(ref, attempt)),
     ),
     ...rest,
   };

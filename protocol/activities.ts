@@ -33,6 +33,8 @@ export interface LostAttempt {
   number: number;
   /** Set for a call that its worker handed over before it was permitted to begin. */
   begun?: false;
+  /** Set for a call that was to start eagerly in a process without a place for it: nothing was lost. */
+  moved?: true;
   /** What it left for its successor, small; only legs leave something. */
   progress?: unknown;
 }
@@ -72,6 +74,8 @@ export interface CallActivityRef extends LeaseRef, TracedRef {
   toolName?: string;
   /** Set if the activity that was to execute the call has failed for good: this one settles it. */
   givenUp?: 'timed_out' | 'failed';
+  /** Set if it was scheduled on the task queue of the models, so that it can start eagerly. */
+  eager?: true;
 }
 
 export interface EndRef extends TracedRef {

@@ -233,6 +233,8 @@ export type StepOutcome =
       invalidFinishes?: number;
       mustFinish?: boolean;
       spent?: Spent;
+      /** How many of its calls may start eagerly, in the process that has committed the step. */
+      eager?: number;
     }
   | {
       kind: 'ended';

@@ -44,7 +44,7 @@ import {
   type DeploymentConnection,
   type WorkerVersioning,
 } from './versioning.js';
-import { TOOL_SLOTS, toSettings, toSlots } from './worker-settings.js';
+import { TOOL_SLOTS, toEagerSlots, toSettings, toSlots } from './worker-settings.js';
 import { addAgentRun, withWorkflows, type WorkflowSource } from './workflow-source.js';
 
 export interface WorkerLogger {
@@ -220,7 +220,7 @@ export function createAgentPlugin(options: AgentPluginOptions): WorkerPlugin & B
       toolWork: createToolWork(client, taskQueue, logger),
       isDraining: () => isDraining(),
       ...{ toolSlots, fileHosts: options.fileHosts, tracer: options.tracer },
-      ...{ mcp, lease, meter, logger },
+      ...{ mcp, lease, meter, logger, eagerSlots: toEagerSlots(worker, options) },
     });
     const withRuns = createActivitiesWithRuns({ store: stores.store, agents, runs, logger });
     return { ...activities, ...withRuns };

@@ -58,6 +58,19 @@ export function toSlots(modelSlots = MODEL_SLOTS): Partial<WorkerOptions> {
   return { ...WORKER_SLOTS, maxConcurrentActivityTaskExecutions: modelSlots };
 }
 
+/** Undefined where the worker's own slots are not known, or its versions keep the server from starting eagerly. */
+export function toEagerSlots(
+  own: Pick<
+    WorkerOptions,
+    'tuner' | 'maxConcurrentActivityTaskExecutions' | 'maxEagerActivityReservationsPerWorkflowTask'
+  >,
+  { modelSlots = MODEL_SLOTS, versioning }: { modelSlots?: number; versioning?: object },
+): number | undefined {
+  const isOurs = own.tuner === undefined && own.maxConcurrentActivityTaskExecutions === undefined;
+  const isOff = own.maxEagerActivityReservationsPerWorkflowTask === 0 || versioning !== undefined;
+  return isOurs && !isOff ? modelSlots : undefined;
+}
+
 /** Tools of one process, separate from its model calls. */
 export const TOOL_SLOTS = {
   /** Concurrent executions. */

@@ -36,8 +36,9 @@ const CALLS_AT_ONCE = 10;
 export async function carryOut(
   state: RunState,
   view: OperatorsView,
-  { step: { step, calls }, machine, people }: Extract<Next, { do: 'calls' }>,
+  { step: { step, calls, eager = 0 }, machine, people }: Extract<Next, { do: 'calls' }>,
 ): Promise<Next | 'stopped'> {
+  let eagerLeft = eager;
   const working = new Set<CallRef>();
   const waits = createWaits(people);
   const early = new Set<string>();
@@ -47,6 +48,13 @@ export async function carryOut(
     else if (waits.calls.size > 0) view.show('waiting', step, [...waits.calls.keys()]);
   };
 
+  /** The first calls of a step start eagerly, if the worker that committed it had places for tools. */
+  function run(call: CallRef): Promise<ToolCallOutcome> {
+    const isEager = eagerLeft > 0 && call.activity === undefined;
+    if (isEager) eagerLeft -= 1;
+    return runTool(state, step, call, isEager);
+  }
+
   async function work(started: readonly CallRef[]): Promise<void> {
     for (const call of started) working.add(call);
     show();
@@ -54,10 +62,10 @@ export async function carryOut(
       let suspended: CallRef | undefined;
       if (call.kind === 'subagent') await runSubAgent(state, step, call);
       else if (call.isSuspended === true) suspended = call;
-      else suspended = toSuspended(call, await runTool(state, step, call));
+      else suspended = toSuspended(call, await run(call));
       // Its wait was over before its tool had given up its process.
       if (suspended !== undefined && early.delete(call.toolCallId)) {
-        suspended = toSuspended(call, await runTool(state, step, call));
+        suspended = toSuspended(call, await run(call));
       }
       working.delete(call);
       if (suspended === undefined) return;
@@ -134,7 +142,12 @@ export async function carryOut(
   return answer === 'stopped' ? 'stopped' : afterCalls(state.carry, state.input);
 }
 
-async function runTool(state: RunState, step: number, call: CallRef): Promise<ToolCallOutcome> {
+async function runTool(
+  state: RunState,
+  step: number,
+  call: CallRef,
+  isEager: boolean,
+): Promise<ToolCallOutcome> {
   const { toolCallId, toolName, timeoutMs, activity } = call;
   const ref = { ...runRef(state), step, toolCallId, toolName };
   const usual = { summary: toolName, taskQueue: toolQueueOf(workflowInfo().taskQueue) };
@@ -151,6 +164,11 @@ async function runTool(state: RunState, step: number, call: CallRef): Promise<To
     outcome = await untilKept(state.input, (leased, lease) => {
       const left = leftOf(activity, lease.replaces, Date.now() - beganMs);
       if (typeof left === 'string') return giveUp(left, leased, lease);
+      // A server starts an activity eagerly only on the task queue of its workflow.
+      if (isEager && lease.isLeased === true && lease.replaces === undefined) {
+        const settings = { ...options, taskQueue: workflowInfo().taskQueue, ...leased };
+        return tools.toolCall.executeWithOptions(settings, [{ ...ref, ...lease, eager: true }]);
+      }
       const settings = { ...options, ...left, ...leased };
       return tools.toolCall.executeWithOptions(settings, [{ ...ref, ...lease }]);
     });

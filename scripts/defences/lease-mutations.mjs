@@ -288,7 +288,7 @@ const attempts = [
     defence:
       'Leases: the attempt after a lost one is noticed by heartbeats if a frozen worker gets it',
     file: 'workflows/lost-attempts.ts',
-    edits: [['    options = {};\n', '']],
+    edits: [['    if (moved !== true) options = {};\n', '']],
     suite: 'test/workflows/lost-attempts.test.ts',
     test: 'an attempt that was lost is scheduled again, and names what it replaces',
   },

@@ -1,5 +1,6 @@
 // Defences of tool calls: once, with the right input, and cut on a stop.
 const TOOL_CALL = 'test/activities/tool-call.test.ts';
+const EAGER = 'test/activities/eager-calls.test.ts';
 
 export const toolCalls = [
   {
@@ -150,5 +151,47 @@ export const toolCalls = [
     file: 'stores/transitions/claim.ts',
     edits: [['count - from > MOST_ROWS ? undefined : readRows', 'readRows']],
     test: 'read along a claim leaves many rows to the caller',
+  },
+  {
+    defence: 'Eager calls: they never take more than their share of the places for models',
+    file: 'activities/eager-calls.ts',
+    edits: [['if (calls >= most) return', 'if (calls < 0) return']],
+    suite: EAGER,
+    test: 'calls that start eagerly one that finds no place is left to the tools’ own queue, before anything has begun',
+  },
+  {
+    defence: 'Eager calls: none where models need the places',
+    file: 'activities/eager-calls.ts',
+    edits: [['|| models + calls >= modelSlots * SPARE', '']],
+    suite: EAGER,
+    test: 'calls that start eagerly none are offered while half of the places are taken',
+  },
+  {
+    defence: 'Eager calls: a place that was taken is given back',
+    file: 'activities/eager-calls.ts',
+    edits: [['calls -= 1;', '']],
+    suite: EAGER,
+    test: 'calls that start eagerly one that fails gives its place back',
+  },
+  {
+    defence: 'Eager calls: those beyond the first three of a step have their own queue',
+    file: 'workflows/step-calls.ts',
+    edits: [['if (isEager) eagerLeft -= 1;', '']],
+    suite: 'test/workflows/eager-calls.test.ts',
+    test: 'calls of a worker with places the first three of a step are scheduled where they can start eagerly, others on the tools’ own queue',
+  },
+  {
+    defence: 'Eager calls: settings of a tool’s author are kept',
+    file: 'workflows/step-calls.ts',
+    edits: [[' && call.activity === undefined', '']],
+    suite: 'test/workflows/eager-calls.test.ts',
+    test: 'calls of a worker with places so are not those whose tools have settings of their own for their activity',
+  },
+  {
+    defence: 'Eager calls: one that finds no place keeps its long time-out',
+    file: 'workflows/lost-attempts.ts',
+    edits: [['if (moved !== true) options = {};', 'options = {};']],
+    suite: 'test/workflows/lost-attempts.test.ts',
+    test: 'a call that found no place to start eagerly keeps the long time-out, since no worker was lost',
   },
 ];

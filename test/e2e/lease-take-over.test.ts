@@ -139,6 +139,18 @@ describe('a worker that is killed', () => {
     await untilTakenOver(sessionId);
   });
 
+  it('two workers that judge it at once take its step over once', async () => {
+    await Promise.all([fleet.start(), fleet.start(), fleet.start()]);
+    const { sessionId } = await speak();
+    const worker = await fleet.workerOf(sessionId);
+    await worker.kill9();
+    await untilTakenOver(sessionId);
+    await untilEnded(sessionId);
+    const log = await logOf(sessionId);
+    expect(log.split('step_discarded')).toHaveLength(2);
+    expect(log.split(SECOND)).toHaveLength(2);
+  });
+
   it('an attempt that Temporal has retried by then is left alone', async () => {
     const worker = await fleet.start();
     const { sessionId } = await speak();

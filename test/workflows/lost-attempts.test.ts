@@ -35,6 +35,20 @@ it('so it names how many of those that it replaces had not begun', async () => {
   expect(asked.map(({ replaces }) => replaces?.unbegun)).toEqual([undefined, 1, 1, 2]);
 });
 
+it('a call that found no place to start eagerly keeps the long time-out, since no worker was lost', async () => {
+  const asked: unknown[] = [];
+  await untilKept({ hasLeases: true }, async ({ heartbeatTimeout }, { replaces }) => {
+    await Promise.resolve();
+    asked.push([heartbeatTimeout, replaces?.unbegun]);
+    if (asked.length > 1) return { kind: 'settled' };
+    return { kind: 'lost', token: 5, number: 1, begun: false, moved: true };
+  });
+  expect(asked).toEqual([
+    ['90s', undefined],
+    ['90s', 1],
+  ]);
+});
+
 it('without leases heartbeats notice a dead worker', async () => {
   await untilKept({}, async (options, ref) => {
     await Promise.resolve();

@@ -7,7 +7,10 @@ import { POSTGRES_USER } from '../postgres.mjs';
 export const DATABASES = { temporal: 'temporal', visibility: 'temporal_visibility' };
 
 /** With the stock value of 20 every task waits to be dispatched (docs/production.md). */
-const DYNAMIC = { 'history.transferProcessorMaxPollRPS': [{ value: 1000 }] };
+const DYNAMIC = {
+  'history.transferProcessorMaxPollRPS': [{ value: 1000 }],
+  'system.enableActivityEagerExecution': [{ value: true }],
+};
 
 /**
  * Writes it as JSON, which is YAML.

@@ -1,0 +1,61 @@
+import type { CallActivityRef, LostAttempt, ToolCallOutcome } from '../protocol/activities.js';
+import type { StepOutcome } from '../protocol/run.js';
+import type { Attempt } from './attempt.js';
+
+/** Temporal starts at most so many activities of one workflow task eagerly. */
+const AT_ONCE = 3;
+/** The share of a process's places for models that calls may take. */
+const SHARE = 1 / 4;
+/** Calls are offered places while less than this share of them is taken. */
+const SPARE = 1 / 2;
+
+/**
+ * Calls of tools that start eagerly: Temporal hands them to the worker in its reply to the workflow
+ * task, without a queue between. They take places of models, so they are offered few, and only while
+ * most are free.
+ */
+export interface EagerCalls {
+  /** Counts a model call, or a leg, for as long as it lasts. */
+  beside: <Result>(work: Promise<Result>) => Promise<Result>;
+  /** The outcome of a step, with how many of its calls may start eagerly. */
+  offer: <Outcome extends StepOutcome | LostAttempt>(outcome: Outcome) => Outcome;
+  /** Carries a call out if there is a place, or says that its own task queue has to take it. */
+  call: (
+    ref: CallActivityRef,
+    attempt: Attempt,
+    work: () => Promise<ToolCallOutcome>,
+  ) => Promise<ToolCallOutcome | LostAttempt>;
+}
+
+/** @param modelSlots concurrent activities of the worker on the task queue of the models */
+export function createEagerCalls(modelSlots = 0): EagerCalls {
+  const most = Math.floor(modelSlots * SHARE);
+  let models = 0;
+  let calls = 0;
+
+  return {
+    beside: async (work) => {
+      models += 1;
+      try {
+        return await work;
+      } finally {
+        models -= 1;
+      }
+    },
+    offer: (outcome) => {
+      if (outcome.kind !== 'calls' || models + calls >= modelSlots * SPARE) return outcome;
+      const eager = Math.min(AT_ONCE, most - calls, outcome.calls.length);
+      return eager > 0 ? { ...outcome, eager } : outcome;
+    },
+    call: async (ref, { token, number }, work) => {
+      if (ref.eager !== true) return work();
+      if (calls >= most) return { kind: 'lost', token, number, begun: false, moved: true };
+      calls += 1;
+      try {
+        return await work();
+      } finally {
+        calls -= 1;
+      }
+    },
+  };
+}

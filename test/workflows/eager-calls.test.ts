@@ -1,0 +1,61 @@
+import { beforeAll, describe, expect, it } from '@jest/globals';
+import { z } from 'zod';
+import { createScriptedModel, defineAgent, defineTool } from '../../agents/index.js';
+import { workflowIdOf } from '../../protocol/ids.js';
+import { toolQueueOf } from '../../protocol/temporal-names.js';
+import type { RunRecord } from '../../stores/contract/runs.js';
+import { createRunHarness, type RunHarness } from '../support/run-harness.js';
+import { openTestStores } from '../support/test-stores.js';
+
+const config = {
+  description: 'Says it again.',
+  inputSchema: z.object({}),
+  execute: () => 'again',
+};
+const echo = defineTool({ name: 'echo', ...config });
+const tuned = defineTool({
+  ...{ name: 'tuned', ...config },
+  activity: { retry: { maximumAttempts: 2 } },
+});
+const agent = defineAgent({
+  name: 'eager',
+  systemPrompt: '',
+  tools: [echo, tuned],
+  llmConfig: { model: createScriptedModel() },
+});
+
+let runs: RunHarness;
+beforeAll(async () => {
+  runs = await createRunHarness(await openTestStores(), [agent]);
+  await runs.startWorker();
+});
+
+async function perform(...calls: string[]): Promise<RunRecord> {
+  const step = { calls: calls.map((tool, n) => ({ tool, id: `c${String(n)}` })) };
+  const text = JSON.stringify({ script: [step, { say: 'done' }] });
+  const run = await runs.begin(runs.newSessionId(), 'eager', text);
+  expect(await runs.result(run)).toEqual({ status: 'completed', steps: 2 });
+  return run;
+}
+
+/** The task queues of a run's calls, in the order in which they were scheduled. */
+async function queuesOf({ runId }: RunRecord): Promise<string[]> {
+  const { events } = await runs.client.workflow.getHandle(workflowIdOf(runId)).fetchHistory();
+  return (events ?? []).flatMap(({ activityTaskScheduledEventAttributes: scheduled }) =>
+    scheduled?.activityType?.name === 'toolCall' ? (scheduled.taskQueue?.name ?? []) : [],
+  );
+}
+
+describe('calls of a worker with places', () => {
+  it('the first three of a step are scheduled where they can start eagerly, others on the tools’ own queue', async () => {
+    const own = toolQueueOf(runs.taskQueue);
+    const { taskQueue } = runs;
+    expect(await queuesOf(await perform('echo'))).toEqual([taskQueue]);
+    const five = await queuesOf(await perform('echo', 'echo', 'echo', 'echo', 'echo'));
+    expect(five).toEqual([taskQueue, taskQueue, taskQueue, own, own]);
+  });
+
+  it('so are not those whose tools have settings of their own for their activity', async () => {
+    expect(await queuesOf(await perform('tuned'))).toEqual([toolQueueOf(runs.taskQueue)]);
+  });
+});
