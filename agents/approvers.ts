@@ -35,7 +35,7 @@ interface GuardedCall {
 export type ApproverCheck = (
   responder: Responder,
   call: GuardedCall,
-  request: ApprovalRequest & { agent: string },
+  request: ApprovalRequest & { agent: string; runBy?: string | undefined },
 ) => Promise<{ allowed: boolean; reason?: string }>;
 
 /**
@@ -43,8 +43,8 @@ export type ApproverCheck = (
  * agents; a process that does not know the tool refuses.
  */
 export function createApproverCheck(agents: Pick<AgentRegistry, 'get'>): ApproverCheck {
-  return async (responder, { toolName, runId, approvers }, { agent, ...request }) => {
-    if (!fulfils(approvers, responder, request.owner)) return { allowed: false };
+  return async (responder, { toolName, runId, approvers }, { agent, runBy, ...request }) => {
+    if (!fulfils(approvers, responder, { owner: request.owner, runBy })) return { allowed: false };
     if (approvers?.rule !== true) return { allowed: true };
     try {
       const scope = { userId: request.owner, sessionId: sessionOfRun(runId), runId };

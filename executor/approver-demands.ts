@@ -3,7 +3,7 @@ import type { AgentRegistry } from '../agents/registry.js';
 import type { ToolAnswer } from '../protocol/answers.js';
 import { HelixError } from '../protocol/errors.js';
 import { sessionOfRun, toShownSessionId } from '../protocol/ids.js';
-import type { Responder } from '../protocol/responder.js';
+import { hasAsked, type Responder } from '../protocol/responder.js';
 import type { CallSpec } from '../stores/contract/call-record.js';
 import type { SessionRecord } from '../stores/contract/sessions.js';
 import type { Store } from '../stores/contract/store.js';
@@ -12,7 +12,10 @@ import type { Store } from '../stores/contract/store.js';
 const REASON_CHARS = 2_000;
 
 /** What is known of the conversation that a call belongs to. */
-export type ConversationOfCall = Pick<SessionRecord, 'sessionId' | 'owner' | 'tenant' | 'agent'>;
+export type ConversationOfCall = Pick<
+  SessionRecord,
+  'sessionId' | 'owner' | 'tenant' | 'agent' | 'runBy'
+>;
 
 /** What tools demand of the people who approve their calls. */
 export interface ApproverDemands {
@@ -23,8 +26,8 @@ export interface ApproverDemands {
     call: CallSpec,
   ) => Promise<boolean>;
   /**
-   * The owner of a conversation may always withdraw what was asked there. All others have to be
-   * approvers of the call, also to deny it.
+   * Those who have asked may always withdraw it: the owner of a conversation, and who has begun its newest
+   * run. All others have to be approvers of the call, also to deny it.
    *
    * @throws HelixError `not_allowed`; `unavailable` if a tool's function does not decide in time
    */
@@ -57,7 +60,7 @@ export function createApproverDemands({
     call: CallSpec,
     input: unknown = call.input,
   ): Promise<{ allowed: boolean; reason?: string }> {
-    const { sessionId, owner, tenant } = conversation;
+    const { sessionId, owner, tenant, runBy } = conversation;
     const { toolCallId, toolName, runId, approvers } = call;
     if (approvers === undefined) return { allowed: true };
     const agent = approvers.rule === true ? await readAsker(conversation, call) : undefined;
@@ -70,6 +73,7 @@ export function createApproverDemands({
       toolName,
       input,
       agent: agent ?? '',
+      runBy,
     });
   }
 
@@ -79,8 +83,7 @@ export function createApproverDemands({
     require: async (responder, conversation, call, answer) => {
       if (call.approvers === undefined) return;
       const isApproval = answer.kind === 'approval-response';
-      const isOwner = responder.userId.toWellFormed() === conversation.owner;
-      if (isOwner && !(isApproval && answer.approved)) return;
+      if (hasAsked(responder, conversation) && !(isApproval && answer.approved)) return;
       const input = isApproval ? answer.input : undefined;
       const { allowed, reason } = await judge(responder, conversation, call, input);
       if (allowed) return;

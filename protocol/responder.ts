@@ -14,16 +14,27 @@ export interface Responder {
  * Whether a responder has what the record of a call demands, apart from what the tool's function
  * decides.
  *
- * @param owner of the conversation
+ * @param conversation with the one who has begun its newest run, if that was not its owner
  */
 export function fulfils(
   { roles, separate }: Approvers = {},
   responder: Responder,
-  owner: string,
+  conversation: AskedBy,
 ): boolean {
   // A program that names no person cannot stand for one.
   if (responder.userId === '') return false;
   if (roles !== undefined && !roles.some((role) => holdsRole(responder.roles, role))) return false;
-  const isOwner = responder.userId.toWellFormed() === owner;
-  return separate !== true || !isOwner || responder.isEveryone === true;
+  return separate !== true || !hasAsked(responder, conversation) || responder.isEveryone === true;
+}
+
+/** The owner of a conversation, and the colleague who has retried it or forked it, if one has. */
+export interface AskedBy {
+  owner: string;
+  runBy?: string | undefined;
+}
+
+/** Whether it is this person's doing that a call of the conversation asks. */
+export function hasAsked({ userId }: Responder, { owner, runBy }: AskedBy): boolean {
+  const name = userId.toWellFormed();
+  return name === owner || name === runBy?.toWellFormed();
 }

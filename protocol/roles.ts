@@ -15,7 +15,7 @@ export const Approvers = z.object({
   roles: z.array(z.enum(ROLES)).optional(),
   /** The tool's own function decides about the approver; it is in the agent's code. */
   rule: z.boolean().optional(),
-  /** The owner of the conversation, who asked, may not be the approver. */
+  /** Those by whose doing it asks may not approve: the owner, and a colleague who began the run again. */
   separate: z.boolean().optional(),
 });
 export type Approvers = z.infer<typeof Approvers>;

@@ -70,7 +70,7 @@ export async function requireAllowed(
   throw new HelixError('not_allowed', 'You are not allowed to do this.');
 }
 
-type Conversation = Pick<SessionRecord, 'sessionId' | 'owner' | 'tenant' | 'agent'>;
+type Conversation = Pick<SessionRecord, 'sessionId' | 'owner' | 'tenant' | 'agent' | 'runBy'>;
 
 function toSubject(session: Conversation | undefined, call: CallSpec | undefined): Subject {
   const subject: Subject = {};
@@ -117,7 +117,7 @@ export async function decides(
   if (call.approvers === undefined) return true;
   if (executor?.mayApprove !== undefined) return executor.mayApprove(caller, conversation, call);
   // Without the agents' code no function of a tool can be asked.
-  return call.approvers.rule !== true && fulfils(call.approvers, caller, conversation.owner);
+  return call.approvers.rule !== true && fulfils(call.approvers, caller, conversation);
 }
 
 /** As `decides`; false as well while a rule does not decide. */

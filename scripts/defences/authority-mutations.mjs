@@ -14,10 +14,25 @@ export const authority = [
     test: `${REFUND}the customer cannot approve it by any way, and a colleague does, with another amount`,
   },
   {
+    defence: 'Authority: a colleague who retries or forks a run is no separate approver of it',
+    file: 'protocol/responder.ts',
+    edits: [
+      [
+        'return name === owner || name === runBy?.toWellFormed();',
+        'void runBy;\n  return name === owner;',
+      ],
+    ],
+    suite: 'test/executor/guarded-answers.test.ts',
+    test: 'a colleague who begins the run again has asked, and may only withdraw it',
+  },
+  {
     defence: 'Authority: the owner is no separate approver, whatever the roles are',
     file: 'protocol/responder.ts',
     edits: [
-      ['return separate !== true || !isOwner || responder.isEveryone === true;', 'return true;'],
+      [
+        'return separate !== true || !hasAsked(responder, conversation) || responder.isEveryone === true;',
+        'return true;',
+      ],
     ],
     suite: OPERATORS,
     test: `${REFUND}a lead cannot approve a request of their own`,

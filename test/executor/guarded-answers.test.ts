@@ -69,6 +69,24 @@ it('a program names the person who answers, with the roles that it has verified'
   expect(await answer({ approved: true, by: 'bob' }, { responder: bob })).toBe('stored');
 });
 
+it('a colleague who begins the run again has asked, and may only withdraw it', async () => {
+  const { store, session, answer } = await start(undefined);
+  await session.stop();
+  const resumed = await store.runs.resume({
+    ...{ sessionId: session.id, nonce: 'again', mode: 'continue', by: 'bob', now: Date.now() },
+  });
+  if (resumed.kind !== 'resumed') throw new Error(resumed.kind);
+  const approvers = { separate: true };
+  const calls = ['c1', 'c2'].map((id) => newCall(id, 'approval', { approvers }));
+  await session.ask(resumed.run.runId, 1, calls);
+  const as = (userId: string) => ({ responder: { userId, roles: ['operator' as const] } });
+  for (const asker of ['ann', 'bob']) {
+    expect(await answer({ approved: true }, as(asker))).toBe('not_allowed');
+  }
+  expect(await answer({ approved: false, toolCallId: 'c2' }, as('bob'))).toBe('stored');
+  expect(await answer({ approved: true }, as('eve'))).toBe('stored');
+});
+
 it('the owner may withdraw what was asked, and a stranger to it may not', async () => {
   const cancel = { kind: 'client-tool-result', error: 'never mind' };
   for (const withdrawal of [{ approved: false }, cancel]) {
