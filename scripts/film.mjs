@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { chromium } from 'playwright-core';
 import { testEnvironment } from './engines/test-environment.mjs';
+import { judge, readNumbers } from './start/chaos/count-words.js';
 import { waitUntil } from './start/wait-until.mjs';
 import { projectRoot } from './system/project.mjs';
 import { runCommand } from './system/run-command.mjs';
@@ -12,9 +13,8 @@ import { runProduct } from './system/running-product.mjs';
 import { runMain, UserError } from './system/user-error.mjs';
 
 const MEDIA = join(projectRoot, 'docs', 'media');
+const GIVEN_UP = join(projectRoot, '.data', 'film');
 const STEP_MS = 60_000;
-/** Of the whole reply, see start/chaos/bench-page.js. */
-const WORDS = 600;
 const FRAMES_PER_SECOND = 5;
 const SIZE = { width: 1200, height: 760 };
 
@@ -31,7 +31,10 @@ await runMain(async () => {
     mkdirSync(MEDIA, { recursive: true });
     const page = await browser.newPage({ viewport: SIZE });
     await page.goto(product.benchUrl);
-    const frames = await record(page, folder, () => play(page));
+    const frames = await record(page, folder, () => play(page)).catch(async (error) => {
+      await tellWhatWasThere(page, product);
+      throw error;
+    });
     await animate(folder, frames);
   } finally {
     await browser.close();
@@ -40,13 +43,19 @@ await runMain(async () => {
   }
 });
 
-/** What is done, and seen: the worker, the API, a network and Redis go away in one reply. */
+/** What is done, and seen: worker, API, network, Redis and Temporal go away in one reply, which is then stopped. */
 async function play(page) {
   const count = async (id) => Number(await page.locator(`#${id}`).textContent());
   const until = async (what, isTrue) => {
     if (!(await waitUntil(isTrue, { withinMs: STEP_MS }))) throw new UserError(`not seen: ${what}`);
   };
   const click = (act) => page.locator(`[data-act=${act}]`).click();
+  /** As the bench saw them at any time of the reply. */
+  const countFaults = async (what) => {
+    const [lost, doubled] = [await count('lost'), await count('doubled')];
+    process.stdout.write(`${what}: ${lost} words lost, ${doubled} doubled\n`);
+    if (lost + doubled > 0) throw new UserError('a word was lost or doubled');
+  };
   const inDevice = (id) => page.frameLocator(`#${id}`);
   await inDevice('a').getByTestId('composer').waitFor();
   await click('start');
@@ -66,26 +75,47 @@ async function play(page) {
     measured[act] = await count('recovery');
     if (act === 'kill-worker') await page.screenshot({ path: join(MEDIA, 'chaos.png') });
     const words = await count('words');
-    await until('more words', async () => (await count('words')) > Math.min(words + 15, WORDS - 1));
+    await until('more words', async () => (await count('words')) > words + 15);
   }
-  await until('the end of the count', async () => (await count('words')) === WORDS);
+  const words = await count('words');
+  await click('stop');
+  await until('the stop', async () => (await count('stop')) > 0);
+  const shown = [];
   for (const id of ['a', 'b']) {
     await inDevice(id).getByTestId('send').waitFor({ timeout: STEP_MS });
     const reply = inDevice(id).locator('[data-testid=message][data-role=assistant]').last();
-    const found = Array.from((await reply.textContent()).matchAll(/w(\d+)/g), ([, n]) => Number(n));
-    const isWhole = found.length === WORDS && found.every((n, at) => n === at + 1);
-    if (!isWhole) throw new UserError(`device ${id} shows ${found.length} words of ${WORDS}`);
+    const numbers = readNumbers(await reply.textContent());
+    const { lost, doubled } = judge(numbers);
+    if (lost + doubled > 0 || numbers.length < words) {
+      throw new UserError(
+        `device ${id}: ${numbers.length} words, ${lost} lost, ${doubled} doubled`,
+      );
+    }
+    shown.push(numbers.length);
   }
+  if (shown[0] !== shown[1]) throw new UserError(`the devices show ${shown.join(' and ')} words`);
+  await countFaults('stopped reply');
   await click('ask');
   await inDevice('b').getByTestId('approve').waitFor({ timeout: STEP_MS });
   await page.screenshot({ path: join(MEDIA, 'chaos-approval.png') });
   await click('answer');
   await until('the reply on both', async () => (await count('words')) === 40);
-  const [lost, doubled] = [await count('lost'), await count('doubled')];
-  process.stdout.write(
-    `recovery ms: ${JSON.stringify(measured)}; lost ${lost}, doubled ${doubled}\n`,
-  );
-  if (lost + doubled > 0) throw new UserError('a word was lost or doubled');
+  await countFaults('approved reply');
+  process.stdout.write(`recovery ms: ${JSON.stringify(measured)}, ${shown[0]} words\n`);
+}
+
+/** For whoever asks why it gave up: the picture, what the processes said, and what the record says. */
+async function tellWhatWasThere(page, product) {
+  mkdirSync(GIVEN_UP, { recursive: true });
+  await page.screenshot({ path: join(GIVEN_UP, 'page.png') });
+  const counted = await page.locator('dl').innerText();
+  const session = new URL(await page.locator('#a').getAttribute('src'), product.url).searchParams;
+  const record = await fetch(`${product.url}/api/chat/${session.get('session')}/snapshot`)
+    .then((response) => response.text())
+    .catch(String);
+  const text = [counted, product.output(), record].join('\n\n');
+  writeFileSync(join(GIVEN_UP, 'said.txt'), text);
+  process.stderr.write(`The film gave up; what was there is in ${GIVEN_UP}.\n`);
 }
 
 /** Takes pictures while something is played; returns their number. */

@@ -6,6 +6,8 @@ const PROPOSED = 'test/activities/proposed-calls.test.ts';
 const STATUS = 'test/web/page-status.test.ts';
 const BAD_INPUT = 'test/page/page-bad-input.test.ts';
 const CHAOS = 'test/page/page-chaos.test.ts';
+const INBOX = 'test/page/page-inbox.test.ts';
+const COUNT = 'test/scripts/count-words.test.mjs';
 
 const CONSOLE_RUN = 'test/web/console-run.test.ts';
 
@@ -252,5 +254,40 @@ export const page = [
     edits: [["tool: 'hurriedCharge', id:", "tool: 'charge', id:"]],
     suite: CHAOS,
     test: 'the bench lets an approval expire: it is denied, nothing is charged, and the agent continues on both devices',
+  },
+  {
+    defence: 'Chaos bench: words count by their place in the text',
+    file: 'scripts/start/chaos/count-words.js',
+    edits: [['lost += number - highest - 1;', '']],
+    suite: COUNT,
+    test: 'what the chaos bench counts a gap',
+  },
+  {
+    defence: 'Chaos bench: a word that is still being written is not counted',
+    file: 'scripts/start/chaos/count-words.js',
+    edits: [['return isCutOff ? numbers.slice(0, -1) : numbers;', 'return numbers;']],
+    suite: COUNT,
+    test: 'what the chaos bench counts a word that is still being written is not counted',
+  },
+  {
+    defence: 'Chaos bench: words that are shown again are not new',
+    file: 'scripts/start/chaos/count-words.js',
+    edits: [['if (highest <= seen) return undefined;', '']],
+    suite: COUNT,
+    test: 'what the chaos bench counts words that are shown again end no silence',
+  },
+  {
+    defence: 'Inbox: what is wide breaks, the dialog does not scroll sideways',
+    file: 'web/src/styles/lists.css',
+    edits: [['  grid-template-columns: minmax(0, 1fr);\n  gap: 0.8rem;', '  gap: 0.8rem;']],
+    suite: INBOX,
+    test: 'on a phone the inbox is as wide as its dialog, and questions by one tool are no landmarks of one name',
+  },
+  {
+    defence: 'Inbox: questions by one tool are no landmarks of one name',
+    file: 'web/src/inbox-question.tsx',
+    edits: [['role="group"', 'role="region"']],
+    suite: INBOX,
+    test: 'on a phone the inbox is as wide as its dialog, and questions by one tool are no landmarks of one name',
   },
 ];

@@ -34,6 +34,8 @@ export async function runProduct(folder, programs, settings = {}) {
   };
   return {
     stop,
+    /** What it printed so far. */
+    output: () => output,
     url: urlOf('Chat page'),
     temporalUiUrl: urlOf('Temporal UI'),
     benchUrl: urlOf('Chaos bench'),

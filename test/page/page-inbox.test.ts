@@ -102,3 +102,24 @@ it('the inbox opens the conversation that asks, and says there what became of it
   );
   expect(chat.faults).toEqual([]);
 });
+
+it('on a phone the inbox is as wide as its dialog, and questions by one tool are no landmarks of one name', async () => {
+  const charges = [1, 2].map((amount) => ({
+    tool: 'charge',
+    id: `c${String(amount)}`,
+    args: { amount, note: 'x'.repeat(200) },
+  }));
+  const asked = await waiting('lab', toScript({ calls: charges }).text);
+  const context = await browser.newContext({ viewport: { width: 320, height: 640 } });
+  const page = await context.newPage();
+  await page.goto(`${product.url}/?session=${asked}`);
+  await page.getByTestId('more').click();
+  await page.getByTestId('inbox').click();
+  await page.getByTestId('inbox-approve').nth(1).waitFor();
+  const beyond = await page
+    .locator('dialog.inbox')
+    .evaluate(({ scrollWidth, clientWidth }) => scrollWidth - clientWidth);
+  expect(beyond).toBe(0);
+  expect(await findBarriers(page)).toEqual([]);
+  await context.close();
+});

@@ -8,14 +8,12 @@ import { useEditedInput } from './form/use-edited-input.js';
 interface Props {
   approvalId: string;
   toolCallId: string;
-  /** The tool's name for people. */
-  title: string;
   input: unknown;
   /** A question that the conversation has left behind can be read, not answered. */
   open: boolean;
 }
 
-export function ApprovalCard({ approvalId, toolCallId, title, input, open }: Props): ReactElement {
+export function ApprovalCard({ approvalId, toolCallId, input, open }: Props): ReactElement {
   const { answer, controls } = useCurrentConversation();
   const question = usePageState(({ pending }) =>
     pending.find((each) => each.toolCallId === toolCallId),
@@ -39,7 +37,6 @@ export function ApprovalCard({ approvalId, toolCallId, title, input, open }: Pro
     <form
       className="approval"
       data-testid="approval-card"
-      aria-label={`Approval of ${title}`}
       onSubmit={(event) => {
         event.preventDefault();
         if (!disabled) approve();

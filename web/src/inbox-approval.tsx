@@ -7,19 +7,17 @@ import { useEditedInput } from './form/use-edited-input.js';
 
 interface Props {
   question: PendingQuestion;
-  title: string;
   disabled: boolean;
   onAnswer: (answer: AnswerBody) => void;
 }
 
 /** An approval of any conversation: the input can be changed first; those who may not decide can withdraw it. */
-export function InboxApproval({ question, title, disabled, onAnswer }: Props): ReactElement {
+export function InboxApproval({ question, disabled, onAnswer }: Props): ReactElement {
   const { input, mayDecide = true } = question;
   const [reason, setReason] = useState('');
   const { shape, value, edited, onChange } = useEditedInput(question.schema, input);
   return (
     <form
-      aria-label={`Approval of ${title}`}
       onSubmit={(event) => {
         event.preventDefault();
         if (mayDecide && !disabled) onAnswer({ approved: true, input: edited });

@@ -21,7 +21,8 @@ export function InboxQuestion({ question, disabled, onAnswer }: Props): ReactEle
   const { toolCallId, toolName, kind, input, deadline, description } = question;
   const title = question.title ?? toWords(toolName);
   return (
-    <section
+    <div
+      role="group"
       className="inbox-question"
       aria-label={title}
       data-testid="inbox-question"
@@ -35,11 +36,11 @@ export function InboxQuestion({ question, disabled, onAnswer }: Props): ReactEle
       </div>
       {description !== undefined && <p className="about-call">{description}</p>}
       {kind === 'approval' ? (
-        <InboxApproval {...{ question, title, disabled, onAnswer }} />
+        <InboxApproval {...{ question, disabled, onAnswer }} />
       ) : (
         <InboxResult {...{ toolName, title, disabled, onAnswer, input }} schema={question.schema} />
       )}
-    </section>
+    </div>
   );
 }
 

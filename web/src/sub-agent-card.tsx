@@ -1,5 +1,6 @@
 import type { ReactElement } from 'react';
 import { FieldList } from './field-list.js';
+import { ReplyText } from './reply-text.js';
 import { SubAgentReport } from './sub-agent-report.js';
 import { toolCardState, type ToolPart } from './tool-state.js';
 
@@ -21,7 +22,8 @@ const WORDS = {
 export function SubAgentCard({ part, tool, name }: Props): ReactElement {
   const state = toolCardState(part);
   return (
-    <section
+    <div
+      role="group"
       className={`tool sub-agent ${state}`}
       aria-label={`${name}, ${WORDS[state]}`}
       data-testid="tool-card"
@@ -44,10 +46,14 @@ export function SubAgentCard({ part, tool, name }: Props): ReactElement {
       <SubAgentReport callId={part.toolCallId} isWorking={state === 'running'} />
       {part.state === 'output-available' && (
         <div className="result" data-testid="sub-agent-result">
-          <FieldList value={part.output} />
+          {typeof part.output === 'string' ? (
+            <ReplyText text={part.output} />
+          ) : (
+            <FieldList value={part.output} />
+          )}
         </div>
       )}
       {part.state === 'output-error' && <p data-testid="tool-error">{part.errorText}</p>}
-    </section>
+    </div>
   );
 }

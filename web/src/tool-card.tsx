@@ -55,7 +55,8 @@ export function ToolCard({ part, newest }: Props): ReactElement {
   const decision = decisionOf(part, { changed, decided });
   const chosen = question && 'output' in part ? labelOf(question, part.output) : undefined;
   return (
-    <section
+    <div
+      role="group"
       className={`tool ${state}`}
       aria-label={`${title}, ${WORDS[state]}`}
       data-testid="tool-card"
@@ -87,6 +88,6 @@ export function ToolCard({ part, newest }: Props): ReactElement {
           open={state === 'failed' || state === 'denied'}
         />
       )}
-    </section>
+    </div>
   );
 }

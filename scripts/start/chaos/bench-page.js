@@ -1,11 +1,16 @@
 // The bench: two devices on one conversation, and what a person would count on them.
-const STEPS = 15;
+import { createSilence, judge } from './count-words.js';
+
+// Long enough for one fault after the other, also where they take long.
+const STEPS = 45;
 const WORDS_OF_STEP = 40;
-const EVERY_MS = 40;
+const EVERY_MS = 60;
 const frames = { a: document.getElementById('a'), b: document.getElementById('b') };
 const seen = { a: [], b: [] };
-const state = { a: {}, b: {} };
 let measure;
+/** Of the newest reply: how many words it will have, and the worst that was seen of it on any device at any time. */
+let expected = 0;
+let worst = { lost: 0, doubled: 0 };
 const session = `bench-${crypto.randomUUID().slice(0, 8)}`;
 
 const show = (id, value) => (document.getElementById(id).textContent = String(value));
@@ -47,43 +52,41 @@ function attach() {
   });
 }
 
-/** Lost: a number that is missing below one that came later. Doubled: one that is there twice. */
-function judge(numbers) {
-  const distinct = new Set(numbers);
-  const highest = Math.max(0, ...distinct);
-  return {
-    words: distinct.size,
-    lost: highest - distinct.size,
-    doubled: numbers.length - distinct.size,
-  };
-}
-
 addEventListener('message', ({ source, data }) => {
   const device = source === frames.a.contentWindow ? 'a' : 'b';
   if (!Array.isArray(data.numbers)) return;
   const before = seen[device];
   seen[device] = data.numbers;
-  state[device] = data;
-  const all = [judge(seen.a), judge(seen.b)];
-  show('words', Math.max(...all.map(({ words }) => words)));
-  for (const fault of ['lost', 'doubled']) {
-    const count = Math.max(...all.map((each) => each[fault]));
-    show(fault, count);
-    const { classList } = document.getElementById(fault);
-    classList.toggle('bad', count > 0);
-    classList.toggle('good', count === 0);
-  }
+  count();
   if (frames.b.src === '' && seen.a.length > 20) attach();
   const over = measure?.isOver(device, data, before);
   if (over) {
     const ms = over === true ? performance.now() - measure.since : over;
     show(measure.shown, Math.round(ms));
-    const lost = Math.max(...all.map((each) => each.lost));
-    const outcome = `${measure.over} after ${(ms / 1_000).toFixed(1)} s, ${lost} words lost`;
+    const outcome = `${measure.over} after ${(ms / 1_000).toFixed(1)} s, ${worst.lost} words lost`;
     log(measure.what, { outcome, state: 'back' });
     measure = undefined;
   }
 });
+
+function count() {
+  const all = [judge(seen.a), judge(seen.b)];
+  show('words', Math.max(...all.map(({ words }) => words)));
+  for (const fault of ['lost', 'doubled']) {
+    worst[fault] = Math.max(worst[fault], ...all.map((each) => each[fault]));
+    show(fault, worst[fault]);
+    const { classList } = document.getElementById(fault);
+    classList.toggle('bad', worst[fault] > 0);
+    classList.toggle('good', worst[fault] === 0);
+  }
+}
+
+/** A reply of so many words begins. */
+function ask(text, words) {
+  expected = words;
+  worst = { lost: 0, doubled: 0 };
+  say('a', 'say', text);
+}
 
 function begin(shown, what, isOver, { over = 'next word', state } = {}) {
   log(what, { state });
@@ -94,17 +97,19 @@ function begin(shown, what, isOver, { over = 'next word', state } = {}) {
 const ENOUGH = 25;
 
 function beginRecovery(what) {
-  let last = performance.now();
-  let longest = 0;
-  let gained = 0;
-  const isOver = (device, { numbers }, before) => {
-    if (device !== 'a' || numbers.length <= before.length) return false;
-    gained += numbers.length - before.length;
-    longest = Math.max(longest, performance.now() - last);
-    last = performance.now();
-    return gained >= ENOUGH && longest;
-  };
-  begin('recovery', what, isOver, { over: 'words came back', state: 'down' });
+  const highest = Math.max(0, ...seen.a);
+  if (highest >= expected) {
+    log(what, { outcome: 'No reply was under way: press Start first' });
+    return;
+  }
+  const silence = createSilence({
+    seen: highest,
+    until: Math.min(highest + ENOUGH, expected),
+    now: performance.now(),
+  });
+  const isOver = (device, { numbers }) =>
+    device === 'a' && silence.see(Math.max(0, ...numbers), performance.now());
+  begin('recovery', what, isOver, { over: 'new words', state: 'down' });
 }
 
 async function act(name) {
@@ -118,12 +123,12 @@ async function act(name) {
 
 const ACTS = {
   start: () => {
-    log('The agent counts to 600');
-    say('a', 'say', script(...longReply()));
+    log(`The agent counts to ${STEPS * WORDS_OF_STEP}`);
+    ask(script(...longReply()), STEPS * WORDS_OF_STEP);
   },
   ask: () => {
     const charge = { calls: [{ tool: 'charge', id: `c${Date.now()}`, args: { amount: 5 } }] };
-    say('a', 'say', script(charge, counting(40)));
+    ask(script(charge, counting(40)), 40);
     log('The agent asks, and waits without a process');
   },
   answer: () => {
@@ -136,7 +141,7 @@ const ACTS = {
     const charge = {
       calls: [{ tool: 'hurriedCharge', id: `c${Date.now()}`, args: { amount: 5 } }],
     };
-    say('a', 'say', script(charge, counting(40)));
+    ask(script(charge, counting(40)), 40);
     begin('recovery', 'An approval with four seconds to answer', (_, { numbers }, before) => {
       return numbers.length > 0 && numbers.length < 40 && numbers.length !== before.length;
     });
@@ -144,10 +149,11 @@ const ACTS = {
   attach,
   stop: () => {
     const from = performance.now();
+    expected = 0;
     say('a', 'stop');
-    begin('stop', 'Stopped', (_, { isStopping }) => !isStopping && performance.now() > from, {
-      over: 'ready',
-    });
+    const isReady = (device, { isStopping }) =>
+      device === 'a' && !isStopping && performance.now() > from;
+    begin('stop', 'Stopped', isReady, { over: 'ready' });
   },
   'drop-network': async () => {
     beginRecovery('First device: no network for two seconds');

@@ -12,6 +12,7 @@ const file = (name) => readFileSync(new URL(`./${name}`, import.meta.url));
 const PAGES = {
   '/chaos/': ['text/html; charset=utf-8', file('bench.html')],
   '/chaos/bench.js': ['text/javascript', file('bench-page.js')],
+  '/chaos/count-words.js': ['text/javascript', file('count-words.js')],
 };
 
 /**

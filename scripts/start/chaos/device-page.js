@@ -1,13 +1,12 @@
 // Runs in the page of a device: tells the bench what a person sees there, and clicks for the bench.
+import { readNumbers } from './count-words.js';
+
 const EVERY_MS = 50;
 const find = (id) => document.querySelector(`[data-testid="${id}"]`);
 
-/** The words of the newest reply, which are numbered. */
-function readNumbers() {
-  const replies = document.querySelectorAll('[data-testid=message][data-role=assistant]');
-  const text = replies[replies.length - 1]?.textContent ?? '';
-  return Array.from(text.matchAll(/w(\d+)/g), ([, number]) => Number(number));
-}
+const newestReply = () =>
+  [...document.querySelectorAll('[data-testid=message][data-role=assistant]')].at(-1)
+    ?.textContent ?? '';
 
 /** What the bench sends is a script for the agent, which is nothing to read: its meaning is shown. */
 function nameScripts() {
@@ -17,7 +16,7 @@ function nameScripts() {
     else if (text.includes('"hurriedCharge"'))
       message.dataset.means = 'Charge $5, within four seconds.';
     else if (text.includes('"charge"')) message.dataset.means = 'Charge $5, then count to 40.';
-    else message.dataset.means = 'Count to 600, please.';
+    else message.dataset.means = 'Count, please.';
   }
 }
 
@@ -26,7 +25,7 @@ setInterval(() => {
   const status = find('status')?.dataset.status ?? (find('stop') ? 'streaming' : 'ready');
   const asks = find('approve') !== null;
   parent.postMessage(
-    { numbers: readNumbers(), status, asks, isStopping: find('stop') !== null },
+    { numbers: readNumbers(newestReply()), status, asks, isStopping: find('stop') !== null },
     '*',
   );
 }, EVERY_MS);

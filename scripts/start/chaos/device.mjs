@@ -5,7 +5,12 @@ import { createServer, request as ask } from 'node:http';
 import { pipeline } from 'node:stream';
 import { refuseForeign } from '../../temporal-ui/refuse-foreign.mjs';
 
-const DEVICE = readFileSync(new URL('./device-page.js', import.meta.url));
+const script = (name) => readFileSync(new URL(`./${name}`, import.meta.url));
+/** What the page of a device loads besides, by its path. */
+const SCRIPTS = new Map([
+  ['/chaos/device.js', script('device-page.js')],
+  ['/chaos/count-words.js', script('count-words.js')],
+]);
 const OF_CONNECTION = new Set(['connection', 'keep-alive', 'transfer-encoding', 'upgrade']);
 /** They would keep the page out of the frames of the bench. */
 const OF_FRAMES = new Set([
@@ -36,7 +41,7 @@ export function createDevice({ target, bench, serve = () => false }) {
     }
     if (serve(request, response)) return;
     if (isCut) request.socket.destroy();
-    else if (request.url === '/chaos/device.js') sendScript(response);
+    else if (SCRIPTS.has(request.url)) sendScript(SCRIPTS.get(request.url), response);
     else forward({ target, bench }, request, response);
   });
   return {
@@ -50,9 +55,9 @@ export function createDevice({ target, bench, serve = () => false }) {
   };
 }
 
-function sendScript(response) {
+function sendScript(text, response) {
   response.writeHead(200, { 'content-type': 'text/javascript', 'cache-control': 'no-store' });
-  response.end(DEVICE);
+  response.end(text);
 }
 
 function forward({ target, bench }, request, response) {
@@ -89,7 +94,7 @@ function sendPage(reply, response, bench) {
   reply.on('end', () => {
     const page = Buffer.concat(pieces)
       .toString()
-      .replace('</body>', '<script src="/chaos/device.js"></script></body>');
+      .replace('</body>', '<script type="module" src="/chaos/device.js"></script></body>');
     const headers = without(reply.headers, new Set([...OF_FRAMES, 'content-length', 'etag']));
     headers['content-security-policy'] = `frame-ancestors ${bench}`;
     response.writeHead(reply.statusCode, headers).end(page);

@@ -1,8 +1,9 @@
 import { useQuery } from '@tanstack/react-query';
-import { useCallback, useState, type ReactElement } from 'react';
+import { Suspense, useCallback, useEffect, useState, type ReactElement } from 'react';
 import type { OperatorWaiting } from '../../../protocol/operator.js';
 import type { PageConfig } from '../api-client.js';
 import { read } from './console-api.js';
+import { lazyView } from './lazy-view.js';
 import { Link } from './link.js';
 import { PageButtons } from './page-buttons.js';
 import { formatPlace, type Place } from './place.js';
@@ -11,9 +12,10 @@ import { REFRESH_MS } from './queries.js';
 import { usePages } from './use-pages.js';
 import { useSettings } from './use-place.js';
 import { findChoices, WaitingChoice } from './waiting-choice.js';
-import { WaitingSessionCard } from './waiting-session-card.js';
 
 const PAGE = 20;
+const loadCard = () => import('./waiting-session-card.js');
+const WaitingSessionCard = lazyView(async () => (await loadCard()).WaitingSessionCard);
 
 /** Everything that waits for a person in the tenant, longest wait first. */
 export function WaitingView({ place, config }: { place: Place; config: PageConfig }): ReactElement {
@@ -29,6 +31,8 @@ export function WaitingView({ place, config }: { place: Place; config: PageConfi
       }),
     refetchInterval: REFRESH_MS.soon,
   });
+  // The forms come beside the questions, not after them. If they do not, the card says so.
+  useEffect(() => void loadCard().catch(() => undefined), []);
   const [chosen, setChosen] = useState<ReadonlySet<string>>(new Set());
   const [changed, setChanged] = useState<ReadonlySet<string>>(new Set());
   const noteTouched = useCallback((key: string, isTouched: boolean): void => {
@@ -84,18 +88,20 @@ export function WaitingView({ place, config }: { place: Place; config: PageConfi
         </p>
       )}
       <WaitingChoice choices={choices} chosen={chosen} onChoose={setChosen} />
-      <ul className="cards">
-        {sessions.map((session) => (
-          <WaitingSessionCard
-            key={session.sessionId}
-            session={session}
-            roles={config.roles}
-            chosen={chosen}
-            onChoose={choices.length > 1 ? setChosen : undefined}
-            onTouched={noteTouched}
-          />
-        ))}
-      </ul>
+      <Suspense fallback={<p role="status">Loading…</p>}>
+        <ul className="cards">
+          {sessions.map((session) => (
+            <WaitingSessionCard
+              key={session.sessionId}
+              session={session}
+              roles={config.roles}
+              chosen={chosen}
+              onChoose={choices.length > 1 ? setChosen : undefined}
+              onTouched={noteTouched}
+            />
+          ))}
+        </ul>
+      </Suspense>
       <PageButtons pages={pages} next={waiting.data?.cursor} />
     </>
   );

@@ -23,7 +23,6 @@ export function ResultForm({ title, schema, disabled, onResult, onRefuse }: Prop
   const value = given === undefined && shape !== undefined ? startValue(shape) : given?.value;
   return (
     <form
-      aria-label={`Answer for ${title}`}
       onSubmit={(event) => {
         event.preventDefault();
         onResult(shape === undefined ? text : (value ?? null));
