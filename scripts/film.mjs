@@ -104,7 +104,7 @@ async function play(page) {
   process.stdout.write(`recovery ms: ${JSON.stringify(measured)}, ${shown[0]} words\n`);
 }
 
-/** For whoever asks why it gave up: the picture, what the processes said, and what the record says. */
+/** Keeps the reason why it gave up: the picture, the output of the processes, and the record. */
 async function tellWhatWasThere(page, product) {
   mkdirSync(GIVEN_UP, { recursive: true });
   await page.screenshot({ path: join(GIVEN_UP, 'page.png') });
@@ -114,7 +114,7 @@ async function tellWhatWasThere(page, product) {
     .then((response) => response.text())
     .catch(String);
   const text = [counted, product.output(), record].join('\n\n');
-  writeFileSync(join(GIVEN_UP, 'said.txt'), text);
+  writeFileSync(join(GIVEN_UP, 'output.txt'), text);
   process.stderr.write(`The film gave up; what was there is in ${GIVEN_UP}.\n`);
 }
 

@@ -4,7 +4,13 @@ import { createInterface } from 'node:readline';
 
 const LEVELS = { 10: 'trace', 20: 'debug', 30: 'info', 40: 'warn', 50: 'error', 60: 'fatal' };
 // The same in every line of a process, or shown elsewhere in the line.
-const OMITTED = new Set(['level', 'time', 'pid', 'hostname', 'name', 'msg', 'err']);
+const OMITTED = new Set(['level', 'time', 'pid', 'hostname', 'name', 'msg', 'err', 'meta']);
+/** Of what Temporal's SDK says about an activity: all that a person cannot use. */
+const OMITTED_OF_SDK = new Set(
+  'sdkComponent taskToken isLocal namespace taskQueue activityId workflowRunId workflowType'.split(
+    ' ',
+  ),
+);
 
 export function showLines(stream, name, write) {
   createInterface({ input: stream, crlfDelay: Infinity }).on('line', (line) => {
@@ -28,14 +34,21 @@ export function readable(line) {
     return plain;
   }
   if (typeof entry.msg !== 'string') return plain;
-  const details = Object.entries(entry)
-    .filter(([key]) => !OMITTED.has(key))
-    .map(([key, value]) => `${key}=${typeof value === 'string' ? value : JSON.stringify(value)}`);
+  const details = [...detailsOf(entry, OMITTED), ...detailsOf(entry.meta, OMITTED_OF_SDK)];
   const words = [LEVELS[entry.level] ?? entry.level, entry.msg, ...details];
-  const trace = String(entry.err?.stack ?? entry.err?.message ?? '');
+  const { type, stack, message } = entry.err ?? {};
+  // The stack of such a failure is where it was packed for Temporal, not where something went wrong.
+  const trace = String((type === 'ApplicationFailure' ? message : stack) ?? message ?? '');
   return [toPrintable(words.join(' ')), trace.split('\n').map(toPrintable).join('\n')]
     .filter(Boolean)
     .join(' ');
+}
+
+function detailsOf(entry, omitted) {
+  if (typeof entry !== 'object' || entry === null) return [];
+  return Object.entries(entry)
+    .filter(([key]) => !omitted.has(key))
+    .map(([key, value]) => `${key}=${typeof value === 'string' ? value : JSON.stringify(value)}`);
 }
 
 /** Control characters as they are written in a program, and those that turn the text around. */

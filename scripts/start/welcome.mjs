@@ -11,16 +11,19 @@ export function welcome(product) {
     ['Engines', `Temporal ${temporalAddress}, Redis ${withoutPassword(redisUrl)}`],
     ['Agents', agents],
     ['Data', dataDir],
-    [
-      'Model',
-      model ?? 'scripted, so no model key is needed (MODEL=<provider>:<id> for a real one)',
-    ],
+    ['Model', model ?? modelOf(agents)],
     ['Access', open && 'without authentication (HELIX_ALLOW_UNAUTHENTICATED=1)'],
   ];
   const table = lines
     .filter(([, value]) => value)
     .map(([label, value]) => `  ${label.padEnd(13)}${value}\n`);
   return `\n  helix-temporal is running.\n\n${table.join('')}\n  Ctrl-C stops what was started here.\n\n`;
+}
+
+/** Without MODEL: a file of agents may name a model itself. */
+function modelOf(agents) {
+  if (agents) return `as ${agents} says: MODEL is not set, so modelFromSpec gives the scripted one`;
+  return 'scripted, so no model key is needed (MODEL=<provider>:<id> for a real one)';
 }
 
 function withoutPassword(url) {

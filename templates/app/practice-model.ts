@@ -6,6 +6,7 @@ export function createPracticeModel() {
     const order = /\d{4}/.exec(userText)?.[0];
     const last = results.at(-1);
     if (last?.tool === 'refund') {
+      if (last.outcome === 'failed') return { say: 'I am sorry, the refund could not be made.' };
       return last.outcome === 'done'
         ? { say: 'The refund was approved, and the money is on its way.' }
         : { say: 'I am sorry, a colleague has decided against the refund.' };

@@ -13,6 +13,11 @@ test.each([
     '{"level":50,"msg":"no","err":{"message":"down","stack":"Error: down"}}',
     'error no Error: down',
   ],
+  [
+    '{"level":40,"msg":"Activity failed","meta":{"taskToken":"Cg","attempt":2,"workflowId":"run:s:1-x"},' +
+      '"err":{"type":"ApplicationFailure","message":"unknown tool","stack":"ApplicationFailure: unknown tool\\n at x"}}',
+    'warn Activity failed attempt=2 workflowId=run:s:1-x unknown tool',
+  ],
 ])('%s', (line, expected) => {
   expect(readable(line)).toBe(expected);
 });

@@ -28,8 +28,8 @@ export function judge(numbers) {
 }
 
 /**
- * The longest time without a word that nobody had seen before, until enough of them have come. Words that
- * are shown again, after a rebuilt page or a withdrawn attempt, are none of these.
+ * The longest time without a word beyond those that were shown before, until enough of them have come. Words
+ * that are shown again, after a rebuilt page or a withdrawn attempt, do not count.
  *
  * @param seen  highest number that was shown when it began
  * @param until number that is enough
