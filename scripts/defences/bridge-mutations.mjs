@@ -38,7 +38,7 @@ export const bridge = [
     defence: 'Bridge: a turn that fails before its first output keeps its message',
     file: 'stores/transitions/lib/finish.ts',
     edits: [["ending.status !== 'completed'", "ending.status === 'interrupted'"]],
-    test: 'begin a turn that failed or was aborted without text counts as a visible message, too',
+    test: 'end a turn that failed or was aborted without text counts as a visible message, too',
   },
   {
     defence: 'Bridge: a copy that ends with a question has no reply',

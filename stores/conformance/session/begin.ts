@@ -256,28 +256,6 @@ export function beginCases({ describe, it }: Suite): void {
       ]);
     });
 
-    it('a turn that failed or was aborted without text counts as a visible message, too', async ({
-      store,
-      session,
-    }) => {
-      const failed = await session.newRun('u1');
-      await session.end(failed.runId, 'failed', {
-        error: { code: 'provider_error', message: 'No.', retryable: false },
-      });
-      const aborted = await session.newRun('u2');
-      await session.stop({ mode: 'abort' });
-      includes(await session.begin({ messages: [userMessage('u3')] }), {
-        run: { messageId: 'msg-5' },
-      });
-      includes(await store.sessions.rows(session.id, 0), [
-        { id: 'u1' },
-        { role: 'assistant', messageId: 'msg-1', runId: failed.runId, display: true, parts: [] },
-        { id: 'u2' },
-        { role: 'assistant', messageId: 'msg-3', runId: aborted.runId, display: true, parts: [] },
-        { id: 'u3' },
-      ]);
-    });
-
     it('a run may be marked as the continuation of an ended one', async ({ store, session }) => {
       await session.newRun('u0');
       await session.stop();

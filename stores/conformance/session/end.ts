@@ -1,5 +1,5 @@
 import { equal, includes } from '../assertions.js';
-import { newCall } from '../fixtures.js';
+import { newCall, userMessage } from '../fixtures.js';
 import type { Suite } from '../suite.js';
 
 export function endCases({ describe, it }: Suite): void {
@@ -33,6 +33,28 @@ export function endCases({ describe, it }: Suite): void {
       equal(await session.commit(writer), { kind: 'superseded' });
       includes(await store.sessions.rows(session.id, 1), [{ parts }]);
       includes(await session.newRun(), { messageId: 'msg-3' });
+    });
+
+    it('a turn that failed or was aborted without text counts as a visible message, too', async ({
+      store,
+      session,
+    }) => {
+      const failed = await session.newRun('u1');
+      await session.end(failed.runId, 'failed', {
+        error: { code: 'provider_error', message: 'No.', retryable: false },
+      });
+      const aborted = await session.newRun('u2');
+      await session.stop({ mode: 'abort' });
+      includes(await session.begin({ messages: [userMessage('u3')] }), {
+        run: { messageId: 'msg-5' },
+      });
+      includes(await store.sessions.rows(session.id, 0), [
+        { id: 'u1' },
+        { role: 'assistant', messageId: 'msg-1', runId: failed.runId, display: true, parts: [] },
+        { id: 'u2' },
+        { role: 'assistant', messageId: 'msg-3', runId: aborted.runId, display: true, parts: [] },
+        { id: 'u3' },
+      ]);
     });
 
     it('the end of a failed run settles calls as failed and keeps the error', async ({
