@@ -67,6 +67,7 @@ import { stopCases } from './session/stop.js';
 import { subAgentAnswerCases } from './session/sub-agent-answers.js';
 import { subAgentEndCases } from './session/sub-agent-ends.js';
 import { subAgentCases } from './session/sub-agents.js';
+import { appendsAtOnceCases } from './stream/appends-at-once.js';
 import { batchCases } from './stream/batches.js';
 import { deltaCases } from './stream/deltas.js';
 import { readerCases } from './stream/readers.js';
@@ -124,6 +125,7 @@ const SESSION = [
 
 const STREAM = [
   writerCases,
+  appendsAtOnceCases,
   batchCases,
   deltaCases,
   readerCases,
