@@ -46,6 +46,8 @@ export type {
   ApprovalVerdict,
   ApproverRule,
   ApproverVerdict,
+  CallOptions,
+  CallOptionsScope,
   CompactedMessages,
   CompactionRecord,
   CompactionSettings,

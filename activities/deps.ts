@@ -5,7 +5,9 @@ import type { ExecuteToolWork } from '../protocol/tool-work.js';
 import type { Tracer } from '../protocol/tracer.js';
 import type { StartNext } from '../stores/record/start-next.js';
 import type { Wake } from '../stores/contract/call-record.js';
+import type { StoredFile } from '../stores/contract/files.js';
 import type { Store } from '../stores/contract/store.js';
+import type { SessionOwner } from '../stores/contract/waiting.js';
 import type { LegTraces } from '../stores/record/leg-traces.js';
 import type { Lease } from './lease.js';
 import type { SlotLimits } from './tool/fair-slots.js';
@@ -15,6 +17,19 @@ import type { StreamManager } from '../stores/log/stream-manager.js';
 export interface ActivityLogger {
   info: (fields: object, message: string) => void;
   warn: (fields: object, message: string) => void;
+}
+
+/** Stores files of a conversation within the limits of its owner, and removes them. */
+export interface MadeFiles {
+  upload: (
+    input: SessionOwner & {
+      sessionId: string;
+      mediaType: string;
+      madeBy: string;
+      content: Uint8Array;
+    },
+  ) => Promise<StoredFile>;
+  removeFile: (sessionId: string, fileId: string) => Promise<boolean>;
 }
 
 export interface ActivityDeps {
@@ -45,6 +60,8 @@ export interface ActivityDeps {
   eagerSlots?: number | undefined;
   /** Hosts whose files models get as bytes where they cannot fetch them. Default: none. */
   fileHosts?: readonly string[] | undefined;
+  /** Stores files that models make. Default: those that are too large for the stream are not kept. */
+  uploads?: MadeFiles | undefined;
   /** To the servers of agents' tools, closed by the worker. Default: of its own. */
   mcp?: McpConnections;
   /** Counts what happens, except what the store reports (`meterChanges`). Default: nothing. */

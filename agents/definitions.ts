@@ -10,6 +10,7 @@ import type { Role } from '../protocol/actor.js';
 import type { ApproverRule } from './approver-rule.js';
 import type { CompactionRecord } from './compaction/compaction-record.js';
 import type { Guardrails } from './guardrails.js';
+import type { InputHooks } from './input-hooks.js';
 import type { Instructions } from './instructions.js';
 import type { McpServers } from './mcp/mcp-servers.js';
 import type { Pricing } from './pricing.js';
@@ -169,6 +170,8 @@ export interface ToolDefinition {
     LanguageModelV4FunctionTool,
     'providerOptions' | 'strict' | 'inputExamples'
   >;
+  /** Of a tool of the AI SDK: hooks that are called while a model writes the input of a call. */
+  readonly onInput?: InputHooks;
   /** Of a `dynamicTool()` of the AI SDK: steps list its calls apart. */
   readonly isDynamic?: boolean;
   /** Of a tool of the AI SDK: what the model gets in place of the result as JSON. */
@@ -248,6 +251,8 @@ export interface PrepareStepOptions {
   readonly runId: string;
   /** The agent's own state. */
   readonly state: unknown;
+  /** Metadata of the message that the turn answers, as its sender set them: not to be trusted. */
+  readonly messageMetadata: unknown;
   /** Fires when the result is no longer waited for. */
   readonly signal: AbortSignal;
   /** A summary that stands for the oldest messages, as `compaction` uses it. */

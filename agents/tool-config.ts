@@ -188,6 +188,7 @@ export const ForeignToolConfig = settings({
   ),
   provider: z.unknown().optional(),
   forModel: z.unknown(),
+  onInput: z.unknown().optional(),
   isDynamic: Flag.optional(),
   toModelOutput: Callback.optional(),
 }).superRefine(checkTool);

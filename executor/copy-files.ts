@@ -1,7 +1,8 @@
 import { HelixError } from '../protocol/errors.js';
 import { formatFileUrl, parseFileUrl } from '../protocol/file-reference.js';
 import { toShownSessionId } from '../protocol/ids.js';
-import type { Row, UserPart } from '../protocol/rows.js';
+import { madeFileOf } from '../protocol/made-file.js';
+import type { AssistantPart, Row, UserPart } from '../protocol/rows.js';
 import type { StoredFile } from '../stores/contract/files.js';
 import type { Store } from '../stores/contract/store.js';
 import type { SessionOwner } from '../stores/contract/waiting.js';
@@ -56,17 +57,30 @@ export async function copyFiles(
 }
 
 function urlsOf(row: Row): string[] {
-  if (row.role !== 'user') return [];
-  return row.parts.flatMap((part) => (part.type === 'file' ? part.url : []));
+  if (row.role === 'user')
+    return row.parts.flatMap((part) => (part.type === 'file' ? part.url : []));
+  return row.role === 'tool' ? [] : row.parts.flatMap(madeFileOf).map(({ url }) => url);
 }
 
 function rename(row: Row, copies: ReadonlyMap<string, string>): Row {
-  if (row.role !== 'user') return row;
-  const parts = row.parts.map((part): UserPart => {
-    const url = part.type === 'file' ? copies.get(part.url) : undefined;
-    return url === undefined || part.type !== 'file' ? part : { ...part, url };
+  if (row.role === 'tool') return row;
+  if (row.role === 'user') return { ...row, parts: row.parts.map((part) => renamed(part, copies)) };
+  const parts = row.parts.map((part): AssistantPart => {
+    if (part.type !== 'reasoning' || part.stands?.type !== 'reasoning-file') {
+      return renamed(part, copies);
+    }
+    const url = copies.get(part.stands.url);
+    return url === undefined ? part : { ...part, stands: { ...part.stands, url } };
   });
   return { ...row, parts };
+}
+
+function renamed<Part extends UserPart | AssistantPart>(
+  part: Part,
+  copies: ReadonlyMap<string, string>,
+): Part {
+  const url = part.type === 'file' ? copies.get(part.url) : undefined;
+  return url === undefined ? part : { ...part, url };
 }
 
 function isForeign(error: unknown): boolean {

@@ -12,6 +12,8 @@ export interface UploadInput extends SessionOwner {
   sessionId: string;
   mediaType: string;
   filename?: string | undefined;
+  /** Run and step whose model made it. */
+  madeBy?: string | undefined;
   content: Uint8Array;
 }
 
@@ -61,13 +63,14 @@ export function createUploads({ store, quotasOf, logger }: UploadsDeps): Uploads
   }
 
   return {
-    upload: async ({ sessionId, owner, tenant, content, mediaType, filename }) => {
+    upload: async ({ sessionId, owner, tenant, content, mediaType, filename, madeBy }) => {
       const whose = { owner, ...(tenant !== undefined && { tenant }) };
       const bytes = content.byteLength;
       await charge(sessionId, whose, bytes);
       const sha256 = createHash('sha256').update(content).digest('hex');
       const id = randomUUID();
-      const file = { id, mediaType, filename, sha256, at: Date.now() };
+      const made = madeBy === undefined ? {} : { madeBy };
+      const file = { id, mediaType, filename, sha256, at: Date.now(), ...made };
       // The sweep removes the bytes of a file that no conversation claims.
       if (files.reclaim !== undefined) {
         await due.noteLater(rootOf(sessionId), LIMITS.unclaimedFilesMs);

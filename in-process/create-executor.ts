@@ -103,6 +103,7 @@ export function createInProcessExecutor(options: InProcessOptions): InProcessExe
         ...{ store, agents, services, meter, logger, mcp, fileHosts },
         streamManager: stores.streamManager,
         startNext: runs.startNext,
+        uploads: runs.uploads,
         wake: ({ runId, resume }) =>
           local.answer(runId, { toolCallId: '', by: 'conversation', resume }),
         workflowState: local.state,

@@ -44,6 +44,13 @@ export const UserRow = z.object({
 });
 export type UserRow = z.infer<typeof UserRow>;
 
+/** Content of a model that pages are not shown, and that goes back to its provider. */
+export const UnseenContent = z.discriminatedUnion('type', [
+  z.object({ type: z.literal('custom'), kind: z.templateLiteral([z.string(), '.', z.string()]) }),
+  z.object({ type: z.literal('reasoning-file'), url: z.string(), mediaType: z.string() }),
+]);
+export type UnseenContent = z.infer<typeof UnseenContent>;
+
 export const AssistantPart = z.discriminatedUnion('type', [
   z.object({
     type: z.literal('text'),
@@ -53,6 +60,8 @@ export const AssistantPart = z.discriminatedUnion('type', [
   z.object({
     type: z.literal('reasoning'),
     text: z.string(),
+    /** In place of the text, which is empty: what the model's provider alone reads. */
+    stands: UnseenContent.optional(),
     providerMetadata: ProviderMetadata.optional(),
   }),
   z.object({
@@ -96,7 +105,12 @@ export const AssistantPart = z.discriminatedUnion('type', [
     title: z.string(),
     filename: z.string().optional(),
   }),
-  z.object({ type: z.literal('file'), url: z.string(), mediaType: z.string() }),
+  z.object({
+    type: z.literal('file'),
+    url: z.string(),
+    mediaType: z.string(),
+    providerMetadata: ProviderMetadata.optional(),
+  }),
 ]);
 export type AssistantPart = z.infer<typeof AssistantPart>;
 

@@ -213,7 +213,7 @@ export function createAgentPlugin(options: AgentPluginOptions): WorkerPlugin & B
       agents,
       services,
       publicUrl: options.publicUrl,
-      startNext: runs.startNext,
+      ...{ startNext: runs.startNext, uploads: runs.uploads },
       wake: ({ runId, resume }) =>
         workflows.answer(runId, { toolCallId: '', by: 'conversation', resume }),
       workflowState: workflows.state,

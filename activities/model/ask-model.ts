@@ -6,6 +6,8 @@ import type {
 import type { ChunkWriter } from '../chunk-writer.js';
 import { watchPace, type Pace } from './call-pace.js';
 import type { OutputGuard } from './guardrails/output-guard.js';
+import type { InputNotes } from './input-hooks.js';
+import type { KeptFile, StepFiles } from './made-files.js';
 import { ModelStalledError, ModelTooSlowError, StreamCutError } from './provider-failure.js';
 import type { StepReply } from './reply-types.js';
 
@@ -25,6 +27,10 @@ export interface AskedModel {
   onPart?: (part: LanguageModelV4StreamPart) => void;
   /** Checks the reply before it is written. */
   guard?: OutputGuard | undefined;
+  /** Informs tools of the inputs of their calls. */
+  inputs?: InputNotes | undefined;
+  /** Stores files that are too large for the stream. */
+  keepFile: StepFiles['keep'];
   /** Gives calls ids that are unique in the conversation, where the reply alone cannot. */
   takeCallId?: ((wanted: string) => Promise<string>) | undefined;
 }
@@ -94,7 +100,12 @@ async function stream(asked: AskedModel, silence: Silence): Promise<void> {
         if (callId !== undefined && asked.takeCallId !== undefined) {
           await silence.during(reply.nameCall(callId, asked.takeCallId));
         }
-        chunks.push(reply.accept(part));
+        let kept: KeptFile | undefined;
+        if (isFile(part)) {
+          await silence.during(asked.keepFile(part).then((made) => void (kept = made)));
+        }
+        chunks.push(reply.accept(part, kept));
+        if (asked.inputs !== undefined) await silence.during(asked.inputs.hear(part, reply));
       }
       const room = chunks.room();
       if (room !== undefined) await silence.during(room);
@@ -110,6 +121,10 @@ async function stream(asked: AskedModel, silence: Silence): Promise<void> {
 function callIdOf(part: LanguageModelV4StreamPart): string | undefined {
   if (part.type === 'tool-input-start') return part.id;
   return part.type === 'tool-call' ? part.toolCallId : undefined;
+}
+
+function isFile({ type }: LanguageModelV4StreamPart): boolean {
+  return type === 'file' || type === 'reasoning-file';
 }
 
 function untilAborted(signal: AbortSignal): Promise<never> {

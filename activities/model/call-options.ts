@@ -21,7 +21,7 @@ import type { Instructions } from '../../agents/instructions.js';
 import { resolveModel } from '../../agents/model.js';
 import type { StepRef } from '../../protocol/activities.js';
 import { FINISH_TOOL_NAME } from '../../protocol/ids.js';
-import type { Row, ToolRow } from '../../protocol/rows.js';
+import type { Row, ToolRow, UserRow } from '../../protocol/rows.js';
 import type { Files } from '../../stores/contract/files.js';
 import { toFinishTool } from './finish-tool.js';
 import { toModelOutputs } from './model-outputs.js';
@@ -96,6 +96,7 @@ export async function toModelCall(asked: AskedStep, signal: AbortSignal): Promis
   const scope = {
     ...{ sessionId, runId, step, state, instructions: own },
     steps: isPrepared ? toStepRecords(agent, rows, messageId) : [],
+    messageMetadata: rows.slice(0, start).findLast(isShown)?.metadata,
     initial: rowOf.filter((row) => row < start).length,
     compaction: asked.compactions.record(rowOf, pricing === undefined ? {} : { pricing }),
   };
@@ -120,6 +121,11 @@ export async function toModelCall(asked: AskedStep, signal: AbortSignal): Promis
     ...{ model: resolveModel(model), name: modelNameOf({ model }), pricing },
     ...{ options, tools, instructions, rows },
   };
+}
+
+/** A message that a user sent. */
+function isShown(row: Row): row is UserRow {
+  return row.role === 'user' && row.hidden !== true;
 }
 
 function toSystemMessages(instructions: Instructions): LanguageModelV4Prompt {

@@ -17,7 +17,7 @@ export class ContextHookError extends Error {
 
 type Scope = Pick<
   PrepareStepOptions,
-  'step' | 'sessionId' | 'runId' | 'state' | 'steps' | 'compaction'
+  'step' | 'sessionId' | 'runId' | 'state' | 'steps' | 'compaction' | 'messageMetadata'
 > & {
   /** The agent's, for the state. */
   instructions: Instructions;

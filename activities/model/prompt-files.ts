@@ -1,20 +1,21 @@
 import { parseFileUrl } from '../../protocol/file-reference.js';
 import { rootOf, toShownSessionId } from '../../protocol/ids.js';
 import { LIMITS } from '../../protocol/limits.js';
+import { madeFileOf } from '../../protocol/made-file.js';
 import type { Row, UserPart } from '../../protocol/rows.js';
 import type { Files, StoredFile } from '../../stores/contract/files.js';
 import type { FetchFile } from './fetch-file.js';
 import type { PromptFiles } from './prompt.js';
 import { FilesAwayError } from './provider-failure.js';
 
-type FilePart = Extract<UserPart, { type: 'file' }>;
+type FilePart = Omit<Extract<UserPart, { type: 'file' }>, 'type'>;
 type PromptFile = PromptFiles extends ReadonlyMap<string, infer Content> ? Content : never;
 
 /** Types that models are given as text; providers refuse them as files. */
 const TEXT = /^(text\/.+|application\/json)$/;
 
 /**
- * Reads the files that user messages name, the newest first, as far as they fit one model call. In the
+ * Reads the files that messages name, the newest first, as far as they fit one model call. In the
  * place of a file that is gone, or does not fit, stands a sentence that says so.
  *
  * @param sessionId the session whose model is asked
@@ -96,9 +97,10 @@ async function orAway<T>(read: Promise<T> | undefined): Promise<T | undefined> {
   }
 }
 
+/** Of a reply, those that are stored: the provider knows the others. */
 function filesOf(row: Row): FilePart[] {
-  if (row.role !== 'user') return [];
-  return row.parts.filter((part): part is FilePart => part.type === 'file');
+  if (row.role === 'user') return row.parts.flatMap((part) => (part.type === 'file' ? part : []));
+  return row.role === 'tool' ? [] : row.parts.flatMap(madeFileOf);
 }
 
 function toContent(

@@ -12,6 +12,7 @@ import type {
   AssistantRow,
   Row,
   ToolRow,
+  UnseenContent,
   UserPart,
   UserRow,
 } from '../../protocol/rows.js';
@@ -68,7 +69,8 @@ export function toMessages(
         if (part.type === 'tool-call') marks.set(part.toolCallId, part.providerMetadata);
       }
     }
-    const message = row.role === 'user' ? toUserMessage(row, files) : toAssistantMessage(row);
+    const message =
+      row.role === 'user' ? toUserMessage(row, files) : toAssistantMessage(row, files);
     if (message !== undefined) push(message, at);
   }
   return { messages, rowOf };
@@ -112,8 +114,11 @@ function toFileData(url: string): { type: 'data'; data: string } | { type: 'url'
 }
 
 /** A cut reply goes without its reasoning: providers refuse reasoning whose signature is missing. */
-function toAssistantMessage(row: AssistantRow): LanguageModelV4Message | undefined {
-  const content: Extract<LanguageModelV4Message, { role: 'assistant' }>['content'] = [];
+function toAssistantMessage(
+  row: AssistantRow,
+  files: PromptFiles,
+): LanguageModelV4Message | undefined {
+  const content: AssistantContent[] = [];
   for (const part of row.parts) {
     switch (part.type) {
       case 'text':
@@ -121,7 +126,11 @@ function toAssistantMessage(row: AssistantRow): LanguageModelV4Message | undefin
         break;
       case 'reasoning':
         if (row.interrupted !== undefined) break;
-        content.push({ type: 'reasoning', text: part.text, ...toOptions(part) });
+        content.push(
+          part.stands === undefined
+            ? { type: 'reasoning', text: part.text, ...toOptions(part) }
+            : { ...toUnseen(part.stands, files), ...toOptions(part) },
+        );
         break;
       case 'tool-call': {
         const { toolCallId, toolName, input, kind } = part;
@@ -142,7 +151,8 @@ function toAssistantMessage(row: AssistantRow): LanguageModelV4Message | undefin
       }
       case 'file': {
         const { mediaType, url } = part;
-        content.push({ type: 'file', mediaType, data: toFileData(url) });
+        const made = files.get(url) ?? toFile(mediaType, url);
+        content.push(made.type === 'file' ? { ...made, ...toOptions(part) } : made);
         break;
       }
       // Sources come from the model itself.
@@ -151,6 +161,26 @@ function toAssistantMessage(row: AssistantRow): LanguageModelV4Message | undefin
     }
   }
   return content.length === 0 ? undefined : { role: 'assistant', content };
+}
+
+type AssistantContent = Extract<LanguageModelV4Message, { role: 'assistant' }>['content'][number];
+
+function toUnseen(stands: UnseenContent, files: PromptFiles): AssistantContent {
+  if (stands.type === 'custom') return { ...stands };
+  const { type, url, mediaType } = stands;
+  const made = files.get(url) ?? toFile(mediaType, url);
+  if (made.type === 'text') return made;
+  const { data } = made;
+  return data.type === 'data' || data.type === 'url' ? { type, mediaType, data } : toName(url);
+}
+
+function toFile(mediaType: string, url: string): UserContent {
+  // A stored file whose bytes were not read.
+  return URL.canParse(url) ? { type: 'file', mediaType, data: toFileData(url) } : toName(url);
+}
+
+function toName(url: string): { type: 'text'; text: string } {
+  return { type: 'text', text: `[File ${url}]` };
 }
 
 function toProvidersOutput({

@@ -41,14 +41,8 @@ export async function openCall(
   const tool = tools.find(({ name }) => name === proposed.toolName);
   const parsed = parseInput(proposed.input);
   if (tool === undefined) {
-    return refuse(
-      scope,
-      proposed,
-      parsed.value,
-      `There is no tool named "${proposed.toolName}".`,
-      'unknown_tool',
-      now,
-    );
+    const why = `There is no tool named "${proposed.toolName}".${namesOf(tools)}`;
+    return refuse(scope, proposed, parsed.value, why, 'unknown_tool', now);
   }
   if (tool.execute === 'provider') {
     const why = `"${tool.name}" is carried out by the provider of the model alone.`;
@@ -82,6 +76,14 @@ export async function openCall(
     return refuse(scope, proposed, parsed.value, why, 'invalid_tool_input', now);
   }
 }
+
+/** What the model may call instead. */
+function namesOf(tools: readonly ToolDefinition[]): string {
+  const names = tools.map(({ name }) => name).slice(0, MOST_NAMES);
+  return names.length === 0 ? '' : ` The tools are: ${names.join(', ')}.`;
+}
+
+const MOST_NAMES = 50;
 
 function toOpened(
   scope: CallScope,

@@ -1,6 +1,7 @@
 import type { LanguageModelV4StreamPart } from '@ai-sdk/provider';
 import type { StreamChunk } from '../../protocol/chunk.js';
 import type { ReplyFold } from '../../protocol/reply-fold.js';
+import type { KeptFile } from './made-files.js';
 import type { ReplyFinish } from './reply-finish.js';
 
 /** A call as the provider made it, before its input is checked. */
@@ -15,7 +16,10 @@ export interface ProposedCall {
 export interface StepReply {
   /** Settles a call's id by other means than those of the reply alone, before the call is taken. */
   nameCall: (providerId: string, take: (wanted: string) => Promise<string>) => Promise<void>;
-  accept: (part: LanguageModelV4StreamPart) => StreamChunk[];
+  /** @param kept what became of a file that is too large for the stream */
+  accept: (part: LanguageModelV4StreamPart, kept?: KeptFile) => StreamChunk[];
+  /** The id in the conversation of a call that the reply has begun, by the provider's. */
+  knownId: (providerId: string) => string | undefined;
   fold: ReplyFold;
   calls: ProposedCall[];
   /** Calls that viewers have not been shown. */

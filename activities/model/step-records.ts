@@ -3,7 +3,7 @@ import type { AgentDefinition } from '../../agents/definitions.js';
 import type { StepRecord } from '../../agents/step-hooks.js';
 import type { Usage } from '../../protocol/chunk.js';
 import { FINISH_TOOL_NAME } from '../../protocol/ids.js';
-import type { Answered, AssistantRow, Row, ToolRow } from '../../protocol/rows.js';
+import type { Answered, AssistantPart, AssistantRow, Row, ToolRow } from '../../protocol/rows.js';
 import { toPrompt } from './prompt.js';
 import { modelNameOf } from './spending.js';
 import { toPerformance } from './step-performance.js';
@@ -74,10 +74,10 @@ function toRecord(
   messages: () => LanguageModelV4Prompt,
 ): StepRecord {
   const content = toContent(agent, row, results);
-  const ofType = (type: string): Content[] => content.filter((part) => part.type === type);
+  const ofType = (...types: string[]): Content[] =>
+    content.filter(({ type }) => types.includes(type));
   const toolCalls = ofType('tool-call');
   const toolResults = ofType('tool-result');
-  const reasoning = ofType('reasoning');
   // Of a step that was stored before the agent had hooks, nothing is known.
   const { answered = { provider: '', modelId: modelNameOf(agent.llmConfig), at: 0 } } = row;
   const { provider, modelId, at, responseId = '', responseModelId = modelId }: Answered = answered;
@@ -92,8 +92,8 @@ function toRecord(
     model: { provider, modelId },
     content,
     text: textOf(ofType('text')),
-    reasoning,
-    reasoningText: reasoning.length === 0 ? undefined : textOf(reasoning),
+    reasoning: ofType('reasoning', 'reasoning-file').map(toReasoningOutput),
+    reasoningText: textOf(ofType('reasoning')) || undefined,
     files: ofType('file').map(({ file }) => file),
     sources: ofType('source'),
     toolCalls,
@@ -137,8 +137,9 @@ function toContent(
   return row.parts.flatMap((part): Content[] => {
     switch (part.type) {
       case 'text':
-      case 'reasoning':
         return [{ ...part }];
+      case 'reasoning':
+        return [toReasoning(part)];
       case 'tool-call': {
         const { toolCallId, toolName, input, providerMetadata } = part;
         if (toolName === FINISH_TOOL_NAME) return [];
@@ -159,12 +160,40 @@ function toContent(
       case 'source-document':
         return [{ ...part, type: 'source', sourceType: 'document', id: part.sourceId }];
       case 'file': {
-        const { url, mediaType } = part;
-        const base64 = /^data:[^,]*;base64,(.*)$/s.exec(url)?.[1] ?? '';
-        return [{ type: 'file', file: { base64, mediaType, url } }];
+        const { providerMetadata } = part;
+        return [
+          { type: 'file', file: toMadeFile(part), ...(providerMetadata && { providerMetadata }) },
+        ];
       }
     }
   });
+}
+
+function toReasoning({ stands, ...part }: Extract<AssistantPart, { type: 'reasoning' }>): Content {
+  if (stands === undefined) return part;
+  const { text: _none, type: _reasoning, ...more } = part;
+  if (stands.type === 'custom') return { ...stands, ...more };
+  return { type: stands.type, file: toMadeFile(stands), ...more };
+}
+
+/** AI SDK 7 gives the provider's metadata as options for the next call, 6 as they are. */
+function toReasoningOutput({ file, ...part }: Content): Content {
+  const { providerMetadata } = part;
+  const options = providerMetadata === undefined ? {} : { providerOptions: providerMetadata };
+  if (file === undefined) return { ...part, ...options };
+  const { base64: data, mediaType } = file as { base64: string; mediaType: string };
+  return { ...part, data, mediaType, ...options };
+}
+
+/** As the AI SDK has it; of a file that is stored or elsewhere only the address is known. */
+function toMadeFile({ url, mediaType }: { url: string; mediaType: string }): object {
+  const base64 = /^data:[^,]*;base64,(.*)$/s.exec(url)?.[1] ?? '';
+  return {
+    ...{ base64, mediaType, url },
+    get uint8Array() {
+      return new Uint8Array(Buffer.from(base64, 'base64'));
+    },
+  };
 }
 
 function toResult(call: object, row: ToolRow | undefined): Content[] {

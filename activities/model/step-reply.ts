@@ -3,28 +3,23 @@ import type { ChunkOf, StreamChunk } from '../../protocol/chunk.js';
 import { createReplyFold } from '../../protocol/reply-fold.js';
 import { FINISH_TOOL_NAME } from '../../protocol/ids.js';
 import { LIMITS } from '../../protocol/limits.js';
-import type { AssistantPart } from '../../protocol/rows.js';
 import { isShownUrl } from '../../protocol/shown-url.js';
-import { MAX_ATTACHMENT_BYTES, toAttachment, type Attachment } from './attachments.js';
+import {
+  MAX_ATTACHMENT_BYTES,
+  toAttachment,
+  toUnseenFile,
+  type Attachment,
+  type ShownPart,
+} from './attachments.js';
 import { createCallIds } from './call-ids.js';
+import { TOO_LARGE, type KeptFile } from './made-files.js';
+import { keepMetadata, newestMarked, type MarkedPart } from './marked-part.js';
 import { createProviderCalls, toDenied, toKept, type ProviderChunk } from './provider-calls.js';
 import { storableOf, toReplyFinish, type ReplyFinish } from './reply-finish.js';
 import { createWholeCharacters, startOf } from './whole-characters.js';
 import type { ChunkBase, ProposedCall, StepReply } from './reply-types.js';
 
-/** Parts with metadata of the provider, which it wants back with the next call. */
-type MarkedPart = Extract<
-  AssistantPart,
-  { type: 'text' | 'reasoning' | 'tool-call' | 'tool-result' }
->;
-
 type BlockType = 'text' | 'reasoning';
-
-const MARKED = new Set<AssistantPart['type']>(['text', 'reasoning', 'tool-call', 'tool-result']);
-
-function isMarked(part: AssistantPart): part is MarkedPart {
-  return MARKED.has(part.type);
-}
 
 /** Pure but for the clock that stamps chunks. */
 export function createStepReply(
@@ -62,19 +57,12 @@ export function createStepReply(
     ];
   }
 
-  /**
-   * A provider's metadata comes with a block's start, its deltas or its end; the newest counts. It
-   * goes back to the provider with the next call.
-   */
-  function keepMetadata(part: MarkedPart | undefined, metadata: unknown): void {
-    if (part !== undefined && metadata !== undefined) {
-      part.providerMetadata = metadata as NonNullable<MarkedPart['providerMetadata']>;
-    }
-  }
+  const newestPart = (type: MarkedPart['type']) => newestMarked(fold.parts, type);
 
-  function newestPart(type: MarkedPart['type']): MarkedPart | undefined {
-    const part = fold.parts.findLast(isMarked);
-    return part?.type === type ? part : undefined;
+  /** Nothing to see, yet the provider wants it back. */
+  function keepUnseen(unseen: MarkedPart, metadata: unknown): void {
+    fold.parts.push(unseen);
+    keepMetadata(unseen, metadata);
   }
 
   function startBlock(type: BlockType, id: string, metadata: unknown): StreamChunk[] {
@@ -106,10 +94,8 @@ export function createStepReply(
     const block = blocks.get(key);
     blocks.delete(key);
     if (block?.shown === false && block.metadata !== undefined) {
-      // Nothing to see, yet the provider wants it back: encrypted or redacted reasoning.
-      const unseen: MarkedPart = { type, text: '' };
-      fold.parts.push(unseen);
-      keepMetadata(unseen, block.metadata);
+      // Encrypted or redacted reasoning.
+      keepUnseen({ type, text: '' }, block.metadata);
     }
     if (type === 'reasoning' && block?.shown === true && newestPart(type) !== undefined) {
       const end = chunk<'thinking'>({ type: 'thinking', content: '', isComplete: true });
@@ -170,9 +156,9 @@ export function createStepReply(
   }
 
   function callPart(toolCallId: string): MarkedPart | undefined {
-    return fold.parts
-      .filter(isMarked)
-      .find((made) => made.type === 'tool-call' && made.toolCallId === toolCallId);
+    return fold.parts.find(
+      (made): made is MarkedPart => made.type === 'tool-call' && made.toolCallId === toolCallId,
+    );
   }
 
   /** The provider's own: of a call in this reply, or in an earlier one. */
@@ -196,16 +182,22 @@ export function createStepReply(
     return takeResult(toDenied(toolCallId, call.toolName));
   }
 
-  function showAttachment(fields: Attachment): StreamChunk[] {
-    if (fields.type !== 'source_document' && !isShownUrl(fields.type, fields.url)) return [];
-    if (Buffer.byteLength(JSON.stringify(fields)) <= MAX_ATTACHMENT_BYTES) {
-      return emit(chunk<Attachment['type']>(fields));
-    }
-    const error = 'Something that the model made is too large to be shown.';
-    return [chunk<'error'>({ type: 'error', error, code: 'chunk_too_large', recoverable: true })];
+  const refuse = ({ error, code }: { error: string; code: string }): StreamChunk[] => [
+    chunk<'error'>({ type: 'error', error, code, recoverable: true }),
+  ];
+
+  function showAttachment(part: ShownPart, kept: KeptFile | undefined): StreamChunk[] {
+    if (kept !== undefined && 'error' in kept) return refuse(kept);
+    const fields = toAttachment(part, kept?.url);
+    const isOurs = kept !== undefined || fields.type === 'source_document';
+    if (!isOurs && !isShownUrl(fields.type, fields.url)) return [];
+    if (Buffer.byteLength(JSON.stringify(fields)) > MAX_ATTACHMENT_BYTES) return refuse(TOO_LARGE);
+    const chunks = emit(chunk<Attachment['type']>(fields));
+    if (part.type === 'file') keepMetadata(newestPart('file'), storableOf(part.providerMetadata));
+    return chunks;
   }
 
-  function accept(part: LanguageModelV4StreamPart): StreamChunk[] {
+  function accept(part: LanguageModelV4StreamPart, kept?: KeptFile): StreamChunk[] {
     switch (part.type) {
       case 'text-start':
         return startBlock('text', part.id, part.providerMetadata);
@@ -270,7 +262,18 @@ export function createStepReply(
         return denyAsked(part.toolCallId);
       case 'source':
       case 'file':
-        return showAttachment(toAttachment(part));
+        return showAttachment(part, kept);
+      case 'reasoning-file': {
+        if (kept !== undefined && 'error' in kept) return refuse(kept);
+        const stands = toUnseenFile(part, kept?.url);
+        keepUnseen({ type: 'reasoning', text: '', stands }, storableOf(part.providerMetadata));
+        return [];
+      }
+      case 'custom': {
+        const stands = { type: part.type, kind: part.kind };
+        keepUnseen({ type: 'reasoning', text: '', stands }, storableOf(part.providerMetadata));
+        return [];
+      }
       case 'finish':
         finish = toReplyFinish(part);
         return endTexts();
@@ -282,6 +285,7 @@ export function createStepReply(
   return {
     nameCall: ids.name,
     accept,
+    knownId: ids.known,
     fold,
     calls,
     deferredCalls,

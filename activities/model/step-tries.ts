@@ -22,6 +22,8 @@ import { isCompletion, type TellAgent } from './finish-hooks.js';
 import { createFetchFile } from './fetch-file.js';
 import { createOutputGuard, toRefusalParts } from './guardrails/output-guard.js';
 import { createScreen, toPlace } from './guardrails/screen-step.js';
+import { createInputNotes } from './input-hooks.js';
+import { createStepFiles, type StepFiles } from './made-files.js';
 import { logUnworded } from './model-outputs.js';
 import { allFailed, firstTurn, modelsOf, nextTry } from './model-turns.js';
 import {
@@ -30,11 +32,11 @@ import {
   toProviderFailure,
   type ProviderFailure,
 } from './provider-failure.js';
+import { createJudge } from './judge-step.js';
 import { createCallTimer, type CallTimer } from './call-timer.js';
 import { createChatSpan, writeLostAttempts, type ChatSpan } from './chat-span.js';
 import { hasReached } from './spending.js';
 import { refusalOf, waitingForProvider } from './refusal.js';
-import { isDone } from './stop-conditions.js';
 import { createStepCommit } from './step-commit.js';
 import { SPEND_CAP_REACHED } from './step-outcome.js';
 import { readsSteps } from './step-records.js';
@@ -84,6 +86,7 @@ export function createStepTries(
   const { store, streamManager, logger, fileHosts: hosts = [] } = deps;
   const fetchFile = hosts.length === 0 ? undefined : createFetchFile({ hosts });
   const screen = createScreen(logger);
+  const judge = createJudge(logger);
 
   return async (current, { agent, claim, rows: stored, loaded }) => {
     const { attempt, writer, progress } = current;
@@ -107,6 +110,8 @@ export function createStepTries(
       },
       claim.sequence,
     );
+    const made = createStepFiles(deps, ref);
+    if (attempt.number > 1) await made.clear();
     writeLostAttempts(deps.traces, ref, attempt, claim.usage);
     const { llmConfig } = agent;
     const compactions = createCompactions(deps, { attempt, writer, rows, llmConfig });
@@ -133,7 +138,12 @@ export function createStepTries(
       const asked = {
         ...{ timer, span, choice, isFallback: turn.index > 0 },
         ...{ ref, agent, state, rows, messageId, tries, hasDroppedCalls, compactions, used },
-        ...{ files: store.files, fetchFile, unworded: logUnworded(logger, ref) },
+        ...{
+          files: store.files,
+          fetchFile,
+          keepFile: made.keep,
+          unworded: logUnworded(logger, ref),
+        },
         ...{ attempt, reply, chunks, progress },
       };
       const isOver = verdict === 'done' && !owes;
@@ -189,6 +199,7 @@ export function createStepTries(
           now: Date.now(),
         }),
       );
+      await made.clear();
       timer.used(commit.usage);
       progress.failures = discard.failures;
       used = addUsage(used, commit.usage);
@@ -198,29 +209,19 @@ export function createStepTries(
     }
   };
 
-  /** What the agent's own conditions say, before the model is asked. */
-  async function judge(
-    { ref, attempt }: StepAttempt,
-    { agent, ...turn }: Pick<AskedStep, 'agent' | 'rows' | 'messageId'>,
-  ): Promise<'done' | 'continues' | 'failed'> {
-    if (agent.stopWhen === undefined || ref.forceFinish === true) return 'continues';
-    const { stallTimeoutMs = LIMITS.stallTimeoutMs } = agent.llmConfig;
-    const signal = AbortSignal.any([attempt.signal, AbortSignal.timeout(stallTimeoutMs)]);
-    try {
-      return (await isDone(agent, turn, signal)) ? 'done' : 'continues';
-    } catch (error) {
-      if (attempt.cancelled()) throw new AttemptCancelled('the worker shuts down');
-      // A stop is found by what follows.
-      if (attempt.cutReason() !== undefined) return 'continues';
-      const err = toLoggedError(error);
-      logger.warn({ err, runId: ref.runId, step: ref.step }, 'a stop condition failed');
-      return 'failed';
-    }
-  }
-
   /** Streams the model's reply; resolves with the provider's failure if there was one. */
   async function ask(
-    { attempt, reply, chunks, hasDroppedCalls, progress, timer, span, ...step }: AskedAttempt,
+    {
+      attempt,
+      reply,
+      chunks,
+      hasDroppedCalls,
+      progress,
+      timer,
+      span,
+      keepFile,
+      ...step
+    }: AskedAttempt,
     refused: string | undefined,
   ): Promise<Answer> {
     const { ref, agent } = step;
@@ -253,7 +254,12 @@ export function createStepTries(
       const onPart = span?.hearing(timer.onPart) ?? timer.onPart;
       timer.begins();
       const limits = { stallTimeoutMs, firstPartMs, callMs };
-      const asked = { model, options, signal, ...limits, reply, chunks, onPart, takeCallId, guard };
+      const inputs = createInputNotes(call.tools, options.prompt, signal, (error, tool) => {
+        const err = toLoggedError(error);
+        logger.warn({ err, tool, runId: ref.runId, step: ref.step }, "a tool's hook failed");
+      });
+      const taken = { reply, chunks, onPart, takeCallId, guard, keepFile, inputs };
+      const asked = { model, options, signal, ...limits, ...taken };
       await (span === undefined ? askModel(asked) : span.within(options, () => askModel(asked)));
     } catch (error) {
       if (attempt.cancelled()) throw new AttemptCancelled('the worker shuts down');
@@ -283,6 +289,7 @@ interface AskedAttempt extends AskedStep {
   reply: StepReply;
   chunks: ChunkWriter;
   progress: StepProgress;
+  keepFile: StepFiles['keep'];
   timer: CallTimer;
   span: ChatSpan | undefined;
   /** Calls were made that the rows do not show. */

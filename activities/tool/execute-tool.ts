@@ -122,7 +122,15 @@ export interface ErrorTrace {
 /** What may be logged of a tool's error. Its text may hold what people wrote; the record keeps that. Pure. */
 export function toErrorTrace(error: unknown): ErrorTrace {
   if (!(error instanceof Error)) return { name: typeof error, at: [] };
-  const { name, message, stack = '' } = error;
+  try {
+    return traceOf(error);
+  } catch {
+    // Its fields have other types than an error's, or throw themselves.
+    return { name: 'Error', at: [] };
+  }
+}
+
+function traceOf({ name, message, stack = '' }: Error): ErrorTrace {
   const text = stack.indexOf(message);
   const frames = stack.slice(text < 0 ? 0 : text + message.length).split('\n');
   const at = frames.map((frame) => frame.trim()).filter((frame) => frame.startsWith('at '));

@@ -5,6 +5,7 @@ import { isDeeperThan } from '../../protocol/json-depth.js';
 import { LIMITS } from '../../protocol/limits.js';
 import type { Decision, ToolRow } from '../../protocol/rows.js';
 import type { CallSpec } from '../../stores/contract/call-record.js';
+import { toThrownText } from './thrown-text.js';
 
 /** The outcome of an execution, as the model gets it. */
 export type ToolOutcome = { output: unknown } | { error: string; errorCode: string };
@@ -37,8 +38,7 @@ function toJson(value: unknown): string | undefined {
 }
 
 export function toFailure(error: unknown, errorCode: string): ToolOutcome {
-  const text = error instanceof Error ? error.message : String(error);
-  return { error: text.slice(0, LIMITS.errorTextBytes / 4), errorCode };
+  return { error: toThrownText(error), errorCode };
 }
 
 /** The outcome of a call whose own activity has failed for good. */

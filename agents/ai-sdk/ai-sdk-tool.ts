@@ -2,6 +2,13 @@ import type { FlexibleSchema, ToolExecutionOptions } from 'ai';
 import { DefinitionError } from '../definition-error.js';
 import type { ApprovalCall, ProviderTool, ToolDefinition } from '../definitions.js';
 import type { ToolContext } from '../tool-context.js';
+import {
+  OWN_CONTEXT,
+  toContextFields,
+  type AgentContexts,
+  type ContextFields,
+} from './contexts.js';
+import { toInputHooks } from './input-hooks.js';
 import { NO_MESSAGES } from './no-messages.js';
 import { checkToolFields } from './tool-fields.js';
 import { findUndescribed, isToolSchema, toToolSchema } from './tool-schema.js';
@@ -22,6 +29,10 @@ export interface AiSdkTool {
   readonly toModelOutput?: ((options: never) => unknown) | undefined;
   readonly providerOptions?: object | undefined;
   readonly strict?: boolean | undefined;
+  readonly contextSchema?: unknown;
+  readonly onInputStart?: ((options: never) => unknown) | undefined;
+  readonly onInputDelta?: ((options: never) => unknown) | undefined;
+  readonly onInputAvailable?: ((options: never) => unknown) | undefined;
   readonly inputExamples?: readonly object[] | undefined;
   /** Of a tool that a provider defines. */
   readonly id?: string | undefined;
@@ -73,8 +84,23 @@ export function fromAiSdkTool(
   tool: AiSdkTool,
   settings: DurableSettings = {},
 ): ToolDefinition {
+  return toDefinition(name, tool, settings);
+}
+
+/**
+ * The same for a tool of an agent that passes contexts to its code.
+ *
+ * @throws DefinitionError for wrong settings
+ */
+export function toDefinition(
+  name: string,
+  tool: AiSdkTool,
+  settings: DurableSettings = {},
+  contexts?: AgentContexts,
+): ToolDefinition {
   checkToolFields(name, tool);
   const provider = toProviderTool(name, tool);
+  const fields = toContextFields(name, tool.contextSchema, contexts);
   const { title, description, inputSchema, outputSchema, execute, toModelOutput } = tool;
   const { providerOptions, strict, inputExamples } = tool;
   for (const [field, schema] of Object.entries({ inputSchema, outputSchema })) {
@@ -95,10 +121,11 @@ export function fromAiSdkTool(
       execute === undefined && outputSchema !== undefined
         ? toToolSchema(outputSchema as FlexibleSchema)
         : undefined,
-    execute: toExecutor(tool),
-    requireApproval: settings.requireApproval ?? toApprovalRule(name, tool.needsApproval),
+    execute: toExecutor(tool, fields),
+    requireApproval: settings.requireApproval ?? toApprovalRule(name, tool.needsApproval, fields),
     provider,
     forModel: { inputSchema, providerOptions, strict, inputExamples },
+    ...toInputHooks(name, tool, fields),
     ...(tool.type === 'dynamic' && { isDynamic: true }),
     toModelOutput,
   } as ToolDefinition);
@@ -125,8 +152,11 @@ function toProviderTool(name: string, tool: AiSdkTool): ProviderTool | undefined
 }
 
 /** AI SDK 6 does not say which of a provider's tools the application executes, unless it does. */
-function toExecutor({ type, execute, isProviderExecuted }: AiSdkTool): ToolDefinition['execute'] {
-  if (execute !== undefined) return toExecute(execute);
+function toExecutor(
+  { type, execute, isProviderExecuted }: AiSdkTool,
+  fields: ContextFields,
+): ToolDefinition['execute'] {
+  if (execute !== undefined) return toExecute(execute, fields);
   return type === 'provider' && isProviderExecuted !== false ? 'provider' : 'client';
 }
 
@@ -135,18 +165,15 @@ function toDescription(description: AiSdkTool['description']): string | undefine
   return (description as (options: { context: undefined }) => string)({ context: undefined });
 }
 
-function toExecute(execute: NonNullable<AiSdkTool['execute']>): ToolDefinition['execute'] {
+function toExecute(
+  execute: NonNullable<AiSdkTool['execute']>,
+  fields: ContextFields,
+): ToolDefinition['execute'] {
   const run = execute as (input: unknown, options: ToolExecutionOptions<ToolContext>) => unknown;
   return async (input, context) => {
     const { toolCallId, abortSignal } = context;
-    const options = {
-      toolCallId,
-      messages: NO_MESSAGES,
-      abortSignal,
-      context,
-      experimental_context: context,
-    };
-    return lastOf(await run(input, options), context);
+    const options = { toolCallId, messages: NO_MESSAGES, abortSignal, ...(await fields(context)) };
+    return lastOf(await run(input, options as ToolExecutionOptions<ToolContext>), context);
   };
 }
 
@@ -170,6 +197,7 @@ async function lastOf(
 function toApprovalRule(
   name: string,
   needsApproval: AiSdkTool['needsApproval'],
+  fields: ContextFields,
 ): ToolDefinition['requireApproval'] {
   if (needsApproval === undefined || needsApproval === false) return undefined;
   if (needsApproval === true) return true;
@@ -178,8 +206,8 @@ function toApprovalRule(
   }
   const asks = needsApproval as (input: unknown, options: object) => boolean | PromiseLike<boolean>;
   return async (input: unknown, { messages, ...call }: ApprovalCall) => {
-    const options = { toolCallId: call.toolCallId, messages: [...messages], context: call };
-    const asked: unknown = await asks(input, { ...options, experimental_context: call });
+    const options = { toolCallId: call.toolCallId, messages: [...messages] };
+    const asked: unknown = await asks(input, { ...options, ...(await fields(call)) });
     return Boolean(asked);
   };
 }
@@ -201,8 +229,9 @@ function toApprovalRule(
 export function toolContextOf(options: {
   context?: unknown;
   experimental_context?: unknown;
+  [OWN_CONTEXT]?: unknown;
 }): ToolContext {
-  const context = options.context ?? options.experimental_context;
+  const context = options[OWN_CONTEXT] ?? options.context ?? options.experimental_context;
   if (typeof context === 'object' && context !== null && 'idempotencyKey' in context) {
     return context as ToolContext;
   }

@@ -21,19 +21,15 @@ const KNOWN = new Set<string>([
   ...['id', 'model', 'instructions', 'tools', 'toolChoice', 'activeTools', 'stopWhen'],
   ...['prepareStep', 'toolApproval', 'maxRetries', 'repairToolCall', 'experimental_repairToolCall'],
   ...['onStepFinish', 'onStepEnd', 'onFinish', 'onEnd', 'output', 'timeout'],
+  ...['runtimeContext', 'toolsContext', 'experimental_context'],
+  ...['callOptionsSchema', 'prepareCall'],
 ]);
 
-const SERVICES = 'use the services of the worker: toolContextOf(options).services';
 const EVENTS =
   'use onStepEnd and onEnd, which are called after the commit, or the traces and metrics of the worker';
 
 /** What to do about settings that a durable run has no place for. */
 const INSTEAD: Readonly<Record<string, string>> = {
-  prepareCall: 'use prepareStep, or a factory of the registry for what depends on the user',
-  callOptionsSchema: 'use stateSchema, or a factory of the registry for what depends on the user',
-  runtimeContext: SERVICES,
-  toolsContext: SERVICES,
-  experimental_context: SERVICES,
   onStart: EVENTS,
   experimental_onStart: EVENTS,
   onStepStart: 'use prepareStep, which is called before each model call',

@@ -2,13 +2,15 @@ import type { z } from 'zod';
 import type { AgentConfig } from '../agent-config.js';
 import { defineAgent } from '../define-agent.js';
 import { DefinitionError } from '../definition-error.js';
-import type { LlmSettings, PrepareStep, ToolDefinition } from '../definitions.js';
+import type { LlmSettings, ToolDefinition } from '../definitions.js';
 import type { OnFinish, OnStepFinish } from '../step-hooks.js';
 import type { TypedAgent } from '../tool-types.js';
 import { toTools, type AgentTools } from './agent-tools.js';
 import { checkSettings, SAMPLING } from './check-settings.js';
+import { contextsOf, withContexts, type AgentContexts } from './contexts.js';
 import { bothHooks, bothPrepare } from './join-hooks.js';
 import { toOutputSchema } from './output-schema.js';
+import { toPrepareStep, type CallOptions } from './prepare-call.js';
 import { toTimeLimits, withCallLimits, withTimeLimits, type TimeLimits } from './time-limits.js';
 import { withApprovals, type ToolApproval } from './tool-approval.js';
 
@@ -23,6 +25,8 @@ export type AgentSettings<
   Name extends string = string,
 > = Partial<Omit<AgentConfig<State, Output, Tools, Name>, 'llmConfig'>> & {
   llmConfig?: Partial<LlmSettings>;
+  /** What the agent's `prepareCall` gets as `options`. */
+  callOptions?: CallOptions;
 };
 
 /** The tools of the second argument, else those of the agent. */
@@ -73,12 +77,13 @@ export function fromAgent<
   more: AgentSettings<State, Output, Tools, Name> = {},
 ): TypedAgent<ToolsOf<Agent, Tools>, z.output<Output>, Name> {
   const settings = readSettings(agent);
-  const { llmConfig, ...own } = more;
+  const { llmConfig, callOptions, ...own } = more;
   const name: string | undefined = own.name ?? (settings['id'] as string | undefined);
   if (name === undefined) {
     throw new DefinitionError('it has no id; write fromAgent(agent, { name })', {});
   }
   checkSettings(settings, name);
+  const contexts = contextsOf(settings);
   const given = (own.tools ?? settings['tools']) as AgentConfig<State, Output>['tools'];
   const approval = settings['toolApproval'] as ToolApproval | undefined;
   checkServers(own.mcpServers, approval, name);
@@ -92,14 +97,17 @@ export function fromAgent<
     activeTools: settings['activeTools'],
     repairToolCall: settings['repairToolCall'] ?? settings['experimental_repairToolCall'],
     ...own,
-    prepareStep: bothPrepare(settings['prepareStep'] as PrepareStep | undefined, own.prepareStep),
+    prepareStep: bothPrepare(toPrepareStep(settings, contexts, callOptions, name), own.prepareStep),
     onStepFinish: bothHooks(
-      (settings['onStepEnd'] ?? settings['onStepFinish']) as OnStepFinish | undefined,
+      withContexts(
+        (settings['onStepEnd'] ?? settings['onStepFinish']) as OnStepFinish | undefined,
+        contexts,
+      ),
       own.onStepFinish,
     ),
-    onFinish: bothHooks(endHookOf(settings, isOfSix(agent)), own.onFinish),
+    onFinish: bothHooks(withContexts(endHookOf(settings, isOfSix(agent)), contexts), own.onFinish),
     outputSchema: own.outputSchema ?? toOutputSchema(settings['output'], name),
-    tools: withRules(given, approval, limits, name),
+    tools: withRules(given, { approval, limits, contexts }, name),
     name,
     llmConfig: {
       stallTimeoutMs: limits?.stallTimeoutMs,
@@ -113,16 +121,22 @@ export function fromAgent<
   return defineAgent(agentConfig) as TypedAgent<ToolsOf<Agent, Tools>, z.output<Output>, Name>;
 }
 
-/** As they are, unless the agent has rules or limits for them. */
+/** What an agent says about all of its tools. */
+interface Rules {
+  approval: ToolApproval | undefined;
+  limits: TimeLimits | undefined;
+  contexts: AgentContexts | undefined;
+}
+
+/** As they are, unless the agent has rules, limits or contexts for them. */
 function withRules<Given extends AgentTools | undefined>(
   given: Given,
-  approval: ToolApproval | undefined,
-  limits: TimeLimits | undefined,
+  { approval, limits, contexts }: Rules,
   agent: string,
 ): Given | ToolDefinition[] {
-  if (approval === undefined && limits === undefined) return given;
-  const tools = toTools(given, agent);
-  const ruled = approval === undefined ? tools : withApprovals(tools, approval, agent);
+  if (approval === undefined && limits === undefined && contexts === undefined) return given;
+  const tools = toTools(given, agent, contexts);
+  const ruled = approval === undefined ? tools : withApprovals(tools, approval, agent, contexts);
   return limits === undefined ? ruled : withTimeLimits(ruled, limits);
 }
 

@@ -1,4 +1,5 @@
 import { DefinitionError } from '../definition-error.js';
+import type { AgentContexts } from './contexts.js';
 import type { ApprovalRule, ToolDefinition } from '../definitions.js';
 
 /** The setting `toolApproval` of the AI SDK: a status or a function for each tool, or one function. */
@@ -15,6 +16,7 @@ export function withApprovals(
   tools: readonly ToolDefinition[],
   approval: ToolApproval,
   agent: string,
+  contexts: AgentContexts = {},
 ): ToolDefinition[] {
   if (typeof approval !== 'function') {
     const unknown = Object.keys(approval).find((name) => !tools.some((tool) => tool.name === name));
@@ -24,7 +26,9 @@ export function withApprovals(
   }
   return tools.map((tool) => {
     const rule =
-      typeof approval === 'function' ? forAll(approval, tool) : ruleOf(approval[tool.name]);
+      typeof approval === 'function'
+        ? forAll(approval, tool, contexts)
+        : ruleOf(approval[tool.name], tool, contexts);
     if (rule === undefined) return tool;
     if (typeof tool.execute !== 'function') {
       const fault = 'toolApproval cannot rule on it: it has no execute function on the server';
@@ -36,19 +40,29 @@ export function withApprovals(
 
 type Rule = ApprovalRule<unknown>;
 
-function ruleOf(status: ToolApprovalStatus): Rule | undefined {
+function ruleOf(
+  status: ToolApprovalStatus,
+  { name }: ToolDefinition,
+  { runtimeContext, toolsContext }: AgentContexts,
+): Rule | undefined {
   if (status === undefined) return undefined;
   if (typeof status !== 'function') return () => toVerdict(status);
   const decide = status as (input: unknown, options: object) => unknown;
+  const contexts = { toolContext: toolsContext?.[name], runtimeContext };
   return async (input, { toolCallId, messages }) =>
-    toVerdict(await decide(input, { toolCallId, messages: [...messages] }));
+    toVerdict(await decide(input, { toolCallId, messages: [...messages], ...contexts }));
 }
 
-function forAll(approval: (options: never) => unknown, { name: toolName }: ToolDefinition): Rule {
+function forAll(
+  approval: (options: never) => unknown,
+  { name: toolName }: ToolDefinition,
+  { runtimeContext, toolsContext }: AgentContexts,
+): Rule {
   const decide = approval as (options: object) => unknown;
   return async (input, { toolCallId, messages }) => {
     const toolCall = { type: 'tool-call', toolCallId, toolName, input };
-    return toVerdict(await decide({ toolCall, tools: undefined, messages: [...messages] }));
+    const asked = { toolCall, tools: undefined, messages: [...messages] };
+    return toVerdict(await decide({ ...asked, runtimeContext, toolsContext }));
   };
 }
 

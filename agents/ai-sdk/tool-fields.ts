@@ -3,24 +3,18 @@ import { DefinitionError } from '../definition-error.js';
 const KNOWN = new Set([
   ...['type', 'title', 'description', 'inputSchema', 'outputSchema', 'execute', 'needsApproval'],
   ...['toModelOutput', 'providerOptions', 'strict', 'inputExamples'],
+  ...['onInputStart', 'onInputDelta', 'onInputAvailable', 'contextSchema'],
   ...['id', 'args', 'isProviderExecuted', 'supportsDeferredResults'],
 ]);
 
 /** About the tool alone, such as the MCP server that it came from: nothing that it does depends on it. */
 const LEFT_OUT = new Set(['metadata', '_meta']);
 
-const HOOK =
-  'viewers get the input of a call as it is written, and execute gets all of it; move the code into execute';
 const LATER =
   'no tool can be loaded later; use prepareStep with activeTools to choose the tools of a step';
 
 /** What to do about fields that would silently have no effect. */
 const INSTEAD: Readonly<Record<string, string>> = {
-  onInputStart: HOOK,
-  onInputDelta: HOOK,
-  onInputAvailable: HOOK,
-  contextSchema:
-    'execute gets the ToolContext of this runtime as its context; what a tool needs is in the services of the worker: toolContextOf(options).services',
   deferLoading: LATER,
   parameters: 'tools of AI SDK 6 and 7 name it inputSchema',
   experimental_toToolResultContent: 'tools of AI SDK 6 and 7 name it toModelOutput',

@@ -181,7 +181,7 @@ function toStepParts(
       continue;
     }
     if (isAttachment(part)) {
-      parts.push({ ...part });
+      parts.push(toShown(part));
       continue;
     }
     if (isUnseen(part) || part.type === 'tool-result') continue;
@@ -199,10 +199,20 @@ function toStepParts(
   return parts;
 }
 
+interface Attachment {
+  type: 'source-url' | 'source-document' | 'file';
+}
+
 function isAttachment<T extends AssistantPart | UIMessagePart>(
   part: T,
-): part is Extract<T, { type: 'source-url' | 'source-document' | 'file' }> {
+): part is Extract<T, Attachment> {
   return part.type === 'source-url' || part.type === 'source-document' || part.type === 'file';
+}
+
+/** Live, what the provider wants back is not sent. */
+function toShown(part: Extract<AssistantPart, Attachment>): UIMessagePart {
+  if (part.type !== 'file') return { ...part };
+  return { type: part.type, url: part.url, mediaType: part.mediaType };
 }
 
 /** An empty block is kept for the provider alone. */

@@ -98,7 +98,12 @@ export const agents = [
   {
     defence: 'Agents of the AI SDK: toolApproval counts for tools that replace those of the agent',
     file: 'agents/ai-sdk/from-agent.ts',
-    edits: [['withRules(given, approval,', 'withRules(given, own.tools ? undefined : approval,']],
+    edits: [
+      [
+        'withRules(given, { approval,',
+        'withRules(given, { approval: own.tools ? undefined : approval,',
+      ],
+    ],
     suite: AGENTS,
     test: 'agents of the AI SDK toolApproval counts for tools that replace those of the agent, too',
   },
@@ -149,14 +154,21 @@ export const agents = [
   {
     defence: 'Tools of the AI SDK: needsApproval asks a person',
     file: 'agents/ai-sdk/ai-sdk-tool.ts',
-    edits: [['settings.requireApproval ?? toApprovalRule(name, tool.needsApproval)', 'undefined']],
+    edits: [
+      ['settings.requireApproval ?? toApprovalRule(name, tool.needsApproval, fields)', 'undefined'],
+    ],
     suite: TOOLS,
     test: 'tools of the AI SDK needsApproval asks a person, always or by its rule',
   },
   {
     defence: 'Tools of the AI SDK: the last value of a generator is its result',
     file: 'agents/ai-sdk/ai-sdk-tool.ts',
-    edits: [['return lastOf(await run(input, options), context);', 'return run(input, options);']],
+    edits: [
+      [
+        'return lastOf(await run(input, options as ToolExecutionOptions<ToolContext>), context);',
+        'return run(input, options as ToolExecutionOptions<ToolContext>);',
+      ],
+    ],
     suite: TOOLS,
     test: 'tools of the AI SDK the last value of a generator is the result',
   },

@@ -1,14 +1,36 @@
 // Defences of what is taken from the AI SDK, and of what is refused; see mutations.mjs.
 const SETTINGS = 'test/agents/ai-sdk-settings.test.ts';
 const PREPARE = 'test/activities/prepare-step.test.ts';
+const INPUTS = 'test/activities/ai-sdk-inputs.test.ts';
 const REFUSED = 'settings of an agent of the AI SDK what would silently not happen is refused:';
 
 export const fromAiSdk = [
   {
+    defence: 'Tools of the AI SDK: a hook that throws does not harm the reply',
+    file: 'activities/model/input-hooks.ts',
+    edits: [['if (!signal.aborted) onError(error, name);', 'throw error;']],
+    suite: INPUTS,
+    test: 'a tool with hooks for its input may throw: the call is carried out all the same',
+  },
+  {
+    defence: 'Agents of the AI SDK: prepareCall changes nothing that a run decides once',
+    file: 'agents/ai-sdk/prepare-call.ts',
+    edits: [['INPUTS.has(field) || value === given[field]', 'true']],
+    suite: INPUTS,
+    test: 'the prepareCall of an agent fails the run typed for a change that a run cannot have',
+  },
+  {
+    defence: 'Agents of the AI SDK: call options are checked by their schema',
+    file: 'agents/ai-sdk/prepare-call.ts',
+    edits: [['if (schema === undefined) return { options };', 'return { options };']],
+    suite: INPUTS,
+    test: 'the prepareCall of an agent fails the run typed for options that do not fit',
+  },
+  {
     defence: 'Tools of the AI SDK: fields that would have no effect are refused',
     file: 'agents/ai-sdk/ai-sdk-tool.ts',
     edits: [['  checkToolFields(name, tool);\n', '']],
-    test: 'fields of a tool of the AI SDK "onInputStart", which would have no effect, is refused',
+    test: 'fields of a tool of the AI SDK "deferLoading", which would have no effect, is refused',
   },
   {
     defence: 'Agents of the AI SDK: receivers of telemetry that would never be called are refused',
@@ -75,7 +97,7 @@ export const fromAiSdk = [
   {
     defence: 'Tools of the AI SDK: a conversation is not taken for one without messages',
     file: 'agents/ai-sdk/ai-sdk-tool.ts',
-    edits: [['      messages: NO_MESSAGES,\n', '      messages: [],\n']],
+    edits: [['messages: NO_MESSAGES,', 'messages: [],']],
     suite: 'test/agents/ai-sdk-tools.test.ts',
     test: 'tools of the AI SDK one that reads the messages of the conversation gets an error: their number',
   },

@@ -1,5 +1,6 @@
 // Defences of files that messages name by reference.
 const API = 'test/api/files.test.ts';
+const MADE = 'test/activities/made-files.test.ts';
 const ELSEWHERE = 'test/stores/memory/files-elsewhere.test.ts';
 const OWN_STORE = 'bytes of files in a store of their own';
 const MEMORY = 'test/stores/conformance/memory.test.ts';
@@ -7,6 +8,34 @@ const SERVED =
   'a file is served to its owner before and after the first message, and not to others';
 
 export const files = [
+  {
+    defence: 'Files that models make: those of a reply that was discarded are removed',
+    file: 'activities/model/step-tries.ts',
+    edits: [['      await made.clear();\n', '']],
+    suite: MADE,
+    test: 'files that a model makes of a reply that its provider broke off are removed',
+  },
+  {
+    defence: 'Files that models make: the next attempt removes those of a lost one',
+    file: 'activities/model/step-tries.ts',
+    edits: [['    if (attempt.number > 1) await made.clear();\n', '']],
+    suite: MADE,
+    test: 'files that a model makes of an attempt that was lost are removed by the next one',
+  },
+  {
+    defence: 'Files that models make: one that is refused does not end the reply',
+    file: 'activities/model/made-files.ts',
+    edits: [['        return { error: cause.message, code: cause.code };', '        throw cause;']],
+    suite: MADE,
+    test: 'files that a model makes beyond what their owner may have are not kept, and the reply is',
+  },
+  {
+    defence: 'Files that models make: the provider gets its mark on them back',
+    file: 'activities/model/prompt.ts',
+    edits: [["made.type === 'file' ? { ...made, ...toOptions(part) } : made", 'made']],
+    suite: 'test/e2e/made-files.test.ts',
+    test: 'a large file that a model makes ai 7: is served, stays after a reload and goes back',
+  },
   {
     defence: 'Files: one is served to its owner only, also before the conversation exists',
     file: 'api/routes/files.ts',

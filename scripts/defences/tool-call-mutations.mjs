@@ -63,7 +63,7 @@ export const toolCalls = [
   },
   {
     defence: 'A stop condition that fails ends its run with a typed error',
-    file: 'activities/model/step-tries.ts',
+    file: 'activities/model/judge-step.ts',
     edits: [["return 'failed';\n", "return 'continues';\n"]],
     suite: 'test/activities/ai-sdk-hooks.test.ts',
     test: 'a stop condition that throws fails the run with a typed error, without a word of its text',

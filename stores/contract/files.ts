@@ -13,12 +13,14 @@ export interface StoredFile {
   at: number;
   owner: string;
   tenant?: string | undefined;
+  /** Run and step whose model made it; absent: a user's. */
+  madeBy?: string | undefined;
 }
 
 export interface AddFileInput extends SessionOwner {
   /** The conversation; it need not exist yet. */
   sessionId: string;
-  file: Pick<StoredFile, 'id' | 'mediaType' | 'filename' | 'sha256' | 'at'>;
+  file: Pick<StoredFile, 'id' | 'mediaType' | 'filename' | 'sha256' | 'at' | 'madeBy'>;
   content: Uint8Array;
   /** What the conversation may hold altogether. */
   limits: { files: number; bytes: number };

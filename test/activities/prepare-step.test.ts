@@ -13,7 +13,8 @@ import { SHAPES } from './serve-agent.js';
 const { text, finish } = parts;
 const place = { sessionId: 's', runId: 's:1-x', step: 1, state: {} };
 const compaction = { kept: undefined, keep: () => Promise.resolve(undefined) };
-const scope = { ...place, steps: [], instructions: '', initial: 0, compaction };
+const context = { instructions: '', messageMetadata: undefined, compaction };
+const scope = { ...place, ...context, steps: [], initial: 0 };
 const never = new AbortController().signal;
 
 /** A conversation of `turns` turns, each with a call and its result. */

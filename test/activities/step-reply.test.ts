@@ -47,12 +47,20 @@ describe('a step reply', () => {
     expect(typesOf(chunks)).toEqual(['step_start', 'tool_arg_stream_start']);
   });
 
-  it('a step reply keeps nothing of parts that only their provider can read', () => {
+  it('a step reply keeps parts that only their provider can read, and shows nothing of them', () => {
     const { chunks, reply } = hear([
       { type: 'custom', kind: 'acme.board', providerMetadata: { acme: { id: 'b' } } },
       { type: 'reasoning-file', mediaType: 'image/png', data: { type: 'data', data: 'AAAA' } },
     ]);
-    expect([chunks, reply.fold.parts, reply.begun()]).toEqual([[], [], false]);
+    expect([chunks, reply.begun()]).toEqual([[], false]);
+    const image = { type: 'reasoning-file', mediaType: 'image/png' };
+    expect(reply.fold.parts).toEqual([
+      {
+        ...{ type: 'reasoning', text: '', stands: { type: 'custom', kind: 'acme.board' } },
+        providerMetadata: { acme: { id: 'b' } },
+      },
+      { type: 'reasoning', text: '', stands: { ...image, url: 'data:image/png;base64,AAAA' } },
+    ]);
   });
 
   it('a step reply makes ids of calls that were used before unique, for deltas and call alike', () => {

@@ -41,6 +41,10 @@ async function openCall(
   return { ...harness, stores, run, result };
 }
 
+function trap(): never {
+  throw new Error('trap');
+}
+
 /** Resolves never, unless its call is cut. */
 const hang: Execute = () => new Promise(() => undefined);
 
@@ -68,6 +72,31 @@ describe('tool call', () => {
       error: 'out of paper',
       errorCode: 'tool_execution_failed',
     });
+  });
+
+  it.each<[string, unknown, string]>([
+    ['an object', { code: 4 }, '{"code":4}'],
+    ['nothing', undefined, 'unknown error'],
+    ['an error without a text', new TypeError(), 'TypeError'],
+    [
+      'an error without a string as its text',
+      Object.assign(new Error(), { message: { a: 1 } }),
+      '{"a":1}',
+    ],
+    ['an error without a stack', Object.assign(new Error('no'), { stack: null }), 'no'],
+    [
+      'what has no form',
+      Object.assign(Object.create(null) as object, { toJSON: () => undefined }),
+      'unknown',
+    ],
+    ['what throws itself', new Proxy(new Error('x'), { get: trap }), 'unknown error'],
+    ['half a character', 'a\ud800', 'a\ufffd'],
+  ])('gives %s that a tool throws to the model as a text', async (_what, thrown, text) => {
+    const { tool, run, result } = await openCall(() => {
+      throw thrown;
+    });
+    expect(await tool(run, 1, 'c1')).toBe('settled');
+    expect(await result()).toMatchObject({ error: expect.stringContaining(text) as unknown });
   });
 
   it('settles results that are no JSON, too large or of the wrong form as errors or null', async () => {

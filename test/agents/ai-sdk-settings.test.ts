@@ -19,10 +19,6 @@ const nothing = () => undefined;
 
 describe('fields of a tool of the AI SDK', () => {
   it.each([
-    ['onInputStart', nothing, 'move the code into execute'],
-    ['onInputDelta', nothing, 'move the code into execute'],
-    ['onInputAvailable', nothing, 'move the code into execute'],
-    ['contextSchema', inputSchema, 'toolContextOf(options).services'],
     ['deferLoading', true, 'activeTools'],
     ['idempotent', true, 'as a setting of fromAiSdkTool'],
   ])('"%s", which would have no effect, is refused', (field, value, instead) => {
@@ -35,8 +31,15 @@ describe('fields of a tool of the AI SDK', () => {
   it('those that are not set, and what says where a tool comes from, are taken', () => {
     const metadata = { server: 'files' };
     const weather = tool({ inputSchema, execute, metadata, deferLoading: false });
-    const unset = { ...weather, onInputStart: undefined, _meta: {} };
+    const unset = { ...weather, parameters: undefined, _meta: {} };
     expect(fromAiSdkTool('weather', unset).name).toBe('weather');
+  });
+
+  it.each<[object, string]>([
+    [{ onInputStart: 'log' }, 'onInputStart must be a function'],
+    [{ contextSchema: inputSchema }, 'its contextSchema demands a context; use fromAgent'],
+  ])('of which nothing could come are refused: %j', (fields, why) => {
+    expect(() => fromAiSdkTool('weather', { inputSchema, execute, ...fields })).toThrow(why);
   });
 
   it("a provider's tool of AI SDK 5 is refused by its version", () => {

@@ -31,7 +31,7 @@ console.log(JSON.stringify({
 
 describe('the guide for users of the AI SDK', () => {
   it('has programs that compile', () => {
-    expect(programs).toHaveLength(5);
+    expect(programs).toHaveLength(6);
     const named = programs.map((code, at) => [`guide-${String(at)}`, code] as const);
     expect([...compile(new Map(named)).values()]).toEqual(programs.map(() => []));
   }, 180_000);

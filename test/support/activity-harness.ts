@@ -9,6 +9,7 @@ import type {
   StepRef,
   ToolCallOutcome,
 } from '../../protocol/activities.js';
+import type { MadeFiles } from '../../activities/deps.js';
 import { createActivities } from '../../activities/index.js';
 import {
   AgentRegistry,
@@ -36,6 +37,8 @@ export interface AgentUnderTest {
   lease?: Lease;
   toolWork?: ExecuteToolWork;
   unansweredMs?: () => number;
+  /** Stores files that its model makes. */
+  uploads?: MadeFiles;
   /** Makes it by a factory, and is called with what that is given. */
   onScope?: (scope: AgentScope) => void;
   /** Whatever else the agent is defined with. */
@@ -124,6 +127,7 @@ export function createHarness(
     ...(agent.toolSlots !== undefined && { toolSlots: agent.toolSlots }),
     lease: agent.lease,
     toolWork: agent.toolWork,
+    uploads: agent.uploads,
     unansweredMs: agent.unansweredMs,
     logger: { info: () => undefined, warn: () => undefined },
   });

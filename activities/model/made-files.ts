@@ -1,0 +1,88 @@
+import type { LanguageModelV4StreamPart } from '@ai-sdk/provider';
+import type { StepRef } from '../../protocol/activities.js';
+import { HelixError, type ErrorCode } from '../../protocol/errors.js';
+import { formatFileUrl } from '../../protocol/file-reference.js';
+import { rootOf, toShownSessionId } from '../../protocol/ids.js';
+import { LIMITS } from '../../protocol/limits.js';
+import type { ActivityDeps } from '../deps.js';
+import { MAX_ATTACHMENT_BYTES } from './attachments.js';
+import { FilesAwayError } from './provider-failure.js';
+
+/** A file that was stored, or why it was not. */
+export type KeptFile = { url: string } | { error: string; code: ErrorCode };
+
+/** Keeps what the model of one step makes and the stream cannot carry. */
+export interface StepFiles {
+  /**
+   * Undefined for parts that go into the stream as they are.
+   *
+   * @throws FilesAwayError
+   */
+  keep: (part: LanguageModelV4StreamPart) => Promise<KeptFile | undefined>;
+  /** Removes those of tries whose reply was discarded. */
+  clear: () => Promise<void>;
+}
+
+const MEDIA_TYPE = /^[\w.+-]{1,64}\/[\w.+-]{1,64}$/;
+
+/** Files that are too large for a chunk are stored with the conversation, whose route serves them. */
+export function createStepFiles(
+  { store, uploads, logger }: Pick<ActivityDeps, 'store' | 'uploads' | 'logger'>,
+  { sessionId, runId, step }: Pick<StepRef, 'sessionId' | 'runId' | 'step'>,
+): StepFiles {
+  const root = rootOf(sessionId);
+  const madeBy = `${runId} ${String(step)}`;
+
+  async function keep(content: Uint8Array, mediaType: string): Promise<KeptFile> {
+    if (uploads === undefined || content.byteLength > LIMITS.largestFileBytes) return TOO_LARGE;
+    const session = await store.sessions.read(root);
+    if (session === undefined) return TOO_LARGE;
+    const { owner, tenant } = session;
+    const whose = { owner, ...(tenant !== undefined && { tenant }) };
+    const { id } = await uploads.upload({ ...whose, sessionId: root, mediaType, madeBy, content });
+    // Without its conversation, which was erased meanwhile, the file would stay for a day.
+    if ((await store.sessions.read(root)) === undefined) await uploads.removeFile(root, id);
+    return { url: formatFileUrl({ sessionId: toShownSessionId(root), fileId: id }) };
+  }
+
+  return {
+    keep: async (part) => {
+      if (part.type !== 'file' && part.type !== 'reasoning-file') return undefined;
+      if (part.data.type !== 'data') return undefined;
+      const { data } = part.data;
+      // Base64 has four characters for three bytes.
+      const length = typeof data === 'string' ? data.length : Math.ceil(data.byteLength / 3) * 4;
+      if (length + part.mediaType.length + 256 <= MAX_ATTACHMENT_BYTES) return undefined;
+      const content = typeof data === 'string' ? Buffer.from(data, 'base64') : data;
+      const mediaType = MEDIA_TYPE.test(part.mediaType) ? part.mediaType : UNKNOWN_TYPE;
+      try {
+        return await keep(content, mediaType);
+      } catch (cause) {
+        if (!HelixError.isInstance(cause) || cause.code === 'unavailable') {
+          throw new FilesAwayError('a file of the model could not be stored', { cause });
+        }
+        logger.warn({ err: cause, runId, step }, 'a file of the model is not kept');
+        return { error: cause.message, code: cause.code };
+      }
+    },
+    clear: async () => {
+      if (uploads === undefined) return;
+      try {
+        const files = (await store.files?.list(root)) ?? [];
+        for (const file of files) {
+          if (file.madeBy === madeBy) await uploads.removeFile(root, file.id);
+        }
+      } catch (error) {
+        // They are erased with the conversation.
+        logger.warn({ err: error, runId, step }, 'files of a discarded reply are left');
+      }
+    },
+  };
+}
+
+const UNKNOWN_TYPE = 'application/octet-stream';
+
+export const TOO_LARGE = {
+  error: 'Something that the model made is too large to be shown.',
+  code: 'chunk_too_large',
+} as const satisfies KeptFile;

@@ -1,0 +1,198 @@
+/* eslint-disable @typescript-eslint/no-deprecated -- Agents that exist have these names. */
+import { describe, expect, it } from '@jest/globals';
+import type { LanguageModelV4StreamPart } from '@ai-sdk/provider';
+import { isStepCount, tool, ToolLoopAgent } from 'ai';
+import { z } from 'zod';
+import { toolContextOf } from '../../agents/index.js';
+import { fakeModel, parts, sayInTurn } from '../support/fake-model.js';
+import { asksFor, serve, SHAPES } from './serve-agent.js';
+
+const { call, text, finish } = parts;
+
+/** A call whose input is written in pieces. */
+const written = (
+  id: string,
+  toolName: string,
+  ...pieces: string[]
+): LanguageModelV4StreamPart[] => [
+  { type: 'tool-input-start', id, toolName },
+  ...pieces.map((delta): LanguageModelV4StreamPart => ({ type: 'tool-input-delta', id, delta })),
+  { type: 'tool-input-end', id },
+  ...call(id, toolName, pieces.join('')),
+];
+
+const REPLIES = [
+  asksFor(
+    written('c1', 'note', '{"te', 'xt":"a"}'),
+    call('c2', 'note', { text: 'b' }),
+    written('c3', 'note', '{"text":', '3}'),
+  ),
+  [...text('Done.'), ...finish()],
+];
+
+interface HookOptions {
+  toolCallId: string;
+  messages: unknown[];
+  inputTextDelta?: string;
+  input?: unknown;
+}
+
+/** An agent that notes what its tool hears, and the notes. */
+function noting(hook: () => void = () => undefined) {
+  const heard: unknown[] = [];
+  const hear = (what: string) => (options: HookOptions) => {
+    const { toolCallId, messages, inputTextDelta, input } = options;
+    heard.push([what, toolCallId, messages.length, inputTextDelta ?? input]);
+    hook();
+  };
+  const note = tool({
+    inputSchema: z.object({ text: z.string() }),
+    onInputStart: hear('start'),
+    onInputDelta: hear('delta'),
+    onInputAvailable: hear('available'),
+    execute: ({ text: noted }) => {
+      heard.push(['execute', noted]);
+      return noted;
+    },
+  });
+  const model = fakeModel(sayInTurn(...REPLIES));
+  return { heard, model, agent: new ToolLoopAgent({ model, tools: { note } }) };
+}
+
+describe.each(SHAPES)('a tool with hooks for its input%s', (_suffix, shape) => {
+  it('hears what the AI SDK would tell it, in the same order', async () => {
+    const ours = noting();
+    const harness = await serve(ours.agent, shape);
+    await harness.play(await harness.begin());
+    const theirs = noting();
+    const stream = await theirs.agent.stream({ prompt: 'hi' });
+    await stream.consumeStream();
+    const hooks = (heard: unknown[]) => heard.filter((each) => (each as string[])[0] !== 'execute');
+    expect(hooks(ours.heard)).toEqual(hooks(theirs.heard));
+    expect(hooks(ours.heard)).toContainEqual(['available', 'c1', 1, { text: 'a' }]);
+    expect(ours.heard.length).toBe(theirs.heard.length);
+  });
+
+  it('may throw: the call is carried out all the same', async () => {
+    const { heard, agent } = noting(() => {
+      throw new Error('no');
+    });
+    const harness = await serve(agent, shape);
+    const outcome = await harness.play(await harness.begin());
+    expect(outcome).toMatchObject({ status: 'completed' });
+    expect(heard).toContainEqual(['execute', 'b']);
+  });
+});
+
+describe.each(SHAPES)('contexts of an agent%s', (_suffix, shape) => {
+  it('reach its tools, rules and hooks, beside that of the runtime', async () => {
+    const seen: unknown[] = [];
+    const model = fakeModel(sayInTurn(asksFor(call('c1', 'pay', { amount: 1 }))));
+    const pay = tool({
+      inputSchema: z.object({ amount: z.number() }),
+      contextSchema: z.object({ currency: z.string().toUpperCase() }),
+      needsApproval: (_input, { context }) => {
+        seen.push(context);
+        return false;
+      },
+      execute: ({ amount }, options) => {
+        const { idempotencyKey } = toolContextOf(options);
+        seen.push(options.context, typeof idempotencyKey);
+        return amount;
+      },
+    });
+    const agent = new ToolLoopAgent({
+      model,
+      tools: { pay },
+      toolsContext: { pay: { currency: 'eur' } },
+      runtimeContext: { team: 'books' },
+      prepareStep: ({ runtimeContext }) => {
+        seen.push(runtimeContext);
+        return {};
+      },
+      onStepEnd: ({ runtimeContext }) => void seen.push(runtimeContext),
+      onEnd: ({ runtimeContext, text: reply }) => void seen.push([runtimeContext, reply]),
+    });
+    const harness = await serve(agent, shape);
+    await harness.play(await harness.begin());
+    const team = { team: 'books' };
+    const currency = { currency: 'EUR' };
+    expect(seen).toEqual([
+      ...[team, currency, team],
+      ...[currency, 'string'],
+      ...[team, team, [team, 'done']],
+    ]);
+  });
+
+  it('of AI SDK 6 reach all tools', async () => {
+    const seen: unknown[] = [];
+    const model = fakeModel(sayInTurn(asksFor(call('c1', 'look', {}))));
+    const look = tool({
+      inputSchema: z.object({}),
+      execute: (_input, options) => {
+        const { experimental_context: given } = options as { experimental_context?: unknown };
+        seen.push(given, toolContextOf({ ...options }).sessionId.length > 0);
+        return 1;
+      },
+    });
+    const agent = { id: 'six', model, tools: { look }, experimental_context: { db: 'books' } };
+    const harness = await serve(agent, shape);
+    await harness.play(await harness.begin());
+    expect(seen).toEqual([{ db: 'books' }, true]);
+  });
+});
+
+describe.each(SHAPES)('the prepareCall of an agent%s', (_suffix, shape) => {
+  const callOptionsSchema = z.object({ level: z.enum(['low', 'high']).default('low') });
+  const ofLevel = (model: ReturnType<typeof fakeModel>) =>
+    new ToolLoopAgent({
+      ...{ model, callOptionsSchema, temperature: 1, instructions: 'Be brief.' },
+      prepareCall: ({ options, ...rest }) => ({
+        ...rest,
+        temperature: options.level === 'high' ? 0.2 : 0.9,
+        instructions: `${rest.instructions as string} Level ${options.level}.`,
+      }),
+      prepareStep: ({ instructions, stepNumber }) => ({
+        instructions: `${instructions as string} Step ${String(stepNumber)}.`,
+      }),
+    });
+
+  it('gets call options by the schema, and the calls equal those of the AI SDK', async () => {
+    const ours = fakeModel(sayInTurn());
+    const harness = await serve(ofLevel(ours), {
+      ...shape,
+      callOptions: ({ messageMetadata }) => ({
+        level: messageMetadata === undefined ? 'high' : 'low',
+      }),
+    });
+    await harness.play(await harness.begin());
+    const theirs = fakeModel(sayInTurn());
+    const stream = await ofLevel(theirs).stream({ prompt: 'hi', options: { level: 'high' } });
+    await stream.consumeStream();
+    const asked = ({ doStreamCalls: [first] }: typeof ours) => [
+      first?.temperature,
+      first?.prompt[0],
+    ];
+    expect(asked(ours)).toEqual(asked(theirs));
+    expect(asked(ours)).toEqual([
+      0.2,
+      { role: 'system', content: 'Be brief. Level high. Step 0.' },
+    ]);
+  });
+
+  it.each([
+    ['options that do not fit', { level: 'none' }, {}],
+    ['a change that a run cannot have', { level: 'low' }, { stopWhen: isStepCount(1) }],
+  ])('fails the run typed for %s', async (_what, options, changes) => {
+    const model = fakeModel(sayInTurn());
+    const agent = {
+      ...{ id: 'a', model, callOptionsSchema },
+      prepareCall: (given: object) => ({ ...given, ...changes }),
+    };
+    const harness = await serve(agent, { ...shape, callOptions: options });
+    expect(await harness.play(await harness.begin())).toMatchObject({
+      error: { code: 'context_hook_failed' },
+    });
+    expect(model.doStreamCalls).toEqual([]);
+  });
+});

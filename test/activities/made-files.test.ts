@@ -1,0 +1,105 @@
+import { beforeEach, describe, expect, it } from '@jest/globals';
+import type { LanguageModelV4StreamPart } from '@ai-sdk/provider';
+import type { MadeFiles } from '../../activities/deps.js';
+import { createUploads } from '../../executor/uploads.js';
+import { quotaExceeded } from '../../executor/quotas.js';
+import { createHarness, type ActivityHarness } from '../support/activity-harness.js';
+import { fakeModel, parts, type Script } from '../support/fake-model.js';
+import { rateLimited } from './hanging-model.js';
+import { openTestStores, type TestStores } from '../support/test-stores.js';
+
+const SIZE = 300 * 1024;
+const image = (fill: string): LanguageModelV4StreamPart => ({
+  ...{ type: 'file', mediaType: 'image/png' },
+  data: { type: 'data', data: Buffer.alloc(SIZE, fill).toString('base64') },
+});
+const ended = [...parts.text('Here.'), ...parts.finish()];
+
+let stores: TestStores;
+beforeEach(async () => {
+  stores = await openTestStores();
+});
+
+function openUploads(): MadeFiles {
+  const { files } = stores.store;
+  if (files === undefined) throw new Error('the store keeps files');
+  const quotasOf = () => undefined;
+  const logger = { warn: () => undefined };
+  return createUploads({ store: { ...stores.store, files }, quotasOf, logger });
+}
+
+function serve(script: Script, more: Partial<MadeFiles> = {}): ActivityHarness {
+  const uploads = { ...openUploads(), ...more };
+  return createHarness(stores, { model: fakeModel(script), uploads });
+}
+
+/** The first byte of each file of the conversation. */
+async function stored({ session }: ActivityHarness): Promise<string[]> {
+  const { files } = stores.store;
+  const firsts: string[] = [];
+  for (const { id } of (await files?.list(session.id)) ?? []) {
+    const first = await files?.content(session.id, id, { from: 0, to: 1 });
+    firsts.push(Buffer.from(first ?? '').toString());
+  }
+  return firsts;
+}
+
+const errors = async ({ session }: ActivityHarness) =>
+  (await session.messages('error')).map(({ code }) => code);
+
+describe('files that a model makes', () => {
+  it('of a reply that its provider broke off are removed', async () => {
+    const harness = serve((n) =>
+      n === 0 ? [image('a'), { type: 'error', error: rateLimited() }] : [image('b'), ...ended],
+    );
+    const run = await harness.begin();
+    expect(await harness.play(run)).toMatchObject({ status: 'completed' });
+    expect(await stored(harness)).toEqual(['b']);
+  });
+
+  it('of an attempt that was lost are removed by the next one', async () => {
+    let begun: () => void = () => undefined;
+    const isStored = new Promise<void>((resolve) => (begun = resolve));
+    const own = openUploads();
+    const upload: MadeFiles['upload'] = async (input) => {
+      const file = await own.upload(input);
+      begun();
+      return file;
+    };
+    async function* hanging(): AsyncGenerator<LanguageModelV4StreamPart> {
+      yield image('a');
+      await new Promise(() => undefined);
+    }
+    const script: Script = (n) => (n === 0 ? hanging() : [image('b'), ...ended]);
+    const harness = serve(script, { upload });
+    const run = await harness.begin();
+    const lost = harness.step(run, 1, 1).catch(() => undefined);
+    await isStored;
+    expect(await harness.step(run, 1, 2)).toMatchObject({ status: 'completed' });
+    await lost;
+    expect(await stored(harness)).toEqual(['b']);
+  });
+
+  it('beyond what their owner may have are not kept, and the reply is', async () => {
+    const own = openUploads();
+    let uploaded = 0;
+    const upload: MadeFiles['upload'] = (input) =>
+      uploaded++ === 0
+        ? own.upload(input)
+        : Promise.reject(
+            quotaExceeded({ kind: 'exceeded', what: 'bytes', of: 'user', limit: SIZE, used: SIZE }),
+          );
+    const harness = serve(() => [image('a'), image('b'), ...ended], { upload });
+    const run = await harness.begin();
+    expect(await harness.play(run)).toMatchObject({ status: 'completed' });
+    expect(await errors(harness)).toEqual(['quota_exceeded']);
+    expect(await stored(harness)).toEqual(['a']);
+  });
+
+  it('are not kept by a runtime that stores none', async () => {
+    const model = fakeModel(() => [image('a'), ...ended]);
+    const harness = createHarness(stores, { model });
+    expect(await harness.play(await harness.begin())).toMatchObject({ status: 'completed' });
+    expect(await errors(harness)).toEqual(['chunk_too_large']);
+  });
+});
