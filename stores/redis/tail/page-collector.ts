@@ -16,7 +16,7 @@ export interface CollectedPage {
 
 /**
  * Collects what a writer appends until it is a page that is worth keeping. Entries of another writer in
- * between begin the page anew: a page has all entries between its first and its last.
+ * between begin a new page: a page has all entries between its first and its last.
  */
 export class PageCollector {
   readonly #writer: string;

@@ -100,8 +100,8 @@ describe('replayRange', () => {
           for (const [size, gap] of sizes) {
             const [first, to] = [last + gap + 1, last + gap + size];
             if (to > all.length) break;
-            const said = says(all.slice(first - 1, to));
-            kept.push({ from: first, to, entries: [entry(to, text(said))] });
+            const texts = says(all.slice(first - 1, to));
+            kept.push({ from: first, to, entries: [entry(to, text(texts))] });
             last = to;
           }
           const reader = {

@@ -70,7 +70,7 @@ describe('what is collected for a page', () => {
   const delta = (text: string): string => `["${text}","lab",1,1763841234567]`;
   const deltas = (count: number): string[] => Array.from({ length: count }, () => delta('x'));
 
-  it('begins anew behind the entries of others', () => {
+  it('begins a new page behind the entries of others', () => {
     const collector = new PageCollector('m1');
     expect(collector.add(deltas(499), 499)).toBeUndefined();
     expect(collector.add(deltas(1), 501)).toBeUndefined();
