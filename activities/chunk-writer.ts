@@ -66,7 +66,8 @@ export function createChunkWriter(
 
   return {
     push: (chunks) => {
-      if (loss !== undefined || chunks.length === 0) return;
+      // Behind a batch that failed the store would miss one, and call that a loss of its own.
+      if (loss !== undefined || failure !== undefined || chunks.length === 0) return;
       for (const chunk of chunks) queue.push(...splitOversized(chunk));
       start();
     },

@@ -6,6 +6,13 @@ const PROVIDERS = 'test/agents/providers.test.ts';
 
 export const modelSteps = [
   {
+    defence: 'A write that failed is the failure that the step reports',
+    file: 'activities/chunk-writer.ts',
+    edits: [[' || failure !== undefined || chunks', ' || chunks']],
+    suite: 'test/activities/chunk-writer.test.ts',
+    test: 'chunk writer a chunk writer sends nothing behind a write that failed, and reports that failure',
+  },
+  {
     defence: 'A model that goes silent is given up',
     file: 'activities/model/ask-model.ts',
     edits: [['else controller.abort(new ModelStalledError());', 'else timer.refresh();']],

@@ -180,4 +180,16 @@ describe('chunk writer', () => {
     (await next()).fail(new Error('no such script'));
     await expect(writer.flush()).rejects.toThrow('no such script');
   });
+
+  it('a chunk writer sends nothing behind a write that failed, and reports that failure', async () => {
+    const { writer, pending, events, next } = openWriter();
+    writer.push([text('a')]);
+    (await next()).fail(new Error('too deep'));
+    await expect(writer.flush()).rejects.toThrow('too deep');
+    writer.push([text('b')]);
+    await new Promise(setImmediate);
+    expect(pending).toEqual([]);
+    await expect(writer.flush()).rejects.toThrow('too deep');
+    expect([events, writer.lost()]).toEqual([[], undefined]);
+  });
 });
