@@ -167,6 +167,7 @@ describe('sources and files of a model', () => {
     data: { type: 'data', data },
   });
   const PIXEL = Buffer.from('not really a picture');
+  const LARGE = 'A'.repeat(400_000);
 
   const prompts: unknown[] = [];
   const name = `painter-${randomBytes(4).toString('hex')}`;
@@ -179,7 +180,7 @@ describe('sources and files of a model', () => {
     return [
       ...[start, ...rest.slice(0, 4), source('s1'), ...rest.slice(4), end],
       ...[document, picture(PIXEL.toString('base64')), picture(new Uint8Array(PIXEL))],
-      picture('A'.repeat(400_000)),
+      picture(LARGE),
       ...parts.finish(),
     ];
   });
@@ -213,9 +214,14 @@ describe('sources and files of a model', () => {
         { type: 'text', text: 'Here it is.' },
         { type: 'source-url', sourceId: 's1', url: 'https://example.com/s1', title: 's1' },
         { type: 'source-document', sourceId: 'd1', title: 'Handbook', filename: 'handbook.pdf' },
-        // What is too large for a chunk is left out.
         { type: 'file', mediaType: 'image/png', url },
         { type: 'file', mediaType: 'image/png', url },
+        // What is too large for a chunk is stored as a file of the conversation.
+        {
+          type: 'file',
+          mediaType: 'image/png',
+          url: expect.stringMatching(`^/api/chat/${sessionId}/files/[0-9a-f-]{36}$`),
+        },
       ]);
       await expectStoredAsShown(client, api.url, sessionId);
       await client.chat.sendMessage({ text: 'And?' });
@@ -230,6 +236,7 @@ describe('sources and files of a model', () => {
             { type: 'text', text: 'Here it is.' },
             { type: 'file', mediaType: 'image/png', data },
             { type: 'file', mediaType: 'image/png', data },
+            { type: 'file', mediaType: 'image/png', data: { type: 'data', data: LARGE } },
           ],
         },
         {},
