@@ -1,6 +1,9 @@
 /** Type of the failure with which a tool requests another execution. */
 export const TOOL_RETRY = 'tool_retry';
 
+/** Type of the failure of a call that has found no place among the tools of its process. */
+export const TOOLS_BUSY = 'tools_busy';
+
 /** What a failure says of the attempt that follows. */
 export interface NextAttempt {
   /** Names the reason; operators read it. */

@@ -1,6 +1,7 @@
 import type { CallActivityRef, LostAttempt, ToolCallOutcome } from '../protocol/activities.js';
 import type { StepOutcome } from '../protocol/run.js';
 import type { Attempt } from './attempt.js';
+import { AttemptFailure, TOOLS_BUSY } from './attempt-failure.js';
 
 /** Temporal starts at most so many activities of one workflow task eagerly. */
 const AT_ONCE = 3;
@@ -49,10 +50,14 @@ export function createEagerCalls(modelSlots = 0): EagerCalls {
     },
     call: async (ref, { token, number }, work) => {
       if (ref.eager !== true) return work();
-      if (calls >= most) return { kind: 'lost', token, number, begun: false, moved: true };
+      const moved = { kind: 'lost', token, number, begun: false, moved: true } as const;
+      if (calls >= most) return moved;
       calls += 1;
       try {
         return await work();
+      } catch (error) {
+        if (error instanceof AttemptFailure && error.next.type === TOOLS_BUSY) return moved;
+        throw error;
       } finally {
         calls -= 1;
       }

@@ -7,7 +7,7 @@ import { retryDelay } from '../protocol/time.js';
 import type { CallPermission, StartCallInput } from '../stores/contract/calls.js';
 import type { Writer } from '../stores/contract/log.js';
 import { callWriter, handOver, type Attempt } from './attempt.js';
-import { AttemptFailure, TOOL_RETRY } from './attempt-failure.js';
+import { AttemptFailure, TOOL_RETRY, TOOLS_BUSY } from './attempt-failure.js';
 import { cutOnStop } from './cut-on-stop.js';
 import { createChunkWriter } from './chunk-writer.js';
 import type { TracedDeps } from './deps.js';
@@ -76,7 +76,9 @@ export function createToolCall(deps: TracedDeps, runTools = createRunTools(deps)
         leaveToNewerWorker(attempt, `a tool "${ref.toolName ?? ''}" of an agent "${ref.agent}"`);
       }
       if (!isGivenUp) {
-        giveBack = await slots.take(await userOf(ref), attempt.signal, SLOT_WAIT_MS);
+        // A call in a model's place waits for none of a tool: it goes to the tools' own queue.
+        const waitMs = ref.eager === true ? 0 : SLOT_WAIT_MS;
+        giveBack = await slots.take(await userOf(ref), attempt.signal, waitMs);
       }
       // A call that was stopped needs no place to say so; a worker that goes begins none.
       if (!isGivenUp && giveBack === undefined && attempt.cutReason() !== 'stop') {
@@ -291,7 +293,7 @@ function limited(signal: AbortSignal, timeoutMs: number | undefined): AbortSigna
 /** Another worker may have a place; else it is this one's turn again. */
 function busy(attempt: number): AttemptFailure {
   return new AttemptFailure('all places for tools are taken', {
-    type: 'tools_busy',
+    type: TOOLS_BUSY,
     afterMs: retryDelay({ attempt, ...BUSY_RETRY }),
   });
 }

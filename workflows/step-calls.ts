@@ -38,7 +38,14 @@ export async function carryOut(
   view: OperatorsView,
   { step: { step, calls, eager = 0 }, machine, people }: Extract<Next, { do: 'calls' }>,
 ): Promise<Next | 'stopped'> {
-  let eagerLeft = eager;
+  // If the worker that committed the step had places for tools. What people release later finds another moment.
+  const eagerly = new Set(
+    machine
+      .filter((call) => call.kind !== 'subagent' && call.isSuspended !== true)
+      .filter(({ activity }) => activity === undefined)
+      .slice(0, eager)
+      .map(({ toolCallId }) => toolCallId),
+  );
   const working = new Set<CallRef>();
   const waits = createWaits(people);
   const early = new Set<string>();
@@ -48,12 +55,8 @@ export async function carryOut(
     else if (waits.calls.size > 0) view.show('waiting', step, [...waits.calls.keys()]);
   };
 
-  /** The first calls of a step start eagerly, if the worker that committed it had places for tools. */
-  function run(call: CallRef): Promise<ToolCallOutcome> {
-    const isEager = eagerLeft > 0 && call.activity === undefined;
-    if (isEager) eagerLeft -= 1;
-    return runTool(state, step, call, isEager);
-  }
+  const run = (call: CallRef): Promise<ToolCallOutcome> =>
+    runTool(state, step, call, eagerly.delete(call.toolCallId));
 
   async function work(started: readonly CallRef[]): Promise<void> {
     for (const call of started) working.add(call);

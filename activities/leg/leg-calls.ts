@@ -4,7 +4,7 @@ import { LIMITS } from '../../protocol/limits.js';
 import type { CallRef } from '../../protocol/run.js';
 import { sleep } from '../../protocol/time.js';
 import type { Attempt } from '../attempt.js';
-import { AttemptCancelled, AttemptFailure, TOOL_RETRY } from '../attempt-failure.js';
+import { AttemptCancelled, AttemptFailure, TOOL_RETRY, TOOLS_BUSY } from '../attempt-failure.js';
 import type { ToolCall } from '../tool-call.js';
 import { innerAttempt } from './inner-attempt.js';
 import type { StepTable } from './step-table.js';
@@ -65,7 +65,7 @@ export async function executeCalls(
         if (!(error instanceof AttemptFailure)) throw error;
         const { type, afterMs = 0 } = error.next;
         const isRetry = type === TOOL_RETRY;
-        if (!isRetry && type !== 'tools_busy') throw error;
+        if (!isRetry && type !== TOOLS_BUSY) throw error;
         // A call that waits for its place costs nothing outside of the leg.
         if (!isRetry || mustLeave()) {
           left.push({ ...call, activity: {} });

@@ -153,6 +153,22 @@ export const toolCalls = [
     test: 'read along a claim leaves many rows to the caller',
   },
   {
+    defence: 'Eager calls: one whose user has no place for a tool waits in no place of a model',
+    file: 'activities/eager-calls.ts',
+    edits: [
+      ['if (error instanceof AttemptFailure && error.next.type === TOOLS_BUSY) return moved;', ''],
+    ],
+    suite: EAGER,
+    test: 'calls that start eagerly one whose user has all of their places for tools is left to the tools’ own queue',
+  },
+  {
+    defence: 'Eager calls: those that people release later are none',
+    file: 'workflows/step-calls.ts',
+    edits: [['eagerly.delete(call.toolCallId));', 'eager > 0);']],
+    suite: 'test/workflows/eager-calls.test.ts',
+    test: 'calls of a worker with places those that people release later are scheduled on the tools’ own queue',
+  },
+  {
     defence: 'Eager calls: they never take more than their share of the places for models',
     file: 'activities/eager-calls.ts',
     edits: [['if (calls >= most) return', 'if (calls < 0) return']],
@@ -176,14 +192,14 @@ export const toolCalls = [
   {
     defence: 'Eager calls: those beyond the first three of a step have their own queue',
     file: 'workflows/step-calls.ts',
-    edits: [['if (isEager) eagerLeft -= 1;', '']],
+    edits: [['      .slice(0, eager)\n', '']],
     suite: 'test/workflows/eager-calls.test.ts',
     test: 'calls of a worker with places the first three of a step are scheduled where they can start eagerly, others on the tools’ own queue',
   },
   {
     defence: 'Eager calls: settings of a tool’s author are kept',
     file: 'workflows/step-calls.ts',
-    edits: [[' && call.activity === undefined', '']],
+    edits: [['      .filter(({ activity }) => activity === undefined)\n', '']],
     suite: 'test/workflows/eager-calls.test.ts',
     test: 'calls of a worker with places so are not those whose tools have settings of their own for their activity',
   },

@@ -2,6 +2,7 @@ import { describe, expect, it } from '@jest/globals';
 import type { CallActivityRef, ToolCallOutcome } from '../../protocol/activities.js';
 import type { CallRef, StepOutcome } from '../../protocol/run.js';
 import type { Attempt } from '../../activities/attempt.js';
+import { AttemptFailure } from '../../activities/attempt-failure.js';
 import { createEagerCalls } from '../../activities/eager-calls.js';
 
 const SETTLED: ToolCallOutcome = { kind: 'settled' };
@@ -73,6 +74,16 @@ describe('calls that start eagerly', () => {
     first.end();
     expect(await settled).toBe(SETTLED);
     expect(await eager.call(eagerRef, attempt, begin)).toBe(SETTLED);
+  });
+
+  it('one whose user has all of their places for tools is left to the tools’ own queue', async () => {
+    const eager = createEagerCalls(4);
+    const busy = (): Promise<ToolCallOutcome> =>
+      Promise.reject(new AttemptFailure('all places are taken', { type: 'tools_busy' }));
+    const moved = { kind: 'lost', token: 7_000, number: 2, begun: false, moved: true };
+    expect(await eager.call(eagerRef, attempt, busy)).toEqual(moved);
+    const { eager: _, ...ownRef } = eagerRef;
+    await expect(eager.call(ownRef, attempt, busy)).rejects.toThrow('all places are taken');
   });
 
   it('one that fails gives its place back', async () => {

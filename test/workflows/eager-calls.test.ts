@@ -17,10 +17,11 @@ const tuned = defineTool({
   ...{ name: 'tuned', ...config },
   activity: { retry: { maximumAttempts: 2 } },
 });
+const asked = defineTool({ name: 'asked', ...config, requireApproval: true });
 const agent = defineAgent({
   name: 'eager',
   systemPrompt: '',
-  tools: [echo, tuned],
+  tools: [echo, tuned, asked],
   llmConfig: { model: createScriptedModel() },
 });
 
@@ -53,6 +54,18 @@ describe('calls of a worker with places', () => {
     expect(await queuesOf(await perform('echo'))).toEqual([taskQueue]);
     const five = await queuesOf(await perform('echo', 'echo', 'echo', 'echo', 'echo'));
     expect(five).toEqual([taskQueue, taskQueue, taskQueue, own, own]);
+  });
+
+  it('those that people release later are scheduled on the tools’ own queue', async () => {
+    const run = await runs.begin(
+      runs.newSessionId(),
+      'eager',
+      JSON.stringify({ script: [{ calls: [{ tool: 'asked', id: 'c' }] }, { say: 'done' }] }),
+    );
+    await runs.untilStatus(run.sessionId, 'waiting_approval');
+    await runs.decide(run, 'c', true);
+    expect(await runs.result(run)).toEqual({ status: 'completed', steps: 2 });
+    expect(await queuesOf(run)).toEqual([toolQueueOf(runs.taskQueue)]);
   });
 
   it('so are not those whose tools have settings of their own for their activity', async () => {

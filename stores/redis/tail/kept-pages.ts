@@ -6,8 +6,8 @@ import { callRedis } from '../errors.js';
 import type { StreamEntry } from './joined-deltas.js';
 import { toLogEntry } from './pages.js';
 
-/** Pages that one read brings: some 30,000 deltas. */
-const MOST = 64;
+/** Pages that one read brings: few, since they are parsed in one go, and kept until a slow viewer has them. */
+const MOST = 8;
 
 /** Reads kept pages, and takes those whose first and last entries the log still has. */
 export function createReadKept({

@@ -48,6 +48,11 @@ describe('a kept page', () => {
     expect(await kept(speaker)).toEqual([]);
   });
 
+  it('goes by itself where an earlier release ends its step', async () => {
+    const { session } = await openWithPage();
+    expect(await redis.pttl(keys.session(session.id).joined)).toBeGreaterThan(0);
+  });
+
   it('that cannot be read is passed over', async () => {
     const speaker = await openWithPage();
     const { joined } = keys.session(speaker.session.id);
