@@ -211,8 +211,8 @@ export const readers = [
     defence: 'Kept pages: they are withdrawn with their attempt',
     file: `${TRANSITIONS}/lib/attempts.ts`,
     edits: [['    dropPages(session);\n', '']],
-    suite: 'test/stores/conformance/memory.test.ts',
-    test: 'kept pages are gone once their attempt is withdrawn, and the next attempt has its own',
+    suite: 'test/stores/redis/kept-pages.test.ts',
+    test: 'a kept page of an attempt that was fenced off is not kept',
   },
   {
     defence: 'Kept pages: they are gone with the commit of their step',
@@ -240,14 +240,14 @@ export const readers = [
     file: 'ai-sdk/turns/replay-range.ts',
     edits: [['if (next?.from === cursor + 1) {', 'if (next?.from === cursor) {']],
     suite: 'test/ai-sdk/turns/replay-range.test.ts',
-    test: 'replayRange reads what kept pages do not have, and nothing else',
+    test: 'replayRange replayRange reads what kept pages do not have, and nothing else',
   },
   {
     defence: 'A replay takes no kept page that goes beyond its end',
     file: 'ai-sdk/turns/replay-range.ts',
     edits: [['pages.filter(({ to }) => to <= upTo)', 'pages']],
     suite: 'test/ai-sdk/turns/replay-range.test.ts',
-    test: 'replayRange yields the same with kept pages wherever they lie, and reads no entry of theirs',
+    test: 'replayRange replayRange yields the same with kept pages wherever they lie, and reads no entry of theirs',
   },
   {
     defence: 'A replay parses the deltas of one block once',

@@ -38,5 +38,6 @@ export function keepPage(
   const added = redis.pcall('XADD', session.joined, id, 'from', first, 'entries', kept);
   // An earlier release ends the step, or erases the conversation, without its pages.
   redis.call('EXPIRE', session.joined, KEPT_SECONDS);
-  return only(typeof added === 'string' ? 'kept' : 'late');
+  if (typeof added !== 'string') return only('late');
+  return only('kept');
 }

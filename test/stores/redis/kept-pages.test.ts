@@ -64,6 +64,7 @@ describe('a kept page', () => {
     const speaker = await openWithPage();
     const { session, runId } = speaker;
     await session.claim(session.writer(runId, 1, 2));
+    expect(await redis.exists(keys.session(session.id).joined)).toBe(0);
     const chunks = Array.from({ length: 500 }, () => textChunk('late ', 1, session.id));
     const result = await stores.streamManager.append(speaker.writer, 2, chunks);
     expect(result).toEqual({ kind: 'fenced' });
