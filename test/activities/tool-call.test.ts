@@ -78,11 +78,7 @@ describe('tool call', () => {
     ['an object', { code: 4 }, '{"code":4}'],
     ['nothing', undefined, 'unknown error'],
     ['an error without a text', new TypeError(), 'TypeError'],
-    [
-      'an error without a string as its text',
-      Object.assign(new Error(), { message: { a: 1 } }),
-      '{"a":1}',
-    ],
+    ['an error with an object as its text', Object.assign(new Error(), { message: [1] }), '[1]'],
     ['an error without a stack', Object.assign(new Error('no'), { stack: null }), 'no'],
     [
       'what has no form',
