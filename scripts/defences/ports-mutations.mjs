@@ -92,6 +92,13 @@ export const ports = [
     test: 'only a stack takes more lines, which are marked as its own',
   },
   {
+    defence: 'Start: the log says where an activity broke',
+    file: 'scripts/start/log-lines.mjs',
+    edits: [['return [message, ...causes].join(CAUSE)', 'return message']],
+    suite: 'test/scripts/log-lines.test.mjs',
+    test: 'of a failure that Temporal packed, the message and where its causes arose are shown',
+  },
+  {
     defence: 'Lab: users with accounts do not reach it',
     file: 'examples/lab/served.ts',
     edits: [['setting ?? (!hasAccounts && isLoopback(host))', 'setting ?? isLoopback(host)']],

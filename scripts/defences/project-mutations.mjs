@@ -105,6 +105,11 @@ const compose = [
     edits: [['REDISCLI_AUTH: ${REDIS_PASSWORD:?set', 'REDISCLI_AUTH: ${REDIS_PASSWORD:-set']],
     test: 'docker-compose.yml no password has a value that everybody knows',
   },
+  {
+    defence: 'Compose: a worker has the time to hand its replies over',
+    edits: [['stop_grace_period: 60s', 'stop_grace_period: 45s']],
+    test: 'a worker has 60 s to hand its replies over in docker-compose.yml',
+  },
 ].map((mutation) => ({
   file: 'docker-compose.yml',
   suite: 'test/ops/compose.test.ts',

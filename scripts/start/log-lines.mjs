@@ -2,12 +2,14 @@
 // may come from users, so they must neither add lines nor send control characters to the terminal.
 import { createInterface } from 'node:readline';
 
+/** What pino's serializer of errors puts before each cause. */
+const CAUSE = '\ncaused by: ';
 const LEVELS = { 10: 'trace', 20: 'debug', 30: 'info', 40: 'warn', 50: 'error', 60: 'fatal' };
 // The same in every line of a process, or shown elsewhere in the line.
-const OMITTED = new Set(['level', 'time', 'pid', 'hostname', 'name', 'msg', 'err', 'meta']);
-/** Of what Temporal's SDK says about an activity: all that a person cannot use. */
+const OMITTED = new Set(['level', 'time', 'pid', 'hostname', 'name', 'msg', 'err']);
+/** Of what Temporal's SDK says about an activity: all that a person cannot use, and what `err` says. */
 const OMITTED_OF_SDK = new Set(
-  'sdkComponent taskToken isLocal namespace taskQueue activityId workflowRunId workflowType'.split(
+  'sdkComponent taskToken isLocal namespace taskQueue activityId workflowRunId workflowType error'.split(
     ' ',
   ),
 );
@@ -34,18 +36,37 @@ export function readable(line) {
     return plain;
   }
   if (typeof entry.msg !== 'string') return plain;
-  const details = [...detailsOf(entry, OMITTED), ...detailsOf(entry.meta, OMITTED_OF_SDK)];
+  const { meta, ...own } = entry;
+  const details = isOfSdk(meta)
+    ? [...detailsOf(own, OMITTED), ...detailsOf(meta, OMITTED_OF_SDK)]
+    : detailsOf(entry, OMITTED);
   const words = [LEVELS[entry.level] ?? entry.level, entry.msg, ...details];
-  const { type, stack, message } = entry.err ?? {};
-  // The stack of such a failure is where it was packed for Temporal, not where something went wrong.
-  const trace = String((type === 'ApplicationFailure' ? message : stack) ?? message ?? '');
+  const trace = traceOf(entry.err ?? {});
   return [toPrintable(words.join(' ')), trace.split('\n').map(toPrintable).join('\n')]
     .filter(Boolean)
     .join(' ');
 }
 
+/** A program's own `meta` is shown like its other values. */
+function isOfSdk(meta) {
+  return (
+    typeof meta === 'object' && meta !== null && ('sdkComponent' in meta || 'taskToken' in meta)
+  );
+}
+
+/**
+ * The stack of an `ApplicationFailure` is where it was packed for Temporal; where something went wrong is in
+ * those of its causes.
+ */
+function traceOf({ type, stack, message = '' }) {
+  if (type !== 'ApplicationFailure') return String(stack ?? message);
+  const causes = String(stack ?? '')
+    .split(CAUSE)
+    .slice(1);
+  return [message, ...causes].join(CAUSE);
+}
+
 function detailsOf(entry, omitted) {
-  if (typeof entry !== 'object' || entry === null) return [];
   return Object.entries(entry)
     .filter(([key]) => !omitted.has(key))
     .map(([key, value]) => `${key}=${typeof value === 'string' ? value : JSON.stringify(value)}`);

@@ -10,6 +10,7 @@ interface Service {
   security_opt?: string[];
   ports?: string[];
   image?: string;
+  stop_grace_period?: string;
 }
 
 const textOf = (path: string): string =>
@@ -62,3 +63,11 @@ describe('docker-compose.yml', () => {
     for (const [, , rest] of used) expect(rest).toMatch(/^:\?/);
   });
 });
+
+it.each(['docker-compose.yml', 'templates/app/compose.yaml'])(
+  'a worker has 60 s to hand its replies over in %s',
+  (path) => {
+    const all = parse(textOf(path), { merge: true }) as { services: Record<string, Service> };
+    expect(all.services['worker']?.stop_grace_period).toBe('60s');
+  },
+);

@@ -1,6 +1,8 @@
 import { once } from 'node:events';
 import { PassThrough } from 'node:stream';
 import { expect, test } from '@jest/globals';
+import { ApplicationFailure } from '@temporalio/common';
+import pino from 'pino';
 import { readable, showLines } from '../../scripts/start/log-lines.mjs';
 
 test.each([
@@ -17,6 +19,11 @@ test.each([
     '{"level":40,"msg":"Activity failed","meta":{"taskToken":"Cg","attempt":2,"workflowId":"run:s:1-x"},' +
       '"err":{"type":"ApplicationFailure","message":"unknown tool","stack":"ApplicationFailure: unknown tool\\n at x"}}',
     'warn Activity failed attempt=2 workflowId=run:s:1-x unknown tool',
+  ],
+  ['{"level":30,"msg":"read","meta":"of the report"}', 'info read meta=of the report'],
+  [
+    '{"level":30,"msg":"moved","meta":{"namespace":"a","taskQueue":"b"}}',
+    'info moved meta={"namespace":"a","taskQueue":"b"}',
   ],
 ])('%s', (line, expected) => {
   expect(readable(line)).toBe(expected);
@@ -47,4 +54,15 @@ test('only a stack takes more lines, which are marked as its own', async () => {
       '       ┆     at there\n',
     ].join('\n'),
   );
+});
+
+test('of a failure that Temporal packed, the message and where its causes arose are shown', () => {
+  const stream = new PassThrough();
+  const cause = new TypeError('no total');
+  const err = ApplicationFailure.create({ message: 'charge failed', type: 'TypeError', cause });
+  const meta = { sdkComponent: 'worker', taskToken: 'Cg', attempt: 2, error: err };
+  pino(stream).warn({ err, meta }, 'Activity failed');
+  const [first, ...stack] = readable(String(stream.read()).trim()).split('\n');
+  expect(first).toBe('warn Activity failed attempt=2 charge failed: no total');
+  expect(stack.join('\n')).toBe(`caused by: ${cause.stack}`);
 });
