@@ -52,14 +52,14 @@ export function createCalledRuns({ store, agents, runs }: CalledRunsDeps): Calle
 
   async function begin(request: CalledRunRequest): Promise<CalledRun> {
     check(request);
-    const { message, metadata, messageId, whenBusy } = request;
+    const { message, metadata, messageId, whenBusy, by } = request;
     const owner = request.userId ?? ANONYMOUS;
     const { storedId: sessionId } = await locate(request);
     const agent = agents.resolve(request.agent, { sessionId, userId: owner });
     const { messages } = readInput(message, { messageId, metadata });
     const state = request.state && readState(agent, request.state);
     const result = await runs.prepare({
-      ...{ sessionId, agent: agent.name, owner, tenant: request.tenantId, messages, state },
+      ...{ sessionId, agent: agent.name, owner, tenant: request.tenantId, messages, state, by },
       keepsQuestions: whenBusy !== 'abandon',
     });
     // A queued message is accepted, too: behind others, or sent there before.
@@ -112,15 +112,21 @@ export function createCalledRuns({ store, agents, runs }: CalledRunsDeps): Calle
 type Owned = Pick<CalledRunRequest, 'sessionId' | 'tenantId' | 'userId'>;
 
 /** What arrives from a workflow is its author's, and may come from anywhere. */
-function check({ sessionId, userId = ANONYMOUS, tenantId, ...sent }: CalledRunRequest): void {
+function check({
+  sessionId,
+  userId = ANONYMOUS,
+  by = userId,
+  tenantId,
+  ...sent
+}: CalledRunRequest): void {
   if (!isSessionId(sessionId)) {
     throw new HelixError('validation_error', 'The session id must match [A-Za-z0-9_-]{1,128}.');
   }
-  for (const id of [userId, tenantId ?? 'none', sent.agent, sent.messageId] as unknown[]) {
+  for (const id of [userId, tenantId ?? 'none', by, sent.agent, sent.messageId] as unknown[]) {
     if (typeof id === 'string' && id.length > 0 && id.length <= LIMITS.idChars) continue;
     throw new HelixError(
       'validation_error',
-      'The names of agent, user and tenant, and the id of the message, must be short texts.',
+      'The names of agent, users and tenant, and the id of the message, must be short texts.',
     );
   }
   if (typeof (sent.message as unknown) !== 'string') {

@@ -165,7 +165,8 @@ export function createSchedules({
       throw new HelixError('quota_exceeded', `There are ${most} schedules already.`);
     }
     const about: ScheduleMemo = { ...described, createdAt: Date.now(), digest };
-    const run: ScheduledRun = { agent, message, owner, tenant, sessionId, whenBusy };
+    const by = input.by === owner ? undefined : input.by;
+    const run: ScheduledRun = { agent, message, owner, tenant, sessionId, whenBusy, by };
     const scheduleId = idOf(tenant, name);
     try {
       await call(() =>

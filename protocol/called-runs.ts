@@ -12,6 +12,8 @@ export interface CalledRunOptions {
   /** Its owner. Default `anonymous`. */
   userId?: string;
   tenantId?: string;
+  /** Who asks for the run, if that is not the owner: neither approves alone what has `separateApprover`. */
+  by?: string;
   /** The conversation's state from now on, in the shape of the agent's state schema. */
   state?: Record<string, unknown>;
   /** Metadata of the message. */

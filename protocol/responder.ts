@@ -27,7 +27,7 @@ export function fulfils(
   return separate !== true || !hasAsked(responder, conversation) || responder.isEveryone === true;
 }
 
-/** The owner of a conversation, and the colleague who has retried it or forked it, if one has. */
+/** The owner of a conversation, and the colleague who has begun its newest run, if one has. */
 export interface AskedBy {
   owner: string;
   runBy?: string | undefined;

@@ -24,6 +24,8 @@ export interface ScheduledRun {
   /** The conversation that each firing continues, as its owner knows it. Default: a new one each time. */
   sessionId?: string | undefined;
   whenBusy: WhenBusy;
+  /** Who has created the schedule, if that is not its owner: the runs are asked for by that person, too. */
+  by?: string | undefined;
 }
 
 /** A schedule as it is created. Either `cron` or `everyMs`. */

@@ -7,11 +7,11 @@ import { startAgent, type CalledAgentRun } from './run-agent.js';
  * overlap policy is about runs; cancel stops the run. The memo says which run it is and how it ended.
  */
 export async function agentFiring(scheduled: ScheduledRun): Promise<FiringNote> {
-  const { agent, message, owner, tenant, sessionId, whenBusy } = scheduled;
+  const { agent, message, owner, tenant, sessionId, whenBusy, by } = scheduled;
   let run: CalledAgentRun;
   try {
     run = await startAgent(agent, message, {
-      ...{ userId: owner, tenantId: tenant, sessionId, withoutReply: true },
+      ...{ userId: owner, tenantId: tenant, sessionId, by, withoutReply: true },
       whenBusy: whenBusy === 'skip' ? 'fail' : whenBusy,
     });
   } catch (error) {

@@ -1,5 +1,6 @@
 import { Command, Option } from 'commander';
 import type { AuditEntryReply, AuditReply, AuditVerdictReply } from '../../protocol/audit.js';
+import { describeFault } from '../../protocol/audit-fault.js';
 import { readPages } from '../api/pages.js';
 import type { Cli } from '../cli.js';
 import { EXIT } from '../exit-codes.js';
@@ -86,7 +87,7 @@ function createVerifyCommand(cli: Cli): Command {
       await output.text(verdict, () =>
         fault === undefined
           ? `${String(entries)} entries are as they were written; ${String(signed)} are signed.`
-          : `Entry ${String(fault.n)} is not as it was written: ${fault.reason}.`,
+          : describeFault(fault),
       );
       cli.exitWith(ok ? EXIT.done : EXIT.failed);
     });

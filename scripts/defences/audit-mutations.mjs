@@ -38,6 +38,20 @@ export const audit = [
     test: 'a chain of audit entries that was changed in Redis what stands behind the newest entry is found, nothing is added to it, and all acts are kept',
   },
   {
+    defence: 'Audit: the words about something unexpected blame no entry that is as it was',
+    file: 'protocol/audit-fault.ts',
+    edits: [["if (reason !== 'unexpected') return", 'return']],
+    suite: 'test/protocol/audit-fault.test.ts',
+    test: 'the words about something unexpected name the newest entry that was noted, not the one behind it',
+  },
+  {
+    defence: 'Audit: the repair of the guide lets acts be appended again',
+    file: 'docs/audit.md',
+    edits: [["redis.call('RENAME', KEYS[3], KEYS[1])", "redis.call('DEL', KEYS[3])"]],
+    suite: TAMPERED,
+    test: 'a chain of audit entries that was changed in Redis what the guide says about a stray entry lets acts be appended again, also behind an id of a time',
+  },
+  {
     defence: 'Audit: the transition of an answer appends its entry',
     file: 'stores/transitions/settle-call.ts',
     edits: [["  noteAct(session, args, request.act, 'stored');\n", '']],

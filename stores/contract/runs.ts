@@ -68,7 +68,7 @@ export interface BeginInput {
   policy?: BusyPolicy;
   /** True: a run that waits for people is not abandoned by the messages; it is active like any other. */
   keepsQuestions?: boolean;
-  /** The sender, shown to readers of the queue. */
+  /** The sender, shown to readers of the queue. If it is not the owner, the run was requested by it. */
   by?: string;
   /** Replaces the agent's own state when the run begins; ignored if no run begins. */
   state?: CustomState;

@@ -164,7 +164,9 @@ export function begin(session: Session, request: BeginRequest, args: readonly st
   if (waiting > 0 && policy !== 'interrupt') {
     pushQueued(session, log, speaker, entry);
     const sequence = log.seq;
-    made.messages = popQueued(session).messages;
+    const first = popQueued(session);
+    made.messages = first.messages;
+    made.by = strangerOf(first.by, owner);
     made.waited = true;
     const begun = turnJson(session, log, made, superseded);
     return `{"kind":"queued","sequence":${int(sequence)},"begun":${begun}}`;
@@ -172,11 +174,16 @@ export function begin(session: Session, request: BeginRequest, args: readonly st
   const state = contentAt(args, request.state);
   if (state !== '') putState(session, state);
   made.mode = request.mode;
-  made.by = request.resumedBy ?? '';
+  made.by = request.resumedBy ?? strangerOf(request.by, owner);
   const begun = turnJson(session, log, made, superseded);
   if (isNew) createSession(session, request);
   if (isLater) setFields(session, ['waitsUntil', int(request.startAt as number)]);
   return `{"kind":"begun","run":${begun}}`;
+}
+
+/** Who has asked for a run, if that is not the owner of its session. */
+function strangerOf(by: string | undefined, owner: string): string {
+  return by === undefined || by === owner ? '' : by;
 }
 
 function createSession(session: Session, { agent, owner, tenant, nonce, now }: BeginRequest): void {

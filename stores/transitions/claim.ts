@@ -172,7 +172,7 @@ function noteLaterStart(
   now: number,
 ): void {
   if (status !== 'starting' || waitsUntil === undefined) return;
-  setFields(session, ['started', int(Math.max(num(started), Math.min(num(waitsUntil), now)))]);
+  setFields(session, ['started', int(Math.max(num(started), now))]);
 }
 
 /**

@@ -62,6 +62,14 @@ async function asks(): Promise<string> {
   return runId;
 }
 
+it('a run that another person asks for in place of the owner says so', async () => {
+  await begin({ by: 'bob' });
+  expect(await record()).toMatchObject({ owner: 'ann', runBy: 'bob' });
+  await expect(begin({ by: '', messageId: 'm2' })).rejects.toMatchObject({
+    code: 'validation_error',
+  });
+});
+
 describe('the run of a message', () => {
   it('a message that is sent again leads to its own run, whatever people wrote since', async () => {
     const { runId } = await begin();

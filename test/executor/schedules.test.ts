@@ -84,7 +84,8 @@ describe('a firing', () => {
     const { sessionId = '', runId = '', workflowId = '' } = firing ?? {};
     const { record } = await stored(schedule, sessionId);
     const { owner, tenant } = schedule;
-    expect(record).toMatchObject({ owner, tenant, runId, status: 'completed' });
+    // The message is of who created it, so that person cannot approve alone what the run asks.
+    expect(record).toMatchObject({ owner, tenant, runId, status: 'completed', runBy: 'olga' });
     const history = await runs.client.workflow.getHandle(workflowId).fetchHistory();
     const payloads = Buffer.concat(
       (history.events ?? []).flatMap(({ activityTaskCompletedEventAttributes: done }) =>

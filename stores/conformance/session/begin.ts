@@ -64,12 +64,33 @@ export function beginCases({ describe, it }: Suite): void {
       const startAt = Date.now() + 100;
       const begun = await session.begin({ startAt });
       if (begun.kind !== 'begun') throw new Error(begun.kind);
-      ok(begun.run.startedAt < startAt);
-      await eventually('its time has come', () => Date.now() >= startAt);
+      await eventually('its time is over', () => Date.now() > startAt + 50);
+      const before = Date.now();
       await session.claim(session.writer(begun.run.runId, 1, 1));
-      equal((await store.sessions.read(session.id))?.runStartedAt, startAt);
+      const { runStartedAt = 0 } = (await store.sessions.read(session.id)) ?? {};
+      // Also not while its agent was paused, or no worker was there.
+      ok(runStartedAt >= before);
       await session.end(begun.run.runId, 'completed');
-      equal((await store.runs.list(session.id)).at(-1)?.startedAt, startAt);
+      equal((await store.runs.list(session.id)).at(-1)?.startedAt, runStartedAt);
+    });
+
+    it('a run that is stopped before it begins has not worked', async ({ store, session }) => {
+      const begun = await session.begin({ startAt: Date.now() + 3_600_000 });
+      if (begun.kind !== 'begun') throw new Error(begun.kind);
+      await eventually('time passes', () => Date.now() > begun.run.startedAt + 5);
+      await session.stop();
+      const run = (await store.runs.list(session.id)).at(-1);
+      equal(run?.startedAt, run?.endedAt);
+      equal((await store.sessions.read(session.id))?.runStartedAt, run?.endedAt);
+    });
+
+    it('who asks for a run in place of the owner is its requester', async ({ store, session }) => {
+      const begun = await session.begin({ by: 'bob' });
+      if (begun.kind !== 'begun') throw new Error(begun.kind);
+      equal((await store.sessions.read(session.id))?.runBy, 'bob');
+      await session.end(begun.run.runId, 'completed');
+      await session.begin({ by: 'ann', messages: [userMessage('u2')] });
+      equal((await store.sessions.read(session.id))?.runBy, undefined);
     });
 
     it('a run that begins later abandons nothing that waits for people', async ({

@@ -155,6 +155,7 @@ const ABORTED = '{"code":"framework_cancelled","message":"The run was aborted.",
 const RUN_FIELDS = [
   'run',
   'turn',
+  'status',
   'stop',
   'checkpoint',
   'committed',
@@ -191,6 +192,10 @@ function closeRun(
   { status, error, reason }: Ending,
   alongside: readonly string[],
 ): void {
+  if (root.status === 'starting' && root.waitsUntil !== undefined) {
+    // It ends while it waits for its time: that was no work.
+    setFields(session, ['started', int(now)]);
+  }
   setFields(session, ['status', status, 'updated', int(now)]);
   setFields(session, alongside);
   if (isConversation(session) && root.mode !== 'branch') {

@@ -1,6 +1,7 @@
 import { useQuery } from '@tanstack/react-query';
 import type { ReactElement } from 'react';
 import type { AuditVerdictReply } from '../../../protocol/audit.js';
+import { describeFault } from '../../../protocol/audit-fault.js';
 import { read } from './console-api.js';
 import { ProblemNote } from './problem-note.js';
 
@@ -37,5 +38,5 @@ export function AuditCheck(): ReactElement {
 export function describeVerdict({ ok, entries, fault }: AuditVerdictReply): string {
   if (ok) return `All ${String(entries)} entries are as they were written.`;
   if (fault === undefined) return 'The chain is broken.';
-  return `Entry ${String(fault.n)} is not as it was written: ${fault.reason}.`;
+  return describeFault(fault);
 }

@@ -134,7 +134,8 @@ export function WaitingQuestion(props: Props): ReactElement {
           {approvers === undefined
             ? 'Another person has to decide this.'
             : `This needs one of the roles ${approvers.join(', ')}.`}
-          {separateApprover === true && ' The one who asked may not decide.'}
+          {separateApprover === true &&
+            ' Neither the one who asked nor who began the run again may decide.'}
         </p>
       )}
       {mayDecide && isApproval && (
