@@ -141,7 +141,7 @@ module.exports = {
       from: { path: '^cli/', pathNot: '^cli/(doctor|eval|mcp)/' },
       to: {
         path: '^cli/(doctor|eval|mcp)/|^protocol/',
-        pathNot: '^protocol/(ids|run|time)\\.ts$',
+        pathNot: '^protocol/(audit-fault|ids|run|time)\\.ts$',
         dependencyTypesNot: ['type-only', 'dynamic-import'],
       },
     },

@@ -30,6 +30,7 @@ import { abandonmentCases } from './session/abandonment.js';
 import { appendCases } from './session/append.js';
 import { attemptCases } from './session/attempts.js';
 import { beginCases } from './session/begin.js';
+import { beginLaterCases } from './session/begin-later.js';
 import { checkOrderCases } from './session/check-order.js';
 import { claimCases } from './session/claim.js';
 import { commitCases } from './session/commit.js';
@@ -81,6 +82,7 @@ export type { ConformanceOptions, StoresUnderTest } from './suite.js';
 
 const SESSION = [
   beginCases,
+  beginLaterCases,
   resumeRunCases,
   compactCases,
   rewindCases,
