@@ -12,7 +12,7 @@ export interface UploadInput extends SessionOwner {
   sessionId: string;
   mediaType: string;
   filename?: string | undefined;
-  /** Run and step whose model made it. */
+  /** Run, step and attempt whose model made it. */
   madeBy?: string | undefined;
   content: Uint8Array;
 }

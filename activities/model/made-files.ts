@@ -19,7 +19,7 @@ export interface StepFiles {
    * @throws FilesAwayError
    */
   keep: (part: LanguageModelV4StreamPart) => Promise<KeptFile | undefined>;
-  /** Removes those of tries whose reply was discarded. */
+  /** Removes those of tries whose reply was discarded; not those of attempts that came later. */
   clear: () => Promise<void>;
 }
 
@@ -29,9 +29,11 @@ const MEDIA_TYPE = /^[\w.+-]{1,64}\/[\w.+-]{1,64}$/;
 export function createStepFiles(
   { store, uploads, logger }: Pick<ActivityDeps, 'store' | 'uploads' | 'logger'>,
   { sessionId, runId, step }: Pick<StepRef, 'sessionId' | 'runId' | 'step'>,
+  token: number,
 ): StepFiles {
   const root = rootOf(sessionId);
-  const madeBy = `${runId} ${String(step)}`;
+  const ofStep = `${runId} ${String(step)} `;
+  const madeBy = `${ofStep}${String(token)}`;
 
   async function keep(content: Uint8Array, mediaType: string): Promise<KeptFile> {
     if (uploads === undefined || content.byteLength > LIMITS.largestFileBytes) return TOO_LARGE;
@@ -70,7 +72,8 @@ export function createStepFiles(
       try {
         const files = (await store.files?.list(root)) ?? [];
         for (const file of files) {
-          if (file.madeBy === madeBy) await uploads.removeFile(root, file.id);
+          // An attempt that was replaced may still be at work: what its successor made is not its own.
+          if (isUpTo(file.madeBy, ofStep, token)) await uploads.removeFile(root, file.id);
         }
       } catch (error) {
         // They are erased with the conversation.
@@ -78,6 +81,10 @@ export function createStepFiles(
       }
     },
   };
+}
+
+function isUpTo(madeBy: string | undefined, ofStep: string, token: number): boolean {
+  return madeBy?.startsWith(ofStep) === true && Number(madeBy.slice(ofStep.length)) <= token;
 }
 
 const UNKNOWN_TYPE = 'application/octet-stream';

@@ -41,7 +41,8 @@ export async function openCall(
   const tool = tools.find(({ name }) => name === proposed.toolName);
   const parsed = parseInput(proposed.input);
   if (tool === undefined) {
-    const why = `There is no tool named "${proposed.toolName}".${namesOf(tools)}`;
+    // Viewers read this too: it does not name the agent's other tools.
+    const why = `There is no tool named "${proposed.toolName}".`;
     return refuse(scope, proposed, parsed.value, why, 'unknown_tool', now);
   }
   if (tool.execute === 'provider') {
@@ -76,14 +77,6 @@ export async function openCall(
     return refuse(scope, proposed, parsed.value, why, 'invalid_tool_input', now);
   }
 }
-
-/** What the model may call instead. */
-function namesOf(tools: readonly ToolDefinition[]): string {
-  const names = tools.map(({ name }) => name).slice(0, MOST_NAMES);
-  return names.length === 0 ? '' : ` The tools are: ${names.join(', ')}.`;
-}
-
-const MOST_NAMES = 50;
 
 function toOpened(
   scope: CallScope,

@@ -110,7 +110,7 @@ export function createStepTries(
       },
       claim.sequence,
     );
-    const made = createStepFiles(deps, ref);
+    const made = createStepFiles(deps, ref, attempt.token);
     if (attempt.number > 1) await made.clear();
     writeLostAttempts(deps.traces, ref, attempt, claim.usage);
     const { llmConfig } = agent;

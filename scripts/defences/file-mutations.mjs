@@ -23,6 +23,13 @@ export const files = [
     test: 'files that a model makes of an attempt that was lost are removed by the next one',
   },
   {
+    defence: 'Files that models make: an attempt that was replaced removes none of its successor',
+    file: 'activities/model/made-files.ts',
+    edits: [[' && Number(madeBy.slice(ofStep.length)) <= token', '']],
+    suite: MADE,
+    test: 'files that a model makes of a reply that a later attempt has stored stay when a replaced one clears up',
+  },
+  {
     defence: 'Files that models make: one that is refused does not end the reply',
     file: 'activities/model/made-files.ts',
     edits: [['        return { error: cause.message, code: cause.code };', '        throw cause;']],

@@ -13,7 +13,7 @@ export interface StoredFile {
   at: number;
   owner: string;
   tenant?: string | undefined;
-  /** Run and step whose model made it; absent: a user's. */
+  /** Run, step and attempt whose model made it; absent: a user's. */
   madeBy?: string | undefined;
 }
 

@@ -80,6 +80,32 @@ describe('files that a model makes', () => {
     expect(await stored(harness)).toEqual(['b']);
   });
 
+  it('of a reply that a later attempt has stored stay when a replaced one clears up', async () => {
+    let listed: () => void = () => undefined;
+    let release: () => void = () => undefined;
+    const isListing = new Promise<void>((resolve) => (listed = resolve));
+    const released = new Promise<void>((resolve) => (release = resolve));
+    const { files } = stores.store;
+    if (files === undefined) throw new Error('the store keeps files');
+    const list: typeof files.list = async (id) => {
+      listed();
+      await released;
+      return files.list(id);
+    };
+    const slow = { ...stores, store: { ...stores.store, files: { ...files, list } } };
+    const model = fakeModel(() => [image('b'), ...ended]);
+    const harness = createHarness(stores, { model, uploads: openUploads() });
+    const late = { model: fakeModel(() => ended), uploads: openUploads() };
+    const replaced = createHarness(slow, late, harness.session);
+    const run = await harness.begin();
+    const lost = replaced.step(run, 1, 2).catch(() => undefined);
+    await isListing;
+    expect(await harness.step(run, 1, 3)).toMatchObject({ status: 'completed' });
+    release();
+    await lost;
+    expect(await stored(harness)).toEqual(['b']);
+  });
+
   it('beyond what their owner may have are not kept, and the reply is', async () => {
     const own = openUploads();
     let uploaded = 0;

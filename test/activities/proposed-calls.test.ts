@@ -90,7 +90,7 @@ describe('what a model asks for', () => {
       error.split(':')[0],
     ]);
     expect(errors).toEqual([
-      ['c6', 'There is no tool named "unknown". The tools are'],
+      ['c6', 'There is no tool named "unknown".'],
       ['c7', 'Invalid input for "server"'],
       ['c8', 'Invalid input for "server"'],
       ['c10', 'Invalid input for "strict"'],
