@@ -1,7 +1,7 @@
 import type { LanguageModelV4Prompt, LanguageModelV4StreamPart } from '@ai-sdk/provider';
 import type { ModelMessage } from 'ai';
 import type { ToolDefinition } from '../../agents/definitions.js';
-import { orAborted } from '../or-aborted.js';
+import { withTimeout } from '../../protocol/time.js';
 import { checkInput, parseInput } from './call-input.js';
 import type { StepReply } from './reply-types.js';
 
@@ -16,8 +16,8 @@ const HOOK_MS = 10_000;
 
 /**
  * Undefined if no tool has such hooks. As in the AI SDK they are called in order, and the reply continues
- * when they return; what they throw, or a hook that does not come back, does not harm it. A step that is
- * tried again calls them again.
+ * when they return. What they throw, or a hook that does not come back, does not harm it: the hooks of
+ * that tool are not called again for this reply. A step that is tried again calls them again.
  */
 export function createInputNotes(
   tools: readonly ToolDefinition[],
@@ -37,12 +37,13 @@ export function createInputNotes(
     more: { toolCallId: string; inputTextDelta?: string; input?: unknown },
   ): Promise<void> {
     const hook = onInput?.[which];
-    if (hook === undefined) return;
+    if (hook === undefined || !listening.has(name)) return;
     try {
       const options = { ...more, messages, abortSignal: signal };
       const work = Promise.resolve().then(() => hook(options));
-      await orAborted(work, AbortSignal.any([signal, AbortSignal.timeout(HOOK_MS)]));
+      await withTimeout(HOOK_MS, work, { signal });
     } catch (error) {
+      listening.delete(name);
       if (!signal.aborted) onError(error, name);
     }
   }

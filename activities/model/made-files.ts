@@ -72,7 +72,7 @@ export function createStepFiles(
       try {
         const files = (await store.files?.list(root)) ?? [];
         for (const file of files) {
-          // An attempt that was replaced may still be at work: what its successor made is not its own.
+          // An attempt that was replaced may still run: what its successor made is not its own.
           if (isUpTo(file.madeBy, ofStep, token)) await uploads.removeFile(root, file.id);
         }
       } catch (error) {

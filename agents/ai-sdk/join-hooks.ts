@@ -28,23 +28,29 @@ export function bothPrepare(
     const first = defined(await given(options));
     const second = defined(await own(afterChanges(options, first)));
     const messages = second.messages ?? first.messages;
-    const providerOptions = { ...second.providerOptions };
-    for (const [provider, values] of Object.entries(first.providerOptions ?? {})) {
-      providerOptions[provider] = { ...providerOptions[provider], ...values };
-    }
-    return { ...second, ...first, providerOptions, ...(messages !== undefined && { messages }) };
+    return { ...joined(second, first), ...(messages !== undefined && { messages }) };
   };
 }
 
+/** Of what both set, that of `last` counts; options of providers are merged. */
+export function joined(first: PreparedStep, last: PreparedStep): PreparedStep {
+  const providerOptions = { ...first.providerOptions };
+  for (const [provider, values] of Object.entries(last.providerOptions ?? {})) {
+    providerOptions[provider] = { ...providerOptions[provider], ...values };
+  }
+  return { ...first, ...last, providerOptions };
+}
+
 /** Only what is set, under one name each. */
-function defined(changes: PreparedStep | undefined): PreparedStep {
+export function defined(changes: PreparedStep | undefined): PreparedStep {
   const { system, instructions = system, ...others } = changes ?? {};
   return Object.fromEntries(
     Object.entries({ ...others, instructions }).filter(([, value]) => value !== undefined),
   );
 }
 
-function afterChanges(
+/** What a `prepareStep` gets after other code has made these changes. */
+export function afterChanges(
   options: PrepareStepOptions,
   { messages, model, instructions }: PreparedStep,
 ): PrepareStepOptions {
@@ -55,7 +61,7 @@ function afterChanges(
   };
   if (messages === undefined) return changed;
   const keep = (): never => {
-    const fault = 'a summary cannot stand for messages that another prepareStep has selected';
+    const fault = 'a summary cannot stand for messages that other code has selected';
     throw new DefinitionError(fault, { call: 'prepareStep' });
   };
   return { ...changed, messages, compaction: { kept: undefined, keep } };

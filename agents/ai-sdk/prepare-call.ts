@@ -2,6 +2,7 @@ import type { FlexibleSchema } from 'ai';
 import { DefinitionError } from '../definition-error.js';
 import type { PreparedStep, PrepareStep, PrepareStepOptions } from '../definitions.js';
 import { withContexts, type AgentContexts } from './contexts.js';
+import { afterChanges, defined, joined } from './join-hooks.js';
 import { toToolSchema } from './tool-schema.js';
 
 /** What the call options of a turn depend on: what the record has, so that every worker gets the same. */
@@ -23,7 +24,7 @@ const CHANGES = [
 ];
 const CHANGED = new Set<string>(CHANGES);
 /** Given to `prepareCall`, and nothing to look at afterwards. */
-const INPUTS = new Set(['options', 'prompt']);
+const INPUTS = new Set(['options']);
 
 /**
  * `prepareCall` and `prepareStep` of an agent of the AI SDK as one `prepareStep`. `prepareCall` is asked before
@@ -53,18 +54,14 @@ export function toPrepareStep(
   }
   const read = toReadOptions(callOptions, callOptionsSchema);
   return async (step) => {
-    const { messages } = step;
-    const given = { ...settings, ...(await read(step)), messages };
+    // As in the AI SDK it gets what the call begins with, and the reply so far follows.
+    const given = { ...settings, ...(await read(step)), messages: step.initialMessages };
     const returned = (await (prepareCall as PrepareCall)(given)) as typeof given | undefined;
-    const changes = toChanges(returned ?? given, given, agent);
+    const { messages: initial, ...others } = toChanges(returned ?? given, given, agent);
+    const messages = initial && { messages: [...initial, ...step.responseMessages] };
+    const changes = defined({ ...others, ...messages });
     if (own === undefined) return changes;
-    const { model = step.model, instructions = step.instructions } = changes;
-    const seen = { ...step, model, instructions, messages: changes.messages ?? messages };
-    const further = Object.entries((await own(seen)) ?? {});
-    return {
-      ...changes,
-      ...Object.fromEntries(further.filter(([, value]) => value !== undefined)),
-    };
+    return joined(changes, defined(await own(afterChanges(step, changes))));
   };
 }
 
@@ -83,6 +80,13 @@ function toReadOptions(
   };
 }
 
+const INSTEAD: Partial<Record<string, string>> = {
+  tools: 'return activeTools with the names of those that the model may call',
+  prompt: 'return messages',
+};
+const ELSEWHERE =
+  'set it on the agent, or use a factory of the registry for what depends on the user';
+
 /** @throws DefinitionError for changes that a step cannot have */
 function toChanges(
   returned: Record<string, unknown>,
@@ -91,10 +95,7 @@ function toChanges(
 ): PreparedStep {
   for (const [field, value] of Object.entries(returned)) {
     if (CHANGED.has(field) || INPUTS.has(field) || value === given[field]) continue;
-    const instead =
-      field === 'tools'
-        ? 'return activeTools with the names of those that the model may call'
-        : 'set it on the agent, or use a factory of the registry for what depends on the user';
+    const instead = INSTEAD[field] ?? ELSEWHERE;
     throw new DefinitionError(`prepareCall cannot change "${field}" of a run; ${instead}`, {
       agent,
     });

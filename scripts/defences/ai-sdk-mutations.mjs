@@ -10,7 +10,14 @@ export const fromAiSdk = [
     file: 'activities/model/input-hooks.ts',
     edits: [['if (!signal.aborted) onError(error, name);', 'throw error;']],
     suite: INPUTS,
-    test: 'a tool with hooks for its input may throw: the call is carried out all the same',
+    test: 'a tool with hooks for its input may throw: it is not called again, and the calls are carried out all the same',
+  },
+  {
+    defence: 'Tools of the AI SDK: a hook that fails is not called again for the reply',
+    file: 'activities/model/input-hooks.ts',
+    edits: [['      listening.delete(name);\n', '']],
+    suite: INPUTS,
+    test: 'a tool with hooks for its input may throw: it is not called again, and the calls are carried out all the same',
   },
   {
     defence: 'Agents of the AI SDK: prepareCall changes nothing that a run decides once',
@@ -18,6 +25,39 @@ export const fromAiSdk = [
     edits: [['INPUTS.has(field) || value === given[field]', 'true']],
     suite: INPUTS,
     test: 'the prepareCall of an agent fails the run typed for a change that a run cannot have',
+  },
+  {
+    defence: 'Agents of the AI SDK: what prepareStep says of a step counts before prepareCall',
+    file: 'agents/ai-sdk/prepare-call.ts',
+    edits: [
+      [
+        'joined(changes, defined(await own(afterChanges(step, changes))))',
+        'joined(defined(await own(afterChanges(step, changes))), changes)',
+      ],
+    ],
+    suite: INPUTS,
+    test: 'the prepareCall of an agent changes what the call begins with, and prepareStep has the last word',
+  },
+  {
+    defence: 'Agents of the AI SDK: prepareCall gets what its call begins with, without the reply',
+    file: 'agents/ai-sdk/prepare-call.ts',
+    edits: [['messages: step.initialMessages }', 'messages: step.messages }']],
+    suite: INPUTS,
+    test: 'the prepareCall of an agent changes what the call begins with, and prepareStep has the last word',
+  },
+  {
+    defence: 'Agents of the AI SDK: no summary stands for messages that prepareCall changed',
+    file: 'agents/ai-sdk/prepare-call.ts',
+    edits: [['own(afterChanges(step, changes))', 'own({ ...step, ...changes })']],
+    suite: INPUTS,
+    test: 'the prepareCall of an agent leaves prepareStep no summaries to keep for messages that it changed',
+  },
+  {
+    defence: 'Agents of the AI SDK: a prompt of prepareCall is refused',
+    file: 'agents/ai-sdk/prepare-call.ts',
+    edits: [["new Set(['options'])", "new Set(['options', 'prompt'])"]],
+    suite: INPUTS,
+    test: 'the prepareCall of an agent fails the run typed for a prompt, which would not be asked',
   },
   {
     defence: 'Agents of the AI SDK: call options are checked by their schema',

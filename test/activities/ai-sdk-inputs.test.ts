@@ -1,11 +1,11 @@
 /* eslint-disable @typescript-eslint/no-deprecated -- Agents that exist have these names. */
 import { describe, expect, it } from '@jest/globals';
 import type { LanguageModelV4StreamPart } from '@ai-sdk/provider';
-import { isStepCount, tool, ToolLoopAgent } from 'ai';
+import { isStepCount, tool, ToolLoopAgent, type ModelMessage } from 'ai';
 import { z } from 'zod';
-import { toolContextOf } from '../../agents/index.js';
+import { toolContextOf, type PrepareStepOptions } from '../../agents/index.js';
 import { fakeModel, parts, sayInTurn } from '../support/fake-model.js';
-import { asksFor, serve, SHAPES } from './serve-agent.js';
+import { asksFor, serve, SHAPES, tools } from './serve-agent.js';
 
 const { call, text, finish } = parts;
 
@@ -73,14 +73,18 @@ describe.each(SHAPES)('a tool with hooks for its input%s', (_suffix, shape) => {
     expect(ours.heard.length).toBe(theirs.heard.length);
   });
 
-  it('may throw: the call is carried out all the same', async () => {
+  it('may throw: it is not called again, and the calls are carried out all the same', async () => {
     const { heard, agent } = noting(() => {
       throw new Error('no');
     });
     const harness = await serve(agent, shape);
     const outcome = await harness.play(await harness.begin());
     expect(outcome).toMatchObject({ status: 'completed' });
-    expect(heard).toContainEqual(['execute', 'b']);
+    expect(heard).toEqual([
+      ['start', 'c1', 1, undefined],
+      ['execute', 'a'],
+      ['execute', 'b'],
+    ]);
   });
 });
 
@@ -180,9 +184,63 @@ describe.each(SHAPES)('the prepareCall of an agent%s', (_suffix, shape) => {
     ]);
   });
 
+  it('changes what the call begins with, and prepareStep has the last word', async () => {
+    const run = (model: ReturnType<typeof fakeModel>) => ({
+      ...{ id: 'a', model, tools, instructions: 'Be brief.' },
+      prepareCall: ({ messages, ...rest }: { messages: ModelMessage[] }) => ({
+        ...rest,
+        messages: [{ role: 'user', content: `${String(messages.length)} so far` }, ...messages],
+        instructions: 'Of the call.',
+        providerOptions: { fake: { a: 1, b: 1 } },
+      }),
+      prepareStep: ({ stepNumber }: { stepNumber: number }) =>
+        stepNumber === 0 ? {} : { system: 'Of the step.', providerOptions: { fake: { b: 2 } } },
+    });
+    const replies = [asksFor(call('c1', 'echo', { value: 'a' })), [...text('Done.'), ...finish()]];
+    const ours = fakeModel(sayInTurn(...replies));
+    const harness = await serve(run(ours), shape);
+    await harness.play(await harness.begin());
+    const theirs = fakeModel(sayInTurn(...replies));
+    const stream = await new ToolLoopAgent(run(theirs) as never).stream({
+      messages: [{ role: 'user', content: 'hi' }],
+    });
+    await stream.consumeStream();
+    const asked = ({ doStreamCalls }: typeof ours) =>
+      doStreamCalls.map(({ prompt: [, ...messages], providerOptions }) => [
+        messages,
+        providerOptions?.['fake'],
+      ]);
+    expect(asked(ours)).toEqual(asked(theirs));
+    expect(ours.doStreamCalls.map(({ prompt }) => prompt[0]?.content)).toEqual([
+      'Of the call.',
+      'Of the step.',
+    ]);
+    expect(asked(ours)[1]?.[1]).toEqual({ a: 1, b: 2 });
+  });
+
+  it('leaves prepareStep no summaries to keep for messages that it changed', async () => {
+    const model = fakeModel(sayInTurn());
+    const agent = {
+      ...{ id: 'a', model },
+      prepareCall: (given: { messages: ModelMessage[] }) => ({
+        ...given,
+        messages: [...given.messages],
+      }),
+      prepareStep: async ({ compaction }: PrepareStepOptions) => {
+        await compaction.keep(() => ({ messages: 1, summary: 's' }), 1_000);
+        return {};
+      },
+    };
+    const harness = await serve(agent, shape);
+    expect(await harness.play(await harness.begin())).toMatchObject({
+      error: { code: 'context_hook_failed' },
+    });
+  });
+
   it.each([
     ['options that do not fit', { level: 'none' }, {}],
     ['a change that a run cannot have', { level: 'low' }, { stopWhen: isStepCount(1) }],
+    ['a prompt, which would not be asked', { level: 'low' }, { prompt: 'something else' }],
   ])('fails the run typed for %s', async (_what, options, changes) => {
     const model = fakeModel(sayInTurn());
     const agent = {
