@@ -40,12 +40,22 @@ export function readInput(
 function toMessage(input: UserInputMessage, metadata?: Record<string, unknown>): UserMessage {
   const parsed = UserInputMessage.safeParse(input);
   if (!parsed.success) throw invalid('The message', parsed.error);
-  const { id = randomUUID(), content = '', parts = [], metadata: own = metadata } = parsed.data;
+  const {
+    id = randomUUID(),
+    content: text = '',
+    parts = [],
+    metadata: own = metadata,
+  } = parsed.data;
   const { given, data } = toRowParts(parts);
+  const content = given.length > 0 ? given : [{ type: 'text' as const, text }];
+  // A model is not given the page's own parts.
+  if (content.every((part) => part.type === 'text' && part.text === '')) {
+    throw new HelixError('validation_error', 'A message needs text or a file.');
+  }
   const row: UserRow = {
     role: 'user',
     id,
-    parts: given.length > 0 ? given : [{ type: 'text', text: content }],
+    parts: content,
     ...(data.length > 0 && { data }),
     metadata: own,
     ...(own?.['hidden'] === true && { hidden: true }),

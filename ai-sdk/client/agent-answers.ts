@@ -44,9 +44,13 @@ export function toUserMessages(messages: readonly ChatMessage[]): object[] {
   const start = messages.findLastIndex(({ role }) => role !== 'user') + 1;
   return messages.slice(start).map(({ id, parts, metadata }) => ({
     id,
-    parts: parts.filter(
-      ({ type }) => type === 'text' || type === 'file' || type.startsWith('data-'),
-    ),
+    parts: parts.filter(isSent),
     metadata: metadata ?? undefined,
   }));
+}
+
+/** Text, files and the page's own parts. JSON has no `undefined`: such a part says nothing. */
+function isSent(part: ChatMessage['parts'][number]): boolean {
+  if (part.type.startsWith('data-')) return 'data' in part && part.data !== undefined;
+  return part.type === 'text' || part.type === 'file';
 }

@@ -143,7 +143,14 @@ export const clients = [
   {
     defence: "Agent server: a page's own parts are sent with its message",
     file: 'ai-sdk/client/agent-answers.ts',
-    edits: [[" || type.startsWith('data-')", '']],
+    edits: [["return 'data' in part && part.data !== undefined", 'return false']],
+    suite: 'test/e2e/helix-transport.test.ts',
+    test: "ai 7: a chat on the agent server a chat on the agent server sends the page's own parts",
+  },
+  {
+    defence: 'Agent server: a part without data fails no message',
+    file: 'ai-sdk/client/agent-answers.ts',
+    edits: [["'data' in part && part.data !== undefined", 'true']],
     suite: 'test/e2e/helix-transport.test.ts',
     test: "ai 7: a chat on the agent server a chat on the agent server sends the page's own parts",
   },

@@ -6,6 +6,13 @@ const UNSEEN = 'test/executor/find-unseen.test.ts';
 
 export const executor = [
   {
+    defence: "Executor: a page's own parts alone are no message",
+    file: 'executor/agent-input.ts',
+    edits: [["part.type === 'text' && part.text === ''", 'part === undefined']],
+    suite: 'test/executor/agent-executor.test.ts',
+    test: 'agent executor start refuses malformed input',
+  },
+  {
     defence:
       'Calls to Temporal: one whose caller gave up is waited for before its connection is closed',
     file: 'executor/run-workflows.ts',

@@ -107,6 +107,29 @@ export const page = [
     test: 'SchemaForm a field may be called as what every object has',
   },
   {
+    defence: 'Chaos bench: words of an earlier reply are none of the next',
+    file: 'scripts/start/chaos/bench-page.js',
+    edits: [['isOld(device, data.numbers) ? [] : data.numbers', 'data.numbers']],
+    suite: 'test/page/page-chaos.test.ts',
+    test: 'the bench says that nothing was under way, and counts no word of an earlier reply for the next',
+  },
+  {
+    defence: 'Console: nothing is decided together whose questions are not shown',
+    file: 'web/src/console/waiting-view.tsx',
+    edits: [
+      [
+        'import { usePages } from',
+        "import { findChoices, WaitingChoice } from './waiting-choice.js';\nimport { usePages } from",
+      ],
+      [
+        '      {waiting.data !== undefined && (\n        <Suspense',
+        '      <WaitingChoice choices={findChoices(sessions, new Set())} chosen={new Set()} onChoose={() => undefined} />\n      {waiting.data !== undefined && (\n        <Suspense',
+      ],
+    ],
+    suite: 'test/page/console-many.test.ts',
+    test: 'nothing is decided together whose questions cannot be shown, and one alert says so',
+  },
+  {
     defence: 'Console: a batch has no call whose form was changed',
     file: 'web/src/console/waiting-choice.tsx',
     edits: [['.filter((choice) => !changed.has(keyOf(choice)))', '']],

@@ -135,8 +135,14 @@ describe.each(CLIENTS)('%s: a chat on the agent server', (_name, { Chat }) => {
     const opened = open();
     const place = { type: 'data-place', id: 'p1', data: { at: [1, null] } } as const;
     const parts = [{ type: 'text', text: 'Here' }, place, { type: 'text', text: '?' }] as const;
-    await opened.chat.sendMessage({ parts: [...parts] });
-    expect(opened.chat.messages[0]?.parts).toEqual(parts);
+    const empty = { type: 'data-draft', data: undefined } as const;
+    await opened.chat.sendMessage({ parts: [...parts, empty] });
+    expect(opened.chat.error).toBeUndefined();
+    const [sent, ...rest] = opened.chat.messages;
+    expect(sent?.parts).toEqual([...parts, empty]);
+    if (sent === undefined) throw new Error('unreachable');
+    // A part without data is not stored.
+    opened.chat.messages = [{ ...sent, parts: [...parts] }, ...rest];
     await expectStored(opened);
   });
 

@@ -97,6 +97,10 @@ describe('a run', () => {
     await expect(executor.execute('unknown', 'x')).rejects.toBeInstanceOf(AgentNotFoundError);
     const invalid = { code: 'validation_error' };
     await expect(executor.execute(agent, [{ content: '' }])).rejects.toMatchObject(invalid);
+    const place = { type: 'data-place', data: 'Bern' } as const;
+    for (const parts of [[place], [{ type: 'text' as const, text: '' }, place]]) {
+      await expect(executor.execute(agent, [{ parts }])).rejects.toMatchObject(invalid);
+    }
     await expect(executor.execute(agent, 'x', { sessionId: 'a b' })).rejects.toMatchObject(invalid);
     const list: unknown = [];
     await expect(

@@ -132,6 +132,22 @@ it('calls that a batch could not decide are named, and a lost reply begins no se
   await console.close();
 }, 60_000);
 
+it('nothing is decided together whose questions cannot be shown, and one alert says so', async () => {
+  const runs = [await begin(), await begin()];
+  const console = await openConsole(browser, product.url, '/console/health');
+  const { page } = console;
+  await page.route('**/waiting-list-*.js', (route) => route.abort());
+  await console.open('/console/waiting');
+  // It stands in place of the list once what waits is known.
+  await page.getByRole('alert').waitFor();
+  expect(await page.getByRole('alert').count()).toBe(1);
+  expect(await page.locator('ul > [role=alert]').count()).toBe(0);
+  expect(await console.at('choose-page').count()).toBe(0);
+  expect(await console.at('approve-chosen').count()).toBe(0);
+  await console.close();
+  for (const runId of runs) await answer(runId);
+}, 60_000);
+
 it('a notice that was not taken is listed with its reason and sent again; the trail shows who stopped the run', async () => {
   const runId = await begin();
   const console = await openConsole(browser, product.url, `/console/runs/${runId}`);

@@ -66,3 +66,20 @@ it('the bench lets an approval expire: it is denied, nothing is charged, and the
   for (const id of ['lost', 'doubled'])
     expect(await page.locator(`#${id}`).textContent()).toBe('0');
 });
+
+it('the bench says that nothing was under way, and counts no word of an earlier reply for the next', async () => {
+  await press('drop-network');
+  expect(await page.locator('#outcome').textContent()).toBe('No reply was under way');
+  const first = await page.evaluate(
+    () =>
+      new Promise((resolve) => {
+        const words = document.getElementById('words');
+        if (words === null) throw new Error('unreachable');
+        new MutationObserver(() => {
+          resolve(words.textContent);
+        }).observe(words, { childList: true });
+        document.querySelector<HTMLElement>('[data-act=ask]')?.click();
+      }),
+  );
+  expect(first).toBe('0');
+});

@@ -7,6 +7,8 @@ const WORDS_OF_STEP = 40;
 const EVERY_MS = 60;
 const frames = { a: document.getElementById('a'), b: document.getElementById('b') };
 const seen = { a: [], b: [] };
+/** What each device showed when the newest reply was asked for: until that changes, it is the reply before. */
+const old = { a: undefined, b: undefined };
 let measure;
 /** Of the newest reply: how many words it will have, and the worst that was seen of it on any device at any time. */
 let expected = 0;
@@ -56,10 +58,11 @@ addEventListener('message', ({ source, data }) => {
   const device = source === frames.a.contentWindow ? 'a' : 'b';
   if (!Array.isArray(data.numbers)) return;
   const before = seen[device];
-  seen[device] = data.numbers;
+  const numbers = isOld(device, data.numbers) ? [] : data.numbers;
+  seen[device] = numbers;
   count();
   if (frames.b.src === '' && seen.a.length > 20) attach();
-  const over = measure?.isOver(device, data, before);
+  const over = measure?.isOver(device, { ...data, numbers }, before);
   if (over) {
     const ms = over === true ? performance.now() - measure.since : over;
     show(measure.shown, Math.round(ms));
@@ -81,8 +84,18 @@ function count() {
   }
 }
 
+function isOld(device, numbers) {
+  if (String(old[device]) === String(numbers)) return true;
+  old[device] = undefined;
+  return false;
+}
+
 /** A reply of so many words begins. */
 function ask(text, words) {
+  for (const device of ['a', 'b']) {
+    if (seen[device].length > 0) old[device] = seen[device];
+    seen[device] = [];
+  }
   expected = words;
   worst = { lost: 0, doubled: 0 };
   say('a', 'say', text);
@@ -99,7 +112,7 @@ const ENOUGH = 25;
 function beginRecovery(what) {
   const highest = Math.max(0, ...seen.a);
   if (highest >= expected) {
-    log(what, { outcome: 'No reply was under way: press Start first' });
+    log(what, { outcome: 'No reply was under way' });
     return;
   }
   const silence = createSilence({

@@ -47,6 +47,7 @@ export function Console(): ReactElement {
           To the content
         </a>
         <span className="brand">helix console</span>
+        <a href="/">Chat</a>
         <nav aria-label="Views">
           {VIEWS.map((view) => (
             <Link
@@ -58,7 +59,6 @@ export function Console(): ReactElement {
             </Link>
           ))}
         </nav>
-        <a href="/">Chat</a>
       </header>
       <main id="content">
         <h1 ref={heading} tabIndex={-1}>

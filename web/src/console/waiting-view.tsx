@@ -1,5 +1,5 @@
 import { useQuery } from '@tanstack/react-query';
-import { Suspense, useCallback, useEffect, useState, type ReactElement } from 'react';
+import { Suspense, useEffect, type ReactElement } from 'react';
 import type { OperatorWaiting } from '../../../protocol/operator.js';
 import type { PageConfig } from '../api-client.js';
 import { read } from './console-api.js';
@@ -11,11 +11,10 @@ import { ProblemNote } from './problem-note.js';
 import { REFRESH_MS } from './queries.js';
 import { usePages } from './use-pages.js';
 import { useSettings } from './use-place.js';
-import { findChoices, WaitingChoice } from './waiting-choice.js';
 
 const PAGE = 20;
-const loadCard = () => import('./waiting-session-card.js');
-const WaitingSessionCard = lazyView(async () => (await loadCard()).WaitingSessionCard);
+const loadList = () => import('./waiting-list.js');
+const WaitingList = lazyView(async () => (await loadList()).WaitingList);
 
 /** Everything that waits for a person in the tenant, longest wait first. */
 export function WaitingView({ place, config }: { place: Place; config: PageConfig }): ReactElement {
@@ -31,25 +30,13 @@ export function WaitingView({ place, config }: { place: Place; config: PageConfi
       }),
     refetchInterval: REFRESH_MS.soon,
   });
-  // The forms come beside the questions, not after them. If they do not, the card says so.
-  useEffect(() => void loadCard().catch(() => undefined), []);
-  const [chosen, setChosen] = useState<ReadonlySet<string>>(new Set());
-  const [changed, setChanged] = useState<ReadonlySet<string>>(new Set());
-  const noteTouched = useCallback((key: string, isTouched: boolean): void => {
-    const toggle = (keys: ReadonlySet<string>): ReadonlySet<string> => {
-      if (keys.has(key) === isTouched) return keys;
-      return new Set(isTouched ? [...keys, key] : [...keys].filter((each) => each !== key));
-    };
-    setChanged(toggle);
-    // It is not chosen again without a click.
-    if (isTouched) setChosen((keys) => new Set([...keys].filter((each) => each !== key)));
-  }, []);
+  // The forms come beside the questions, not after them. If they do not, the list says so.
+  useEffect(() => void loadList().catch(() => undefined), []);
   const onlyMine = settings['show'] === 'mine';
   const found = waiting.data?.sessions ?? [];
   const sessions = found.filter(
     ({ pending }) => !onlyMine || pending.some(({ mayDecide }) => mayDecide),
   );
-  const choices = findChoices(sessions, changed);
 
   return (
     <>
@@ -87,21 +74,11 @@ export function WaitingView({ place, config }: { place: Place; config: PageConfi
             : 'Nothing of this conversation waits any more.'}
         </p>
       )}
-      <WaitingChoice choices={choices} chosen={chosen} onChoose={setChosen} />
-      <Suspense fallback={<p role="status">Loading…</p>}>
-        <ul className="cards">
-          {sessions.map((session) => (
-            <WaitingSessionCard
-              key={session.sessionId}
-              session={session}
-              roles={config.roles}
-              chosen={chosen}
-              onChoose={choices.length > 1 ? setChosen : undefined}
-              onTouched={noteTouched}
-            />
-          ))}
-        </ul>
-      </Suspense>
+      {waiting.data !== undefined && (
+        <Suspense fallback={sessions.length > 0 && <p role="status">Loading…</p>}>
+          <WaitingList sessions={sessions} roles={config.roles} />
+        </Suspense>
+      )}
       <PageButtons pages={pages} next={waiting.data?.cursor} />
     </>
   );

@@ -1,0 +1,43 @@
+import { useCallback, useState, type ReactElement } from 'react';
+import type { OperatorWaitingSession } from '../../../protocol/operator.js';
+import type { PageConfig } from '../api-client.js';
+import { findChoices, WaitingChoice } from './waiting-choice.js';
+import { WaitingSessionCard } from './waiting-session-card.js';
+
+interface Props {
+  sessions: readonly OperatorWaitingSession[];
+  roles: PageConfig['roles'];
+}
+
+/** The questions of a page, and the acts on several of them: nobody decides together what is not shown. */
+export function WaitingList({ sessions, roles }: Props): ReactElement {
+  const [chosen, setChosen] = useState<ReadonlySet<string>>(new Set());
+  const [changed, setChanged] = useState<ReadonlySet<string>>(new Set());
+  const noteTouched = useCallback((key: string, isTouched: boolean): void => {
+    const toggle = (keys: ReadonlySet<string>): ReadonlySet<string> => {
+      if (keys.has(key) === isTouched) return keys;
+      return new Set(isTouched ? [...keys, key] : [...keys].filter((each) => each !== key));
+    };
+    setChanged(toggle);
+    // It is not chosen again without a click.
+    if (isTouched) setChosen((keys) => new Set([...keys].filter((each) => each !== key)));
+  }, []);
+  const choices = findChoices(sessions, changed);
+  return (
+    <>
+      <WaitingChoice choices={choices} chosen={chosen} onChoose={setChosen} />
+      <ul className="cards">
+        {sessions.map((session) => (
+          <WaitingSessionCard
+            key={session.sessionId}
+            session={session}
+            roles={roles}
+            chosen={chosen}
+            onChoose={choices.length > 1 ? setChosen : undefined}
+            onTouched={noteTouched}
+          />
+        ))}
+      </ul>
+    </>
+  );
+}
