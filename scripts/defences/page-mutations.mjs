@@ -107,7 +107,7 @@ export const page = [
     test: 'SchemaForm a field may be called as what every object has',
   },
   {
-    defence: 'Chaos bench: words of an earlier reply are none of the next',
+    defence: 'Chaos bench: words of an earlier reply do not count for the next',
     file: 'scripts/start/chaos/bench-page.js',
     edits: [['isOld(device, data.numbers) ? [] : data.numbers', 'data.numbers']],
     suite: 'test/page/page-chaos.test.ts',

@@ -229,11 +229,11 @@ export const readers = [
     test: 'kept pages are gone when the step is committed, and when the run ends',
   },
   {
-    defence: 'Kept pages: they go by themselves where an earlier release ends their step',
+    defence: 'Kept pages: they expire where an earlier release ends their step',
     file: `${TRANSITIONS}/keep-page.ts`,
     edits: [["  redis.call('EXPIRE', session.joined, KEPT_SECONDS);\n", '']],
     suite: 'test/stores/redis/kept-pages.test.ts',
-    test: 'a kept page goes by itself where an earlier release ends its step',
+    test: 'a kept page expires where an earlier release ends its step',
   },
   {
     defence: 'A replay takes kept pages, and reads none of their entries',

@@ -162,7 +162,7 @@ export const toolCalls = [
     test: 'calls that start eagerly one whose user has all of their places for tools is left to the tools’ own queue',
   },
   {
-    defence: 'Eager calls: those that people release later are none',
+    defence: 'Eager calls: those that people release later have the tools’ own queue',
     file: 'workflows/step-calls.ts',
     edits: [['eagerly.delete(call.toolCallId));', 'eager > 0);']],
     suite: 'test/workflows/eager-calls.test.ts',

@@ -48,7 +48,7 @@ describe('a kept page', () => {
     expect(await kept(speaker)).toEqual([]);
   });
 
-  it('goes by itself where an earlier release ends its step', async () => {
+  it('expires where an earlier release ends its step', async () => {
     const { session } = await openWithPage();
     expect(await redis.pttl(keys.session(session.id).joined)).toBeGreaterThan(0);
   });

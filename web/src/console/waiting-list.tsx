@@ -9,7 +9,7 @@ interface Props {
   roles: PageConfig['roles'];
 }
 
-/** The questions of a page, and the acts on several of them: nobody decides together what is not shown. */
+/** The questions of a page, and the acts on several of them: no person decides together what is not shown. */
 export function WaitingList({ sessions, roles }: Props): ReactElement {
   const [chosen, setChosen] = useState<ReadonlySet<string>>(new Set());
   const [changed, setChanged] = useState<ReadonlySet<string>>(new Set());
