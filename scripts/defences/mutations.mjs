@@ -21,6 +21,7 @@ import { fronts } from './front-mutations.mjs';
 import { compactions } from './compaction-mutations.mjs';
 import { guardrails } from './guardrail-mutations.mjs';
 import { hooks } from './hook-mutations.mjs';
+import { chaos } from './chaos-mutations.mjs';
 import { page } from './page-mutations.mjs';
 import { inbox } from './inbox-mutations.mjs';
 import { leases } from './lease-mutations.mjs';
@@ -100,6 +101,7 @@ export const mutations = [
   ...files,
   ...hooks,
   ...page,
+  ...chaos,
   ...upgrade,
   ...agents,
   ...fromAiSdk,
