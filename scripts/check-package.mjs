@@ -13,19 +13,18 @@ import { pack } from './package/pack.mjs';
 import { projectRoot } from './system/project.mjs';
 import { runMain, UserError } from './system/user-error.mjs';
 
-/** Loaded by their paths: workflow code runs in a sandbox of Temporal's, and browsers run scripts of pages. */
+/** Loaded by their paths: workflow code runs in a sandbox of Temporal's. */
 const BESIDE = new Set([
   'dist/workflows/bundle.js',
   'dist/workflows/with-own.js',
   'dist/worker/lease/thread.js',
   'dist/stores/redis/open-leases.js',
-  'scripts/start/chaos/bench-page.js',
-  'scripts/start/chaos/device-page.js',
 ]);
-/** Run by their paths, or by the command line. */
+/** Run by their paths, by the command line, or by browsers. */
 const PROCESSES = [
   ...['dist/api/main.js', 'dist/worker/main.js'],
   ...['scripts/start/own-agents.mjs', 'scripts/temporal-ui/main.mjs', 'templates/write-app.mjs'],
+  ...['scripts/start/chaos/bench-page.js', 'scripts/start/chaos/device-page.js'],
 ];
 /** The agents that both run in a clone. */
 const EXAMPLES = new Set(['dist/examples/index.js', 'dist/examples/charge-counter.js']);

@@ -38,7 +38,8 @@ export async function carryOut(
   view: OperatorsView,
   { step: { step, calls, eager = 0 }, machine, people }: Extract<Next, { do: 'calls' }>,
 ): Promise<Next | 'stopped'> {
-  // If the worker that committed the step had places for tools. What people release later finds another moment.
+  // The worker that committed the step had places for so many. When people release a call later, these
+  // places may be taken: such a call goes to the tools' own queue.
   const eagerly = new Set(
     machine
       .filter((call) => call.kind !== 'subagent' && call.isSuspended !== true)

@@ -11,8 +11,7 @@ const SEEN_MS = 30 * 24 * 60 * 60 * 1000;
  * expected head, then for each entry: id, text, hash, signature.
  *
  * @returns whether they were appended, number and hash of the head, then the ids that are in the
- * chain already · `stray`: entries stand behind
- * the head, which only others can have written
+ * chain already · `stray`: entries stand behind the head, which no transition has written
  */
 export function chainAudit(keys: readonly string[], args: readonly string[]): string[] {
   const [head, chain, seen] = keys as [string, string, string];

@@ -4,7 +4,7 @@ import { joinShortDeltas, type StreamEntry } from './joined-deltas.js';
 /** A page ends when it has so many entries, or so many characters of JSON. */
 const ENTRIES = 500;
 const CHARACTERS = 128 * 1024;
-/** Joining has to leave at most this part of the entries, or the page saves nothing. */
+/** Joining has to leave at most one entry in so many, or the page saves nothing. */
 const GAIN = 10;
 
 /** A page of one writer's entries, as it is kept. */
