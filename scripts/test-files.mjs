@@ -25,6 +25,12 @@ export function readFiles(path) {
   );
 }
 
+/** The files of jest's report that began after a deadline, ms since the epoch: their tests were skipped. */
+export function begunAfter(path, deadline) {
+  const { testResults } = JSON.parse(readFileSync(path, 'utf8'));
+  return testResults.filter(({ startTime }) => startTime > deadline).map(({ name }) => name);
+}
+
 /**
  * Runs the failed files of a lane once more, one after the other: hundreds of servers and browsers
  * share two cores in a lane, and a time limit may expire there alone. What passes now is named.

@@ -1,5 +1,6 @@
 // `npm test` and `npm run test:long`: everything that the tests need, then the tests of one lane.
 // Arguments are jest's; with a path among them the files that it names run, whatever their lane.
+// `--minutes N`: files that have not begun within N minutes are skipped, and named.
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -8,8 +9,8 @@ import { testEnvironment } from './engines/test-environment.mjs';
 import { installPackages } from './install.mjs';
 import { projectRoot } from './system/project.mjs';
 import { runInForeground } from './system/run-in-foreground.mjs';
-import { runMain } from './system/user-error.mjs';
-import { countTests, readFiles, tryAgain } from './test-files.mjs';
+import { runMain, UserError } from './system/user-error.mjs';
+import { begunAfter, countTests, readFiles, tryAgain } from './test-files.mjs';
 import { jestPatternsOf } from './test-lanes.mjs';
 
 const JEST = [
@@ -30,26 +31,33 @@ const VALUED = [
 ];
 
 await runMain(async () => {
-  const [lane, args] = laneAndArguments(process.argv.slice(2));
+  const { lane, args, minutes } = readArguments(process.argv.slice(2));
   await installPackages();
   await buildFirst();
   const env = { ...process.env, ...(await testEnvironment()) };
 
   const folder = mkdtempSync(join(tmpdir(), 'helix-test-report-'));
   try {
+    const deadline = minutes === undefined ? undefined : Date.now() + minutes * 60_000;
     let runs = 0;
     const runJest = async (options) => {
       const report = join(folder, `report-${++runs}.json`);
+      const isFirst = runs === 1;
       const code = await runInForeground(
         process.execPath,
         [...JEST, '--json', `--outputFile=${report}`, ...options],
         {
           cwd: projectRoot,
-          env,
+          env: { ...env, ...(isFirst && deadline && { TESTS_BEGIN_UNTIL: String(deadline) }) },
           // With --json jest prints the report to stdout as well; people read what is on stderr.
           stdio: ['inherit', 'ignore', 'inherit'],
         },
       );
+      if (isFirst && deadline !== undefined) {
+        for (const name of begunAfter(report, deadline)) {
+          process.stdout.write(`not run, for want of time: ${name}\n`);
+        }
+      }
       return { code, files: readFiles(report) };
     };
     const first = await runJest([...lane, ...args]);
@@ -66,9 +74,13 @@ await runMain(async () => {
   }
 });
 
-function laneAndArguments(given) {
+function readArguments(given) {
   const args = given.filter((argument) => argument !== '--long');
-  const isPath = (argument, at) => !argument.startsWith('-') && !VALUED.includes(args[at - 1]);
-  if (args.some(isPath)) return [[], args];
-  return [jestPatternsOf(args.length < given.length ? 'long' : 'first'), args];
+  const isLong = args.length < given.length;
+  const at = args.indexOf('--minutes');
+  const [, minutes] = at < 0 ? [] : args.splice(at, 2);
+  if (at >= 0 && !(Number(minutes) > 0)) throw new UserError('--minutes must be a number above 0.');
+  const isPath = (argument, n) => !argument.startsWith('-') && !VALUED.includes(args[n - 1]);
+  const lane = args.some(isPath) ? [] : jestPatternsOf(isLong ? 'long' : 'first');
+  return { lane, args, minutes: minutes && Number(minutes) };
 }

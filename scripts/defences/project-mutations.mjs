@@ -50,6 +50,13 @@ const counts = [
     edits: [['failed=$((failed + failed_checks))\n', '']],
     test: '.ci/run counts checks that fail as one failure',
   },
+  {
+    defence: 'CI: what a slow machine has no time for is skipped, not passed',
+    file: 'test/support/until-deadline.mjs',
+    edits: [["testNamePattern: '(?!)'", '']],
+    suite: 'test/scripts/until-deadline.test.mjs',
+    test: 'a test file that begins after the deadline is skipped',
+  },
 ].map((mutation) => ({ file: CI, suite: 'test/scripts/ci-run.test.mjs', ...mutation }));
 
 const rows = [

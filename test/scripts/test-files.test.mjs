@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, it } from '@jest/globals';
-import { countTests, readFiles, tryAgain } from '../../scripts/test-files.mjs';
+import { begunAfter, countTests, readFiles, tryAgain } from '../../scripts/test-files.mjs';
 
 let folder;
 beforeEach(() => {
@@ -26,6 +26,16 @@ it('counts the tests of each file; a file that was not loaded is a failure', () 
   ];
   writeFileSync(path, JSON.stringify({ testResults }));
   expect(countTests(readFiles(path))).toEqual({ passed: 2, failed: 2, skipped: 1 });
+});
+
+it('names the files that began after the deadline', () => {
+  const path = join(folder, 'report.json');
+  const testResults = [
+    { name: '/a', startTime: 10 },
+    { name: '/b', startTime: 11 },
+  ];
+  writeFileSync(path, JSON.stringify({ testResults }));
+  expect(begunAfter(path, 10)).toEqual(['/b']);
 });
 
 it('a missing report is a failure', () => {
