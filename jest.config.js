@@ -32,7 +32,7 @@ export default {
   globalSetup: '<rootDir>/test/support/global-setup.mjs',
   globalTeardown: '<rootDir>/test/support/global-teardown.mjs',
   testTimeout: 60_000,
-  testRunner: '<rootDir>/test/support/until-deadline.mjs',
+  testRunner: '<rootDir>/test/support/global-runner.mjs',
   // Tests wait for servers much of the time: one more than two cores.
   maxWorkers: 3,
   // A worker keeps what each test file loaded, and grew to 4 GB: it is replaced between two files.

@@ -52,7 +52,7 @@ const counts = [
   },
   {
     defence: 'CI: what a slow machine has no time for is skipped, not passed',
-    file: 'test/support/until-deadline.mjs',
+    file: 'test/support/global-runner.mjs',
     edits: [["testNamePattern: '(?!)'", '']],
     suite: 'test/scripts/until-deadline.test.mjs',
     test: 'a test file that begins after the deadline is skipped',

@@ -14,7 +14,7 @@ afterEach(() => rmSync(folder, { recursive: true }));
 
 /** What jest says of the one test, where files begin until a time, ms since the epoch. */
 function runUntil(deadline) {
-  const testRunner = join(projectRoot, 'test/support/until-deadline.mjs');
+  const testRunner = join(projectRoot, 'test/support/global-runner.mjs');
   const config = JSON.stringify({ rootDir: folder, testRunner });
   const jest = join(projectRoot, 'node_modules/jest/bin/jest.js');
   const env = { ...process.env, TESTS_BEGIN_UNTIL: String(deadline) };
