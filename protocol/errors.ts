@@ -5,6 +5,7 @@ export type ErrorCode =
   | 'checkpoint_not_found'
   | 'message_not_found'
   | 'agent_not_found'
+  | 'model_not_found'
   | 'agent_required'
   | 'agent_mismatch'
   | 'agent_already_running'
@@ -61,6 +62,7 @@ export const HTTP_STATUS: Record<ErrorCode, number> = {
   checkpoint_not_found: 404,
   message_not_found: 404,
   agent_not_found: 400,
+  model_not_found: 404,
   agent_required: 400,
   agent_mismatch: 409,
   agent_already_running: 409,

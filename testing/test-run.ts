@@ -5,7 +5,7 @@ import type { AgentResult } from '../executor/run-result.js';
 import type { PendingQuestion } from '../protocol/http.js';
 import type { Store } from '../stores/contract/store.js';
 import type { StreamManager } from '../stores/log/stream-manager.js';
-import { matches, type Expected } from './matches.js';
+import { isMatcher, matches, type Expected } from './matches.js';
 import { toSeenCalls, type SeenCall } from './seen-calls.js';
 
 /** A call that a test expects: its tool, and what of it has to match. */
@@ -168,7 +168,8 @@ function check(isTrue: boolean, what: string, actual: unknown, expected?: unknow
 }
 
 function toText(value: unknown): string {
-  return JSON.stringify(value, (_, each: unknown) =>
-    each instanceof RegExp || typeof each === 'function' ? String(each) : each,
-  );
+  return JSON.stringify(value, (_, each: unknown) => {
+    if (isMatcher(each)) return each.toAsymmetricMatcher?.() ?? 'a matcher';
+    return each instanceof RegExp || typeof each === 'function' ? String(each) : each;
+  });
 }

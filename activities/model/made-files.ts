@@ -2,8 +2,10 @@ import type { LanguageModelV4StreamPart } from '@ai-sdk/provider';
 import type { StepRef } from '../../protocol/activities.js';
 import { HelixError, type ErrorCode } from '../../protocol/errors.js';
 import { formatFileUrl } from '../../protocol/file-reference.js';
-import { rootOf, toShownSessionId } from '../../protocol/ids.js';
+import { rootOf, runNumberOf, sessionOfRun, toShownSessionId } from '../../protocol/ids.js';
 import { LIMITS } from '../../protocol/limits.js';
+import type { Row } from '../../protocol/rows.js';
+import type { StoredFile } from '../../stores/contract/files.js';
 import type { ActivityDeps } from '../deps.js';
 import { MAX_ATTACHMENT_BYTES } from './attachments.js';
 import { FilesAwayError } from './provider-failure.js';
@@ -21,6 +23,8 @@ export interface StepFiles {
   keep: (part: LanguageModelV4StreamPart) => Promise<KeptFile | undefined>;
   /** Removes those of tries whose reply was discarded; not those of attempts that came later. */
   clear: () => Promise<void>;
+  /** Removes those of earlier runs that no row names any more: a rewind dropped their replies. */
+  clearDropped: (rows: readonly Row[]) => Promise<void>;
 }
 
 const MEDIA_TYPE = /^[\w.+-]{1,64}\/[\w.+-]{1,64}$/;
@@ -67,20 +71,33 @@ export function createStepFiles(
         return { error: cause.message, code: cause.code };
       }
     },
-    clear: async () => {
-      if (uploads === undefined) return;
-      try {
-        const files = (await store.files?.list(root)) ?? [];
-        for (const file of files) {
-          // An attempt that was replaced may still run: what its successor made is not its own.
-          if (isUpTo(file.madeBy, ofStep, token)) await uploads.removeFile(root, file.id);
-        }
-      } catch (error) {
-        // They are erased with the conversation.
-        logger.warn({ err: error, runId, step }, 'files of a discarded reply are left');
-      }
-    },
+    // An attempt that was replaced may still run: what its successor made is not its own.
+    clear: () => remove(({ madeBy }) => isUpTo(madeBy, ofStep, token)),
+    clearDropped: (rows) =>
+      remove(({ id, madeBy = '' }) => isOfEarlierRun(madeBy, runId) && !isNamed(id, rows)),
   };
+
+  async function remove(isGone: (file: StoredFile) => boolean): Promise<void> {
+    if (uploads === undefined) return;
+    try {
+      const files = (await store.files?.list(root)) ?? [];
+      for (const file of files) if (isGone(file)) await uploads.removeFile(root, file.id);
+    } catch (error) {
+      // They are erased with the conversation.
+      logger.warn({ err: error, runId, step }, 'files of a discarded reply are left');
+    }
+  }
+}
+
+/** Nothing is added to the rows of earlier runs; those of sub-agents have their rows elsewhere. */
+function isOfEarlierRun(madeBy: string, runId: string): boolean {
+  const [madeIn = ''] = madeBy.split(' ');
+  return sessionOfRun(madeIn) === sessionOfRun(runId) && runNumberOf(madeIn) < runNumberOf(runId);
+}
+
+/** Wherever it is: a user, too, may send a file again that a model made. */
+function isNamed(fileId: string, rows: readonly Row[]): boolean {
+  return rows.some((row) => JSON.stringify(row).includes(fileId));
 }
 
 function isUpTo(madeBy: string | undefined, ofStep: string, token: number): boolean {

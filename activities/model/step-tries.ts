@@ -112,6 +112,7 @@ export function createStepTries(
     );
     const made = createStepFiles(deps, ref, attempt.token);
     if (attempt.number > 1) await made.clear();
+    if (claim.hasDroppedCalls === true) await made.clearDropped(stored);
     writeLostAttempts(deps.traces, ref, attempt, claim.usage);
     const { llmConfig } = agent;
     const compactions = createCompactions(deps, { attempt, writer, rows, llmConfig });

@@ -1,7 +1,9 @@
 import type { Transport } from '@modelcontextprotocol/sdk/shared/transport.js';
 import { LIMITS } from '../../protocol/limits.js';
+import type { McpFailure } from './failures.js';
 import { createGuardedFetch } from './guarded-fetch.js';
 import type { McpSdk } from './load-sdk.js';
+import { McpError } from './mcp-error.js';
 import type { McpServer } from './mcp-servers.js';
 import { orAborted } from './or-aborted.js';
 import { keepSecret, type Redact } from './secrets.js';
@@ -30,6 +32,8 @@ export interface OwnedTransport {
 /** What one process may write to its log. */
 const STDERR_CHARS = 16 * 1024;
 const LEAVE_MS = 1_000;
+/** Messages that a program has not read yet. */
+const MOST_UNREAD = 1_000;
 
 /** A transport that is not connected yet. */
 export function createMcpTransport(
@@ -55,6 +59,7 @@ export function createMcpTransport(
       left -= text.length;
       logger.info({ server: name, stderr: text }, 'a server of tools writes');
     });
+    boundUnread(transport, name);
     return { transport, leave: () => Promise.resolve(), release: () => undefined };
   }
   const { fetch, close } = createGuardedFetch(server, (value) => {
@@ -69,4 +74,24 @@ export function createMcpTransport(
     await orAborted(left, AbortSignal.timeout(LEAVE_MS)).catch(() => undefined);
   };
   return { transport: transport, leave, release: close };
+}
+
+/** Answers to a program that asks without end and reads nothing would fill the memory. */
+function boundUnread(transport: Transport, name: string): void {
+  const send = transport.send.bind(transport);
+  let unread = 0;
+  transport.send = async (message) => {
+    if (unread >= MOST_UNREAD) {
+      const text = `The server "${name}" does not read what it is sent.`;
+      throw Object.assign<McpFailure, object>(new McpError('mcp_connection_lost', text), {
+        isUnsent: true,
+      });
+    }
+    unread += 1;
+    try {
+      await send(message);
+    } finally {
+      unread -= 1;
+    }
+  };
 }

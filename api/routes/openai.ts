@@ -1,4 +1,4 @@
-import { notFound } from '../../ai-sdk/index.js';
+import { isAddressable, notFound } from '../../ai-sdk/index.js';
 import { HelixError } from '../../protocol/errors.js';
 import { HEADERS } from '../../protocol/http.js';
 import {
@@ -36,13 +36,14 @@ export const OPENAI_ROUTES: readonly Route[] = [
       },
     },
     refusals: [
-      ...(['agent_not_found', 'agent_mismatch', 'agent_already_running', 'not_found'] as const),
+      ...(['model_not_found', 'agent_mismatch', 'agent_already_running', 'not_found'] as const),
       ...(['quota_exceeded', 'budget_exceeded', 'message_conflict', 'nothing_to_do'] as const),
       ...(['message_too_large', 'answer_too_large', 'invalid_result', 'kind_mismatch'] as const),
       ...(['already_completed', 'not_pending', 'expired', 'stale_run', 'not_allowed'] as const),
       ...(['client_out_of_step', 'queue_full'] as const),
     ],
     handle: async ({ deps, request, response, body, caller }) => {
+      requireModel(deps, body.model);
       const session = request.get(HEADERS.sessionId);
       const tried = { caller, session, count: request.get(RETRY_COUNT), body };
       const key =
@@ -84,10 +85,9 @@ export const OPENAI_ROUTES: readonly Route[] = [
     summary: 'Get an agent in the form of OpenAI',
     params: ModelPath,
     replies: { 200: { description: 'The agent.', content: { json: Model } } },
-    refusals: ['not_found'],
+    refusals: ['model_not_found'],
     handle: ({ deps, response, params }) => {
-      const known = toAgentCards(deps.agents).some(({ name }) => name === params.model);
-      if (!known) throw new HelixError('not_found', 'There is no agent of that name.');
+      requireModel(deps, params.model);
       response.json(toModel(params.model) satisfies Model);
     },
   }),
@@ -108,6 +108,16 @@ async function findConversation(
   const own = await readOwnCalls(deps, earlier, named.caller);
   if (own?.record.agent !== body.model) return conversation;
   return readConversation(body, { ...named, session: earlier });
+}
+
+/**
+ * Clients of OpenAI tell a model that does not exist by the status 404 and this code.
+ *
+ * @throws HelixError `model_not_found`
+ */
+function requireModel({ agents }: Pick<RouteDeps, 'agents'>, name: string): void {
+  if (isAddressable(agents, name)) return;
+  throw new HelixError('model_not_found', 'There is no such model: models are the agents by name.');
 }
 
 function toModel(id: string): Model {

@@ -37,6 +37,7 @@ export async function runCases(options: RunOptions): Promise<CaseReport[]> {
   const { baseline, live, failOn = FAIL_ON, junit, env } = options;
   const cases = await readCases(options.path);
   const agents = await loadAgents(options.agents ?? env['AGENTS'] ?? 'agents.ts', env);
+  checkLive(live, agents);
   const model = options.model === undefined ? undefined : await modelFromSpec(options.model, env);
   const before =
     baseline === undefined
@@ -83,6 +84,13 @@ async function readCases(path: string): Promise<EvalCase[]> {
       }
     }),
   );
+}
+
+/** A name that is spelt wrongly would be drift, which says nothing of its cause. */
+function checkLive(live: readonly string[], agents: readonly AgentDefinition[]): void {
+  const tools = new Set(agents.flatMap((agent) => agent.tools.map(({ name }) => name)));
+  const unknown = live.find((name) => !tools.has(name));
+  if (unknown !== undefined) throw wrongUsage(`--live names ${unknown}, a tool that no agent has.`);
 }
 
 function toDifferences(names: readonly string[]): Difference[] {

@@ -7,7 +7,10 @@ import { parseApprovalId, rootOf, sessionOfRun } from '../../protocol/ids.js';
 import type { UserPart } from '../../protocol/rows.js';
 
 /** What `generate` and `stream` are called with. */
-export interface AgentCall {
+export type AgentCall<CALL_OPTIONS = never> = CallFields &
+  ([CALL_OPTIONS] extends [never] ? { options?: never } : { options: CALL_OPTIONS });
+
+interface CallFields {
   prompt?: string | ModelMessage[];
   messages?: ModelMessage[];
   /** Stops the run; the call rejects with the signal's reason. */
@@ -23,7 +26,7 @@ export type ReadCall =
   | { kind: 'turn'; sessionId: string | undefined; messages: UserInputMessage[] }
   | { kind: 'answers'; sessionId: string; answers: ToolAnswer[] };
 
-const KNOWN = new Set(['prompt', 'messages', 'abortSignal', 'sessionId', 'userId']);
+const KNOWN = new Set(['prompt', 'messages', 'abortSignal', 'sessionId', 'userId', 'options']);
 
 /**
  * What is new in the messages: those after the newest one of the model, or of the record. What stands
@@ -33,7 +36,7 @@ const KNOWN = new Set(['prompt', 'messages', 'abortSignal', 'sessionId', 'userId
  * @throws HelixError `validation_error`
  */
 export async function readCall(
-  call: AgentCall,
+  call: CallFields,
   sessionOf: (message: object) => string | undefined,
 ): Promise<ReadCall> {
   const unknown = Object.keys(call).find((field) => !KNOWN.has(field));
@@ -61,7 +64,7 @@ export async function readCall(
   return { kind: 'turn', sessionId, messages: (await toPromptMessages(users)).map(toInput) };
 }
 
-function toMessages({ prompt, messages }: AgentCall): ModelMessage[] {
+function toMessages({ prompt, messages }: CallFields): ModelMessage[] {
   if ((prompt === undefined) === (messages === undefined)) {
     throw invalid('Either prompt or messages is required.');
   }

@@ -16,12 +16,18 @@ import {
   type InProcessOptions,
 } from '../create-executor.js';
 import { AgentRunError } from './agent-run-error.js';
+import {
+  callOptionsOfTurn,
+  requireSameOptions,
+  toKeptOptions,
+  withCallOptions,
+} from './call-options.js';
 import { toGenerated, type Generated } from './generated.js';
 import { readCall, type AgentCall } from './read-call.js';
 import { toTextStream } from './text-stream.js';
 
 /** What this runtime knows of an agent beyond what the AI SDK does, and where its runs are kept. */
-export type ToolLoopAgentMore = AgentSettings &
+export type ToolLoopAgentMore = Omit<AgentSettings, 'callOptions'> &
   Partial<Pick<InProcessOptions, 'stores' | 'services' | 'logger'>>;
 
 /** A reply as it is written. The promises reject when the run fails. */
@@ -52,8 +58,7 @@ const IN_MEMORY_SECONDS = 3_600;
  * recorded, resumable and bounded as all runs here. A file that exports one also serves as the file of
  * agents of `helix-temporal dev`, where Temporal carries the runs out.
  *
- * Not here: call options, and the responses for pages of the
- * stream's result (`handleChatStream` has them).
+ * Not here: the responses for pages of the stream's result (`handleChatStream` has them).
  *
  * @throws DefinitionError for settings that a recorded run cannot keep
  * @example
@@ -72,16 +77,16 @@ const IN_MEMORY_SECONDS = 3_600;
  * });
  * const { text, steps } = await guide.generate({ prompt: 'How warm is it in Rome?' });
  */
-export class ToolLoopAgent<TOOLS extends ToolSet = Record<string, never>> {
+export class ToolLoopAgent<CALL_OPTIONS = never, TOOLS extends ToolSet = Record<string, never>> {
   readonly version = 'agent-v1';
-  readonly settings: ToolLoopAgentSettings<never, TOOLS>;
+  readonly settings: ToolLoopAgentSettings<CALL_OPTIONS, TOOLS>;
   readonly #agent: AgentDefinition;
   readonly #stores: InProcessOptions['stores'];
   readonly #executor: InProcessExecutor;
   /** Conversations by the messages that were given back for them, or have answered their calls. */
   readonly #sessions = new WeakMap<object, string>();
 
-  constructor(settings: ToolLoopAgentSettings<never, TOOLS>, more: ToolLoopAgentMore = {}) {
+  constructor(settings: ToolLoopAgentSettings<CALL_OPTIONS, TOOLS>, more: ToolLoopAgentMore = {}) {
     const {
       stores = createMemoryStores({ sessionTtlSeconds: IN_MEMORY_SECONDS }),
       services,
@@ -96,6 +101,7 @@ export class ToolLoopAgent<TOOLS extends ToolSet = Record<string, never>> {
       // Steps are given back with their usage, which is kept for agents that ask for it.
       stopWhen: (settings.stopWhen ?? isStepCount(DEFAULT_STEPS)) as AgentSettings['stopWhen'],
       ...own,
+      ...(settings.prepareCall !== undefined && { callOptions: callOptionsOfTurn }),
     });
     const agents = new AgentRegistry([this.#agent]);
     this.#executor = createInProcessExecutor({ agents, stores, services, logger });
@@ -114,12 +120,12 @@ export class ToolLoopAgent<TOOLS extends ToolSet = Record<string, never>> {
    *
    * @throws AgentRunError for a run that failed or was stopped; HelixError for one that did not begin
    */
-  async generate(call: AgentCall): Promise<Generated<TOOLS>> {
+  async generate(call: AgentCall<CALL_OPTIONS>): Promise<Generated<TOOLS>> {
     return this.#finish(await this.#begin(call), call.abortSignal);
   }
 
   /** @throws HelixError for a run that did not begin */
-  async stream(call: AgentCall): Promise<GeneratedStream<TOOLS>> {
+  async stream(call: AgentCall<CALL_OPTIONS>): Promise<GeneratedStream<TOOLS>> {
     const begun = await this.#begin(call);
     const { handle, after } = begun;
     const done = this.#finish(begun, call.abortSignal);
@@ -153,14 +159,16 @@ export class ToolLoopAgent<TOOLS extends ToolSet = Record<string, never>> {
     return this.#executor.close();
   }
 
-  async #begin(call: AgentCall): Promise<Begun> {
+  async #begin(call: AgentCall<CALL_OPTIONS>): Promise<Begun> {
     call.abortSignal?.throwIfAborted();
     const read = await readCall(call, (message) => this.#sessions.get(message));
     const { userId } = call;
+    const kept = call.options === undefined ? undefined : await this.#keep(call.options);
     if (read.kind === 'turn') {
-      const { sessionId, messages } = read;
-      const options = { sessionId, userId };
-      const handle = await this.#executor.execute(this.#agent.name, messages, options);
+      const { sessionId } = read;
+      const messages = kept ? withCallOptions(read.messages, kept.options) : read.messages;
+      const whose = { sessionId, userId };
+      const handle = await this.#executor.execute(this.#agent.name, messages, whose);
       return { handle, after: undefined, given: 0 };
     }
     const { sessionId, answers } = read;
@@ -169,7 +177,9 @@ export class ToolLoopAgent<TOOLS extends ToolSet = Record<string, never>> {
     if (handle === null || record?.owner !== (userId ?? ANONYMOUS)) {
       throw new HelixError('not_found', 'There is no such conversation.');
     }
-    const given = (await this.#turnOf(sessionId)).length;
+    const turn = await this.#turnOf(sessionId);
+    if (kept !== undefined) requireSameOptions(turn, kept.options);
+    const given = turn.length;
     let after: number | undefined;
     for (const answer of answers) {
       ({ sequence: after } = await handle.submitToolResult({ ...answer, by: userId }));
@@ -179,6 +189,14 @@ export class ToolLoopAgent<TOOLS extends ToolSet = Record<string, never>> {
       if (message.role === 'tool') this.#sessions.set(message, sessionId);
     }
     return { handle, after, given };
+  }
+
+  async #keep(options: unknown): Promise<{ options: unknown }> {
+    const { prepareCall, callOptionsSchema: schema } = this.settings;
+    if (prepareCall === undefined) {
+      throw new HelixError('validation_error', 'options are for agents with a prepareCall.');
+    }
+    return { options: await toKeptOptions(options, schema) };
   }
 
   async #finish(

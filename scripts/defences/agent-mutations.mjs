@@ -4,6 +4,8 @@ const AGENTS = 'test/activities/ai-sdk-agents.test.ts';
 const PROVIDERS = 'test/activities/provider-calls.test.ts';
 const TOOLS = 'test/agents/ai-sdk-tools.test.ts';
 const PROGRAMS = 'test/in-process/tool-loop-agent.test.ts';
+const CALL_OPTIONS = 'test/in-process/call-options.test.ts';
+const OPTIONS = 'call options of a ToolLoopAgent of this runtime';
 
 export const agents = [
   {
@@ -19,6 +21,40 @@ export const agents = [
     edits: [['    ...(definitions !== undefined && { definitions }),\n', '']],
     suite: 'test/activities/finish-tool.test.ts',
     test: 'a recursive result that is no object is offered with the definitions that it refers to',
+  },
+  {
+    defence: 'Programs of the AI SDK: call options that do not fit begin nothing',
+    file: 'in-process/ai-sdk/call-options.ts',
+    edits: [['if (issue !== undefined) {', 'if (issue === null) {']],
+    suite: CALL_OPTIONS,
+    test: `${OPTIONS} are refused before anything begins: what does not fit`,
+  },
+  {
+    defence: 'Programs of the AI SDK: call options that JSON would change are refused',
+    file: 'in-process/ai-sdk/call-options.ts',
+    edits: [['if (!isJson(options)) throw', 'if (options === null) throw']],
+    suite: CALL_OPTIONS,
+    test: `${OPTIONS} are refused before anything begins: a date`,
+  },
+  {
+    defence: 'Programs of the AI SDK: an answer does not change the call options of its turn',
+    file: 'in-process/ai-sdk/tool-loop-agent.ts',
+    edits: [['if (kept !== undefined) requireSameOptions(turn, kept.options);', '']],
+    suite: CALL_OPTIONS,
+    test: `${OPTIONS} are those of the turn after an approval, in another process too, and no others`,
+  },
+  {
+    defence:
+      'Programs of the AI SDK: the schema reads call options as they were given, in each step',
+    file: 'in-process/ai-sdk/call-options.ts',
+    edits: [
+      [
+        'return JSON.parse(json) as unknown;',
+        'return toToolSchema(schema as FlexibleSchema).parseAsync(options);',
+      ],
+    ],
+    suite: CALL_OPTIONS,
+    test: `${OPTIONS} reach prepareCall as in the AI SDK, for each turn its own`,
   },
   {
     defence: 'Programs of the AI SDK: a history that is not known here is refused',

@@ -1,6 +1,8 @@
 // Defences of files that messages name by reference.
 const API = 'test/api/files.test.ts';
 const MADE = 'test/activities/made-files.test.ts';
+const REGENERATED =
+  'files that a model makes of a reply that was regenerated are removed, and those that a message names are not';
 const ELSEWHERE = 'test/stores/memory/files-elsewhere.test.ts';
 const OWN_STORE = 'bytes of files in a store of their own';
 const MEMORY = 'test/stores/conformance/memory.test.ts';
@@ -28,6 +30,20 @@ export const files = [
     edits: [[' && Number(madeBy.slice(ofStep.length)) <= token', '']],
     suite: MADE,
     test: 'files that a model makes of a reply that a later attempt has stored stay when a replaced one clears up',
+  },
+  {
+    defence: 'Files that models make: those of a reply that was regenerated are removed',
+    file: 'activities/model/step-tries.ts',
+    edits: [['    if (claim.hasDroppedCalls === true) await made.clearDropped(stored);\n', '']],
+    suite: MADE,
+    test: REGENERATED,
+  },
+  {
+    defence: 'Files that models make: those that a message names stay',
+    file: 'activities/model/made-files.ts',
+    edits: [[' && !isNamed(id, rows)', '']],
+    suite: MADE,
+    test: REGENERATED,
   },
   {
     defence: 'Files that models make: one that is refused does not end the reply',

@@ -8,6 +8,13 @@ const SUITE = 'test/api/fronts/posted-answers.test.ts';
 
 export const fronts = [
   {
+    defence: 'Completions: a model that does not exist is refused as clients expect it',
+    file: 'api/routes/openai.ts',
+    edits: [['if (isAddressable(agents, name)) return;', 'if (name !== "") return;']],
+    suite: REQUESTS,
+    test: 'refusals of a completion a model that does not exist is what the client takes for one',
+  },
+  {
     defence: 'Other protocols: an approval takes a decision, and no result',
     file: 'api/fronts/posted-answers.ts',
     edits: [['if (undecided.has(toolCallId)) throw notADecision();', '']],

@@ -77,6 +77,13 @@ export const mcp = [
     test: 'servers of tools by HTTP a token that expires is renewed, and the call is carried out',
   },
   {
+    defence: 'MCP servers: one that asks without end and reads nothing does not fill the memory',
+    file: 'agents/mcp/mcp-transport.ts',
+    edits: [['unread >= MOST_UNREAD', 'unread < 0']],
+    suite: 'test/activities/mcp-results.test.ts',
+    test: 'a server of tools that says more than it was asked and asks without end, and reads nothing, is answered up to a number',
+  },
+  {
     defence: 'MCP servers: evaluation does not contact them',
     file: 'testing/eval/replayed-agent.ts',
     edits: [

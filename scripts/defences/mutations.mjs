@@ -43,6 +43,7 @@ import { rewinds } from './rewind-mutations.mjs';
 import { legs } from './leg-mutations.mjs';
 import { runs } from './run-mutations.mjs';
 import { subAgents } from './sub-agent-mutations.mjs';
+import { testKit } from './test-kit-mutations.mjs';
 import { tokens } from './token-mutations.mjs';
 import { toolCalls } from './tool-call-mutations.mjs';
 import { traces } from './trace-mutations.mjs';
@@ -102,6 +103,7 @@ export const mutations = [
   ...hooks,
   ...page,
   ...chaos,
+  ...testKit,
   ...upgrade,
   ...agents,
   ...fromAiSdk,

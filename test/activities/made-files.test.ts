@@ -3,6 +3,9 @@ import type { LanguageModelV4StreamPart } from '@ai-sdk/provider';
 import type { MadeFiles } from '../../activities/deps.js';
 import { createUploads } from '../../executor/uploads.js';
 import { quotaExceeded } from '../../executor/quotas.js';
+import { formatFileUrl } from '../../protocol/file-reference.js';
+import type { UserPart } from '../../protocol/rows.js';
+import type { RunRecord } from '../../stores/contract/runs.js';
 import { createHarness, type ActivityHarness } from '../support/activity-harness.js';
 import { fakeModel, parts, type Script } from '../support/fake-model.js';
 import { rateLimited } from './hanging-model.js';
@@ -13,6 +16,7 @@ const image = (fill: string): LanguageModelV4StreamPart => ({
   ...{ type: 'file', mediaType: 'image/png' },
   data: { type: 'data', data: Buffer.alloc(SIZE, fill).toString('base64') },
 });
+const toImagePart = (url: string): UserPart => ({ type: 'file', url, mediaType: 'image/png' });
 const ended = [...parts.text('Here.'), ...parts.finish()];
 
 let stores: TestStores;
@@ -104,6 +108,34 @@ describe('files that a model makes', () => {
     release();
     await lost;
     expect(await stored(harness)).toEqual(['b']);
+  });
+
+  it('of a reply that was regenerated are removed, and those that a message names are not', async () => {
+    const made = ['a', 'b', 'c'];
+    const harness = serve((n) => [image(made[n] ?? 'd'), ...ended]);
+    const { session } = harness;
+    const play = async (run: RunRecord): Promise<void> => {
+      expect(await harness.play(run)).toMatchObject({ status: 'completed' });
+    };
+    await play(await harness.begin());
+    await play(await harness.begin());
+    expect(await stored(harness)).toEqual(['a', 'b']);
+    const again = await session.retry({});
+    if (again.kind !== 'rewound') throw new Error(again.kind);
+    await play(again.run);
+    expect(await stored(harness)).toEqual(['a', 'c']);
+    // The user sends the file of the reply in place of the message that it answered.
+    const newest = (await stores.store.files?.list(session.id))?.find(
+      ({ madeBy }) => madeBy?.startsWith(again.run.runId) === true,
+    );
+    const url = formatFileUrl({ sessionId: session.id, fileId: newest?.id ?? '' });
+    const row = { role: 'user' as const, id: 'u9', parts: [toImagePart(url)] };
+    const edited = await session.retry({
+      ...{ messageId: 'u2', messages: [{ id: 'u9', hash: 'u9', row, hidden: false }] },
+    });
+    if (edited.kind !== 'rewound') throw new Error(edited.kind);
+    await play(edited.run);
+    expect((await stored(harness)).sort()).toEqual(['a', 'c', 'd']);
   });
 
   it('beyond what their owner may have are not kept, and the reply is', async () => {

@@ -28,8 +28,9 @@ describe('the client of OpenAI', () => {
       id: 'lab',
       object: 'model',
     });
-    expect(await refusalOf(connectOpenAI(product.url).models.retrieve('lab-child'))).toMatchObject({
+    expect(await refusalOf(connectOpenAI(product.url).models.retrieve('lab-child'))).toEqual({
       status: 404,
+      code: 'model_not_found',
     });
   });
 
@@ -155,10 +156,13 @@ describe('the client of OpenAI', () => {
         } as never),
       );
     const hi = { role: 'user', content: 'hi' };
-    expect(await ask({ model: 'missing', messages: [hi] })).toEqual({
-      status: 400,
-      code: 'agent_not_found',
-    });
+    // A sub-agent as well: people may not talk to it.
+    for (const model of ['missing', 'lab-child', 'toString']) {
+      expect(await ask({ model, messages: [hi] })).toEqual({
+        status: 404,
+        code: 'model_not_found',
+      });
+    }
     expect(await ask({})).toEqual({ status: 400, code: 'nothing_to_do' });
     expect(await ask({ messages: [hi], n: 2 })).toEqual({ status: 400, code: 'validation_error' });
     expect(await ask({ messages: [{ role: 'user', content: [{ type: 'video' }] }] })).toEqual({

@@ -19,6 +19,7 @@ import {
   type LlmSettings,
   type ToolDefinition,
 } from '../../agents/index.js';
+import type { McpConnections } from '../../agents/mcp/mcp-connections.js';
 import type { z } from 'zod';
 import type { ExecuteToolWork } from '../../protocol/tool-work.js';
 import type { StepOutcome } from '../../protocol/run.js';
@@ -37,6 +38,8 @@ export interface AgentUnderTest {
   lease?: Lease;
   toolWork?: ExecuteToolWork;
   unansweredMs?: () => number;
+  /** Connections to its servers of tools; default: ones that are never closed. */
+  mcp?: McpConnections;
   /** Stores files that its model makes. */
   uploads?: MadeFiles;
   /** Makes it by a factory, and is called with what that is given. */
@@ -128,6 +131,7 @@ export function createHarness(
     lease: agent.lease,
     toolWork: agent.toolWork,
     uploads: agent.uploads,
+    ...(agent.mcp !== undefined && { mcp: agent.mcp }),
     unansweredMs: agent.unansweredMs,
     logger: { info: () => undefined, warn: () => undefined },
   });

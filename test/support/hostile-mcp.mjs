@@ -21,7 +21,11 @@ const TOOLS = [
   { name: 'refuse', inputSchema: object, annotations: readOnly },
 ];
 
+/** Tools whose results are the trouble, or what is sent beside them. */
+const STRANGE = ['deep', 'halves', 'infinite', 'twice', 'asks', 'pings', 'cut', 'look'];
+
 const LISTS = {
+  strange: () => STRANGE.map((name) => ({ name, inputSchema: object, annotations: readOnly })),
   flood: () => Array.from({ length: 10_000 }, (_, n) => ({ name: `t${n}`, inputSchema: object })),
   many: () => Array.from({ length: 200 }, (_, n) => ({ name: `t${n}`, inputSchema: object })),
   duplicates: () => [TOOLS[0], TOOLS[0]],
@@ -91,6 +95,14 @@ export function answerOf(mode, { leave, note }) {
         return leave();
       case 'odd':
         return { result: { content: 'no list' } };
+      case 'deep':
+        return {
+          raw: `{"content":[],"structuredContent":${'{"a":'.repeat(5_000)}1${'}'.repeat(5_000)}}`,
+        };
+      case 'halves':
+        return { raw: '{"content":[{"type":"text","text":"half \\ud83d\\u0000 \\udc00"}]}' };
+      case 'infinite':
+        return { raw: '{"content":[],"structuredContent":{"n":1e999,"big":12345678901234567890}}' };
       case 'refuse':
         return { error: { code: -32602, message: `secret ${process.env.SECRET ?? ''}` } };
       default:
@@ -105,13 +117,44 @@ if (program?.endsWith('hostile-mcp.mjs')) {
   const answer = answerOf(mode, { note, leave: () => process.exit(1) });
   process.stderr.write(`started with ${process.env.SECRET ?? 'nothing'}\n`);
   note('started');
+  let answers = 0;
   for await (const line of createInterface({ input: process.stdin })) {
     const request = JSON.parse(line);
     if (request.method === 'notifications/cancelled') note('cancelled');
+    if (request.error !== undefined) note(`${request.id} ${request.error.code}`);
+    if (request.result !== undefined) answers += 1;
     if (request.id === undefined || request.method === undefined) continue;
     if (mode === 'garbage') process.stdout.write('{"this is": no JSON\n\u0000\u0001\n[]\n');
     const reply = answer(request);
     if (reply === undefined) continue;
-    process.stdout.write(`${JSON.stringify({ jsonrpc: '2.0', id: request.id, ...reply })}\n`);
+    const { id } = request;
+    const { raw, ...rest } = reply;
+    const whole = JSON.stringify({ jsonrpc: '2.0', id, ...rest });
+    const written = raw === undefined ? whole : `${whole.slice(0, -1)},"result":${raw}}`;
+    const { name } = request.params ?? {};
+    if (name === 'look' && answers > 0) note(`answers ${answers}`);
+    if (name === 'cut') {
+      process.stdout.write(written.slice(0, -20), () => process.exit(1));
+      continue;
+    }
+    if (name === 'twice') {
+      const other = { jsonrpc: '2.0', id: 999_999, result: text('of no call') };
+      process.stdout.write(`${JSON.stringify(other)}\n${written}\n`);
+      process.stdout.write(`${JSON.stringify({ jsonrpc: '2.0', id, result: text('later') })}\n`);
+      continue;
+    }
+    const asks =
+      { asks: ['sampling/createMessage', 'roots/list', 'elicitation/create'] }[name] ?? [];
+    const pings = name === 'pings' ? Array.from({ length: 10_000 }, () => 'ping') : [];
+    for (const [at, method] of [...asks, ...pings].entries()) {
+      const params = { messages: [], maxTokens: 1, message: 'Password?', requestedSchema: object };
+      process.stdout.write(
+        `${JSON.stringify({ jsonrpc: '2.0', id: `own-${at}`, method, params })}\n`,
+      );
+    }
+    // Until the other side has read them all, nothing is read here.
+    if (pings.length > 0) await new Promise((read) => process.stdout.write('\n', read));
+    if (pings.length > 0) await new Promise((later) => setTimeout(later, 500));
+    process.stdout.write(`${written}\n`);
   }
 }

@@ -5,11 +5,11 @@ export interface RecordedCalls {
   /** Names of the tools that were called. */
   tools: readonly string[];
   /**
-   * The recorded call for one that is made now: of equal ones the next that was not taken, then the
-   * last of them again. Undefined if none was recorded.
+   * The recorded call for one that is made now, the same whenever that one is asked about: of equal ones
+   * the next that no other has, then the last of them again. Undefined if none was recorded.
    */
-  take: (tool: string, input: unknown) => RecordedCall | undefined;
-  /** The call that `take` would return. */
+  of: (toolCallId: string, tool: string, input: unknown) => RecordedCall | undefined;
+  /** The recorded call that a further one would get. */
   peek: (tool: string, input: unknown) => RecordedCall | undefined;
 }
 
@@ -20,12 +20,17 @@ export function createRecordedCalls({ turns }: Pick<EvalCase, 'turns'>): Recorde
     const key = keyOf(call.tool, call.input);
     byKey.set(key, [...(byKey.get(key) ?? []), call]);
   }
+  const taken = new Map<string, RecordedCall>();
   return {
     tools: [...new Set(all.map(({ tool }) => tool))],
     peek: (tool, input) => byKey.get(keyOf(tool, input))?.[0],
-    take: (tool, input) => {
+    of: (toolCallId, tool, input) => {
+      const known = taken.get(toolCallId);
+      if (known !== undefined) return known;
       const calls = byKey.get(keyOf(tool, input));
-      return calls !== undefined && calls.length > 1 ? calls.shift() : calls?.[0];
+      const next = calls !== undefined && calls.length > 1 ? calls.shift() : calls?.[0];
+      if (next !== undefined) taken.set(toolCallId, next);
+      return next;
     },
   };
 }

@@ -74,8 +74,9 @@ function toReplay(
   execute?: Execute,
 ): Execute {
   return async (input, context) => {
-    const proposed = await inputOf(context.toolCallId);
-    const { result } = recorded.take(name, proposed) ?? {};
+    const { toolCallId } = context;
+    const proposed = await inputOf(toolCallId);
+    const { result } = recorded.of(toolCallId, name, proposed) ?? {};
     if (result === undefined) {
       if (execute !== undefined) return execute(input, context);
       drifted(name, proposed);

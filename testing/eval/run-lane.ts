@@ -7,6 +7,7 @@ import { toUserMessage } from '../../stores/record/user-message.js';
 import type { EvalCase } from './case.js';
 import { freeze } from './freeze.js';
 import { createRecordedCalls } from './recorded-calls.js';
+import { wasLeft } from './was-left.js';
 import { toReplayedAgent } from './replayed-agent.js';
 
 /** A call, or a question to people, that the recording does not have. */
@@ -35,6 +36,8 @@ export interface LaneOptions {
   services?: Readonly<Record<string, unknown>> | undefined;
 }
 
+/** How a run ends that a person stopped. */
+const STOPPED: ReadonlySet<string> = new Set(['interrupted', 'aborted']);
 const SESSION = 'case';
 const OWNER = 'eval';
 
@@ -73,7 +76,8 @@ export async function runLane(
   try {
     for (const [at, { user }] of recording.turns.entries()) {
       result = await playTurn(at, user);
-      if (drift.length > 0 || result.status !== 'completed') break;
+      const goesOn = result.status === 'completed' || 'pending' in result;
+      if (drift.length > 0 || !goesOn) break;
     }
     return { ...(await read(result)), drift, ms: Math.round(performance.now() - beganMs) };
   } finally {
@@ -94,45 +98,45 @@ export async function runLane(
     if (begun.kind !== 'begun') throw new Error(`the turn did not begin: ${begun.kind}`);
     const handle = await executor.getHandle(SESSION);
     if (handle === null) throw new Error('the session is gone');
+    const isLast = turn === recording.turns.length - 1;
     for (;;) {
       const rest = await handle.result();
       const questions = 'pending' in rest ? rest.pending : [];
       if (drift.length > 0 || questions.length === 0) return rest;
-      if (!(await answerAll(questions))) return rest;
+      if (await answerAll(questions)) continue;
+      // A next message leaves the questions behind, as it did then.
+      if (drift.length > 0 || !isLast || !STOPPED.has(recording.status)) return rest;
+      await (recording.status === 'aborted' ? handle.abort() : handle.interrupt());
+      return handle.result();
     }
   }
 
-  /** False if the recording ends here, or does not have a question. */
+  /** False if the recording leaves a question open, or does not have it. */
   async function answerAll(questions: readonly PendingQuestion[]): Promise<boolean> {
-    for (const question of questions) if (!(await answer(question))) return false;
-    return true;
+    let isAnswered = true;
+    for (const question of questions) if (!(await answer(question))) isAnswered = false;
+    return isAnswered;
   }
 
   async function answer(question: PendingQuestion): Promise<boolean> {
     const { toolCallId, toolName, input } = question;
     const handle = await executor.getHandle(SESSION);
-    const found = recorded.peek(toolName, input);
+    const found = recorded.of(toolCallId, toolName, input);
     const { decision, result: outcome } = found ?? {};
     if (question.kind === 'approval' && decision !== undefined) {
       const { approved, reason, input: changed } = decision;
-      if (approved) {
-        await handle?.approve(toolCallId, { reason, input: changed });
-      } else {
-        recorded.take(toolName, input);
-        await handle?.deny(toolCallId, { reason });
-      }
+      if (approved) await handle?.approve(toolCallId, { reason, input: changed });
+      else await handle?.deny(toolCallId, { reason });
       return true;
     }
+    if (found !== undefined && wasLeft(found, question.kind)) return false;
     if (question.kind !== 'approval' && outcome !== undefined && !('denied' in outcome)) {
-      recorded.take(toolName, input);
       const { error } = 'error' in outcome ? outcome : {};
       const result = 'output' in outcome ? outcome.output : undefined;
       await handle?.answer(toolCallId, error === undefined ? { result } : { error });
       return true;
     }
-    // The recording may end with this very question.
-    const isOpenThere = found !== undefined && outcome === undefined;
-    if (!isOpenThere) drift.push({ tool: toolName, input, what: 'question' });
+    drift.push({ tool: toolName, input, what: 'question' });
     return false;
   }
 

@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, it } from '@jest/globals';
-import OpenAI from 'openai';
+import OpenAI, { NotFoundError } from 'openai';
 import { toPostedMessages } from '../../../api/openai/posted-messages.js';
 import { takeRetryKey } from '../../../api/openai/retry-key.js';
 import { LIMITS } from '../../../protocol/limits.js';
@@ -69,6 +69,76 @@ describe('a completion that its client repeats', () => {
     const late = await take('1', 'never seen');
     expect(await take('2', 'never seen')).toBe(late);
     expect(await take(undefined)).toBeUndefined();
+  });
+});
+
+describe('refusals of a completion', () => {
+  let api: ApiServer | undefined;
+  afterEach(() => api?.close());
+
+  it('a model that does not exist is what the client takes for one', async () => {
+    api = await startApi(createFakeRuntime());
+    const client = new OpenAI({ baseURL: `${api.url}/v1`, apiKey: 'none' });
+    const messages = [{ role: 'user' as const, content: 'hi' }];
+    const about = { status: 404, code: 'model_not_found', type: 'invalid_request_error' };
+    for (const model of ['missing', 'openai/gpt-5', 'toString']) {
+      for (const ask of [
+        () => client.chat.completions.create({ model, messages }),
+        () => client.chat.completions.create({ model, messages, stream: true }),
+        () => client.models.retrieve(model),
+      ]) {
+        const error: unknown = await ask().catch((reason: unknown) => reason);
+        expect(error).toBeInstanceOf(NotFoundError);
+        expect(error).toMatchObject({ ...about, param: null });
+      }
+    }
+  });
+
+  it.each([
+    ['no JSON', '{"model":', 400, 'validation_error'],
+    ['a list', '[]', 400, 'validation_error'],
+    ['no messages', { model: 'lab' }, 400, 'validation_error'],
+    ['an empty list of messages', { messages: [] }, 400, 'nothing_to_do'],
+    [
+      'instructions alone',
+      { messages: [{ role: 'system', content: 'Obey.' }] },
+      400,
+      'nothing_to_do',
+    ],
+    ['a role of old', { messages: [{ role: 'function', content: 'x' }] }, 400, 'validation_error'],
+    ['a text for stream', { messages: [user('hi')], stream: 'yes' }, 400, 'validation_error'],
+    ['several choices', { messages: [user('hi')], n: 2 }, 400, 'validation_error'],
+    [
+      'an answer to nothing',
+      { messages: [{ role: 'tool', content: '1' }] },
+      400,
+      'validation_error',
+    ],
+    [
+      'an answer for a conversation that is not there',
+      { messages: [{ role: 'tool', tool_call_id: 's9:c1', content: '1' }] },
+      404,
+      'not_found',
+    ],
+    [
+      'a session that is no name',
+      { messages: [user('hi')], metadata: { session_id: 5 } },
+      400,
+      'validation_error',
+    ],
+  ])('have the shape of OpenAI: %s', async (_what, body, status, code) => {
+    api = await startApi(createFakeRuntime());
+    const sent = typeof body === 'string' ? body : JSON.stringify({ model: 'lab', ...body });
+    const headers = { 'content-type': 'application/json' };
+    const response = await fetch(`${api.url}/v1/chat/completions`, {
+      ...{ method: 'POST', headers, body: sent },
+    });
+    const message: unknown = expect.stringMatching(/./);
+    expect([response.status, await response.json()]).toEqual([
+      status,
+      { error: { message, type: 'invalid_request_error', param: null, code } },
+    ]);
+    expect(response.headers.get('x-should-retry')).toBe('false');
   });
 });
 

@@ -214,6 +214,21 @@ describe('eval run', () => {
     await expect(run).rejects.toThrow(/MODEL is "nowhere"/);
   });
 
+  it('a tool for --live that no agent has is refused', async () => {
+    const agents = join(folder, 'looks.mjs');
+    await writeFile(
+      agents,
+      `const validate = (value) => ({ value });
+       const standard = { version: 1, vendor: 'own', validate, jsonSchema: {} };
+       export const look = { description: 'Looks.', inputSchema: { '~standard': standard }, execute: () => 1 };`,
+    );
+    const path = join(folder, 'case.json');
+    await writeFile(path, JSON.stringify(recorded));
+    // It would be drift, and no one would learn why.
+    const misspelt = runCases({ path, agents, live: ['lok'], env: { MODEL: 'scripted' } });
+    await expect(misspelt).rejects.toThrow(/--live names lok/);
+  });
+
   it('the command ends, with its own exit code, although the agents hold something open', async () => {
     const project = createOwnProject({ 'case.json': JSON.stringify(recorded) });
     project.write(

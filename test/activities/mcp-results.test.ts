@@ -1,0 +1,104 @@
+import { afterEach, describe, expect, it } from '@jest/globals';
+import { createMcpConnections } from '../../agents/mcp/mcp-connections.js';
+import { createHarness } from '../support/activity-harness.js';
+import { fakeModel, parts, sayInTurn } from '../support/fake-model.js';
+import { byHttp, byStdio } from '../support/mcp-servers.js';
+import { openTestStores } from '../support/test-stores.js';
+import { until } from '../support/until.js';
+
+const open: { close: () => Promise<void> }[] = [];
+afterEach(async () => {
+  await Promise.all(open.splice(0).map((each) => each.close()));
+});
+
+/** A run that calls tools of a server, step by step; what became of the first call, and how the run ended. */
+async function call(tools: string[], http?: Awaited<ReturnType<typeof byHttp>>) {
+  const stores = await openTestStores();
+  const { server, notes } = http ?? (await byStdio('strange'));
+  const asks = tools.map((tool, at) => [
+    ...parts.call(`c${String(at)}`, `s_${tool}`, {}),
+    ...parts.finish('tool-calls'),
+  ]);
+  const model = fakeModel(sayInTurn(...asks));
+  const mcp = createMcpConnections({ info: () => undefined, warn: () => undefined });
+  open.push(mcp);
+  const harness = createHarness(stores, { model, mcp, more: { mcpServers: { s: server } } });
+  const run = await harness.begin();
+  const outcome = await harness.play(run);
+  const rows = await stores.store.sessions.rows(harness.session.id, 0);
+  const row = rows.find((each) => each.role === 'tool');
+  return { outcome, row, notes, told: model.doStreamCalls[1]?.prompt.at(-1)?.content };
+}
+
+describe('results of servers of tools that no record can keep as they are', () => {
+  it('one that is nested too deeply is an error of its call, and the run goes on', async () => {
+    const { outcome, row, told } = await call(['deep']);
+    expect(row).toMatchObject({ error: expect.any(String) });
+    expect(row).not.toHaveProperty('output');
+    expect(told).toMatchObject([{ output: { type: 'error-text' } }]);
+    expect(outcome).toMatchObject({ status: 'completed' });
+  });
+
+  it('halves of characters are marked, and what stands around them stays', async () => {
+    const { outcome, row } = await call(['halves']);
+    expect(row).toMatchObject({ output: { content: [{ text: 'half \ufffd\u0000 \ufffd' }] } });
+    expect(outcome).toMatchObject({ status: 'completed' });
+  });
+
+  it('numbers that JSON does not have become what JSON makes of them', async () => {
+    const { outcome, row } = await call(['infinite']);
+    expect(row).toMatchObject({ output: { structuredContent: { n: null } } });
+    expect(outcome).toMatchObject({ status: 'completed' });
+  });
+});
+
+describe('a server of tools that says more than it was asked', () => {
+  it('answers of no call, and second ones, change nothing', async () => {
+    const { outcome, row } = await call(['twice']);
+    expect(row).toMatchObject({ output: { content: [{ text: 'did twice ' }] } });
+    expect(outcome).toMatchObject({ status: 'completed' });
+  });
+
+  it('gets nothing that it asks of the agent: no model, no folders, no questions', async () => {
+    const { row, notes } = await call(['asks']);
+    expect(row).toMatchObject({ output: { content: [{ text: 'did asks ' }] } });
+    const refused = ['own-0 -32601', 'own-1 -32601', 'own-2 -32601'];
+    await until('it is refused', async () => (await notes()).includes('own-2 -32601'));
+    expect((await notes()).filter((line) => line.startsWith('own-'))).toEqual(refused);
+  });
+
+  it('and asks without end, and reads nothing, is answered up to a number', async () => {
+    const { outcome, notes } = await call(['pings', 'look']);
+    expect(outcome).toMatchObject({ status: 'completed' });
+    const line = (await notes()).find((each) => each.startsWith('answers '));
+    const answers = Number(line?.slice('answers '.length));
+    expect(answers).toBeGreaterThan(1_000);
+    expect(answers).toBeLessThan(9_000);
+  });
+});
+
+describe('a server of tools that breaks off', () => {
+  it('in the middle of every answer, is tried again and then given up', async () => {
+    const { outcome, row, notes } = await call(['cut']);
+    expect(row).toMatchObject({ errorCode: 'mcp_connection_lost' });
+    expect((await notes()).filter((line) => line.startsWith('cut'))).toHaveLength(3);
+    expect(outcome).toMatchObject({ status: 'completed' });
+  });
+
+  it('by leading a call from place to place at its own address, is left after a few', async () => {
+    const http = await byHttp('', {}, (request, response, { method }, answer) => {
+      if (method === 'tools/call') {
+        const { length } = request.url ?? '';
+        response.writeHead(307, { location: `/${'x'.repeat(length)}` }).end();
+        return;
+      }
+      response.writeHead(200, { 'content-type': 'application/json' });
+      response.end(JSON.stringify(answer()));
+    });
+    open.push(http);
+    const { outcome, row } = await call(['look'], http);
+    expect(row).toMatchObject({ errorCode: expect.stringMatching(/^mcp_/) });
+    expect(http.seen.length).toBeLessThan(50);
+    expect(outcome).toMatchObject({ status: 'completed' });
+  });
+});

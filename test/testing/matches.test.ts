@@ -1,0 +1,33 @@
+import { describe, expect, it } from '@jest/globals';
+import { matches } from '../../testing/matches.js';
+
+describe('what a test expects of a value', () => {
+  it.each([
+    [{ a: 1, b: 2 }, { a: 1 }, true],
+    [{ a: 1 }, { a: 2 }, false],
+    [{}, { a: undefined }, true],
+    [[1, 2], [1], false],
+    [[{ a: 1, b: 2 }], [{ a: 1 }], true],
+    // A list is no object that has a few keys.
+    [[1], {}, false],
+    ['text', {}, false],
+    ['text', /^te/, true],
+    [{ n: 5 }, { n: expect.any(Number) }, true],
+    [{ n: '5' }, { n: expect.any(Number) }, false],
+    ['a long text', expect.stringContaining('long'), true],
+    // What has no keys of its own would match any object.
+    [{ at: '2026' }, { at: new Date(0) }, false],
+    [{ set: {} }, { set: new Set(['a']) }, false],
+    [{ set: {} }, { set: new Map([['a', 1]]) }, false],
+    [{ n: 5 }, { n: (value: unknown) => value === 5 }, true],
+    [NaN, NaN, true],
+    [null, {}, false],
+  ])('%j against %p: %s', (actual, expected, is) => {
+    expect(matches(actual, expected)).toBe(is);
+  });
+
+  it('a pattern matches each time, with any flags', () => {
+    const pattern = /back/gy;
+    expect([1, 2, 3].map(() => matches('back', pattern))).toEqual([true, true, true]);
+  });
+});

@@ -1,0 +1,21 @@
+import type { PendingQuestion } from '../../protocol/http.js';
+import type { RecordedCall } from './case.js';
+
+/**
+ * What a transcript says of calls that nobody answered: another message came, or the run was stopped. A
+ * case has these texts, and no codes.
+ */
+const LEFT: ReadonlySet<string> = new Set([
+  'The user continued without answering this call.',
+  'The run was stopped before this call was carried out.',
+]);
+
+/** True if people were asked then and did not answer: it is open still, or was left behind. Pure. */
+export function wasLeft(
+  { decision, result }: RecordedCall,
+  kind: PendingQuestion['kind'],
+): boolean {
+  if (result === undefined) return true;
+  if (kind === 'approval' && decision !== undefined) return false;
+  return 'error' in result && LEFT.has(result.error);
+}
