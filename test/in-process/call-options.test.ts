@@ -14,10 +14,10 @@ const tools = {
     execute: ({ euros }) => ({ paid: euros }),
   }),
 };
-/** A schema that reads what it has made itself wrongly: it must be asked once for each step. */
+/** It must not be given what it has made itself. */
 const callOptionsSchema = z.object({
   tone: z.enum(['short', 'warm']).default('short'),
-  level: z.string().transform((given) => given.length),
+  level: z.string().transform((given) => `${given}!`),
 });
 const settingsOf = (model: Model) => ({
   ...{ model, tools, callOptionsSchema, instructions: 'You plan trips.' },
@@ -29,8 +29,8 @@ const ours = (model: Model, stores = createMemoryStores()) =>
       ...settingsOf(model),
       prepareCall: ({ options, ...rest }) => ({
         ...rest,
-        instructions: `${String(rest.instructions)} Be ${options.tone}.`,
-        temperature: options.level / 10,
+        instructions: `${rest.instructions as string} Be ${options.tone}.`,
+        temperature: options.level.length / 10,
       }),
     },
     { stores },
@@ -40,8 +40,8 @@ const theirs = (model: Model) =>
     ...settingsOf(model),
     prepareCall: ({ options, ...rest }) => ({
       ...rest,
-      instructions: `${String(rest.instructions)} Be ${options.tone}.`,
-      temperature: options.level / 10,
+      instructions: `${rest.instructions as string} Be ${options.tone}.`,
+      temperature: options.level.length / 10,
     }),
   });
 
@@ -79,8 +79,8 @@ describe('call options of a ToolLoopAgent of this runtime', () => {
     }
     expect(asked(own)).toEqual(asked(other));
     expect(asked(own)).toEqual([
-      [{ role: 'system', content: 'You plan trips. Be warm.' }, 0.3],
-      [{ role: 'system', content: 'You plan trips. Be short.' }, 0],
+      [{ role: 'system', content: 'You plan trips. Be warm.' }, 0.4],
+      [{ role: 'system', content: 'You plan trips. Be short.' }, 0.1],
     ]);
   });
 
@@ -101,7 +101,7 @@ describe('call options of a ToolLoopAgent of this runtime', () => {
     await expect(changed).rejects.toMatchObject({ code: 'validation_error' });
     expect(model.doStreamCalls).toEqual([]);
     expect(await second.generate({ messages, options })).toMatchObject({ text: 'Paid.' });
-    expect(asked(model)).toEqual([[{ role: 'system', content: 'You plan trips. Be warm.' }, 0.3]]);
+    expect(asked(model)).toEqual([[{ role: 'system', content: 'You plan trips. Be warm.' }, 0.4]]);
   });
 
   const cycle: Record<string, unknown> = { level: 'a' };
