@@ -27,15 +27,15 @@ async function call(tools: string[], http?: Awaited<ReturnType<typeof byHttp>>) 
   const outcome = await harness.play(run);
   const rows = await stores.store.sessions.rows(harness.session.id, 0);
   const row = rows.find((each) => each.role === 'tool');
-  return { outcome, row, notes, told: model.doStreamCalls[1]?.prompt.at(-1)?.content };
+  return { outcome, row, notes, given: model.doStreamCalls[1]?.prompt.at(-1)?.content };
 }
 
 describe('results of servers of tools that no record can keep as they are', () => {
-  it('one that is nested too deeply is an error of its call, and the run goes on', async () => {
-    const { outcome, row, told } = await call(['deep']);
+  it('one that is nested too deeply is an error of its call, and the run continues', async () => {
+    const { outcome, row, given } = await call(['deep']);
     expect(row).toMatchObject({ error: expect.any(String) });
     expect(row).not.toHaveProperty('output');
-    expect(told).toMatchObject([{ output: { type: 'error-text' } }]);
+    expect(given).toMatchObject([{ output: { type: 'error-text' } }]);
     expect(outcome).toMatchObject({ status: 'completed' });
   });
 

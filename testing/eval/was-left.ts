@@ -2,7 +2,7 @@ import type { PendingQuestion } from '../../protocol/http.js';
 import type { RecordedCall } from './case.js';
 
 /**
- * What a transcript says of calls that nobody answered: another message came, or the run was stopped. A
+ * What a transcript says of calls that no one answered: another message came, or the run was stopped. A
  * case has these texts, and no codes.
  */
 const LEFT: ReadonlySet<string> = new Set([
