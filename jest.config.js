@@ -36,5 +36,5 @@ export default {
   // Tests wait for servers much of the time: one more than two cores.
   maxWorkers: 3,
   // A worker keeps what each test file loaded, and grew to 4 GB: it is replaced between two files.
-  workerIdleMemoryLimit: '500MB',
+  workerIdleMemoryLimit: '1GB',
 };
