@@ -1,10 +1,14 @@
 import type { Client } from '@temporalio/client';
-import type { HealthFacts } from '../protocol/health.js';
+import { HelixError } from '../protocol/errors.js';
+import type { HealthFacts, RecordFacts } from '../protocol/health.js';
 import { toolQueueOf } from '../protocol/temporal-names.js';
+import { withTimeout } from '../protocol/time.js';
 import type { Leases } from '../stores/contract/leases.js';
 import type { Store } from '../stores/contract/store.js';
 
 const CALL_MS = 1_500;
+/** A command of an API's store fails after 1.5 s. */
+const RECORD_MS = 3_000;
 /** Workers ask again at least this often; Temporal lists those that went for minutes longer. */
 const POLL_MS = 70_000;
 /** Values of Temporal's API. */
@@ -19,7 +23,7 @@ export interface HealthDeps {
   store: Pick<Store, 'waiting' | 'tallies' | 'leases' | 'due' | 'pauses'>;
 }
 
-/** Reads what the health of a fleet of workers is judged by. @throws HelixError `unavailable` */
+/** Reads what the health of a fleet of workers is judged by, whatever is away. */
 export function createHealthFacts(deps: HealthDeps): (periodMs: number) => Promise<HealthFacts> {
   const { client, namespace, taskQueue, store } = deps;
   const { connection, workflowService } = client;
@@ -52,10 +56,9 @@ export function createHealthFacts(deps: HealthDeps): (periodMs: number) => Promi
     };
   }
 
-  return async (periodMs) => {
+  async function readRecord(periodMs: number): Promise<RecordFacts> {
     const pauses = store.pauses?.of(`${namespace}/${taskQueue}`);
-    const [queues, workers, closedAt, counts, { count, oldest }, paused, held] = await Promise.all([
-      readQueues().catch(() => undefined),
+    const [workers, closedAt, counts, { count, oldest }, paused, held] = await Promise.all([
       store.leases && countLiving(store.leases.of(namespace)),
       store.due.closedAt(),
       store.tallies?.read(periodMs) ?? {},
@@ -65,8 +68,6 @@ export function createHealthFacts(deps: HealthDeps): (periodMs: number) => Promi
     ]);
     const now = Date.now();
     return {
-      periodMs,
-      queues,
       workers,
       sweptMs: closedAt === 0 ? undefined : Math.max(0, now - closedAt),
       counts,
@@ -76,7 +77,26 @@ export function createHealthFacts(deps: HealthDeps): (periodMs: number) => Promi
         held: held.reduce((sum, each) => sum + each.count, 0),
       },
     };
+  }
+
+  return async (periodMs) => {
+    const [queues, record] = await Promise.all([
+      readQueues().catch(() => undefined),
+      // The store of a program may wait for its Redis without limit.
+      withTimeout(RECORD_MS, readRecord(periodMs), { late: toLate }).catch(toFault),
+    ]);
+    return { periodMs, queues, record };
   };
+}
+
+function toLate(): HelixError {
+  return new HelixError('unavailable', 'The conversation store does not answer.');
+}
+
+/** A store that does not serve is a fact, any other error is a fault of this code. */
+function toFault(error: unknown): { fault: string } {
+  if (HelixError.isInstance(error) && error.code === 'unavailable') return { fault: error.message };
+  throw error;
 }
 
 async function countLiving(leases: Leases): Promise<number> {

@@ -1,4 +1,4 @@
-import type { HealthFacts, HealthPart, HealthReply } from '../protocol/health.js';
+import type { HealthFacts, HealthPart, HealthReply, RecordFacts } from '../protocol/health.js';
 
 /** Tasks that wait longer than this show that there are too few workers. */
 const BACKLOG_MS = 30_000;
@@ -18,13 +18,11 @@ const RANK = { ok: 0, warn: 1, bad: 2 } as const;
  * Judges facts by fixed rules. The next action is that of the worst part; among equals that of the
  * first, since what flow lacks explains what comes after it. Pure.
  */
-export function judgeHealth(facts: HealthFacts): HealthReply {
-  const found = {
-    flow: judgeFlow(facts),
-    execution: judgeExecution(facts),
-    liveness: judgeLiveness(facts),
-    people: judgePeople(facts),
-  };
+export function judgeHealth({ record, ...others }: HealthFacts): HealthReply {
+  const found =
+    'fault' in record
+      ? judgeWithoutRecord(record.fault, others)
+      : judgeParts({ ...record, ...others });
   const parts = Object.values(found);
   const worst = parts.reduce((a, b) => (RANK[b.state] > RANK[a.state] ? b : a));
   return {
@@ -34,7 +32,32 @@ export function judgeHealth(facts: HealthFacts): HealthReply {
   };
 }
 
-function judgeFlow({ queues, workers, paused }: HealthFacts): HealthPart {
+type Parts = Record<'flow' | 'execution' | 'liveness' | 'people', HealthPart>;
+type Facts = RecordFacts & Omit<HealthFacts, 'record'>;
+
+function judgeParts(facts: Facts): Parts {
+  return {
+    flow: judgeFlow(facts),
+    execution: judgeExecution(facts),
+    liveness: judgeLiveness(facts),
+    people: judgePeople(facts),
+  };
+}
+
+/** Without Redis no message is taken, and only Temporal can be asked. */
+function judgeWithoutRecord(fault: string, { queues }: Pick<HealthFacts, 'queues'>): Parts {
+  const next =
+    'Check that Redis runs at REDIS_URL, and that this API may use it: helix-temporal doctor names what is wrong.';
+  const what = fault.charAt(0).toLowerCase() + fault.slice(1).replace(/\.$/, '');
+  const also = queues === undefined ? '; Temporal does not answer either' : '';
+  const unknown = warn('Not known while Redis does not serve.', next);
+  return {
+    flow: bad(`No message is taken: ${what}${also}.`, next),
+    ...{ execution: unknown, liveness: unknown, people: unknown },
+  };
+}
+
+function judgeFlow({ queues, workers, paused }: Facts): HealthPart {
   if (queues === undefined) {
     const next = 'Check that Temporal runs at TEMPORAL_ADDRESS, and that this API may reach it.';
     return bad('Temporal does not answer; messages are stored and wait.', next);
@@ -62,7 +85,7 @@ function judgeFlow({ queues, workers, paused }: HealthFacts): HealthPart {
   return ok(`${alive} on "${taskQueue}", ${tasks}.`);
 }
 
-function judgeExecution({ counts, periodMs }: HealthFacts): HealthPart {
+function judgeExecution({ counts, periodMs }: Facts): HealthPart {
   const within = `in the last ${duration(periodMs)}`;
   const model = group(counts, 'model:', 'ok');
   if (isMuch(model, MODEL_FAILURES)) {
@@ -102,7 +125,7 @@ function adviseOnProvider(code = ''): string {
   return "Look at the provider's status page; runs are tried again for 10 minutes.";
 }
 
-function judgeLiveness({ workers, sweptMs, counts, periodMs }: HealthFacts): HealthPart {
+function judgeLiveness({ workers, sweptMs, counts, periodMs }: Facts): HealthPart {
   if (workers === 0) return bad('No worker is alive.', 'Start a worker.');
   if (sweptMs === undefined || sweptMs > UNSWEPT_MS) {
     const since = sweptMs === undefined ? 'never' : `${duration(sweptMs)} ago`;
@@ -120,7 +143,7 @@ function judgeLiveness({ workers, sweptMs, counts, periodMs }: HealthFacts): Hea
 }
 
 /** Undefined unless receivers miss notices. */
-function judgeNotices(counts: HealthFacts['counts'], period: string): HealthPart | undefined {
+function judgeNotices(counts: Facts['counts'], period: string): HealthPart | undefined {
   const { 'notice:failed': failed = 0, 'notice:retried': retried = 0 } = counts;
   const list = 'helix-temporal delivery list --status';
   if (failed > 0) {
@@ -132,7 +155,7 @@ function judgeNotices(counts: HealthFacts['counts'], period: string): HealthPart
   return warn(text, `Look at the receivers that ${list} running names: they are tried again.`);
 }
 
-function judgePeople({ waiting, counts, periodMs }: HealthFacts): HealthPart {
+function judgePeople({ waiting, counts, periodMs }: Facts): HealthPart {
   const { count, oldestMs = 0 } = waiting;
   const expired = counts['answer:expired'] ?? 0;
   if (expired > 0) {
@@ -152,7 +175,7 @@ type Codes = [code: string, count: number][];
 
 /** Counts under a prefix: those that failed, most frequent first, and all. */
 function group(
-  counts: HealthFacts['counts'],
+  counts: Facts['counts'],
   prefix: string,
   success?: string,
 ): { failed: number; total: number; codes: Codes } {
@@ -167,7 +190,7 @@ function group(
 }
 
 /** The runs that did not fail. */
-function sumOf(counts: HealthFacts['counts'], prefix: string): number {
+function sumOf(counts: Facts['counts'], prefix: string): number {
   return Object.entries(counts)
     .filter(([name]) => name.startsWith(prefix) && !name.startsWith(`${prefix}failed:`))
     .reduce((sum, [, count]) => sum + count, 0);

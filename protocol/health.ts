@@ -15,7 +15,7 @@ const Part = z.object({
 export const HealthReply = z.object({
   /** That of the worst part. */
   verdict: State,
-  /** Whether work gets to workers. */
+  /** Whether messages are taken, and work gets to workers. */
   flow: Part,
   /** Whether models, tools and this project's own code succeed. */
   execution: Part,
@@ -55,6 +55,12 @@ export interface HealthFacts {
         backlogAgeMs: number;
       }
     | undefined;
+  /** What the record knows, or why it does not serve. */
+  record: RecordFacts | { fault: string };
+}
+
+/** What the record knows of the fleet and its work. */
+export interface RecordFacts {
   /** Workers that hold a lease now; undefined for a store without leases. */
   workers: number | undefined;
   /** Since closed workflows were last looked for; undefined if they never were. */

@@ -121,4 +121,20 @@ export const metrics = [
     suite: VERDICT,
     test: 'the verdict on the service no worker holds a lease',
   },
+  {
+    defence: 'Verdict: there is one while Redis does not serve',
+    file: 'executor/health-facts.ts',
+    edits: [
+      ["error.code === 'unavailable') return { fault", "error.code === 'late') return { fault"],
+    ],
+    suite: 'test/executor/health-facts.test.ts',
+    test: 'what is away is a fact, and an error of this code is thrown',
+  },
+  {
+    defence: 'Verdict: a Redis that does not serve is named',
+    file: 'executor/judge-health.ts',
+    edits: [['flow: bad(`No message', 'flow: warn(`No message']],
+    suite: VERDICT,
+    test: 'the verdict on the service a Redis that does not serve is named, with what Temporal says, and nothing else is judged',
+  },
 ];

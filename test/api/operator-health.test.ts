@@ -13,11 +13,13 @@ afterEach(async () => {
 const FACTS: HealthFacts = {
   periodMs: 0,
   queues: undefined,
-  workers: 1,
-  sweptMs: 0,
-  counts: {},
-  waiting: { count: 0, oldestMs: undefined },
-  paused: { agents: [], held: 0 },
+  record: {
+    workers: 1,
+    sweptMs: 0,
+    counts: {},
+    waiting: { count: 0, oldestMs: undefined },
+    paused: { agents: [], held: 0 },
+  },
 };
 
 /** The reply to this caller; without one there are no accounts. */

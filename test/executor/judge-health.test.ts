@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from '@jest/globals';
 import { judgeHealth } from '../../executor/judge-health.js';
-import type { HealthFacts, HealthReply } from '../../protocol/health.js';
+import type { HealthFacts, HealthReply, RecordFacts } from '../../protocol/health.js';
 
 const HOUR = 60 * 60_000;
 const QUEUES = {
@@ -10,8 +10,8 @@ const QUEUES = {
   backlog: 0,
   backlogAgeMs: 0,
 };
-const WELL: HealthFacts = {
-  periodMs: HOUR,
+type Facts = Pick<HealthFacts, 'queues'> & RecordFacts;
+const WELL: Facts = {
   queues: QUEUES,
   workers: 2,
   sweptMs: 3_000,
@@ -20,18 +20,17 @@ const WELL: HealthFacts = {
   paused: { agents: [], held: 0 },
 };
 
+/** The verdict on a service that does well, but for these facts. */
+function judge({ queues, ...record }: Facts): HealthReply {
+  return judgeHealth({ periodMs: HOUR, queues, record });
+}
+
 const textOf = (path: string): string =>
   readFileSync(new URL(`../../${path}`, import.meta.url), 'utf8');
 
 type Part = 'flow' | 'execution' | 'liveness' | 'people';
 
-const TABLE: [
-  what: string,
-  facts: Partial<HealthFacts>,
-  part: Part,
-  state: string,
-  text: RegExp,
-][] = [
+const TABLE: [what: string, facts: Partial<Facts>, part: Part, state: string, text: RegExp][] = [
   ['Temporal is away', { queues: undefined }, 'flow', 'bad', /Temporal does not answer/],
   ['no worker holds a lease', { workers: 0 }, 'flow', 'bad', /No worker takes runs from "q"/],
   [
@@ -159,21 +158,37 @@ const TABLE: [
 
 describe('the verdict on the service', () => {
   it.each(TABLE)('%s', (_what, facts, part, state, text) => {
-    const reply = judgeHealth({ ...WELL, ...facts });
+    const reply = judge({ ...WELL, ...facts });
     expect(reply[part].state).toBe(state);
     expect(reply[part].text).toMatch(text);
     expect(reply.verdict).toBe(state);
   });
 
   it('a service that does well needs nothing', () => {
-    const reply: HealthReply = judgeHealth(WELL);
+    const reply: HealthReply = judge(WELL);
     expect(reply).toMatchObject({ verdict: 'ok', next: 'Nothing to do.' });
+  });
+
+  it('a Redis that does not serve is named, with what Temporal says, and nothing else is judged', () => {
+    const record = { fault: 'The conversation store cannot be reached right now.' };
+    const reply = judgeHealth({ periodMs: HOUR, queues: QUEUES, record });
+    expect(reply.verdict).toBe('bad');
+    expect(reply.flow.text).toBe(
+      'No message is taken: the conversation store cannot be reached right now.',
+    );
+    expect(reply.next).toMatch(/^Check that Redis runs at REDIS_URL/);
+    for (const part of [reply.execution, reply.liveness, reply.people]) {
+      expect(part).toMatchObject({ state: 'warn', text: expect.stringMatching(/^Not known/) });
+    }
+    const both = judgeHealth({ periodMs: HOUR, queues: undefined, record });
+    expect(both.flow.text).toMatch(/right now; Temporal does not answer either\.$/);
+    expect(both.next).toBe(reply.next);
   });
 
   it('there is one next action: that of the worst part, and of the first among equals', () => {
     const counts = { 'answer:expired': 1, 'model:provider_error': 9 };
-    expect(judgeHealth({ ...WELL, counts }).next).toMatch(/provider/);
-    expect(judgeHealth({ ...WELL, counts, workers: 0 }).next).toMatch(/^Start a worker/);
+    expect(judge({ ...WELL, counts }).next).toMatch(/provider/);
+    expect(judge({ ...WELL, counts, workers: 0 }).next).toMatch(/^Start a worker/);
   });
 
   it('what it refers to exists', () => {
@@ -187,8 +202,6 @@ describe('the verdict on the service', () => {
   it('the same facts give the same text, in whatever order they were counted', () => {
     const codes = { 'model:a': 4, 'model:b': 4, 'model:c': 4 };
     const reversed = Object.fromEntries(Object.entries(codes).reverse());
-    expect(judgeHealth({ ...WELL, counts: reversed })).toEqual(
-      judgeHealth({ ...WELL, counts: codes }),
-    );
+    expect(judge({ ...WELL, counts: reversed })).toEqual(judge({ ...WELL, counts: codes }));
   });
 });
