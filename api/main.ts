@@ -20,6 +20,7 @@ import { createPayloadCodec } from '../executor/payload-codec.js';
 import { allMeters } from '../protocol/run-meter.js';
 import { withTimeout } from '../protocol/time.js';
 import { createTallyMeter } from '../stores/record/tally-meter.js';
+import { explainRedis } from '../stores/redis/explain-redis.js';
 import { createRedisStores } from '../stores/redis/index.js';
 import { readAccess, warnOfAccess } from './access-from-config.js';
 import { createApi } from './create-api.js';
@@ -61,6 +62,7 @@ async function main(): Promise<void> {
   const payloadCodec = payloadKeys && createPayloadCodec(payloadKeys);
   const keyIds = (payloadKeys ?? []).map(({ id }) => id);
   const explain = () => explainTemporal({ ...temporal, taskQueue: config.TASK_QUEUE, keyIds });
+  const redisAddress = withoutSecrets(config.REDIS_URL);
   const [connection] = await Promise.all([
     untilReachable(
       `Temporal at ${temporal.address}`,
@@ -68,7 +70,9 @@ async function main(): Promise<void> {
         inUsableNamespace(await Connection.connect(temporal.connection), temporal.namespace),
       async () => (await explain()).fault,
     ),
-    untilReachable(`Redis at ${withoutSecrets(config.REDIS_URL)}`, redis.ping),
+    untilReachable(`Redis at ${redisAddress}`, redis.ping, () =>
+      explainRedis(config.REDIS_URL, redisAddress),
+    ),
   ]);
   void explain().then(({ warning }) => {
     if (warning !== undefined) logger.warn({}, warning);

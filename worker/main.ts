@@ -6,6 +6,7 @@ import { isLoopback } from '../config/loopback.js';
 import { endWithParent, startProcess } from '../config/startup.js';
 import { startLogging } from '../config/traces.js';
 import { readTemporal } from '../config/temporal.js';
+import { explainRedis } from '../stores/redis/explain-redis.js';
 import { createRedisStores } from '../stores/redis/index.js';
 import { beginLease } from './lease/lease-worker.js';
 import type { WorkerProcess } from './run-worker.js';
@@ -49,6 +50,7 @@ async function main(): Promise<void> {
     try {
       await runWorker({
         ...{ config, temporal, logger, redis, lease, agents },
+        explainRedis: (address) => explainRedis(config.REDIS_URL, address),
         tracer: tracing?.tracer,
         serveMetrics: serveMetricsWith(logger),
         onReady: () => process.send?.('ready'),

@@ -27,6 +27,8 @@ export interface WorkerProcess {
     settings: () => Promise<{ warnings: string[] }>;
     close: () => Promise<void>;
   };
+  /** Why this Redis, at an address as it is shown, cannot be used; undefined if it can. */
+  explainRedis: (address: string) => Promise<string | undefined>;
   lease: BegunLease | undefined;
   agents: AgentRegistry;
   tracer: Tracer | undefined;
@@ -57,7 +59,10 @@ export async function runWorker(begun: WorkerProcess): Promise<void> {
     }),
   });
 
-  await untilReachable(`Redis at ${withoutSecrets(config.REDIS_URL)}`, redis.ping);
+  const redisAddress = withoutSecrets(config.REDIS_URL);
+  await untilReachable(`Redis at ${redisAddress}`, redis.ping, () =>
+    begun.explainRedis(redisAddress),
+  );
   for (const warning of (await redis.settings()).warnings) logger.warn(warning);
   const payloadKeys = readPayloadKeys(config.TEMPORAL_CODEC_KEYS);
   const { namespace } = temporal;

@@ -5,6 +5,7 @@ import { withoutSecrets } from '../../config/startup.js';
 import { readTemporal, type TemporalSettings } from '../../config/temporal.js';
 import { inspectTemporal } from '../../executor/inspect-temporal.js';
 import type { ReadinessReply } from '../../protocol/replies.js';
+import { toReason } from '../../protocol/to-reason.js';
 import { inspectRedis } from '../../stores/redis/inspect-redis.js';
 import { toUnreachable } from '../api/refusals.js';
 import { judgeClocks } from './judge-clocks.js';
@@ -124,11 +125,4 @@ async function lookAtApi(url: string): Promise<ApiLook> {
   } catch (error) {
     return { url, fault: toUnreachable(url, error).message };
   }
-}
-
-/** One line; the causes of errors carry what their messages leave out. */
-function toReason(error: unknown): string {
-  if (!(error instanceof Error)) return String(error);
-  const cause = error.cause instanceof Error ? ` (${error.cause.message})` : '';
-  return `${error.message}${cause}`.split('\n')[0]?.replace(/\.$/, '') ?? '';
 }

@@ -1,4 +1,5 @@
 import type { RedisFacts } from '../../stores/redis/inspect-redis.js';
+import { toRedisFault } from '../../stores/redis/redis-faults.js';
 import type { ServerInfo } from '../../stores/redis/server-info.js';
 import { verdictsOn, type Verdict } from './verdict.js';
 
@@ -11,7 +12,10 @@ const FULL = 0.9;
 /** Fixed rules over what was found. */
 export function judgeRedis(look: RedisLook): Verdict[] {
   const redis = verdictsOn('redis');
-  if ('reason' in look) return [redis.fail(...toReason(look.address, look.reason))];
+  if ('reason' in look) {
+    const { finding, fix } = toRedisFault(look.address, look.reason);
+    return [redis.fail(finding, fix)];
+  }
   const { servers, refusal } = look.facts;
   const of = (judge: (server: ServerInfo) => Verdict): Verdict => worst(servers.map(judge));
   return [
@@ -82,36 +86,6 @@ function judgeRights(refusal: string | undefined): Verdict {
     'Give the user of REDIS_URL the rights that docs/redis.md lists (ACL SETUSER).',
   );
 }
-
-function toReason(address: string, reason: string): [finding: string, fix: string] {
-  if (/WRONGPASS|NOAUTH|credentials/.test(reason)) {
-    return [
-      `Redis at ${address} does not accept the credentials.`,
-      'Correct user and password in REDIS_URL.',
-    ];
-  }
-  if (/certificate (?:has expired|is not yet valid)/i.test(reason)) {
-    return [
-      `The certificate of Redis at ${address} is not valid today: ${reason}.`,
-      'Renew it on that server; or correct the clock of this machine.',
-    ];
-  }
-  if (/certificate|SSL|TLS|wrong version/i.test(reason)) {
-    return [
-      `Redis at ${address} cannot be reached by TLS: ${reason}.`,
-      `Use rediss:// in REDIS_URL for TLS and redis:// without; NODE_EXTRA_CA_CERTS names an own authority. ${DEMANDED}`,
-    ];
-  }
-  const fix = 'Start it, or correct REDIS_URL: redis:// without TLS, rediss:// where it wants TLS.';
-  return [
-    `Redis at ${address} cannot be reached: ${reason}.`,
-    // Its refusal may come after the connection was closed.
-    address.startsWith('rediss') ? `${fix} ${DEMANDED}` : fix,
-  ];
-}
-
-const DEMANDED =
-  'Where it demands a certificate, ?cert=<file>&key=<file> behind the address names yours.';
 
 const ORDER = ['ok', 'note', 'warn', 'fail'] as const;
 

@@ -173,6 +173,13 @@ export const access = [
     test: 'a Redis with TLS and a user of its own, which demands certificates API and worker with one carry out a run, by the documented rights',
   },
   {
+    defence: 'Start: a process says what to do about a Redis that it cannot use',
+    file: 'stores/redis/explain-redis.ts',
+    edits: [['return `${finding} ${fix}`;', 'return finding;']],
+    suite: 'test/stores/redis/explain-redis.test.ts',
+    test: 'what a process says of its Redis at the start the password is wrong: one sentence names the setting, and no secret',
+  },
+  {
     defence: 'An address that is printed has no password behind a question mark',
     file: 'config/startup.ts',
     edits: [["  shown.search = '';\n", '']],

@@ -1,6 +1,6 @@
 import type { RedisConnection } from './clients.js';
 import { mastersOf } from './masters.js';
-import { parseServerInfo } from './server-info.js';
+import { parseServerInfo, type ServerInfo } from './server-info.js';
 
 export interface RedisSettings {
   version: string;
@@ -14,25 +14,29 @@ export interface RedisSettings {
  */
 export async function readRedisSettings(redis: RedisConnection): Promise<RedisSettings> {
   const found = await Promise.all(
-    mastersOf(redis).map(async (node) => readInfo(await node.info())),
+    mastersOf(redis).map(async (node) => parseServerInfo(await node.info())),
   );
   return {
     version: [...new Set(found.map(({ version }) => version))].join(', '),
-    warnings: [...new Set(found.flatMap(({ warnings }) => warnings))],
+    warnings: [...new Set(found.flatMap(warningsOf))],
   };
 }
 
-function readInfo(info: string): RedisSettings {
-  const { version, hasAppendOnlyFile, maxmemoryPolicy } = parseServerInfo(info);
+/** What is wrong with a master, and what to set; `doctor` says more. Pure. */
+export function warningsOf({ version, hasAppendOnlyFile, maxmemoryPolicy }: ServerInfo): string[] {
   const warnings: string[] = [];
   if (!hasAppendOnlyFile) {
-    warnings.push('Redis runs without an append-only file: a restart loses conversations.');
+    warnings.push(
+      'Redis runs without an append-only file: a restart loses conversations. Set appendonly yes.',
+    );
   }
   if (maxmemoryPolicy !== 'noeviction') {
-    warnings.push('Redis may evict keys (maxmemory-policy is not noeviction): runs may be lost.');
+    warnings.push(
+      `Redis evicts keys when it is full (maxmemory-policy ${maxmemoryPolicy}): conversations get lost. Set maxmemory-policy noeviction.`,
+    );
   }
   if (Number.parseInt(version, 10) < 7) {
-    warnings.push(`Redis ${version} is too old: sharded Pub/Sub needs 7.0 or newer.`);
+    warnings.push(`Redis ${version} has no sharded Pub/Sub. Upgrade it to 7.0 or newer.`);
   }
-  return { version, warnings };
+  return warnings;
 }

@@ -1,0 +1,47 @@
+import { describe, expect, it } from '@jest/globals';
+import { explainRedis } from '../../../stores/redis/explain-redis.js';
+import type { ServerInfo } from '../../../stores/redis/server-info.js';
+import { warningsOf } from '../../../stores/redis/settings.js';
+import { sharedRedisUrl } from '../../support/test-stores.js';
+
+describe('what a process says of its Redis at the start', () => {
+  it('nothing if it can be used', async () => {
+    expect(await explainRedis(sharedRedisUrl(), 'redis://here')).toBeUndefined();
+  });
+
+  it.each([
+    [
+      'no server listens',
+      'redis://127.0.0.1:1',
+      /cannot be reached: .*ECONNREFUSED.*correct REDIS_URL/,
+    ],
+    [
+      'the password is wrong',
+      undefined,
+      /^Redis at here .*Correct user and password in REDIS_URL\.$/,
+    ],
+    ['it has no TLS', 'rediss', /REDIS_URL: redis:\/\/ without TLS|redis:\/\/ without; NODE_EXTRA/],
+  ])('%s: one sentence names the setting, and no secret', async (_what, url, sentence) => {
+    const withPassword = sharedRedisUrl().replace('://', '://ann:secret-word@');
+    const text = await explainRedis(
+      url === 'rediss' ? withPassword.replace('redis:', 'rediss:') : (url ?? withPassword),
+      'here',
+    );
+    expect(text).toMatch(sentence);
+    expect(text).not.toContain('secret-word');
+  });
+
+  it('settings that lose conversations are named with what to set', () => {
+    const well: ServerInfo = {
+      ...{ version: '7.2.5', isReplica: false, hasAppendOnlyFile: true, isFileWritten: true },
+      ...{ maxmemoryPolicy: 'noeviction', maxmemory: 0, usedMemory: 1, evictedKeys: 0 },
+    };
+    expect(warningsOf(well)).toEqual([]);
+    const faulty = { version: '6.2.1', hasAppendOnlyFile: false, maxmemoryPolicy: 'allkeys-lru' };
+    expect(warningsOf({ ...well, ...faulty })).toEqual([
+      expect.stringContaining('Set appendonly yes.'),
+      expect.stringMatching(/maxmemory-policy allkeys-lru.*Set maxmemory-policy noeviction\.$/),
+      expect.stringContaining('Upgrade it to 7.0'),
+    ]);
+  });
+});
