@@ -117,8 +117,7 @@ export const OPERATOR_WAITING_ROUTES: readonly Route[] = [
         ...toActor(extended),
       });
       if (result.kind !== 'extended') throw toAnswerError(result.kind);
-      const entry = { sessionId, toolCallId, byMs, by: caller.userId, reason };
-      deps.logger.info(entry, 'a deadline was extended');
+      deps.logger.info({ sessionId, toolCallId, byMs }, 'a deadline was extended');
       const { deadline } = result;
       response.status(202).json({ result: 'extended', deadline } satisfies ExtendReply);
     },

@@ -161,9 +161,8 @@ export const SESSION_ROUTES: readonly Route[] = [
     handle: async (call) => {
       const { deps, response, params, query, record } = call;
       const { sessionId } = params;
-      const actor = toActor(call);
-      const receipt = await deps.executor.deleteSession(record.sessionId, actor);
-      deps.logger.info({ sessionId, by: actor.by }, 'a conversation was erased');
+      const receipt = await deps.executor.deleteSession(record.sessionId, toActor(call));
+      deps.logger.info({ sessionId }, 'a conversation was erased');
       if (query.receipt !== 'true' || receipt === undefined) response.status(204).end();
       else response.status(receipt.complete ? 200 : 202).json(receipt satisfies ErasureReply);
     },

@@ -110,6 +110,9 @@ describe('a conversation that is erased', () => {
     expect(
       JSON.stringify(await product.redis.xrange(keys.audit('').chain, '-', '+')),
     ).not.toContain(CANARY);
+    await product.workerSays('a call was answered');
+    await product.apiSays('a conversation was erased');
+    expect(product.log()).not.toContain(CANARY);
     const entries = await actionsOf(sessionId);
     expect(entries.map(({ action }) => action)).toEqual(['approve', 'erase', 'erased']);
     const { at: _at, by: _by, sessionId: _session, complete: _complete, ...counts } = receipt;

@@ -225,6 +225,8 @@ describe('the runs of a tenant', () => {
       operator.post(`${run}/retry`, { reason: 'once more' }),
     );
     expect(again.runId).not.toBe(runId);
+    await product.apiSays('a run was continued or repeated');
+    expect(product.log()).not.toContain('once more');
     expect(await outcome(operator.post(`${run}/stop`))).toEqual([409, 'stale_run']);
     await until('the repeated run asks', async () => (await snapshot()).status === 'paused');
     expect(

@@ -28,6 +28,8 @@ export interface Product {
   apiSays: (message: string) => Promise<Record<string, unknown> | undefined>;
   /** The same of the worker. */
   workerSays: (message: string) => Promise<Record<string, unknown> | undefined>;
+  /** What API and worker have logged since they were last started. */
+  log: () => string;
   /** With other settings than the product's, when given. */
   startApi: (env?: Record<string, string>) => Promise<void>;
   startWorker: (env?: Record<string, string>) => Promise<void>;
@@ -124,6 +126,7 @@ export async function startProduct(options: ProductOptions = {}): Promise<Produc
     redis,
     apiSays: async (message) => api?.says(message),
     workerSays: async (message) => worker?.says(message),
+    log: () => `${api?.log() ?? ''}${worker?.log() ?? ''}`,
     startApi,
     startWorker,
     stopApi: async () => api?.stop(),
