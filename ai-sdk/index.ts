@@ -57,15 +57,16 @@ export {
 } from './reply/access.js';
 export type { AddressedAgents, Caller, FoundSession } from './reply/access.js';
 export {
-  authorizeByRole,
   judged,
   decides,
+  explainWithheld,
   mayDecide,
   requireAllowed,
   toAnswerOptions,
   toViewer,
 } from './reply/authority.js';
-export type { Action, Authorize, Subject } from './reply/authority.js';
+export { authorizeByRole } from './reply/authorize-by-role.js';
+export type { Action, Authorize, Subject } from './reply/authorize-by-role.js';
 export { readStateAt } from './turns/state-at.js';
 export { toJudged, type Viewer } from './turns/viewer.js';
 export { extractResumePosition } from './reply/attach-turn.js';

@@ -1,4 +1,5 @@
 import {
+  explainWithheld,
   findSession,
   mayDecide,
   notFound,
@@ -76,8 +77,12 @@ export async function toOperatorQuestions(
   return Promise.all(
     toPendingQuestions(openCalls).map(async (question) => {
       const spec = specs.get(question.toolCallId);
-      const isDecider = spec !== undefined && (await mayDecide(deps, caller, record, spec));
-      return { ...question, mayDecide: isDecider };
+      if (spec === undefined) return { ...question, mayDecide: false };
+      if (await mayDecide(deps, caller, record, spec)) return { ...question, mayDecide: true };
+      return {
+        ...{ ...question, mayDecide: false },
+        ...(await explainWithheld(deps, caller, record, spec)),
+      };
     }),
   );
 }

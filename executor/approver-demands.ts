@@ -3,7 +3,8 @@ import type { AgentRegistry } from '../agents/registry.js';
 import type { ToolAnswer } from '../protocol/answers.js';
 import { HelixError } from '../protocol/errors.js';
 import { sessionOfRun, toShownSessionId } from '../protocol/ids.js';
-import { hasAsked, type Responder } from '../protocol/responder.js';
+import { hasAsked, lackedRoles, type Responder } from '../protocol/responder.js';
+import { needsRole } from '../protocol/roles.js';
 import type { CallSpec } from '../stores/contract/call-record.js';
 import type { SessionRecord } from '../stores/contract/sessions.js';
 import type { Store } from '../stores/contract/store.js';
@@ -29,7 +30,8 @@ export interface ApproverDemands {
    * Those who have asked may always withdraw it: the owner of a conversation, and who has begun its newest
    * run. All others have to be approvers of the call, also to deny it.
    *
-   * @throws HelixError `not_allowed`; `unavailable` if a tool's function does not decide in time
+   * @throws HelixError `not_allowed`, which names the roles that would do; `unavailable` if a tool's
+   * function does not decide in time
    */
   require: (
     responder: Responder,
@@ -87,6 +89,8 @@ export function createApproverDemands({
       const input = isApproval ? answer.input : undefined;
       const { allowed, reason } = await judge(responder, conversation, call, input);
       if (allowed) return;
+      const missing = lackedRoles(call.approvers, responder, conversation);
+      if (missing.length > 0) throw needsRole(missing);
       const detail = reason === undefined ? undefined : { reason: reason.slice(0, REASON_CHARS) };
       throw new HelixError('not_allowed', 'Another person has to decide about this call.', {
         detail,

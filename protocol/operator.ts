@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { ROLES } from './actor.js';
 import {
   AnswerBody,
   CallPath,
@@ -220,6 +221,10 @@ export type OperatorCall = z.infer<typeof OperatorCall>;
 export const OperatorQuestion = PendingQuestion.extend({
   /** Whether this caller's answer would be taken. */
   mayDecide: z.boolean(),
+  /** Roles of which this caller needs one; absent if it is not for lack of a role that the answer would be refused. */
+  missingRoles: z.array(z.enum(ROLES)).optional(),
+  /** True if this caller may deny the call all the same: it is the caller's doing that it asks. */
+  mayWithdraw: z.literal(true).optional(),
 }).meta({ id: 'OperatorQuestion' });
 export type OperatorQuestion = z.infer<typeof OperatorQuestion>;
 

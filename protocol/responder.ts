@@ -23,8 +23,22 @@ export function fulfils(
 ): boolean {
   // A program that names no person cannot stand for one.
   if (responder.userId === '') return false;
-  if (roles !== undefined && !roles.some((role) => holdsRole(responder.roles, role))) return false;
+  if (roles !== undefined && !holdsOne(responder, roles)) return false;
   return separate !== true || !hasAsked(responder, conversation) || responder.isEveryone === true;
+}
+
+/** Roles of which the responder needs one; empty if another person has to decide, whatever the roles. */
+export function lackedRoles(
+  { roles = [], separate }: Approvers = {},
+  responder: Responder,
+  conversation: AskedBy,
+): readonly Role[] {
+  if (separate === true && hasAsked(responder, conversation)) return [];
+  return holdsOne(responder, roles) ? [] : roles;
+}
+
+function holdsOne(responder: Responder, roles: readonly Role[]): boolean {
+  return roles.some((role) => holdsRole(responder.roles, role));
 }
 
 /** The owner of a conversation, and the colleague who has begun its newest run, if one has. */

@@ -1,9 +1,17 @@
 import { z } from 'zod';
 import { ROLES, type Role } from './actor.js';
+import { HelixError } from './errors.js';
 
 /** True if one of the roles is the wanted one, or includes it: an operator may all that others may. */
 export function holdsRole(roles: readonly Role[] | undefined, wanted: Role): boolean {
   return roles?.some((role) => ROLES.indexOf(role) >= ROLES.indexOf(wanted)) === true;
+}
+
+/** The refusal of a caller who has none of these roles, and needs one. */
+export function needsRole(roles: readonly Role[]): HelixError {
+  return new HelixError('not_allowed', `This needs the role ${roles.join(' or ')}.`, {
+    detail: { roles },
+  });
 }
 
 /**

@@ -3,53 +3,20 @@ import type { Actor, Role } from '../../protocol/actor.js';
 import type { ChunkOf } from '../../protocol/chunk.js';
 import { HelixError } from '../../protocol/errors.js';
 import { parseApprovalId, toShownSessionId } from '../../protocol/ids.js';
-import { fulfils } from '../../protocol/responder.js';
-import { holdsRole } from '../../protocol/roles.js';
+import { fulfils, hasAsked, lackedRoles } from '../../protocol/responder.js';
+import { needsRole } from '../../protocol/roles.js';
 import { verdictInTime } from '../../protocol/verdict.js';
 import type { CallSpec, OpenCall } from '../../stores/contract/call-record.js';
 import type { SessionCalls, SessionRecord } from '../../stores/contract/sessions.js';
 import type { Viewer } from '../turns/viewer.js';
-import { isOwner, type Caller } from './access.js';
-
-/** What a caller does with a conversation that may belong to another user of the tenant, or with an agent. */
-export type Action =
-  'read' | 'answer' | 'extend' | 'stop' | 'resume' | 'retry' | 'pause' | 'schedule';
-
-/** What an action is about. Lists of a tenant name no session. */
-export interface Subject {
-  session?: { sessionId: string; owner: string; tenant?: string | undefined; agent: string };
-  /** The call that is answered. */
-  call?: Pick<CallSpec, 'toolCallId' | 'toolName' | 'kind' | 'input'>;
-}
-
-/**
- * Decides whether a caller may act. Sessions of other tenants are never asked about: for them there
- * is no permission. What a tool demands of its approvers holds as well, whatever this returns.
- */
-export type Authorize = (
-  caller: Caller,
-  action: Action,
-  subject: Subject,
-) => boolean | Promise<boolean>;
-
-/** The role that each action needs in conversations of others. */
-const ROLE_FOR: Record<Action, Role> = {
-  read: 'viewer',
-  answer: 'approver',
-  extend: 'approver',
-  stop: 'operator',
-  resume: 'operator',
-  retry: 'operator',
-  pause: 'operator',
-  schedule: 'operator',
-};
-
-/**
- * The default: owners may do everything with their sessions; a viewer of the tenant reads all, an
- * approver also answers and extends, an operator also stops, resumes and repeats.
- */
-export const authorizeByRole: Authorize = (caller, action, { session }) =>
-  isOwner(session, caller) || holdsRole(caller.roles, ROLE_FOR[action]);
+import type { Caller } from './access.js';
+import {
+  authorizeByRole,
+  missingRole,
+  type Action,
+  type Authorize,
+  type Subject,
+} from './authorize-by-role.js';
 
 /** What decides about callers. */
 export interface AuthorityDeps {
@@ -58,7 +25,10 @@ export interface AuthorityDeps {
   executor?: Partial<Pick<AnswerApi, 'mayApprove'>> | undefined;
 }
 
-/** @throws HelixError `not_allowed`; `unavailable` if `authorize` does not decide in time */
+/**
+ * @throws HelixError `not_allowed`, which names the role that would do unless the host has a rule of
+ * its own; `unavailable` if `authorize` does not decide in time
+ */
 export async function requireAllowed(
   { authorize = authorizeByRole }: AuthorityDeps,
   caller: Caller,
@@ -66,7 +36,10 @@ export async function requireAllowed(
   session?: SessionRecord,
   call?: CallSpec,
 ): Promise<void> {
-  if (await verdictInTime(authorize(caller, action, toSubject(session, call)))) return;
+  const subject = toSubject(session, call);
+  if (await verdictInTime(authorize(caller, action, subject))) return;
+  const role = authorize === authorizeByRole ? missingRole(caller, action, subject) : undefined;
+  if (role !== undefined) throw needsRole([role]);
   throw new HelixError('not_allowed', 'You are not allowed to do this.');
 }
 
@@ -128,6 +101,37 @@ export async function mayDecide(...of: Parameters<typeof decides>): Promise<bool
     // The answer decides; until then the question is one for others.
     return false;
   }
+}
+
+/** What a caller who may not decide about a call reads of it. */
+export interface Withheld {
+  /** Roles of which the caller needs one, if it is for lack of a role. */
+  missingRoles?: Role[];
+  /** True if the caller may deny the call all the same, since it is the caller's doing that it asks. */
+  mayWithdraw?: true;
+}
+
+/** Why a call is not this caller's to decide, and what the caller may do about it. */
+export async function explainWithheld(
+  { authorize = authorizeByRole }: AuthorityDeps,
+  caller: Caller,
+  conversation: Conversation,
+  call: CallSpec,
+): Promise<Withheld> {
+  const subject = toSubject(conversation, call);
+  const isAsker = hasAsked(caller, conversation);
+  const isAllowed = async (): Promise<boolean> => authorize(caller, 'answer', subject);
+  const mayWithdraw =
+    isAsker && call.kind === 'approval' && (await verdictInTime(isAllowed()).catch(() => false));
+  const usual = authorize === authorizeByRole ? missingRole(caller, 'answer', subject) : undefined;
+  // Those that a tool demands may always answer.
+  const demanded = lackedRoles(call.approvers, caller, conversation);
+  const roles = demanded.length > 0 || usual === undefined ? [...demanded] : [usual];
+  const needsOther = isAsker && call.approvers?.separate === true;
+  return {
+    ...(roles.length > 0 && !needsOther && { missingRoles: roles }),
+    ...(mayWithdraw && { mayWithdraw }),
+  };
 }
 
 /** A session as one caller sees it: calls are marked that this caller may not approve. */

@@ -12,7 +12,7 @@ import {
 import { HelixError } from '../../protocol/errors.js';
 import { HEADERS } from '../../protocol/headers.js';
 import { toShownSessionId } from '../../protocol/ids.js';
-import { holdsRole } from '../../protocol/roles.js';
+import { holdsRole, needsRole } from '../../protocol/roles.js';
 import { toActor } from '../actor.js';
 import { ACTION_OF, findBatchTargets } from '../batch-targets.js';
 import type { RouteDeps } from '../deps.js';
@@ -113,7 +113,7 @@ export const OPERATOR_BATCH_ROUTES: readonly Route[] = [
       await requireAllowed(deps, caller, 'read');
       const batch = await open(deps, caller, params.batchId);
       if (batch.by !== caller.userId && !holdsRole(caller.roles, 'operator')) {
-        throw new HelixError('not_allowed', 'Another person has begun this batch.');
+        throw needsRole(['operator']);
       }
       await batchesOf(deps).abort(batch.batchId);
       response.status(202).json(toReply(batch));

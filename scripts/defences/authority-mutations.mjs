@@ -4,6 +4,7 @@ const OPERATORS = 'test/e2e/operators.test.ts';
 const REFUND = 'a refund that a colleague has to approve ';
 const FORKS = 'test/api/operator-fork.test.ts';
 const MATRIX = 'test/api/operator-access.test.ts';
+const WITHHELD = 'test/api/withheld-questions.test.ts';
 
 export const authority = [
   {
@@ -210,5 +211,64 @@ export const authority = [
     edits: [['await deleteSession(sessionId, actor)', 'await Promise.resolve()']],
     suite: FORKS,
     test: 'a fork that may not run leaves no copy, and is repeated under the same id',
+  },
+  {
+    defence: 'Authority: a refusal names the role that would do',
+    file: 'ai-sdk/reply/authority.ts',
+    edits: [['  if (role !== undefined) throw needsRole([role]);\n', '']],
+    suite: 'test/api/operator-access.test.ts',
+    test: 'createSchedule as "viewer" a colleague is served by role',
+  },
+  {
+    defence: 'Authority: no role is named where a host has a rule of its own',
+    file: 'ai-sdk/reply/authority.ts',
+    edits: [
+      [
+        "const usual = authorize === authorizeByRole ? missingRole(caller, 'answer', subject) : undefined;",
+        "const usual = missingRole(caller, 'answer', subject);",
+      ],
+    ],
+    suite: WITHHELD,
+    test: 'where a host has a rule of its own no role is named',
+  },
+  {
+    defence: 'Authority: the one who began a run again learns that it may be withdrawn',
+    file: 'ai-sdk/reply/authority.ts',
+    edits: [['    ...(mayWithdraw && { mayWithdraw }),\n', '']],
+    suite: WITHHELD,
+    test: 'the one who began the run reads what would help: bob, operator, {"separate":true}',
+  },
+  {
+    defence: 'Authority: no role is named to the one who may not approve whatever the roles',
+    file: 'executor/approver-demands.ts',
+    edits: [
+      [
+        'const missing = lackedRoles(call.approvers, responder, conversation);',
+        'const missing = call.approvers.roles ?? [];',
+      ],
+    ],
+    suite: 'test/executor/guarded-answers.test.ts',
+    test: 'a program names the person who answers, with the roles that it has verified',
+  },
+  {
+    defence: 'Erasure: no log has the reason that a person gave',
+    file: 'api/routes/operator-runs.ts',
+    edits: [
+      [
+        '...from, reason, ...toActor(call) });\n      noteRerun(deps, runId);',
+        "...from, reason, ...toActor(call) });\n      noteRerun(deps, `${runId} ${reason ?? ''}`);",
+      ],
+    ],
+    suite: OPERATORS,
+    test: 'the runs of a tenant a viewer lists, counts and reads them, and an operator stops and repeats one',
+  },
+  {
+    defence: 'Erasure: no log names the person who answered in Temporal',
+    file: 'activities/answers.ts',
+    edits: [
+      ['toolCallId: parsed.toolCallId, via:', 'toolCallId: parsed.toolCallId, by: parsed.by, via:'],
+    ],
+    suite: 'test/e2e/erasure.test.ts',
+    test: 'a conversation that is erased is erased in Redis and Temporal, sub-agents included; a receipt says what was erased',
   },
 ];

@@ -155,6 +155,8 @@ describe.each(cases)('%s as "%s"', (id, role, route) => {
     expect([answered.status, answered.code]).toEqual(
       isStranger ? [404, 'not_found'] : [403, 'not_allowed'],
     );
+    // Which role would do; strangers do not learn that there is something.
+    expect(answered.text.includes('This needs the role')).toBe(!isStranger);
     expect(await picture()).toBe(before);
   });
 

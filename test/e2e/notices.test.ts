@@ -78,6 +78,12 @@ it('a question is notified, reminded of, and its notices end with the answer', a
   expect((await answer(session)).status).toBe(202);
   const settled = await hook.untilTaken(session, 'approval.settled');
   expect(settled.data).toMatchObject({ outcome: 'denied' });
+  const token = new URL(String(asked.data['decideUrl'])).searchParams.get('token') ?? '';
+  const late = await fetch(`${product.url}/api/decide`, {
+    method: 'POST',
+    body: new URLSearchParams({ token, decision: 'approve' }),
+  });
+  expect([late.status, await late.json()]).toMatchObject([409, { code: 'already_completed' }]);
   await hook.untilTaken(session, 'run.completed');
   const ids = hook.taken.map(({ id }) => id);
   expect(new Set(ids).size).toBe(ids.length);
@@ -109,7 +115,7 @@ it('a link decides by its form only, once, and the trail names the way', async (
   const link = new URL(String(data['decideUrl']));
   const url = product.url + link.pathname + link.search;
   const browser = { accept: 'text/html' };
-  for (let reads = 0; reads < 20; reads += 1) {
+  for (let reads = 0; reads < 100; reads += 1) {
     const method = reads % 2 === 0 ? 'GET' : 'HEAD';
     expect((await fetch(url, { method, headers: browser })).status).toBe(200);
   }

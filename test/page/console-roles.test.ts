@@ -1,12 +1,14 @@
 import { afterAll, beforeAll, expect, it } from '@jest/globals';
 import type { Browser } from 'playwright-core';
 import type { AuditReply } from '../../protocol/audit.js';
+import type { OperatorWaiting } from '../../protocol/operator.js';
 import { EXAMPLE_ORDER_ID } from '../../examples/support/orders.js';
 import { openConsole, type ConsolePage } from '../support/console-driver.js';
 import { launchBrowser } from '../support/page-driver.js';
-import { createSignIn, json, SECRET, signToken } from '../support/people.js';
+import { createSignIn, json, outcome, SECRET, signToken } from '../support/people.js';
 import { newSessionId, useProduct } from '../support/product.js';
 import { startSigningProxy } from '../support/signing-proxy.js';
+import { until } from '../support/until.js';
 
 /** The console for people with and without roles, signed in by a proxy before the server. */
 const product = useProduct({
@@ -86,4 +88,33 @@ it('someone without a role, of another tenant, or whose sign-in has expired read
   const expired = await openAs('Bearer expired', '/console');
   expect(await expired.at('problem').textContent()).toContain('Your sign-in has expired.');
   for (const each of [unnamed, other, expired]) expect(each.faults).toEqual([]);
+});
+
+it('who began a run again withdraws what it asks, and may not approve it', async () => {
+  const id = newSessionId();
+  const cora = await signIn('cora', 'acme');
+  const text = `I want a refund for order ${EXAMPLE_ORDER_ID}, please.`;
+  await (
+    await cora.post(`chat/${id}`, { message: { id: 'u1', role: 'user', content: text } })
+  ).text();
+  const olga = await signIn('olga', 'acme', 'operator');
+  const asking = async () =>
+    (await json<OperatorWaiting>(olga.get(`operator/waiting?session=${id}`))).sessions[0]?.run;
+  const first = await until('it asks', asking);
+  const run = `operator/runs/${encodeURIComponent(first.runId)}`;
+  expect(await outcome(olga.post(`${run}/stop`))).toEqual([202]);
+  expect(await outcome(olga.post(`${run}/retry`))).toEqual([202]);
+  await until(
+    'it asks again',
+    async () => ((await asking())?.runId ?? first.runId) !== first.runId,
+  );
+  const console = await openAs(
+    await signToken('olga', 'acme', ['operator']),
+    `/console/waiting/${id}`,
+  );
+  expect(await console.at('not-yours').textContent()).toContain('You have asked for this');
+  expect(await console.at('approve').count()).toBe(0);
+  await console.click('withdraw');
+  await console.at('empty').waitFor();
+  expect(console.faults).toEqual([]);
 });

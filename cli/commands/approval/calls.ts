@@ -25,7 +25,7 @@ const INPUT_CHARS = 60;
 const FIELDS = [
   ...(['call', 'sessionId', 'runId', 'toolCallId', 'toolName', 'kind', 'input'] as const),
   ...(['approvalId', 'agent', 'owner', 'deadline', 'mayDecide'] as const),
-  ...(['approvers', 'separateApprover'] as const),
+  ...(['approvers', 'separateApprover', 'missingRoles', 'mayWithdraw'] as const),
 ];
 
 const WHAT: Column<AskedCall>[] = [

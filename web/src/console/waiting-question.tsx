@@ -12,6 +12,7 @@ import { AnswerForm } from './answer-form.js';
 import { ProblemNote } from './problem-note.js';
 import { keyOf } from './waiting-choice.js';
 import { WhyAsked } from './why-asked.js';
+import { WithheldQuestion } from './withheld-question.js';
 
 const MORE_MS = 60 * 60_000;
 
@@ -34,7 +35,7 @@ interface Props {
 export function WaitingQuestion(props: Props): ReactElement {
   const { question, runId, mayExtend, isChosen, onChoose, onAnswer, onExtend } = props;
   const { onTouched } = props;
-  const { toolName, kind, input, mayDecide, deadline, approvers, separateApprover } = question;
+  const { toolName, kind, input, mayDecide, deadline } = question;
   const { shape, value, edited, onChange } = useEditedInput(question.schema, input);
   const [reason, setReason] = useState('');
   const [isTyped, setTyped] = useState(false);
@@ -66,8 +67,8 @@ export function WaitingQuestion(props: Props): ReactElement {
     }
     setBusy(false);
   };
-  const decide = (approved: boolean): void => {
-    const text = reason.trim();
+  const decide = (approved: boolean, why = reason): void => {
+    const text = why.trim();
     void send(
       onAnswer({
         approved,
@@ -130,13 +131,12 @@ export function WaitingQuestion(props: Props): ReactElement {
       )}
       <WhyAsked runId={runId} />
       {!mayDecide && (
-        <p data-testid="not-yours">
-          {approvers === undefined
-            ? 'Another person has to decide this.'
-            : `This needs one of the roles ${approvers.join(', ')}.`}
-          {separateApprover === true &&
-            ' Neither the one who asked nor who began the run again may decide.'}
-        </p>
+        <WithheldQuestion
+          {...{ question, title, busy }}
+          onWithdraw={(why) => {
+            decide(false, why);
+          }}
+        />
       )}
       {mayDecide && isApproval && (
         <div className="acts">
