@@ -22,14 +22,8 @@ export async function createMailer({
       cause,
     });
   });
-  const { hostname, port, protocol, username, password } = new URL(url);
   const transport = createTransport({
-    host: hostname,
-    ...(port !== '' && { port: Number(port) }),
-    secure: protocol === 'smtps:',
-    ...(username !== '' && {
-      auth: { user: decodeURIComponent(username), pass: decodeURIComponent(password) },
-    }),
+    ...toServer(url),
     ...{ connectionTimeout: STEP_MS, greetingTimeout: STEP_MS, socketTimeout: STEP_MS },
     // Nothing of a message may name a file or an address to be read.
     ...{ disableFileAccess: true, disableUrlAccess: true },
@@ -57,6 +51,25 @@ export async function createMailer({
     close: () => {
       transport.close();
     },
+  };
+}
+
+/** The server that an address names, as `nodemailer` takes it. Pure. */
+export function toServer(url: string): {
+  host: string;
+  port?: number;
+  secure: boolean;
+  auth?: { user: string; pass: string };
+} {
+  const { hostname, port, protocol, username, password } = new URL(url);
+  return {
+    // IPv6 stands in brackets in URLs only.
+    host: hostname.replace(/^\[|\]$/g, ''),
+    ...(port !== '' && { port: Number(port) }),
+    secure: protocol === 'smtps:',
+    ...(username !== '' && {
+      auth: { user: decodeURIComponent(username), pass: decodeURIComponent(password) },
+    }),
   };
 }
 

@@ -68,5 +68,5 @@ function describeBudget({ period, limitUsd, usedUsd }: Notice): string | undefin
 const MOST_INPUT = 1_500;
 
 function shortened(text: string): string {
-  return text.length > MOST_INPUT ? `${text.slice(0, MOST_INPUT)} …` : text;
+  return text.length > MOST_INPUT ? `${text.slice(0, MOST_INPUT).toWellFormed()} …` : text;
 }

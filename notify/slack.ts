@@ -3,6 +3,9 @@ import { toPlace } from './place.js';
 import { post } from './post.js';
 import type { Receiver } from './receivers.js';
 
+/** Slack refuses a message whose blocks have longer texts. */
+const MOST_TEXT = 3_000;
+
 type SlackReceiver = Extract<Receiver, { kind: 'slack' }>;
 
 /** Sends a notice to a channel, by an incoming webhook of Slack. @throws NotDelivered */
@@ -29,13 +32,23 @@ export function toSlackMessage(message: Message): object {
     text: headline,
     unfurl_links: false,
     blocks: [
-      { type: 'section', text: { type: 'mrkdwn', text: `*${headline}*` } },
-      ...(facts.length === 0
-        ? []
-        : [{ type: 'section', text: { type: 'mrkdwn', text: facts.join('\n') } }]),
+      section(`*${headline}*`),
+      ...(facts.length === 0 ? [] : [section(facts.join('\n'))]),
       ...(buttons.length === 0 ? [] : [{ type: 'actions', elements: buttons }]),
     ],
   };
+}
+
+/** Verbatim: Slack makes no links and no mentions of what looks like some. */
+function section(text: string): object {
+  return { type: 'section', text: { type: 'mrkdwn', text: shortened(text), verbatim: true } };
+}
+
+/** Escaping makes texts longer. What is cut off in the middle of an escape, or of a character, goes as well. */
+function shortened(text: string): string {
+  if (text.length <= MOST_TEXT) return text;
+  const kept = text.slice(0, MOST_TEXT - 2).replace(/(?:&[a-z]*|[\ud800-\udbff])$/, '');
+  return `${kept} …`;
 }
 
 function button(text: string, url: string, style?: 'primary'): object {

@@ -10,6 +10,7 @@ import { performance } from 'node:perf_hooks';
 import { chromium } from 'playwright-core';
 import { testEnvironment } from './engines/test-environment.mjs';
 import { installPackages } from './install.mjs';
+import { judgeFirstMinutes } from './package/judge-first-minutes.mjs';
 import { pack } from './package/pack.mjs';
 import { waitUntil } from './start/wait-until.mjs';
 import { findProcesses } from './system/find-processes.mjs';
@@ -22,7 +23,6 @@ import { runMain, UserError } from './system/user-error.mjs';
 const PICTURES = join(projectRoot, '.data', 'five-minutes');
 const ASKED = 'I want a refund for order 1042';
 const SIZE = { width: 900, height: 700 };
-const FIVE_MINUTES_S = 300;
 const GONE_WITHIN_MS = 5_000;
 /** Ours, not the person's: a registry has it done. */
 const PACKING = 'npm pack, which a registry has done';
@@ -100,17 +100,9 @@ async function judge({ page, app, clock }) {
     await page.getByText('on its way').waitFor();
   });
   const isAskedAgain = await page.getByRole('button', { name: 'Approve' }).count();
-  const paid = await readPayments(app);
-  const seconds = clock.personal();
-  process.stdout.write(`${clock.table()}\n`);
-  if (paid.length !== 1 || isAskedAgain > 0) {
-    throw new UserError(`The refund was paid ${paid.length} times: ${paid.join(', ')}`);
-  }
-  process.stdout.write(
-    `The refund was approved after the worker had gone, and paid once. ${Math.round(seconds)} s after packing.\n` +
-      `Pictures are in ${PICTURES}.\n`,
-  );
-  if (seconds > FIVE_MINUTES_S) throw new UserError('It took longer than five minutes.');
+  process.stdout.write(`${clock.table()}\nPictures are in ${PICTURES}.\n`);
+  const found = { paid: await readPayments(app), isAskedAgain: isAskedAgain > 0 };
+  process.stdout.write(`${judgeFirstMinutes({ ...found, seconds: clock.personal() })}\n`);
 }
 
 /** The answer is given only once the killed worker is really away. */

@@ -74,11 +74,15 @@ function toPage(title: string, body: string): string {
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <title>${escaped(title)}</title>
+<link rel="icon" href="data:,">
 <style>
 :root { color-scheme: light dark; font: 1rem/1.5 system-ui, sans-serif; }
 body { max-width: 36rem; margin: 2rem auto; padding: 0 1rem; }
 dl { display: grid; gap: 0.5rem; margin: 1rem 0; }
-dl dl, dd ol { margin: 0; padding-left: 1rem; border-left: 2px solid; }
+dl dl, dd ol { margin: 0; padding-left: 1rem; border-left: 1px solid color-mix(in srgb, currentcolor 40%, transparent); }
+dd ol { padding-left: 2rem; }
+li > dl { padding-left: 0; border: 0; }
+li + li { margin-top: 0.75rem; }
 dt { font-size: 0.85rem; opacity: 0.75; }
 dd { margin: 0; overflow-wrap: anywhere; white-space: pre-wrap; }
 summary { cursor: pointer; }

@@ -6,6 +6,7 @@ import { fromAiSdk } from './ai-sdk-mutations.mjs';
 import { attempts } from './attempt-mutations.mjs';
 import { audit } from './audit-mutations.mjs';
 import { authority } from './authority-mutations.mjs';
+import { badInput } from './bad-input-mutations.mjs';
 import { bounds } from './bound-mutations.mjs';
 import { bridge } from './bridge-mutations.mjs';
 import { bulk } from './bulk-mutations.mjs';
@@ -102,6 +103,7 @@ export const mutations = [
   ...files,
   ...hooks,
   ...page,
+  ...badInput,
   ...chaos,
   ...testKit,
   ...upgrade,

@@ -2,6 +2,7 @@
 const POST = 'test/notify/post.test.ts';
 const RECEIVERS = 'test/notify/receivers.test.ts';
 const MESSAGES = 'test/notify/messages.test.ts';
+const SLACK_TAKES = 'what models wrote makes no message that Slack refuses, or makes links of';
 const ADDRESS =
   'an address of a private network is refused before anything is sent, unless it is permitted';
 
@@ -48,6 +49,36 @@ export const notices = [
     edits: [['lookup: guardedLookup(rule, refusedAddress) as never,', '']],
     suite: POST,
     test: ADDRESS,
+  },
+  {
+    defence: 'Notices: a redirect is not followed, and takes nothing',
+    file: 'notify/post.ts',
+    edits: [
+      ['if (status >= 200 && status < 300) return;', 'if (status >= 200 && status < 400) return;'],
+    ],
+    suite: POST,
+    test: 'a redirect is not followed',
+  },
+  {
+    defence: 'Notices: an answer without end is not read on',
+    file: 'notify/post.ts',
+    edits: [['if (bytes > ANSWER_BYTES) done();', '']],
+    suite: POST,
+    test: 'of an answer without end no more than its beginning is read, and its status counts',
+  },
+  {
+    defence: 'Notices: no message is longer than Slack takes',
+    file: 'notify/slack.ts',
+    edits: [['if (text.length <= MOST_TEXT) return text;', 'if (text !== "") return text;']],
+    suite: MESSAGES,
+    test: SLACK_TAKES,
+  },
+  {
+    defence: 'Notices: Slack makes no links of what models wrote',
+    file: 'notify/slack.ts',
+    edits: [[', verbatim: true', '']],
+    suite: MESSAGES,
+    test: SLACK_TAKES,
   },
   {
     defence: 'Notices: those of a question stay when a sleep beside it ends',

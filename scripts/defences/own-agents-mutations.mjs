@@ -37,4 +37,11 @@ export const ownAgents = [
     suite: FAULTS,
     test: 'a file of agents that cannot be used ends each command with one sentence a file that names an agent twice',
   },
+  {
+    defence: 'Own agents: a folder that cannot be made is a sentence',
+    file: 'scripts/start/product.mjs',
+    edits: [['return withFileFaults(() => run(how));', 'return run(how);']],
+    suite: FAULTS,
+    test: 'other faults a folder for conversations that cannot be made',
+  },
 ];

@@ -4,7 +4,6 @@ const REPORT = 'test/web/report-items.test.ts';
 const FORM = 'test/web/form/schema-form.test.ts';
 const PROPOSED = 'test/activities/proposed-calls.test.ts';
 const STATUS = 'test/web/page-status.test.ts';
-const BAD_INPUT = 'test/page/page-bad-input.test.ts';
 const INBOX = 'test/page/page-inbox.test.ts';
 
 const CONSOLE_RUN = 'test/web/console-run.test.ts';
@@ -63,6 +62,20 @@ export const page = [
     edits: [["'input' in shape &&", "'input' in shape ||"]],
     suite: SHAPE,
     test: 'toShape a control shows a text whole, or the text is shown as what it is',
+  },
+  {
+    defence: 'Page: an address is not approved of which a phone shows the beginning only',
+    file: 'web/src/form/to-shape.ts',
+    edits: [["input: isCut ? 'long' : (special", "input: isCut ? (special ?? 'long') : (special"]],
+    suite: SHAPE,
+    test: 'toShape a text that one line of a phone would cut is shown in as many lines as it needs',
+  },
+  {
+    defence: 'Page: what is inside of an input is shown by its names',
+    file: 'web/src/field-list.tsx',
+    edits: [['`${toWords(name)}: ${inWords(field)}`', 'inWords(field)']],
+    suite: 'test/web/field-list.test.ts',
+    test: 'fields further inside keep their names, so that a reader knows which is which',
   },
   {
     defence: 'Page: an answer has no default that its form does not show',
@@ -221,32 +234,21 @@ export const page = [
     test: 'the inbox counts and answers questions of every kind, with changes and with a reason',
   },
   {
-    defence: 'Page: an address that names no conversation is not replaced by a new one',
-    file: 'web/src/use-place.ts',
-    edits: [['namesSession(location.search)', 'namesSession("")']],
-    suite: BAD_INPUT,
-    test: 'an address that names no conversation says so, and leads to a new one',
-  },
-  {
-    defence: 'Page: an address of another person has no welcome as of a new conversation',
-    file: 'web/src/chat-page.tsx',
-    edits: [['isFound={isMade || state.bound}', 'isFound']],
-    suite: BAD_INPUT,
-    test: 'a conversation of another person shows nothing of it, refuses messages, and another can be begun',
-  },
-  {
-    defence: 'Page: a refusal at the beginning can be tried again',
-    file: 'web/src/session-page.tsx',
-    edits: [['onClick={loaded.again}', 'onClick={() => undefined}']],
-    suite: BAD_INPUT,
-    test: 'someone whose sign-in has expired reads so, and can try again',
-  },
-  {
-    defence: 'Page: a failed reply can be tried again where it ends',
-    file: 'web/src/turn-actions.tsx',
-    edits: [['onClick={regenerate}', 'onClick={() => undefined}']],
+    defence: 'Page: on a phone there is room for words beside Stop and Send',
+    file: 'web/src/styles/status.css',
+    edits: [['    flex-basis: calc(100% - 4rem);\n', '']],
     suite: 'test/page/page-turns.test.ts',
-    test: 'the page repeats a turn, whether it completed or failed',
+    test: 'a message that waits keeps its lines when it is changed, and Escape leaves it as it was',
+  },
+  {
+    defence: 'Page: a queued message is changed with its lines',
+    file: 'web/src/queued-message.tsx',
+    edits: [
+      ['<textarea\n', '<input\n'],
+      ['            rows={2}\n', ''],
+    ],
+    suite: 'test/page/page-turns.test.ts',
+    test: 'a message that waits keeps its lines when it is changed, and Escape leaves it as it was',
   },
   {
     defence: 'Page: the keyboard stays in the list while it is open',

@@ -96,6 +96,28 @@ const verdicts = [
   },
 ];
 
+const firstMinutes = [
+  {
+    defence: 'Five minutes: a refund that was paid twice is a failure',
+    edits: [['if (paid.length !== 1) {', 'if (paid.length === 0) {']],
+    test: 'the script of the first minutes exits with 1 if the refund was paid twice',
+  },
+  {
+    defence: 'Five minutes: a question that is asked again is a failure',
+    edits: [['if (isAskedAgain) throw', 'if (paid.length > 1) throw']],
+    test: 'the script of the first minutes exits with 1 if the refund is asked for again',
+  },
+  {
+    defence: 'Five minutes: longer ones are a failure',
+    edits: [['if (seconds > FIVE_MINUTES_S) {', 'if (seconds > 2 * FIVE_MINUTES_S) {']],
+    test: 'the script of the first minutes exits with 1 if the refund came too late',
+  },
+].map((mutation) => ({
+  file: 'scripts/package/judge-first-minutes.mjs',
+  suite: 'test/scripts/judge-first-minutes.test.mjs',
+  ...mutation,
+}));
+
 const compose = [
   {
     defence: 'Compose: settings reach the processes',
@@ -123,4 +145,7 @@ const compose = [
   ...mutation,
 }));
 
-export const project = [...rules, ...counts, ...rows, ...manifests, ...verdicts, ...compose];
+export const project = [
+  ...[...rules, ...counts, ...rows, ...manifests],
+  ...[...verdicts, ...firstMinutes, ...compose],
+];

@@ -1,5 +1,6 @@
 // The whole product in one command: `npm start`, and `helix-temporal dev` with a person's own agents.
 import { join } from 'node:path';
+import { withFileFaults } from '../system/file-fault.mjs';
 import { tryLock } from '../system/file-lock.mjs';
 import { claimPort, tryClaimPort } from '../system/ports.mjs';
 import { UsageError, UserError } from '../system/user-error.mjs';
@@ -22,7 +23,11 @@ const say = (text) => process.stdout.write(text);
  * @param how.launch   how API and worker are started, see node-process.mjs
  * @param how.onUp     called when everything is ready
  */
-export async function startProduct({ settings, prepare, launch, onUp }) {
+export function startProduct(how) {
+  return withFileFaults(() => run(how));
+}
+
+async function run({ settings, prepare, launch, onUp }) {
   makePrivateFolder(settings.dataDir);
   const lock = lockDataFolder(settings.dataDir);
   const fleet = createFleet();

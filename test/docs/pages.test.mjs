@@ -1,4 +1,5 @@
-import { readFileSync } from 'node:fs';
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { describe, expect, it } from '@jest/globals';
 import { HTTP_STATUS } from '../../protocol/errors.js';
 import { documentsOf, pagesOf, toPage } from '../../scripts/site/pages.mjs';
@@ -8,6 +9,26 @@ import { entrySources } from './factories.js';
 
 const root = process.cwd();
 const read = (file) => readFileSync(file, 'utf8');
+
+const WITH_CODES = [
+  ...['protocol', 'agents', 'stores', 'executor', 'worker', 'activities', 'workflows'],
+  ...['in-process', 'ai-sdk', 'api', 'notify'],
+];
+/** Codes of errors that are made, of outcomes that name one, and of calls that are settled as failed. */
+const CODE =
+  /(?:\b(?:code|errorCode)(?: =|:)\s+|\w*Error\(\s*|toFailure\([^;]*?|refuse\([^;]*?)'([a-z]+(?:_[a-z]+)+)'/g;
+
+function sourcesWithCodes() {
+  return WITH_CODES.flatMap((folder) =>
+    readdirSync(folder, { recursive: true })
+      .filter((file) => /\.tsx?$/.test(file) && !file.includes('conformance'))
+      .map((file) => read(join(folder, file))),
+  );
+}
+
+function codesOf(source) {
+  return [...source.matchAll(CODE)].map(([, code]) => code);
+}
 
 describe('the documentation', () => {
   it('what the list of the site and llms.txt name are documents, each once', () => {
@@ -19,13 +40,25 @@ describe('the documentation', () => {
     const named = [...read('llms.txt').matchAll(/\]\(([^)]+)\)/g)].map(([, file]) => file);
     expect([...documents.values()]).toEqual(expect.arrayContaining(named));
     expect(new Set(named).size).toBe(named.length);
-    expect(named.length).toBeGreaterThan(25);
+    // Decisions are reached from their first page.
+    const own = [...documents.values()].filter(
+      (file) => !/^docs\/decisions\/(?!README)/.test(file),
+    );
+    const beside = ['CHANGELOG.md', 'SECURITY.md'];
+    expect(own.filter((file) => ![...named, ...beside].includes(file))).toEqual([]);
   });
 
   it('every error code has its line, with its status', () => {
     const lines = [...read('docs/errors.md').matchAll(/^\| `(\w+)` \| (\d+) \| .{10,} \|$/gm)];
     const found = Object.fromEntries(lines.map(([, code, status]) => [code, Number(status)]));
     expect(found).toEqual(HTTP_STATUS);
+  });
+
+  it('errors.md says of every code that the sources give a failure what to do', () => {
+    const text = read('docs/errors.md');
+    const codes = new Set(sourcesWithCodes().flatMap((source) => codesOf(source)));
+    expect(codes.size).toBeGreaterThan(90);
+    expect([...codes].filter((code) => !text.includes(`\`${code}\``))).toEqual([]);
   });
 
   it('the package has llms.txt and the skill', () => {

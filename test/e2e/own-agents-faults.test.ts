@@ -96,6 +96,25 @@ describe('other faults', () => {
     expect([code, printed]).toEqual([64, expect.stringContaining('a number from 1 to 65535')]);
   });
 
+  it.each<[string, string[], Record<string, string>, RegExp]>([
+    [
+      'for conversations',
+      ['--data', './agents.ts/data'],
+      {},
+      /^<folder>\/agents\.ts\/data cannot be used: a part of the path is a file \(ENOTDIR\)/,
+    ],
+    [
+      'for programs',
+      [],
+      { PATH: '/nonexistent', XDG_CACHE_HOME: '/dev/null' },
+      /\/dev\/null\/.* cannot be used: a part of the path is a file .*XDG_CACHE_HOME/,
+    ],
+  ])('a folder %s that cannot be made', async (_, options, env, sentence) => {
+    const [code, printed] = await run(['dev', ...options], files, env);
+    expect([code, printed.trim()]).toEqual([69, expect.stringMatching(sentence)]);
+    expect(printed.trim().split('\n')).toHaveLength(1);
+  });
+
   it('engines that are absent', async () => {
     const env = { PATH: '/nonexistent', TEMPORAL_ADDRESS: '127.0.0.1:1' };
     const [code, printed] = await run(['dev'], files, env);

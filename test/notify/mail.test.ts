@@ -2,6 +2,7 @@ import { once } from 'node:events';
 import { createServer, type AddressInfo, type Server } from 'node:net';
 import { createInterface } from 'node:readline';
 import { afterEach, beforeEach, expect, it } from '@jest/globals';
+import { toServer } from '../../notify/mail.js';
 import { createSender } from '../../notify/sender.js';
 import { toNotifySettings } from '../../notify/settings.js';
 
@@ -76,6 +77,14 @@ it('a notice is one mail to one person, with an id that stays and no header of o
 it('a mail server that refuses for now is asked again later', async () => {
   refuses = true;
   await expect(send()).rejects.toMatchObject({ code: 'smtp_451', isFinal: false });
+});
+
+it('a mail server is named by its address, also by one of IPv6', () => {
+  expect(toServer('smtp://[::1]:2525')).toEqual({ host: '::1', port: 2525, secure: false });
+  expect(toServer('smtps://a%40b:p%3Aw@mail.test')).toEqual({
+    ...{ host: 'mail.test', secure: true },
+    auth: { user: 'a@b', pass: 'p:w' },
+  });
 });
 
 it('closing after mail could not be set up throws nothing', async () => {

@@ -49,6 +49,25 @@ it('a message in Slack has link buttons only, and its content mentions no one', 
   });
 });
 
+it('what models wrote makes no message that Slack refuses, or makes links of', () => {
+  for (const note of [
+    '&'.repeat(2_000),
+    '<'.repeat(2_000),
+    '\u{1f600}'.repeat(1_000),
+    'a_'.repeat(900),
+  ]) {
+    const { blocks } = toSlackMessage({ notice, input: { note } }) as {
+      blocks: { text: { text: string; verbatim: boolean } }[];
+    };
+    for (const { text } of blocks) {
+      expect(text.text.length).toBeLessThanOrEqual(3_000);
+      expect(text.text.isWellFormed()).toBe(true);
+      expect(text.text.replaceAll(/&(amp|lt|gt);/g, '')).not.toContain('&');
+      expect(text.verbatim).toBe(true);
+    }
+  }
+});
+
 it('the link of a notice leads to the page of the console where its reader can act', () => {
   const place = (type: Notice['type'], of: Partial<Notice> = {}): string =>
     toPlace({ type, ...of }).path;

@@ -1,3 +1,6 @@
+import { once } from 'node:events';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { afterEach, beforeEach, expect, it, jest } from '@jest/globals';
 import { createLanes } from '../../notify/lanes.js';
 import { post, readRetryAfter } from '../../notify/post.js';
@@ -43,6 +46,26 @@ it('an answer decides whether another attempt is of use, and when', async () => 
   expect(readRetryAfter('Thu, 01 Jan 1970 00:01:00 GMT', 0)).toBe(60_000);
   for (const odd of ['-1', 'soon', '', undefined]) expect(readRetryAfter(odd, 0)).toBeUndefined();
   expect(readRetryAfter('99999999999', 0)).toBe(36_000_000);
+});
+
+it('of an answer without end no more than its beginning is read, and its status counts', async () => {
+  let written = 0;
+  const server = createServer((request, response) => {
+    request.resume();
+    response.writeHead(200, { 'content-type': 'text/plain' });
+    const piece = 'x'.repeat(64 * 1024);
+    const write = (): void => {
+      while (!response.destroyed && response.write(piece)) written += piece.length;
+    };
+    response.on('drain', write).on('error', () => undefined);
+    write();
+  }).listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  await send(`http://127.0.0.1:${String((server.address() as AddressInfo).port)}/hook`);
+  expect(written).toBeLessThan(64 * 1024 * 1024);
+  server.closeAllConnections();
+  server.close();
+  await once(server, 'close');
 });
 
 it('a receiver that hangs is left when the attempt is cancelled', async () => {

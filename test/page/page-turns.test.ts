@@ -57,6 +57,30 @@ it('the page queues messages, edits one and removes one, and the others are answ
   expect(chat.faults).toEqual([]);
 });
 
+it('a message that waits keeps its lines when it is changed, and Escape leaves it as it was', async () => {
+  const chat = await openBusy(held);
+  await chat.page.setViewportSize({ width: 320, height: 700 });
+  await chat.at('composer').fill('Beside Stop and Send there is room for words.');
+  expect((await chat.at('composer').boundingBox())?.width).toBeGreaterThan(200);
+  await sayBeside(chat, 'one\ntwo');
+  await chat.at('edit-queued').click();
+  await until('it can be written in', () => chat.at('queued-draft').isVisible());
+  expect(await chat.at('queued-draft').inputValue()).toBe('one\ntwo');
+  await chat.page.keyboard.type('!');
+  await chat.page.keyboard.press('Escape');
+  expect(await chat.at('queued').textContent()).toContain('one\ntwo');
+  await until('the keyboard is back', () =>
+    chat.at('edit-queued').evaluate((button) => button === document.activeElement),
+  );
+  await chat.page.keyboard.press('Enter');
+  await chat.page.keyboard.type(' three');
+  await chat.page.keyboard.press('Enter');
+  await until('it is changed', async () =>
+    ((await chat.at('queued').textContent()) ?? '').includes('one\ntwo three'),
+  );
+  expect(chat.faults).toEqual([]);
+});
+
 it('the page stops the reply for a message that cannot wait', async () => {
   const chat = await openBusy(neverEnding);
   await sayBeside(chat, toScript({ say: 'Here I am.' }).text, 'interrupt');

@@ -61,7 +61,8 @@ export function Composer(props: Props): ReactElement {
 
   return (
     <form
-      className="composer"
+      // On a phone, two buttons beside the text would leave it a column of syllables.
+      className={busy && !isEmpty ? 'composer with-both' : 'composer'}
       onDragOver={(event) => {
         if (event.dataTransfer.types.includes('Files')) event.preventDefault();
       }}

@@ -22,5 +22,9 @@ export function FieldList({ value }: { value: unknown }): ReactElement {
 function inWords(value: unknown): string {
   if (Array.isArray(value)) return value.length === 0 ? '–' : value.map(inWords).join('; ');
   if (typeof value !== 'object' || value === null) return readable(value);
-  return Object.values(value).map(inWords).join(', ');
+  // Without their names, two accounts or two amounts look the same.
+  const fields = Object.entries(value).map(
+    ([name, field]) => `${toWords(name)}: ${inWords(field)}`,
+  );
+  return fields.length === 0 ? '–' : fields.join(', ');
 }

@@ -4,3 +4,8 @@ import type { UIMessage } from 'ai';
 export function textOf(message: UIMessage): string {
   return message.parts.flatMap((part) => (part.type === 'text' ? [part.text] : [])).join('\n');
 }
+
+/** What its files are called. */
+export function filesOf(message: UIMessage): string[] {
+  return message.parts.flatMap((part) => (part.type === 'file' ? [part.filename ?? 'File'] : []));
+}

@@ -1,6 +1,7 @@
-import { useState, type ReactElement } from 'react';
-import { useCurrentConversation, usePageState } from './current-conversation.js';
-import { textOf } from './message-text.js';
+import type { ReactElement } from 'react';
+import { usePageState } from './current-conversation.js';
+import { filesOf, textOf } from './message-text.js';
+import { QueuedMessage } from './queued-message.js';
 import type { QueueEntry } from './session-actions.js';
 
 const MODES: Record<QueueEntry['mode'], string> = {
@@ -21,74 +22,11 @@ export function QueueList(): ReactElement | null {
             key={message.id}
             id={message.id}
             text={textOf(message)}
+            files={filesOf(message)}
             mode={MODES[mode]}
           />
         )),
       )}
     </ul>
-  );
-}
-
-interface EntryProps {
-  id: string;
-  text: string;
-  mode: string;
-}
-
-function QueuedMessage({ id, text, mode }: EntryProps): ReactElement {
-  const { controls } = useCurrentConversation();
-  const [draft, setDraft] = useState<string>();
-  const save = (): void => {
-    const changed = draft?.trim() ?? '';
-    setDraft(undefined);
-    if (changed !== '' && changed !== text) void controls.editQueued(id, changed);
-  };
-  return (
-    <li data-testid="queued">
-      {draft === undefined ? (
-        <>
-          <span className="queued-text">{text}</span>
-          <span className="queued-mode">{mode}</span>
-          <button
-            type="button"
-            className="plain"
-            data-testid="edit-queued"
-            onClick={() => {
-              setDraft(text);
-            }}
-          >
-            Edit
-          </button>
-          <button
-            type="button"
-            className="plain"
-            data-testid="remove-queued"
-            onClick={() => void controls.removeQueued(id)}
-          >
-            Remove
-          </button>
-        </>
-      ) : (
-        <form
-          onSubmit={(event) => {
-            event.preventDefault();
-            save();
-          }}
-        >
-          <input
-            data-testid="queued-draft"
-            aria-label="Message that waits"
-            autoFocus
-            value={draft}
-            onChange={(event) => {
-              setDraft(event.target.value);
-            }}
-          />
-          <button type="submit" data-testid="save-queued">
-            Save
-          </button>
-        </form>
-      )}
-    </li>
   );
 }

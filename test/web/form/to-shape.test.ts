@@ -82,7 +82,7 @@ describe('toShape', () => {
       '2026-01-01T10:00:00',
       '0000-01-01T10:00:00Z',
     ]) {
-      expect([at, inputOf('date-time', at)]).toEqual([at, 'text']);
+      expect([at, inputOf('date-time', at)]).toEqual([at, 'long']);
     }
     expect(['9999-99-99', '2026-02-30'].map((at) => inputOf('date', at))).toEqual(['text', 'text']);
     expect(['99:99', '09:30:15'].map((at) => inputOf('time', at))).toEqual(['text', 'text']);
@@ -90,6 +90,26 @@ describe('toShape', () => {
     expect(inputOf('none', 'pay 5\rto mallory')).toBe('long');
     expect(inputOf('none', 'pay \u202e5')).toBe('json');
     expect(toShape(undefined, ['a', 'b\nc'])).toMatchObject({ item: { input: 'long' } });
+  });
+
+  it('a text that one line of a phone would cut is shown in as many lines as it needs', () => {
+    const inputOf = (format: string, value: string): string => {
+      const properties = { at: { type: 'string', format } };
+      const { at } = fieldsOf(toShape({ type: 'object', properties }, { at: value }));
+      return at?.kind === 'text' ? at.input : String(at?.kind);
+    };
+    const path = 'https://bank.test/pay?to=another-account&amount=90000';
+    expect(inputOf('none', 'Zürich')).toBe('text');
+    expect(inputOf('none', 'CH93 0076 2011 6238 5295 7')).toBe('long');
+    expect([inputOf('email', 'a@b.test'), inputOf('uri', 'https://b.test')]).toEqual([
+      'email',
+      'url',
+    ]);
+    expect([inputOf('email', `${'a'.repeat(40)}@b.test`), inputOf('uri', path)]).toEqual([
+      'long',
+      'long',
+    ]);
+    expect(toShape(undefined, ['a', path])).toMatchObject({ item: { input: 'long' } });
   });
 
   it('what a form begins with is what it shows', () => {

@@ -79,7 +79,8 @@ export function FormInput(props: Props): ReactElement {
           <textarea
             {...common}
             {...limits}
-            rows={Math.min(6, Math.max(2, Math.ceil(text.length / 60), text.split('\n').length))}
+            // For browsers in which it does not grow with its text.
+            rows={Math.min(6, Math.max(1, Math.ceil(text.length / 30), text.split('\n').length))}
             value={text}
             onChange={(event) => {
               write(event.target.value);

@@ -26,7 +26,8 @@ interface Schema {
 const MOST_DEPTH = 6;
 const MOST_FIELDS = 60;
 const MOST_SHAPES = 300;
-const LONG_CHARS = 60;
+/** What a control of one line shows on the narrowest phone, a few groups deep. */
+const LINE_CHARS = 18;
 
 /**
  * The form for a value: by its schema, and by the value itself where the schema says nothing, or not what the value is,
@@ -187,9 +188,11 @@ function toText(schema: Schema, value: unknown): Shape {
   const special = typeof format === 'string' ? INPUTS[format] : undefined;
   const mayBeLong = typeof maxLength === 'number' && maxLength > 200;
   const isLongText = isLong(value) || mayBeLong || format === 'textarea';
+  // People see all of what they agree to; an address in one line is cut on a phone. The server checks it.
+  const isCut = isLong(value) && (special === 'email' || special === 'url');
   return {
     kind: 'text',
-    input: special ?? (isLongText ? 'long' : 'text'),
+    input: isCut ? 'long' : (special ?? (isLongText ? 'long' : 'text')),
     ...(typeof minLength === 'number' && { minLength }),
     ...(typeof maxLength === 'number' && { maxLength }),
     ...(special === undefined && { pattern: toQuickPattern(pattern, value) }),
@@ -253,7 +256,7 @@ function deeper(place: Place): Place {
 }
 
 function isLong(value: unknown): boolean {
-  return typeof value === 'string' && (value.length > LONG_CHARS || hasLineBreak(value));
+  return typeof value === 'string' && (value.length > LINE_CHARS || hasLineBreak(value));
 }
 
 function ownValue(object: Schema, name: string): unknown {

@@ -1,0 +1,15 @@
+import { expect, it } from '@jest/globals';
+import { createElement } from 'react';
+import { renderToStaticMarkup } from 'react-dom/server';
+import { FieldList } from '../../web/src/field-list.js';
+
+const show = (value: unknown): string =>
+  renderToStaticMarkup(createElement(FieldList, { value })).replaceAll(/<[^>]+>/g, '|');
+
+it('fields further inside keep their names, so that a reader knows which is which', () => {
+  const transfer = { from: 'CH1', to: 'CH2', amounts: [{ feeUsd: 1 }, { feeUsd: 2 }] };
+  const html = show({ transfer, note: 'x', none: {}, empty: [] });
+  expect(html).toContain('From: CH1, To: CH2, Amounts: Fee usd: 1; Fee usd: 2');
+  expect(html).toContain('|None|');
+  expect(html).toMatch(/None\|+–/);
+});

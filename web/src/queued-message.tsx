@@ -1,0 +1,95 @@
+import { useEffect, useRef, useState, type KeyboardEvent, type ReactElement } from 'react';
+import { useCurrentConversation } from './current-conversation.js';
+
+interface Props {
+  id: string;
+  text: string;
+  /** Names of its files. */
+  files: readonly string[];
+  /** What it waits for. */
+  mode: string;
+}
+
+/** A message that waits for its turn. It is changed as it was written: Enter saves, Escape leaves it as it was. */
+export function QueuedMessage({ id, text, files, mode }: Props): ReactElement {
+  const { controls } = useCurrentConversation();
+  const [draft, setDraft] = useState<string>();
+  const edit = useRef<HTMLButtonElement>(null);
+  const isEdited = useRef(false);
+
+  useEffect(() => {
+    // The keyboard continues where it began.
+    if (draft === undefined && isEdited.current) edit.current?.focus();
+    isEdited.current = draft !== undefined;
+  }, [draft]);
+
+  const save = (): void => {
+    const changed = draft?.trim() ?? '';
+    setDraft(undefined);
+    if (changed !== '' && changed !== text) void controls.editQueued(id, changed);
+  };
+  const onKey = (event: KeyboardEvent): void => {
+    if (event.key === 'Escape') setDraft(undefined);
+    if (event.key !== 'Enter' || event.shiftKey || event.nativeEvent.isComposing) return;
+    event.preventDefault();
+    save();
+  };
+
+  if (draft !== undefined) {
+    return (
+      <li data-testid="queued">
+        <form
+          onSubmit={(event) => {
+            event.preventDefault();
+            save();
+          }}
+        >
+          <textarea
+            data-testid="queued-draft"
+            aria-label="Message that waits"
+            autoFocus
+            rows={2}
+            value={draft}
+            onFocus={({ currentTarget: box }) => {
+              box.setSelectionRange(box.value.length, box.value.length);
+            }}
+            onKeyDown={onKey}
+            onChange={(event) => {
+              setDraft(event.target.value);
+            }}
+          />
+          <button type="submit" data-testid="save-queued">
+            Save
+          </button>
+        </form>
+      </li>
+    );
+  }
+  return (
+    <li data-testid="queued">
+      <span className="queued-text">
+        {[text, ...files].filter((part) => part !== '').join(', ')}
+      </span>
+      <span className="queued-mode">{mode}</span>
+      <button
+        type="button"
+        className="plain"
+        data-testid="edit-queued"
+        ref={edit}
+        onClick={() => {
+          setDraft(text);
+        }}
+      >
+        Edit
+      </button>
+      <button
+        type="button"
+        className="plain"
+        data-testid="remove-queued"
+        onClick={() => void controls.removeQueued(id)}
+      >
+        Remove
+      </button>
+    </li>
+  );
+}
