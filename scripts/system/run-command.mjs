@@ -13,7 +13,14 @@ process.on('exit', () => running.forEach((child) => child.kill()));
  */
 export function runCommand(file, args, { timeoutMs, onLine, ...options } = {}) {
   return new Promise((resolve) => {
-    const child = spawn(file, args, { stdio: ['ignore', 'pipe', 'pipe'], ...options });
+    let child;
+    try {
+      child = spawn(file, args, { stdio: ['ignore', 'pipe', 'pipe'], ...options });
+    } catch (error) {
+      // Of a path below a file, for instance; others come as events.
+      resolve({ code: undefined, stdout: '', stderr: error.message });
+      return;
+    }
     running.add(child);
     let stdout = '';
     let stderr = '';
