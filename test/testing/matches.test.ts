@@ -15,15 +15,17 @@ describe('what a test expects of a value', () => {
     [{ n: 5 }, { n: expect.any(Number) }, true],
     [{ n: '5' }, { n: expect.any(Number) }, false],
     ['a long text', expect.stringContaining('long'), true],
-    // What has no keys of its own would match any object.
-    [{ at: '2026' }, { at: new Date(0) }, false],
-    [{ set: {} }, { set: new Set(['a']) }, false],
-    [{ set: {} }, { set: new Map([['a', 1]]) }, false],
     [{ n: 5 }, { n: (value: unknown) => value === 5 }, true],
     [NaN, NaN, true],
     [null, {}, false],
   ])('%j against %p: %s', (actual, expected, is) => {
     expect(matches(actual, expected)).toBe(is);
+  });
+
+  it('what has no keys of its own does not match any object', () => {
+    for (const expected of [new Date(0), new Set(['a']), new Map([['a', 1]])]) {
+      expect(matches({ at: {} }, { at: expected })).toBe(false);
+    }
   });
 
   it('a pattern matches each time, with any flags', () => {
