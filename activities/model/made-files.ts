@@ -73,8 +73,12 @@ export function createStepFiles(
     },
     // An attempt that was replaced may still run: what its successor made is not its own.
     clear: () => remove(({ madeBy }) => isUpTo(madeBy, ofStep, token)),
-    clearDropped: (rows) =>
-      remove(({ id, madeBy = '' }) => isOfEarlierRun(madeBy, runId) && !isNamed(id, rows)),
+    clearDropped: (rows) => {
+      // Wherever a row names one: a user, too, may send a file again that a model made.
+      let text: string | undefined;
+      const isNamed = (id: string): boolean => (text ??= JSON.stringify(rows)).includes(id);
+      return remove(({ id, madeBy = '' }) => isOfEarlierRun(madeBy, runId) && !isNamed(id));
+    },
   };
 
   async function remove(isGone: (file: StoredFile) => boolean): Promise<void> {
@@ -93,11 +97,6 @@ export function createStepFiles(
 function isOfEarlierRun(madeBy: string, runId: string): boolean {
   const [madeIn = ''] = madeBy.split(' ');
   return sessionOfRun(madeIn) === sessionOfRun(runId) && runNumberOf(madeIn) < runNumberOf(runId);
-}
-
-/** Wherever it is: a user, too, may send a file again that a model made. */
-function isNamed(fileId: string, rows: readonly Row[]): boolean {
-  return rows.some((row) => JSON.stringify(row).includes(fileId));
 }
 
 function isUpTo(madeBy: string | undefined, ofStep: string, token: number): boolean {

@@ -41,7 +41,7 @@ export const files = [
   {
     defence: 'Files that models make: those that a message names stay',
     file: 'activities/model/made-files.ts',
-    edits: [[' && !isNamed(id, rows)', '']],
+    edits: [[' && !isNamed(id)', '']],
     suite: MADE,
     test: REGENERATED,
   },
