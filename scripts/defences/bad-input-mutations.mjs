@@ -54,11 +54,11 @@ export const badInput = [
     test: 'a file that is too large is refused with its reason, and can be removed',
   },
   {
-    defence: 'Page: what a model writes as HTML is shown as it was written',
+    defence: 'Page: a line break that a model writes as HTML is one',
     file: 'web/src/markdown.tsx',
     edits: [['remarkBreaks, keepHtmlAsText]', 'remarkBreaks]']],
-    suite: BAD_INPUT,
-    test: MARKDOWN_WALK,
+    suite: 'test/web/markdown.test.ts',
+    test: 'Markdown Markdown shows headings, lists, links, tables and code as elements',
   },
   {
     defence: "Page: a model's images load nothing from elsewhere",
