@@ -139,7 +139,7 @@ export const schedules = [
   },
   {
     defence: 'Schedule: only operators change one',
-    file: 'ai-sdk/reply/authority.ts',
+    file: 'ai-sdk/reply/authorize-by-role.ts',
     edits: [["schedule: 'operator',", "schedule: 'viewer',"]],
     suite: 'test/api/operator-access.test.ts',
     test: 'createSchedule as "viewer" a colleague is served by role',
