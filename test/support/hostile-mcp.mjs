@@ -157,4 +157,5 @@ if (program?.endsWith('hostile-mcp.mjs')) {
     if (pings.length > 0) await new Promise((later) => setTimeout(later, 500));
     process.stdout.write(`${written}\n`);
   }
+  if (answers > 0) note(`answers ${answers}`);
 }
