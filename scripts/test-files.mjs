@@ -5,7 +5,7 @@ import { readFileSync } from 'node:fs';
 const MOST_ACCIDENTS = 3;
 
 /**
- * The files of jest's report, by path: how many tests passed, failed and were skipped.
+ * The files of jest's report, by path: how many tests passed, failed and were skipped, and when it began.
  * A file that could not even be loaded has no tests to count, but it is a failure; so is a missing report.
  */
 export function readFiles(path) {
@@ -13,22 +13,22 @@ export function readFiles(path) {
   try {
     report = JSON.parse(readFileSync(path, 'utf8'));
   } catch {
-    return new Map([[path, { passed: 0, failed: 1, skipped: 0 }]]);
+    return new Map([[path, { passed: 0, failed: 1, skipped: 0, beganAt: 0 }]]);
   }
   return new Map(
-    report.testResults.map(({ name, status, assertionResults }) => {
+    report.testResults.map(({ name, status, startTime: beganAt, assertionResults }) => {
       const count = (...kinds) =>
         assertionResults.filter((test) => kinds.includes(test.status)).length;
       const failed = Math.max(count('failed'), status === 'failed' ? 1 : 0);
-      return [name, { passed: count('passed'), failed, skipped: count('pending', 'todo') }];
+      const skipped = count('pending', 'todo');
+      return [name, { passed: count('passed'), failed, skipped, beganAt }];
     }),
   );
 }
 
-/** The files of jest's report that began after a deadline, ms since the epoch: their tests were skipped. */
-export function begunAfter(path, deadline) {
-  const { testResults } = JSON.parse(readFileSync(path, 'utf8'));
-  return testResults.filter(({ startTime }) => startTime > deadline).map(({ name }) => name);
+/** The files that began after a deadline, ms since the epoch: their tests were skipped. */
+export function begunAfter(files, deadline) {
+  return [...files].filter(([, { beganAt }]) => beganAt > deadline).map(([name]) => name);
 }
 
 /**

@@ -53,12 +53,13 @@ await runMain(async () => {
           stdio: ['inherit', 'ignore', 'inherit'],
         },
       );
+      const files = readFiles(report);
       if (isFirst && deadline !== undefined) {
-        for (const name of begunAfter(report, deadline)) {
+        for (const name of begunAfter(files, deadline)) {
           process.stdout.write(`not run, for want of time: ${name}\n`);
         }
       }
-      return { code, files: readFiles(report) };
+      return { code, files };
     };
     const first = await runJest([...lane, ...args]);
     const { code, files } =

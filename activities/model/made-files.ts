@@ -73,11 +73,13 @@ export function createStepFiles(
     },
     // An attempt that was replaced may still run: what its successor made is not its own.
     clear: () => remove(({ madeBy }) => isUpTo(madeBy, ofStep, token)),
-    clearDropped: (rows) => {
+    clearDropped: async (rows) => {
+      // A rewind begins a run: its first step finds what that has dropped.
+      if (rows.some((row) => row.role === 'assistant' && row.runId === runId)) return;
       // Wherever a row names one: a user, too, may send a file again that a model made.
       let text: string | undefined;
       const isNamed = (id: string): boolean => (text ??= JSON.stringify(rows)).includes(id);
-      return remove(({ id, madeBy = '' }) => isOfEarlierRun(madeBy, runId) && !isNamed(id));
+      await remove(({ id, madeBy = '' }) => isOfEarlierRun(madeBy, runId) && !isNamed(id));
     },
   };
 

@@ -14,6 +14,8 @@ export interface GuardedFetch {
   close: () => void;
 }
 
+/** To one server, which could use up those of the process by what it asks. */
+const MOST_SOCKETS = 100;
 const BODILESS = new Set([204, 205, 304]);
 
 /**
@@ -29,8 +31,8 @@ export function createGuardedFetch(
 ): GuardedFetch {
   const own = new URL(server.url);
   const agents = {
-    'http:': new http.Agent({ keepAlive: true }),
-    'https:': new https.Agent({ keepAlive: true }),
+    'http:': new http.Agent({ keepAlive: true, maxSockets: MOST_SOCKETS }),
+    'https:': new https.Agent({ keepAlive: true, maxSockets: MOST_SOCKETS }),
   };
 
   function ruleOf(url: URL): HostRule {

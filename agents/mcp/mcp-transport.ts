@@ -32,8 +32,10 @@ export interface OwnedTransport {
 /** What one process may write to its log. */
 const STDERR_CHARS = 16 * 1024;
 const LEAVE_MS = 1_000;
-/** Messages that a program has not read yet. */
+/** Messages that a server has not read yet. */
 const MOST_UNREAD = 1_000;
+/** An id of its own that an answer repeats. */
+const ID_CHARS = 1_000;
 
 /** A transport that is not connected yet. */
 export function createMcpTransport(
@@ -69,6 +71,7 @@ export function createMcpTransport(
     fetch: fetch,
     ...(server.authProvider !== undefined && { authProvider: server.authProvider as never }),
   });
+  boundUnread(transport, name);
   const leave = async (): Promise<void> => {
     const left = transport.terminateSession().catch(() => undefined);
     await orAborted(left, AbortSignal.timeout(LEAVE_MS)).catch(() => undefined);
@@ -76,12 +79,13 @@ export function createMcpTransport(
   return { transport: transport, leave, release: close };
 }
 
-/** Answers to a program that asks without end and reads nothing would fill the memory. */
+/** Answers to a server that asks without end and reads nothing would fill the memory. */
 function boundUnread(transport: Transport, name: string): void {
   const send = transport.send.bind(transport);
   let unread = 0;
-  transport.send = async (message) => {
-    if (unread >= MOST_UNREAD) {
+  transport.send = async (message, options) => {
+    const isLong = 'id' in message && String(message.id).length > ID_CHARS;
+    if (unread >= MOST_UNREAD || isLong) {
       const text = `The server "${name}" does not read what it is sent.`;
       throw Object.assign<McpFailure, object>(new McpError('mcp_connection_lost', text), {
         isUnsent: true,
@@ -89,7 +93,7 @@ function boundUnread(transport: Transport, name: string): void {
     }
     unread += 1;
     try {
-      await send(message);
+      await send(message, options);
     } finally {
       unread -= 1;
     }

@@ -121,10 +121,12 @@ export async function explainWithheld(
   const subject = toSubject(conversation, call);
   const isAsker = hasAsked(caller, conversation);
   const isAllowed = async (): Promise<boolean> => authorize(caller, 'answer', subject);
-  const mayWithdraw =
-    isAsker && call.kind === 'approval' && (await verdictInTime(isAllowed()).catch(() => false));
-  const usual = authorize === authorizeByRole ? missingRole(caller, 'answer', subject) : undefined;
-  // Those that a tool demands may always answer.
+  const isPermitted = await verdictInTime(isAllowed()).catch(() => false);
+  // No role passes a rule of the host's own.
+  if (!isPermitted && authorize !== authorizeByRole) return {};
+  const mayWithdraw = isAsker && isPermitted && call.kind === 'approval';
+  const usual = isPermitted ? undefined : missingRole(caller, 'answer', subject);
+  // By the default rule, a role that a tool demands may answer whatever the usual one is.
   const demanded = lackedRoles(call.approvers, caller, conversation);
   const roles = demanded.length > 0 || usual === undefined ? [...demanded] : [usual];
   const needsOther = isAsker && call.approvers?.separate === true;

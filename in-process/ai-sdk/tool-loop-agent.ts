@@ -96,7 +96,9 @@ export class ToolLoopAgent<CALL_OPTIONS = never, TOOLS extends ToolSet = Record<
     // eslint-disable-next-line @typescript-eslint/no-deprecated -- As there, it counts without the newer name.
     this.settings = { ...settings, onEnd: settings.onEnd ?? settings.onFinish };
     this.#stores = stores;
-    this.#agent = fromAgent(settings, {
+    // Without a prepareCall nothing reads call options.
+    const schema = settings.prepareCall === undefined ? undefined : settings.callOptionsSchema;
+    this.#agent = fromAgent({ ...settings, callOptionsSchema: schema }, {
       name: settings.id ?? 'agent',
       // Steps are given back with their usage, which is kept for agents that ask for it.
       stopWhen: (settings.stopWhen ?? isStepCount(DEFAULT_STEPS)) as AgentSettings['stopWhen'],

@@ -84,6 +84,13 @@ export const mcp = [
     test: 'a server of tools that says more than it was asked and asks without end, and reads nothing, is answered up to a number',
   },
   {
+    defence: 'MCP servers: answers repeat no id without end',
+    file: 'agents/mcp/mcp-transport.ts',
+    edits: [[' || isLong', '']],
+    suite: 'test/activities/mcp-results.test.ts',
+    test: 'a server of tools that says more than it was asked gets no answer to a question whose id is a text without end',
+  },
+  {
     defence: 'MCP servers: evaluation does not contact them',
     file: 'testing/eval/replayed-agent.ts',
     edits: [

@@ -21,7 +21,9 @@ export function toRedisFault(address: string, reason: string): RedisFault {
       fix: 'Renew it on that server; or correct the clock of this machine.',
     };
   }
-  if (/certificate|SSL|TLS|wrong version/i.test(reason)) {
+  // A server that is not there is named in the reason, and its name may be `redis-tls`.
+  const isFound = !/ENOTFOUND|EAI_AGAIN|ECONNREFUSED|ETIMEDOUT/.test(reason);
+  if (isFound && /certificate|SSL|TLS|wrong version/i.test(reason)) {
     return {
       finding: `Redis at ${address} cannot be reached by TLS: ${reason}.`,
       fix: `Use rediss:// in REDIS_URL for TLS and redis:// without; NODE_EXTRA_CA_CERTS names an own authority. ${DEMANDED}`,

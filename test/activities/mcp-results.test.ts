@@ -67,6 +67,13 @@ describe('a server of tools that says more than it was asked', () => {
     expect((await notes()).filter((line) => line.startsWith('own-'))).toEqual(refused);
   });
 
+  it('gets no answer to a question whose id is a text without end', async () => {
+    const { outcome, notes } = await call(['named']);
+    await until('the next one is refused', async () => (await notes()).includes('last -32601'));
+    expect((await notes()).filter((line) => line.startsWith('an id of'))).toEqual([]);
+    expect(outcome).toMatchObject({ status: 'completed' });
+  });
+
   it('and asks without end, and reads nothing, is answered up to a number', async () => {
     const { outcome, notes } = await call(['pings', 'look']);
     expect(outcome).toMatchObject({ status: 'completed' });

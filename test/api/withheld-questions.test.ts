@@ -66,5 +66,6 @@ it.each<[who: string, userId: string, role: Role, approvers: Approvers, seen: ob
 
 it('where a host has a rule of its own no role is named', async () => {
   authorize = (_caller, action) => action === 'read';
-  expect(await seenBy('vera', 'viewer', {})).toEqual({ mayDecide: false });
+  const approvers = { roles: ['approver'] };
+  expect(await seenBy('vera', 'viewer', approvers)).toEqual({ mayDecide: false });
 });

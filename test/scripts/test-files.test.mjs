@@ -31,11 +31,12 @@ it('counts the tests of each file; a file that was not loaded is a failure', () 
 it('names the files that began after the deadline', () => {
   const path = join(folder, 'report.json');
   const testResults = [
-    { name: '/a', startTime: 10 },
-    { name: '/b', startTime: 11 },
+    { name: '/a', status: 'passed', startTime: 10, assertionResults: [] },
+    { name: '/b', status: 'passed', startTime: 11, assertionResults: [] },
   ];
   writeFileSync(path, JSON.stringify({ testResults }));
-  expect(begunAfter(path, 10)).toEqual(['/b']);
+  expect(begunAfter(readFiles(path), 10)).toEqual(['/b']);
+  expect(begunAfter(readFiles(join(folder, 'none.json')), 10)).toEqual([]);
 });
 
 it('a missing report is a failure', () => {

@@ -22,7 +22,7 @@ const TOOLS = [
 ];
 
 /** Tools whose results are the trouble, or what is sent beside them. */
-const STRANGE = ['deep', 'halves', 'infinite', 'twice', 'asks', 'pings', 'cut', 'look'];
+const STRANGE = ['deep', 'halves', 'infinite', 'twice', 'asks', 'pings', 'named', 'cut', 'look'];
 
 const LISTS = {
   strange: () => STRANGE.map((name) => ({ name, inputSchema: object, annotations: readOnly })),
@@ -123,6 +123,7 @@ if (program?.endsWith('hostile-mcp.mjs')) {
     if (request.method === 'notifications/cancelled') note('cancelled');
     if (request.error !== undefined) note(`${request.id} ${request.error.code}`);
     if (request.result !== undefined) answers += 1;
+    if (request.id?.length > 1_000) note(`an id of ${request.id.length}`);
     if (request.id === undefined || request.method === undefined) continue;
     if (mode === 'garbage') process.stdout.write('{"this is": no JSON\n\u0000\u0001\n[]\n');
     const reply = answer(request);
@@ -151,6 +152,12 @@ if (program?.endsWith('hostile-mcp.mjs')) {
       process.stdout.write(
         `${JSON.stringify({ jsonrpc: '2.0', id: `own-${at}`, method, params })}\n`,
       );
+    }
+    if (name === 'named') {
+      for (const long of ['x'.repeat(5_000), 'last'])
+        process.stdout.write(
+          `${JSON.stringify({ jsonrpc: '2.0', id: long, method: 'sampling/no' })}\n`,
+        );
     }
     // Until the other side has read them all, nothing is read here.
     if (pings.length > 0) await new Promise((read) => process.stdout.write('\n', read));

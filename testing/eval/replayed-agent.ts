@@ -7,6 +7,7 @@ import {
 } from '../../agents/index.js';
 import { toMcpModelOutput } from '../../agents/mcp/model-output.js';
 import type { RecordedCalls } from './recorded-calls.js';
+import { wasLeft } from './was-left.js';
 
 type Execute = Extract<ToolDefinition['execute'], (...args: never) => unknown>;
 
@@ -60,7 +61,7 @@ function toServerTool(name: string, options: ReplayOptions): ToolDefinition {
     inputSchema: z.looseObject({}),
     requireApproval: (input) => {
       const call = options.recorded.peek(name, input);
-      return call !== undefined && (call.decision !== undefined || call.result === undefined);
+      return call !== undefined && (call.decision !== undefined || wasLeft(call, 'approval'));
     },
     toModelOutput: toMcpModelOutput,
     execute: toReplay(name, options),

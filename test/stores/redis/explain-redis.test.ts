@@ -16,6 +16,11 @@ describe('what a process says of its Redis at the start', () => {
       /cannot be reached: .*ECONNREFUSED.*correct REDIS_URL/,
     ],
     [
+      'the name in its address, which has the word tls, is not known',
+      'redis://redis-tls.invalid:6379',
+      /cannot be reached: .*redis-tls.*correct REDIS_URL/,
+    ],
+    [
       'the password is wrong',
       undefined,
       /^Redis at here .*Correct user and password in REDIS_URL\.$/,

@@ -76,4 +76,17 @@ describe('a recorded case of an agent with servers of tools', () => {
     expect(await notes()).toEqual(carriedOut);
     expect(called).toEqual([]);
   });
+
+  it('leaves a question behind that people left behind then', async () => {
+    const { server } = await byStdio();
+    const script = [call('s_change', 'c1', 'there'), { say: 'As you like.' }];
+    const runtime = await createTestRuntime({ agents: [agentOf(server, script)] });
+    const asked = await runtime.run('sea', 'Change it.');
+    const run = await asked.send('Never mind.');
+    const recorded = parseCase(JSON.stringify(await runtime.record(run.sessionId, 'sea')));
+    await runtime.close();
+    const again = await evaluateCase(recorded, { agents: [agentOf(server, script)] });
+    expect(again.lanes.at(-1)?.differences).toEqual([]);
+    expect(again.failures).toEqual([]);
+  });
 });
