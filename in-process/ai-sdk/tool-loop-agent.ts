@@ -98,13 +98,16 @@ export class ToolLoopAgent<CALL_OPTIONS = never, TOOLS extends ToolSet = Record<
     this.#stores = stores;
     // Without a prepareCall nothing reads call options.
     const schema = settings.prepareCall === undefined ? undefined : settings.callOptionsSchema;
-    this.#agent = fromAgent({ ...settings, callOptionsSchema: schema }, {
-      name: settings.id ?? 'agent',
-      // Steps are given back with their usage, which is kept for agents that ask for it.
-      stopWhen: (settings.stopWhen ?? isStepCount(DEFAULT_STEPS)) as AgentSettings['stopWhen'],
-      ...own,
-      ...(settings.prepareCall !== undefined && { callOptions: callOptionsOfTurn }),
-    });
+    this.#agent = fromAgent(
+      { ...settings, callOptionsSchema: schema },
+      {
+        name: settings.id ?? 'agent',
+        // Steps are given back with their usage, which is kept for agents that ask for it.
+        stopWhen: (settings.stopWhen ?? isStepCount(DEFAULT_STEPS)) as AgentSettings['stopWhen'],
+        ...own,
+        ...(settings.prepareCall !== undefined && { callOptions: callOptionsOfTurn }),
+      },
+    );
     const agents = new AgentRegistry([this.#agent]);
     this.#executor = createInProcessExecutor({ agents, stores, services, logger });
   }
