@@ -66,6 +66,6 @@ it.each<[who: string, userId: string, role: Role, approvers: Approvers, seen: ob
 
 it('where a host has a rule of its own no role is named', async () => {
   authorize = (_caller, action) => action === 'read';
-  const approvers = { roles: ['approver'] };
-  expect(await seenBy('vera', 'viewer', approvers)).toEqual({ mayDecide: false });
+  const seen = await seenBy('vera', 'viewer', { roles: ['approver'] });
+  expect(seen).toEqual({ mayDecide: false });
 });
