@@ -66,16 +66,32 @@ export const page = [
   {
     defence: 'Page: an address is not approved of which a phone shows the beginning only',
     file: 'web/src/form/to-shape.ts',
-    edits: [["input: isCut ? 'long' : (special", "input: isCut ? (special ?? 'long') : (special"]],
+    edits: [
+      ["input = isCut ? 'long' : (special", "input = isCut ? (special ?? 'long') : (special"],
+    ],
     suite: SHAPE,
     test: 'toShape a text that one line of a phone would cut is shown in as many lines as it needs',
   },
   {
     defence: 'Page: what is inside of an input is shown by its names',
     file: 'web/src/field-list.tsx',
-    edits: [['`${toWords(name)}: ${inWords(field)}`', 'inWords(field)']],
+    edits: [['`${toWords(name)}: ${inside(field)}`', 'inside(field)']],
     suite: 'test/web/field-list.test.ts',
     test: 'fields further inside keep their names, so that a reader knows which is which',
+  },
+  {
+    defence: 'Page: what is inside of an input does not run into what is beside it',
+    file: 'web/src/field-list.tsx',
+    edits: [['`(${inWords(value)})`', 'inWords(value)']],
+    suite: 'test/web/field-list.test.ts',
+    test: 'what is further inside is in brackets, so that it does not run into its neighbours',
+  },
+  {
+    defence: 'Page: a tool does not get a line break with an account number that was pasted',
+    file: 'web/src/form/long-input.tsx',
+    edits: [["text.replace(/[\\r\\n]+/g, '')", 'text']],
+    suite: FORM,
+    test: 'SchemaForm a text of one line that is shown on several gets no line breaks, and Enter sends it',
   },
   {
     defence: 'Page: an answer has no default that its form does not show',

@@ -20,11 +20,20 @@ export function FieldList({ value }: { value: unknown }): ReactElement {
 }
 
 function inWords(value: unknown): string {
-  if (Array.isArray(value)) return value.length === 0 ? '–' : value.map(inWords).join('; ');
+  if (Array.isArray(value)) {
+    const items = value.map((item: unknown) =>
+      Array.isArray(item) ? inside(item) : inWords(item),
+    );
+    return items.length === 0 ? '–' : items.join('; ');
+  }
   if (typeof value !== 'object' || value === null) return readable(value);
   // Without their names, two accounts or two amounts look the same.
-  const fields = Object.entries(value).map(
-    ([name, field]) => `${toWords(name)}: ${inWords(field)}`,
-  );
+  const fields = Object.entries(value).map(([name, field]) => `${toWords(name)}: ${inside(field)}`);
   return fields.length === 0 ? '–' : fields.join(', ');
+}
+
+/** In brackets if it has parts: they would read as parts of what is around it. */
+function inside(value: unknown): string {
+  const hasParts = typeof value === 'object' && value !== null && Object.keys(value).length > 0;
+  return hasParts ? `(${inWords(value)})` : inWords(value);
 }

@@ -29,8 +29,10 @@ export function QueuedMessage({ id, text, files, mode }: Props): ReactElement {
     if (changed !== '' && changed !== text) void controls.editQueued(id, changed);
   };
   const onKey = (event: KeyboardEvent): void => {
+    // Enter and Escape also end the composition of a character.
+    if (event.nativeEvent.isComposing) return;
     if (event.key === 'Escape') setDraft(undefined);
-    if (event.key !== 'Enter' || event.shiftKey || event.nativeEvent.isComposing) return;
+    if (event.key !== 'Enter' || event.shiftKey) return;
     event.preventDefault();
     save();
   };
@@ -50,9 +52,7 @@ export function QueuedMessage({ id, text, files, mode }: Props): ReactElement {
             autoFocus
             rows={2}
             value={draft}
-            onFocus={({ currentTarget: box }) => {
-              box.setSelectionRange(box.value.length, box.value.length);
-            }}
+            ref={putCaretAtEnd}
             onKeyDown={onKey}
             onChange={(event) => {
               setDraft(event.target.value);
@@ -92,4 +92,9 @@ export function QueuedMessage({ id, text, files, mode }: Props): ReactElement {
       </button>
     </li>
   );
+}
+
+/** Once, when the box opens: a person who comes back to it continues where they were. */
+function putCaretAtEnd(box: HTMLTextAreaElement | null): void {
+  box?.setSelectionRange(box.value.length, box.value.length);
 }

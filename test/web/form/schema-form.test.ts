@@ -1,10 +1,11 @@
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
-import { createElement } from 'react';
+import { createElement, type SyntheticEvent } from 'react';
 import type { Shape } from '../../../web/src/form/shape.js';
 import { SchemaForm } from '../../../web/src/form/schema-form.js';
 import { toShape } from '../../../web/src/form/to-shape.js';
 import { useEditedInput, type EditedInput } from '../../../web/src/form/use-edited-input.js';
 import { openPage, type OpenPage } from '../../support/render-page.js';
+import { pressKey } from '../press-key.js';
 
 // Forms as people see them: what is approved is what is shown.
 
@@ -80,5 +81,51 @@ describe('SchemaForm', () => {
   it('characters that cannot be seen are shown as escapes', () => {
     show(undefined, { to: 'pay \u202e5' });
     expect(page.valueOf('input-to')).toBe('"pay \\u202e5"');
+  });
+
+  const IBAN = 'CH93 0076 2011 6238 5295 7';
+  const textOf = (field: object) => ({
+    type: 'object',
+    properties: { at: { type: 'string', ...field } },
+    required: ['at'],
+  });
+
+  it('a text of one line that is shown on several gets no line breaks, and Enter sends it', () => {
+    let sent = 0;
+    const onSubmit = (event: SyntheticEvent): void => {
+      event.preventDefault();
+      sent += 1;
+    };
+    const card = createElement(Card, { schema: textOf({}), input: { at: IBAN } });
+    page.show(createElement('form', { onSubmit }, card));
+    expect(pressKey('input-at', 'Enter', { isComposing: true })).toBe('left to the browser');
+    expect(pressKey('input-at', 'a')).toBe('left to the browser');
+    expect(sent).toBe(0);
+    expect(pressKey('input-at', 'Enter')).toBe('handled');
+    expect(sent).toBe(1);
+    page.type('input-at', `${IBAN}\r\n8\n`);
+    expect(edited.edited).toEqual({ at: `${IBAN}8` });
+  });
+
+  it('a text that may have line breaks keeps them, and Enter makes one', () => {
+    show(textOf({ maxLength: 500 }), { at: 'Dear Sir' });
+    expect(pressKey('input-at', 'Enter')).toBe('left to the browser');
+    page.type('input-at', 'Dear Sir\n');
+    expect(edited.edited).toEqual({ at: 'Dear Sir\n' });
+  });
+
+  it('an address or a pattern is checked also where the text needs several lines', () => {
+    const faultOf = (field: object, given: string, typed: string): string => {
+      page.show(createElement(Card, { key: typed, schema: textOf(field), input: { at: given } }));
+      expect(page.faultOf('input-at')).toBe('');
+      page.type('input-at', typed);
+      return page.faultOf('input-at');
+    };
+    expect(faultOf({ pattern: '^CH' }, IBAN, `X${IBAN}`)).toContain('does not match');
+    const [mail, url] = ['somewhere-far@bank.test', 'https://bank.test/far-away'];
+    expect(faultOf({ format: 'email' }, mail, 'somewhere-far')).toContain('e-mail');
+    expect(faultOf({ format: 'uri' }, url, 'far-away')).toContain('URL');
+    page.type('input-at', ` ${url}\n`);
+    expect([page.faultOf('input-at'), edited.value]).toEqual(['', { at: url }]);
   });
 });

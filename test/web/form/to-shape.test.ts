@@ -112,6 +112,44 @@ describe('toShape', () => {
     expect(toShape(undefined, ['a', path])).toMatchObject({ item: { input: 'long' } });
   });
 
+  it('a long text of one line stays one, unless its schema asks for a long text', () => {
+    const shapeOf = (field: object, value: string): unknown => {
+      const properties = { at: { type: 'string', ...field } };
+      return fieldsOf(toShape({ type: 'object', properties }, { at: value })).at;
+    };
+    const long = 'https://bank.test/to?another-account';
+    const line = { input: 'long', oneLine: 'text' };
+    expect(shapeOf({ pattern: '^h' }, long)).toMatchObject({ ...line, pattern: '^h' });
+    expect(shapeOf({ format: 'date' }, long)).toMatchObject(line);
+    expect(shapeOf({ format: 'uri', maxLength: 2000 }, long)).toMatchObject({ oneLine: 'url' });
+    expect(shapeOf({ format: 'email' }, 'somewhere-far@bank.test')).toMatchObject({
+      oneLine: 'email',
+    });
+    expect(toShape(undefined, { to: long })).toMatchObject({ fields: [{ shape: line }] });
+    for (const field of [{ format: 'textarea' }, { maxLength: 500 }]) {
+      expect(shapeOf(field, long)).toMatchObject({ input: 'long', oneLine: undefined });
+    }
+    expect(shapeOf({}, `${long}\n`)).toMatchObject({ input: 'long', oneLine: undefined });
+    const mixed = { item: { input: 'long', oneLine: undefined } };
+    expect(toShape(undefined, [long, 'b\nc'])).toMatchObject(mixed);
+  });
+
+  it('the items of a list are shown as whole as its longest one needs', () => {
+    const long = 'CH93 0076 2011 6238 5295 7';
+    const text = { type: 'string' };
+    const list = (items: object, ...value: unknown[]): unknown =>
+      toShape({ type: 'array', items }, value);
+    const line = { input: 'long', oneLine: 'text' };
+    expect(list(text, 'a', long, 'b')).toMatchObject({ kind: 'list', item: line });
+    expect(list(text, long, 'a\nb')).toMatchObject({ item: { input: 'long', oneLine: undefined } });
+    expect(list(text, 'a')).toMatchObject({ item: { input: 'text' } });
+    const payment = { type: 'object', properties: { to: text, day: { ...text, format: 'date' } } };
+    expect(list(payment, { to: 'a' }, { to: long })).toMatchObject({
+      item: { fields: [{ shape: line }, { shape: { input: 'date' } }] },
+    });
+    expect(list(payment, { to: 'a', hidden: 'b' })).toMatchObject({ kind: 'json' });
+  });
+
   it('what a form begins with is what it shows', () => {
     const properties = {
       gift: { type: 'boolean', default: 'yes' },

@@ -1,6 +1,7 @@
 import type { ReactElement } from 'react';
 import { toLocalTime } from './is-shown-by.js';
 import { JsonInput } from './json-input.js';
+import { LongInput } from './long-input.js';
 import { NumberInput } from './number-input.js';
 import type { Shape } from './shape.js';
 
@@ -68,24 +69,23 @@ export function FormInput(props: Props): ReactElement {
         />
       );
     case 'text': {
-      const { input, minLength, maxLength, pattern } = shape;
+      const { input, oneLine, minLength, maxLength, pattern } = shape;
       const text = typeof value === 'string' ? value : '';
-      const limits = { required: required && (minLength ?? 0) > 0, minLength, maxLength };
+      const mayBeBlank = input === 'text' || (input === 'long' && (oneLine ?? 'text') === 'text');
+      const limits = {
+        required: required && ((minLength ?? 0) > 0 || !mayBeBlank),
+        minLength,
+        maxLength,
+        // A pattern of JSON Schema may match anywhere in a text.
+        pattern: pattern === undefined ? undefined : `.*(?:${pattern}).*`,
+        title: pattern === undefined ? undefined : `It has to match ${pattern}`,
+      };
       const write = (next: string): void => {
         onChange(next === '' && !required ? undefined : next);
       };
       if (input === 'long') {
         return (
-          <textarea
-            {...common}
-            {...limits}
-            // For browsers in which it does not grow with its text.
-            rows={Math.min(6, Math.max(1, Math.ceil(text.length / 30), text.split('\n').length))}
-            value={text}
-            onChange={(event) => {
-              write(event.target.value);
-            }}
-          />
+          <LongInput {...common} {...limits} oneLine={oneLine} value={text} onChange={write} />
         );
       }
       const isMoment = input === 'date-time';
@@ -94,10 +94,6 @@ export function FormInput(props: Props): ReactElement {
           {...common}
           {...limits}
           type={isMoment ? 'datetime-local' : input}
-          required={limits.required || (required && input !== 'text')}
-          // A pattern of JSON Schema may match anywhere in a text.
-          pattern={pattern === undefined ? undefined : `.*(?:${pattern}).*`}
-          title={pattern === undefined ? undefined : `It has to match ${pattern}`}
           value={isMoment ? toLocalTime(text) : text}
           onChange={(event) => {
             const { value: next } = event.target;

@@ -8,7 +8,7 @@ export type Shape = Described &
     | { kind: 'choice'; options: { value: unknown; label: string }[] }
     | { kind: 'switch' }
     | ({ kind: 'number' } & NumberLimits)
-    | ({ kind: 'text'; input: TextInput } & TextLimits)
+    | ({ kind: 'text'; input: TextInput; oneLine?: OneLine | undefined } & TextLimits)
     | { kind: 'json' }
   );
 
@@ -32,6 +32,12 @@ export interface TextLimits {
   maxLength?: number | undefined;
   pattern?: string | undefined;
 }
+
+/**
+ * What a text of one line is checked as where it is too long for a control of one line: it is shown on
+ * several, and gets no line breaks.
+ */
+export type OneLine = 'text' | 'email' | 'url';
 
 interface Described {
   description?: string | undefined;

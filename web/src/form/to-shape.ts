@@ -1,8 +1,9 @@
 import { toWords } from '../../../protocol/to-words.js';
 import { hasHiddenCharacters, hasLineBreak, type TextInput } from './is-shown-by.js';
-import { fits, isWhole, MOST_ITEMS, type GroupField, type Shape } from './shape.js';
+import { fits, isWhole, MOST_ITEMS, type GroupField, type OneLine, type Shape } from './shape.js';
 import { toQuickPattern } from './to-quick-pattern.js';
 import { toUnit } from './to-unit.js';
+import { toWidest, widestText } from './to-widest.js';
 
 /** The parts of JSON Schema that a form reads. Others are left to the server, which checks every answer. */
 interface Schema {
@@ -91,11 +92,12 @@ function byValue(value: unknown, known: Shape | undefined, place: Place): Shape 
   if (typeof value === 'string') {
     if (hasHiddenCharacters(value)) return { kind: 'json' };
     const limits = known?.kind === 'text' ? known : {};
-    return { ...limits, kind: 'text', input: isLong(value) ? 'long' : 'text' };
+    const input = isLong(value) ? 'long' : 'text';
+    return { ...limits, kind: 'text', input, oneLine: toOneLine(input, value) };
   }
   if (Array.isArray(value) && value.length > 0 && value.length <= MOST_ITEMS) {
-    const items = value.map((item: unknown) => shapeOf({}, item, deeper(place)));
-    const item = items.find((each) => each.kind === 'text' && each.input === 'long') ?? items[0];
+    const items = value.map((each: unknown) => shapeOf({}, each, deeper(place)));
+    const item = items[Math.max(0, value.indexOf(widestText(value)))];
     const isPlain = item?.kind === 'text' || item?.kind === 'number';
     const isEven = items.every(({ kind }) => kind === item?.kind);
     if (item !== undefined && isPlain && isEven) return { kind: 'list', item, ...ANY };
@@ -129,8 +131,10 @@ function toGroup(schema: Schema, value: unknown, place: Place): Shape {
 }
 
 function toList(schema: Schema, items: Schema, value: unknown, place: Place): Shape {
-  const item = shapeOf(items, undefined, deeper(place));
   const given: unknown[] = Array.isArray(value) ? value : [];
+  // A draft, which does not count: it says which fields the items have.
+  const draft = shapeOf(items, undefined, deeper({ ...place, left: { ...place.left } }));
+  const item = shapeOf(items, toWidest(draft, given), deeper(place));
   // What is in the list must be shown whole: one item that is something else makes it JSON.
   if (item.kind === 'json' || !given.every((each) => isWhole(item, each))) return { kind: 'json' };
   const { minItems, maxItems } = schema;
@@ -186,17 +190,27 @@ const INPUTS: Readonly<Record<string, TextInput>> = {
 function toText(schema: Schema, value: unknown): Shape {
   const { format, minLength, maxLength, pattern } = schema;
   const special = typeof format === 'string' ? INPUTS[format] : undefined;
-  const mayBeLong = typeof maxLength === 'number' && maxLength > 200;
-  const isLongText = isLong(value) || mayBeLong || format === 'textarea';
-  // People see all of what they agree to; an address in one line is cut on a phone. The server checks it.
-  const isCut = isLong(value) && (special === 'email' || special === 'url');
+  const address = special === 'email' || special === 'url' ? special : undefined;
+  const isLongText = (typeof maxLength === 'number' && maxLength > 200) || format === 'textarea';
+  // People see all of what they agree to; an address in one line is cut on a phone.
+  const isCut = isLong(value) && address !== undefined;
+  const isWide = isLong(value) || isLongText;
+  const input = isCut ? 'long' : (special ?? (isWide ? 'long' : 'text'));
+  const mayBreak = isLongText && address === undefined;
   return {
     kind: 'text',
-    input: isCut ? 'long' : (special ?? (isLongText ? 'long' : 'text')),
+    input,
+    oneLine: mayBreak ? undefined : toOneLine(input, value, address),
     ...(typeof minLength === 'number' && { minLength }),
     ...(typeof maxLength === 'number' && { maxLength }),
     ...(special === undefined && { pattern: toQuickPattern(pattern, value) }),
   };
+}
+
+/** A text that has no line breaks gets none by an Enter or by what is pasted. */
+function toOneLine(input: TextInput, value: unknown, check: OneLine = 'text'): OneLine | undefined {
+  const isOne = input === 'long' && typeof value === 'string' && !hasLineBreak(value);
+  return isOne ? check : undefined;
 }
 
 function toOptions({ enum: values, anyOf, oneOf, const: only }: Schema): Option[] | undefined {
