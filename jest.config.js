@@ -31,7 +31,7 @@ export default {
   // One real Redis and one real Temporal for the whole run.
   globalSetup: '<rootDir>/test/support/global-setup.mjs',
   globalTeardown: '<rootDir>/test/support/global-teardown.mjs',
-  testTimeout: 60_000,
+  testTimeout: 120_000,
   testRunner: '<rootDir>/test/support/global-runner.mjs',
   // Tests wait for servers much of the time: one more than two cores.
   maxWorkers: 3,
