@@ -31,13 +31,15 @@ onLinux('each process gets the keys that it needs, and what it writes is private
   const root = createStandInProject(tempFolder());
   const started = startCommand(root, { ...KEYS, LANG: 'C.UTF-8' });
   command = started;
+  // A line that comes together with the one before it would be missed later.
+  const shown = started.line(/Ctrl-C stops/);
   const pids = await Promise.all(
     ['worker', 'api'].map(async (role) => {
       const [, pid] = await started.line(new RegExp(`^${role} .*up (\\d+)`));
       return [role, Number(pid)];
     }),
   );
-  await started.line(/Ctrl-C stops/);
+  await shown;
   for (const name of ['temporal', 'redis']) pids.push([name, enginePid(root, name)]);
   const environments = pids.map(([name, pid]) => {
     const text = readFileSync(`/proc/${pid}/environ`, 'utf8');
