@@ -86,7 +86,7 @@ function boundUnread(transport: Transport, name: string): void {
   transport.send = async (message, options) => {
     const isLong = 'id' in message && String(message.id).length > ID_CHARS;
     if (unread >= MOST_UNREAD || isLong) {
-      const text = `The server "${name}" does not read what it is sent.`;
+      const text = `The server "${name}" does not read what it is sent, or asks with an endless id.`;
       throw Object.assign<McpFailure, object>(new McpError('mcp_connection_lost', text), {
         isUnsent: true,
       });
