@@ -1,6 +1,7 @@
 import { CommanderError } from 'commander';
 import { createApiClient } from './api/client.js';
 import type { Cli } from './cli.js';
+import { withFileOfRecord } from './commands/eval.js';
 import { EXIT, type ExitCode } from './exit-codes.js';
 import { CliFailure } from './failure.js';
 import { parseUrl } from './parse-values.js';
@@ -48,7 +49,7 @@ export async function runCommandLine(process: NodeJS.Process, version: string): 
     },
   };
   try {
-    await createProgram(cli, { version }).parseAsync(process.argv);
+    await createProgram(cli, { version }).parseAsync(withFileOfRecord(process.argv));
   } catch (error) {
     process.exitCode = reportFailure(terminal, error);
   }

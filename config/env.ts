@@ -201,7 +201,13 @@ const EnvSchema = z.object({
   OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: webUrl.optional(),
   OTEL_EXPORTER_OTLP_PROTOCOL: z.enum(['http/json'], 'must be http/json').optional(),
   OTEL_EXPORTER_OTLP_TRACES_PROTOCOL: z.enum(['http/json'], 'must be http/json').optional(),
-  /** Turns traces off. */
+  /** Where workers send metrics that have no WORKER_METRICS_PORT; default: beside the traces. */
+  OTEL_EXPORTER_OTLP_METRICS_ENDPOINT: webUrl.optional(),
+  OTEL_METRICS_EXPORTER: z.enum(['otlp', 'none'], 'must be otlp or none').default('otlp'),
+  OTEL_METRIC_EXPORT_INTERVAL: atLeastOne.default(10_000),
+  /** Whether what models cost is counted by tenant, which makes a series for each. */
+  METRICS_TENANTS: flag,
+  /** Turns traces, and metrics by OTLP, off. */
   OTEL_SDK_DISABLED: flag,
   /** Whether traces hold what people, models and tools write. */
   OTEL_INSTRUMENTATION_GENAI_CAPTURE_MESSAGE_CONTENT: flag,

@@ -15,6 +15,9 @@ const POLL_MS = 70_000;
 const QUEUE_TYPE = { runs: 1, activities: 2 };
 /** Leases that are looked at: the number of living workers is then a lower bound. */
 const MOST_LEASES = 200;
+const DAY_MS = 24 * 60 * 60_000;
+/** The days before today that a period is compared with. */
+const WEEK = [1, 2, 3, 4, 5, 6, 7];
 
 export interface HealthDeps {
   client: Client;
@@ -58,10 +61,13 @@ export function createHealthFacts(deps: HealthDeps): (periodMs: number) => Promi
 
   async function readRecord(periodMs: number): Promise<RecordFacts> {
     const pauses = store.pauses?.of(`${namespace}/${taskQueue}`);
-    const [workers, closedAt, counts, { count, oldest }, paused, held] = await Promise.all([
+    const countsOf = (daysAgo: number) =>
+      store.tallies?.read(periodMs, daysAgo * DAY_MS) ?? Promise.resolve({});
+    const [workers, closedAt, counts, week, { count, oldest }, paused, held] = await Promise.all([
       store.leases && countLiving(store.leases.of(namespace)),
       store.due.closedAt(),
-      store.tallies?.read(periodMs) ?? {},
+      countsOf(0),
+      Promise.all(WEEK.map(countsOf)),
       store.waiting.standing(),
       pauses?.list() ?? [],
       pauses?.held() ?? [],
@@ -71,6 +77,7 @@ export function createHealthFacts(deps: HealthDeps): (periodMs: number) => Promi
       workers,
       sweptMs: closedAt === 0 ? undefined : Math.max(0, now - closedAt),
       counts,
+      week,
       waiting: { count, oldestMs: oldest === undefined ? undefined : Math.max(0, now - oldest) },
       paused: {
         agents: [...new Set(paused.map(({ agent }) => agent))].sort(),

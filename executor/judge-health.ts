@@ -1,4 +1,15 @@
 import type { HealthFacts, HealthPart, HealthReply, RecordFacts } from '../protocol/health.js';
+import {
+  describe,
+  duration,
+  group,
+  isMuch,
+  outcomesOfRuns,
+  plural,
+  wait,
+  type Group,
+} from './health-counts.js';
+import { findSilence, findUnusual } from './unusual.js';
 
 /** Tasks that wait longer than this show that there are too few workers. */
 const BACKLOG_MS = 30_000;
@@ -57,7 +68,7 @@ function judgeWithoutRecord(fault: string, { queues }: Pick<HealthFacts, 'queues
   };
 }
 
-function judgeFlow({ queues, workers, paused }: Facts): HealthPart {
+function judgeFlow({ queues, workers, paused, ...happened }: Facts): HealthPart {
   if (queues === undefined) {
     const next = 'Check that Temporal runs at TEMPORAL_ADDRESS, and that this API may reach it.';
     return bad('Temporal does not answer; messages are stored and wait.', next);
@@ -80,40 +91,56 @@ function judgeFlow({ queues, workers, paused }: Facts): HealthPart {
     const text = `Paused: ${paused.agents.join(', ')}; ${plural(paused.held, 'run')} ${wait(paused.held)} for it.`;
     return warn(text, `Resume it once it may work: helix-temporal agent unpause ${first}.`);
   }
+  const silence = findSilence(happened);
+  if (silence !== undefined) {
+    const next = 'Look whether messages reach the API: from the page, at the proxy, in its log.';
+    return warn(silence, next);
+  }
   const tasks = backlog === 0 ? 'no task waits' : `${plural(backlog, 'task')} ${wait(backlog)}`;
   const alive = workers === undefined ? 'Workers' : plural(workers, 'worker');
   return ok(`${alive} on "${taskQueue}", ${tasks}.`);
 }
 
-function judgeExecution({ counts, periodMs }: Facts): HealthPart {
+function judgeExecution({ counts, week, periodMs }: Facts): HealthPart {
   const within = `in the last ${duration(periodMs)}`;
   const model = group(counts, 'model:', 'ok');
+  const ofModels = (more = ''): string =>
+    `The provider failed ${String(model.failed)} of ${plural(model.total, 'model call')} ${within}${more}: ${describe(model.codes)}.`;
   if (isMuch(model, MODEL_FAILURES)) {
-    const text = `The provider failed ${String(model.failed)} of ${plural(model.total, 'model call')} ${within}: ${describe(model.codes)}.`;
-    return bad(text, adviseOnProvider(model.codes[0]?.[0]));
+    return bad(ofModels(), adviseOnProvider(model.codes[0]?.[0]));
   }
-  const runs = group(counts, 'run:failed:');
-  const total = runs.failed + sumOf(counts, 'run:');
-  const ours = runs.codes.filter(([code]) => !PROVIDER_CODES.test(code));
-  const failedByUs = ours.reduce((sum, [, count]) => sum + count, 0);
-  if (isMuch({ failed: failedByUs, total }, RUN_FAILURES)) {
-    const text = `${String(failedByUs)} of ${plural(total, 'run')} failed here ${within}: ${describe(ours)}.`;
-    return bad(
-      text,
-      `Read the workers' log for ${ours[0]?.[0] ?? ''}; see docs/runbook.md#helixrunsfail.`,
-    );
-  }
-  if (isMuch({ failed: runs.failed, total }, RUN_FAILURES)) {
-    const text = `${String(runs.failed)} of ${plural(total, 'run')} failed because of the provider ${within}: ${describe(runs.codes)}.`;
+  const runs = outcomesOfRuns(counts);
+  const ours = failedByUs(runs);
+  const ofRuns = (more = ''): string =>
+    `${String(ours.failed)} of ${plural(runs.total, 'run')} failed here ${within}${more}: ${describe(ours.codes)}.`;
+  const readLog = `Read the workers' log for ${ours.codes[0]?.[0] ?? ''}; see docs/runbook.md#helixrunsfail.`;
+  if (isMuch(ours, RUN_FAILURES)) return bad(ofRuns(), readLog);
+  if (isMuch(runs, RUN_FAILURES)) {
+    const text = `${String(runs.failed)} of ${plural(runs.total, 'run')} failed because of the provider ${within}: ${describe(runs.codes)}.`;
     return warn(text, adviseOnProvider(runs.codes[0]?.[0]));
   }
   const tool = group(counts, 'tool:', 'ok');
-  if (isMuch(tool, TOOL_FAILURES)) {
-    const text = `${String(tool.failed)} of ${plural(tool.total, 'tool execution')} failed ${within}.`;
-    return warn(text, "Look for 'tool failed' in the workers' log: it names tool and place.");
+  const ofTools = (more = ''): string =>
+    `${String(tool.failed)} of ${plural(tool.total, 'tool execution')} failed ${within}${more}.`;
+  const findTool = "Look for 'tool failed' in the workers' log: it names tool and place.";
+  if (isMuch(tool, TOOL_FAILURES)) return warn(ofTools(), findTool);
+
+  const unusualRuns = findUnusual(ours, week, (day) => failedByUs(outcomesOfRuns(day)));
+  if (unusualRuns !== undefined) return warn(ofRuns(unusualRuns), readLog);
+  const unusualCalls = findUnusual(model, week, (day) => group(day, 'model:', 'ok'));
+  if (unusualCalls !== undefined) {
+    return warn(ofModels(unusualCalls), adviseOnProvider(model.codes[0]?.[0]));
   }
+  const unusualTools = findUnusual(tool, week, (day) => group(day, 'tool:', 'ok'));
+  if (unusualTools !== undefined) return warn(ofTools(unusualTools), findTool);
   const calls = plural(model.total, 'model call');
-  return ok(`${plural(total, 'run')} ended and ${calls} were made ${within}.`);
+  return ok(`${plural(runs.total, 'run')} ended and ${calls} were made ${within}.`);
+}
+
+/** The failures that no provider has caused. */
+function failedByUs({ codes, total }: Group): Group {
+  const ours = codes.filter(([code]) => !PROVIDER_CODES.test(code));
+  return { failed: ours.reduce((sum, [, count]) => sum + count, 0), total, codes: ours };
 }
 
 function adviseOnProvider(code = ''): string {
@@ -169,65 +196,6 @@ function judgePeople({ waiting, counts, periodMs }: Facts): HealthPart {
   if (count === 0) return ok('Nothing waits for people.');
   const oldest = `the oldest for ${duration(oldestMs)}`;
   return ok(`${plural(count, 'conversation')} ${wait(count)} for people, ${oldest}.`);
-}
-
-type Codes = [code: string, count: number][];
-
-/** Counts under a prefix: those that failed, most frequent first, and all. */
-function group(
-  counts: Facts['counts'],
-  prefix: string,
-  success?: string,
-): { failed: number; total: number; codes: Codes } {
-  const of: Codes = Object.entries(counts)
-    .filter(([name]) => name.startsWith(prefix))
-    .map(([name, count]) => [name.slice(prefix.length), count]);
-  const codes = of
-    .filter(([code]) => code !== success)
-    .sort(([a, m], [b, n]) => n - m || (a < b ? -1 : 1));
-  const add = (sum: number, [, count]: [string, number]): number => sum + count;
-  return { failed: codes.reduce(add, 0), total: of.reduce(add, 0), codes };
-}
-
-/** The runs that did not fail. */
-function sumOf(counts: Facts['counts'], prefix: string): number {
-  return Object.entries(counts)
-    .filter(([name]) => name.startsWith(prefix) && !name.startsWith(`${prefix}failed:`))
-    .reduce((sum, [, count]) => sum + count, 0);
-}
-
-function isMuch(
-  { failed, total }: { failed: number; total: number },
-  { share, least }: { share: number; least: number },
-): boolean {
-  return failed >= least && failed > total * share;
-}
-
-function describe(codes: Codes): string {
-  return codes
-    .slice(0, 3)
-    .map(([code, count]) => `${code} ${String(count)}`)
-    .join(', ');
-}
-
-const UNITS = [
-  ['d', 24 * 60 * 60_000],
-  ['h', 60 * 60_000],
-  ['min', 60_000],
-] as const;
-
-/** In whole units: texts do not change with every look. */
-function duration(ms: number): string {
-  const [unit, size] = UNITS.find(([, least]) => ms >= least) ?? (['s', 1_000] as const);
-  return `${String(Math.floor(ms / size))} ${unit}`;
-}
-
-function wait(count: number): string {
-  return count === 1 ? 'waits' : 'wait';
-}
-
-function plural(count: number, noun: string): string {
-  return `${String(count)} ${noun}${count === 1 ? '' : 's'}`;
 }
 
 const ok = (text: string): HealthPart => ({ state: 'ok', text });

@@ -14,6 +14,7 @@ import { toStoredSessionId } from '../stores/record/stored-session-id.js';
 import { createFiringReader } from './firings.js';
 import { isRefusedForGood } from './grpc-status.js';
 import { hasCodec } from './has-codec.js';
+import { noteTrigger } from './note-trigger.js';
 import { withinDeadline } from './run-workflows.js';
 import {
   digestOf,
@@ -42,8 +43,12 @@ export interface Schedules {
   /** Each is harmless where nothing is to be done. @throws HelixError `not_found`, `unavailable` */
   pause: (tenant: string | undefined, name: string, note?: string) => Promise<void>;
   resume: (tenant: string | undefined, name: string, note?: string) => Promise<void>;
-  /** Fires now, also while it is paused, under its own overlap policy. */
-  trigger: (tenant: string | undefined, name: string) => Promise<void>;
+  /**
+   * Fires now, also while it is paused, under its own overlap policy.
+   *
+   * @param by who does it, and cannot approve alone what the run asks with `separateApprover`
+   */
+  trigger: (tenant: string | undefined, name: string, by?: string) => Promise<void>;
   /** Runs that it has begun continue. False for an unknown one. */
   delete: (tenant: string | undefined, name: string) => Promise<boolean>;
   /** Deletes those of a person; returns their names. */
@@ -239,8 +244,11 @@ export function createSchedules({
       act(tenant, name, (handle) => handle.pause(toNote(note, 'paused'))),
     resume: (tenant, name, note) =>
       act(tenant, name, (handle) => handle.unpause(toNote(note, 'resumed'))),
-    trigger: async (tenant, name) => {
+    trigger: async (tenant, name, by) => {
       const found = await read(tenant, name);
+      if (found !== undefined && by !== undefined) {
+        await noteTrigger({ client, call }, idOf(tenant, name), by);
+      }
       await act(tenant, name, (handle) => handle.trigger(toPolicy(found?.overlap ?? 'skip')));
     },
     delete: remove,

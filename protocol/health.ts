@@ -59,14 +59,19 @@ export interface HealthFacts {
   record: RecordFacts | { fault: string };
 }
 
+/** How often things happened in a period, by the names of `createTallyMeter`. */
+export type Counts = Readonly<Record<string, number>>;
+
 /** What the record knows of the fleet and its work. */
 export interface RecordFacts {
   /** Workers that hold a lease now; undefined for a store without leases. */
   workers: number | undefined;
   /** Since closed workflows were last looked for; undefined if they never were. */
   sweptMs: number | undefined;
-  /** What happened in the period, by the names of `createTallyMeter`. */
-  counts: Readonly<Record<string, number>>;
+  /** What happened in the period. */
+  counts: Counts;
+  /** What happened in the same hours of each of the seven days before, the newest first. */
+  week: readonly Counts[];
   waiting: { count: number; oldestMs: number | undefined };
   /** Agents that are paused, for a tenant or over all, and the runs that wait for them. */
   paused: { agents: readonly string[]; held: number };

@@ -54,9 +54,9 @@ export const OperatorRunsQuery = RunFilter.extend({
 });
 export type OperatorRunsQuery = z.infer<typeof OperatorRunsQuery>;
 
-/** `GET /api/operator/runs/count`: how many runs match, by status or agent. */
+/** `GET /api/operator/runs/count`: how many runs match, by status, agent, or the tenant they are of. */
 export const OperatorRunCountQuery = RunFilter.omit({ owner: true }).extend({
-  groupBy: z.enum(['status', 'agent']).default('status'),
+  groupBy: z.enum(['status', 'agent', 'tenant']).default('status'),
 });
 export type OperatorRunCountQuery = z.infer<typeof OperatorRunCountQuery>;
 

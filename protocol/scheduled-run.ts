@@ -1,4 +1,5 @@
 /** Schedules, and what their workflows are started with: types only, since workflow code imports this file. */
+import type { Trigger } from './triggers.js';
 
 /**
  * What is done with a firing while the one before is not over: left out, kept until then (one of them),
@@ -26,10 +27,12 @@ export interface ScheduledRun {
   whenBusy: WhenBusy;
   /** Who has created the schedule, if that is not its owner: the runs are asked for by that person, too. */
   by?: string | undefined;
+  /** Who has fired it by hand, apart from its owner. */
+  triggers?: readonly Trigger[] | undefined;
 }
 
 /** A schedule as it is created. Either `cron` or `everyMs`. */
-export interface ScheduleInput extends ScheduledRun {
+export interface ScheduleInput extends Omit<ScheduledRun, 'triggers'> {
   /** `[A-Za-z0-9_-]{1,64}`, unique within the tenant. */
   name: string;
   /** Five fields, or `@hourly`, `@daily`, `@weekly`, `@monthly`, `@yearly`. */

@@ -5,25 +5,28 @@ import { z } from 'zod';
 const day = z.iso.date();
 const count = z.number();
 
-/** What the sums are grouped by; usage is always of one tenant. */
-export const USAGE_GROUPS = ['day', 'owner', 'agent', 'model'] as const;
+const DEFAULT_GROUPS = ['day', 'owner', 'agent', 'model'] as const;
+/** What the sums are grouped by; a report is of one tenant, whose name each row then has. */
+export const USAGE_GROUPS = ['tenant', ...DEFAULT_GROUPS] as const;
 
 export const UsageQuery = z.object({
   /** First day, included. Default: the first of this month. */
   since: day.optional(),
   /** Last day, included. Default: today. */
   until: day.optional(),
-  /** Comma-separated names of groups. Default: all of them. */
+  /** Comma-separated names of groups. Default: all but `tenant`. */
   by: z
     .string()
     .transform((names) => names.split(',').map((name) => name.trim()))
     .pipe(z.array(z.enum(USAGE_GROUPS)))
-    .default([...USAGE_GROUPS]),
+    .default([...DEFAULT_GROUPS]),
 });
 export type UsageQuery = z.infer<typeof UsageQuery>;
 
 /** A group that was not asked for is absent; `owner` also of people who were forgotten. */
 export const UsageRow = z.object({
+  /** Empty without tenants. */
+  tenant: z.string().optional(),
   day: day.optional(),
   owner: z.string().optional(),
   agent: z.string().optional(),

@@ -84,8 +84,9 @@ export interface AgentPluginOptions extends Pick<ActivityDeps, 'fileHosts'> {
   cachedRuns?: number | undefined;
   /** Names of this process's lease and of its predecessor's; ignored if the store has no leases. */
   lease?: LeaseOptions | BegunLease;
-  /** Counts what happens to runs. Default: the meter of Temporal's `Runtime`, see docs/operating.md. */
+  /** Counts what happens, and cost by tenant if asked. Default: the meter of Temporal's `Runtime`, see docs/operating.md. */
   meter?: MetricMeter;
+  meterTenants?: boolean;
   /** Writes traces of runs, see `createTracing`. Default: none. */
   tracer?: Tracer;
   /** Default: no logging. */
@@ -150,11 +151,10 @@ export function createAgentPlugin(options: AgentPluginOptions): WorkerPlugin & B
       throw new Error('Agents need a worker with a connection: pass one to Worker.create.');
     }
     const client = new Client({ connection, namespace, dataConverter });
-    const meter = allMeters(
-      createCoreMeter(options.meter ?? Runtime.instance().metricMeter),
-      tally.meter,
-    );
-    const { leases } = stores.store;
+    const { leases, sessions } = stores.store;
+    const tenantsOf = options.meterTenants === true ? sessions : undefined;
+    const core = createCoreMeter(options.meter ?? Runtime.instance().metricMeter, tenantsOf);
+    const meter = allMeters(core, tally.meter);
     const { unansweredMs } = stores;
     const given = options.lease;
     // It begins when the worker runs: `Worker.create` may fail after this.

@@ -2,6 +2,7 @@ import { DefaultLogger, NativeConnection, Runtime, type Worker } from '@temporal
 import type { AgentRegistry } from '../agents/index.js';
 import { consoleUrlOf } from '../config/console-url.js';
 import type { Config } from '../config/env.js';
+import { readMetricsCollector } from '../config/metrics.js';
 import { readNotify } from '../config/notify.js';
 import { readPayloadKeys } from '../config/payload-keys.js';
 import type { Logger } from '../config/logger.js';
@@ -15,7 +16,8 @@ import type { Tracer } from '../protocol/tracer.js';
 import type { AgentPluginOptions } from './agent-plugin.js';
 import { createAgentWorker } from './create-worker.js';
 import type { BegunLease } from './lease/lease-worker.js';
-import { exportMetricsAt, freeLoopbackAddress } from './metrics/exporter.js';
+import { exportMetricsAt, exportMetricsTo, freeLoopbackAddress } from './metrics/exporter.js';
+import { withDots } from './metrics/with-dots.js';
 
 /** What a worker's process has begun before this is loaded. */
 export interface WorkerProcess {
@@ -50,8 +52,13 @@ export async function runWorker(begun: WorkerProcess): Promise<void> {
   const { config, temporal, logger, redis, lease, agents, tracer, serveMetrics, onReady } = begun;
   const admin = config.WORKER_METRICS_PORT;
   const exporter = admin && (await freeLoopbackAddress());
+  const collector = readMetricsCollector(config);
+  const metrics =
+    exporter === undefined
+      ? collector && exportMetricsTo(collector.url, collector.everyMs)
+      : exportMetricsAt(exporter);
   Runtime.install({
-    ...(exporter !== undefined && { telemetryOptions: { metrics: exportMetricsAt(exporter) } }),
+    ...(metrics !== undefined && { telemetryOptions: { metrics } }),
     logger: new DefaultLogger('WARN', ({ level, message, meta }) => {
       if (message.startsWith(WITHOUT_WORKFLOWS)) return;
       const err: unknown = meta?.['error'];
@@ -115,6 +122,8 @@ export async function runWorker(begun: WorkerProcess): Promise<void> {
       ...(deploymentName !== undefined &&
         buildId !== undefined && { versioning: { deploymentName, buildId } }),
       tracer,
+      ...(collector !== undefined && { meter: withDots(Runtime.instance().metricMeter) }),
+      meterTenants: config.METRICS_TENANTS,
       modelName: config.MODEL,
       publicUrl,
       sessionUrl: consoleUrlOf(publicUrl),

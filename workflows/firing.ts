@@ -1,13 +1,20 @@
-import { ApplicationFailure, upsertMemo } from '@temporalio/workflow';
+import { defineSearchAttributeKey } from '@temporalio/common';
+import { ApplicationFailure, upsertMemo, workflowInfo } from '@temporalio/workflow';
 import type { FiringNote, ScheduledRun } from '../protocol/scheduled-run.js';
+import { askerOf } from '../protocol/triggers.js';
 import { startAgent, type CalledAgentRun } from './run-agent.js';
+
+/** The time of the schedule, or of the trigger, also if the firing waited behind others. */
+const FiredAt = defineSearchAttributeKey('TemporalScheduledStartTime', 'DATETIME');
 
 /**
  * One firing of a schedule: a run of its agent. It is over when the run is, so that the schedule's
  * overlap policy is about runs; cancel stops the run. The memo says which run it is and how it ended.
  */
 export async function agentFiring(scheduled: ScheduledRun): Promise<FiringNote> {
-  const { agent, message, owner, tenant, sessionId, whenBusy, by } = scheduled;
+  const { agent, message, owner, tenant, sessionId, whenBusy } = scheduled;
+  const { typedSearchAttributes, startTime } = workflowInfo();
+  const by = askerOf(scheduled, (typedSearchAttributes.get(FiredAt) ?? startTime).getTime());
   let run: CalledAgentRun;
   try {
     run = await startAgent(agent, message, {

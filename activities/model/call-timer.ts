@@ -37,8 +37,7 @@ export interface CallTimer {
 }
 
 interface TimerScope {
-  /** Its name. */
-  agent: string;
+  run: { agent: string; sessionId: string; runId: string };
   report: ((call: TimedCall) => void) | undefined;
   /** What the provider reports is noted: the agent's own code is given the steps. */
   isNoted: boolean;
@@ -46,7 +45,7 @@ interface TimerScope {
 
 export function createCallTimer(
   { meter }: Pick<ActivityDeps, 'meter'>,
-  { agent, report, isNoted }: TimerScope,
+  { run: { agent, sessionId, runId }, report, isNoted }: TimerScope,
 ): CallTimer {
   let beganAt = 0;
   let server: TimedCall['server'];
@@ -98,7 +97,7 @@ export function createCallTimer(
         });
       }
       if (asked !== undefined && usage !== undefined) {
-        meter?.({ kind: 'tokens_used', ...asked, usage });
+        meter?.({ kind: 'tokens_used', run: { sessionId, runId }, ...asked, usage });
       }
     },
   };

@@ -134,7 +134,7 @@ export function createStepTries(
       }
       const hasDroppedCalls = claim.hasDroppedCalls === true;
       const span = createChatSpan(deps.traces, { ref, attempt, agent, reply, progress });
-      const timing = { agent: ref.agent, report: span?.write, isNoted: readsSteps(agent) };
+      const timing = { run: ref, report: span?.write, isNoted: readsSteps(agent) };
       const timer = createCallTimer(deps, timing);
       const asked = {
         ...{ timer, span, choice, isFallback: turn.index > 0 },

@@ -51,13 +51,21 @@ export const OPERATOR_RUN_ROUTES: readonly Route[] = [
     method: 'get',
     path: '/api/operator/runs/count',
     id: 'countRuns',
-    summary: 'Count the runs of the tenant by status or agent',
+    summary: 'Count the runs of the tenant by status, agent or tenant',
     query: OperatorRunCountQuery,
     replies: { 200: { description: 'The counts.', content: { json: OperatorRunCount } } },
     refusals: ['not_allowed', 'invalid_query'],
     handle: async ({ deps, response, query: { groupBy, ...filter }, caller }) => {
       await requireAllowed(deps, caller, 'read');
       const of = { ...filter, tenant: caller.tenantId };
+      if (groupBy === 'tenant') {
+        const total = await deps.executor.count(of);
+        const groups = total === 0 ? [] : [{ value: caller.tenantId ?? '', count: total }];
+        response
+          .set('cache-control', 'no-store')
+          .json({ total, groups } satisfies OperatorRunCount);
+        return;
+      }
       const wanted: readonly string[] =
         groupBy === 'status' ? RUN_STATUSES : deps.agents.getRegisteredTypes();
       const only = filter[groupBy];

@@ -129,7 +129,7 @@ export const OPERATOR_SCHEDULE_ROUTES: readonly Route[] = [
     replies: { 202: { description: 'It fires.', ...REPLY } },
     handle: async (call) => {
       const { schedules, tenant, name } = await open(call, 'trigger');
-      await schedules.trigger(tenant, name);
+      await schedules.trigger(tenant, name, call.caller.userId);
       call.response.status(202);
       reply(call, 'triggered');
     },

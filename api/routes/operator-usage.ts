@@ -18,16 +18,20 @@ export const OPERATOR_USAGE_ROUTE: Route = defineRoute({
     const today = new Date().toISOString().slice(0, 10);
     const { until = today, since = `${until.slice(0, 8)}01`, by } = query;
     const sums = await deps.stateStore.usage.read(caller.tenantId, { since, until });
-    const usage = groupUsage(sums, by);
+    const usage = groupUsage(sums, by, caller.tenantId);
     response.set('cache-control', 'no-store').json({ since, until, usage } satisfies UsageReply);
   },
 });
 
 /** Adds up the sums that are in the same groups. Pure. */
-export function groupUsage(sums: readonly UsageSum[], by: UsageQuery['by']): UsageRow[] {
+export function groupUsage(
+  sums: readonly UsageSum[],
+  by: UsageQuery['by'],
+  tenant = '',
+): UsageRow[] {
   const rows = new Map<string, UsageRow>();
   for (const { day, owner, agent, model, runs, ...used } of sums) {
-    const groups = { day, owner, agent, model };
+    const groups = { tenant, day, owner, agent, model };
     const key = JSON.stringify(by.map((name) => groups[name] ?? null));
     const { runs: before = 0, ...known } = rows.get(key) ?? {};
     rows.set(key, {

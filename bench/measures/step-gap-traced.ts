@@ -23,6 +23,7 @@ export const stepGapTraced: Measurement = {
     const collector = await startCollector();
     const worker = startWorker(bench.servers, TRACED_QUEUE, {
       OTEL_EXPORTER_OTLP_ENDPOINT: collector.url,
+      OTEL_METRICS_EXPORTER: 'none',
     });
     try {
       await untilPolls(bench.temporal, TRACED_QUEUE, worker.pid);

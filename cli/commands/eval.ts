@@ -2,7 +2,7 @@ import { Command } from 'commander';
 import type { CaseReport, LaneReport } from '../../testing/eval/index.js';
 import type { Cli } from '../cli.js';
 import { EXIT } from '../exit-codes.js';
-import { createOutput } from '../output/output.js';
+import { createOutput, OUTPUT_FORMATS } from '../output/output.js';
 import { shownText } from '../output/shown-text.js';
 import { parseNames } from '../parse-values.js';
 import { workOf, type GlobalOptions } from './options.js';
@@ -17,6 +17,18 @@ interface RunFlags extends GlobalOptions {
   junit?: string;
 }
 
+/**
+ * `eval record` writes a file, so that its `-o` names the file unless it names a format. All other commands
+ * have the `-o` of the program. Pure.
+ */
+export function withFileOfRecord(argv: readonly string[]): string[] {
+  const at = argv.findIndex((word, n) => word === 'eval' && argv[n + 1] === 'record');
+  const isFormat = (word = ''): boolean => (OUTPUT_FORMATS as readonly string[]).includes(word);
+  return argv.map((word, n) =>
+    at >= 0 && n > at && word === '-o' && !isFormat(argv[n + 1]) ? '--out' : word,
+  );
+}
+
 /** `eval`: recorded conversations against the current agents. */
 export function createEvalCommands(cli: Cli): Command {
   const noun = new Command('eval').description(
@@ -29,7 +41,7 @@ function createRecordCommand(cli: Cli): Command {
   return new Command('record')
     .description('Freeze a conversation as a case: messages, calls, results and decisions.')
     .argument('<session>', 'id of the conversation')
-    .option('--out <file>', 'where it is written; default: it is printed')
+    .option('--out <file>', 'where it is written, also -o; default: it is printed')
     .action(async (id: string, { out }: { out?: string }, self: Command) => {
       const { api } = workOf<GlobalOptions>(cli, self);
       const session = await readSession(api, id, { hidden: true });

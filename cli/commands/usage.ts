@@ -10,7 +10,7 @@ const MICRO = 1_000_000;
 const ROWS: Kind<UsageRow> = {
   fields: [
     ...(['day', 'owner', 'agent', 'model', 'runs', 'inputTokens', 'outputTokens'] as const),
-    ...(['cachedTokens', 'cacheWriteTokens', 'reasoningTokens', 'costMicroUsd'] as const),
+    ...(['cachedTokens', 'cacheWriteTokens', 'reasoningTokens', 'costMicroUsd', 'tenant'] as const),
   ],
   columns: [
     { title: 'DAY', show: ({ day }) => day ?? '' },
@@ -25,6 +25,12 @@ const ROWS: Kind<UsageRow> = {
   none: 'Nothing was used.',
 };
 
+/** Of one tenant there is nothing to tell apart, unless that is asked for. */
+const WITH_TENANT: Kind<UsageRow> = {
+  ...ROWS,
+  columns: [{ title: 'TENANT', show: ({ tenant }) => tenant ?? '' }, ...ROWS.columns],
+};
+
 interface UsageOptions extends GlobalOptions {
   since?: (now: number) => string;
   until?: (now: number) => string;
@@ -37,7 +43,7 @@ export function createUsageCommands(cli: Cli): Command {
   return noun.addCommand(
     new Command('report')
       .description('Sum up runs, tokens and cost of the tenant; days are UTC.')
-      .option('--by <groups>', 'day, owner, agent, model, separated by commas', parseText)
+      .option('--by <groups>', 'tenant, day, owner, agent, model, separated by commas', parseText)
       .option(
         '--since <day>',
         'first day: 30d, or 2026-11-01; default: that of the month',
@@ -50,7 +56,7 @@ export function createUsageCommands(cli: Cli): Command {
         const now = cli.now();
         const query = { by, since: since?.(now), until: until?.(now) };
         const { usage } = await api.get<UsageReply>('/api/operator/usage', { query });
-        await output.list(ROWS, usage);
+        await output.list(query.by?.includes('tenant') === true ? WITH_TENANT : ROWS, usage);
       }),
   );
 }

@@ -5,9 +5,12 @@ import type { Cli } from '../cli.js';
 import { confirm } from '../confirm.js';
 import { EXIT } from '../exit-codes.js';
 import { shownJsonText } from '../output/shown-text.js';
+import { wrongUsage } from '../failure.js';
+import { parseText } from '../parse-values.js';
 import { workOf, yesOption, type ConsentOptions, type GlobalOptions } from './options.js';
 
-const ID = ['<user>', 'id of the person, as in tokens'] as const;
+const ID = ['[user]', 'id of the person, as in tokens'] as const;
+const OWNER = ['--owner <user>', 'the same, by its name in lists', parseText] as const;
 /** What is left after so many requests that erased nothing is left for another time. */
 const MOST_IDLE = 20;
 const PAUSE_MS = 500;
@@ -22,7 +25,9 @@ function createExportCommand(cli: Cli): Command {
   return new Command('export')
     .description('Print conversations and audit entries of a person as JSON lines.')
     .argument(...ID)
-    .action(async (id: string, _, self: Command) => {
+    .option(...OWNER)
+    .action(async (given: string | undefined, { owner }: OwnerOption, self: Command) => {
+      const id = whoOf(given, owner);
       const { api } = workOf<GlobalOptions>(cli, self);
       for await (const line of api.lines(`${pathOf(id)}/export`)) {
         cli.terminal.print(shownJsonText(line));
@@ -34,10 +39,12 @@ function createDeleteCommand(cli: Cli): Command {
   return new Command('delete')
     .description('Stop and erase all conversations of a person, for good.')
     .argument(...ID)
+    .option(...OWNER)
     .addOption(yesOption())
-    .action(async (id: string, given: ConsentOptions, self: Command) => {
-      const { api, output } = workOf<GlobalOptions>(cli, self);
-      await confirm(cli.terminal, `Erase everything of ${id} for good?`, given);
+    .action(async (given: string | undefined, options: OwnerOption & ConsentOptions, self) => {
+      const id = whoOf(given, options.owner);
+      const { api, output } = workOf<GlobalOptions>(cli, self as Command);
+      await confirm(cli.terminal, `Erase everything of ${id} for good?`, options);
       const sums = {
         conversations: 0,
         batches: 0,
@@ -65,6 +72,20 @@ function createDeleteCommand(cli: Cli): Command {
       );
       cli.exitWith(complete ? EXIT.done : EXIT.failed);
     });
+}
+
+interface OwnerOption {
+  owner?: string;
+}
+
+/** One person, named one way. @throws CliFailure */
+function whoOf(id: string | undefined, owner: string | undefined): string {
+  const who = id ?? owner;
+  if (who === undefined) throw wrongUsage('Name the person: an id, or --owner.');
+  if (id !== undefined && owner !== undefined && id !== owner) {
+    throw wrongUsage('Name one person: either an id or --owner.');
+  }
+  return who;
 }
 
 function pathOf(id: string): string {

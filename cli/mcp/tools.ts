@@ -58,7 +58,7 @@ const READS: McpTool[] = [
   defineMcpTool({
     name: 'count_runs',
     description: 'Counts runs by status or agent.',
-    input: z.object({ ...filter, groupBy: z.enum(['status', 'agent']).optional() }),
+    input: z.object({ ...filter, groupBy: z.enum(['status', 'agent', 'tenant']).optional() }),
     call: (api, query) => api.get('/api/operator/runs/count', { query }),
   }),
   defineMcpTool({

@@ -5,6 +5,20 @@ const VERDICT = 'test/executor/judge-health.test.ts';
 
 export const metrics = [
   {
+    defence: 'Metrics: a run waits for no tenant',
+    file: 'worker/metrics/with-tenants.ts',
+    edits: [['() => undefined', 'undefined']],
+    suite: METER,
+    test: 'cost is counted by tenant where that is wanted, and what cannot be read is of none',
+  },
+  {
+    defence: 'Metrics: OTLP has the names of the conventions',
+    file: 'worker/metrics/with-dots.ts',
+    edits: [['counter.add(value, toTags(tags));', 'counter.add(value, tags);']],
+    suite: METER,
+    test: 'names and attributes for OTLP are those of the conventions',
+  },
+  {
     defence: 'Metrics: a question that is over does not wait',
     file: 'stores/redis/waiting-index.ts',
     edits: [['view?.openCalls.filter(asks) ?? []', 'view?.openCalls ?? []']],
@@ -95,10 +109,38 @@ export const metrics = [
   },
   {
     defence: 'Verdict: the same facts give the same text',
-    file: 'executor/judge-health.ts',
+    file: 'executor/health-counts.ts',
     edits: [['n - m || (a < b ? -1 : 1)', 'n - m']],
     suite: VERDICT,
     test: 'the verdict on the service the same facts give the same text, in whatever order they were counted',
+  },
+  {
+    defence: 'Verdict: failures are held against the week before',
+    file: 'executor/unusual.ts',
+    edits: [['(GROWTH * usual) / known', 'Infinity']],
+    suite: VERDICT,
+    test: 'the verdict on the service the provider fails more than in the week before',
+  },
+  {
+    defence: 'Verdict: messages that no longer arrive are noticed',
+    file: 'executor/unusual.ts',
+    edits: [['now >= quietest * QUIET_SHARE', 'now >= 0']],
+    suite: VERDICT,
+    test: 'the verdict on the service no messages arrive where there were always many',
+  },
+  {
+    defence: 'Verdict: nights and Sundays are no silence',
+    file: 'executor/unusual.ts',
+    edits: [['Math.min(...week', 'Math.max(...week']],
+    suite: VERDICT,
+    test: 'the verdict on the service a quiet hour of a service that rests on some days is normal',
+  },
+  {
+    defence: 'Verdict: a week is kept',
+    file: 'stores/redis/tallies.ts',
+    edits: [['7 * DAY_MS + LONGEST_MS', 'LONGEST_MS']],
+    suite: 'test/executor/health-facts.test.ts',
+    test: 'a period is compared with the same hours of each of the seven days before',
   },
   {
     defence: 'Verdict: users without a role learn nothing',

@@ -7,6 +7,27 @@ const LATER = 'test/executor/start-later.test.ts';
 
 export const schedules = [
   {
+    defence: 'Schedule: who triggers it cannot approve alone what its run asks',
+    file: WORKFLOW,
+    edits: [['const by = askerOf(scheduled, ', 'const { by } = scheduled;\n  void (']],
+    suite: SCHEDULES,
+    test: 'a firing is asked for by the one who triggered it, so that person cannot approve alone either',
+  },
+  {
+    defence: 'Schedule: of two who trigger it at once both are noted',
+    file: 'executor/note-trigger.ts',
+    edits: [['identity, conflictToken, requestId', 'identity, requestId']],
+    suite: SCHEDULES,
+    test: 'a firing is asked for by the one who triggered it, so that person cannot approve alone either',
+  },
+  {
+    defence: 'Schedule: triggers are bounded',
+    file: 'protocol/triggers.ts',
+    edits: [['.slice(-MOST)', '']],
+    suite: 'test/protocol/triggers.test.ts',
+    test: 'triggers that are noted are bounded',
+  },
+  {
     defence: 'Schedules: no reason stands in clear text where payloads are encrypted',
     file: 'executor/schedules.ts',
     edits: [['given === undefined || hasCodec(client)', 'given === undefined']],

@@ -9,25 +9,30 @@ import { lastLines, runCommand } from '../system/run-command.mjs';
 
 const LONGEST_MS = 600_000;
 
+/** The path of the program on the PATH or in the cache; undefined if it is not built. */
+export function findBuilt({ name, version }, env = process.env) {
+  return findOnPath([name], env) ?? findOnPath([name], { PATH: folderOf({ name, version }, env) });
+}
+
+const folderOf = ({ name, version }, env) => join(cacheFolder(env), `${name}-${version}`);
+
 /** `{ path }` of the program, or `{ reason }` why this machine cannot have it. */
 export async function findGoProgram({ name, module, version }, env = process.env) {
-  const onPath = findOnPath([name], env);
-  if (onPath) return { path: onPath };
-  const folder = join(cacheFolder(env), `${name}-${version}`);
-  const inCache = () => findOnPath([name], { PATH: folder });
-  if (inCache()) return { path: inCache() };
+  const folder = folderOf({ name, version }, env);
+  const found = () => findBuilt({ name, version }, env);
+  if (found()) return { path: found() };
   const go = findOnPath(['go'], env);
   if (!go) return { reason: `neither ${name} nor Go, which could build it, is on the PATH` };
   mkdirSync(dirname(folder), { recursive: true });
   return withLock(`${folder}.lock`, async () => {
-    if (inCache()) return { path: inCache() };
+    if (found()) return { path: found() };
     const { code, stderr } = await withProgress(`Building ${name} from Go modules, once`, () =>
       runCommand(go, ['install', `${module}@${version}`], {
         env: { ...env, GOBIN: folder },
         timeoutMs: LONGEST_MS,
       }),
     );
-    const built = code === 0 && inCache();
+    const built = code === 0 && found();
     return built ? { path: built } : { reason: `${name} was not built: ${lastLines(stderr, 3)}` };
   });
 }

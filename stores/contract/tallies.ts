@@ -6,6 +6,10 @@
 export interface Tallies {
   /** Adds to counts of now. */
   add: (counts: Readonly<Record<string, number>>) => Promise<void>;
-  /** The sums of the last `withinMs`, at most 25 hours, by name. */
-  read: (withinMs: number) => Promise<Record<string, number>>;
+  /**
+   * The sums of `withinMs`, at most 25 hours, by name.
+   *
+   * @param agoMs when that period ended, at most seven days ago. Default: now
+   */
+  read: (withinMs: number, agoMs?: number) => Promise<Record<string, number>>;
 }

@@ -4,8 +4,11 @@ import { callRedis } from './errors.js';
 
 /** Counts are kept in hashes of this length of time, so that a period begins up to this much early. */
 const BUCKET_MS = 5 * 60_000;
-const KEPT_MS = 25 * 60 * 60_000;
-const READ_AT_ONCE = 16;
+const DAY_MS = 24 * 60 * 60_000;
+const LONGEST_MS = 25 * 60 * 60_000;
+/** Also the same hours of a week ago are read. */
+const KEPT_MS = 7 * DAY_MS + LONGEST_MS;
+const READ_AT_ONCE = 32;
 
 export function createTallies({
   redis,
@@ -21,9 +24,10 @@ export function createTallies({
       );
       await Promise.all([...adds, callRedis(redis.pexpire(key, KEPT_MS))]);
     },
-    read: async (withinMs) => {
-      const last = bucketAt(now());
-      const first = bucketAt(now() - Math.min(withinMs, KEPT_MS));
+    read: async (withinMs, agoMs = 0) => {
+      const end = now() - agoMs;
+      const last = bucketAt(end);
+      const first = bucketAt(end - Math.min(withinMs, LONGEST_MS));
       const buckets = Array.from({ length: last - first + 1 }, (_, at) => first + at);
       const sums: Record<string, number> = {};
       for (let at = 0; at < buckets.length; at += READ_AT_ONCE) {

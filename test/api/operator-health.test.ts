@@ -17,6 +17,7 @@ const FACTS: HealthFacts = {
     workers: 1,
     sweptMs: 0,
     counts: {},
+    week: [],
     waiting: { count: 0, oldestMs: undefined },
     paused: { agents: [], held: 0 },
   },

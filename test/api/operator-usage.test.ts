@@ -51,6 +51,10 @@ describe('usage over HTTP', () => {
       { model: 'fast', runs: 2 },
       { model: 'slow', runs: 1 },
     ]);
+    expect((await read('?by=tenant,model'))[1].usage).toMatchObject([
+      { tenant: 'acme', model: 'fast', runs: 2 },
+      { tenant: 'acme', model: 'slow', runs: 1 },
+    ]);
   });
 
   it('days without runs have no sums', async () => {
@@ -62,7 +66,7 @@ describe('usage over HTTP', () => {
   });
 
   it.each([
-    ['?by=tenant', 400],
+    ['?by=tenants', 400],
     ['?since=yesterday', 400],
   ])('%s is refused', async (query, status) => {
     await startFor({ roles: ['viewer'] });

@@ -110,12 +110,14 @@ it('report health has a verdict, and one thing to do next', async () => {
 
 it('user exports and erases what is stored about a person', async () => {
   const runId = await say([{ say: 'hello' }]);
-  const exported = await helix(['user', 'export', 'anonymous']);
+  const exported = await helix(['user', 'export', '--owner', 'anonymous']);
   expect(exported.code).toBe(0);
   const lines = exported.stdout.trim().split('\n');
   for (const line of lines) JSON.parse(line);
   expect(exported.stdout).toContain(sessionOf(runId));
   expect((await helix(['user', 'delete', 'anonymous'])).code).toBe(64);
+  expect((await helix(['user', 'delete', '-y'])).code).toBe(64);
+  expect((await helix(['user', 'delete', 'ann', '--owner', 'bob', '-y'])).code).toBe(64);
   const erased = await read<{ complete: boolean; conversations: number }>(
     ...['user', 'delete', 'anonymous', '-y'],
   );

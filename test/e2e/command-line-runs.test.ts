@@ -1,3 +1,6 @@
+import { mkdtemp, readFile, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { describe, expect, it } from '@jest/globals';
 import type { OperatorForkReply } from '../../protocol/operator.js';
 import type { OperatorLease, OperatorWorker } from '../../protocol/operator-workers.js';
@@ -44,6 +47,8 @@ describe('helix-temporal usage report', () => {
     expect(row?.costMicroUsd).toBeGreaterThan(0);
     const { stdout } = await helix([...report, '-o', 'csv', '--json', 'agent,runs,costMicroUsd']);
     expect(stdout).toBe(`agent,runs,costMicroUsd\nlab,1,${String(row?.costMicroUsd)}\n`);
+    const byTenant = await helix(['usage', 'report', '--by', 'tenant,model']);
+    expect(byTenant.stdout).toMatch(/^TENANT +DAY/);
     expect((await helix(['usage', 'report', '--since', 'soon'])).code).toBe(64);
   });
 });
@@ -92,6 +97,11 @@ describe.each(['lab', 'lab-leg'])('helix-temporal run, agent %s', (agent) => {
         },
       ],
     });
+    const folder = await mkdtemp(join(tmpdir(), 'helix-record-'));
+    const file = join(folder, 'case.json');
+    expect(await helix(['eval', 'record', id, '-o', file])).toMatchObject({ code: 0, stdout: '' });
+    expect(JSON.parse(await readFile(file, 'utf8'))).toMatchObject({ name: id, agent });
+    await rm(folder, { recursive: true });
     const unknown = await helix(['eval', 'record', 'no-such-session']);
     expect([unknown.code, unknown.stdout]).toEqual([EXIT.failed, '']);
   });

@@ -40,6 +40,8 @@ describe('helix-temporal run', () => {
     await isListed(runId, '-q', `${query} AND AgentStatus = 'completed'`);
     const counts = await read<{ total: number; groups: object[] }>('run', 'count', '-q', query);
     expect(counts).toEqual({ total: 1, groups: [{ value: 'completed', count: 1 }] });
+    const byTenant = ['run', 'count', '-q', query, '--group-by', 'tenant'];
+    expect(await read(...byTenant)).toEqual({ total: 1, groups: [{ value: '', count: 1 }] });
     const wrong = await helix(['run', 'list', '-q', 'Nothing = what']);
     expect(wrong.code).toBe(1);
     expect(wrong.stderr).toMatch(/\(invalid_query\) .*Nothing/);

@@ -250,7 +250,7 @@ describe('traces', () => {
   });
 
   it('a log line of an activity names the trace of its leg', async () => {
-    const worker = await startWorker();
+    const worker = await startWorker({ OTEL_METRIC_EXPORT_INTERVAL: '200' });
     const sessionId = newSessionId();
     await (
       await post(sessionId, [{ calls: [{ tool: 'boom', id: 'b1', args: { message: 'no' } }] }])
@@ -258,6 +258,9 @@ describe('traces', () => {
     const spans = await untilTraced(sessionId, 'completed');
     const line = await worker.says('tool failed');
     expect(line['trace_id']).toBe(spans[0]?.traceId);
+    // Its metrics go to the collector as well, those of the SDK included.
+    const metrics = ['gen_ai.client.inference.usage.output_tokens', 'temporal_workflow_completed'];
+    await until('metrics', () => metrics.every((name) => receiver.metrics().includes(name)));
   });
 
   it('content is exported on demand', async () => {

@@ -31,3 +31,21 @@ it('a store that waits for its Redis without limit is not waited for', async () 
   const hangs = () => new Promise<never>(() => undefined);
   expect((await read(hangs)).record).toEqual({ fault: 'The conversation store does not answer.' });
 });
+
+it('a period is compared with the same hours of each of the seven days before', async () => {
+  const HOUR = 60 * 60_000;
+  let now = Date.now();
+  const { store } = createMemoryStores({ now: () => now });
+  // One run in this hour of the day, two in another one, and one more each day.
+  for (let day = 8; day >= 0; day -= 1) {
+    await store.tallies?.add({ 'run:completed': 10 - day });
+    now += 3 * HOUR;
+    await store.tallies?.add({ 'run:completed': 100 });
+    now += 21 * HOUR;
+  }
+  now -= 24 * HOUR;
+  const deps = { client, namespace: 'n', taskQueue: 'q' };
+  const { record } = await createHealthFacts({ ...deps, store })(HOUR);
+  const runs = (count: number): object => ({ 'run:completed': count });
+  expect(record).toMatchObject({ counts: runs(10), week: [9, 8, 7, 6, 5, 4, 3].map(runs) });
+});

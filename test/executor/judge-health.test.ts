@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from '@jest/globals';
 import { judgeHealth } from '../../executor/judge-health.js';
-import type { HealthFacts, HealthReply, RecordFacts } from '../../protocol/health.js';
+import type { Counts, HealthFacts, HealthReply, RecordFacts } from '../../protocol/health.js';
 
 const HOUR = 60 * 60_000;
 const QUEUES = {
@@ -16,9 +16,17 @@ const WELL: Facts = {
   workers: 2,
   sweptMs: 3_000,
   counts: { 'run:completed': 40, 'model:ok': 90, 'tool:ok': 12 },
+  week: [],
   waiting: { count: 0, oldestMs: undefined },
   paused: { agents: [], held: 0 },
 };
+
+/** Seven days that were alike, but for the newest. */
+const week = (usual: Counts, newest: Counts = usual): Counts[] => [
+  newest,
+  ...Array.from({ length: 6 }, () => usual),
+];
+const USUAL = { 'run:completed': 40, 'model:ok': 99, 'model:provider_error': 1, 'tool:ok': 20 };
 
 /** The verdict on a service that does well, but for these facts. */
 function judge({ queues, ...record }: Facts): HealthReply {
@@ -153,6 +161,58 @@ const TABLE: [what: string, facts: Partial<Facts>, part: Part, state: string, te
     'liveness',
     'ok',
     /looked for/,
+  ],
+  [
+    'the provider fails more than in the week before',
+    { counts: { ...WELL.counts, 'model:provider_error': 6 }, week: week(USUAL) },
+    'execution',
+    'warn',
+    /^The provider failed 6 of 96 model calls in the last 1 h, 6\.3 % where 1\.0 % were usual in the 7 days before: provider_error 6\.$/,
+  ],
+  [
+    'the provider fails as in the week before',
+    {
+      counts: { 'run:completed': 40, 'model:ok': 99, 'model:provider_error': 3 },
+      week: week(USUAL),
+    },
+    'execution',
+    'ok',
+    /102 model calls/,
+  ],
+  [
+    'a week with few calls says nothing about shares',
+    { counts: { ...WELL.counts, 'model:provider_error': 6 }, week: week({ 'model:ok': 4 }) },
+    'execution',
+    'ok',
+    /96 model calls/,
+  ],
+  [
+    'runs fail here more than in the week before',
+    { counts: { 'run:completed': 97, 'run:failed:internal': 3, 'model:ok': 9 }, week: week(USUAL) },
+    'execution',
+    'warn',
+    /^3 of 100 runs failed here in the last 1 h, 3\.0 % where 0\.0 % were usual in the 7 days before: internal 3\.$/,
+  ],
+  [
+    'tools fail more than in the week before',
+    { counts: { ...WELL.counts, 'tool:failed': 4 }, week: week(USUAL) },
+    'execution',
+    'warn',
+    /^4 of 16 tool executions failed in the last 1 h, 25 % where 0\.0 % were usual/,
+  ],
+  [
+    'no messages arrive where there were always many',
+    { counts: { 'run:completed': 1 }, week: week(USUAL) },
+    'flow',
+    'warn',
+    /^1 run ended in the last 1 h; there were 40 or more at this time on each of the 7 days before\.$/,
+  ],
+  [
+    'a quiet hour of a service that rests on some days is normal',
+    { counts: {}, week: week(USUAL, { 'run:completed': 2 }) },
+    'flow',
+    'ok',
+    /no task waits/,
   ],
 ];
 

@@ -6,7 +6,9 @@ import { createSchedules, type Schedules } from '../../executor/schedules.js';
 import { z } from 'zod';
 import { defineAgent, defineTool } from '../../agents/index.js';
 import { findSession } from '../../ai-sdk/reply/access.js';
-import type { Firing, ScheduleInput } from '../../protocol/scheduled-run.js';
+import { scheduleIdOf } from '../../protocol/ids.js';
+import type { Firing, ScheduledRun, ScheduleInput } from '../../protocol/scheduled-run.js';
+import { toStoredSessionId } from '../../stores/record/stored-session-id.js';
 import { fakeModel, parts } from '../support/fake-model.js';
 import { createGatedAgent } from '../support/gated-agent.js';
 import { createRunHarness, type RunHarness } from '../support/run-harness.js';
@@ -73,10 +75,30 @@ function firings(
 const stored = ({ owner, tenant }: ScheduleInput, sessionId = '') =>
   findSession(stores.store, sessionId, { userId: owner, tenantId: tenant });
 
-const trigger = ({ tenant, name }: Pick<ScheduleInput, 'tenant' | 'name'>): Promise<void> =>
-  schedules.trigger(tenant, name);
+const trigger = (
+  { tenant, name }: Pick<ScheduleInput, 'tenant' | 'name'>,
+  by?: string,
+): Promise<void> => schedules.trigger(tenant, name, by);
 
 describe('a firing', () => {
+  it('is asked for by the one who triggered it, so that person cannot approve alone either', async () => {
+    const schedule = await create({ overlap: 'allow_all' });
+    await trigger(schedule, 'carl');
+    const [firing] = await firings(schedule, 'completed');
+    expect((await stored(schedule, firing?.sessionId)).record).toMatchObject({
+      owner: schedule.owner,
+      runBy: 'carl',
+    });
+    // At the same moment, none of the names is lost, and the owner needs no note.
+    const others = ['dora', 'emil', 'olga', schedule.owner];
+    await Promise.all(others.map((by) => trigger(schedule, by)));
+    const id = scheduleIdOf(runs.taskQueue, toStoredSessionId('', schedule.tenant), schedule.name);
+    const { action, state } = await runs.client.schedule.getHandle(id).describe();
+    const [{ triggers = [] }] = action.args as [ScheduledRun];
+    expect(triggers.map(({ by }) => by).sort()).toEqual(['carl', 'dora', 'emil', 'olga']);
+    expect(state.paused).toBe(false);
+  }, 20_000);
+
   it('is a run of the owner in a new conversation, of which no history has the reply', async () => {
     const schedule = await create();
     await trigger(schedule);

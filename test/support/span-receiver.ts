@@ -22,8 +22,10 @@ export interface ReceivedSpan {
 export interface SpanReceiver {
   readonly url: string;
   readonly spans: ReceivedSpan[];
-  /** All bodies, as they came. */
+  /** All bodies of traces, as they came. */
   body: () => string;
+  /** Bodies of metrics, which are protobuf: texts in them can be read. */
+  metrics: () => string;
   close: () => Promise<void>;
 }
 
@@ -57,11 +59,17 @@ interface OtlpRequest {
 export async function startSpanReceiver(): Promise<SpanReceiver> {
   const spans: ReceivedSpan[] = [];
   let body = '';
+  let metrics = '';
   const server = createServer((request, response) => {
     let text = '';
     request.setEncoding('utf8');
     request.on('data', (piece: string) => (text += piece));
     request.on('end', () => {
+      if (request.url === '/v1/metrics') {
+        metrics += text;
+        response.end();
+        return;
+      }
       body += text;
       spans.push(...toSpans(JSON.parse(text) as OtlpRequest));
       response.setHeader('content-type', 'application/json').end('{}');
@@ -73,6 +81,7 @@ export async function startSpanReceiver(): Promise<SpanReceiver> {
     url: `http://127.0.0.1:${String(port)}`,
     spans,
     body: () => body,
+    metrics: () => metrics,
     close: async () => {
       server.closeAllConnections();
       await new Promise((resolve) => server.close(resolve));

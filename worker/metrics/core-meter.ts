@@ -1,7 +1,9 @@
 import type { MetricMeter } from '@temporalio/common';
 import { NOTICE_TYPES } from '../../protocol/notices.js';
 import type { AttemptEnd, RunEvent, RunMeter, UsedModel } from '../../protocol/run-meter.js';
+import type { Sessions } from '../../stores/contract/sessions.js';
 import { createLabelNames } from './label-names.js';
+import { withTenants } from './with-tenants.js';
 
 const ATTEMPT_ENDS: readonly AttemptEnd[] = [
   ...([
@@ -28,6 +30,9 @@ const REPAIRS = [
   'stop',
 ];
 
+/** Tenants with a series of their own; they come only from settings that ask for them. */
+const MOST_TENANTS = 1_000;
+
 type Of<Kind extends RunEvent['kind']> = Extract<RunEvent, { kind: Kind }>;
 
 /** Cost so far by agent and model, millionths of a dollar: of all workers that share a meter. */
@@ -37,14 +42,17 @@ const SPENT = new WeakMap<MetricMeter, Map<string, number>>();
  * Counts events with a meter of Temporal's SDK, so that they come out beside its own metrics.
  * Attributes and names are written with underscores, since the SDK's Prometheus exporter drops those
  * with dots; `_total` is added by the exporter.
+ *
+ * @param tenantsOf conversations whose tenants are counted, too
  */
-export function createCoreMeter(meter: MetricMeter): RunMeter {
+export function createCoreMeter(meter: MetricMeter, tenantsOf?: Pick<Sessions, 'read'>): RunMeter {
   const labels = {
     agent: createLabelNames(),
     provider: createLabelNames(),
     model: createLabelNames(),
     tool: createLabelNames(),
     code: createLabelNames(),
+    tenant: createLabelNames(MOST_TENANTS),
   };
   const seconds = (name: string, help: string) =>
     meter.createHistogram(name, 'float', undefined, help);
@@ -107,7 +115,7 @@ export function createCoreMeter(meter: MetricMeter): RunMeter {
     gen_ai_request_model: labels.model(model),
   });
 
-  function addUsage({ usage, agent, ...used }: Of<'tokens_used'>): void {
+  function addUsage({ usage, agent, tenant, ...used }: Of<'tokens_used'>): void {
     const tags = toModelTags({ agent, ...used });
     for (const [field, counter] of Object.entries(tokens)) {
       const amount = usage[field as keyof typeof tokens];
@@ -115,14 +123,18 @@ export function createCoreMeter(meter: MetricMeter): RunMeter {
     }
     const { costMicroUsd = 0 } = usage;
     if (costMicroUsd === 0) return;
-    const of = { agent: labels.agent(agent), model: tags.gen_ai_request_model };
+    const of = {
+      agent: labels.agent(agent),
+      model: tags.gen_ai_request_model,
+      ...(tenant !== undefined && { tenant: labels.tenant(tenant) }),
+    };
     const key = JSON.stringify(of);
     const sum = (spent.get(key) ?? 0) + costMicroUsd;
     spent.set(key, sum);
     cost.set(sum / 1_000_000, of);
   }
 
-  return (event) => {
+  return withTenants(tenantsOf, (event) => {
     switch (event.kind) {
       case 'run_ended': {
         const { agent, status, code = '' } = event;
@@ -176,5 +188,5 @@ export function createCoreMeter(meter: MetricMeter): RunMeter {
         notices.add(1, { type: event.type, outcome: event.outcome });
         if (event.seconds !== undefined) firstNotice.record(event.seconds);
     }
-  };
+  });
 }

@@ -23,7 +23,7 @@ export function createCountCommand(cli: Cli): Command {
   return addRunFilter(command)
     .addOption(
       new Option('--group-by <what>', 'what the counts are of')
-        .choices(['status', 'agent'])
+        .choices(['status', 'agent', 'tenant'])
         .default('status'),
     )
     .action(async (_, self: Command) => {

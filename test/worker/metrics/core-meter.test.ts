@@ -1,7 +1,9 @@
 import { expect, it } from '@jest/globals';
 import type { MetricMeter, MetricTags } from '@temporalio/common';
+import type { SessionRecord } from '../../../stores/contract/sessions.js';
 import type { RunEvent } from '../../../protocol/run-meter.js';
 import { createCoreMeter } from '../../../worker/metrics/core-meter.js';
+import { withDots } from '../../../worker/metrics/with-dots.js';
 
 /** A meter that keeps what is recorded, as `name value {tags}`. */
 function createFakeMeter(): { meter: MetricMeter; samples: string[] } {
@@ -16,13 +18,14 @@ function createFakeMeter(): { meter: MetricMeter; samples: string[] } {
   return { meter: meter as unknown as MetricMeter, samples };
 }
 
+const RUN = { sessionId: 's', runId: 's:1-a' };
 const MODEL = { agent: 'guide', provider: 'openai', model: 'gpt' };
 
 it('cost is the sum of all replies, in dollars', () => {
   const { meter, samples } = createFakeMeter();
   const count = createCoreMeter(meter);
   const usage = { inputTokens: 10, outputTokens: 5, costMicroUsd: 1_500 };
-  const used: RunEvent = { kind: 'tokens_used', ...MODEL, usage };
+  const used: RunEvent = { kind: 'tokens_used', ...MODEL, run: RUN, usage };
   count(used);
   count(used);
   expect(samples.filter((sample) => sample.startsWith('helix_cost'))).toEqual([
@@ -35,7 +38,7 @@ it('cost is the sum of all workers that share a meter', () => {
   const { meter, samples } = createFakeMeter();
   const usage = { inputTokens: 10, outputTokens: 5, costMicroUsd: 1_500 };
   for (let worker = 0; worker < 2; worker += 1) {
-    createCoreMeter(meter)({ kind: 'tokens_used', ...MODEL, usage });
+    createCoreMeter(meter)({ kind: 'tokens_used', ...MODEL, run: RUN, usage });
   }
   expect(samples.at(-1)).toBe('helix_cost_usd_total 0.003 {"agent":"guide","model":"gpt"}');
 });
@@ -49,4 +52,48 @@ it('names beyond a hundred share one series', () => {
   const names = new Set(samples.map((sample) => /"gen_ai_tool_name":"([^"]*)"/.exec(sample)?.[1]));
   expect(names.size).toBe(101);
   expect(names.has('other')).toBe(true);
+});
+
+it('cost is counted by tenant where that is wanted, and what cannot be read is of none', async () => {
+  const { meter, samples } = createFakeMeter();
+  const usage = { inputTokens: 10, outputTokens: 5, costMicroUsd: 1_500 };
+  const records: Record<string, object> = { a: { tenant: 'acme' }, b: {} };
+  const read = (id: string) =>
+    id === 'away'
+      ? Promise.reject(new Error())
+      : Promise.resolve(records[id] as SessionRecord | undefined);
+  const count = createCoreMeter(meter, { read });
+  for (const sessionId of ['a', 'b', 'c', 'away']) {
+    count({ kind: 'tokens_used', ...MODEL, run: { sessionId, runId: sessionId }, usage });
+  }
+  count({ kind: 'run_ended', agent: 'guide', status: 'completed' });
+  await new Promise((resolve) => setImmediate(resolve));
+  const costs = samples.filter((sample) => sample.startsWith('helix_cost')).sort();
+  expect(costs).toEqual([
+    'helix_cost_usd_total 0.0015 {"agent":"guide","model":"gpt","tenant":""}',
+    'helix_cost_usd_total 0.0015 {"agent":"guide","model":"gpt","tenant":"acme"}',
+    'helix_cost_usd_total 0.003 {"agent":"guide","model":"gpt","tenant":""}',
+    'helix_cost_usd_total 0.0045 {"agent":"guide","model":"gpt","tenant":""}',
+  ]);
+  expect(samples).toContain('helix_runs_ended 1 {"agent":"guide","status":"completed","code":""}');
+});
+
+it('names and attributes for OTLP are those of the conventions', () => {
+  const { meter, samples } = createFakeMeter();
+  const count = createCoreMeter(withDots(meter));
+  const usage = { inputTokens: 1, outputTokens: 3, cachedTokens: 2, costMicroUsd: 1_500 };
+  count({ kind: 'tokens_used', ...MODEL, run: RUN, usage });
+  count({ kind: 'model_called', ...MODEL, seconds: 1, firstSeconds: 0.5 });
+  count({ kind: 'tool_executed', tool: 'echo', seconds: 2 });
+  const model =
+    '"gen_ai.operation.name":"chat","gen_ai.provider.name":"openai","gen_ai.request.model":"gpt"';
+  expect(samples).toEqual([
+    `gen_ai.client.inference.usage.input_tokens 1 {${model}}`,
+    `gen_ai.client.inference.usage.output_tokens 3 {${model}}`,
+    `gen_ai.client.inference.usage.cache_read.input_tokens 2 {${model}}`,
+    'helix.cost_usd 0.0015 {"agent":"guide","model":"gpt"}',
+    `gen_ai.client.inference.duration 1 {${model},"error.type":""}`,
+    `gen_ai.client.inference.time_to_first_chunk 0.5 {${model}}`,
+    'gen_ai.execute_tool.duration 2 {"gen_ai.tool.name":"echo","error.type":""}',
+  ]);
 });

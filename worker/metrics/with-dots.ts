@@ -1,0 +1,59 @@
+import type { MetricMeter, MetricTags } from '@temporalio/common';
+
+/** Parts of names that keep their underscores. */
+const WORDS = [
+  ...['cost_usd', 'wait_duration', 'first_notice', 'runs_ended', 'budgets_spent'],
+  ...['step_attempts', 'provider_retries', 'tool_retries', 'lease_judgements', 'leases_lost'],
+  ...['take_overs', 'gen_ai', 'execute_tool', 'invoke_agent', 'time_to_first_chunk'],
+  ...['cache_read', 'cache_write', 'input_tokens', 'output_tokens'],
+];
+const WORD = new RegExp(`(?:^|_)(${WORDS.join('|')})(?=_|$)`, 'g');
+
+/**
+ * A name as OTLP has it: `gen_ai.client.inference.usage.input_tokens` for
+ * `gen_ai_client_inference_usage_input_tokens`. Units and `_total` are no part of it. Pure.
+ */
+export function toDots(name: string): string {
+  return name
+    .replace(/_total$/, '')
+    .replace(/_seconds$/, '')
+    .replaceAll(WORD, (found, word: string) => found.replace(word, word.replaceAll('_', '-')))
+    .replaceAll('_', '.')
+    .replaceAll('-', '_');
+}
+
+const toTags = (tags: MetricTags = {}): MetricTags =>
+  Object.fromEntries(Object.entries(tags).map(([name, value]) => [toDots(name), value]));
+
+/** A meter for OTLP: what is counted has the names and attributes of OpenTelemetry's conventions. */
+export function withDots(meter: MetricMeter): MetricMeter {
+  const unitOf = (name: string): string | undefined =>
+    name.endsWith('_seconds') ? 's' : undefined;
+  return {
+    withTags: (tags) => withDots(meter.withTags(toTags(tags))),
+    createCounter: (name, unit, description) => {
+      const counter = meter.createCounter(toDots(name), unit, description);
+      return Object.assign(Object.create(counter) as typeof counter, {
+        add: (value: number, tags?: MetricTags) => {
+          counter.add(value, toTags(tags));
+        },
+      });
+    },
+    createHistogram: (name, valueType, unit = unitOf(name), description) => {
+      const histogram = meter.createHistogram(toDots(name), valueType, unit, description);
+      return Object.assign(Object.create(histogram) as typeof histogram, {
+        record: (value: number, tags?: MetricTags) => {
+          histogram.record(value, toTags(tags));
+        },
+      });
+    },
+    createGauge: (name, valueType, unit, description) => {
+      const gauge = meter.createGauge(toDots(name), valueType, unit, description);
+      return Object.assign(Object.create(gauge) as typeof gauge, {
+        set: (value: number, tags?: MetricTags) => {
+          gauge.set(value, toTags(tags));
+        },
+      });
+    },
+  };
+}
