@@ -1,24 +1,34 @@
 import type { Bench, Measurement } from '../bench.js';
 import { measureRedisFloor } from '../floor/redis-floor.js';
-import { formatShares } from '../processes/cpu-meter.js';
-import type { Report, Row } from '../report/row.js';
+import { sleep } from '../clock.js';
+import { formatShares, startCpuMeter } from '../processes/cpu-meter.js';
+import type { Aim, Report, Row } from '../report/row.js';
 import { summarize, type Summary } from '../report/statistics.js';
 import { EVERY_MS, measureCell, type Cell } from './stream-cell.js';
 
 const FLOOR_MS = 8_000;
+const IDLE_MS = 5_000;
+/** By how many streams there are. */
+const AIMS: Readonly<Record<number, Aim>> = {
+  50: { ratio: 2, ratioP99: 3 },
+  200: { ratio: 2, ratioP99: 1 },
+};
+/** µs of CPU per chunk that reaches its reader. */
+const CPU_AIMS = { worker: 35, api: 20, redis: 16, temporal: 3 };
 
 /** Model → reader of the HTTP stream, for so many streams that keep their own time. */
 export const chunkLatency: Measurement = {
   name: 'chunk-latency',
   take: async (bench) => {
     const report: Report = { rows: [], notes: [] };
+    const idle = await measureIdleServer(bench);
     for (const streams of bench.isQuick ? [1, 20] : [1, 50, 200]) {
       const cell = await measureCell(bench, streams);
       const floor = await measureFloor(bench, streams);
       // An engine too slow to get all of them going is measured with those that go, and says so.
       const size = cell.begun < streams ? `${String(cell.begun)} of ${String(streams)}` : streams;
       const what = `chunk latency, ${String(size)} × 50/s`;
-      report.rows.push(toRow(what, cell, floor));
+      report.rows.push(toRow(what, cell, floor, AIMS[streams]), ...toCpuRows(cell, idle));
       report.notes.push(describe(what, cell));
     }
     return report;
@@ -32,14 +42,34 @@ async function measureFloor(bench: Bench, streams: number): Promise<Summary> {
   return summarize(await measureRedisFloor(bench.servers.redisUrl, size));
 }
 
-function toRow(what: string, { latency }: Cell, floor: Summary): Row {
+/** Percent of a core that Temporal takes without runs. */
+async function measureIdleServer({ pids, isQuick }: Bench): Promise<number> {
+  const read = startCpuMeter({ temporal: pids.temporal });
+  await sleep(isQuick ? 1_000 : IDLE_MS);
+  return read().temporal ?? NaN;
+}
+
+function toRow(what: string, { latency }: Cell, floor: Summary, aim?: Aim): Row {
   return {
     what,
     unit: 'ms',
     value: latency,
     beside: { what: 'XADD → blocking XREAD', value: floor },
-    aim: { p50: 1, p99: 5 },
+    aim,
   };
+}
+
+/** Temporal's is net of what it takes without runs. */
+function toCpuRows({ cpu, rate }: Cell, idle: number): Row[] {
+  return (['worker', 'api', 'redis', 'temporal'] as const).map((name) => {
+    const share = (cpu[name] ?? NaN) - (name === 'temporal' ? idle : 0);
+    return {
+      what: `  CPU of ${name}, a chunk`,
+      unit: 'µs',
+      value: { p50: (share * 10_000) / rate },
+      aim: { p50: CPU_AIMS[name] },
+    };
+  });
 }
 
 function describe(what: string, { lost, doubled, perFrame, log, cpu }: Cell): string {

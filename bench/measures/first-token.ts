@@ -42,7 +42,7 @@ export const firstToken: Measurement = {
           unit: 'ms',
           value: summarize(samples.added),
           beside,
-          aim: { ratio: 1.3 },
+          aim: { ratio: 1.1 },
         },
         {
           what: '  until the model speaks',

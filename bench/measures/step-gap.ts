@@ -133,7 +133,7 @@ function toRows(place: Place, product: readonly Gaps[], floor: readonly Gaps[]):
     unit: 'ms',
     value: summarize(pick(product, view, place)),
     beside: { what: beside, value: summarize(pick(floor, view, place)) },
-    aim: { ratio: 1.3 },
+    aim: { ratio: 1.2 },
   }));
 }
 

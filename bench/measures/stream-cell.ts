@@ -31,6 +31,8 @@ export interface Cell {
   doubled: number;
   perFrame: number;
   cpu: CpuShares;
+  /** Chunks per second that clients received. */
+  rate: number;
 }
 
 export async function measureCell(bench: Bench, streams: number): Promise<Cell> {
@@ -57,9 +59,11 @@ export async function measureCell(bench: Bench, streams: number): Promise<Cell> 
     await Promise.all(all.map(({ sessionId }) => bench.chat.stop(sessionId)));
     await finished;
     const lost = await Promise.all(tallies.map((tally) => countLost(redis.store, tally)));
+    const latencies = tallies.flatMap((tally) => tally.latencies);
     return {
       begun: tallies.length,
-      latency: summarize(tallies.flatMap(({ latencies }) => latencies)),
+      latency: summarize(latencies),
+      rate: (1_000 * latencies.length) / windowMs,
       log: summarize(logs.tallies.flatMap(({ latencies }) => latencies)),
       lost: sum(lost),
       doubled: sum(tallies.map(({ doubled }) => doubled)),

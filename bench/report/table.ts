@@ -1,4 +1,4 @@
-import { meetsAim, ratioOf, type Aim, type Row } from './row.js';
+import { meetsAim, ratioOf, ratioP99Of, type Aim, type Row } from './row.js';
 
 const HEADER = ['what', 'unit', 'p50', 'p99', 'beside it', 'p50', 'p99', 'ratio', 'aim', ''];
 /** Columns of words; the others hold figures and are set to the right. */
@@ -15,7 +15,6 @@ export function formatTable(rows: readonly Row[]): string {
 
 function toCells(row: Row): string[] {
   const { what, unit, value, beside } = row;
-  const ratio = ratioOf(row);
   const met = meetsAim(row);
   return [
     what,
@@ -25,7 +24,7 @@ function toCells(row: Row): string[] {
     beside?.what ?? '',
     toFigure(beside?.value.p50),
     toFigure(beside?.value.p99),
-    ratio === undefined ? '' : `${ratio.toFixed(2)}×`,
+    [ratioOf(row), ratioP99Of(row)].map(toRatio).filter(Boolean).join(' / '),
     toAim(row.aim),
     met === undefined ? '' : met ? 'met' : 'MISSED',
   ];
@@ -34,12 +33,18 @@ function toCells(row: Row): string[] {
 function toAim(aim: Aim = {}): string {
   return [
     aim.ratio !== undefined && `≤ ${String(aim.ratio)}×`,
+    aim.ratioP99 !== undefined && `p99 ≤ ${String(aim.ratioP99)}×`,
     aim.ratioAtLeast !== undefined && `≥ ${String(aim.ratioAtLeast)}×`,
     aim.p50 !== undefined && `p50 ≤ ${String(aim.p50)}`,
     aim.p99 !== undefined && `p99 ≤ ${String(aim.p99)}`,
   ]
     .filter(Boolean)
-    .join(', ');
+    .join(', ')
+    .concat(aim.or === undefined ? '' : ` or ${toAim(aim.or)}`);
+}
+
+function toRatio(ratio: number | undefined): string {
+  return ratio === undefined ? '' : `${ratio.toFixed(2)}×`;
 }
 
 /** About three digits that say something. */

@@ -1,0 +1,39 @@
+import { expect, it } from '@jest/globals';
+import { meetsAim, type Aim, type Row } from '../../bench/report/row.js';
+import { formatTable } from '../../bench/report/table.js';
+
+const ROW: Row = {
+  what: 'chunk latency',
+  unit: 'ms',
+  value: { p50: 2, p99: 12 },
+  beside: { what: 'floor', value: { p50: 1, p99: 10 } },
+};
+
+it.each<[string, Aim, boolean]>([
+  ["the median's factor", { ratio: 2 }, true],
+  ["the median's factor, missed", { ratio: 1.9 }, false],
+  ['the factor of p99', { ratio: 2, ratioP99: 1.2 }, true],
+  ['the factor of p99, missed', { ratio: 2, ratioP99: 1.1 }, false],
+  ['figures', { p50: 2, p99: 12 }, true],
+  ['a figure, missed', { p50: 2, p99: 11 }, false],
+  ['the least factor', { ratioAtLeast: 2 }, true],
+  ['the least factor, missed', { ratioAtLeast: 2.1 }, false],
+  ['the second of two', { p99: 11, or: { ratioP99: 2 } }, true],
+  ['neither of two', { p99: 11, or: { ratioP99: 1 } }, false],
+])('an aim is met or missed by %s', (_, aim, isMet) => {
+  expect(meetsAim({ ...ROW, aim })).toBe(isMet);
+  expect(formatTable([{ ...ROW, aim }])).toMatch(isMet ? / met$/ : / MISSED$/);
+});
+
+it('a figure that is missing meets no aim', () => {
+  const { beside: _, ...alone } = { ...ROW, value: { p50: NaN } };
+  expect(meetsAim({ ...alone, aim: { p50: 5 } })).toBe(false);
+  expect(meetsAim({ ...ROW, value: { p50: 1 }, aim: { ratioP99: 5 } })).toBe(false);
+  expect(meetsAim({ ...alone, aim: { ratio: 5 } })).toBe(false);
+});
+
+it('the table shows both factors and the whole aim', () => {
+  const aim = { ratio: 2, ratioP99: 1, or: { p99: 10 } };
+  const [, , line] = formatTable([{ ...ROW, aim }]).split('\n');
+  expect(line).toContain('2.00× / 1.20×  ≤ 2×, p99 ≤ 1× or p99 ≤ 10');
+});
