@@ -56,8 +56,8 @@ export interface AnswerApi {
 }
 
 export interface AnswerOptions {
-  /** The answered session if the caller has just read it; saves reading it again. */
-  known?: SessionCalls | undefined;
+  /** What the caller has just read of the answered session; saves reading it again. */
+  known?: Partial<SessionCalls> | undefined;
   /** The person's roles and the way the answer came, for the audit trail. */
   actor?: Omit<Actor, 'by'> | undefined;
   /**

@@ -63,7 +63,7 @@ export function toAnswerOptions(
   deps: AuthorityDeps,
   caller: Caller,
   actor: Omit<Actor, 'by'>,
-  known?: SessionCalls,
+  known?: Partial<SessionCalls>,
 ): AnswerOptions {
   return {
     known,

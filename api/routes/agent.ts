@@ -121,7 +121,7 @@ export const AGENT_ROUTES: readonly Route[] = [
       const { deps, response, body, record, caller } = call;
       const { sessionId, toolCallId } = body;
       const answer = { ...body, sessionId: record.sessionId, by: caller.userId };
-      const options = toAnswerOptions(deps, caller, toActor(call));
+      const options = toAnswerOptions(deps, caller, toActor(call), { record });
       const result = await deps.executor.submitToolResult(answer, options);
       if (result.kind !== 'stored') throw toAnswerError(result.kind);
       const taken = { sessionId, toolCallId, resumed: result.resume !== undefined };

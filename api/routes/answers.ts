@@ -40,7 +40,7 @@ export const ANSWER_ROUTES: readonly Route[] = [
       const { sessionId } = record;
       const target = { sessionId, toolCallId: params.toolCallId, by: caller.userId };
       const answer = { ...target, ...toAnswer(body) };
-      const options = toAnswerOptions(deps, caller, toActor(call));
+      const options = toAnswerOptions(deps, caller, toActor(call), { record });
       const result = await deps.executor.submitToolResult(answer, options);
       if (result.kind !== 'stored') throw toAnswerError(result.kind);
       const { sequence, resume } = result;

@@ -81,11 +81,12 @@ export const OPERATOR_WAITING_ROUTES: readonly Route[] = [
     ],
     handle: async (answered) => {
       const { deps, response, params, body, caller } = answered;
-      const { sessionId } = await openForOperator(deps, caller, 'answer', params.sessionId);
+      const record = await openForOperator(deps, caller, 'answer', params.sessionId);
+      const { sessionId } = record;
       const target = { sessionId, toolCallId: params.toolCallId, by: caller.userId };
       const result = await deps.executor.submitToolResult(
         { ...target, ...toAnswer(body) },
-        toAnswerOptions(deps, caller, toActor(answered)),
+        toAnswerOptions(deps, caller, toActor(answered), { record }),
       );
       if (result.kind !== 'stored') throw toAnswerError(result.kind);
       const { sequence, resume } = result;

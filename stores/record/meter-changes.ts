@@ -102,9 +102,9 @@ export function meterChanges(store: Store, meter: RunMeter): Store {
       settle: async (input) => {
         const answered = toAnswered(input);
         if (answered === undefined || input.source === 'tool') return calls.settle(input);
-        // Before the answer: the list forgets a conversation that no longer waits.
-        const since = await waiting.since(input.sessionId).catch(() => undefined);
-        const result = await calls.settle(input);
+        // Asked for before the answer: the list forgets a conversation that no longer waits.
+        const reading = waiting.since(input.sessionId).catch(() => undefined);
+        const [since, result] = await Promise.all([reading, calls.settle(input)]);
         if (result.kind === 'stored') {
           const waitedSeconds =
             since === undefined ? undefined : Math.max(0, Date.now() - since) / 1_000;

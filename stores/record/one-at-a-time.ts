@@ -2,7 +2,8 @@ import { rootOf } from '../../protocol/ids.js';
 
 /**
  * Does work for conversations in the background, for each at most once at a time: what is asked for
- * meanwhile is done behind it, once.
+ * meanwhile is done behind it, once. It begins in a later turn of the event loop, behind what the caller
+ * does next: the signal of an answer does not wait for it.
  *
  * @param work of a conversation, by its id
  * @param onError gets what the work throws; what was asked for meanwhile is left out then
@@ -36,6 +37,6 @@ export function oneAtATime(
     }
     const state = { asked: 0 };
     underWay.set(sessionId, state);
-    void run(sessionId, state);
+    setImmediate(() => void run(sessionId, state));
   };
 }

@@ -44,19 +44,21 @@ export interface SubmittedAnswer {
  * Answers a pending call of a session or of its sub-agents.
  *
  * @param actor the roles of the person, whose name is in the answer, and the way it came
- * @param known the answered session if the caller has just read it; the transition decides in any case
+ * @param known what the caller has just read of the answered session; the transition decides in any case
  */
 export async function submitAnswer(
   { store, check, permit }: AnswerDeps,
   answer: ToolAnswer,
   now: number,
-  { actor = {}, known }: { actor?: Omit<Actor, 'by'>; known?: SessionCalls } = {},
+  { actor = {}, known = {} }: { actor?: Omit<Actor, 'by'>; known?: Partial<SessionCalls> } = {},
 ): Promise<SubmittedAnswer> {
   const { sessionId, toolCallId } = answer;
-  const [call, conversation] =
-    known === undefined
-      ? await Promise.all([store.calls.read(sessionId, toolCallId), store.sessions.read(sessionId)])
-      : [known.openCalls.find(({ spec }) => spec.toolCallId === toolCallId), known.record];
+  const [call, conversation] = await Promise.all([
+    known.openCalls === undefined
+      ? store.calls.read(sessionId, toolCallId)
+      : known.openCalls.find(({ spec }) => spec.toolCallId === toolCallId),
+    known.record ?? store.sessions.read(sessionId),
+  ]);
   const owner = call === undefined ? sessionId : sessionOfRun(call.spec.runId);
   const record = owner === sessionId ? conversation : await store.sessions.read(owner);
   if (record === undefined) return { result: { kind: 'not_pending' }, runId: '' };
