@@ -23,6 +23,15 @@ interface FoldOptions {
 /** Chunks that say nothing about times; most of a log. */
 const SKIPPED: ReadonlySet<string> = new Set(['text_delta', 'thinking', 'tool_arg_stream_delta']);
 
+/** Failures of a run between its steps, or from outside: no step of the model has failed. */
+const NO_STEP: ReadonlySet<string> = new Set([
+  'engine_unavailable',
+  'framework_run_lost',
+  'spend_cap_reached',
+  'state_lost',
+  'stop_condition_failed',
+]);
+
 /** Folds the log of a turn into what one run did and when. Pure. */
 export function createTimelineFold({ runId, startedAt, continues }: FoldOptions): TimelineFold {
   let spans: FoldedSpan[] = [];
@@ -62,9 +71,30 @@ export function createTimelineFold({ runId, startedAt, continues }: FoldOptions)
     if (span !== undefined) Object.assign(span, { endedAt: at, state: 'done', ...more });
   }
 
+  /** The step that a run failed in; a model that said nothing has left no other trace of it. */
+  function fail(chunk: Extract<StreamChunk, { type: 'error' }>): void {
+    const { agentId, timestamp: at, error, code = '' } = chunk;
+    // What it cut off is not at fault.
+    if (code === 'framework_cancelled') return;
+    const newest = models.get(agentId);
+    if (newest !== undefined && ['open', 'failed'].includes(newest.state)) {
+      end(newest, at, { state: 'failed' });
+      newest.error = error;
+      return;
+    }
+    const from = Math.max(freeAt.get(agentId) ?? 0, resumedAt);
+    // The end of a run closes its calls first: the model was not at work.
+    if (NO_STEP.has(code) || from >= at) return;
+    const step = Math.max(chunk.step, (newest?.step ?? 0) + 1);
+    begin(chunk, 'model', { step, startedAt: from, endedAt: at, state: 'failed', error });
+  }
+
   function take(chunk: StreamChunk): void {
     const { agentId, timestamp: at } = chunk;
     switch (chunk.type) {
+      case 'error':
+        if (!chunk.recoverable) fail(chunk);
+        return;
       case 'step_start': {
         if (chunk.stepId === 'ask') return;
         const from = Math.max(freeAt.get(agentId) ?? 0, resumedAt);
@@ -75,7 +105,9 @@ export function createTimelineFold({ runId, startedAt, continues }: FoldOptions)
         const { usage, interrupted } = chunk;
         end(models.get(agentId), at, {
           ...(usage && { inputTokens: usage.inputTokens, outputTokens: usage.outputTokens }),
-          ...(interrupted !== undefined && { state: 'cut' as const }),
+          ...(interrupted !== undefined && {
+            state: interrupted === 'failure' ? ('failed' as const) : ('cut' as const),
+          }),
         });
         freeAt.set(agentId, at);
         return;

@@ -193,12 +193,17 @@ export function createDeliveries(
         return await call(async () => {
           const found: DeliveryState[] = [];
           let some: DeliveryState[] = [];
+          const seen = new Set<string>();
           const keep = async (): Promise<void> => {
             found.push(...(status === 'failed' ? await withoutRedelivered(some) : some));
             some = [];
           };
           for await (const each of workflow.list({ query, pageSize: limit })) {
-            some.push(toState(each));
+            const state = toState(each);
+            // One that was begun again has several executions, the newest first.
+            if (seen.has(state.deliveryId)) continue;
+            seen.add(state.deliveryId);
+            some.push(state);
             if (some.length >= limit) await keep();
             if (found.length >= limit) break;
           }

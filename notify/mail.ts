@@ -41,17 +41,23 @@ export async function createMailer({
           headers: { 'Auto-Submitted': 'auto-generated' },
         });
       } catch (cause) {
-        const code = (cause as { responseCode?: unknown }).responseCode;
-        const text = 'The mail server did not take the message.';
-        throw new NotDelivered(typeof code === 'number' ? `smtp_${String(code)}` : 'smtp', text, {
-          cause,
-        });
+        throw toNotDelivered(cause);
       }
     },
     close: () => {
       transport.close();
     },
   };
+}
+
+/** A reply of 500 and above says that the same message will never be taken; without a reply it may be. */
+function toNotDelivered(cause: unknown): NotDelivered {
+  const { responseCode: status } = cause as { responseCode?: unknown };
+  if (typeof status !== 'number') {
+    return new NotDelivered('smtp', 'The mail server did not take the message.', { cause });
+  }
+  const text = `The mail server answered ${String(status)}.`;
+  return new NotDelivered(`smtp_${String(status)}`, text, { isFinal: status >= 500, cause });
 }
 
 /** The server that an address names, as `nodemailer` takes it. Pure. */

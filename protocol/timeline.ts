@@ -27,6 +27,8 @@ export const TimelineSpan = z
     /** Absent while it lasts. */
     endedAt: ms.optional(),
     state: z.enum(['open', 'done', 'failed', 'denied', 'cut', 'lost']),
+    /** Why a reply of the model failed, if the run failed with it. */
+    error: z.string().optional(),
     /** For `wait`: who decided, if recorded. */
     by: z.string().optional(),
     /** What a model's reply was charged. */

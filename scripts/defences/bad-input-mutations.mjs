@@ -3,6 +3,8 @@ const BAD_INPUT = 'test/page/page-bad-input.test.ts';
 const MARKDOWN_WALK =
   'Markdown that tries scripts or loads from elsewhere is text, live and after a reload';
 
+const BESIDE = 'what cannot be read beside a conversation says so, and is there after another try';
+
 export const badInput = [
   {
     defence: 'Page: an address that names no conversation is not replaced by a new one',
@@ -24,6 +26,22 @@ export const badInput = [
     edits: [['onClick={loaded.again}', 'onClick={() => undefined}']],
     suite: BAD_INPUT,
     test: 'someone whose sign-in has expired reads so, and can try again',
+  },
+  {
+    defence: 'Page: steps that cannot be read are not said to be none',
+    file: 'web/src/checkpoints-dialog.tsx',
+    edits: [
+      ["setFault(describeFault(error, 'The list of steps'));", 'void error;\n      setFound([]);'],
+    ],
+    suite: BAD_INPUT,
+    test: BESIDE,
+  },
+  {
+    defence: 'Page: what cannot be read beside a conversation can be read again',
+    file: 'web/src/load-fault.tsx',
+    edits: [['onClick={onAgain}', 'onClick={() => undefined}']],
+    suite: BAD_INPUT,
+    test: BESIDE,
   },
   {
     defence: 'Page: it says that it reconnects while the API is away',

@@ -35,6 +35,27 @@ export const notices = [
     test: 'that a colleague has read it is recorded',
   },
   {
+    defence: 'Notices: what a mail server refuses for good is a dead letter at once',
+    file: 'notify/mail.ts',
+    edits: [['isFinal: status >= 500, ', '']],
+    suite: 'test/notify/mail.test.ts',
+    test: 'a mail server that refuses RCPT for good is not asked again',
+  },
+  {
+    defence: 'Notices: what was sent again in vain is one dead letter',
+    file: 'executor/deliveries.ts',
+    edits: [['            if (seen.has(state.deliveryId)) continue;\n', '']],
+    suite: 'test/e2e/notices.test.ts',
+    test: 'what is not taken is a dead letter, which the command line lists and sends again',
+  },
+  {
+    defence: 'Notices: what a mail server refuses for now is tried again',
+    file: 'notify/mail.ts',
+    edits: [['status >= 500', 'status >= 400']],
+    suite: 'test/notify/mail.test.ts',
+    test: 'a mail server that refuses RCPT for now is asked again later',
+  },
+  {
     defence: 'Notices: an address that is written out is checked',
     file: 'notify/post.ts',
     edits: [

@@ -9,7 +9,7 @@ export const ownAgents = [
     file: 'scripts/start/own-agents.mjs',
     edits: [
       [
-        '    const names = await checkAgents(agents, { folder });\n    await processes',
+        '    const names = await checkAgents(agents, { folder, signal });\n    await processes',
         "    const names = ['own'];\n    await processes",
       ],
     ],
@@ -36,6 +36,29 @@ export const ownAgents = [
     edits: [['registry.register(agent)', 'registry.replace(agent)']],
     suite: FAULTS,
     test: 'a file of agents that cannot be used ends each command with one sentence a file that names an agent twice',
+  },
+  {
+    defence: 'Own agents: a file that loads for ever ends with the command that looks at it',
+    file: 'scripts/start/check-agents.mjs',
+    edits: [['      signal,\n', '']],
+    suite: FAULTS,
+    test: 'a file that loads for ever leaves no process behind after SIGINT',
+  },
+  {
+    defence: 'Own agents: a file that loads for ever ends though the command was killed',
+    file: 'scripts/start/check-agents.mjs',
+    edits: [["process.once('disconnect', () => process.exit());", '']],
+    suite: FAULTS,
+    test: 'a file that loads for ever leaves no process behind after SIGKILL',
+  },
+  {
+    defence: 'Own agents: an .env that cannot be read is a sentence',
+    file: 'scripts/start/own-agents.mjs',
+    edits: [
+      ['throw new UsageError(`${file} cannot be read', 'throw new Error(`${file} cannot be read'],
+    ],
+    suite: FAULTS,
+    test: 'other faults an .env that cannot be read',
   },
   {
     defence: 'Own agents: a folder that cannot be made is a sentence',

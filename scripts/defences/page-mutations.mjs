@@ -26,6 +26,46 @@ export const page = [
     test: 'the console the bar of a wait is as long as from the question to its decision',
   },
   {
+    defence: 'Console: a model that failed before its first word has a bar',
+    file: 'api/fold-timeline.ts',
+    edits: [['if (!chunk.recoverable) fail(chunk);', '']],
+    suite: 'test/api/fold-timeline.test.ts',
+    test: 'createTimelineFold a model that failed before its first word has a bar of its own, with the reason',
+  },
+  {
+    defence: 'Console: a run that failed between its steps has no failed model',
+    file: 'api/fold-timeline.ts',
+    edits: [['NO_STEP.has(code) || from >= at', 'from >= at']],
+    suite: 'test/api/fold-timeline.test.ts',
+    test: 'createTimelineFold a run that has spent what it may has no failed model',
+  },
+  {
+    defence: 'Page: the task of another agent is folded',
+    file: 'web/src/sub-agent-card.tsx',
+    edits: [
+      [
+        '<details className="values" data-testid="sub-agent-input">',
+        '<details open className="values" data-testid="sub-agent-input">',
+      ],
+    ],
+    suite: 'test/page/page-people.test.ts',
+    test: 'the page shows what the researcher was asked and what it found',
+  },
+  {
+    defence: 'Page: a message that waits breaks within long words',
+    file: 'web/src/styles/lists.css',
+    edits: [['  white-space: pre-wrap;\n  overflow-wrap: anywhere;\n', '  white-space: pre;\n']],
+    suite: 'test/page/page-turns.test.ts',
+    test: 'a message that waits is shown whole on a phone, however long its words are',
+  },
+  {
+    defence: 'Page: the inbox reads as many pages as a person has asked for',
+    file: 'web/src/inbox.ts',
+    edits: [['page < pages && ', 'page < 1 && ']],
+    suite: 'test/web/inbox.test.ts',
+    test: '3 pages of what waits are one list that says whether there is more',
+  },
+  {
     defence: 'Page: only those with a role are shown the way to the console',
     file: 'web/src/console-link.tsx',
     edits: [["  if (!mayAs(roles, 'viewer')) return null;\n", '']],

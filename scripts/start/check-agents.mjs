@@ -9,15 +9,18 @@ import { UsageError } from '../system/user-error.mjs';
 const SELF = fileURLToPath(import.meta.url);
 
 /**
+ * @param options.signal ends it: a file may take for ever
  * @returns the names of the agents that people may talk to
  * @throws UserError with a sentence that names the file
  */
-export function checkAgents(file, { folder, env = process.env } = {}) {
+export function checkAgents(file, { folder, env = process.env, signal } = {}) {
   return new Promise((resolve, reject) => {
     const child = fork(SELF, [file], {
       cwd: folder,
       env,
       stdio: ['ignore', 'inherit', 'inherit', 'ipc'],
+      signal,
+      killSignal: 'SIGKILL',
     });
     let report;
     child.once('message', (message) => (report = message));
@@ -38,6 +41,9 @@ async function load(file) {
 }
 
 if (isMain(import.meta.url)) {
+  // Whoever waits for the answer may be killed meanwhile.
+  process.once('disconnect', () => process.exit());
+  process.channel.unref();
   const answer = await load(process.argv[2]).then(
     (names) => ({ names }),
     (error) => ({ fault: error.name === 'AgentsFileError' ? error.message : error.stack }),

@@ -15,7 +15,7 @@ const GRACE_MS = 120_000;
 export async function startOneProcess(role, { settings, prepare, launch }) {
   let child;
   const signal = listenForStop({ onRepeat: () => child?.kill() });
-  await Promise.race([stopRequested(signal), prepare()]);
+  await Promise.race([stopRequested(signal), prepare({ signal })]);
   signal.throwIfAborted();
 
   const { port, redisUrl = 'redis://127.0.0.1:6379', temporalAddress } = settings;

@@ -1,6 +1,7 @@
 // `helix-temporal dev`, `api` and `worker`: the product with a person's own agents.
-import { existsSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import { isAbsolute, relative, resolve } from 'node:path';
+import { parseEnv } from 'node:util';
 import { UsageError, UserError } from '../system/user-error.mjs';
 import { checkAgents } from './check-agents.mjs';
 import { startChildProcess } from './child-process.mjs';
@@ -25,15 +26,15 @@ export async function startDevelopment({ file, command, folder = process.cwd() }
   await startProduct({
     settings: readSettings(env, folder),
     launch: { cwd: folder, withholdsKeys: false },
-    prepare: async () => {
-      names = await checkAgents(agents, { folder });
+    prepare: async ({ signal }) => {
+      names = await checkAgents(agents, { folder, signal });
     },
-    onUp: ({ url, processes, fleet, say }) => {
+    onUp: ({ url, processes, fleet, say, signal }) => {
       say(`  Agents: ${names.join(', ')}. Changes of ${shown(agents, folder)} are taken over.\n\n`);
       if (command?.length > 0) startBeside(command, { url, folder, fleet, say });
       fleet.add(
         watchImports(resolve(folder, agents), folder, () =>
-          takeOver({ agents, folder, processes, say }),
+          takeOver({ agents, folder, processes, say, signal }),
         ),
       );
     },
@@ -46,7 +47,7 @@ export function startAlone(role, { file, folder = process.cwd() }) {
   return startOneProcess(role, {
     settings: readSettings({ ...process.env, AGENTS: agents }, folder),
     launch: { cwd: folder, withholdsKeys: false },
-    prepare: () => checkAgents(agents, { folder }),
+    prepare: ({ signal }) => checkAgents(agents, { folder, signal }),
   });
 }
 
@@ -64,14 +65,27 @@ function findAgents(file, folder) {
 /** Variables that are set already win. */
 function loadEnvFile(folder) {
   const file = resolve(folder, '.env');
-  if (existsSync(file)) process.loadEnvFile(file);
+  if (!existsSync(file)) return;
+  for (const [name, value] of Object.entries(parseEnv(readEnvFile(file)))) {
+    process.env[name] ??= value;
+  }
 }
 
-async function takeOver({ agents, folder, processes, say }) {
+function readEnvFile(file) {
+  try {
+    return readFileSync(file, 'utf8');
+  } catch (error) {
+    const why = { EACCES: 'this user may not', EISDIR: 'it is a folder' }[error.code];
+    const reason = why === undefined ? error.code : `${why} (${error.code})`;
+    throw new UsageError(`${file} cannot be read: ${reason}.`);
+  }
+}
+
+async function takeOver({ agents, folder, processes, say, signal }) {
   const file = shown(agents, folder);
   const startedAt = Date.now();
   try {
-    const names = await checkAgents(agents, { folder });
+    const names = await checkAgents(agents, { folder, signal });
     await processes.replace();
     say(`${file} was taken over in ${Date.now() - startedAt} ms: ${names.join(', ')}\n`);
   } catch (error) {

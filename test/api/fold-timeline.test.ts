@@ -75,6 +75,54 @@ describe('createTimelineFold', () => {
     ]);
   });
 
+  it('a model that failed before its first word has a bar of its own, with the reason', () => {
+    const failure = { type: 'error', error: 'The provider failed.', recoverable: false } as const;
+    const spans = fold([
+      { type: 'step_start' },
+      { type: 'step_end' },
+      { ...failure, code: 'provider_error' },
+      end,
+    ]).spans();
+    expect(spans).toEqual([
+      expect.objectContaining({ step: 1, state: 'done' }),
+      {
+        ...{ kind: 'model', sessionId: 's', agent: 'lab', step: 2, state: 'failed' },
+        ...{ startedAt: 1_020, endedAt: 1_030, error: 'The provider failed.' },
+      },
+    ]);
+  });
+
+  it('a model that failed in the middle of its reply is one bar, with the reason', () => {
+    const spans = fold([
+      { type: 'step_start' },
+      { type: 'step_end', interrupted: 'failure' },
+      { type: 'error', error: 'It broke off.', code: 'provider_stream_cut', recoverable: false },
+      end,
+    ]).spans();
+    expect(spans).toMatchObject([{ state: 'failed', endedAt: 1_020, error: 'It broke off.' }]);
+  });
+
+  it.each([
+    ['never started', 'engine_unavailable', []],
+    ['was aborted while it began', 'framework_cancelled', []],
+    ['was aborted in a reply', 'framework_cancelled', [{ type: 'step_start' }]],
+    ['has spent what it may', 'spend_cap_reached', [{ type: 'step_start' }, { type: 'step_end' }]],
+  ] as [string, string, Written[]][])('a run that %s has no failed model', (_, code, written) => {
+    const failure = { type: 'error', error: 'no', code, recoverable: false } as const;
+    const { spans } = fold([...written, failure, end]);
+    expect(spans().filter(({ state }) => state === 'failed')).toEqual([]);
+  });
+
+  it('an error that the reply survived is no failure of the model', () => {
+    const spans = fold([
+      { type: 'step_start' },
+      { type: 'error', error: 'A file was left out.', recoverable: true },
+      { type: 'step_end' },
+    ]).spans();
+    expect(spans).toMatchObject([{ state: 'done' }]);
+    expect(spans[0]).not.toHaveProperty('error');
+  });
+
   it('an attempt that was withdrawn is a span of its own, before the one that replaced it', () => {
     const spans = fold([
       { type: 'step_discarded', runId: 's:1-a', stepId: 's1', reason: 'crash' },

@@ -189,6 +189,14 @@ it('what is not taken is a dead letter, which the command line lists and sends a
     return failed.some(({ sessionId, receiver }) => sessionId === session && receiver === 'deaf');
   });
   expect(hook.taken.filter(({ type }) => type === 'delivery.failed')).toHaveLength(1);
+  // Sent again in vain, it is one dead letter still.
+  expect((await line.helix(['delivery', 'redeliver', id])).code).toBe(0);
+  const again = await until('it has failed again', async () => {
+    const failed = await line.read<OperatorDelivery[]>('delivery', 'list', '--status', 'failed');
+    const found = failed.filter((each) => each.id === id);
+    return found.some(({ startedAt }) => startedAt > (dead?.startedAt ?? 0)) && found;
+  });
+  expect(again).toHaveLength(1);
   gone.answer = () => ({ status: 200 });
   expect((await line.helix(['delivery', 'redeliver', id])).code).toBe(0);
   await until('it is delivered', async () => {
@@ -200,8 +208,8 @@ it('what is not taken is a dead letter, which the command line lists and sends a
     const failed = await line.read<OperatorDelivery[]>('delivery', 'list', '--status', 'failed');
     return failed.every((each) => each.id !== id);
   });
-  const again = await line.helix(['delivery', 'redeliver', id]);
-  expect([again.code, again.stderr]).toEqual([1, expect.stringContaining('has not failed')]);
+  const third = await line.helix(['delivery', 'redeliver', id]);
+  expect([third.code, third.stderr]).toEqual([1, expect.stringContaining('has not failed')]);
 });
 
 it('a test says whether a receiver takes notices; a private address is not connected to', async () => {

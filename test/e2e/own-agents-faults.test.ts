@@ -1,8 +1,11 @@
 import { once } from 'node:events';
+import { existsSync, readFileSync } from 'node:fs';
 import { createServer } from 'node:net';
+import { join } from 'node:path';
 import { afterEach, describe, expect, it } from '@jest/globals';
-import { runCommand } from '../support/command-line.js';
+import { runCommand, startCommand } from '../support/command-line.js';
 import { createOwnProject, type OwnProject } from '../support/own-project.js';
+import { until } from '../support/until.js';
 
 const AGENT = (name: string): string =>
   `defineAgent({ name: '${name}', systemPrompt: '', tools: [], llmConfig: { model: 'openai/gpt-5' } })`;
@@ -76,6 +79,39 @@ describe('a file of agents that cannot be used ends each command with one senten
   });
 });
 
+const ENDLESS = `import { renameSync, writeFileSync } from 'node:fs';
+writeFileSync('pid.new', String(process.pid));
+renameSync('pid.new', 'pid');
+setInterval(() => undefined, 1_000);
+await new Promise(() => undefined);
+`;
+
+function isAlive(pid: number): boolean {
+  try {
+    return process.kill(pid, 0);
+  } catch {
+    return false;
+  }
+}
+
+it.each<[NodeJS.Signals, number | null]>([
+  ['SIGINT', 0],
+  ['SIGKILL', null],
+])(
+  'a file that loads for ever leaves no process behind after %s',
+  async (signal, code) => {
+    project = createOwnProject({ 'agents.ts': ENDLESS });
+    const { folder } = project;
+    const command = startCommand(['dev'], { folder });
+    await until('it is loaded', () => existsSync(join(folder, 'pid')));
+    const pid = Number(readFileSync(join(folder, 'pid'), 'utf8'));
+    command.kill(signal);
+    expect((await command.ended).code).toBe(code);
+    await until('its process is gone', () => !isAlive(pid));
+  },
+  60_000,
+);
+
 describe('other faults', () => {
   const files = { 'agents.ts': `${IMPORT}export default [${AGENT('one')}];` };
 
@@ -89,6 +125,14 @@ describe('other faults', () => {
       expect.stringContaining(`PORT ${String(port)} is in use`),
     ]);
     server.close();
+  });
+
+  it('an .env that cannot be read', async () => {
+    const [code, printed] = await run(['dev'], { ...files, '.env/of-mine': '' });
+    expect([code, printed]).toEqual([
+      64,
+      '<folder>/.env cannot be read: it is a folder (EISDIR).\n',
+    ]);
   });
 
   it('a port that is out of range', async () => {

@@ -10,11 +10,12 @@ let server: Server;
 let url: string;
 /** What the server was sent, line by line. */
 let lines: string[];
-let refuses: boolean;
+/** How it answers some command: its first letters, and the reply. */
+let refusal: readonly [string, string] | undefined;
 
 /** A mail server: as much of SMTP as one message needs. */
 beforeEach(async () => {
-  [lines, refuses] = [[], false];
+  [lines, refusal] = [[], undefined];
   server = createServer((socket) => {
     let isText = false;
     socket.on('error', () => undefined);
@@ -27,8 +28,8 @@ beforeEach(async () => {
       if (isText) {
         if (line !== '.') return;
         isText = false;
-        say('250 taken');
-      } else if (line.startsWith('RCPT') && refuses) say('451 later');
+        say(refusal?.[0] === line ? refusal[1] : '250 taken');
+      } else if (refusal !== undefined && line.startsWith(refusal[0])) say(refusal[1]);
       else if (line === 'DATA') {
         isText = true;
         say('354 go');
@@ -41,7 +42,7 @@ beforeEach(async () => {
   url = `smtp://127.0.0.1:${String((server.address() as AddressInfo).port)}`;
 });
 afterEach(() => {
-  server.close();
+  if (server.listening) server.close();
 });
 
 const send = async (): Promise<void> => {
@@ -74,9 +75,30 @@ it('a notice is one mail to one person, with an id that stays and no header of o
   expect(text.slice(0, text.indexOf('\n\n'))).not.toMatch(/^Bcc:/m);
 });
 
-it('a mail server that refuses for now is asked again later', async () => {
-  refuses = true;
-  await expect(send()).rejects.toMatchObject({ code: 'smtp_451', isFinal: false });
+it.each([
+  ['RCPT', '451 later', 'smtp_451'],
+  ['.', '452 no room', 'smtp_452'],
+])('a mail server that refuses %s for now is asked again later', async (at, reply, code) => {
+  refusal = [at, reply];
+  await expect(send()).rejects.toMatchObject({ code, isFinal: false });
+});
+
+it.each([
+  ['RCPT', '550 no such person', 'smtp_550'],
+  ['MAIL', '553 not from you', 'smtp_553'],
+  ['.', '554 refused', 'smtp_554'],
+])('a mail server that refuses %s for good is not asked again', async (at, reply, code) => {
+  refusal = [at, reply];
+  await expect(send()).rejects.toMatchObject({
+    ...{ code, isFinal: true },
+    message: `The mail server answered ${reply.slice(0, 3)}.`,
+  });
+});
+
+it('a mail server that is away is asked again later', async () => {
+  server.close();
+  await once(server, 'close');
+  await expect(send()).rejects.toMatchObject({ code: 'smtp', isFinal: false });
 });
 
 it('a mail server is named by its address, also by one of IPv6', () => {

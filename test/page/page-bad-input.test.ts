@@ -139,6 +139,52 @@ it('a stream that turns to garbage keeps what came, and the reply can be had', a
   expect(await chat.replies()).toHaveLength(1);
 });
 
+it('what cannot be read beside a conversation says so, and is there after another try', async () => {
+  const chat = await open(ann);
+  await chat.say(toScript({ calls: [{ tool: 'charge', id: 'c1', args: { amount: 5 } }] }).text);
+  await chat.untilStatus('waiting');
+  const beside = /\/api\/(sessions|conversations|chat\/[^/]+\/(checkpoints|pending))/;
+  const fault = chat.at('load-fault');
+  const cut = (): Promise<void> => chat.page.route(beside, (route) => route.abort());
+  const untilRead = async (what: string): Promise<void> => {
+    await chat.page.unroute(beside);
+    await chat.click('load-again');
+    await chat.at(what).first().waitFor();
+    await fault.waitFor({ state: 'detached' });
+  };
+
+  await cut();
+  await chat.at('side-search').fill('charge');
+  expect(await fault.textContent()).toContain('The list could not be read.');
+  await expectSound(chat);
+  await untilRead('side-conversation');
+
+  for (const [button, sentence, what] of [
+    ['branch', 'The list of steps cannot be reached at the moment.', 'branch-from'],
+    ['inbox', 'The inbox cannot be reached at the moment.', 'inbox-approve'],
+  ] as const) {
+    await cut();
+    await chat.click(button);
+    expect(await fault.textContent()).toContain(sentence);
+    expect(await chat.page.getByRole('dialog').textContent()).not.toMatch(
+      /no step yet|Nothing does/,
+    );
+    await expectSound(chat);
+    await untilRead(what);
+    if (button === 'branch') await chat.page.keyboard.press('Escape');
+  }
+
+  await chat.page.route(/\/pending\//, (route) => route.abort());
+  await chat.click('inbox-approve');
+  expect(await fault.textContent()).toBe(
+    'The answer was not taken: the server cannot be reached at the moment.',
+  );
+  await chat.page.unroute(/\/pending\//);
+  await chat.click('inbox-approve');
+  await chat.at('inbox-empty').waitFor();
+  expect(chat.faults).toEqual([]);
+});
+
 it('an address that names no conversation says so, and leads to a new one', async () => {
   const chat = await open(ann);
   for (const address of [

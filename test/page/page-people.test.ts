@@ -72,6 +72,10 @@ it('the page shows what the researcher was asked and what it found', async () =>
   await chat.untilReplyHas('Our researcher recommends', 30_000);
   expect(await chat.tools()).toEqual([{ tool: 'research', state: 'done' }]);
   expect(await chat.at('sub-agent-result').textContent()).toContain('Ceramic pour-over coffee set');
+  const asked = chat.at('sub-agent-input').getByText('coffee lover');
+  expect(await asked.isVisible()).toBe(false);
+  await chat.page.getByText('What it was asked').click();
+  await asked.waitFor();
   expect(chat.faults).toEqual([]);
 });
 

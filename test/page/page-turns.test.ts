@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, expect, it } from '@jest/globals';
 import type { Browser } from 'playwright-core';
+import { findOverflow } from '../support/axe.js';
 import { toScript } from '../support/chat-client.js';
 import { launchBrowser, openPage, type ChatPage } from '../support/page-driver.js';
 import { newSessionId, startProduct, type Product } from '../support/product.js';
@@ -78,6 +79,27 @@ it('a message that waits keeps its lines when it is changed, and Escape leaves i
   await until('it is changed', async () =>
     ((await chat.at('queued').textContent()) ?? '').includes('one\ntwo three'),
   );
+  expect(chat.faults).toEqual([]);
+});
+
+it('a message that waits is shown whole on a phone, however long its words are', async () => {
+  const chat = await openBusy(held);
+  await chat.page.setViewportSize({ width: 320, height: 700 });
+  const words = `https://shop.test/${'orders'.repeat(20)} and the rest of it`;
+  await sayBeside(chat, words, 'steer');
+  const text = chat.at('queued').locator('.queued-text');
+  await text.waitFor();
+  expect(await findOverflow(chat.page)).toEqual([]);
+  const cut = await text.evaluate(
+    (shown) => shown.scrollWidth > shown.clientWidth + 1 || shown.clientHeight < 40,
+  );
+  expect(cut).toBe(false);
+  for (const button of ['edit-queued', 'remove-queued']) {
+    const box = await chat.at(button).boundingBox();
+    expect((box?.x ?? 320) + (box?.width ?? 0)).toBeLessThanOrEqual(320);
+  }
+  await chat.click('edit-queued');
+  expect(await findOverflow(chat.page)).toEqual([]);
   expect(chat.faults).toEqual([]);
 });
 

@@ -60,6 +60,17 @@ describe('the console', () => {
     expect(bar?.slice(1).map(Number)).toEqual([50_000, 2, 50]);
   });
 
+  it('a model that failed before its first word says why, and nothing else is read', () => {
+    const { toolCallId: _call, name: _name, ...model } = SPAN;
+    const span: TimelineSpan = {
+      ...model,
+      ...{ kind: 'model', state: 'failed', error: 'The provider refused the key.' },
+    };
+    const html = show(createElement(StepContents, { span }));
+    expect(html).toContain('The provider refused the key.');
+    expect(html).not.toContain('Loading');
+  });
+
   it('HTML in what a tool was given and returned is shown as the text that it is', () => {
     const call = { toolCallId: 'c1', toolName: 'charge', input: { note: HTML }, output: HTML };
     const step = { step: 1, agent: 'lab', prompt: HTML, text: HTML, reasoning: HTML };

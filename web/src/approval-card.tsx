@@ -4,6 +4,7 @@ import { useCurrentConversation, usePageState } from './current-conversation.js'
 import { DeadlineNote } from './deadline-note.js';
 import { SchemaForm } from './form/schema-form.js';
 import { useEditedInput } from './form/use-edited-input.js';
+import { ReasonInput } from './reason-input.js';
 
 interface Props {
   approvalId: string;
@@ -59,15 +60,13 @@ export function ApprovalCard({ approvalId, toolCallId, input, open }: Props): Re
         <button type="button" data-testid="deny" disabled={disabled} onClick={deny}>
           Deny
         </button>
-        <input
-          data-testid="deny-reason"
-          aria-label="Reason for denying (optional)"
+        <ReasonInput
+          testId="deny-reason"
+          label="Reason for denying"
           placeholder="Reason, if you deny"
           value={reason}
           disabled={disabled}
-          onChange={(event) => {
-            setReason(event.target.value);
-          }}
+          onChange={setReason}
         />
       </div>
       {open && <DeadlineNote toolCallId={toolCallId} />}

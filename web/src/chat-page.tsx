@@ -82,7 +82,7 @@ export function ChatPage(props: Props): ReactElement {
               setReading(true);
             }}
           >
-            {questions > 0 ? `Inbox (${String(questions)})` : 'Inbox'}
+            {questions === '' ? 'Inbox' : `Inbox (${questions})`}
           </button>
           <ConsoleLink roles={config.roles} />
           {fresh ? (

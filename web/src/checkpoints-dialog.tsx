@@ -1,8 +1,9 @@
-import { useEffect, useRef, useState, type ReactElement } from 'react';
+import { useCallback, useEffect, useRef, useState, type ReactElement } from 'react';
 import { parseRunNumber } from './run-number.js';
 import { useCurrentConversation, useToolNames } from './current-conversation.js';
 import { describeStep } from './describe-step.js';
 import { formatMoment } from './format-when.js';
+import { describeFault, LoadFault } from './load-fault.js';
 import type { CheckpointEntry } from './session-actions.js';
 
 interface Props {
@@ -17,22 +18,20 @@ export function CheckpointsDialog({ onClose, onOpen }: Props): ReactElement {
   const { titleOf } = useToolNames();
   const dialog = useRef<HTMLDialogElement>(null);
   const [found, setFound] = useState<CheckpointEntry[]>();
+  const [fault, setFault] = useState<string>();
 
+  const load = useCallback(async () => {
+    try {
+      setFound(await controls.loadCheckpoints());
+      setFault(undefined);
+    } catch (error) {
+      setFault(describeFault(error, 'The list of steps'));
+    }
+  }, [controls]);
   useEffect(() => {
     dialog.current?.showModal();
-    let isOpen = true;
-    controls.loadCheckpoints().then(
-      (checkpoints) => {
-        if (isOpen) setFound(checkpoints);
-      },
-      () => {
-        if (isOpen) setFound([]);
-      },
-    );
-    return () => {
-      isOpen = false;
-    };
-  }, [controls]);
+    void load();
+  }, [load]);
 
   const branch = async (checkpointId: string): Promise<void> => {
     const copy = await controls.branch(checkpointId);
@@ -44,6 +43,8 @@ export function CheckpointsDialog({ onClose, onOpen }: Props): ReactElement {
     <dialog ref={dialog} className="checkpoints" aria-labelledby="checkpoints" onClose={onClose}>
       <h2 id="checkpoints">Begin again from</h2>
       <p>A copy of this conversation up to that point opens; this one stays as it is.</p>
+      {fault !== undefined && <LoadFault text={fault} onAgain={() => void load()} />}
+      {found === undefined && fault === undefined && <p role="status">Loading…</p>}
       {found?.length === 0 && <p>There is no step yet to begin from.</p>}
       <ol>
         {found?.map((checkpoint) => (

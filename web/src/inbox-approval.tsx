@@ -4,6 +4,7 @@ import { describeApprovers } from './describe-approvers.js';
 import { FieldList } from './field-list.js';
 import { SchemaForm } from './form/schema-form.js';
 import { useEditedInput } from './form/use-edited-input.js';
+import { ReasonInput } from './reason-input.js';
 
 interface Props {
   question: PendingQuestion;
@@ -53,15 +54,13 @@ export function InboxApproval({ question, disabled, onAnswer }: Props): ReactEle
         >
           {mayDecide ? 'Deny' : 'Withdraw'}
         </button>
-        <input
-          aria-label={`Reason for ${mayDecide ? 'denying' : 'withdrawing'} (optional)`}
+        <ReasonInput
+          testId="inbox-reason"
+          label={`Reason for ${mayDecide ? 'denying' : 'withdrawing'}`}
           placeholder={`Reason, if you ${mayDecide ? 'deny' : 'withdraw'}`}
-          data-testid="inbox-reason"
           value={reason}
           disabled={disabled}
-          onChange={(event) => {
-            setReason(event.target.value);
-          }}
+          onChange={setReason}
         />
       </div>
     </form>

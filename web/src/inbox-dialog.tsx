@@ -3,7 +3,8 @@ import type { AnswerBody } from '../../protocol/http.js';
 import type { PageConfig } from './api-client.js';
 import { formatWhen } from './format-when.js';
 import { InboxQuestion } from './inbox-question.js';
-import { createInbox, type WaitingSession } from './inbox.js';
+import { createInbox, type Waiting } from './inbox.js';
+import { describeFault, LoadFault } from './load-fault.js';
 import { titleOfAgent } from './tool-names.js';
 
 interface Props {
@@ -17,29 +18,35 @@ interface Props {
 export function InboxDialog({ cards, onClose, onOpen }: Props): ReactElement {
   const inbox = useMemo(() => createInbox(), []);
   const dialog = useRef<HTMLDialogElement>(null);
-  const [sessions, setSessions] = useState<WaitingSession[]>();
+  const [waiting, setWaiting] = useState<Waiting>();
+  const [pages, setPages] = useState(1);
   const [sending, setSending] = useState(false);
-  const [fault, setFault] = useState<string>();
+  /** Why it could not be read, and why an answer was not taken. */
+  const [unread, setUnread] = useState<string>();
+  const [refused, setRefused] = useState<string>();
 
   const load = useCallback(async () => {
     try {
-      setSessions(await inbox.load());
-    } catch {
-      setFault('The inbox could not be read.');
+      setWaiting(await inbox.load(pages));
+      setUnread(undefined);
+    } catch (error) {
+      setUnread(describeFault(error, 'The inbox'));
     }
-  }, [inbox]);
+  }, [inbox, pages]);
   useEffect(() => {
     dialog.current?.showModal();
+  }, []);
+  useEffect(() => {
     void load();
   }, [load]);
 
   const answer = async (sessionId: string, callId: string, body: AnswerBody): Promise<void> => {
-    setFault(undefined);
+    setRefused(undefined);
     setSending(true);
     try {
       await inbox.answer(sessionId, callId, body);
     } catch (error) {
-      setFault(error instanceof Error ? error.message : 'The answer was not taken.');
+      setRefused(describeFault(error, 'The answer was not taken: the server'));
     }
     await load();
     setSending(false);
@@ -48,10 +55,12 @@ export function InboxDialog({ cards, onClose, onOpen }: Props): ReactElement {
   return (
     <dialog ref={dialog} className="inbox" aria-labelledby="inbox" onClose={onClose}>
       <h2 id="inbox">What waits for you</h2>
-      {fault !== undefined && <p role="alert">{fault}</p>}
-      {sessions?.length === 0 && <p data-testid="inbox-empty">Nothing does.</p>}
+      {refused !== undefined && <LoadFault text={refused} />}
+      {unread !== undefined && <LoadFault text={unread} onAgain={() => void load()} />}
+      {waiting === undefined && unread === undefined && <p role="status">Loading…</p>}
+      {waiting?.sessions.length === 0 && <p data-testid="inbox-empty">Nothing does.</p>}
       <ul>
-        {sessions?.map(({ sessionId, title, agent, since, pending }) => (
+        {waiting?.sessions.map(({ sessionId, title, agent, since, pending }) => (
           <li key={sessionId} data-testid="inbox-session" data-session={sessionId}>
             <div className="inbox-from">
               <button
@@ -80,6 +89,17 @@ export function InboxDialog({ cards, onClose, onOpen }: Props): ReactElement {
           </li>
         ))}
       </ul>
+      {waiting?.hasMore === true && (
+        <button
+          type="button"
+          data-testid="inbox-more"
+          onClick={() => {
+            setPages(pages + 1);
+          }}
+        >
+          More questions
+        </button>
+      )}
       <form method="dialog">
         <button type="submit">Close</button>
       </form>

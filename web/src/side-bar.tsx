@@ -1,6 +1,7 @@
 import { useEffect, useRef, useState, type ReactElement } from 'react';
 import type { ListedConversation } from './conversation-list.js';
 import { formatWhen } from './format-when.js';
+import { LoadFault } from './load-fault.js';
 import { useClosing } from './use-closing.js';
 import { useConversationList } from './use-conversation-list.js';
 
@@ -20,7 +21,7 @@ interface Props {
 export function SideBar(props: Props): ReactElement {
   const { current, version, isOpen, onOpen, onNewChat, onClose } = props;
   const [search, setSearch] = useState('');
-  const { conversations, failed, loadMore } = useConversationList(search, version);
+  const { conversations, failed, again, loadMore } = useConversationList(search, version);
 
   const list = useRef<HTMLElement>(null);
   useClosing(isOpen, [list], onClose);
@@ -51,7 +52,8 @@ export function SideBar(props: Props): ReactElement {
             setSearch(event.target.value);
           }}
         />
-        {failed && <p role="status">The list could not be read.</p>}
+        {failed && <LoadFault text="The list could not be read." onAgain={again} />}
+        {conversations === undefined && !failed && <p role="status">Loading…</p>}
         {conversations?.length === 0 && (
           <p>{search === '' ? 'No conversations yet.' : 'Nothing found.'}</p>
         )}

@@ -42,7 +42,12 @@ export function SubAgentCard({ part, tool, name }: Props): ReactElement {
           {WORDS[state]}
         </span>
       </header>
-      {part.input !== undefined && <FieldList value={part.input} />}
+      {part.input !== undefined && (
+        <details className="values" data-testid="sub-agent-input">
+          <summary>What it was asked</summary>
+          <FieldList value={part.input} />
+        </details>
+      )}
       <SubAgentReport callId={part.toolCallId} isWorking={state === 'running'} />
       {part.state === 'output-available' && (
         <div className="result" data-testid="sub-agent-result">

@@ -8,6 +8,8 @@ export interface ConversationList {
   /** undefined: not loaded yet. */
   conversations: readonly ListedConversation[] | undefined;
   failed: boolean;
+  /** Reads it once more. */
+  again: () => void;
   /** Loads the next page; undefined on the last one. */
   loadMore: (() => void) | undefined;
 }
@@ -17,6 +19,7 @@ export function useConversationList(search: string, version: unknown): Conversat
   const [list, setList] = useState<readonly ListedConversation[]>();
   const [cursor, setCursor] = useState<string>();
   const [failed, setFailed] = useState(false);
+  const [tries, setTries] = useState(0);
   const focused = useFocusCount();
   const reading = useRef<AbortSignal>(undefined);
 
@@ -41,7 +44,7 @@ export function useConversationList(search: string, version: unknown): Conversat
       clearTimeout(timer);
       controller.abort();
     };
-  }, [search, version, focused]);
+  }, [search, version, focused, tries]);
 
   const more = useCallback(async () => {
     const signal = reading.current;
@@ -55,8 +58,11 @@ export function useConversationList(search: string, version: unknown): Conversat
     }
   }, [search, cursor]);
 
+  const again = useCallback(() => {
+    setTries((before) => before + 1);
+  }, []);
   const loadMore = cursor === undefined ? undefined : () => void more();
-  return { conversations: list, failed, loadMore };
+  return { conversations: list, failed, again, loadMore };
 }
 
 /** A conversation that changed between two pages is in both. */

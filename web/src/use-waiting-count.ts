@@ -3,15 +3,19 @@ import { createInbox } from './inbox.js';
 
 const EVERY_MS = 30_000;
 
-/** How many questions wait in all conversations; read again when `version` changes, and each half minute. */
-export function useWaitingCount(version: unknown): number {
-  const [count, setCount] = useState(0);
+/**
+ * How many questions wait in all conversations, as people write it, or nothing; read again when `version`
+ * changes, and each half minute.
+ */
+export function useWaitingCount(version: unknown): string {
+  const [count, setCount] = useState('');
   useEffect(() => {
     let isOver = false;
     const read = async (): Promise<void> => {
       try {
-        const sessions = await createInbox().load();
-        if (!isOver) setCount(sessions.reduce((sum, { pending }) => sum + pending.length, 0));
+        const { sessions, hasMore } = await createInbox().load();
+        const known = sessions.reduce((sum, { pending }) => sum + pending.length, 0);
+        if (!isOver) setCount(known === 0 ? '' : `${String(known)}${hasMore ? '+' : ''}`);
       } catch {
         // The inbox itself says why it cannot be read.
       }

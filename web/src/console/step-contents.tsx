@@ -9,18 +9,30 @@ import { ProblemNote } from './problem-note.js';
 /** What a span was about, as the record has it; a step that is under way has no record yet. */
 export function StepContents({ span }: { span: TimelineSpan }): ReactElement {
   const { runId, step, toolCallId, state, firstAt, startedAt, inputTokens, outputTokens } = span;
+  const { error } = span;
+  // A model that failed before its first word has left nothing to read.
+  const isBlank = error !== undefined && firstAt === undefined;
   const contents = useQuery({
     // A call that is settled meanwhile has another state, and is read again.
     queryKey: ['step', runId, step, state],
     queryFn: ({ signal }) =>
       read<OperatorStep>(runPath(runId, `/steps/${String(step)}`), { signal }),
     placeholderData: undefined,
+    enabled: !isBlank,
     // Each read of a conversation of others is recorded.
     staleTime: Infinity,
     retry: false,
   });
   if (state === 'lost') {
     return <p className="contents">What this attempt wrote was withdrawn with it.</p>;
+  }
+  const why = error !== undefined && <Value label="Error" value={error} />;
+  if (isBlank) {
+    return (
+      <div className="contents" data-testid="contents">
+        {why}
+      </div>
+    );
   }
   if (contents.isPending) return <p role="status">Loading…</p>;
   if (contents.error !== null) {
@@ -46,6 +58,7 @@ export function StepContents({ span }: { span: TimelineSpan }): ReactElement {
           {calls.map(({ toolCallId: id, toolName, input }) => (
             <Value key={id} label={`Call ${toolName}`} value={input} />
           ))}
+          {why}
         </>
       )}
       {call !== undefined && (

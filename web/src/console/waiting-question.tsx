@@ -6,6 +6,7 @@ import { FieldList } from '../field-list.js';
 import { ResultForm } from '../form/result-form.js';
 import { schemaOfResult, shownOfQuestion } from '../form/schema-of-result.js';
 import { formatWhen } from '../format-when.js';
+import { ReasonInput } from '../reason-input.js';
 import { toWords } from '../../../protocol/to-words.js';
 import type { Answer } from './answer.js';
 import { AnswerForm } from './answer-form.js';
@@ -153,15 +154,13 @@ export function WaitingQuestion(props: Props): ReactElement {
           >
             Deny
           </button>
-          <input
-            aria-label={`Reason for the decision about ${title} (optional)`}
+          <ReasonInput
+            testId="answer-reason"
+            label={`Reason for the decision about ${title}`}
             placeholder="Reason, which the agent reads"
-            data-testid="answer-reason"
             value={reason}
             disabled={busy}
-            onChange={(event) => {
-              setReason(event.target.value);
-            }}
+            onChange={setReason}
           />
         </div>
       )}

@@ -1,5 +1,6 @@
 import { useState, type ReactElement } from 'react';
 import type { OperatorQuestion } from '../../../protocol/operator.js';
+import { ReasonInput } from '../reason-input.js';
 import { describeDeciders } from './describe-deciders.js';
 
 interface Props {
@@ -28,15 +29,13 @@ export function WithheldQuestion(props: Props): ReactElement {
           >
             Withdraw
           </button>
-          <input
-            aria-label={`Reason for withdrawing ${title} (optional)`}
+          <ReasonInput
+            testId="withdraw-reason"
+            label={`Reason for withdrawing ${title}`}
             placeholder="Reason, which the agent reads"
-            data-testid="withdraw-reason"
             value={reason}
             disabled={busy}
-            onChange={(event) => {
-              setReason(event.target.value);
-            }}
+            onChange={setReason}
           />
         </div>
       )}

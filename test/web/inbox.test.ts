@@ -1,0 +1,30 @@
+import { expect, it } from '@jest/globals';
+import { createInbox } from '../../web/src/inbox.js';
+
+/** Three pages; what is on the first one asked again while the second one was read. */
+const PAGES: Record<string, { ids: string[]; next?: string }> = {
+  '': { ids: ['a', 'b'], next: 'two' },
+  two: { ids: ['b', 'c'], next: 'three' },
+  three: { ids: ['d'] },
+};
+
+const send = ((url: string) => {
+  const cursor = new URL(url, 'http://page.test').searchParams.get('cursor') ?? '';
+  const { ids = [], next } = PAGES[cursor] ?? {};
+  return Promise.resolve(
+    Response.json({ sessions: ids.map((sessionId) => ({ sessionId })), cursor: next }),
+  );
+}) as typeof fetch;
+
+it.each([
+  [1, 'a,b', true],
+  [2, 'a,b,c', true],
+  [3, 'a,b,c,d', false],
+  [4, 'a,b,c,d', false],
+])(
+  '%d pages of what waits are one list that says whether there is more',
+  async (pages, ids, more) => {
+    const { sessions, hasMore } = await createInbox(send).load(pages);
+    expect([sessions.map(({ sessionId }) => sessionId).join(), hasMore]).toEqual([ids, more]);
+  },
+);
