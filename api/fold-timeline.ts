@@ -71,7 +71,7 @@ export function createTimelineFold({ runId, startedAt, continues }: FoldOptions)
     if (span !== undefined) Object.assign(span, { endedAt: at, state: 'done', ...more });
   }
 
-  /** The step that a run failed in; a model that said nothing has left no other trace of it. */
+  /** The step that a run failed in; a model without output has left no other trace of it. */
   function fail(chunk: Extract<StreamChunk, { type: 'error' }>): void {
     const { agentId, timestamp: at, error, code = '' } = chunk;
     // What it cut off is not at fault.
@@ -83,7 +83,7 @@ export function createTimelineFold({ runId, startedAt, continues }: FoldOptions)
       return;
     }
     const from = Math.max(freeAt.get(agentId) ?? 0, resumedAt);
-    // The end of a run closes its calls first: the model was not at work.
+    // The end of a run closes its calls first: no model was called.
     if (NO_STEP.has(code) || from >= at) return;
     const step = Math.max(chunk.step, (newest?.step ?? 0) + 1);
     begin(chunk, 'model', { step, startedAt: from, endedAt: at, state: 'failed', error });

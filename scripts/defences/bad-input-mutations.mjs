@@ -28,7 +28,7 @@ export const badInput = [
     test: 'someone whose sign-in has expired reads so, and can try again',
   },
   {
-    defence: 'Page: steps that cannot be read are not said to be none',
+    defence: 'Page: steps that cannot be read are not reported as missing',
     file: 'web/src/checkpoints-dialog.tsx',
     edits: [
       ["setFault(describeFault(error, 'The list of steps'));", 'void error;\n      setFound([]);'],

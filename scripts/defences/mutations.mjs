@@ -24,6 +24,7 @@ import { guardrails } from './guardrail-mutations.mjs';
 import { hooks } from './hook-mutations.mjs';
 import { chaos } from './chaos-mutations.mjs';
 import { page } from './page-mutations.mjs';
+import { consolePage } from './console-mutations.mjs';
 import { inbox } from './inbox-mutations.mjs';
 import { leases } from './lease-mutations.mjs';
 import { mcp } from './mcp-mutations.mjs';
@@ -102,6 +103,7 @@ export const mutations = [
   ...commandLine,
   ...files,
   ...hooks,
+  ...consolePage,
   ...page,
   ...badInput,
   ...chaos,

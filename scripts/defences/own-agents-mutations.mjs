@@ -38,18 +38,18 @@ export const ownAgents = [
     test: 'a file of agents that cannot be used ends each command with one sentence a file that names an agent twice',
   },
   {
-    defence: 'Own agents: a file that loads for ever ends with the command that looks at it',
+    defence: 'Own agents: a file that never finishes loading ends with the command',
     file: 'scripts/start/check-agents.mjs',
     edits: [['      signal,\n', '']],
     suite: FAULTS,
-    test: 'a file that loads for ever leaves no process behind after SIGINT',
+    test: 'a file that never finishes loading leaves no process behind after SIGINT',
   },
   {
-    defence: 'Own agents: a file that loads for ever ends though the command was killed',
+    defence: 'Own agents: a file that never finishes loading ends though the command was killed',
     file: 'scripts/start/check-agents.mjs',
     edits: [["process.once('disconnect', () => process.exit());", '']],
     suite: FAULTS,
-    test: 'a file that loads for ever leaves no process behind after SIGKILL',
+    test: 'a file that never finishes loading leaves no process behind after SIGKILL',
   },
   {
     defence: 'Own agents: an .env that cannot be read is a sentence',

@@ -9,7 +9,7 @@ import { UsageError } from '../system/user-error.mjs';
 const SELF = fileURLToPath(import.meta.url);
 
 /**
- * @param options.signal ends it: a file may take for ever
+ * @param options.signal ends it: a file may never finish loading
  * @returns the names of the agents that people may talk to
  * @throws UserError with a sentence that names the file
  */
@@ -41,7 +41,7 @@ async function load(file) {
 }
 
 if (isMain(import.meta.url)) {
-  // Whoever waits for the answer may be killed meanwhile.
+  // The process that waits for the answer may be killed.
   process.once('disconnect', () => process.exit());
   process.channel.unref();
   const answer = await load(process.argv[2]).then(

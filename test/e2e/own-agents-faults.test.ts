@@ -98,7 +98,7 @@ it.each<[NodeJS.Signals, number | null]>([
   ['SIGINT', 0],
   ['SIGKILL', null],
 ])(
-  'a file that loads for ever leaves no process behind after %s',
+  'a file that never finishes loading leaves no process behind after %s',
   async (signal, code) => {
     project = createOwnProject({ 'agents.ts': ENDLESS });
     const { folder } = project;
