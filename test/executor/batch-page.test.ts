@@ -36,7 +36,11 @@ async function crowd(size: number, approvers?: Approvers) {
     ...{ batchId: 'b-1', act, items, first: 0, rps: 200, reason: 'recalled' },
     actor: { userId: 'olga', roles: ['operator'], via: 'cli' },
   });
-  const entries = async () => (await store.audit.page(undefined, { limit: 500 })).entries;
+  const entries = async () => {
+    // What the process relays by itself may still be on its way.
+    await Promise.all(sessions.map((session) => store.audit.relay(session.id)));
+    return (await store.audit.page(undefined, { limit: 500 })).entries;
+  };
   return { store, runs, sessions, ids, page, watch, ref, entries };
 }
 
