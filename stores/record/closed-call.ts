@@ -3,6 +3,7 @@ import type { Interruption } from '../../protocol/interruption.js';
 import { LIMITS } from '../../protocol/limits.js';
 import type { ToolRow } from '../../protocol/rows.js';
 import type { NewCall } from '../contract/call-record.js';
+import { SETTLED_TEXTS } from '../transitions/lib/settled-texts.js';
 
 /** The agent, run and step whose chunks are written. */
 export interface StepScope {
@@ -43,11 +44,8 @@ export function closedCall(
 
 /** Why a call of a reply that was cut is not carried out. */
 export const CUT_CALLS = {
-  stopped: {
-    code: 'run_stopped',
-    text: 'The run was stopped before this call was carried out.',
-  },
-  failed: { code: 'run_failed', text: 'The run failed before this call was carried out.' },
+  stopped: { code: 'run_stopped', text: SETTLED_TEXTS.run_stopped },
+  failed: { code: 'run_failed', text: SETTLED_TEXTS.run_failed },
 } as const;
 
 /** What viewers have seen of a step before it is stored. */

@@ -1,4 +1,5 @@
 import type { PendingQuestion } from '../../protocol/http.js';
+import { SETTLED_TEXTS } from '../../stores/transitions/lib/settled-texts.js';
 import type { RecordedCall } from './case.js';
 
 /**
@@ -6,8 +7,8 @@ import type { RecordedCall } from './case.js';
  * case has these texts, and no codes.
  */
 const LEFT: ReadonlySet<string> = new Set([
-  'The user continued without answering this call.',
-  'The run was stopped before this call was carried out.',
+  SETTLED_TEXTS.client_tool_abandoned,
+  SETTLED_TEXTS.run_stopped,
 ]);
 
 /** True if people were asked then and did not answer: it is open still, or was left behind. Pure. */

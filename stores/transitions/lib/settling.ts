@@ -9,18 +9,11 @@ import { write, type Log } from './log.js';
 import { addToField, num, readField, setFields } from './root.js';
 import { forDisplay } from './rows.js';
 import { isConversation, sessionAt, type Session } from './session.js';
+import { SETTLED_TEXTS } from './settled-texts.js';
 import { countStored, sizeOf } from './size.js';
 import { addUsage } from './usage.js';
 
-/** Codes for calls that were never carried out, with the text for the model. */
-const CODE_TEXT = {
-  run_stopped: 'The run was stopped before this call was carried out.',
-  run_failed: 'The run failed before this call was carried out.',
-  client_tool_abandoned: 'The user continued without answering this call.',
-  tool_outcome_unknown:
-    'The tool had started when its worker was lost or stopped; whether it took effect is not known.',
-};
-export type SettlingCode = keyof typeof CODE_TEXT;
+export type SettlingCode = keyof typeof SETTLED_TEXTS;
 /** Of a tool that had recorded steps and waited. */
 const PARTIAL_TEXT = 'It had begun and was waiting; the steps that it has recorded took effect.';
 
@@ -62,7 +55,7 @@ export function settleByCode(
   if (code === 'tool_outcome_unknown') undoPatches(session, log, speaker, id);
   const which = `"toolCallId":${text(id)},"toolName":${text(call.name ?? '')}`;
   const isPartial = call.ops !== undefined && code !== 'tool_outcome_unknown';
-  const sentence = isPartial ? `${CODE_TEXT[code]} ${PARTIAL_TEXT}` : CODE_TEXT[code];
+  const sentence = isPartial ? `${SETTLED_TEXTS[code]} ${PARTIAL_TEXT}` : SETTLED_TEXTS[code];
   const why = `"error":${text(sentence)},"errorCode":"${code}"`;
   const decision = field('decision', call.decision ?? call.automatic ?? decisionIn(call.spec));
   const row = `{"role":"tool",${which},${why}${decision}}`;
