@@ -1,4 +1,4 @@
-import { readdir, readFile, stat, writeFile } from 'node:fs/promises';
+import { readdir, readFile, stat } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import { AgentsFileError, loadAgentsFile } from '../../agents/agents-file.js';
 import { modelFromSpec, type AgentDefinition } from '../../agents/index.js';
@@ -8,12 +8,12 @@ import {
   evaluateCase,
   FAIL_ON,
   parseCase,
-  toJUnit,
   type CaseReport,
   type Difference,
   type EvalCase,
 } from '../../testing/eval/index.js';
 import { wrongUsage } from '../failure.js';
+import { openJUnitFile } from './junit-file.js';
 
 export interface RunOptions {
   /** A folder of cases, or one case. */
@@ -31,7 +31,7 @@ export interface RunOptions {
 /**
  * Runs every case, one after the other.
  *
- * @throws CliFailure for a file that is no case, before any case is run
+ * @throws CliFailure for what cannot be used, before any case is run
  */
 export async function runCases(options: RunOptions): Promise<CaseReport[]> {
   const { baseline, live, failOn = FAIL_ON, junit, env } = options;
@@ -43,15 +43,14 @@ export async function runCases(options: RunOptions): Promise<CaseReport[]> {
     baseline === undefined
       ? undefined
       : { agents: baseline === true ? agents : await loadAgents(baseline, env) };
+  checkAgents(cases, agents);
+  const lanes = { agents, model, live, baseline: before, failOn: toDifferences(failOn) };
+  const write = junit === undefined ? undefined : await openJUnitFile(junit, cases);
   const reports: CaseReport[] = [];
   for (const recorded of cases) {
-    if (!agents.some(({ name }) => name === recorded.agent)) {
-      throw wrongUsage(`${recorded.name}: there is no agent "${recorded.agent}".`);
-    }
-    const lanes = { agents, model, live, baseline: before };
-    reports.push(await evaluateCase(recorded, { ...lanes, failOn: toDifferences(failOn) }));
+    reports.push(await evaluateCase(recorded, lanes));
+    await write?.(reports);
   }
-  if (junit !== undefined) await writeFile(junit, toJUnit(reports));
   return reports;
 }
 
@@ -84,6 +83,13 @@ async function readCases(path: string): Promise<EvalCase[]> {
       }
     }),
   );
+}
+
+function checkAgents(cases: readonly EvalCase[], agents: readonly AgentDefinition[]): void {
+  const other = cases.find(({ agent }) => !agents.some(({ name }) => name === agent));
+  if (other !== undefined) {
+    throw wrongUsage(`${other.name}: there is no agent "${other.agent}".`);
+  }
 }
 
 /** A name that is spelt wrongly would be drift, which says nothing of its cause. */

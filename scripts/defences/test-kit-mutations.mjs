@@ -33,6 +33,16 @@ export const testKit = [
     test: 'eval run a tool for --live that no agent has is refused',
   },
   {
+    defence: 'Evaluation: one that is ended early leaves what it has found',
+    file: 'cli/eval/run-cases.ts',
+    edits: [
+      ['    await write?.(reports);\n', ''],
+      ['  return reports;\n', '  await write?.(reports);\n  return reports;\n'],
+    ],
+    suite: 'test/testing/eval/ended-early.test.ts',
+    test: 'an evaluation that is ended in its middle leaves what it has found and names what has not run',
+  },
+  {
     defence: 'Test kit: what has no keys of its own does not match anything',
     file: 'testing/matches.ts',
     edits: [['  if (!isPlain(expected)) return isDeepStrictEqual(actual, expected);\n', '']],

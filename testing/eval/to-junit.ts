@@ -1,14 +1,25 @@
+import type { EvalCase } from './case.js';
 import type { CaseReport } from './evaluate.js';
 
-/** Reports as JUnit's XML, which continuous integration shows. */
-export function toJUnit(reports: readonly CaseReport[]): string {
+/**
+ * Reports as JUnit's XML, which continuous integration shows.
+ *
+ * @param open cases that have not run (yet): errors, or a run that was ended early would look as if it
+ *   had passed
+ */
+export function toJUnit(
+  reports: readonly CaseReport[],
+  open: readonly Pick<EvalCase, 'name' | 'agent'>[] = [],
+): string {
   const failed = reports.filter(({ passed }) => !passed).length;
-  const counts = `tests="${String(reports.length)}" failures="${String(failed)}"`;
+  const tests = reports.length + open.length;
+  const counts = `tests="${String(tests)}" failures="${String(failed)}" errors="${String(open.length)}"`;
   return [
     '<?xml version="1.0" encoding="UTF-8"?>',
     `<testsuites ${counts}>`,
     `  <testsuite name="helix-temporal eval" ${counts}>`,
     ...reports.map(toTestCase),
+    ...open.map(toOpenCase),
     '  </testsuite>',
     '</testsuites>',
     '',
@@ -18,7 +29,7 @@ export function toJUnit(reports: readonly CaseReport[]): string {
 function toTestCase({ name, agent, failures, lanes }: CaseReport): string {
   const ms = lanes.at(-1)?.ms ?? 0;
   const time = (ms / 1_000).toFixed(3);
-  const head = `    <testcase classname="${escape(agent)}" name="${escape(name)}" time="${time}">`;
+  const head = `    <testcase ${toNames({ name, agent })} time="${time}">`;
   const wrong = failures.map(
     (each) =>
       `      <failure type="${each.in}" message="${escape(each.text)}">${escape(each.text)}</failure>`,
@@ -26,6 +37,19 @@ function toTestCase({ name, agent, failures, lanes }: CaseReport): string {
   const shown = lanes.map((lane) => JSON.stringify(lane)).join('\n');
   const out = `      <system-out>${escape(shown)}</system-out>`;
   return [head, ...wrong, out, '    </testcase>'].join('\n');
+}
+
+function toOpenCase(named: Pick<EvalCase, 'name' | 'agent'>): string {
+  const why = 'The evaluation ended before this case had run.';
+  return [
+    `    <testcase ${toNames(named)}>`,
+    `      <error type="not_run" message="${why}">${why}</error>`,
+    '    </testcase>',
+  ].join('\n');
+}
+
+function toNames({ name, agent }: Pick<EvalCase, 'name' | 'agent'>): string {
+  return `classname="${escape(agent)}" name="${escape(name)}"`;
 }
 
 /** XML 1.0 has no place for most control characters, not even escaped. */

@@ -188,7 +188,7 @@ describe('eval run', () => {
     const agents = [desk([lookUp('<o2>\u0000', 'c1')])];
     const report = await evaluateCase(recorded, { agents });
     const xml = toJUnit([report]);
-    expect(xml).toContain('<testsuites tests="1" failures="1">');
+    expect(xml).toContain('<testsuites tests="1" failures="1" errors="0">');
     expect(xml).toContain('<failure type="drift"');
     expect(xml).toContain('&lt;o2&gt;');
     expect(xml).not.toContain('\u0000');

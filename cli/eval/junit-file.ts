@@ -1,0 +1,29 @@
+import { rename, stat, writeFile } from 'node:fs/promises';
+import { toJUnit, type CaseReport, type EvalCase } from '../../testing/eval/index.js';
+import { wrongUsage } from '../failure.js';
+
+/** Writes what is known after each case; the cases without a report have not run. */
+export type WriteJUnit = (reports: readonly CaseReport[]) => Promise<void>;
+
+/**
+ * An evaluation that is ended before its last case leaves what it has found. Each version replaces the
+ * one before as a whole, so no reader finds half of one; a pipe gets the last version only.
+ *
+ * @throws CliFailure for a file that cannot be written, before any model is called
+ */
+export async function openJUnitFile(file: string, cases: readonly EvalCase[]): Promise<WriteJUnit> {
+  const about = await stat(file).catch(() => undefined);
+  const isFile = about === undefined || about.isFile();
+  const write: WriteJUnit = async (reports) => {
+    const isLast = reports.length === cases.length;
+    const text = toJUnit(reports, cases.slice(reports.length));
+    if (isFile) {
+      await writeFile(`${file}.part`, text);
+      await rename(`${file}.part`, file);
+    } else if (isLast) await writeFile(file, text);
+  };
+  await write([]).catch((error: unknown) => {
+    throw wrongUsage(`${file} cannot be written: ${error instanceof Error ? error.message : ''}.`);
+  });
+  return write;
+}
