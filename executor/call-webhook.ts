@@ -10,7 +10,7 @@ import type { OpenCall } from '../stores/contract/call-record.js';
 import type { SettleCallResult } from '../stores/contract/calls.js';
 import type { Store } from '../stores/contract/store.js';
 
-/** A request that comes before its tool has begun to wait is held this long. */
+/** A request that comes before its tool waits is held this long. */
 const EARLY_MS = 5_000;
 const LOOK_EVERY_MS = 200;
 /** The sweeper looks at an answered session after this long, in case the signal is lost. */
@@ -20,6 +20,8 @@ export interface CallWebhookDeps {
   store: Pick<Store, 'sessions' | 'calls' | 'due'>;
   /** Wakes the run. */
   stored: (runId: string, result: Extract<SettleCallResult, { kind: 'stored' }>) => Promise<void>;
+  /** How long a request that comes too early is held, ms. */
+  holdMs?: number;
 }
 
 /**
@@ -27,11 +29,13 @@ export interface CallWebhookDeps {
  * again, without effect.
  *
  * @throws HelixError `not_found` for an address that was never given out, `webhook_closed` once the
- *   wait is over without a request, `invalid_result` for what does not fit; the tool still waits then
+ *   wait is over without a request, `invalid_result` for what does not fit; the tool still waits then.
+ *   `unavailable` while the tool runs before its wait: the sender is to repeat the request
  */
 export function createCallWebhook({
   store,
   stored,
+  holdMs = EARLY_MS,
 }: CallWebhookDeps): (token: string, payload: unknown) => Promise<void> {
   return async (token, payload) => {
     const parsed = parseWebhookToken(token);
@@ -73,9 +77,13 @@ export function createCallWebhook({
   ): Promise<OpenCall | undefined> {
     for (let waitedMs = 0; ; waitedMs += LOOK_EVERY_MS) {
       const call = await store.calls.read(sessionId, id);
-      if (call !== undefined || waitedMs >= EARLY_MS) return call;
+      if (call !== undefined) return call;
       const tool = await store.calls.read(sessionId, toolCallId);
       if (tool?.state !== 'started') return store.calls.read(sessionId, id);
+      if (waitedMs >= holdMs) {
+        // Its worker may have died on the way to the wait. A 404 would be final for most senders.
+        throw new HelixError('unavailable', 'The tool does not wait yet; send the request again.');
+      }
       await sleep(LOOK_EVERY_MS);
     }
   }

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { isStreamId } from './ids.js';
 
 /** What the address of a webhook names: the call that waits, and a secret that only the address holds. */
 export interface WebhookToken {
@@ -11,7 +12,11 @@ export interface WebhookToken {
 
 const MOST_CHARS = 2_048;
 const SHORTEST_SECRET = 32;
-const Token = z.tuple([z.string(), z.string(), z.string().min(SHORTEST_SECRET)]);
+const Token = z.tuple([
+  z.string().refine(isStreamId),
+  z.string().min(1),
+  z.string().min(SHORTEST_SECRET),
+]);
 
 export function formatWebhookToken({ sessionId, toolCallId, secret }: WebhookToken): string {
   return Buffer.from(JSON.stringify([sessionId, toolCallId, secret])).toString('base64url');

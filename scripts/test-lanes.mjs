@@ -15,6 +15,7 @@ export const LONG = [
   'test/e2e/kill-',
   'test/e2e/crash-loops',
   'test/e2e/tool-waits',
+  'test/e2e/webhooks',
   'test/executor/lost-release',
   // P1, P3: the same crashes, of runs whose steps and calls one activity carries out.
   'test/e2e/legs/',

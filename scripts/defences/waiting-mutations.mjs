@@ -18,6 +18,18 @@ export const waiting = [
     test: `${JOURNAL} a call that was lost in the middle of a step has an unknown outcome`,
   },
   {
+    defence: 'A webhook that is called before its tool waits is not refused for good',
+    file: 'executor/call-webhook.ts',
+    edits: [
+      [
+        'if (waitedMs >= holdMs) {',
+        'if (waitedMs >= holdMs) return undefined;\n      if (holdMs < 0) {',
+      ],
+    ],
+    suite: 'test/in-process/tool-waits.test.ts',
+    test: 'a tool that waits a webhook that is called before its tool waits is to be called again',
+  },
+  {
     defence: 'A recorded result is not replaced',
     file: `${TRANSITIONS}/record-step.ts`,
     edits: [[' && hasResult', ' && false']],

@@ -1,6 +1,7 @@
 import { afterEach, describe, expect, it } from '@jest/globals';
 import { z } from 'zod';
 import { defineAgent, defineTool, type ToolContext } from '../../agents/index.js';
+import { createCallWebhook } from '../../executor/call-webhook.js';
 import { createTestRuntime, type TestRuntime } from '../../testing/index.js';
 
 const HOUR = 3_600_000;
@@ -109,6 +110,29 @@ describe('a tool that waits', () => {
     version = 2;
     const ended = await run.answer('suspend', { result: { limit: 1 } });
     await ended.expectCalls([{ tool: 'transfer', error: /step "old" and is step "new"/ }]);
+  });
+
+  it('a webhook that is called before its tool waits is to be called again', async () => {
+    let finish: () => void = () => undefined;
+    const upload = new Promise<void>((resolve) => (finish = resolve));
+    let sent: (url: string) => void = () => undefined;
+    const given = new Promise<string>((resolve) => (sent = resolve));
+    const begun = begin(({ step, waitForWebhook }) =>
+      Promise.all([step('upload', () => upload), waitForWebhook({ deadlineMs: HOUR, send: sent })]),
+    );
+    const token = (await given).split('/').at(-1) ?? '';
+    if (runtime === undefined) throw new Error('there is no runtime');
+    const { stores, executor } = runtime;
+    const early = createCallWebhook({
+      ...{ store: stores.store, holdMs: 0 },
+      stored: () => Promise.resolve(),
+    });
+    await expect(early(token, 1)).rejects.toMatchObject({ code: 'unavailable' });
+    finish();
+    const { run } = await begun;
+    await executor.runs.callWebhook(token, 2);
+    const ended = await run.next();
+    await ended.expectCalls([{ tool: 'transfer', output: [null, 2] }]);
   });
 
   it.each([
