@@ -10,7 +10,7 @@ import {
   untilRests,
 } from '../support/chat-client.js';
 import { expectStoredAsShown } from '../support/compare-messages.js';
-import { HANGING_AGENTS, REFUSAL, SECOND } from '../support/hanging-agents.js';
+import { HANGING_AGENTS, PICTURE_BYTES, REFUSAL, SECOND } from '../support/hanging-agents.js';
 import { byHttp, byStdio } from '../support/mcp-servers.js';
 import { createOwnProject, type OwnProject } from '../support/own-project.js';
 import { newSessionId, startProduct, type Product } from '../support/product.js';
@@ -29,7 +29,7 @@ const SHAPES = [
   ['steps', ''],
   ['a leg', '-leg'],
 ] as const;
-const NAMES = ['servers', 'models', 'checked'].flatMap((part) =>
+const NAMES = ['servers', 'models', 'checked', 'painted'].flatMap((part) =>
   SHAPES.map(([, suffix]) => `${part}${suffix}`),
 );
 
@@ -38,6 +38,8 @@ let flaky: Awaited<ReturnType<typeof byHttp>>;
 let program: Awaited<ReturnType<typeof byStdio>>;
 let project: OwnProject;
 let product: Product;
+/** Addresses of the pictures that the killed worker had stored. */
+const lost: string[] = [];
 const conversations = new Map<string, Conversation>();
 
 // All agents are caught by one kill, because each take-over waits for the silence of the lost worker.
@@ -68,9 +70,11 @@ beforeAll(async () => {
     SHAPES.every(
       ([, suffix]) =>
         shownOf(`models${suffix}`).includes('lives to say') &&
-        shownOf(`checked${suffix}`).includes('All is well.'),
+        shownOf(`checked${suffix}`).includes('All is well.') &&
+        pictureOf(`painted${suffix}`) !== undefined,
     ),
   );
+  for (const [, suffix] of SHAPES) lost.push(pictureOf(`painted${suffix}`) ?? '');
   await product.kill9Worker();
   mcp.lie();
   await product.startWorker();
@@ -144,6 +148,12 @@ function of(agent: string): Conversation {
 
 /** What a page shows that can withdraw text. */
 const shownOf = (agent: string): string => of(agent).readers[1].text();
+
+/** The address of the newest picture that such a page got. */
+function pictureOf(agent: string): string | undefined {
+  const shown = of(agent).readers[1].parts.findLast(({ type }) => type === 'file');
+  return shown?.['url'] as string | undefined;
+}
 
 function notesOf(agent: string): string[] {
   try {
@@ -225,6 +235,24 @@ describe.each(SHAPES)('a worker that is killed in the shape of %s', (_shape, suf
     expect(notesOf(agent).slice(2 * attempt.length)).toEqual(next);
   });
 });
+
+it.each(SHAPES)(
+  'a worker that is killed when its model has made a file leaves only that of its successor, in the shape of %s',
+  async (_shape, suffix) => {
+    const agent = `painted${suffix}`;
+    const { page, run } = await endOf(agent);
+    expect(run).toMatchObject({ status: 'completed' });
+    expect(notesOf(agent)).toEqual(['paints', 'paints']);
+    const files = page.chat.lastMessage?.parts.filter(({ type }) => type === 'file') ?? [];
+    expect(files).toHaveLength(1);
+    const [{ url } = { url: '' }] = files as { url: string }[];
+    const picture = await fetch(product.url + url);
+    const content = Buffer.from(await picture.arrayBuffer());
+    expect(content.equals(Buffer.alloc(PICTURE_BYTES, 2))).toBe(true);
+    const before = lost[SHAPES.findIndex(([, each]) => each === suffix)] ?? '';
+    expect([before === url, (await fetch(product.url + before)).status]).toEqual([false, 404]);
+  },
+);
 
 it.each(SHAPES)(
   'servers that die in a call and come back, in the shape of %s',

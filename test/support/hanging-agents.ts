@@ -1,11 +1,14 @@
 /** What the second model of `models` says to the worker that takes over. */
 export const SECOND = 'The second model says all of this, from its first word to its last.';
+/** Size of what the model of `painted` makes: no chunk can hold it. */
+export const PICTURE_BYTES = 300 * 1024;
 /** What people are shown in place of a reply of `checked`. */
 export const REFUSAL = 'I cannot show this.';
 
 /**
  * A file of agents, each in both shapes of a run, whose first process hangs in the middle of one part of
- * them: a call of a server's tool, a model that took over from another, or a check of a model's text.
+ * them: a call of a server's tool, a model that took over from another, a check of a model's text, or a
+ * model that has made a file.
  * Models and checks leave a line in their agent's file when they are reached. `flaky` has servers that die.
  */
 export const HANGING_AGENTS = `
@@ -109,8 +112,22 @@ const checked = (name, more) => {
   });
 };
 
+const painted = (name, more) => {
+  const note = noteIn(name);
+  const paints = async function* () {
+    const times = note('paints');
+    yield* text('A picture: ');
+    yield { type: 'text-end', id: 't' };
+    const data = Buffer.alloc(${String(PICTURE_BYTES)}, times).toString('base64');
+    yield { type: 'file', mediaType: 'image/png', data: { type: 'data', data } };
+    if (times === 1) await hang();
+    yield finish('stop');
+  };
+  return defineAgent({ name, systemPrompt: 'Paint.', llmConfig: { model: model('paints', paints) }, ...more });
+};
+
 const leg = { activities: 'leg' };
-export const all = [servers, flaky, models, checked].flatMap((define) => [
+export const all = [servers, flaky, models, checked, painted].flatMap((define) => [
   define(define.name), define(define.name + '-leg', leg),
 ]);
 `;
