@@ -228,7 +228,6 @@ module.exports = {
     },
     {
       name: 'record-and-log-over-any-store',
-      comment: 'The texts of calls that were never carried out have one source.',
       severity: 'error',
       from: { path: '^stores/(record|log)/' },
       to: { path: '^stores/', pathNot: '^stores/(contract|record|log)/|/settled-texts\\.ts$' },

@@ -11,7 +11,11 @@ const ContentPart = z.looseObject({ type: z.string() });
 
 /** A message of the client's copy of the conversation. */
 export const AgUiMessage = z.object({
-  id,
+  /** Those of results hold the id of their call. */
+  id: z
+    .string()
+    .min(1)
+    .max(2 * LIMITS.idChars),
   role: z.string(),
   content: z
     .union([z.string(), listOf(ContentPart, LIMITS.newMessages), z.record(z.string(), z.unknown())])

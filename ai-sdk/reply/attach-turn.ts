@@ -71,7 +71,7 @@ export async function replayTurn(
   const view = await judged(deps, toCaller(params), read);
   const reader = toReader(deps, params);
   const { record } = view;
-  const { runId } = record;
+  const { runId, messageId } = record;
   const { from, stored } = await findTurnOrigin(deps.streamManager, view);
   const span = toTurnSpan(view, reader, position);
   const { seenUpTo } = span;
@@ -81,7 +81,8 @@ export async function replayTurn(
     return { kind: 'nothing', runId };
   if (stored === undefined) {
     const frames = (signal: AbortSignal) => createTurnFrames(deps.streamManager, span, signal);
-    return { ...stream(frames), after: seenUpTo ?? from };
+    const isTail = seenUpTo !== undefined;
+    return { ...stream(frames), after: seenUpTo ?? from, isTail };
   }
   // Rows do not show which chunks a reader has missed.
   if (seenUpTo !== undefined) return { kind: 'nothing', runId };
@@ -93,7 +94,7 @@ export async function replayTurn(
   );
 
   function stream(frames: (signal: AbortSignal) => AsyncIterable<string>): StreamedReply {
-    return { kind: 'stream', runId, frames };
+    return { kind: 'stream', runId, messageId, frames };
   }
 }
 

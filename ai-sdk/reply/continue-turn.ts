@@ -9,6 +9,7 @@ import type { AnswerResult } from '../../stores/record/submit-answer.js';
 import { formatSse, SSE_DONE } from '../parts/sse.js';
 import type { UIStreamPart } from '../parts/ui-stream-part.js';
 import { createTurnFrames } from '../turns/turn-frames.js';
+import type { TurnSpan } from '../turns/turn-progress.js';
 import { toReader, toTailSpan } from './attach-turn.js';
 import { toCaller } from './access.js';
 import { judged, toAnswerOptions } from './authority.js';
@@ -50,12 +51,7 @@ async function followTail(
   const session = await judged(deps, toCaller(params), { record, openCalls });
   const until = { kind: 'live', after: resumedAt } as const;
   const span = { ...toTailSpan(session, from, toReader(deps, params)), until };
-  return {
-    kind: 'stream',
-    runId: record.runId,
-    after: from,
-    frames: (signal) => createTurnFrames(deps.streamManager, span, signal),
-  };
+  return toTail(deps, span, record);
 }
 
 /** The answers are kept; the run waits for others. */
@@ -99,12 +95,16 @@ async function repeatTail(
   if (record.stream === 'paused' && record.pauseSequence <= from) return waitForMore(record, copy);
   const seen = await judged(deps, toCaller(params), session);
   const span = toTailSpan(seen, from, toReader(deps, params));
-  return {
-    kind: 'stream',
-    runId: record.runId,
-    after: from,
-    frames: (signal) => createTurnFrames(deps.streamManager, span, signal),
-  };
+  return toTail(deps, span, record);
+}
+
+function toTail(
+  { streamManager }: Pick<ChatDeps, 'streamManager'>,
+  span: TurnSpan,
+  { runId, messageId }: SessionRecord,
+): ChatReply {
+  const frames = (signal: AbortSignal) => createTurnFrames(streamManager, span, signal);
+  return { kind: 'stream', runId, messageId, after: span.from, isTail: true, frames };
 }
 
 /** Sequence of the pause that asked for the newest of these calls, in the newest turn. */

@@ -58,6 +58,7 @@ export function streamTurn(
   return {
     kind: 'stream',
     runId,
+    messageId,
     after: startSequence,
     frames: (signal) => createTurnFrames(deps.streamManager, span, signal),
   };

@@ -57,6 +57,10 @@ export type ChatReply = { runId?: string } & (
       kind: 'stream';
       /** Sequence after which the log is shown, by parts that are not rebuilt from rows. */
       after?: number;
+      /** True for the rest of a turn: its client has what precedes `after`. */
+      isTail?: boolean;
+      /** Of the turn, unless it has yet to begin. */
+      messageId?: string;
       /** The only content of the reply: why no answer of the request was taken. */
       rejected?: readonly RejectedIntent[];
       /** SSE text; ends early when the signal fires, throws when it cannot be completed. */

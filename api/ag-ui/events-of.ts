@@ -1,6 +1,6 @@
 import type { UIStreamPart } from '../../ai-sdk/index.js';
 import type { AgUiEvent } from '../../protocol/ag-ui.js';
-import { toResultText } from './shown-messages.js';
+import { toResultId, toResultText, toShownId } from './shown-messages.js';
 
 /** How a reply ended. */
 export type RunEnd =
@@ -11,14 +11,24 @@ export type RunEnd =
     }
   | { kind: 'failed'; message: string; code: string };
 
+/** Where the rest of a turn begins; neither for a reply that shows the turn from its beginning. */
+export interface TailPlace {
+  /** Messages of the turn that the client has. */
+  preceding?: number | undefined;
+  /** A sequence, if the client does not say what it has. */
+  tailFrom?: number | undefined;
+}
+
 /** Turns the parts of one reply into AG-UI's events between the start and the end of a run. */
 export class AgUiEvents {
-  readonly #prefix: string;
+  /** Of the turn's message: the first part names it. */
+  #messageId = '';
+  readonly #tailFrom: number | undefined;
   /** Calls whose results the client has already: it has sent them. */
   readonly #known: ReadonlySet<string>;
   /** Calls by how much of their arguments was sent. */
   readonly #calls = new Map<string, 'empty' | 'partial' | 'complete'>();
-  #messages = 0;
+  #messages: number;
   #steps = 0;
   #isStepOpen = false;
   /** The message that the next call of this step belongs to. */
@@ -28,10 +38,10 @@ export class AgUiEvents {
   #result: unknown;
   #end: RunEnd | undefined;
 
-  /** @param prefix of the ids of messages; no two replies of a conversation have the same */
-  constructor(prefix: string, known: ReadonlySet<string>) {
-    this.#prefix = prefix;
+  constructor({ known, preceding = 0, tailFrom }: { known: ReadonlySet<string> } & TailPlace) {
     this.#known = known;
+    this.#messages = preceding;
+    this.#tailFrom = tailFrom;
   }
 
   get end(): RunEnd | undefined {
@@ -41,6 +51,9 @@ export class AgUiEvents {
   accept(part: UIStreamPart): AgUiEvent[] {
     if (this.#end !== undefined) return [];
     switch (part.type) {
+      case 'start':
+        this.#messageId = part.messageId;
+        return [];
       case 'start-step':
         return this.#startStep();
       case 'finish-step':
@@ -125,7 +138,7 @@ export class AgUiEvents {
 
   #nextId(): string {
     this.#messages += 1;
-    return `${this.#prefix}-${String(this.#messages)}`;
+    return toShownId(this.#messageId, this.#messages, this.#tailFrom);
   }
 
   #startStep(): AgUiEvent[] {
@@ -178,7 +191,7 @@ export class AgUiEvents {
 
   #settle(toolCallId: string, output: unknown): AgUiEvent[] {
     if (this.#known.has(toolCallId)) return [];
-    const messageId = `${this.#prefix}-${toolCallId}`;
+    const messageId = toResultId(this.#messageId, toolCallId);
     const content = toResultText(output);
     return [{ type: 'TOOL_CALL_RESULT', messageId, toolCallId, content, role: 'tool' }];
   }

@@ -1,7 +1,9 @@
 import { HelixError } from '../../protocol/errors.js';
 import type { PostedMessage } from '../../protocol/http.js';
 import { parseApprovalId } from '../../protocol/ids.js';
+import { LIMITS } from '../../protocol/limits.js';
 import type { AgUiInput, AgUiMessage } from '../../protocol/ag-ui.js';
+import { toDataUrl } from '../fronts/data-url.js';
 import {
   notADecision,
   readDecision,
@@ -21,8 +23,8 @@ const REPLY = new Set(['assistant', 'reasoning']);
 /**
  * Reads the end of an input. Pure.
  *
- * @throws HelixError `kind_mismatch` for an interrupt that is answered with anything but a decision,
- * `validation_error` for content that is neither text nor a file
+ * @throws HelixError `kind_mismatch` for an interrupt that is answered with anything but one decision,
+ * `validation_error` for an id that is too long, and for content that is neither text nor a file
  */
 export function readInput({ messages, resume }: AgUiInput): Added {
   const start = messages.findLastIndex(({ role }) => REPLY.has(role)) + 1;
@@ -38,6 +40,10 @@ export function readInput({ messages, resume }: AgUiInput): Added {
     const call = parseApprovalId(interruptId);
     const decision = status === 'cancelled' ? { approved: false } : readDecision(payload);
     if (decision === undefined || call === undefined) throw notADecision();
+    const other = decisions.get(call.toolCallId)?.approved;
+    if (other !== undefined && other !== decision.approved) {
+      throw new HelixError('kind_mismatch', 'An interrupt is both approved and denied.');
+    }
     decisions.set(call.toolCallId, { ...decision, approvalId: interruptId });
   }
   const newest = added.filter(({ role }) => role === 'user');
@@ -51,6 +57,9 @@ function toText({ content }: AgUiMessage): string {
 }
 
 function toPosted({ id, content }: AgUiMessage): PostedMessage {
+  if (id.length > LIMITS.idChars) {
+    throw new HelixError('validation_error', 'The id of a message is too long.');
+  }
   if (Array.isArray(content)) return { id, role: 'user', parts: content.map(toPart) };
   return { id, role: 'user', content: typeof content === 'string' ? content : '' };
 }
@@ -66,7 +75,7 @@ function toPart(part: Part): Part {
     const { type, value, mimeType } = source as Record<string, unknown>;
     const mediaType = typeof mimeType === 'string' ? mimeType : 'application/octet-stream';
     if (typeof value === 'string') {
-      const url = type === 'data' ? `data:${mediaType};base64,${value}` : value;
+      const url = type === 'data' ? toDataUrl(mediaType, value) : value;
       return { type: 'file', url, mediaType };
     }
   }

@@ -17,9 +17,9 @@ import type { Identity } from '../identity.js';
 import { readAnswerable, readOwnCalls, toUsageSince } from '../fronts/session-standing.js';
 import { requireTaken } from '../fronts/require-taken.js';
 import { readParts } from '../fronts/ui-parts.js';
-import { AgUiEvents, type RunEnd } from './events-of.js';
+import { AgUiEvents, type RunEnd, type TailPlace } from './events-of.js';
 import { toOutcome } from './outcome.js';
-import { toShownMessages } from './shown-messages.js';
+import { findLastShown, toShownMessages } from './shown-messages.js';
 
 const PROTOCOL_VERSION = '1.0';
 
@@ -57,15 +57,31 @@ export async function beginRun(run: AgUiRun): Promise<Begun> {
   const decided = await decideReply(deps, { ...asked, request: toRequest('POST') });
   if (decided.kind === 'refused') {
     if (!isNothingNew(run, decided.error)) throw decided.error;
-    const opening = await readConversation(run);
-    if (opening.length === 0) throw decided.error;
+    const snapshot = await readConversation(run);
+    if (snapshot === null) throw decided.error;
     const followed = await decideReply(deps, { ...asked, messages: [], request: toRequest('GET') });
     if (followed.kind === 'refused') throw followed.error;
+    const { messageId, after } = followed.kind === 'stream' ? followed : {};
+    // A turn that continued since the snapshot was read is shown from its beginning: once is enough.
+    const messages = snapshot.messages.filter(({ id }) => id !== messageId);
+    const opening: AgUiEvent[] = [
+      { type: 'MESSAGES_SNAPSHOT', messages: toShownMessages(messages, idsOfResults(run)) },
+      ...(await readState(run, after)),
+    ];
     return { opening, decided: followed, known: new Set() };
   }
   if (decided.kind === 'stream') requireTaken(decided);
   const after = decided.kind === 'stream' ? decided.after : undefined;
   return { opening: await readState(run, after), decided, known: run.answered };
+}
+
+/** A client names the results that it sends, and keeps them by that name. */
+function idsOfResults({ input }: AgUiRun): ReadonlyMap<string, string> {
+  return new Map(
+    input.messages.flatMap(({ role, id, toolCallId }) =>
+      role === 'tool' && toolCallId !== undefined ? [[toolCallId, id] as const] : [],
+    ),
+  );
 }
 
 function toRequest(method: 'GET' | 'POST'): IncomingRequest {
@@ -89,7 +105,7 @@ export async function* createRunFrames(
     { type: 'RUN_STARTED', threadId, runId, protocolVersion: PROTOCOL_VERSION },
     ...opening,
   ]);
-  const events = new AgUiEvents(runId, known);
+  const events = new AgUiEvents({ known, ...toPlace(run, decided) });
   if (decided.kind === 'stream') {
     try {
       for await (const arrived of readParts(decided.frames, signal)) {
@@ -104,6 +120,15 @@ export async function* createRunFrames(
     if (signal.aborted) return;
   }
   yield format(await createEnding(run, events.end ?? { kind: 'finished', reason: 'stop' }));
+}
+
+/** The rest of a turn is numbered behind the messages of it that the client's copy has. */
+function toPlace({ input }: AgUiRun, decided: Begun['decided']): TailPlace {
+  if (decided.kind !== 'stream' || decided.isTail !== true) return {};
+  const { messageId = '', after } = decided;
+  const ids = input.messages.map(({ id }) => id);
+  const preceding = findLastShown(messageId, ids);
+  return preceding === undefined ? { tailFrom: after } : { preceding };
 }
 
 async function createEnding(run: AgUiRun, end: RunEnd): Promise<AgUiEvent[]> {
@@ -141,18 +166,11 @@ async function readState({ deps, params, caller }: AgUiRun, after?: number): Pro
 }
 
 /** The conversation up to the turn that is followed. */
-async function readConversation({ deps, params, caller }: AgUiRun): Promise<AgUiEvent[]> {
-  const snapshot = await buildSnapshot(
+function readConversation({ deps, params, caller }: AgUiRun) {
+  return buildSnapshot(
     { ...deps, executor: { runs: deps.executor } },
-    { sessionId: params.sessionId, caller },
+    { sessionId: params.sessionId, caller, includePartialContent: false },
   );
-  if (snapshot === null) return [];
-  return [
-    { type: 'MESSAGES_SNAPSHOT', messages: toShownMessages(snapshot.messages) },
-    ...(snapshot.state === null
-      ? []
-      : [{ type: 'STATE_SNAPSHOT' as const, snapshot: snapshot.state }]),
-  ];
 }
 
 function format(events: readonly AgUiEvent[]): string {

@@ -1,10 +1,43 @@
 import type { UIMessage, UIMessagePart, UIToolPart } from '../../ai-sdk/index.js';
 import type { AgUiShown } from '../../protocol/ag-ui.js';
 
-/** Stored messages as an AG-UI client keeps them: one for each text, and one for each result. Pure. */
-export function toShownMessages(messages: readonly UIMessage[]): AgUiShown[] {
+/**
+ * A turn is several messages to an AG-UI client: an id of the turn's, numbered, the same whenever it is
+ * shown. Clients keep messages whose ids they know in their place, and put others at the end. Pure.
+ *
+ * @param tailFrom for a client that does not say what it has of the turn: where the rest of it begins
+ */
+export function toShownId(messageId: string, number: number, tailFrom?: number): string {
+  const begin = tailFrom === undefined ? '' : `${String(tailFrom)}-`;
+  return `${messageId}-${begin}${String(number)}`;
+}
+
+/** The highest number among these ids of a turn's messages; undefined if none is the turn's. Pure. */
+export function findLastShown(messageId: string, ids: readonly string[]): number | undefined {
+  const start = `${messageId}-`;
+  const numbers = ids.flatMap((id) => {
+    const rest = id.startsWith(start) ? id.slice(start.length) : '';
+    return /^\d{1,9}$/.test(rest) ? [Number(rest)] : [];
+  });
+  return numbers.length === 0 ? undefined : numbers.reduce((a, b) => Math.max(a, b));
+}
+
+/** Of the message with a call's result; no number is like it, whatever the model calls its calls. Pure. */
+export function toResultId(messageId: string, toolCallId: string): string {
+  return `${messageId}-result-${toolCallId}`;
+}
+
+/**
+ * Stored messages as an AG-UI client keeps them: one for each text, and one for each result. Pure.
+ *
+ * @param results ids that the client has given to results, by call
+ */
+export function toShownMessages(
+  messages: readonly UIMessage[],
+  results: ReadonlyMap<string, string>,
+): AgUiShown[] {
   return messages.flatMap((message): AgUiShown[] => {
-    if (message.role === 'assistant') return toReply(message);
+    if (message.role === 'assistant') return toReply(message, results);
     const content = message.parts.map((part) => (part.type === 'text' ? part.text : '')).join('');
     return [{ id: message.id, role: 'user', content }];
   });
@@ -12,14 +45,16 @@ export function toShownMessages(messages: readonly UIMessage[]): AgUiShown[] {
 
 type Reply = Extract<AgUiShown, { role: 'assistant' }>;
 
-function toReply({ id, parts }: UIMessage): AgUiShown[] {
+function toReply({ id, parts }: UIMessage, given: ReadonlyMap<string, string>): AgUiShown[] {
   const shown: AgUiShown[] = [];
   let results: AgUiShown[] = [];
   let open: Reply | undefined;
+  let added = 0;
   const add = <M extends AgUiShown>(message: Omit<M, 'id'>): M => {
-    const added = { id: `${id}-${String(shown.length + results.length + 1)}`, ...message } as M;
-    shown.push(added);
-    return added;
+    added += 1;
+    const whole = { id: toShownId(id, added), ...message } as M;
+    shown.push(whole);
+    return whole;
   };
   const endStep = (): void => {
     // Results follow the message with their calls.
@@ -30,14 +65,17 @@ function toReply({ id, parts }: UIMessage): AgUiShown[] {
   for (const part of parts) {
     if (part.type === 'step-start') endStep();
     else if (part.type === 'text') open = add<Reply>({ role: 'assistant', content: part.text });
-    else if (part.type === 'reasoning') add({ role: 'reasoning', content: part.text });
-    else if (isCall(part)) {
+    else if (part.type === 'reasoning') {
+      open = undefined;
+      add({ role: 'reasoning', content: part.text });
+    } else if (isCall(part)) {
       open ??= add<Reply>({ role: 'assistant' });
       (open.toolCalls ??= []).push(toCall(part));
       const content = readResult(part);
       const { toolCallId } = part;
       if (content !== undefined) {
-        results.push({ id: `${id}-${toolCallId}`, role: 'tool', toolCallId, content });
+        const resultId = given.get(toolCallId) ?? toResultId(id, toolCallId);
+        results.push({ id: resultId, role: 'tool', toolCallId, content });
       }
     }
   }

@@ -3,6 +3,7 @@ import type { PostedMessage } from '../../protocol/http.js';
 import { LIMITS } from '../../protocol/limits.js';
 import { COMMON_METADATA_KEYS } from '../../protocol/metadata-keys.js';
 import type { CompletionMessage } from '../../protocol/openai.js';
+import { toDataUrl } from '../fronts/data-url.js';
 import { toText, type Conversation } from './conversation.js';
 
 /** How much of an earlier conversation a new one begins with, in characters; the newest is kept. */
@@ -77,7 +78,7 @@ function toPart(part: Part): Part {
     case 'input_audio': {
       const { data, format } = fieldsOf(part['input_audio']);
       if (typeof data !== 'string' || typeof format !== 'string') break;
-      return toFile(`data:audio/${format};base64,${data}`, '');
+      return toFile(toDataUrl(`audio/${format}`, data), '');
     }
   }
   throw new HelixError('validation_error', `Content of type "${part.type}" is not taken.`);

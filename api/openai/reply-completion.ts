@@ -24,6 +24,7 @@ import {
   type CompletionHead,
 } from './completion-of.js';
 import { CompletionParts, type ReplyEnd } from './completion-parts.js';
+import { hashOf } from './conversation.js';
 import { SHOULD_RETRY, toCompletionProblem, toRunProblem } from './problem.js';
 
 /** A whole reply that breaks off is read again from its beginning, at most so often. */
@@ -56,7 +57,7 @@ export async function replyCompletion(call: CompletionCallOf, asked: Asked): Pro
   const headers = toReplyHeaders(sessionId, decided);
   response.set(headers);
   const head = {
-    id: `chatcmpl-${decided.runId ?? sessionId}`,
+    id: toCompletionId(asked.params),
     created: Math.floor(Date.now() / 1_000),
     model: asked.request.model,
   };
@@ -79,6 +80,15 @@ export async function replyCompletion(call: CompletionCallOf, asked: Asked): Pro
   }
   const end = await readEnd(deps, call.caller, asked, whole.end);
   response.json(toCompletion(head, whole.deltas, end));
+}
+
+/**
+ * An id for what the request brings: a run has several completions if it asks, and programs keep their
+ * messages by id. The same request again has the same one.
+ */
+function toCompletionId({ sessionId, messages }: HandleChatStreamParams): string {
+  const brought = messages.map((message) => (message.role === 'user' ? message.id : message));
+  return `chatcmpl-${hashOf([sessionId, brought])}`;
 }
 
 async function decide(deps: RouteDeps, { params }: Asked): Promise<StreamedReply> {

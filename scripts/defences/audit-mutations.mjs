@@ -166,7 +166,7 @@ export const audit = [
   {
     defence: 'Audit: an answer over the agent server names its way',
     file: 'api/routes/agent.ts',
-    edits: [['toAnswerOptions(deps, caller, toActor(call))', 'toAnswerOptions(deps, caller, {})']],
+    edits: [['caller, toActor(call), { record }', 'caller, {}, { record }']],
     suite: 'test/e2e/audit.test.ts',
     test: 'the audit trail the same approval leaves the same entry whichever way it comes, but for the way',
   },

@@ -42,6 +42,15 @@ async function loseAtResult(agent: HttpAgent): Promise<void> {
   await left;
 }
 
+const idsOf = ({ messages }: HttpAgent): string[] => messages.map(({ id }) => id);
+
+/** Ids of the messages that the events begin. */
+const begun = (events: readonly BaseEvent[]): string[] =>
+  events.flatMap((event) => {
+    const isBegun = /_START$|_RESULT$/.test(event.type) && 'messageId' in event;
+    return isBegun ? [String(event.messageId)] : [];
+  });
+
 const upToResult = ({ messages }: HttpAgent): Message[] =>
   messages.slice(0, messages.findIndex(({ role }) => role === 'tool') + 1);
 
@@ -110,6 +119,58 @@ describe("copies of AG-UI's clients", () => {
     const again = connect(agent.threadId, upToResult(agent));
     await run(again);
     expect(shown(again)).toEqual(shown(agent));
+  });
+
+  it('ids of messages are unique in a thread whatever runs are called, and stay the same', async () => {
+    const agent = connect();
+    // A client may name each of its runs the same.
+    const runId = 'r1';
+    say(agent, { think: 'Hm.', say: 'One.', calls: [echo('1'), locate('c1')] }, { say: 'Two.' });
+    const first = await run(agent, { runId });
+    agent.addMessage({ id: 't1', role: 'tool', toolCallId: 'c1', content: 'Berlin' });
+    const second = await run(agent, { runId });
+    say(agent, { say: 'Three.', calls: [echo('2')] }, { say: 'Four.' });
+    const later = [...agent.messages];
+    const third = await run(agent, { runId });
+    expect(shown(agent)).toEqual([
+      ['reasoning', 'Hm.'],
+      ['assistant', 'One.', 'echo', 'locate'],
+      ['tool', '{"value":1}'],
+      ['tool', 'Berlin'],
+      ['assistant', 'Two.'],
+      ['user', expect.any(String)],
+      ['assistant', 'Three.', 'echo'],
+      ['tool', '{"value":1}'],
+      ['assistant', 'Four.'],
+    ]);
+    expect(new Set(idsOf(agent)).size).toBe(idsOf(agent).length);
+    expect([first, second, third].map((events) => begun(events).length)).toEqual([4, 1, 3]);
+    // The same request again, by a client that has got nothing of its reply.
+    expect(begun(await run(connect(agent.threadId, later), { runId: 'r2' }))).toEqual(begun(third));
+    // Without anything new it gets the conversation as it is stored, with the ids and the order that it has.
+    const copy = connect(agent.threadId, agent.messages);
+    await run(copy, { runId });
+    expect([idsOf(copy), shown(copy)]).toEqual([idsOf(agent), shown(agent)]);
+    // So does one that has lost the end.
+    const part = connect(agent.threadId, agent.messages.slice(0, -2));
+    await run(part, { runId });
+    expect([idsOf(part), shown(part)]).toEqual([idsOf(agent), shown(agent)]);
+  });
+
+  it('a tail that is asked for again has the ids that it had', async () => {
+    const agent = connect();
+    say(agent, { say: 'One.', calls: [locate('c1')] }, { say: 'Two.', calls: [echo('e1')] });
+    const first = begun(await run(agent));
+    agent.addMessage({ id: 't1', role: 'tool', toolCallId: 'c1', content: 'Berlin' });
+    const answered = [...agent.messages];
+    const tail = begun(await run(agent));
+    expect(tail).toHaveLength(3);
+    expect(tail.filter((id) => first.includes(id))).toEqual([]);
+    expect(begun(await run(connect(agent.threadId, answered)))).toEqual(tail);
+    // A client that sends nothing but its answer has messages that the server cannot see.
+    const bare = begun(await run(connect(agent.threadId, answered.slice(-1))));
+    expect(bare).toHaveLength(3);
+    expect(bare.filter((id) => first.includes(id))).toEqual([]);
   });
 
   it('an answer that came too late is refused by its code', async () => {

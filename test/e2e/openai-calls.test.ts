@@ -58,6 +58,28 @@ describe('the client of OpenAI: calls', () => {
     });
   });
 
+  it('each completion of a run has an id of its own, and the same one when it is asked for again', async () => {
+    const client = connectOpenAI(product.url, newSessionId());
+    const ids: string[] = [];
+    const ask = async (messages: ChatCompletionMessageParam[], key: string): Promise<void> => {
+      const options = { headers: { 'idempotency-key': key } };
+      const { id } = await client.chat.completions.create({ model: 'lab', messages }, options);
+      ids.push(id);
+    };
+    const answer = (id: string): ChatCompletionMessageParam[] => [
+      { role: 'tool', tool_call_id: id, content: '1' },
+    ];
+    const script = toCompletionScript({ calls: [locate('c1'), locate('c2')] }, { say: 'Done.' });
+    await ask([script], 'k1');
+    await ask(answer('c1'), 'k2');
+    await ask(answer('c2'), 'k3');
+    await ask([toCompletionScript({ say: 'More.' })], 'k4');
+    const first = ids.splice(0);
+    expect(new Set(first).size).toBe(4);
+    await ask([toCompletionScript({ say: 'More.' })], 'k4');
+    expect(ids).toEqual(first.slice(3));
+  });
+
   it('an approval is given by {"approved": true}, and by nothing else', async () => {
     const sessionId = newSessionId();
     const client = connectOpenAI(product.url, sessionId);

@@ -5,7 +5,7 @@ import { AgUiEvents } from '../../../api/ag-ui/events-of.js';
 const call = { toolCallId: 'c1', toolName: 'now', dynamic: true } as const;
 
 function argumentsOf(...deltas: string[]): unknown[] {
-  const events = new AgUiEvents('r1', new Set());
+  const events = new AgUiEvents({ known: new Set() });
   const parts = [
     { type: 'tool-input-start', ...call },
     ...deltas.map((inputTextDelta) => ({ type: 'tool-input-delta', ...call, inputTextDelta })),

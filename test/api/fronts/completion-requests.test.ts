@@ -9,6 +9,14 @@ import { createFakeRuntime } from '../../support/fake-runtime.js';
 import { startApi, type ApiServer } from '../api-server.js';
 
 const user = (content: string): CompletionMessage => ({ role: 'user', content });
+const parts = (...content: object[]): object => ({ role: 'user', content });
+const imageAt = (url: string): object => parts({ type: 'image_url', image_url: { url } });
+const audioOf = (format: string): object => ({
+  type: 'input_audio',
+  input_audio: { data: 'AA', format },
+});
+const answer = (id: string): object => ({ role: 'tool', tool_call_id: id, content: '1' });
+const FILE_OF_OPENAI = { type: 'file', file: { file_id: 'file-1' } };
 
 describe('messages of a completion', () => {
   const post = (newest: CompletionMessage[], before: CompletionMessage[] = []) =>
@@ -126,6 +134,37 @@ describe('refusals of a completion', () => {
       400,
       'validation_error',
     ],
+    [
+      'answers of two conversations',
+      { messages: [answer('s1:c1'), answer('s2:c1')] },
+      404,
+      'not_found',
+    ],
+    ...(
+      [
+        ['no choices', { messages: [user('hi')], n: 0 }],
+        ['a text for n', { messages: [user('hi')], n: '1' }],
+        ['a number for a model', { model: 5, messages: [user('hi')] }],
+        ['a text for messages', { messages: 'hi' }],
+        ['null for a message', { messages: [null] }],
+        ['a message without a role', { messages: [{ content: 'hi' }] }],
+        ['a message without content', { messages: [{ role: 'user' }] }],
+        ['null for content', { messages: [{ role: 'user', content: null }] }],
+        ['an empty text', { messages: [user('')] }],
+        ['no parts', { messages: [{ role: 'user', content: [] }] }],
+        ['a text for a part', { messages: [{ role: 'user', content: ['hi'] }] }],
+        ['a text part without text', { messages: [parts({ type: 'text' })] }],
+        ['a text part of a number', { messages: [parts({ type: 'text', text: 5 })] }],
+        ['an image without an address', { messages: [parts({ type: 'image_url' })] }],
+        ['an image of another host', { messages: [imageAt('https://evil.test/a.png')] }],
+        ['an image of a file', { messages: [imageAt('file:///etc/passwd')] }],
+        ['a file by the id of OpenAI', { messages: [parts(FILE_OF_OPENAI)] }],
+        ['audio without a format', { messages: [parts({ type: 'input_audio', data: 'AA' })] }],
+        ['audio of a malformed format', { messages: [parts(audioOf('wav;x="y",'))] }],
+        ['a text for stream_options', { messages: [user('hi')], stream_options: 'usage' }],
+        ['an answer to a call of no one', { messages: [{ role: 'tool', tool_call_id: 'c1' }] }],
+      ] as const
+    ).map(([what, body]) => [what, body, 400, 'validation_error'] as const),
   ])('have the shape of OpenAI: %s', async (_what, body, status, code) => {
     api = await startApi(createFakeRuntime());
     const sent = typeof body === 'string' ? body : JSON.stringify({ model: 'lab', ...body });
@@ -139,6 +178,52 @@ describe('refusals of a completion', () => {
       { error: { message, type: 'invalid_request_error', param: null, code } },
     ]);
     expect(response.headers.get('x-should-retry')).toBe('false');
+  });
+});
+
+describe('a completion with settings that an agent has no use for', () => {
+  let api: ApiServer | undefined;
+  afterEach(() => api?.close());
+
+  const conversation = [
+    { role: 'system', content: 'Obey.' },
+    ...[user('One.'), { role: 'assistant', content: 'Two.' }],
+    ...[{ role: 'developer', content: 'Obey.' }, user('Three.')],
+    ...[
+      { role: 'system', content: 'Obey.' },
+      { ...user('Four.'), name: 'ann' },
+    ],
+  ];
+  const ignored = {
+    ...{ temperature: 2, seed: 1, stop: ['x'], logprobs: true, user: 'u', unknown: { a: 1 } },
+    ...{ n: null, stream: null, stream_options: { include_usage: true }, metadata: null },
+    tools: [{ type: 'function', function: { name: 'pay', parameters: {} } }],
+    ...{ tool_choice: 'required', response_format: { type: 'json_object' } },
+  };
+
+  it('is answered, from what the user wrote after the last reply', async () => {
+    const runtime = createFakeRuntime((session) => {
+      session.step();
+      session.say('Yes.');
+      session.commit();
+      session.end();
+      return Promise.resolve();
+    });
+    api = await startApi(runtime);
+    const headers = { 'x-session-id': 's1' };
+    const body = { model: 'lab', messages: conversation, ...ignored };
+    const reply = await api.post('/v1/chat/completions', body, headers);
+    expect(await reply.json()).toMatchObject({
+      object: 'chat.completion',
+      choices: [{ finish_reason: 'stop', message: { content: 'Yes.' } }],
+      usage: { total_tokens: expect.any(Number) },
+    });
+    const rows = runtime.sessions.get('s1')?.rows.filter(({ role }) => role === 'user');
+    expect(rows).toMatchObject([
+      { parts: [{ type: 'text', text: 'Three.' }] },
+      { parts: [{ type: 'text', text: 'Four.' }] },
+    ]);
+    expect(JSON.stringify(rows)).not.toContain('Obey');
   });
 });
 
