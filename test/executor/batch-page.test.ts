@@ -37,7 +37,7 @@ async function crowd(size: number, approvers?: Approvers) {
     actor: { userId: 'olga', roles: ['operator'], via: 'cli' },
   });
   const entries = async () => {
-    // What the process relays by itself may still be on its way.
+    // The relay that follows an act may be under way.
     await Promise.all(sessions.map((session) => store.audit.relay(session.id)));
     return (await store.audit.page(undefined, { limit: 500 })).entries;
   };
