@@ -23,6 +23,8 @@ function writePages() {
   cpSync(join(projectRoot, 'docs/media'), join(folder, 'docs/media'), { recursive: true });
   mkdirSync(join(folder, 'public'), { recursive: true });
   cpSync(join(projectRoot, 'llms.txt'), join(folder, 'public/llms.txt'));
+  // Pictures that a page links to, and does not show, are served as they are.
+  cpSync(join(projectRoot, 'docs/media'), join(folder, 'public/docs/media'), { recursive: true });
 }
 
 if (isMain(import.meta.url)) {
