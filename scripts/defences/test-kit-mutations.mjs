@@ -39,7 +39,7 @@ export const testKit = [
       ['    await write?.(reports);\n', ''],
       ['  return reports;\n', '  await write?.(reports);\n  return reports;\n'],
     ],
-    suite: 'test/testing/eval/ended-early.test.ts',
+    suite: 'test/e2e/eval-ended-early.test.ts',
     test: 'an evaluation that is ended in its middle leaves what it has found and names what has not run',
   },
   {

@@ -1,9 +1,9 @@
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, it } from '@jest/globals';
-import { runCommand, startCommand } from '../../support/command-line.js';
-import { createOwnProject } from '../../support/own-project.js';
-import { until } from '../../support/until.js';
+import { runCommand, startCommand } from '../support/command-line.js';
+import { createOwnProject } from '../support/own-project.js';
+import { until } from '../support/until.js';
 
 it('an evaluation that is ended in its middle leaves what it has found and names what has not run', async () => {
   const turn = { user: [{ parts: [{ type: 'text', text: 'Hi.' }] }], steps: 1, calls: [] };
