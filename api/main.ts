@@ -77,6 +77,10 @@ async function main(): Promise<void> {
   void explain().then(({ warning }) => {
     if (warning !== undefined) logger.warn({}, warning);
   });
+  // It can be reached; a right may be missing.
+  void explainRedis(config.REDIS_URL, redisAddress).then((fault) => {
+    if (fault !== undefined) logger.warn({}, fault);
+  });
   const metrics = createApiMetrics({
     processMetrics: true,
     standing: redis.store.waiting.standing,

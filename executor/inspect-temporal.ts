@@ -1,5 +1,6 @@
 import { Connection, isGrpcServiceError, type ConnectionOptions } from '@temporalio/client';
 import type { ClockReading } from '../protocol/clock.js';
+import { toReason } from '../protocol/to-reason.js';
 import { SEARCH_ATTRIBUTES, toolQueueOf, WORKFLOW_TYPE } from '../protocol/temporal-names.js';
 import { lastPoll } from './pollers.js';
 import { INDEXED_VALUE_TYPE, routeTo } from './search-attributes.js';
@@ -50,7 +51,13 @@ export async function inspectTemporal({
   taskQueue,
 }: InspectTemporalOptions): Promise<Finding<TemporalFacts>> {
   // To connect first, or to try again, would hide why there is no connection.
-  const connection = Connection.lazy({ ...options, interceptors: [] });
+  let connection: Connection;
+  try {
+    connection = Connection.lazy({ ...options, interceptors: [] });
+  } catch (error) {
+    // Certificates and keys are read here.
+    return { refusal: { status: UNKNOWN, message: toReason(error) } };
+  }
   const { workflowService, operatorService } = connection;
   const ask = <T>(call: () => Promise<T>): Promise<Finding<T>> =>
     toFinding(connection.withDeadline(Date.now() + CALL_MS, call));

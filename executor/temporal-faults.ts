@@ -29,6 +29,18 @@ export function toConnectionFault(address: string, { status, message }: Refusal)
       fix: 'Renew it on that server; or correct the clock of this machine.',
     };
   }
+  if (/PEM routines|no start line|values mismatch|bad decrypt|asn1/i.test(message)) {
+    return {
+      finding: `The certificate or key for Temporal at ${address} cannot be used: ${message}.`,
+      fix: 'TEMPORAL_TLS_CLIENT_CERT_PATH and …_KEY_PATH (or …_DATA) must hold a certificate and its own key, and TEMPORAL_TLS_SERVER_CA_CERT_PATH a certificate, in PEM.',
+    };
+  }
+  if (/wrong version number|packet length too long/i.test(message)) {
+    return {
+      finding: `Temporal at ${address} does not speak TLS: ${message}.`,
+      fix: 'Set TEMPORAL_TLS=false, since an API key and certificates turn TLS on; or correct TEMPORAL_ADDRESS.',
+    };
+  }
   if (/certificate|altname|TLS|SSL/i.test(message)) {
     return {
       finding: `The certificate of Temporal at ${address} is not trusted: ${message}.`,

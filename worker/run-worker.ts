@@ -71,6 +71,10 @@ export async function runWorker(begun: WorkerProcess): Promise<void> {
     begun.explainRedis(redisAddress),
   );
   for (const warning of (await redis.settings()).warnings) logger.warn(warning);
+  // It can be reached; a right may be missing.
+  void begun.explainRedis(redisAddress).then((fault) => {
+    if (fault !== undefined) logger.warn({}, fault);
+  });
   const payloadKeys = readPayloadKeys(config.TEMPORAL_CODEC_KEYS);
   const { namespace } = temporal;
   const keyIds = (payloadKeys ?? []).map(({ id }) => id);

@@ -1,5 +1,5 @@
 import type { RedisFacts } from '../../stores/redis/inspect-redis.js';
-import { toRedisFault } from '../../stores/redis/redis-faults.js';
+import { RIGHTS_FIX, toRedisFault } from '../../stores/redis/redis-faults.js';
 import type { ServerInfo } from '../../stores/redis/server-info.js';
 import { verdictsOn, type Verdict } from './verdict.js';
 
@@ -81,10 +81,7 @@ function judgeMemory(server: ServerInfo): Verdict {
 function judgeRights(refusal: string | undefined): Verdict {
   const rights = verdictsOn('redis rights');
   if (refusal === undefined) return rights.ok('The user of REDIS_URL may use every command.');
-  return rights.fail(
-    refusal,
-    'Give the user of REDIS_URL the rights that docs/redis.md lists (ACL SETUSER).',
-  );
+  return rights.fail(refusal, RIGHTS_FIX);
 }
 
 const ORDER = ['ok', 'note', 'warn', 'fail'] as const;

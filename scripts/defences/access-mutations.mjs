@@ -186,4 +186,18 @@ export const access = [
     suite: 'test/config/startup.test.ts',
     test: 'an address that is shown a printed address has neither user nor password',
   },
+  {
+    defence: 'Start: a certificate that cannot be used is named',
+    file: 'executor/inspect-temporal.ts',
+    edits: [['message: toReason(error) } };', "message: 'unknown' } };"]],
+    suite: 'test/executor/explain-temporal.test.ts',
+    test: 'a process with an unreadable certificate says at its start what to do',
+  },
+  {
+    defence: 'Start: a user of Redis without rights is named',
+    file: 'stores/redis/explain-redis.ts',
+    edits: [['refusal === undefined ? undefined :', 'true ? undefined :']],
+    suite: 'test/stores/redis/explain-redis.test.ts',
+    test: 'what a process says of its Redis at the start a user without rights is named, with what to do, though it can connect',
+  },
 ];

@@ -1,6 +1,6 @@
 import { toReason } from '../../protocol/to-reason.js';
 import { inspectRedis } from './inspect-redis.js';
-import { toRedisFault } from './redis-faults.js';
+import { RIGHTS_FIX, toRedisFault } from './redis-faults.js';
 
 /**
  * Why a process cannot use the Redis that its settings name, and what to do; undefined if it can. It
@@ -10,8 +10,8 @@ import { toRedisFault } from './redis-faults.js';
  */
 export async function explainRedis(url: string, address: string): Promise<string | undefined> {
   try {
-    await inspectRedis(url);
-    return undefined;
+    const { refusal } = await inspectRedis(url);
+    return refusal === undefined ? undefined : `${refusal} ${RIGHTS_FIX}`;
   } catch (error) {
     const { finding, fix } = toRedisFault(address, toReason(error));
     return `${finding} ${fix}`;

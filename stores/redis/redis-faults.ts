@@ -7,6 +7,10 @@ export interface RedisFault {
 const DEMANDED =
   'Where it demands a certificate, ?cert=<file>&key=<file> behind the address names yours.';
 
+/** What a user of Redis without rights needs. */
+export const RIGHTS_FIX =
+  'Give the user of REDIS_URL the rights that docs/redis.md lists (ACL SETUSER).';
+
 /** Why there is no connection. Pure. */
 export function toRedisFault(address: string, reason: string): RedisFault {
   if (/WRONGPASS|NOAUTH|credentials/.test(reason)) {
@@ -15,6 +19,7 @@ export function toRedisFault(address: string, reason: string): RedisFault {
       fix: 'Correct user and password in REDIS_URL.',
     };
   }
+  if (/NOPERM|may not use/.test(reason)) return { finding: `${reason}.`, fix: RIGHTS_FIX };
   if (/certificate (?:has expired|is not yet valid)/i.test(reason)) {
     return {
       finding: `The certificate of Redis at ${address} is not valid today: ${reason}.`,

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { createSecureServer, type Http2SecureServer } from 'node:http2';
-import type { AddressInfo } from 'node:net';
+import { createServer, type AddressInfo } from 'node:net';
 import { afterEach, expect, it } from '@jest/globals';
 import {
   explainTemporal,
@@ -69,6 +69,8 @@ const TLS = {
   serverRootCACertificate: readFileSync(CERTIFICATES.authority),
   clientCertPair,
 };
+const JUNK = { ...TLS, clientCertPair: { ...clientCertPair, crt: Buffer.from('junk') } };
+const OTHER_KEY = { ...TLS, clientCertPair: { ...clientCertPair, key: read('server.key') } };
 const { clientCertPair: _pair, ...WITHOUT_CERTIFICATE } = TLS;
 const { serverRootCACertificate: _authority, ...WITHOUT_AUTHORITY } = TLS;
 
@@ -93,6 +95,8 @@ it.each([
     TLS,
     /may not use the namespace "acme".* TEMPORAL_API_KEY/,
   ],
+  ['an unreadable certificate', {}, JUNK, /cannot be used: .* TEMPORAL_TLS_CLIENT_CERT_PATH/],
+  ["another certificate's key", {}, OTHER_KEY, /cannot be used: .*mismatch.* its own key/],
   ['what it needs', {}, TLS, undefined],
 ] as const)('a process with %s says at its start what to do', async (_, replies, tls, says) => {
   const address = await serve(replies);
@@ -132,4 +136,18 @@ it('an API begins in a namespace that it may use and not describe, with a warnin
   await expect(explainTemporal({ ...settings, isWorker: true })).resolves.toMatchObject({
     fault: expect.stringContaining('may not use the namespace "acme"'),
   });
+});
+
+it('a server without TLS is named as such, not as one whose certificate is not trusted', async () => {
+  const plain = createServer((socket) => socket.end('HTTP/1.1 400 Bad Request\r\n\r\n'));
+  await new Promise<void>((resolve) => plain.listen(0, '127.0.0.1', resolve));
+  const address = `127.0.0.1:${String((plain.address() as AddressInfo).port)}`;
+  const settings = { namespace: 'acme', taskQueue: 'runs', keyIds: [] };
+  const { fault } = await explainTemporal({
+    ...settings,
+    address,
+    connection: { address, tls: TLS },
+  });
+  plain.close();
+  expect(fault).toMatch(/does not speak TLS: .* Set TEMPORAL_TLS=false/);
 });

@@ -2,7 +2,8 @@ import { describe, expect, it } from '@jest/globals';
 import { explainRedis } from '../../../stores/redis/explain-redis.js';
 import type { ServerInfo } from '../../../stores/redis/server-info.js';
 import { warningsOf } from '../../../stores/redis/settings.js';
-import { sharedRedisUrl } from '../../support/test-stores.js';
+import { createRedisUser } from '../../support/redis-user.js';
+import { openTestStores, sharedRedisUrl } from '../../support/test-stores.js';
 
 describe('what a process says of its Redis at the start', () => {
   it('nothing if it can be used', async () => {
@@ -34,6 +35,18 @@ describe('what a process says of its Redis at the start', () => {
     );
     expect(text).toMatch(sentence);
     expect(text).not.toContain('secret-word');
+  });
+
+  it('a user without rights is named, with what to do, though it can connect', async () => {
+    const { redis } = await openTestStores();
+    for (const rights of [[], ['+info']]) {
+      const user = await createRedisUser(redis, 'hx', '-@all', '+ping', '+hello', ...rights);
+      const text = await explainRedis(user.url, 'here');
+      expect(text).toMatch(
+        /may not use .*Give the user of REDIS_URL the rights that docs\/redis\.md/,
+      );
+      expect(text).not.toMatch(/cannot be reached|secret/);
+    }
   });
 
   it('settings that lose conversations are named with what to set', () => {
