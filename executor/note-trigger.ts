@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import type { Client, ScheduleDescription } from '@temporalio/client';
+import type { Client, ScheduleDescription, ScheduleHandle } from '@temporalio/client';
 import { HelixError } from '../protocol/errors.js';
 import type { ScheduledRun } from '../protocol/scheduled-run.js';
 import { addTrigger } from '../protocol/triggers.js';
@@ -7,39 +7,37 @@ import { codeOf } from './grpc-status.js';
 
 /** Others who change the schedule at the same moment win as often. */
 const TRIES = 5;
-/** gRPC. */
-const FAILED_PRECONDITION = 9;
+/** gRPC: it was changed, or deleted, which the next try finds. */
+const CHANGED: readonly unknown[] = [9, 5];
 
 /**
  * Notes in a schedule who triggers it, before that is done: Temporal's trigger carries no name, and a
  * firing is started with what the schedule says. The owner counts without a note.
  *
- * @throws HelixError `unavailable` if others change the schedule all the time
+ * @throws HelixError `unavailable` if others change the schedule all the time; ScheduleNotFoundError
  */
 export async function noteTrigger(
-  { client, call }: { client: Client; call: <T>(work: () => Promise<T>) => Promise<T> },
-  scheduleId: string,
+  client: Client,
+  handle: ScheduleHandle,
   by: string,
 ): Promise<void> {
   const at = Date.now();
-  const handle = client.schedule.getHandle(scheduleId);
   for (let tries = 0; tries < TRIES; tries += 1) {
-    const found = await call(() => handle.describe());
+    const found = await handle.describe();
     const [run] = (found.action.args ?? []) as [ScheduledRun?];
     if (run === undefined || by === run.owner) return;
     const { triggers = [] } = run;
     const noted = addTrigger(triggers, { by, at });
     // Also the proof that the update below was taken: servers drop one that is out of date, silently.
     if (noted === triggers) return;
-    await call(() => update(client, scheduleId, found, { ...run, triggers: noted }));
+    await update(client, found, { ...run, triggers: noted });
   }
   throw new HelixError('unavailable', 'The schedule is being changed by others; try again.');
 }
 
 async function update(
   { workflowService, options }: Client,
-  scheduleId: string,
-  { raw }: ScheduleDescription,
+  { scheduleId, raw }: ScheduleDescription,
   run: ScheduledRun,
 ): Promise<void> {
   const { schedule, conflictToken } = raw;
@@ -54,7 +52,6 @@ async function update(
       schedule: { ...schedule, action: { ...schedule?.action, startWorkflow } },
     });
   } catch (error) {
-    // It was changed meanwhile.
-    if (codeOf(error) !== FAILED_PRECONDITION) throw error;
+    if (!CHANGED.includes(codeOf(error))) throw error;
   }
 }

@@ -247,7 +247,7 @@ export function createSchedules({
     trigger: async (tenant, name, by) => {
       const found = await read(tenant, name);
       if (found !== undefined && by !== undefined) {
-        await noteTrigger({ client, call }, idOf(tenant, name), by);
+        await act(tenant, name, (handle) => noteTrigger(client, handle, by));
       }
       await act(tenant, name, (handle) => handle.trigger(toPolicy(found?.overlap ?? 'skip')));
     },

@@ -8,6 +8,8 @@ const GROWTH = 3;
 /** So many failures now, and so much that the week before is known by, before shares mean something. */
 const LEAST_FAILED = 3;
 const LEAST_KNOWN = 30;
+/** Whatever was usual, fewer failures than this share are worth no warning. */
+const LEAST_SHARE = 0.01;
 /** A quiet hour of a busy service: fewer runs than this share of the quietest of the seven days. */
 const QUIET_SHARE = 0.1;
 const LEAST_RUNS = 10;
@@ -22,7 +24,7 @@ export function findUnusual(
   const known = days.reduce((sum, day) => sum + day.total, 0);
   const usual = days.reduce((sum, day) => sum + day.failed, 0);
   if (failed < LEAST_FAILED || known < LEAST_KNOWN) return undefined;
-  if (failed / total <= (GROWTH * usual) / known) return undefined;
+  if (failed / total < LEAST_SHARE || failed / total <= (GROWTH * usual) / known) return undefined;
   return `, ${percent(failed / total)} where ${percent(usual / known)} were usual in the 7 days before`;
 }
 

@@ -50,14 +50,23 @@ export async function createMailer({
   };
 }
 
-/** A reply of 500 and above says that the same message will never be taken; without a reply it may be. */
+/** `nodemailer`'s codes of replies that are about the message or its addresses, not about the connection or the login. */
+const ABOUT_MESSAGE: readonly unknown[] = ['EENVELOPE', 'EMESSAGE'];
+
+/**
+ * A reply of 500 and above about a message says that it will never be taken. After any other refusal, for
+ * example of a password that has changed, it may be.
+ */
 function toNotDelivered(cause: unknown): NotDelivered {
-  const { responseCode: status } = cause as { responseCode?: unknown };
+  const { code, responseCode: status } = cause as { code?: unknown; responseCode?: unknown };
   if (typeof status !== 'number') {
     return new NotDelivered('smtp', 'The mail server did not take the message.', { cause });
   }
   const text = `The mail server answered ${String(status)}.`;
-  return new NotDelivered(`smtp_${String(status)}`, text, { isFinal: status >= 500, cause });
+  return new NotDelivered(`smtp_${String(status)}`, text, {
+    isFinal: status >= 500 && ABOUT_MESSAGE.includes(code),
+    cause,
+  });
 }
 
 /** The server that an address names, as `nodemailer` takes it. Pure. */

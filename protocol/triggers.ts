@@ -8,14 +8,12 @@ export interface Trigger {
 
 /** Temporal's clock may differ from that of the API by a minute, and firings are named by the second. */
 const SAME_MS = 2 * 60_000;
-/** A person who triggers again so soon is noted already. */
-const AGAIN_MS = 60_000;
 /** A firing that is kept until others are over has its first time still, so old triggers are kept, too. */
 const MOST = 500;
 
 /** The same list if it has this trigger. */
 export function addTrigger(triggers: readonly Trigger[], { by, at }: Trigger): readonly Trigger[] {
-  const isNoted = triggers.some((each) => each.by === by && Math.abs(at - each.at) < AGAIN_MS);
+  const isNoted = triggers.some((each) => each.by === by && each.at === at);
   return isNoted ? triggers : [...triggers, { by, at }].slice(-MOST);
 }
 

@@ -1,4 +1,4 @@
-// `npm run check:manifests`: holds the plain manifests to the schemas of Kubernetes; where helm is, all of
+// `npm run check:manifests`: holds the plain manifests to the schemas of Kubernetes; where helm has been built, all of
 // `npm run check:chart`. Building helm takes minutes, too long for a check that runs each time.
 import { checkChart, HELM, MANIFESTS } from './kubernetes/chart.mjs';
 import { findBuilt } from './kubernetes/go-program.mjs';

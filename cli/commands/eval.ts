@@ -24,9 +24,12 @@ interface RunFlags extends GlobalOptions {
 export function withFileOfRecord(argv: readonly string[]): string[] {
   const at = argv.findIndex((word, n) => word === 'eval' && argv[n + 1] === 'record');
   const isFormat = (word = ''): boolean => (OUTPUT_FORMATS as readonly string[]).includes(word);
-  return argv.map((word, n) =>
-    at >= 0 && n > at && word === '-o' && !isFormat(argv[n + 1]) ? '--out' : word,
-  );
+  return argv.map((word, n) => {
+    if (at < 0 || n <= at) return word;
+    if (word === '-o') return isFormat(argv[n + 1]) ? word : '--out';
+    const attached = /^(?:-o|--output=)(?!$)(.*)$/.exec(word)?.[1];
+    return attached === undefined || isFormat(attached) ? word : `--out=${attached}`;
+  });
 }
 
 /** `eval`: recorded conversations against the current agents. */

@@ -1,4 +1,4 @@
-import { rename, stat, writeFile } from 'node:fs/promises';
+import { realpath, rename, rm, stat, writeFile } from 'node:fs/promises';
 import { toJUnit, type CaseReport, type EvalCase } from '../../testing/eval/index.js';
 import { wrongUsage } from '../failure.js';
 
@@ -13,17 +13,31 @@ export type WriteJUnit = (reports: readonly CaseReport[]) => Promise<void>;
  */
 export async function openJUnitFile(file: string, cases: readonly EvalCase[]): Promise<WriteJUnit> {
   const about = await stat(file).catch(() => undefined);
+  if (about?.isDirectory() === true) throw wrongUsage(`${file} cannot be written: it is a folder.`);
   const isFile = about === undefined || about.isFile();
+  // A link stays a link.
+  const target = await realpath(file).catch(() => file);
   const write: WriteJUnit = async (reports) => {
     const isLast = reports.length === cases.length;
     const text = toJUnit(reports, cases.slice(reports.length));
     if (isFile) {
-      await writeFile(`${file}.part`, text);
-      await rename(`${file}.part`, file);
+      await replaceFile(target, text);
     } else if (isLast) await writeFile(file, text);
   };
   await write([]).catch((error: unknown) => {
     throw wrongUsage(`${file} cannot be written: ${error instanceof Error ? error.message : ''}.`);
   });
   return write;
+}
+
+/** As a whole where the file's folder may be written; else, or where the file is a mount, in place. */
+async function replaceFile(file: string, text: string): Promise<void> {
+  const part = `${file}.part`;
+  try {
+    await writeFile(part, text);
+    await rename(part, file);
+  } catch {
+    await rm(part, { force: true }).catch(() => undefined);
+    await writeFile(file, text);
+  }
 }

@@ -57,7 +57,7 @@ const READS: McpTool[] = [
   }),
   defineMcpTool({
     name: 'count_runs',
-    description: 'Counts runs by status or agent.',
+    description: 'Counts runs by status, agent or tenant.',
     input: z.object({ ...filter, groupBy: z.enum(['status', 'agent', 'tenant']).optional() }),
     call: (api, query) => api.get('/api/operator/runs/count', { query }),
   }),

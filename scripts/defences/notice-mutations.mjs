@@ -37,7 +37,7 @@ export const notices = [
   {
     defence: 'Notices: what a mail server refuses for good is a dead letter at once',
     file: 'notify/mail.ts',
-    edits: [['isFinal: status >= 500, ', '']],
+    edits: [['status >= 500 && ABOUT_MESSAGE', 'false && ABOUT_MESSAGE']],
     suite: 'test/notify/mail.test.ts',
     test: 'a mail server that refuses RCPT for good is not asked again',
   },

@@ -9,9 +9,9 @@ import { lastLines, runCommand } from '../system/run-command.mjs';
 
 const LONGEST_MS = 600_000;
 
-/** The path of the program on the PATH or in the cache; undefined if it is not built. */
+/** The path of the program in the cache; undefined if it is not built. */
 export function findBuilt({ name, version }, env = process.env) {
-  return findOnPath([name], env) ?? findOnPath([name], { PATH: folderOf({ name, version }, env) });
+  return findOnPath([name], { PATH: folderOf({ name, version }, env) });
 }
 
 const folderOf = ({ name, version }, env) => join(cacheFolder(env), `${name}-${version}`);
@@ -19,7 +19,7 @@ const folderOf = ({ name, version }, env) => join(cacheFolder(env), `${name}-${v
 /** `{ path }` of the program, or `{ reason }` why this machine cannot have it. */
 export async function findGoProgram({ name, module, version }, env = process.env) {
   const folder = folderOf({ name, version }, env);
-  const found = () => findBuilt({ name, version }, env);
+  const found = () => findOnPath([name], env) ?? findBuilt({ name, version }, env);
   if (found()) return { path: found() };
   const go = findOnPath(['go'], env);
   if (!go) return { reason: `neither ${name} nor Go, which could build it, is on the PATH` };

@@ -53,12 +53,7 @@ export async function submitAnswer(
   { actor = {}, known = {} }: { actor?: Omit<Actor, 'by'>; known?: Partial<SessionCalls> } = {},
 ): Promise<SubmittedAnswer> {
   const { sessionId, toolCallId } = answer;
-  const [call, conversation] = await Promise.all([
-    known.openCalls === undefined
-      ? store.calls.read(sessionId, toolCallId)
-      : known.openCalls.find(({ spec }) => spec.toolCallId === toolCallId),
-    known.record ?? store.sessions.read(sessionId),
-  ]);
+  const [call, conversation] = await readCall(store, answer, known);
   const owner = call === undefined ? sessionId : sessionOfRun(call.spec.runId);
   const record = owner === sessionId ? conversation : await store.sessions.read(owner);
   if (record === undefined) return { result: { kind: 'not_pending' }, runId: '' };
@@ -87,6 +82,24 @@ export async function submitAnswer(
     throw new Error(`an answer was refused as ${result.kind}`);
   }
   return done(result);
+}
+
+/** The call, and the record of the answered session from when the call's run had begun. */
+async function readCall(
+  { calls, sessions }: AnswerDeps['store'],
+  { sessionId, toolCallId }: ToolAnswer,
+  { record, openCalls }: Partial<SessionCalls>,
+): Promise<[OpenCall | undefined, SessionRecord | undefined]> {
+  if (openCalls !== undefined && record !== undefined) {
+    return [openCalls.find(({ spec }) => spec.toolCallId === toolCallId), record];
+  }
+  const [call, read] = await Promise.all([
+    calls.read(sessionId, toolCallId),
+    record ?? sessions.read(sessionId),
+  ]);
+  // A record that was read before may be of an earlier run, which others have asked for.
+  const isOlder = record !== undefined && record.runId !== call?.spec.runId;
+  return [call, isOlder ? await sessions.read(sessionId) : read];
 }
 
 /** The sweeper looks at an answered session after this long, in case the signal is lost. */

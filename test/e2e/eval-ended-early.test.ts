@@ -50,6 +50,11 @@ it('an evaluation that is ended in its middle leaves what it has found and names
       code: 64,
       stderr: expect.stringContaining('no/such.xml cannot be written'),
     });
+    const folder = ['eval', 'run', 'cases', '--agents', 'agents.mjs', '--junit', 'cases'];
+    expect(await runCommand(folder, project)).toMatchObject({
+      code: 64,
+      stderr: expect.stringContaining('cases cannot be written: it is a folder.'),
+    });
   } finally {
     project.close();
   }

@@ -194,6 +194,13 @@ const TABLE: [what: string, facts: Partial<Facts>, part: Part, state: string, te
     /^3 of 100 runs failed here in the last 1 h, 3\.0 % where 0\.0 % were usual in the 7 days before: internal 3\.$/,
   ],
   [
+    'few tools of many fail, where none did in the week before',
+    { counts: { ...WELL.counts, 'tool:ok': 1_000, 'tool:failed': 4 }, week: week(USUAL) },
+    'execution',
+    'ok',
+    /model calls/,
+  ],
+  [
     'tools fail more than in the week before',
     { counts: { ...WELL.counts, 'tool:failed': 4 }, week: week(USUAL) },
     'execution',

@@ -22,7 +22,7 @@ beforeEach(async () => {
     const say = (text: string): void => {
       socket.write(`${text}\r\n`);
     };
-    say('220 test');
+    say(refusal?.[0] === 'greeting' ? refusal[1] : '220 test');
     createInterface({ input: socket }).on('line', (line) => {
       lines.push(line);
       if (isText) {
@@ -30,6 +30,7 @@ beforeEach(async () => {
         isText = false;
         say(refusal?.[0] === line ? refusal[1] : '250 taken');
       } else if (refusal !== undefined && line.startsWith(refusal[0])) say(refusal[1]);
+      else if (line.startsWith('EHLO')) say('250-test\r\n250 AUTH PLAIN');
       else if (line === 'DATA') {
         isText = true;
         say('354 go');
@@ -78,6 +79,7 @@ it('a notice is one mail to one person, with an id that stays and no header of o
 it.each([
   ['RCPT', '451 later', 'smtp_451'],
   ['.', '452 no room', 'smtp_452'],
+  ['greeting', '554 under repair', 'smtp_554'],
 ])('a mail server that refuses %s for now is asked again later', async (at, reply, code) => {
   refusal = [at, reply];
   await expect(send()).rejects.toMatchObject({ code, isFinal: false });
@@ -93,6 +95,12 @@ it.each([
     ...{ code, isFinal: true },
     message: `The mail server answered ${reply.slice(0, 3)}.`,
   });
+});
+
+it('a mail server that refuses the password is asked again later, perhaps with another', async () => {
+  refusal = ['AUTH', '535 wrong password'];
+  url = url.replace('//', '//ann:old@');
+  await expect(send()).rejects.toMatchObject({ code: 'smtp_535', isFinal: false });
 });
 
 it('a mail server that is away is asked again later', async () => {

@@ -22,11 +22,15 @@ describe('who asks for a firing', () => {
 });
 
 describe('triggers that are noted', () => {
-  it('are one in a minute for each person', () => {
+  it('are each noted once', () => {
     const once = addTrigger([], at(1));
-    expect(addTrigger(once, at(1.5))).toBe(once);
-    expect(addTrigger(once, at(1.5, 'dora'))).toEqual([at(1), at(1.5, 'dora')]);
-    expect(addTrigger(once, at(3))).toEqual([at(1), at(3)]);
+    expect(addTrigger(once, at(1))).toBe(once);
+    expect(addTrigger(once, at(1, 'dora'))).toEqual([at(1), at(1, 'dora')]);
+  });
+
+  it('are those of a person who triggers again behind another, too', () => {
+    const triggers = [at(1), at(1.5, 'dora'), at(1.7)].reduce<readonly Trigger[]>(addTrigger, []);
+    expect(askerOf({ by: 'olga', triggers }, 1.7 * MINUTE)).toBe('carl');
   });
 
   it('are bounded', () => {

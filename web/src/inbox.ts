@@ -3,8 +3,6 @@ import { Refusal, request, type Fetch } from './api-client.js';
 import { pageFetch } from './page-fetch.js';
 import { createSessionActions } from './session-actions.js';
 
-export type { WaitingSession } from '../../protocol/http.js';
-
 /** The beginning of what waits, and whether there is more. */
 export interface Waiting {
   sessions: WaitingSession[];
