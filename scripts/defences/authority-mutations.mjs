@@ -266,4 +266,11 @@ export const authority = [
     suite: 'test/e2e/erasure.test.ts',
     test: 'a conversation that is erased is erased in Redis and Temporal, sub-agents included; a receipt says what was erased',
   },
+  {
+    defence: 'Four eyes: who has asked is read from when the call had been made',
+    file: 'stores/record/submit-answer.ts',
+    edits: [['isOlder ? await sessions.read(sessionId) : read', 'read']],
+    suite: 'test/executor/guarded-answers.test.ts',
+    test: 'a record that was read before the run began again does not say who has asked',
+  },
 ];

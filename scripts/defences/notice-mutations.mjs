@@ -42,6 +42,13 @@ export const notices = [
     test: 'a mail server that refuses RCPT for good is not asked again',
   },
   {
+    defence: 'Notices: a login that a mail server refuses is tried again',
+    file: 'notify/mail.ts',
+    edits: [[' && ABOUT_MESSAGE.includes(code)', '']],
+    suite: 'test/notify/mail.test.ts',
+    test: 'a mail server that refuses the password is asked again later, perhaps with another',
+  },
+  {
     defence: 'Notices: what was sent again in vain is one dead letter',
     file: 'executor/deliveries.ts',
     edits: [['            if (seen.has(state.deliveryId)) continue;\n', '']],

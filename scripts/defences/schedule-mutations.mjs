@@ -28,6 +28,13 @@ export const schedules = [
     test: 'triggers that are noted are bounded',
   },
   {
+    defence: 'Schedules: who triggers again behind another is noted again',
+    file: 'protocol/triggers.ts',
+    edits: [[' && each.at === at', '']],
+    suite: 'test/protocol/triggers.test.ts',
+    test: 'triggers that are noted are those of a person who triggers again behind another, too',
+  },
+  {
     defence: 'Schedules: no reason stands in clear text where payloads are encrypted',
     file: 'executor/schedules.ts',
     edits: [['given === undefined || hasCodec(client)', 'given === undefined']],

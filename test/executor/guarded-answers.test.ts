@@ -72,8 +72,8 @@ it('a program names the person who answers, with the roles that it has verified'
   expect(await answer({ approved: true, by: 'bob' }, { responder: bob })).toBe('stored');
 });
 
-it('a colleague who begins the run again has asked, and may only withdraw it', async () => {
-  const { store, session, answer } = await start(undefined);
+/** A colleague begins ann's run again, and it asks. */
+async function askAgain({ store, session }: Awaited<ReturnType<typeof start>>): Promise<void> {
   await session.stop();
   const resumed = await store.runs.resume({
     ...{ sessionId: session.id, nonce: 'again', mode: 'continue', by: 'bob', now: Date.now() },
@@ -82,12 +82,30 @@ it('a colleague who begins the run again has asked, and may only withdraw it', a
   const approvers = { separate: true };
   const calls = ['c1', 'c2'].map((id) => newCall(id, 'approval', { approvers }));
   await session.ask(resumed.run.runId, 1, calls);
+}
+
+it('a colleague who begins the run again has asked, and may only withdraw it', async () => {
+  const started = await start(undefined);
+  const { answer } = started;
+  await askAgain(started);
   const as = (userId: string) => ({ responder: { userId, roles: ['operator' as const] } });
   for (const asker of ['ann', 'bob']) {
     expect(await answer({ approved: true }, as(asker))).toBe('not_allowed');
   }
   expect(await answer({ approved: false, toolCallId: 'c2' }, as('bob'))).toBe('stored');
   expect(await answer({ approved: true }, as('eve'))).toBe('stored');
+});
+
+it('a record that was read before the run began again does not say who has asked', async () => {
+  const started = await start(undefined);
+  const { store, session, answer } = started;
+  const record = await store.sessions.read(session.id);
+  if (record === undefined) throw new Error('no session');
+  await askAgain(started);
+  const bob = { userId: 'bob', roles: ['operator' as const] };
+  expect(await answer({ approved: true }, { responder: bob, known: { record } })).toBe(
+    'not_allowed',
+  );
 });
 
 it('the owner may withdraw what was asked, and a stranger to it may not', async () => {
