@@ -199,7 +199,7 @@ test('refusals are exceptions with the codes of the protocol', async () => {
     missing: [404, 'not_found'],
     hostile: [400, 'validation_error'],
     nothing: [],
-    model: [404, 'not_found'],
+    model: [404, 'model_not_found'],
     asyncio: 'not_found',
   });
 });
