@@ -7,6 +7,7 @@ import { summarize, type Summary } from '../report/statistics.js';
 import { EVERY_MS, measureCell, type Cell } from './stream-cell.js';
 
 const FLOOR_MS = 8_000;
+const WARM_MS = 10_000;
 const IDLE_MS = 5_000;
 /** By how many streams there are. */
 const AIMS: Readonly<Record<number, Aim>> = {
@@ -22,6 +23,8 @@ export const chunkLatency: Measurement = {
   name: 'chunk-latency',
   take: async (bench) => {
     const report: Report = { rows: [], notes: [] };
+    // A server that has just started still works on itself.
+    await sleep(bench.isQuick ? 2_000 : WARM_MS);
     const idle = await measureIdleServer(bench);
     for (const streams of bench.isQuick ? [1, 20] : [1, 50, 200]) {
       const cell = await measureCell(bench, streams);
@@ -63,7 +66,7 @@ function toRow(what: string, { latency }: Cell, floor: Summary, aim?: Aim): Row 
 /** Temporal's is net of what it takes without runs. */
 function toCpuRows({ cpu, rate }: Cell, idle: number, streams: number): Row[] {
   return (['worker', 'api', 'redis', 'temporal'] as const).map((name) => {
-    const share = (cpu[name] ?? NaN) - (name === 'temporal' ? idle : 0);
+    const share = Math.max(0, (cpu[name] ?? NaN) - (name === 'temporal' ? idle : 0));
     return {
       what: `  CPU of ${name} for a chunk of ${String(streams)} streams`,
       unit: 'µs',
