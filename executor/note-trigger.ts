@@ -7,8 +7,10 @@ import { codeOf } from './grpc-status.js';
 
 /** Others who change the schedule at the same moment win as often. */
 const TRIES = 5;
-/** gRPC: it was changed, or deleted, which the next try finds. */
-const CHANGED: readonly unknown[] = [9, 5];
+/** gRPC. */
+const [NOT_FOUND, FAILED_PRECONDITION] = [5, 9];
+/** It was changed, or deleted, which the next try finds. */
+const CHANGED: readonly unknown[] = [FAILED_PRECONDITION, NOT_FOUND];
 
 /**
  * Notes in a schedule who triggers it, before that is done: Temporal's trigger carries no name, and a

@@ -6,8 +6,8 @@ import { wrongUsage } from '../failure.js';
 export type WriteJUnit = (reports: readonly CaseReport[]) => Promise<void>;
 
 /**
- * An evaluation that is ended before its last case leaves what it has found. Each version replaces the
- * one before as a whole, so no reader finds half of one; a pipe gets the last version only.
+ * An evaluation that is ended before its last case leaves what it has found. A pipe gets the last
+ * version only.
  *
  * @throws CliFailure for a file that cannot be written, before any model is called
  */
@@ -20,9 +20,8 @@ export async function openJUnitFile(file: string, cases: readonly EvalCase[]): P
   const write: WriteJUnit = async (reports) => {
     const isLast = reports.length === cases.length;
     const text = toJUnit(reports, cases.slice(reports.length));
-    if (isFile) {
-      await replaceFile(target, text);
-    } else if (isLast) await writeFile(file, text);
+    if (isFile) await replaceFile(target, text);
+    else if (isLast) await writeFile(file, text);
   };
   await write([]).catch((error: unknown) => {
     throw wrongUsage(`${file} cannot be written: ${error instanceof Error ? error.message : ''}.`);
@@ -30,7 +29,7 @@ export async function openJUnitFile(file: string, cases: readonly EvalCase[]): P
   return write;
 }
 
-/** As a whole where the file's folder may be written; else, or where the file is a mount, in place. */
+/** As a whole, so that no reader finds half of one; in place where the folder may not be written, or the file is a mount. */
 async function replaceFile(file: string, text: string): Promise<void> {
   const part = `${file}.part`;
   try {
