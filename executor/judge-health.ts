@@ -9,7 +9,7 @@ import {
   wait,
   type Group,
 } from './health-counts.js';
-import { findSilence, findUnusual } from './unusual.js';
+import { findSilence, findUnusual } from './health-week.js';
 
 /** Tasks that wait longer than this show that there are too few workers. */
 const BACKLOG_MS = 30_000;
