@@ -102,7 +102,7 @@ export type {
   Verification,
 } from './agents/index.js';
 
-// eslint-disable-next-line no-restricted-syntax -- The file lists its names.
+// oxlint-disable-next-line oxc/no-barrel-file -- The file lists its names.
 export * from './protocol/index.js';
 
 export { isStalled } from './stores/record/stalled.js';

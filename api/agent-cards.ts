@@ -32,6 +32,9 @@ function toToolCard({
   subAgent,
 }: AgentDefinition['tools'][number]): ToolCard | undefined {
   if (title === undefined && subAgent === undefined) return undefined;
-  const agent = subAgent && (title ?? subAgent.agent.page?.title ?? subAgent.agent.name);
+  const agent =
+    subAgent === undefined
+      ? undefined
+      : (title ?? subAgent.agent.page?.title ?? subAgent.agent.name);
   return { name, title, agent };
 }

@@ -34,7 +34,6 @@ export function createHealthFacts(deps: HealthDeps): (periodMs: number) => Promi
   async function describe(name: string, kind: keyof typeof QUEUE_TYPE) {
     const queue = { namespace, taskQueue: { name }, taskQueueType: QUEUE_TYPE[kind] };
     const { pollers, stats } = await connection.withDeadline(Date.now() + CALL_MS, () =>
-      // eslint-disable-next-line @typescript-eslint/no-unsafe-enum-assignment -- Its enum is in a package that is no dependency.
       workflowService.describeTaskQueue({ ...queue, reportStats: true }),
     );
     const since = Date.now() - POLL_MS;

@@ -64,7 +64,6 @@ export async function inspectTemporal({
 
   const readLastPoll = async (name: string, taskQueueType: number): Promise<number> => {
     const queue = { namespace, taskQueue: { name }, taskQueueType };
-    // eslint-disable-next-line @typescript-eslint/no-unsafe-enum-assignment -- The enum is in no package of ours.
     return lastPoll((await workflowService.describeTaskQueue(queue)).pollers);
   };
 

@@ -33,7 +33,6 @@ export function createWorkerList(deps: WorkerListDeps): () => Promise<OperatorWo
   async function read(name: string, taskQueueType: number, takes: OperatorWorker['takes'][number]) {
     const queue = { namespace, taskQueue: { name }, taskQueueType };
     const { pollers } = await withinDeadline(connection, () =>
-      // eslint-disable-next-line @typescript-eslint/no-unsafe-enum-assignment -- Its enum is in a package that is no dependency.
       workflowService.describeTaskQueue(queue),
     );
     const since = Date.now() - POLL_MS;

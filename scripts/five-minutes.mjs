@@ -51,7 +51,7 @@ await runMain(async () => {
       const says = /Local: .*http\S+/;
       const program = await startGroup('npm', ['run', 'dev'], { cwd: app, env, says });
       ends.push(program.stop);
-      // eslint-disable-next-line no-control-regex
+      // oxlint-disable-next-line no-control-regex
       return /Local: +(http\S+)/.exec(program.output().replace(/\u001b\[[\d;]*m/g, ''))[1];
     });
     const browser = await chromium.launch({

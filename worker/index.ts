@@ -1,7 +1,7 @@
 /** The Temporal runtime: the executor for API processes, activities and worker for workers. */
 export { createActivities } from '../activities/index.js';
 export type { ActivityDeps } from '../activities/index.js';
-// eslint-disable-next-line no-restricted-syntax -- The file lists its names.
+// oxlint-disable-next-line oxc/no-barrel-file -- The file lists its names.
 export * from '../executor/index.js';
 export {
   DEFAULT_TASK_QUEUE,

@@ -8,12 +8,11 @@ export { agentFiring } from './firing.js';
 export { agentToolWork } from './tool-work.js';
 export { deliver, notifyEnd, notifyWaiting } from './notices.js';
 // @ts-expect-error -- An alias of the bundler.
-// eslint-disable-next-line no-restricted-syntax -- The owner's names are not known here.
 export * from 'workflows-of-this-worker';
 // @ts-expect-error -- An alias of the bundler.
 import * as own from 'workflows-of-this-worker';
 
 // `export *` leaves the default out: the workflow that serves all unknown types. Read by reflection,
 // since bundlers refuse a named access to an export that may be missing.
-// eslint-disable-next-line no-restricted-syntax -- Temporal looks it up as the default export.
+// oxlint-disable-next-line import/no-default-export -- Temporal looks it up as the default export.
 export default Reflect.get(own as object, 'default') as unknown;

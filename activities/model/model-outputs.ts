@@ -1,4 +1,4 @@
-/* eslint-disable @typescript-eslint/no-deprecated -- Tools that exist have these forms. */
+/* oxlint-disable typescript/no-deprecated -- Tools that exist have these forms. */
 import type { LanguageModelV4ToolResultOutput } from '@ai-sdk/provider';
 import type { ToolDefinition, ToModelOutput, ToolResultOutput } from '../../agents/definitions.js';
 import type { Row, ToolRow } from '../../protocol/rows.js';

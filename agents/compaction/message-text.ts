@@ -1,4 +1,4 @@
-/* eslint-disable @typescript-eslint/no-deprecated -- Messages that exist have these forms. */
+/* oxlint-disable typescript/no-deprecated -- Messages that exist have these forms. */
 import type { ModelMessage } from 'ai';
 
 /** Tokens of an image or another file, of which only the provider knows more. */

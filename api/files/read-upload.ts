@@ -60,7 +60,7 @@ async function readForm(
 /** The name alone, without control characters, which neither headers nor pages can show. */
 function toFilename(name: string | undefined): string | undefined {
   const last = name?.toWellFormed().split(/[/\\]/).at(-1) ?? '';
-  // eslint-disable-next-line no-control-regex -- They are what is taken out.
+  // oxlint-disable-next-line no-control-regex -- They are what is taken out.
   const shown = last.replace(/[\u0000-\u001f\u007f\u202a-\u202e\u2066-\u2069]/g, '').trim();
   return shown === '' ? undefined : shown.slice(-LIMITS.idChars).toWellFormed();
 }

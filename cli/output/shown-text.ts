@@ -2,7 +2,7 @@
  * Control characters, which terminals obey, and characters that change the direction of what follows:
  * tool inputs and names come from strangers, and a person decides by what the terminal shows.
  */
-// eslint-disable-next-line no-control-regex -- These are looked for.
+// oxlint-disable-next-line no-control-regex -- These are looked for.
 const OBEYED = /[\u0000-\u001f\u007f-\u009f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]/g;
 
 /** A text as one line that a terminal shows and does not obey. */

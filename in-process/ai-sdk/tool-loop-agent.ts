@@ -93,7 +93,7 @@ export class ToolLoopAgent<CALL_OPTIONS = never, TOOLS extends ToolSet = Record<
       logger,
       ...own
     } = more;
-    // eslint-disable-next-line @typescript-eslint/no-deprecated -- As there, it counts without the newer name.
+    // oxlint-disable-next-line typescript/no-deprecated -- As there, it counts without the newer name.
     this.settings = { ...settings, onEnd: settings.onEnd ?? settings.onFinish };
     this.#stores = stores;
     // Without a prepareCall nothing reads call options.

@@ -23,7 +23,7 @@ export interface InMemoryStreamManagerOptions extends InMemoryStateStoreOptions 
   stateStore?: Pick<InMemoryStateStore, 'data'>;
 }
 
-export const InMemoryStateStore = class InMemoryStateStore {
+export const InMemoryStateStore = class {
   readonly data: MemoryData;
 
   constructor({ data, ...options }: InMemoryStateStoreOptions = {}) {

@@ -47,7 +47,7 @@ export function openRedisStores(
   options: ConnectionOptions,
   release: { library?: Library; layout?: number } = {},
 ): RedisStores {
-  // eslint-disable-next-line @typescript-eslint/no-deprecated -- Taken until the next release.
+  // oxlint-disable-next-line typescript/no-deprecated -- Taken until the next release.
   const { url, role, whenAway = role === 'api' ? 'refuse' : 'wait' } = options;
   const commands = connectCommands(url, whenAway);
   const subscriber = connectSubscriber(url, whenAway);

@@ -1,4 +1,4 @@
-/* eslint-disable @typescript-eslint/no-deprecated -- Tools that exist have these names. */
+/* oxlint-disable typescript/no-deprecated -- Tools that exist have these names. */
 import { describe, expect, it } from '@jest/globals';
 import { tool, ToolLoopAgent, type ModelMessage } from 'ai';
 import { z } from 'zod';

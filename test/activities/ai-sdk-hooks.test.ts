@@ -1,4 +1,4 @@
-/* eslint-disable @typescript-eslint/no-deprecated -- Agents that exist have these names. */
+/* oxlint-disable typescript/no-deprecated -- Agents that exist have these names. */
 import { describe, expect, it } from '@jest/globals';
 import type { LanguageModelV4StreamPart } from '@ai-sdk/provider';
 import { dynamicTool, isStepCount, ToolLoopAgent } from 'ai';

@@ -167,7 +167,7 @@ describe('a conversation with a summary', () => {
   /** Five turns, the last of which needed a summary. */
   async function converse() {
     const given = await serve(() => reply);
-    for (let turn = 0; given.asked.length === 0; turn += 1) await given.play(await given.begin());
+    while (given.asked.length === 0) await given.play(await given.begin());
     return given;
   }
 

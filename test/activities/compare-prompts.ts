@@ -17,7 +17,7 @@ const inputs = {
 const carriedOut: Record<keyof typeof inputs, (input: never) => unknown> = {
   echo: ({ value }: { value: string }) => ({ value, list: [1, null, { deep: true }] }),
   boom: () => {
-    // eslint-disable-next-line @typescript-eslint/only-throw-error -- of an Error, streamText tells the class too
+    // oxlint-disable-next-line typescript/only-throw-error -- of an Error, streamText tells the class too
     throw 'it went wrong';
   },
   text: () => 'plain text',

@@ -1,4 +1,4 @@
-/* eslint-disable @typescript-eslint/no-deprecated -- Tools that exist have these forms. */
+/* oxlint-disable typescript/no-deprecated -- Tools that exist have these forms. */
 import { describe, expect, it } from '@jest/globals';
 import { asSchema, dynamicTool, jsonSchema, tool, type ModelMessage } from 'ai';
 import { tool as toolOfSix } from 'ai-v6';

@@ -133,7 +133,7 @@ describe('texts of strangers', () => {
 
   it('JSON is shown so as well, and means the same', () => {
     const value = { [EVIL]: EVIL };
-    // eslint-disable-next-line no-control-regex -- These are looked for.
+    // oxlint-disable-next-line no-control-regex -- These are looked for.
     expect(shownJson(value, 2)).not.toMatch(/[\u0000-\u0009\u000b-\u001f\u007f-\u009f\u202e]/);
     expect(JSON.parse(shownJson(value, 2))).toEqual(value);
   });

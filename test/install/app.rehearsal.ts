@@ -43,7 +43,7 @@ afterAll(async () => {
 
 const addressOf = (pattern: RegExp): string => {
   // The colours of other programs.
-  // eslint-disable-next-line no-control-regex
+  // oxlint-disable-next-line no-control-regex
   const plain = output().replace(/\u001b\[[\d;]*m/g, '');
   return (pattern.exec(plain)?.[1] ?? '').replace(/\/$/, '');
 };

@@ -14,7 +14,7 @@ export function runSource(source: string, modules: Readonly<Record<string, unkno
     return modules[name];
   };
   // Another realm would have plain objects of its own.
-  // eslint-disable-next-line @typescript-eslint/no-implied-eval, @typescript-eslint/no-unsafe-call -- The project's own text.
+  // oxlint-disable-next-line typescript/no-implied-eval, typescript/no-unsafe-call -- The project's own text.
   new Function('require', 'exports', outputText)(load, exported);
   return exported;
 }

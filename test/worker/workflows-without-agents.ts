@@ -4,7 +4,7 @@ export function greet(name: string): Promise<string> {
 }
 
 /** Temporal's fallback for types that are not exported by name. */
-// eslint-disable-next-line no-restricted-syntax -- Temporal looks it up as the default export.
+// oxlint-disable-next-line import/no-default-export -- Temporal looks it up as the default export.
 export default function anyOther(): Promise<string> {
   return Promise.resolve('another type');
 }

@@ -1,4 +1,4 @@
-/* eslint-disable @typescript-eslint/no-deprecated -- Tools that exist have these forms. */
+/* oxlint-disable typescript/no-deprecated -- Tools that exist have these forms. */
 import { beforeAll, describe, expect, it } from '@jest/globals';
 import type { LanguageModelV4CallOptions, LanguageModelV4Prompt } from '@ai-sdk/provider';
 import { tool } from 'ai';

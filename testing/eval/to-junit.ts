@@ -57,7 +57,7 @@ function escape(text: string): string {
   return (
     text
       .toWellFormed()
-      // eslint-disable-next-line no-control-regex -- These are what is removed.
+      // oxlint-disable-next-line no-control-regex -- These are what is removed.
       .replace(/[\u0000-\u0008\u000b\u000c\u000e-\u001f\ufffe\uffff]/g, '\ufffd')
       .replaceAll('&', '&amp;')
       .replaceAll('<', '&lt;')

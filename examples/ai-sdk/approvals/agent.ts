@@ -14,7 +14,7 @@ export const agent = new ToolLoopAgent({
       description: 'Removes a file.',
       inputSchema: z.object({ file: z.string() }),
       // Temporary files need no approval. AI SDK 7 has toolApproval for it, too.
-      // eslint-disable-next-line @typescript-eslint/no-deprecated -- It is the only way of AI SDK 6.
+      // oxlint-disable-next-line typescript/no-deprecated -- It is the only way of AI SDK 6.
       needsApproval: ({ file }) => !file.endsWith('.tmp'),
       execute: async ({ file }) => {
         removed.push(file);

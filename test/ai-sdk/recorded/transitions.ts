@@ -79,6 +79,6 @@ export function conversationOf({ args: [first] }: Pick<Transition, 'args'>): str
   > & {
     sessionId: string;
   };
-  // eslint-disable-next-line @typescript-eslint/no-unnecessary-condition -- one of the three is there
+  // oxlint-disable-next-line typescript/no-unnecessary-condition -- one of the three is there
   return rootOf((writer ?? child)?.sessionId ?? sessionId);
 }
