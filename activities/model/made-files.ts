@@ -2,12 +2,13 @@ import type { LanguageModelV4StreamPart } from '@ai-sdk/provider';
 import type { StepRef } from '../../protocol/activities.js';
 import { HelixError, type ErrorCode } from '../../protocol/errors.js';
 import { formatFileUrl } from '../../protocol/file-reference.js';
-import { rootOf, runNumberOf, sessionOfRun, toShownSessionId } from '../../protocol/ids.js';
+import { rootOf, toShownSessionId } from '../../protocol/ids.js';
 import { LIMITS } from '../../protocol/limits.js';
 import type { Row } from '../../protocol/rows.js';
 import type { StoredFile } from '../../stores/contract/files.js';
 import type { ActivityDeps } from '../deps.js';
 import { MAX_ATTACHMENT_BYTES } from './attachments.js';
+import { findDroppedFiles } from './dropped-files.js';
 import { FilesAwayError } from './provider-failure.js';
 
 /** A file that was stored, or why it was not. */
@@ -23,7 +24,7 @@ export interface StepFiles {
   keep: (part: LanguageModelV4StreamPart) => Promise<KeptFile | undefined>;
   /** Removes those of tries whose reply was discarded; not those of attempts that came later. */
   clear: () => Promise<void>;
-  /** Removes those of earlier runs that no row names any more: a rewind dropped their replies. */
+  /** Removes those of earlier runs and their sub-agents whose replies a rewind dropped. */
   clearDropped: (rows: readonly Row[]) => Promise<void>;
 }
 
@@ -76,29 +77,20 @@ export function createStepFiles(
     clearDropped: async (rows) => {
       // A rewind begins a run: its first step finds what that has dropped.
       if (rows.some((row) => row.role === 'assistant' && row.runId === runId)) return;
-      // Wherever a row names one: a user, too, may send a file again that a model made.
-      let text: string | undefined;
-      const isNamed = (id: string): boolean => (text ??= JSON.stringify(rows)).includes(id);
-      await remove(({ id, madeBy = '' }) => isOfEarlierRun(madeBy, runId) && !isNamed(id));
+      await remove(findDroppedFiles(store.sessions, runId, rows));
     },
   };
 
-  async function remove(isGone: (file: StoredFile) => boolean): Promise<void> {
+  async function remove(isGone: (file: StoredFile) => boolean | Promise<boolean>): Promise<void> {
     if (uploads === undefined) return;
     try {
       const files = (await store.files?.list(root)) ?? [];
-      for (const file of files) if (isGone(file)) await uploads.removeFile(root, file.id);
+      for (const file of files) if (await isGone(file)) await uploads.removeFile(root, file.id);
     } catch (error) {
       // They are erased with the conversation.
       logger.warn({ err: error, runId, step }, 'files of a discarded reply are left');
     }
   }
-}
-
-/** Nothing is added to the rows of earlier runs; those of sub-agents have their rows elsewhere. */
-function isOfEarlierRun(madeBy: string, runId: string): boolean {
-  const [madeIn = ''] = madeBy.split(' ');
-  return sessionOfRun(madeIn) === sessionOfRun(runId) && runNumberOf(madeIn) < runNumberOf(runId);
 }
 
 function isUpTo(madeBy: string | undefined, ofStep: string, token: number): boolean {

@@ -3,6 +3,9 @@ const API = 'test/api/files.test.ts';
 const MADE = 'test/activities/made-files.test.ts';
 const REGENERATED =
   'files that a model makes of a reply that was regenerated are removed, and those that a message names are not';
+const OF_SUB_AGENTS = 'test/in-process/dropped-files.test.ts';
+const CALLED =
+  'files that sub-agents make are removed with the reply that called them, at every depth';
 const ELSEWHERE = 'test/stores/memory/files-elsewhere.test.ts';
 const OWN_STORE = 'bytes of files in a store of their own';
 const MEMORY = 'test/stores/conformance/memory.test.ts';
@@ -39,9 +42,30 @@ export const files = [
     test: REGENERATED,
   },
   {
+    defence: 'Files that models make: those of sub-agents go with the reply that called them',
+    file: 'activities/model/dropped-files.ts',
+    edits: [[' && !rows.some((row) => hasCall(row, parent.toolCallId))', ' && rows.length === 0']],
+    suite: OF_SUB_AGENTS,
+    test: CALLED,
+  },
+  {
+    defence: 'Files that models make: those of sub-agents whose call is kept stay',
+    file: 'activities/model/dropped-files.ts',
+    edits: [[' && !rows.some((row) => hasCall(row, parent.toolCallId))', '']],
+    suite: OF_SUB_AGENTS,
+    test: CALLED,
+  },
+  {
+    defence: 'Files that models make: those of sub-agents of sub-agents go, too',
+    file: 'activities/model/dropped-files.ts',
+    edits: [['return isOfDroppedCall(parent.sessionId);', 'return false;']],
+    suite: OF_SUB_AGENTS,
+    test: CALLED,
+  },
+  {
     defence: 'Files that models make: those that a message names stay',
-    file: 'activities/model/made-files.ts',
-    edits: [[' && !isNamed(id)', '']],
+    file: 'activities/model/dropped-files.ts',
+    edits: [[' || isNamed(id)', '']],
     suite: MADE,
     test: REGENERATED,
   },
