@@ -7,20 +7,31 @@ const LISTS = [
   ...(['toolResults', 'staticToolResults', 'dynamicToolResults', 'warnings'] as const),
 ];
 
+type AllSteps = (typeof LISTS)[number] | 'usage' | 'totalUsage' | 'steps';
+
+/** What is of all steps. Pure. */
+export function toAllSteps(steps: StepRecord[]): Pick<FinishEvent, AllSteps> {
+  const usage = toTotalUsage(steps);
+  const all = (field: (typeof LISTS)[number]): unknown[] =>
+    steps.flatMap((step): unknown[] => [...(step[field] ?? [])]);
+  const lists = Object.fromEntries(LISTS.map((field) => [field, all(field)])) as unknown as Pick<
+    FinishEvent,
+    (typeof LISTS)[number]
+  >;
+  return { ...lists, usage, totalUsage: usage, steps };
+}
+
 /** The end of a run as AI SDK 7 describes it: what is long is of all steps, the rest of the last one. Pure. */
 export function toFinishEvent(
   steps: StepRecord[],
   finalStep: StepRecord,
   place: HookPlace,
 ): FinishEvent {
-  const usage = toTotalUsage(steps);
-  const all = (field: (typeof LISTS)[number]): unknown[] =>
-    steps.flatMap((step): unknown[] => [...(step[field] ?? [])]);
   return {
     ...finalStep,
-    ...Object.fromEntries(LISTS.map((field) => [field, all(field)])),
+    ...toAllSteps(steps),
     ...place,
-    ...{ usage, totalUsage: usage, steps, finalStep },
+    finalStep,
     // Made only for those who look: all steps' messages together are long.
     get responseMessages() {
       return steps.flatMap(({ response }) => response.messages);

@@ -1,4 +1,5 @@
 import type { LanguageModelV4Prompt } from '@ai-sdk/provider';
+import type { GeneratedFile } from 'ai';
 import type { AgentDefinition } from '../../agents/definitions.js';
 import type { StepRecord } from '../../agents/step-hooks.js';
 import type { Usage } from '../../protocol/chunk.js';
@@ -129,11 +130,7 @@ function toContent(
   row: AssistantRow,
   results: ReadonlyMap<string, ToolRow>,
 ): Content[] {
-  /** Of its tool, TypeScript knows no types: of a `dynamicTool()`, a server's, or none at all. */
-  const toMark = (toolName: string): object => {
-    const tool = agent.tools.find(({ name }) => name === toolName);
-    return tool === undefined || tool.isDynamic === true ? { dynamic: true } : {};
-  };
+  const toMark = (toolName: string) => toDynamicMark(agent, toolName);
   return row.parts.flatMap((part): Content[] => {
     switch (part.type) {
       case 'text':
@@ -169,6 +166,12 @@ function toContent(
   });
 }
 
+/** Of its tool, TypeScript knows no types: of a `dynamicTool()`, a server's, or none at all. */
+export function toDynamicMark({ tools }: AgentDefinition, toolName: string): { dynamic?: true } {
+  const tool = tools.find(({ name }) => name === toolName);
+  return tool === undefined || tool.isDynamic === true ? { dynamic: true } : {};
+}
+
 function toReasoning({ stands, ...part }: Extract<AssistantPart, { type: 'reasoning' }>): Content {
   if (stands === undefined) return part;
   const { text: _none, type: _reasoning, ...more } = part;
@@ -186,7 +189,7 @@ function toReasoningOutput({ file, ...part }: Content): Content {
 }
 
 /** As the AI SDK has it; of a file that is stored or elsewhere only the address is known. */
-function toMadeFile({ url, mediaType }: { url: string; mediaType: string }): object {
+export function toMadeFile({ url, mediaType }: { url: string; mediaType: string }): GeneratedFile {
   const base64 = /^data:[^,]*;base64,(.*)$/s.exec(url)?.[1] ?? '';
   return {
     ...{ base64, mediaType, url },
@@ -204,7 +207,7 @@ function toResult(call: object, row: ToolRow | undefined): Content[] {
     : [{ type: 'tool-error', ...call, error: row.error }];
 }
 
-function toUsage(usage: Usage | undefined): StepRecord['usage'] {
+export function toUsage(usage: Usage | undefined): StepRecord['usage'] {
   const { inputTokens, outputTokens, cachedTokens, cacheWriteTokens, reasoningTokens } =
     usage ?? {};
   const known = inputTokens !== undefined && outputTokens !== undefined;

@@ -1,7 +1,8 @@
 import type { ContentPart, GenerateTextResult, ModelMessage, StepResult, ToolSet } from 'ai';
 import type { AgentDefinition } from '../../agents/index.js';
+import { toAllSteps } from '../../activities/model/finish-event.js';
 import { toPrompt } from '../../activities/model/prompt.js';
-import { toStepRecords, toTotalUsage } from '../../activities/model/step-records.js';
+import { toStepRecords } from '../../activities/model/step-records.js';
 import type { AgentResult } from '../../executor/run-result.js';
 import { formatApprovalId } from '../../protocol/ids.js';
 import type { PendingQuestion } from '../../protocol/http.js';
@@ -9,18 +10,26 @@ import type { Row } from '../../protocol/rows.js';
 
 type OfAiSdk<TOOLS extends ToolSet> = GenerateTextResult<TOOLS, Record<string, unknown>, never>;
 
+type OfAllSteps = keyof ReturnType<typeof toAllSteps>;
+type OfLastStep =
+  | ('text' | 'reasoning' | 'reasoningText')
+  | ('finishReason' | 'rawFinishReason' | 'providerMetadata');
+
 /**
- * What a call of the agent has generated, in the fields of AI SDK 7: those of all steps of the call,
- * and the text of the last one. Requests for approvals stand at the end of `content`.
+ * What a call of the agent has generated, in the fields of AI SDK 7: calls, results, content and usage
+ * of all steps of the call, and the text of the last one. Requests for approvals stand at the end of
+ * `content`.
  */
 export interface Generated<TOOLS extends ToolSet> extends Pick<
   OfAiSdk<TOOLS>,
-  'text' | 'content' | 'steps' | 'toolCalls' | 'toolResults' | 'finishReason' | 'usage'
+  OfAllSteps | OfLastStep
 > {
+  /** Undefined if the call has made no step, as when it answered one of several questions. */
+  readonly finalStep: StepResult<TOOLS> | undefined;
   /** For the next call. They stand for the conversation while they are the same objects. */
   readonly responseMessages: ModelMessage[];
-  /** As AI SDK 6 has them. */
-  readonly response: { readonly messages: ModelMessage[] };
+  /** Of the last step; `messages` as AI SDK 6 has them. */
+  readonly response: Partial<OfAiSdk<TOOLS>['response']> & { readonly messages: ModelMessage[] };
   /** The result of an agent with an output schema. */
   readonly output: unknown;
   /** What people are asked: approvals, and calls of tools without `execute`. */
@@ -28,6 +37,15 @@ export interface Generated<TOOLS extends ToolSet> extends Pick<
   readonly sessionId: string;
   readonly runId: string;
 }
+
+/** The fields of a result, each of which a stream has as a promise. */
+export const FIELDS = [
+  ...(['text', 'content', 'reasoning', 'reasoningText', 'files', 'sources', 'steps'] as const),
+  ...(['toolCalls', 'staticToolCalls', 'dynamicToolCalls', 'toolResults'] as const),
+  ...(['staticToolResults', 'dynamicToolResults', 'finishReason', 'rawFinishReason'] as const),
+  ...(['usage', 'totalUsage', 'warnings', 'providerMetadata', 'finalStep'] as const),
+  ...(['responseMessages', 'response', 'output', 'pending', 'sessionId', 'runId'] as const),
+] satisfies (keyof Generated<ToolSet>)[];
 
 /**
  * Pure.
@@ -43,7 +61,8 @@ export function toGenerated<TOOLS extends ToolSet>(
 ): Generated<TOOLS> {
   const messageId = turn.findLast((row) => row.role === 'assistant')?.messageId ?? '';
   const before = toStepRecords(agent, turn.slice(0, given), messageId).length;
-  const steps = toStepRecords(agent, turn, messageId).slice(before) as StepResult<TOOLS>[];
+  const steps = toStepRecords(agent, turn, messageId).slice(before);
+  const finalStep = steps.at(-1);
   const pending = 'pending' in result ? result.pending : [];
   const { sessionId, runId } = result;
   const requests = pending.flatMap((question) =>
@@ -52,15 +71,20 @@ export function toGenerated<TOOLS extends ToolSet>(
   const fresh = turn.slice(given).filter((row) => row.role !== 'user');
   // The prompt's messages are messages of the AI SDK, in their most explicit form.
   const responseMessages = toPrompt('', fresh) as ModelMessage[];
+  const { id, modelId, timestamp } = finalStep?.response ?? {};
+  const all = toAllSteps(steps) as unknown as Pick<OfAiSdk<TOOLS>, OfAllSteps>;
   return {
-    ...{ steps, pending, sessionId, runId, responseMessages },
-    response: { messages: responseMessages },
-    text: steps.at(-1)?.text ?? '',
-    content: [...steps.flatMap(({ content }) => content), ...requests],
-    toolCalls: steps.flatMap(({ toolCalls }) => toolCalls),
-    toolResults: steps.flatMap(({ toolResults }) => toolResults),
-    finishReason: steps.at(-1)?.finishReason ?? 'stop',
-    usage: toTotalUsage(steps),
+    ...all,
+    content: [...all.content, ...requests],
+    text: finalStep?.text ?? '',
+    reasoning: finalStep?.reasoning ?? [],
+    reasoningText: finalStep?.reasoningText,
+    finishReason: finalStep?.finishReason ?? 'stop',
+    rawFinishReason: finalStep?.rawFinishReason,
+    providerMetadata: finalStep?.providerMetadata,
+    finalStep: finalStep as StepResult<TOOLS> | undefined,
+    ...{ pending, sessionId, runId, responseMessages },
+    response: { id, modelId, timestamp, messages: responseMessages },
     output: result.status === 'completed' ? result.output : undefined,
   };
 }

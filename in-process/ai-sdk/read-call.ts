@@ -1,13 +1,15 @@
-import type { ModelMessage, ToolModelMessage } from 'ai';
+import type { ModelMessage, ToolModelMessage, ToolSet } from 'ai';
 import { toPromptMessages } from '../../activities/model/prepare-messages.js';
 import type { ToolAnswer } from '../../executor/run-handle.js';
 import type { UserInputMessage } from '../../protocol/agent-server.js';
 import { HelixError } from '../../protocol/errors.js';
 import { parseApprovalId, rootOf, sessionOfRun } from '../../protocol/ids.js';
 import type { UserPart } from '../../protocol/rows.js';
+import type { CallCallbacks } from './call-hooks.js';
 
 /** What `generate` and `stream` are called with. */
-export type AgentCall<CALL_OPTIONS = never> = CallFields &
+export type AgentCall<CALL_OPTIONS = never, TOOLS extends ToolSet = ToolSet> = CallFields &
+  CallCallbacks<TOOLS> &
   ([CALL_OPTIONS] extends [never] ? { options?: never } : { options: CALL_OPTIONS });
 
 interface CallFields {
@@ -15,6 +17,8 @@ interface CallFields {
   messages?: ModelMessage[];
   /** Stops the run; the call rejects with the signal's reason. */
   abortSignal?: AbortSignal | undefined;
+  /** How long the call may take, ms; the run is stopped then. Other limits are settings of the agent. */
+  timeout?: number | { totalMs: number } | undefined;
   /** Continues this conversation. Default: the one whose messages were given back, else a new one. */
   sessionId?: string | undefined;
   /** Owner of the conversation. Default: `anonymous`. */
@@ -26,7 +30,28 @@ export type ReadCall =
   | { kind: 'turn'; sessionId: string | undefined; messages: UserInputMessage[] }
   | { kind: 'answers'; sessionId: string; answers: ToolAnswer[] };
 
-const KNOWN = new Set(['prompt', 'messages', 'abortSignal', 'sessionId', 'userId', 'options']);
+const KNOWN = new Set([
+  ...['prompt', 'messages', 'abortSignal', 'timeout', 'sessionId', 'userId', 'options'],
+  ...['onStepEnd', 'onStepFinish', 'onEnd', 'onFinish'],
+]);
+
+/**
+ * The signal of a call, which also ends it in time.
+ *
+ * @throws HelixError `validation_error` for limits that belong to the agent
+ */
+export function withTimeout({
+  abortSignal,
+  timeout,
+}: Pick<CallFields, 'abortSignal' | 'timeout'>): AbortSignal | undefined {
+  if (timeout === undefined) return abortSignal;
+  const { totalMs, ...others } = typeof timeout === 'number' ? { totalMs: timeout } : timeout;
+  const other = Object.keys(others)[0];
+  if (other !== undefined) throw invalid(`"timeout.${other}" is a setting of the agent.`);
+  if (!(totalMs > 0 && totalMs < 2 ** 31)) throw invalid('"timeout" is no number of milliseconds.');
+  const signals = [AbortSignal.timeout(totalMs), ...(abortSignal ? [abortSignal] : [])];
+  return AbortSignal.any(signals);
+}
 
 /**
  * What is new in the messages: those after the newest one of the model, or of the record. What stands
@@ -39,7 +64,9 @@ export async function readCall(
   call: CallFields,
   sessionOf: (message: object) => string | undefined,
 ): Promise<ReadCall> {
-  const unknown = Object.keys(call).find((field) => !KNOWN.has(field));
+  const unknown = Object.entries(call).find(
+    ([field, value]) => value !== undefined && !KNOWN.has(field),
+  )?.[0];
   if (unknown !== undefined) throw invalid(`"${unknown}" is a setting of the agent, or not known.`);
   const messages = toMessages(call);
   const last = messages.findLastIndex(

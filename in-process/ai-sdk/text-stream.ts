@@ -1,24 +1,41 @@
-import { HelixError } from '../../protocol/errors.js';
+import type { AsyncIterableStream } from 'ai';
+import { ReadableStream } from 'node:stream/web';
 import type { StreamChunk } from '../../protocol/chunk.js';
+import { HelixError } from '../../protocol/errors.js';
+import type { Part, TextParts } from './text-parts.js';
+
+/** As the AI SDK has its streams: to be iterated, piped or read. */
+export function toStream<T>(values: AsyncIterable<T>): AsyncIterableStream<T> {
+  return ReadableStream.from(values) as unknown as AsyncIterableStream<T>;
+}
 
 /**
- * The text of a run as it is written, without that of its sub-agents.
+ * A run as the parts of the AI SDK's text stream, without those of its sub-agents.
  *
+ * @param last the end of the run, once it is known
  * @throws HelixError `rewound` if text that was given is withdrawn: an attempt has failed in the middle
  */
-export async function* toTextStream(
+export async function* toPartStream(
   chunks: AsyncIterable<StreamChunk>,
   agentId: string,
-): AsyncGenerator<string, void, undefined> {
-  let isOpen = false;
+  parts: TextParts,
+  last: Promise<Part>,
+): AsyncGenerator<Part, void, undefined> {
+  yield { type: 'start' };
   for await (const chunk of chunks) {
     if (chunk.agentId !== agentId) continue;
-    if (chunk.type === 'step_committed') isOpen = false;
-    if (chunk.type === 'step_discarded' && isOpen) {
-      throw new HelixError('rewound', 'The step begins again; its text so far does not count.');
+    if (parts.isWithdrawn(chunk)) {
+      throw new HelixError('rewound', 'The step begins again; what it said so far does not count.');
     }
-    if (chunk.type !== 'text_delta') continue;
-    isOpen = true;
-    yield chunk.delta;
+    yield* parts.take(chunk);
   }
+  yield* parts.end();
+  yield await last;
+}
+
+/** Its text alone. @throws HelixError `rewound` */
+export async function* toTextStream(
+  parts: AsyncIterable<Part>,
+): AsyncGenerator<string, void, undefined> {
+  for await (const part of parts) if (part.type === 'text-delta') yield part.text;
 }

@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import { isStepCount, type ToolLoopAgentSettings, type ToolSet } from 'ai';
 import {
   AgentRegistry,
@@ -22,28 +23,25 @@ import {
   toKeptOptions,
   withCallOptions,
 } from './call-options.js';
+import { createCallHooks, type CallHooks } from './call-hooks.js';
+import { toGeneratedStream, type GeneratedStream } from './generated-stream.js';
 import { toGenerated, type Generated } from './generated.js';
-import { readCall, type AgentCall } from './read-call.js';
-import { toTextStream } from './text-stream.js';
+import { readCall, withTimeout, type AgentCall } from './read-call.js';
+import { TextParts } from './text-parts.js';
+import { toUses } from './tool-uses.js';
 
 /** What this runtime knows of an agent beyond what the AI SDK does, and where its runs are kept. */
 export type ToolLoopAgentMore = Omit<AgentSettings, 'callOptions'> &
   Partial<Pick<InProcessOptions, 'stores' | 'services' | 'logger'>>;
-
-/** A reply as it is written. The promises reject when the run fails. */
-export type GeneratedStream<TOOLS extends ToolSet> = {
-  readonly [Field in keyof Generated<TOOLS>]: Promise<Generated<TOOLS>[Field]>;
-} & {
-  /** Throws `rewound` when a step begins again whose text it has given; `text` has all of it then, too. */
-  readonly textStream: AsyncIterable<string>;
-};
 
 interface Begun {
   handle: RunHandle;
   /** Position in the stream after which the call's own chunks come. */
   after: number | undefined;
   /** Rows of the turn that an earlier call has given back. */
-  given: number;
+  given: readonly Row[];
+  signal: AbortSignal | undefined;
+  hooks: CallHooks;
 }
 
 /** Steps of an agent that says nothing, as in the AI SDK. */
@@ -58,7 +56,7 @@ const IN_MEMORY_SECONDS = 3_600;
  * recorded, resumable and bounded as all runs here. A file that exports one also serves as the file of
  * agents of `helix-temporal dev`, where Temporal carries the runs out.
  *
- * Not here: the responses for pages of the stream's result (`handleChatStream` has them).
+ * Not here: responses for pages (`handleChatStream` has them).
  *
  * @throws DefinitionError for settings that a recorded run cannot keep
  * @example
@@ -85,6 +83,7 @@ export class ToolLoopAgent<CALL_OPTIONS = never, TOOLS extends ToolSet = Record<
   readonly #executor: InProcessExecutor;
   /** Conversations by the messages that were given back for them, or have answered their calls. */
   readonly #sessions = new WeakMap<object, string>();
+  readonly #hooks = createCallHooks();
 
   constructor(settings: ToolLoopAgentSettings<CALL_OPTIONS, TOOLS>, more: ToolLoopAgentMore = {}) {
     const {
@@ -105,6 +104,7 @@ export class ToolLoopAgent<CALL_OPTIONS = never, TOOLS extends ToolSet = Record<
         // Steps are given back with their usage, which is kept for agents that ask for it.
         stopWhen: (settings.stopWhen ?? isStepCount(DEFAULT_STEPS)) as AgentSettings['stopWhen'],
         ...own,
+        onStepFinish: this.#hooks.beside(own.onStepFinish),
         ...(settings.prepareCall !== undefined && { callOptions: callOptionsOfTurn }),
       },
     );
@@ -125,38 +125,24 @@ export class ToolLoopAgent<CALL_OPTIONS = never, TOOLS extends ToolSet = Record<
    *
    * @throws AgentRunError for a run that failed or was stopped; HelixError for one that did not begin
    */
-  async generate(call: AgentCall<CALL_OPTIONS>): Promise<Generated<TOOLS>> {
-    return this.#finish(await this.#begin(call), call.abortSignal);
+  async generate(call: AgentCall<CALL_OPTIONS, TOOLS>): Promise<Generated<TOOLS>> {
+    return this.#finish(await this.#begin(call));
   }
 
   /** @throws HelixError for a run that did not begin */
-  async stream(call: AgentCall<CALL_OPTIONS>): Promise<GeneratedStream<TOOLS>> {
+  async stream(call: AgentCall<CALL_OPTIONS, TOOLS>): Promise<GeneratedStream<TOOLS>> {
     const begun = await this.#begin(call);
-    const { handle, after } = begun;
-    const done = this.#finish(begun, call.abortSignal);
-    const later = <Field extends keyof Generated<TOOLS>>(field: Field) => {
-      const value = done.then((generated) => generated[field]);
-      // Callers may look at one of them alone.
-      value.catch(() => undefined);
-      return value;
-    };
-    const chunks = handle.stream(after === undefined ? {} : { fromSequence: after });
-    return {
-      textStream: toTextStream(chunks, handle.sessionId),
-      text: later('text'),
-      content: later('content'),
-      steps: later('steps'),
-      toolCalls: later('toolCalls'),
-      toolResults: later('toolResults'),
-      finishReason: later('finishReason'),
-      usage: later('usage'),
-      responseMessages: later('responseMessages'),
-      response: later('response'),
-      output: later('output'),
-      pending: later('pending'),
-      sessionId: later('sessionId'),
-      runId: later('runId'),
-    };
+    const { handle, after, given, signal } = begun;
+    const from = after === undefined ? {} : { fromSequence: after };
+    return toGeneratedStream({
+      done: this.#finish(begun),
+      // Each stream reads the record from where the call began.
+      read: () => handle.stream(from),
+      parts: () => new TextParts(this.#agent, toUses(given)),
+      agentId: handle.sessionId,
+      tools: this.tools,
+      signal,
+    });
   }
 
   /** Ends running steps, and leaves the runs as they are in the store. */
@@ -164,17 +150,24 @@ export class ToolLoopAgent<CALL_OPTIONS = never, TOOLS extends ToolSet = Record<
     return this.#executor.close();
   }
 
-  async #begin(call: AgentCall<CALL_OPTIONS>): Promise<Begun> {
+  async #begin(call: AgentCall<CALL_OPTIONS, TOOLS>): Promise<Begun> {
     call.abortSignal?.throwIfAborted();
+    const signal = withTimeout(call);
     const read = await readCall(call, (message) => this.#sessions.get(message));
     const { userId } = call;
     const kept = call.options === undefined ? undefined : await this.#keep(call.options);
     if (read.kind === 'turn') {
-      const { sessionId } = read;
+      const { sessionId = `s-${randomUUID()}` } = read;
       const messages = kept ? withCallOptions(read.messages, kept.options) : read.messages;
       const whose = { sessionId, userId };
-      const handle = await this.#executor.execute(this.#agent.name, messages, whose);
-      return { handle, after: undefined, given: 0 };
+      const hooks = this.#hooks.open(sessionId, call);
+      try {
+        const handle = await this.#executor.execute(this.#agent.name, messages, whose);
+        return { handle, after: undefined, given: [], signal, hooks };
+      } catch (error) {
+        hooks.close();
+        throw error;
+      }
     }
     const { sessionId, answers } = read;
     const handle = await this.#executor.getHandle(sessionId);
@@ -184,16 +177,21 @@ export class ToolLoopAgent<CALL_OPTIONS = never, TOOLS extends ToolSet = Record<
     }
     const turn = await this.#turnOf(sessionId);
     if (kept !== undefined) requireSameOptions(turn, kept.options);
-    const given = turn.length;
     let after: number | undefined;
-    for (const answer of answers) {
-      ({ sequence: after } = await handle.submitToolResult({ ...answer, by: userId }));
+    const hooks = this.#hooks.open(sessionId, call);
+    try {
+      for (const answer of answers) {
+        ({ sequence: after } = await handle.submitToolResult({ ...answer, by: userId }));
+      }
+    } catch (error) {
+      hooks.close();
+      throw error;
     }
     // Programs send them again beside the answers to the other calls.
     for (const message of call.messages ?? []) {
       if (message.role === 'tool') this.#sessions.set(message, sessionId);
     }
-    return { handle, after, given };
+    return { handle, after, given: turn, signal, hooks };
   }
 
   async #keep(options: unknown): Promise<{ options: unknown }> {
@@ -204,29 +202,30 @@ export class ToolLoopAgent<CALL_OPTIONS = never, TOOLS extends ToolSet = Record<
     return { options: await toKeptOptions(options, schema) };
   }
 
-  async #finish(
-    { handle, given }: Begun,
-    signal: AbortSignal | undefined,
-  ): Promise<Generated<TOOLS>> {
+  async #finish({ handle, given, signal, hooks }: Begun): Promise<Generated<TOOLS>> {
     const { sessionId } = handle;
     const stop = (): void => {
       handle.interrupt({ reason: 'aborted' }).catch(() => undefined);
     };
     signal?.addEventListener('abort', stop, { once: true });
     if (signal?.aborted) stop();
-    const result = await handle.result().finally(() => {
+    try {
+      const result = await handle.result();
+      if (result.status === 'failed') throw new AgentRunError(result.error, sessionId);
+      if (result.status === 'interrupted') {
+        signal?.throwIfAborted();
+        const message = 'The run was stopped.';
+        throw new AgentRunError({ code: 'interrupted', message, retryable: true }, sessionId);
+      }
+      const turn = await this.#turnOf(sessionId);
+      const generated = toGenerated<TOOLS>(this.#agent, turn, result, given.length);
+      for (const message of generated.responseMessages) this.#sessions.set(message, sessionId);
+      await hooks.end(generated);
+      return generated;
+    } finally {
       signal?.removeEventListener('abort', stop);
-    });
-    if (result.status === 'failed') throw new AgentRunError(result.error, sessionId);
-    if (result.status === 'interrupted') {
-      signal?.throwIfAborted();
-      const message = 'The run was stopped.';
-      throw new AgentRunError({ code: 'interrupted', message, retryable: true }, sessionId);
+      hooks.close();
     }
-    const turn = await this.#turnOf(sessionId);
-    const generated = toGenerated<TOOLS>(this.#agent, turn, result, given);
-    for (const message of generated.responseMessages) this.#sessions.set(message, sessionId);
-    return generated;
   }
 
   /** The rows of the newest turn. */

@@ -3,6 +3,7 @@ const SUITE = 'test/agents/settings.test.ts';
 const AGENTS = 'test/activities/ai-sdk-agents.test.ts';
 const PROVIDERS = 'test/activities/provider-calls.test.ts';
 const TOOLS = 'test/agents/ai-sdk-tools.test.ts';
+const PARTS = 'test/in-process/part-stream.test.ts';
 const PROGRAMS = 'test/in-process/tool-loop-agent.test.ts';
 const CALL_OPTIONS = 'test/in-process/call-options.test.ts';
 const OPTIONS = 'call options of a ToolLoopAgent of this runtime';
@@ -81,12 +82,43 @@ export const agents = [
   },
   {
     defence: 'Programs of the AI SDK: text that is withdrawn ends the stream of the text',
-    file: 'in-process/ai-sdk/text-stream.ts',
-    edits: [
-      ["chunk.type === 'step_discarded' && isOpen", "chunk.type === 'step_discarded' && !isOpen"],
-    ],
+    file: 'in-process/ai-sdk/text-parts.ts',
+    edits: [["chunk.type === 'step_discarded' && this.#isOpen", "chunk.type === 'error'"]],
     suite: PROGRAMS,
     test: 'a ToolLoopAgent of this runtime text that is withdrawn ends the stream of the text, and the whole text comes all the same',
+  },
+  {
+    defence: 'Programs of the AI SDK: a step ends after the results of its tools',
+    file: 'in-process/ai-sdk/text-parts.ts',
+    edits: [
+      [
+        '        return this.#close();\n      default:',
+        '        return this.end();\n      default:',
+      ],
+    ],
+    suite: PARTS,
+    test: 'the parts of a stream are those of the AI SDK',
+  },
+  {
+    defence: 'Programs of the AI SDK: a call that was made before the stream began is known in it',
+    file: 'in-process/ai-sdk/tool-loop-agent.ts',
+    edits: [['toUses(given)', 'toUses([])']],
+    suite: PARTS,
+    test: 'the parts of a stream after an approval begin with the outcome of the approved call',
+  },
+  {
+    defence: 'Programs of the AI SDK: a call is told of its own steps',
+    file: 'in-process/ai-sdk/call-hooks.ts',
+    edits: [['...(open.get(step.sessionId) ?? [])', '...[]']],
+    suite: PARTS,
+    test: 'the parts of a stream and the fields of its result are those of the AI SDK',
+  },
+  {
+    defence: 'Programs of the AI SDK: a call that takes too long is stopped',
+    file: 'in-process/ai-sdk/read-call.ts',
+    edits: [['[AbortSignal.timeout(totalMs), ...', '[...']],
+    suite: PARTS,
+    test: 'the parts of a stream end with the reason when the run is stopped in time',
   },
   {
     defence: 'Settings: fields that do not exist are refused',

@@ -8,6 +8,7 @@ import { z } from 'zod';
 import type * as agentsExample from '../../examples/ai-sdk/agents/agent.js';
 import type * as approvalsExample from '../../examples/ai-sdk/approvals/agent.js';
 import type * as mcpExample from '../../examples/ai-sdk/mcp/agent.js';
+import type * as subAgentsExample from '../../examples/ai-sdk/sub-agents/agent.js';
 import type * as toolsExample from '../../examples/ai-sdk/tools/agent.js';
 import * as ours from '../../in-process/index.js';
 import { createScriptedModel, type ScriptStep } from '../../testing/index.js';
@@ -18,6 +19,7 @@ interface Examples {
   agents: typeof agentsExample;
   approvals: typeof approvalsExample;
   mcp: typeof mcpExample;
+  'sub-agents': typeof subAgentsExample;
 }
 
 /** The library that the example's tools come from, and what its runner is imported from. */
@@ -74,6 +76,17 @@ const SCRIPTS: Readonly<Record<keyof Examples, readonly ScriptStep[]>> = {
   mcp: [
     { calls: [{ tool: 'read', id: 'm1', args: { name: 'list' } }] },
     ({ prompt }) => ({ say: `The note: ${String(JSON.stringify(prompt).includes('Buy milk'))}` }),
+  ],
+  // Both agents have this model.
+  'sub-agents': [
+    ({ tools = [] }) =>
+      tools[0]?.name === 'research'
+        ? { calls: [{ tool: 'research', id: 'q1', args: { question: 'Why are there tides?' } }] }
+        : { calls: [{ tool: 'search', id: 's1', args: { topic: 'tides' } }] },
+    ({ tools = [], prompt }) =>
+      tools[0]?.name === 'research'
+        ? { say: `It is known: ${String(JSON.stringify(prompt).includes('"value":"The moon."'))}` }
+        : { say: 'The moon.' },
   ],
 };
 

@@ -49,6 +49,15 @@ describe.each(runners)('an example of the AI SDK with the runner of %s', (by) =>
     expect(text).toBe('r1 json,r2 json,r3 execution-denied');
   });
 
+  it('shows what an agent that it calls does, and gives the model its summary', async () => {
+    useScript('sub-agents', by);
+    const { write } = load('sub-agents', by);
+    expect(await write('Write about tides.')).toEqual({
+      text: 'It is known: true',
+      work: ['step-start', 'tool-search', 'step-start', 'text'],
+    });
+  });
+
   it('has the tools of a server of the Model Context Protocol, without approvals', async () => {
     useScript('mcp', by);
     const { askNotes } = load('mcp', by);

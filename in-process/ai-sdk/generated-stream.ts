@@ -1,0 +1,76 @@
+import {
+  toUIMessageStream,
+  type AsyncIterableStream,
+  type InferUIMessageChunk,
+  type TextStreamPart,
+  type ToolSet,
+  type UIMessage,
+  type UIMessageStreamOptions,
+} from 'ai';
+import type { StreamChunk } from '../../protocol/chunk.js';
+import { FIELDS, type Generated } from './generated.js';
+import type { Part, TextParts } from './text-parts.js';
+import { toPartStream, toStream, toTextStream } from './text-stream.js';
+
+/** A reply as it is written. The promises reject when the run fails. */
+export type GeneratedStream<TOOLS extends ToolSet> = {
+  readonly [Field in keyof Generated<TOOLS>]: Promise<Generated<TOOLS>[Field]>;
+} & {
+  /**
+   * The parts of all steps; a failure is a part, too. Throws `rewound` when a step begins again of which it
+   * has given something; the promises have all of it then, too.
+   */
+  readonly stream: AsyncIterableStream<TextStreamPart<TOOLS>>;
+  /** The same. */
+  readonly fullStream: AsyncIterableStream<TextStreamPart<TOOLS>>;
+  /** Its text alone. */
+  readonly textStream: AsyncIterableStream<string>;
+  /** The same parts for `readUIMessageStream`. A chat's page is served by `handleChatStream` instead. */
+  readonly toUIMessageStream: <MESSAGE extends UIMessage = UIMessage>(
+    options?: UIMessageStreamOptions<MESSAGE>,
+  ) => AsyncIterableStream<InferUIMessageChunk<MESSAGE>>;
+};
+
+interface Reply<TOOLS extends ToolSet> {
+  done: Promise<Generated<TOOLS>>;
+  /** The chunks of the call, from its beginning. */
+  read: () => AsyncIterable<StreamChunk>;
+  parts: () => TextParts;
+  agentId: string;
+  tools: TOOLS;
+  signal: AbortSignal | undefined;
+}
+
+export function toGeneratedStream<TOOLS extends ToolSet>({
+  done,
+  read,
+  parts,
+  agentId,
+  tools,
+  signal,
+}: Reply<TOOLS>): GeneratedStream<TOOLS> {
+  const last = done.then(
+    ({ finishReason, rawFinishReason, totalUsage }): Part => ({
+      ...{ type: 'finish', finishReason, rawFinishReason, totalUsage },
+    }),
+    (error: unknown): Part => (signal?.aborted ? { type: 'abort' } : { type: 'error', error }),
+  );
+  const promises = FIELDS.map((field) => {
+    const value = done.then((generated) => generated[field]);
+    // Callers may look at one of them alone.
+    value.catch(() => undefined);
+    return [field, value] as const;
+  });
+  const all = (): AsyncIterable<Part> => toPartStream(read(), agentId, parts(), last);
+  const stream = { get: () => toStream(all()), enumerable: true };
+  return Object.defineProperties(Object.fromEntries(promises), {
+    stream,
+    fullStream: stream,
+    textStream: { get: () => toStream(toTextStream(all())), enumerable: true },
+    toUIMessageStream: {
+      value: (options: object = {}) =>
+        toUIMessageStream({ ...options, stream: toStream(all()), tools: tools as ToolSet }),
+      enumerable: true,
+    },
+  }) as GeneratedStream<TOOLS>;
+}

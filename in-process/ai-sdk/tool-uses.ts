@@ -1,0 +1,123 @@
+import type { StreamChunk } from '../../protocol/chunk.js';
+import type { Row } from '../../protocol/rows.js';
+import type { Part } from './text-parts.js';
+
+/** A call as programs of the AI SDK know it. */
+export interface ToolUse {
+  toolCallId: string;
+  toolName: string;
+  input: unknown;
+}
+
+interface Taken {
+  parts: Part[];
+  /** The model speaks, and not the outcome of what it asked for. */
+  isOfModel: boolean;
+}
+
+/** The calls in the rows of a turn. */
+export function toUses(rows: readonly Row[]): ToolUse[] {
+  return rows.flatMap((row) =>
+    row.role === 'assistant'
+      ? row.parts.flatMap((part) => (part.type === 'tool-call' ? [part] : []))
+      : [],
+  );
+}
+
+const NOTHING: Taken = { parts: [], isOfModel: false };
+
+/** The calls of a turn, and what their chunks are to a program of the AI SDK. */
+export class ToolUses {
+  readonly #markOf: (toolName: string) => { dynamic?: true };
+  readonly #calls: Map<string, ToolUse>;
+  readonly #announced = new Set<string>();
+  readonly #settled = new Set<string>();
+  /** Calls that the provider of the model executes. */
+  readonly #ofProvider = new Set<string>();
+
+  constructor(markOf: (toolName: string) => { dynamic?: true }, known: readonly ToolUse[]) {
+    this.#markOf = markOf;
+    this.#calls = new Map(known.map((call) => [call.toolCallId, call]));
+    for (const { toolCallId } of known) this.#announced.add(toolCallId);
+  }
+
+  take(chunk: StreamChunk): Taken {
+    switch (chunk.type) {
+      case 'tool_arg_stream_start': {
+        const { toolCallId: id, toolName } = chunk;
+        return said({ type: 'tool-input-start', id, toolName, ...this.#markOf(toolName) });
+      }
+      case 'tool_arg_stream_delta':
+        return said({ type: 'tool-input-delta', id: chunk.toolCallId, delta: chunk.delta });
+      case 'tool_arg_stream_end':
+        return said({ type: 'tool-input-end', id: chunk.toolCallId });
+      case 'tool_start':
+        if (chunk.byProvider === true) this.#ofProvider.add(chunk.toolCallId);
+        return said(...this.#announce({ ...chunk, input: chunk.arguments }));
+      case 'tool_input_error': {
+        const { toolCallId, toolName, partialInput: input, error } = chunk;
+        const invalid = { invalid: true, dynamic: true, error } as const;
+        const call = { toolCallId, toolName, input };
+        return said(
+          ...this.#announce(call, invalid),
+          ...this.#settle(call, { type: 'tool-error', error }),
+        );
+      }
+      case 'tool_approval_request': {
+        const { approvalId, isAutomatic } = chunk;
+        const announced = this.#announce(chunk);
+        const toolCall = this.#call(chunk);
+        const asked = { approvalId, ...(isAutomatic === true && { isAutomatic }), toolCall };
+        return said(...announced, { type: 'tool-approval-request', ...asked } as Part);
+      }
+      case 'tool_approval_response': {
+        const { approvalId, approved, reason } = chunk;
+        const toolCall = this.#call(chunk);
+        const answer = { approvalId, approved, ...(reason !== undefined && { reason }), toolCall };
+        const denied = approved ? [] : this.#settle(chunk, { type: 'tool-output-denied' });
+        return came({ type: 'tool-approval-response', ...answer } as Part, ...denied);
+      }
+      case 'tool_output_preliminary': {
+        if (this.#settled.has(chunk.toolCallId)) return NOTHING;
+        const result = { output: chunk.result ?? null, preliminary: true };
+        return came({ ...this.#call(chunk), ...result, type: 'tool-result' } as Part);
+      }
+      case 'tool_output_error':
+        return came(...this.#settle(chunk, { type: 'tool-error', error: chunk.error }));
+      case 'tool_end': {
+        const { result, error } = chunk;
+        if (chunk.byProvider === true) this.#ofProvider.add(chunk.toolCallId);
+        const outcome =
+          error === undefined
+            ? { type: 'tool-result', output: result ?? null }
+            : { type: 'tool-error', error };
+        return came(...this.#settle(chunk, outcome));
+      }
+      default:
+        return NOTHING;
+    }
+  }
+
+  #announce({ toolCallId, toolName, input }: ToolUse, more: object = {}): Part[] {
+    if (this.#announced.has(toolCallId)) return [];
+    this.#announced.add(toolCallId);
+    this.#calls.set(toolCallId, { toolCallId, toolName, input });
+    return [{ ...this.#call({ toolCallId, toolName }), ...more } as Part];
+  }
+
+  /** A call has one outcome. */
+  #settle(call: { toolCallId: string; toolName: string }, outcome: { type: string }): Part[] {
+    if (this.#settled.has(call.toolCallId)) return [];
+    this.#settled.add(call.toolCallId);
+    return [{ ...this.#call(call), ...outcome } as Part];
+  }
+
+  #call({ toolCallId, toolName }: { toolCallId: string; toolName: string }): object {
+    const { input } = this.#calls.get(toolCallId) ?? {};
+    const mark = this.#ofProvider.has(toolCallId) ? { providerExecuted: true } : {};
+    return { type: 'tool-call', toolCallId, toolName, input, ...mark, ...this.#markOf(toolName) };
+  }
+}
+
+const said = (...parts: Part[]): Taken => ({ parts, isOfModel: true });
+const came = (...parts: Part[]): Taken => ({ parts, isOfModel: false });

@@ -1,0 +1,149 @@
+import { describe, expect, it } from '@jest/globals';
+import type { LanguageModelV4StreamPart } from '@ai-sdk/provider';
+import * as aiSdk from 'ai';
+import { tool } from 'ai';
+import { z } from 'zod';
+import * as ours from '../../in-process/index.js';
+import { fakeModel, parts, sayInTurn } from '../support/fake-model.js';
+
+// The parts of a stream, beside those that the AI SDK's own agent gives for the same replies.
+
+const { text, call, finish } = parts;
+type Parts = readonly { type: string }[];
+
+const asInput = (id: string, toolName: string, input: object): LanguageModelV4StreamPart[] => [
+  { type: 'tool-input-start', id, toolName },
+  { type: 'tool-input-delta', id, delta: JSON.stringify(input) },
+  { type: 'tool-input-end', id },
+  ...call(id, toolName, input),
+];
+
+const REPLIES = [
+  [
+    { type: 'reasoning-start', id: 'r' },
+    { type: 'reasoning-delta', id: 'r', delta: 'I look.' },
+    { type: 'reasoning-end', id: 'r' },
+    ...text('One moment.'),
+    ...asInput('c1', 'look', { at: 'sky' }),
+    ...finish('tool-calls'),
+  ],
+  [...call('c2', 'fail', {}), ...finish('tool-calls')],
+  [...call('c3', 'look', { at: 5 }), ...finish('tool-calls')],
+  [
+    { type: 'source', sourceType: 'url', id: 's', url: 'https://sky.example' },
+    { type: 'file', mediaType: 'text/plain', data: { type: 'data', data: 'Ymx1ZQ==' } },
+    ...text('Blue.'),
+    ...finish(),
+  ],
+] as LanguageModelV4StreamPart[][];
+
+const tools = {
+  look: tool({
+    inputSchema: z.object({ at: z.string() }),
+    execute: async function* ({ at }) {
+      yield `${at}: …`;
+      yield `${at}: blue`;
+    },
+  }),
+  fail: tool({
+    inputSchema: z.object({}),
+    execute: (): string => {
+      throw new Error('It is dark.');
+    },
+  }),
+};
+
+async function readAll(stream: AsyncIterable<{ type: string }>): Promise<Parts> {
+  const read: { type: string }[] = [];
+  for await (const part of stream) read.push(part);
+  return read;
+}
+
+/** What counts: deltas come in pieces of any length, and ids of blocks are anybody's. */
+function shapeOf(given: Parts): unknown[] {
+  const shape: Record<string, unknown>[] = [];
+  for (const part of given as (Record<string, unknown> & { type: string })[]) {
+    const { type, toolName, input, output, preliminary, finishReason, dynamic, invalid } = part;
+    const last = shape.at(-1);
+    const isDelta = type.endsWith('-delta');
+    const said = isDelta ? String(part['text'] ?? part['delta']) : undefined;
+    if (isDelta && last?.['type'] === type) {
+      last['said'] = String(last['said']) + String(said);
+      continue;
+    }
+    const about = { toolName, input, output, preliminary, finishReason, dynamic, invalid, said };
+    shape.push({ type, ...about });
+  }
+  return shape;
+}
+
+describe('the parts of a stream', () => {
+  it('are those of the AI SDK', async () => {
+    const streamOf = async ({ ToolLoopAgent }: typeof aiSdk | typeof ours): Promise<Parts> => {
+      const agent = new ToolLoopAgent({ model: fakeModel(sayInTurn(...REPLIES)), tools });
+      return readAll((await agent.stream({ prompt: 'What colour is it?' })).fullStream);
+    };
+    expect(shapeOf(await streamOf(ours))).toEqual(shapeOf(await streamOf(aiSdk)));
+  });
+
+  it('and the fields of its result are those of the AI SDK', async () => {
+    const resultOf = async ({ ToolLoopAgent }: typeof aiSdk | typeof ours) => {
+      const agent = new ToolLoopAgent({ model: fakeModel(sayInTurn(...REPLIES)), tools });
+      const told: string[] = [];
+      const result = await agent.generate({
+        prompt: 'What colour is it?',
+        onStepEnd: ({ toolCalls }) => told.push(toolCalls.map(({ toolName }) => toolName).join()),
+        onEnd: ({ steps }) => told.push(`${String(steps.length)} steps`),
+      });
+      const { staticToolCalls, dynamicToolCalls, files, sources, totalUsage } = result;
+      return {
+        told,
+        ...{ text: result.text, reasoningText: result.reasoningText, sources },
+        calls: [staticToolCalls, dynamicToolCalls].map((each) =>
+          each.map(({ toolCallId }) => toolCallId),
+        ),
+        files: files.map(({ mediaType, base64 }) => [mediaType, base64]),
+        last: result.finalStep?.stepNumber,
+        tokens: [result.usage.totalTokens, totalUsage.totalTokens],
+      };
+    };
+    expect(await resultOf(ours)).toEqual(await resultOf(aiSdk));
+  });
+
+  it('after an approval begin with the outcome of the approved call', async () => {
+    const streamsOf = async ({ ToolLoopAgent }: typeof aiSdk | typeof ours) => {
+      const replies = [
+        [...call('c1', 'look', { at: 'sky' }), ...finish('tool-calls')],
+        [...text('Blue.'), ...finish()],
+      ];
+      const model = fakeModel(sayInTurn(...replies));
+      const agent = new ToolLoopAgent({ model, tools, toolApproval: { look: 'user-approval' } });
+      const messages: aiSdk.ModelMessage[] = [{ role: 'user', content: 'What colour is it?' }];
+      const first = await agent.stream({ messages });
+      const asked = await readAll(first.stream);
+      messages.push(...(await first.responseMessages));
+      for (const part of await first.content) {
+        if (part.type !== 'tool-approval-request') continue;
+        const { approvalId } = part;
+        const type = 'tool-approval-response';
+        messages.push({ role: 'tool', content: [{ type, approvalId, approved: true }] });
+      }
+      const second = await agent.stream({ messages });
+      return [shapeOf(asked), shapeOf(await readAll(second.stream))];
+    };
+    expect(await streamsOf(ours)).toEqual(await streamsOf(aiSdk));
+  });
+
+  it('end with the reason when the run is stopped in time', async () => {
+    const model = fakeModel(async function* () {
+      yield* text('Once', 't1').slice(0, -1);
+      await new Promise(() => undefined);
+    });
+    const agent = new ours.ToolLoopAgent({ model });
+    const stream = await agent.stream({ prompt: 'a', timeout: 200 });
+    expect((await readAll(stream.stream)).at(-1)).toEqual({ type: 'abort' });
+    await expect(stream.text).rejects.toMatchObject({ name: 'TimeoutError' });
+    const limits = { timeout: { totalMs: 5, stepMs: 5 } };
+    await expect(agent.generate({ prompt: 'a', ...limits })).rejects.toThrow(/stepMs/);
+  });
+});
