@@ -2,7 +2,7 @@ import type { StepResult, ToolSet } from 'ai';
 import type { OnStepFinish } from '../../agents/step-hooks.js';
 import type { Generated } from './generated.js';
 
-/** What a program wants to be told of one call; the older name counts where the newer one is not given. */
+/** What a program hears of one call; the older name counts where the newer one is not given. */
 export interface CallCallbacks<TOOLS extends ToolSet> {
   /** Called when a step of the call is stored, after the agent's own. */
   onStepEnd?: ((step: StepResult<TOOLS>) => unknown) | undefined;

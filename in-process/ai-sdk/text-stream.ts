@@ -25,7 +25,10 @@ export async function* toPartStream(
   for await (const chunk of chunks) {
     if (chunk.agentId !== agentId) continue;
     if (parts.isWithdrawn(chunk)) {
-      throw new HelixError('rewound', 'The step begins again; what it said so far does not count.');
+      throw new HelixError(
+        'rewound',
+        'The step begins again; what it wrote so far does not count.',
+      );
     }
     yield* parts.take(chunk);
   }

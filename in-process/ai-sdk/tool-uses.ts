@@ -45,20 +45,20 @@ export class ToolUses {
     switch (chunk.type) {
       case 'tool_arg_stream_start': {
         const { toolCallId: id, toolName } = chunk;
-        return said({ type: 'tool-input-start', id, toolName, ...this.#markOf(toolName) });
+        return spoken({ type: 'tool-input-start', id, toolName, ...this.#markOf(toolName) });
       }
       case 'tool_arg_stream_delta':
-        return said({ type: 'tool-input-delta', id: chunk.toolCallId, delta: chunk.delta });
+        return spoken({ type: 'tool-input-delta', id: chunk.toolCallId, delta: chunk.delta });
       case 'tool_arg_stream_end':
-        return said({ type: 'tool-input-end', id: chunk.toolCallId });
+        return spoken({ type: 'tool-input-end', id: chunk.toolCallId });
       case 'tool_start':
         if (chunk.byProvider === true) this.#ofProvider.add(chunk.toolCallId);
-        return said(...this.#announce({ ...chunk, input: chunk.arguments }));
+        return spoken(...this.#announce({ ...chunk, input: chunk.arguments }));
       case 'tool_input_error': {
         const { toolCallId, toolName, partialInput: input, error } = chunk;
         const invalid = { invalid: true, dynamic: true, error } as const;
         const call = { toolCallId, toolName, input };
-        return said(
+        return spoken(
           ...this.#announce(call, invalid),
           ...this.#settle(call, { type: 'tool-error', error }),
         );
@@ -68,30 +68,30 @@ export class ToolUses {
         const announced = this.#announce(chunk);
         const toolCall = this.#call(chunk);
         const asked = { approvalId, ...(isAutomatic === true && { isAutomatic }), toolCall };
-        return said(...announced, { type: 'tool-approval-request', ...asked } as Part);
+        return spoken(...announced, { type: 'tool-approval-request', ...asked } as Part);
       }
       case 'tool_approval_response': {
         const { approvalId, approved, reason } = chunk;
         const toolCall = this.#call(chunk);
         const answer = { approvalId, approved, ...(reason !== undefined && { reason }), toolCall };
         const denied = approved ? [] : this.#settle(chunk, { type: 'tool-output-denied' });
-        return came({ type: 'tool-approval-response', ...answer } as Part, ...denied);
+        return outcome({ type: 'tool-approval-response', ...answer } as Part, ...denied);
       }
       case 'tool_output_preliminary': {
         if (this.#settled.has(chunk.toolCallId)) return NOTHING;
         const result = { output: chunk.result ?? null, preliminary: true };
-        return came({ ...this.#call(chunk), ...result, type: 'tool-result' } as Part);
+        return outcome({ ...this.#call(chunk), ...result, type: 'tool-result' } as Part);
       }
       case 'tool_output_error':
-        return came(...this.#settle(chunk, { type: 'tool-error', error: chunk.error }));
+        return outcome(...this.#settle(chunk, { type: 'tool-error', error: chunk.error }));
       case 'tool_end': {
         const { result, error } = chunk;
         if (chunk.byProvider === true) this.#ofProvider.add(chunk.toolCallId);
-        const outcome =
+        const settled =
           error === undefined
             ? { type: 'tool-result', output: result ?? null }
             : { type: 'tool-error', error };
-        return came(...this.#settle(chunk, outcome));
+        return outcome(...this.#settle(chunk, settled));
       }
       default:
         return NOTHING;
@@ -119,5 +119,5 @@ export class ToolUses {
   }
 }
 
-const said = (...parts: Part[]): Taken => ({ parts, isOfModel: true });
-const came = (...parts: Part[]): Taken => ({ parts, isOfModel: false });
+const spoken = (...parts: Part[]): Taken => ({ parts, isOfModel: true });
+const outcome = (...parts: Part[]): Taken => ({ parts, isOfModel: false });

@@ -107,7 +107,7 @@ export const agents = [
     test: 'the parts of a stream after an approval begin with the outcome of the approved call',
   },
   {
-    defence: 'Programs of the AI SDK: a call is told of its own steps',
+    defence: 'Programs of the AI SDK: a call hears of its own steps',
     file: 'in-process/ai-sdk/call-hooks.ts',
     edits: [['...(open.get(step.sessionId) ?? [])', '...[]']],
     suite: PARTS,

@@ -1,6 +1,7 @@
 // Defences of the routes that speak other protocols.
 
 const REQUESTS = 'test/api/fronts/completion-requests.test.ts';
+const FOLLOW = 'test/in-process/ag-ui-follow.test.ts';
 const AG_UI = 'test/e2e/ag-ui-copies.test.ts';
 const RETRIES = 'test/e2e/openai-retries.test.ts';
 const PYTHON = 'test/fronts/python-client.test.ts';
@@ -102,6 +103,20 @@ export const fronts = [
     edits: [['preceding === undefined ? { tailFrom: after } : { preceding }', '{}']],
     suite: AG_UI,
     test: "copies of AG-UI's clients a tail that is asked for again has the ids that it had",
+  },
+  {
+    defence: 'AG-UI: a turn that continues while its conversation is read is shown once',
+    file: 'api/ag-ui/reply-run.ts',
+    edits: [['snapshot.messages.filter(({ id }) => id !== messageId)', 'snapshot.messages']],
+    suite: FOLLOW,
+    test: 'a turn that continues while its conversation is read is shown once',
+  },
+  {
+    defence: 'AG-UI: a reply that is being written is shown by its stream alone',
+    file: 'api/ag-ui/reply-run.ts',
+    edits: [['includePartialContent: false }', 'includePartialContent: true }']],
+    suite: FOLLOW,
+    test: 'a reply that is being written is shown by its stream alone',
   },
   {
     defence: 'AG-UI: an interrupt is not both approved and denied',

@@ -16,10 +16,10 @@ import { until } from '../support/until.js';
 const product = useProduct();
 
 /** A conversation whose tool waits for its webhook. */
-async function askForPayment(): Promise<{ sessionId: string; hook: string }> {
+async function askForPayment(agent = 'lab'): Promise<{ sessionId: string; hook: string }> {
   const { url } = product;
   const sessionId = newSessionId();
-  const client = openChat(CLIENT_7, { url, sessionId });
+  const client = openChat(CLIENT_7, { url, sessionId, agent });
   await client.chat.sendMessage(toScript({ calls: [waits({ webhook: 'paid' })] }));
   return { sessionId, hook: await untilSent(client, url) };
 }
@@ -112,13 +112,16 @@ describe('a webhook that is attacked', () => {
 });
 
 describe('a webhook whose worker is killed', () => {
-  it('gives its tool what was sent while none ran, once', async () => {
-    const { sessionId, hook } = await askForPayment();
+  it('gives its tool what was sent while none ran, once, in both shapes', async () => {
+    const asked = await Promise.all([askForPayment('lab'), askForPayment('lab-leg')]);
     await product.kill9Worker();
-    expect(await callHook(hook, '{"value":1}')).toEqual([200, 'accepted']);
-    expect(await callHook(hook, '{"value":2}')).toEqual([200, 'accepted']);
-    expect(await callHook(`${hook.slice(0, -4)}AAAA`, '{}')).toEqual([404, 'not_found']);
+    for (const { hook } of asked) {
+      expect(await callHook(hook, '{"value":1}')).toEqual([200, 'accepted']);
+      expect(await callHook(hook, '{"value":2}')).toEqual([200, 'accepted']);
+      expect(await callHook(`${hook.slice(0, -4)}AAAA`, '{}')).toEqual([404, 'not_found']);
+    }
     await product.startWorker();
-    expect(await resultsOf(sessionId)).toEqual([{ value: 1 }]);
+    const results = asked.map(({ sessionId }) => resultsOf(sessionId));
+    expect(await Promise.all(results)).toEqual([[{ value: 1 }], [{ value: 1 }]]);
   });
 });

@@ -66,12 +66,12 @@ function shapeOf(given: Parts): unknown[] {
     const { type, toolName, input, output, preliminary, finishReason, dynamic, invalid } = part;
     const last = shape.at(-1);
     const isDelta = type.endsWith('-delta');
-    const said = isDelta ? String(part['text'] ?? part['delta']) : undefined;
+    const delta = isDelta ? String(part['text'] ?? part['delta']) : undefined;
     if (isDelta && last?.['type'] === type) {
-      last['said'] = String(last['said']) + String(said);
+      last['delta'] = String(last['delta']) + String(delta);
       continue;
     }
-    const about = { toolName, input, output, preliminary, finishReason, dynamic, invalid, said };
+    const about = { toolName, input, output, preliminary, finishReason, dynamic, invalid, delta };
     shape.push({ type, ...about });
   }
   return shape;
@@ -89,15 +89,15 @@ describe('the parts of a stream', () => {
   it('and the fields of its result are those of the AI SDK', async () => {
     const resultOf = async ({ ToolLoopAgent }: typeof aiSdk | typeof ours) => {
       const agent = new ToolLoopAgent({ model: fakeModel(sayInTurn(...REPLIES)), tools });
-      const told: string[] = [];
+      const heard: string[] = [];
       const result = await agent.generate({
         prompt: 'What colour is it?',
-        onStepEnd: ({ toolCalls }) => told.push(toolCalls.map(({ toolName }) => toolName).join()),
-        onEnd: ({ steps }) => told.push(`${String(steps.length)} steps`),
+        onStepEnd: ({ toolCalls }) => heard.push(toolCalls.map(({ toolName }) => toolName).join()),
+        onEnd: ({ steps }) => heard.push(`${String(steps.length)} steps`),
       });
       const { staticToolCalls, dynamicToolCalls, files, sources, totalUsage } = result;
       return {
-        told,
+        heard,
         ...{ text: result.text, reasoningText: result.reasoningText, sources },
         calls: [staticToolCalls, dynamicToolCalls].map((each) =>
           each.map(({ toolCallId }) => toolCallId),

@@ -9,13 +9,14 @@ import {
 import { EventSchemas } from '@ag-ui/core/schemas';
 import { newSessionId } from './product.js';
 
-/** The client of AG-UI as people have it, for the agent `lab`. */
+/** The client of AG-UI as people have it. */
 export function connectAgUi(
   url: string,
   threadId = newSessionId(),
   initialMessages: Message[] = [],
+  agent = 'lab',
 ): HttpAgent {
-  return new HttpAgent({ url: `${url}/api/ag-ui/lab`, threadId, initialMessages });
+  return new HttpAgent({ url: `${url}/api/ag-ui/${agent}`, threadId, initialMessages });
 }
 
 let messages = 0;
