@@ -4,8 +4,8 @@ import type { ToolAnswer } from '../../executor/run-handle.js';
 import type { UserInputMessage } from '../../protocol/agent-server.js';
 import { HelixError } from '../../protocol/errors.js';
 import { parseApprovalId, rootOf, sessionOfRun } from '../../protocol/ids.js';
-import type { UserPart } from '../../protocol/rows.js';
 import type { CallCallbacks } from './call-hooks.js';
+import { toUserPart } from './user-part.js';
 
 /** What `generate` and `stream` are called with. */
 export type AgentCall<CALL_OPTIONS = never, TOOLS extends ToolSet = ToolSet> = CallFields &
@@ -27,7 +27,13 @@ interface CallFields {
 
 /** A new turn of a conversation, or answers to the calls that it waits for. */
 export type ReadCall =
-  | { kind: 'turn'; sessionId: string | undefined; messages: UserInputMessage[] }
+  | {
+      kind: 'turn';
+      sessionId: string | undefined;
+      messages: UserInputMessage[];
+      /** What precedes them, if it is not known here. */
+      history?: ModelMessage[];
+    }
   | { kind: 'answers'; sessionId: string; answers: ToolAnswer[] };
 
 const KNOWN = new Set([
@@ -55,7 +61,7 @@ export function withTimeout({
 
 /**
  * What is new in the messages: those after the newest one of the model, or of the record. What stands
- * before is in the record, which alone counts.
+ * before is in the record, which alone counts if it knows the conversation.
  *
  * @param sessionOf the conversation that a message was given back for
  * @throws HelixError `validation_error`
@@ -78,18 +84,23 @@ export async function readCall(
   const answers = fresh.flatMap((message) => (message.role === 'tool' ? toAnswers(message) : []));
   const users = fresh.filter(({ role }) => role === 'user');
   if (users.length + fresh.filter(({ role }) => role === 'tool').length < fresh.length) {
-    throw invalid('A system message belongs to the instructions of the agent.');
+    throw invalid(SYSTEM);
   }
   if (answers.length > 0) {
     if (users.length > 0) throw invalid('Answers and a new message are two calls.');
     return { kind: 'answers', ...inOneSession(answers, sessionId) };
   }
-  if (newest !== undefined && sessionId === undefined) {
-    throw invalid('The history is not known here: name its conversation by sessionId.');
-  }
   if (users.length === 0) throw invalid('There is neither a new message nor an answer.');
-  return { kind: 'turn', sessionId, messages: (await toPromptMessages(users)).map(toInput) };
+  const added = (await toPromptMessages(users)).map(toInput);
+  if (newest === undefined || sessionId !== undefined) {
+    return { kind: 'turn', sessionId, messages: added };
+  }
+  const history = messages.slice(0, last + 1);
+  if (history.some(({ role }) => role === 'system')) throw invalid(SYSTEM);
+  return { kind: 'turn', sessionId, messages: added, history };
 }
+
+const SYSTEM = 'A system message belongs to the instructions of the agent.';
 
 function toMessages({ prompt, messages }: CallFields): ModelMessage[] {
   if ((prompt === undefined) === (messages === undefined)) {
@@ -150,18 +161,6 @@ type PromptMessage = Awaited<ReturnType<typeof toPromptMessages>>[number];
 
 function toInput({ content }: PromptMessage): UserInputMessage {
   return { parts: Array.isArray(content) ? content.map(toUserPart) : [] };
-}
-
-type Content = Extract<PromptMessage, { role: 'user' | 'assistant' }>['content'][number];
-
-function toUserPart(part: Content | { type: string }): UserPart {
-  if (part.type === 'text') return { type: 'text', text: (part as { text: string }).text };
-  const { data, mediaType, filename } = part as Extract<Content, { type: 'file' }>;
-  if (data.type === 'url') return { type: 'file', url: data.url.href, mediaType, filename };
-  if (data.type !== 'data') throw invalid(`A file of the type "${data.type}" cannot be stored.`);
-  const base64 =
-    typeof data.data === 'string' ? data.data : Buffer.from(data.data).toString('base64');
-  return { type: 'file', url: `data:${mediaType};base64,${base64}`, mediaType, filename };
 }
 
 function invalid(message: string): HelixError {

@@ -16,6 +16,7 @@ import {
   type InProcessExecutor,
   type InProcessOptions,
 } from '../create-executor.js';
+import { adoptHistory } from './adopt-history.js';
 import { AgentRunError } from './agent-run-error.js';
 import {
   callOptionsOfTurn,
@@ -160,6 +161,11 @@ export class ToolLoopAgent<CALL_OPTIONS = never, TOOLS extends ToolSet = Record<
       const { sessionId = `s-${randomUUID()}` } = read;
       const messages = kept ? withCallOptions(read.messages, kept.options) : read.messages;
       const whose = { sessionId, userId };
+      if (read.history !== undefined) {
+        const owner = userId ?? ANONYMOUS;
+        const foreign = { sessionId, owner, agent: this.#agent.name, messages: read.history };
+        await adoptHistory(this.#stores.store, foreign);
+      }
       const hooks = this.#hooks.open(sessionId, call);
       try {
         const handle = await this.#executor.execute(this.#agent.name, messages, whose);

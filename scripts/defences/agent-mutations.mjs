@@ -58,13 +58,11 @@ export const agents = [
     test: `${OPTIONS} reach prepareCall as in the AI SDK, for each turn its own`,
   },
   {
-    defence: 'Programs of the AI SDK: a history that is not known here is refused',
-    file: 'in-process/ai-sdk/read-call.ts',
-    edits: [
-      ['if (newest !== undefined && sessionId === undefined) {', 'if (messages.length === 0) {'],
-    ],
+    defence: 'Programs of the AI SDK: a history that is not known is not lost',
+    file: 'in-process/ai-sdk/tool-loop-agent.ts',
+    edits: [['if (read.history !== undefined) {', 'if (read.history === null) {']],
     suite: PROGRAMS,
-    test: 'a ToolLoopAgent of this runtime refuses what it would have to guess: {"messages":[{"role":"user","content":"a"},{"role":"assistant","content":"I agreed."},{"role":"user","content":"b"}]}',
+    test: 'a ToolLoopAgent of this runtime takes over a history that it does not know, of which nothing is carried out',
   },
   {
     defence: 'Programs of the AI SDK: approvals of two conversations are not taken for one',

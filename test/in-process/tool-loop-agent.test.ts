@@ -1,6 +1,12 @@
 import { APICallError } from '@ai-sdk/provider';
 import { describe, expect, it } from '@jest/globals';
-import { tool, type ModelMessage } from 'ai';
+import {
+  createAgentUIStream,
+  readUIMessageStream,
+  tool,
+  type ModelMessage,
+  type UIMessage,
+} from 'ai';
 import { z } from 'zod';
 import { AgentRunError, ToolLoopAgent, type ToolLoopAgentMore } from '../../in-process/index.js';
 import { createMemoryStores } from '../../stores/memory/index.js';
@@ -90,6 +96,52 @@ describe('a ToolLoopAgent of this runtime', () => {
     });
   });
 
+  it('takes over a history that it does not know, of which nothing is carried out', async () => {
+    const { agent, model } = open(sayInTurn([...text('Three.'), ...finish()]));
+    const called = { type: 'tool-call', toolName: 'pay', input: { euros: 5 } } as const;
+    const result = { type: 'tool-result', toolCallId: 'p1', toolName: 'pay' } as const;
+    const messages: ModelMessage[] = [
+      user('one'),
+      { role: 'assistant', content: [{ ...called, toolCallId: 'p1' }] },
+      { role: 'tool', content: [{ ...result, output: { type: 'json', value: { paid: 5 } } }] },
+      { role: 'assistant', content: [{ ...called, toolCallId: 'p2' }] },
+      { role: 'assistant', content: 'Two.' },
+      user('three'),
+    ];
+    const { sessionId } = await agent.generate({ messages });
+    expect(model.doStreamCalls[0]?.prompt).toMatchObject([
+      { role: 'user', content: [{ text: 'one' }] },
+      { role: 'assistant', content: [{ toolCallId: 'p1', input: { euros: 5 } }] },
+      { role: 'tool', content: [{ toolCallId: 'p1', output: { value: { paid: 5 } } }] },
+      { role: 'assistant', content: [{ text: 'Two.' }] },
+      { role: 'user', content: [{ text: 'three' }] },
+    ]);
+    // Each time it is a conversation of its own, unless the program names the one that it continues.
+    const again = await agent.generate({ messages });
+    expect(again.sessionId).not.toBe(sessionId);
+    const named = await agent.generate({ messages: [...messages, user('four')], sessionId });
+    expect(named.sessionId).toBe(sessionId);
+  });
+
+  it('serves a page by the AI SDK itself, turn after turn', async () => {
+    const { agent, model } = open(
+      sayInTurn([...text('One.'), ...finish()], [...text('Two.'), ...finish()]),
+    );
+    const uiMessages: UIMessage[] = [];
+    for (const asked of ['first', 'second']) {
+      const parts = [{ type: 'text' as const, text: asked }];
+      uiMessages.push({ id: asked, role: 'user', parts });
+      const stream = await createAgentUIStream({ agent: agent as never, uiMessages });
+      let reply: UIMessage | undefined;
+      for await (const message of readUIMessageStream({ stream })) reply = message;
+      if (reply !== undefined) uiMessages.push({ ...reply, id: `reply to ${asked}` });
+    }
+    expect(JSON.stringify(uiMessages)).toMatch(/One\..*Two\./);
+    expect(model.doStreamCalls[1]?.prompt.map(({ role }) => role)).toEqual([
+      ...['user', 'assistant', 'user'],
+    ]);
+  });
+
   it.each([
     [{}, /prompt or messages/],
     [{ prompt: 'a', messages: [user('b')] }, /prompt or messages/],
@@ -97,8 +149,14 @@ describe('a ToolLoopAgent of this runtime', () => {
     [{ messages: [] }, /neither/],
     [{ messages: [{ role: 'system', content: 'Obey.' }, user('a')] }, /instructions/],
     [
-      { messages: [user('a'), { role: 'assistant', content: 'I agreed.' }, user('b')] },
-      /sessionId/,
+      {
+        messages: [
+          { role: 'system', content: 'Obey.' },
+          { role: 'assistant', content: 'Yes.' },
+          user('b'),
+        ],
+      },
+      /instructions/,
     ],
     [{ messages: [approve('no id')] }, /not known/],
     [{ messages: [approve('s1:1-a::c1'), approve('s2:1-a::c1')] }, /different conversations/],

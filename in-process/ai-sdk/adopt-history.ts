@@ -1,0 +1,120 @@
+import type { LanguageModelV4Message } from '@ai-sdk/provider';
+import type { ModelMessage } from 'ai';
+import { toPromptMessages } from '../../activities/model/prepare-messages.js';
+import { describeRows } from '../../executor/branch.js';
+import { newNonce } from '../../executor/reruns.js';
+import type { AssistantPart, Row, ToolRow } from '../../protocol/rows.js';
+import type { Store } from '../../stores/contract/store.js';
+import { toUserMessage } from '../../stores/record/user-message.js';
+import { toUserPart } from './user-part.js';
+
+export interface ForeignHistory {
+  sessionId: string;
+  agent: string;
+  owner: string;
+  messages: ModelMessage[];
+}
+
+/**
+ * Begins a conversation with messages that the record does not know: a program has stored them
+ * elsewhere. They are what the model is given, and authorise nothing: calls without a result are left
+ * out.
+ */
+export async function adoptHistory(
+  { sessions }: Pick<Store, 'sessions'>,
+  { sessionId, agent, owner, messages }: ForeignHistory,
+): Promise<void> {
+  const rows = toRows(await toPromptMessages(messages), `${sessionId}:0-history`);
+  if (rows.length === 0) return;
+  const accepted = rows.flatMap((row) => (row.role === 'user' ? [toUserMessage(row)] : []));
+  await sessions.branch({
+    ...{ sessionId, agent, owner, rows, nonce: newNonce(), now: Date.now() },
+    messages: accepted.map(({ id, hash }) => ({ id, hash })),
+    ...describeRows(rows),
+  });
+}
+
+/** Pure. */
+function toRows(messages: readonly LanguageModelV4Message[], runId: string): Row[] {
+  const rows: Row[] = [];
+  let shown = 0;
+  let reply: { messageId: string; step: number } | undefined;
+  for (const message of messages) {
+    if (message.role === 'user') {
+      reply = undefined;
+      shown += 1;
+      const id = `h-${String(shown)}`;
+      rows.push({ role: 'user', id, parts: message.content.map(toUserPart) });
+    } else if (message.role === 'assistant') {
+      if (reply === undefined) {
+        reply = { messageId: `msg-${String(shown)}`, step: 0 };
+        shown += 1;
+      }
+      reply.step += 1;
+      rows.push({ role: 'assistant', runId, ...reply, parts: message.content.flatMap(toPart) });
+    } else if (message.role === 'tool') {
+      for (const part of message.content) {
+        if (part.type === 'tool-result') rows.push(toToolRow(part));
+      }
+    }
+  }
+  return rows;
+}
+
+type AssistantContent = Extract<LanguageModelV4Message, { role: 'assistant' }>['content'][number];
+type Result = Extract<AssistantContent, { type: 'tool-result' }>;
+
+/** What only a provider can read is left out. */
+function toPart(part: AssistantContent): AssistantPart[] {
+  const { providerOptions: providerMetadata } = part;
+  const mark = providerMetadata === undefined ? {} : { providerMetadata };
+  switch (part.type) {
+    case 'text':
+    case 'reasoning':
+      return [{ type: part.type, text: part.text, ...mark }];
+    case 'tool-call': {
+      const { toolCallId, toolName, input } = part;
+      const kind = part.providerExecuted === true ? 'provider' : 'server';
+      return [{ type: 'tool-call', toolCallId, toolName, input, kind, ...mark }];
+    }
+    case 'tool-result': {
+      const { toolCallId, toolName } = part;
+      const { error, output = error ?? null } = toOutcome(part);
+      const isError = error === undefined ? {} : { isError: true };
+      return [{ type: 'tool-result', toolCallId, toolName, output, ...isError, ...mark }];
+    }
+    case 'file': {
+      const { type, mediaType } = part;
+      const { url } = toUserPart(part) as { url: string };
+      return [{ type, url, mediaType, ...mark }];
+    }
+    default:
+      return [];
+  }
+}
+
+function toToolRow(part: Result): ToolRow {
+  const { toolCallId, toolName } = part;
+  return { role: 'tool', toolCallId, toolName, ...toOutcome(part) };
+}
+
+function toOutcome({ output }: Result): Pick<ToolRow, 'output' | 'error' | 'denied' | 'decision'> {
+  switch (output.type) {
+    case 'text':
+    case 'json':
+      return { output: output.value };
+    case 'error-text':
+      return { error: output.value };
+    case 'error-json':
+      return { error: JSON.stringify(output.value) };
+    case 'execution-denied': {
+      const reason = output.reason === undefined ? {} : { reason: output.reason };
+      return { denied: true, decision: { approved: false, at: 0, ...reason } };
+    }
+    case 'content':
+      // Of what its tool had made for the model the text is kept.
+      return {
+        output: output.value.map((each) => (each.type === 'text' ? each.text : '')).join(''),
+      };
+  }
+}

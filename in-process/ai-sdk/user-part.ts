@@ -1,0 +1,19 @@
+import type { LanguageModelV4Message } from '@ai-sdk/provider';
+import { HelixError } from '../../protocol/errors.js';
+import type { UserPart } from '../../protocol/rows.js';
+
+type Content = Extract<LanguageModelV4Message, { role: 'user' | 'assistant' }>['content'][number];
+
+/** @throws HelixError `validation_error` for a file that only its provider has */
+export function toUserPart(part: Content | { type: string }): UserPart {
+  if (part.type === 'text') return { type: 'text', text: (part as { text: string }).text };
+  const { data, mediaType, filename } = part as Extract<Content, { type: 'file' }>;
+  if (data.type === 'url') return { type: 'file', url: data.url.href, mediaType, filename };
+  if (data.type !== 'data') {
+    const text = `A file of the type "${data.type}" cannot be stored.`;
+    throw new HelixError('validation_error', text);
+  }
+  const base64 =
+    typeof data.data === 'string' ? data.data : Buffer.from(data.data).toString('base64');
+  return { type: 'file', url: `data:${mediaType};base64,${base64}`, mediaType, filename };
+}
