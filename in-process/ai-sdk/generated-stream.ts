@@ -2,6 +2,7 @@ import {
   toUIMessageStream,
   type AsyncIterableStream,
   type InferUIMessageChunk,
+  type OutputInterface,
   type TextStreamPart,
   type ToolSet,
   type UIMessage,
@@ -13,8 +14,8 @@ import type { Part, TextParts } from './text-parts.js';
 import { toPartStream, toStream, toTextStream } from './text-stream.js';
 
 /** A reply as it is written. The promises reject when the run fails. */
-export type GeneratedStream<TOOLS extends ToolSet> = {
-  readonly [Field in keyof Generated<TOOLS>]: Promise<Generated<TOOLS>[Field]>;
+export type GeneratedStream<TOOLS extends ToolSet, OUTPUT extends OutputInterface = never> = {
+  readonly [Field in keyof Generated<TOOLS>]: Promise<Generated<TOOLS, OUTPUT>[Field]>;
 } & {
   /**
    * The parts of all steps; a failure is a part, too. Throws `rewound` when a step begins again of which it
@@ -31,8 +32,8 @@ export type GeneratedStream<TOOLS extends ToolSet> = {
   ) => AsyncIterableStream<InferUIMessageChunk<MESSAGE>>;
 };
 
-interface Reply<TOOLS extends ToolSet> {
-  done: Promise<Generated<TOOLS>>;
+interface Reply<TOOLS extends ToolSet, OUTPUT extends OutputInterface> {
+  done: Promise<Generated<TOOLS, OUTPUT>>;
   /** The chunks of the call, from its beginning. */
   read: () => AsyncIterable<StreamChunk>;
   parts: () => TextParts;
@@ -41,14 +42,14 @@ interface Reply<TOOLS extends ToolSet> {
   signal: AbortSignal | undefined;
 }
 
-export function toGeneratedStream<TOOLS extends ToolSet>({
+export function toGeneratedStream<TOOLS extends ToolSet, OUTPUT extends OutputInterface>({
   done,
   read,
   parts,
   agentId,
   tools,
   signal,
-}: Reply<TOOLS>): GeneratedStream<TOOLS> {
+}: Reply<TOOLS, OUTPUT>): GeneratedStream<TOOLS, OUTPUT> {
   const last = done.then(
     ({ finishReason, rawFinishReason, totalUsage }): Part => ({
       ...{ type: 'finish', finishReason, rawFinishReason, totalUsage },
@@ -72,5 +73,5 @@ export function toGeneratedStream<TOOLS extends ToolSet>({
         toUIMessageStream({ ...options, stream: toStream(all()), tools: tools as ToolSet }),
       enumerable: true,
     },
-  }) as GeneratedStream<TOOLS>;
+  }) as GeneratedStream<TOOLS, OUTPUT>;
 }

@@ -1,4 +1,12 @@
-import type { ContentPart, GenerateTextResult, ModelMessage, StepResult, ToolSet } from 'ai';
+import type {
+  ContentPart,
+  GenerateTextResult,
+  InferGenerateOutput,
+  ModelMessage,
+  OutputInterface,
+  StepResult,
+  ToolSet,
+} from 'ai';
 import type { AgentDefinition } from '../../agents/index.js';
 import { toAllSteps } from '../../activities/model/finish-event.js';
 import { toPrompt } from '../../activities/model/prompt.js';
@@ -20,18 +28,18 @@ type OfLastStep =
  * of all steps of the call, and the text of the last one. Requests for approvals stand at the end of
  * `content`.
  */
-export interface Generated<TOOLS extends ToolSet> extends Pick<
-  OfAiSdk<TOOLS>,
-  OfAllSteps | OfLastStep
-> {
+export interface Generated<
+  TOOLS extends ToolSet,
+  OUTPUT extends OutputInterface = never,
+> extends Pick<OfAiSdk<TOOLS>, OfAllSteps | OfLastStep> {
   /** Undefined if the call has made no step, as when it answered one of several questions. */
   readonly finalStep: StepResult<TOOLS> | undefined;
   /** For the next call. They stand for the conversation while they are the same objects. */
   readonly responseMessages: ModelMessage[];
   /** Of the last step; `messages` as AI SDK 6 has them. */
   readonly response: Partial<OfAiSdk<TOOLS>['response']> & { readonly messages: ModelMessage[] };
-  /** The result of an agent with an output schema. */
-  readonly output: unknown;
+  /** The result of an agent with an `output`; undefined while people are asked. */
+  readonly output: [OUTPUT] extends [never] ? unknown : InferGenerateOutput<OUTPUT>;
   /** What people are asked: approvals, and calls of tools without `execute`. */
   readonly pending: readonly PendingQuestion[];
   readonly sessionId: string;
@@ -53,12 +61,12 @@ export const FIELDS = [
  * @param turn  rows of the turn
  * @param given how many of them an earlier call has given back
  */
-export function toGenerated<TOOLS extends ToolSet>(
+export function toGenerated<TOOLS extends ToolSet, OUTPUT extends OutputInterface>(
   agent: AgentDefinition,
   turn: readonly Row[],
   result: AgentResult,
   given: number,
-): Generated<TOOLS> {
+): Generated<TOOLS, OUTPUT> {
   const messageId = turn.findLast((row) => row.role === 'assistant')?.messageId ?? '';
   const before = toStepRecords(agent, turn.slice(0, given), messageId).length;
   const steps = toStepRecords(agent, turn, messageId).slice(before);
@@ -85,7 +93,7 @@ export function toGenerated<TOOLS extends ToolSet>(
     finalStep: finalStep as StepResult<TOOLS> | undefined,
     ...{ pending, sessionId, runId, responseMessages },
     response: { id, modelId, timestamp, messages: responseMessages },
-    output: result.status === 'completed' ? result.output : undefined,
+    output: (result.status === 'completed' ? result.output : undefined) as never,
   };
 }
 

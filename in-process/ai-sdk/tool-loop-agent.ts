@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { isStepCount, type ToolLoopAgentSettings, type ToolSet } from 'ai';
+import { isStepCount, type OutputInterface, type ToolLoopAgentSettings, type ToolSet } from 'ai';
 import {
   AgentRegistry,
   fromAgent,
@@ -76,9 +76,14 @@ const IN_MEMORY_SECONDS = 3_600;
  * });
  * const { text, steps } = await guide.generate({ prompt: 'How warm is it in Rome?' });
  */
-export class ToolLoopAgent<CALL_OPTIONS = never, TOOLS extends ToolSet = Record<string, never>> {
+export class ToolLoopAgent<
+  CALL_OPTIONS = never,
+  TOOLS extends ToolSet = Record<string, never>,
+  RUNTIME_CONTEXT extends Record<string, unknown> = Record<string, unknown>,
+  OUTPUT extends OutputInterface = never,
+> {
   readonly version = 'agent-v1';
-  readonly settings: ToolLoopAgentSettings<CALL_OPTIONS, TOOLS>;
+  readonly settings: ToolLoopAgentSettings<CALL_OPTIONS, TOOLS, RUNTIME_CONTEXT, OUTPUT>;
   readonly #agent: AgentDefinition;
   readonly #stores: InProcessOptions['stores'];
   readonly #executor: InProcessExecutor;
@@ -86,7 +91,10 @@ export class ToolLoopAgent<CALL_OPTIONS = never, TOOLS extends ToolSet = Record<
   readonly #sessions = new WeakMap<object, string>();
   readonly #hooks = createCallHooks();
 
-  constructor(settings: ToolLoopAgentSettings<CALL_OPTIONS, TOOLS>, more: ToolLoopAgentMore = {}) {
+  constructor(
+    settings: ToolLoopAgentSettings<CALL_OPTIONS, TOOLS, RUNTIME_CONTEXT, OUTPUT>,
+    more: ToolLoopAgentMore = {},
+  ) {
     const {
       stores = createMemoryStores({ sessionTtlSeconds: IN_MEMORY_SECONDS }),
       services,
@@ -126,12 +134,12 @@ export class ToolLoopAgent<CALL_OPTIONS = never, TOOLS extends ToolSet = Record<
    *
    * @throws AgentRunError for a run that failed or was stopped; HelixError for one that did not begin
    */
-  async generate(call: AgentCall<CALL_OPTIONS, TOOLS>): Promise<Generated<TOOLS>> {
+  async generate(call: AgentCall<CALL_OPTIONS, TOOLS>): Promise<Generated<TOOLS, OUTPUT>> {
     return this.#finish(await this.#begin(call));
   }
 
   /** @throws HelixError for a run that did not begin */
-  async stream(call: AgentCall<CALL_OPTIONS, TOOLS>): Promise<GeneratedStream<TOOLS>> {
+  async stream(call: AgentCall<CALL_OPTIONS, TOOLS>): Promise<GeneratedStream<TOOLS, OUTPUT>> {
     const begun = await this.#begin(call);
     const { handle, after, given, signal } = begun;
     const from = after === undefined ? {} : { fromSequence: after };
@@ -208,7 +216,7 @@ export class ToolLoopAgent<CALL_OPTIONS = never, TOOLS extends ToolSet = Record<
     return { options: await toKeptOptions(options, schema) };
   }
 
-  async #finish({ handle, given, signal, hooks }: Begun): Promise<Generated<TOOLS>> {
+  async #finish({ handle, given, signal, hooks }: Begun): Promise<Generated<TOOLS, OUTPUT>> {
     const { sessionId } = handle;
     const stop = (): void => {
       handle.interrupt({ reason: 'aborted' }).catch(() => undefined);
@@ -224,7 +232,7 @@ export class ToolLoopAgent<CALL_OPTIONS = never, TOOLS extends ToolSet = Record<
         throw new AgentRunError({ code: 'interrupted', message, retryable: true }, sessionId);
       }
       const turn = await this.#turnOf(sessionId);
-      const generated = toGenerated<TOOLS>(this.#agent, turn, result, given.length);
+      const generated = toGenerated<TOOLS, OUTPUT>(this.#agent, turn, result, given.length);
       for (const message of generated.responseMessages) this.#sessions.set(message, sessionId);
       await hooks.end(generated);
       return generated;

@@ -12,7 +12,7 @@ import { createFlags } from '../support/gated-agent.js';
 import { until } from '../support/until.js';
 
 // A device that brings nothing new gets the conversation as it is stored, and the turn that is under way
-// once, whenever that goes on.
+// once, whenever that continues.
 
 const reached = createFlags();
 const opened = createFlags();
@@ -80,7 +80,7 @@ afterAll(async () => {
 const connect = (threadId: string, agent?: HttpAgent): HttpAgent =>
   connectAgUi(url, threadId, agent?.messages, 'teller');
 
-/** Lets the model go on once the client has what it said so far. */
+/** Releases the model once the client has what it has written so far. */
 async function openFor(agent: HttpAgent, gate: string): Promise<void> {
   await until('the client has the beginning', () => Promise.resolve(spoken(agent) === 'Once upon'));
   opened.raise(gate);

@@ -110,6 +110,19 @@ describe('the parts of a stream', () => {
     expect(await resultOf(ours)).toEqual(await resultOf(aiSdk));
   });
 
+  it('and its output has the type of its schema', async () => {
+    const output = aiSdk.Output.object({ schema: z.object({ colour: z.string() }) });
+    const reply = [...call('f1', '__finish__', { colour: 'blue' }), ...finish('tool-calls')];
+    const agent = new ours.ToolLoopAgent({
+      model: fakeModel(() => reply),
+      output,
+      runtimeContext: { place: 'roof' },
+      prepareStep: ({ runtimeContext }) => ({ temperature: runtimeContext.place.length }),
+    });
+    const { output: found } = await agent.generate({ prompt: 'What colour is it?' });
+    expect(found.colour.toUpperCase()).toBe('BLUE');
+  });
+
   it('after an approval begin with the outcome of the approved call', async () => {
     const streamsOf = async ({ ToolLoopAgent }: typeof aiSdk | typeof ours) => {
       const replies = [
