@@ -141,9 +141,12 @@ function toContent(
         const { toolCallId, toolName, input, providerMetadata } = part;
         if (toolName === FINISH_TOOL_NAME) return [];
         const mark = part.kind === 'provider' ? { providerExecuted: true } : {};
-        const marks = { ...mark, ...toMark(toolName) };
+        const result = results.get(toolCallId);
+        const isInvalid = result?.errorCode === 'invalid_tool_input' && !result.decision;
+        const marks = { ...mark, ...(isInvalid ? { dynamic: true } : toMark(toolName)) };
         const call = { toolCallId, toolName, input, providerMetadata, ...marks };
-        return [{ type: 'tool-call', ...call }, ...toResult(call, results.get(toolCallId))];
+        const fault = isInvalid ? { invalid: true, error: result.error } : {};
+        return [{ type: 'tool-call', ...call, ...fault }, ...toResult(call, result)];
       }
       case 'tool-result': {
         const { toolCallId, toolName, output, isError } = part;

@@ -18,12 +18,17 @@ export interface CallHooks {
   close: () => void;
 }
 
+interface OpenCalls {
+  /** The agent's hook for steps, which also calls those of the calls. */
+  beside: (own: OnStepFinish | undefined) => OnStepFinish;
+  open: <TOOLS extends ToolSet>(sessionId: string, callbacks: CallCallbacks<TOOLS>) => CallHooks;
+}
+
 /** The callbacks of calls that are under way, by conversation: this process carries out their runs. */
-export function createCallHooks() {
+export function createCallHooks(): OpenCalls {
   const open = new Map<string, Set<(step: never) => unknown>>();
 
   return {
-    /** The agent's hook for steps, which also calls those of the calls. */
     beside:
       (own: OnStepFinish | undefined): OnStepFinish =>
       async (step) => {
@@ -31,10 +36,7 @@ export function createCallHooks() {
         const ended = await Promise.allSettled(hooks.map(async (hook) => hook(step as never)));
         for (const one of ended) if (one.status === 'rejected') throw one.reason;
       },
-    open: <TOOLS extends ToolSet>(
-      sessionId: string,
-      { onStepFinish, onStepEnd = onStepFinish, onFinish, onEnd = onFinish }: CallCallbacks<TOOLS>,
-    ): CallHooks => {
+    open: (sessionId, { onStepFinish, onStepEnd = onStepFinish, onFinish, onEnd = onFinish }) => {
       const ofSession = open.get(sessionId) ?? new Set();
       open.set(sessionId, ofSession);
       const hook = (step: never): unknown => onStepEnd?.(step);

@@ -51,8 +51,8 @@ export function toGeneratedStream<TOOLS extends ToolSet, OUTPUT extends OutputIn
   signal,
 }: Reply<TOOLS, OUTPUT>): GeneratedStream<TOOLS, OUTPUT> {
   const last = done.then(
-    ({ finishReason, rawFinishReason, totalUsage }): Part => ({
-      ...{ type: 'finish', finishReason, rawFinishReason, totalUsage },
+    ({ finishReason, rawFinishReason, usage }): Part => ({
+      ...{ type: 'finish', finishReason, rawFinishReason, totalUsage: usage },
     }),
     (error: unknown): Part => (signal?.aborted ? { type: 'abort' } : { type: 'error', error }),
   );
@@ -70,8 +70,8 @@ export function toGeneratedStream<TOOLS extends ToolSet, OUTPUT extends OutputIn
     textStream: { get: () => toStream(toTextStream(all())), enumerable: true },
     toUIMessageStream: {
       value: (options: object = {}) =>
-        toUIMessageStream({ ...options, stream: toStream(all()), tools: tools as ToolSet }),
+        toUIMessageStream({ ...options, stream: toStream(all()), tools }),
       enumerable: true,
     },
-  }) as GeneratedStream<TOOLS, OUTPUT>;
+  }) as unknown as GeneratedStream<TOOLS, OUTPUT>;
 }

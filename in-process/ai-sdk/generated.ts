@@ -37,7 +37,9 @@ export interface Generated<
   /** For the next call. They stand for the conversation while they are the same objects. */
   readonly responseMessages: ModelMessage[];
   /** Of the last step; `messages` as AI SDK 6 has them. */
-  readonly response: Partial<OfAiSdk<TOOLS>['response']> & { readonly messages: ModelMessage[] };
+  readonly response: Partial<Omit<OfAiSdk<TOOLS>['response'], 'messages'>> & {
+    readonly messages: ModelMessage[];
+  };
   /** The result of an agent with an `output`; undefined while people are asked. */
   readonly output: [OUTPUT] extends [never] ? unknown : InferGenerateOutput<OUTPUT>;
   /** What people are asked: approvals, and calls of tools without `execute`. */
@@ -80,22 +82,30 @@ export function toGenerated<TOOLS extends ToolSet, OUTPUT extends OutputInterfac
   // The prompt's messages are messages of the AI SDK, in their most explicit form.
   const responseMessages = toPrompt('', fresh) as ModelMessage[];
   const { id, modelId, timestamp } = finalStep?.response ?? {};
-  const all = toAllSteps(steps) as unknown as Pick<OfAiSdk<TOOLS>, OfAllSteps>;
+  const all = toAllSteps(steps);
+  const ofLast = Object.fromEntries(
+    OF_LAST_STEP.map((field) => [field, finalStep?.[field] ?? WITHOUT_STEP[field]]),
+  );
   return {
-    ...all,
+    ...{ ...all, ...ofLast, finalStep },
     content: [...all.content, ...requests],
-    text: finalStep?.text ?? '',
-    reasoning: finalStep?.reasoning ?? [],
-    reasoningText: finalStep?.reasoningText,
-    finishReason: finalStep?.finishReason ?? 'stop',
-    rawFinishReason: finalStep?.rawFinishReason,
-    providerMetadata: finalStep?.providerMetadata,
-    finalStep: finalStep as StepResult<TOOLS> | undefined,
     ...{ pending, sessionId, runId, responseMessages },
     response: { id, modelId, timestamp, messages: responseMessages },
-    output: (result.status === 'completed' ? result.output : undefined) as never,
-  };
+    output: result.status === 'completed' ? result.output : undefined,
+  } as unknown as Generated<TOOLS, OUTPUT>;
 }
+
+const OF_LAST_STEP = [
+  ...(['text', 'reasoning', 'reasoningText'] as const),
+  ...(['finishReason', 'rawFinishReason', 'providerMetadata'] as const),
+];
+
+/** Of a call that has made no step. */
+const WITHOUT_STEP: Partial<Record<OfLastStep, unknown>> = {
+  text: '',
+  reasoning: [],
+  finishReason: 'stop',
+};
 
 function toRequest<TOOLS extends ToolSet>(
   { toolCallId, toolName, input, approvalId }: PendingQuestion,

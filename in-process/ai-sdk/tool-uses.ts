@@ -32,34 +32,41 @@ export class ToolUses {
   readonly #calls: Map<string, ToolUse>;
   readonly #announced = new Set<string>();
   readonly #settled = new Set<string>();
+  /** Calls whose arguments are being written; `isShown` once a piece of them was. */
+  readonly #writing = new Map<string, { toolName: string; isShown: boolean }>();
   /** Calls that the provider of the model executes. */
   readonly #ofProvider = new Set<string>();
 
   constructor(markOf: (toolName: string) => { dynamic?: true }, known: readonly ToolUse[]) {
     this.#markOf = markOf;
-    this.#calls = new Map(known.map((call) => [call.toolCallId, call]));
+    this.#calls = new Map(
+      known.map(({ toolCallId, toolName, input }) => [toolCallId, { toolCallId, toolName, input }]),
+    );
     for (const { toolCallId } of known) this.#announced.add(toolCallId);
   }
 
   take(chunk: StreamChunk): Taken {
     switch (chunk.type) {
-      case 'tool_arg_stream_start': {
-        const { toolCallId: id, toolName } = chunk;
-        return spoken({ type: 'tool-input-start', id, toolName, ...this.#markOf(toolName) });
+      case 'tool_arg_stream_start':
+        this.#writing.set(chunk.toolCallId, { toolName: chunk.toolName, isShown: false });
+        return NOTHING;
+      case 'tool_arg_stream_delta': {
+        const { toolCallId, delta } = chunk;
+        return spoken(...this.#startInput(toolCallId), {
+          ...{ type: 'tool-input-delta', id: toolCallId, delta },
+        });
       }
-      case 'tool_arg_stream_delta':
-        return spoken({ type: 'tool-input-delta', id: chunk.toolCallId, delta: chunk.delta });
-      case 'tool_arg_stream_end':
-        return spoken({ type: 'tool-input-end', id: chunk.toolCallId });
       case 'tool_start':
         if (chunk.byProvider === true) this.#ofProvider.add(chunk.toolCallId);
         return spoken(...this.#announce({ ...chunk, input: chunk.arguments }));
       case 'tool_input_error': {
         const { toolCallId, toolName, partialInput: input, error } = chunk;
-        const invalid = { invalid: true, dynamic: true, error } as const;
         const call = { toolCallId, toolName, input };
+        const announced = this.#announce(call, { dynamic: true });
         return spoken(
-          ...this.#announce(call, invalid),
+          ...announced.map((part) =>
+            part.type === 'tool-call' ? ({ ...part, invalid: true, error } as Part) : part,
+          ),
           ...this.#settle(call, { type: 'tool-error', error }),
         );
       }
@@ -101,21 +108,32 @@ export class ToolUses {
   #announce({ toolCallId, toolName, input }: ToolUse, more: object = {}): Part[] {
     if (this.#announced.has(toolCallId)) return [];
     this.#announced.add(toolCallId);
-    this.#calls.set(toolCallId, { toolCallId, toolName, input });
-    return [{ ...this.#call({ toolCallId, toolName }), ...more } as Part];
+    this.#calls.set(toolCallId, { toolCallId, toolName, input, ...more });
+    const announced = this.#call({ toolCallId, toolName }) as Part;
+    const isWritten = this.#writing.get(toolCallId)?.isShown === true;
+    return isWritten ? [{ type: 'tool-input-end', id: toolCallId }, announced] : [announced];
+  }
+
+  /** A call whose arguments came at once is only called, as in the AI SDK. */
+  #startInput(id: string): Part[] {
+    const written = this.#writing.get(id);
+    if (written === undefined || written.isShown) return [];
+    written.isShown = true;
+    const { toolName } = written;
+    return [{ type: 'tool-input-start', id, toolName, ...this.#markOf(toolName) }];
   }
 
   /** A call has one outcome. */
-  #settle(call: { toolCallId: string; toolName: string }, outcome: { type: string }): Part[] {
+  #settle(call: { toolCallId: string; toolName: string }, outcome: object): Part[] {
     if (this.#settled.has(call.toolCallId)) return [];
     this.#settled.add(call.toolCallId);
     return [{ ...this.#call(call), ...outcome } as Part];
   }
 
   #call({ toolCallId, toolName }: { toolCallId: string; toolName: string }): object {
-    const { input } = this.#calls.get(toolCallId) ?? {};
+    const known = this.#calls.get(toolCallId) ?? { toolCallId, toolName, input: undefined };
     const mark = this.#ofProvider.has(toolCallId) ? { providerExecuted: true } : {};
-    return { type: 'tool-call', toolCallId, toolName, input, ...mark, ...this.#markOf(toolName) };
+    return { type: 'tool-call', ...this.#markOf(toolName), ...known, ...mark };
   }
 }
 

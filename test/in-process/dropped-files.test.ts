@@ -23,9 +23,9 @@ const image = (fill: string): LanguageModelV4StreamPart => ({
 /** Calls `tool` first, under the same id each time, and then replies with what follows. */
 function asking(tool: string, file?: () => string): Script {
   return (_n, { prompt }) => {
-    const made = file === undefined ? [] : [image(file())];
     const isAnswered = prompt.at(-1)?.role === 'tool';
     if (!isAnswered) return [...parts.call('d1', tool, {}), ...parts.finish('tool-calls')];
+    const made = file === undefined ? [] : [image(file())];
     return [...made, ...parts.text('Here.'), ...parts.finish()];
   };
 }
@@ -41,14 +41,17 @@ function define(name: string, script: Script, agent?: AgentDefinition): AgentDef
 async function firstsOf({ store: { files } }: InProcessOptions['stores'], sessionId: string) {
   const listed = (await files?.list(sessionId)) ?? [];
   const range = { from: 0, to: 1 };
-  const firsts = await Promise.all(listed.map(({ id }) => files?.content(sessionId, id, range)));
-  return firsts.map((first) => Buffer.from(first ?? '').toString()).sort();
+  const firsts = listed.map(async ({ id }) => {
+    const first = await files?.content(sessionId, id, range);
+    return Buffer.from(first ?? '').toString();
+  });
+  return (await Promise.all(firsts)).sort();
 }
 
 describe('files that sub-agents make', () => {
   it('are removed with the reply that called them, at every depth', async () => {
     const stores = createMemoryStores();
-    const fills = [...'abcdefgh'];
+    const fills = ['a', 'b', 'c', 'd', 'e', 'f'];
     const next = () => fills.shift() ?? 'z';
     const painter = define('painter', () => [image(next()), ...parts.text('.'), ...parts.finish()]);
     const studio = define('studio', asking('paint', next), painter);

@@ -63,7 +63,9 @@ async function readAll(stream: AsyncIterable<{ type: string }>): Promise<Parts> 
 function shapeOf(given: Parts): unknown[] {
   const shape: Record<string, unknown>[] = [];
   for (const part of given as (Record<string, unknown> & { type: string })[]) {
-    const { type, toolName, input, output, preliminary, finishReason, dynamic, invalid } = part;
+    const { type, toolName, input, output, preliminary, finishReason, invalid } = part;
+    // Their number depends on their pace; the last of them is the result here.
+    if (preliminary === true && shape.at(-1)?.['preliminary'] === true) continue;
     const last = shape.at(-1);
     const isDelta = type.endsWith('-delta');
     const delta = isDelta ? String(part['text'] ?? part['delta']) : undefined;
@@ -71,8 +73,8 @@ function shapeOf(given: Parts): unknown[] {
       last['delta'] = String(last['delta']) + String(delta);
       continue;
     }
-    const about = { toolName, input, output, preliminary, finishReason, dynamic, invalid, delta };
-    shape.push({ type, ...about });
+    const about = { toolName, input, output, preliminary, finishReason, invalid, delta };
+    shape.push({ type, ...about, dynamic: part['dynamic'] ?? false });
   }
   return shape;
 }
@@ -81,7 +83,7 @@ describe('the parts of a stream', () => {
   it('are those of the AI SDK', async () => {
     const streamOf = async ({ ToolLoopAgent }: typeof aiSdk | typeof ours): Promise<Parts> => {
       const agent = new ToolLoopAgent({ model: fakeModel(sayInTurn(...REPLIES)), tools });
-      return readAll((await agent.stream({ prompt: 'What colour is it?' })).fullStream);
+      return readAll((await agent.stream({ prompt: 'What colour is it?' })).stream);
     };
     expect(shapeOf(await streamOf(ours))).toEqual(shapeOf(await streamOf(aiSdk)));
   });
@@ -90,21 +92,34 @@ describe('the parts of a stream', () => {
     const resultOf = async ({ ToolLoopAgent }: typeof aiSdk | typeof ours) => {
       const agent = new ToolLoopAgent({ model: fakeModel(sayInTurn(...REPLIES)), tools });
       const heard: string[] = [];
-      const result = await agent.generate({
+      const result = await agent.stream({
         prompt: 'What colour is it?',
-        onStepEnd: ({ toolCalls }) => heard.push(toolCalls.map(({ toolName }) => toolName).join()),
-        onEnd: ({ steps }) => heard.push(`${String(steps.length)} steps`),
+        onStepEnd: ({ toolCalls }) => {
+          heard.push(toolCalls.map(({ toolName }) => toolName).join());
+        },
+        onEnd: ({ steps }) => {
+          heard.push(`${String(steps.length)} steps`);
+        },
       });
-      const { staticToolCalls, dynamicToolCalls, files, sources, totalUsage } = result;
+      // The model's replies of the AI SDK flow only to those who read.
+      await readAll(result.stream);
+      const [staticToolCalls, dynamicToolCalls, files] = [
+        await result.staticToolCalls,
+        await result.dynamicToolCalls,
+        await result.files,
+      ];
+      const usage = await result.usage;
       return {
         heard,
-        ...{ text: result.text, reasoningText: result.reasoningText, sources },
+        text: await result.text,
+        sources: (await result.sources).map(({ id }) => id),
+        finishReason: await result.finishReason,
         calls: [staticToolCalls, dynamicToolCalls].map((each) =>
           each.map(({ toolCallId }) => toolCallId),
         ),
         files: files.map(({ mediaType, base64 }) => [mediaType, base64]),
-        last: result.finalStep?.stepNumber,
-        tokens: [result.usage.totalTokens, totalUsage.totalTokens],
+        last: (await result.finalStep)?.stepNumber,
+        tokens: usage.totalTokens,
       };
     };
     expect(await resultOf(ours)).toEqual(await resultOf(aiSdk));

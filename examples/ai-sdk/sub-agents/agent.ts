@@ -1,4 +1,4 @@
-import { readUIMessageStream, tool } from 'ai';
+import { readUIMessageStream, tool, type UIMessage } from 'ai';
 import { ToolLoopAgent } from 'helix-temporal/runtime-js';
 import { z } from 'zod';
 
@@ -28,7 +28,7 @@ export const agent = new ToolLoopAgent({
       description: 'Has a question researched.',
       inputSchema: z.object({ question: z.string() }),
       // Each value replaces the one before: people see the work grow.
-      execute: async function* ({ question }, { abortSignal }) {
+      execute: async function* ({ question }, { abortSignal }): AsyncGenerator<UIMessage> {
         const result = await researcher.stream({ prompt: question, abortSignal });
         yield* readUIMessageStream({ stream: result.toUIMessageStream() });
       },
