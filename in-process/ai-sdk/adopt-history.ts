@@ -1,4 +1,3 @@
-import type { LanguageModelV4Message } from '@ai-sdk/provider';
 import type { ModelMessage } from 'ai';
 import { toPromptMessages } from '../../activities/model/prepare-messages.js';
 import { describeRows } from '../../executor/branch.js';
@@ -6,7 +5,7 @@ import { newNonce } from '../../executor/reruns.js';
 import type { AssistantPart, Row, ToolRow } from '../../protocol/rows.js';
 import type { Store } from '../../stores/contract/store.js';
 import { toUserMessage } from '../../stores/record/user-message.js';
-import { toUserPart } from './user-part.js';
+import { toUserPart, type PromptMessage } from './user-part.js';
 
 export interface ForeignHistory {
   sessionId: string;
@@ -35,7 +34,7 @@ export async function adoptHistory(
 }
 
 /** Pure. */
-function toRows(messages: readonly LanguageModelV4Message[], runId: string): Row[] {
+function toRows(messages: readonly PromptMessage[], runId: string): Row[] {
   const rows: Row[] = [];
   let shown = 0;
   let reply: { messageId: string; step: number } | undefined;
@@ -61,7 +60,7 @@ function toRows(messages: readonly LanguageModelV4Message[], runId: string): Row
   return rows;
 }
 
-type AssistantContent = Extract<LanguageModelV4Message, { role: 'assistant' }>['content'][number];
+type AssistantContent = Extract<PromptMessage, { role: 'assistant' }>['content'][number];
 type Result = Extract<AssistantContent, { type: 'tool-result' }>;
 
 /** What only a provider can read is left out. */

@@ -10,8 +10,9 @@ import {
 } from 'ai';
 import type { StreamChunk } from '../../protocol/chunk.js';
 import { FIELDS, type Generated } from './generated.js';
-import type { Part, TextParts } from './text-parts.js';
+import type { TextParts } from './text-parts.js';
 import { toPartStream, toStream, toTextStream } from './text-stream.js';
+import type { Part } from './tool-uses.js';
 
 /** A reply as it is written. The promises reject when the run fails. */
 export type GeneratedStream<TOOLS extends ToolSet, OUTPUT extends OutputInterface = never> = {

@@ -5,7 +5,7 @@ import type { UserInputMessage } from '../../protocol/agent-server.js';
 import { HelixError } from '../../protocol/errors.js';
 import { parseApprovalId, rootOf, sessionOfRun } from '../../protocol/ids.js';
 import type { CallCallbacks } from './call-hooks.js';
-import { toUserPart } from './user-part.js';
+import { toUserPart, type PromptMessage } from './user-part.js';
 
 /** What `generate` and `stream` are called with. */
 export type AgentCall<CALL_OPTIONS = never, TOOLS extends ToolSet = ToolSet> = CallFields &
@@ -156,8 +156,6 @@ function inOneSession(
   if (others.length > 0) throw invalid('The answers belong to different conversations.');
   return { sessionId, answers: answers.map(({ answer }) => answer) };
 }
-
-type PromptMessage = Awaited<ReturnType<typeof toPromptMessages>>[number];
 
 function toInput({ content }: PromptMessage): UserInputMessage {
   return { parts: Array.isArray(content) ? content.map(toUserPart) : [] };

@@ -1,14 +1,11 @@
-import type { LanguageModelUsage, TextStreamPart, ToolSet } from 'ai';
+import type { LanguageModelUsage } from 'ai';
 import { modelNameOf } from '../../activities/model/spending.js';
 import { toPerformance } from '../../activities/model/step-performance.js';
 import { toDynamicMark, toMadeFile, toUsage } from '../../activities/model/step-records.js';
 import type { AgentDefinition } from '../../agents/index.js';
 import type { ChunkOf, StreamChunk } from '../../protocol/chunk.js';
 import { ASK_STEP_ID, FINISH_TOOL_NAME } from '../../protocol/ids.js';
-import { ToolUses, type ToolUse } from './tool-uses.js';
-
-/** A part as programs read it; which tools there are is their business. */
-export type Part = TextStreamPart<ToolSet>;
+import { ToolUses, type Part, type ToolUse } from './tool-uses.js';
 
 /**
  * Chunks of a run as parts of the AI SDK's text stream: text and reasoning in blocks, a step's results

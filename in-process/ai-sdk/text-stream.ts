@@ -2,7 +2,8 @@ import type { AsyncIterableStream } from 'ai';
 import { ReadableStream } from 'node:stream/web';
 import type { StreamChunk } from '../../protocol/chunk.js';
 import { HelixError } from '../../protocol/errors.js';
-import type { Part, TextParts } from './text-parts.js';
+import type { TextParts } from './text-parts.js';
+import type { Part } from './tool-uses.js';
 
 /** As the AI SDK has its streams: to be iterated, piped or read. */
 export function toStream<T>(values: AsyncIterable<T>): AsyncIterableStream<T> {

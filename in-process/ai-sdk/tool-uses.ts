@@ -1,6 +1,9 @@
+import type { TextStreamPart, ToolSet } from 'ai';
 import type { StreamChunk } from '../../protocol/chunk.js';
 import type { Row } from '../../protocol/rows.js';
-import type { Part } from './text-parts.js';
+
+/** A part as programs read it; which tools there are is their business. */
+export type Part = TextStreamPart<ToolSet>;
 
 /** A call as programs of the AI SDK know it. */
 export interface ToolUse {

@@ -1,8 +1,11 @@
-import type { LanguageModelV4Message } from '@ai-sdk/provider';
+import type { toPromptMessages } from '../../activities/model/prepare-messages.js';
 import { HelixError } from '../../protocol/errors.js';
 import type { UserPart } from '../../protocol/rows.js';
 
-type Content = Extract<LanguageModelV4Message, { role: 'user' | 'assistant' }>['content'][number];
+/** A message of the AI SDK in its most explicit form. */
+export type PromptMessage = Awaited<ReturnType<typeof toPromptMessages>>[number];
+
+type Content = Extract<PromptMessage, { role: 'user' | 'assistant' }>['content'][number];
 
 /** @throws HelixError `validation_error` for a file that only its provider has */
 export function toUserPart(part: Content | { type: string }): UserPart {
