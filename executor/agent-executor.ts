@@ -19,6 +19,7 @@ import { createExecutorOf, type AgentExecutor } from './executor-of.js';
 import { hasCodec } from './has-codec.js';
 import { createHealthFacts } from './health-facts.js';
 import { createSchedules } from './schedules.js';
+import { followAudit } from './pass-on-audit.js';
 import { createWorkerList } from './worker-list.js';
 import type { Quotas } from './quotas.js';
 import { createRunList } from './run-list.js';
@@ -110,6 +111,8 @@ export async function createAgentExecutor(
   const { namespace } = client.options;
   const connection = client.connection as ExecutorConnection;
   const workflows = createRunWorkflows(client, taskQueue, stores.store, options.tracer);
+  const notify = options.notify && toNotifySettings(options.notify);
+  followAudit(stores.store.audit, workflows.fleet, notify);
   const { batches: records } = stores.store;
   const created = createRuns({
     store: stores.store,
@@ -119,8 +122,7 @@ export async function createAgentExecutor(
       runList: createRunList(client, taskQueue),
       batches: records && createBatches(client, taskQueue, records),
     },
-    deliveries:
-      options.notify && createDeliveries(client, taskQueue, toNotifySettings(options.notify)),
+    deliveries: notify && createDeliveries(client, taskQueue, notify),
     agents,
     searchAttributes: await registerSearchAttributes(connection, namespace, logger),
     sealsFailures: hasCodec(client),

@@ -3,6 +3,7 @@ import type { DueSession } from '../stores/contract/due.js';
 import type { Store } from '../stores/contract/store.js';
 import { DUE_SHARDS } from '../stores/record/due-shards.js';
 import { logEntries, type AuditLogger } from '../stores/record/relay-after-acts.js';
+import { inLanes } from './in-lanes.js';
 import { createRepair } from './repair-owners.js';
 import type { Runs } from './runs.js';
 import type { SweepBudget, SweptSession } from './sweep-session.js';
@@ -115,19 +116,6 @@ function toNextLook({ list }: DueSession, found: SweptSession): NextLook | undef
   return deadline < routine
     ? { list: 'urgent', inMs: deadline }
     : { list: 'routine', inMs: routine };
-}
-
-async function inLanes<T>(
-  items: readonly T[],
-  lanes: number,
-  work: (item: T) => Promise<void>,
-): Promise<void> {
-  const next = items.values();
-  await Promise.all(
-    Array.from({ length: lanes }, async () => {
-      for (const item of next) await work(item);
-    }),
-  );
 }
 
 function shuffled<T>(items: readonly T[]): T[] {

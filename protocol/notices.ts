@@ -1,3 +1,4 @@
+import type { AuditEntryReply } from './audit.js';
 import type { TerminalStatus } from './run.js';
 
 /**
@@ -28,11 +29,12 @@ export const NOTICE_TYPES = [
   'run.stopped',
   'spend.exceeded',
   'delivery.failed',
+  'audit.entry',
   'test',
 ] as const satisfies readonly (
   | `${'approval' | 'tool'}.${Stage}`
   | `run.${string}`
-  | ('spend.exceeded' | 'delivery.failed' | 'test')
+  | ('spend.exceeded' | 'delivery.failed' | 'audit.entry' | 'test')
 )[];
 export type NoticeType = (typeof NOTICE_TYPES)[number];
 
@@ -66,6 +68,8 @@ export interface Notice {
   /** A delivery that failed, as operators know it, and its receiver. */
   delivery?: string;
   receiver?: string;
+  /** An entry of the audit trail: people by pseudonyms. */
+  entry?: Omit<AuditEntryReply, 'name'>;
 }
 
 /** A wait of a run for people: the calls of one step. */

@@ -11,14 +11,13 @@ import {
 } from '@temporalio/worker';
 import { createActivities, type ActivityDeps } from '../activities/index.js';
 import { AgentRegistry, type AgentDefinition } from '../agents/index.js';
-import { createRelease } from '../executor/agent-pauses.js';
 import type { Budgets } from '../executor/budgets.js';
 import { createMcpConnections } from '../agents/mcp/mcp-connections.js';
 import { createDeliveries } from '../executor/deliveries.js';
-import { createFindClosed } from '../executor/find-closed.js';
+import { followAudit } from '../executor/pass-on-audit.js';
 import type { Quotas } from '../executor/quotas.js';
 import { createRunWorkflows } from '../executor/run-workflows.js';
-import { createSweep, startSweeper } from '../executor/sweep.js';
+import { startSweeper } from '../executor/sweep.js';
 import { createToolWork } from '../executor/tool-work.js';
 import { hasCodec } from '../executor/has-codec.js';
 import { createRuns } from '../executor/create-runs.js';
@@ -37,6 +36,7 @@ import { createTakeOver } from './lease/take-over.js';
 import { createCoreMeter } from './metrics/core-meter.js';
 import { createNoticeActivities, createNoticeWorker } from './notices/notice-worker.js';
 import { withSeal } from './sealed-failures.js';
+import { createSweeps } from './sweeps.js';
 import { createToolWorker, runBeside } from './tool-worker.js';
 import {
   makeCurrent,
@@ -165,11 +165,12 @@ export function createAgentPlugin(options: AgentPluginOptions): WorkerPlugin & B
     held?.countWith(meter);
     const workflows = createRunWorkflows(client, taskQueue, stores.store);
     const searchAttributes = await registerSearchAttributes(connection, namespace, logger);
+    const deliveries = notify && createDeliveries(client, taskQueue, notify);
     notices = notify && createNoticeActivities(client, taskQueue, notify, stores, agents, meter);
     const runs = createRuns({
       ...stores,
       workflows,
-      deliveries: notify && createDeliveries(client, taskQueue, notify),
+      deliveries,
       agents,
       searchAttributes,
       sealsFailures: hasCodec(client),
@@ -180,24 +181,13 @@ export function createAgentPlugin(options: AgentPluginOptions): WorkerPlugin & B
       logger,
     });
     const store = { ...stores.store, due: stores.store.due.of(workflows.fleet) };
-    const pauses = stores.store.pauses?.of(workflows.fleet);
-    const holder = `${hostname()}:${String(process.pid)}`;
-    const sweeps = [
-      createSweep({ store, runs, holder, logger }),
-      createFindClosed({ store, workflows, holder }),
-      ...(pauses === undefined
-        ? []
-        : [
-            createRelease({
-              pauses,
-              store,
-              startRun: runs.startRun,
-              holder,
-              startWithinMs: options.startWithinMs,
-              logger,
-            }),
-          ]),
-    ];
+    const sweeps = createSweeps({
+      ...{ store, runs, workflows, deliveries },
+      feed: followAudit(stores.store.audit, workflows.fleet, notify),
+      startWithinMs: options.startWithinMs,
+      holder: `${hostname()}:${String(process.pid)}`,
+      logger,
+    });
     const lease = held?.lease;
     const judge = held?.judge;
     whileItRuns = (signal) => [

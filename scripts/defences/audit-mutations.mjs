@@ -1,5 +1,6 @@
 // The defences of the audit trail; see mutations.mjs.
 const TAMPERED = 'test/stores/redis/audit.test.ts';
+const PASSED_ON = 'test/executor/pass-on-audit.test.ts';
 
 export const audit = [
   {
@@ -249,5 +250,51 @@ export const audit = [
     edits: [['requests.renew(name, claimedMs)', 'Promise.resolve()']],
     suite: 'test/api/once.test.ts',
     test: 'a request that takes longer than its claim is not carried out a second time beside it',
+  },
+  {
+    defence: 'Audit: an entry is noted for its receivers before it is in the chain',
+    file: 'stores/redis/audit.ts',
+    edits: [['    await feeds.note(tenant, n);\n', '']],
+    test: 'audit feed entries are passed on from where a fleet follows, until they are noted as passed on',
+  },
+  {
+    defence: 'Audit: entries count as passed on only once their deliveries were begun',
+    file: 'executor/pass-on-audit.ts',
+    edits: [
+      [
+        '    await inLanes(found.entries, ENTRIES_AT_ONCE',
+        '    await feed.passed(tenant, found.upTo);\n    await inLanes(found.entries, ENTRIES_AT_ONCE',
+      ],
+    ],
+    suite: PASSED_ON,
+    test: 'what was begun before a crash is begun again under the same ids, and nothing is left out',
+  },
+  {
+    defence: 'Audit: a delivery of an entry has an id that is made of the entry',
+    file: 'executor/pass-on-audit.ts',
+    edits: [["['audit.entry', tenant, entry.id]", "['audit.entry', tenant, Math.random()]"]],
+    suite: PASSED_ON,
+    test: 'what was begun before a crash is begun again under the same ids, and nothing is left out',
+  },
+  {
+    defence: 'Audit: an entry that cannot be read holds up none behind it',
+    file: 'stores/redis/audit-feed.ts',
+    edits: [['    return [];\n  }', "    throw new Error('unreadable');\n  }"]],
+    suite: PASSED_ON,
+    test: 'an entry that was changed in Redis holds up none behind it',
+  },
+  {
+    defence: 'Audit: without a receiver that asks for entries nothing is noted',
+    file: 'executor/pass-on-audit.ts',
+    edits: [['  if (receivers.length === 0) return undefined;\n', '']],
+    suite: PASSED_ON,
+    test: 'nothing is noted for a fleet in which no receiver asks for entries',
+  },
+  {
+    defence: 'Audit: a webhook that does not ask for entries gets none',
+    file: 'notify/receivers.ts',
+    edits: [["  if (type === 'audit.entry') return false;\n", '']],
+    suite: 'test/notify/receivers.test.ts',
+    test: 'receivers entries of the audit trail go only to a receiver that asks for them',
   },
 ];

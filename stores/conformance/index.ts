@@ -4,6 +4,7 @@
  */
 import { badInputCases } from './bad-input.js';
 import { auditCases } from './documents/audit.js';
+import { auditFeedCases } from './documents/audit-feed.js';
 import { checkpointCases } from './documents/checkpoints.js';
 import { deletionCases } from './documents/deletion.js';
 import { dueSessionCases } from './documents/due-sessions.js';
@@ -155,6 +156,7 @@ const DOCUMENTS = [
   ownerReservationCases,
   workerLeaseCases,
   auditCases,
+  auditFeedCases,
   batchRecordCases,
   pauseCases,
   requestCases,

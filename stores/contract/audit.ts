@@ -125,4 +125,25 @@ export interface Audit {
   verify: (tenant: string | undefined) => Promise<AuditVerdict>;
   /** Destroys the key of a person's pseudonym; true if there was one. */
   forget: (tenant: string | undefined, person: string) => Promise<boolean>;
+  /**
+   * From now on this process notes what it appends for a fleet to pass on. Every process that appends
+   * has to follow: a tenant is known to the feed by its first entry since.
+   *
+   * @param isWanted of which tenants; undefined: of users without one
+   */
+  follow: (fleet: string, isWanted: (tenant: string | undefined) => boolean) => AuditFeed;
+}
+
+/** Entries that a fleet passes on, each at least once, in the order of the chain. `''`: of users without a tenant. */
+export interface AuditFeed {
+  /** True if this holder may pass entries on for the next `forMs`. */
+  lease: (holder: string, forMs: number) => Promise<boolean>;
+  tenants: () => Promise<string[]>;
+  /** The oldest ones that were not passed on, and up to where that is; undefined if there are none. */
+  next: (
+    tenant: string,
+    most: number,
+  ) => Promise<{ entries: Omit<ChainedEntry, 'name'>[]; upTo: number } | undefined>;
+  /** Those up to this number were passed on. */
+  passed: (tenant: string, n: number) => Promise<void>;
 }

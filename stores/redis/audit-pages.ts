@@ -87,7 +87,8 @@ export function parseEntry({ text }: Pick<StoredEntry, 'text'>): AuditEntry {
   return parseStored(text, 'audit entry') as AuditEntry;
 }
 
-function toStored(id: string, fields: readonly string[]): StoredEntry | undefined {
+/** Undefined for an entry that lacks one of its fields. */
+export function toStored(id: string, fields: readonly string[]): StoredEntry | undefined {
   const stored: Record<string, string | undefined> = {};
   for (let at = 0; at < fields.length; at += 2) stored[fields[at] ?? ''] = fields[at + 1];
   const { e: text, h: hash, m: mac } = stored;

@@ -85,10 +85,13 @@ export interface KeySpace {
   batchesOf: (who: SessionOwner) => string;
   /** The audit trail of a tenant, or of all users without one, in one slot. */
   audit: (tenant: string) => AuditKeys;
+  /** Tenants whose entries a fleet passes on, and who does so at present; in one slot. */
+  auditFeed: (fleet: string) => { tenants: string; lease: string };
 }
 
 /**
- * head: hash, number and hash of the newest entry, and `from` those of the newest that was dropped ·
+ * head: hash, number and hash of the newest entry, `from` those of the newest that was dropped, and up to which
+ * entry a fleet has passed them on ·
  * chain: stream of entries by number · seen: sorted set of ids by time · people: hash of the keys of
  * pseudonyms by user · names: hash of users by pseudonym.
  */
@@ -190,6 +193,10 @@ export function createKeySpace(prefix: string = DEFAULT_PREFIX): KeySpace {
         people: `${tag}:people`,
         names: `${tag}:names`,
       };
+    },
+    auditFeed: (fleet) => {
+      const tag = `${prefix}:audit-feed:{${toKeyPart(fleet)}}`;
+      return { tenants: tag, lease: `${tag}:lease` };
     },
   };
 }

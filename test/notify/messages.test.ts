@@ -68,6 +68,23 @@ it('what models wrote makes no message that Slack refuses, or makes links of', (
   }
 });
 
+it('an entry of the audit trail is sent as it is, and read by people in words', () => {
+  const target = { sessionId: 's-1', runId: 'r' };
+  const entry = { n: 7, id: 'a1', at: 0, actor: 'p-1', via: 'page', action: 'approve' } as const;
+  const of: Notice = {
+    ...{ id: 'msg_2', type: 'audit.entry', at: 0, tenant: 'acme' },
+    entry: { ...entry, target, outcome: 'stored' },
+  };
+  expect(JSON.parse(toBody({ notice: of }))).toMatchObject({
+    type: 'audit.entry',
+    data: { tenant: 'acme', entry: of.entry },
+  });
+  const text = toMailText({ notice: of });
+  expect(text).toContain('Act: approve · stored');
+  expect(text).toContain('By: p-1, page');
+  expect(text).toContain('Of: s-1');
+});
+
 it('the link of a notice leads to the page of the console where its reader can act', () => {
   const place = (type: Notice['type'], of: Partial<Notice> = {}): string =>
     toPlace({ type, ...of }).path;

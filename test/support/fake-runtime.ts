@@ -143,6 +143,9 @@ export function createFakeRuntime(play: Play = () => Promise.resolve()): FakeRun
         page: notPlayed,
         verify: notPlayed,
         forget: notPlayed,
+        follow: () => {
+          throw new Error('not played');
+        },
       },
       documents: {
         load: notPlayed,

@@ -4,7 +4,7 @@ import { AGENT, newCall, newNonce, newSessionId, userMessage } from '../fixtures
 import { drive, type SessionDriver } from '../session-driver.js';
 import type { Case, Suite } from '../suite.js';
 
-function actOf(action: AuditAction, extra: Partial<Act> = {}): Act {
+export function actOf(action: AuditAction, extra: Partial<Act> = {}): Act {
   return { id: newNonce() + newNonce(), at: 5, by: 'ann', via: 'api', action, ...extra };
 }
 
