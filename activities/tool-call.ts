@@ -219,8 +219,8 @@ export function createToolCall(deps: TracedDeps, runTools = createRunTools(deps)
     if (settled.kind === 'fenced') throw fenced('call');
     const error = 'error' in ending.outcome ? ending.outcome.errorCode : undefined;
     if (settled.kind === 'stored') {
-      const name = tool?.name ?? 'other';
-      deps.meter?.({ kind: 'tool_executed', tool: name, seconds, code: error });
+      const executed = { agent: writer.agentType, tool: tool?.name ?? 'other' };
+      deps.meter?.({ kind: 'tool_executed', ...executed, seconds, code: error });
       span?.write({ output: row.output, error });
     }
     return {

@@ -48,7 +48,7 @@ export type RunEvent =
       tenant?: string;
     } & UsedModel)
   /** `tool`: the name in the agent's definition; `other` for a name that only a model knows. */
-  | { kind: 'tool_executed'; tool: string; seconds: number; code?: string }
+  | { kind: 'tool_executed'; agent: string; tool: string; seconds: number; code?: string }
   | { kind: 'tool_retried'; tool: string }
   | {
       kind: 'call_answered';

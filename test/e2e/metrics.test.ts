@@ -94,6 +94,10 @@ describe('metrics of a worker', () => {
       expect(by('gen_ai_execute_tool_duration_seconds_count', { gen_ai_tool_name: 'echo' })).toBe(
         1,
       );
+      // A try that failed is a call of the model as well.
+      const ofAgent = { gen_ai_agent_name: agent };
+      expect(by('gen_ai_invoke_agent_inference_calls_total', ofAgent)).toBe(3);
+      expect(by('gen_ai_invoke_agent_tool_calls_total', ofAgent)).toBe(1);
       expect(after.names).toContain('gen_ai_client_inference_time_to_first_chunk_seconds_bucket');
       expect(after.names).toContain('temporal_activity_schedule_to_start_latency_bucket');
     },

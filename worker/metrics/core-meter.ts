@@ -84,6 +84,8 @@ export function createCoreMeter(meter: MetricMeter, tenantsOf?: Pick<Sessions, '
   const spent = SPENT.get(meter) ?? new Map<string, number>();
   SPENT.set(meter, spent);
   const executions = seconds('gen_ai_execute_tool_duration_seconds', 'Duration of executions.');
+  const inferenceCalls = count('gen_ai_invoke_agent_inference_calls', 'Model calls of agents.');
+  const toolCalls = count('gen_ai_invoke_agent_tool_calls', 'Executions of tools of agents.');
   const toolRetries = count('helix_tool_retries', 'Executions of tools that are repeated.');
   const providerRetries = count('helix_provider_retries', 'Replies withdrawn, by failure.');
   const ends = count('helix_runs_ended', 'Runs that ended.');
@@ -113,6 +115,10 @@ export function createCoreMeter(meter: MetricMeter, tenantsOf?: Pick<Sessions, '
     gen_ai_operation_name: 'chat',
     gen_ai_provider_name: labels.provider(provider),
     gen_ai_request_model: labels.model(model),
+  });
+
+  const toAgentTags = ({ agent }: { agent: string }) => ({
+    gen_ai_agent_name: labels.agent(agent),
   });
 
   function addUsage({ usage, agent, tenant, ...used }: Of<'tokens_used'>): void {
@@ -149,6 +155,7 @@ export function createCoreMeter(meter: MetricMeter, tenantsOf?: Pick<Sessions, '
         const tags = toModelTags(event);
         inference.record(event.seconds, { ...tags, error_type: event.code ?? '' });
         if (event.firstSeconds !== undefined) firstChunk.record(event.firstSeconds, tags);
+        inferenceCalls.add(1, toAgentTags(event));
         return;
       }
       case 'tokens_used':
@@ -158,6 +165,7 @@ export function createCoreMeter(meter: MetricMeter, tenantsOf?: Pick<Sessions, '
         const tool = labels.tool(event.tool);
         const error = event.code === undefined ? '' : labels.code(event.code);
         executions.record(event.seconds, { gen_ai_tool_name: tool, error_type: error });
+        toolCalls.add(1, toAgentTags(event));
         return;
       }
       case 'tool_retried':

@@ -47,9 +47,10 @@ it('names beyond a hundred share one series', () => {
   const { meter, samples } = createFakeMeter();
   const count = createCoreMeter(meter);
   for (let at = 0; at < 150; at += 1) {
-    count({ kind: 'tool_executed', tool: `tool-${String(at)}`, seconds: 1 });
+    count({ kind: 'tool_executed', agent: 'guide', tool: `tool-${String(at)}`, seconds: 1 });
   }
-  const names = new Set(samples.map((sample) => /"gen_ai_tool_name":"([^"]*)"/.exec(sample)?.[1]));
+  const executed = samples.filter((sample) => sample.startsWith('gen_ai_execute_tool'));
+  const names = new Set(executed.map((each) => /"gen_ai_tool_name":"([^"]*)"/.exec(each)?.[1]));
   expect(names.size).toBe(101);
   expect(names.has('other')).toBe(true);
 });
@@ -84,7 +85,7 @@ it('names and attributes for OTLP are those of the conventions', () => {
   const usage = { inputTokens: 1, outputTokens: 3, cachedTokens: 2, costMicroUsd: 1_500 };
   count({ kind: 'tokens_used', ...MODEL, run: RUN, usage });
   count({ kind: 'model_called', ...MODEL, seconds: 1, firstSeconds: 0.5 });
-  count({ kind: 'tool_executed', tool: 'echo', seconds: 2 });
+  count({ kind: 'tool_executed', agent: 'guide', tool: 'echo', seconds: 2 });
   const model =
     '"gen_ai.operation.name":"chat","gen_ai.provider.name":"openai","gen_ai.request.model":"gpt"';
   expect(samples).toEqual([
@@ -94,6 +95,8 @@ it('names and attributes for OTLP are those of the conventions', () => {
     'helix.cost_usd 0.0015 {"agent":"guide","model":"gpt"}',
     `gen_ai.client.inference.duration 1 {${model},"error.type":""}`,
     `gen_ai.client.inference.time_to_first_chunk 0.5 {${model}}`,
+    'gen_ai.invoke_agent.inference_calls 1 {"gen_ai.agent.name":"guide"}',
     'gen_ai.execute_tool.duration 2 {"gen_ai.tool.name":"echo","error.type":""}',
+    'gen_ai.invoke_agent.tool_calls 1 {"gen_ai.agent.name":"guide"}',
   ]);
 });
