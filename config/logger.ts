@@ -1,5 +1,6 @@
 import pino from 'pino';
 import type { Logger } from 'pino';
+import { outageLines } from './outage-lines.js';
 
 export type { Logger };
 
@@ -14,5 +15,5 @@ export function createLogger(options: {
   fields: () => object;
 }): Logger {
   const { name, level, fields } = options;
-  return pino({ name, level, mixin: fields });
+  return pino({ name, level, mixin: fields, ...outageLines() });
 }

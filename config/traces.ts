@@ -1,3 +1,4 @@
+import { createCollectorLines, type CollectorLines } from './collector-lines.js';
 import { ConfigError, type Config } from './env.js';
 import { createLogger, type Logger } from './logger.js';
 
@@ -9,6 +10,7 @@ export interface TraceSettings {
   traceUrl: string | undefined;
   exportEveryMs: number | undefined;
   redact: ((attribute: string, value: unknown) => unknown) | undefined;
+  collector: CollectorLines;
   logger: Logger;
 }
 
@@ -33,7 +35,11 @@ export async function startLogging<Tracing extends { logFields: () => object }>(
   const started: { tracing?: Tracing } = {};
   const fields = (): object => started.tracing?.logFields() ?? {};
   const logger = createLogger({ name: role, level: config.LOG_LEVEL, fields });
-  const at = config.OTEL_EXPORTER_OTLP_TRACES_ENDPOINT ?? config.OTEL_EXPORTER_OTLP_ENDPOINT;
+  const setting =
+    config.OTEL_EXPORTER_OTLP_TRACES_ENDPOINT === undefined
+      ? 'OTEL_EXPORTER_OTLP_ENDPOINT'
+      : 'OTEL_EXPORTER_OTLP_TRACES_ENDPOINT';
+  const at = config[setting];
   if (at === undefined || config.OTEL_SDK_DISABLED) return { logger, tracing: undefined };
   const { startTracing, loadRedact } = await load().catch(toSentence);
   const file = config.TRACE_REDACT;
@@ -46,6 +52,7 @@ export async function startLogging<Tracing extends { logFields: () => object }>(
     traceUrl: config.TRACE_URL_TEMPLATE,
     exportEveryMs: config.OTEL_BSP_SCHEDULE_DELAY,
     redact,
+    collector: createCollectorLines(logger, { what: 'spans', setting, url: at }),
     logger,
   });
   started.tracing = tracing;

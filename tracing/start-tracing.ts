@@ -6,7 +6,7 @@ import {
   envDetector,
   resourceFromAttributes,
 } from '@opentelemetry/resources';
-import { BatchSpanProcessor } from '@opentelemetry/sdk-trace-node';
+import { BatchSpanProcessor, type SpanExporter } from '@opentelemetry/sdk-trace-node';
 import { withTimeout } from '../protocol/time.js';
 import { createTracing, type Tracing, type TracingOptions } from './create-tracing.js';
 
@@ -20,24 +20,46 @@ export interface TracingSettings {
   traceUrl: string | undefined;
   exportEveryMs: number | undefined;
   redact?: TracingOptions['redact'] | undefined;
+  /** Gets the outcome of each export. */
+  collector: { away: (reason: string) => void; back: () => void };
   logger: { warn: (fields: object, message: string) => void };
 }
 
 /** Spans that a process which dies has not exported are lost: they wait only this long. */
 const EXPORT_EVERY_MS = 500;
-/** A collector that is away is reported this often. */
+/** Other trouble of OpenTelemetry's is reported this often. */
 const REPORT_EVERY_MS = 60_000;
 const CLOSE_MS = 2_000;
+/** `ExportResultCode.SUCCESS`, of a package that is no peer. */
+const TAKEN = 0;
+
+/**
+ * An exporter whose failures go to the collector's lines only: OpenTelemetry would log each with its stack
+ * trace. Spans of an export that failed are dropped either way.
+ */
+function reported(exporter: SpanExporter, collector: TracingSettings['collector']): SpanExporter {
+  return {
+    shutdown: () => exporter.shutdown(),
+    forceFlush: () => exporter.forceFlush?.() ?? Promise.resolve(),
+    export: (spans, done) => {
+      exporter.export(spans, ({ code, error }: { code: number; error?: Error }) => {
+        if (code === TAKEN) collector.back();
+        else collector.away(error?.message ?? 'the export failed');
+        done({ code: TAKEN });
+      });
+    },
+  };
+}
 
 /** Exports traces to the collector that OpenTelemetry's own variables name. */
 export function startTracing(settings: TracingSettings): Tracing {
-  const { role, logger } = settings;
+  const { role, collector, logger } = settings;
   let reportedAt = -REPORT_EVERY_MS;
   const report = (message: string): void => {
     const now = performance.now();
     if (now - reportedAt < REPORT_EVERY_MS) return;
     reportedAt = now;
-    logger.warn({ cause: message.slice(0, 500) }, 'the collector does not take spans');
+    logger.warn({ cause: message.slice(0, 500) }, 'traces: a warning of OpenTelemetry');
   };
   const quiet = (): void => undefined;
   diag.setLogger(
@@ -45,7 +67,8 @@ export function startTracing(settings: TracingSettings): Tracing {
     DiagLogLevel.WARN,
   );
   const { exportEveryMs: scheduledDelayMillis = EXPORT_EVERY_MS } = settings;
-  const processor = new BatchSpanProcessor(new OTLPTraceExporter(), { scheduledDelayMillis });
+  const exporter = reported(new OTLPTraceExporter(), collector);
+  const processor = new BatchSpanProcessor(exporter, { scheduledDelayMillis });
   const named = resourceFromAttributes({ 'service.name': `helix-temporal-${role}` });
   const tracing = createTracing({
     spanProcessors: [processor],

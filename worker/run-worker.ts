@@ -1,5 +1,6 @@
-import { DefaultLogger, NativeConnection, Runtime, type Worker } from '@temporalio/worker';
+import { NativeConnection, Runtime, type Worker } from '@temporalio/worker';
 import type { AgentRegistry } from '../agents/index.js';
+import { createCollectorLines } from '../config/collector-lines.js';
 import { consoleUrlOf } from '../config/console-url.js';
 import type { Config } from '../config/env.js';
 import { readMetricsCollector } from '../config/metrics.js';
@@ -18,6 +19,7 @@ import { createAgentWorker } from './create-worker.js';
 import type { BegunLease } from './lease/lease-worker.js';
 import { exportMetricsAt, exportMetricsTo, freeLoopbackAddress } from './metrics/exporter.js';
 import { withDots } from './metrics/with-dots.js';
+import { createSdkLog, quietAfter } from './sdk-log.js';
 
 /** What a worker's process has begun before this is loaded. */
 export interface WorkerProcess {
@@ -44,9 +46,6 @@ export interface WorkerProcess {
   onReady: () => void;
 }
 
-/** The SDK warns of each worker that executes activities only, as the one for tools does. */
-const WITHOUT_WORKFLOWS = 'No workflows registered';
-
 /** Runs the worker of this process until it is asked to end. */
 export async function runWorker(begun: WorkerProcess): Promise<void> {
   const { config, temporal, logger, redis, lease, agents, tracer, serveMetrics, onReady } = begun;
@@ -57,13 +56,22 @@ export async function runWorker(begun: WorkerProcess): Promise<void> {
     exporter === undefined
       ? collector && exportMetricsTo(collector.url, collector.everyMs)
       : exportMetricsAt(exporter);
+  const isSent = exporter === undefined && collector !== undefined;
   Runtime.install({
-    ...(metrics !== undefined && { telemetryOptions: { metrics } }),
-    logger: new DefaultLogger('WARN', ({ level, message, meta }) => {
-      if (message.startsWith(WITHOUT_WORKFLOWS)) return;
-      const err: unknown = meta?.['error'];
-      logger[level === 'ERROR' ? 'error' : 'warn']({ err, meta }, message);
-    }),
+    telemetryOptions: {
+      ...(metrics !== undefined && { metrics }),
+      // What the SDK's core says of the collector is otherwise printed as it is.
+      ...(isSent && { logging: { forward: {}, filter: { core: 'WARN', other: 'ERROR' } } }),
+    },
+    logger: createSdkLog(
+      logger,
+      isSent
+        ? {
+            lines: createCollectorLines(logger, collector),
+            quietMs: quietAfter(collector.everyMs),
+          }
+        : undefined,
+    ),
   });
 
   const redisAddress = withoutSecrets(config.REDIS_URL);

@@ -5,6 +5,13 @@ const VERDICT = 'test/executor/judge-health.test.ts';
 
 export const metrics = [
   {
+    defence: 'Metrics: calls of an agent are counted by agent, in both shapes',
+    file: 'activities/tool-call.ts',
+    edits: [['agent: writer.agentType, tool', "agent: '', tool"]],
+    suite: 'test/e2e/metrics.test.ts',
+    test: 'metrics of a worker a run of lab-leg counts what its record counts, once',
+  },
+  {
     defence: 'Metrics: a run waits for no tenant',
     file: 'worker/metrics/with-tenants.ts',
     edits: [['() => undefined', 'undefined']],
@@ -178,5 +185,47 @@ export const metrics = [
     edits: [['flow: bad(`No message', 'flow: warn(`No message']],
     suite: VERDICT,
     test: 'the verdict on the service a Redis that does not serve is named, with what Temporal says, and nothing else is judged',
+  },
+  {
+    defence: 'Log: what Redis refuses is a line a minute, not one for each command',
+    file: 'config/outage-lines.ts',
+    edits: [['          if (repeated === undefined) return;\n', '']],
+    suite: 'test/config/outage-lines.test.ts',
+    test: 'refused commands are a line with the sentence, without a stack trace, once a minute',
+  },
+  {
+    defence: 'Log: a server that is away has no stack trace',
+    file: 'config/outage-lines.ts',
+    edits: [['if (!isOutage(error)) return', 'return']],
+    suite: 'test/config/outage-lines.test.ts',
+    test: 'refused commands are a line with the sentence, without a stack trace, once a minute',
+  },
+  {
+    defence: 'Collector: while it is away there is one line',
+    file: 'config/collector-lines.ts',
+    edits: [['      if (awaySince !== undefined) return;\n', '']],
+    suite: 'test/worker/sdk-log.test.ts',
+    test: 'a collector of metrics that is away is one line, which names the setting',
+  },
+  {
+    defence: 'Collector: a failure of an export is reported once only',
+    file: 'tracing/start-tracing.ts',
+    edits: [['done({ code: TAKEN });', "done({ code: 1, error: new Error('away') });"]],
+    suite: 'test/tracing/start-tracing.test.ts',
+    test: 'a collector that is away is one line, and one when it is back',
+  },
+  {
+    defence: 'Collector: what the SDK prints of it is left out',
+    file: 'worker/sdk-log.ts',
+    edits: [['message.startsWith(NOT_EXPORTED)', 'false']],
+    suite: 'test/worker/sdk-log.test.ts',
+    test: 'a collector of metrics that is away is one line, which names the setting',
+  },
+  {
+    defence: 'Codec: a key that is gone is named with its setting',
+    file: 'executor/payload-codec.ts',
+    edits: [[': put it back into TEMPORAL_CODEC_KEYS, behind the first', '']],
+    suite: 'test/executor/payload-codec.test.ts',
+    test: 'the payload codec rejects what was changed, and names a key that it does not know',
   },
 ];

@@ -5,6 +5,7 @@ import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, expect, it } from '@jest/globals';
+import { createCollectorLines } from '../../config/collector-lines.js';
 import { parseEnv } from '../../config/env.js';
 import { startLogging } from '../../config/traces.js';
 import type { Tracing } from '../../tracing/index.js';
@@ -53,6 +54,60 @@ it('a collector that accepts and never answers holds up neither spans nor the en
   const closed = performance.now();
   await tracing.close();
   expect(performance.now() - closed).toBeLessThan(4_000);
+});
+
+it('a collector that is away is one line, and one when it is back', async () => {
+  const port = await new Promise<number>((resolve) => {
+    const server = createServer().listen(0, '127.0.0.1', () => {
+      const { port: free } = server.address() as AddressInfo;
+      server.close(() => {
+        resolve(free);
+      });
+    });
+  });
+  const lines: { level: string; text: string }[] = [];
+  const collector = createCollectorLines(
+    {
+      info: (_, text) => void lines.push({ level: 'info', text }),
+      warn: (_, text) => void lines.push({ level: 'warn', text }),
+    },
+    { what: 'spans', setting: 'OTEL_EXPORTER_OTLP_ENDPOINT', url: 'http://me:secret@there:4318' },
+  );
+  process.env['OTEL_EXPORTER_OTLP_ENDPOINT'] = `http://127.0.0.1:${String(port)}`;
+  process.env['OTEL_EXPORTER_OTLP_TIMEOUT'] = '500';
+  const others: string[] = [];
+  const tracing = tracingModule.startTracing({
+    ...{ role: 'test', captureContent: false, latestNames: false, traceUrl: undefined },
+    ...{ exportEveryMs: 10, collector },
+    logger: { warn: (fields, text) => void others.push(`${text} ${JSON.stringify(fields)}`) },
+  });
+  closing.push(() => tracing.close());
+  const untilSaid = (what: string, isDone: () => boolean): Promise<boolean> =>
+    until(what, () => {
+      tracing.tracer.write(SPAN);
+      return Promise.resolve(isDone());
+    });
+  await untilSaid('it is missed', () => lines.length > 0);
+  let asked = 0;
+  const back = createServer((_, response) => {
+    // Some fail still.
+    asked += 1;
+    response.writeHead(asked < 3 ? 500 : 200).end();
+  }).listen(port, '127.0.0.1');
+  closing.push(() => {
+    back.closeAllConnections();
+    back.close();
+  });
+  await untilSaid('it is back', () => lines.length > 1);
+  expect(lines).toEqual([
+    {
+      level: 'warn',
+      text: 'The collector at http://there:4318/ does not take spans: start it, or correct OTEL_EXPORTER_OTLP_ENDPOINT. Runs are not affected.',
+    },
+    { level: 'info', text: 'The collector at http://there:4318/ takes spans again.' },
+  ]);
+  // The tests before this one have started traces in this process, too.
+  expect(others.filter((line) => !line.includes('will overwrite'))).toEqual([]);
 });
 
 it('the shipped processes redact by a file, and do not start if it cannot be used', async () => {

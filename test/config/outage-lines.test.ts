@@ -1,0 +1,57 @@
+import { Writable } from 'node:stream';
+import { expect, it } from '@jest/globals';
+import pino from 'pino';
+import { outageLines } from '../../config/outage-lines.js';
+import { HelixError } from '../../protocol/errors.js';
+
+/** A logger of this project, its lines, and its clock. */
+function open() {
+  const lines: Record<string, unknown>[] = [];
+  const into = new Writable({
+    write(chunk: Buffer, _encoding, done) {
+      for (const line of chunk.toString().trim().split('\n')) {
+        lines.push(JSON.parse(line) as Record<string, unknown>);
+      }
+      done();
+    },
+  });
+  const clock = { ms: 0 };
+  const logger = pino({ ...outageLines(() => clock.ms) }, into);
+  return { logger, lines, clock };
+}
+
+const refused = (command: string): HelixError =>
+  new HelixError(
+    'unavailable',
+    `The conversation store refuses this server: its Redis user may not use ${command}.`,
+    { cause: new Error(`NOPERM this user has no permissions to run the '${command}' command`) },
+  );
+
+it('refused commands are a line with the sentence, without a stack trace, once a minute', () => {
+  const { logger, lines, clock } = open();
+  for (let at = 0; at < 1_000; at += 1) {
+    logger.warn({ err: refused('XADD'), runId: String(at) }, 'Activity failed');
+  }
+  logger.warn({ err: refused('SET') }, 'Activity failed');
+  clock.ms = 61_000;
+  logger.warn({ err: refused('XADD') }, 'Activity failed');
+  expect(lines).toHaveLength(3);
+  expect(lines[0]).toMatchObject({
+    msg: 'Activity failed',
+    runId: '0',
+    err: { code: 'unavailable', message: expect.stringContaining('may not use XADD') },
+  });
+  expect(lines[2]).toMatchObject({ repeated: 999 });
+  expect(JSON.stringify(lines)).not.toMatch(/\bat .*\.ts/);
+});
+
+it('other errors keep their stack trace, and each has its line', () => {
+  const { logger, lines } = open();
+  for (let at = 0; at < 3; at += 1) logger.warn({ err: new TypeError('a fault') }, 'sweep failed');
+  logger.warn({ err: 'text' }, 'closing');
+  logger.info('plain');
+  logger.info({ audit: {} }, 'audit');
+  expect(lines).toHaveLength(6);
+  expect(lines[0]).toMatchObject({ err: { type: 'TypeError', stack: expect.any(String) } });
+  expect(lines[3]).toMatchObject({ err: 'text', msg: 'closing' });
+});
