@@ -74,7 +74,11 @@ function decrypt(payload: Payload, keys: ReadonlyMap<string, Uint8Array>): Paylo
   if (toText(metadata?.['encoding']) !== ENCODING) return payload;
   const id = toText(metadata?.['encryption-key-id']);
   const key = keys.get(id);
-  if (key === undefined) throw new Error(`The payload key "${id}" is not known.`);
+  if (key === undefined) {
+    throw new Error(
+      `The payload key "${id}" is not among the keys: put it back into TEMPORAL_CODEC_KEYS, behind the first.`,
+    );
+  }
   const bytes = Buffer.from(data ?? []);
   if (bytes.length < IV_BYTES + TAG_BYTES) throw new Error('An encrypted payload is too short.');
   const decipher = createDecipheriv(CIPHER, key, bytes.subarray(0, IV_BYTES));

@@ -26,7 +26,8 @@ const codecRoute = (act: 'decode' | 'encode', summary: string): Route =>
       try {
         changed = await payloadCodec[act](payloads.map(toPayload));
       } catch (error) {
-        const text = 'A payload cannot be read: its key is unknown, or it was changed.';
+        const text =
+          'A payload cannot be read: its key is not among TEMPORAL_CODEC_KEYS, or it was changed.';
         throw new HelixError('validation_error', text, { cause: error });
       }
       const reply = { payloads: changed.map(toJson) } satisfies CodecPayloads;

@@ -117,4 +117,42 @@ describe('histories with TEMPORAL_CODEC_KEYS', () => {
     const decoded = textsOf(shown).map((text) => Buffer.from(text, 'base64').toString());
     expect(decoded.join('\n')).toContain(CANARY);
   }, 120_000);
+
+  it('a key that is gone is named, holds up no other chat, and its runs continue once it is back', async () => {
+    const others = [{ id: '2027-01', key: randomBytes(32) }];
+    const restart = async (keys: typeof KEYS): Promise<void> => {
+      const env = { TEMPORAL_CODEC_KEYS: toSetting(keys) };
+      await Promise.all([product.stopApi(), product.stopWorker()]);
+      await Promise.all([product.startApi(env), product.startWorker(env)]);
+    };
+    await restart(KEYS);
+    const sessionId = newSessionId();
+    const page = openChat(CLIENT_7, { url: product.url, sessionId });
+    await page.chat.sendMessage(
+      toScript({ calls: [{ tool: 'charge', id: 'c1', args: { amount: 5 } }] }, { say: 'done' }),
+    );
+    await untilAsked(page);
+    await restart(others);
+    await until('both processes name the key and the setting', () => {
+      const named = product
+        .log()
+        .split('\n')
+        .filter((line) => line.includes('2026-12'));
+      return named.filter((line) => line.includes('TEMPORAL_CODEC_KEYS')).length >= 2;
+    });
+    const other = openChat(CLIENT_7, { url: product.url, sessionId: newSessionId() });
+    await other.chat.sendMessage(toScript({ say: 'as ever' }));
+    expect(other.reply()).toContain('as ever');
+    const answered = await fetch(`${product.url}/api/chat/${sessionId}/pending/c1`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify({ approved: true }),
+    });
+    expect(answered.status).toBe(202);
+    // What was encrypted meanwhile needs the other key.
+    await restart([...KEYS, ...others]);
+    await until('the run is completed', async () => {
+      return (await loadSnapshot(product.url, sessionId)).run?.status === 'completed';
+    });
+  }, 120_000);
 });
