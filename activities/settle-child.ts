@@ -7,7 +7,8 @@ import type { SessionRecord } from '../stores/contract/sessions.js';
 import type { ActivityDeps } from './deps.js';
 import { wakeOthers } from './answers.js';
 
-type Result = { output: unknown } | { error: string; errorCode: string };
+/** `cause`: the code with which the sub-agent's own run failed. */
+type Result = ({ output: unknown } | { error: string; errorCode: string }) & { cause?: string };
 
 /** Settles a parent's call with its sub-agent's result; a lost sub-agent is ended first. */
 export function createSettleChild(deps: ActivityDeps): ChildActivities['settleChild'] {
@@ -20,7 +21,7 @@ export function createSettleChild(deps: ActivityDeps): ChildActivities['settleCh
       return { kind: 'settled' };
     }
     if (ref.started === true && (await isActive(ref.child))) return { kind: 'at_work' };
-    const result = await readResult(ref);
+    const { cause, ...result } = await readResult(ref);
     const { toolName } = call.spec;
     const { sessionId, runId, agent: agentType, toolCallId } = ref;
     const failed = 'error' in result;
@@ -36,6 +37,7 @@ export function createSettleChild(deps: ActivityDeps): ChildActivities['settleCh
       callId: toolCallId,
       // A large one is in the call's own `tool_end`.
       result: failed ? { error: result.error, code: result.errorCode } : toSmall(output),
+      ...(cause !== undefined && { cause }),
     };
     const settled = await store.calls.settle({
       source: 'child',
@@ -111,6 +113,7 @@ export function createSettleChild(deps: ActivityDeps): ChildActivities['settleCh
     return {
       error: message ?? 'The sub-agent was stopped.',
       errorCode: code === 'subagent_limit' ? code : 'subagent_failed',
+      ...(code !== undefined && { cause: code }),
     };
   }
 

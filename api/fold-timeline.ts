@@ -13,6 +13,9 @@ export interface TimelineFold {
   hasEnded: () => boolean;
 }
 
+/** Who a span is of, where and when it begins. */
+type Speaker = Pick<StreamChunk, 'agentId' | 'agentType' | 'step' | 'timestamp'>;
+
 interface FoldOptions {
   runId: string;
   startedAt: number;
@@ -44,7 +47,7 @@ export function createTimelineFold({ runId, startedAt, continues }: FoldOptions)
   const calls = new Map<string, FoldedSpan>();
   let resumedAt = startedAt;
 
-  function begin(chunk: StreamChunk, kind: FoldedSpan['kind'], more: Partial<FoldedSpan> = {}) {
+  function begin(chunk: Speaker, kind: FoldedSpan['kind'], more: Partial<FoldedSpan> = {}) {
     const span: FoldedSpan = {
       kind,
       sessionId: chunk.agentId,
@@ -72,8 +75,8 @@ export function createTimelineFold({ runId, startedAt, continues }: FoldOptions)
   }
 
   /** The step that a run failed in; a model without output has left no other trace of it. */
-  function fail(chunk: Extract<StreamChunk, { type: 'error' }>): void {
-    const { agentId, timestamp: at, error, code = '' } = chunk;
+  function fail(speaker: Speaker, error: string, code = ''): void {
+    const { agentId, timestamp: at } = speaker;
     // What it cut off is not at fault.
     if (code === 'framework_cancelled') return;
     const newest = models.get(agentId);
@@ -85,15 +88,15 @@ export function createTimelineFold({ runId, startedAt, continues }: FoldOptions)
     const from = Math.max(freeAt.get(agentId) ?? 0, resumedAt);
     // The end of a run closes its calls first: no model was called.
     if (NO_STEP.has(code) || from >= at) return;
-    const step = Math.max(chunk.step, (newest?.step ?? 0) + 1);
-    begin(chunk, 'model', { step, startedAt: from, endedAt: at, state: 'failed', error });
+    const step = Math.max(speaker.step, (newest?.step ?? 0) + 1);
+    begin(speaker, 'model', { step, startedAt: from, endedAt: at, state: 'failed', error });
   }
 
   function take(chunk: StreamChunk): void {
     const { agentId, timestamp: at } = chunk;
     switch (chunk.type) {
       case 'error':
-        if (!chunk.recoverable) fail(chunk);
+        if (!chunk.recoverable) fail(chunk, chunk.error, chunk.code);
         return;
       case 'step_start': {
         if (chunk.stepId === 'ask') return;
@@ -146,6 +149,14 @@ export function createTimelineFold({ runId, startedAt, continues }: FoldOptions)
         if (known === undefined) calls.set(toolCallId, begin(chunk, 'agent', { toolCallId, name }));
         else Object.assign(known, { kind: 'agent', name });
         freeAt.set(chunk.subSessionId, at);
+        return;
+      }
+      case 'subagent_end': {
+        const { cause, subSessionId, subAgentType } = chunk;
+        if (cause === undefined) return;
+        const { error } = chunk.result as { error: string };
+        const speaker = { agentId: subSessionId, agentType: subAgentType, step: 1, timestamp: at };
+        fail(speaker, error, cause);
         return;
       }
       case 'tool_input_error':

@@ -159,6 +159,8 @@ export const StreamChunkSchema = z.discriminatedUnion('type', [
     subSessionId: id,
     callId: id,
     result: json,
+    /** Extension: the code with which its own run failed. */
+    cause: id.optional(),
   }),
   chunk('custom', {
     eventName: id,

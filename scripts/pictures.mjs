@@ -1,10 +1,12 @@
 // `npm run pictures`: takes the pictures of docs/media from a running product: the chat page while it waits for
 // an approval (light, dark, on a phone), its inbox, the console, and the finished run in the Temporal UI.
+// `npm run pictures -- --all` puts pictures of all pages at three widths, light and dark, into .data/pictures.
 import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { chromium } from 'playwright-core';
 import { testEnvironment } from './engines/test-environment.mjs';
+import { walkPages } from './pictures/walk-pages.mjs';
 import { projectRoot } from './system/project.mjs';
 import { runProduct } from './system/running-product.mjs';
 import { runMain, UserError } from './system/user-error.mjs';
@@ -19,13 +21,19 @@ await runMain(async () => {
   const programs = await testEnvironment();
   if (!programs.CHROMIUM_PATH) throw new UserError('pictures need a Chromium');
   const folder = mkdtempSync(join(tmpdir(), 'helix-pictures-'));
-  const product = await runProduct(folder, programs);
+  const takesAll = process.argv.includes('--all');
+  const product = await runProduct(folder, programs, takesAll ? { CHAOS: '1' } : {});
   const browser = await chromium.launch({
     executablePath: programs.CHROMIUM_PATH,
     args: ['--no-sandbox'],
   });
   const open = async (look) => (await browser.newContext(look)).newPage();
   try {
+    if (takesAll) {
+      const { url, benchUrl } = product;
+      await walkPages({ browser, url, benchUrl, folder: join(projectRoot, '.data', 'pictures') });
+      return;
+    }
     mkdirSync(MEDIA, { recursive: true });
     const page = await open(DESKTOP);
     await askForRefund(page, product.url);

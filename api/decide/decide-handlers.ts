@@ -1,14 +1,13 @@
 import type { Request, RequestHandler, Response } from 'express';
-import { notFound, toAnswerOptions, type Caller } from '../../ai-sdk/index.js';
+import { toAnswerOptions, type Caller } from '../../ai-sdk/index.js';
 import { titleOfAgent, titleOfTool } from '../../agents/titles.js';
-import { hashInput, readLink, type LinkClaims } from '../../notify/links.js';
+import { readLink, type LinkClaims } from '../../notify/links.js';
 import { toAnswerError } from '../../protocol/answers.js';
 import { HelixError } from '../../protocol/errors.js';
 import { formatApprovalId } from '../../protocol/ids.js';
 import { LIMITS } from '../../protocol/limits.js';
-import type { OpenCall } from '../../stores/contract/call-record.js';
-import { isOfTenant } from '../../stores/record/waiting-page.js';
 import type { RouteDeps } from '../deps.js';
+import { answered, findCall } from './find-call.js';
 import { toDecidedPage, toDecisionPage, toRefusedPage } from './pages.js';
 
 /** A form with a token, a decision and a reason. */
@@ -65,28 +64,6 @@ export function createDecideHandlers(deps: RouteDeps, keys: readonly string[]): 
       else response.status(200).json({ result: 'stored', approved });
     }),
   };
-}
-
-/** The call as the link's reader was shown it. @throws HelixError `not_found`, `stale_run`, `expired` */
-async function findCall(
-  { stateStore }: RouteDeps,
-  { sessionId, toolCallId, runId, inputHash, tenant }: LinkClaims,
-): Promise<{ call: OpenCall; agent: string }> {
-  const found = await stateStore.sessions.withCalls(sessionId);
-  if (found === undefined || !isOfTenant(found.record, tenant)) throw notFound();
-  const call = found.openCalls.find(({ spec }) => spec.toolCallId === toolCallId);
-  if (call === undefined) throw answered();
-  if (call.spec.runId !== runId || hashInput(call.spec.input) !== inputHash) {
-    throw new HelixError('stale_run', 'The question of this link is not asked any more.');
-  }
-  if (call.decision?.automatic === true) {
-    throw new HelixError('expired', 'No one answered this question in time.');
-  }
-  return { call, agent: found.record.agent };
-}
-
-function answered(): HelixError {
-  return new HelixError('already_completed', 'This question has been answered.');
 }
 
 /** The person whom the link names. On a server without accounts as well: it was sent to one person. */

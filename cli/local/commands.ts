@@ -1,6 +1,6 @@
 import { Argument, Command } from 'commander';
 import type { Cli } from '../cli.js';
-import { EXIT } from '../exit-codes.js';
+import { EXIT, type ExitCode } from '../exit-codes.js';
 import { createWorkerListCommand } from '../commands/worker-list.js';
 import { parsePort } from '../parse-values.js';
 import { inSentences, loadLauncher } from './launcher.js';
@@ -66,6 +66,12 @@ function createRoleCommand(cli: Cli, role: 'api' | 'worker'): Command {
       cli.takeInterrupts();
       const { startAlone } = await loadLauncher();
       const code = await inSentences(startAlone(role, { file }));
-      cli.exitWith((code ?? 0) === 0 ? EXIT.done : EXIT.failed);
+      cli.exitWith(toExitCode(code ?? 0));
     });
+}
+
+/** Above 128 it was killed, because it was asked to end again. */
+function toExitCode(code: number): ExitCode {
+  if (code > 128) return EXIT.interrupted;
+  return code === 0 ? EXIT.done : EXIT.failed;
 }

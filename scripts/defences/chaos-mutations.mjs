@@ -25,6 +25,13 @@ export const chaos = [
     test: 'the bench lets an approval expire: it is denied, nothing is charged, and the agent continues on both devices',
   },
   {
+    defence: 'Chaos bench: a phone shows devices that can be used',
+    file: 'scripts/start/chaos/bench.html',
+    edits: [['repeat(2, clamp(24rem, 80svh, 40rem))', '1fr 1fr']],
+    suite: CHAOS,
+    test: 'on a phone of 390 px the bench is as wide as the screen, and each device is high enough to be used',
+  },
+  {
     defence: 'Chaos bench: words count by their place in the text',
     file: 'scripts/start/chaos/count-words.js',
     edits: [['lost += number - highest - 1;', '']],

@@ -21,9 +21,23 @@ export const consolePage = [
   {
     defence: 'Console: a model that failed before its first word has a bar',
     file: 'api/fold-timeline.ts',
-    edits: [['if (!chunk.recoverable) fail(chunk);', '']],
+    edits: [['if (!chunk.recoverable) fail(chunk, chunk.error, chunk.code);', '']],
     suite: 'test/api/fold-timeline.test.ts',
     test: 'createTimelineFold a model that failed before its first word has a bar of its own, with the reason',
+  },
+  {
+    defence: "Console: another agent's model that failed before its first word has a bar",
+    file: 'api/fold-timeline.ts',
+    edits: [['        fail(speaker, error, cause);\n', '']],
+    suite: 'test/api/fold-timeline.test.ts',
+    test: "createTimelineFold another agent's model has a bar if that run failed before its first word, and none for other ends",
+  },
+  {
+    defence: 'Console: the log says why the run of another agent failed',
+    file: 'activities/settle-child.ts',
+    edits: [['      ...(code !== undefined && { cause: code }),\n', '']],
+    suite: 'test/executor/sub-agents.test.ts',
+    test: 'a sub-agent a sub-agent returns a result of its schema, and a failed one is an error',
   },
   {
     defence: 'Console: a run that failed between its steps has no failed model',

@@ -203,6 +203,13 @@ export const notices = [
     test: 'agents and tools are named by their titles, and where there are none by their names in words',
   },
   {
+    defence: 'Links that decide: a question that has expired is not called answered',
+    file: 'api/decide/find-call.ts',
+    edits: [['return decision.automatic === true ? expired() : answered();', 'return answered();']],
+    suite: 'test/e2e/notices.test.ts',
+    test: 'a link whose question has expired decides nothing, and says so',
+  },
+  {
     defence: 'Links that decide: what models wrote is text on their page',
     file: 'api/decide/escaped.ts',
     edits: [[".replaceAll('<', '&lt;')", '']],

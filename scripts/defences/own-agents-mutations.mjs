@@ -2,6 +2,7 @@
 
 const DEV = 'test/e2e/own-agents.test.ts';
 const FAULTS = 'test/e2e/own-agents-faults.test.ts';
+const STOP = 'test/scripts/stop-request.test.mjs';
 
 export const ownAgents = [
   {
@@ -66,5 +67,19 @@ export const ownAgents = [
     edits: [['return withFileFaults(() => run(how));', 'return run(how);']],
     suite: FAULTS,
     test: 'other faults a folder for conversations that cannot be made',
+  },
+  {
+    defence: 'Start: one Ctrl-C that arrives twice does not kill',
+    file: 'scripts/start/stop-request.mjs',
+    edits: [['now() - requestedAt > SAME_PRESS_MS', 'true']],
+    suite: STOP,
+    test: 'one Ctrl-C that arrives twice, by the terminal and by npm, kills nothing',
+  },
+  {
+    defence: 'Start: what was killed does not end as done',
+    file: 'scripts/start/stop-request.mjs',
+    edits: [['process.exitCode = 128 + constants.signals[name];', '']],
+    suite: STOP,
+    test: 'a second Ctrl-C kills, and the exit code says that it was forced',
   },
 ];

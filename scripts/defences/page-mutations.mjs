@@ -4,6 +4,7 @@ const REPORT = 'test/web/report-items.test.ts';
 const FORM = 'test/web/form/schema-form.test.ts';
 const PROPOSED = 'test/activities/proposed-calls.test.ts';
 const STATUS = 'test/web/page-status.test.ts';
+const LIST = 'test/page/page-list.test.ts';
 const INBOX = 'test/page/page-inbox.test.ts';
 
 export const page = [
@@ -18,6 +19,20 @@ export const page = [
     ],
     suite: 'test/page/page-people.test.ts',
     test: 'the page shows what the researcher was asked and what it found',
+  },
+  {
+    defence: 'Page: helpers of agents are not offered',
+    file: 'web/src/agent-choice.tsx',
+    edits: [['listed || name === agent', "name !== ''"]],
+    suite: LIST,
+    test: 'a new chat says what its agent does, an opener begins it, and helpers of agents are not offered',
+  },
+  {
+    defence: 'Page: what a model thought is folded',
+    file: 'web/src/message-view.tsx',
+    edits: [['<details className="reasoning"', '<details open className="reasoning"']],
+    suite: LIST,
+    test: 'what a model thought is folded, and can be read',
   },
   {
     defence: 'Page: a message that waits breaks within long words',

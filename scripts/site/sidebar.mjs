@@ -1,6 +1,6 @@
 /**
  * The pages of the site, by section: a document of the project, or a page that is made, and its title.
- * A document that is not listed is on the site, and found by its search.
+ * A document that is not listed is on the site all the same.
  */
 export const SIDEBAR = [
   {

@@ -11,7 +11,7 @@ import { listenForStop, stopRequested } from './stop-request.mjs';
 // replies finish; this is only for one that hangs.
 const GRACE_MS = 120_000;
 
-/** Returns the exit code of the process. For the options see product.mjs. */
+/** Returns the exit code of the process, 0 if it was asked to end, and that of a signal if it was killed then. For the options see product.mjs. */
 export async function startOneProcess(role, { settings, prepare, launch }) {
   let child;
   const signal = listenForStop({ onRepeat: () => child?.kill() });
@@ -34,5 +34,5 @@ export async function startOneProcess(role, { settings, prepare, launch }) {
   signal.addEventListener('abort', () => void child.stop({ graceMs: GRACE_MS }));
   const { code, reason } = await child.exited;
   if (code === undefined) throw new UserError(`The ${role} could not be started: ${reason}.`);
-  return signal.aborted ? 0 : (code ?? 1);
+  return signal.aborted ? (process.exitCode ?? 0) : (code ?? 1);
 }

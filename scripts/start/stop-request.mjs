@@ -1,20 +1,29 @@
 // Listens for everything that asks a foreground command to end.
-
+import { constants } from 'node:os';
 import { describeProcess, identityOf, isSameProcess } from '../system/process-identity.mjs';
 
 const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'];
 const PARENT_CHECK_MS = 1000;
+/** Where `sh` is bash, npm forwards a Ctrl-C that this process has got from the terminal, too. */
+const SAME_PRESS_MS = 300;
 
 /**
  * Returns an AbortSignal that fires at the first request. `onRepeat` is called for each further
- * one, from an impatient user. When npm started this process and is killed, no key press can reach
- * it any more, so that counts as a request too.
+ * one, from an impatient user: what is killed then has not ended well, which the exit code says. When
+ * npm started this process and is killed, no key press can reach it any more, so that counts as a
+ * request too. The clock is a parameter for the tests.
  */
-export function listenForStop({ onRepeat }) {
+export function listenForStop({ onRepeat, now = () => performance.now() }) {
   const controller = new AbortController();
-  const request = () => {
-    if (controller.signal.aborted) onRepeat();
-    else controller.abort();
+  let requestedAt;
+  const request = (name) => {
+    requestedAt ??= now();
+    if (!controller.signal.aborted) {
+      controller.abort();
+    } else if (now() - requestedAt > SAME_PRESS_MS) {
+      process.exitCode = 128 + constants.signals[name];
+      onRepeat();
+    }
   };
   for (const signal of SIGNALS) process.on(signal, request);
   if (process.env.npm_lifecycle_event) watchNpm(() => controller.abort());

@@ -1,5 +1,6 @@
 import { withMermaid } from 'vitepress-plugin-mermaid';
 import { toSlug } from '../../scripts/links/markdown.mjs';
+import { toSearched } from '../../scripts/site/searched.mjs';
 import { SIDEBAR } from '../../scripts/site/sidebar.mjs';
 
 /** `npm run site` writes the pages; dead links between them end the build. */
@@ -16,7 +17,12 @@ export default withMermaid({
   // What stands in angle brackets is text.
   markdown: { html: false, anchor: { slugify: toSlug }, toc: { level: [2] } },
   themeConfig: {
-    search: { provider: 'local' },
+    search: {
+      provider: 'local',
+      options: {
+        _render: (text, env, md) => md.render(toSearched(text, env.relativePath), env),
+      },
+    },
     outline: [2, 3],
     nav: [
       { text: 'Quick start', link: '/' },

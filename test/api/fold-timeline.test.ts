@@ -149,6 +149,35 @@ describe('createTimelineFold', () => {
     ]);
   });
 
+  it.each([
+    ['before its first word', 'provider_error', [2, 'failed', 'The provider failed.']],
+    ['between its steps', 'spend_cap_reached', undefined],
+    ['because it was stopped', undefined, undefined],
+  ] as const)(
+    "another agent's model has a bar if that run failed %s, and none for other ends",
+    (_, cause, bar) => {
+      const child = { agentId: 's.1-x', agentType: 'child' };
+      const result = { error: 'The provider failed.', code: 'subagent_failed' };
+      const of = { subAgentType: 'child', subSessionId: 's.1-x', callId: 'c1' };
+      const failed = fold([
+        { type: 'tool_start', toolCallId: 'c1', toolName: 'delegate', providerExecuted: true },
+        { type: 'subagent_start', ...of },
+        { type: 'step_start', ...child },
+        { type: 'step_end', ...child },
+        { type: 'subagent_end', ...of, result, ...(cause !== undefined && { cause }) },
+        { type: 'tool_end', toolCallId: 'c1', toolName: 'delegate', error: result.error },
+      ])
+        .spans()
+        .filter(({ kind, state }) => kind === 'model' && state === 'failed');
+      expect(
+        failed.map(({ sessionId, agent, step, state, error, startedAt, endedAt }) => [
+          ...[sessionId, agent, startedAt, endedAt],
+          ...[step, state, error],
+        ]),
+      ).toEqual(bar === undefined ? [] : [['s.1-x', 'child', 1_040, 1_050, ...bar]]);
+    },
+  );
+
   it('a run that continues a turn has none of what came before it, and its own end', () => {
     const folded = fold(
       [

@@ -4,6 +4,7 @@ import { describe, expect, it } from '@jest/globals';
 import { HTTP_STATUS } from '../../protocol/errors.js';
 import { documentsOf, pagesOf, toPage } from '../../scripts/site/pages.mjs';
 import { referenceOf } from '../../scripts/site/reference.mjs';
+import { toSearched } from '../../scripts/site/searched.mjs';
 import { SIDEBAR } from '../../scripts/site/sidebar.mjs';
 import { entrySources } from './factories.js';
 
@@ -96,6 +97,16 @@ describe('the pages of the site', () => {
         '```',
       ].join('\n'),
     );
+  });
+
+  it('the search knows what readers look for: no decisions or defences, and no declarations', () => {
+    const text = '# a\n\nProse.\n\n```ts\nconst a = 1;\n```\n\nMore.\n';
+    expect(toSearched(text, 'docs/agents.md')).toBe(text);
+    expect(toSearched(text, 'docs/decisions/README.md')).toBe(text);
+    expect(toSearched(text, 'reference/main.md')).toBe('# a\n\nProse.\n\n\n\nMore.\n');
+    for (const page of ['changelog.md', 'docs/defences.md', 'docs/decisions/run.md']) {
+      expect(toSearched(text, page)).toBe('');
+    }
   });
 
   it('every document becomes a page, and every entry of the package has its types', () => {

@@ -1,4 +1,6 @@
 import { afterAll, beforeAll, expect, it } from '@jest/globals';
+import type { OperatorDelivery } from '../../protocol/deliveries.js';
+import { useCommandLine, type CommandLine } from '../support/command-line.js';
 import { ask, runLab, sessionOf } from '../support/lab-run.js';
 import {
   startReceiver,
@@ -9,18 +11,33 @@ import { startProduct, type Product } from '../support/product.js';
 import { until } from '../support/until.js';
 
 let hook: NoticeReceiver;
+let broken: NoticeReceiver;
 let product: Product;
+let line: CommandLine;
 
 beforeAll(async () => {
   hook = await startReceiver();
   const secrets = [`whsec_${'a'.repeat(32)}`];
-  const receiver = { name: 'hook', kind: 'webhook', url: hook.url, secrets, privateNetwork: true };
-  const env = { NOTIFY_RECEIVERS: JSON.stringify([receiver]), NOTIFY_REMIND_AFTER: '2s' };
-  product = await startProduct({ env });
+  broken = await startReceiver();
+  broken.answer = () => ({ status: 500 });
+  const as = { kind: 'webhook', secrets, privateNetwork: true };
+  const receivers = [
+    { name: 'hook', ...as, url: hook.url },
+    { name: 'broken', ...as, url: broken.url, events: ['run.failed'] },
+  ];
+  product = await startProduct({
+    env: {
+      NOTIFY_RECEIVERS: JSON.stringify(receivers),
+      NOTIFY_REMIND_AFTER: '2s',
+      NOTIFY_RETRY_FOR: '8s',
+    },
+  });
+  line = useCommandLine(product);
 }, 120_000);
 afterAll(async () => {
   await product.stop();
   await hook.close();
+  await broken.close();
 });
 
 it('questions of tools that wait are notified, each of a step, in both shapes', async () => {
@@ -84,3 +101,23 @@ it('reminders keep their time when a tool beside the questions wakes, and its ow
 
 const timeOf = (notice: ReceivedNotice | undefined): number =>
   Date.parse((JSON.parse(notice?.body ?? '{}') as { timestamp: string }).timestamp);
+
+it('a receiver that answers 500 until the time is over leaves a dead letter, which is sent again with the same id', async () => {
+  const session = sessionOf(await runLab(product, [{ fail: { status: 400 } }]));
+  const listed = async (status: string): Promise<OperatorDelivery | undefined> => {
+    const some = await line.read<OperatorDelivery[]>('delivery', 'list', '--status', status);
+    return some.find((each) => each.sessionId === session && each.receiver === 'broken');
+  };
+  const { id } = await until('it is listed', () => listed('failed'));
+  // At once, and five seconds later: the next attempt would come too late.
+  expect(broken.attempts).toBe(2);
+  expect(await line.read<OperatorDelivery>('delivery', 'describe', id)).toMatchObject({
+    ...{ type: 'run.failed', status: 'failed' },
+    problem: 'The receiver answered 500.',
+  });
+  broken.answer = () => ({ status: 204 });
+  expect((await line.helix(['delivery', 'redeliver', id])).code).toBe(0);
+  await until('it is taken', () => listed('delivered'));
+  expect(broken.taken).toMatchObject([{ type: 'run.failed', data: { sessionId: session } }]);
+  expect(new Set(broken.ids)).toEqual(new Set([broken.taken[0]?.id]));
+});

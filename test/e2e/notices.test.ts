@@ -144,6 +144,30 @@ it('a link decides by its form only, once, and the trail names the way', async (
   ]);
 });
 
+it('a link whose question has expired decides nothing, and says so', async () => {
+  const runId = await runLab(product, [ask('hurriedCharge', { amount: 5 }), { say: 'well' }]);
+  const session = sessionOf(runId);
+  const { data } = await hook.untilTaken(session, 'approval.requested');
+  const expired = await hook.untilTaken(session, 'approval.expired');
+  expect(expired.data).toMatchObject({ outcome: 'expired' });
+  await hook.untilTaken(session, 'run.completed');
+  const link = new URL(String(data['decideUrl']));
+  const refused = await fetch(`${product.url}/api/decide`, {
+    method: 'POST',
+    body: new URLSearchParams({
+      token: link.searchParams.get('token') ?? '',
+      decision: 'approve',
+    }),
+  });
+  expect([refused.status, await refused.json()]).toMatchObject([409, { code: 'expired' }]);
+  const page = await fetch(product.url + link.pathname + link.search, {
+    headers: { accept: 'text/html' },
+  });
+  expect(page.status).toBe(409);
+  const charged = await product.redis.hgetall('lab:charges');
+  expect(Object.keys(charged).some((key) => key.startsWith(session))).toBe(false);
+});
+
 it('an erased conversation leaves no workflow of its notices', async () => {
   const runId = await runLab(product, CHARGE);
   const session = sessionOf(runId);
@@ -240,7 +264,10 @@ it('a question whose time is over, and one of a sub-agent, are notified in both 
       toolName: 'charge',
       agent: expect.stringMatching(/^lab(-leg)?-child$/),
     });
-    expect(hook.taken.some(({ type }) => type === 'approval.expired')).toBe(false);
+    const ofEnds = hook.taken.filter(({ type }) => type === 'approval.expired');
+    expect(ofEnds.some((each) => [timed, ofChild].includes(String(each.data['sessionId'])))).toBe(
+      false,
+    );
   }
 });
 

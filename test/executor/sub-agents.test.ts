@@ -101,6 +101,16 @@ describe('a sub-agent', () => {
     );
     await runs.untilStatus(sessionId, 'completed');
     expect(await resultOf(sessionId, 'r1')).toMatchObject({ output: { answer: 42 } });
-    expect(await resultOf(sessionId, 'd1')).toMatchObject({ errorCode: 'subagent_failed' });
+    const failed = await resultOf(sessionId, 'd1');
+    expect(failed).toMatchObject({ errorCode: 'subagent_failed' });
+    expect(failed).not.toHaveProperty('cause');
+    const log = await stores.streamManager.read(sessionId, 0, 500);
+    const ends = log.flatMap(({ message }) => (message.type === 'subagent_end' ? [message] : []));
+    expect(ends.map(({ callId, cause }) => [callId, cause])).toEqual(
+      expect.arrayContaining([
+        ['r1', undefined],
+        ['d1', 'provider_invalid_request'],
+      ]),
+    );
   }, 60_000);
 });

@@ -83,3 +83,20 @@ it('the bench says that nothing was under way, and counts no word of an earlier 
   );
   expect(first).toBe('0');
 });
+
+it.each([320, 390])(
+  'on a phone of %s px the bench is as wide as the screen, and each device is high enough to be used',
+  async (width) => {
+    await page.setViewportSize({ width, height: 700 });
+    const sizes = await page.evaluate(() => {
+      const { scrollWidth } = document.documentElement;
+      const devices = [...document.querySelectorAll('iframe')].map((each) => each.clientHeight);
+      window.scrollTo(0, document.documentElement.scrollHeight);
+      const { top } = (document.getElementById('now') ?? document.body).getBoundingClientRect();
+      return { scrollWidth, devices, top };
+    });
+    expect(sizes.scrollWidth).toBe(width);
+    expect(Math.min(...sizes.devices)).toBeGreaterThan(350);
+    expect(sizes.top).toBe(0);
+  },
+);

@@ -39,6 +39,29 @@ it('the page lists conversations by title, finds them, and opens one', async () 
   expect(chat.faults).toEqual([]);
 });
 
+it('a new chat says what its agent does, an opener begins it, and helpers of agents are not offered', async () => {
+  const chat = await openPage(browser, product.url, newSessionId(), 'support');
+  await chat.page.getByRole('heading', { name: 'Support' }).waitFor();
+  await chat.page.getByText('Help desk of a small shop').waitFor();
+  expect(await chat.at('agent').locator('option').allTextContents()).toEqual(['Support']);
+  const opener = chat.page.locator('.openers button').first();
+  await opener.click();
+  await opener.waitFor({ state: 'detached' });
+  await chat.untilReplyHas('1042', 30_000);
+  expect(chat.faults).toEqual([]);
+});
+
+it('what a model thought is folded, and can be read', async () => {
+  const chat = await openPage(browser, product.url, newSessionId());
+  await chat.say(script({ think: 'Plums come first.', say: 'Plums.' }));
+  await chat.untilReplyHas('Plums.');
+  const thought = chat.at('reasoning').getByText('Plums come first.');
+  expect(await thought.isVisible()).toBe(false);
+  await chat.at('reasoning').getByText('Thoughts').click();
+  await thought.waitFor();
+  expect(chat.faults).toEqual([]);
+});
+
 it('replies are read as Markdown, and finished calls are one line', async () => {
   const chat = await openPage(browser, product.url, newSessionId());
   await chat.say(

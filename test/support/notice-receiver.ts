@@ -19,6 +19,8 @@ export interface NoticeReceiver {
   readonly taken: ReceivedNotice[];
   /** All attempts, refused ones too. */
   attempts: number;
+  /** The `webhook-id` of each attempt, in order. */
+  readonly ids: string[];
   /** Default: 204. Undefined: it never answers. */
   answer: (attempt: number) => { status: number; headers?: Record<string, string> } | undefined;
   /** The first notice about a session of this type; the signature is verified. */
@@ -31,6 +33,7 @@ export interface NoticeReceiver {
 /** @param secret if set, each attempt must be signed with it */
 export async function startReceiver(secret?: string): Promise<NoticeReceiver> {
   const taken: ReceivedNotice[] = [];
+  const ids: string[] = [];
   const receiver = { attempts: 0, answer: () => ({ status: 204 }) } as unknown as NoticeReceiver;
 
   async function receive(request: IncomingMessage, response: ServerResponse): Promise<void> {
@@ -39,6 +42,7 @@ export async function startReceiver(secret?: string): Promise<NoticeReceiver> {
     const body = Buffer.concat(pieces).toString();
     receiver.attempts += 1;
     const { headers } = request;
+    ids.push(String(headers['webhook-id']));
     if (secret !== undefined) new Webhook(secret).verify(body, headers as Record<string, string>);
     const answer = receiver.answer(receiver.attempts);
     if (answer === undefined) return;
@@ -60,6 +64,7 @@ export async function startReceiver(secret?: string): Promise<NoticeReceiver> {
   return Object.assign(receiver, {
     url: `http://127.0.0.1:${String(port)}/hook`,
     taken,
+    ids,
     untilTaken: (sessionId: string, type: string, withinMs?: number) =>
       until(
         `${type} arrives`,
