@@ -131,7 +131,9 @@ function toContent(
   results: ReadonlyMap<string, ToolRow>,
 ): Content[] {
   const toMark = (toolName: string) => toDynamicMark(agent, toolName);
-  return row.parts.flatMap((part): Content[] => {
+  const outcomes: Content[] = [];
+  const inputs = new Map<string, unknown>();
+  const replied = row.parts.flatMap((part): Content[] => {
     switch (part.type) {
       case 'text':
         return [{ ...part }];
@@ -142,15 +144,18 @@ function toContent(
         if (toolName === FINISH_TOOL_NAME) return [];
         const mark = part.kind === 'provider' ? { providerExecuted: true } : {};
         const result = results.get(toolCallId);
-        const isInvalid = result?.errorCode === 'invalid_tool_input' && !result.decision;
+        const isInvalid = INVALID.has(result?.errorCode) && result?.decision === undefined;
         const marks = { ...mark, ...(isInvalid ? { dynamic: true } : toMark(toolName)) };
         const call = { toolCallId, toolName, input, providerMetadata, ...marks };
-        const fault = isInvalid ? { invalid: true, error: result.error } : {};
-        return [{ type: 'tool-call', ...call, ...fault }, ...toResult(call, result)];
+        const fault = isInvalid ? { invalid: true, error: result?.error } : {};
+        inputs.set(toolCallId, input);
+        outcomes.push(...toResult(call, result));
+        return [{ type: 'tool-call', ...call, ...fault }];
       }
       case 'tool-result': {
         const { toolCallId, toolName, output, isError } = part;
-        const call = { toolCallId, toolName, providerExecuted: true, ...toMark(toolName) };
+        const input = inputs.get(toolCallId);
+        const call = { toolCallId, toolName, input, providerExecuted: true, ...toMark(toolName) };
         return isError === true
           ? [{ type: 'tool-error', ...call, error: output }]
           : [{ type: 'tool-result', ...call, output }];
@@ -167,7 +172,12 @@ function toContent(
       }
     }
   });
+  // As in the AI SDK, what the model wrote stands before what its tools returned.
+  return [...replied, ...outcomes];
 }
+
+/** Codes of calls that name no tool, or do not fit it. */
+const INVALID = new Set<string | undefined>(['invalid_tool_input', 'unknown_tool']);
 
 /** Of its tool, TypeScript knows no types: of a `dynamicTool()`, a server's, or none at all. */
 export function toDynamicMark({ tools }: AgentDefinition, toolName: string): { dynamic?: true } {

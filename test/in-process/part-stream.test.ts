@@ -28,6 +28,8 @@ const REPLIES = [
     ...finish('tool-calls'),
   ],
   [...call('c2', 'fail', {}), ...finish('tool-calls')],
+  [...call('c4', 'look', { at: 'sea' }), ...call('c5', 'look', { at: 'ice' }), ...finish()],
+  [...call('c6', 'listen', {}), ...finish('tool-calls')],
   [...call('c3', 'look', { at: 5 }), ...finish('tool-calls')],
   [
     { type: 'source', sourceType: 'url', id: 's', url: 'https://sky.example' },
@@ -112,6 +114,12 @@ describe('the parts of a stream', () => {
       return {
         heard,
         text: await result.text,
+        // What the model wrote, then what came of it.
+        content: (await result.content).map((part) => [
+          part.type,
+          'toolCallId' in part ? part.toolCallId : '',
+          'invalid' in part && part.invalid === true,
+        ]),
         sources: (await result.sources).map(({ id }) => id),
         finishReason: await result.finishReason,
         calls: [staticToolCalls, dynamicToolCalls].map((each) =>
