@@ -114,7 +114,10 @@ export const fronts = [
   {
     defence: 'AG-UI: a reply that is being written is shown by its stream alone',
     file: 'api/ag-ui/reply-run.ts',
-    edits: [['includePartialContent: false }', 'includePartialContent: true }']],
+    edits: [
+      ['includePartialContent: false }', 'includePartialContent: true }'],
+      ['snapshot.messages.filter(({ id }) => id !== messageId)', 'snapshot.messages'],
+    ],
     suite: FOLLOW,
     test: 'a reply that is being written is shown by its stream alone',
   },
