@@ -1,6 +1,7 @@
 import { ApplicationFailure, Context } from '@temporalio/activity';
 import type { LeaseRef } from '../protocol/activities.js';
 import { LIMITS } from '../protocol/limits.js';
+import { STORE_UNREACHABLE } from '../protocol/temporal-names.js';
 import type { Attempt, CutReason } from './attempt.js';
 import type { ActivityDeps } from './deps.js';
 import { holdAttempt, numberOf, tokenOf } from './lease.js';
@@ -30,7 +31,7 @@ export function openAttempt(
 ): Attempt {
   const canWrite = (): boolean => unansweredMs() < CANNOT_WRITE_MS;
   if (!canWrite() || lease?.isHeld() === false)
-    throw ApplicationFailure.retryable('the store does not answer', 'StoreUnreachable');
+    throw ApplicationFailure.retryable('the store does not answer', STORE_UNREACHABLE);
   const context = Context.current();
   // Captured here: context functions do not work inside abort listeners.
   const { cancellationSignal } = context;

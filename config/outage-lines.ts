@@ -1,6 +1,7 @@
 import pino from 'pino';
 import type { LoggerOptions } from 'pino';
 import { HelixError } from '../protocol/errors.js';
+import { STORE_UNREACHABLE } from '../protocol/temporal-names.js';
 
 /** The same line is written this often; those in between are counted. */
 const REPEAT_MS = 60_000;
@@ -52,13 +53,20 @@ export function outageLines(
   };
 }
 
-function isOutage(error: unknown): error is HelixError {
-  return HelixError.isInstance(error) && error.code === 'unavailable';
+function isOutage(error: unknown): error is Error {
+  if (!(error instanceof Error)) return false;
+  return codeOf(error) === 'unavailable' || codeOf(error) === STORE_UNREACHABLE;
+}
+
+/** Of an error of this project, or of an attempt's failure that Temporal takes. */
+function codeOf(error: Error): unknown {
+  if (HelixError.isInstance(error)) return error.code;
+  return error.name === 'ApplicationFailure' && 'type' in error ? error.type : undefined;
 }
 
 function toLine(error: unknown): unknown {
   if (!isOutage(error)) return error instanceof Error ? pino.stdSerializers.err(error) : error;
-  const { code, message, cause } = error;
+  const { message, cause } = error;
   const reason = cause instanceof Error ? cause.message : undefined;
-  return { code, message, ...(reason !== undefined && { reason }) };
+  return { code: codeOf(error), message, ...(reason !== undefined && { reason }) };
 }

@@ -17,6 +17,9 @@ export const TOOL_WORK_WORKFLOW_TYPE = 'agentToolWork';
 /** Message of a failure whose text only the codec of payloads can read, in its details. */
 export const SEALED_FAILURE = 'Encrypted: see the details.';
 
+/** Type of the failure of an attempt that did not begin, since the store does not answer. */
+export const STORE_UNREACHABLE = 'StoreUnreachable';
+
 /**
  * A workflow task of a dead worker is given to another worker after this time; Temporal's default
  * is 10 s.

@@ -226,6 +226,6 @@ export const metrics = [
     file: 'executor/payload-codec.ts',
     edits: [[': put it back into TEMPORAL_CODEC_KEYS, behind the first', '']],
     suite: 'test/executor/payload-codec.test.ts',
-    test: 'the payload codec rejects what was changed, and names a key that it does not know',
+    test: 'the payload codec the payload codec rejects what was changed, and names a key that it does not know',
   },
 ];

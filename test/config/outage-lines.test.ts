@@ -1,5 +1,6 @@
 import { Writable } from 'node:stream';
 import { expect, it } from '@jest/globals';
+import { ApplicationFailure } from '@temporalio/common';
 import pino from 'pino';
 import { outageLines } from '../../config/outage-lines.js';
 import { HelixError } from '../../protocol/errors.js';
@@ -42,6 +43,12 @@ it('refused commands are a line with the sentence, without a stack trace, once a
     err: { code: 'unavailable', message: expect.stringContaining('may not use XADD') },
   });
   expect(lines[2]).toMatchObject({ repeated: 999 });
+  for (let at = 0; at < 10; at += 1) {
+    const away = ApplicationFailure.retryable('the store does not answer', 'StoreUnreachable');
+    logger.warn({ err: away }, 'Activity failed');
+  }
+  expect(lines).toHaveLength(4);
+  expect(lines[3]).toMatchObject({ err: { code: 'StoreUnreachable' } });
   expect(JSON.stringify(lines)).not.toMatch(/\bat .*\.ts/);
 });
 

@@ -1,6 +1,7 @@
 import { AttemptFailure } from '../../activities/attempt-failure.js';
 import type { Held, Lease } from '../../activities/lease.js';
 import type { RunMeter } from '../../protocol/run-meter.js';
+import { STORE_UNREACHABLE } from '../../protocol/temporal-names.js';
 import { withTimeout } from '../../protocol/time.js';
 import type { HeldWork, Leases } from '../../stores/contract/leases.js';
 import { monotonicMs } from './clock.js';
@@ -122,7 +123,7 @@ export function createWorkerLease(options: WorkerLeaseOptions): WorkerLease {
     const entry: Entry = { work, holder, registered: Promise.resolve(), patience: 0 };
     entries.set(work.id, entry);
     const registered = withTimeout(REGISTER_MS, register(entry)).catch(() => {
-      throw new AttemptFailure('the store does not answer', { type: 'StoreUnreachable' });
+      throw new AttemptFailure('the store does not answer', { type: STORE_UNREACHABLE });
     });
     // Its attempt may have ended for another reason.
     registered.catch(() => undefined);

@@ -39,8 +39,10 @@ describe('what a process says of its Redis at the start', () => {
 
   it('a user without rights is named, with what to do, though it can connect', async () => {
     const { redis } = await openTestStores();
-    for (const rights of [[], ['+info']]) {
-      const user = await createRedisUser(redis, 'hx', '-@all', '+ping', '+hello', ...rights);
+    const few = ['-@all', '+ping', '+hello'];
+    // The last one lacks a command of the library alone: it reads the server, and fails in the middle of work.
+    for (const rights of [few, [...few, '+info'], ['-xdel']]) {
+      const user = await createRedisUser(redis, 'hx', ...rights);
       const text = await explainRedis(user.url, 'here');
       expect(text).toMatch(
         /may not use .*Give the user of REDIS_URL the rights that docs\/redis\.md/,
