@@ -32,6 +32,13 @@ export const chaos = [
     test: 'on a phone of 390 px the bench is as wide as the screen, and each device is high enough to be used',
   },
   {
+    defence: 'Chaos bench: the focus of a device does not scroll the bench away from its buttons',
+    file: 'scripts/start/chaos/device-page.js',
+    edits: [[', preventScroll: true', '']],
+    suite: CHAOS,
+    test: 'on a phone of 320 px the bench is as wide as the screen, and each device is high enough to be used',
+  },
+  {
     defence: 'Chaos bench: words count by their place in the text',
     file: 'scripts/start/chaos/count-words.js',
     edits: [['lost += number - highest - 1;', '']],

@@ -39,7 +39,8 @@ export function Composer(props: Props): ReactElement {
   const cannotSend = blocked || isEmpty || !isComplete;
   const box = useRef<HTMLTextAreaElement>(null);
   useEffect(() => {
-    box.current?.focus();
+    // On a phone its keyboard would cover what there is to read.
+    if (!window.matchMedia('(pointer: coarse)').matches) box.current?.focus();
   }, []);
 
   const submit = (): void => {

@@ -46,6 +46,12 @@ addEventListener('message', ({ source, data }) => {
   if (source === parent) DO[data.act]?.(data.text);
 });
 
+// The field of a device takes the focus as it opens, and would scroll the bench to it.
+const { focus } = HTMLElement.prototype;
+HTMLElement.prototype.focus = function focusInPlace(options) {
+  focus.call(this, { ...options, preventScroll: true });
+};
+
 const style = document.createElement('style');
 style.textContent = `
 [data-role=user]:not([data-means='']) > * { display: none; }

@@ -46,7 +46,7 @@ export function RunFacts({ run, config }: Props): ReactElement {
         )}
         {reason !== undefined && <span>Reason: {reason}</span>}
       </p>
-      <dl className="fields">
+      <dl className="fields facts">
         {facts.map(([name, value]) => (
           <div key={name}>
             <dt>{name}</dt>
