@@ -16,8 +16,8 @@ import { recovery } from './measures/recovery.js';
 import { snapshot } from './measures/snapshot.js';
 import { sseClients } from './measures/sse-clients.js';
 import { stepGap } from './measures/step-gap.js';
-import { stepGapTraced } from './measures/step-gap-traced.js';
 import { stopLatency } from './measures/stop-latency.js';
+import { traced } from './measures/traced.js';
 import { transformer } from './measures/transformer.js';
 import { waitingMemory } from './measures/waiting-memory.js';
 import { readOptions, type Options } from './options.js';
@@ -35,7 +35,7 @@ const MEASUREMENTS: readonly Measurement[] = [
   answerLatency,
   answerAfterKill,
   stepGap,
-  stepGapTraced,
+  traced,
   historySize,
   stopLatency,
   recovery,
