@@ -39,13 +39,6 @@ export const ownAgents = [
     test: 'a file of agents that cannot be used ends each command with one sentence a file that names an agent twice',
   },
   {
-    defence: 'Own agents: a file that never finishes loading ends with the command',
-    file: 'scripts/start/check-agents.mjs',
-    edits: [['      signal,\n', '']],
-    suite: FAULTS,
-    test: 'a file that never finishes loading leaves no process behind after SIGINT',
-  },
-  {
     defence: 'Own agents: a file that never finishes loading ends though the command was killed',
     file: 'scripts/start/check-agents.mjs',
     edits: [["process.once('disconnect', () => process.exit());", '']],
