@@ -1,6 +1,7 @@
 import { notFound } from '../../ai-sdk/index.js';
 import { hashInput, type LinkClaims } from '../../notify/links.js';
 import { HelixError } from '../../protocol/errors.js';
+import { sessionOfRun } from '../../protocol/ids.js';
 import type { OpenCall } from '../../stores/contract/call-record.js';
 import { isOfTenant } from '../../stores/record/waiting-page.js';
 import type { RouteDeps } from '../deps.js';
@@ -17,20 +18,23 @@ export async function findCall(
   const found = await stateStore.sessions.withCalls(sessionId);
   if (found === undefined || !isOfTenant(found.record, tenant)) throw notFound();
   const call = found.openCalls.find(({ spec }) => spec.toolCallId === toolCallId);
-  if (call === undefined) throw await whyClosed(stateStore, sessionId, toolCallId);
+  if (call === undefined) throw await whyClosed(stateStore, runId, toolCallId);
   if (call.spec.runId !== runId || hashInput(call.spec.input) !== inputHash) throw notAsked();
   if (call.decision?.automatic === true) throw expired();
   return { call, agent: found.record.agent };
 }
 
-/** The run has continued since: the result of the call says why. */
+/** The run, perhaps a sub-agent's, has continued since: the result of the call says why. */
 async function whyClosed(
-  { sessions }: RouteDeps['stateStore'],
-  sessionId: string,
+  { runs, sessions }: RouteDeps['stateStore'],
+  runId: string,
   toolCallId: string,
 ): Promise<HelixError> {
-  const rows = await sessions.rows(sessionId, 0);
-  const row = rows.findLast((each) => each.role === 'tool' && each.toolCallId === toolCallId);
+  const sessionId = sessionOfRun(runId);
+  const run = (await runs.list(sessionId)).find((each) => each.runId === runId);
+  if (run === undefined || run.rewound === true) return notAsked();
+  const rows = await sessions.rows(sessionId, run.startRow);
+  const row = rows.find((each) => each.role === 'tool' && each.toolCallId === toolCallId);
   const decision = row?.role === 'tool' ? row.decision : undefined;
   if (decision === undefined) return notAsked();
   return decision.automatic === true ? expired() : answered();

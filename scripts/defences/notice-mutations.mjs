@@ -210,6 +210,18 @@ export const notices = [
     test: 'a link whose question has expired decides nothing, and says so',
   },
   {
+    defence: "Links that decide: a sub-agent's question that was answered is not called forgotten",
+    file: 'api/decide/find-call.ts',
+    edits: [
+      [
+        'await whyClosed(stateStore, runId, toolCallId)',
+        'await whyClosed(stateStore, `${sessionId}:1-x`, toolCallId)',
+      ],
+    ],
+    suite: 'test/e2e/notices.test.ts',
+    test: 'a question whose time is over, and one of a sub-agent, are notified in both shapes',
+  },
+  {
     defence: 'Links that decide: what models wrote is text on their page',
     file: 'api/decide/escaped.ts',
     edits: [[".replaceAll('<', '&lt;')", '']],

@@ -109,6 +109,14 @@ it('a question that a killed worker asked arrives, though the receiver was away,
   }
 }, 120_000);
 
+/** What the form of a link gets: the status, and the code of a refusal. */
+async function decide(token: string, decision = 'approve'): Promise<[number, string?]> {
+  const body = new URLSearchParams({ token, decision });
+  const response = await fetch(`${product.url}/api/decide`, { method: 'POST', body });
+  const { code } = (await response.json()) as { code?: string };
+  return code === undefined ? [response.status] : [response.status, code];
+}
+
 it('a link decides by its form only, once, and the trail names the way', async () => {
   const runId = await runLab(product, CHARGE);
   const { data } = await hook.untilTaken(sessionOf(runId), 'approval.requested');
@@ -123,20 +131,14 @@ it('a link decides by its form only, once, and the trail names the way', async (
   const page = await (await fetch(url, { headers: browser })).text();
   expect(page).toContain('&quot;amount&quot;: 5');
 
-  const post = async (token: string, decision = 'approve'): Promise<[number, string?]> => {
-    const body = new URLSearchParams({ token, decision });
-    const response = await fetch(`${product.url}/api/decide`, { method: 'POST', body });
-    const { code } = (await response.json()) as { code?: string };
-    return code === undefined ? [response.status] : [response.status, code];
-  };
   const token = link.searchParams.get('token') ?? '';
-  expect(await post(`${token}x`)).toEqual([401, 'unauthorized']);
-  expect(await post(token, 'maybe')).toEqual([400, 'validation_error']);
-  expect(await post(token)).toEqual([200]);
-  expect(await post(token)).toEqual([409, 'already_completed']);
+  expect(await decide(`${token}x`)).toEqual([401, 'unauthorized']);
+  expect(await decide(token, 'maybe')).toEqual([400, 'validation_error']);
+  expect(await decide(token)).toEqual([200]);
+  expect(await decide(token)).toEqual([409, 'already_completed']);
   expect((await fetch(url, { headers: browser })).status).toBe(409);
   await until('it has ended', async () => (await statusOf(runId)) === 'completed');
-  expect(await post(token, 'deny')).toEqual([409, 'already_completed']);
+  expect(await decide(token, 'deny')).toEqual([409, 'already_completed']);
   const trail = await fetch(`${product.url}/api/operator/audit?action=approve`);
   const { entries } = (await trail.json()) as AuditReply;
   expect(entries.filter(({ target }) => target.runId === runId)).toMatchObject([
@@ -152,14 +154,7 @@ it('a link whose question has expired decides nothing, and says so', async () =>
   expect(expired.data).toMatchObject({ outcome: 'expired' });
   await hook.untilTaken(session, 'run.completed');
   const link = new URL(String(data['decideUrl']));
-  const refused = await fetch(`${product.url}/api/decide`, {
-    method: 'POST',
-    body: new URLSearchParams({
-      token: link.searchParams.get('token') ?? '',
-      decision: 'approve',
-    }),
-  });
-  expect([refused.status, await refused.json()]).toMatchObject([409, { code: 'expired' }]);
+  expect(await decide(link.searchParams.get('token') ?? '')).toEqual([409, 'expired']);
   const page = await fetch(product.url + link.pathname + link.search, {
     headers: { accept: 'text/html' },
   });
@@ -264,6 +259,10 @@ it('a question whose time is over, and one of a sub-agent, are notified in both 
       toolName: 'charge',
       agent: expect.stringMatching(/^lab(-leg)?-child$/),
     });
+    const token = new URL(String(data['decideUrl'])).searchParams.get('token') ?? '';
+    expect(await decide(token)).toEqual([200]);
+    await hook.untilTaken(ofChild, 'run.completed');
+    expect(await decide(token, 'deny')).toEqual([409, 'already_completed']);
     const ofEnds = hook.taken.filter(({ type }) => type === 'approval.expired');
     expect(ofEnds.some((each) => [timed, ofChild].includes(String(each.data['sessionId'])))).toBe(
       false,
