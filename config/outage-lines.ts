@@ -15,7 +15,7 @@ interface Seen {
 
 /**
  * Log lines about a server that is away or refuses this process: a sentence each, and not one for
- * every command that fails. A stack trace would say nothing of a server.
+ * every command that fails, of each tenant. A stack trace would say nothing of a server.
  *
  * @param now ms, of any clock
  */
@@ -31,7 +31,8 @@ export function outageLines(
       before.repeated += 1;
       return undefined;
     }
-    if (seen.size >= MOST) seen.clear();
+    seen.delete(line);
+    if (seen.size >= MOST) seen.delete(seen.keys().next().value ?? '');
     seen.set(line, { at: now(), repeated: 0 });
     return before?.repeated ?? 0;
   }
@@ -39,11 +40,11 @@ export function outageLines(
   return {
     serializers: { err: (error: unknown) => toLine(error) },
     hooks: {
-      logMethod(args, write) {
+      logMethod(args, write, level) {
         const [fields, message] = args as [unknown, unknown];
-        const error = (fields as { err?: unknown } | null)?.err;
+        const { err: error, tenant } = (fields ?? {}) as { err?: unknown; tenant?: unknown };
         if (isOutage(error)) {
-          const repeated = take(`${String(message)} ${error.message}`);
+          const repeated = take(JSON.stringify([level, message, error.message, tenant]));
           if (repeated === undefined) return;
           if (repeated > 0) Object.assign(args, [{ ...(fields as object), repeated }]);
         }

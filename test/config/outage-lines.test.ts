@@ -62,3 +62,17 @@ it('other errors keep their stack trace, and each has its line', () => {
   expect(lines[0]).toMatchObject({ err: { type: 'TypeError', stack: expect.any(String) } });
   expect(lines[3]).toMatchObject({ err: 'text', msg: 'closing' });
 });
+
+it('each tenant has its line, and a warning does not take the place of an error', () => {
+  const { logger, lines } = open();
+  for (const tenant of ['one', 'two', 'one', undefined]) {
+    logger.warn({ err: refused('XADD'), tenant }, 'audit entries wait');
+  }
+  logger.error({ err: refused('XADD') }, 'audit entries wait');
+  expect(lines.map(({ tenant, level }) => [tenant, level])).toEqual([
+    ['one', 40],
+    ['two', 40],
+    [undefined, 40],
+    [undefined, 50],
+  ]);
+});
