@@ -1,4 +1,4 @@
-import type { Client } from '@temporalio/client';
+import type { Client, WorkflowExecutionDescription } from '@temporalio/client';
 import { WorkflowExecutionAlreadyStartedError, WorkflowNotFoundError } from '@temporalio/common';
 import { wants, type Receiver } from '../notify/receivers.js';
 import { toRunNotices, type NotifySettings } from '../notify/settings.js';
@@ -34,6 +34,8 @@ export interface Deliveries {
   readonly receivers: readonly Receiver[];
   /** Starts one delivery to each receiver that wants the notice; the same notice once. */
   announce: (notice: Notice) => Promise<void>;
+  /** True while a receiver has yet to take this notice. */
+  isUnderWay: (notice: Notice) => Promise<boolean>;
   /** Starts the notice of the end of a run whose workflow is gone; the same end once. */
   announceEnd: (end: EndRef) => Promise<void>;
   /** Sends a test, which is tried for a short time only. */
@@ -99,24 +101,35 @@ export function createDeliveries(
     }
   }
 
-  async function read(deliveryId: string): Promise<DeliveryState | undefined> {
+  async function describe(workflowId: string): Promise<WorkflowExecutionDescription | undefined> {
     try {
-      const id = deliveryWorkflowIdOf(deliveryId);
-      const found = await call(() => workflow.getHandle(id).describe());
-      const state = toState(found);
-      const [pending] = found.raw.pendingActivities ?? [];
-      const problem =
-        state.status === 'failed' ? await problemOf(id) : pending?.lastFailure?.message;
-      return {
-        ...state,
-        ...(pending?.attempt != null && { attempts: pending.attempt }),
-        ...(problem != null && { problem }),
-      };
+      return await call(() => workflow.getHandle(workflowId).describe());
     } catch (error) {
       if (error instanceof WorkflowNotFoundError) return undefined;
       throw error;
     }
   }
+
+  async function read(deliveryId: string): Promise<DeliveryState | undefined> {
+    const id = deliveryWorkflowIdOf(deliveryId);
+    const found = await describe(id);
+    if (found === undefined) return undefined;
+    const state = toState(found);
+    const [pending] = found.raw.pendingActivities ?? [];
+    const problem = state.status === 'failed' ? await problemOf(id) : pending?.lastFailure?.message;
+    return {
+      ...state,
+      ...(pending?.attempt != null && { attempts: pending.attempt }),
+      ...(problem != null && { problem }),
+    };
+  }
+
+  const wanting = (notice: Notice): string[] =>
+    settings.receivers
+      // The one that did not take a notice does not take this one either.
+      .filter(({ name }) => name !== notice.receiver)
+      .filter((each) => wants(each, notice.type, notice.tenant))
+      .map(({ name }) => name);
 
   /** Why a delivery has failed: the failure of its workflow. */
   async function problemOf(workflowId: string): Promise<string | undefined> {
@@ -145,16 +158,20 @@ export function createDeliveries(
     receivers: settings.receivers,
     read,
     announce: async (notice) => {
-      const { retryForMs, receivers } = settings;
-      const wanting = receivers
-        // The one that did not take a notice does not take this one either.
-        .filter(({ name }) => name !== notice.receiver)
-        .filter((each) => wants(each, notice.type, notice.tenant));
+      const { retryForMs } = settings;
       await Promise.all(
-        wanting.map(({ name: receiver }) =>
+        wanting(notice).map((receiver) =>
           begin(toDeliveryId(notice, receiver), { notice, receiver, retryForMs }),
         ),
       );
+    },
+    isUnderWay: async (notice) => {
+      const found = await Promise.all(
+        wanting(notice).map((receiver) =>
+          describe(deliveryWorkflowIdOf(toDeliveryId(notice, receiver))),
+        ),
+      );
+      return found.some((each) => each !== undefined && toState(each).status === 'running');
     },
     announceEnd: async (end) => {
       try {

@@ -1,17 +1,24 @@
 import { wants } from '../notify/receivers.js';
 import type { NotifySettings } from '../notify/settings.js';
 import type { Notice } from '../protocol/notices.js';
-import type { Audit, AuditFeed, ChainedEntry } from '../stores/contract/audit.js';
+import { withTimeout } from '../protocol/time.js';
+import type { Audit, AuditFeed, FedEntry, FedTenant } from '../stores/contract/audit.js';
 import type { Deliveries } from './deliveries.js';
 import { toNoticeId } from './delivery-ids.js';
 import { inLanes } from './in-lanes.js';
 
-/** One process looks this often for entries that were not passed on. */
+/** A fleet looks this often for entries that were not passed on. */
 const INTERVAL_MS = 1_000;
-/** Entries of a tenant that are passed on in this time: as many as deliveries are sent. */
-const MOST = 50;
-const TENANTS_AT_ONCE = 10;
-const ENTRIES_AT_ONCE = 5;
+/** Entries that a look passes on, of all tenants: a part of what the queue of notices takes, which questions share. */
+const MOST = 10;
+/** A look ends with this many tenants, or after this time. */
+const MOST_TENANTS = 50;
+const LOOK_MS = 5_000;
+/** A look waits this long for a tenant, and no other process takes it for longer than that. */
+const TENANT_MS = 8_000;
+const TAKEN_MS = 15_000;
+/** One that could not be passed on, or whose receiver has yet to take what was, is looked at after this. */
+const AGAIN_MS = 2_000;
 
 /**
  * Notes what this process appends to the trails, for receivers of `audit.entry`; without such a
@@ -33,15 +40,16 @@ export function followAudit(
 
 export interface PassOnDeps {
   feed: AuditFeed;
-  deliveries: Pick<Deliveries, 'announce'>;
-  /** Names this process: one of a fleet passes on at a time. */
+  deliveries: Pick<Deliveries, 'announce' | 'isUnderWay'>;
+  /** Names this process: one of a fleet looks at a time. */
   holder: string;
   logger: { warn: (fields: object, message: string) => void };
 }
 
 /**
  * Begins the deliveries of entries that were not passed on. The id of a delivery is made of the
- * entry's, so what is begun again after a crash is begun once.
+ * entry's, so what is begun again after a crash is begun once. While a receiver does not take what it
+ * was sent last, entries wait in the chain and not as deliveries.
  */
 export function createPassOnAudit({
   feed,
@@ -51,32 +59,45 @@ export function createPassOnAudit({
 }: PassOnDeps): () => Promise<void> {
   const waiting = new Set<string>();
 
-  async function passOn(tenant: string): Promise<void> {
-    const found = await feed.next(tenant, MOST);
-    if (found === undefined) return;
-    await inLanes(found.entries, ENTRIES_AT_ONCE, (each) =>
-      deliveries.announce(toNotice(tenant, each)),
-    );
-    await feed.passed(tenant, found.upTo);
+  async function passOn(taken: FedTenant, budget: { entries: number }): Promise<void> {
+    const { tenant } = taken;
+    const found = await feed.next(tenant, budget.entries);
+    if (found === undefined) return feed.rest(taken);
+    const { last, entries, upTo } = found;
+    if (last !== undefined && (await deliveries.isUnderWay(toNotice(tenant, last)))) {
+      return feed.again(taken, AGAIN_MS);
+    }
+    await inLanes(entries, MOST, async (each) => {
+      await deliveries.announce(toNotice(tenant, each));
+      budget.entries -= 1;
+    });
+    await feed.passed(tenant, upTo);
+    await feed.again(taken, INTERVAL_MS);
   }
 
   return async () => {
     if (!(await feed.lease(holder, INTERVAL_MS))) return;
-    await inLanes(await feed.tenants(), TENANTS_AT_ONCE, async (tenant) => {
+    const budget = { entries: MOST };
+    const until = performance.now() + LOOK_MS;
+    for (let looks = 0; looks < MOST_TENANTS && performance.now() < until; looks += 1) {
+      const taken = budget.entries > 0 ? await feed.take(TAKEN_MS) : undefined;
+      if (taken === undefined) return;
+      const { tenant } = taken;
       try {
-        await passOn(tenant);
+        await withTimeout(TENANT_MS, passOn(taken, budget));
         waiting.delete(tenant);
       } catch (error) {
         // One line until it works again; the others continue.
         if (!waiting.has(tenant))
           logger.warn({ err: error, tenant }, 'audit entries wait to be passed on');
         waiting.add(tenant);
+        await feed.again(taken, AGAIN_MS);
       }
-    });
+    }
   };
 }
 
-function toNotice(tenant: string, { n, entry }: Omit<ChainedEntry, 'name'>): Notice {
+function toNotice(tenant: string, { n, entry }: FedEntry): Notice {
   const { roles, detail, ...rest } = entry;
   return {
     id: toNoticeId(JSON.stringify(['audit.entry', tenant, entry.id])),

@@ -14,7 +14,7 @@ export interface SweepsDeps {
   store: Store;
   runs: Pick<Runs, 'sweepSession' | 'finishErasures' | 'startRun'>;
   workflows: Pick<RunWorkflows, 'fleet' | 'closedSince'>;
-  deliveries: Pick<Deliveries, 'announce'> | undefined;
+  deliveries: Pick<Deliveries, 'announce' | 'isUnderWay'> | undefined;
   /** Absent if no receiver asks for entries of the audit trail. */
   feed: AuditFeed | undefined;
   startWithinMs: number | undefined;

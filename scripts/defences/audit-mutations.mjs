@@ -262,8 +262,8 @@ export const audit = [
     file: 'executor/pass-on-audit.ts',
     edits: [
       [
-        '    await inLanes(found.entries, ENTRIES_AT_ONCE',
-        '    await feed.passed(tenant, found.upTo);\n    await inLanes(found.entries, ENTRIES_AT_ONCE',
+        '    await inLanes(entries, MOST',
+        '    await feed.passed(tenant, upTo);\n    await inLanes(entries, MOST',
       ],
     ],
     suite: PASSED_ON,
@@ -282,6 +282,72 @@ export const audit = [
     edits: [['    return [];\n  }', "    throw new Error('unreadable');\n  }"]],
     suite: PASSED_ON,
     test: 'an entry that was changed in Redis holds up none behind it',
+  },
+  {
+    defence: 'Audit: an entry that is JSON but no entry holds up none behind it',
+    file: 'stores/redis/audit-feed.ts',
+    edits: [['return isWhole && Array.isArray(roles) ?', 'return entry !== undefined ?']],
+    suite: PASSED_ON,
+    test: 'an entry that was changed in Redis holds up none behind it',
+  },
+  {
+    defence: 'Audit: a fleet passes on so many entries at a time, whosever they are',
+    file: 'executor/pass-on-audit.ts',
+    edits: [['      budget.entries -= 1;\n', '']],
+    suite: PASSED_ON,
+    test: 'a fleet passes on ten entries in a look, whosever they are, and each tenant has its turn',
+  },
+  {
+    defence: 'Audit: no delivery is begun behind one that its receiver has yet to take',
+    file: 'executor/pass-on-audit.ts',
+    edits: [['last !== undefined && (await', 'last === undefined && (await']],
+    suite: PASSED_ON,
+    test: 'nothing is begun while a receiver has yet to take what it was sent last',
+  },
+  {
+    defence: 'Audit: a delivery that was not taken is under way',
+    file: 'executor/deliveries.ts',
+    edits: [["toState(each).status === 'running'", "toState(each).status === 'delivered'"]],
+    suite: 'test/executor/deliveries.test.ts',
+    test: 'a notice is under way while one of its receivers has yet to take it',
+  },
+  {
+    defence: 'Audit: an entry that no receiver took is no notice to the others',
+    file: 'worker/notices/announce-failure.ts',
+    edits: [["if (type !== 'audit.entry') await", 'await']],
+    suite: 'test/worker/notices/announce-failure.test.ts',
+    test: 'others are notified of a delivery that failed, but not of each entry of the audit trail',
+  },
+  {
+    defence: 'Audit: entries are appended while the feed is away',
+    file: 'stores/redis/audit-feed.ts',
+    edits: [['    } catch {\n      return;\n    }', '    } finally {\n    }']],
+    suite: PASSED_ON,
+    test: 'entries are appended while the feed is away, and are passed on later',
+  },
+  {
+    defence: 'Audit: a tenant that could not be listed is listed with the next one',
+    file: 'stores/redis/audit-feed.ts',
+    edits: [['const tenants = [...unlisted]', 'const tenants = [tenant]']],
+    suite: PASSED_ON,
+    test: 'entries are appended while the feed is away, and are passed on later',
+  },
+  {
+    defence: 'Audit: how far entries were passed on is only raised',
+    file: 'stores/transitions/pass-audit.ts',
+    edits: [['before === false || toNumber(before) >= toNumber(number)', 'before === false']],
+    test: 'audit feed a process that is behind sets nothing back',
+  },
+  {
+    defence: 'Audit: a tenant is listed only while it has entries to pass on',
+    file: 'stores/redis/audit-feed.ts',
+    edits: [
+      [
+        'await transitions.putDue(lists[list], lists.resting',
+        'await transitions.putDue(lists[list], lists.due',
+      ],
+    ],
+    test: 'audit feed a tenant is taken by one process, and listed as long as something is left',
   },
   {
     defence: 'Audit: without a receiver that asks for entries nothing is noted',

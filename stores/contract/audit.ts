@@ -127,23 +127,48 @@ export interface Audit {
   forget: (tenant: string | undefined, person: string) => Promise<boolean>;
   /**
    * From now on this process notes what it appends for a fleet to pass on. Every process that appends
-   * has to follow: a tenant is known to the feed by its first entry since.
+   * has to follow: what another one appends is found with the tenant's next entry only. A feed that
+   * is away refuses no entry.
    *
    * @param isWanted of which tenants; undefined: of users without one
    */
   follow: (fleet: string, isWanted: (tenant: string | undefined) => boolean) => AuditFeed;
 }
 
-/** Entries that a fleet passes on, each at least once, in the order of the chain. `''`: of users without a tenant. */
+/** A tenant that was taken from a feed. `''`: users without one. */
+export interface FedTenant {
+  tenant: string;
+  /** `resting`: it was found to have nothing left. */
+  list: 'due' | 'resting';
+  takenUntil: number;
+}
+
+export type FedEntry = Omit<ChainedEntry, 'name'>;
+
+/** Entries that a fleet passes on, each at least once, in the order of the chain. */
 export interface AuditFeed {
-  /** True if this holder may pass entries on for the next `forMs`. */
+  /** True for one holder within `forMs`: a fleet has one pace. */
   lease: (holder: string, forMs: number) => Promise<boolean>;
-  tenants: () => Promise<string[]>;
-  /** The oldest ones that were not passed on, and up to where that is; undefined if there are none. */
+  /**
+   * The tenant that has waited longest of those with something to pass on. No other process gets it for
+   * `forMs`, unless it is noted again meanwhile.
+   */
+  take: (forMs: number) => Promise<FedTenant | undefined>;
+  /** It is due again in `inMs`, or at once if it was noted since. */
+  again: (taken: FedTenant, inMs: number) => Promise<void>;
+  /**
+   * Nothing is left: it is looked at once more, since the process that noted it may not have appended
+   * yet, and then not before it is noted.
+   */
+  rest: (taken: FedTenant) => Promise<void>;
+  /**
+   * The oldest ones that were not passed on, up to where that is, and the newest one that was;
+   * undefined if there are none.
+   */
   next: (
     tenant: string,
     most: number,
-  ) => Promise<{ entries: Omit<ChainedEntry, 'name'>[]; upTo: number } | undefined>;
-  /** Those up to this number were passed on. */
+  ) => Promise<{ last?: FedEntry | undefined; entries: FedEntry[]; upTo: number } | undefined>;
+  /** Those up to this number were passed on; a lower number than before changes nothing. */
   passed: (tenant: string, n: number) => Promise<void>;
 }

@@ -85,8 +85,8 @@ export interface KeySpace {
   batchesOf: (who: SessionOwner) => string;
   /** The audit trail of a tenant, or of all users without one, in one slot. */
   audit: (tenant: string) => AuditKeys;
-  /** Tenants whose entries a fleet passes on, and who does so at present; in one slot. */
-  auditFeed: (fleet: string) => { tenants: string; lease: string };
+  /** Tenants whose entries a fleet passes on, by the time of their next look, and the lease for a look; in one slot. */
+  auditFeed: (fleet: string) => Record<'due' | 'resting' | 'lease', string>;
 }
 
 /**
@@ -196,7 +196,7 @@ export function createKeySpace(prefix: string = DEFAULT_PREFIX): KeySpace {
     },
     auditFeed: (fleet) => {
       const tag = `${prefix}:audit-feed:{${toKeyPart(fleet)}}`;
-      return { tenants: tag, lease: `${tag}:lease` };
+      return { due: `${tag}:due`, resting: `${tag}:resting`, lease: `${tag}:lease` };
     },
   };
 }

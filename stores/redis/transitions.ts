@@ -65,6 +65,8 @@ export interface Transitions {
     entries: readonly (StoredEntry & { id: string })[],
     now: number,
   ) => Promise<{ chained: boolean; head: Head; known: string[] }>;
+  /** Raises the number of the entry up to which a chain was passed on. */
+  passAudit: (head: string, field: string, n: number) => Promise<void>;
   /** Drops the oldest entries of an audit chain, up to and including this one. */
   trimAudit: (keys: Pick<AuditKeys, 'head' | 'chain'>, last: Head) => Promise<void>;
   /** Names refused items in the record of a batch, as field and code, if that still exists. */
@@ -155,6 +157,9 @@ export function createTransitions(
       const [kind, number = '0', newest = '', ...known] = reply;
       if (kind === 'stray') throw corrupt('end of an audit trail');
       return { chained: kind === 'chained', head: { n: Number(number), hash: newest }, known };
+    },
+    passAudit: async (head, field, n) => {
+      await runLibrary('writing', [head], ['passAudit', field, n]);
     },
     trimAudit: async ({ head, chain }, { n, hash }) => {
       await runLibrary('writing', [head, chain], ['trimAudit', n, hash]);

@@ -5,7 +5,7 @@ import { beginChild } from './begin-child.js';
 import { BEGIN_QUEUED_FIELDS, beginQueued } from './begin-queued.js';
 import { begin, BEGIN_FIELDS } from './begin.js';
 import { branch } from './branch.js';
-import { chainAudit, trimAudit } from './chain-audit.js';
+import { chainAudit } from './chain-audit.js';
 import { claim, CLAIM_FIELDS } from './claim.js';
 import { closeWriter } from './close-writer.js';
 import { commit, COMMIT_FIELDS } from './commit.js';
@@ -32,6 +32,7 @@ import { noteRefusals } from './note-refusals.js';
 import { noteSnapshot } from './note-snapshot.js';
 import { noteDue } from './note-due.js';
 import { openWriter } from './open-writer.js';
+import { passAudit } from './pass-audit.js';
 import { pinTools } from './pin-tools.js';
 import { putDue } from './put-due.js';
 import { readView } from './read-view.js';
@@ -52,6 +53,7 @@ import { suspendCall } from './suspend-call.js';
 import { takeCallId } from './take-call-id.js';
 import { takeDue } from './take-due.js';
 import { takeOver } from './take-over.js';
+import { trimAudit } from './trim-audit.js';
 import { truncate } from './truncate.js';
 
 /**
@@ -161,6 +163,7 @@ export function run(keys: readonly string[], args: readonly string[]): unknown {
   if (transition === undefined) {
     // Last, so that the other transitions do not pay for them.
     if (name === 'chainAudit') return chainAudit(keys, args);
+    if (name === 'passAudit') return passAudit(keys, args);
     if (name === 'noteRefusals') return noteRefusals(keys, args);
     return name === 'trimAudit' ? trimAudit(keys, args) : undefined;
   }

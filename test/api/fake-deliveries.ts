@@ -14,6 +14,7 @@ export const FAKE_DELIVERIES: Deliveries = {
     { name: 'ops', kind: 'mail', to: 'ops@example.com', tenant: 'acme', escalation: false },
   ],
   ...{ announce: nothing, announceEnd: nothing, redeliver: nothing },
+  isUnderWay: async () => false,
   test: async () => delivery,
   read: async (id) => (id === delivery.deliveryId ? delivery : undefined),
   list: async (tenant) => (tenant === 'acme' ? [delivery] : []),

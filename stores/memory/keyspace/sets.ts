@@ -33,17 +33,21 @@ export function inOrder(entries: Iterable<Scored>): Scored[] {
   });
 }
 
+const CONDITIONS = ['NX', 'XX', 'LT'] as const;
+
 function zadd(db: Database, [key, ...rest]: Args): Reply {
-  const condition = rest[0] === 'NX' || rest[0] === 'XX' ? rest[0] : undefined;
+  const condition = CONDITIONS.find((each) => each === rest[0]);
   const pairs = parsePairs(condition === undefined ? rest : rest.slice(1));
-  const mayWrite = (scores: ReadonlyMap<string, number> | undefined, member: string): boolean =>
-    condition === undefined || (scores?.has(member) === true) === (condition === 'XX');
+  const mayWrite = (scores: ReadonlyMap<string, number> | undefined, [member, to]: Scored) => {
+    if (condition === 'LT') return to < (scores?.get(member) ?? Infinity);
+    return condition === undefined || (scores?.has(member) === true) === (condition === 'XX');
+  };
   const stored = db.find(key, 'zset');
-  if (!pairs.some(([member]) => mayWrite(stored?.content, member))) return 0;
+  if (!pairs.some((pair) => mayWrite(stored?.content, pair))) return 0;
   const scores = db.own(key, 'zset', stored);
   const before = scores.size;
-  for (const [member, score] of pairs) {
-    if (mayWrite(scores, member)) scores.set(member, score);
+  for (const pair of pairs) {
+    if (mayWrite(scores, pair)) scores.set(...pair);
   }
   return scores.size - before;
 }

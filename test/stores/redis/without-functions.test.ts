@@ -1,6 +1,8 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, describe, expect, it } from '@jest/globals';
+import { toAct } from '../../../stores/record/acts.js';
+import { createRedisStores } from '../../../stores/redis/index.js';
 import { closeStores, openStores } from '../../support/open-stores.js';
 import {
   dataArguments,
@@ -42,6 +44,18 @@ describe('a Redis without functions', () => {
     expect((await stores.store.sessions.view(session.id))?.openCalls).toHaveLength(1);
     expect(await session.stop()).toMatchObject({ kind: 'ended' });
     expect(await session.log()).not.toHaveLength(0);
+  });
+
+  it('drops old entries of the audit trail by a script', async () => {
+    const url = await startWithout('FCALL');
+    const stores = createRedisStores({ url, auditTtlSeconds: () => 60 });
+    try {
+      const { audit } = stores.store;
+      await audit.record({ ...toAct('read', {}, { tenant: 'acme' }), at: 1 }, {});
+      expect(await audit.verify('acme')).toMatchObject({ ok: true, first: 2, entries: 0 });
+    } finally {
+      await stores.close();
+    }
   });
 
   it('nor scripts says so', async () => {

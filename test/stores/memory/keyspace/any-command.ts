@@ -175,7 +175,7 @@ const Ranked = Member.filter((member) => member !== '\uffff');
 const zset = keyOf('zset');
 const sortedSets = [
   command('ZADD', zset, some(fc.tuple(Score, Ranked))),
-  command('ZADD', zset, fc.constantFrom('NX', 'XX'), some(fc.tuple(Score, Ranked), 2)),
+  command('ZADD', zset, fc.constantFrom('NX', 'XX', 'LT'), some(fc.tuple(Score, Ranked), 2)),
   command('ZREM', zset, some(Ranked)),
   command('ZSCORE', zset, Ranked),
   command('ZRANGEBYSCORE', zset, ScoreEdge, ScoreEdge, maybe(word('WITHSCORES'))),

@@ -1,0 +1,18 @@
+import { expect, it } from '@jest/globals';
+import type { Notice } from '../../../protocol/notices.js';
+import { createAnnounceFailure } from '../../../worker/notices/announce-failure.js';
+
+it('others are notified of a delivery that failed, but not of each entry of the audit trail', async () => {
+  const announced: Notice[] = [];
+  const counted: object[] = [];
+  const fail = createAnnounceFailure(
+    { announce: async (notice) => void announced.push(notice) },
+    (event) => void counted.push(event),
+  );
+  const failed = { receiver: 'hook', code: 'not_delivered' };
+  await fail({ notice: { id: 'msg_1', type: 'audit.entry', at: 1, tenant: 'acme' }, ...failed });
+  expect(announced).toEqual([]);
+  await fail({ notice: { id: 'msg_2', type: 'run.failed', at: 1, tenant: 'acme' }, ...failed });
+  expect(announced).toMatchObject([{ type: 'delivery.failed', tenant: 'acme', receiver: 'hook' }]);
+  expect(counted).toMatchObject([{ type: 'audit.entry' }, { type: 'run.failed' }]);
+});
