@@ -341,12 +341,14 @@ export const audit = [
   {
     defence: 'Audit: a tenant is listed only while it has entries to pass on',
     file: 'stores/redis/audit-feed.ts',
-    edits: [
-      [
-        'await transitions.putDue(lists[list], lists.resting',
-        'await transitions.putDue(lists[list], lists.due',
-      ],
-    ],
+    edits: [["list === 'due' ? now() + REST_MS : undefined", 'now() + REST_MS']],
+    suite: PASSED_ON,
+    test: 'a tenant with nothing left is looked at once more, and then not before its next entry',
+  },
+  {
+    defence: 'Audit: a tenant that was noted meanwhile does not wait for its next look',
+    file: 'stores/transitions/put-due.ts',
+    edits: [['!== taken) return 0;', "=== '') return 0;"]],
     test: 'audit feed a tenant is taken by one process, and listed as long as something is left',
   },
   {

@@ -52,7 +52,7 @@ async function startProcess(fleet: string, tenants: readonly string[] = []) {
   /** What waits for its next look is looked at now. */
   const look = async (): Promise<void> => {
     const { due } = keys.auditFeed(fleet);
-    for (const tenant of await redis.zrange(due, 0, -1)) await redis.zadd(due, 0, tenant);
+    for (const tenant of await redis.zrange(due, '0', '-1')) await redis.zadd(due, 0, tenant);
     await passOn();
   };
   return { store, redis, begun, state, lines, passOn, look, act, idsOf };
@@ -131,6 +131,27 @@ it('nothing is begun while a receiver has yet to take what it was sent last', as
   one.state.isUnderWay = () => false;
   await one.look();
   expect(one.idsOf()).toEqual([...taken, ...left]);
+});
+
+it('a tenant with nothing left is looked at once more, and then not before its next entry', async () => {
+  const [fleet, tenant] = [newSessionId(), newSessionId()];
+  const one = await startProcess(fleet, [tenant]);
+  const { due, resting } = keys.auditFeed(fleet);
+  const listed = async (): Promise<string[][]> => [
+    await one.redis.zrange(due, '0', '-1'),
+    await one.redis.zrange(resting, '0', '-1'),
+  ];
+  await one.act(tenant);
+  await one.look();
+  expect(await listed()).toEqual([[tenant], []]);
+  await one.look();
+  expect(await listed()).toEqual([[], [tenant]]);
+  await one.redis.zadd(resting, 0, tenant);
+  await one.look();
+  expect(await listed()).toEqual([[], []]);
+  const id = await one.act(tenant);
+  await one.look();
+  expect(one.idsOf().at(-1)).toBe(id);
 });
 
 it('entries are appended while the feed is away, and are passed on later', async () => {

@@ -39,8 +39,9 @@ function zadd(db: Database, [key, ...rest]: Args): Reply {
   const condition = CONDITIONS.find((each) => each === rest[0]);
   const pairs = parsePairs(condition === undefined ? rest : rest.slice(1));
   const mayWrite = (scores: ReadonlyMap<string, number> | undefined, [member, to]: Scored) => {
-    if (condition === 'LT') return to < (scores?.get(member) ?? Infinity);
-    return condition === undefined || (scores?.has(member) === true) === (condition === 'XX');
+    const from = scores?.get(member);
+    if (condition === 'LT') return from === undefined || to < from;
+    return condition === undefined || (from !== undefined) === (condition === 'XX');
   };
   const stored = db.find(key, 'zset');
   if (!pairs.some((pair) => mayWrite(stored?.content, pair))) return 0;
