@@ -17,6 +17,7 @@ import { createLegTraces } from '../stores/record/leg-traces.js';
 import { meterChanges } from '../stores/record/meter-changes.js';
 import { traceChanges } from '../stores/record/trace-changes.js';
 import { startNextAfterEnds } from '../stores/record/start-next.js';
+import { createAdopt } from './adopt.js';
 import { createAgentPauses, toHeld } from './agent-pauses.js';
 import { createAnswerApi } from './answers.js';
 import type { Batches } from './batches.js';
@@ -274,7 +275,7 @@ export function createRuns(deps: RunsDeps): Runs & PreparedRuns {
       executeBy({ begun: wakeSuperseded, sweepInMs: CALLER_STARTS_MS, mayWait: true }, input),
     startOf,
     ...answers,
-    branch,
+    ...{ branch, adopt: createAdopt(store) },
     fork,
     uploads,
     ...reruns,

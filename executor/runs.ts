@@ -9,6 +9,7 @@ import type {
 } from '../stores/contract/runs.js';
 import type { SessionRecord } from '../stores/contract/sessions.js';
 import type { StartNext } from '../stores/record/start-next.js';
+import type { AdoptInput } from './adopt.js';
 import type { AnswerApi } from './answers.js';
 import type { AgentPauses } from './agent-pauses.js';
 import type { Batches } from './batches.js';
@@ -69,6 +70,13 @@ export interface Runs extends AnswerApi, Erasing, RunList {
    * `nothing_to_do` for an empty one
    */
   branch: (input: BranchInput) => Promise<{ sessionId: string }>;
+  /**
+   * Begins an idle conversation with a transcript that was made elsewhere.
+   *
+   * @returns false if a conversation of that id exists
+   * @throws HelixError `validation_error` for the id, `quota_exceeded`
+   */
+  adopt: (input: AdoptInput) => Promise<boolean>;
   /**
    * Copies a conversation up to a step of one of its runs, and continues the copy from there.
    *

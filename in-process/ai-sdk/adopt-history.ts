@@ -1,36 +1,50 @@
 import type { ModelMessage } from 'ai';
 import { toPromptMessages } from '../../activities/model/prepare-messages.js';
-import { describeRows } from '../../executor/branch.js';
-import { newNonce } from '../../executor/reruns.js';
+import type { AgentExecutor } from '../../executor/executor-of.js';
+import { HelixError } from '../../protocol/errors.js';
 import type { AssistantPart, Row, ToolRow } from '../../protocol/rows.js';
 import type { Store } from '../../stores/contract/store.js';
-import { toUserMessage } from '../../stores/record/user-message.js';
 import { toUserPart, type PromptMessage } from './user-part.js';
 
 export interface ForeignHistory {
   sessionId: string;
   agent: string;
   owner: string;
-  messages: ModelMessage[];
+  messages: readonly ModelMessage[];
+}
+
+interface AdoptDeps {
+  executor: Pick<AgentExecutor, 'runs' | 'deleteSession'>;
+  store: Pick<Store, 'sessions'>;
 }
 
 /**
- * Begins a conversation with messages that the record does not know: a program has stored them
+ * Begins a run of a conversation whose messages the record does not know: a program has stored them
  * elsewhere. They are what the model is given, and authorise nothing: calls without a result are left
- * out.
+ * out. If the run is refused, nothing of them is kept.
  */
-export async function adoptHistory(
-  { sessions }: Pick<Store, 'sessions'>,
-  { sessionId, agent, owner, messages }: ForeignHistory,
-): Promise<void> {
-  const rows = toRows(await toPromptMessages(messages), `${sessionId}:0-history`);
-  if (rows.length === 0) return;
-  const accepted = rows.flatMap((row) => (row.role === 'user' ? [toUserMessage(row)] : []));
-  await sessions.branch({
-    ...{ sessionId, agent, owner, rows, nonce: newNonce(), now: Date.now() },
-    messages: accepted.map(({ id, hash }) => ({ id, hash })),
-    ...describeRows(rows),
-  });
+export async function beginAfterHistory<Handle>(
+  { executor, store }: AdoptDeps,
+  { messages, ...whose }: ForeignHistory,
+  begin: () => Promise<Handle>,
+): Promise<Handle> {
+  const { sessionId } = whose;
+  const rows = toRows(await toPromptMessages([...messages]), `${sessionId}:0-history`);
+  const isAdopted = rows.length > 0 && (await executor.runs.adopt({ ...whose, rows }));
+  try {
+    return await begin();
+  } catch (error) {
+    // After an outage the run may have begun.
+    const isRefused = HelixError.isInstance(error) && error.code !== 'unavailable';
+    if (isAdopted && isRefused) await dropUnused(sessionId).catch(() => undefined);
+    throw error;
+  }
+
+  /** Another call may have begun a run of that conversation. */
+  async function dropUnused(of: string): Promise<void> {
+    const record = await store.sessions.read(of);
+    if (record?.runMode === 'branch') await executor.deleteSession(of);
+  }
 }
 
 /** Pure. */

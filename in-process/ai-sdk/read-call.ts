@@ -25,16 +25,20 @@ interface CallFields {
   userId?: string | undefined;
 }
 
-/** A new turn of a conversation, or answers to the calls that it waits for. */
-export type ReadCall =
+/**
+ * A new turn of a conversation, or answers to the calls that it waits for. `results` are the calls whose
+ * results stand in the messages.
+ */
+export type ReadCall = { results: ReadonlySet<string> } & (
   | {
       kind: 'turn';
       sessionId: string | undefined;
       messages: UserInputMessage[];
-      /** What precedes them, if it is not known here. */
-      history?: ModelMessage[];
+      /** What precedes them. */
+      history: readonly ModelMessage[];
     }
-  | { kind: 'answers'; sessionId: string; answers: ToolAnswer[] };
+  | { kind: 'answers'; sessionId: string; answers: ToolAnswer[] }
+);
 
 const KNOWN = new Set([
   ...['prompt', 'messages', 'abortSignal', 'timeout', 'sessionId', 'userId', 'options'],
@@ -60,8 +64,8 @@ export function withTimeout({
 }
 
 /**
- * What is new in the messages: those after the newest one of the model, or of the record. What stands
- * before is in the record, which alone counts if it knows the conversation.
+ * What is new in the messages: the user's newest ones, or the answers after the newest message of the
+ * model, or of the record. What stands before counts only where no record knows the conversation.
  *
  * @param sessionOf the conversation that a message was given back for
  * @throws HelixError `validation_error`
@@ -75,29 +79,48 @@ export async function readCall(
   )?.[0];
   if (unknown !== undefined) throw invalid(`"${unknown}" is a setting of the agent, or not known.`);
   const messages = toMessages(call);
-  const last = messages.findLastIndex(
+  if (messages.some(({ role }) => role === 'system')) throw invalid(SYSTEM);
+  const known = messages.findLastIndex(
     (message) => message.role === 'assistant' || sessionOf(message) !== undefined,
   );
-  const newest = messages[last];
+  const newest = messages[known];
   const sessionId = call.sessionId ?? (newest && sessionOf(newest));
-  const fresh = messages.slice(last + 1);
+  const fresh = messages.slice(known + 1);
+  if (messages.at(-1)?.role === 'user') {
+    const begins = messages.findLastIndex(({ role }) => role !== 'user') + 1;
+    const history = messages.slice(0, begins);
+    const results = resultsIn(history);
+    if (fresh.some((message) => isUndone(message, results))) throw invalid(TWO_CALLS);
+    const added = (await toPromptMessages(messages.slice(begins))).map(toInput);
+    return { kind: 'turn', sessionId, messages: added, history, results };
+  }
   const answers = fresh.flatMap((message) => (message.role === 'tool' ? toAnswers(message) : []));
-  const users = fresh.filter(({ role }) => role === 'user');
-  if (users.length + fresh.filter(({ role }) => role === 'tool').length < fresh.length) {
-    throw invalid(SYSTEM);
-  }
-  if (answers.length > 0) {
-    if (users.length > 0) throw invalid('Answers and a new message are two calls.');
-    return { kind: 'answers', ...inOneSession(answers, sessionId) };
-  }
-  if (users.length === 0) throw invalid('There is neither a new message nor an answer.');
-  const added = (await toPromptMessages(users)).map(toInput);
-  if (newest === undefined || sessionId !== undefined) {
-    return { kind: 'turn', sessionId, messages: added };
-  }
-  const history = messages.slice(0, last + 1);
-  if (history.some(({ role }) => role === 'system')) throw invalid(SYSTEM);
-  return { kind: 'turn', sessionId, messages: added, history };
+  if (answers.length === 0) throw invalid('There is neither a new message nor an answer.');
+  if (fresh.some(({ role }) => role === 'user')) throw invalid(TWO_CALLS);
+  const turn = messages.slice(messages.findLastIndex(({ role }) => role === 'user') + 1);
+  return { kind: 'answers', ...inOneSession(answers, sessionId), results: resultsIn(turn) };
+}
+
+export const TWO_CALLS = 'Answers and a new message are two calls.';
+
+/** Results stand in histories, too; a decision about a call of this runtime that has none does not. */
+function isUndone(message: ModelMessage, results: ReadonlySet<string>): boolean {
+  if (message.role !== 'tool') return false;
+  return message.content.some((part) => {
+    if (part.type !== 'tool-approval-response') return false;
+    const asked = parseApprovalId(part.approvalId);
+    return asked !== undefined && !results.has(asked.toolCallId);
+  });
+}
+
+function resultsIn(messages: readonly ModelMessage[]): ReadonlySet<string> {
+  return new Set(
+    messages.flatMap((message) =>
+      message.role === 'tool'
+        ? message.content.flatMap((part) => (part.type === 'tool-result' ? part.toolCallId : []))
+        : [],
+    ),
+  );
 }
 
 const SYSTEM = 'A system message belongs to the instructions of the agent.';
@@ -116,18 +139,28 @@ interface AnswerOfSession {
   sessionId?: string;
 }
 
+/** As in the AI SDK, an approval beside its result was carried out before; a denial has none. */
 function toAnswers({ content }: ToolModelMessage): AnswerOfSession[] {
-  return content.map((part) => {
-    if (part.type === 'tool-result') return { answer: toResult(part) };
+  const results = content.flatMap((part) => (part.type === 'tool-result' ? [part] : []));
+  const decided = new Set<string>();
+  const decisions = content.flatMap((part): AnswerOfSession[] => {
+    if (part.type !== 'tool-approval-response') return [];
     const { approvalId, approved, reason } = part;
     const parsed = parseApprovalId(approvalId);
     if (parsed === undefined) throw invalid(`The approval "${approvalId}" is not known.`);
     const { runId, toolCallId } = parsed;
-    return {
-      sessionId: rootOf(sessionOfRun(runId)),
-      answer: { kind: 'approval-response', toolCallId, approvalId, approved, reason },
-    };
+    decided.add(toolCallId);
+    const result = results.find((each) => each.toolCallId === toolCallId);
+    if (result && (approved || result.output.type !== 'execution-denied')) return [];
+    return [
+      {
+        sessionId: rootOf(sessionOfRun(runId)),
+        answer: { kind: 'approval-response', toolCallId, approvalId, approved, reason },
+      },
+    ];
   });
+  const outcomes = results.filter(({ toolCallId }) => !decided.has(toolCallId));
+  return [...decisions, ...outcomes.map((part) => ({ answer: toResult(part) }))];
 }
 
 type ResultPart = Extract<ToolModelMessage['content'][number], { type: 'tool-result' }>;

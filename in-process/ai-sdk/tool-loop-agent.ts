@@ -16,7 +16,7 @@ import {
   type InProcessExecutor,
   type InProcessOptions,
 } from '../create-executor.js';
-import { adoptHistory } from './adopt-history.js';
+import { beginAfterHistory } from './adopt-history.js';
 import { AgentRunError } from './agent-run-error.js';
 import {
   callOptionsOfTurn,
@@ -27,7 +27,7 @@ import {
 import { createCallHooks, type CallHooks } from './call-hooks.js';
 import { toGeneratedStream, type GeneratedStream } from './generated-stream.js';
 import { toGenerated, type Generated } from './generated.js';
-import { readCall, withTimeout, type AgentCall } from './read-call.js';
+import { readCall, TWO_CALLS, withTimeout, type AgentCall } from './read-call.js';
 import { TextParts } from './text-parts.js';
 import { toUses } from './tool-uses.js';
 
@@ -163,20 +163,19 @@ export class ToolLoopAgent<
     call.abortSignal?.throwIfAborted();
     const signal = withTimeout(call);
     const read = await readCall(call, (message) => this.#sessions.get(message));
-    const { userId } = call;
+    const { userId, userId: owner = ANONYMOUS } = call;
     const kept = call.options === undefined ? undefined : await this.#keep(call.options);
     if (read.kind === 'turn') {
-      const { sessionId = `s-${randomUUID()}` } = read;
+      const { sessionId = `s-${randomUUID()}`, history, results } = read;
       const messages = kept ? withCallOptions(read.messages, kept.options) : read.messages;
-      const whose = { sessionId, userId };
-      if (read.history !== undefined) {
-        const owner = userId ?? ANONYMOUS;
-        const foreign = { sessionId, owner, agent: this.#agent.name, messages: read.history };
-        await adoptHistory(this.#stores.store, foreign);
-      }
+      const { name } = this.#agent;
+      const execute = () => this.#executor.execute(name, messages, { sessionId, userId });
+      const isKnown = await this.#isKnown(sessionId, { owner, results });
       const hooks = this.#hooks.open(sessionId, call);
       try {
-        const handle = await this.#executor.execute(this.#agent.name, messages, whose);
+        const foreign = { sessionId, owner, agent: name, messages: history };
+        const deps = { executor: this.#executor, store: this.#stores.store };
+        const handle = isKnown ? await execute() : await beginAfterHistory(deps, foreign, execute);
         return { handle, after: undefined, given: [], signal, hooks };
       } catch (error) {
         hooks.close();
@@ -186,7 +185,7 @@ export class ToolLoopAgent<
     const { sessionId, answers } = read;
     const handle = await this.#executor.getHandle(sessionId);
     const record = await this.#stores.store.sessions.read(sessionId);
-    if (handle === null || record?.owner !== (userId ?? ANONYMOUS)) {
+    if (handle === null || record?.owner !== owner) {
       throw new HelixError('not_found', 'There is no such conversation.');
     }
     const turn = await this.#turnOf(sessionId);
@@ -206,6 +205,28 @@ export class ToolLoopAgent<
       if (message.role === 'tool') this.#sessions.set(message, sessionId);
     }
     return { handle, after, given: turn, signal, hooks };
+  }
+
+  /**
+   * Whether there is such a conversation.
+   *
+   * @throws HelixError `validation_error` if it waits for one of these results: a new message would
+   * give the call up
+   */
+  async #isKnown(
+    sessionId: string,
+    { owner, results }: { owner: string; results: ReadonlySet<string> },
+  ): Promise<boolean> {
+    const { sessions } = this.#stores.store;
+    if (results.size === 0) return (await sessions.read(sessionId)) !== undefined;
+    const view = await sessions.view(sessionId);
+    const isAwaited = view?.openCalls.some(
+      ({ state, spec }) => state === 'waiting' && results.has(spec.toolCallId),
+    );
+    if (view?.record.owner === owner && isAwaited === true) {
+      throw new HelixError('validation_error', TWO_CALLS);
+    }
+    return view !== undefined;
   }
 
   async #keep(options: unknown): Promise<{ options: unknown }> {

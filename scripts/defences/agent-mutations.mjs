@@ -3,120 +3,14 @@ const SUITE = 'test/agents/settings.test.ts';
 const AGENTS = 'test/activities/ai-sdk-agents.test.ts';
 const PROVIDERS = 'test/activities/provider-calls.test.ts';
 const TOOLS = 'test/agents/ai-sdk-tools.test.ts';
-const PARTS = 'test/in-process/part-stream.test.ts';
-const PROGRAMS = 'test/in-process/tool-loop-agent.test.ts';
-const CALL_OPTIONS = 'test/in-process/call-options.test.ts';
-const OPTIONS = 'call options of a ToolLoopAgent of this runtime';
 
 export const agents = [
-  {
-    defence: 'Programs of the AI SDK: only its owner answers the calls of a conversation',
-    file: 'in-process/ai-sdk/tool-loop-agent.ts',
-    edits: [['record?.owner !== (userId ?? ANONYMOUS)', 'record === undefined']],
-    suite: PROGRAMS,
-    test: "a ToolLoopAgent of this runtime leaves another person's conversation alone",
-  },
   {
     defence: 'Structured output: a recursive schema keeps what it refers to',
     file: 'activities/model/finish-tool.ts',
     edits: [['    ...(definitions !== undefined && { definitions }),\n', '']],
     suite: 'test/activities/finish-tool.test.ts',
     test: 'a recursive result that is no object is offered with the definitions that it refers to',
-  },
-  {
-    defence: 'Programs of the AI SDK: call options that do not fit begin nothing',
-    file: 'in-process/ai-sdk/call-options.ts',
-    edits: [['if (issue !== undefined) {', 'if (issue === null) {']],
-    suite: CALL_OPTIONS,
-    test: `${OPTIONS} are refused before anything begins: what does not fit`,
-  },
-  {
-    defence: 'Programs of the AI SDK: call options that JSON would change are refused',
-    file: 'in-process/ai-sdk/call-options.ts',
-    edits: [['if (!isJson(options)) throw', 'if (options === null) throw']],
-    suite: CALL_OPTIONS,
-    test: `${OPTIONS} are refused before anything begins: a date`,
-  },
-  {
-    defence: 'Programs of the AI SDK: an answer does not change the call options of its turn',
-    file: 'in-process/ai-sdk/tool-loop-agent.ts',
-    edits: [['if (kept !== undefined) requireSameOptions(turn, kept.options);', '']],
-    suite: CALL_OPTIONS,
-    test: `${OPTIONS} are those of the turn after an approval, in another process too, and no others`,
-  },
-  {
-    defence:
-      'Programs of the AI SDK: the schema reads call options as they were given, in each step',
-    file: 'in-process/ai-sdk/call-options.ts',
-    edits: [
-      [
-        'return JSON.parse(json) as unknown;',
-        'return toToolSchema(schema as FlexibleSchema).parseAsync(options);',
-      ],
-    ],
-    suite: CALL_OPTIONS,
-    test: `${OPTIONS} reach prepareCall as in the AI SDK, for each turn its own`,
-  },
-  {
-    defence: 'Programs of the AI SDK: a history that is not known is not lost',
-    file: 'in-process/ai-sdk/tool-loop-agent.ts',
-    edits: [['if (read.history !== undefined) {', 'if (read.history === null) {']],
-    suite: PROGRAMS,
-    test: 'a ToolLoopAgent of this runtime takes over a history that it does not know, of which nothing is carried out',
-  },
-  {
-    defence: 'Programs of the AI SDK: approvals of two conversations are not taken for one',
-    file: 'in-process/ai-sdk/read-call.ts',
-    edits: [['if (others.length > 0)', 'if (others.length > 9)']],
-    suite: PROGRAMS,
-    test: 'a ToolLoopAgent of this runtime refuses what it would have to guess: {"messages":[{"role":"tool","content":[{"type":"tool-approval-response","approvalId":"s1:1-a::c1","approved":true}]}],"sessionId":"s2"}',
-  },
-  {
-    defence: 'Programs of the AI SDK: a message that has answered is not an answer again',
-    file: 'in-process/ai-sdk/tool-loop-agent.ts',
-    edits: [["if (message.role === 'tool') this.#sessions.set(message, sessionId);", '']],
-    suite: PROGRAMS,
-    test: 'a ToolLoopAgent of this runtime takes the results of tools that the program carries out, and gives each message back once',
-  },
-  {
-    defence: 'Programs of the AI SDK: text that is withdrawn ends the stream of the text',
-    file: 'in-process/ai-sdk/text-parts.ts',
-    edits: [["chunk.type === 'step_discarded' && this.#isOpen", "chunk.type === 'error'"]],
-    suite: PROGRAMS,
-    test: 'a ToolLoopAgent of this runtime text that is withdrawn ends the stream of the text, and the whole text comes all the same',
-  },
-  {
-    defence: 'Programs of the AI SDK: a step ends after the results of its tools',
-    file: 'in-process/ai-sdk/text-parts.ts',
-    edits: [
-      [
-        '        return this.#close();\n      default:',
-        '        return this.end();\n      default:',
-      ],
-    ],
-    suite: PARTS,
-    test: 'the parts of a stream are those of the AI SDK',
-  },
-  {
-    defence: 'Programs of the AI SDK: a call that was made before the stream began is known in it',
-    file: 'in-process/ai-sdk/tool-loop-agent.ts',
-    edits: [['toUses(given)', 'toUses([])']],
-    suite: PARTS,
-    test: 'the parts of a stream after an approval begin with the outcome of the approved call',
-  },
-  {
-    defence: 'Programs of the AI SDK: a call hears of its own steps',
-    file: 'in-process/ai-sdk/call-hooks.ts',
-    edits: [['...(open.get(step.sessionId) ?? [])', '...[]']],
-    suite: PARTS,
-    test: 'the parts of a stream and the fields of its result are those of the AI SDK',
-  },
-  {
-    defence: 'Programs of the AI SDK: a call that takes too long is stopped',
-    file: 'in-process/ai-sdk/read-call.ts',
-    edits: [['[AbortSignal.timeout(totalMs), ...', '[...']],
-    suite: PARTS,
-    test: 'the parts of a stream end with the reason when the run is stopped in time',
   },
   {
     defence: 'Settings: fields that do not exist are refused',

@@ -34,6 +34,7 @@ import { notices } from './notice-mutations.mjs';
 import { ownAgents } from './own-agents-mutations.mjs';
 import { owners } from './owner-mutations.mjs';
 import { ports } from './ports-mutations.mjs';
+import { programs } from './program-mutations.mjs';
 import { project } from './project-mutations.mjs';
 import { providers } from './provider-mutations.mjs';
 import { queue } from './queue-mutations.mjs';
@@ -110,6 +111,7 @@ export const mutations = [
   ...testKit,
   ...upgrade,
   ...agents,
+  ...programs,
   ...fromAiSdk,
   ...project,
 ].map((mutation) => ({
