@@ -72,7 +72,7 @@ export interface ApiSettings extends IdentityOptions, CrossOriginOptions {
 export type ApiRuns = Omit<
   Runs,
   | ('idle' | 'startRun' | 'wake' | 'endLost' | 'startNext' | 'sweepSession')
-  | ('finishErasures' | 'finishErasuresOf' | 'mayApprove' | 'callWebhook')
+  | ('adopt' | 'finishErasures' | 'finishErasuresOf' | 'mayApprove' | 'callWebhook')
 > &
   Partial<Pick<Runs, 'mayApprove' | 'callWebhook' | 'finishErasuresOf'>>;
 

@@ -1,18 +1,10 @@
 import { HelixError } from '../protocol/errors.js';
 import { isStoredSessionId } from '../protocol/ids.js';
-import type { Row } from '../protocol/rows.js';
 import type { Store } from '../stores/contract/store.js';
 import { toUserMessage } from '../stores/record/user-message.js';
 import { describeRows } from './branch.js';
 import { FIRST_SWEEP_MS, newNonce } from './reruns.js';
-
-export interface AdoptInput {
-  sessionId: string;
-  agent: string;
-  owner: string;
-  /** The transcript; every call in it has a result. */
-  rows: Row[];
-}
+import type { AdoptInput } from './runs.js';
 
 /** Begins idle conversations with rows that were made elsewhere. */
 export function createAdopt({

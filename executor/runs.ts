@@ -1,4 +1,5 @@
 import type { Actor } from '../protocol/actor.js';
+import type { Row } from '../protocol/rows.js';
 import type { Resumption, RunError, RunMode, StopRequest } from '../protocol/run.js';
 import type {
   BeginInput,
@@ -9,7 +10,6 @@ import type {
 } from '../stores/contract/runs.js';
 import type { SessionRecord } from '../stores/contract/sessions.js';
 import type { StartNext } from '../stores/record/start-next.js';
-import type { AdoptInput } from './adopt.js';
 import type { AnswerApi } from './answers.js';
 import type { AgentPauses } from './agent-pauses.js';
 import type { Batches } from './batches.js';
@@ -137,6 +137,14 @@ export interface BranchInput extends Omit<Actor, 'by'> {
   newSessionId?: string;
   /** The caller, for the record. */
   by?: string;
+}
+
+export interface AdoptInput {
+  sessionId: string;
+  agent: string;
+  owner: string;
+  /** The transcript; every call in it has a result. */
+  rows: Row[];
 }
 
 export interface ForkInput extends Omit<Actor, 'by'> {

@@ -27,6 +27,8 @@ export type GeneratedStream<TOOLS extends ToolSet, OUTPUT extends OutputInterfac
   readonly fullStream: AsyncIterableStream<TextStreamPart<TOOLS>>;
   /** Its text alone. */
   readonly textStream: AsyncIterableStream<string>;
+  /** Waits for the end of the call; it is carried out whether its streams are read or not. */
+  readonly consumeStream: () => Promise<void>;
   /** The same parts for `readUIMessageStream`. A chat's page is served by `handleChatStream` instead. */
   readonly toUIMessageStream: <MESSAGE extends UIMessage = UIMessage>(
     options?: UIMessageStreamOptions<MESSAGE>,
@@ -35,8 +37,8 @@ export type GeneratedStream<TOOLS extends ToolSet, OUTPUT extends OutputInterfac
 
 interface Reply<TOOLS extends ToolSet, OUTPUT extends OutputInterface> {
   done: Promise<Generated<TOOLS, OUTPUT>>;
-  /** The chunks of the call, from its beginning. */
-  read: () => AsyncIterable<StreamChunk>;
+  /** The chunks of the run, from the beginning of the call. */
+  read: () => AsyncIterable<StreamChunk> | Iterable<StreamChunk>;
   parts: () => TextParts;
   agentId: string;
   tools: TOOLS;
@@ -69,6 +71,8 @@ export function toGeneratedStream<TOOLS extends ToolSet, OUTPUT extends OutputIn
     stream,
     fullStream: stream,
     textStream: { get: () => toStream(toTextStream(all())), enumerable: true },
+    // A failure is a part of the stream for the AI SDK, too: the promises have it.
+    consumeStream: { value: () => last.then(() => undefined), enumerable: true },
     toUIMessageStream: {
       value: (options: object = {}) =>
         toUIMessageStream({ ...options, stream: toStream(all()), tools }),

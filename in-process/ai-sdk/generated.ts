@@ -61,16 +61,16 @@ export const FIELDS = [
  * Pure.
  *
  * @param turn  rows of the turn
- * @param given how many of them an earlier call has given back
+ * @param given rows of it that an earlier call has given back, and calls whose results the program has
  */
 export function toGenerated<TOOLS extends ToolSet, OUTPUT extends OutputInterface>(
   agent: AgentDefinition,
   turn: readonly Row[],
   result: AgentResult,
-  given: number,
+  given: { rows: number; results: ReadonlySet<string> },
 ): Generated<TOOLS, OUTPUT> {
   const messageId = turn.findLast((row) => row.role === 'assistant')?.messageId ?? '';
-  const before = toStepRecords(agent, turn.slice(0, given), messageId).length;
+  const before = toStepRecords(agent, turn.slice(0, given.rows), messageId).length;
   const steps = toStepRecords(agent, turn, messageId).slice(before);
   const finalStep = steps.at(-1);
   const pending = 'pending' in result ? result.pending : [];
@@ -78,7 +78,12 @@ export function toGenerated<TOOLS extends ToolSet, OUTPUT extends OutputInterfac
   const requests = pending.flatMap((question) =>
     question.kind === 'approval' ? [toRequest<TOOLS>(question, runId)] : [],
   );
-  const fresh = turn.slice(given).filter((row) => row.role !== 'user');
+  const fresh = turn
+    .slice(given.rows)
+    .filter(
+      (row) =>
+        row.role === 'assistant' || (row.role === 'tool' && !given.results.has(row.toolCallId)),
+    );
   // The prompt's messages are messages of the AI SDK, in their most explicit form.
   const responseMessages = toPrompt('', fresh) as ModelMessage[];
   const { id, modelId, timestamp } = finalStep?.response ?? {};

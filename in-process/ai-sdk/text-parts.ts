@@ -14,6 +14,7 @@ import { ToolUses, type Part, type ToolUse } from './tool-uses.js';
 export class TextParts {
   readonly #agent: AgentDefinition;
   readonly #uses: ToolUses;
+  readonly #denied: readonly string[];
   #step = 0;
   #blocks = 0;
   #block: { kind: 'text' | 'reasoning'; id: string } | undefined;
@@ -22,10 +23,22 @@ export class TextParts {
   /** Something of the newest step was given that may still be withdrawn. */
   #isOpen = false;
 
-  /** @param known calls that were made before the stream begins */
-  constructor(agent: AgentDefinition, known: readonly ToolUse[] = []) {
+  /**
+   * @param known  calls that were made before the stream begins
+   * @param denied those of them that were denied just before
+   */
+  constructor(
+    agent: AgentDefinition,
+    known: readonly ToolUse[] = [],
+    denied: readonly string[] = [],
+  ) {
     this.#agent = agent;
+    this.#denied = denied;
     this.#uses = new ToolUses((toolName) => toDynamicMark(agent, toolName), known);
+  }
+
+  start(): Part[] {
+    return [{ type: 'start' }, ...this.#denied.flatMap((id) => this.#uses.deny(id))];
   }
 
   /** True if the discarded step's parts were given already. */

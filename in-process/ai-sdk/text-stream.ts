@@ -11,20 +11,22 @@ export function toStream<T>(values: AsyncIterable<T>): AsyncIterableStream<T> {
 }
 
 /**
- * A run as the parts of the AI SDK's text stream, without those of its sub-agents.
+ * A call as the parts of the AI SDK's text stream, without those of its sub-agents.
  *
- * @param last the end of the run, once it is known
+ * @param last the end of the call, once it is known
  * @throws HelixError `rewound` if text that was given is withdrawn: an attempt has failed in the middle
  */
 export async function* toPartStream(
-  chunks: AsyncIterable<StreamChunk>,
+  chunks: AsyncIterable<StreamChunk> | Iterable<StreamChunk>,
   agentId: string,
   parts: TextParts,
   last: Promise<Part>,
 ): AsyncGenerator<Part, void, undefined> {
-  yield { type: 'start' };
+  yield* parts.start();
   for await (const chunk of chunks) {
     if (chunk.agentId !== agentId) continue;
+    // What follows a pause belongs to the next call, also for those who read late.
+    if (chunk.type === 'run_paused') break;
     if (parts.isWithdrawn(chunk)) {
       throw new HelixError(
         'rewound',

@@ -41,6 +41,10 @@ interface Begun {
   after: number | undefined;
   /** Rows of the turn that an earlier call has given back. */
   given: readonly Row[];
+  /** Calls whose results the program has. */
+  results: ReadonlySet<string>;
+  /** Calls that this one denies. */
+  denied: readonly string[];
   signal: AbortSignal | undefined;
   hooks: CallHooks;
 }
@@ -141,13 +145,14 @@ export class ToolLoopAgent<
   /** @throws HelixError for a run that did not begin */
   async stream(call: AgentCall<CALL_OPTIONS, TOOLS>): Promise<GeneratedStream<TOOLS, OUTPUT>> {
     const begun = await this.#begin(call);
-    const { handle, after, given, signal } = begun;
+    const { handle, after, given, denied, signal } = begun;
     const from = after === undefined ? {} : { fromSequence: after };
+    const isOver = after !== undefined && (await this.#stillWaits(handle.sessionId, after));
     return toGeneratedStream({
       done: this.#finish(begun),
       // Each stream reads the record from where the call began.
-      read: () => handle.stream(from),
-      parts: () => new TextParts(this.#agent, toUses(given)),
+      read: () => (isOver ? [] : handle.stream(from)),
+      parts: () => new TextParts(this.#agent, toUses(given), denied),
       agentId: handle.sessionId,
       tools: this.tools,
       signal,
@@ -176,13 +181,21 @@ export class ToolLoopAgent<
         const foreign = { sessionId, owner, agent: name, messages: history };
         const deps = { executor: this.#executor, store: this.#stores.store };
         const handle = isKnown ? await execute() : await beginAfterHistory(deps, foreign, execute);
-        return { handle, after: undefined, given: [], signal, hooks };
+        return {
+          handle,
+          after: undefined,
+          given: [],
+          results: new Set(),
+          denied: [],
+          signal,
+          hooks,
+        };
       } catch (error) {
         hooks.close();
         throw error;
       }
     }
-    const { sessionId, answers } = read;
+    const { sessionId, answers, results } = read;
     const handle = await this.#executor.getHandle(sessionId);
     const record = await this.#stores.store.sessions.read(sessionId);
     if (handle === null || record?.owner !== owner) {
@@ -204,7 +217,16 @@ export class ToolLoopAgent<
     for (const message of call.messages ?? []) {
       if (message.role === 'tool') this.#sessions.set(message, sessionId);
     }
-    return { handle, after, given: turn, signal, hooks };
+    const denied = answers.flatMap((answer) =>
+      'approved' in answer && !answer.approved ? answer.toolCallId : [],
+    );
+    return { handle, after, given: turn, results, denied, signal, hooks };
+  }
+
+  /** True if the run has not continued with the answers: others are missing. */
+  async #stillWaits(sessionId: string, answered: number): Promise<boolean> {
+    const record = await this.#stores.store.sessions.read(sessionId);
+    return record?.stream === 'paused' && record.pauseSequence < answered;
   }
 
   /**
@@ -237,7 +259,13 @@ export class ToolLoopAgent<
     return { options: await toKeptOptions(options, schema) };
   }
 
-  async #finish({ handle, given, signal, hooks }: Begun): Promise<Generated<TOOLS, OUTPUT>> {
+  async #finish({
+    handle,
+    given,
+    results,
+    signal,
+    hooks,
+  }: Begun): Promise<Generated<TOOLS, OUTPUT>> {
     const { sessionId } = handle;
     const stop = (): void => {
       handle.interrupt({ reason: 'aborted' }).catch(() => undefined);
@@ -253,7 +281,8 @@ export class ToolLoopAgent<
         throw new AgentRunError({ code: 'interrupted', message, retryable: true }, sessionId);
       }
       const turn = await this.#turnOf(sessionId);
-      const generated = toGenerated<TOOLS, OUTPUT>(this.#agent, turn, result, given.length);
+      const before = { rows: given.length, results };
+      const generated = toGenerated<TOOLS, OUTPUT>(this.#agent, turn, result, before);
       for (const message of generated.responseMessages) this.#sessions.set(message, sessionId);
       await hooks.end(generated);
       return generated;

@@ -84,7 +84,7 @@ export class ToolUses {
         const { approvalId, approved, reason } = chunk;
         const toolCall = this.#call(chunk);
         const answer = { approvalId, approved, ...(reason !== undefined && { reason }), toolCall };
-        const denied = approved ? [] : this.#settle(chunk, { type: 'tool-output-denied' });
+        const denied = approved ? [] : this.deny(chunk.toolCallId);
         return outcome({ type: 'tool-approval-response', ...answer } as Part, ...denied);
       }
       case 'tool_output_preliminary': {
@@ -106,6 +106,14 @@ export class ToolUses {
       default:
         return NOTHING;
     }
+  }
+
+  /** Nothing for a call that is not known, or has its outcome. */
+  deny(toolCallId: string): Part[] {
+    const call = this.#calls.get(toolCallId);
+    if (call === undefined || this.#settled.has(toolCallId)) return [];
+    this.#settled.add(toolCallId);
+    return [{ type: 'tool-output-denied', toolCallId, toolName: call.toolName }];
   }
 
   #announce({ toolCallId, toolName, input }: ToolUse, more: object = {}): Part[] {

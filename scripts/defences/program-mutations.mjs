@@ -144,4 +144,38 @@ export const programs = [
     suite: PARTS,
     test: 'the parts of a stream end with the reason when the run is stopped in time',
   },
+  {
+    defence: 'Programs of the AI SDK: the mark of a denial is no answer of its own',
+    file: 'in-process/ai-sdk/read-call.ts',
+    edits: [['results.filter(({ toolCallId }) => !decided.has(toolCallId))', 'results']],
+    test: 'a ToolLoopAgent of this runtime serves an answer (approved: false) of a page as the AI SDK does',
+  },
+  {
+    defence: 'Programs of the AI SDK: a stream begins with the calls that were denied',
+    file: 'in-process/ai-sdk/tool-loop-agent.ts',
+    edits: [['toUses(given), denied)', 'toUses(given))']],
+    suite: PARTS,
+    test: 'the parts of a stream after a denial begin with the denied call',
+  },
+  {
+    defence: 'Programs of the AI SDK: a stream that is read late ends with its call',
+    file: 'in-process/ai-sdk/text-stream.ts',
+    edits: [["if (chunk.type === 'run_paused') break;", '']],
+    suite: PARTS,
+    test: 'the parts of a stream after an approval begin with the outcome of the approved call',
+  },
+  {
+    defence: 'Programs of the AI SDK: the stream of one of several answers has nothing of the next',
+    file: 'in-process/ai-sdk/tool-loop-agent.ts',
+    edits: [['isOver ? [] :', 'false ? [] :']],
+    suite: PARTS,
+    test: 'the parts of a stream after a part of the answers are none, and a result is given back once',
+  },
+  {
+    defence: 'Programs of the AI SDK: a result that the program has is not given back',
+    file: 'in-process/ai-sdk/generated.ts',
+    edits: [['!given.results.has(row.toolCallId)', 'true']],
+    suite: PARTS,
+    test: 'the parts of a stream after a part of the answers are none, and a result is given back once',
+  },
 ].map((mutation) => ({ suite: SUITE, ...mutation }));

@@ -146,28 +146,87 @@ describe('the parts of a stream', () => {
     expect(found.colour.toUpperCase()).toBe('BLUE');
   });
 
+  type Way = { approved: boolean; reason?: string; isLate?: boolean };
+  const answered = async ({ ToolLoopAgent }: typeof aiSdk | typeof ours, how: Way) => {
+    const { isLate = false, ...decision } = how;
+    const asking = ['sky', 'sea'].flatMap((at) => call(`c-${at}`, 'look', { at }));
+    const replies = [
+      [...asking, ...finish('tool-calls')],
+      [...text('Blue.'), ...finish()],
+    ];
+    const model = fakeModel(sayInTurn(...replies));
+    const agent = new ToolLoopAgent({ model, tools, toolApproval: { look: 'user-approval' } });
+    const messages: aiSdk.ModelMessage[] = [{ role: 'user', content: 'What colour is it?' }];
+    const first = await agent.stream({ messages });
+    const asked = isLate ? undefined : await readAll(first.stream);
+    messages.push(...(await first.responseMessages));
+    const content = (await first.content).flatMap((part) => {
+      if (part.type !== 'tool-approval-request') return [];
+      const isOfSky = part.toolCall.toolCallId === 'c-sky';
+      const { approvalId } = part;
+      const type = 'tool-approval-response' as const;
+      return [{ type, approvalId, ...(isOfSky ? decision : { approved: true }) }];
+    });
+    messages.push({ role: 'tool', content });
+    const second = await agent.stream({ messages });
+    const read = shapeOf(await readAll(second.stream));
+    // Which result stands before which other one is nobody's promise.
+    const given = (await second.responseMessages).map(({ role, content: parts }) => [
+      role,
+      ...(parts as { type: string; toolCallId?: string }[])
+        .map(({ type, toolCallId = '' }) => `${type} ${toolCallId}`)
+        .sort(),
+    ]);
+    return { asked: shapeOf(asked ?? (await readAll(first.stream))), read, given };
+  };
+
   it('after an approval begin with the outcome of the approved call', async () => {
-    const streamsOf = async ({ ToolLoopAgent }: typeof aiSdk | typeof ours) => {
+    const how = { approved: true };
+    const expected = await answered(aiSdk, how);
+    expect(await answered(ours, how)).toEqual(expected);
+    // Those of the first call, read when the second one is over, are the same.
+    expect(await answered(ours, { ...how, isLate: true })).toEqual(expected);
+  });
+
+  it('after a denial begin with the denied call', async () => {
+    const how = { approved: false, reason: 'too far' };
+    expect(await answered(ours, how)).toEqual(await answered(aiSdk, how));
+  });
+
+  it('after a part of the answers are none, and a result is given back once', async () => {
+    const ask = { description: 'Asks.', inputSchema: z.object({}), outputSchema: z.string() };
+    const askedBy = async ({ ToolLoopAgent }: typeof aiSdk | typeof ours, ids: string[]) => {
+      const calls = ids.flatMap((id) => call(id, 'ask', {}));
       const replies = [
-        [...call('c1', 'look', { at: 'sky' }), ...finish('tool-calls')],
-        [...text('Blue.'), ...finish()],
+        [...calls, ...finish('tool-calls')],
+        [...text('Thanks.'), ...finish()],
       ];
       const model = fakeModel(sayInTurn(...replies));
-      const agent = new ToolLoopAgent({ model, tools, toolApproval: { look: 'user-approval' } });
-      const messages: aiSdk.ModelMessage[] = [{ role: 'user', content: 'What colour is it?' }];
+      const agent = new ToolLoopAgent({ model, tools: { ask: tool(ask) } });
+      const messages: aiSdk.ModelMessage[] = [{ role: 'user', content: 'Ask me.' }];
       const first = await agent.stream({ messages });
-      const asked = await readAll(first.stream);
+      await first.consumeStream();
       messages.push(...(await first.responseMessages));
-      for (const part of await first.content) {
-        if (part.type !== 'tool-approval-request') continue;
-        const { approvalId } = part;
-        const type = 'tool-approval-response';
-        messages.push({ role: 'tool', content: [{ type, approvalId, approved: true }] });
-      }
-      const second = await agent.stream({ messages });
-      return [shapeOf(asked), shapeOf(await readAll(second.stream))];
+      const answer = (toolCallId: string) => {
+        const output = { type: 'text', value: 'yes' } as const;
+        const part = { type: 'tool-result', toolCallId, toolName: 'ask', output } as const;
+        messages.push({ role: 'tool', content: [part] });
+        return agent.stream({ messages });
+      };
+      return { answer };
     };
-    expect(await streamsOf(ours)).toEqual(await streamsOf(aiSdk));
+    const rolesOf = async ({ responseMessages }: { responseMessages: PromiseLike<object[]> }) =>
+      (await responseMessages).map((message) => (message as aiSdk.ModelMessage).role);
+
+    const theirs = await (await askedBy(aiSdk, ['a'])).answer('a');
+    const { answer } = await askedBy(ours, ['a', 'b']);
+    const half = await answer('a');
+    expect(await rolesOf(half)).toEqual([]);
+    const whole = await answer('b');
+    expect(shapeOf(await readAll(whole.stream)).at(-1)).toMatchObject({ type: 'finish' });
+    await readAll(theirs.stream);
+    expect(await rolesOf(whole)).toEqual(await rolesOf(theirs));
+    expect((await readAll(half.stream)).map(({ type }) => type)).toEqual(['start', 'finish']);
   });
 
   it('end with the reason when the run is stopped in time', async () => {

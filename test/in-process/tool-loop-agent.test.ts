@@ -4,6 +4,7 @@ import {
   createAgentUIStream,
   readUIMessageStream,
   tool,
+  ToolLoopAgent as Theirs,
   type ModelMessage,
   type UIMessage,
 } from 'ai';
@@ -141,6 +142,37 @@ describe('a ToolLoopAgent of this runtime', () => {
       ...['user', 'assistant', 'user'],
     ]);
   });
+
+  it.each([true, false])(
+    'serves an answer (approved: %j) of a page as the AI SDK does',
+    async (approved) => {
+      const served = async (Agent: typeof ToolLoopAgent | typeof Theirs) => {
+        const model = fakeModel(sayInTurn(PAYS, [...text('Well.'), ...finish()]));
+        const toolApproval = { pay: 'user-approval' } as const;
+        const agent = new Agent({ model, tools, toolApproval }) as never;
+        const uiMessages: UIMessage[] = [
+          { id: 'u', role: 'user', parts: [{ type: 'text', text: 'Pay.' }] },
+        ];
+        let asked: UIMessage | undefined;
+        const stream = await createAgentUIStream({ agent, uiMessages });
+        for await (const message of readUIMessageStream({ stream })) asked = message;
+        const parts = (asked?.parts ?? []).map((part) =>
+          'approval' in part && part.approval !== undefined
+            ? { ...part, state: 'approval-responded', approval: { id: part.approval.id, approved } }
+            : part,
+        );
+        uiMessages.push({ id: 'a', role: 'assistant', parts } as UIMessage);
+        const types: string[] = [];
+        for await (const { type } of await createAgentUIStream({ agent, uiMessages })) {
+          if (types.at(-1) !== type) types.push(type);
+        }
+        return types;
+      };
+      const types = await served(ToolLoopAgent);
+      expect(types).toEqual(await served(Theirs));
+      expect(types).toContain(approved ? 'tool-output-available' : 'tool-output-denied');
+    },
+  );
 
   it.each([
     [{}, /prompt or messages/],
