@@ -25,9 +25,10 @@ import {
   withCallOptions,
 } from './call-options.js';
 import { createCallHooks, type CallHooks } from './call-hooks.js';
+import { createConversations, type Conversations } from './conversations.js';
 import { toGeneratedStream, type GeneratedStream } from './generated-stream.js';
 import { toGenerated, type Generated } from './generated.js';
-import { readCall, TWO_CALLS, withTimeout, type AgentCall } from './read-call.js';
+import { readCall, withTimeout, type AgentCall } from './read-call.js';
 import { TextParts } from './text-parts.js';
 import { toUses } from './tool-uses.js';
 
@@ -93,6 +94,7 @@ export class ToolLoopAgent<
   readonly #executor: InProcessExecutor;
   /** Conversations by the messages that were given back for them, or have answered their calls. */
   readonly #sessions = new WeakMap<object, string>();
+  readonly #conversations: Conversations;
   readonly #hooks = createCallHooks();
 
   constructor(
@@ -108,6 +110,7 @@ export class ToolLoopAgent<
     // oxlint-disable-next-line typescript/no-deprecated -- As there, it counts without the newer name.
     this.settings = { ...settings, onEnd: settings.onEnd ?? settings.onFinish };
     this.#stores = stores;
+    this.#conversations = createConversations(stores.store);
     // Without a prepareCall nothing reads call options.
     const schema = settings.prepareCall === undefined ? undefined : settings.callOptionsSchema;
     this.#agent = fromAgent(
@@ -147,7 +150,8 @@ export class ToolLoopAgent<
     const begun = await this.#begin(call);
     const { handle, after, given, denied, signal } = begun;
     const from = after === undefined ? {} : { fromSequence: after };
-    const isOver = after !== undefined && (await this.#stillWaits(handle.sessionId, after));
+    const isOver =
+      after !== undefined && (await this.#conversations.stillWaits(handle.sessionId, after));
     return toGeneratedStream({
       done: this.#finish(begun),
       // Each stream reads the record from where the call began.
@@ -175,7 +179,7 @@ export class ToolLoopAgent<
       const messages = kept ? withCallOptions(read.messages, kept.options) : read.messages;
       const { name } = this.#agent;
       const execute = () => this.#executor.execute(name, messages, { sessionId, userId });
-      const isKnown = await this.#isKnown(sessionId, { owner, results });
+      const isKnown = await this.#conversations.isKnown(sessionId, { owner, results });
       const hooks = this.#hooks.open(sessionId, call);
       try {
         const foreign = { sessionId, owner, agent: name, messages: history };
@@ -201,7 +205,7 @@ export class ToolLoopAgent<
     if (handle === null || record?.owner !== owner) {
       throw new HelixError('not_found', 'There is no such conversation.');
     }
-    const turn = await this.#turnOf(sessionId);
+    const turn = await this.#conversations.turn(sessionId);
     if (kept !== undefined) requireSameOptions(turn, kept.options);
     let after: number | undefined;
     const hooks = this.#hooks.open(sessionId, call);
@@ -221,34 +225,6 @@ export class ToolLoopAgent<
       'approved' in answer && !answer.approved ? answer.toolCallId : [],
     );
     return { handle, after, given: turn, results, denied, signal, hooks };
-  }
-
-  /** True if the run has not continued with the answers: others are missing. */
-  async #stillWaits(sessionId: string, answered: number): Promise<boolean> {
-    const record = await this.#stores.store.sessions.read(sessionId);
-    return record?.stream === 'paused' && record.pauseSequence < answered;
-  }
-
-  /**
-   * Whether there is such a conversation.
-   *
-   * @throws HelixError `validation_error` if it waits for one of these results: a new message would
-   * give the call up
-   */
-  async #isKnown(
-    sessionId: string,
-    { owner, results }: { owner: string; results: ReadonlySet<string> },
-  ): Promise<boolean> {
-    const { sessions } = this.#stores.store;
-    if (results.size === 0) return (await sessions.read(sessionId)) !== undefined;
-    const view = await sessions.view(sessionId);
-    const isAwaited = view?.openCalls.some(
-      ({ state, spec }) => state === 'waiting' && results.has(spec.toolCallId),
-    );
-    if (view?.record.owner === owner && isAwaited === true) {
-      throw new HelixError('validation_error', TWO_CALLS);
-    }
-    return view !== undefined;
   }
 
   async #keep(options: unknown): Promise<{ options: unknown }> {
@@ -280,7 +256,7 @@ export class ToolLoopAgent<
         const message = 'The run was stopped.';
         throw new AgentRunError({ code: 'interrupted', message, retryable: true }, sessionId);
       }
-      const turn = await this.#turnOf(sessionId);
+      const turn = await this.#conversations.turn(sessionId);
       const before = { rows: given.length, results };
       const generated = toGenerated<TOOLS, OUTPUT>(this.#agent, turn, result, before);
       for (const message of generated.responseMessages) this.#sessions.set(message, sessionId);
@@ -290,12 +266,5 @@ export class ToolLoopAgent<
       signal?.removeEventListener('abort', stop);
       hooks.close();
     }
-  }
-
-  /** The rows of the newest turn. */
-  async #turnOf(sessionId: string): Promise<Row[]> {
-    const { sessions } = this.#stores.store;
-    const record = await sessions.read(sessionId);
-    return sessions.rows(sessionId, record?.turnStartRow ?? 0);
   }
 }

@@ -74,7 +74,7 @@ export const programs = [
   },
   {
     defence: 'Programs of the AI SDK: a result that is waited for is not lost for a new message',
-    file: 'in-process/ai-sdk/tool-loop-agent.ts',
+    file: 'in-process/ai-sdk/conversations.ts',
     edits: [['isAwaited === true', 'isAwaited === null']],
     suite: HISTORIES,
     test: `${HISTORY} has no result that the conversation waits for`,
@@ -169,13 +169,13 @@ export const programs = [
     file: 'in-process/ai-sdk/tool-loop-agent.ts',
     edits: [['isOver ? [] :', 'false ? [] :']],
     suite: PARTS,
-    test: 'the parts of a stream after a part of the answers are none, and a result is given back once',
+    test: 'the parts of a stream after one of several answers are empty, and a result is given back once',
   },
   {
     defence: 'Programs of the AI SDK: a result that the program has is not given back',
     file: 'in-process/ai-sdk/generated.ts',
     edits: [['!given.results.has(row.toolCallId)', 'true']],
     suite: PARTS,
-    test: 'the parts of a stream after a part of the answers are none, and a result is given back once',
+    test: 'the parts of a stream after one of several answers are empty, and a result is given back once',
   },
 ].map((mutation) => ({ suite: SUITE, ...mutation }));

@@ -146,7 +146,11 @@ describe('the parts of a stream', () => {
     expect(found.colour.toUpperCase()).toBe('BLUE');
   });
 
-  type Way = { approved: boolean; reason?: string; isLate?: boolean };
+  interface Way {
+    approved: boolean;
+    reason?: string;
+    isLate?: boolean;
+  }
   const answered = async ({ ToolLoopAgent }: typeof aiSdk | typeof ours, how: Way) => {
     const { isLate = false, ...decision } = how;
     const asking = ['sky', 'sea'].flatMap((at) => call(`c-${at}`, 'look', { at }));
@@ -170,7 +174,7 @@ describe('the parts of a stream', () => {
     messages.push({ role: 'tool', content });
     const second = await agent.stream({ messages });
     const read = shapeOf(await readAll(second.stream));
-    // Which result stands before which other one is nobody's promise.
+    // The order of the results of a step has no meaning.
     const given = (await second.responseMessages).map(({ role, content: parts }) => [
       role,
       ...(parts as { type: string; toolCallId?: string }[])
@@ -193,7 +197,7 @@ describe('the parts of a stream', () => {
     expect(await answered(ours, how)).toEqual(await answered(aiSdk, how));
   });
 
-  it('after a part of the answers are none, and a result is given back once', async () => {
+  it('after one of several answers are empty, and a result is given back once', async () => {
     const ask = { description: 'Asks.', inputSchema: z.object({}), outputSchema: z.string() };
     const askedBy = async ({ ToolLoopAgent }: typeof aiSdk | typeof ours, ids: string[]) => {
       const calls = ids.flatMap((id) => call(id, 'ask', {}));
