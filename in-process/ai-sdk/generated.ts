@@ -8,7 +8,8 @@ import type {
   ToolSet,
 } from 'ai';
 import type { AgentDefinition } from '../../agents/index.js';
-import { toAllSteps } from '../../activities/model/finish-event.js';
+import type { StepRecord } from '../../agents/step-hooks.js';
+import { toAllSteps, toFinishEvent } from '../../activities/model/finish-event.js';
 import { toPrompt } from '../../activities/model/prompt.js';
 import { toStepRecords } from '../../activities/model/step-records.js';
 import type { AgentResult } from '../../executor/run-result.js';
@@ -20,7 +21,7 @@ type OfAiSdk<TOOLS extends ToolSet> = GenerateTextResult<TOOLS, Record<string, u
 
 type OfAllSteps = keyof ReturnType<typeof toAllSteps>;
 type OfLastStep =
-  | ('text' | 'reasoning' | 'reasoningText')
+  | ('text' | 'reasoning' | 'reasoningText' | 'request')
   | ('finishReason' | 'rawFinishReason' | 'providerMetadata');
 
 /**
@@ -48,12 +49,16 @@ export interface Generated<
   readonly runId: string;
 }
 
+/** The end of a call: its result, and of its last step what the AI SDK gives beside it. */
+export type CallEnd<TOOLS extends ToolSet> = Generated<TOOLS> &
+  Partial<Pick<StepResult<TOOLS>, 'stepNumber' | 'model' | 'performance'>>;
+
 /** The fields of a result, each of which a stream has as a promise. */
 export const FIELDS = [
   ...(['text', 'content', 'reasoning', 'reasoningText', 'files', 'sources', 'steps'] as const),
   ...(['toolCalls', 'staticToolCalls', 'dynamicToolCalls', 'toolResults'] as const),
   ...(['staticToolResults', 'dynamicToolResults', 'finishReason', 'rawFinishReason'] as const),
-  ...(['usage', 'totalUsage', 'warnings', 'providerMetadata', 'finalStep'] as const),
+  ...(['usage', 'totalUsage', 'warnings', 'providerMetadata', 'finalStep', 'request'] as const),
   ...(['responseMessages', 'response', 'output', 'pending', 'sessionId', 'runId'] as const),
 ] satisfies (keyof Generated<ToolSet>)[];
 
@@ -100,8 +105,28 @@ export function toGenerated<TOOLS extends ToolSet, OUTPUT extends OutputInterfac
   } as unknown as Generated<TOOLS, OUTPUT>;
 }
 
+/** Number of the newest step in these rows; undefined if there is none. Pure. */
+export function lastStepOf(rows: readonly Row[]): number | undefined {
+  const row = rows.findLast(
+    (each) => each.role === 'assistant' && each.display !== true && each.interrupted === undefined,
+  );
+  return row?.role === 'assistant' ? row.step : undefined;
+}
+
+/** The same for the callback of the call's end, with what the AI SDK gives beside it. Pure. */
+export function toCallEnd<TOOLS extends ToolSet>(
+  generated: Generated<TOOLS>,
+  step: number,
+): CallEnd<TOOLS> {
+  const { sessionId, runId } = generated;
+  const steps = generated.steps as unknown as StepRecord[];
+  const last = steps.at(-1);
+  const event = last && toFinishEvent(steps, last, { sessionId, runId, step });
+  return { ...event, ...generated };
+}
+
 const OF_LAST_STEP = [
-  ...(['text', 'reasoning', 'reasoningText'] as const),
+  ...(['text', 'reasoning', 'reasoningText', 'request'] as const),
   ...(['finishReason', 'rawFinishReason', 'providerMetadata'] as const),
 ];
 
@@ -110,6 +135,7 @@ const WITHOUT_STEP: Partial<Record<OfLastStep, unknown>> = {
   text: '',
   reasoning: [],
   finishReason: 'stop',
+  request: {},
 };
 
 function toRequest<TOOLS extends ToolSet>(

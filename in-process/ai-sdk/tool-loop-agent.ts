@@ -27,7 +27,7 @@ import {
 import { createCallHooks, type CallHooks } from './call-hooks.js';
 import { createConversations, type Conversations } from './conversations.js';
 import { toGeneratedStream, type GeneratedStream } from './generated-stream.js';
-import { toGenerated, type Generated } from './generated.js';
+import { lastStepOf, toCallEnd, toGenerated, type Generated } from './generated.js';
 import { readCall, withTimeout, type AgentCall } from './read-call.js';
 import { TextParts } from './text-parts.js';
 import { toUses } from './tool-uses.js';
@@ -260,7 +260,8 @@ export class ToolLoopAgent<
       const before = { rows: given.length, results };
       const generated = toGenerated<TOOLS, OUTPUT>(this.#agent, turn, result, before);
       for (const message of generated.responseMessages) this.#sessions.set(message, sessionId);
-      await hooks.end(generated);
+      const lastStep = lastStepOf(turn.slice(given.length));
+      await hooks.end(toCallEnd(generated, lastStep ?? 0), lastStep);
       return generated;
     } finally {
       signal?.removeEventListener('abort', stop);

@@ -10,7 +10,7 @@ export const programs = [
   {
     defence: 'Programs of the AI SDK: only its owner answers the calls of a conversation',
     file: 'in-process/ai-sdk/tool-loop-agent.ts',
-    edits: [['record?.owner !== (userId ?? ANONYMOUS)', 'record === undefined']],
+    edits: [['record?.owner !== owner', 'record === undefined']],
     test: "a ToolLoopAgent of this runtime leaves another person's conversation alone",
   },
   {
@@ -177,5 +177,12 @@ export const programs = [
     edits: [['!given.results.has(row.toolCallId)', 'true']],
     suite: PARTS,
     test: 'the parts of a stream after one of several answers are empty, and a result is given back once',
+  },
+  {
+    defence: 'Programs of the AI SDK: a call ends after the callbacks of its last step',
+    file: 'in-process/ai-sdk/call-hooks.ts',
+    edits: [['if (newest >= lastStep) resolve();', 'resolve();']],
+    suite: PARTS,
+    test: 'the parts of a stream and its promises wait for the callbacks of the call, as in the AI SDK',
   },
 ].map((mutation) => ({ suite: SUITE, ...mutation }));

@@ -133,6 +133,31 @@ describe('the parts of a stream', () => {
     expect(await resultOf(ours)).toEqual(await resultOf(aiSdk));
   });
 
+  it('and its promises wait for the callbacks of the call, as in the AI SDK', async () => {
+    const heardBy = async ({ ToolLoopAgent }: typeof aiSdk | typeof ours): Promise<string[]> => {
+      const agent = new ToolLoopAgent({ model: fakeModel(sayInTurn()) });
+      const heard: string[] = [];
+      const result = await agent.stream({
+        prompt: 'What colour is it?',
+        onStepEnd: async () => {
+          heard.push('step begins');
+          await new Promise((resolve) => setTimeout(resolve, 50));
+          heard.push('step done');
+        },
+        onEnd: ({ stepNumber, model }) => {
+          heard.push(`end after ${String(stepNumber)} of ${String(model?.modelId)}`);
+        },
+      });
+      await result.consumeStream();
+      await result.text;
+      expect('request' in result).toBe(true);
+      return [...heard, 'resolved'];
+    };
+    const expected = await heardBy(aiSdk);
+    expect(expected).toHaveLength(4);
+    expect(await heardBy(ours)).toEqual(expected);
+  });
+
   it('and its output has the type of its schema', async () => {
     const output = aiSdk.Output.object({ schema: z.object({ colour: z.string() }) });
     const reply = [...call('f1', '__finish__', { colour: 'blue' }), ...finish('tool-calls')];
