@@ -4,6 +4,7 @@ import { access } from './access-mutations.mjs';
 import { agents } from './agent-mutations.mjs';
 import { fromAiSdk } from './ai-sdk-mutations.mjs';
 import { attempts } from './attempt-mutations.mjs';
+import { auditFeed } from './audit-feed-mutations.mjs';
 import { audit } from './audit-mutations.mjs';
 import { authority } from './authority-mutations.mjs';
 import { badInput } from './bad-input-mutations.mjs';
@@ -73,6 +74,7 @@ export const mutations = [
   ...inbox,
   ...ownAgents,
   ...audit,
+  ...auditFeed,
   ...rewinds,
   ...resumes,
   ...subAgents,
