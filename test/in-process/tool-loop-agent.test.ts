@@ -205,12 +205,12 @@ describe('a ToolLoopAgent of this runtime', () => {
     const { agent } = open(sayInTurn(PAYS, [...text('Paid.'), ...finish()]));
     const { sessionId, content } = await agent.generate({ prompt: 'Pay.', userId: 'ann' });
     const messages = [approve(approvalIn(content))];
-    for (const stolen of [
-      agent.generate({ prompt: 'Show me.', sessionId, userId: 'eve' }),
-      agent.generate({ messages, userId: 'eve' }),
-      agent.stream({ messages }),
+    for (const steal of [
+      () => agent.generate({ prompt: 'Show me.', sessionId, userId: 'eve' }),
+      () => agent.generate({ messages, userId: 'eve' }),
+      () => agent.stream({ messages }),
     ]) {
-      await expect(stolen).rejects.toMatchObject({ code: 'not_found' });
+      await expect(steal()).rejects.toMatchObject({ code: 'not_found' });
     }
     expect(await agent.generate({ messages, userId: 'ann' })).toMatchObject({ text: 'Paid.' });
   });
