@@ -105,7 +105,7 @@ export function toGenerated<TOOLS extends ToolSet, OUTPUT extends OutputInterfac
   } as unknown as Generated<TOOLS, OUTPUT>;
 }
 
-/** Number of the newest step in these rows; undefined if there is none. Pure. */
+/** Number of the newest step in these rows; undefined for rows without a step. Pure. */
 export function lastStepOf(rows: readonly Row[]): number | undefined {
   const row = rows.findLast(
     (each) => each.role === 'assistant' && each.display !== true && each.interrupted === undefined,
