@@ -55,6 +55,14 @@ export async function startCluster(tls?: RedisCertificate): Promise<RedisCluster
   };
 }
 
+/** One master that has all slots. Plain clients can use it. */
+export async function startOneNodeCluster(): Promise<RedisProcess> {
+  const node = await startNode(undefined);
+  await node.ask((redis) => redis.cluster('ADDSLOTSRANGE', 0, SLOTS - 1));
+  await until('the cluster is whole', () => isWhole(node, 1));
+  return node;
+}
+
 /** With the port by which others reach it. */
 type Node = RedisProcess & { busPort: number; publicPort: number };
 

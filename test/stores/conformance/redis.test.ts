@@ -1,6 +1,16 @@
-import { describe, it } from '@jest/globals';
+import { afterAll, beforeAll, describe, it } from '@jest/globals';
 import { storeConformance } from '../../../stores/conformance/index.js';
+import { startOneNodeCluster } from '../../support/redis-cluster.js';
+import type { RedisProcess } from '../../support/redis-process.js';
 import { openAsUser } from '../../support/store-under-test.js';
 
+// One node that owns every slot of a cluster: it refuses each request, and each access of a script,
+// whose keys lie in two slots.
+let node: RedisProcess;
+beforeAll(async () => {
+  node = await startOneNodeCluster();
+});
+afterAll(() => node.close());
+
 // As a user of Redis with no more rights than the documents list.
-storeConformance({ open: () => openAsUser(), describe, it, shared: true });
+storeConformance({ open: () => openAsUser(node), describe, it, shared: true });

@@ -10,6 +10,7 @@ import { answers, openStores } from '../../support/open-stores.js';
 import { startCluster, type RedisCluster } from '../../support/redis-cluster.js';
 import type { RedisProcess } from '../../support/redis-process.js';
 import { slotOf } from '../../support/redis-slots.js';
+import { createClusterUser } from '../../support/redis-user.js';
 import { drive, newCall, newSessionId, textIn } from '../../support/session-driver.js';
 import { migrateSlot } from '../../support/slot-migration.js';
 import { openSpeaker, words } from '../../support/speaker.js';
@@ -60,8 +61,10 @@ describe('on a cluster of three nodes', () => {
   });
 
   it.each([0, 1, 2])('a session on node %i goes its whole way', async (node) => {
-    const worker = await openStores(cluster.url, 'worker');
-    const api = await openStores(cluster.url, 'api');
+    // A user with no more rights than the documents list.
+    const url = await createClusterUser(cluster, 'hx');
+    const worker = await openStores(url, 'worker');
+    const api = await openStores(url, 'api');
     const session = drive(worker, sessionOn(node));
     const follower = startFollower(api.streamManager, session.id, 0);
     const { runId } = await session.newRun();
