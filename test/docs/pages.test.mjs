@@ -62,6 +62,17 @@ describe('the documentation', () => {
     expect([...codes].filter((code) => !text.includes(`\`${code}\``))).toEqual([]);
   });
 
+  it('costs.md has figures of measurements that the bench takes', () => {
+    const taken = readdirSync('bench/measures').flatMap((file) =>
+      [...read(join('bench/measures', file)).matchAll(/^  name: '([a-z-]+)',$/gm)].map(
+        ([, name]) => name,
+      ),
+    );
+    const named = [...read('docs/decisions/costs.md').matchAll(/^\| `([a-z-]+)` \|/gm)];
+    expect(named.length).toBeGreaterThan(10);
+    expect(named.map(([, name]) => name).filter((name) => !taken.includes(name))).toEqual([]);
+  });
+
   it('the package has llms.txt and the skill', () => {
     const { files } = JSON.parse(read('package.json'));
     expect(files).toEqual(expect.arrayContaining(['llms.txt', 'skills']));
@@ -104,7 +115,7 @@ describe('the pages of the site', () => {
     expect(toSearched(text, 'docs/agents.md')).toBe(text);
     expect(toSearched(text, 'docs/decisions/README.md')).toBe(text);
     expect(toSearched(text, 'reference/main.md')).toBe('# a\n\nProse.\n\n\n\nMore.\n');
-    for (const page of ['changelog.md', 'docs/defences.md', 'docs/decisions/run.md']) {
+    for (const page of ['changelog.md', 'docs/defences.md', 'docs/decisions/costs.md']) {
       expect(toSearched(text, page)).toBe('');
     }
   });
