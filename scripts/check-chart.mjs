@@ -1,7 +1,7 @@
 // `npm run check:chart`: lints the Helm chart, compares the plain manifests with what it renders, and
 // holds that to the schemas of Kubernetes. With --write the manifests are rendered again.
 import { checkChart, HELM } from './kubernetes/chart.mjs';
-import { findGoProgram } from './kubernetes/go-program.mjs';
+import { findGoProgram } from './engines/go-program.mjs';
 import { runMain, UserError } from './system/user-error.mjs';
 
 await runMain(async () => {

@@ -57,11 +57,11 @@ export const ports = [
     test: 'the Temporal UI itself stands nowhere when it is not wanted, or where there is only 127.0.0.1',
   },
   {
-    defence: 'Start: only the pinned archive of the dev server is run',
-    file: 'scripts/engines/temporal/download.mjs',
-    edits: [['if (found !== checksum)', 'if (false)']],
-    suite: 'test/scripts/download-temporal.test.mjs',
-    test: 'an archive that is not the pinned one is not even run',
+    defence: 'Start: only the pinned dev server is run',
+    file: 'scripts/engines/temporal.mjs',
+    edits: [['if (found !== program.checksums[SYSTEM])', 'if (false)']],
+    suite: 'test/scripts/find-temporal.test.mjs',
+    test: 'finding the Temporal dev server a program that is not the pinned one is not even run',
   },
   {
     defence: 'Start: each process has the keys that it needs',

@@ -1,56 +1,27 @@
 // Finds the programs of a Temporal server of several roles: `temporal-server` and `temporal-sql-tool`.
-import { mkdirSync } from 'node:fs';
-import { dirname, join } from 'node:path';
-import { withLock } from '../system/file-lock.mjs';
 import { findOnPath } from '../system/find-on-path.mjs';
-import { withProgress } from '../system/progress.mjs';
-import { runCommand } from '../system/run-command.mjs';
 import { UserError } from '../system/user-error.mjs';
-import { cacheFolder } from './cache-folder.mjs';
-import { buildTemporalServer } from './temporal/build-server.mjs';
+import { findBuilt, findGoProgram } from './go-program.mjs';
 
-/** The server that tools/temporal-cli pins. */
-const VERSION = '1.31.2';
+/** The server that the dev server of DEV_SERVER carries. */
+const version = 'v1.32.0';
+const SERVER = { name: 'temporal-server', module: 'go.temporal.io/server/cmd/server', version };
+const SQL_TOOL = {
+  ...{ name: 'temporal-sql-tool', module: 'go.temporal.io/server/cmd/tools/sql', version },
+};
 
-/**
- * On the PATH, in the cache, or built from Go modules once.
- *
- * @returns the paths of both programs
- */
-export async function findTemporalPrograms({
-  env = process.env,
-  build = buildTemporalServer,
-} = {}) {
-  const found = await programsIn((name) => findOnPath([name], env));
-  if (found) return found;
-  const key = `temporal-server-${VERSION}-${process.platform}-${process.arch}`;
-  const folder = join(cacheFolder(env), key);
-  const inCache = () => programsIn((name) => join(folder, name));
-  const cached = await inCache();
-  if (cached) return cached;
-  mkdirSync(dirname(folder), { recursive: true });
-  return withLock(`${folder}.lock`, async () => {
-    const filled = await inCache();
-    if (filled) return filled;
-    const label = 'Building the Temporal server from Go modules, once, a few minutes';
-    const reason = await withProgress(label, (progress) =>
-      build({ target: folder, progress, env }),
-    ).catch(({ message }) => message);
-    const built = await inCache();
-    if (built) return built;
-    throw new UserError(
-      `No temporal-server was found, and none could be made (${reason ?? 'it does not run'}). ` +
-        'Install Go, or put temporal-server and temporal-sql-tool of a release on the PATH.',
-    );
-  });
+export const hasTemporalPrograms = () =>
+  [SERVER, SQL_TOOL].every((program) => findOnPath([program.name]) ?? findBuilt(program));
+
+/** On the PATH, in the cache, or built from Go modules once, which takes minutes. */
+export async function findTemporalPrograms() {
+  return { server: await find(SERVER), sqlTool: await find(SQL_TOOL) };
 }
 
-async function programsIn(pathOf) {
-  const [server, sqlTool] = [pathOf('temporal-server'), pathOf('temporal-sql-tool')];
-  for (const path of [server, sqlTool]) {
-    if (!path) return undefined;
-    const { code } = await runCommand(path, ['--version'], { timeoutMs: 10_000 });
-    if (code !== 0) return undefined;
-  }
-  return { server, sqlTool };
+async function find(program) {
+  const { path, reason } = await findGoProgram(program);
+  if (path) return path;
+  throw new UserError(
+    `${reason}. Install Go, or put temporal-server and temporal-sql-tool of a release on the PATH.`,
+  );
 }

@@ -14,8 +14,6 @@ export const SEARCH_ATTRIBUTES = {
 const DYNAMIC_CONFIG = {
   // The stock value of 20 lets every task wait about 50 ms for dispatch on a one-shard server.
   'history.transferProcessorMaxPollRPS': 1000,
-  // Before server 1.32 it is off: an activity that starts eagerly saves a write and a queue.
-  'system.enableActivityEagerExecution': true,
   // The server's HTTP API takes what any web page sends and knows no login, so it is closed: the only
   // host that it may serve is one that no request can name.
   'frontend.httpAllowedHosts': '["/"]',

@@ -1,7 +1,7 @@
 // What tests and measurements need besides the code: the programs, by environment variable.
 import { findChromium } from './chromium.mjs';
 import { findRedis } from './redis.mjs';
-import { findTemporal } from './temporal.mjs';
+import { findTemporal, findTestServer } from './temporal.mjs';
 
 /** How the tests' Temporal differs. */
 export const TEST_TEMPORAL_CONFIG = {
@@ -13,14 +13,16 @@ export const TEST_TEMPORAL_CONFIG = {
   'history.visibilityProcessorUpdateAckInterval': '"1s"',
 };
 
-/** Finds or builds all of them. Without a Chromium only the tests of the page fail. */
+/** Finds or fetches all of them. Without a Chromium only the tests of the page fail. */
 export async function testEnvironment({ withBrowser = true } = {}) {
   const temporal = await findTemporal();
+  const testServer = await findTestServer();
   const redis = await findRedis();
   const chromium = withBrowser ? await findChromium() : {};
   if (chromium.reason) process.stderr.write(`${chromium.reason}\n`);
   return {
     TEMPORAL_CLI_PATH: temporal,
+    TEMPORAL_TEST_SERVER_PATH: testServer,
     REDIS_SERVER_PATH: redis,
     ...(chromium.path && { CHROMIUM_PATH: chromium.path }),
   };

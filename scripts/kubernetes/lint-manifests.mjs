@@ -2,7 +2,7 @@
 // missing one, a value of the wrong type.
 import { lastLines, runCommand } from '../system/run-command.mjs';
 import { UserError } from '../system/user-error.mjs';
-import { findGoProgram } from './go-program.mjs';
+import { findGoProgram } from '../engines/go-program.mjs';
 import { findSchemas } from './schemas.mjs';
 
 const KUBECONFORM = {

@@ -4,11 +4,12 @@
 import { startPrivateRedis, startPrivateTemporal } from '../../scripts/engines/private-engines.mjs';
 import { findRedis } from '../../scripts/engines/redis.mjs';
 import { TEST_TEMPORAL_CONFIG } from '../../scripts/engines/test-environment.mjs';
-import { findTemporal } from '../../scripts/engines/temporal.mjs';
+import { findTemporal, findTestServer } from '../../scripts/engines/temporal.mjs';
 
 export default async function globalSetup() {
   // Also when jest is called directly, by an editor for example.
   process.env.TEMPORAL_CLI_PATH ??= await findTemporal();
+  process.env.TEMPORAL_TEST_SERVER_PATH ??= await findTestServer();
   process.env.REDIS_SERVER_PATH ??= await findRedis();
 
   const engines = [];

@@ -9,7 +9,6 @@ export const DATABASES = { temporal: 'temporal', visibility: 'temporal_visibilit
 /** With the stock value of 20 every task waits to be dispatched (docs/production.md). */
 const DYNAMIC = {
   'history.transferProcessorMaxPollRPS': [{ value: 1000 }],
-  'system.enableActivityEagerExecution': [{ value: true }],
 };
 
 /**
