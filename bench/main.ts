@@ -3,28 +3,18 @@ import { answerAfterKill } from './measures/answer-after-kill.js';
 import { answerLatency } from './measures/answer-latency.js';
 import { appendRate } from './measures/append-rate.js';
 import { attachToLongTurn } from './measures/attach.js';
-import { browserSizes } from './measures/browser-sizes.js';
 import { chunkLatency } from './measures/chunk-latency.js';
-import { compactedConversation } from './measures/compaction.js';
 import { concurrentRuns } from './measures/concurrent-runs.js';
-import { followers } from './measures/followers.js';
 import { firstToken } from './measures/first-token.js';
 import { historySize } from './measures/history-size.js';
-import { logMemory } from './measures/log-memory.js';
 import { longConversation } from './measures/long-conversation.js';
 import { recovery } from './measures/recovery.js';
-import { snapshot } from './measures/snapshot.js';
-import { sseClients } from './measures/sse-clients.js';
 import { stepGap } from './measures/step-gap.js';
 import { stopLatency } from './measures/stop-latency.js';
-import { traced } from './measures/traced.js';
-import { transformer } from './measures/transformer.js';
-import { waitingMemory } from './measures/waiting-memory.js';
 import { readOptions, type Options } from './options.js';
 import { formatShares, startCpuMeter } from './processes/cpu-meter.js';
 import type { Report } from './report/row.js';
 import { formatTable } from './report/table.js';
-import { transitions } from './transitions/main.js';
 
 /** A measurement that hangs must not block its caller. */
 const LIMIT_MS = 20 * 60_000;
@@ -35,23 +25,13 @@ const MEASUREMENTS: readonly Measurement[] = [
   answerLatency,
   answerAfterKill,
   stepGap,
-  traced,
   historySize,
   stopLatency,
   recovery,
   longConversation,
-  compactedConversation,
   concurrentRuns,
-  waitingMemory,
-  followers,
   appendRate,
   attachToLongTurn,
-  logMemory,
-  transformer,
-  snapshot,
-  sseClients,
-  transitions,
-  browserSizes,
 ];
 
 /**

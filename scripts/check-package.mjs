@@ -24,7 +24,6 @@ const BESIDE = new Set([
 const PROCESSES = [
   ...['dist/api/main.js', 'dist/worker/main.js'],
   ...['scripts/start/own-agents.mjs', 'scripts/temporal-ui/main.mjs', 'templates/write-app.mjs'],
-  ...['scripts/start/chaos/bench-page.js', 'scripts/start/chaos/device-page.js'],
 ];
 /** The agents that both run in a clone. */
 const EXAMPLES = new Set(['dist/examples/index.js', 'dist/examples/charge-counter.js']);

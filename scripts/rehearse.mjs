@@ -1,8 +1,6 @@
 // `npm run rehearse -- --minutes 20`: conversations on what a company runs, a Temporal server of four
 // roles on PostgreSQL and a Redis Cluster, while each kind of process fails and a deploy is rolled.
 // The closing line is the verdict; see bench/rehearsal/main.ts. LAB_SHAPE=leg plays it in that shape.
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { buildFirst } from './build.mjs';
@@ -12,8 +10,6 @@ import { findRedis } from './engines/redis.mjs';
 import { findTemporalPrograms } from './engines/temporal-programs.mjs';
 import { findTemporal } from './engines/temporal.mjs';
 import { installPackages } from './install.mjs';
-import { buildFormer } from './releases/build-former.mjs';
-import { withProgress } from './system/progress.mjs';
 import { projectRoot } from './system/project.mjs';
 import { runMain, UserError } from './system/user-error.mjs';
 
@@ -29,16 +25,8 @@ await runMain(async () => {
     postgres: await findPostgres(),
     redis: await findRedis(),
   };
-  const folder = mkdtempSync(join(tmpdir(), 'helix-former-'));
-  try {
-    // Release 0.2.0 knows no runs of the shape `leg`.
-    const formerBuild = process.env.LAB_SHAPE ? undefined : join(folder, 'dist');
-    if (formerBuild) await withProgress('Building release 0.2.0', () => buildFormer(folder));
-    const startEngines = (wires) => startCompanyEngines({ programs, wires });
-    if (!(await rehearse({ startEngines, formerBuild }, options))) process.exitCode = 1;
-  } finally {
-    rmSync(folder, { recursive: true, force: true });
-  }
+  const startEngines = (wires) => startCompanyEngines({ programs, wires });
+  if (!(await rehearse(startEngines, options))) process.exitCode = 1;
 });
 
 function asked(read) {

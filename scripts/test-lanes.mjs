@@ -35,7 +35,7 @@ export const LONG = [
   'test/e2e/command-line-many',
   // The page in a real browser.
   'test/page/',
-  // Other front ends: a Python of its own, and pages of other frameworks in a real browser.
+  // Other front ends: pages of other frameworks in a real browser.
   'test/fronts/',
   // 220 conversations, and the series of their workers.
   'test/e2e/metrics',

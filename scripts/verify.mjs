@@ -9,8 +9,14 @@ import { runRows } from './system/run-rows.mjs';
 const ROWS = [
   ['types', 'package', 'sbom', 'rehearse-install'],
   [
-    ...['boundaries', 'unused', 'links', 'words', 'check:manifests', 'vulnerabilities'],
-    ...['format:check', 'lint', 'site'],
+    'boundaries',
+    'unused',
+    'links',
+    'check:manifests',
+    'vulnerabilities',
+    'format:check',
+    'lint',
+    'site',
   ],
 ];
 

@@ -1,8 +1,6 @@
-import type { StreamManager } from '../../stores/log/stream-manager.js';
 import { startChild } from '../processes/child.js';
 import { followRaw } from './raw-chat.js';
 import { newSessionId } from './session-ids.js';
-import { wallClock } from '../clock.js';
 
 /** First stamps of each stream, which meet connections and code that are cold. */
 const WARM_UP = 75;
@@ -42,22 +40,6 @@ export async function startStampedStreams(
 
 /** Takes a latency, and the moment at which the chunk arrived. */
 export type OnLatency = (ms: number, at: number) => void;
-
-/** Follows a turn's log, as the API does for its readers. */
-export async function followLog(
-  streamManager: Pick<StreamManager, 'follow'>,
-  sessionId: string,
-  onLatency: OnLatency,
-  signal: AbortSignal,
-): Promise<void> {
-  const onStamps = createStampReader(onLatency);
-  for await (const entries of streamManager.follow(sessionId, 0, signal)) {
-    const at = wallClock();
-    for (const { message } of entries) {
-      if (message.type === 'text_delta') onStamps(message.delta, at);
-    }
-  }
-}
 
 /** Reads a turn from the API, as a page does. */
 export function followPage(

@@ -1,11 +1,6 @@
 import type { LanguageModelV4, LanguageModelV4StreamPart } from '@ai-sdk/provider';
 import { z } from 'zod';
-import {
-  defineAgent,
-  defineTool,
-  type AgentDefinition,
-  type PrepareStep,
-} from '../../agents/index.js';
+import { defineAgent, defineTool, type AgentDefinition } from '../../agents/index.js';
 import { wallClock } from '../clock.js';
 
 export const TALKATIVE = 'talkative';
@@ -25,7 +20,6 @@ export type OnAsked = (step: number, prompt: unknown) => void;
 export function createTalkativeAgent(
   steps: number,
   onAsked: OnAsked = () => undefined,
-  prepareStep?: PrepareStep,
 ): AgentDefinition {
   return defineAgent({
     name: TALKATIVE,
@@ -41,7 +35,6 @@ export function createTalkativeAgent(
     ],
     llmConfig: { model: createTalkativeModel(steps, onAsked) },
     maxSteps: Infinity,
-    ...(prepareStep !== undefined && { prepareStep }),
   });
 }
 

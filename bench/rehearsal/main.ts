@@ -6,17 +6,10 @@ import type { Engines, StartEngines } from './company.js';
 import { startFleet, type Fleet } from './fleet.js';
 import type { Options } from './options.js';
 import { play, TASK_QUEUE } from './play.js';
-import { besideFormer, withWorkerVersions } from './rollout.js';
+import { onOneQueue, withWorkerVersions } from './rollout.js';
 import { createWires } from './wires.js';
 
 export { readOptions } from './options.js';
-
-/** What scripts/rehearse.mjs has found and built. */
-export interface Given {
-  startEngines: StartEngines;
-  /** Folder of the build of release 0.2.0; absent: the two versions are two builds of this one. */
-  formerBuild: string | undefined;
-}
 
 /**
  * Conversations of every kind on the engines of a company, while each kind of process is killed,
@@ -24,10 +17,7 @@ export interface Given {
  *
  * @returns whether nothing was found
  */
-export async function rehearse(
-  { startEngines, formerBuild }: Given,
-  options: Options,
-): Promise<boolean> {
+export async function rehearse(startEngines: StartEngines, options: Options): Promise<boolean> {
   const startedAt = Date.now();
   const folder = mkdtempSync(join(tmpdir(), 'helix-rehearsal-'));
   const say = (text: string): void => {
@@ -36,7 +26,7 @@ export async function rehearse(
     process.stderr.write(line);
     appendFileSync(join(folder, 'rehearsal.log'), line);
   };
-  const rollout = formerBuild === undefined ? withWorkerVersions() : besideFormer(formerBuild);
+  const rollout = options.beside === undefined ? withWorkerVersions() : onOneQueue(options.beside);
   const wires = createWires();
   let engines: Engines | undefined;
   let connection: Connection | undefined;

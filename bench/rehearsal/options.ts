@@ -8,6 +8,8 @@ export interface Options {
   planted: readonly Kind[];
   /** No faults are caused, for a run to compare with. */
   calm: boolean;
+  /** Folder of another build (its `dist`) that the first worker runs until the deploy. */
+  beside?: string | undefined;
 }
 
 /** @throws Error in one line */
@@ -19,10 +21,12 @@ export function readOptions(args: string[]): Options {
       sessions: { type: 'string', default: '200' },
       plant: { type: 'string', default: '' },
       calm: { type: 'boolean', default: false },
+      beside: { type: 'string' },
     },
   });
   const [minutes, sessions] = [Number(values.minutes), Number(values.sessions)];
   if (!(minutes > 0)) throw new Error(`--minutes has to be a number above 0: ${values.minutes}`);
   if (!(sessions >= 1)) throw new Error(`--sessions has to be 1 or more: ${values.sessions}`);
-  return { minutes, sessions, planted: readPlanted(values.plant), calm: values.calm };
+  const { calm, beside } = values;
+  return { minutes, sessions, planted: readPlanted(values.plant), calm, beside };
 }

@@ -19,8 +19,8 @@ const LOOK_EVERY_MS = 1_000;
 /** Runs of the former build end within this time, or are stuck. */
 const DRAINED_WITHIN_MS = 600_000;
 
-/** Release 0.2.0 beside this one on one queue, each with any run: the order is workers, then APIs. */
-export function besideFormer(build: string): Rollout {
+/** Another build beside this one on one queue, each with any run: the order is workers, then APIs. */
+export function onOneQueue(build: string): Rollout {
   const today: Version = { env: {} };
   return {
     versions: [{ build, env: {} }, today, today],

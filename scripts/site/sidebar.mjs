@@ -53,7 +53,6 @@ export const SIDEBAR = [
       ['docs/threat-model', 'Threat model'],
       ['security', 'Reporting vulnerabilities'],
       ['docs/soak', 'Soak and rehearsal'],
-      ['docs/chaos-bench', 'Chaos bench'],
     ],
   },
   {
@@ -64,7 +63,6 @@ export const SIDEBAR = [
       ['protocol', 'Stream protocol'],
       ['docs/states', 'States and events'],
       ['docs/architecture', 'Architecture'],
-      ['docs/defences', 'Defences'],
       ['docs/decisions/README', 'Decisions'],
       ['changelog', 'Changes'],
     ],

@@ -18,7 +18,7 @@ const LOG_LIMIT_BYTES = 10_000_000;
  * Resolves when the engine itself says that it is ready. It joins the fleet before that, so that
  * a stop in between finds it.
  */
-export async function startEngine(spec, { fleet, signal, onDeath, engines }) {
+export async function startEngine(spec, { fleet, signal, onDeath }) {
   const { name, isReady, dataDir } = spec;
   const pidFile = join(dataDir, `${name.toLowerCase()}.pid.json`);
   const logFile = join(dataDir, 'logs', `${name.toLowerCase()}.log`);
@@ -36,7 +36,6 @@ export async function startEngine(spec, { fleet, signal, onDeath, engines }) {
     },
   });
   fleet.add(member);
-  engines?.set(name, member);
   ready = await waitUntil(() => lastDeath !== undefined || isReady(), {
     withinMs: READY_WITHIN_MS,
     signal,

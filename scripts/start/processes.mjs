@@ -57,8 +57,6 @@ export function createProcesses({ env, url, launch, context }) {
   }
 
   return {
-    /** Of the process that has this role now. */
-    pidOf: (role) => current[role]?.member.pid,
     async start() {
       for (const role of ['worker', 'api']) {
         signal.throwIfAborted();

@@ -65,11 +65,10 @@ async function bringUp({ settings: given, prepare, launch, onUp }, context) {
   const port = await choosePort(settings);
 
   const programs = await findPrograms(settings);
-  const members = new Map();
-  const engines = { ...context, onDeath: announceDeath, engines: members };
+  const members = { ...context, onDeath: announceDeath };
   const [temporal, redis] = await Promise.all([
-    provideTemporal(settings, programs.temporal, engines),
-    provideRedis(settings, programs.redis, engines),
+    provideTemporal(settings, programs.temporal, members),
+    provideRedis(settings, programs.redis, members),
   ]);
   const servers = { port, url: urlFor(settings.host, port), ...temporal, ...redis };
   const processes = createProcesses({
@@ -79,30 +78,10 @@ async function bringUp({ settings: given, prepare, launch, onUp }, context) {
     context,
   });
   await processes.start();
-  const pidOf = (name) => members.get(name)?.pid ?? processes.pidOf(name);
-  const chaosUrl = settings.chaos && (await openBench(servers.url, pidOf, context.fleet));
 
   const { dataDir, model, allowUnauthenticated, agents } = settings;
-  say(
-    welcome({ ...servers, chaosUrl, dataDir, model, agents, open: allowUnauthenticated === '1' }),
-  );
+  say(welcome({ ...servers, dataDir, model, agents, open: allowUnauthenticated === '1' }));
   await onUp?.({ url: servers.url, processes, ...context });
-}
-
-/** Engines end as by an operator, API and worker without a word. */
-async function openBench(url, pidOf, fleet) {
-  const { openChaosBench } = await import('./chaos/bench.mjs');
-  const kill = (name) => {
-    const pid = pidOf(name);
-    if (pid === undefined) return false;
-    try {
-      process.kill(pid, name === 'api' || name === 'worker' ? 'SIGKILL' : 'SIGTERM');
-    } catch {
-      // It is being started again at this moment.
-    }
-    return true;
-  };
-  return openChaosBench({ url, kill, fleet });
 }
 
 /** A configured port is used or refused; only the default port may move. */

@@ -25,7 +25,6 @@ export function readSettings(env, root) {
     temporalUi: parseTemporalUi(env.TEMPORAL_UI),
     temporalUiUrl: env.TEMPORAL_UI_URL,
     allowUnauthenticated: allowsUnauthenticated(env, host),
-    chaos: wantsChaos(env, host),
   };
 }
 
@@ -54,15 +53,6 @@ function allowsUnauthenticated(env, host) {
     `HOST is ${host}: other machines could use the API without authentication. ` +
       'Set JWT_SECRET, JWT_PUBLIC_KEY or JWT_JWKS_URL, or HELIX_ALLOW_UNAUTHENTICATED=1 to allow that, or leave HOST out.',
   );
-}
-
-/** The bench kills processes for everyone who reaches it, so it is for the own machine only. */
-function wantsChaos(env, host) {
-  if (!env.CHAOS || env.CHAOS === '0') return false;
-  if (env.CHAOS !== '1') throw new UsageError(`CHAOS is "${env.CHAOS}", but must be 0 or 1.`);
-  const hasAccounts = env.JWT_SECRET || env.JWT_PUBLIC_KEY || env.JWT_JWKS_URL;
-  if (LOOPBACK.test(host) && !hasAccounts) return true;
-  throw new UsageError('CHAOS=1 is for this machine only: leave HOST and keys of tokens out.');
 }
 
 /** The address to call for a server that listens on `host`. */

@@ -1,12 +1,11 @@
 // What `npm start` and `helix-temporal dev` say when everything is ready.
 
 export function welcome(product) {
-  const { url, chaosUrl, temporalUiUrl, isTemporalOwn, temporalAddress, redisUrl } = product;
+  const { url, temporalUiUrl, isTemporalOwn, temporalAddress, redisUrl } = product;
   const { dataDir, model, agents, open } = product;
   const lines = [
     ['Chat page', url],
     ['Console', `${url}/console`],
-    ['Chaos bench', chaosUrl],
     ['Temporal UI', temporalUiUrl ?? (isTemporalOwn && 'off (TEMPORAL_UI=1 starts it)')],
     ['Engines', `Temporal ${temporalAddress}, Redis ${withoutPassword(redisUrl)}`],
     ['Agents', agents],

@@ -42,9 +42,3 @@ it('the versions are those of the examples', () => {
     expect(Object.fromEntries(named)).toEqual(others);
   }
 });
-
-it('the programs of the Python client stand in its README as well', () => {
-  const [program] = /^```python\n.*?^```$/ms.exec(document) ?? [];
-  expect(program).toBeDefined();
-  expect(read('clients/python/README.md')).toContain(program);
-});

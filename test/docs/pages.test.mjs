@@ -110,12 +110,12 @@ describe('the pages of the site', () => {
     );
   });
 
-  it('the search knows what readers look for: no decisions or defences, and no declarations', () => {
+  it('the search knows what readers look for: no decisions, and no declarations', () => {
     const text = '# a\n\nProse.\n\n```ts\nconst a = 1;\n```\n\nMore.\n';
     expect(toSearched(text, 'docs/agents.md')).toBe(text);
     expect(toSearched(text, 'docs/decisions/README.md')).toBe(text);
     expect(toSearched(text, 'reference/main.md')).toBe('# a\n\nProse.\n\n\n\nMore.\n');
-    for (const page of ['changelog.md', 'docs/defences.md', 'docs/decisions/costs.md']) {
+    for (const page of ['changelog.md', 'docs/decisions/costs.md']) {
       expect(toSearched(text, page)).toBe('');
     }
   });
