@@ -21,6 +21,8 @@ export interface Bench {
   /** Who uses the machine. */
   pids: Pids;
   isQuick: boolean;
+  /** Runs that wait at once, where their memory is measured. */
+  waiting: number;
   /** Reports progress. */
   say: (text: string) => void;
 }
@@ -34,7 +36,7 @@ export interface Measurement {
 /** Starts the product and the floor beside it, on the given servers. */
 export async function openBench(
   servers: Servers,
-  how: Pick<Bench, 'isQuick' | 'say'>,
+  how: Pick<Bench, 'isQuick' | 'waiting' | 'say'>,
 ): Promise<{ bench: Bench; close: () => Promise<void> }> {
   const floorWorker = startChild('bench/floor/worker.js', {
     env: { TEMPORAL_ADDRESS: servers.temporalAddress },

@@ -1,5 +1,4 @@
 import { openBench, type Measurement } from './bench.js';
-import { answerAfterKill } from './measures/answer-after-kill.js';
 import { answerLatency } from './measures/answer-latency.js';
 import { appendRate } from './measures/append-rate.js';
 import { attachToLongTurn } from './measures/attach.js';
@@ -9,8 +8,10 @@ import { firstToken } from './measures/first-token.js';
 import { historySize } from './measures/history-size.js';
 import { longConversation } from './measures/long-conversation.js';
 import { recovery } from './measures/recovery.js';
+import { sseClients } from './measures/sse-clients.js';
 import { stepGap } from './measures/step-gap.js';
 import { stopLatency } from './measures/stop-latency.js';
+import { waitingMemory } from './measures/waiting-memory.js';
 import { readOptions, type Options } from './options.js';
 import { formatShares, startCpuMeter } from './processes/cpu-meter.js';
 import type { Report } from './report/row.js';
@@ -23,15 +24,16 @@ const MEASUREMENTS: readonly Measurement[] = [
   firstToken,
   chunkLatency,
   answerLatency,
-  answerAfterKill,
   stepGap,
   historySize,
   stopLatency,
   recovery,
   longConversation,
   concurrentRuns,
+  waitingMemory,
   appendRate,
   attachToLongTurn,
+  sseClients,
 ];
 
 /**

@@ -5,7 +5,11 @@ export interface Options {
   isQuick: boolean;
   /** Names of the measurements to take. */
   only: readonly string[];
+  /** How many runs wait at once in the measurement of memory. */
+  waiting: number;
 }
+
+const WAITING = 1_000;
 
 /** @throws Error in one line that says what there is to choose from */
 export function readOptions(args: readonly string[], names: readonly string[]): Options {
@@ -13,6 +17,7 @@ export function readOptions(args: readonly string[], names: readonly string[]): 
     args: [...args],
     options: {
       quick: { type: 'boolean', default: false },
+      waiting: { type: 'string', default: String(WAITING) },
       only: { type: 'string', multiple: true, default: [] },
     },
   });
@@ -21,5 +26,8 @@ export function readOptions(args: readonly string[], names: readonly string[]): 
   if (unknown !== undefined) {
     throw new Error(`There is no measurement "${unknown}". There are: ${names.join(', ')}.`);
   }
-  return { isQuick: values.quick, only: only.length > 0 ? only : names };
+  const waiting = Number(values.waiting);
+  if (!Number.isInteger(waiting) || waiting < 1)
+    throw new Error('--waiting must be a number from 1.');
+  return { isQuick: values.quick, waiting, only: only.length > 0 ? only : names };
 }

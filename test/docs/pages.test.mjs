@@ -64,7 +64,7 @@ describe('the documentation', () => {
 
   it('costs.md has figures of measurements that the bench takes', () => {
     const taken = readdirSync('bench/measures').flatMap((file) =>
-      [...read(join('bench/measures', file)).matchAll(/^  name: '([a-z-]+)',$/gm)].map(
+      [...read(join('bench/measures', file)).matchAll(/^ {2}name: '([a-z-]+)',$/gm)].map(
         ([, name]) => name,
       ),
     );
