@@ -43,7 +43,7 @@ function lockFileDigest(root) {
 }
 
 async function emitDeclarations(root) {
-  const args = ['node_modules/typescript/bin/tsc', '-p', 'tsconfig.build.json'];
+  const args = ['node_modules/@typescript/native/bin/tsc', '-p', 'tsconfig.build.json'];
   const { code, stdout } = await runCommand(process.execPath, args, { cwd: root });
   if (code !== 0) throw new UserError(`tsc found errors:\n${lastLines(stdout, 40)}`);
 }

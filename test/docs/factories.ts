@@ -1,5 +1,8 @@
+import { execFile } from 'node:child_process';
 import { readFileSync } from 'node:fs';
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { promisify } from 'node:util';
 import ts from 'typescript';
 
 /** A `create…`, `define…` or `use…` function that the package exports. */
@@ -13,6 +16,9 @@ export interface Factory {
 
 const FACTORY = /^(?:create|define|use)[A-Z]/;
 const root = process.cwd();
+const TSC = join(root, 'node_modules/@typescript/native/bin/tsc');
+/** The lines below the first are indented. */
+const FAULT = /^(?:(\S+)\.tsx\(\d+,\d+\): )?.*error (TS.*(?:\n .*)*)/gm;
 
 /** Source file of each entry, by the name that programs import. */
 export function entrySources(): Map<string, string> {
@@ -31,12 +37,11 @@ export function entrySources(): Map<string, string> {
 
 const sources = entrySources();
 
-const options: ts.CompilerOptions = {
-  target: ts.ScriptTarget.ES2023,
-  module: ts.ModuleKind.NodeNext,
-  moduleResolution: ts.ModuleResolutionKind.NodeNext,
-  lib: ['lib.es2023.d.ts', 'lib.es2024.string.d.ts', 'lib.dom.d.ts', 'lib.dom.iterable.d.ts'],
-  jsx: ts.JsxEmit.ReactJSX,
+const settings = {
+  target: 'es2023',
+  module: 'nodenext',
+  lib: ['es2023', 'es2024.string', 'dom', 'dom.iterable'],
+  jsx: 'react-jsx',
   strict: true,
   noEmit: true,
   skipLibCheck: true,
@@ -47,6 +52,7 @@ const options: ts.CompilerOptions = {
 
 /** All factories of all entries; one that several entries export is listed once. */
 export function findFactories(): Factory[] {
+  const { options } = ts.convertCompilerOptionsFromJson(settings, root);
   const program = ts.createProgram([...sources.values()], options);
   const checker = program.getTypeChecker();
   const found = new Map<ts.Symbol, Factory>();
@@ -66,31 +72,29 @@ export function findFactories(): Factory[] {
 }
 
 /** Faults that the compiler finds in programs, by the program's name. */
-export function compile(programs: ReadonlyMap<string, string>): Map<string, string[]> {
-  const files = new Map([...programs].map(([name, code]) => [join(root, `${name}.tsx`), code]));
-  const disk = ts.createCompilerHost(options);
-  const host: ts.CompilerHost = {
-    ...disk,
-    fileExists: (file) => files.has(file) || disk.fileExists(file),
-    readFile: (file) => files.get(file) ?? disk.readFile(file),
-    getSourceFile: (file, version, ...rest) => {
-      const code = files.get(file);
-      return code === undefined
-        ? disk.getSourceFile(file, version, ...rest)
-        : ts.createSourceFile(file, code, version);
-    },
-  };
-  const program = ts.createProgram([...files.keys()], options, host);
-  return new Map(
-    [...programs.keys()].map((name) => {
-      const source = program.getSourceFile(join(root, `${name}.tsx`));
-      const faults = ts.getPreEmitDiagnostics(program, source);
-      return [
-        name,
-        faults.map(({ messageText }) => ts.flattenDiagnosticMessageText(messageText, '\n')),
-      ];
-    }),
-  );
+export async function compile(
+  programs: ReadonlyMap<string, string>,
+): Promise<Map<string, string[]>> {
+  await mkdir(join(root, '.data'), { recursive: true });
+  // Below the package's root, where its dependencies are.
+  const folder = await mkdtemp(join(root, '.data', 'examples-'));
+  const write = (file: string, text: string): Promise<void> => writeFile(join(folder, file), text);
+  try {
+    await Promise.all([...programs].map(([name, code]) => write(`${name}.tsx`, code)));
+    await write('tsconfig.json', JSON.stringify({ compilerOptions: settings }));
+    const { stdout } = await promisify(execFile)(process.execPath, [TSC, '--pretty', 'false'], {
+      cwd: folder,
+    }).catch((error: unknown) => error as { stdout: string });
+    const faults = new Map([...programs.keys()].map((name) => [name, [] as string[]]));
+    for (const [line, name = '', fault = ''] of stdout.matchAll(FAULT)) {
+      const own = faults.get(name);
+      if (own === undefined) throw new Error(line);
+      own.push(fault);
+    }
+    return faults;
+  } finally {
+    await rm(folder, { recursive: true, force: true });
+  }
 }
 
 /** The text is read directly, since the parser takes an `@` in code for the next tag. */

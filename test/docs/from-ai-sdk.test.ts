@@ -30,10 +30,10 @@ console.log(JSON.stringify({
 }));`;
 
 describe('the guide for users of the AI SDK', () => {
-  it('has programs that compile', () => {
+  it('has programs that compile', async () => {
     expect(programs).toHaveLength(6);
     const named = programs.map((code, at) => [`guide-${String(at)}`, code] as const);
-    expect([...compile(new Map(named)).values()]).toEqual(programs.map(() => []));
+    expect([...(await compile(new Map(named))).values()]).toEqual(programs.map(() => []));
   }, 180_000);
 
   it.each([

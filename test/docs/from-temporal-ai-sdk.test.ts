@@ -30,10 +30,10 @@ afterAll(() => {
 });
 
 describe('the guide for users of @temporalio/ai-sdk', () => {
-  it('has programs that compile', () => {
+  it('has programs that compile', async () => {
     const programs = Object.entries({ agents, workflows, worker, staying });
     const named = programs.map(([name, code]) => [`temporal-ai-sdk-${name}`, code] as const);
-    expect([...compile(new Map(named)).values()]).toEqual([[], [], [], []]);
+    expect([...(await compile(new Map(named))).values()]).toEqual([[], [], [], []]);
   }, 180_000);
 
   it('has a workflow that calls an agent on a worker with the plugin', async () => {

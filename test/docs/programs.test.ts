@@ -39,8 +39,9 @@ describe('the programs in the documents', () => {
 
   afterAll(() => rm(folder, { recursive: true, force: true }));
 
-  it('each compiles in strict TypeScript', () => {
-    const faults = [...compile(new Map(programs.map(({ name, code }) => [name, code])))];
+  it('each compiles in strict TypeScript', async () => {
+    const codes = new Map(programs.map(({ name, code }) => [name, code]));
+    const faults = [...(await compile(codes))];
     expect(faults.filter(([, found]) => found.length > 0)).toEqual([]);
   }, 180_000);
 
