@@ -72,7 +72,6 @@ export async function replyCompletion(call: CompletionCallOf, asked: Asked): Pro
   });
   const whole = await readWhole(deps, asked, { decided, signal: left.signal });
   if (whole === undefined) return;
-  response.set('cache-control', 'no-store');
   if (whole.end.kind === 'failed') {
     // Without a key the same request again would be another conversation, and fail once more.
     response.status(502).set(SHOULD_RETRY, 'false').json(toRunProblem(whole.end));

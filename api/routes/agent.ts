@@ -149,9 +149,7 @@ export const AGENT_ROUTES: readonly Route[] = [
       const view = await deps.stateStore.sessions.view(sessionId);
       if (view === undefined) throw notFound();
       const isHeld = (await deps.executor.pauses?.isHeld(view.record)) ?? false;
-      response
-        .set('cache-control', 'no-store')
-        .json(toAgentStatus(await judged(deps, caller, view), { isHeld }));
+      response.json(toAgentStatus(await judged(deps, caller, view), { isHeld }));
     },
   }),
   defineRoute({

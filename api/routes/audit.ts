@@ -34,7 +34,7 @@ export const AUDIT_ROUTES: readonly Route[] = [
       const page = { ...toFilter(query), limit, cursor };
       const { entries, cursor: next } = await deps.stateStore.audit.page(caller.tenantId, page);
       const reply: AuditReply = { entries: entries.map(toReply), cursor: next };
-      response.set('cache-control', 'no-store').json(reply);
+      response.json(reply);
     },
   }),
   defineRoute({
@@ -47,7 +47,7 @@ export const AUDIT_ROUTES: readonly Route[] = [
     handle: async ({ deps, response, caller }) => {
       requireRole(caller, 'operator');
       const verdict = await deps.stateStore.audit.verify(caller.tenantId);
-      response.set('cache-control', 'no-store').json(verdict satisfies AuditVerdictReply);
+      response.json(verdict satisfies AuditVerdictReply);
     },
   }),
   defineRoute({
@@ -68,7 +68,7 @@ export const AUDIT_ROUTES: readonly Route[] = [
       // An export is recorded before it is answered.
       const act = toAct('export', toActor(call), { tenant: caller.tenantId });
       await audit.record({ ...act, detail: { what: 'audit' } }, {});
-      response.set('cache-control', 'no-store').type('application/x-ndjson');
+      response.type('application/x-ndjson');
       const lines = toLines(audit, caller.tenantId, toFilter(query));
       // A fault ends the connection, not the reply, so that no part is taken for the whole.
       await pipeline(Readable.from(lines), response).catch(() => response.destroy());

@@ -50,7 +50,7 @@ export const OPERATOR_AGENT_ROUTES: readonly Route[] = [
           .filter((each) => each.agent === name && isShown(each))
           .reduce((sum, { count }) => sum + count, 0),
       }));
-      response.set('cache-control', 'no-store').json({ agents } satisfies OperatorAgents);
+      response.json({ agents } satisfies OperatorAgents);
     },
   }),
   defineRoute({

@@ -82,9 +82,7 @@ export const OPERATOR_BATCH_ROUTES: readonly Route[] = [
         toStoredSessionId('b-', caller.tenantId),
         query.limit,
       );
-      response
-        .set('cache-control', 'no-store')
-        .json({ batches: batches.map(toReply) } satisfies OperatorBatches);
+      response.json({ batches: batches.map(toReply) } satisfies OperatorBatches);
     },
   }),
   defineRoute({
@@ -98,7 +96,7 @@ export const OPERATOR_BATCH_ROUTES: readonly Route[] = [
     handle: async ({ deps, response, params, caller }) => {
       await requireAllowed(deps, caller, 'read');
       const batch = await open(deps, caller, params.batchId);
-      response.set('cache-control', 'no-store').json(toReply(batch));
+      response.json(toReply(batch));
     },
   }),
   defineRoute({

@@ -31,7 +31,7 @@ const codecRoute = (act: 'decode' | 'encode', summary: string): Route =>
         throw new HelixError('validation_error', text, { cause: error });
       }
       const reply = { payloads: changed.map(toJson) } satisfies CodecPayloads;
-      response.set('cache-control', 'no-store').json(reply);
+      response.json(reply);
     },
   });
 

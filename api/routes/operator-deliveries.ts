@@ -29,9 +29,7 @@ export const OPERATOR_DELIVERY_ROUTES: readonly Route[] = [
     handle: async ({ deps, response, query, caller }) => {
       await requireAllowed(deps, caller, 'read');
       const found = (await deps.executor.deliveries?.list(caller.tenantId, query)) ?? [];
-      response
-        .set('cache-control', 'no-store')
-        .json({ deliveries: found.map(toReply) } satisfies OperatorDeliveries);
+      response.json({ deliveries: found.map(toReply) } satisfies OperatorDeliveries);
     },
   }),
   defineRoute({
@@ -45,7 +43,7 @@ export const OPERATOR_DELIVERY_ROUTES: readonly Route[] = [
     handle: async ({ deps, response, params, caller }) => {
       await requireAllowed(deps, caller, 'read');
       const delivery = await open(deps, caller, params.deliveryId);
-      response.set('cache-control', 'no-store').json(toReply(delivery));
+      response.json(toReply(delivery));
     },
   }),
   defineRoute({
@@ -78,7 +76,7 @@ export const OPERATOR_DELIVERY_ROUTES: readonly Route[] = [
       const receivers = receiversOf(deps, caller).map(({ name, kind, escalation }) => ({
         ...{ name, kind, escalation },
       }));
-      response.set('cache-control', 'no-store').json({ receivers } satisfies OperatorReceivers);
+      response.json({ receivers } satisfies OperatorReceivers);
     },
   }),
   defineRoute({

@@ -24,6 +24,6 @@ export const OPERATOR_HEALTH_ROUTE: Route = defineRoute({
     const { readHealth } = deps;
     if (readHealth === undefined) throw new HelixError('not_found', 'There is no verdict here.');
     const facts = await readHealth(query.period * 1_000);
-    response.set('cache-control', 'no-store').json(judgeHealth(facts) satisfies HealthReply);
+    response.json(judgeHealth(facts) satisfies HealthReply);
   },
 });

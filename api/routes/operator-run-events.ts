@@ -47,9 +47,7 @@ export const OPERATOR_RUN_EVENTS_ROUTE: Route = defineRoute({
     const events = isOfSubAgent
       ? page.filter(({ message }) => 'agentId' in message && message.agentId === sessionId)
       : page;
-    response
-      .set('cache-control', 'no-store')
-      .json({ events, ...(next !== undefined && { next }) } satisfies OperatorEvents);
+    response.json({ events, ...(next !== undefined && { next }) } satisfies OperatorEvents);
   },
 });
 

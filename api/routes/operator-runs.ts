@@ -42,9 +42,7 @@ export const OPERATOR_RUN_ROUTES: readonly Route[] = [
       const page = { limit, cursor };
       const found = await listRuns(deps, { ...filter, tenant: caller.tenantId }, page);
       const runs = await Promise.all(found.runs.map((run) => toOperatorRun(deps, caller, run)));
-      response
-        .set('cache-control', 'no-store')
-        .json({ runs: runs.flat(), cursor: found.cursor } satisfies OperatorRuns);
+      response.json({ runs: runs.flat(), cursor: found.cursor } satisfies OperatorRuns);
     },
   }),
   defineRoute({
@@ -61,9 +59,7 @@ export const OPERATOR_RUN_ROUTES: readonly Route[] = [
       if (groupBy === 'tenant') {
         const total = await deps.executor.count(of);
         const groups = total === 0 ? [] : [{ value: caller.tenantId ?? '', count: total }];
-        response
-          .set('cache-control', 'no-store')
-          .json({ total, groups } satisfies OperatorRunCount);
+        response.json({ total, groups } satisfies OperatorRunCount);
         return;
       }
       const wanted: readonly string[] =
@@ -78,7 +74,7 @@ export const OPERATOR_RUN_ROUTES: readonly Route[] = [
         const count = counts[at] ?? 0;
         return count === 0 ? [] : [{ value, count }];
       });
-      response.set('cache-control', 'no-store').json({ total, groups } satisfies OperatorRunCount);
+      response.json({ total, groups } satisfies OperatorRunCount);
     },
   }),
   defineRoute({
@@ -97,7 +93,7 @@ export const OPERATOR_RUN_ROUTES: readonly Route[] = [
       await recordRead(deps, toActor(call), record);
       const detail = await readRunDetail(deps, caller, record, runId);
       if (detail === undefined) throw notFound();
-      response.set('cache-control', 'no-store').json(detail satisfies OperatorRunDetail);
+      response.json(detail satisfies OperatorRunDetail);
     },
   }),
   defineRoute({

@@ -73,9 +73,7 @@ export const OPERATOR_SCHEDULE_ROUTES: readonly Route[] = [
     handle: async ({ deps, response, caller }) => {
       await requireAllowed(deps, caller, 'read');
       const schedules = await schedulesOf(deps).list(caller.tenantId);
-      response
-        .set('cache-control', 'no-store')
-        .json({ schedules: schedules.map(toReply) } satisfies OperatorSchedules);
+      response.json({ schedules: schedules.map(toReply) } satisfies OperatorSchedules);
     },
   }),
   defineRoute({
@@ -89,7 +87,7 @@ export const OPERATOR_SCHEDULE_ROUTES: readonly Route[] = [
       await requireAllowed(deps, caller, 'read');
       const found = await schedulesOf(deps).read(caller.tenantId, params.name);
       if (found === undefined) throw notFound();
-      response.set('cache-control', 'no-store').json(toReply(found));
+      response.json(toReply(found));
     },
   }),
   defineRoute({

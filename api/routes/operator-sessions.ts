@@ -43,7 +43,7 @@ export const OPERATOR_SESSION_ROUTES: readonly Route[] = [
       ]);
       if (found === undefined) throw notFound();
       const { agent, owner, createdAt, updatedAt, runId, status } = found.record;
-      response.set('cache-control', 'no-store').json({
+      response.json({
         ...messages,
         sessionId: params.sessionId,
         agent,

@@ -25,7 +25,7 @@ export const OPERATOR_TIMELINE_ROUTES: readonly Route[] = [
       await recordRead(deps, toActor(call), record);
       const timeline = await readTimeline(deps, params.runId);
       if (timeline === undefined) throw notFound();
-      response.set('cache-control', 'no-store').json(timeline satisfies OperatorTimeline);
+      response.json(timeline satisfies OperatorTimeline);
     },
   }),
   defineRoute({
@@ -47,7 +47,7 @@ export const OPERATOR_TIMELINE_ROUTES: readonly Route[] = [
       }
       const step = await readStep(deps, params.runId, params.step);
       if (step === undefined) throw notFound();
-      response.set('cache-control', 'no-store').json(step satisfies OperatorStep);
+      response.json(step satisfies OperatorStep);
     },
   }),
 ];

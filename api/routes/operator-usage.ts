@@ -19,7 +19,7 @@ export const OPERATOR_USAGE_ROUTE: Route = defineRoute({
     const { until = today, since = `${until.slice(0, 8)}01`, by } = query;
     const sums = await deps.stateStore.usage.read(caller.tenantId, { since, until });
     const usage = groupUsage(sums, by, caller.tenantId);
-    response.set('cache-control', 'no-store').json({ since, until, usage } satisfies UsageReply);
+    response.json({ since, until, usage } satisfies UsageReply);
   },
 });
 

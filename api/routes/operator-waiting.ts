@@ -44,7 +44,7 @@ export const OPERATOR_WAITING_ROUTES: readonly Route[] = [
         const record = await openForOperator(deps, caller, 'read', session);
         await recordRead(deps, toActor(call), record);
         const sessions = await readWaiting(deps, caller, record.sessionId);
-        response.set('cache-control', 'no-store').json({ sessions } satisfies OperatorWaiting);
+        response.json({ sessions } satisfies OperatorWaiting);
         return;
       }
       await requireAllowed(deps, caller, 'read');
@@ -56,9 +56,7 @@ export const OPERATOR_WAITING_ROUTES: readonly Route[] = [
       if (shown.flat().some(({ owner }) => owner !== caller.userId)) {
         await recordListRead(deps, toActor(call), caller.tenantId);
       }
-      response
-        .set('cache-control', 'no-store')
-        .json({ sessions: shown.flat(), cursor } satisfies OperatorWaiting);
+      response.json({ sessions: shown.flat(), cursor } satisfies OperatorWaiting);
     },
   }),
   defineRoute({

@@ -20,6 +20,6 @@ export const OPERATOR_WORKERS_ROUTE: Route = defineRoute({
     const { readWorkers } = deps;
     if (readWorkers === undefined) throw new HelixError('not_found', 'There are no workers here.');
     const reply = await readWorkers();
-    response.set('cache-control', 'no-store').json(reply satisfies OperatorWorkers);
+    response.json(reply satisfies OperatorWorkers);
   },
 });

@@ -57,7 +57,7 @@ export const PEOPLE_ROUTES: readonly Route[] = [
 
 /** Sends JSON lines while they are read. */
 export async function sendLines(response: Response, lines: AsyncIterable<string>): Promise<void> {
-  response.set('cache-control', 'no-store').type('application/x-ndjson');
+  response.type('application/x-ndjson');
   // A reader that leaves ends the export.
   await pipeline(Readable.from(lines), response).catch(() => response.destroy());
 }

@@ -72,5 +72,5 @@ async function sendQueue({
   response: Response;
 }): Promise<void> {
   const waiting = toQueue(await store.queue.read(record.sessionId));
-  response.set('cache-control', 'no-store').json({ queue: waiting } satisfies QueueReply);
+  response.json({ queue: waiting } satisfies QueueReply);
 }

@@ -113,9 +113,7 @@ export const RERUN_ROUTES: readonly Route[] = [
           return { ...checkpoint, ...toStepPreview(reply) };
         }),
       );
-      response
-        .set('cache-control', 'no-store')
-        .json({ ...page, checkpoints: shown } satisfies CheckpointsReply);
+      response.json({ ...page, checkpoints: shown } satisfies CheckpointsReply);
     },
   }),
 ];

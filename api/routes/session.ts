@@ -48,7 +48,6 @@ export const SESSION_ROUTES: readonly Route[] = [
     },
     refusals: ['not_found', 'checkpoint_not_found'],
     handle: async ({ deps, request, response, params: { sessionId }, query, caller }) => {
-      response.set('cache-control', 'no-store');
       const { checkpointId } = query;
       if (checkpointId !== undefined) {
         await loadOwnSession(deps.stateStore, sessionId, caller, response);
@@ -91,7 +90,7 @@ export const SESSION_ROUTES: readonly Route[] = [
       const judge = (view: SessionView) => judged(deps, caller, view);
       const options = { ...page, filterHidden: hidden !== 'true', judge };
       const messages = await loadUIMessages(deps.stateStore, record.sessionId, options);
-      response.set('cache-control', 'no-store').json(withToolParts(request, messages));
+      response.json(withToolParts(request, messages));
     },
   }),
   defineRoute({
@@ -110,7 +109,7 @@ export const SESSION_ROUTES: readonly Route[] = [
     },
     handle: async ({ deps, response, params, record }) => {
       const events = await readSubAgentReport(deps.stateStore, record.sessionId, params.toolCallId);
-      response.set('cache-control', 'no-store').json({ events } satisfies SubAgentReport);
+      response.json({ events } satisfies SubAgentReport);
     },
   }),
   defineRoute({

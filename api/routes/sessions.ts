@@ -46,9 +46,7 @@ export const SESSIONS_ROUTES: readonly Route[] = [
           waiting: await countWaiting(deps, each),
         })),
       );
-      response
-        .set('cache-control', 'no-store')
-        .json({ ...page, conversations: shown } satisfies Conversations);
+      response.json({ ...page, conversations: shown } satisfies Conversations);
     },
   }),
   defineRoute({
@@ -67,9 +65,7 @@ export const SESSIONS_ROUTES: readonly Route[] = [
       const owner = { owner: caller.userId, tenant: caller.tenantId };
       const { sessions, cursor } = await deps.stateStore.waiting.page(owner, query);
       const shown = await Promise.all(sessions.map((found) => toWaiting(deps, caller, found)));
-      response
-        .set('cache-control', 'no-store')
-        .json({ sessions: shown.flat(), cursor } satisfies WaitingSessions);
+      response.json({ sessions: shown.flat(), cursor } satisfies WaitingSessions);
     },
   }),
   defineRoute({
@@ -94,7 +90,6 @@ export const SESSIONS_ROUTES: readonly Route[] = [
       const pending = { ...toPending(seen), ...(await readHidden(deps, current)) };
       response
         .set(toReplyHeaders(params.sessionId, current.record))
-        .set('cache-control', 'no-store')
         .json(pending satisfies SessionPending);
     },
   }),

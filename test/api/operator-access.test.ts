@@ -11,7 +11,7 @@ import { createMemoryStores, type MemoryStores } from '../../stores/memory/index
 import { describedBody } from '../support/described-body.js';
 import { createFakeRuntime } from '../support/fake-runtime.js';
 import { IDLE_WORKFLOWS } from '../support/idle-workflows.js';
-import { drive, newCall, type SessionDriver } from '../support/session-driver.js';
+import { drive, newCall, userMessage, type SessionDriver } from '../support/session-driver.js';
 import { startApi, type ApiServer } from './api-server.js';
 import { FAKE_DELIVERIES } from './fake-deliveries.js';
 import { FAKE_SCHEDULES } from './fake-schedules.js';
@@ -26,6 +26,9 @@ let authorize: Authorize | undefined;
 
 const logger = { info: () => undefined, warn: () => undefined, error: () => undefined };
 const nothing = (): Promise<void> => Promise.resolve();
+
+/** What stands in the conversation, and in nothing else that is stored. */
+const SECRET = 'xyzzy';
 
 const batch = (by: string): BatchState => ({
   ...{ batchId: toStoredSessionId('b-1', 'acme'), act: 'deny', by, status: 'running' },
@@ -78,10 +81,15 @@ async function start(): Promise<void> {
     },
   });
   session = drive(stores, toStoredSessionId('mine', 'acme'));
-  const begun = await session.begin({ owner: 'ann', tenant: 'acme' });
+  const messages = [userMessage('u1', `${SECRET} is asked`)];
+  const begun = await session.begin({ owner: 'ann', tenant: 'acme', messages });
   if (begun.kind !== 'begun') throw new Error(begun.kind);
   ({ runId } = begun.run);
-  await session.ask(runId, 1, [newCall('c1', 'approval', { deadlineMs: 60_000 })]);
+  const writer = session.writer(runId, 1, 1);
+  await session.claim(writer);
+  await session.say(writer, 1, SECRET);
+  const call = newCall('c1', 'approval', { deadlineMs: 60_000, input: { of: SECRET } });
+  await session.commit(writer, { calls: [call] });
 }
 
 beforeEach(() => {
@@ -92,8 +100,8 @@ afterEach(() => api.close());
 async function ask(
   route: Route,
   user: string,
-  { about = 'mine', run = runId } = {},
-): Promise<{ status: number; code: string | undefined; text: string }> {
+  { about = 'mine', run = runId, key = '' } = {},
+): Promise<{ status: number; code: string | undefined; text: string; cache: string | null }> {
   const { body } = ASKED_BY_OPERATORS[route.id] ?? {};
   const path = route.path
     .replace(':sessionId', about)
@@ -104,15 +112,21 @@ async function ask(
     .replace(':name', 'daily')
     .replace(':agent', 'tester')
     .replace(':step', '1')
+    .replace(':userId', 'ann')
     .replace(':runId', encodeURIComponent(run));
   const response = await fetch(api.url + path, {
     method: route.method.toUpperCase(),
-    headers: { 'x-user': user, ...(body && { 'content-type': 'application/json' }) },
+    headers: {
+      'x-user': user,
+      ...(body && { 'content-type': 'application/json' }),
+      ...(key !== '' && { 'idempotency-key': key }),
+    },
     ...(body !== undefined && { body: JSON.stringify(body) }),
   });
   const text = await response.text();
-  const { code } = JSON.parse(text) as { code?: string };
-  return { status: response.status, code, text };
+  const isJson = response.headers.get('content-type')?.includes('json;') ?? false;
+  const { code } = isJson ? (JSON.parse(text) as { code?: string }) : {};
+  return { status: response.status, code, text, cache: response.headers.get('cache-control') };
 }
 
 const picture = async (): Promise<string> =>
@@ -132,7 +146,9 @@ const NEEDS: Record<string, Role> = {
   ...{ pauseSchedule: 'operator', resumeSchedule: 'operator', triggerSchedule: 'operator' },
   ...{ deleteSchedule: 'operator', answerTenantCall: 'approver', unpauseAgent: 'operator' },
   ...{ extendTenantDeadline: 'approver', stopRun: 'operator' },
-  ...{ resumeRun: 'operator', retryRun: 'operator' },
+  ...{ resumeRun: 'operator', retryRun: 'operator', getUsage: 'viewer' },
+  ...{ listAudit: 'operator', verifyAudit: 'operator', exportAudit: 'operator' },
+  ...{ exportPerson: 'operator', erasePerson: 'operator' },
 };
 const RANK = ['', 'viewer', 'approver', 'operator'];
 
@@ -145,10 +161,17 @@ describe.each(cases)('%s as "%s"', (id, role, route) => {
 
   it('a colleague is served by role', async () => {
     const before = await picture();
-    const answered = await ask(route, `col@acme@${role}`);
+    const answered = await ask(route, `col@acme@${role}`, { key: 'k1' });
     if (mayAct) {
       expect(answered.status).toBeLessThan(300);
-      describedBody(route, answered.status).parse(JSON.parse(answered.text));
+      // With the same key, what is asked of another conversation is another request.
+      const other = { about: 'unknown', run: 'unknown:1-abc', key: 'k1' };
+      if (!isListed) expect((await ask(route, `col@acme@${role}`, other)).status).toBe(404);
+      const { content } = route.replies[answered.status] ?? {};
+      if (content !== undefined && 'json' in content) {
+        describedBody(route, answered.status).parse(JSON.parse(answered.text));
+      }
+      if (route.method === 'get') expect(answered.cache).toBe('no-store');
       return;
     }
     const isStranger = role === '' && !isListed;
@@ -161,11 +184,14 @@ describe.each(cases)('%s as "%s"', (id, role, route) => {
   });
 
   it('in another tenant, and in none, the session does not exist', async () => {
+    // A colleague of the same name has sent the request with the same key.
+    const key = 'k1';
+    await ask(route, `col@acme@${role}`, { key });
     const before = await picture();
     for (const tenant of ['other', '']) {
       const user = `col@${tenant}@${role}`;
-      const answered = await ask(route, user);
-      const unknown = await ask(route, user, { about: 'unknown', run: 'unknown:1-abc' });
+      const answered = await ask(route, user, { key });
+      const unknown = await ask(route, user, { about: 'unknown', run: 'unknown:1-abc', key });
       expect([answered.status, answered.code]).toEqual([unknown.status, unknown.code]);
       if (!isListed) expect(answered).toMatchObject({ status: 404, code: 'not_found' });
       // The names of agents are no tenant's.
@@ -279,6 +305,27 @@ describe('an act with a key', () => {
     expect(await extend('col@acme@approver', 1_000, 'k1')).toEqual(deadline);
   });
 });
+
+const reading = routes.filter(({ method }) => method === 'get');
+
+it.each(reading.map((route) => [route.id, route] as const))(
+  "%s leaves an entry if it shows a colleague what is in a conversation, and none of the owner's own",
+  async (_id, route) => {
+    await start();
+    const read = async (user: string): Promise<boolean[]> => {
+      const { status, text } = await ask(route, user);
+      expect(status).toBe(200);
+      const { entries } = await stores.store.audit.page('acme', { limit: 10 });
+      const of = entries.filter(({ entry }) => /^(read|export)$/.test(entry.action));
+      return [text.includes(SECRET), of.length > 0];
+    };
+    const isExport = route.path.endsWith('/export');
+    const [, isRecorded] = await read('ann@acme@operator');
+    expect(isRecorded).toBe(isExport);
+    const [isShown, isNoted] = await read('col@acme@operator');
+    if (isShown === true) expect(isNoted).toBe(true);
+  },
+);
 
 it("a colleague's reads of what runs ask are recorded, once in an hour", async () => {
   await start();

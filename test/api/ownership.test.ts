@@ -1,21 +1,24 @@
+import { randomUUID } from 'node:crypto';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { AgentRegistry, defineAgent } from '../../agents/index.js';
 import { ROUTES } from '../../api/routes/index.js';
 import type { Route } from '../../api/routes/route.js';
 import { toStoredSessionId } from '../../ai-sdk/index.js';
 import { createRuns } from '../../executor/create-runs.js';
+import { ROLES, type Role } from '../../protocol/actor.js';
 import { formatChildSessionId } from '../../protocol/ids.js';
 import { createMemoryStores, type MemoryStores } from '../../stores/memory/index.js';
 import { describedBody } from '../support/described-body.js';
 import { createFakeRuntime } from '../support/fake-runtime.js';
 import { drive, newCall, type SessionDriver } from '../support/session-driver.js';
 import { say, startApi, type ApiServer } from './api-server.js';
-import { ASKED, ASKED_BY_OPERATORS, OF_FILES, OF_NO_SESSION } from './route-requests.js';
+import { ASKED, ASKED_BY_OPERATORS, OF_NO_SESSION } from './route-requests.js';
 
 /** Every route on real stores, requested by the owner of a session, by others, and for sub-agents. */
 let stores: MemoryStores;
 let api: ApiServer;
 let session: SessionDriver;
+let fileId: string;
 let areApart = true;
 
 /** The stored id of a tenant's session: its own, or the bare one of release 0.2.0. */
@@ -61,12 +64,13 @@ beforeEach(async () => {
     agents,
     allowUnauthenticated: false,
     authenticate: (request) => {
-      const [userId, tenantId] = (request.get('x-user') ?? '').split('@');
+      const [userId, tenantId, roles] = (request.get('x-user') ?? '').split('@');
       if (!userId) return undefined;
       const until = request.get('x-until');
       return {
         userId,
         ...(tenantId !== undefined && { tenantId }),
+        ...(roles !== undefined && { roles: roles.split(',') as Role[] }),
         ...(until !== undefined && { expiresAt: Number(until) }),
       };
     },
@@ -76,6 +80,12 @@ afterEach(() => api.close());
 
 async function begin(storedId: string): Promise<void> {
   session = drive(stores, storedId);
+  const added = await stores.store.files?.add({
+    ...{ sessionId: storedId, owner: 'ann', tenant: 'acme', content: Buffer.from('a') },
+    file: { id: randomUUID(), mediaType: 'image/png', sha256: 'x', at: 1 },
+    limits: { files: 9, bytes: 9 },
+  });
+  fileId = added?.kind === 'added' ? added.file.id : '';
   const begun = await session.begin({ owner: 'ann', tenant: 'acme' });
   if (begun.kind !== 'begun') throw new Error(begun.kind);
   await session.ask(begun.run.runId, 1, [
@@ -86,26 +96,29 @@ async function begin(storedId: string): Promise<void> {
 const aboutSessions = ROUTES.filter(({ id }) => id in ASKED);
 const reads = new Set(['followChat', 'followChatStream']);
 /** They create a session that does not exist. */
-const beginning = new Set(['postChat', 'postChatSession', 'startAgent']);
+const beginning = new Set(['postChat', 'postChatSession', 'startAgent', 'uploadFile']);
 
 async function ask(route: Route, sessionId: string, user: string): Promise<Answered> {
   const { query = '', body } = ASKED[route.id]?.(sessionId) ?? {};
   const path = route.path
     .replace(':sessionId', sessionId)
+    .replace(':fileId', fileId)
     .replace(':toolCallId', route.id === 'leaseCall' ? 'c2' : 'c1');
   const leave = new AbortController();
   const response = await fetch(api.url + path + query, {
     method: route.method.toUpperCase(),
     headers: {
       ...(user !== '' && { 'x-user': user }),
-      ...(body !== undefined && { 'content-type': 'application/json' }),
+      ...(body !== undefined && {
+        'content-type': Buffer.isBuffer(body) ? 'image/png' : 'application/json',
+      }),
       'x-resume-from-sequence': '0',
     },
-    ...(body !== undefined && { body: JSON.stringify(body) }),
+    ...(body !== undefined && { body: Buffer.isBuffer(body) ? body : JSON.stringify(body) }),
     signal: leave.signal,
   });
-  const isStream = response.headers.get('content-type')?.includes('event-stream') ?? false;
-  const text = isStream ? '' : await response.text();
+  const isJson = response.headers.get('content-type')?.includes('json') ?? false;
+  const text = isJson ? await response.text() : '';
   leave.abort();
   const code = text === '' ? undefined : (JSON.parse(text) as { code?: string }).code;
   return { status: response.status, code, headers: response.headers, text };
@@ -123,6 +136,7 @@ const picture = async (): Promise<string> =>
     await stores.store.sessions.view(session.id),
     await stores.store.sessions.view('copy'),
     await stores.store.sessions.view(toStoredSessionId('copy', 'acme')),
+    await stores.store.files?.list(session.id),
   ]);
 
 it('the table of requests has every route', () => {
@@ -130,7 +144,6 @@ it('the table of requests has every route', () => {
     ...Object.keys(ASKED),
     ...Object.keys(ASKED_BY_OPERATORS),
     ...OF_NO_SESSION,
-    ...OF_FILES,
   ].sort();
   expect(named).toEqual(ROUTES.map(({ id }) => id).sort());
 });
@@ -150,6 +163,8 @@ describe.each(cases)('%s: %s', (_kind, id, route, storedId) => {
     expect(answered.headers.get('x-run-id')).toEqual(isOfCopy ? null : expect.any(String));
     if (answered.status >= 400) expect(WELL_REFUSED[id]).toBe(answered.code);
     else expect(route.replies[answered.status]).toBeDefined();
+    // No cache keeps what only this caller may see; a file that has not changed is not sent again.
+    expect(answered.headers.get('cache-control')).toMatch(KEPT[id] ?? /^no-(store|cache)$/);
     if (answered.text === '') return;
     // The reply matches the document.
     describedBody(route, answered.status).parse(JSON.parse(answered.text));
@@ -159,6 +174,7 @@ describe.each(cases)('%s: %s', (_kind, id, route, storedId) => {
     ['a stranger', 'bob@acme'],
     ['the same name in another tenant', 'ann@other'],
     ['the same name in none', 'ann'],
+    ['a colleague with every role', `col@acme@${ROLES.join(',')}`],
   ])('%s learns nothing and changes nothing', async (_who, user) => {
     const before = await picture();
     // The id of another tenant's session is free, and using it reveals nothing.
@@ -267,6 +283,8 @@ describe.each(['/api/chat/mine/events', '/api/agent/sse?sessionId=mine'])(
     });
   },
 );
+
+const KEPT: Record<string, RegExp | undefined> = { getFile: /^private, no-cache$/ };
 
 /** Refusals of the owner's own requests in this state of the session. */
 const WELL_REFUSED: Record<string, string | undefined> = {

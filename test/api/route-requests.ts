@@ -5,6 +5,11 @@ export interface Asked {
   body?: object;
 }
 
+const PNG = Buffer.from(
+  'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==',
+  'base64',
+);
+
 /** A valid request for each route. */
 export const ASKED: Record<string, (id: string) => Asked> = {
   postChat: (id) => ({ body: { id, messages: [say('u2', 'hi')] } }),
@@ -27,6 +32,9 @@ export const ASKED: Record<string, (id: string) => Asked> = {
   branchChat: () => ({ body: { sessionId: 'copy' } }),
   listCheckpoints: () => ({}),
   getPending: () => ({}),
+  uploadFile: () => ({ body: PNG }),
+  getFile: () => ({}),
+  deleteFile: () => ({}),
   startAgent: (sessionId) => ({ body: { sessionId, message: 'hi', agent: 'tester' } }),
   resumeAgent: (sessionId) => ({ body: { sessionId } }),
   submitToolResult: (sessionId) => ({ body: { sessionId, toolCallId: 'c2', result: 1 } }),
@@ -73,10 +81,13 @@ export const ASKED_BY_OPERATORS: Record<string, Asked> = {
   redeliver: { body: {} },
   listReceivers: {},
   testReceiver: { body: {} },
+  listAudit: {},
+  verifyAudit: {},
+  exportAudit: {},
+  getUsage: {},
+  exportPerson: {},
+  erasePerson: {},
 };
-
-/** Routes of files, see `files.test.ts`. */
-export const OF_FILES = ['uploadFile', 'getFile', 'deleteFile'];
 
 /**
  * Routes that name no session. `listWaiting` and `listConversations` are in `waiting.test.ts` and
@@ -86,17 +97,11 @@ export const OF_NO_SESSION = [
   'listWaiting',
   'listConversations',
   'getConfig',
-  'listAudit',
-  'verifyAudit',
-  'exportAudit',
-  'getUsage',
   'decodePayloads',
   'encodePayloads',
-  'exportPerson',
-  'erasePerson',
   'exportMe',
-  'eraseMe',
   'listWorkers',
+  'eraseMe',
   'createCompletion',
   'runAgUi',
   'listModels',
