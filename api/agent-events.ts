@@ -29,9 +29,9 @@ export async function* createAgentEvents(
 ): AsyncGenerator<string> {
   const { sessionId } = record;
   const end = isTerminal(record.status) ? await findEnd(log, record) : undefined;
-  if (end !== undefined && fromSequence >= end.sequence) {
-    // The reader has every event; it may only not know that the run has ended.
-    yield formatWireEvent({ id: fromSequence, event: end.event });
+  if (end !== undefined && (end.isGone || fromSequence >= end.sequence)) {
+    // There is nothing more to read; the reader may only not know that the run has ended.
+    yield formatWireEvent({ id: Math.max(fromSequence, end.sequence), event: end.event });
     return;
   }
   const firstEnd = end?.sequence ?? record.sequence + 1;
@@ -79,16 +79,16 @@ function toShown<M extends StreamMessage>(message: M): M {
 async function findEnd(
   log: Log,
   { sessionId, sequence, status, error, output }: SessionRecord,
-): Promise<{ sequence: number; event: StreamEvent }> {
+): Promise<{ sequence: number; event: StreamEvent; isGone: boolean }> {
   const near = await log.read(sessionId, Math.max(0, sequence - NEAR_END), LIMITS.replayPage);
   for (const entry of near.reverse()) {
     if (entry.message.type !== 'stream_end' || entry.sequence > sequence) continue;
     const [wire] = toWireEvents(entry);
-    if (wire !== undefined) return { sequence: entry.sequence, event: wire.event };
+    if (wire !== undefined) return { sequence: entry.sequence, event: wire.event, isGone: false };
   }
   const hasFailed = status === 'failed' || status === 'aborted';
   const event: StreamEvent = hasFailed
     ? { type: 'fail', error: error?.message ?? 'The run failed.' }
     : { type: 'end', finalOutput: output };
-  return { sequence, event };
+  return { sequence, event, isGone: true };
 }

@@ -138,8 +138,8 @@ export async function* createMessageFrames(
 
 function toFinishReason({ stream, status }: SessionRecord): FinishReason {
   if (stream === 'paused') return 'tool-calls';
-  if (status === 'failed') return 'error';
-  return status === 'interrupted' || status === 'aborted' ? 'other' : 'stop';
+  if (stream === 'failed') return 'error';
+  return status === 'interrupted' ? 'other' : 'stop';
 }
 
 /** A notice that is sent in the moment of the cut may get lost with the connection. */

@@ -1,6 +1,12 @@
 import { createApi, type ApiDeps, type ApiOptions } from '../../api/index.js';
 import { listen } from '../../api/listen.js';
+import { AgentRegistry, defineAgent } from '../../agents/index.js';
+import { createRuns } from '../../executor/create-runs.js';
+import type { Runs } from '../../executor/runs.js';
+import type { Role } from '../../protocol/actor.js';
+import { createMemoryStores, type MemoryStores } from '../../stores/memory/index.js';
 import { createFakeRuntime, type FakeRuntime } from '../support/fake-runtime.js';
+import { IDLE_WORKFLOWS } from '../support/idle-workflows.js';
 
 export interface ApiServer {
   url: string;
@@ -49,6 +55,37 @@ export async function startApi(
     get: (path, headers = {}) => fetch(url + path, { headers }),
     close: () => server.close(),
   };
+}
+
+/** The same on memory stores, with an agent `tester` and an engine that does nothing; `x-user` is `user@tenant@roles`. */
+export async function startOnMemory(
+  change: Partial<Runs> = {},
+  options: StartOptions = {},
+  stores = createMemoryStores(),
+): Promise<ApiServer & { stores: MemoryStores }> {
+  const { store, streamManager } = stores;
+  const agents = new AgentRegistry([
+    defineAgent({ name: 'tester', systemPrompt: '', llmConfig: { model: 'scripted' } }),
+  ]);
+  const runs = createRuns({
+    ...{ store, streamManager, agents, workflows: IDLE_WORKFLOWS, searchAttributes: false },
+    logger: { warn: () => undefined },
+  });
+  const server = await startApi(createFakeRuntime(), {
+    ...{ executor: { runs: { ...runs, ...change } }, stateStore: store, streamManager, agents },
+    allowUnauthenticated: false,
+    authenticate: (request) => {
+      const [userId, tenantId, roles] = (request.get('x-user') ?? '').split('@');
+      if (!userId) return undefined;
+      return {
+        userId,
+        ...(tenantId !== undefined && { tenantId }),
+        ...(roles !== undefined && { roles: roles.split(',') as Role[] }),
+      };
+    },
+    ...options,
+  });
+  return { ...server, stores };
 }
 
 /** A user message of one text. */

@@ -104,17 +104,16 @@ async function ask(route: Route, sessionId: string, user: string): Promise<Answe
     .replace(':sessionId', sessionId)
     .replace(':fileId', fileId)
     .replace(':toolCallId', route.id === 'leaseCall' ? 'c2' : 'c1');
+  const isJsonBody = body !== undefined && !(body instanceof Blob);
   const leave = new AbortController();
   const response = await fetch(api.url + path + query, {
     method: route.method.toUpperCase(),
     headers: {
       ...(user !== '' && { 'x-user': user }),
-      ...(body !== undefined && {
-        'content-type': Buffer.isBuffer(body) ? 'image/png' : 'application/json',
-      }),
+      ...(isJsonBody && { 'content-type': 'application/json' }),
       'x-resume-from-sequence': '0',
     },
-    ...(body !== undefined && { body: Buffer.isBuffer(body) ? body : JSON.stringify(body) }),
+    ...(body !== undefined && { body: body instanceof Blob ? body : JSON.stringify(body) }),
     signal: leave.signal,
   });
   const isJson = response.headers.get('content-type')?.includes('json') ?? false;

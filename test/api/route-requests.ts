@@ -5,10 +5,7 @@ export interface Asked {
   body?: object;
 }
 
-const PNG = Buffer.from(
-  'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==',
-  'base64',
-);
+const FILE = new Blob(['a'], { type: 'text/plain' });
 
 /** A valid request for each route. */
 export const ASKED: Record<string, (id: string) => Asked> = {
@@ -32,7 +29,7 @@ export const ASKED: Record<string, (id: string) => Asked> = {
   branchChat: () => ({ body: { sessionId: 'copy' } }),
   listCheckpoints: () => ({}),
   getPending: () => ({}),
-  uploadFile: () => ({ body: PNG }),
+  uploadFile: () => ({ body: FILE }),
   getFile: () => ({}),
   deleteFile: () => ({}),
   startAgent: (sessionId) => ({ body: { sessionId, message: 'hi', agent: 'tester' } }),

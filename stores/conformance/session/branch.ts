@@ -1,3 +1,4 @@
+import { rejects } from 'node:assert/strict';
 import type { Row } from '../../../protocol/rows.js';
 import type { BranchInput } from '../../contract/sessions.js';
 import { equal, includes } from '../assertions.js';
@@ -147,6 +148,24 @@ export function branchCases({ describe, it }: Suite): void {
       const stream = newSessionId();
       await streamManager.createWriter(stream, 'a', AGENT);
       equal(await store.sessions.branch(copy(stream)), { kind: 'exists' });
+    });
+
+    it('a copy has nothing of another one that was left unfinished under its id', async ({
+      store,
+      session,
+    }) => {
+      const first = Array.from({ length: 500 }, (_, n) => userMessage(`a${String(n)}`));
+      // Its process dies between the first part and the second.
+      const unwritable = { ...userMessage('b').row, metadata: { n: 1n } } as Row;
+      const lost = copy(session.id, {
+        rows: [...rows, ...first.map(({ row }) => row), unwritable],
+        messages: first.map(({ id, hash }) => ({ id, hash })),
+      });
+      await rejects(store.sessions.branch(lost));
+      equal(await store.sessions.read(session.id), undefined);
+      equal(await store.sessions.branch(copy(session.id)), { kind: 'branched' });
+      equal(await store.sessions.rows(session.id, 0), rows);
+      equal(await store.sessions.acceptedMessages(session.id, ['u1', 'a1']), ['u1']);
     });
   });
 }

@@ -1,0 +1,83 @@
+import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import { toStoredSessionId } from '../../ai-sdk/index.js';
+import { hashInput, toDecideUrl, type LinkClaims } from '../../notify/links.js';
+import { drive, newCall, type SessionDriver } from '../support/session-driver.js';
+import { startOnMemory } from './api-server.js';
+
+/** What links of notices lead to: a page, and the form on it. */
+const KEY = 'k'.repeat(32);
+
+let api: Awaited<ReturnType<typeof startOnMemory>>;
+let session: SessionDriver;
+let claims: LinkClaims;
+
+beforeEach(async () => {
+  api = await startOnMemory({}, { linkKeys: [KEY] });
+  session = drive(api.stores, toStoredSessionId('mine', 'acme'));
+  const begun = await session.begin({ owner: 'ann', tenant: 'acme' });
+  if (begun.kind !== 'begun') throw new Error(begun.kind);
+  const { runId } = begun.run;
+  await session.ask(runId, 1, [newCall('c1', 'approval'), newCall('c2', 'client')]);
+  claims = {
+    ...{ sub: 'bob', tenant: 'acme', roles: ['approver'], sessionId: session.id, runId },
+    ...{ toolCallId: 'c1', inputHash: hashInput({ of: 'c1' }) },
+  };
+});
+afterEach(() => api.close());
+
+const WAYS = ['show', 'decide'] as const;
+type Way = (typeof WAYS)[number];
+
+async function follow(way: Way, accept: string, changed: Partial<LinkClaims> = {}, key = KEY) {
+  const url = await toDecideUrl(api.url, key, { ...claims, ...changed });
+  const token = new URL(url).searchParams.get('token') ?? '';
+  const form = new URLSearchParams({ token, decision: 'approve', reason: 'fine' });
+  const response = await fetch(way === 'show' ? url : `${api.url}/api/decide`, {
+    headers: { accept },
+    ...(way === 'decide' && { method: 'POST', body: form }),
+  });
+  const text = await response.text();
+  const code = /data-code="(\w+)"/.exec(text)?.[1] ?? /"code":"(\w+)"/.exec(text)?.[1];
+  return { status: response.status, code, text, headers: Object.fromEntries(response.headers) };
+}
+
+const PRIVATE = { 'cache-control': 'no-store', 'referrer-policy': 'no-referrer' };
+const decisionOf = async () => (await api.stores.store.calls.read(session.id, 'c1'))?.decision;
+
+it('a link shows the question as often as one likes, and its form decides once', async () => {
+  for (let n = 0; n < 2; n += 1) {
+    const shown = await follow('show', 'text/html');
+    expect(shown).toMatchObject({ status: 200, headers: { ...PRIVATE, 'x-robots-tag': 'none' } });
+    expect(shown.text).toContain('You decide as <b>bob</b>');
+  }
+  expect(await decisionOf()).toBeUndefined();
+  const decided = await follow('decide', 'text/html');
+  expect(decided).toMatchObject({ status: 200, headers: PRIVATE });
+  expect(await decisionOf()).toMatchObject({ approved: true, by: 'bob', reason: 'fine' });
+  const { entries } = await api.stores.store.audit.page('acme', { limit: 1, action: 'approve' });
+  expect(entries[0]).toMatchObject({ name: 'bob', entry: { via: 'link' } });
+  for (const way of WAYS) {
+    expect(await follow(way, 'text/html')).toMatchObject({
+      ...{ status: 409, code: 'already_completed', headers: PRIVATE },
+    });
+  }
+});
+
+describe.each(
+  WAYS.flatMap((way) => ['text/html', 'application/json'].map((as) => [way, as] as const)),
+)('%s, as %s', (way, accept) => {
+  it.each([
+    ['another input', { inputHash: hashInput({ of: 'other' }) }, 409, 'stale_run'],
+    ['another run', { runId: 'mine:9-zzz' }, 409, 'stale_run'],
+    ['another tenant', { tenant: 'other' }, 404, 'not_found'],
+    ['no tenant', { tenant: undefined }, 404, 'not_found'],
+    ['another call', { toolCallId: 'c2' }, 409, 'stale_run'],
+    ['another conversation', { sessionId: 'unknown' }, 404, 'not_found'],
+    ['another key', {}, 401, 'unauthorized'],
+  ])('%s is refused, and decides nothing', async (what, changed, status, code) => {
+    const key = what === 'another key' ? 'x'.repeat(32) : KEY;
+    const refused = await follow(way, accept, changed, key);
+    expect(refused).toMatchObject({ status, code, headers: { 'cache-control': 'no-store' } });
+    expect(await decisionOf()).toBeUndefined();
+  });
+});
