@@ -13,6 +13,7 @@ const ROWS = [
     'unused',
     'links',
     'check:manifests',
+    'check:compose',
     'vulnerabilities',
     'format:check',
     'lint',

@@ -1,5 +1,6 @@
 // Writes the app of `helix-temporal init` and `npm create helix-temporal`.
 import {
+  copyFileSync,
   cpSync,
   existsSync,
   mkdirSync,
@@ -8,10 +9,11 @@ import {
   renameSync,
   writeFileSync,
 } from 'node:fs';
-import { basename, join, relative, resolve } from 'node:path';
+import { basename, dirname, join, relative, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
 const TEMPLATE = fileURLToPath(new URL('./app', import.meta.url));
+const PACKAGE = fileURLToPath(new URL('..', import.meta.url)).replace(/[/\\]$/, '');
 // Registries leave files of the right names out.
 const RENAMED = { _gitignore: '.gitignore', _dockerignore: '.dockerignore' };
 
@@ -40,9 +42,29 @@ export function writeApp(folder = '.') {
     const text = readFileSync(path, 'utf8');
     writeFileSync(path, text.replaceAll('helix-app', toPackageName(target)));
   }
+  takeTarballAlong(target);
   const shown = relative(process.cwd(), target);
   const steps = [...(shown === '' ? [] : [`cd ${quoted(shown)}`]), 'npm install', 'npm run dev'];
   return `The app is in ${target}. Next:\n\n${steps.map((step) => `  ${step}`).join('\n')}\n`;
+}
+
+/**
+ * An app that comes from a tarball of this package depends on that tarball. It is copied into the app, since an
+ * image is built from nothing else.
+ */
+function takeTarballAlong(target) {
+  const packages = dirname(PACKAGE);
+  const record = join(packages, '.package-lock.json');
+  if (!existsSync(record)) return;
+  const { packages: installed } = JSON.parse(readFileSync(record, 'utf8'));
+  const { resolved } = installed['node_modules/helix-temporal'] ?? {};
+  const [, tarball] = /^file:(.*\.tgz)$/.exec(resolved) ?? [];
+  if (tarball === undefined) return;
+  copyFileSync(resolve(dirname(packages), tarball), join(target, basename(tarball)));
+  const path = join(target, 'package.json');
+  const app = JSON.parse(readFileSync(path, 'utf8'));
+  app.dependencies['helix-temporal'] = `file:${basename(tarball)}`;
+  writeFileSync(path, `${JSON.stringify(app, undefined, 2)}\n`);
 }
 
 /** A name that npm accepts. */

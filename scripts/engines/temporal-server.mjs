@@ -1,4 +1,7 @@
 // How this project runs Temporal's dev server: the same in `npm start`, tests and measurements.
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { projectRoot } from '../system/project.mjs';
 import { hasNamespace } from './grpc-probe.mjs';
 
 /** Kept in step with the worker, which registers the same ones on servers it did not start. */
@@ -11,13 +14,15 @@ export const SEARCH_ATTRIBUTES = {
   AgentTurn: 'Int',
 };
 
-const DYNAMIC_CONFIG = {
-  // The stock value of 20 lets every task wait about 50 ms for dispatch on a one-shard server.
-  'history.transferProcessorMaxPollRPS': 1000,
-  // The server's HTTP API takes what any web page sends and knows no login, so it is closed: the only
-  // host that it may serve is one that no request can name.
-  'frontend.httpAllowedHosts': '["/"]',
-};
+/** Settings of every Temporal server that this project runs. */
+export const DYNAMIC_CONFIG_FILE = join(projectRoot, 'ops', 'temporal', 'dynamic-config.yaml');
+
+/** The same as the dev server takes it: keys, and values in JSON. */
+export function readDynamicConfig() {
+  const text = readFileSync(DYNAMIC_CONFIG_FILE, 'utf8');
+  const lines = text.matchAll(/^([\w.]+):\n {2}- value: (.+)$/gm);
+  return Object.fromEntries([...lines].map(([, key, value]) => [key, value.replaceAll("'", '"')]));
+}
 
 /**
  * The arguments of the `temporal` command. Without `ui`, where it is to listen, there is no web UI;
@@ -38,7 +43,7 @@ export function temporalArguments({
     ...['--db-filename', databaseFile],
     ...(namespace === 'default' ? [] : ['--namespace', namespace]),
     ...pairs('--search-attribute', SEARCH_ATTRIBUTES),
-    ...pairs('--dynamic-config-value', { ...DYNAMIC_CONFIG, ...dynamicConfig }),
+    ...pairs('--dynamic-config-value', { ...readDynamicConfig(), ...dynamicConfig }),
     ...['--log-level', 'error', '--log-format', 'text'],
   ];
 }

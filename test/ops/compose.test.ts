@@ -1,5 +1,10 @@
-import { readFileSync } from 'node:fs';
+import { execFileSync } from 'node:child_process';
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from '@jest/globals';
+import { jwtVerify } from 'jose';
 import { parse } from 'yaml';
 
 interface Service {
@@ -11,6 +16,15 @@ interface Service {
   ports?: string[];
   image?: string;
   stop_grace_period?: string;
+  command?: string[];
+  volumes?: string[];
+  configs?: { source: string }[];
+}
+
+interface Composition {
+  services: Record<string, Service>;
+  configs?: Record<string, { file?: string }>;
+  secrets?: Record<string, { file?: string }>;
 }
 
 const textOf = (path: string): string =>
@@ -64,10 +78,83 @@ describe('docker-compose.yml', () => {
   });
 });
 
-it.each(['docker-compose.yml', 'templates/app/compose.yaml'])(
-  'a worker has 60 s to hand its replies over in %s',
-  (path) => {
-    const all = parse(textOf(path), { merge: true }) as { services: Record<string, Service> };
+/** Folders that the images' users own, by their definitions; a new volume takes its owner from there. */
+const OWN_FOLDERS: Record<string, string> = {
+  postgres: '/var/lib/postgresql/data',
+  redis: '/data',
+  'temporalio/temporal': '/home/temporal',
+  'prom/prometheus': '/prometheus',
+  'grafana/grafana': '/var/lib/grafana',
+};
+const SCRIPT = fileURLToPath(new URL('../../templates/app/env.sh', import.meta.url));
+
+describe.each(['docker-compose.yml', 'templates/app/compose.yaml'])('%s', (path) => {
+  const text = textOf(path);
+  const all = parse(text, { merge: true }) as Composition;
+  const everyService = Object.values(all.services);
+
+  it('configs and secrets are files, which a service that writes nothing can have', () => {
+    for (const each of [all.configs, all.secrets].flatMap((some) => Object.values(some ?? {}))) {
+      expect(Object.keys(each)).toEqual(['file']);
+      expect(textOf(join(dirname(path), each.file ?? ''))).not.toBe('');
+    }
+  });
+
+  it('a volume is where the user of its image can write', () => {
+    const mounts = everyService.flatMap(({ image = '', volumes = [] }) =>
+      volumes
+        .filter((volume) => /^\w/.test(volume))
+        .map((volume) => [image.split(':')[0], volume.split(':')[1]]),
+    );
+    expect(mounts.length).toBeGreaterThan(1);
+    for (const [image = '', target] of mounts)
+      expect([image, target]).toEqual([image, OWN_FOLDERS[image]]);
+  });
+
+  it.each(['open', 'tokens'])(
+    'what must be set is named in its head, and env.sh %s writes it',
+    (choice) => {
+      const head = text.slice(0, text.search(/^[^#]/m));
+      expect(head).toContain(`env.sh ${choice} `);
+      const folder = mkdtempSync(join(tmpdir(), 'helix-env-'));
+      try {
+        execFileSync('sh', [SCRIPT, choice], { cwd: folder });
+        const env = readFileSync(join(folder, '.env'), 'utf8');
+        const written = new Set([...env.matchAll(/^(\w+)=./gm)].map(([, name]) => name));
+        const needed = [...text.matchAll(/\$\{(\w+):\?/g)].map(([, name]) => name);
+        expect(needed.length).toBeGreaterThan(2);
+        expect(needed.filter((name) => !written.has(name))).toEqual([]);
+        expect(() => execFileSync('sh', [SCRIPT, choice], { cwd: folder, stdio: 'pipe' })).toThrow(
+          '.env has passwords or a sign-in already',
+        );
+      } finally {
+        rmSync(folder, { recursive: true });
+      }
+    },
+  );
+
+  it('a worker has 60 s to hand its replies over', () => {
     expect(all.services['worker']?.stop_grace_period).toBe('60s');
-  },
-);
+  });
+});
+
+it('a token of env.sh names its user and roles, and ends', async () => {
+  const folder = mkdtempSync(join(tmpdir(), 'helix-env-'));
+  const run = (...args: string[]): string =>
+    execFileSync('sh', [SCRIPT, ...args], { cwd: folder, encoding: 'utf8', stdio: 'pipe' });
+  try {
+    expect(() => run('token', 'ada')).toThrow('.env has no JWT_SECRET');
+    run('tokens');
+    const [, secret = ''] =
+      /^JWT_SECRET=(.*)$/m.exec(readFileSync(join(folder, '.env'), 'utf8')) ?? [];
+    const { payload } = await jwtVerify(
+      run('token', 'ada', 'viewer', 'operator').trim(),
+      new TextEncoder().encode(secret),
+    );
+    expect(payload).toMatchObject({ sub: 'ada', roles: 'viewer operator' });
+    expect(payload.exp).toBeGreaterThan(Date.now() / 1_000);
+    expect(() => run('token', 'a"b')).toThrow('Say for whom');
+  } finally {
+    rmSync(folder, { recursive: true });
+  }
+});

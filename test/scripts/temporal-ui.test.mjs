@@ -3,6 +3,8 @@ import { readFileSync } from 'node:fs';
 import { createServer, request } from 'node:http';
 import { join } from 'node:path';
 import { afterEach, beforeAll, describe, expect, test } from '@jest/globals';
+import { DEV_SERVER } from '../../scripts/engines/temporal/programs.mjs';
+import { temporalArguments } from '../../scripts/engines/temporal-server.mjs';
 import { placeUi } from '../../scripts/start/temporal-ui.mjs';
 import { projectRoot } from '../../scripts/system/project.mjs';
 import { createUiProxy } from '../../scripts/temporal-ui/proxy.mjs';
@@ -179,9 +181,8 @@ describe('docker-compose.yml', () => {
     expect(service('temporal-ui')).toContain('network_mode: service:temporal-ui-proxy');
     expect(service('temporal-ui')).not.toContain('ports:');
     expect(service('temporal-ui-proxy')).toContain('TEMPORAL_UI_UPSTREAM: 127.0.0.1:8081');
-    expect(compose).toMatch(
-      /^ {2}temporal-ui:\n {4}content: \|\n {6}host: 127\.0\.0\.1\n {6}port: 8081$/m,
-    );
+    const ui = readFileSync(join(projectRoot, 'ops/temporal/ui.yaml'), 'utf8');
+    expect(ui).toMatch(/^host: 127\.0\.0\.1\nport: 8081$/m);
   });
 
   test('docker-compose.yml gives no container unneeded rights or keys', () => {
@@ -199,14 +200,19 @@ describe('docker-compose.yml', () => {
 
   test('docker-compose.yml allows unauthenticated access only if the setting is explicit', () => {
     const api = service('api');
-    expect(api).toContain('HELIX_ALLOW_UNAUTHENTICATED: ${HELIX_ALLOW_UNAUTHENTICATED:-}\n');
+    expect(api).toContain('HELIX_ALLOW_UNAUTHENTICATED: ${HELIX_ALLOW_UNAUTHENTICATED:?');
     // A key comes as it is set: what a default would make blank is absent, and what is blank is an error.
     const keys = [...api.matchAll(/^ {6}(JWT_\w+):(.*)$/gm)];
     expect(keys.length).toBeGreaterThanOrEqual(3);
     for (const [, , value] of keys) expect(value).toBe('');
   });
 
-  test("docker-compose.yml closes the server's HTTP API", () => {
-    expect(compose).toMatch(/frontend\.httpAllowedHosts:\n +- value: \['\/'\]/);
+  test('the dev server of an app has the settings of every Temporal server', () => {
+    const app = readFileSync(join(projectRoot, 'templates/app/compose.yaml'), 'utf8');
+    const args = temporalArguments({ port: 7233, databaseFile: '' });
+    const settings = args.filter((_, at) => args[at - 1] === '--dynamic-config-value');
+    expect(settings).toContain('frontend.httpAllowedHosts=["/"]');
+    for (const each of settings) expect(app).toContain(`- --dynamic-config-value=${each}\n`);
+    expect(app).toContain(`image: temporalio/temporal:${DEV_SERVER.version}\n`);
   });
 });

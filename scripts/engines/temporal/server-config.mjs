@@ -2,14 +2,10 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { POSTGRES_USER } from '../postgres.mjs';
+import { DYNAMIC_CONFIG_FILE } from '../temporal-server.mjs';
 
 /** Names of the databases, by the part of the schema. */
 export const DATABASES = { temporal: 'temporal', visibility: 'temporal_visibility' };
-
-/** With the stock value of 20 every task waits to be dispatched (docs/production.md). */
-const DYNAMIC = {
-  'history.transferProcessorMaxPollRPS': [{ value: 1000 }],
-};
 
 /**
  * Writes it as JSON, which is YAML.
@@ -20,8 +16,6 @@ const DYNAMIC = {
  * @returns the file
  */
 export function writeServerConfig({ folder, ports, announced, postgres }) {
-  const dynamicFile = join(folder, 'dynamic.yaml');
-  writeFileSync(dynamicFile, JSON.stringify(DYNAMIC));
   const database = (databaseName, maxConns) => ({
     sql: {
       ...{ pluginName: 'postgres12', databaseName, connectAddr: postgres, connectProtocol: 'tcp' },
@@ -55,7 +49,7 @@ export function writeServerConfig({ folder, ports, announced, postgres }) {
       },
     },
     dcRedirectionPolicy: { policy: 'noop' },
-    dynamicConfigClient: { filepath: dynamicFile, pollInterval: '60s' },
+    dynamicConfigClient: { filepath: DYNAMIC_CONFIG_FILE, pollInterval: '60s' },
   };
   const file = join(folder, 'server.yaml');
   writeFileSync(file, JSON.stringify(config, undefined, 2));

@@ -1,0 +1,36 @@
+// `npm run check:compose`: what Docker Compose itself says of the files, by the settings that env.sh writes.
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { findCompose } from './containers/compose.mjs';
+import { projectRoot } from './system/project.mjs';
+import { lastLines, runCommand } from './system/run-command.mjs';
+import { runMain, UserError } from './system/user-error.mjs';
+
+const FILES = ['docker-compose.yml', 'templates/app/compose.yaml'];
+const ENV_SCRIPT = join(projectRoot, 'templates/app/env.sh');
+
+await runMain(async () => {
+  const { path, reason } = await findCompose();
+  if (!path) {
+    process.stdout.write(`check:compose: NOT CHECKED: ${reason}\n`);
+    return;
+  }
+  const folder = mkdtempSync(join(tmpdir(), 'helix-compose-'));
+  try {
+    await run('sh', [ENV_SCRIPT, 'open'], { cwd: folder });
+    for (const file of FILES) {
+      const options = ['--env-file', join(folder, '.env'), '--profile', 'observability'];
+      await run(path, ['-f', join(projectRoot, file), ...options, 'config', '-q']);
+    }
+    const { stdout } = await runCommand(path, ['version', '--short']);
+    process.stdout.write(`check:compose: Compose ${stdout.trim()} takes ${FILES.join(' and ')}\n`);
+  } finally {
+    rmSync(folder, { recursive: true });
+  }
+});
+
+async function run(file, args, options) {
+  const { code, stdout, stderr } = await runCommand(file, args, options);
+  if (code !== 0) throw new UserError(`${args.at(-1)}: ${lastLines(stdout + stderr, 5)}`);
+}
