@@ -1,0 +1,41 @@
+// `MUTATE=<group> npm run mutate`: changes a file in every way that Stryker knows, one at a time, and runs the tests that
+// concern it: what survives is a line that no test would miss. Minutes to an hour for each group; its report names them.
+// Transitions are not among the groups, since they are compiled to Lua, which Stryker's switches do not survive.
+
+/** The files where a silent regression costs most, each with the tests that have to notice it. */
+const GROUPS = {
+  append: [
+    'activities/chunk-writer.ts',
+    'test/activities/chunk-writer test/activities/silent-writer',
+  ],
+  'tool-call': [
+    'activities/tool-call.ts',
+    'test/activities/tool-call test/activities/unbegun-call test/activities/lease.test',
+  ],
+  classify: ['ai-sdk/reply/classify.ts', 'test/ai-sdk/reply/classify test/ai-sdk/reply/decisions'],
+  'stream-transformer': [
+    'ai-sdk/parts/stream-transformer.ts',
+    'test/ai-sdk/parts test/ai-sdk/live-equals-stored',
+  ],
+  tail: [
+    'stores/redis/tail/*.ts',
+    'test/stores/redis/tail test/stores/redis/kept-pages test/stores/redis/joined-deltas test/stores/redis/cursor test/stores/redis/rewound-reader',
+  ],
+};
+
+const group = GROUPS[process.env.MUTATE];
+if (group === undefined) throw new Error(`MUTATE names one of: ${Object.keys(GROUPS).join(', ')}`);
+const [mutate, tests] = group;
+
+export default {
+  mutate: [mutate],
+  testRunner: 'command',
+  commandRunner: { command: `npm test -- ${tests}` },
+  // Engines and workers of two runs share the machine.
+  concurrency: 2,
+  timeoutMS: 120_000,
+  ignorePatterns: ['.data', 'site', 'examples/*/node_modules', 'docs/media'],
+  reporters: ['clear-text', 'progress'],
+  clearTextReporter: { allowColor: false, reportTests: false },
+  tempDirName: '.data/stryker',
+};
