@@ -1,5 +1,6 @@
 import express from 'express';
 import type { Express, RequestHandler } from 'express';
+import { isSessionId, rootOf, sessionOfRun, toShownSessionId } from '../protocol/ids.js';
 import { toApiDeps, type ApiOptions } from './api-options.js';
 import { createDecideHandlers } from './decide/decide-handlers.js';
 import type { RouteDeps } from './deps.js';
@@ -23,7 +24,6 @@ import { createOpenApi } from './openapi.js';
 import { createReadiness } from './readiness.js';
 import { ROUTES, routesOf } from './routes/index.js';
 import { isCounted, mayStream, type Route } from './routes/route.js';
-import { servePages } from './serve-pages.js';
 import { nameSession, sessionPaths } from './session-access.js';
 
 /** Paths below which callers are known, and guarded against forged requests. */
@@ -129,4 +129,25 @@ function toGuards(route: Route, limits: Limits): RequestHandler[] {
     route.body === undefined ? undefined : bodies,
     route.upload === undefined ? undefined : uploads,
   ].filter((guard) => guard !== undefined);
+}
+
+/** The chat page, and the console under each of its addresses. */
+function servePages(app: Express, webRoot: string): void {
+  app.use(express.static(webRoot));
+  app.get(['/console', '/console/*place'], (request, response, next) => {
+    response.sendFile('console.html', { root: webRoot, cacheControl: false }, (error) => {
+      if (error === undefined || response.headersSent) return;
+      // A folder of another page has no console: the link of a notice leads to the conversation.
+      const sessionId = sessionOfPlace(request.path);
+      if (sessionId === undefined) next();
+      else response.redirect(`/?session=${sessionId}`);
+    });
+  });
+}
+
+/** The conversation that an address of the console is about. */
+function sessionOfPlace(path: string): string | undefined {
+  const [, named = ''] = /^\/console\/(?:waiting|runs)\/([^/]+)$/.exec(path) ?? [];
+  const sessionId = toShownSessionId(rootOf(sessionOfRun(named.replaceAll(/%3A/gi, ':'))));
+  return isSessionId(sessionId) ? sessionId : undefined;
 }

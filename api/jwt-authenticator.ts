@@ -9,11 +9,10 @@ import {
   type JWTPayload,
   type JWTVerifyGetKey,
 } from 'jose';
-import type { Role } from '../protocol/actor.js';
+import { ROLES, type Role } from '../protocol/actor.js';
 import { HelixError } from '../protocol/errors.js';
 import { LIMITS } from '../protocol/limits.js';
 import type { Authenticate, Identity } from './identity.js';
-import { createRoleReader, readNames } from './jwt-roles.js';
 import { readCookie } from './middleware/read-cookie.js';
 
 export interface JwtOptions {
@@ -195,4 +194,42 @@ function isName(value: unknown): value is string {
 
 function toList(value: string | readonly string[]): string[] {
   return typeof value === 'string' ? [value] : [...value];
+}
+
+interface RoleOptions {
+  rolesClaim?: string | undefined;
+  roleNames?: Partial<Record<Role, string | undefined>> | undefined;
+}
+
+/** Reads the roles of a verified token; names that mean nothing here are left out. */
+function createRoleReader({
+  rolesClaim = 'roles',
+  roleNames = {},
+}: RoleOptions): (payload: JWTPayload) => Role[] {
+  const nameOf = (role: Role): string => roleNames[role] ?? role;
+  return (payload) => {
+    const named: readonly unknown[] = readNames(payload, rolesClaim);
+    return ROLES.filter((role) => named.includes(nameOf(role)));
+  };
+}
+
+/** The names in a claim: a list, or words in one text. A path such as `realm_access.roles` is followed. */
+function readNames(payload: JWTPayload, claim: string): string[] {
+  const value = payload[claim] ?? at(payload, claim.split('.'));
+  return toNames(value).filter((name) => typeof name === 'string');
+}
+
+function at(value: unknown, path: readonly string[]): unknown {
+  return path.reduce<unknown>(
+    (found, key) =>
+      typeof found === 'object' && found !== null && Object.hasOwn(found, key)
+        ? (found as Record<string, unknown>)[key]
+        : undefined,
+    value,
+  );
+}
+
+function toNames(claim: unknown): unknown[] {
+  if (typeof claim === 'string') return claim.split(/\s+/);
+  return Array.isArray(claim) ? claim : [];
 }

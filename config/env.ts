@@ -4,8 +4,44 @@ import { LIMITS } from '../protocol/limits.js';
 import { DEFAULT_TASK_QUEUE } from '../protocol/temporal-names.js';
 import { isOrigin } from '../protocol/origin.js';
 import { secondsByTenant } from './audit-ttl.js';
-import { duration, durations } from './durations.js';
-import { isRedisUrl, REDIS_URL_FORMS } from './redis-url.js';
+
+const HOST = String.raw`(?:\[[0-9a-f:.]+\]|[^\s:@,/?#[\]]+)(?::\d{1,5})?`;
+
+/** Names of PEM files, see stores/redis/addresses.ts. */
+const FILES = String.raw`(?:\?(?:ca|cert|key)=[^&\s]+(?:&(?:ca|cert|key)=[^&\s]+)*)?`;
+
+const USER = String.raw`(?:[^\s@/]*@)?`;
+
+/**
+ * Several hosts: some nodes of a cluster, or Sentinels and the name of the master that they watch.
+ */
+const MANY_HOSTS = new RegExp(
+  `^rediss?-(?:cluster://${USER}${HOST}(?:,${HOST})*/?${FILES}|` +
+    String.raw`sentinel://${USER}${HOST}(?:,${HOST})*/[\w.-]+(?:/\d{1,4})?${FILES})$`,
+  'i',
+);
+
+/**
+ * Part of the error for a malformed address; it does not repeat the address, which may contain a
+ * password.
+ */
+const REDIS_URL_FORMS =
+  'must be redis://host:port, redis-cluster://host:port,… or ' +
+  'redis-sentinel://host:port,…/<master> (rediss… for TLS, with ?ca=…&cert=…&key=… for files)';
+
+const UNITS: Record<string, number> = { s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000 };
+
+/** `90s`, `15m`, `4h` or `3d`, as ms. */
+const duration = z
+  .string()
+  .regex(/^\d{1,6}[smhd]$/, 'must be a time such as 15m, 4h or 3d')
+  .transform((value) => Number(value.slice(0, -1)) * (UNITS[value.slice(-1)] ?? 0));
+
+/** Up to ten of them, or `none`. */
+const durations = z
+  .string()
+  .transform((value) => (value === 'none' ? [] : value.split(',')))
+  .pipe(z.array(z.string().trim().pipe(duration)).max(10, 'must be ten times or fewer'));
 
 /** A setting is missing or wrong. The message is one line and names the variable. */
 export class ConfigError extends Error {
@@ -297,4 +333,9 @@ function findKeyFault(env: Record<string, string | undefined>): string | undefin
     if (value.trim() === '') return `${name} is blank; set it, or leave it out`;
   }
   return undefined;
+}
+
+/** True for an address that the Redis stores can connect to. */
+export function isRedisUrl(text: string): boolean {
+  return (/^rediss?:\/\//.test(text) && URL.canParse(text)) || MANY_HOSTS.test(text);
 }

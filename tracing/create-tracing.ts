@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import {
   context,
   createContextKey,
@@ -16,11 +17,9 @@ import {
   NodeTracerProvider,
   RandomIdGenerator,
   type NodeTracerConfig,
+  type IdGenerator,
 } from '@opentelemetry/sdk-trace-node';
-import type { FinishedSpan, SpanName, Tracer } from '../protocol/tracer.js';
-import { createDerivedIds, spanIdOf, traceIdOf } from './derived-ids.js';
-import { namesOf } from './semantic-names.js';
-import { parseTraceparent } from './traceparent.js';
+import type { FinishedSpan, SpanName, Tracer, SpanAttributes } from '../protocol/tracer.js';
 
 export interface TracingOptions extends Pick<
   NodeTracerConfig,
@@ -193,4 +192,74 @@ export function createTracing(options: TracingOptions): Tracing {
     },
     close: () => provider.shutdown(),
   };
+}
+
+/** Hexadecimal digits of a trace's id, and of a span's. */
+const TRACE_DIGITS = 32;
+
+const SPAN_DIGITS = 16;
+
+/** The same text has the same id in every process, today and after a crash. */
+function traceIdOf(text: string): string {
+  return digest(`trace ${text}`, TRACE_DIGITS);
+}
+
+function spanIdOf(text: string): string {
+  return digest(`span ${text}`, SPAN_DIGITS);
+}
+
+function digest(text: string, digits: number): string {
+  return createHash('sha256').update(text).digest('hex').slice(0, digits);
+}
+
+/** Random ids, except where a span is started with ids that are given. */
+interface DerivedIds extends IdGenerator {
+  using: <T>(ids: { traceId: string; spanId: string }, start: () => T) => T;
+}
+
+function createDerivedIds(): DerivedIds {
+  const random = new RandomIdGenerator();
+  let given: { traceId: string; spanId: string } | undefined;
+  return {
+    generateTraceId: () => given?.traceId ?? random.generateTraceId(),
+    generateSpanId: () => given?.spanId ?? random.generateSpanId(),
+    using: (ids, start) => {
+      const before = given;
+      given = ids;
+      try {
+        return start();
+      } finally {
+        given = before;
+      }
+    },
+  };
+}
+
+/** Names that are new since release 1.41 of the conventions, and what they were there. */
+const RELEASED: Record<string, string> = {
+  'gen_ai.usage.cache_write.input_tokens': 'gen_ai.usage.cache_creation.input_tokens',
+};
+
+/** Attributes under the names of a release, without those that are absent. Pure. */
+function namesOf(isLatest: boolean): (attributes: SpanAttributes) => Attributes {
+  return (attributes) => {
+    const named: Attributes = {};
+    for (const [name, value] of Object.entries(attributes)) {
+      if (value === undefined) continue;
+      named[isLatest ? name : (RELEASED[name] ?? name)] =
+        typeof value === 'object' ? [...value] : value;
+    }
+    return named;
+  };
+}
+
+const FORM = /^[0-9a-f]{2}-([0-9a-f]{32})-([0-9a-f]{16})-([0-9a-f]{2})(-.*)?$/;
+
+/** The span that a W3C `traceparent` names; undefined if it is malformed. Pure. */
+function parseTraceparent(text: string | undefined): SpanContext | undefined {
+  const found = FORM.exec(text ?? '');
+  if (found === null) return undefined;
+  const [, traceId = '', spanId = '', flags = ''] = found;
+  const named = { traceId, spanId, traceFlags: parseInt(flags, 16) & 1, isRemote: true };
+  return isSpanContextValid(named) ? named : undefined;
 }

@@ -1,3 +1,4 @@
+import { resolve } from 'node:path';
 import { diag, DiagLogLevel } from '@opentelemetry/api';
 import { OTLPTraceExporter } from '@opentelemetry/exporter-trace-otlp-http';
 import {
@@ -7,10 +8,9 @@ import {
   resourceFromAttributes,
 } from '@opentelemetry/resources';
 import { BatchSpanProcessor, type SpanExporter } from '@opentelemetry/sdk-trace-node';
+import { createJiti } from 'jiti';
 import { withTimeout } from '../protocol/time.js';
 import { createTracing, type Tracing, type TracingOptions } from './create-tracing.js';
-
-export { loadRedact } from './load-redact.js';
 
 export interface TracingSettings {
   /** `api` or `worker`. */
@@ -82,4 +82,12 @@ export function startTracing(settings: TracingSettings): Tracing {
     ...tracing,
     close: () => withTimeout(CLOSE_MS, tracing.close()).catch(() => undefined),
   };
+}
+
+/** The function that a file, TypeScript or JavaScript, exports as `redact`. @throws Error if the file exports no such function */
+export async function loadRedact(file: string): Promise<NonNullable<TracingOptions['redact']>> {
+  const jiti = createJiti(import.meta.url, { fsCache: false, interopDefault: false });
+  const { redact } = await jiti.import<{ redact?: unknown }>(resolve(file));
+  if (typeof redact !== 'function') throw new Error('it exports no function of the name redact');
+  return redact as NonNullable<TracingOptions['redact']>;
 }

@@ -9,8 +9,9 @@ import {
   type HandleChatStreamParams,
   type IncomingRequest,
 } from '../../ai-sdk/index.js';
-import type { AgUiEvent, AgUiInput } from '../../protocol/ag-ui.js';
+import type { AgUiEvent, AgUiInput, AgUiInterrupt, AgUiOutcome } from '../../protocol/ag-ui.js';
 import type { HelixError } from '../../protocol/errors.js';
+import type { PendingQuestion } from '../../protocol/http.js';
 import type { SessionCalls } from '../../stores/contract/sessions.js';
 import type { RouteDeps } from '../deps.js';
 import type { Identity } from '../identity.js';
@@ -18,7 +19,6 @@ import { readAnswerable, readOwnCalls, toUsageSince } from '../fronts/session-st
 import { requireTaken } from '../fronts/require-taken.js';
 import { readParts } from '../fronts/ui-parts.js';
 import { AgUiEvents, type RunEnd, type TailPlace } from './events-of.js';
-import { toOutcome } from './outcome.js';
 import { findLastShown, toShownMessages } from './shown-messages.js';
 
 const PROTOCOL_VERSION = '1.0';
@@ -180,4 +180,38 @@ function format(events: readonly AgUiEvent[]): string {
 /** Headers of the reply. */
 export function toRunHeaders({ params }: AgUiRun, { decided }: Begun): Record<string, string> {
   return toReplyHeaders(params.sessionId, decided);
+}
+
+const DECISION = {
+  type: 'object',
+  properties: { approved: { type: 'boolean' }, reason: { type: 'string' } },
+  required: ['approved'],
+};
+
+/**
+ * How a run ends for an AG-UI client: approvals interrupt it, calls of client tools are left to the
+ * client. Pure.
+ */
+function toOutcome(reason: string, pending: readonly PendingQuestion[]): AgUiOutcome {
+  const interrupts = pending.flatMap(toInterrupt);
+  if (interrupts.length > 0) return { type: 'interrupt', interrupts };
+  if (pending.length > 0) {
+    return { type: 'success', pendingToolCallIds: pending.map(({ toolCallId }) => toolCallId) };
+  }
+  return { type: reason === 'other' ? 'cancelled' : 'success' };
+}
+
+function toInterrupt(question: PendingQuestion): AgUiInterrupt[] {
+  const { approvalId, kind, toolCallId, toolName, deadline } = question;
+  if (kind !== 'approval' || approvalId === undefined) return [];
+  return [
+    {
+      id: approvalId,
+      reason: 'tool_approval',
+      message: `May ${toolName} be carried out?`,
+      toolCallId,
+      responseSchema: DECISION,
+      ...(deadline !== undefined && { expiresAt: new Date(deadline).toISOString() }),
+    },
+  ];
 }

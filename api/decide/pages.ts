@@ -1,5 +1,4 @@
-import { escaped } from './escaped.js';
-import { toFields } from './fields.js';
+import { toWords } from '../../protocol/to-words.js';
 
 export interface Decision {
   token: string;
@@ -99,4 +98,33 @@ ${body}
 </body>
 </html>
 `;
+}
+
+/** Values further inside are shown as JSON. */
+const MOST_DEPTH = 3;
+
+/** A value as HTML for people: fields by name, lists item by item. Pure. */
+function toFields(value: unknown, depth = 0): string {
+  if (typeof value === 'string') return escaped(value);
+  if (typeof value !== 'object' || value === null || depth >= MOST_DEPTH) {
+    return escaped(JSON.stringify(value ?? null));
+  }
+  if (Array.isArray(value)) {
+    const items = value.map((item) => `<li>${toFields(item, depth + 1)}</li>`);
+    return items.length === 0 ? '–' : `<ol>${items.join('')}</ol>`;
+  }
+  const fields = Object.entries(value).map(
+    ([name, field]) => `<dt>${escaped(toWords(name))}</dt><dd>${toFields(field, depth + 1)}</dd>`,
+  );
+  return fields.length === 0 ? '–' : `<dl>${fields.join('')}</dl>`;
+}
+
+/** What models and tools wrote is text, never markup. */
+function escaped(text: string): string {
+  return text
+    .replaceAll('&', '&amp;')
+    .replaceAll('<', '&lt;')
+    .replaceAll('>', '&gt;')
+    .replaceAll('"', '&quot;')
+    .replaceAll("'", '&#39;');
 }

@@ -1,3 +1,5 @@
+import { Redis } from 'ioredis';
+import type { StreamManager } from '../../stores/log/stream-manager.js';
 import { TASK_QUEUE, type Bench, type Measurement } from '../bench.js';
 import { attach, longText } from '../client/attach-client.js';
 import { endTurn, seedDeltas, seedTurn } from '../client/seed-turn.js';
@@ -5,11 +7,12 @@ import { newSessionId } from '../client/session-ids.js';
 import { startApi } from '../processes/product.js';
 import { openStores } from '../stores.js';
 import type { RedisStores } from '../../stores/redis/index.js';
+import { createKeySpace } from '../../stores/redis/keys.js';
+import { jsonOf } from '../../stores/transitions/lib/entries.js';
 import type { Aim, Row } from '../report/row.js';
 import { summarize, type Summary } from '../report/statistics.js';
 import { sleep } from '../clock.js';
 import { measureAttachBesideLive } from './attach-beside-live.js';
-import { measureLogFloor, measureLogRead } from './log-read.js';
 
 const CHUNKS = 10_000;
 /** Turns as most are. */
@@ -146,6 +149,51 @@ async function repeat(times: number, sample: () => Promise<number[]>): Promise<n
   for (let count = 0; count < times; count += 1) {
     samples.push(...(await sample()));
     await sleep(BETWEEN_MS);
+  }
+  return samples;
+}
+
+/** What it takes to have a whole log in a process: one XRANGE, each chunk parsed. ms */
+async function measureLogFloor(
+  redisUrl: string,
+  sessionId: string,
+  times: number,
+): Promise<number[]> {
+  const redis = new Redis(redisUrl);
+  const { stream } = createKeySpace().session(sessionId);
+  const samples: number[] = [];
+  try {
+    await redis.ping();
+    for (let count = 0; count < times; count += 1) {
+      const startedAt = performance.now();
+      const entries = await redis.xrange(stream, '-', '+');
+      for (const [, fields] of entries) JSON.parse(jsonOf(fields));
+      samples.push(performance.now() - startedAt);
+    }
+  } finally {
+    redis.disconnect();
+  }
+  return samples;
+}
+
+/** A follower of the log, from its beginning until it has so many chunks. ms */
+async function measureLogRead(
+  streamManager: Pick<StreamManager, 'follow'>,
+  sessionId: string,
+  chunks: number,
+  times: number,
+): Promise<number[]> {
+  const samples: number[] = [];
+  for (let count = 0; count < times; count += 1) {
+    const leave = new AbortController();
+    const startedAt = performance.now();
+    let received = 0;
+    for await (const entries of streamManager.follow(sessionId, 0, leave.signal)) {
+      received += entries.length;
+      if (received < chunks) continue;
+      samples.push(performance.now() - startedAt);
+      leave.abort();
+    }
   }
   return samples;
 }

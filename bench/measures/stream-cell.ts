@@ -1,13 +1,13 @@
+import type { StreamManager } from '../../stores/log/stream-manager.js';
 import type { Bench } from '../bench.js';
 import { toLabText } from '../client/lab-script.js';
 import { sayRaw } from '../client/raw-chat.js';
 import { newSessionId } from '../client/session-ids.js';
-import { sleep } from '../clock.js';
+import { sleep, wallClock } from '../clock.js';
 import { startCpuMeter, type CpuShares } from '../processes/cpu-meter.js';
 import { openStores } from '../stores.js';
 import type { RedisStores } from '../../stores/redis/index.js';
 import { summarize, type Summary } from '../report/statistics.js';
-import { followLogs } from './log-followers.js';
 import { StreamTally } from './stream-tally.js';
 
 export const EVERY_MS = 20;
@@ -107,4 +107,31 @@ async function countLost(
 
 function sum(values: readonly number[]): number {
   return values.reduce((total, value) => total + value, 0);
+}
+
+/** More would be load of their own. */
+const AT_MOST = 10;
+
+/** Follows the logs of some streams, as the API does for its readers. */
+function followLogs(
+  streamManager: Pick<StreamManager, 'follow'>,
+  streams: readonly StreamTally[],
+): { tallies: StreamTally[]; stop: () => Promise<void> } {
+  const leave = new AbortController();
+  const tallies = streams.slice(0, AT_MOST).map(({ sessionId }) => new StreamTally(sessionId));
+  const following = tallies.map(async (tally) => {
+    for await (const entries of streamManager.follow(tally.sessionId, 0, leave.signal)) {
+      const at = wallClock();
+      for (const { message } of entries) {
+        if (message.type === 'text_delta') tally.acceptDelta(message.delta, at);
+      }
+    }
+  });
+  return {
+    tallies,
+    stop: async () => {
+      leave.abort();
+      await Promise.all(following);
+    },
+  };
 }

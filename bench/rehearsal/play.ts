@@ -1,3 +1,4 @@
+import { randomInt } from 'node:crypto';
 import { setMaxListeners } from 'node:events';
 import type { Client } from '@temporalio/client';
 import { Cluster } from 'ioredis';
@@ -9,11 +10,10 @@ import { plant } from '../soak/plants.js';
 import { createRequests } from '../soak/requests.js';
 import { createVerdict, formatVerdict, isClean } from '../soak/verdict.js';
 import type { Engines } from './company.js';
-import { listFaults } from './faults.js';
+import { listFaults, type Faults } from './faults.js';
 import type { Fleet } from './fleet.js';
 import { lookAtStuck } from './look-at-stuck.js';
 import type { Options } from './options.js';
-import { playFaults } from './play-faults.js';
 import type { Rollout } from './rollout.js';
 import type { Wires } from './wires.js';
 
@@ -99,4 +99,34 @@ export async function play(
 function toNode(text: string): { host: string; port: number } {
   const [host = '', port] = text.split(':');
   return { host, port: Number(port) };
+}
+
+const LEAST_PAUSE_MS = 3_000;
+
+const MOST_PAUSE_MS = 8_000;
+
+/**
+ * Plays the faults one after the other, each once before any comes again, until the time is over;
+ * resolves when the last one is over.
+ */
+async function playFaults(
+  faults: Faults,
+  end: AbortSignal,
+  onFault: (name: string) => void,
+): Promise<void> {
+  while (Object.keys(faults).length > 0) {
+    for (const [name, play] of shuffled(Object.entries(faults))) {
+      await sleep(LEAST_PAUSE_MS + randomInt(MOST_PAUSE_MS - LEAST_PAUSE_MS));
+      if (end.aborted) return;
+      onFault(name);
+      await play();
+    }
+  }
+}
+
+function shuffled<T>(list: readonly T[]): T[] {
+  return list
+    .map((item) => ({ item, place: Math.random() }))
+    .sort((a, b) => a.place - b.place)
+    .map(({ item }) => item);
 }

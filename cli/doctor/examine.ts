@@ -1,9 +1,12 @@
+import { AgentsFileError, loadAgentsFile } from '../../agents/agents-file.js';
 import { ModelConfigurationError, modelsFromSpec } from '../../agents/index.js';
 import { ConfigError, parseEnv, withoutBlank, type Config } from '../../config/env.js';
 import { readPayloadKeys } from '../../config/payload-keys.js';
 import { withoutSecrets } from '../../config/startup.js';
 import { readTemporal, type TemporalSettings } from '../../config/temporal.js';
+import { budgetsOfSettings } from '../../executor/budgets.js';
 import { inspectTemporal } from '../../executor/inspect-temporal.js';
+import { unpricedAgents } from '../../executor/unpriced-agents.js';
 import type { ReadinessReply } from '../../protocol/replies.js';
 import { toReason } from '../../protocol/to-reason.js';
 import { inspectRedis } from '../../stores/redis/inspect-redis.js';
@@ -12,7 +15,6 @@ import { judgeClocks } from './judge-clocks.js';
 import { judgeRedis, type RedisLook } from './judge-redis.js';
 import { judgeApi, judgeModel, judgeNode, judgePrices } from './judge-rest.js';
 import { judgeReceivers, type ApiLook } from './judge-rest.js';
-import { lookAtPrices } from './look-at-prices.js';
 import { lookAtReceivers } from './look-at-receivers.js';
 import { judgeTemporal, type TemporalLook } from './judge-temporal.js';
 import { verdictsOn, type Verdict } from './verdict.js';
@@ -124,5 +126,25 @@ async function lookAtApi(url: string): Promise<ApiLook> {
     return { url, isReady: status === 'ok', away };
   } catch (error) {
     return { url, fault: toUnreachable(url, error).message };
+  }
+}
+
+/** The agents without prices; undefined where no budget needs them. */
+export async function lookAtPrices(
+  config: Config,
+  env: Record<string, string>,
+): Promise<string[] | { fault: string } | undefined> {
+  if (budgetsOfSettings(config) === undefined) return undefined;
+  const { AGENTS, MODEL = 'scripted' } = config;
+  // Only the scripted model of the demo has prices.
+  if (AGENTS === undefined) return MODEL === 'scripted' ? [] : [`the demo's, with MODEL=${MODEL}`];
+  try {
+    return unpricedAgents(await loadAgentsFile(AGENTS, { env }));
+  } catch (error) {
+    // The look at the model says which key is missing; agents cannot be loaded without it.
+    if (error instanceof AgentsFileError || error instanceof ModelConfigurationError) {
+      return { fault: error.message };
+    }
+    throw error;
   }
 }

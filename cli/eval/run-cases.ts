@@ -1,4 +1,4 @@
-import { readdir, readFile, stat } from 'node:fs/promises';
+import { readdir, readFile, stat, realpath, rename, rm, writeFile } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import { AgentsFileError, loadAgentsFile } from '../../agents/agents-file.js';
 import { modelFromSpec, type AgentDefinition } from '../../agents/index.js';
@@ -8,12 +8,12 @@ import {
   evaluateCase,
   FAIL_ON,
   parseCase,
+  toJUnit,
   type CaseReport,
   type Difference,
   type EvalCase,
 } from '../../testing/eval/index.js';
 import { wrongUsage } from '../failure.js';
-import { openJUnitFile } from './junit-file.js';
 
 export interface RunOptions {
   /** A folder of cases, or one case. */
@@ -107,4 +107,43 @@ function toDifferences(names: readonly string[]): Difference[] {
     }
     return known;
   });
+}
+
+/** Writes what is known after each case; the cases without a report have not run. */
+type WriteJUnit = (reports: readonly CaseReport[]) => Promise<void>;
+
+/**
+ * An evaluation that is ended before its last case leaves what it has found. A pipe gets the last
+ * version only.
+ *
+ * @throws CliFailure for a file that cannot be written, before any model is called
+ */
+async function openJUnitFile(file: string, cases: readonly EvalCase[]): Promise<WriteJUnit> {
+  const about = await stat(file).catch(() => undefined);
+  if (about?.isDirectory() === true) throw wrongUsage(`${file} cannot be written: it is a folder.`);
+  const isFile = about === undefined || about.isFile();
+  // A link stays a link.
+  const target = await realpath(file).catch(() => file);
+  const write: WriteJUnit = async (reports) => {
+    const isLast = reports.length === cases.length;
+    const text = toJUnit(reports, cases.slice(reports.length));
+    if (isFile) await replaceFile(target, text);
+    else if (isLast) await writeFile(file, text);
+  };
+  await write([]).catch((error: unknown) => {
+    throw wrongUsage(`${file} cannot be written: ${error instanceof Error ? error.message : ''}.`);
+  });
+  return write;
+}
+
+/** As a whole, so that no reader finds half of one; in place where the folder may not be written, or the file is a mount. */
+async function replaceFile(file: string, text: string): Promise<void> {
+  const part = `${file}.part`;
+  try {
+    await writeFile(part, text);
+    await rename(part, file);
+  } catch {
+    await rm(part, { force: true }).catch(() => undefined);
+    await writeFile(file, text);
+  }
 }

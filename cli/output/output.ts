@@ -1,6 +1,5 @@
 import { wrongUsage } from '../failure.js';
 import type { Terminal } from '../terminal.js';
-import { csvLine } from './csv.js';
 import { shownJson, shownText } from './shown-text.js';
 import { shownTime, type TimeFormat } from './shown-time.js';
 
@@ -147,4 +146,20 @@ function picker<T extends object>(
     Object.fromEntries(
       names.map((name) => [name, (item as Record<string, unknown>)[name] ?? null]),
     );
+}
+
+/** What spreadsheets take for a formula. */
+const FORMULA = /^[=+\-@]/;
+
+/** A line of CSV (RFC 4180). Texts are those of strangers: spreadsheets show them and compute nothing. */
+export function csvLine(values: readonly unknown[]): string {
+  return values.map(toCell).join(',');
+}
+
+function toCell(value: unknown): string {
+  if (value === undefined || value === null) return '';
+  if (typeof value === 'number') return String(value);
+  const shown = shownText(typeof value === 'string' ? value : JSON.stringify(value));
+  const text = FORMULA.test(shown) ? `'${shown}` : shown;
+  return /[",]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
 }

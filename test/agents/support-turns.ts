@@ -1,7 +1,7 @@
 import type { LanguageModelV4Prompt, LanguageModelV4ToolResultPart } from '@ai-sdk/provider';
 import { FINISH_TOOL_NAME, type AgentDefinition, type ToolContext } from '../../agents/index.js';
 import { createSupportAgent } from '../../examples/index.js';
-import { toResearchReply } from '../../examples/support/research-reply.js';
+import { toResearchReply } from '../../examples/support/researcher.js';
 import { Finding } from '../../examples/support/research-results.js';
 import { toSupportReply } from '../../examples/support/support-reply.js';
 import { writeChangedInput } from '../../protocol/changed-input.js';

@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
-import { replaceLoneSurrogates } from '../../api/middleware/lone-surrogates.js';
+import { replaceLoneSurrogates } from '../../api/middleware/json-body.js';
 
 describe('lone surrogates', () => {
   const mend = (json: string): string => {

@@ -1,6 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { createOutput, type Kind, type OutputOptions } from '../../cli/output/output.js';
-import { csvLine } from '../../cli/output/csv.js';
+import { createOutput, csvLine, type Kind, type OutputOptions } from '../../cli/output/output.js';
 import { createTerminal } from '../../cli/terminal.js';
 import { shownJson, shownText } from '../../cli/output/shown-text.js';
 import { shownDuration, shownTime } from '../../cli/output/shown-time.js';

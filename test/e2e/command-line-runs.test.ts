@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { describe, expect, it } from '@jest/globals';
 import type { OperatorForkReply } from '../../protocol/operator.js';
 import type { OperatorLease, OperatorWorker } from '../../protocol/operator-workers.js';
-import type { RunEvent } from '../../cli/commands/run/events.js';
+import type { RunEvent } from '../../cli/commands/run/describe.js';
 import { EXIT } from '../../cli/exit-codes.js';
 import { sessionOfRun } from '../../protocol/ids.js';
 import type { UsageRow } from '../../protocol/usage.js';

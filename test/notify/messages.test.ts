@@ -5,7 +5,7 @@ import { toMailText } from '../../notify/mail.js';
 import { toHeadline } from '../../notify/message.js';
 import { toPlace } from '../../notify/place.js';
 import { toSlackMessage } from '../../notify/slack.js';
-import { toBody } from '../../notify/webhook.js';
+import { toBody } from '../../notify/sender.js';
 import type { Notice } from '../../protocol/notices.js';
 
 const notice: Notice = {

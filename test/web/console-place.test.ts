@@ -2,7 +2,7 @@ import { describe, expect, it } from '@jest/globals';
 import { createElement } from 'react';
 import { renderToStaticMarkup } from 'react-dom/server';
 import type { Role } from '../../protocol/actor.js';
-import { ConsoleLink } from '../../web/src/console-link.js';
+import { ConsoleLink } from '../../web/src/chat-page.js';
 import { formatPlace, readPlace } from '../../web/src/console/place.js';
 import { toRunFilter } from '../../web/src/console/run-filter.js';
 import { formatSpan } from '../../web/src/console/format-span.js';

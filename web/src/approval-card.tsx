@@ -1,10 +1,11 @@
 import { useState, type ReactElement } from 'react';
-import { AskedBy } from './asked-by.js';
+import type { PendingQuestion } from '../../protocol/http.js';
 import { useCurrentConversation, usePageState } from './current-conversation.js';
 import { DeadlineNote } from './deadline-note.js';
 import { SchemaForm } from './form/schema-form.js';
 import { useEditedInput } from './form/use-edited-input.js';
 import { ReasonInput } from './reason-input.js';
+import { titleOfAgent } from './tool-names.js';
 
 interface Props {
   approvalId: string;
@@ -71,5 +72,25 @@ export function ApprovalCard({ approvalId, toolCallId, input, open }: Props): Re
       </div>
       {open && <DeadlineNote toolCallId={toolCallId} />}
     </form>
+  );
+}
+
+/** Who asks for an approval, and what the agent would do. */
+function AskedBy({ question }: { question: PendingQuestion | undefined }): ReactElement {
+  const { cards } = useCurrentConversation();
+  const own = usePageState((page) => page.agent);
+  const agent = titleOfAgent(cards, question?.agent ?? own);
+  return (
+    <div className="asked-by" data-testid="asked-by">
+      <p>
+        <strong>{agent}</strong> asks for your approval. You can change the values first.
+      </p>
+      {question?.description !== undefined && (
+        <details>
+          <summary>What this does</summary>
+          <p>{question.description}</p>
+        </details>
+      )}
+    </div>
   );
 }

@@ -1,26 +1,40 @@
-import { useEffect, useMemo, useState, useSyncExternalStore, type ReactElement } from 'react';
+import {
+  useEffect,
+  useMemo,
+  useState,
+  useSyncExternalStore,
+  useRef,
+  type ReactElement,
+} from 'react';
 import { ReplyBrokenError } from '../../ai-sdk/client/index.js';
+import { toWords } from '../../protocol/to-words.js';
 import { AgentChoice } from './agent-choice.js';
 import type { PageConfig } from './api-client.js';
 import { CheckpointsDialog } from './checkpoints-dialog.js';
 import { Composer } from './composer.js';
-import { ConsoleLink } from './console-link.js';
+import { BASE } from './console/place.js';
+import { mayAs } from './console/roles.js';
 import type { Conversation } from './conversation.js';
-import { CurrentConversation } from './current-conversation.js';
+import {
+  CurrentConversation,
+  usePageState,
+  useCurrentConversation,
+} from './current-conversation.js';
 import { describeStatus } from './describe-status.js';
 import { ErrorLine } from './error-line.js';
 import { InboxDialog } from './inbox-dialog.js';
+import { createInbox } from './inbox.js';
+import { filesOf, textOf } from './message-text.js';
 import { pageStatus } from './page-status.js';
-import { QueueList } from './queue-list.js';
+import { QueuedMessage } from './queued-message.js';
 import { runUrl } from './run-url.js';
-import { StateDialog } from './state-dialog.js';
+import type { QueueEntry } from './session-actions.js';
 import { StatusLine } from './status-line.js';
 import { toToolNames } from './tool-names.js';
+import { Value } from './tool-values.js';
 import { TopBar } from './top-bar.js';
 import { Transcript } from './transcript.js';
-import { TurnActions } from './turn-actions.js';
 import { usePageChat } from './use-page-chat.js';
-import { useWaitingCount } from './use-waiting-count.js';
 import { Welcome } from './welcome.js';
 
 interface Props {
@@ -198,4 +212,113 @@ export function ChatPage(props: Props): ReactElement {
       </div>
     </CurrentConversation>
   );
+}
+
+/** The way to the console, for those to whom it shows something. */
+export function ConsoleLink({ roles }: Pick<PageConfig, 'roles'>): ReactElement | null {
+  if (!mayAs(roles, 'viewer')) return null;
+  return (
+    <a className="run-link" data-testid="to-console" href={BASE}>
+      Console
+    </a>
+  );
+}
+
+const MODES: Record<QueueEntry['mode'], string> = {
+  queue: 'waits for its turn',
+  steer: 'goes into the next step',
+  interrupt: 'is answered as soon as the reply has stopped',
+};
+
+/** Messages that wait for their turn; they can be changed and taken back until it comes. */
+function QueueList(): ReactElement | null {
+  const queue = usePageState((page) => page.queue);
+  if (queue.length === 0) return null;
+  return (
+    <ul className="queue" aria-label="Messages that wait" data-testid="queue">
+      {queue.flatMap(({ messages, mode }) =>
+        messages.map((message) => (
+          <QueuedMessage
+            key={message.id}
+            id={message.id}
+            text={textOf(message)}
+            files={filesOf(message)}
+            mode={MODES[mode]}
+          />
+        )),
+      )}
+    </ul>
+  );
+}
+
+/** The agent's own state, as the newest snapshot has it. */
+function StateDialog({ onClose }: { onClose: () => void }): ReactElement {
+  const dialog = useRef<HTMLDialogElement>(null);
+  const state = usePageState((page) => page.state) ?? {};
+
+  useEffect(() => {
+    dialog.current?.showModal();
+  }, []);
+
+  return (
+    <dialog ref={dialog} className="checkpoints" aria-labelledby="state" onClose={onClose}>
+      <h2 id="state">What the agent keeps</h2>
+      <div data-testid="state">
+        {Object.entries(state).map(([name, value]) => (
+          <Value key={name} label={toWords(name)} value={value} />
+        ))}
+      </div>
+      <form method="dialog">
+        <button type="submit">Close</button>
+      </form>
+    </dialog>
+  );
+}
+
+/** Actions on a turn that has ended: continue it where it was stopped, or repeat it. */
+function TurnActions(): ReactElement {
+  const { controls, regenerate } = useCurrentConversation();
+  const status = usePageState((page) => page.runStatus);
+  const isFailed = status === 'failed' || status === 'aborted';
+  return (
+    <div className="turn-actions">
+      {status === 'interrupted' && (
+        <button type="button" data-testid="go-on" onClick={() => void controls.resume()}>
+          Continue
+        </button>
+      )}
+      <button type="button" data-testid="regenerate" onClick={regenerate}>
+        {isFailed ? 'Try again' : 'Answer again'}
+      </button>
+    </div>
+  );
+}
+
+const EVERY_MS = 30_000;
+
+/**
+ * How many questions wait in all conversations, as people write it, or nothing; read again when `version`
+ * changes, and each half minute.
+ */
+function useWaitingCount(version: unknown): string {
+  const [count, setCount] = useState('');
+  useEffect(() => {
+    let isOver = false;
+    const read = async (): Promise<void> => {
+      try {
+        const { sessions, hasMore } = await createInbox().load();
+        const known = sessions.reduce((sum, { pending }) => sum + pending.length, 0);
+        if (!isOver) setCount(known === 0 ? '' : `${String(known)}${hasMore ? '+' : ''}`);
+      } catch {
+        // The inbox itself says why it cannot be read.
+      }
+    };
+    void read();
+    const timer = setInterval(() => void read(), EVERY_MS);
+    return () => {
+      isOver = true;
+      clearInterval(timer);
+    };
+  }, [version]);
+  return count;
 }

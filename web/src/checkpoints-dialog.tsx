@@ -1,7 +1,5 @@
 import { useCallback, useEffect, useRef, useState, type ReactElement } from 'react';
-import { parseRunNumber } from './run-number.js';
 import { useCurrentConversation, useToolNames } from './current-conversation.js';
-import { describeStep } from './describe-step.js';
 import { formatMoment } from './format-when.js';
 import { describeFault, LoadFault } from './load-fault.js';
 import type { CheckpointEntry } from './session-actions.js';
@@ -70,4 +68,18 @@ export function CheckpointsDialog({ onClose, onOpen }: Props): ReactElement {
       </form>
     </dialog>
   );
+}
+
+/** What a person knows a step by: what was written in it, else what was called. Pure. */
+function describeStep(
+  { text, toolNames = [] }: Pick<CheckpointEntry, 'text' | 'toolNames'>,
+  titleOf: (tool: string) => string,
+): string {
+  if (text !== undefined) return text;
+  return toolNames.length === 0 ? 'No words' : `Used ${toolNames.map(titleOf).join(', ')}`;
+}
+
+/** Which run of its session a run is, from 1; what its id says. */
+function parseRunNumber(runId: string): string {
+  return /:(\d+)-[^:]*$/.exec(runId)?.[1] ?? '';
 }

@@ -1,18 +1,26 @@
 import type { FileUIPart, UIMessage } from 'ai';
+import {
+  createResumableChatTransport,
+  type Patience,
+  type ResumableChatTransport,
+} from '../../ai-sdk/client/index.js';
 import type { UseHelixChatHelpers, UseHelixChatOptions } from '../../ai-sdk/react/index.js';
+import { HEADERS } from '../../protocol/headers.js';
 import type { SessionEvent } from '../../protocol/http.js';
 import { parseApprovalId } from '../../protocol/ids.js';
-import { stopRun, type Fetch, type PageConfig, type Snapshot } from './api-client.js';
+import { stopRun, request, type Fetch, type PageConfig, type Snapshot } from './api-client.js';
 import { Attachments } from './attachments.js';
 import { classifyFailure, describeFailure, UNAVAILABLE } from './failure.js';
 import { textOf } from './message-text.js';
-import { openTransport, type TransportSettings } from './open-transport.js';
 import { pageFetch } from './page-fetch.js';
 import { PageStore, type PageState } from './page-store.js';
 import { createSessionActions } from './session-actions.js';
 import { withSentAt } from './sent-at.js';
 import { SubAgentReports } from './sub-agent-reports.js';
 import { SessionControls } from './session-controls.js';
+
+/** Afterwards the page offers a retry, and tries again when it is looked at or back online. */
+const GIVE_UP_AFTER_MS = 10 * 60_000;
 
 export type PageChat = UseHelixChatHelpers<UIMessage>;
 
@@ -285,4 +293,42 @@ function toKnown(known: Snapshot | SessionEvent<UIMessage> | undefined): Partial
 function toNotice(snapshot: Snapshot | undefined): PageState['notice'] {
   if (snapshot?.status !== 'failed') return undefined;
   return { text: describeFailure(snapshot.run), retry: false, ofReply: true };
+}
+
+interface TransportSettings {
+  send: Fetch;
+  /** For tests. */
+  patience?: Partial<Pick<Patience, 'giveUpAfterMs' | 'retryDelayMs'>> | undefined;
+}
+
+/** The package's transport. The page adds the agent and the snapshot's position, and reads the run id. */
+function openTransport(
+  page: PageStore,
+  { send, patience }: TransportSettings,
+): ResumableChatTransport {
+  return createResumableChatTransport({
+    api: '/api/chat',
+    giveUpAfterMs: GIVE_UP_AFTER_MS,
+    ...patience,
+    headers: { [HEADERS.subAgents]: '1' },
+    // A conversation is bound to its agent by the first message; naming another later is refused.
+    body: () => (page.get().bound ? {} : { agent: page.get().agent }),
+    fetch: async (input, init) => {
+      const isSnapshot = init?.cache === 'no-store';
+      const response = await (isSnapshot ? request(send, input, init) : send(input, init));
+      const runId = response.headers.get('x-run-id');
+      // Whatever has a run exists on the server.
+      if (runId !== null && runId !== page.get().runId) page.set({ runId, bound: true });
+      return response;
+    },
+    prepareReconnectToStreamRequest: (asked) => {
+      const headers = new Headers(asked.headers);
+      const { sequence } = page.get();
+      if (sequence !== undefined) headers.set('X-Resume-From-Sequence', String(sequence));
+      return { headers };
+    },
+    onConnectionChange: (isConnected) => {
+      page.set({ reconnecting: !isConnected });
+    },
+  });
 }

@@ -2,12 +2,12 @@ import type { ReactElement } from 'react';
 import type { AnswerBody, PendingQuestion } from '../../protocol/http.js';
 import { ChoiceList } from './choice-list.js';
 import { toChoice, toCustomerQuestion } from './customer-question.js';
-import { describeDeadline } from './describe-deadline.js';
 import { FieldList } from './field-list.js';
 import { DECLINED, ResultForm } from './form/result-form.js';
 import { schemaOfResult, shownOfQuestion } from './form/schema-of-result.js';
 import { InboxApproval } from './inbox-approval.js';
 import { toWords } from '../../protocol/to-words.js';
+import { formatWhen } from './format-when.js';
 
 interface Props {
   question: PendingQuestion;
@@ -83,4 +83,10 @@ function InboxResult(props: ResultProps): ReactElement {
       />
     </>
   );
+}
+
+/** Until when a question can be answered, where the time left does not count down. Pure. */
+function describeDeadline(deadline: number | undefined, now = Date.now()): string {
+  if (deadline === undefined) return 'waits until it is answered';
+  return deadline <= now ? 'The time is over.' : `until ${formatWhen(deadline, now)}`;
 }

@@ -1,12 +1,14 @@
 import {
   createElement,
+  useRef,
   type ComponentProps,
   type FunctionComponent,
   type HTMLAttributes,
   type ReactElement,
+  type ReactNode,
 } from 'react';
 import type { Components, ExtraProps } from 'streamdown';
-import { CodeBlock } from './code-block.js';
+import { CopyButton } from './copy-button.js';
 
 type Props<Tag extends keyof React.JSX.IntrinsicElements> = ComponentProps<Tag> & ExtraProps;
 
@@ -56,4 +58,17 @@ function Table({ node: _node, className: _className, ...rest }: Props<'table'>):
 
 function Pre({ children }: Props<'pre'>): ReactElement {
   return <CodeBlock>{children}</CodeBlock>;
+}
+
+/** Code as it is, with a button that copies it. */
+function CodeBlock({ children }: { children: ReactNode }): ReactElement {
+  const code = useRef<HTMLPreElement>(null);
+  return (
+    <div className="code-block">
+      <pre ref={code} tabIndex={0}>
+        {children}
+      </pre>
+      <CopyButton label="code" read={() => code.current?.textContent ?? ''} />
+    </div>
+  );
 }

@@ -1,10 +1,22 @@
+import type { Nodes } from 'mdast';
 import { memo, type ReactElement } from 'react';
 import remarkBreaks from 'remark-breaks';
 import { defaultRemarkPlugins, Streamdown } from 'streamdown';
-import { keepHtmlAsText } from './keep-html-as-text.js';
+import { visit } from 'unist-util-visit';
 import { MARKDOWN_ELEMENTS } from './markdown-elements.js';
 import { isPlain } from './plain-text.js';
 import { PlainText } from './plain-text-view.js';
+
+/** What holds words itself; elsewhere, words need a paragraph. */
+const INLINE = new Set([
+  'paragraph',
+  'heading',
+  'tableCell',
+  'emphasis',
+  'strong',
+  'delete',
+  'link',
+]);
 
 const REMARK_PLUGINS = [...Object.values(defaultRemarkPlugins), remarkBreaks, keepHtmlAsText];
 
@@ -31,4 +43,17 @@ export const Markdown = memo(function Markdown({ text }: { text: string }): Reac
 /** Links may name web pages, mail addresses and places in the page; a model's other links lead nowhere. */
 function toSafeUrl(url: string): string {
   return /^(https?:|mailto:|#)/i.test(url) ? url : '';
+}
+
+/** A remark plugin: what a model writes as HTML is shown as it was written, but for line breaks. */
+function keepHtmlAsText(): (tree: Nodes) => void {
+  return (tree) => {
+    visit(tree, 'html', (node, index, parent) => {
+      if (parent === undefined || index === undefined) return;
+      const text = { type: 'text', value: node.value } as const;
+      if (/^<br\s*\/?>$/i.test(node.value)) parent.children[index] = { type: 'break' };
+      else if (INLINE.has(parent.type)) parent.children[index] = text;
+      else parent.children[index] = { type: 'paragraph', children: [text] };
+    });
+  };
 }

@@ -1,13 +1,18 @@
-import { isToolUIPart, type UIMessage } from 'ai';
+import { isToolUIPart, getToolName, type UIMessage } from 'ai';
 import { memo, type ReactElement } from 'react';
+import { CopyButton } from './copy-button.js';
 import { useToolNames } from './current-conversation.js';
 import { FileView } from './file-view.js';
+import { formatMoment, formatWhen } from './format-when.js';
 import { groupParts } from './group-parts.js';
-import { MessageFoot } from './message-foot.js';
 import { PlainText } from './plain-text-view.js';
 import { ReplyText } from './reply-text.js';
+import { sentAtOf } from './sent-at.js';
 import { ToolCard } from './tool-card.js';
-import { UsedTools } from './used-tools.js';
+import type { ToolPart } from './tool-state.js';
+
+/** Names that a line shows before it counts the rest. */
+const NAMED = 3;
 
 interface Props {
   message: UIMessage;
@@ -73,4 +78,56 @@ function PartView({ part, newest, isTyped }: PartProps): ReactElement | null {
     default:
       return null;
   }
+}
+
+/** Below a message: when it was sent, or a button that copies the reply as it was written. */
+function MessageFoot({ message }: { message: UIMessage }): ReactElement | null {
+  if (message.role === 'user') {
+    const sentAt = sentAtOf(message);
+    if (sentAt === undefined) return null;
+    return (
+      <time
+        className="sent-at"
+        data-testid="sent-at"
+        dateTime={new Date(sentAt).toISOString()}
+        title={formatMoment(sentAt)}
+      >
+        {formatWhen(sentAt)}
+      </time>
+    );
+  }
+  const hasText = message.parts.some((part) => part.type === 'text' && part.text !== '');
+  if (!hasText) return null;
+  return (
+    <div className="message-foot">
+      <CopyButton label="reply" read={() => wordsOf(message)} />
+    </div>
+  );
+}
+
+/** Texts of a reply, with a blank line where a call stands between two. */
+function wordsOf({ parts }: UIMessage): string {
+  const texts = parts.flatMap((part) => (part.type === 'text' ? [part.text] : []));
+  return texts.filter((text) => text !== '').join('\n\n');
+}
+
+/** Finished calls in one line; each of them is a card inside. */
+function UsedTools({ calls }: { calls: readonly ToolPart[] }): ReactElement {
+  const { titleOf } = useToolNames();
+  const names = [...new Set(calls.map((part) => part.title ?? titleOf(getToolName(part))))];
+  const others = names.length - NAMED;
+  return (
+    <details className="used" data-testid="used-tools">
+      <summary>
+        {calls.length === 1 ? 'Used a tool' : `Used ${String(calls.length)} tools`}
+        <span className="used-names">
+          {names.slice(0, NAMED).join(', ')}
+          {others > 0 && ` and ${String(others)} more`}
+        </span>
+      </summary>
+      {calls.map((part) => (
+        <ToolCard key={part.toolCallId} part={part} newest={false} />
+      ))}
+    </details>
+  );
 }

@@ -1,7 +1,6 @@
 import { useEffect, useSyncExternalStore } from 'react';
 import { useHelixChat } from '../../ai-sdk/react/index.js';
 import type { Conversation, PageChat } from './conversation.js';
-import { usePageVisible } from './page-visibility.js';
 
 /** The chat of a conversation, for as long as the page shows it. */
 export function usePageChat(conversation: Conversation): PageChat {
@@ -23,4 +22,16 @@ export function usePageChat(conversation: Conversation): PageChat {
     [conversation],
   );
   return chat;
+}
+
+/** True while the page is visible to its user. */
+function usePageVisible(): boolean {
+  return useSyncExternalStore(subscribe, () => document.visibilityState === 'visible');
+}
+
+function subscribe(onChange: () => void): () => void {
+  document.addEventListener('visibilitychange', onChange);
+  return () => {
+    document.removeEventListener('visibilitychange', onChange);
+  };
 }

@@ -1,10 +1,11 @@
 import { Command } from 'commander';
-import type { OperatorRunDetail } from '../../../protocol/operator.js';
+import type { OperatorRunDetail, OperatorEvents } from '../../../protocol/operator.js';
+import type { ApiClient } from '../../api/client.js';
+import { readPages } from '../../api/pages.js';
 import type { Cli } from '../../cli.js';
 import type { Column, Kind } from '../../output/output.js';
 import { workOf, type GlobalOptions } from '../options.js';
 import { wrongUsage } from '../../failure.js';
-import { EVENTS, readEvents } from './events.js';
 import { RUNS } from './run-kinds.js';
 import { runPath } from './run-filter.js';
 import { toStepLines } from './step-lines.js';
@@ -70,4 +71,44 @@ export function createShowCommand(cli: Cli): Command {
 
 function toDollars(micro: number | undefined): string | undefined {
   return micro === undefined ? undefined : `$${(micro / 1_000_000).toFixed(4)}`;
+}
+
+export type RunEvent = OperatorEvents['events'][number];
+
+const MOST_CHARS = 80;
+
+/** Fields that every chunk has. */
+const BASE = new Set(['type', 'agentId', 'agentType', 'timestamp', 'step', 'streamId']);
+
+const EVENTS: Kind<RunEvent> = {
+  fields: ['sequence', 'writer', 'message'],
+  columns: [
+    { title: 'SEQUENCE', show: ({ sequence }) => sequence },
+    { title: 'TIME', show: ({ message }, shown) => shown.time(Number(message['timestamp'])) },
+    { title: 'STEP', show: ({ message }) => toText(message['step']) },
+    { title: 'WRITER', show: ({ writer }) => (writer === '' ? undefined : writer) },
+    { title: 'TYPE', show: ({ message }) => message.type },
+    { title: 'CONTENT', show: ({ message }) => toContent(message) },
+  ],
+  none: 'The log has nothing of this run any more.',
+};
+
+/** The log entries of a run, oldest first. */
+function readEvents(api: ApiClient, runId: string): AsyncGenerator<RunEvent, void> {
+  return readPages(async ({ cursor }) => {
+    const query = { after: cursor };
+    const page = await api.get<OperatorEvents>(runPath(runId, '/events'), { query });
+    return { items: page.events, cursor: page.next === undefined ? undefined : String(page.next) };
+  }, undefined);
+}
+
+/** What is particular to an entry, as one short line. */
+function toContent(message: RunEvent['message']): string {
+  const own = Object.entries(message).filter(([name]) => !BASE.has(name));
+  const text = JSON.stringify(Object.fromEntries(own));
+  return text.length > MOST_CHARS ? `${text.slice(0, MOST_CHARS)}…` : text;
+}
+
+function toText(value: unknown): string | undefined {
+  return typeof value === 'number' ? String(value) : undefined;
 }

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, it } from '@jest/globals';
 import { judgePrices } from '../../../cli/doctor/judge-rest.js';
-import { lookAtPrices } from '../../../cli/doctor/look-at-prices.js';
+import { lookAtPrices } from '../../../cli/doctor/examine.js';
 import { parseEnv } from '../../../config/env.js';
 
 const judge = async (env: Record<string, string>): Promise<unknown> => {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { isRedisUrl } from '../../../config/redis-url.js';
+import { isRedisUrl } from '../../../config/env.js';
 import { parseRedisAddress } from '../../../stores/redis/addresses.js';
 
 describe('the address of a Redis', () => {

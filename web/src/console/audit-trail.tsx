@@ -1,9 +1,8 @@
 import { useQuery } from '@tanstack/react-query';
 import { useState, type ReactElement } from 'react';
-import type { AuditEntryReply, AuditReply } from '../../../protocol/audit.js';
+import { describeFault } from '../../../protocol/audit-fault.js';
+import type { AuditEntryReply, AuditReply, AuditVerdictReply } from '../../../protocol/audit.js';
 import { formatWhen } from '../format-when.js';
-import { AuditCheck } from './audit-check.js';
-import { AUDIT_WORDS } from './audit-words.js';
 import { read } from './console-api.js';
 import { Link } from './link.js';
 import { PageButtons } from './page-buttons.js';
@@ -102,3 +101,61 @@ function Target({ target }: Pick<AuditEntryReply, 'target'>): ReactElement {
   }
   return <>{toolName ?? sessionId ?? person ?? '–'}</>;
 }
+
+/** Whether the trail is as it was written: its whole chain is read, so a person asks for it. */
+function AuditCheck(): ReactElement {
+  const check = useQuery({
+    queryKey: ['audit-check'],
+    queryFn: ({ signal }) => read<AuditVerdictReply>('/operator/audit/verify', { signal }),
+    enabled: false,
+  });
+  return (
+    <>
+      <button
+        type="button"
+        data-testid="check-audit"
+        disabled={check.isFetching}
+        onClick={() => {
+          void check.refetch();
+        }}
+      >
+        Check the chain
+      </button>
+      {check.error !== null && <ProblemNote error={check.error} what="The audit trail" />}
+      {check.data !== undefined && (
+        <span role="status" data-testid="audit-verdict">
+          {describeVerdict(check.data)}
+        </span>
+      )}
+    </>
+  );
+}
+
+/** Pure. */
+function describeVerdict({ ok, entries, fault }: AuditVerdictReply): string {
+  if (ok) return `All ${String(entries)} entries are as they were written.`;
+  if (fault === undefined) return 'The chain is broken.';
+  return describeFault(fault);
+}
+
+/** Acts of the audit trail as people read them. */
+const AUDIT_WORDS: Record<AuditEntryReply['action'], string> = {
+  approve: 'Approved',
+  deny: 'Denied',
+  result: 'Gave a result',
+  error: 'Gave an error',
+  expire: 'Ran out of time',
+  extend: 'Gave more time',
+  stop: 'Stopped',
+  resume: 'Continued',
+  retry: 'Repeated',
+  branch: 'Copied',
+  erase: 'Asked for erasure',
+  erased: 'Erased',
+  read: 'Read',
+  export: 'Exported',
+  forget: 'Forgot a person',
+  pause: 'Paused an agent',
+  unpause: 'Resumed an agent',
+  schedule: 'Changed a schedule',
+};

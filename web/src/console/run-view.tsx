@@ -2,13 +2,14 @@ import { useQuery } from '@tanstack/react-query';
 import type { ReactElement } from 'react';
 import type { OperatorRunDetail } from '../../../protocol/operator.js';
 import type { OperatorTimeline } from '../../../protocol/timeline.js';
+import { toWords } from '../../../protocol/to-words.js';
 import type { PageConfig } from '../api-client.js';
+import { formatWhen } from '../format-when.js';
 import { read, runPath } from './console-api.js';
 import { ProblemNote } from './problem-note.js';
 import { REFRESH_MS } from './queries.js';
 import { RunActs } from './run-acts.js';
 import { RunFacts } from './run-facts.js';
-import { RecordedSteps } from './recorded-steps.js';
 import { hasEnded } from './status-words.js';
 import { Timeline } from './timeline.js';
 
@@ -51,5 +52,30 @@ export function RunView({ runId, config }: { runId: string; config: PageConfig }
       )}
       {spans.length === 0 && <RecordedSteps run={run.data} />}
     </>
+  );
+}
+
+/** The steps of a run as its record has them, without their times. */
+function RecordedSteps({ run }: { run: OperatorRunDetail }): ReactElement {
+  if (run.steps.length === 0) return <p data-testid="no-steps">It has finished no step yet.</p>;
+  return (
+    <ol className="plain-list" data-testid="recorded-steps">
+      {run.steps.map(({ step, calls }) => (
+        <li key={step}>
+          Step {step}
+          {calls.length > 0 && (
+            <ul>
+              {calls.map(({ toolCallId, toolName, state, decision }) => (
+                <li key={toolCallId}>
+                  {toWords(toolName)}: {state}
+                  {decision !== undefined &&
+                    `, ${decision.approved ? 'approved' : 'denied'} by ${decision.by ?? 'the tool’s rule'} (${formatWhen(decision.at)})`}
+                </li>
+              ))}
+            </ul>
+          )}
+        </li>
+      ))}
+    </ol>
   );
 }

@@ -1,5 +1,7 @@
+import { useQuery } from '@tanstack/react-query';
 import { useLayoutEffect, useState, type SyntheticEvent, type ReactElement } from 'react';
-import type { OperatorQuestion } from '../../../protocol/operator.js';
+import type { OperatorQuestion, OperatorRunDetail } from '../../../protocol/operator.js';
+import type { OperatorStep } from '../../../protocol/timeline.js';
 import { SchemaForm } from '../form/schema-form.js';
 import { useEditedInput } from '../form/use-edited-input.js';
 import { FieldList } from '../field-list.js';
@@ -10,9 +12,9 @@ import { ReasonInput } from '../reason-input.js';
 import { toWords } from '../../../protocol/to-words.js';
 import type { Answer } from './answer.js';
 import { AnswerForm } from './answer-form.js';
+import { read, runPath } from './console-api.js';
 import { ProblemNote } from './problem-note.js';
 import { keyOf } from './waiting-choice.js';
-import { WhyAsked } from './why-asked.js';
 import { WithheldQuestion } from './withheld-question.js';
 
 const MORE_MS = 60 * 60_000;
@@ -206,5 +208,40 @@ export function WaitingQuestion(props: Props): ReactElement {
       )}
       {error !== undefined && <ProblemNote error={error} what="The question" />}
     </Frame>
+  );
+}
+
+/** What the person asked for and what the agent wrote before it asked; read when it is opened. */
+function WhyAsked({ runId }: { runId: string }): ReactElement {
+  const [isOpen, setOpen] = useState(false);
+  const why = useQuery({
+    queryKey: ['why', runId],
+    enabled: isOpen,
+    staleTime: Infinity,
+    queryFn: async ({ signal }) => {
+      const { steps } = await read<OperatorRunDetail>(runPath(runId), { signal });
+      const last = steps.at(-1)?.step ?? 1;
+      return read<OperatorStep>(runPath(runId, `/steps/${String(last)}`), { signal });
+    },
+  });
+  return (
+    <details
+      className="why"
+      onToggle={(event) => {
+        setOpen(event.currentTarget.open);
+      }}
+    >
+      <summary data-testid="why">Why it is asked</summary>
+      {why.isLoading && <p role="status">Loading…</p>}
+      {why.error !== null && <ProblemNote error={why.error} what="The run" />}
+      {why.data !== undefined && (
+        <div data-testid="why-text">
+          <p className="quote">
+            {why.data.prompt === '' ? 'No message is shown.' : why.data.prompt}
+          </p>
+          <p>{why.data.text === '' ? 'The agent wrote nothing before it asked.' : why.data.text}</p>
+        </div>
+      )}
+    </details>
   );
 }

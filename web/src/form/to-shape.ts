@@ -1,9 +1,6 @@
 import { toWords } from '../../../protocol/to-words.js';
 import { hasHiddenCharacters, hasLineBreak, type TextInput } from './is-shown-by.js';
 import { fits, isWhole, MOST_ITEMS, type GroupField, type OneLine, type Shape } from './shape.js';
-import { toQuickPattern } from './to-quick-pattern.js';
-import { toUnit } from './to-unit.js';
-import { toWidest, widestText } from './to-widest.js';
 
 /** The parts of JSON Schema that a form reads. Others are left to the server, which checks every answer. */
 interface Schema {
@@ -279,4 +276,79 @@ function ownValue(object: Schema, name: string): unknown {
 
 function isObject(value: unknown): value is Schema {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+/** A longer text is checked by the server only. */
+const LONG_CHARS = 100;
+
+const MOST_ALTERNATIVES = 5;
+
+/**
+ * A pattern that browsers may match against a text at each key: one of a stranger's schema could take
+ * hours. Repeated groups and references back are left to the server, which checks all. Pure.
+ */
+function toQuickPattern(pattern: unknown, value: unknown): string | undefined {
+  if (typeof pattern !== 'string') return undefined;
+  if (typeof value === 'string' && value.length > LONG_CHARS) return undefined;
+  // What is escaped repeats nothing, and neither does what stands in a class.
+  const plain = pattern.replace(/\\[^1-9k]/g, 'x').replace(/\[[^\]]*\]/g, 'x');
+  const repeats = plain.replace(/\(\?/g, '(').match(/[*+?]|\{\d+,\d*\}/g)?.length ?? 0;
+  const isSlow =
+    /\\|\)[*+?{]/.test(plain) ||
+    repeats > (plain.startsWith('^') ? 3 : 1) ||
+    plain.split('|').length > MOST_ALTERNATIVES + 1;
+  return isSlow ? undefined : pattern;
+}
+
+/** What a number counts, by its `format`: `currency:EUR`, `unit:kg` or `percent`. */
+interface Unit {
+  sign: string;
+  /** The smallest amount, of money. */
+  step?: number;
+}
+
+function toUnit(format: unknown): Unit | undefined {
+  if (typeof format !== 'string') return undefined;
+  if (format === 'percent') return { sign: '%' };
+  const [, kind, name = ''] = /^(currency|unit):(.{1,20})$/.exec(format) ?? [];
+  if (kind === 'unit') return { sign: name };
+  return kind === 'currency' ? toMoney(name) : undefined;
+}
+
+function toMoney(currency: string): Unit {
+  try {
+    const format = new Intl.NumberFormat(undefined, { style: 'currency', currency });
+    const sign = format.formatToParts(0).find(({ type }) => type === 'currency')?.value;
+    const { maximumFractionDigits: digits = 2 } = format.resolvedOptions();
+    return { sign: sign ?? currency, step: 10 ** -digits };
+  } catch {
+    // No currency that browsers know.
+    return { sign: currency };
+  }
+}
+
+/**
+ * The value that all items of a list fit if their one shape is made for it: texts that need the most room,
+ * in the fields that the items' schema has. Pure.
+ */
+function toWidest(shape: Shape, items: readonly unknown[]): unknown {
+  if (shape.kind === 'text') return widestText(items);
+  if (shape.kind !== 'group' || items.length === 0) return undefined;
+  return Object.fromEntries(
+    shape.fields.map(({ name, shape: inner }) => {
+      const given = items.map((item) => ownOf(item, name));
+      return [name, toWidest(inner, given)];
+    }),
+  );
+}
+
+/** The text that needs the most of its control: one with line breaks, or else the longest. */
+function widestText(values: readonly unknown[]): string | undefined {
+  const texts = values.filter((each) => typeof each === 'string');
+  return texts.find(hasLineBreak) ?? texts.sort((a, b) => b.length - a.length)[0];
+}
+
+function ownOf(item: unknown, name: string): unknown {
+  const isObject = typeof item === 'object' && item !== null && Object.hasOwn(item, name);
+  return isObject ? (item as Record<string, unknown>)[name] : undefined;
 }
