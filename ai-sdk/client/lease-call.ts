@@ -16,6 +16,7 @@ const LEASE_MS = 9_000;
 export function createCallLease(
   requests: Pick<ChatRequests, 'lease'>,
   patience: Patience,
+  wait = pause,
 ): LeaseClientCall {
   const holder = createHolder();
   return async ({ sessionId, toolCallId, abortSignal }) => {
@@ -36,7 +37,7 @@ export function createCallLease(
       if (!(error instanceof ChatRequestError)) throw error;
       return error.code === 'call_leased' ? readWait(error) : false;
     }
-    void renew(ask, abortSignal);
+    void renew(ask, wait, abortSignal);
     // The page that is loaded next can take the call over at once.
     if (typeof addEventListener === 'function') {
       addEventListener('pagehide', release, { signal: abortSignal });
@@ -45,10 +46,14 @@ export function createCallLease(
   };
 }
 
-async function renew(ask: () => Promise<unknown>, signal: AbortSignal): Promise<void> {
+async function renew(
+  ask: () => Promise<unknown>,
+  wait: typeof pause,
+  signal: AbortSignal,
+): Promise<void> {
   try {
     for (;;) {
-      await pause(LEASE_MS / 3, signal);
+      await wait(LEASE_MS / 3, signal);
       // Another page may have the lease by now; the call is being carried out here all the same.
       await ask().catch(() => undefined);
     }

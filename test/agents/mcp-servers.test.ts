@@ -150,6 +150,12 @@ describe('servers of tools', () => {
     }
   });
 
+  it('a list is read to its last page, also behind an empty one', async () => {
+    for (const { server } of await ways('pages')) {
+      expect((await toolsOf(server)).names).toEqual(['s_look', 's_change']);
+    }
+  });
+
   it('lists that are too long, doubled, endless or no list are refused', async () => {
     for (const mode of ['flood', 'many', 'duplicates', 'endless', 'odd']) {
       for (const { server } of await ways(mode)) {

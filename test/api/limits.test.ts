@@ -1,3 +1,4 @@
+import { once } from 'node:events';
 import type { Socket } from 'node:net';
 import { afterEach, describe, expect, it } from '@jest/globals';
 import { MemoryStore } from 'express-rate-limit';
@@ -183,6 +184,22 @@ describe('open streams', () => {
       return again.status === 200;
     });
     for (const reader of readers) reader.abort();
+  });
+
+  it('a reader that left before its stream began takes no slot', async () => {
+    const server = await start({
+      limits: { openStreams: 1 },
+      authenticate: async (request) => {
+        if (request.get('x-leaves') !== undefined) {
+          request.socket.destroy();
+          if (request.res !== undefined) await once(request.res, 'close');
+        }
+        return authenticate(request);
+      },
+    });
+    const leaving = server.get('/api/chat/unknown', { ...as('ann'), 'x-leaves': '1' });
+    await expect(leaving).rejects.toThrow('fetch failed');
+    expect((await server.get('/api/chat/unknown', as('ann'))).status).toBe(204);
   });
 
   it('a stream frees its slot however it ends', async () => {

@@ -2,11 +2,12 @@ import { beforeEach, describe, expect, it } from '@jest/globals';
 import { createUploads, type Uploads } from '../../executor/uploads.js';
 import { toQuotas } from '../../executor/quotas.js';
 import { createMemoryStores, type MemoryStores } from '../../stores/memory/index.js';
+import type { SessionOwner } from '../../stores/contract/waiting.js';
 import type { Files } from '../../stores/contract/files.js';
 import { newSessionId } from '../support/session-driver.js';
 
 const SIZE = 1000;
-const ANN = { owner: 'ann' };
+const ANN: SessionOwner = { owner: 'ann' };
 let stores: MemoryStores;
 let uploads: Uploads;
 beforeEach(() => {
@@ -37,6 +38,12 @@ describe('files before the first message', () => {
       await uploads.removeFile(sessionId, id);
       expect(await used()).toBe(SIZE);
     }
+  });
+
+  it('a file is charged to its owner within the tenant', async () => {
+    await upload(newSessionId(), { owner: 'ann', tenant: 'acme' });
+    expect(await used({ owner: 'ann', tenant: 'acme' })).toBe(SIZE);
+    expect([await used(), await used({ owner: 'ann', tenant: 'other' })]).toEqual([0, 0]);
   });
 
   it('a file that is refused, or not stored, is not charged', async () => {

@@ -43,6 +43,7 @@ const LISTS = {
   ],
   changing: (n) => [{ ...TOOLS[0], name: `look${n}` }],
   odd: () => 'no list',
+  pages: (_, { cursor = 0 } = {}) => [[TOOLS[0]], [], [TOOLS[1]]][cursor],
   endless: () => [{ name: `p${Math.random()}`, inputSchema: object }],
 };
 
@@ -65,8 +66,10 @@ export function answerOf(mode, { leave, note }) {
     if (method === 'tools/list') {
       if (mode === 'no-list') return undefined;
       lists += 1;
-      const tools = (LISTS[mode] ?? (() => TOOLS))(lists);
-      return { result: { tools, ...(mode === 'endless' && { nextCursor: `${lists}` }) } };
+      const tools = (LISTS[mode] ?? (() => TOOLS))(lists, params);
+      const page = Number(params?.cursor ?? 0) + 1;
+      const hasNext = mode === 'endless' || (mode === 'pages' && page < 3);
+      return { result: { tools, ...(hasNext && { nextCursor: `${page}` }) } };
     }
     if (method !== 'tools/call') return { error: { code: -32601, message: 'unknown method' } };
     const { name, arguments: input = {}, _meta } = params;

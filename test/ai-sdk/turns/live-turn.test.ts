@@ -42,10 +42,13 @@ function createTurn(profile: TurnSpan['profile'] = 'common') {
     },
   };
   /** Joins now; takes frames as they come, unless it is lazy. */
-  const view = (isLazy = false): Viewer => {
+  const view = (isLazy = false, more: Partial<TurnSpan> = {}): Viewer => {
     const { messageId, sequence, turnStartSequence: from } = session.record;
     const until = { kind: 'live' as const, after: sequence };
-    const span: TurnSpan = { sessionId: 's1', messageId, from, until, isTail: false, profile };
+    const span: TurnSpan = {
+      ...{ sessionId: 's1', messageId, from, until, isTail: false, profile },
+      ...more,
+    };
     const leave = new AbortController();
     let resume = (): void => undefined;
     const interest = new Promise<void>((resolve) => (resume = resolve));
@@ -114,6 +117,23 @@ describe('viewers of an active turn', () => {
     expect(viewers.map(textOf)).toEqual(viewers.map(() => 'a b c d end'));
     for (const { text } of viewers) expect(text.endsWith('data: [DONE]\n\n')).toBe(true);
     expect(followed).toEqual({ ever: 1, now: 0 });
+  });
+
+  const other = { key: 'other', judges: () => false, mayDecide: () => Promise.resolve(true) };
+  it.each<Partial<TurnSpan>>([
+    { profile: 'v7' },
+    { toolParts: 'static' },
+    { showsSubAgents: true },
+    { viewer: other },
+    { isTail: true },
+  ])('a viewer that reads otherwise shares nothing with them: %j', async (more) => {
+    const { session, followed, view } = createTurn();
+    session.step();
+    const viewers = [view(), view(), view(false, more)];
+    await soon();
+    expect(followed.now).toBe(2);
+    session.end();
+    await Promise.all(viewers.map(({ done }) => done));
   });
 
   it('viewers of an active turn receive its end, also one that joins while the shared reader closes', async () => {

@@ -1,0 +1,44 @@
+import { expect, it } from '@jest/globals';
+import { createCallLease } from '../../../ai-sdk/client/lease-call.js';
+import { toPatience } from '../../../ai-sdk/client/patience.js';
+import { until } from '../../support/until.js';
+
+it('a page holds its lease for as long as its tool works, also over a failed request', async () => {
+  const leases: number[] = [];
+  const waits: { ms: number; end: () => void }[] = [];
+  const lease = createCallLease(
+    {
+      lease: async (_session, _call, lease) => {
+        const { forMs } = lease as { forMs: number };
+        leases.push(forMs);
+        if (leases.length === 4) throw new TypeError('fetch failed');
+        return Promise.resolve();
+      },
+    },
+    toPatience({}),
+    (ms, signal) =>
+      new Promise((resolve, reject) => {
+        waits.push({ ms, end: resolve });
+        signal?.addEventListener('abort', () => {
+          reject(new Error('over'));
+        });
+      }),
+  );
+  const tool = new AbortController();
+  const call = { toolName: 'locate', toolCallId: 'c1', sessionId: 's1' };
+  expect(await lease({ ...call, abortSignal: tool.signal })).toBe(true);
+  // Half a minute of work: each renewal comes long before the lease is over.
+  let workedMs = 0;
+  while (workedMs < 30_000) {
+    const next = await until('it waits', () => waits.shift());
+    expect(next.ms * 2).toBeLessThan(leases.at(-1) ?? 0);
+    workedMs += next.ms;
+    next.end();
+  }
+  const last = await until('it has renewed', () => waits.shift());
+  expect(leases).toHaveLength(1 + Math.ceil(30_000 / last.ms));
+  tool.abort();
+  last.end();
+  await new Promise((resolve) => setImmediate(resolve));
+  expect([waits, leases.length]).toEqual([[], 1 + Math.ceil(30_000 / last.ms)]);
+});
