@@ -48,6 +48,4 @@ export interface Contender {
   withoutSteps?: string;
   /** What a reader of the table has to know. */
   note?: string;
-  /** Another shape of a contender that is there already: for the long table alone. */
-  isVariant?: true;
 }

@@ -9,13 +9,13 @@ import { resumableStream } from './contenders/resumable-stream.js';
 import { vercelWorkflow } from './contenders/vercel-workflow.js';
 import { workflowStreams } from './contenders/workflow-streams.js';
 import { measureContender, type Figures } from './measure-contender.js';
-import { toMarkdown, toShortTable } from './markdown.js';
+import { toMarkdown } from './markdown.js';
 import { readVersions } from './versions.js';
 import { writeTable } from './write-table.js';
 
 const CONTENDERS: readonly Contender[] = [
   product('helix-temporal', 'lab'),
-  { ...product('helix-temporal, legs', 'lab-leg'), isVariant: true },
+  product('helix-temporal, legs', 'lab-leg'),
   resumableStream,
   durableStreams,
   workflowStreams,
@@ -24,7 +24,7 @@ const CONTENDERS: readonly Contender[] = [
 
 /**
  * `npm run bench:peers`: runs inside scripts/bench-peers.mjs, which installs the peers and starts
- * the engines. `--write` puts the tables into README.md and docs/peers.md.
+ * the engines. `--write` puts the table into docs/peers.md.
  */
 async function main(): Promise<void> {
   const { values } = parseArgs({
@@ -64,7 +64,6 @@ async function main(): Promise<void> {
   process.stdout.write(`${table}\n`);
   if (!values.write) return;
   writeTable('docs/peers.md', table);
-  writeTable('README.md', toShortTable(all, versions));
 }
 
 function read(name: string): string {

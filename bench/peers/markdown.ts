@@ -5,32 +5,6 @@ import type { Streams } from './works/streams.js';
 /** Versions by package. */
 type Versions = Readonly<Record<string, string>>;
 
-/** The README's table: what a reader looks at first, a row for each contender in its usual shape. */
-export function toShortTable(all: readonly Figures[], versions: Versions): string {
-  const show = <T>(figure: Figure<T> | undefined, format: (value: T) => string): string =>
-    figure === undefined || 'missing' in figure ? '–' : format(figure.value);
-  const rows = all
-    .filter(({ contender }) => contender.isVariant !== true)
-    .map(({ contender, cells, resumed }) => [
-      contender.name,
-      show(cells['50 × 1'], toLatency),
-      show(resumed, ({ lost }) => String(lost)),
-      show(resumed, ({ doubled }) => String(doubled)),
-      show(resumed, ({ nextWordMs }) => toSeconds(nextWordMs)),
-    ]);
-  const head = [
-    '',
-    'a word to its reader, p50 / p99 ms',
-    'after `kill -9`: words lost',
-    'shown twice',
-    'next new word after',
-  ];
-  return [head, ['---', ...head.slice(1).map(() => '---:')], ...rows]
-    .map((row) => `| ${row.join(' | ')} |`)
-    .concat(`\n${toSource(versions)} All figures and reasons: [docs/peers.md](docs/peers.md).`)
-    .join('\n');
-}
-
 /** The figures as a Markdown table: a row for each work, a column for each contender. */
 export function toMarkdown(all: readonly Figures[], versions: Versions): string {
   const reasons: string[] = [];

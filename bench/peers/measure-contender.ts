@@ -23,7 +23,7 @@ const CELLS: readonly { name: CellName; streams: number; readers: number }[] = [
 export type Figure<T> = { value: T } | { missing: string };
 
 export interface Figures {
-  contender: Pick<Contender, 'name' | 'note' | 'isVariant'>;
+  contender: Pick<Contender, 'name' | 'note'>;
   cells: Partial<Record<CellName, Figure<Streams>>>;
   stepGap: Figure<Summary>;
   cost: Figure<TurnCost>;

@@ -7,6 +7,7 @@ export const SIDEBAR = [
     text: 'Start',
     pages: [
       ['index', 'Quick start'],
+      ['docs/install', 'Install'],
       ['docs/concepts', 'Concepts'],
       ['docs/failures', 'What may fail'],
       ['docs/peers', 'Beside its peers'],
@@ -15,7 +16,9 @@ export const SIDEBAR = [
   {
     text: 'Guides',
     pages: [
-      ['docs/agents', 'Agents and tools'],
+      ['docs/agents', 'Agents'],
+      ['docs/tools', 'Tools'],
+      ['docs/mcp', 'MCP servers'],
       ['docs/approvals', 'Approvals'],
       ['docs/client-tools', 'Client tools'],
       ['docs/sub-agents', 'Sub-agents'],

@@ -62,6 +62,12 @@ describe('the documentation', () => {
     expect([...codes].filter((code) => !text.includes(`\`${code}\``))).toEqual([]);
   });
 
+  it('install.md names the tarball of this version', () => {
+    const { version } = JSON.parse(read('package.json'));
+    const named = [...read('docs/install.md').matchAll(/helix-temporal-([\d.]+)\.tgz/g)];
+    expect(new Set(named.map(([, of]) => of))).toEqual(new Set([version]));
+  });
+
   it('costs.md has figures of measurements that the bench takes', () => {
     const taken = readdirSync('bench/measures').flatMap((file) =>
       [...read(join('bench/measures', file)).matchAll(/^ {2}name: '([a-z-]+)',$/gm)].map(

@@ -8,7 +8,7 @@ import { compile } from './factories.js';
 
 // The programs in these documents are complete: they compile, and print what stands below them.
 
-const DOCUMENTS = ['in-process', 'testing', 'evaluation', 'from-helix'];
+const DOCUMENTS = ['in-process', 'testing', 'evaluation'];
 
 interface Program {
   name: string;

@@ -19,15 +19,19 @@ const ANOTHER_FILE = `declare const desk: import('helix-temporal').AgentDefiniti
 
 /** By document and number of the snippet. */
 const GIVEN: Record<string, string> = {
-  'README-2': ANOTHER_FILE,
-  'README-3': `${ANOTHER_FILE}declare const signedIn: import('helix-temporal/api').ApiOptions['authenticate'];`,
+  'README-3': ANOTHER_FILE,
+  'http-2': `${ANOTHER_FILE}declare const signedIn: import('helix-temporal/api').ApiOptions['authenticate'];`,
   'agents-1': `${AGENT}declare function lookUp(city: string, signal: AbortSignal): Promise<string>;`,
-  'agents-2': `${AGENT}declare const filesServer: string; declare const folder: string;`,
-  'agents-3': `${CONNECTED}declare function show(chunk: unknown): void;`,
-  'agents-4': `declare const handle: import('helix-temporal/executor').RunHandle;
+  'mcp-1': `${AGENT}declare const filesServer: string; declare const folder: string;`,
+  'tools-1': `declare const bank: {
+  take: (amount: number, key: string) => Promise<{ taken: number }>;
+  find: (key: string) => Promise<{ taken: number } | undefined>;
+};`,
+  'agents-2': `${CONNECTED}declare function show(chunk: unknown): void;`,
+  'agents-3': `declare const handle: import('helix-temporal/executor').RunHandle;
 declare const result: Awaited<ReturnType<typeof handle.result>>;
 declare function lookUp(input: unknown): Promise<string>; declare function isFine(input: unknown): Promise<boolean>;`,
-  'agents-5': `declare const redis: import('ioredis').Redis; declare const id: string; declare const agentId: string;
+  'agents-4': `declare const redis: import('ioredis').Redis; declare const id: string; declare const agentId: string;
 declare function show(...what: unknown[]): void;`,
   'approvals-1':
     'declare function payBack(order: string, amount: number, key: string): { paid: number };',

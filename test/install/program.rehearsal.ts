@@ -200,11 +200,14 @@ describe.each(ENDS)('installed beside %s', (_name, packages) => {
   });
 
   it.each(['nodenext', 'bundler'])(
-    'its types, and the files in the README, hold in strict TypeScript with %s',
+    'its types, and the files in the documents, hold in strict TypeScript with %s',
     async (kind) => {
       await project.write('types.ts', await entriesAsTypes());
       await project.write('globals.d.ts', GLOBALS);
-      const snippets = await snippetsOf('README.md');
+      const snippets = new Map([
+        ...(await snippetsOf('README.md')),
+        ...(await snippetsOf('docs/http.md')),
+      ]);
       for (const [name, code] of snippets) await project.write(name, code);
       const files = ['types.ts', 'globals.d.ts', ...snippets.keys()];
       const module = kind === 'bundler' ? 'esnext' : kind;
