@@ -5,6 +5,15 @@ import { join } from 'node:path';
 import { projectRoot } from '../../scripts/system/project.mjs';
 import { writeText } from './temp-folder.mjs';
 
+const PARTS = [
+  'scripts',
+  'config',
+  'protocol',
+  'ops/temporal',
+  'package.json',
+  'package-lock.json',
+];
+
 /**
  * A project with this project's scripts and settings, but with two processes that do nothing: what
  * is tested is how they are started, watched and stopped. Each of them writes its process id.
@@ -12,7 +21,7 @@ import { writeText } from './temp-folder.mjs';
 export function createStandInProject(folder) {
   const root = join(folder, 'project');
   mkdirSync(root);
-  for (const part of ['scripts', 'config', 'protocol', 'package.json', 'package-lock.json']) {
+  for (const part of PARTS) {
     cpSync(join(projectRoot, part), join(root, part), { recursive: true });
   }
   symlinkSync(join(projectRoot, 'node_modules'), join(root, 'node_modules'));
