@@ -1,40 +1,19 @@
-/** The same as in the build, so that what is tested is what runs. */
-function swcOptions({ tsx }) {
-  return {
-    swcrc: false,
-    module: { type: 'es6' },
-    jsc: {
-      target: 'es2023',
-      parser: { syntax: 'typescript', tsx },
-      transform: { react: { runtime: 'automatic' }, verbatimModuleSyntax: true },
-    },
-  };
-}
-
 /** @type {import('jest').Config} */
 export default {
-  testEnvironment: 'node',
   testMatch: ['<rootDir>/test/**/*.test.{ts,tsx,mjs}'],
-  extensionsToTreatAsEsm: ['.ts', '.tsx'],
-  transform: {
-    '\\.ts$': ['@swc/jest', swcOptions({ tsx: false })],
-    '\\.tsx$': ['@swc/jest', swcOptions({ tsx: true })],
-  },
-  moduleNameMapper: {
-    // Sources import each other by the names of the compiled files.
-    '^(\\.{1,2}/.*)\\.js$': '$1',
-    // Examples import the package by its name.
-    '^helix-temporal/ai-sdk$': '<rootDir>/ai-sdk/index.ts',
-    '^helix-temporal/runtime-js$': '<rootDir>/in-process/index.ts',
-  },
+  // Node loads the tests and what they test, and compiles TypeScript as it loads.
+  transform: {},
+  runtime: '<rootDir>/test/runner/runtime.cjs',
+  testEnvironment: '<rootDir>/test/runner/environment.cjs',
+  setupFilesAfterEnv: ['<rootDir>/test/runner/fixed-seed.mjs'],
+  reporters: ['<rootDir>/test/runner/reporter.mjs'],
   modulePathIgnorePatterns: ['<rootDir>/dist/', '<rootDir>/.data/'],
   // One real Redis and one real Temporal for the whole run.
-  globalSetup: '<rootDir>/test/support/global-setup.mjs',
-  globalTeardown: '<rootDir>/test/support/global-teardown.mjs',
+  globalSetup: '<rootDir>/test/runner/global-setup.mjs',
+  globalTeardown: '<rootDir>/test/runner/global-teardown.mjs',
   testTimeout: 120_000,
-  testRunner: '<rootDir>/test/support/global-runner.mjs',
   // Tests wait for servers much of the time: one more than two cores.
   maxWorkers: 3,
-  // A worker keeps what each test file loaded, and grew to 4 GB: it is replaced between two files.
+  // A worker keeps what its test files loaded: a large one is replaced between two files.
   workerIdleMemoryLimit: '1GB',
 };

@@ -12,8 +12,6 @@ import { runInForeground } from './system/run-in-foreground.mjs';
 import { runMain } from './system/user-error.mjs';
 
 const JEST = [
-  '--experimental-vm-modules',
-  '--disable-warning=ExperimentalWarning',
   'node_modules/jest/bin/jest.js',
   '--testMatch=<rootDir>/test/install/*.rehearsal.ts',
   '--runInBand',

@@ -1,7 +1,5 @@
-// `npm run verify`: every check, and then the tests. After a failure nothing else begins.
+// `npm run verify`: every check but the tests. After a failure nothing else begins.
 import { installPackages } from './install.mjs';
-import { projectRoot } from './system/project.mjs';
-import { runInForeground } from './system/run-in-foreground.mjs';
 import { runMain } from './system/user-error.mjs';
 import { runRows } from './system/run-rows.mjs';
 
@@ -24,12 +22,6 @@ const ROWS = [
 await runMain(async () => {
   await installPackages();
   const { passed, failed } = await runRows(ROWS);
-  for (const lane of process.argv.includes('--no-tests') ? [] : ['test', 'test:long']) {
-    if (failed.length > 0) break;
-    process.stdout.write(`\n── ${lane}\n`);
-    const code = await runInForeground('npm', ['run', '-s', lane], { cwd: projectRoot });
-    (code === 0 ? passed : failed).push(lane);
-  }
   const isBroken = failed.length > 0;
   if (isBroken) process.exitCode = 1;
   const names = (isBroken ? failed : passed).join(', ');

@@ -56,7 +56,7 @@ function outputOf(file) {
   return file.replace(/\.tsx?$/, '.js');
 }
 
-function swcOptions(file) {
+export function swcOptions(file) {
   return {
     swcrc: false,
     configFile: false,

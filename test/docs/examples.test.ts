@@ -1,4 +1,3 @@
-import { describe, expect, it } from '@jest/globals';
 import { compile, findFactories } from './factories.js';
 
 /** Factories whose example is not written yet. */

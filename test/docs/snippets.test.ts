@@ -1,5 +1,4 @@
 import { readdirSync, readFileSync } from 'node:fs';
-import { describe, expect, it } from '@jest/globals';
 import { compile } from './factories.js';
 
 // Snippets leave out what a reader has: each compiles with what is given for it here.

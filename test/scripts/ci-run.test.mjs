@@ -2,7 +2,6 @@ import { execFile } from 'node:child_process';
 import { chmodSync, cpSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { delimiter, join } from 'node:path';
-import { afterEach, beforeEach, expect, it } from '@jest/globals';
 import { projectRoot } from '../../scripts/system/project.mjs';
 
 let folder;
@@ -25,8 +24,8 @@ function runCi({ first, long, verify }) {
     `#!/bin/sh
 case "$*" in
   test) ${lane(first)} ;;
-  "run test:long -- --minutes 52") ${lane(long)} ;;
-  "run verify -- --no-tests") exit ${verify} ;;
+  "run test:long") ${lane(long)} ;;
+  "run verify") exit ${verify} ;;
   *) echo "unexpected: npm $*"; exit 99 ;;
 esac
 `,
@@ -57,11 +56,6 @@ it('.ci/run counts a lane that ends without its counts as one failure', async ()
 it('.ci/run fails if a lane exits with an error after tests that all passed', async () => {
   const broken = { ...GREEN, first: ['12 passed, 0 failed', 1] };
   expect(await runCi(broken)).toEqual(['17 passed, 1 failed', 1]);
-});
-
-it('.ci/run says how many tests a slow machine had no time for, and succeeds', async () => {
-  const slow = { ...GREEN, long: ['3 passed, 0 failed, 2 skipped', 0] };
-  expect(await runCi(slow)).toEqual(['15 passed, 0 failed, 2 skipped', 0]);
 });
 
 it('.ci/run counts checks that fail as one failure', async () => {

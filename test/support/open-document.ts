@@ -1,17 +1,35 @@
 import { Window } from 'happy-dom';
 
-let dom: Window | undefined;
+const dom = new Window({ url: 'http://page.test/' });
+const names = [
+  'window',
+  'document',
+  'HTMLElement',
+  'HTMLIFrameElement',
+  'Node',
+  'navigator',
+] as const;
+const node = Object.getOwnPropertyDescriptor(globalThis, 'navigator');
+
+// React listens to what people type only if there is a document when it is loaded.
+openDocument();
 
 /** A document for React, in a process that has none. What Node has of the web stays Node's. */
 export function openDocument(): Window {
-  if (dom !== undefined) return dom;
-  dom = new Window({ url: 'http://page.test/' });
-  const names = ['window', 'document', 'HTMLElement', 'HTMLIFrameElement', 'Node'] as const;
+  if ('document' in globalThis) return dom;
   for (const name of names) {
     Object.defineProperty(globalThis, name, { configurable: true, value: dom[name] });
   }
   const listen = dom.addEventListener.bind(dom);
   const leave = dom.removeEventListener.bind(dom);
   Object.assign(globalThis, { addEventListener: listen, removeEventListener: leave });
+  atEndOfFile(async () => {
+    // What React still has to do for pages that were closed.
+    for (let turn = 0; turn < 3; turn += 1) await new Promise((done) => setImmediate(done));
+    for (const name of [...names, 'addEventListener', 'removeEventListener']) {
+      Reflect.deleteProperty(globalThis, name);
+    }
+    if (node !== undefined) Object.defineProperty(globalThis, 'navigator', node);
+  });
   return dom;
 }

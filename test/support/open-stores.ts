@@ -1,10 +1,7 @@
-import { afterAll } from '@jest/globals';
 import { createRedisStores, type RedisStores } from '../../stores/redis/index.js';
 import { until } from './until.js';
 
 const opened: RedisStores[] = [];
-
-afterAll(closeStores);
 
 /** Closes what is open, for tests that end their servers before the file ends. */
 export async function closeStores(): Promise<void> {
@@ -23,6 +20,7 @@ export async function openStores(
     ...options,
   });
   opened.push(stores);
+  atEndOfFile(closeStores);
   await until('Redis answers', () => answers(stores));
   return stores;
 }

@@ -1,6 +1,6 @@
+import { openDocument } from './open-document.js';
 import { createElement, StrictMode, useEffect } from 'react';
 import { createRoot, type Root } from 'react-dom/client';
-import { openDocument } from './open-document.js';
 
 export interface RenderedHook<P, R> {
   /** What the hook returned in the newest render that was shown. */
@@ -25,6 +25,10 @@ export function renderHook<P, R>(
     return null;
   };
   const root: Root = createRoot(document.createElement('div') as unknown as HTMLElement);
+  const unmount = (): void => {
+    root.unmount();
+  };
+  atEndOfFile(unmount);
   const render = (props: P): void => {
     const host = createElement(Host, { props });
     root.render(options.isStrict === true ? createElement(StrictMode, null, host) : host);
@@ -36,9 +40,7 @@ export function renderHook<P, R>(
       return shown.result;
     },
     render,
-    unmount: () => {
-      root.unmount();
-    },
+    unmount,
   };
 }
 

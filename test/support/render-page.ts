@@ -1,11 +1,7 @@
-import type { ReactElement } from 'react';
 import { openDocument } from './open-document.js';
-
-// React listens to what people type only if there is a document when it is loaded.
-const dom = openDocument();
-Object.defineProperty(globalThis, 'navigator', { configurable: true, value: dom.navigator });
-const { flushSync } = await import('react-dom');
-const { createRoot } = await import('react-dom/client');
+import type { ReactElement } from 'react';
+import { flushSync } from 'react-dom';
+import { createRoot } from 'react-dom/client';
 
 /** A page of the process, without a browser: what is shown, and what a person types. */
 export interface OpenPage {
@@ -19,6 +15,7 @@ export interface OpenPage {
 
 /** Renders elements by real React. What has happened is shown when a call returns. */
 export function openPage(): OpenPage {
+  const dom = openDocument();
   const host = dom.document.createElement('div');
   dom.document.body.append(host);
   const root = createRoot(host as unknown as HTMLElement);
@@ -27,6 +24,11 @@ export function openPage(): OpenPage {
     if (found === null) throw new Error(`No ${testId} in ${host.innerHTML}`);
     return found as unknown as HTMLTextAreaElement;
   };
+  const close = (): void => {
+    root.unmount();
+    host.remove();
+  };
+  atEndOfFile(close);
   return {
     show: (element) => {
       flushSync(() => {
@@ -48,9 +50,6 @@ export function openPage(): OpenPage {
     },
     valueOf: (testId) => find(testId).value,
     faultOf: (testId) => find(testId).validationMessage,
-    close: () => {
-      root.unmount();
-      host.remove();
-    },
+    close,
   };
 }

@@ -1,6 +1,5 @@
 import { randomBytes } from 'node:crypto';
 import { fileURLToPath } from 'node:url';
-import { afterAll } from '@jest/globals';
 import { Client, Connection } from '@temporalio/client';
 import {
   bundleWorkflowCode,
@@ -9,7 +8,8 @@ import {
   Runtime,
   type Worker,
 } from '@temporalio/worker';
-import { writeFile, mkdtemp, rm } from 'node:fs/promises';
+import { rmSync } from 'node:fs';
+import { writeFile, mkdtemp } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { AgentRegistry, type AgentDefinition } from '../../agents/index.js';
@@ -72,11 +72,13 @@ export interface RunHarness {
 
 let bundle: Promise<string> | undefined;
 
-/** The workflows as a worker loads them, bundled once per test file. */
+/** The workflows as a worker loads them, bundled once per process. */
 function bundlePath(): Promise<string> {
   bundle ??= (async () => {
     const folder = await mkdtemp(join(tmpdir(), 'helix-bundle-'));
-    afterwards.push(() => rm(folder, { recursive: true }));
+    process.once('exit', () => {
+      rmSync(folder, { recursive: true });
+    });
     const { code } = await bundleWorkflowCode({
       workflowsPath: fileURLToPath(new URL('../../workflows/index.ts', import.meta.url)),
       logger: new DefaultLogger('ERROR'),
@@ -87,12 +89,6 @@ function bundlePath(): Promise<string> {
   })();
   return bundle;
 }
-
-const afterwards: (() => Promise<unknown>)[] = [];
-
-afterAll(async () => {
-  for (const undo of afterwards.reverse()) await undo();
-});
 
 /** Executor, sweep and workers on a real Temporal; with a task queue of their own unless it is named. */
 export async function createRunHarness(
@@ -109,7 +105,7 @@ export async function createRunHarness(
     // Installed by an earlier test of this file.
   }
   const connection = Connection.lazy({ address });
-  afterwards.push(async () => {
+  atEndOfFile(async () => {
     await untilCallsEnd(connection);
     await connection.close();
   });
@@ -164,7 +160,7 @@ export async function createRunHarness(
         await running;
         await native.close();
       })());
-    afterwards.push(stop);
+    atEndOfFile(stop);
     return { stop };
   }
 

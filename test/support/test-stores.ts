@@ -1,4 +1,3 @@
-import { afterAll } from '@jest/globals';
 import { Redis } from 'ioredis';
 import { createRedisStores, type RedisStores } from '../../stores/redis/index.js';
 
@@ -18,12 +17,6 @@ export interface TestStores extends RedisStores {
   stateStore: RedisStores['store'];
 }
 
-const opened: (() => Promise<void>)[] = [];
-
-afterAll(async () => {
-  await Promise.all(opened.map((close) => close()));
-});
-
 /** Both stores on a real Redis, answering; closed after the file's tests. */
 export async function openTestStores(
   process: 'api' | 'worker' = 'worker',
@@ -32,7 +25,7 @@ export async function openTestStores(
   const stores = createRedisStores({ url, whenAway: process === 'api' ? 'refuse' : 'wait' });
   const redis = new Redis(url);
   redis.on('error', () => undefined);
-  opened.push(async () => {
+  atEndOfFile(async () => {
     redis.disconnect();
     await stores.close();
   });

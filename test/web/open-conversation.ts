@@ -1,4 +1,3 @@
-import { afterEach } from '@jest/globals';
 import type { UIMessage } from 'ai';
 import type { Snapshot } from '../../web/src/api-client.js';
 import { Conversation, type ConversationOptions } from '../../web/src/conversation.js';
@@ -7,12 +6,6 @@ import { usePageChat } from '../../web/src/use-page-chat.js';
 import { renderHook, untilShown } from '../support/render-hook.js';
 import { eventually } from './eventually.js';
 import type { WireServer } from './wire-server.js';
-
-const opened: { unmount: () => void }[] = [];
-
-afterEach(() => {
-  for (const page of opened.splice(0)) page.unmount();
-});
 
 /** A conversation that is shown, on a laid-out server. It does not wait between its tries. */
 export async function openConversation(
@@ -29,7 +22,6 @@ export async function openConversation(
     patience: { retryDelayMs: () => 0, ...patience },
   });
   const page = renderHook(() => usePageChat(conversation), undefined);
-  opened.push(page);
   await untilShown(page);
   return conversation;
 }

@@ -1,6 +1,5 @@
 import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
-import { afterAll } from '@jest/globals';
 import { Redis } from 'ioredis';
 import { openRedisStores, type RedisStores } from '../../../../stores/redis/open-stores.js';
 import { answers } from '../../../support/open-stores.js';
@@ -10,13 +9,6 @@ import { until } from '../../../support/until.js';
 import { fromFile, readSession, restoreAs, type SessionReading } from './recorded.js';
 
 const url = sharedRedisUrl();
-const redis = new Redis(url);
-const opened: RedisStores[] = [];
-
-afterAll(async () => {
-  await Promise.all(opened.map((stores) => stores.close()));
-  redis.disconnect();
-});
 
 /** A session that release 0.2.0 has left in Redis, in the hands of this release. */
 export interface Upgraded extends RedisStores {
@@ -39,9 +31,13 @@ export async function openRecorded(name: string, recordLayout = 1): Promise<Upgr
   const file = fileURLToPath(new URL(`./${name}.json`, import.meta.url));
   const { keys, read: before } = fromFile(readFileSync(file, 'utf8'));
   const prefix = `t${newNonce()}`;
+  const redis = new Redis(url);
+  atEndOfFile(() => {
+    redis.disconnect();
+  });
   await restoreAs(redis, prefix, keys);
   const stores = openRedisStores({ url, whenAway: 'wait', prefix, recordLayout });
-  opened.push(stores);
+  atEndOfFile(() => stores.close());
   await until('Redis answers', () => answers(stores));
   const session = drive(stores, `upgraded-${name}`);
   return {

@@ -1,0 +1,32 @@
+const { ModernFakeTimers } = require('@jest/fake-timers');
+const { ModuleMocker } = require('jest-mock');
+
+/** Jest's environment of a test file: the process itself. What a file changes in it ends with the file. */
+module.exports = class NativeEnvironment {
+  // Only jest's own additions go here.
+  global = {};
+  moduleMocker = new ModuleMocker(globalThis);
+  endings = [];
+
+  constructor({ projectConfig }) {
+    this.fakeTimersModern = new ModernFakeTimers({ config: projectConfig, global: globalThis });
+  }
+
+  getVmContext() {
+    return {};
+  }
+
+  async setup() {
+    this.env = { ...process.env };
+    this.cwd = process.cwd();
+  }
+
+  async teardown() {
+    this.fakeTimersModern.dispose();
+    this.moduleMocker.restoreAllMocks();
+    for (const undo of this.endings.reverse()) await undo();
+    process.chdir(this.cwd);
+    for (const name of Object.keys(process.env)) if (!(name in this.env)) delete process.env[name];
+    Object.assign(process.env, this.env);
+  }
+};

@@ -1,0 +1,42 @@
+// Hooks of Node's module loader, in a thread of their own: Node loads TypeScript, compiled as in the build.
+// A module keeps the address of its source, so it finds its neighbours where they are.
+import { existsSync } from 'node:fs';
+import { readFile } from 'node:fs/promises';
+import { fileURLToPath } from 'node:url';
+import { transformSync } from '@swc/core';
+import { swcOptions } from '../../scripts/build/transform-sources.mjs';
+
+const ROOT = new URL('../../', import.meta.url);
+
+const BY_NAME = {
+  '@jest/globals': new URL('globals.mjs', import.meta.url).href,
+  // Examples import the package by its name.
+  'helix-temporal/ai-sdk': new URL('ai-sdk/index.ts', ROOT).href,
+  'helix-temporal/runtime-js': new URL('in-process/index.ts', ROOT).href,
+};
+
+export function resolve(specifier, context, next) {
+  const url = BY_NAME[specifier] ?? sourceOf(specifier, context.parentURL);
+  return url ? { url, shortCircuit: true } : next(specifier, context);
+}
+
+/** Sources import each other by the names of the compiled files. */
+function sourceOf(specifier, parent) {
+  if (!/\.js$/.test(specifier) || !/^\.|^file:/.test(specifier)) return undefined;
+  const { href } = new URL(specifier, parent);
+  if (!href.startsWith(ROOT.href) || href.includes('/node_modules/')) return undefined;
+  const source = ['ts', 'tsx'].map((kind) => href.replace(/js$/, kind));
+  return source.find((url) => existsSync(fileURLToPath(url)));
+}
+
+export async function load(url, context, next) {
+  const [address] = url.split('?');
+  if (!/\.tsx?$/.test(address) || address.includes('/node_modules/')) return next(url, context);
+  const filename = fileURLToPath(address);
+  const { code } = transformSync(await readFile(filename, 'utf8'), {
+    ...swcOptions(filename),
+    filename,
+    sourceMaps: 'inline',
+  });
+  return { format: 'module', source: code, shortCircuit: true };
+}

@@ -1,0 +1,47 @@
+import { relative } from 'node:path';
+import { projectRoot } from '../../scripts/system/project.mjs';
+
+const MOST_COSTLY = 20;
+
+const write = (text) => process.stdout.write(`${text}\n`);
+const seconds = (ms) => `${(ms / 1000).toFixed(1)} s`;
+
+/** Prints each test file as it ends, then the files that took longest, and one line of counts. */
+export default class Reporter {
+  #files = [];
+  #error;
+
+  onTestResult(test, { testResults, failureMessage, perfStats }, { numTotalTestSuites }) {
+    const path = relative(projectRoot, test.path);
+    const wall = perfStats.end - perfStats.start;
+    const inTests = testResults.reduce((sum, { duration }) => sum + (duration ?? 0), 0);
+    this.#files.push({ path, wall, inTests });
+    if (numTotalTestSuites === 1) {
+      for (const { status, fullName } of testResults) write(`${status} ${fullName}`);
+    }
+    const verdict = failureMessage ? 'FAIL' : 'pass';
+    const count = `${this.#files.length}/${numTotalTestSuites}`;
+    write(`${verdict} ${count} ${path}, ${testResults.length} tests, ${seconds(wall)}`);
+    if (failureMessage) write(failureMessage);
+  }
+
+  onRunComplete(_, results) {
+    const { numPassedTests, numFailedTests, numPendingTests, numTodoTests } = results;
+    if (this.#files.length > 1)
+      write('\nFiles that took longest, and the time inside their tests:');
+    const costly = this.#files.length > 1 ? this.#files.toSorted((a, b) => b.wall - a.wall) : [];
+    for (const { path, wall, inTests } of costly.slice(0, MOST_COSTLY)) {
+      write(`${seconds(wall).padStart(9)} ${seconds(inTests).padStart(9)}  ${path}`);
+    }
+    // A file that cannot be loaded, or breaks after its tests, is a failure without a failed test.
+    const failed = numFailedTests + results.numRuntimeErrorTestSuites;
+    const skipped = numPendingTests + numTodoTests;
+    const counts = `${numPassedTests} passed, ${failed} failed`;
+    write(skipped > 0 ? `${counts}, ${skipped} skipped` : counts);
+    if (numPassedTests === 0) this.#error = new Error('No test passed.');
+  }
+
+  getLastError() {
+    return this.#error;
+  }
+}
