@@ -108,7 +108,7 @@ describe('the wheel', () => {
     [
       'no pip',
       { pip: 'exit 127', python3: 'echo "No module named pip" >&2; exit 1' },
-      'there is no pip',
+      'pip is not installed',
     ],
     [
       'no registry',

@@ -40,5 +40,5 @@ async function runPip(args, env) {
     const isMissing = code === undefined || code === 127 || /No module named pip/.test(stderr);
     if (!isMissing) throw new Error(`pip failed: ${lastLines(stderr, 1)}`);
   }
-  throw new Error('there is no pip');
+  throw new Error('pip is not installed');
 }
