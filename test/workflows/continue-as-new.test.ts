@@ -10,6 +10,8 @@ import { until } from '../support/until.js';
 /** Beyond two of the new executions that the tests' server suggests every 35 steps or so. */
 const STEPS = 80;
 
+const HELD = 'held';
+
 /** Calls its tool in every step but the last, and says how often it was asked. */
 function createLongAgent(): AgentDefinition {
   const model = fakeModel((_, { prompt }) => {
@@ -37,8 +39,17 @@ function createLongAgent(): AgentDefinition {
 describe('a run too long for one history', () => {
   let stores: TestStores;
   let runs: RunHarness;
+  /** Holds up what an operator asks of the call `HELD`. */
+  let held: (() => Promise<void>) | undefined;
   beforeAll(async () => {
-    stores = await openTestStores();
+    const opened = await openTestStores();
+    const { store } = opened;
+    const { calls } = store;
+    const read: typeof calls.read = async (sessionId, toolCallId) => {
+      if (toolCallId === HELD) await held?.();
+      return calls.read(sessionId, toolCallId);
+    };
+    stores = { ...opened, store: { ...store, calls: { ...calls, read } } };
     runs = await createRunHarness(stores, [createLongAgent()]);
     await runs.startWorker();
   });
@@ -95,5 +106,44 @@ describe('a run too long for one history', () => {
       return runs.result(run);
     });
     for (const end of await Promise.all(ends)) expect(end).toMatchObject({ status: 'interrupted' });
+  }, 90_000);
+
+  it("an operator's request that is being carried out at the change gets its answer", async () => {
+    const id = runs.newSessionId();
+    const run = await runs.begin(id, 'long', 'go');
+    const workflow = runs.client.workflow.getHandle(workflowIdOf(run.runId));
+    const first = runs.client.workflow.getHandle(
+      workflowIdOf(run.runId),
+      (await workflow.describe()).runId,
+    );
+    let release = (): void => undefined;
+    const released = new Promise<void>((resolve) => (release = resolve));
+    const reached = new Promise<void>((resolve) => {
+      held = () => {
+        resolve();
+        return released;
+      };
+    });
+    const answered = workflow
+      .executeUpdate('deny', { args: [{ toolCallId: HELD }] })
+      .catch((error: unknown) => (error as { cause?: { type?: string } }).cause?.type);
+    await reached;
+    await until(
+      'the execution has nothing left to do but this',
+      async () => {
+        const { raw, status } = await first.describe();
+        if (status.name !== 'RUNNING') return true;
+        if (raw.pendingActivities?.length !== 1 || raw.pendingWorkflowTask != null) return false;
+        const { events } = await first.fetchHistory();
+        return events?.some(
+          (event) => event.workflowTaskStartedEventAttributes?.suggestContinueAsNew,
+        );
+      },
+      60_000,
+    );
+    release();
+    expect(await answered).toBe('not_pending');
+    await runs.executor.stop(id, { mode: 'abort' });
+    await runs.result(run);
   }, 90_000);
 });
