@@ -2,6 +2,7 @@ import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { toStoredSessionId } from '../../ai-sdk/index.js';
 import { hashInput, toDecideUrl, type LinkClaims } from '../../notify/links.js';
 import { drive, newCall, type SessionDriver } from '../support/session-driver.js';
+import { until } from '../support/until.js';
 import { startOnMemory } from './api-server.js';
 
 /** What links of notices lead to: a page, and the form on it. */
@@ -28,10 +29,16 @@ afterEach(() => api.close());
 const WAYS = ['show', 'decide'] as const;
 type Way = (typeof WAYS)[number];
 
-async function follow(way: Way, accept: string, changed: Partial<LinkClaims> = {}, key = KEY) {
+async function follow(
+  way: Way,
+  accept: string,
+  changed: Partial<LinkClaims> = {},
+  key = KEY,
+  decision = 'approve',
+) {
   const url = await toDecideUrl(api.url, key, { ...claims, ...changed });
   const token = new URL(url).searchParams.get('token') ?? '';
-  const form = new URLSearchParams({ token, decision: 'approve', reason: 'fine' });
+  const form = new URLSearchParams({ token, decision, reason: 'fine' });
   const response = await fetch(way === 'show' ? url : `${api.url}/api/decide`, {
     headers: { accept },
     ...(way === 'decide' && { method: 'POST', body: form }),
@@ -50,6 +57,8 @@ it('a link shows the question as often as one likes, and its form decides once',
     expect(shown).toMatchObject({ status: 200, headers: { ...PRIVATE, 'x-robots-tag': 'none' } });
     expect(shown.text).toContain('You decide as <b>bob</b>');
   }
+  const odd = await follow('decide', 'text/html', {}, KEY, 'maybe');
+  expect(odd).toMatchObject({ status: 400, code: 'validation_error' });
   expect(await decisionOf()).toBeUndefined();
   const decided = await follow('decide', 'text/html');
   expect(decided).toMatchObject({ status: 200, headers: PRIVATE });
@@ -61,6 +70,32 @@ it('a link shows the question as often as one likes, and its form decides once',
       ...{ status: 409, code: 'already_completed', headers: PRIVATE },
     });
   }
+});
+
+describe.each([
+  ['that was answered', 'already_completed'],
+  ['whose time is over', 'expired'],
+])('a question %s', (_, code) => {
+  it.each(['waits for another answer', 'has gone on'])('while its run %s', async (how) => {
+    const other = drive(api.stores, toStoredSessionId('other', 'acme'));
+    const begun = await other.begin({ owner: 'ann', tenant: 'acme' });
+    if (begun.kind !== 'begun') throw new Error(begun.kind);
+    const { runId } = begun.run;
+    const late = code === 'expired' ? { deadlineMs: 1 } : {};
+    await other.ask(runId, 1, [newCall('c1', 'approval', late), newCall('c2', 'client')]);
+    if (code === 'expired') {
+      const expire = async () => (await other.expireAs(runId, 'c1', false)).kind === 'stored';
+      await until('the deadline is over', expire);
+    } else await other.decide(runId, 'c1', false);
+    if (how === 'has gone on') {
+      await other.answer(runId, 'c2', { output: 1 });
+      await other.ask(runId, 2, []);
+    }
+    for (const way of WAYS) {
+      const refused = await follow(way, 'text/html', { sessionId: other.id, runId });
+      expect(refused).toMatchObject({ status: 409, code, headers: PRIVATE });
+    }
+  });
 });
 
 describe.each(

