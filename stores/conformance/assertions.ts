@@ -51,10 +51,11 @@ function isObject(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-const ASK_EVERY_MS = 5;
+const PAUSE_MS = { least: 5, most: 50 };
 
 /**
- * Asks repeatedly until the answer is neither undefined nor false.
+ * Asks repeatedly until the answer is neither undefined nor false. Between two questions it waits for longer than
+ * a question takes: what is asked has other work to do.
  *
  * @throws Error that names what did not happen in time
  */
@@ -65,10 +66,13 @@ export async function eventually<T>(
 ): Promise<T> {
   const giveUpAt = Date.now() + withinMs;
   for (;;) {
+    const asked = performance.now();
     const answer = await ask();
     if (answer !== undefined && answer !== false) return answer;
     if (Date.now() > giveUpAt)
       throw new Error(`did not happen within ${String(withinMs)} ms: ${what}`);
-    await new Promise((resolve) => setTimeout(resolve, ASK_EVERY_MS));
+    const pause = 4 * (performance.now() - asked);
+    const between = Math.min(Math.max(pause, PAUSE_MS.least), PAUSE_MS.most);
+    await new Promise((resolve) => setTimeout(resolve, between));
   }
 }

@@ -4,7 +4,7 @@ import { newSessionId, useProduct } from '../support/product.js';
 import { postMessage } from '../support/sse-reader.js';
 import { until } from '../support/until.js';
 
-const product = useProduct();
+const product = useProduct({});
 
 async function health(): Promise<HealthReply> {
   const response = await fetch(`${product.url}/api/operator/health?period=600`);

@@ -17,7 +17,7 @@ import { until } from '../support/until.js';
 
 const TEXT = 'The run does not notice that no one listens to it. '.repeat(8);
 
-const product = useProduct();
+const product = useProduct({});
 
 describe('kill -9 of the API', () => {
   it('an API that is killed in the middle of a reply loses nothing', async () => {

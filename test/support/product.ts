@@ -1,5 +1,4 @@
 import { randomBytes } from 'node:crypto';
-import { afterAll, beforeAll } from '@jest/globals';
 import { Redis } from 'ioredis';
 import { labShape } from './lab-shape.js';
 import { startProcess, type ProductProcess } from './process.js';
@@ -47,13 +46,30 @@ export function newSessionId(): string {
   return `e2e-${randomBytes(6).toString('hex')}`;
 }
 
-/** The product, up for all tests of a file. */
-export function useProduct(options: ProductOptions = {}): Product {
+/** What all files may use at once: nobody stops it, or counts what it holds. */
+export type SharedProduct = Pick<Product, 'url' | 'redis'>;
+
+let shared: Promise<Product> | undefined;
+
+/**
+ * The product, up for all tests of a file. With options it is the file's own; else all files of this process
+ * share one, each with conversations of its own, and nobody limits how much they ask.
+ */
+export function useProduct(): SharedProduct;
+export function useProduct(options: ProductOptions): Product;
+export function useProduct(given?: ProductOptions): Product {
+  const options = given ?? (labShape() === undefined ? undefined : {});
   let started: Product | undefined;
   beforeAll(async () => {
-    started = await startProduct(options);
+    if (options !== undefined) {
+      started = await startProduct(options);
+      return;
+    }
+    shared ??= startProduct({ env: { MAX_REQUESTS_PER_MINUTE: '0', MAX_OPEN_STREAMS: '0' } });
+    started = await shared;
+    atEndOfRun(started.stop);
   });
-  afterAll(() => started?.stop());
+  if (options !== undefined) afterAll(() => started?.stop());
   return new Proxy({} as Product, {
     get: (_, name): unknown => {
       if (started === undefined) throw new Error('the product is not up yet');

@@ -1,17 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { fileURLToPath } from 'node:url';
 import { Client, Connection } from '@temporalio/client';
-import {
-  bundleWorkflowCode,
-  DefaultLogger,
-  NativeConnection,
-  Runtime,
-  type Worker,
-} from '@temporalio/worker';
-import { rmSync } from 'node:fs';
-import { writeFile, mkdtemp } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { DefaultLogger, NativeConnection, Runtime, type Worker } from '@temporalio/worker';
 import { AgentRegistry, type AgentDefinition } from '../../agents/index.js';
 import { untilCallsEnd } from '../../executor/calls-under-way.js';
 import { createRunWorkflows, type RunWorkflows } from '../../executor/run-workflows.js';
@@ -70,25 +60,8 @@ export interface RunHarness {
   result: (run: RunRecord) => Promise<unknown>;
 }
 
-let bundle: Promise<string> | undefined;
-
-/** The workflows as a worker loads them, bundled once per process. */
-function bundlePath(): Promise<string> {
-  bundle ??= (async () => {
-    const folder = await mkdtemp(join(tmpdir(), 'helix-bundle-'));
-    process.once('exit', () => {
-      rmSync(folder, { recursive: true });
-    });
-    const { code } = await bundleWorkflowCode({
-      workflowsPath: fileURLToPath(new URL('../../workflows/index.ts', import.meta.url)),
-      logger: new DefaultLogger('ERROR'),
-    });
-    const path = join(folder, 'bundle.js');
-    await writeFile(path, code);
-    return path;
-  })();
-  return bundle;
-}
+/** The workflows as a worker loads them: bundled by the build. */
+const bundlePath = fileURLToPath(new URL('../../dist/workflows/bundle.js', import.meta.url));
 
 /** Executor, sweep and workers on a real Temporal; with a task queue of their own unless it is named. */
 export async function createRunHarness(
@@ -150,7 +123,7 @@ export async function createRunHarness(
       ...(notify !== undefined && { notify: { receivers: [QUIET] } }),
       // Tests sweep by hand.
       sweep: false,
-      workflows: { bundlePath: await bundlePath() },
+      workflows: { bundlePath },
     });
     const running = worker.run();
     let stopped: Promise<void> | undefined;

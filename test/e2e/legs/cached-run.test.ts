@@ -1,3 +1,1 @@
-import '../../support/in-legs.js';
-
 await import('../cached-run.test.js');

@@ -1,3 +1,1 @@
-import '../../support/in-legs.js';
-
 await import('../kill-effects.test.js');

@@ -1,4 +1,3 @@
-import '../../support/in-legs.js';
 import { afterAll, beforeAll, expect, it } from '@jest/globals';
 import type { LegOutcome, LegRef } from '../../../protocol/activities.js';
 import { openHistories, type Histories } from '../../support/history-of.js';

@@ -1,3 +1,1 @@
-import '../../support/in-legs.js';
-
 await import('../lost-stop.test.js');
