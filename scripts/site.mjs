@@ -1,6 +1,6 @@
 // `npm run site`: builds the documentation into site/dist, with search; a dead link ends it.
 // `npm run site -- --serve` serves it while documents are edited (start it again for new text).
-import { cpSync, mkdirSync, rmSync, writeFileSync } from 'node:fs';
+import { cpSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { installPackages } from './install.mjs';
 import { pagesOf } from './site/pages.mjs';
@@ -11,11 +11,20 @@ import { runMain } from './system/user-error.mjs';
 
 const site = join(projectRoot, 'site');
 
+const STATES = `# States and events
+
+The outcome of every event in every state of a conversation: the store's reply, and after the arrow the run's new status if it
+changes. Every pair has a defined outcome, none is a server error, and a reply that refuses changes nothing.
+
+`;
+
 /** Writes all pages below site/.data/pages. */
 function writePages() {
   const folder = join(site, '.data/pages');
   rmSync(folder, { recursive: true, force: true });
-  for (const [page, text] of [...pagesOf(projectRoot), ...referenceOf(projectRoot)]) {
+  const outcomes = readFileSync(join(projectRoot, 'test/states/outcomes.txt'), 'utf8');
+  const states = ['reference/states.md', `${STATES}${outcomes}`];
+  for (const [page, text] of [...pagesOf(projectRoot), ...referenceOf(projectRoot), states]) {
     const file = join(folder, page);
     mkdirSync(dirname(file), { recursive: true });
     writeFileSync(file, text);

@@ -64,7 +64,7 @@ export const SIDEBAR = [
       ['reference/index', 'Types'],
       ['docs/errors', 'Errors'],
       ['protocol', 'Stream protocol'],
-      ['docs/states', 'States and events'],
+      ['reference/states', 'States and events'],
       ['docs/architecture', 'Architecture'],
       ['docs/decisions/README', 'Decisions'],
       ['changelog', 'Changes'],
