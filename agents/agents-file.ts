@@ -1,14 +1,14 @@
 import { statSync } from 'node:fs';
 import { relative, resolve } from 'node:path';
 import { createJiti } from 'jiti';
+import type { AiSdkTool } from './ai-sdk/ai-sdk-tool.js';
 import { fromAgent } from './ai-sdk/from-agent.js';
 import { defineAgent } from './define-agent.js';
 import { DefinitionError } from './definition-error.js';
-import type { AgentDefinition } from './definitions.js';
+import type { AgentDefinition, ToolDefinition } from './definitions.js';
 import { modelsFromSpec } from './model-spec.js';
 import type { ModelEnvironment } from './providers/configuration-error.js';
 import { AgentRegistry, defaultAgentRegistry } from './registry.js';
-import { toolsIn, type FoundTools } from './tools-in-file.js';
 
 /** The file of agents cannot be used. The message is one sentence that names the file. */
 export class AgentsFileError extends Error {
@@ -126,4 +126,30 @@ function toInstall(missing: string): string {
 
 function toShown(place: string, folder: string): string {
   return relative(folder, place);
+}
+
+/** Tools by name: this runtime's, or those of the AI SDK. */
+type FoundTools = Record<string, ToolDefinition | AiSdkTool>;
+
+/** The tools that a module exports: one by one, in lists, or in objects by name. */
+function toolsIn(loaded: Readonly<Record<string, unknown>>): FoundTools {
+  const found: FoundTools = {};
+  for (const [name, value] of Object.entries(loaded)) {
+    if (isTool(value)) found[nameOf(value, name)] = value;
+    else if (typeof value === 'object' && value !== null) {
+      for (const [inner, each] of Object.entries(value)) {
+        if (isTool(each)) found[nameOf(each, inner)] = each;
+      }
+    }
+  }
+  return found;
+}
+
+function isTool(value: unknown): value is ToolDefinition | AiSdkTool {
+  if (typeof value !== 'object' || value === null || !('inputSchema' in value)) return false;
+  return 'execute' in value || 'description' in value;
+}
+
+function nameOf(tool: ToolDefinition | AiSdkTool, exported: string): string {
+  return 'name' in tool ? tool.name : exported;
 }

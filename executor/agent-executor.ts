@@ -20,12 +20,12 @@ import { hasCodec } from './has-codec.js';
 import { createHealthFacts } from './health-facts.js';
 import { createSchedules } from './schedules.js';
 import { followAudit } from './pass-on-audit.js';
+import { lastPoll, POLL_MS } from './pollers.js';
 import { createWorkerList } from './worker-list.js';
 import type { Quotas } from './quotas.js';
 import { createRunList } from './run-list.js';
 import { createRunWorkflows } from './run-workflows.js';
 import { registerSearchAttributes } from './search-attributes.js';
-import { createTemporalChecks } from './worker-check.js';
 
 /** Runs agents on Temporal. While Temporal is away runs are begun nevertheless; workers start them. */
 export type TemporalAgentExecutor = AgentExecutor;
@@ -145,4 +145,30 @@ export async function createAgentExecutor(
 
 function newClient({ connection, namespace, dataConverter, interceptors }: OwnClient): Client {
   return new Client({ connection, namespace, dataConverter, interceptors });
+}
+
+const CHECK_MS = 1_500;
+
+/** Whether Temporal answers, and whether a worker takes runs from the queue. */
+function createTemporalChecks(
+  client: Client,
+  namespace: string,
+  taskQueue: string,
+): { temporal: () => Promise<void>; worker: () => Promise<void> } {
+  const { connection, workflowService } = client;
+  return {
+    temporal: async () => {
+      await connection.withDeadline(Date.now() + CHECK_MS, () => workflowService.getSystemInfo({}));
+    },
+    worker: async () => {
+      const { pollers } = await connection.withDeadline(Date.now() + CHECK_MS, () =>
+        workflowService.describeTaskQueue({
+          namespace,
+          taskQueue: { name: taskQueue },
+        }),
+      );
+      if (lastPoll(pollers) < Date.now() - POLL_MS)
+        throw new Error('no worker polls the task queue');
+    },
+  };
 }

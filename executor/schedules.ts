@@ -1,20 +1,27 @@
-import type { Client, ScheduleOverlapPolicy } from '@temporalio/client';
+import { randomUUID } from 'node:crypto';
+import type {
+  Client,
+  ScheduleOverlapPolicy,
+  ScheduleExecutionResult,
+  ScheduleDescription,
+  ScheduleHandle,
+} from '@temporalio/client';
 import { ScheduleAlreadyRunning, ScheduleNotFoundError } from '@temporalio/client';
+import { WorkflowNotFoundError } from '@temporalio/common';
 import { HelixError } from '../protocol/errors.js';
 import { scheduleIdOf } from '../protocol/ids.js';
 import { LIMITS } from '../protocol/limits.js';
-import type { ScheduledRun, ScheduleInput } from '../protocol/scheduled-run.js';
+import type { ScheduledRun, ScheduleInput, Firing, FiringNote } from '../protocol/scheduled-run.js';
 import { OperatorScheduleBody } from '../protocol/schedules.js';
 import {
   DEFAULT_TASK_QUEUE,
   FIRING_WORKFLOW_TYPE,
   WORKFLOW_TASK_TIMEOUT_MS,
 } from '../protocol/temporal-names.js';
+import { addTrigger } from '../protocol/triggers.js';
 import { toStoredSessionId } from '../stores/record/stored-session-id.js';
-import { createFiringReader } from './firings.js';
-import { isRefusedForGood } from './grpc-status.js';
+import { isRefusedForGood, codeOf } from './grpc-status.js';
 import { hasCodec } from './has-codec.js';
-import { noteTrigger } from './note-trigger.js';
 import { withinDeadline } from './run-workflows.js';
 import {
   digestOf,
@@ -288,3 +295,83 @@ function toReason({ message }: Error): string {
 }
 
 const MOST_OF_REASON = 300;
+
+const STATUS: Record<string, Firing['status']> = {
+  RUNNING: 'running',
+  CANCELLED: 'stopped',
+  TERMINATED: 'stopped',
+};
+
+/** Reads what became of firings that a schedule names, the newest first. */
+function createFiringReader(
+  { workflow }: Pick<Client, 'workflow'>,
+  call: <T>(work: () => Promise<T>) => Promise<T>,
+): (actions: readonly ScheduleExecutionResult[]) => Promise<Firing[]> {
+  async function read({ takenAt, action }: ScheduleExecutionResult): Promise<Firing> {
+    const { workflowId, firstExecutionRunId } = action.workflow;
+    const firing = { at: takenAt.getTime(), workflowId };
+    try {
+      const { status, memo } = await call(() =>
+        workflow.getHandle(workflowId, firstExecutionRunId).describe(),
+      );
+      const { outcome, ...note } = (memo?.['firing'] ?? {}) as FiringNote;
+      return { ...firing, ...note, status: STATUS[status.name] ?? outcome ?? 'failed' };
+    } catch (error) {
+      if (!(error instanceof WorkflowNotFoundError)) throw error;
+      return { ...firing, status: 'unknown' };
+    }
+  }
+
+  return (actions) => Promise.all([...actions].reverse().map(read));
+}
+
+/** Others who change the schedule at the same moment win as often. */
+const TRIES = 5;
+
+/** gRPC. */
+const [NOT_FOUND, FAILED_PRECONDITION] = [5, 9];
+
+/** It was changed, or deleted, which the next try finds. */
+const CHANGED: readonly unknown[] = [FAILED_PRECONDITION, NOT_FOUND];
+
+/**
+ * Notes in a schedule who triggers it, before that is done: Temporal's trigger carries no name, and a
+ * firing is started with what the schedule says. The owner counts without a note.
+ *
+ * @throws HelixError `unavailable` if others change the schedule all the time; ScheduleNotFoundError
+ */
+async function noteTrigger(client: Client, handle: ScheduleHandle, by: string): Promise<void> {
+  const at = Date.now();
+  for (let tries = 0; tries < TRIES; tries += 1) {
+    const found = await handle.describe();
+    const [run] = (found.action.args ?? []) as [ScheduledRun?];
+    if (run === undefined || by === run.owner) return;
+    const { triggers = [] } = run;
+    const noted = addTrigger(triggers, { by, at });
+    // Also the proof that the update below was taken: servers drop one that is out of date, silently.
+    if (noted === triggers) return;
+    await update(client, found, { ...run, triggers: noted });
+  }
+  throw new HelixError('unavailable', 'The schedule is being changed by others; try again.');
+}
+
+async function update(
+  { workflowService, options }: Client,
+  { scheduleId, raw }: ScheduleDescription,
+  run: ScheduledRun,
+): Promise<void> {
+  const { schedule, conflictToken } = raw;
+  const { payloadConverter, payloadCodecs } = options.loadedDataConverter;
+  let payloads = [payloadConverter.toPayload(run)];
+  for (const codec of payloadCodecs) payloads = await codec.encode(payloads);
+  const { namespace, identity } = options;
+  const startWorkflow = { ...schedule?.action?.startWorkflow, input: { payloads } };
+  try {
+    await workflowService.updateSchedule({
+      ...{ namespace, scheduleId, identity, conflictToken, requestId: randomUUID() },
+      schedule: { ...schedule, action: { ...schedule?.action, startWorkflow } },
+    });
+  } catch (error) {
+    if (!CHANGED.includes(codeOf(error))) throw error;
+  }
+}

@@ -1,11 +1,18 @@
 import { WorkflowFailedError, type Client } from '@temporalio/client';
-import { WorkflowExecutionAlreadyStartedError } from '@temporalio/common';
+import {
+  WorkflowExecutionAlreadyStartedError,
+  ActivityFailure,
+  ApplicationFailure,
+  NexusOperationFailure,
+  TimeoutFailure,
+  TimeoutType,
+} from '@temporalio/common';
+import { ToolError } from '../agents/tool-error.js';
 import { toolWorkflowIdOf } from '../protocol/ids.js';
 import { TOOL_WORK_WORKFLOW_TYPE } from '../protocol/temporal-names.js';
 import { retryDelay, sleep } from '../protocol/time.js';
-import type { ExecuteToolWork } from '../protocol/tool-work.js';
+import type { ExecuteToolWork, ToolWork } from '../protocol/tool-work.js';
 import { codeOf, mayPass } from './grpc-status.js';
-import { toToolError, toUnknown, toUnstarted } from './tool-work-failure.js';
 
 /** While Temporal is away it is asked again. */
 const AGAIN = { firstMs: 200, mostMs: 5_000 };
@@ -100,4 +107,35 @@ async function untilDone<T>(
       await sleep(retryDelay({ attempt, ...AGAIN }), signal);
     }
   }
+}
+
+/**
+ * What the model gets of work that failed. What the author's code threw is its own words: the cause of that
+ * is not the model's. Of all else that may have had an effect nothing is claimed. Pure.
+ */
+function toToolError(work: ToolWork, failed: WorkflowFailedError): ToolError {
+  const { cause } = failed;
+  if (!(cause instanceof ActivityFailure || cause instanceof NexusOperationFailure)) {
+    return toUnknown(work, failed);
+  }
+  const thrown = cause.cause;
+  if (thrown instanceof ApplicationFailure) {
+    return new ToolError('tool_execution_failed', thrown.message, failed);
+  }
+  const isUntaken =
+    thrown instanceof TimeoutFailure && thrown.timeoutType === TimeoutType.SCHEDULE_TO_START;
+  // An earlier try may have had its effect; what a Nexus operation waited for is not known here.
+  if (isUntaken && work.kind === 'activity' && work.options.retry.maximumAttempts === 1) {
+    return new ToolError('tool_timeout', `No worker took "${work.name}" in time.`, failed);
+  }
+  return toUnknown(work, failed);
+}
+
+function toUnknown({ name }: ToolWork, why: unknown): ToolError {
+  return new ToolError('tool_outcome_unknown', `Whether "${name}" took effect is not known.`, why);
+}
+
+/** Of work that never began. */
+function toUnstarted({ name }: ToolWork, why: unknown): ToolError {
+  return new ToolError('tool_execution_failed', `"${name}" could not be started.`, why);
 }

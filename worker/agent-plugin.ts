@@ -1,4 +1,10 @@
 import { hostname } from 'node:os';
+import {
+  ApplicationFailure,
+  Context,
+  CancelledFailure,
+  CompleteAsyncError,
+} from '@temporalio/activity';
 import { Client } from '@temporalio/client';
 import type { MetricMeter } from '@temporalio/common';
 import {
@@ -8,6 +14,7 @@ import {
   type Worker,
   type WorkerOptions,
   type WorkerPlugin,
+  type ActivityInterceptorsFactory,
 } from '@temporalio/worker';
 import { createActivities, type ActivityDeps } from '../activities/index.js';
 import { AgentRegistry, type AgentDefinition } from '../agents/index.js';
@@ -30,12 +37,18 @@ import type { Store } from '../stores/contract/store.js';
 import type { StreamManager } from '../stores/log/stream-manager.js';
 import { createTallyMeter } from '../stores/record/tally-meter.js';
 import type { SlotLimits } from '../activities/tool/fair-slots.js';
-import { createActivitiesWithRuns } from './activities-with-runs.js';
+import { createBatchPage, type BatchPageDeps } from '../executor/batch-page.js';
+import { createBatchWork } from '../executor/batch-work.js';
+import type { CalledRunsDeps } from '../executor/called-runs.js';
+import type { BatchActivities } from '../protocol/batch-run.js';
+import type { CalledRunActivities } from '../protocol/called-runs.js';
+import { HelixError } from '../protocol/errors.js';
+import { SEALED_FAILURE } from '../protocol/temporal-names.js';
+import { createCalledRunActivities } from './called-run-activities.js';
 import { createLease, type BegunLease, type LeaseOptions } from './lease/lease-worker.js';
 import { createTakeOver } from './lease/take-over.js';
 import { createCoreMeter } from './metrics/core-meter.js';
 import { createNoticeActivities, createNoticeWorker } from './notices/notice-worker.js';
-import { withSeal } from './sealed-failures.js';
 import { createSweeps } from './sweeps.js';
 import { createToolWorker, runBeside } from './tool-worker.js';
 import {
@@ -287,4 +300,87 @@ function withActivities(theirs: object, ours: object): object {
   const twice = Object.keys(ours).find((name) => name in theirs);
   if (twice !== undefined) throw new Error(`This worker already has an activity "${twice}".`);
   return { ...theirs, ...ours };
+}
+
+/** The activities that begin, stop and repeat runs, so they need more than the record of them. */
+function createActivitiesWithRuns(
+  deps: BatchPageDeps & CalledRunsDeps,
+): BatchActivities & CalledRunActivities {
+  return { ...createBatchActivities(deps), ...createCalledRunActivities(deps) };
+}
+
+/** The activity of batches: it acts as the API does, so it needs the runs and not only their record. */
+export function createBatchActivities(deps: BatchPageDeps): BatchActivities {
+  const { batches } = deps.store;
+  const act = createBatchWork({ act: createBatchPage(deps), batches });
+  return {
+    batchPage: async (ref) => {
+      const { cancellationSignal: signal, heartbeat } = Context.current();
+      const beating = setInterval(heartbeat, BEAT_MS);
+      try {
+        return await act(ref, { signal, beat: heartbeat });
+      } catch (error) {
+        deps.logger.warn({ err: error, batchId: ref.batchId }, 'a page of a batch failed');
+        throw toFailure(error);
+      } finally {
+        clearInterval(beating);
+      }
+    },
+    batchEnd: async (batchId) => batches?.end(batchId),
+  };
+}
+
+/** Temporal keeps failures as well, and texts of errors name runs; the log has the text. */
+function toFailure(error: unknown): ApplicationFailure {
+  const type = HelixError.isInstance(error) ? error.code : 'internal_error';
+  // No later attempt finds the work of a batch that has none any more.
+  const nonRetryable = type === 'not_found';
+  return ApplicationFailure.create({ message: 'The batch could not act.', type, nonRetryable });
+}
+
+/** A single act may take as long as a rule of the host. */
+const BEAT_MS = 2_000;
+
+/**
+ * With a payload codec, failures of activities keep their texts in the details, which the codec
+ * encrypts: Temporal stores the message and the stack of a failure as they are. The type stays, since
+ * operators search by it.
+ */
+const sealFailures: ActivityInterceptorsFactory = () => ({
+  inbound: {
+    execute: async (input, next) => {
+      try {
+        return await next(input);
+      } catch (error) {
+        throw toSealedFailure(error);
+      }
+    },
+  },
+});
+
+/** The failure without its texts; what ends an attempt in an orderly way has none. */
+export function toSealedFailure(error: unknown): unknown {
+  if (error instanceof CancelledFailure || error instanceof CompleteAsyncError) return error;
+  const { message, stack } = error instanceof Error ? error : { message: String(error) };
+  const text = { message, stack: stack?.slice(0, MOST_CHARS) };
+  const known = error instanceof ApplicationFailure ? error : undefined;
+  const sealed = ApplicationFailure.create({
+    message: SEALED_FAILURE,
+    type: known?.type ?? (error instanceof Error ? error.name : 'Error'),
+    nonRetryable: known?.nonRetryable ?? false,
+    ...(known?.nextRetryDelay != null && { nextRetryDelay: known.nextRetryDelay }),
+    ...(known?.category != null && { category: known.category }),
+    details: [...(known?.details ?? []), text],
+  });
+  sealed.stack = '';
+  return sealed;
+}
+
+const MOST_CHARS = 4_096;
+
+/** Failures go through the seal last, whatever other interceptors do with them. */
+function withSeal({ dataConverter, interceptors }: WorkerOptions): Partial<WorkerOptions> {
+  if ((dataConverter?.payloadCodecs ?? []).length === 0) return {};
+  const { activity = [] } = interceptors ?? {};
+  return { interceptors: { ...interceptors, activity: [sealFailures, ...activity] } };
 }

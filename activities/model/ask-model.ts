@@ -4,7 +4,6 @@ import type {
   LanguageModelV4StreamPart,
 } from '@ai-sdk/provider';
 import type { ChunkWriter } from '../chunk-writer.js';
-import { watchPace, type Pace } from './call-pace.js';
 import type { OutputGuard } from './guardrails/output-guard.js';
 import type { InputNotes } from './input-hooks.js';
 import type { KeptFile, StepFiles } from './made-files.js';
@@ -175,6 +174,47 @@ function watchSilence(ms: number): Silence {
     },
     close: () => {
       clearTimeout(timer);
+    },
+  };
+}
+
+interface Pace {
+  /** Fires when the model has taken too long. */
+  signal: AbortSignal;
+  heard: (part: LanguageModelV4StreamPart) => void;
+  close: () => void;
+}
+
+/** What comes before a model says anything. */
+const BEFORE: ReadonlySet<string> = new Set(['stream-start', 'response-metadata', 'raw']);
+
+/** Watches how long a model takes to its first piece, and in all. */
+function watchPace({
+  firstPartMs,
+  callMs,
+  onPart,
+}: {
+  firstPartMs?: number | undefined;
+  callMs?: number | undefined;
+  onPart?: ((part: LanguageModelV4StreamPart) => void) | undefined;
+}): Pace {
+  const controller = new AbortController();
+  const abort = (): void => {
+    controller.abort();
+  };
+  const within = (ms: number | undefined): NodeJS.Timeout | undefined =>
+    ms === undefined ? undefined : setTimeout(abort, ms);
+  const first = within(firstPartMs);
+  const all = within(callMs);
+  return {
+    signal: controller.signal,
+    heard: (part) => {
+      if (!BEFORE.has(part.type)) clearTimeout(first);
+      onPart?.(part);
+    },
+    close: () => {
+      clearTimeout(first);
+      clearTimeout(all);
     },
   };
 }

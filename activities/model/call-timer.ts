@@ -4,7 +4,6 @@ import type { UsedModel } from '../../protocol/run-meter.js';
 import type { RunUsage } from '../../stores/contract/runs.js';
 import type { ActivityDeps } from '../deps.js';
 import { createAnswerNotes } from './answered.js';
-import { serverOf } from './server-of.js';
 
 /** A call of a model that is over, and whose usage the record has. */
 export interface TimedCall {
@@ -106,4 +105,28 @@ export function createCallTimer(
 /** The AI SDK names a provider with its endpoint: `openai.responses`. */
 function toProviderName(provider: string): string {
   return provider.split('.')[0] ?? provider;
+}
+
+/** Host and port that a model of the AI SDK calls; its interface does not name them, so not all do. */
+export function serverOf(model: object): { address: string; port: number } | undefined {
+  const { config } = model as { config?: { baseURL?: unknown; url?: unknown } };
+  if (typeof config !== 'object') return undefined;
+  try {
+    const { hostname, port, protocol } = new URL(addressIn(config, model));
+    return {
+      address: hostname,
+      port: port === '' ? (protocol === 'http:' ? 80 : 443) : Number(port),
+    };
+  } catch {
+    return undefined;
+  }
+}
+
+type ToUrl = (of: { path: string; modelId: string | undefined }) => unknown;
+
+function addressIn({ baseURL, url }: { baseURL?: unknown; url?: unknown }, model: object): string {
+  if (typeof baseURL === 'string') return baseURL;
+  if (typeof url !== 'function') return '';
+  const { modelId } = model as { modelId?: string };
+  return String((url as ToUrl)({ path: '/', modelId }));
 }

@@ -1,5 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import type { LanguageModelV4Prompt } from '@ai-sdk/provider';
+import { asSchema } from 'ai';
+import { z } from 'zod';
 import { resolveMaxSteps } from '../../agents/define-agent.js';
 import { toApprovers } from '../../agents/approvers.js';
 import type { ApprovalCall, ToolDefinition } from '../../agents/definitions.js';
@@ -8,9 +10,8 @@ import type { StreamChunk } from '../../protocol/chunk.js';
 import { formatApprovalId, formatChildSessionId, rootOf } from '../../protocol/ids.js';
 import { LIMITS } from '../../protocol/limits.js';
 import type { Decision, ToolRow } from '../../protocol/rows.js';
-import type { NewCall } from '../../stores/contract/call-record.js';
+import type { NewCall, CallDescription } from '../../stores/contract/call-record.js';
 import { closedCall } from '../../stores/record/closed-call.js';
-import { describeCall } from './describe-call.js';
 import { checkInput, parseInput } from './call-input.js';
 import type { ChunkBase, ProposedCall } from './reply-types.js';
 
@@ -241,4 +242,48 @@ export function mintChild(
     activities: agent.activities,
     message: toMessage(input),
   };
+}
+
+/** It is stored with each call, and sent to each page that asks what waits. */
+const MOST_SCHEMA_BYTES = 16_384;
+
+const MOST_DESCRIPTION_CHARS = 1_000;
+
+/** Converted once for each tool; undefined for a tool whose schema pages cannot use. */
+const schemas = new WeakMap<ToolDefinition, Promise<unknown>>();
+
+/** What people are shown of a call beside its input; undefined if none is asked. */
+async function describeCall(
+  agent: string,
+  tool: ToolDefinition,
+  kind: NewCall['kind'],
+): Promise<CallDescription | undefined> {
+  if (kind !== 'approval' && kind !== 'client') return undefined;
+  const { title, description } = tool;
+  let schema = schemas.get(tool);
+  if (schema === undefined) {
+    schema = toFormSchema(tool);
+    schemas.set(tool, schema);
+  }
+  return {
+    agent,
+    ...(title !== undefined && { title }),
+    description: description.slice(0, MOST_DESCRIPTION_CHARS).toWellFormed(),
+    schema: await schema,
+  };
+}
+
+/** A schema that JSON Schema cannot express costs the form, never the call. */
+async function toFormSchema(tool: ToolDefinition): Promise<unknown> {
+  try {
+    const schema: unknown =
+      tool.execute === 'client'
+        ? tool.outputSchema && z.toJSONSchema(tool.outputSchema, { io: 'input' })
+        : await asSchema(tool.forModel?.inputSchema ?? tool.inputSchema).jsonSchema;
+    const text = JSON.stringify(schema ?? null);
+    if (text === 'null' || Buffer.byteLength(text) > MOST_SCHEMA_BYTES) return undefined;
+    return JSON.parse(text) as unknown;
+  } catch {
+    return undefined;
+  }
 }

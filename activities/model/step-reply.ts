@@ -3,6 +3,7 @@ import type { ChunkOf, StreamChunk } from '../../protocol/chunk.js';
 import { createReplyFold } from '../../protocol/reply-fold.js';
 import { FINISH_TOOL_NAME } from '../../protocol/ids.js';
 import { LIMITS } from '../../protocol/limits.js';
+import type { AssistantPart } from '../../protocol/rows.js';
 import { isShownUrl } from '../../protocol/shown-url.js';
 import {
   MAX_ATTACHMENT_BYTES,
@@ -13,7 +14,6 @@ import {
 } from './attachments.js';
 import { createCallIds } from './call-ids.js';
 import { TOO_LARGE, type KeptFile } from './made-files.js';
-import { keepMetadata, newestMarked, type MarkedPart } from './marked-part.js';
 import { createProviderCalls, toDenied, toKept, type ProviderChunk } from './provider-calls.js';
 import { storableOf, toReplyFinish, type ReplyFinish } from './reply-finish.js';
 import { createWholeCharacters, startOf } from './whole-characters.js';
@@ -297,4 +297,37 @@ export function createStepReply(
 /** Names of tools are ids of the protocol; a model may invent any text. */
 function toToolName(name: string): string {
   return name === '' ? 'unnamed' : startOf(name, LIMITS.idChars);
+}
+
+/** Parts with metadata of the provider, which it wants back with the next call. */
+type MarkedPart = Extract<
+  AssistantPart,
+  { type: 'text' | 'reasoning' | 'tool-call' | 'tool-result' | 'file' }
+>;
+
+const MARKED = new Set<AssistantPart['type']>([
+  ...(['text', 'reasoning', 'tool-call', 'tool-result', 'file'] as const),
+]);
+
+function isMarked(part: AssistantPart): part is MarkedPart {
+  return MARKED.has(part.type);
+}
+
+/**
+ * A provider's metadata comes with a block's start, its deltas or its end; the newest counts. It
+ * goes back to the provider with the next call.
+ */
+function keepMetadata(part: MarkedPart | undefined, metadata: unknown): void {
+  if (part !== undefined && metadata !== undefined) {
+    part.providerMetadata = metadata as NonNullable<MarkedPart['providerMetadata']>;
+  }
+}
+
+/** The newest part that can have metadata, if it is of this type. */
+function newestMarked(
+  parts: readonly AssistantPart[],
+  type: MarkedPart['type'],
+): MarkedPart | undefined {
+  const part = parts.findLast(isMarked);
+  return part?.type === type ? part : undefined;
 }

@@ -11,6 +11,7 @@ import {
 import { HelixError } from '../../protocol/errors.js';
 import { isReservedEventName } from '../../protocol/event-names.js';
 import { rootOf } from '../../protocol/ids.js';
+import { findJsonFault } from '../../protocol/json-depth.js';
 import { LIMITS } from '../../protocol/limits.js';
 import type { ToolWork } from '../../protocol/tool-work.js';
 import { formatWebhookToken } from '../../protocol/webhook-token.js';
@@ -24,7 +25,6 @@ import type { ActivityDeps } from '../deps.js';
 import type { Journal } from '../../stores/contract/journal.js';
 import type { Writer } from '../../stores/contract/log.js';
 import { createCallJournal, type CallJournal } from './call-journal.js';
-import { createPreliminary } from './preliminary.js';
 import { toBase } from './tool-outcome.js';
 
 /** The context of a running tool, and what the tool leaves. */
@@ -265,4 +265,60 @@ function withoutStoreFields(chunk: StreamChunk): StreamChunk {
   if (chunk.type !== 'tool_end') return chunk;
   const { resultRef: _resultRef, ...rest } = chunk;
   return rest;
+}
+
+/** The preliminary results of one call: the newest replaces those before, until the call is over. */
+interface Preliminary {
+  /** Never throws: a value that cannot be shown is left out. */
+  show: (result: unknown) => void;
+  /** Nothing is shown from now on. */
+  close: () => void;
+}
+
+/**
+ * Shows the first at once, and later ones at most every LIMITS.preliminaryEveryMs, the newest each
+ * time. Values that are too large, no JSON, or beyond what one call may show are left out: viewers
+ * keep the one before, and the result follows in any case.
+ */
+export function createPreliminary(push: (result: unknown) => void): Preliminary {
+  let bytes = 0;
+  let timer: ReturnType<typeof setTimeout> | undefined;
+  let newest: { json: string } | undefined;
+  let isOver = false;
+
+  function write(): void {
+    timer = undefined;
+    if (newest === undefined || isOver) return;
+    const { json } = newest;
+    newest = undefined;
+    bytes += Buffer.byteLength(json);
+    if (bytes > LIMITS.callPreliminaryBytes) {
+      isOver = true;
+      return;
+    }
+    push(JSON.parse(json));
+    timer = setTimeout(write, LIMITS.preliminaryEveryMs);
+    timer.unref();
+  }
+
+  return {
+    show: (result) => {
+      if (isOver) return;
+      const json = toShownJson(result);
+      if (json === undefined) return;
+      // As text: the tool may change the value before it is written.
+      newest = { json };
+      if (timer === undefined) write();
+    },
+    close: () => {
+      isOver = true;
+      clearTimeout(timer);
+    },
+  };
+}
+
+function toShownJson(result: unknown): string | undefined {
+  if (result === undefined || findJsonFault(result) !== undefined) return undefined;
+  const json = JSON.stringify(result);
+  return Buffer.byteLength(json) > LIMITS.preliminaryBytes ? undefined : json;
 }

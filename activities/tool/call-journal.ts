@@ -1,7 +1,9 @@
-import type { ToolJournal } from '../../agents/tool-journal.js';
+import type { z } from 'zod';
+import { WaitError, type ToolJournal } from '../../agents/tool-journal.js';
 import { ToolError } from '../../agents/tool-error.js';
 import type { JsonPatchOperation } from '../../protocol/chunk.js';
 import { LIMITS } from '../../protocol/limits.js';
+import type { ToolRow } from '../../protocol/rows.js';
 import type { Calls } from '../../stores/contract/calls.js';
 import type {
   Journal,
@@ -13,7 +15,6 @@ import type {
 import type { Writer } from '../../stores/contract/log.js';
 import type { Attempt } from '../attempt.js';
 import type { ChunkWriter } from '../chunk-writer.js';
-import { parseAnswer, toAnswer } from './journal-answer.js';
 import { JournalFailure, orderText, refusalOf, takeName } from './journal-names.js';
 import { mintSecret, toQuestion, toTimer, toWebhook } from './journal-waits.js';
 import { toOutcome } from './tool-outcome.js';
@@ -202,4 +203,24 @@ async function toResult(name: string, run: () => unknown): Promise<unknown> {
     throw new ToolError('tool_result_too_large', `The result of "${name}" is too large.`);
   }
   return outcome.output;
+}
+
+/** The result of a wait. @throws WaitError */
+function toAnswer({ output, error, errorCode }: ToolRow): unknown {
+  if (error === undefined) return output;
+  if (errorCode === 'client_tool_timeout') {
+    throw new WaitError('wait_expired', 'No answer came in time.');
+  }
+  throw new WaitError('wait_failed', error);
+}
+
+/** @throws WaitError `invalid_answer` */
+async function parseAnswer<Schema extends z.ZodType>(
+  schema: Schema,
+  answer: unknown,
+): Promise<z.output<Schema>> {
+  const parsed = await schema.safeParseAsync(answer);
+  if (parsed.success) return parsed.data;
+  const [issue] = parsed.error.issues;
+  throw new WaitError('invalid_answer', issue?.message ?? 'The answer does not fit.');
 }

@@ -1,16 +1,15 @@
-import type { FlexibleSchema, ToolExecutionOptions } from 'ai';
+import type { FlexibleSchema, ToolExecutionOptions, ModelMessage } from 'ai';
 import { DefinitionError } from '../definition-error.js';
 import type { ApprovalCall, ProviderTool, ToolDefinition } from '../definitions.js';
+import type { InputHooks } from '../input-hooks.js';
 import type { ToolContext } from '../tool-context.js';
+import { ToolError } from '../tool-error.js';
 import {
   OWN_CONTEXT,
   toContextFields,
   type AgentContexts,
   type ContextFields,
 } from './contexts.js';
-import { toInputHooks } from './input-hooks.js';
-import { NO_MESSAGES } from './no-messages.js';
-import { checkToolFields } from './tool-fields.js';
 import { findUndescribed, isToolSchema, toToolSchema } from './tool-schema.js';
 
 /**
@@ -236,4 +235,79 @@ export function toolContextOf(options: {
     return context as ToolContext;
   }
   throw new Error('This tool was not called by an agent of helix-temporal.');
+}
+
+const HOOKS = {
+  start: 'onInputStart',
+  delta: 'onInputDelta',
+  available: 'onInputAvailable',
+} as const;
+
+/** The hooks of a tool of the AI SDK, as a field of its definition. @throws DefinitionError */
+function toInputHooks(
+  name: string,
+  tool: Partial<Record<(typeof HOOKS)[keyof typeof HOOKS], unknown>>,
+  fields: ContextFields,
+): Pick<ToolDefinition, 'onInput'> {
+  const hooks = Object.entries(HOOKS).flatMap(([when, field]) => {
+    const hook = tool[field];
+    if (hook === undefined) return [];
+    if (typeof hook !== 'function') {
+      throw new DefinitionError(`${field} must be a function`, { tool: name });
+    }
+    const call = async (options: object): Promise<unknown> =>
+      (hook as (options: object) => unknown)({ ...options, ...(await fields()) });
+    return [[when, call]];
+  });
+  return hooks.length === 0 ? {} : { onInput: Object.fromEntries(hooks) as InputHooks };
+}
+
+function refuse(): never {
+  throw new ToolError(
+    'messages_unavailable',
+    'The messages of the conversation cannot be read in execute: let the model pass what the tool needs in its input, keep it in the state (toolContextOf(options).getState()), or decide by the messages in needsApproval.',
+  );
+}
+
+/**
+ * In place of the messages that `execute` gets in the AI SDK: a call may be executed long after the model
+ * made it, and an empty list would be taken for a conversation without messages. May be passed on; any
+ * use throws.
+ */
+const NO_MESSAGES: ModelMessage[] = new Proxy<ModelMessage[]>([], {
+  get: refuse,
+  set: refuse,
+  has: refuse,
+  ownKeys: refuse,
+  getOwnPropertyDescriptor: refuse,
+});
+
+const KNOWN = new Set([
+  ...['type', 'title', 'description', 'inputSchema', 'outputSchema', 'execute', 'needsApproval'],
+  ...['toModelOutput', 'providerOptions', 'strict', 'inputExamples'],
+  ...['onInputStart', 'onInputDelta', 'onInputAvailable', 'contextSchema'],
+  ...['id', 'args', 'isProviderExecuted', 'supportsDeferredResults'],
+]);
+
+/** About the tool alone, such as the MCP server that it came from: nothing that it does depends on it. */
+const LEFT_OUT = new Set(['metadata', '_meta']);
+
+const LATER =
+  'no tool can be loaded later; use prepareStep with activeTools to choose the tools of a step';
+
+/** What to do about fields that would silently have no effect. */
+const INSTEAD: Readonly<Record<string, string>> = {
+  deferLoading: LATER,
+  parameters: 'tools of AI SDK 6 and 7 name it inputSchema',
+  experimental_toToolResultContent: 'tools of AI SDK 6 and 7 name it toModelOutput',
+};
+
+/** @throws DefinitionError for a field of a tool of the AI SDK that would silently have no effect */
+function checkToolFields(name: string, tool: object): void {
+  for (const [field, value] of Object.entries(tool)) {
+    // `false` is what the optional switches are without being set.
+    if (value === undefined || value === false || KNOWN.has(field) || LEFT_OUT.has(field)) continue;
+    const instead = INSTEAD[field] ?? 'remove it, or pass the field as a setting of fromAiSdkTool';
+    throw new DefinitionError(`"${field}" has no effect here; ${instead}`, { tool: name });
+  }
 }

@@ -6,7 +6,6 @@ import type {
   SendMessagesOptions,
 } from './chat-transport.js';
 import type { ChatSendRequest, ReconnectRequest } from './prepare-requests.js';
-import { addPath, sessionUrlOf } from './session-url.js';
 
 type PromiseOrNot<T> = T | PromiseLike<T>;
 type Setting<T> = PromiseOrNot<T> | (() => PromiseOrNot<T>);
@@ -148,4 +147,18 @@ export function createChatRequests(options: ChatRequestsOptions): ChatRequests {
 
 async function resolve<T>(value: Setting<T> | undefined): Promise<T | undefined> {
   return typeof value === 'function' ? (value as () => PromiseOrNot<T>)() : value;
+}
+
+/** A URL with a path added before its query. */
+function addPath(url: string, path: string): string {
+  const at = url.search(/[?#]/);
+  const base = at < 0 ? url : url.slice(0, at);
+  return `${base.replace(/\/$/, '')}${path}${at < 0 ? '' : url.slice(at)}`;
+}
+
+/** The URL of a session, from the one at which its stream is followed. */
+function sessionUrlOf(streamUrl: string): string {
+  const at = streamUrl.search(/[?#]/);
+  const base = at < 0 ? streamUrl : streamUrl.slice(0, at);
+  return `${base.replace(/\/stream$/, '')}${at < 0 ? '' : streamUrl.slice(at)}`;
 }

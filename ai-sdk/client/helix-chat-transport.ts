@@ -1,16 +1,24 @@
-import { toAnswers, toUserMessages, toWaitingReply } from './agent-answers.js';
 import {
   createAgentRequests,
   type AgentRequests,
   type AgentRequestsOptions,
 } from './agent-requests.js';
 import { AgentTurn, type AgentTurnSpan } from './agent-turn.js';
-import { lastReplyOf } from './chat-message.js';
+import {
+  lastReplyOf,
+  clientCallsOf,
+  isAnswered,
+  isToolCall,
+  toNewestStep,
+  type ChatMessage,
+  type ToolCallPart,
+} from './chat-message.js';
 import { ChatRequestError } from './chat-request-error.js';
 import type { CommonStreamPart, HelixTransport, SendMessagesOptions } from './chat-transport.js';
-import { readParts } from './follow-agent-turn.js';
+import { isNetworkError } from './is-network-error.js';
 import { persist, Retries, toPatience, type Patience } from './patience.js';
 import { ReplyBrokenError } from './reply-broken-error.js';
+import { readSseEvents } from './sse-events.js';
 import { toStream } from './to-stream.js';
 
 export interface HelixChatTransportOptions extends AgentRequestsOptions, Partial<Patience> {
@@ -172,4 +180,101 @@ async function* whole(
   parts: CommonStreamPart[],
 ): AsyncGenerator<CommonStreamPart[], void, undefined> {
   yield await Promise.resolve(parts);
+}
+
+/** The answers in a message, as `/submit-tool-result` takes them. */
+function toAnswers(message: ChatMessage): { toolCallId: string; body: object }[] {
+  return clientCallsOf(toNewestStep(message))
+    .filter(isAnswered)
+    .map((part) => ({ toolCallId: part.toolCallId, body: toAnswer(part) }));
+}
+
+function toAnswer({ toolCallId, state, approval, output, errorText }: ToolCallPart): object {
+  if (state === 'approval-responded' && approval !== undefined) {
+    const { id: approvalId, approved = false, reason } = approval;
+    return { kind: 'approval-response', toolCallId, approvalId, approved, reason };
+  }
+  const kind = 'client-tool-result';
+  if (state === 'output-error') return { kind, toolCallId, error: errorText ?? '' };
+  return { kind, toolCallId, result: output ?? null };
+}
+
+/**
+ * A reply that adds nothing, since the run waits for other answers. It must not make a stock chat post again,
+ * and must not keep it from posting the next answer.
+ */
+function toWaitingReply(message: ChatMessage): CommonStreamPart[] {
+  const { parts } = toNewestStep(message);
+  const isOpen = parts.some((part) => isToolCall(part) && OPEN.has(part.state));
+  const guard: CommonStreamPart[] = isOpen
+    ? [{ type: 'message-metadata', messageMetadata: null }]
+    : [
+        { type: 'start-step' },
+        { type: 'message-metadata', messageMetadata: {} },
+        { type: 'finish-step' },
+      ];
+  const start: CommonStreamPart = { type: 'start', messageId: message.id };
+  return [start, ...guard, { type: 'finish', finishReason: 'tool-calls' }];
+}
+
+const OPEN = new Set(['input-streaming', 'input-available', 'approval-requested']);
+
+/** The user's messages since the last reply, as `/start` takes them. */
+function toUserMessages(messages: readonly ChatMessage[]): object[] {
+  const start = messages.findLastIndex(({ role }) => role !== 'user') + 1;
+  return messages.slice(start).map(({ id, parts, metadata }) => ({
+    id,
+    parts: parts.filter(isSent),
+    metadata: metadata ?? undefined,
+  }));
+}
+
+/** Text, files and the page's own parts. JSON has no `undefined`: such a part says nothing. */
+function isSent(part: ChatMessage['parts'][number]): boolean {
+  if (part.type.startsWith('data-')) return 'data' in part && part.data !== undefined;
+  return part.type === 'text' || part.type === 'file';
+}
+
+/**
+ * A turn from its position to its next rest, over as many connections as it takes.
+ *
+ * @throws ReplyBrokenError, ChatRequestError
+ */
+async function* readParts(
+  turn: AgentTurn,
+  open: (after: number) => Promise<Response>,
+  patience: Patience,
+  signal: AbortSignal,
+): AsyncGenerator<CommonStreamPart[], void, undefined> {
+  const retries = new Retries(patience);
+  yield turn.start();
+  for (;;) {
+    let cause: unknown = new TypeError('network error: the stream ended before its end');
+    try {
+      const { body } = await persist(() => open(turn.position), retries, signal);
+      if (body !== null) {
+        for await (const events of readSseEvents(body, patience.longestSilenceMs)) {
+          signal.throwIfAborted();
+          retries.reset();
+          yield turn.take(events);
+          if (turn.isOver) return;
+        }
+      }
+    } catch (error) {
+      signal.throwIfAborted();
+      // The log has lost what this page had read.
+      if (isRewound(error)) throw new ReplyBrokenError('withdrawn', error);
+      if (!isNetworkError(error)) throw error;
+      cause = error;
+    }
+    signal.throwIfAborted();
+    await retries.next(cause, signal).catch((error: unknown) => {
+      signal.throwIfAborted();
+      throw new ReplyBrokenError('unreachable', error);
+    });
+  }
+}
+
+function isRewound(error: unknown): boolean {
+  return error instanceof ChatRequestError && error.code === 'rewound';
 }

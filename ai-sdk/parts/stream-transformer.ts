@@ -1,7 +1,15 @@
-import type { ChunkOf, LogEntry, StreamChunk, StreamMessage } from '../../protocol/chunk.js';
+import type {
+  ChunkOf,
+  LogEntry,
+  StreamChunk,
+  StreamMessage,
+  FinishReason,
+} from '../../protocol/chunk.js';
 import type { Interruption } from '../../protocol/interruption.js';
 import { isControlMessage } from '../../protocol/control-guard.js';
-import { ASK_STEP_ID, FINISH_TOOL_NAME } from '../../protocol/ids.js';
+import type { StreamEnd } from '../../protocol/control-message.js';
+import { ASK_STEP_ID, FINISH_TOOL_NAME, toShownSessionId } from '../../protocol/ids.js';
+import type { SubAgentEvent } from '../../protocol/sub-agent-event.js';
 import type { StoredChunk } from '../../stores/log/stream-manager.js';
 import { ContentBlocks, StepFrame } from './step-frame.js';
 import {
@@ -11,10 +19,85 @@ import {
   toInterruptedMetadata,
   toSourcePart,
 } from './content-parts.js';
-import { RunEnding } from './run-ending.js';
-import { SubAgentParts } from './sub-agent-parts.js';
 import { isCallOpening, isToolChunk, ToolCalls, type ToolChunk } from './tool-calls.js';
 import type { StreamProfile, UIStreamPart } from './ui-stream-part.js';
+
+/** Chunks of sub-agents, which have sessions of their own, as transient parts: a message keeps the results only. */
+class SubAgentParts {
+  /** The call of the conversation that a session carries out, also through agents between. */
+  readonly #callOf: Map<string, string>;
+
+  constructor(known: ReadonlyMap<string, string>) {
+    this.#callOf = new Map(known);
+  }
+
+  add(chunk: StreamChunk): UIStreamPart[] {
+    const callId = this.#callOf.get(chunk.agentId);
+    if (chunk.type === 'subagent_start') {
+      this.#callOf.set(chunk.subSessionId, callId ?? chunk.callId);
+      return [];
+    }
+    const event = callId === undefined ? undefined : toEvent(chunk, callId);
+    return event === undefined
+      ? []
+      : [{ type: 'data-subagent-progress', data: event, transient: true }];
+  }
+}
+
+/** The state of the run at the newest chunk: active, paused or over. */
+class RunEnding {
+  /** `passed_on`: further output of the run belongs to another message. */
+  #state: 'paused' | 'passed_on' | StreamEnd['status'];
+  #failure: string | undefined;
+  #finishReason: FinishReason | undefined;
+
+  accept(chunk: StreamChunk): void {
+    switch (chunk.type) {
+      case 'run_paused':
+        this.#state = 'paused';
+        break;
+      case 'turn_started':
+        this.#state = 'passed_on';
+        break;
+      case 'step_start':
+      case 'run_resumed':
+        // The run continues after what looked like its end.
+        this.#state = undefined;
+        this.#failure = undefined;
+        break;
+      case 'step_end':
+        this.#finishReason = chunk.finishReason;
+        break;
+      case 'error':
+        if (!chunk.recoverable) this.#failure = chunk.error;
+        break;
+      default:
+    }
+  }
+
+  end({ status }: StreamEnd): void {
+    this.#state = status ?? 'completed';
+  }
+
+  get isPaused(): boolean {
+    return this.#state === 'paused';
+  }
+
+  /** The failure, as text for the user; undefined unless the run failed. */
+  get failure(): string | undefined {
+    return this.#failure;
+  }
+
+  toFinishReason(): FinishReason {
+    if (this.#failure !== undefined || this.#state === 'failed') return 'error';
+    if (this.#state === 'paused') return 'tool-calls';
+    if (this.#state === 'interrupted' || this.#state === 'aborted') return 'other';
+    // Calls of a message that another one follows are not waiting.
+    const isPassedOn = this.#state === 'passed_on';
+    if (isPassedOn && this.#finishReason === 'tool-calls') return 'other';
+    return this.#finishReason ?? 'stop';
+  }
+}
 
 export interface StreamTransformerOptions {
   /** Makes the id of the assistant message. */
@@ -240,3 +323,25 @@ export class StreamTransformer {
 
 /** Chunks that are not for clients. */
 const INTERNAL = new Set<StreamChunk['type']>(['suspension_marker']);
+
+function toEvent(chunk: StreamChunk, callId: string): SubAgentEvent | undefined {
+  const about = { callId, agentId: toShownSessionId(chunk.agentId), agent: chunk.agentType };
+  switch (chunk.type) {
+    case 'text_delta':
+      return { ...about, kind: 'text', delta: chunk.delta };
+    case 'step_start':
+      return { ...about, kind: 'step' };
+    case 'step_discarded':
+      return { ...about, kind: 'discarded' };
+    case 'tool_start':
+    case 'tool_end': {
+      const { toolCallId, toolName } = chunk;
+      if (toolName === FINISH_TOOL_NAME) return undefined;
+      const ended = 'error' in chunk && chunk.error !== undefined ? 'failed' : 'done';
+      const state = chunk.type === 'tool_start' ? 'running' : ended;
+      return { ...about, kind: 'tool', toolCallId, toolName, state };
+    }
+    default:
+      return undefined;
+  }
+}

@@ -5,9 +5,11 @@ import { HelixError } from '../../protocol/errors.js';
 import type { PostedMessage } from '../../protocol/http.js';
 import { LIMITS } from '../../protocol/limits.js';
 import type { SessionCalls, SessionRecord } from '../../stores/contract/sessions.js';
+import type { StreamManager } from '../../stores/log/stream-manager.js';
 import type { AnswerResult } from '../../stores/record/submit-answer.js';
 import { formatSse, SSE_DONE } from '../parts/sse.js';
 import type { UIStreamPart } from '../parts/ui-stream-part.js';
+import { replayRange } from '../turns/replay-range.js';
 import { createTurnFrames } from '../turns/turn-frames.js';
 import type { TurnSpan } from '../turns/turn-progress.js';
 import { toReader, toTailSpan } from './attach-turn.js';
@@ -15,7 +17,6 @@ import { toCaller } from './access.js';
 import { judged, toAnswerOptions } from './authority.js';
 import type { KnownSession } from './classify.js';
 import { copyIsBehind } from './refusals.js';
-import { findTailStart } from './tail-start.js';
 import { toLastStep, type RejectedIntent, type ResumeIntents } from './resume-intent.js';
 import type { ChatDeps, ChatReply, HandleChatStreamParams } from './types.js';
 
@@ -236,3 +237,32 @@ const REASONS: Record<
   expired: 'expired',
   late: 'expired',
 };
+
+/**
+ * Sequence behind which a page that has answered continues: the newest pause, as a rule. Where tools
+ * slept beside the question, they may have ended since: a page whose copy shows their calls open has
+ * seen nothing behind the pause that asked.
+ */
+async function findTailStart(
+  log: Pick<StreamManager, 'read'>,
+  { record, openCalls = [] }: KnownSession,
+  answered: readonly string[],
+  copy: PostedMessage | undefined,
+): Promise<number> {
+  const newest = record.stream === 'paused' ? record.pauseSequence : record.sequence;
+  const asked = openCalls.flatMap(({ spec, askedAt }) =>
+    askedAt !== undefined && answered.includes(spec.toolCallId) ? askedAt : [],
+  );
+  const first = Math.min(newest, ...asked);
+  if (first === newest) return newest;
+  const open = new Set<unknown>();
+  for (const { state, toolCallId } of (copy?.parts ?? []) as Record<string, unknown>[]) {
+    if (state === 'input-available') open.add(toolCallId);
+  }
+  for await (const entries of replayRange(log, record.sessionId, first, newest)) {
+    for (const { message } of entries) {
+      if (message.type === 'tool_end' && open.has(message.toolCallId)) return first;
+    }
+  }
+  return newest;
+}

@@ -1,3 +1,4 @@
+import { ReadableStream } from 'node:stream/web';
 import {
   toUIMessageStream,
   type AsyncIterableStream,
@@ -9,9 +10,9 @@ import {
   type UIMessageStreamOptions,
 } from 'ai';
 import type { StreamChunk } from '../../protocol/chunk.js';
+import { HelixError } from '../../protocol/errors.js';
 import { FIELDS, type Generated } from './generated.js';
 import type { TextParts } from './text-parts.js';
-import { toPartStream, toStream, toTextStream } from './text-stream.js';
 import type { Part } from './tool-uses.js';
 
 /** A reply as it is written. The promises reject when the run fails. */
@@ -79,4 +80,43 @@ export function toGeneratedStream<TOOLS extends ToolSet, OUTPUT extends OutputIn
       enumerable: true,
     },
   }) as unknown as GeneratedStream<TOOLS, OUTPUT>;
+}
+
+/** As the AI SDK has its streams: to be iterated, piped or read. */
+function toStream<T>(values: AsyncIterable<T>): AsyncIterableStream<T> {
+  return ReadableStream.from(values) as unknown as AsyncIterableStream<T>;
+}
+
+/**
+ * A call as the parts of the AI SDK's text stream, without those of its sub-agents.
+ *
+ * @param last the end of the call, once it is known
+ * @throws HelixError `rewound` if text that was given is withdrawn: an attempt has failed in the middle
+ */
+async function* toPartStream(
+  chunks: AsyncIterable<StreamChunk> | Iterable<StreamChunk>,
+  agentId: string,
+  parts: TextParts,
+  last: Promise<Part>,
+): AsyncGenerator<Part, void, undefined> {
+  yield* parts.start();
+  for await (const chunk of chunks) {
+    if (chunk.agentId !== agentId) continue;
+    // What follows a pause belongs to the next call, also for those who read late.
+    if (chunk.type === 'run_paused') break;
+    if (parts.isWithdrawn(chunk)) {
+      throw new HelixError(
+        'rewound',
+        'The step begins again; what it wrote so far does not count.',
+      );
+    }
+    yield* parts.take(chunk);
+  }
+  yield* parts.end();
+  yield await last;
+}
+
+/** Its text alone. @throws HelixError `rewound` */
+async function* toTextStream(parts: AsyncIterable<Part>): AsyncGenerator<string, void, undefined> {
+  for await (const part of parts) if (part.type === 'text-delta') yield part.text;
 }

@@ -10,6 +10,7 @@ import type { RunHandle } from '../../executor/run-handle.js';
 import { HelixError } from '../../protocol/errors.js';
 import { ANONYMOUS } from '../../protocol/ids.js';
 import type { Row } from '../../protocol/rows.js';
+import type { Store } from '../../stores/contract/store.js';
 import { createMemoryStores } from '../../stores/memory/index.js';
 import {
   createInProcessExecutor,
@@ -25,10 +26,9 @@ import {
   withCallOptions,
 } from './call-options.js';
 import { createCallHooks, type CallHooks } from './call-hooks.js';
-import { createConversations, type Conversations } from './conversations.js';
 import { toGeneratedStream, type GeneratedStream } from './generated-stream.js';
 import { lastStepOf, toCallEnd, toGenerated, type Generated } from './generated.js';
-import { readCall, withTimeout, type AgentCall } from './read-call.js';
+import { readCall, withTimeout, TWO_CALLS, type AgentCall } from './read-call.js';
 import { TextParts } from './text-parts.js';
 import { toUses } from './tool-uses.js';
 
@@ -268,4 +268,46 @@ export class ToolLoopAgent<
       hooks.close();
     }
   }
+}
+
+/** What a call of the agent asks the record. */
+interface Conversations {
+  /**
+   * Whether there is such a conversation.
+   *
+   * @throws HelixError `validation_error` if it waits for one of these results: a new message would
+   * give the call up
+   */
+  isKnown: (
+    sessionId: string,
+    call: { owner: string; results: ReadonlySet<string> },
+  ) => Promise<boolean>;
+  /** The rows of the newest turn. */
+  turn: (sessionId: string) => Promise<Row[]>;
+  /** True if the run has not continued with the answer of this sequence: others are missing. */
+  stillWaits: (sessionId: string, answered: number) => Promise<boolean>;
+}
+
+function createConversations({ sessions }: Pick<Store, 'sessions'>): Conversations {
+  return {
+    isKnown: async (sessionId, { owner, results }) => {
+      if (results.size === 0) return (await sessions.read(sessionId)) !== undefined;
+      const view = await sessions.view(sessionId);
+      const isAwaited = view?.openCalls.some(
+        ({ state, spec }) => state === 'waiting' && results.has(spec.toolCallId),
+      );
+      if (view?.record.owner === owner && isAwaited === true) {
+        throw new HelixError('validation_error', TWO_CALLS);
+      }
+      return view !== undefined;
+    },
+    turn: async (sessionId) => {
+      const record = await sessions.read(sessionId);
+      return sessions.rows(sessionId, record?.turnStartRow ?? 0);
+    },
+    stillWaits: async (sessionId, answered) => {
+      const record = await sessions.read(sessionId);
+      return record?.stream === 'paused' && record.pauseSequence < answered;
+    },
+  };
 }

@@ -1,5 +1,5 @@
 import { describe, expect, it, jest } from '@jest/globals';
-import { createPreliminary } from '../../activities/tool/preliminary.js';
+import { createPreliminary } from '../../activities/tool/call-context.js';
 import { LIMITS } from '../../protocol/limits.js';
 
 /** Shows values with the clock in the test's hands. */

@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
-import { nextWait } from '../../activities/model/retry-budget.js';
+import { nextWait } from '../../activities/model/model-turns.js';
 
 const most = (): number => 1;
 const least = (): number => 0;

@@ -1,7 +1,7 @@
 import { createOpenAI } from '@ai-sdk/openai';
 import { createAnthropic } from '@ai-sdk/anthropic';
 import { expect, it } from '@jest/globals';
-import { serverOf } from '../../activities/model/server-of.js';
+import { serverOf } from '../../activities/model/call-timer.js';
 
 it('a model names the server that it calls, if it knows one', () => {
   const openai = createOpenAI({ apiKey: 'k', baseURL: 'http://proxy.test:8080/v1' });

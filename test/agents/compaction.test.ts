@@ -2,7 +2,7 @@ import { describe, expect, it } from '@jest/globals';
 import type { ModelMessage } from 'ai';
 import { MockLanguageModelV4 } from 'ai/test';
 import fc from 'fast-check';
-import { chooseCut } from '../../agents/compaction/choose-cut.js';
+import { chooseCut } from '../../agents/compaction/compaction.js';
 import { estimateTokens, partsOf } from '../../agents/compaction/message-text.js';
 import { writeRequest } from '../../agents/compaction/summarize.js';
 import {

@@ -3,8 +3,12 @@ import { describe, expect, it } from '@jest/globals';
 import { defaultPayloadConverter, type Payload } from '@temporalio/common';
 import proto from '@temporalio/proto';
 import fc from 'fast-check';
-import { decodePayload, encodePayload } from '../../executor/payload-bytes.js';
-import { createPayloadCodec, type PayloadKey } from '../../executor/payload-codec.js';
+import {
+  createPayloadCodec,
+  decodePayload,
+  encodePayload,
+  type PayloadKey,
+} from '../../executor/payload-codec.js';
 
 const CANARY = 'the canary sings';
 

@@ -3,7 +3,7 @@ import type { z } from 'zod';
 import type { Attempt } from '../../activities/attempt.js';
 import { createLeg, toLegProgress, type LegParts } from '../../activities/leg/run-leg.js';
 import { createModelStep } from '../../activities/model/model-step.js';
-import { createRunEnd } from '../../activities/run-end.js';
+import { createRunEnd } from '../../activities/run-parts.js';
 import { createToolCall } from '../../activities/tool-call.js';
 import type { ActivityDeps } from '../../activities/deps.js';
 import {

@@ -4,7 +4,7 @@ import { DefaultLogger, Runtime } from '@temporalio/worker';
 import type { BatchPageInput, BatchPart } from '../../protocol/batch-run.js';
 import { HelixError } from '../../protocol/errors.js';
 import { createMemoryStores } from '../../stores/memory/index.js';
-import { createBatchActivities } from '../../worker/batch-activity.js';
+import { createBatchActivities } from '../../worker/agent-plugin.js';
 
 Runtime.install({ logger: new DefaultLogger('ERROR') });
 

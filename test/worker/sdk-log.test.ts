@@ -1,6 +1,6 @@
 import { expect, it } from '@jest/globals';
 import { createCollectorLines } from '../../config/collector-lines.js';
-import { createSdkLog } from '../../worker/sdk-log.js';
+import { createSdkLog } from '../../worker/run-worker.js';
 import { until } from '../support/until.js';
 
 function open(quietMs = 60_000) {

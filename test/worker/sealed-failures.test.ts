@@ -12,7 +12,7 @@ import { createPayloadCodec } from '../../executor/payload-codec.js';
 import { workflowIdOf } from '../../protocol/ids.js';
 import { SEALED_FAILURE } from '../../protocol/temporal-names.js';
 import { createAgentWorker } from '../../worker/create-worker.js';
-import { toSealedFailure } from '../../worker/sealed-failures.js';
+import { toSealedFailure } from '../../worker/agent-plugin.js';
 import { sharedTemporalAddress } from '../support/run-harness.js';
 import { openTestStores } from '../support/test-stores.js';
 

@@ -4,7 +4,6 @@ import type { Leases, LeaseThread } from '../../stores/contract/leases.js';
 import { monotonicMs } from './clock.js';
 import { startPulse } from './pulse.js';
 import { createRenewals, type RenewalReport } from './renewals.js';
-import { inSequence } from './sequence.js';
 import type { ThreadInput } from './thread.js';
 import type { LeaseTimes } from './verdict.js';
 
@@ -175,4 +174,33 @@ function renewInThread(
 function builtOf(module: string, of = module): string {
   if (!of.endsWith('.ts')) return module;
   return module.replace(/\/((?:stores|worker)\/[^?]*)\.[jt]s$/, '/dist/$1.js');
+}
+
+/**
+ * Joins the reports of several sources, of which each takes over from the one before: as long as
+ * there is no gap between them, renewals have succeeded since the first one's.
+ *
+ * @param now a clock that all sources share, ms
+ * @returns begins another source
+ */
+export function inSequence(
+  onReport: (report: RenewalReport) => void,
+  leaseMs: number,
+  now: () => number,
+): () => (report: RenewalReport) => void {
+  let newest: RenewalReport | undefined;
+  return () => {
+    let first: number | undefined;
+    let since = 0;
+    return (report) => {
+      if (first === undefined) {
+        first = report.steadySince;
+        const isJoined = newest !== undefined && now() - newest.sentAt < leaseMs;
+        since = isJoined && newest !== undefined ? newest.steadySince : first;
+      }
+      const { steadySince } = report;
+      newest = { ...report, steadySince: steadySince === first ? since : steadySince };
+      onReport(newest);
+    };
+  };
 }

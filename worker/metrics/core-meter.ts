@@ -1,9 +1,8 @@
 import type { MetricMeter } from '@temporalio/common';
+import { createOwnerLookup } from '../../activities/run-agent.js';
 import { NOTICE_TYPES } from '../../protocol/notices.js';
 import type { AttemptEnd, RunEvent, RunMeter, UsedModel } from '../../protocol/run-meter.js';
 import type { Sessions } from '../../stores/contract/sessions.js';
-import { createLabelNames } from './label-names.js';
-import { withTenants } from './with-tenants.js';
 
 const ATTEMPT_ENDS: readonly AttemptEnd[] = [
   ...([
@@ -197,4 +196,48 @@ export function createCoreMeter(meter: MetricMeter, tenantsOf?: Pick<Sessions, '
         if (event.seconds !== undefined) firstNotice.record(event.seconds);
     }
   });
+}
+
+/** Different names of one kind that get a series of their own in one process. */
+const MOST = 100;
+
+const OTHER = 'other';
+
+/**
+ * Bounds the values of a label. Names of agents, models and tools come from definitions, but a
+ * factory may make a definition for each user.
+ */
+function createLabelNames(most: number = MOST): (name: string) => string {
+  const known = new Set<string>();
+  return (name) => {
+    if (known.has(name)) return name;
+    if (known.size >= most) return OTHER;
+    known.add(name);
+    return name;
+  };
+}
+
+/**
+ * Adds the tenant to what models used. It is looked up beside the run, which waits for no count; where it
+ * cannot be read, it counts as none.
+ *
+ * @param sessions undefined counts without tenants
+ */
+function withTenants(sessions: Pick<Sessions, 'read'> | undefined, meter: RunMeter): RunMeter {
+  if (sessions === undefined) return meter;
+  const findOwner = createOwnerLookup(sessions);
+  return (event) => {
+    if (event.kind !== 'tokens_used') {
+      meter(event);
+      return;
+    }
+    void findOwner(event.run)
+      .then(
+        (owner) => owner?.tenant,
+        () => undefined,
+      )
+      .then((tenant = '') => {
+        meter({ ...event, tenant });
+      });
+  };
 }

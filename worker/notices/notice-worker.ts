@@ -1,13 +1,15 @@
 import type { Client } from '@temporalio/client';
 import { Worker, type WorkerOptions } from '@temporalio/worker';
-import { createDeliveries } from '../../executor/deliveries.js';
+import { createDeliveries, type Deliveries } from '../../executor/deliveries.js';
+import { toDeliveryId, toNoticeId } from '../../executor/delivery-ids.js';
 import { createSender } from '../../notify/sender.js';
 import type { NotifySettings } from '../../notify/settings.js';
-import type { NoticeActivities } from '../../protocol/notices.js';
+import { toShownSessionId } from '../../protocol/ids.js';
+import type { NoticeActivities, FailedDelivery, Notice } from '../../protocol/notices.js';
+import type { RunMeter } from '../../protocol/run-meter.js';
 import { noticeQueueOf } from '../../protocol/temporal-names.js';
 import type { Store } from '../../stores/contract/store.js';
 import { besideOf } from '../tool-worker.js';
-import { createAnnounceFailure } from './announce-failure.js';
 import { createAnnounce } from './announce.js';
 import { createSend, type SendDeps } from './send.js';
 
@@ -52,4 +54,27 @@ export function createNoticeWorker(
     maxTaskQueueActivitiesPerSecond: PER_SECOND,
     maxConcurrentActivityTaskPolls: 2,
   });
+}
+
+/**
+ * Notifies the other receivers of a delivery that failed for good; of each delivery once. Entries of
+ * the audit trail are too many for that: they are only listed among the deliveries that failed.
+ */
+export function createAnnounceFailure({ announce }: Pick<Deliveries, 'announce'>, meter: RunMeter) {
+  return async (failed: FailedDelivery): Promise<void> => {
+    const { type } = failed.notice;
+    if (type !== 'audit.entry') await announce(toFailureNotice(failed));
+    meter({ kind: 'notice_tried', type, outcome: 'failed' });
+  };
+}
+
+function toFailureNotice({ notice, receiver, code }: FailedDelivery): Notice {
+  const { sessionId, runId, agent, tenant, toolCallId, toolName } = notice;
+  const deliveryId = toDeliveryId(notice, receiver);
+  return {
+    id: toNoticeId(`delivery.failed ${deliveryId}`),
+    ...{ type: 'delivery.failed', at: Date.now(), sessionId, runId, agent, tenant },
+    ...{ toolCallId, toolName, receiver, code },
+    delivery: toShownSessionId(deliveryId),
+  };
 }

@@ -1,5 +1,5 @@
 import { expect, it } from '@jest/globals';
-import { inSequence } from '../../../worker/lease/sequence.js';
+import { inSequence } from '../../../worker/lease/start-renewing.js';
 
 const report = (sentAt: number, steadySince = sentAt) => ({
   holder: 'w',

@@ -1,6 +1,6 @@
 import { expect, it } from '@jest/globals';
 import type { Notice } from '../../../protocol/notices.js';
-import { createAnnounceFailure } from '../../../worker/notices/announce-failure.js';
+import { createAnnounceFailure } from '../../../worker/notices/notice-worker.js';
 
 it('others are notified of a delivery that failed, but not of each entry of the audit trail', async () => {
   const announced: Notice[] = [];

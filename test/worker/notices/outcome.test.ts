@@ -2,7 +2,7 @@ import { expect, it } from '@jest/globals';
 import type { AskedCall, WaitOver } from '../../../protocol/notices.js';
 import type { ToolRow } from '../../../protocol/rows.js';
 import type { OpenCall } from '../../../stores/contract/call-record.js';
-import { outcomeOf } from '../../../worker/notices/outcome.js';
+import { outcomeOf } from '../../../worker/notices/announce.js';
 
 const MINUTE = 60_000;
 const LATER = 20 * MINUTE;
