@@ -16,7 +16,7 @@ const LEASE_MS = 9_000;
 export function createCallLease(
   requests: Pick<ChatRequests, 'lease'>,
   patience: Patience,
-  wait = pause,
+  wait: typeof pause = pause,
 ): LeaseClientCall {
   const holder = createHolder();
   return async ({ sessionId, toolCallId, abortSignal }) => {
