@@ -11,20 +11,18 @@ beforeEach(() => {
 });
 afterEach(() => rmSync(folder, { recursive: true }));
 
-const GREEN = { first: ['12 passed, 0 failed', 0], long: ['5 passed, 0 failed', 0], verify: 0 };
+const GREEN = { tests: ['12 passed, 0 failed', 0], verify: 0 };
 
 /** Runs `.ci/run` where npm prints these lines and exits with these codes. */
-function runCi({ first, long, verify }) {
+function runCi({ tests: [line, code], verify }) {
   const bin = join(folder, 'bin');
   mkdirSync(bin);
   const npm = join(bin, 'npm');
-  const lane = ([line, code]) => `printf '%s\\n' 'some output' '${line}'; exit ${code}`;
   writeFileSync(
     npm,
     `#!/bin/sh
 case "$*" in
-  test) ${lane(first)} ;;
-  "run test:long") ${lane(long)} ;;
+  test) printf '%s\\n' 'some output' '${line}'; exit ${code} ;;
   "run verify") exit ${verify} ;;
   *) echo "unexpected: npm $*"; exit 99 ;;
 esac
@@ -39,25 +37,20 @@ esac
   });
 }
 
-it('.ci/run adds the tests of both lanes up, and succeeds if none failed', async () => {
-  expect(await runCi(GREEN)).toEqual(['17 passed, 0 failed', 0]);
-});
-
-it('.ci/run adds the failed tests of both lanes up', async () => {
-  const lanes = { first: ['10 passed, 2 failed', 1], long: ['4 passed, 1 failed', 1] };
-  expect(await runCi({ ...GREEN, ...lanes })).toEqual(['14 passed, 3 failed', 1]);
-});
-
-it('.ci/run counts a lane that ends without its counts as one failure', async () => {
-  const killed = { first: ['11 passed, 1 failed', 1], long: ['Killed', 137] };
-  expect(await runCi({ ...GREEN, ...killed })).toEqual(['11 passed, 2 failed', 1]);
-});
-
-it('.ci/run fails if a lane exits with an error after tests that all passed', async () => {
-  const broken = { ...GREEN, first: ['12 passed, 0 failed', 1] };
-  expect(await runCi(broken)).toEqual(['17 passed, 1 failed', 1]);
-});
-
-it('.ci/run counts checks that fail as one failure', async () => {
-  expect(await runCi({ ...GREEN, verify: 1 })).toEqual(['17 passed, 1 failed', 1]);
+it.each([
+  ['succeeds if nothing failed', GREEN, ['12 passed, 0 failed', 0]],
+  ['fails with a test', { tests: ['10 passed, 2 failed', 1] }, ['10 passed, 2 failed', 1]],
+  [
+    'fails if the tests end without their counts',
+    { tests: ['Killed', 137] },
+    ['0 passed, 1 failed', 1],
+  ],
+  [
+    'fails if jest does, though all tests passed',
+    { tests: ['12 passed, 0 failed', 1] },
+    ['12 passed, 1 failed', 1],
+  ],
+  ['counts checks that fail as one failure', { verify: 1 }, ['12 passed, 1 failed', 1]],
+])('.ci/run %s', async (_, how, expected) => {
+  expect(await runCi({ ...GREEN, ...how })).toEqual(expected);
 });
