@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import { newSessionId, useProduct } from '../support/product.js';
 
-const product = useProduct();
+const product = useProduct({});
 
 const JSON_TYPE = { 'content-type': 'application/json' };
 const says = (content: unknown, more: object = {}): string =>
