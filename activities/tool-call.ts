@@ -73,7 +73,7 @@ export function createToolCall(deps: TracedDeps, runTools = createRunTools(deps)
       const agent = defined && (await runTools.chosen(defined, ref));
       const isGivenUp = ref.givenUp !== undefined;
       if (!isGivenUp && !isKnown(agent, ref) && !(await isOver(ref))) {
-        leaveToNewerWorker(attempt, `a tool "${ref.toolName ?? ''}" of an agent "${ref.agent}"`);
+        leaveToNewerWorker(attempt, `a tool "${ref.toolName}" of an agent "${ref.agent}"`);
       }
       if (!isGivenUp) {
         // A call in a model's place waits for none of a tool: it goes to the tools' own queue.
@@ -257,13 +257,12 @@ export function createToolCall(deps: TracedDeps, runTools = createRunTools(deps)
   }
 }
 
-/** False where a worker of another release is to carry the call out. */
+/** False where a worker of another build is to carry the call out. */
 function isKnown(agent: AgentDefinition | undefined, { toolName }: CallActivityRef): boolean {
-  if (agent === undefined || toolName === undefined) return agent !== undefined;
-  return agent.tools.some(({ name }) => name === toolName);
+  return agent?.tools.some(({ name }) => name === toolName) === true;
 }
 
-/** A call that began may be executed again; a name that 0.2.0 left out may be any tool's. */
+/** A call that began may be executed again. */
 function isRepeatable(agent: AgentDefinition | undefined, ref: CallActivityRef): boolean {
   return findTool(agent, ref)?.idempotent === true;
 }
@@ -273,7 +272,6 @@ function toInput({ decision, call }: CallPermission): unknown {
   return decision?.input ?? call.input;
 }
 
-/** Undefined as well where 0.2.0 left the name out. */
 function findTool(
   agent: AgentDefinition | undefined,
   { toolName }: CallActivityRef,

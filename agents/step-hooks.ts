@@ -10,7 +10,7 @@ import type { Instructions } from './instructions.js';
 
 /**
  * A step as the AI SDK describes it. It is read from the transcript: `request` is empty, and a step
- * that was stored before the agent had hooks has no usage. `performance` has the times of the reply
+ * that was made elsewhere has no usage. `performance` has the times of the reply
  * alone, without those of tools; what is not known is 0, empty or undefined.
  */
 export type StepRecord = StepResult<ToolSet>;

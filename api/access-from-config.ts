@@ -14,9 +14,6 @@ type Access = Pick<
   | 'hostNames'
 >;
 
-/** The layout of records from which on tenants have session ids of their own. */
-const TENANTS_APART = 2;
-
 /**
  * Authentication, allowed origins and limits, from the settings. A token wins over everything else.
  *
@@ -53,9 +50,6 @@ export function warnOfAccess(config: Config, hasAccounts: boolean): string[] {
     warnings.push(
       'JWT_AUDIENCE is not set: tokens for other applications of the issuer are accepted',
     );
-  }
-  if (config.RECORD_LAYOUT < TENANTS_APART) {
-    warnings.push('tenants share the ids of their sessions until RECORD_LAYOUT is 2');
   }
   if (config.AUDIT_KEY === undefined) {
     warnings.push('AUDIT_KEY is not set: entries of the audit trail are chained, but not signed');

@@ -53,7 +53,6 @@ async function main(): Promise<void> {
     whenAway: 'refuse',
     streamTtlSeconds: config.STREAM_TTL,
     sessionTtlSeconds: config.SESSION_TTL,
-    recordLayout: config.RECORD_LAYOUT,
     auditKeys: config.AUDIT_KEY,
     auditTtlSeconds: readAuditTtl(config),
   });

@@ -130,8 +130,6 @@ const EnvSchema = z.object({
   STREAM_TTL: seconds.default(24 * 60 * 60),
   /** How long a session is kept after its last run; 0: forever. */
   SESSION_TTL: seconds.default(0),
-  /** The highest layout of records to write; set 2 once no process of release 0.2.0 is left. */
-  RECORD_LAYOUT: z.enum(['1', '2'], 'must be 1 or 2').default('1').transform(Number),
   /** How to reach Temporal, as its command line reads it; `readTemporal` puts it together. */
   TEMPORAL_ADDRESS: text.regex(/^\S+:\d{1,5}$/, 'must be host:port').optional(),
   TEMPORAL_NAMESPACE: text.optional(),

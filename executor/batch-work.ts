@@ -20,10 +20,7 @@ export function createBatchWork({
   batches,
 }: BatchWorkDeps): (input: BatchPageInput, watch: PageWatch) => Promise<BatchPart> {
   return async (input, watch) => {
-    const { items, actor, reason, mode, from = 0, size = 0, ...order } = input;
-    if (items !== undefined && actor !== undefined) {
-      return act({ ...order, items, actor, reason, mode }, watch);
-    }
+    const { from, size, ...order } = input;
     const work = await batches?.work(order.batchId);
     if (work === undefined) throw new HelixError('not_found', 'The batch has no work any more.');
     const { items: all, refused: _refused, ...terms } = work;

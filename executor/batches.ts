@@ -159,14 +159,12 @@ function toState(found: {
   closeTime?: Date | undefined;
 }): BatchState {
   const { workflowId, status, memo = {}, startTime, closeTime } = found;
-  // The name is in the memo of batches that an earlier build began.
-  const { act, by } = (memo['about'] ?? {}) as Pick<BatchState, 'act' | 'by'>;
+  const { act } = (memo['about'] ?? {}) as Pick<BatchState, 'act'>;
   return {
     ...NO_COUNTS,
     ...(memo['counts'] as BatchCounts | undefined),
     batchId: workflowId.slice(PREFIX.length),
     act,
-    by,
     status: STATUS[status.name] ?? 'running',
     startedAt: startTime.getTime(),
     ...(closeTime !== undefined && { endedAt: closeTime.getTime() }),

@@ -13,11 +13,6 @@ export function toBeginRefusal(
     case 'interrupting':
     case 'busy':
       return new AgentAlreadyRunningError(sessionId);
-    case 'older_release':
-      return new HelixError(
-        'unavailable',
-        'A run cannot begin later while a process of an earlier release is running.',
-      );
     case 'queue_full':
       return new HelixError('queue_full', 'Too many messages wait in this conversation.');
     case 'conflict':

@@ -6,7 +6,7 @@ import type { CustomState } from '../stores/contract/custom-state.js';
 import type { BranchInput as CopyInput } from '../stores/contract/sessions.js';
 import type { Store } from '../stores/contract/store.js';
 import { toAct } from '../stores/record/acts.js';
-import { toUserMessage } from '../stores/record/user-message.js';
+import { beginsTurn, toUserMessage } from '../stores/record/user-message.js';
 import { endOfStep, rowsUpTo, withoutOpenCalls } from './fork-rows.js';
 import { FIRST_SWEEP_MS, newNonce } from './reruns.js';
 import { copyFiles } from './copy-files.js';
@@ -138,7 +138,7 @@ export function endOfMessage(rows: readonly Row[], index: number): number | unde
 export function describeRows(rows: readonly Row[]): Pick<CopyInput, 'turn' | 'visibleMessages'> {
   const replies = new Set<string>();
   const visibleMessages = rows.filter((row) => beginsMessage(row, replies)).length;
-  const begins = rows.flatMap((row, n) => (isUserTurn(row) && !isUserTurn(rows[n - 1]) ? n : []));
+  const begins = rows.flatMap((_, n) => (beginsTurn(rows, n) ? n : []));
   const row = begins.at(-1) ?? 0;
   const last = rows.slice(row).findLast((each) => each.role === 'assistant');
   const messageId = last?.messageId ?? `msg-${String(visibleMessages)}`;
@@ -159,9 +159,4 @@ function beginsMessage(row: Row, replies: Set<string>): boolean {
 
 function isHidden(row: Row | undefined): boolean {
   return row?.role === 'user' && row.hidden === true;
-}
-
-/** False for the notices of late answers, which no person wrote. */
-function isUserTurn(row: Row | undefined): boolean {
-  return row?.role === 'user' && !(row.hidden === true && row.id.startsWith('late-'));
 }

@@ -12,7 +12,7 @@ import { LIMITS } from '../protocol/limits.js';
 import { isTerminal } from '../protocol/run.js';
 import type { SessionRecord } from '../stores/contract/sessions.js';
 import type { Store } from '../stores/contract/store.js';
-import { locateSession } from '../stores/record/locate-session.js';
+import { toStoredSessionId } from '../stores/record/stored-session-id.js';
 import { readInput, readState } from './agent-input.js';
 import { toBeginRefusal } from './begin-refusal.js';
 import { readEndedResult, type AgentResult } from './run-result.js';
@@ -39,12 +39,8 @@ export function createCalledRuns({ store, agents, runs }: CalledRunsDeps): Calle
     tenantId,
     userId = ANONYMOUS,
   }: Owned): Promise<{ storedId: string; record?: SessionRecord | undefined }> {
-    const read = async (id: string) => {
-      const record = await store.sessions.read(id);
-      return record && { record };
-    };
-    const { storedId, found } = await locateSession(store.sessions, sessionId, tenantId, read);
-    const record = found?.record;
+    const storedId = toStoredSessionId(sessionId, tenantId);
+    const record = await store.sessions.read(storedId);
     const isTheirs = record?.owner === userId && (record.tenant ?? '') === (tenantId ?? '');
     if (record !== undefined && !isTheirs) throw toBeginRefusal(sessionId, { kind: 'foreign' });
     return { storedId, record };

@@ -42,7 +42,7 @@ const NOT_FOUND = 5;
 export async function eraseWorkflows(
   client: Client,
   sessionId: string,
-  { runs, parts, childRuns, calls = [], owner }: RunsOfSession,
+  { runs, parts, childRuns, calls, owner }: RunsOfSession,
   { call, codeOf, isRefusedForGood }: TemporalCalls,
 ): Promise<ErasedWorkflows> {
   const { workflowService } = client;

@@ -126,7 +126,7 @@ export function reserveBeforeBegin(
     const reserve = () => owners.reserve({ ...input, limits });
     let result = await reserve();
     if (result.kind === 'exceeded' && result.what === 'sessions') {
-      // A session from before sessions were counted is not a new one.
+      // A session that is not counted yet is not a new one.
       await owners.fold(sessionId);
       result = await reserve();
     }

@@ -89,7 +89,6 @@ export function createReruns(deps: RerunDeps): Pick<Runs, 'resume' | 'retry' | '
       case 'queued':
         return { kind: 'active', runId: result.begun?.runId ?? runId };
       case 'busy':
-      case 'older_release':
       case 'queue_full':
       case 'steered':
       case 'interrupting':

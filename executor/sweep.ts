@@ -28,8 +28,6 @@ const TAKEN_MS = 5_000;
 const CONFIRM_MS = 10_000;
 /** Then again after this long, if it waits; spread, so that they do not come all at once. */
 const ROUTINE_MS = 60 * 60 * 1000;
-/** Entries of release 0.2.0 that are adopted within a second. */
-const ADOPTED = 500;
 /** A process sweeps again about this long after its last sweep; the leases share the work out. */
 const INTERVAL_MS = 500;
 
@@ -93,7 +91,6 @@ export function createSweep({ store, runs, holder, logger }: SweepDeps): () => P
     const shards = shuffled(Array.from({ length: DUE_SHARDS }, (_, shard) => shard));
     await inLanes(shards, SHARDS_AT_ONCE, async (shard) => {
       if (!(await due.lease(shard, holder, SHARD_MS))) return;
-      if (shard === 0) await due.adopt(ADOPTED);
       await sweepShard(shard);
       if (shard === 0) repair();
     });

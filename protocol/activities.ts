@@ -70,8 +70,7 @@ export interface CallActivityRef extends LeaseRef, TracedRef {
   agent: string;
   step: number;
   toolCallId: string;
-  /** Absent in runs of 0.2.0. */
-  toolName?: string;
+  toolName: string;
   /** Set if the activity that was to execute the call has failed for good: this one settles it. */
   givenUp?: 'timed_out' | 'failed';
   /** Set if it was scheduled on the task queue of the models, so that it can start eagerly. */
@@ -155,7 +154,7 @@ export interface LegOutcome {
 }
 
 /** A parent's call whose sub-agent has ended or was lost. */
-export interface ChildEndRef extends CallActivityRef {
+export interface ChildEndRef extends Omit<CallActivityRef, 'toolName'> {
   child: ChildRef;
   /** True if the sub-agent's workflow ended without reporting an outcome. */
   lost?: boolean;

@@ -59,22 +59,19 @@ export interface BatchCounts {
  * Temporal keeps what a workflow was given, so it is given no names: who acts, why and on what is in
  * Redis, where an erasure reaches it.
  */
-export interface BatchInput extends BatchOrder, Partial<BatchTerms> {
+export interface BatchInput extends BatchOrder {
   /** How many items there are. */
-  size?: number | undefined;
-  /** Of a batch that an earlier build began, with its terms. */
-  items?: readonly BatchItem[] | undefined;
+  size: number;
   /** What was decided before the batch began. */
   counts: BatchCounts;
 }
 
-/** Some items of a batch: `size` of them, the first by its place; or the items themselves. */
-export interface BatchPageInput extends BatchOrder, Partial<BatchTerms> {
+/** Some items of a batch: `size` of them, beginning with the one at `from`. */
+export interface BatchPageInput extends BatchOrder {
   /** Number of the first item within the batch, those before it that were refused included. */
   first: number;
-  from?: number | undefined;
-  size?: number | undefined;
-  items?: readonly BatchItem[] | undefined;
+  from: number;
+  size: number;
 }
 
 export interface BatchPageRef extends BatchOrder, BatchTerms {

@@ -95,7 +95,7 @@ export interface AskedCall {
   toolName: string;
   kind: 'approval' | 'client';
   deadline?: number;
-  /** When receivers were first notified, ms since the epoch. Absent where an earlier release looked. */
+  /** When receivers were first notified, ms since the epoch. Absent before that. */
   askedAt?: number;
   /** The newest point of its schedule that was reached, ms after that. */
   done?: number;
@@ -103,9 +103,6 @@ export interface AskedCall {
 
 /** What the notices of a wait know from one look at the record to the next. */
 export interface WaitProgress {
-  /** Of the first of its calls, for workers of earlier releases. */
-  askedAt: number;
-  done: number;
   calls: readonly AskedCall[];
   /** How long the last look waited for a question that is not asked yet. */
   heldMs?: number;

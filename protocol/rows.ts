@@ -34,7 +34,7 @@ export const UserRow = z.object({
   /** Id of the UI message, chosen by the client. */
   id: z.string(),
   parts: z.array(UserPart),
-  /** Apart from `parts`, which earlier releases read, too. */
+  /** The page's own parts, apart from those that models are given. */
   data: z.array(UserDataPart).optional(),
   metadata: z.record(z.string(), z.unknown()).optional(),
   /** Sent to the model but not shown. */

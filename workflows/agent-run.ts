@@ -4,7 +4,6 @@ import {
   CancellationScope,
   condition,
   makeContinueAsNewFunc,
-  patched,
   workflowInfo,
 } from '@temporalio/workflow';
 import type {
@@ -28,7 +27,6 @@ import { listenToOperators } from './operators.js';
 import { untilKept } from './lost-attempts.js';
 import { noticeEnd } from './notice-starts.js';
 import { createOperatorsView } from './operators-view.js';
-import { PATCHES } from './patches.js';
 import { bookkeeping, model } from './proxies.js';
 import { createRunState, runRef } from './run-state.js';
 import { carryOut } from './step-calls.js';
@@ -149,13 +147,9 @@ export async function agentRun(input: RunInput): Promise<RunSummary> {
     return continueAsNewSuggested && !state.carry.stopRequested;
   }
 
-  /** Finishes operators' requests before this execution ends. */
+  /** Finishes operators' requests, and records a stop, before this execution ends. */
   async function untilSaid(): Promise<void> {
-    await condition(allHandlersFinished);
-    // Executions of 0.2.0 ended without this wait; `patched()` is called only where it matters.
-    if (state.recording > 0 && patched(PATCHES.stopsAreRecorded)) {
-      await condition(() => state.recording === 0 && allHandlersFinished());
-    }
+    await condition(() => state.recording === 0 && allHandlersFinished());
   }
 
   async function goOnAsNew(): Promise<void> {
@@ -177,7 +171,7 @@ export async function agentRun(input: RunInput): Promise<RunSummary> {
 
   function end(status: TerminalStatus): Promise<TerminalStatus | 'superseded'> {
     const { step, known } = state.carry;
-    return bookkeeping().endRun.executeWithOptions({ summary: status }, [
+    return bookkeeping.endRun.executeWithOptions({ summary: status }, [
       { ...runRef(state), step, status, known },
     ]);
   }

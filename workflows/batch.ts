@@ -5,7 +5,7 @@ import {
   setCurrentDetails,
   upsertMemo,
 } from '@temporalio/workflow';
-import type { BatchActivities, BatchCounts, BatchInput } from '../protocol/batch-run.js';
+import type { BatchAct, BatchActivities, BatchCounts, BatchInput } from '../protocol/batch-run.js';
 import { LIMITS } from '../protocol/limits.js';
 
 /** Items of one activity: about five seconds of work, so that a cancel is noticed soon. */
@@ -31,30 +31,29 @@ const { batchEnd } = proxyActivities<BatchActivities>({
  * `executor/batch-page.ts`; the memo has the counts, so that they can be read without a worker.
  */
 export async function agentBatch(input: BatchInput): Promise<BatchCounts> {
-  if (input.items !== undefined) return actOnPages(input, input.items.length);
   try {
-    return await actOnPages(input, input.size ?? 0);
+    return await actOnPages(input);
   } finally {
     await CancellationScope.nonCancellable(() => batchEnd(input.batchId));
   }
 }
 
-async function actOnPages(input: BatchInput, total: number): Promise<BatchCounts> {
-  const { items, counts: before, size: _size, ...order } = input;
-  const size = Math.min(MOST_OF_PAGE, order.rps * PAGE_SECONDS);
+async function actOnPages({
+  counts: before,
+  size: total,
+  ...order
+}: BatchInput): Promise<BatchCounts> {
+  const most = Math.min(MOST_OF_PAGE, order.rps * PAGE_SECONDS);
   let counts = before;
-  show(input, counts);
+  show(order.act, counts);
   for (let at = 0; at < total;) {
     const first = before.failed + at;
-    const page =
-      items === undefined
-        ? { from: at, size: Math.min(size, total - at) }
-        : { items: items.slice(at, at + size) };
-    const { tried, ...part } = await batchPage({ ...order, first, ...page });
+    const size = Math.min(most, total - at);
+    const { tried, ...part } = await batchPage({ ...order, first, from: at, size });
     counts = sumOf(counts, part);
     at += tried;
     upsertMemo({ counts });
-    show(input, counts);
+    show(order.act, counts);
   }
   return counts;
 }
@@ -70,11 +69,11 @@ function sumOf(counts: BatchCounts, part: Omit<BatchCounts, 'total'>): BatchCoun
 }
 
 /** What operators read in the Temporal UI. */
-function show({ act, actor }: BatchInput, { total, done, skipped, failed }: BatchCounts): void {
+function show(act: BatchAct, { total, done, skipped, failed }: BatchCounts): void {
   const tried = done + skipped + failed;
   setCurrentDetails(
     [
-      `**${act}**${actor === undefined ? '' : ` by ${actor.userId}`}: ${String(tried)} of ${String(total)}`,
+      `**${act}**: ${String(tried)} of ${String(total)}`,
       `${String(done)} done · ${String(skipped)} skipped · ${String(failed)} failed`,
     ].join('\n\n'),
   );

@@ -4,7 +4,6 @@ import {
   condition,
   getExternalWorkflowHandle,
   ParentClosePolicy,
-  patched,
   startChild,
   WorkflowIdReusePolicy,
 } from '@temporalio/workflow';
@@ -12,7 +11,6 @@ import { endWorkflowIdOf, rootOf, waitWorkflowIdOf } from '../protocol/ids.js';
 import type { EndRef, WaitOver, WaitRef } from '../protocol/notices.js';
 import type { CallRef, TerminalStatus } from '../protocol/run.js';
 import { END_WORKFLOW_TYPE, SIGNALS, WAIT_WORKFLOW_TYPE } from '../protocol/temporal-names.js';
-import { PATCHES } from './patches.js';
 import type { RunState } from './run-state.js';
 
 /** The notices of what one step waits for, beside it: nothing here delays the run. */
@@ -21,13 +19,11 @@ export interface WaitNotices {
   begin: (calls: readonly CallRef[]) => void;
   /** Has them look at calls that wait as well by now. */
   grow: (calls: readonly CallRef[]) => void;
-  /** A sleep or a webhook was released: questions keep their notices. */
-  narrow: (over: WaitOver) => void;
   /** Ends them, if they are under way. */
   end: (over: WaitOver) => void;
 }
 
-/** Runs that began without receivers have no `notify`, and no further command. */
+/** A run without receivers has no `notify`, and no further command. */
 export function createWaitNotices(state: RunState, step: number): WaitNotices {
   const { sessionId, runId, agent, notify } = state.input;
   const kinds: readonly string[] = notify?.calls ?? [];
@@ -38,10 +34,9 @@ export function createWaitNotices(state: RunState, step: number): WaitNotices {
     isSuspended === true ? asks !== false : kinds.includes(kind);
 
   function takeId(): string {
-    const before = state.waits.get(step) ?? 0;
-    state.waits.set(step, before + 1);
-    const isNumbered = before > 0 && patched(PATCHES.waitsAreNumbered);
-    return waitWorkflowIdOf(runId, step, isNumbered ? before + 1 : 1);
+    const nth = (state.waits.get(step) ?? 0) + 1;
+    state.waits.set(step, nth);
+    return waitWorkflowIdOf(runId, step, nth);
   }
 
   function open(calls: readonly CallRef[]): void {
@@ -53,7 +48,7 @@ export function createWaitNotices(state: RunState, step: number): WaitNotices {
   function grow(calls: readonly CallRef[]): void {
     const wait = current;
     const added = calls.filter((call) => mayAsk(call) && wait?.known.has(call) !== true);
-    if (kinds.length === 0 || added.length === 0 || !patched(PATCHES.noticesStay)) return;
+    if (kinds.length === 0 || added.length === 0) return;
     if (wait === undefined) {
       open(calls);
       return;
@@ -95,14 +90,7 @@ export function createWaitNotices(state: RunState, step: number): WaitNotices {
       }
       if (kinds.length === 0 || calls.length === 0) return;
       // A tool that sleeps does not ask people now; what it asks later is looked at then.
-      if (!calls.some(mayAsk) && patched(PATCHES.noticesStay)) return;
-      const isAsked = calls.some(({ kind }) => kinds.includes(kind));
-      // What a tool waits for, now or while others are asked, is in the record only.
-      if (isAsked || patched(PATCHES.toolsAskToo)) open(calls);
-    },
-    narrow: (over) => {
-      if (current === undefined || patched(PATCHES.noticesStay)) return;
-      end(over);
+      if (calls.some(mayAsk)) open(calls);
     },
   };
 }

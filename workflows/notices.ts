@@ -3,7 +3,6 @@ import {
   ApplicationFailure,
   condition,
   defineSignal,
-  patched,
   proxyActivities,
   setHandler,
   setCurrentDetails,
@@ -18,7 +17,6 @@ import type {
   WaitRef,
 } from '../protocol/notices.js';
 import { noticeQueueOf, SIGNALS } from '../protocol/temporal-names.js';
-import { PATCHES } from './patches.js';
 
 /** Reads and starts only; while the record or Temporal is away, it is tried again without limit. */
 const looks = proxyActivities<Omit<NoticeActivities, 'sendNotice'>>({
@@ -49,7 +47,7 @@ export async function notifyWaiting(ref: WaitRef): Promise<void> {
   });
   let grown = 0;
   setHandler(waitGrown, () => {
-    if (patched(PATCHES.noticesStay)) grown += 1;
+    grown += 1;
   });
   let progress: WaitProgress | undefined;
   for (;;) {
@@ -91,7 +89,7 @@ export async function deliver(delivery: Delivery): Promise<void> {
     const code = why?.type ?? 'not_delivered';
     // A failure is notified of once, and the failure of that notice is not.
     const isAnnounced = notice.type !== 'delivery.failed' && notice.type !== 'test';
-    if (isAnnounced && patched(PATCHES.failuresAreNotified)) {
+    if (isAnnounced) {
       // The delivery is not listed as failed before this is over.
       await looks.announceFailure
         .executeWithOptions({ taskQueue, scheduleToCloseTimeout: '10m' }, [

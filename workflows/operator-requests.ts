@@ -70,8 +70,8 @@ export function checkRequest(name: keyof OperatorRequests, input: unknown): void
 }
 
 /**
- * Picks the request's own fields by name. History may contain updates with further fields that an
- * older release accepted; these are ignored.
+ * Picks the request's own fields by name. History may contain updates with further fields that
+ * another build accepted; these are ignored.
  */
 export function pickRequest<Name extends keyof OperatorRequests>(
   name: Name,

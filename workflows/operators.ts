@@ -172,7 +172,7 @@ async function recordStop(
   let isEnded: boolean;
   try {
     isEnded = await CancellationScope.nonCancellable(() =>
-      bookkeeping().stopRun({ sessionId, runId, stop: { mode, reason, by } }),
+      bookkeeping.stopRun({ sessionId, runId, stop: { mode, reason, by } }),
     );
   } finally {
     state.recording -= 1;

@@ -1,12 +1,10 @@
 import {
   ActivityCancellationType,
-  patched,
   proxyActivities,
   proxyLocalActivities,
 } from '@temporalio/workflow';
 import type { AnswerActivities, ChildActivities, RunActivities } from '../protocol/activities.js';
 import { LIMITS } from '../protocol/limits.js';
-import { PATCHES } from './patches.js';
 
 /** Results are stored, and places for tools are waited for. */
 const SETTLING_MS = 5 * 60_000;
@@ -52,24 +50,14 @@ type Bookkeeping = Pick<RunActivities, 'endRun' | 'stopRun'> &
   ChildActivities &
   Pick<AnswerActivities, 'expireCalls'>;
 
-const queued = proxyActivities<Bookkeeping>(brief);
-
 /** Runs in the process of the workflow: no slot, no queue, and no model call ahead of it. */
-const local = proxyLocalActivities<Bookkeeping>({
+export const bookkeeping = proxyLocalActivities<Bookkeeping>({
   cancellationType: ActivityCancellationType.ABANDON,
   retry: shared.retry,
   startToCloseTimeout: '5s',
   // A longer wait leaves the workflow task, since a worker has few slots for these.
   localRetryThreshold: '1s',
 });
-
-/**
- * Activities for bookkeeping besides steps and tools. Runs that began before the change keep using
- * the task queue.
- */
-export function bookkeeping(): typeof queued | typeof local {
-  return patched(PATCHES.localBookkeeping) ? local : queued;
-}
 
 /** Operators' answers are regular activities, so that the timeline of a run shows them. */
 export const answers =

@@ -1,10 +1,4 @@
-import {
-  ActivityFailure,
-  condition,
-  patched,
-  TimeoutFailure,
-  workflowInfo,
-} from '@temporalio/workflow';
+import { ActivityFailure, condition, TimeoutFailure, workflowInfo } from '@temporalio/workflow';
 import type { LeaseRef, ToolCallOutcome } from '../protocol/activities.js';
 import type { CallRef, Resumption } from '../protocol/run.js';
 import {
@@ -19,7 +13,6 @@ import { toolQueueOf } from '../protocol/temporal-names.js';
 import { leftOf } from './call-activity.js';
 import { untilKept } from './lost-attempts.js';
 import type { OperatorsView } from './operators-view.js';
-import { PATCHES } from './patches.js';
 import { tools } from './proxies.js';
 import { runRef, type RunState } from './run-state.js';
 import { runSubAgent } from './sub-agent.js';
@@ -74,10 +67,10 @@ export async function carryOut(
       working.delete(call);
       if (suspended === undefined) return;
       waits.add(suspended);
-      waits.mayGrow ||= patched(PATCHES.waitsEndAlone);
+      waits.mayGrow = true;
     };
     const ofTools = started.filter(({ kind }) => kind !== 'subagent');
-    if (ofTools.length > CALLS_AT_ONCE && patched(PATCHES.callsInWaves)) {
+    if (ofTools.length > CALLS_AT_ONCE) {
       // Sub-agents start at once: their questions are asked when nothing else is left to do.
       const agents = started.filter(({ kind }) => kind === 'subagent');
       const isStopped = (): boolean => state.carry.stopRequested;
@@ -119,7 +112,7 @@ export async function carryOut(
 
   /** Takes what is released off the list of what waits. */
   function toReady({ approved, partial }: Resumption): CallRef[] {
-    if (partial === true) waits.mayGrow ||= patched(PATCHES.waitsEndAlone);
+    if (partial === true) waits.mayGrow = true;
     if (!waits.mayGrow) {
       removeReleased(waits.calls, { approved });
       return approvedOf(calls, approved);

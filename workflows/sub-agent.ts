@@ -6,7 +6,6 @@ import {
   condition,
   getExternalWorkflowHandle,
   ParentClosePolicy,
-  patched,
   startChild,
   workflowInfo,
   WorkflowIdReusePolicy,
@@ -17,7 +16,6 @@ import type { CallRef, ChildRef, RunInput } from '../protocol/run.js';
 import { SIGNALS, WORKFLOW_TASK_TIMEOUT_MS, WORKFLOW_TYPE } from '../protocol/temporal-names.js';
 import { learn } from '../protocol/carry.js';
 import { labelsOf, startAttributes } from './operators-view.js';
-import { PATCHES } from './patches.js';
 import { bookkeeping } from './proxies.js';
 import { runRef, type RunState } from './run-state.js';
 
@@ -31,7 +29,7 @@ export async function runSubAgent(state: RunState, step: number, call: CallRef):
   const { child, toolCallId } = call;
   if (child === undefined) return;
   const settle = async (ending: { lost?: true; started?: true }): Promise<ToolCallOutcome> => {
-    const outcome = await bookkeeping().settleChild.executeWithOptions(
+    const outcome = await bookkeeping.settleChild.executeWithOptions(
       { summary: `${call.toolName}: result` },
       [{ ...runRef(state), step, toolCallId, child, ...ending }],
     );
@@ -123,8 +121,7 @@ async function carryOutChild(
     }
     return 'ended';
   } catch (error) {
-    const wasStarted = error instanceof WorkflowExecutionAlreadyStartedError;
-    if (wasStarted && patched(PATCHES.childIsAtWork)) return 'started';
+    if (error instanceof WorkflowExecutionAlreadyStartedError) return 'started';
     // A failed run fails its workflow with a code, and its record has the details.
     const hasFailed =
       error instanceof ChildWorkflowFailure && error.cause instanceof ApplicationFailure;

@@ -54,7 +54,7 @@ export async function untilAnswered(
     const summary = `deadline of step ${String(step)}`;
     if (dueMs === undefined) await condition(isNews);
     else if (!(await condition(isNews, dueMs, { summary }))) {
-      const expired = await bookkeeping().expireCalls.executeWithOptions({ summary }, [
+      const expired = await bookkeeping.expireCalls.executeWithOptions({ summary }, [
         { ...runRef(state), step },
       ]);
       state.carry = learn(takeAnswer(state.carry, expired), expired.sequence);
@@ -76,9 +76,9 @@ export async function untilAnswered(
       notices.end({ stopped: true, at });
       return 'stopped';
     }
-    const over = { approved: released.approved, at };
-    if (released.partial === true && waits.mayGrow) notices.narrow(over);
-    else notices.end(over);
+    // A sleep or a webhook that is over leaves questions their notices.
+    const isOfTool = released.partial === true && waits.mayGrow;
+    if (!isOfTool) notices.end({ approved: released.approved, at });
     return released;
   }
 }

@@ -79,7 +79,7 @@ function toRecord(
     content.filter(({ type }) => types.includes(type));
   const toolCalls = ofType('tool-call');
   const toolResults = ofType('tool-result');
-  // Of a step that was stored before the agent had hooks, nothing is known.
+  // Of a step that was made elsewhere, nothing is known.
   const { answered = { provider: '', modelId: modelNameOf(agent.llmConfig), at: 0 } } = row;
   const { provider, modelId, at, responseId = '', responseModelId = modelId }: Answered = answered;
   const { warnings, rawFinishReason, providerMetadata }: Partial<Answered> = answered;

@@ -15,7 +15,7 @@ import type {
 import type { Writer } from '../../stores/contract/log.js';
 import type { Attempt } from '../attempt.js';
 import type { ChunkWriter } from '../chunk-writer.js';
-import { JournalFailure, orderText, refusalOf, takeName } from './journal-names.js';
+import { JournalFailure, orderText, takeName, tooManySteps } from './journal-names.js';
 import { mintSecret, toQuestion, toTimer, toWebhook } from './journal-waits.js';
 import { toOutcome } from './tool-outcome.js';
 
@@ -100,8 +100,7 @@ export function createCallJournal(deps: JournalDeps): CallJournal {
         attempt.cut('stop');
         break;
       case 'full':
-      case 'older_release':
-        return end(refusalOf(reply.kind));
+        return end(tooManySteps());
       default:
         attempt.cut(reply.kind);
     }

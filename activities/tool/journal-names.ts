@@ -48,16 +48,7 @@ export function orderText(
   return `Operation ${String(at + 1)} was ${show(known)} and is ${show(now)} now: the tool has changed.`;
 }
 
-/** Why the record takes no more. */
-export function refusalOf(kind: keyof typeof REFUSALS): JournalFailure {
-  const [code, message] = REFUSALS[kind];
-  return new JournalFailure(code, message);
+/** The record takes no more. */
+export function tooManySteps(): JournalFailure {
+  return new JournalFailure('too_many_steps', 'The tool has recorded as much as it may.');
 }
-
-const REFUSALS = {
-  full: ['too_many_steps', 'The tool has recorded as much as it may.'],
-  older_release: [
-    'older_release',
-    'The tool cannot wait while a process of an earlier release is running.',
-  ],
-} as const;

@@ -2,7 +2,6 @@ import type { Role } from '../../protocol/actor.js';
 import { ANONYMOUS } from '../../protocol/ids.js';
 import type { SessionRecord } from '../../stores/contract/sessions.js';
 import type { Store } from '../../stores/contract/store.js';
-import { locateSession } from '../../stores/record/locate-session.js';
 import { toStoredSessionId } from '../../stores/record/stored-session-id.js';
 import { agentUnavailable, notFound } from './refusals.js';
 
@@ -20,16 +19,8 @@ export async function findSession(
   sessionId: string,
   caller: Caller,
 ): Promise<FoundSession> {
-  const { storedId, found } = await locateSession(
-    sessions,
-    sessionId,
-    caller.tenantId,
-    async (id) => {
-      const record = await sessions.read(id);
-      return record && { record };
-    },
-  );
-  return { storedId, record: found?.record };
+  const storedId = toStoredSessionId(sessionId, caller.tenantId);
+  return { storedId, record: await sessions.read(storedId) };
 }
 
 /** A caller's own session; undefined as well if another user owns it. */

@@ -1,4 +1,4 @@
-import { locateSession } from '../../stores/record/locate-session.js';
+import { toStoredSessionId } from '../../stores/record/stored-session-id.js';
 import type { ChatDeps } from './types.js';
 import { isOwner, type Caller } from './access.js';
 import { needsTurnRows, toNeed, type KnownSession, type Need, type Request } from './classify.js';
@@ -26,17 +26,18 @@ export async function readSession(
   const { sessions } = deps.stateStore;
   const owner = { owner: caller.userId, tenant: caller.tenantId };
   const need = toNeed(request);
-  const readFirst = async (id: string): Promise<Omit<KnownSession, 'isOwn'> | undefined> => {
-    if (need === 'calls') return sessions.withCalls(id, owner);
-    const record = await sessions.read(id);
+  const storedId = toStoredSessionId(sessionId, caller.tenantId);
+  const readFirst = async (): Promise<Omit<KnownSession, 'isOwn'> | undefined> => {
+    if (need === 'calls') return sessions.withCalls(storedId, owner);
+    const record = await sessions.read(storedId);
     return record && { record };
   };
-  const { storedId, found } = await locateSession(sessions, sessionId, caller.tenantId, readFirst);
+  const found = await readFirst();
   if (found === undefined) return { storedId };
   if (!isOwner(found.record, caller)) {
     return { storedId, session: { isOwn: false, record: found.record } };
   }
-  const current = (await expireOverdue(deps, found)) ? await readFirst(storedId) : found;
+  const current = (await expireOverdue(deps, found)) ? await readFirst() : found;
   const session = current && (await readMore(deps, { ...current, isOwn: true }, request, need));
   return { storedId, session };
 }

@@ -44,7 +44,7 @@ export function onceByKey(route: Route, claimedMs = CLAIMED_MS): Route {
       if (claim.reply === undefined) {
         throw new HelixError('idempotency_conflict', 'This request is being carried out.');
       }
-      const { status, headers = {}, body } = JSON.parse(claim.reply) as Kept;
+      const { status, headers, body } = JSON.parse(claim.reply) as Kept;
       response.status(status).set(headers);
       if (body === undefined) response.end();
       else response.json(body);
@@ -54,8 +54,8 @@ export function onceByKey(route: Route, claimedMs = CLAIMED_MS): Route {
 
 interface Kept {
   status: number;
-  /** Those that name the session and its run; absent in what earlier versions kept. */
-  headers?: Record<string, string>;
+  /** Those that name the session and its run. */
+  headers: Record<string, string>;
   /** Absent if the reply had none. */
   body?: unknown;
 }

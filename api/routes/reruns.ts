@@ -121,7 +121,7 @@ export const RERUN_ROUTES: readonly Route[] = [
 /**
  * The stored id of a copy.
  *
- * @throws HelixError `session_exists`, also for a session of release 0.2.0 under the bare id
+ * @throws HelixError `session_exists`
  */
 export async function findFreeId(
   { stateStore }: RouteDeps,

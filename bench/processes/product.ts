@@ -96,7 +96,6 @@ export async function startApi(
 function toEnvironment(servers: Servers, taskQueue: string): Record<string, string> {
   return {
     REDIS_URL: servers.redisUrl,
-    RECORD_LAYOUT: '2',
     TEMPORAL_ADDRESS: servers.temporalAddress,
     TASK_QUEUE: taskQueue,
     HELIX_ALLOW_UNAUTHENTICATED: '1',

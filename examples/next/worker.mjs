@@ -8,7 +8,7 @@ const { TEMPORAL_ADDRESS = '127.0.0.1:7233', REDIS_URL = 'redis://127.0.0.1:6379
 const { TASK_QUEUE = 'desk' } = process.env;
 
 const connection = await NativeConnection.connect({ address: TEMPORAL_ADDRESS });
-const stores = createRedisStores({ url: REDIS_URL, whenAway: 'wait', recordLayout: 2 });
+const stores = createRedisStores({ url: REDIS_URL, whenAway: 'wait' });
 const worker = await createAgentWorker({
   connection,
   taskQueue: TASK_QUEUE,

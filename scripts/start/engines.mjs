@@ -48,5 +48,5 @@ export async function provideRedis(settings, file, context) {
   const args = redisArguments({ port, folder });
   const isReady = () => isRedisReady({ port });
   await startEngine({ name: 'Redis', file, args, dataDir, isReady }, context);
-  return { redisUrl: `redis://127.0.0.1:${port}`, isRedisOwn: true };
+  return { redisUrl: `redis://127.0.0.1:${port}` };
 }

@@ -6,14 +6,11 @@ import { UserError } from '../system/user-error.mjs';
 
 /** Sets known values only: an absent variable keeps its default in the schema. */
 export function childEnvironment(settings, servers) {
-  const { port, url, redisUrl, isRedisOwn, temporalAddress, isTemporalOwn, temporalUiUrl } =
-    servers;
+  const { port, url, redisUrl, temporalAddress, isTemporalOwn, temporalUiUrl } = servers;
   const variables = {
     PORT: String(port),
     HOST: settings.host,
     REDIS_URL: redisUrl,
-    // This Redis serves these processes only, so none of an older release can be active.
-    RECORD_LAYOUT: process.env.RECORD_LAYOUT || (isRedisOwn ? '2' : undefined),
     TEMPORAL_ADDRESS: temporalAddress,
     // The server that `npm start` runs itself has no TLS, whatever the command line's profile says.
     TEMPORAL_TLS: isTemporalOwn ? 'false' : undefined,

@@ -6,8 +6,8 @@ const FOLDERS = ['redis', 'logs'];
 const FILES = /^temporal\.db/;
 
 /**
- * Makes the folder, for this user alone. Of one that was there already only what is ours is closed,
- * as earlier versions left it open: the folder may hold other things as well.
+ * Makes the folder, for this user alone. Of one that was there already only what is ours is closed:
+ * the folder may hold other things as well.
  */
 export function makePrivateFolder(dataDir) {
   if (!existsSync(dataDir)) mkdirSync(dataDir, { recursive: true, mode: 0o700 });

@@ -23,8 +23,6 @@ export interface Due {
   drop: (session: DueSession) => Promise<void>;
   /** A page of a list of a shard, oldest first, whether due or not. */
   listed: (list: DueList, shard: number, from: number, most: number) => Promise<string[]>;
-  /** Imports up to this many sessions from the list of release 0.2.0; returns their number. */
-  adopt: (most: number) => Promise<number>;
   /** True if this holder may query closed workflows for the next `forMs`. */
   leaseClosed: (holder: string, forMs: number) => Promise<boolean>;
   /** When closed workflows were last queried, ms since the epoch; 0 if never. */

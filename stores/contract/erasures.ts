@@ -24,13 +24,10 @@ export interface Erasure {
   /** The sub-agents' sessions, by the part of their id, and their runs as far as they are known. */
   parts: string[];
   childRuns: string[];
-  /**
-   * Calls of the last minute, sub-agents' too: Temporal may not list the work of their tools yet. Absent
-   * in erasures of earlier releases.
-   */
-  calls?: [runId: string, toolCallId: string][];
-  /** Ids of its files, whose bytes may be elsewhere. Absent in erasures of earlier releases. */
-  files?: string[];
+  /** Calls of the last minute, sub-agents' too: Temporal may not list the work of their tools yet. */
+  calls: [runId: string, toolCallId: string][];
+  /** Ids of its files, whose bytes may be elsewhere. */
+  files: string[];
   /** What was removed: rows of the transcript, entries of the stream, and bytes of text. */
   rows: number;
   entries: number;

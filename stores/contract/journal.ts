@@ -46,9 +46,7 @@ type Refused =
   | { kind: 'stopped' }
   | { kind: 'fenced' }
   /** The journal holds as much as it may. */
-  | { kind: 'full' }
-  /** A process of an earlier release is running, which would execute the call from its beginning. */
-  | { kind: 'older_release' };
+  | { kind: 'full' };
 
 export type RecordStepResult = { kind: 'recorded' } | Refused;
 export type SuspendCallResult = { kind: 'suspended' } | Refused;

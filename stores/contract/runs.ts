@@ -102,8 +102,6 @@ export type BeginResult =
   /** All messages were accepted before. */
   | { kind: 'accepted' }
   | { kind: 'busy' }
-  /** With `startAt`: a process of an earlier release would start the run at once. */
-  | { kind: 'older_release' }
   | { kind: 'conflict'; messageId: string }
   | { kind: 'agent_mismatch'; agent: string }
   /** The session belongs to another owner. */

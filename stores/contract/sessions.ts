@@ -43,19 +43,14 @@ export interface Sessions {
   /** Which of these user message ids the session has accepted. */
   acceptedMessages: (sessionId: string, ids: string[]) => Promise<string[]>;
   /**
-   * The newest run of the turn of an accepted message. Undefined while the message is queued, and when
-   * it is not known: its turn began before this was stored.
+   * The newest run of the turn of an accepted message. Undefined while the message is queued, and for
+   * one that was copied with its reply.
    */
   runOf: (sessionId: string, messageId: string) => Promise<string | undefined>;
   /** Remembers for 60 s that a snapshot was taken while this turn was active. */
   noteActiveSnapshot: (sessionId: string, turn: number) => Promise<void>;
   /** Forgets that, since a snapshot of the idle turn was taken. */
   noteRestingSnapshot: (sessionId: string, turn: number) => Promise<void>;
-  /**
-   * True if sessions of tenants may be stored under ids that include the tenant. False while a
-   * process of release 0.2.0, which does not know such ids, may work on the same record.
-   */
-  tenantsApart: () => boolean | Promise<boolean>;
   /** Creates an idle session from rows of another one. */
   branch: (input: BranchInput) => Promise<BranchResult>;
   /**

@@ -9,7 +9,6 @@ import { createKeySpace } from '../redis/keys.js';
 import type { RunLibrary } from '../redis/run-library.js';
 import { createTransitions } from '../redis/transitions.js';
 import { runOn, type Host } from '../transitions/lib/host.js';
-import { RECORD_LAYOUT } from '../transitions/lib/layout.js';
 import { run } from '../transitions/library.js';
 import { decode, encode } from './keyspace/cjson.js';
 import type { Keyspace } from './keyspace/keyspace.js';
@@ -45,9 +44,6 @@ function createMemoryContext({ keyspace, options, now, files }: MemoryData): Red
     redis: createLocalCommands(keyspace),
     keys,
     transitions: createTransitions(runInProcess(keyspace, now), keys, options),
-    // Only this release works on the memory of this process.
-    layout: () => RECORD_LAYOUT,
-    readable: () => RECORD_LAYOUT,
     maxEntries: options.maxChunks,
     now,
     audit: { keys: options.auditKeys, keptMs: toKeptMs(options.auditTtlSeconds) },

@@ -1,5 +1,7 @@
 import type { BranchInput } from '../contract/sessions.js';
+import type { Row } from '../../protocol/rows.js';
 import { toStoredRow } from '../record/to-stored-row.js';
+import { beginsTurn } from '../record/user-message.js';
 import type { RequestOf } from '../transitions/library.js';
 import type { Contents } from './contents.js';
 import { keepApart } from './large-results.js';
@@ -14,7 +16,11 @@ export function branchRequests(
   const starts = [];
   for (let from = 0; from === 0 || from < input.rows.length; from += PART) starts.push(from);
   const hashes = new Map(input.messages.map(({ id, hash }) => [id, hash]));
-  return starts.map((from) => (contents) => toPart(input, hashes, from, contents));
+  const places = placesOf(input.rows);
+  return starts.map((from) => (contents) => ({
+    ...toPart(input, hashes, from, contents),
+    places: places.slice(from, from + PART).flat(),
+  }));
 }
 
 function toPart(
@@ -22,7 +28,7 @@ function toPart(
   hashes: ReadonlyMap<string, string>,
   from: number,
   contents: Contents,
-): RequestOf<'branch'> {
+): Omit<RequestOf<'branch'>, 'places'> {
   const { agent, owner, tenant = '', nonce, now, by = '', rows } = input;
   const isLast = from + PART >= rows.length;
   const part = rows
@@ -51,6 +57,26 @@ function toPart(
     end: isLast ? toEnd(input, contents) : undefined,
     act: isLast ? contents.addOptional(input.act) : undefined,
   };
+}
+
+/**
+ * Names and values of the places that each row begins, as lib/places of the transitions has them. What
+ * is copied has no entries in the log.
+ */
+function placesOf(rows: readonly Row[]): string[][] {
+  let turn = 0;
+  return rows.map((row, at) => {
+    if (row.role !== 'user') return [];
+    const isFirst = beginsTurn(rows, at);
+    if (isFirst) turn += 1;
+    const own = [`m:${row.id}`, `${String(at)} ${String(turn)}`];
+    if (!isFirst) return own;
+    let next = at;
+    while (rows[next]?.role === 'user') next += 1;
+    const reply = rows[next];
+    const messageId = reply?.role === 'assistant' ? reply.messageId : '';
+    return [...own, `t:${String(turn)}`, `${String(at)} 0 ${messageId}`];
+  });
 }
 
 function toEnd(

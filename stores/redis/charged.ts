@@ -69,7 +69,6 @@ export function toCharged(
       created: number(root.created),
       // Neither number ever decreases, and each change of a counted figure raises one of them.
       version: number(root.seq) + number(root.runN),
-      // For a session of release 0.2.0, more may be dropped than was ever counted.
       bytes: Math.max(0, number(root.bytes)) + (hasStream ? Math.max(0, number(root.logBytes)) : 0),
       queued: number(root.queued),
       runs: isActive ? 1 : 0,

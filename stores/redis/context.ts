@@ -17,10 +17,6 @@ export interface RedisContext {
   redis: Commands;
   keys: KeySpace;
   transitions: Transitions;
-  /** The layout in which records are currently written. */
-  layout: () => number | Promise<number>;
-  /** The highest layout that every living process can read. */
-  readable: () => number | Promise<number>;
   /** Entries that a stream may have before whole old turns are trimmed; 0: no limit. */
   maxEntries: number;
   /** Clock of this process, ms since the epoch; deadlines use the clock of the store. */

@@ -1,5 +1,4 @@
 import { LIMITS } from '../../protocol/limits.js';
-import { FIRST_LAYOUT, RECORD_LAYOUT } from '../transitions/lib/layout.js';
 import type { RedisConnection } from './clients.js';
 import { commandsOf } from './commands.js';
 import type { FileStore } from '../contract/files.js';
@@ -27,11 +26,6 @@ export interface RedisStoreOptions {
   /** Entries of a stream before whole old turns are trimmed. Default 10,000; 0: never. */
   maxChunks?: number;
   /**
-   * The highest layout of records to write. Default 1, because running processes of release 0.2.0,
-   * which read only that layout, cannot be detected. Set 2 once the last of them has ended.
-   */
-  recordLayout?: number;
-  /**
    * Keys that sign the entries of the audit trail, of at least 32 characters each: the first signs,
    * each verifies. All processes need them. Default: entries are chained, but not signed.
    */
@@ -43,10 +37,8 @@ export interface RedisStoreOptions {
 }
 
 export interface ContextOptions {
-  /** Library of another release. */
+  /** Library of another build. */
   library?: Library;
-  /** Layout of the records that this process can read. */
-  layout?: number;
   /** True: commands are retried while Redis temporarily refuses them. */
   retriesRefusals?: boolean;
   /** Commands before the first connection wait for this; later ones do not. Default: none waits. */
@@ -85,12 +77,7 @@ export interface RedisConnectionContext extends RedisContext {
 export function createContext(
   redis: RedisConnection,
   options: RedisStoreOptions = {},
-  {
-    library = THIS_LIBRARY,
-    layout = RECORD_LAYOUT,
-    retriesRefusals = false,
-    connected,
-  }: ContextOptions = {},
+  { library = THIS_LIBRARY, retriesRefusals = false, connected }: ContextOptions = {},
 ): RedisConnectionContext {
   const keys = createKeySpace(options.prefix);
   const unanswered = createUnanswered();
@@ -105,11 +92,8 @@ export function createContext(
   const processes = createProcesses(redis, {
     key: keys.processes,
     library: library.hash,
-    layout,
-    writes: options.recordLayout ?? FIRST_LAYOUT,
     onRead: createPruning(redis),
   });
-  /** Readers are announced as well: they have to be able to read what others write. */
   const announcedSend: Send = (work) => {
     processes.touch();
     return send(work);
@@ -119,11 +103,9 @@ export function createContext(
   return {
     redis: commandsOf(redis, announcedSend),
     keys,
-    transitions: createTransitions(runLibrary, keys, toExpiry(options), processes.layout),
+    transitions: createTransitions(runLibrary, keys, toExpiry(options)),
     processes,
     unanswered,
-    layout: processes.layout,
-    readable: processes.readable,
     maxEntries: options.maxChunks ?? LIMITS.streamEntries,
     now: Date.now,
     audit: toAuditSettings(options),

@@ -80,7 +80,6 @@ export function createDocumentPrimitives({
       // A sub-agent's session expires with its conversation.
       if (childPartOf(sessionId) !== '') return;
       await eraseSession({ redis, keys, transitions, now }, sessionId, act);
-      await callRedis(redis.zrem(keys.olderDue, sessionId));
     },
   };
 }
@@ -111,8 +110,7 @@ function createRewindCheck(rewinds: readonly string[]): (run: StoredRun) => bool
     const [n = '', row = '', mode = ''] = rewind.split(' ');
     return { n: Number(n), row: Number(row), isWholeTurn: mode === 'retry' };
   });
-  return ({ runId, startRow, rewound }) =>
-    rewound === true ||
+  return ({ runId, startRow }) =>
     dropped.some(
       ({ n, row, isWholeTurn }) =>
         runNumberOf(runId) <= n && (startRow > row || (startRow === row && isWholeTurn)),

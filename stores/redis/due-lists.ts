@@ -5,23 +5,12 @@ import { isOutOfMemory, callRedis } from './errors.js';
 
 type Context = Pick<RedisContext, 'redis' | 'keys' | 'transitions' | 'now'>;
 
-/** A session of release 0.2.0 that is due within this time is urgent. */
-const SOON_MS = 10_000;
-
 /** The lists of due sessions of one fleet. */
 export function createDueLists(context: Context, fleet = ''): Due {
   const { redis, keys, transitions, now } = context;
   const listsOf = (sessionId: string) => keys.due(fleet, dueShardOf(sessionId));
   const lease = async (key: string, holder: string, forMs: number): Promise<boolean> =>
     (await callRedis(redis.set(key, holder, 'PX', forMs, 'NX'))) === 'OK';
-
-  /** A note that arrives meanwhile counts: the entry stays and is imported next time. */
-  async function adoptOne(sessionId: string, score: number): Promise<void> {
-    const lists = listsOf(sessionId);
-    const list = score < now() + SOON_MS ? lists.urgent : lists.routine;
-    await callRedis(redis.zadd(list, 'NX', score, sessionId));
-    await transitions.putDue(keys.olderDue, keys.olderDue, sessionId, score);
-  }
 
   return {
     of: (other) => createDueLists(context, other),
@@ -60,16 +49,6 @@ export function createDueLists(context: Context, fleet = ''): Due {
       callRedis(
         redis.zrangebyscore(keys.due(fleet, shard)[list], '-inf', '+inf', 'LIMIT', from, most),
       ),
-    adopt: async (most) => {
-      const page = ['-inf', '+inf', 'WITHSCORES', 'LIMIT', 0, most] as const;
-      const found = await callRedis(redis.zrangebyscore(keys.olderDue, ...page));
-      const adopted: Promise<void>[] = [];
-      for (let at = 0; at < found.length; at += 2) {
-        adopted.push(adoptOne(found[at] ?? '', Number(found[at + 1])));
-      }
-      await Promise.all(adopted);
-      return adopted.length;
-    },
     leaseClosed: (holder, forMs) => lease(keys.closed(fleet).lease, holder, forMs),
     closedAt: async () => Number((await callRedis(redis.hget(keys.closed(fleet).at, 'at'))) ?? 0),
     noteClosed: async (at) => {

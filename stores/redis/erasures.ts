@@ -39,7 +39,6 @@ export async function eraseSession(
     if (rest !== undefined) {
       const list = keys.erasing(rest.owner);
       await callRedis(redis.zadd(list, now(), sessionId));
-      // A worker of an earlier release completes erasures without removing them here.
       await callRedis(redis.pexpire(list, KEPT_MS));
     }
     const { kind } = await transitions.run('erase', sessionId, (contents) => {

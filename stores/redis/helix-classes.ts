@@ -20,8 +20,6 @@ export interface RedisStateStoreOptions {
   streamTtl?: number;
   /** Entries of a session's stream before whole old turns are trimmed. Default 10,000; 0: never. */
   maxChunks?: number;
-  /** The highest layout of records to write, see `RedisStoreOptions`. Default 1. */
-  recordLayout?: number;
 }
 
 /**
@@ -40,14 +38,13 @@ export interface RedisStreamManagerOptions {
 export const RedisStateStore = class RedisStateStore {
   constructor(
     redis: RedisClient,
-    { prefix, ttl, streamTtl, maxChunks, recordLayout }: RedisStateStoreOptions = {},
+    { prefix, ttl, streamTtl, maxChunks }: RedisStateStoreOptions = {},
   ) {
     const options = {
       prefix,
       sessionTtlSeconds: ttl,
       streamTtlSeconds: streamTtl,
       maxChunks,
-      recordLayout,
     };
     const store = createRedisSessionStore(createContext(redis as RedisConnection, options));
     Object.assign(this, store, toHelixStateStore(store));

@@ -44,8 +44,6 @@ export interface KeySpace {
    * whether a worker has died lately.
    */
   leases: (namespace: string) => Record<'holders' | 'stops' | 'died', string>;
-  /** The list of release 0.2.0, shared by all fleets and shards. */
-  olderDue: string;
   /** Hash of the waiting list that each asking session is on. */
   askingIndex: string;
   /** All asking sessions, by the time of their newest question. */
@@ -152,7 +150,6 @@ export function createKeySpace(prefix: string = DEFAULT_PREFIX): KeySpace {
       const holders = `${prefix}:leases:${toKeyPart(namespace)}`;
       return { holders, stops: `${holders}:stops`, died: `${holders}:died` };
     },
-    olderDue: `${prefix}:active`,
     askingIndex: `${prefix}:asking`,
     askingSince: `${prefix}:asking:since`,
     tally: (bucket) => `${prefix}:tally:${String(bucket)}`,

@@ -40,23 +40,15 @@ export function keepApart(row: ToolRow | undefined, chunks: StreamMessage[]): Ke
   };
 }
 
-/**
- * From this layout on, large results of runs are stored apart; earlier layouts store them inline.
- */
-const OUTPUT_APART = 2;
-
 /** The result of a run for a request: inline, or if large its text and the field that stores it. */
 export function keepOutputApart(
   runId: string,
   output: unknown,
   contents: Contents,
-  layout: number,
 ): { output?: number; outputRef?: string; outputText?: number } {
   if (output === undefined) return {};
   const json = toStoredJson(output);
-  if (layout < OUTPUT_APART || Buffer.byteLength(json) <= LIMITS.inlineResultBytes) {
-    return { output: contents.add(json) };
-  }
+  if (Buffer.byteLength(json) <= LIMITS.inlineResultBytes) return { output: contents.add(json) };
   return { outputRef: `run ${runId}`, outputText: contents.add(json) };
 }
 

@@ -87,7 +87,7 @@ export function createLeases(context: LeaseContext, thread?: LeaseThread, namesp
       await callRedis(redis.unlink(held));
     },
     forget: async (holder) => {
-      // Its registry is gone once it is empty; what another release has written there stays.
+      // Its registry is gone once it is empty; what another build has written there stays.
       const [removed] = await callRedis(
         Promise.all([redis.zrem(all, holder), redis.unlink(of(holder).held)]),
       );
@@ -102,7 +102,7 @@ export function createLeases(context: LeaseContext, thread?: LeaseThread, namesp
   }
 }
 
-/** An entry that cannot be read was written by another release: its own workers take it over. */
+/** An entry that cannot be read was written by another build: its own workers take it over. */
 function toWork(json: string): HeldWork[] {
   try {
     const work = JSON.parse(json) as Partial<HeldWork> | null;
@@ -115,7 +115,7 @@ function toWork(json: string): HeldWork[] {
   }
 }
 
-/** A note that cannot be read was left by another release. */
+/** A note that cannot be read was left by another build. */
 function toStop(json: string): StopNote[] {
   try {
     const note = JSON.parse(json) as unknown;

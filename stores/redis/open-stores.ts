@@ -38,22 +38,19 @@ export interface ConnectionOptions extends RedisStoreOptions {
    * both cases a command before the first connection waits for it.
    */
   whenAway?: WhenAway;
-  /** @deprecated `api` is `whenAway: 'refuse'`, `worker` is `whenAway: 'wait'`. */
-  role?: 'api' | 'worker';
 }
 
-/** Opens both stores on one Redis. With `library` or `layout` it behaves like another release. */
+/** Opens both stores on one Redis. With `library` it behaves like another build. */
 export function openRedisStores(
   options: ConnectionOptions,
-  release: { library?: Library; layout?: number } = {},
+  build: { library?: Library } = {},
 ): RedisStores {
-  // oxlint-disable-next-line typescript/no-deprecated -- Taken until the next release.
-  const { url, role, whenAway = role === 'api' ? 'refuse' : 'wait' } = options;
+  const { url, whenAway = 'wait' } = options;
   const commands = connectCommands(url, whenAway);
   const subscriber = connectSubscriber(url, whenAway);
   const connected = whenAway === 'wait' ? undefined : firstConnection(commands);
   const context = createContext(commands, options, {
-    ...release,
+    ...build,
     retriesRefusals: whenAway === 'wait',
     connected,
   });

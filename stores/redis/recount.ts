@@ -5,8 +5,8 @@ import { callRedis } from './errors.js';
 const ROWS_AT_ONCE = 200;
 
 /**
- * Measures all that a session stores and corrects its stored size. Needed once for a session of
- * release 0.2.0, which counted nothing, and after a rewind that dropped very many rows.
+ * Measures all that a session stores and corrects its stored size. Needed after a rewind
+ * that dropped very many rows.
  *
  * @param counted `bytes` before the measurement
  */

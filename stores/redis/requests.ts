@@ -104,11 +104,7 @@ export function startCallRequest(input: StartCallInput): RequestOf<'startCall'> 
   return { budget: LIMITS.attempts, ...input };
 }
 
-export function commitRequest(
-  input: CommitInput,
-  contents: Contents,
-  layout: number,
-): RequestOf<'commit'> {
+export function commitRequest(input: CommitInput, contents: Contents): RequestOf<'commit'> {
   const { writer, now, known, final, chunks } = input;
   const { runId, name, token, agentType, step } = writer;
   return {
@@ -129,7 +125,7 @@ export function commitRequest(
     usage: formatUsage(input.usage),
     model: input.model,
     finishReason: input.finishReason,
-    ...keepOutputApart(writer.runId, input.output, contents, layout),
+    ...keepOutputApart(writer.runId, input.output, contents),
     chunks: contents.addAll(toCheckedJson(chunks)),
     chunkCount: chunks.length,
     calls: input.calls.map((call) => callRequest(call, input, contents)),

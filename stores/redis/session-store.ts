@@ -43,12 +43,6 @@ import { createTallies } from './tallies.js';
 import { createUsage } from './usage.js';
 import { createWaitingIndex } from './waiting-index.js';
 
-/** From this layout on, the ids of tenants' sessions include the tenant. */
-const TENANTS_APART = 2;
-
-/** Releases that read this layout know of journals, and of runs that begin later. */
-const WITH_JOURNAL = 3;
-
 /**
  * The record of sessions. Each change is one transition; this file maps methods to requests and
  * results.
@@ -84,7 +78,6 @@ export function createRedisSessionStore(context: RedisContext): Store {
         context.transitions.noteSnapshot(sessionId, { turn, isActive: true }, context.now()),
       noteRestingSnapshot: (sessionId, turn) =>
         context.transitions.noteSnapshot(sessionId, { turn, isActive: false }, context.now()),
-      tenantsApart: async () => (await context.layout()) >= TENANTS_APART,
       branch: createBranch(context),
       ...documents.sessions,
     },
@@ -129,13 +122,10 @@ function createRunTransitions({
   transitions,
   maxEntries,
   now,
-  readable,
 }: RedisContext): Omit<Runs, 'current' | 'list' | 'interruption'> {
   return {
     begin: async (input) => {
       checkSessionId(input.sessionId);
-      const isLater = input.startAt !== undefined && input.startAt > input.now;
-      if (isLater && (await readable()) < WITH_JOURNAL) return { kind: 'older_release' };
       return transitions.run('begin', input.sessionId, (contents) =>
         beginRequest(input, maxEntries, contents),
       );
@@ -192,9 +182,7 @@ function createStepTransitions(
     commit: async (input) => {
       const { sessionId } = input.writer;
       if (input.calls.some(isQuestion)) await noteAsking(sessionId);
-      return transitions.run('commit', sessionId, (contents, layout) =>
-        commitRequest(input, contents, layout),
-      );
+      return transitions.run('commit', sessionId, (contents) => commitRequest(input, contents));
     },
     discard: ({ usage, ...input }) =>
       transitions.run('discard', input.writer.sessionId, { ...input, usage: formatUsage(usage) }),
@@ -226,14 +214,11 @@ function createCallTransitions(
       const permission = await withAnswers(sessionId, JSON.parse(json) as CallPermission);
       return { ...permission, state };
     },
-    recordStep: async (input) => {
-      if ((await context.readable()) < WITH_JOURNAL) return { kind: 'older_release' };
-      return transitions.run('recordStep', input.writer.sessionId, (contents) =>
+    recordStep: (input) =>
+      transitions.run('recordStep', input.writer.sessionId, (contents) =>
         recordStepRequest(input, contents),
-      );
-    },
+      ),
     suspend: async (input) => {
-      if ((await context.readable()) < WITH_JOURNAL) return { kind: 'older_release' };
       const { sessionId } = input.writer;
       if (isQuestion(input.wait)) await noteAsking(sessionId);
       return transitions.run('suspendCall', sessionId, (contents) =>
@@ -242,9 +227,7 @@ function createCallTransitions(
     },
     settle: (input) => {
       const sessionId = input.source === 'tool' ? input.writer.sessionId : input.sessionId;
-      return transitions.run('settleCall', sessionId, (contents, layout) =>
-        settleRequest(input, contents, layout),
-      );
+      return transitions.run('settleCall', sessionId, (contents) => settleRequest(input, contents));
     },
     extendDeadline: ({ sessionId, act, ...input }) =>
       transitions.run('extendDeadline', sessionId, (contents) => ({

@@ -10,11 +10,7 @@ import { keepApart, keepOutputApart } from './large-results.js';
 type SettleRequest = RequestOf<'settleCall'>;
 
 /** The request of the transition that settles a call, for a result or a decision. */
-export function settleRequest(
-  input: SettleCallInput,
-  contents: Contents,
-  layout: number,
-): SettleRequest {
+export function settleRequest(input: SettleCallInput, contents: Contents): SettleRequest {
   const { row, chunks, output } = keepApart(input.row, input.chunks);
   const decision = 'decision' in input ? input.decision : undefined;
   return {
@@ -31,7 +27,7 @@ export function settleRequest(
     permitted: 'permitted' in input ? input.permitted : undefined,
     late: input.source === 'client' ? input.late : undefined,
     hasEvents: input.source === 'tool' && input.hasEvents === true,
-    ...workRequest(input, contents, layout),
+    ...workRequest(input, contents),
     chunks: contents.addAll(toCheckedJson(chunks)),
     chunkCount: chunks.length,
     act: 'act' in input ? contents.addOptional(input.act) : undefined,
@@ -42,13 +38,12 @@ export function settleRequest(
 function workRequest(
   input: SettleCallInput,
   contents: Contents,
-  layout: number,
 ): Pick<SettleRequest, 'changes' | 'output' | 'outputRef'> {
   if (input.source !== 'tool') return {};
   const { toolCallId, changes = [], output, now, writer } = input;
   const staged: StagedChanges = { toolCallId, patches: changes, timestamp: now };
   return {
     changes: changes.length === 0 ? undefined : contents.add(toStoredChanges(staged)),
-    ...keepOutputApart(writer.runId, output, contents, layout),
+    ...keepOutputApart(writer.runId, output, contents),
   };
 }

@@ -1,20 +1,17 @@
 import type { StreamMessage } from '../../protocol/chunk.js';
 import { toStoredJson } from '../record/to-stored-json.js';
 
-/**
- * From this layout on deltas are stored in the short form, see stores/transitions/lib/entries: most
- * entries of a log are deltas of a few letters, and the names and ids around them are five times as
- * long.
- */
-export const SHORT_DELTAS = 2;
-
 /** Longer ones gain nothing; so the limit on the size of a chunk is the same in both forms. */
 const LONGEST = 8_192;
 
 /** Type and base fields. */
 const SHARED = 5;
 
-/** The short form of a delta that was checked; undefined for any other message. */
+/**
+ * The short form of a delta that was checked, see stores/transitions/lib/entries; undefined for any
+ * other message. Most entries of a log are deltas of a few letters, and the names and ids around them
+ * are five times as long.
+ */
 export function toShortDelta(message: StreamMessage, conversationId: string): string | undefined {
   const own = ownFields(message);
   if (own === undefined || own[0].length > LONGEST) return undefined;

@@ -11,7 +11,7 @@ import { resolveEntries } from './large-results.js';
 import { createKeepPages } from './tail/keep-pages.js';
 import { createReadKept } from './tail/kept-pages.js';
 import { createReadJoined, createReadLog, type ReadLog } from './tail/pages.js';
-import { SHORT_DELTAS, toShortDelta } from './short-deltas.js';
+import { toShortDelta } from './short-deltas.js';
 import { parseStored } from './stored-json.js';
 import { toNumber } from './stored-record.js';
 import { createTail } from './tail/tail.js';
@@ -49,14 +49,8 @@ export function createRedisStreamLog(context: RedisContext, subscriber: Subscrib
       return transitions.run('closeWriter', rootOf(sessionId), request);
     },
     append: async (writer, batch, messages, known = 0) => {
-      // Avoids an await when the layout is known, so that batches are sent in the order of the calls.
-      const current = context.layout();
-      const layout = typeof current === 'number' ? current : await current;
       const conversation = rootOf(writer.sessionId);
-      const texts = toCheckedJson(
-        messages,
-        layout < SHORT_DELTAS ? undefined : (message) => toShortDelta(message, conversation),
-      );
+      const texts = toCheckedJson(messages, (message) => toShortDelta(message, conversation));
       context.corkWrites();
       const owner = writer.runId === NO_RUN ? conversation : writer.sessionId;
       const reply = await transitions.append(owner, [

@@ -9,7 +9,6 @@ import {
   type RequestOf,
   type TransitionName,
 } from '../transitions/library.js';
-import { RECORD_LAYOUT } from '../transitions/lib/layout.js';
 import { createContents, type Contents } from './contents.js';
 import type { AuditKeys, DueKeys, KeySpace } from './keys.js';
 import type { TransitionMode } from './library.js';
@@ -21,16 +20,15 @@ import type { RunLibrary } from './run-library.js';
 /** The transitions of the record, in Redis or in process. */
 export interface Transitions {
   /**
-   * Runs a transition on a session. The request may refer to content, and may depend on the layout
-   * in which records are written. Transitions that work page by page are repeated until they are
-   * done.
+   * Runs a transition on a session. The request may refer to content. Transitions that work page by
+   * page are repeated until they are done.
    *
-   * @throws HelixError `unavailable` if a newer release has laid out the session's record
+   * @throws HelixError `unavailable` if a newer build has laid out the session's record
    */
   run: <Name extends TransitionName>(
     name: Name,
     sessionId: string,
-    request: RequestOf<Name> | ((contents: Contents, layout: number) => RequestOf<Name>),
+    request: RequestOf<Name> | ((contents: Contents) => RequestOf<Name>),
   ) => Promise<ResultOf<Name>>;
   /** Runs a transition on the figures of an owner. */
   runOfOwner: <Name extends OwnerTransitionName>(
@@ -106,19 +104,13 @@ export function createTransitions(
   runLibrary: RunLibrary,
   keys: KeySpace,
   { streamTtlSeconds, sessionTtlSeconds }: Expiry,
-  readLayout: () => number | Promise<number> = () => RECORD_LAYOUT,
 ): Transitions {
   const expiry = `${String(streamTtlSeconds)} ${String(sessionTtlSeconds)}`;
   return {
     run: async (name, sessionId, request) => {
-      // Avoids an await when the layout is known, so that requests are sent in the order of the
-      // calls.
-      const current = readLayout();
-      const layout = typeof current === 'number' ? current : await current;
       const contents = createContents();
-      const fixed = typeof request === 'function' ? request(contents, layout) : request;
-      const settings = `${expiry} ${String(layout)}`;
-      const args = [name, sessionId, settings, toStoredJson(fixed), ...contents.texts];
+      const fixed = typeof request === 'function' ? request(contents) : request;
+      const args = [name, sessionId, expiry, toStoredJson(fixed), ...contents.texts];
       const mode = MODES.get(name) ?? 'writing';
       const { all } = keys.session(sessionId);
       for (;;) {
@@ -175,6 +167,6 @@ export function createTransitions(
 function newerLayout(): HelixError {
   return new HelixError(
     'unavailable',
-    'This conversation was written by a newer release; only servers of that release can continue it.',
+    'This conversation was written by a newer build; only servers of that build can continue it.',
   );
 }

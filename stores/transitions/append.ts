@@ -102,9 +102,7 @@ export function append(keys: readonly string[], args: readonly string[]): Append
  */
 function note(writers: string, writer: string, notes: string, log: Entries): void {
   const before = redis.call('HGET', writers, `e:${writer}`);
-  // The attempt began before notes existed; the whole log is searched for it instead.
-  if (before === false) return;
-  const found: string[] = before === '' ? [] : [before];
+  const found: string[] = before === false || before === '' ? [] : [before];
   const first = log.seq - log.written.length + 1;
   for (const each of notes.split(' ')) {
     found.push(each.slice(0, 1) + formatInt(first + toNumber(each.slice(1))));

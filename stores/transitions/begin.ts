@@ -149,8 +149,6 @@ export function begin(session: Session, request: BeginRequest, args: readonly st
   }
 
   const isNew = root.agent === undefined;
-  // Release 0.2.0 knows nothing of them when it erases a session.
-  if (isNew) redis.call('UNLINK', session.places, session.rewinds);
   const made: NewTurn = {
     agent,
     nonce: request.nonce,
@@ -188,7 +186,7 @@ function strangerOf(by: string | undefined, owner: string): string {
 
 function createSession(session: Session, { agent, owner, tenant, nonce, now }: BeginRequest): void {
   setFields(session, ['agent', agent, 'owner', owner, 'tenant', tenant, 'created', int(now)]);
-  setFields(session, ['born', nonce, 'childrenExpire', '1', 'placed', 'all', 'counted', '1']);
+  setFields(session, ['born', nonce, 'counted', '1']);
   claimFiles(session, owner, tenant);
 }
 

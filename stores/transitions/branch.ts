@@ -2,6 +2,7 @@ import { byteLength, formatInt, redis } from './lib/host.js';
 import { armExpiry, claimFiles } from './lib/expiry.js';
 import { closeCopy } from './lib/finish.js';
 import { noteAct } from './lib/outbox.js';
+import { noteTurn } from './lib/places.js';
 import { contentAt, only, type Content } from './lib/request.js';
 import { dropFields, readRoot, setFields, writeRoot } from './lib/root.js';
 import { OWN_KEYS, type Session } from './lib/session.js';
@@ -21,6 +22,8 @@ export interface BranchRequest {
   from: number;
   rows: Content[];
   messages: { id: string; hash: string }[];
+  /** Names and values of their places and of those of their turns, see lib/places. */
+  places: string[];
   /** Calls that have a result, with the output if it is stored apart from the row. */
   results: { id: string; output?: Content }[];
   /** Present on the last part only. */
@@ -97,7 +100,7 @@ function keep(session: Session): void {
 
 function addPart(
   session: Session,
-  { rows, messages, results }: BranchRequest,
+  { rows, messages, places, results }: BranchRequest,
   args: readonly string[],
 ): void {
   let bytes = 0;
@@ -111,6 +114,7 @@ function addPart(
   const accepted: string[] = [];
   for (const { id, hash } of messages) accepted.push(id, hash);
   if (accepted.length > 0) redis.call('HSET', session.messages, ...accepted);
+  if (places.length > 0) redis.call('HSET', session.places, ...places);
   const settled: string[] = [];
   for (const { id } of results) settled.push(id);
   if (settled.length > 0) redis.call('SADD', session.settled, ...settled);
@@ -131,13 +135,14 @@ function createCopy(
 ): void {
   const shown = formatInt(end.visibleMessages);
   setFields(session, ['agent', agent, 'owner', owner, 'tenant', tenant, 'uiCount', shown]);
-  setFields(session, ['created', formatInt(now), 'born', nonce, 'childrenExpire', '1']);
+  setFields(session, ['created', formatInt(now), 'born', nonce]);
   setFields(session, ['counted', '1']);
   claimFiles(session, owner, tenant);
   dropFields(session, ['branching']);
   const state = contentAt(args, end.state);
   if (state !== '') putState(session, state);
   const { turn, row, messageId, step } = end;
+  noteTurn(session, { turn, row, seq: 0, messageId });
   startRun(
     session,
     {

@@ -149,7 +149,7 @@ export function claim(session: Session, request: ClaimRequest): string | unknown
     noteClaim(session, step, now);
     // Only answers to calls leave them.
     if (calls.length > 0) dropFields(session, ['resume', 'taken', 'release']);
-    // Also the wait of a sub-agent that ended, or of a run that a process of 0.2.0 ended.
+    // Also the wait of a sub-agent that ended.
     if (readField(session.conversation, 'waitsUntil') !== undefined) {
       dropFields(session.conversation, ['waitsUntil']);
     }

@@ -4,7 +4,6 @@ import { hasUnsettled } from './lib/calls.js';
 import { finish, readStop, type TerminalStatus } from './lib/finish.js';
 import { int, text } from './lib/json.js';
 import { dropPages } from './lib/kept-pages.js';
-import { noteLayout } from './lib/layout.js';
 import { closeLog, openLog, writeAll } from './lib/log.js';
 import { openCalls, type NewCallRequest } from './lib/open-calls.js';
 import { doneOrSuperseded } from './lib/outcome.js';
@@ -157,7 +156,6 @@ function keepOutput(session: Session, request: CommitRequest, args: readonly str
   if (output !== undefined) setFields(session, ['output', contentAt(args, output)]);
   if (outputRef === undefined) return;
   setFields(session, ['outputRef', outputRef]);
-  noteLayout(session);
   const kept = contentAt(args, outputText);
   redis.call('HSET', session.results, outputRef, kept);
   countStored(session, byteLength(kept));

@@ -4,9 +4,6 @@ import { contentAt, only, type Content, type WriterRequest } from './lib/request
 import { isTerminal, readRoot } from './lib/root.js';
 import type { Session } from './lib/session.js';
 
-/** Longer than a step lasts. */
-const KEPT_SECONDS = '86400';
-
 export interface KeepPageRequest {
   writer: Pick<WriterRequest, 'runId' | 'name' | 'token'>;
   /** Sequences of the first and the last entry; all between are the writer's own. */
@@ -36,8 +33,6 @@ export function keepPage(
   const [id, first] = [`${formatInt(to)}-0`, formatInt(from)];
   const kept = contentAt(args, entries);
   const added = redis.pcall('XADD', session.joined, id, 'from', first, 'entries', kept);
-  // An earlier release ends the step, or erases the conversation, without its pages.
-  redis.call('EXPIRE', session.joined, KEPT_SECONDS);
   if (typeof added !== 'string') return only('late');
   return only('kept');
 }

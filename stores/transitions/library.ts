@@ -22,7 +22,7 @@ import { handOver } from './hand-over.js';
 import { keepPage } from './keep-page.js';
 import { leaseCall } from './lease-call.js';
 import { cjson, toNumber } from './lib/host.js';
-import { layoutOf, RECORD_LAYOUT } from './lib/layout.js';
+import { mayChange } from './lib/layout.js';
 import { ownerAt, type Owner } from './lib/owner.js';
 import { only } from './lib/request.js';
 import { readRoot, writeRoots, type RootField } from './lib/root.js';
@@ -148,7 +148,7 @@ type OwnerTransition = (owner: Owner, request: unknown, title: string) => unknow
  * Runs a transition. Keys: those of the conversation, its root first, from which the names of the
  * others are made as they are needed. Arguments: its name, the session id, settings, the request as
  * JSON, then the user content, to which the request refers by argument number. A record that a newer
- * release has laid out is not changed.
+ * build has laid out is not changed.
  */
 export function run(keys: readonly string[], args: readonly string[]): unknown {
   const name = args[0] as string;
@@ -170,10 +170,7 @@ export function run(keys: readonly string[], args: readonly string[]): unknown {
   const settings = readSettings(args[2] as string);
   const session = openSession(args[1] as string, keys[0] as string, settings);
   readFirst(session, FIELDS[name]);
-  const layout = layoutOf(session);
-  if (layout > RECORD_LAYOUT && !isReading(name)) return only('newer_layout');
-  // A record never returns to an older layout.
-  settings.layout = Math.max(layout, settings.layout);
+  if (!isReading(name) && !mayChange(session)) return only('newer_layout');
   const reply = transition(session, cjson.decode(args[3] as string), args);
   writeRoots(session);
   return reply;
@@ -205,19 +202,15 @@ function isReading(name: string): boolean {
   return false;
 }
 
-/**
- * `<stream TTL> <session TTL> <layout>`, times in seconds; the text is cached, since it rarely
- * changes.
- */
+/** `<stream TTL> <session TTL>` in seconds; the text is cached, since it rarely changes. */
 function readSettings(text: string): Settings {
   if (text !== newest.text) {
-    const [stream = '', session = '', layout = ''] = text.split(' ');
+    const [stream = '', session = ''] = text.split(' ');
     newest.text = text;
     newest.streamTtlSeconds = toNumber(stream);
     newest.sessionTtlSeconds = toNumber(session);
-    newest.layout = toNumber(layout);
   }
-  const { streamTtlSeconds, sessionTtlSeconds, layout } = newest;
-  return { streamTtlSeconds, sessionTtlSeconds, layout };
+  const { streamTtlSeconds, sessionTtlSeconds } = newest;
+  return { streamTtlSeconds, sessionTtlSeconds };
 }
-const newest = { text: '', streamTtlSeconds: 0, sessionTtlSeconds: 0, layout: 0 };
+const newest = { text: '', streamTtlSeconds: 0, sessionTtlSeconds: 0 };

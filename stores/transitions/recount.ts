@@ -10,8 +10,7 @@ export interface RecountRequest {
 }
 
 /**
- * recount: corrects the stored size of a session that was not counted from its beginning, or that
- * lost many rows at once. What was stored during the measurement stays counted.
+ * recount: corrects the stored size of a session that lost many rows at once. What was stored during the measurement stays counted.
  *
  * @returns `recounted` · `not_found`
  */

@@ -75,7 +75,6 @@ export function resumeRun(
   const step = lastStep(session, num(root.committed), num(root.turnRow));
   // The unfinished step is repeated under the same number, so its entries are removed.
   if (claimed > step) {
-    // Release 0.2.0 leaves the `openSeq` of an earlier run in place.
     const first = Math.max(num(root.openSeq), num(root.runSeq));
     if (!removeStep(session, first, `m${int(claimed)}`)) return MORE;
   }

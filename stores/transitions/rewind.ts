@@ -1,6 +1,5 @@
 import { redis } from './lib/host.js';
 import { accept, acceptedHash } from './lib/accepted.js';
-import { notePlaces, wasElsewhere } from './lib/carry-over.js';
 import { checkpointAt } from './lib/checkpoints.js';
 import { ownChunk, speakerOf } from './lib/chunks.js';
 import { recountControls, removeAfter } from './lib/controls.js';
@@ -77,13 +76,9 @@ export function rewind(session: Session, request: RewindRequest, args: readonly 
   if (root.run !== request.runId) return `{"kind":"stale_run",${newestRun}}`;
 
   const newest = newestTurn(root);
-  wasElsewhere(session, newest);
-  // Whether a message stays is decided by its row, so all rows must be known first.
-  if (request.messages.length > 0 && !notePlaces(session, newest)) return MORE;
   const { checkpointId, messageId } = request;
   const isEdited = request.messages.length > 0;
   const target = findTarget(session, newest, { checkpointId, messageId, isEdited });
-  if (target === 'more') return MORE;
   if (typeof target === 'string') return only(target);
   const edited = toStored(request.messages, args);
   for (const { id } of edited) {

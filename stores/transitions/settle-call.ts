@@ -6,7 +6,6 @@ import { noteDeadline } from './lib/deadlines.js';
 import { finish } from './lib/finish.js';
 import { field, int } from './lib/json.js';
 import { takeLateAnswer } from './lib/late-answers.js';
-import { noteLayout } from './lib/layout.js';
 import { closeLog, openLog, writeAll } from './lib/log.js';
 import { noteAct } from './lib/outbox.js';
 import { restIfWaiting } from './lib/pause.js';
@@ -272,7 +271,6 @@ function keep(session: Session, request: SettleCallRequest, args: readonly strin
     if (readField(session, 'outputRef') === undefined) {
       setFields(session, ['outputRef', outputRef]);
     }
-    noteLayout(session);
     const text = contentAt(args, request.outputText);
     redis.call('HSET', session.results, outputRef, text);
     countStored(session, byteLength(text));

@@ -1,5 +1,4 @@
 import { redis } from './lib/host.js';
-import { isNoted } from './lib/attempts.js';
 import { int } from './lib/json.js';
 import { only } from './lib/request.js';
 import { isTerminal, num, readRoot } from './lib/root.js';
@@ -31,7 +30,6 @@ export function takeOver(session: Session, { runId, name }: TakeOverRequest): st
   const taken = [`t:${name}`, int(token), `b:${name}`, '0', `s:${name}`, '0'];
   // A later attempt still withdraws what was written.
   if (batch !== '0') taken.push(`w:${name}`, 'wrote');
-  if (isNoted(session, name)) taken.push(`o:${name}`, int(token));
   redis.call('HSET', session.writers, ...taken);
   return `{"kind":"taken","token":${int(token)},"first":${first === false ? '0' : first}}`;
 }

@@ -3,7 +3,7 @@ import { warnOfAccess } from '../../api/access-from-config.js';
 import { parseEnv } from '../../config/env.js';
 
 const warn = (env: Record<string, string>, hasAccounts = true): string[] =>
-  warnOfAccess(parseEnv({ RECORD_LAYOUT: '2', AUDIT_KEY: 'k'.repeat(32), ...env }), hasAccounts);
+  warnOfAccess(parseEnv({ AUDIT_KEY: 'k'.repeat(32), ...env }), hasAccounts);
 
 describe('warnOfAccess', () => {
   const JWT_JWKS_URL = 'https://id.test/keys';
@@ -17,7 +17,6 @@ describe('warnOfAccess', () => {
     ['of a server without accounts', {}, false, 'there is no sign-in'],
     ['of tokens for other applications', { JWT_JWKS_URL }, true, 'JWT_AUDIENCE is not set'],
     ['of an audit trail that is not signed', { AUDIT_KEY: '' }, true, 'AUDIT_KEY is not set'],
-    ['of ids that tenants share', { RECORD_LAYOUT: '1' }, true, 'until RECORD_LAYOUT is 2'],
   ])('warnOfAccess warns %s', (_what, env, hasAccounts, text) => {
     expect(warn(env, hasAccounts)).toEqual([expect.stringContaining(text)]);
   });

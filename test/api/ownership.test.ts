@@ -11,7 +11,7 @@ import { createMemoryStores, type MemoryStores } from '../../stores/memory/index
 import { describedBody } from '../support/described-body.js';
 import { createFakeRuntime } from '../support/fake-runtime.js';
 import { drive, newCall, type SessionDriver } from '../support/session-driver.js';
-import { say, startApi, type ApiServer } from './api-server.js';
+import { startApi, type ApiServer } from './api-server.js';
 import { ASKED, ASKED_BY_OPERATORS, OF_NO_SESSION } from './route-requests.js';
 
 /** Every route on real stores, requested by the owner of a session, by others, and for sub-agents. */
@@ -19,21 +19,15 @@ let stores: MemoryStores;
 let api: ApiServer;
 let session: SessionDriver;
 let fileId: string;
-let areApart = true;
 
-/** The stored id of a tenant's session: its own, or the bare one of release 0.2.0. */
-const KINDS = [
-  ['a session of today', toStoredSessionId('mine', 'acme')],
-  ['a session of before', 'mine'],
-] as const;
+/** The stored id of a tenant's session. */
+const MINE = toStoredSessionId('mine', 'acme');
 
 const logger = { info: () => undefined, warn: () => undefined, error: () => undefined };
 const nothing = (): Promise<void> => Promise.resolve();
 
 beforeEach(async () => {
-  areApart = true;
   stores = createMemoryStores();
-  stores.store.sessions.tenantsApart = () => areApart;
   const agents = new AgentRegistry([
     defineAgent({ name: 'tester', systemPrompt: '', llmConfig: { model: 'scripted' } }),
   ]);
@@ -147,12 +141,8 @@ it('the table of requests has every route', () => {
   expect(named).toEqual(ROUTES.map(({ id }) => id).sort());
 });
 
-const cases = KINDS.flatMap(([kind, storedId]) =>
-  aboutSessions.map((route) => [kind, route.id, route, storedId] as const),
-);
-
-describe.each(cases)('%s: %s', (_kind, id, route, storedId) => {
-  beforeEach(() => begin(storedId));
+describe.each(aboutSessions.map((route) => [route.id, route] as const))('%s', (id, route) => {
+  beforeEach(() => begin(MINE));
 
   it('the owner is served', async () => {
     const answered = await ask(route, 'mine', 'ann@acme');
@@ -177,8 +167,7 @@ describe.each(cases)('%s: %s', (_kind, id, route, storedId) => {
   ])('%s learns nothing and changes nothing', async (_who, user) => {
     const before = await picture();
     // The id of another tenant's session is free, and using it reveals nothing.
-    const isFree =
-      beginning.has(id) && (user === 'ann@other' || (user === 'ann' && session.id !== 'mine'));
+    const isFree = beginning.has(id) && ['ann', 'ann@other'].includes(user);
     const unknown = isFree ? await ask(route, 'unknown', user) : undefined;
     const answered = await ask(route, 'mine', user);
     const refused = reads.has(id) ? [204, undefined] : [404, 'not_found'];
@@ -212,7 +201,7 @@ describe('sessions of tenants', () => {
     api.post('/api/agent/start', { sessionId, message: 'hi', agent: 'tester' }, { 'x-user': user });
 
   it('tenants do not share session ids, and replies show the ids that clients chose', async () => {
-    await begin(toStoredSessionId('mine', 'acme'));
+    await begin(MINE);
     for (const user of ['ann@other', 'ann', 'bob@third']) {
       const started = await startAs(user);
       expect(started.status).toBe(202);
@@ -234,42 +223,12 @@ describe('sessions of tenants', () => {
       expect.not.stringContaining('~'),
     ]);
   });
-
-  it('a session of release 0.2.0 is continued, and no copy hides it', async () => {
-    await begin('mine');
-    const headers = { 'x-user': 'ann@acme' };
-    const branch = await api.post('/api/chat/mine/branch', { sessionId: 'mine' }, headers);
-    expect([branch.status, await branch.json()]).toMatchObject([409, { code: 'session_exists' }]);
-    const posted = await api.post(
-      '/api/chat/mine',
-      { messages: [say('u2', 'never mind')] },
-      headers,
-    );
-    expect(posted.status).toBe(200);
-    await posted.body?.cancel();
-    expect(await stores.store.sessions.read(toStoredSessionId('mine', 'acme'))).toBeUndefined();
-    expect((await stores.store.sessions.read('mine'))?.turn).toBe(2);
-  });
-
-  it('sessions are stored as release 0.2.0 finds them while its processes may run', async () => {
-    areApart = false;
-    expect((await startAs('ann@acme')).status).toBe(202);
-    expect(await stores.store.sessions.read('mine')).toMatchObject({ tenant: 'acme' });
-    expect((await startAs('ann@other')).status).toBe(404);
-    expect((await startAs('ann@acme', 'yours')).status).toBe(202);
-    // The sessions stay where they are once that release is gone.
-    areApart = true;
-    const status = await api.get('/api/agent/status?sessionId=yours', { 'x-user': 'ann@acme' });
-    expect(status.status).toBe(200);
-    expect((await startAs('ann@other', 'yours')).status).toBe(202);
-    expect(await stores.store.sessions.read('yours')).toMatchObject({ tenant: 'acme' });
-  });
 });
 
 describe.each(['/api/chat/mine/events', '/api/agent/sse?sessionId=mine'])(
   'a stream that only its reader ends: %s',
   (path) => {
-    beforeEach(() => begin(toStoredSessionId('mine', 'acme')));
+    beforeEach(() => begin(MINE));
 
     it('the stream is cut when the token of its reader expires', async () => {
       const until = String(Date.now() + 2_000);

@@ -18,7 +18,6 @@ const product = useProduct({
     APPROVER_ROLE: 'helpdesk-lead',
     LAB: '1',
     DEFAULT_AGENT: 'support',
-    RECORD_LAYOUT: '2',
     MAX_REQUESTS_PER_MINUTE: '10000',
   },
 });

@@ -17,7 +17,6 @@ const product = useProduct({
     JWT_TENANT_CLAIM: 'org',
     JWT_ROLES_CLAIM: 'roles',
     JWT_TENANTS_CLAIM: 'helps',
-    RECORD_LAYOUT: '2',
     DEFAULT_AGENT: 'lab',
     LAB: '1',
   },

@@ -10,7 +10,6 @@ const env = {
   JWT_SECRET: SECRET,
   LAB: '1',
   DEFAULT_AGENT: 'lab',
-  RECORD_LAYOUT: '2',
   METRICS_PORT: '0',
 };
 const product = useProduct({ env });

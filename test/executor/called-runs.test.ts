@@ -3,6 +3,7 @@ import { AgentRegistry, defineAgent } from '../../agents/index.js';
 import { readInput } from '../../executor/agent-input.js';
 import { createCalledRuns } from '../../executor/called-runs.js';
 import { createRuns } from '../../executor/create-runs.js';
+import { createBranch } from '../../executor/branch.js';
 import { MessageWaitsError, runOfMessage } from '../../executor/run-of-message.js';
 import type { CalledRunActivities, CalledRunRequest } from '../../protocol/called-runs.js';
 import { createMemoryStores, type MemoryStores } from '../../stores/memory/index.js';
@@ -103,29 +104,12 @@ describe('the run of a message', () => {
     expect(await stores.store.owners.usage({ owner: 'ann' })).toMatchObject({ queued: 0 });
   });
 
-  it('a message of a former turn of an earlier build leads to the run that replied', async () => {
-    const first = await session.newRun('u1');
-    await session.ask(first.runId, 1, []);
-    await session.newRun('u2');
-    const { sessions, queue } = stores.store;
-    const earlier = { queue, sessions: { ...sessions, runOf: () => Promise.resolve(undefined) } };
-    expect(await runOfMessage(earlier, session.id, 'u1')).toBe(first.runId);
-    await expect(runOfMessage(earlier, session.id, 'u3')).rejects.toMatchObject({
-      code: 'not_found',
-    });
-  });
-
   it('a message that was copied with its reply leads to no run of the other conversation', async () => {
     const first = await session.newRun('u1');
     await session.ask(first.runId, 1, []);
-    const { rows = [] } = (await stores.store.sessions.view(session.id)) ?? {};
-    const { sessions, queue } = stores.store;
-    const copy = {
-      ...sessions,
-      runOf: () => Promise.resolve(undefined),
-      view: () => Promise.resolve({ rows } as never),
-    };
-    await expect(runOfMessage({ queue, sessions: copy }, 'copy', 'u1')).rejects.toMatchObject({
+    const sessionId = newSessionId();
+    await createBranch(stores.store)({ sessionId: session.id, newSessionId: sessionId });
+    await expect(runOfMessage(stores.store, sessionId, 'u1')).rejects.toMatchObject({
       code: 'not_found',
     });
   });
@@ -174,13 +158,10 @@ describe('a conversation that waits for people', () => {
   });
 });
 
-it('a conversation from before tenants were apart is continued', async () => {
-  const begun = await session.begin({ tenant: 'acme' });
-  if (begun.kind !== 'begun') throw new Error(begun.kind);
-  await session.end(begun.run.runId, 'completed');
-  expect(await begin({ tenantId: 'acme' })).toMatchObject({ sessionId: session.id });
-  const other = await begin({ tenantId: 'other' });
-  expect(other.sessionId).toBe(toStoredSessionId(session.id, 'other'));
+it('tenants do not share ids of conversations', async () => {
+  for (const tenantId of ['acme', 'other']) {
+    expect((await begin({ tenantId })).sessionId).toBe(toStoredSessionId(session.id, tenantId));
+  }
 });
 
 it.each([[undefined], [null], [5], [{ text: 'x' }], [['x']]])(

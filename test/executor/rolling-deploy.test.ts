@@ -1,7 +1,10 @@
 import { beforeAll, describe, expect, it } from '@jest/globals';
-import type { AgentDefinition } from '../../agents/index.js';
-import { workflowIdOf } from '../../protocol/ids.js';
+import { AgentRegistry, type AgentDefinition } from '../../agents/index.js';
+import { ANONYMOUS, workflowIdOf } from '../../protocol/ids.js';
 import type { RunRecord } from '../../stores/contract/runs.js';
+import { RECORD_LAYOUT } from '../../stores/transitions/lib/layout.js';
+import { say, startApi } from '../api/api-server.js';
+import { createFakeRuntime } from '../support/fake-runtime.js';
 import {
   createRunHarness,
   sharedTemporalAddress,
@@ -12,7 +15,7 @@ import { createTestAgent } from '../support/test-agent.js';
 import { openTestStores, type TestStores } from '../support/test-stores.js';
 import { until } from '../support/until.js';
 
-/** Two releases on one Redis and one task queue: each knows something that the other does not. */
+/** Two builds on one Redis and one task queue: each knows something that the other does not. */
 let stores: TestStores;
 let older: RunHarness;
 let newer: RunHarness;
@@ -43,9 +46,9 @@ function untilLeft({ runId }: RunRecord): Promise<unknown> {
   });
 }
 
-async function begin(release: RunHarness, agent: string, text?: string) {
-  const id = release.newSessionId();
-  return { id, run: await release.begin(id, agent, text ?? charge(`${id}-c`)) };
+async function begin(build: RunHarness, agent: string, text?: string) {
+  const id = build.newSessionId();
+  return { id, run: await build.begin(id, agent, text ?? charge(`${id}-c`)) };
 }
 
 /** Each entry once: nothing was repeated, and nothing misreported. */
@@ -136,4 +139,38 @@ describe('both together', () => {
     );
     await Promise.all(workers.map((worker) => worker.stop()));
   }, 60_000);
+});
+
+describe('a record of a newer layout', () => {
+  const layOut = (id: string, layout: string | number): Promise<unknown> =>
+    stores.redis.hset(`hx:{${id}}:root`, 'layout', layout);
+
+  it('a worker leaves a run whose record has a newer layout to another one', async () => {
+    const { id, run } = await begin(older, 'removed', 'hello');
+    await layOut(id, Number(RECORD_LAYOUT) + 1);
+    const worker = await older.startWorker();
+    await untilLeft(run);
+    expect(await stores.store.sessions.read(id)).toMatchObject({ status: 'starting' });
+    await layOut(id, RECORD_LAYOUT);
+    expect(await older.result(run)).toMatchObject({ status: 'completed' });
+    await worker.stop();
+  });
+
+  it('an API refuses to continue a conversation whose record has a newer layout, with 503', async () => {
+    const session = drive(stores);
+    await session.begin({ agent: 'both', owner: ANONYMOUS });
+    await layOut(session.id, Number(RECORD_LAYOUT) + 1);
+    const api = await startApi(createFakeRuntime(), {
+      executor: { runs: newer.executor },
+      stateStore: stores.store,
+      streamManager: stores.streamManager,
+      agents: new AgentRegistry([both.agent]),
+    });
+    const reply = await api.post(`/api/chat/${session.id}`, { messages: [say('u2', 'more')] });
+    expect([reply.status, await reply.json()]).toMatchObject([
+      503,
+      { code: 'unavailable', error: expect.stringContaining('newer build') as unknown },
+    ]);
+    await api.close();
+  });
 });

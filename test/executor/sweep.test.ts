@@ -226,16 +226,4 @@ describe('the sweep', () => {
     expect(await whereListed(session.id)).toBe('urgent');
     await stores.store.runs.stop(session.id, { mode: 'abort' });
   });
-
-  it('the sweep adopts the sessions that release 0.2.0 has noted', async () => {
-    const id = runs.newSessionId();
-    const later = Date.now() + 3_600_000;
-    await stores.redis.zadd('hx:active', later, id);
-    await until('it is taken in', async () => {
-      await runs.sweepDue();
-      return (await stores.redis.zscore('hx:active', id)) === null;
-    });
-    expect(await whereListed(id)).toBe('routine');
-    expect(await stores.redis.zscore(listsOf(id).routine, id)).toBe(String(later));
-  });
 });

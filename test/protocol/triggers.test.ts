@@ -16,7 +16,7 @@ describe('who asks for a firing', () => {
     expect(askerOf({ by: 'olga', triggers }, minute * MINUTE)).toBe(asker);
   });
 
-  it('is the owner alone, who needs no name, for a schedule of an earlier release', () => {
+  it('is the owner alone, who needs no name, for a schedule that names no other', () => {
     expect(askerOf({}, 0)).toBeUndefined();
   });
 });

@@ -1,5 +1,4 @@
 import { describe, expect, test } from '@jest/globals';
-import { childEnvironment } from '../../scripts/start/environment.mjs';
 import { readSettings, urlFor } from '../../scripts/start/settings.mjs';
 
 const read = (env) => readSettings(env, '/project');
@@ -46,11 +45,4 @@ test('a server that listens everywhere is called on loopback', () => {
   expect(urlFor('0.0.0.0', 1)).toBe('http://127.0.0.1:1');
   expect(urlFor('::', 1)).toBe('http://[::1]:1');
   expect(urlFor('localhost', 1)).toBe('http://localhost:1');
-});
-
-test('no process of another release works on a Redis that was started for these', () => {
-  const layoutOn = (servers) =>
-    childEnvironment(readSettings({}, '/project'), servers).RECORD_LAYOUT;
-  expect(layoutOn({ redisUrl: 'redis://127.0.0.1:6379', isRedisOwn: true })).toBe('2');
-  expect(layoutOn({ redisUrl: 'redis://redis.test:6379' })).toBe(undefined);
 });

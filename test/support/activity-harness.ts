@@ -101,7 +101,7 @@ export function attemptOf(attempt: number, more: Partial<Info> = {}): MockActivi
   });
 }
 
-/** @param session of another harness, whose worker is of another release */
+/** @param session of another harness, whose worker is of another build */
 export function createHarness(
   stores: TestStores,
   agent: AgentUnderTest,
@@ -180,7 +180,7 @@ export function createHarness(
           ...more,
         }),
       ),
-    outcome: (
+    outcome: async (
       run,
       step,
       toolCallId,
@@ -189,11 +189,12 @@ export function createHarness(
     ) => {
       const { environment = attemptOf(attempt, { scheduledTimestampMs: Date.now() - ageMs }) } =
         more;
+      const found = await stores.store.calls.read(session.id, toolCallId);
       const call = {
         ...ref(run, step),
         toolCallId,
         isLeased,
-        ...(toolName !== undefined && { toolName }),
+        toolName: toolName ?? found?.spec.toolName ?? 'unknown',
       };
       return abandonable(
         environment.run(

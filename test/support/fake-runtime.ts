@@ -121,7 +121,6 @@ export function createFakeRuntime(play: Play = () => Promise.resolve()): FakeRun
           return Promise.resolve();
         },
         acceptedMessages: notPlayed,
-        tenantsApart: () => true,
         branch: notPlayed,
         erase: notPlayed,
       },

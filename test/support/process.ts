@@ -20,14 +20,10 @@ export interface ProductProcess {
   stop: () => Promise<void>;
 }
 
-/** Starts `node dist/<role>/main.js`, of another release if its folder is given. It ends with this process. */
-export function startProcess(
-  role: 'api' | 'worker',
-  env: Record<string, string>,
-  root = ROOT,
-): ProductProcess {
+/** Starts `node dist/<role>/main.js`. It ends with this process. */
+export function startProcess(role: 'api' | 'worker', env: Record<string, string>): ProductProcess {
   const child = spawn(process.execPath, [`dist/${role}/main.js`], {
-    cwd: root,
+    cwd: ROOT,
     // Only what a machine has anyway; the settings are the test's.
     env: { PATH: process.env['PATH'], HOME: process.env['HOME'], ...env },
     stdio: ['ignore', 'pipe', 'pipe', 'ipc'],

@@ -49,38 +49,6 @@ async function read(redis: Redis, key: string): Promise<DumpedKey['value']> {
   }
 }
 
-/** Makes the keys again. */
-export async function restoreKeys(redis: Redis, dumped: readonly DumpedKey[]): Promise<void> {
-  for (const { key, ttl, value } of dumped) {
-    await redis.del(key);
-    await write(redis, key, value);
-    if (ttl !== undefined) await redis.pexpire(key, ttl);
-  }
-}
-
-async function write(redis: Redis, key: string, value: DumpedKey['value']): Promise<void> {
-  switch (value.type) {
-    case 'hash':
-      await redis.hset(key, value.fields);
-      break;
-    case 'list':
-      await redis.rpush(key, ...value.items);
-      break;
-    case 'set':
-      await redis.sadd(key, ...value.items);
-      break;
-    case 'zset':
-      for (const [member, score] of value.scores) await redis.zadd(key, score, member);
-      break;
-    case 'stream':
-      for (const [id, fields] of value.entries) await redis.xadd(key, id, ...fields);
-      await redis.call('XSETID', key, value.lastId);
-      break;
-    case 'string':
-      await redis.set(key, value.text);
-  }
-}
-
 function pairs(flat: readonly string[]): [string, string][] {
   const found: [string, string][] = [];
   for (let at = 0; at < flat.length; at += 2) found.push([flat[at] ?? '', flat[at + 1] ?? '']);

@@ -1,6 +1,5 @@
 import type { StoresUnderTest } from '../../stores/conformance/index.js';
 import { createRedisStores } from '../../stores/redis/index.js';
-import { RECORD_LAYOUT } from '../../stores/transitions/lib/layout.js';
 import { answers } from './open-stores.js';
 import type { RedisProcess } from './redis-process.js';
 import { createRedisUser } from './redis-user.js';
@@ -10,15 +9,12 @@ import { until } from './until.js';
 /** Of this test file, so that what is indexed over all sessions is its own. */
 const prefix = `t${newNonce()}`;
 
-/** Records are written as when no process of release 0.2.0 is left. */
-const recordLayout = RECORD_LAYOUT;
-
 let user: Promise<string> | undefined;
 
 /** Both stores, answering, as one user who has the documented rights only; the caller closes them. */
 export async function openAsUser({ ask }: RedisProcess): Promise<StoresUnderTest> {
   user ??= ask(async (redis) => (await createRedisUser(redis, prefix)).url);
-  const stores = createRedisStores({ url: await user, whenAway: 'wait', prefix, recordLayout });
+  const stores = createRedisStores({ url: await user, whenAway: 'wait', prefix });
   await until('Redis answers', () => answers(stores));
   return stores;
 }

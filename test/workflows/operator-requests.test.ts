@@ -3,7 +3,7 @@ import { pickRequest, toResultAnswer } from '../../workflows/operator-requests.j
 
 describe('what an operator asks for', () => {
   it("an operator's request is selected by name", () => {
-    // An older release may have accepted more.
+    // Another build may have accepted more.
     const request = { toolCallId: 'c', by: 'olga', approved: true, sessionId: 'other', kind: 'x' };
     expect(pickRequest('deny', request)).toEqual({ toolCallId: 'c', by: 'olga' });
     expect(pickRequest('extendDeadline', { ...request, byMs: 5 })).toEqual({

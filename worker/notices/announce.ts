@@ -112,12 +112,7 @@ export function createAnnounce({ store, deliveries, settings }: AnnounceDeps): {
       after.push({ askedAt, done: found.done });
       againMs = Math.min(againMs, found.againMs);
     }
-    const progress = {
-      askedAt: Math.min(now, ...after.map(({ askedAt }) => askedAt)),
-      done: after.length === 0 ? -1 : Math.min(...after.map(({ done }) => done)),
-      calls: calls.map((call, at) => ({ ...call, ...after[at] })),
-    };
-    return { progress, againMs };
+    return { progress: { calls: calls.map((call, at) => ({ ...call, ...after[at] })) }, againMs };
   }
 
   return {
@@ -171,9 +166,8 @@ function followed(
 ): { calls: AskedCall[]; others: number } {
   const known = wanted.flatMap((call) => {
     const before = progress?.calls.find(({ toolCallId }) => toolCallId === call.toolCallId);
-    if (progress === undefined || before === undefined) return [];
-    // An earlier release kept one clock for all of them.
-    const { askedAt = progress.askedAt, done = progress.done } = before;
+    if (before === undefined) return [];
+    const { askedAt, done } = before;
     return [{ ...call, askedAt, done }];
   });
   const ids = new Set(known.map(({ toolCallId }) => toolCallId));

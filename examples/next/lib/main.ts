@@ -18,7 +18,7 @@ const { TASK_QUEUE = 'desk' } = process.env;
 let connected: Promise<{ executor: TemporalAgentExecutor; stores: RedisStores }> | undefined;
 
 async function connect() {
-  const stores = createRedisStores({ url: REDIS_URL, whenAway: 'refuse', recordLayout: 2 });
+  const stores = createRedisStores({ url: REDIS_URL, whenAway: 'refuse' });
   const executor = await createAgentExecutor({
     connection: Connection.lazy({ address: TEMPORAL_ADDRESS }),
     taskQueue: TASK_QUEUE,

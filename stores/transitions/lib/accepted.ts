@@ -1,5 +1,4 @@
 import { formatInt, redis } from './host.js';
-import { arePlacesNoted } from './carry-over.js';
 import type { StoredMessage } from './messages.js';
 import { readMessagePlace, readRunOf } from './places.js';
 import { readHead } from './rows.js';
@@ -23,16 +22,16 @@ export function readAccepted(
   const stored = redis.call('HGET', session.messages, id);
   if (stored === false) return { hash: undefined, isDropped: false };
   const place = readMessagePlace(session, id);
-  // The message is queued, or was accepted before places were noted.
+  // The message is queued.
   if (place === undefined) return { hash: stored, isDropped: false };
   const row = redis.call('LINDEX', session.rows, formatInt(place.row));
   const isThere = row !== false && readHead(row).id === id;
-  return { hash: stored, isDropped: !isThere && arePlacesNoted(session) };
+  return { hash: stored, isDropped: !isThere };
 }
 
 /**
- * The newest run of the turn of a message. Undefined while the message waits, and for one whose turn
- * began before runs were noted.
+ * The newest run of the turn of a message. Undefined while the message waits, and for one that was
+ * copied with its reply.
  */
 export function runOfAccepted(session: Session, id: string): string | undefined {
   const place = readMessagePlace(session, id);

@@ -27,15 +27,6 @@ export function readOwner(session: Session, writer: string): Owner {
   return { token: token === false ? 0 : num(token), isWithdrawing: wrote !== false };
 }
 
-/**
- * False if release 0.2.0 created the owner: it notes neither the events of its writers nor that
- * they wrote.
- */
-export function isNoted(session: Session, writer: string): boolean {
-  const [owner, noted] = redis.call('HMGET', session.writers, `t:${writer}`, `o:${writer}`);
-  return noted !== false && noted === owner;
-}
-
 /** Makes an attempt the owner of its writer name; `seq` is the sequence before its first entry. */
 export function ownWriter(
   session: Session,
@@ -44,12 +35,11 @@ export function ownWriter(
   seq: number,
   wasOwned: boolean,
 ): void {
-  const owner = formatInt(token);
   redis.call(
     'HSET',
     session.writers,
     `t:${writer}`,
-    owner,
+    formatInt(token),
     `b:${writer}`,
     '0',
     `s:${writer}`,
@@ -58,15 +48,13 @@ export function ownWriter(
     formatInt(seq),
     `e:${writer}`,
     '',
-    `o:${writer}`,
-    owner,
   );
   if (wasOwned) redis.call('HDEL', session.writers, `w:${writer}`, `h:${writer}`);
 }
 
 export function releaseWriter(session: Session, writer: string): void {
   const names: string[] = [];
-  const fields = ['t', 'b', 's', 'f', 'e', 'w', 'n', 'o', 'l', 'h', 'g'];
+  const fields = ['t', 'b', 's', 'f', 'e', 'w', 'n', 'l', 'h', 'g'];
   for (const field of fields) names.push(`${field}:${writer}`);
   redis.call('HDEL', session.writers, ...names);
 }
@@ -89,7 +77,7 @@ export function withdraw(
   const names = [`f:${writer}`, `b:${writer}`, `w:${writer}`];
   const [first = false, batch = false, wrote = false] = redis.call('HMGET', writers, ...names);
   if (first === false) return { removed: false };
-  if (batch === '0' && wrote === false && isNoted(session, writer)) return { removed: false };
+  if (batch === '0' && wrote === false) return { removed: false };
   const page = redis.call('XRANGE', stream, `(${first}-0`, '+', 'COUNT', formatInt(PAGE));
   const ids: string[] = [];
   let last = first;
@@ -113,7 +101,6 @@ export function withdraw(
   const state = removed ? 'withdrawn' : 'wrote';
   const owner = [`t:${writer}`, formatInt(token), `b:${writer}`, '0', `s:${writer}`, '0'];
   const at = [`f:${writer}`, formatInt(sequenceOf(last)), `w:${writer}`, state];
-  at.push(`o:${writer}`, formatInt(token));
   redis.call('HSET', writers, ...owner, ...at);
   return undefined;
 }

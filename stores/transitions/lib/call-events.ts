@@ -1,9 +1,8 @@
-import { cjson, formatInt, redis } from './host.js';
+import { cjson, redis } from './host.js';
 import { ownChunk, type Speaker } from './chunks.js';
-import { jsonOf, writerOf } from './entries.js';
+import { jsonOf } from './entries.js';
 import { list, withField } from './json.js';
-import { sequenceOf, write, type Log } from './log.js';
-import { isNoted, PAGE } from './attempts.js';
+import { write, type Log } from './log.js';
 import type { Session } from './session.js';
 
 /**
@@ -17,10 +16,9 @@ interface CallEvent {
 }
 
 function eventsOf(session: Session, id: string, kind: 'c' | 'p'): CallEvent[] {
-  const writer = `t:${id}`;
-  const noted = redis.call('HGET', session.writers, `e:${writer}`);
-  if (noted === false || !isNoted(session, writer)) return searchLog(session, writer, kind);
   const events: CallEvent[] = [];
+  const noted = redis.call('HGET', session.writers, `e:t:${id}`);
+  if (noted === false) return events;
   for (const note of noted.split(' ')) {
     if (!note.startsWith(kind)) continue;
     const sequence = note.slice(1);
@@ -28,34 +26,6 @@ function eventsOf(session: Session, id: string, kind: 'c' | 'p'): CallEvent[] {
     if (entry !== undefined) events.push({ sequence, json: jsonOf(entry[1]) });
   }
   return events;
-}
-
-/** For attempts of release 0.2.0, whose appends note nothing. */
-function searchLog(session: Session, writer: string, kind: 'c' | 'p'): CallEvent[] {
-  const events: CallEvent[] = [];
-  const names = [`f:${writer}`, `b:${writer}`];
-  const [first = false, batch = false] = redis.call('HMGET', session.writers, ...names);
-  if (first === false || batch === '0') return events;
-  const type = kind === 'c' ? 'custom' : 'state_patch';
-  let after = `${first}-0`;
-  let isMore = true;
-  while (isMore) {
-    const page = redis.call('XRANGE', session.stream, `(${after}`, '+', 'COUNT', formatInt(PAGE));
-    for (const [entryId, entry] of page) {
-      after = entryId;
-      const json = jsonOf(entry);
-      if (writerOf(entry) === writer && json.includes(`"${type}"`) && matches(json, type)) {
-        events.push({ sequence: formatInt(sequenceOf(entryId)), json });
-      }
-    }
-    isMore = page.length === PAGE;
-  }
-  return events;
-}
-
-function matches(json: string, type: string): boolean {
-  const chunk = cjson.decode(json) as { type: string; transient?: boolean };
-  return chunk.type === type && chunk.transient !== true;
 }
 
 /** Reverts the state changes that a call announced but that will never be stored, newest first. */

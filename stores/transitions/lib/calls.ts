@@ -1,4 +1,4 @@
-import { cjson, redis, toNumber } from './host.js';
+import { cjson, redis } from './host.js';
 import type { Session } from './session.js';
 
 /**
@@ -150,16 +150,6 @@ export interface ChildRun {
 
 /** The run that carries out a sub-agent's call. */
 export function readChildRun(session: Session, id: string): ChildRun | undefined {
-  const { ref, spec } = readCall(session, id, ['ref', 'spec']);
-  if (ref !== undefined) return cjson.decode(ref) as ChildRun;
-  return spec === undefined ? undefined : (cjson.decode(spec) as { child?: ChildRun }).child;
-}
-
-/** How long people may take to answer a call, ms from the pause on. @param wait as it is stored */
-export function waitOf(session: Session, id: string, wait: string | undefined): number | undefined {
-  if (wait !== undefined) return wait === '' ? undefined : toNumber(wait);
-  // The call was opened by an earlier release.
-  const spec = readCallField(session, id, 'spec');
-  if (spec?.includes('"deadlineMs"') !== true) return undefined;
-  return (cjson.decode(spec) as { deadlineMs?: number }).deadlineMs;
+  const ref = readCallField(session, id, 'ref');
+  return ref === undefined ? undefined : (cjson.decode(ref) as ChildRun);
 }

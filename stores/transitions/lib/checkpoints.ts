@@ -1,7 +1,5 @@
 import { cjson, formatInt, redis, toNumber } from './host.js';
-import { PAGE } from './attempts.js';
 import type { Checkpoint } from './end-of-step.js';
-import { text } from './json.js';
 import type { Session } from './session.js';
 
 /** The checkpoint at an index (0-based). */
@@ -26,22 +24,6 @@ export function countCheckpoints(session: Session, rows: number): number {
 /** Index of a checkpoint; -1 if the session does not have it. */
 export function indexOfCheckpoint(session: Session, id: string): number {
   const index = redis.call('HGET', session.places, `c:${id}`);
-  if (index !== false && checkpointAt(session, toNumber(index))?.id === id) return toNumber(index);
-  return searchCheckpoint(session, id);
-}
-
-/** For checkpoints made before indexes were noted; searches from the newest. */
-function searchCheckpoint(session: Session, id: string): number {
-  const mark = `"id":${text(id)}`;
-  let end = redis.call('LLEN', session.checkpoints) - 1;
-  while (end >= 0) {
-    const start = Math.max(0, end - PAGE + 1);
-    const page = redis.call('LRANGE', session.checkpoints, formatInt(start), formatInt(end));
-    for (let at = page.length - 1; at >= 0; at -= 1) {
-      const json = page[at] as string;
-      if (json.includes(mark) && (cjson.decode(json) as Checkpoint).id === id) return start + at;
-    }
-    end = start - 1;
-  }
-  return -1;
+  if (index === false || checkpointAt(session, toNumber(index))?.id !== id) return -1;
+  return toNumber(index);
 }

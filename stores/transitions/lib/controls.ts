@@ -41,7 +41,7 @@ export function trimOldTurns(
   return num(root.controls) - gone;
 }
 
-/** For a session whose turns began before control messages were counted. */
+/** For a turn that a rewind began: how many precede it was not known then. */
 function countControls(session: Session, upTo: number): number {
   let count = 0;
   let after = '-';

@@ -2,8 +2,8 @@ import { cjson } from './host.js';
 
 /**
  * Entries of a log. An entry has the fields `w`, its writer, and `c`, its message as JSON. A delta has
- * from layout 2 on a single field: its name is the writer, which Redis mostly stores once for many
- * entries, and its value the short form.
+ * a single field: its name is the writer, which Redis mostly stores once for many entries, and its value
+ * the short form.
  *
  * The short form is the JSON of `[text, agentType, step, timestamp, of, part]`: `of` is the id of the
  * call for an argument's delta, `isComplete` for thinking and null for text; `part` is the rest of the

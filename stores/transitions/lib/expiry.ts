@@ -1,7 +1,6 @@
 import { formatInt, redis } from './host.js';
 import { text } from './json.js';
-import { readField, setFields } from './root.js';
-import { isConversation, OWN_KEYS, sessionAt, type Session } from './session.js';
+import { isConversation, OWN_KEYS, type Session } from './session.js';
 
 /** Keys of the conversation that sub-agents' sessions share; the stream has its own expiry. */
 const COMMON = ['results', 'children', 'owners', 'erased', 'files', 'fileBytes'] as const;
@@ -39,7 +38,6 @@ export function armExpiry(conversation: Session, hasSession: boolean): void {
   if (rest === 0) return;
   expireOwn(conversation, rest);
   for (const name of COMMON) redis.call('EXPIRE', conversation[name], formatInt(rest));
-  expireFormerChildren(conversation, rest);
 }
 
 /**
@@ -53,15 +51,6 @@ export function expireChild(child: Session): void {
 function expireOwn(session: Session, seconds: number): void {
   const text = formatInt(seconds);
   for (const name of OWN_KEYS) redis.call('EXPIRE', session[name], text);
-}
-
-/** For sub-agents' sessions created before they expired automatically; runs once. */
-function expireFormerChildren(conversation: Session, seconds: number): void {
-  if (readField(conversation, 'childrenExpire') !== undefined) return;
-  setFields(conversation, ['childrenExpire', '1']);
-  for (const part of redis.call('HKEYS', conversation.children)) {
-    expireOwn(sessionAt(conversation, part), seconds);
-  }
 }
 
 /** Keys written after the end get the same expiry as the session's other keys. */

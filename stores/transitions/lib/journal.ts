@@ -1,7 +1,6 @@
 import { byteLength, formatInt, redis } from './host.js';
 import { readCall } from './calls.js';
 import { int, list, withField } from './json.js';
-import { noteJournal } from './layout.js';
 import { contentAt, type Content, type WriterRequest } from './request.js';
 import { num, seqOf } from './root.js';
 import type { Session } from './session.js';
@@ -61,7 +60,6 @@ export function addOperation(session: Session, id: string, at: number, operation
   const count = formatInt(Math.max(num(ops), at + 1));
   const fields = [`op${int(at)}:${id}`, operation, `ops:${id}`, count, `opBytes:${id}`, bytes];
   redis.call('HSET', session.calls, ...fields);
-  noteJournal(session);
 }
 
 /**

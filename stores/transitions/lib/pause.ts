@@ -1,5 +1,5 @@
-import { byteLength, redis } from './host.js';
-import { readCall, readChildRun, waitOf, type ChildRun } from './calls.js';
+import { byteLength, redis, toNumber } from './host.js';
+import { readCall, readChildRun, type ChildRun } from './calls.js';
 import { ownChunk, speakerOf, type Speaker } from './chunks.js';
 import { noteEarliest } from './deadlines.js';
 import { field, int, list, optional, text, texts } from './json.js';
@@ -166,8 +166,8 @@ function startClocks(conversation: Session, waiting: readonly WaitingCall[]): nu
   const deadlines: string[] = [];
   for (const call of waiting) {
     if (call.deadline === undefined) {
-      const wait = waitOf(call.session, call.id, call.wait);
-      if (wait !== undefined) call.deadline = int(storeNow() + wait);
+      const { wait = '' } = call;
+      if (wait !== '') call.deadline = int(storeNow() + toNumber(wait));
     }
     if (call.deadline !== undefined) deadlines.push(call.deadline);
   }

@@ -53,7 +53,7 @@ export function noteRunOf(session: Session, turn: number, runId: string): void {
   redis.call('HSET', session.places, `a:${int(turn)}`, runId);
 }
 
-/** The newest run that replies to the messages of a turn; undefined for turns of earlier releases. */
+/** The newest run that replies to the messages of a turn; undefined for a turn that was copied. */
 export function readRunOf(session: Session, turn: number): string | undefined {
   const runId = redis.call('HGET', session.places, `a:${int(turn)}`);
   return runId === false ? undefined : runId;

@@ -1,10 +1,8 @@
 import { byteLength, cjson, redis } from './host.js';
-import { wasElsewhere } from './carry-over.js';
 import { ownChunk, type Speaker } from './chunks.js';
 import { field, int, list, optional, text } from './json.js';
 import { write, type Log } from './log.js';
 import { idsJson, storeMessages, type StoredMessage } from './messages.js';
-import { newestTurn } from './places.js';
 import { num, readRoot, setFields, type Root } from './root.js';
 import type { Session } from './session.js';
 import { countStored } from './size.js';
@@ -97,7 +95,7 @@ export function queueSteering(session: Session): void {
   }
 }
 
-const BEFORE_STEERING = ['turn', 'messageId', 'turnRow', 'turnSeq', 'controls', 'uiCount'] as const;
+const BEFORE_STEERING = ['controls', 'uiCount'] as const;
 
 /**
  * Adds steering messages to the transcript. The reply so far is closed, and what follows is a new
@@ -112,7 +110,6 @@ export function takeSteering(
 ): void {
   if (root.replied !== root.turn || !steeringWaits(session)) return;
   const before = readRoot(session, BEFORE_STEERING);
-  wasElsewhere(session, newestTurn(before));
   const messages: StoredMessage[] = [];
   while (steeringWaits(session)) {
     for (const message of popQueued(session).messages) messages.push(message);

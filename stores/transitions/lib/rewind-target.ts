@@ -1,5 +1,4 @@
 import { redis, toNumber } from './host.js';
-import { notePlaces } from './carry-over.js';
 import { checkpointAt, countCheckpoints, indexOfCheckpoint } from './checkpoints.js';
 import { endOfStep } from './end-of-step.js';
 import { readTurn, type Turn } from './places.js';
@@ -31,23 +30,18 @@ export interface Wanted {
   isEdited: boolean;
 }
 
-/**
- * Finds where a request wants to go back to. The places of messages must be noted first, page by
- * page.
- */
+/** Finds where a request wants to go back to. */
 export function findTarget(
   session: Session,
   newest: Turn,
   wanted: Wanted,
-): Target | 'more' | 'message_not_found' | 'checkpoint_not_found' {
+): Target | 'message_not_found' | 'checkpoint_not_found' {
   if (wanted.checkpointId !== undefined) return toCheckpoint(session, newest, wanted.checkpointId);
   let row: number | undefined = newest.row;
   if (wanted.messageId !== undefined) {
-    row = rowInTurn(session, newest, wanted.messageId);
-    if (row === undefined) {
-      if (!notePlaces(session, newest)) return 'more';
-      row = rowOfMessage(session, newest, wanted.messageId);
-    }
+    row =
+      rowInTurn(session, newest, wanted.messageId) ??
+      rowOfMessage(session, newest, wanted.messageId);
   }
   if (row === undefined) return 'message_not_found';
   return toTurn(session, newest, row, wanted);
@@ -88,16 +82,11 @@ function toTurn(
   };
 }
 
-function toCheckpoint(
-  session: Session,
-  newest: Turn,
-  id: string,
-): Target | 'more' | 'checkpoint_not_found' {
+function toCheckpoint(session: Session, newest: Turn, id: string): Target | 'checkpoint_not_found' {
   const index = indexOfCheckpoint(session, id);
   const checkpoint = checkpointAt(session, index);
   if (checkpoint === undefined) return 'checkpoint_not_found';
   const last = checkpoint.messageCount - 1;
-  if (last < newest.row && !notePlaces(session, newest)) return 'more';
   const turn = turnAtRow(session, newest, last);
   let rows = checkpoint.messageCount;
   // The results of the step follow it, both in the transcript and in the log.

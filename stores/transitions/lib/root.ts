@@ -23,7 +23,7 @@ export type RootField =
   | ('parent' | 'parentRun' | 'parentCall' | 'rootRun' | 'children' | 'limit' | 'deadline')
   | ('waitsUntil' | 'bytes' | 'logBytes' | 'logTurn' | 'counted' | 'spent' | 'model')
   | ('legs' | 'legAt' | 'legUsed')
-  | ('stateBy' | 'keptV' | 'branching' | 'layout' | 'childrenExpire' | 'openSeq' | 'placed');
+  | ('stateBy' | 'keptV' | 'branching' | 'layout' | 'openSeq');
 
 export type Root<Field extends RootField = RootField> = Record<Field, string | undefined>;
 

@@ -31,39 +31,16 @@ const MOST_HEAD = 4_000;
 
 /**
  * Reads the head of a row without decoding the rest. Quotation marks inside strings are escaped, so
- * a field name after a comma never matches inside a string. Rows of earlier releases may have
- * another field order; they are decoded completely.
+ * a field name after a comma never matches inside a string.
  */
 export function readHead(row: string): RowHead {
-  if (row.startsWith('{"role":')) {
-    const start = row.slice(0, MOST_HEAD);
-    let end = -1;
-    for (const body of BODIES) {
-      const at = start.indexOf(body);
-      if (at >= 0 && (end < 0 || at < end)) end = at;
-    }
-    const head = end < 0 ? undefined : decodeHead(`${start.slice(0, end)}}`);
-    if (head !== undefined && isWhole(head)) return head;
+  const start = row.slice(0, MOST_HEAD);
+  let end = -1;
+  for (const body of BODIES) {
+    const at = start.indexOf(body);
+    if (at >= 0 && (end < 0 || at < end)) end = at;
   }
-  return cjson.decode(row) as RowHead;
-}
-
-/**
- * Undefined if the field name was found inside a nested value, which happens in rows of earlier
- * releases.
- */
-function decodeHead(json: string): RowHead | undefined {
-  try {
-    return cjson.decode(json) as RowHead;
-  } catch {
-    return undefined;
-  }
-}
-
-function isWhole({ role, id, hidden, messageId, step, toolCallId }: RowHead): boolean {
-  if (role === 'user') return id !== undefined && hidden !== undefined;
-  if (role === 'tool') return toolCallId !== undefined;
-  return messageId !== undefined && step !== undefined;
+  return cjson.decode(end < 0 ? row : `${start.slice(0, end)}}`) as RowHead;
 }
 
 const TOOL_ROW = '{"role":"tool",';

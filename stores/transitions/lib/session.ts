@@ -50,7 +50,7 @@ export type KeyName = (typeof OWN_KEYS)[number] | (typeof SHARED_KEYS)[number];
  * - busy: set, what can progress without a person
  * - writers: hash by writer: `t:` token, `b:` batch, `s:` sequence of that batch, `f:` sequence
  *   before its first entry, `w:` set if an earlier owner wrote, `e:` sequences of events that its
- *   call's row keeps, `o:` token for which these are noted, `n:` nonce of a writer without a run,
+ *   call's row keeps, `n:` nonce of a writer without a run,
  *   `l:` attempts that count as lost, `h:` token of an attempt that has handed over, `g:` number of
  *   forgiven attempts; `fails:<step>`, `since:<step>` and `waits:<step>` of a failing provider,
  *   `model:<step>` that stands in; `tools`, those that servers offered to the run, as JSON; and
@@ -65,8 +65,7 @@ export type KeyName = (typeof OWN_KEYS)[number] | (typeof SHARED_KEYS)[number];
  * - notices: list of hidden rows for the next step or turn
  * - queue: list of waiting entries
  * - places: hash, `m:<message id>` row and turn of a user message, `t:<turn>` row, sequence and id
- *   of its reply (`r:<row>` while turns of an earlier release are noted), `a:<turn>` the newest run
- *   that replies to it, `c:<checkpoint id>` its index, `e:<checkpoint id>` sequence at which the entries of its step end
+ *   of its reply, `a:<turn>` the newest run that replies to it, `c:<checkpoint id>` its index, `e:<checkpoint id>` sequence at which the entries of its step end
  * - rewinds: list of `<run number> <row> <mode>`
  * - children: hash of sub-agents' sessions by part, and their run
  * - owners: hash of call ids and the part of the sub-agent that made them, and by `carrierField` the
@@ -115,8 +114,6 @@ export interface Settings {
   streamTtlSeconds: number;
   /** How long an ended session is kept, seconds; 0: no limit. */
   sessionTtlSeconds: number;
-  /** Layout in which records are written, see lib/layout. */
-  layout: number;
 }
 
 /** The session that a transition works on, from its id and the root of its conversation. */

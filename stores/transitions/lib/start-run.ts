@@ -1,12 +1,11 @@
 import { formatInt, redis } from './host.js';
 import { ownChunk, speakerOf } from './chunks.js';
-import { wasElsewhere } from './carry-over.js';
 import { trimOldTurns } from './controls.js';
 import { persist } from './expiry.js';
 import { field, int, nullable, stored, text } from './json.js';
 import { closeLog, write, type Log } from './log.js';
+import { RECORD_LAYOUT } from './layout.js';
 import { idsJson, storeMessages, type StoredMessage } from './messages.js';
-import { newestTurn } from './places.js';
 import { dropFields, giveFields, num, readField, readRoot, type Root } from './root.js';
 import { idOf, type Session } from './session.js';
 import { addNotices } from './settling.js';
@@ -32,12 +31,10 @@ export interface NewRun {
   isFirst?: boolean;
 }
 
-/** From this layout on the first run of a session leaves out what is 0 or '' there. */
-const ZEROS_ABSENT = 2;
-
 /** Number of names and values that a run never has as zeros. */
 const NEVER_ZERO = 22;
 
+/** The first run of a session leaves out what is 0 or ''. */
 function dropZeros(changes: string[]): void {
   let end = NEVER_ZERO;
   for (let at = NEVER_ZERO; at < changes.length; at += 2) {
@@ -98,7 +95,7 @@ export function startRun(
   const changes = [
     'run', run.id, 'status', 'starting', 'stream', 'active', 'seq', formatInt(newest),
     'turn', formatInt(run.turn), 'messageId', run.message,
-    'layout', formatInt(session.settings.layout), 'runN', formatInt(run.n),
+    'layout', RECORD_LAYOUT, 'runN', formatInt(run.n),
     'mode', run.mode, 'started', at, 'updated', at,
     'committed', step, 'outcome', '', 'claimed', step, 'turnSeq', formatInt(run.turnSeq),
     'turnRow', formatInt(run.turnRow), 'by', run.by, 'runSeq', begin, 'pauseSeq', begin,
@@ -109,7 +106,7 @@ export function startRun(
     changes[end] = each;
     end += 1;
   }
-  if (run.isFirst === true && session.settings.layout >= ZEROS_ABSENT) dropZeros(changes);
+  if (run.isFirst === true) dropZeros(changes);
   giveFields(session, changes);
 }
 
@@ -172,7 +169,6 @@ export function makeTurn(
   const { id, n } = nextRun(session, root.runN, nonce);
   const turn = num(root.turn) + 1;
   const start = log.seq;
-  wasElsewhere(session, newestTurn(root));
   if (turn > 1) addNotices(session);
   const { row, shown } = storeMessages(session, messages, root.uiCount, turn, id, start);
   let controls = num(root.controls);

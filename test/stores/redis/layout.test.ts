@@ -1,13 +1,8 @@
-import { describe, expect, it } from '@jest/globals';
+import { expect, it } from '@jest/globals';
+import { RECORD_LAYOUT } from '../../../stores/transitions/lib/layout.js';
 import { dumpKeys, type DumpedKey } from '../../support/redis-dump.js';
 import { drive, newCall, userMessage } from '../../support/session-driver.js';
 import { openTestStores } from '../../support/test-stores.js';
-
-const newer = {
-  name: 'HelixError',
-  code: 'unavailable',
-  message: expect.stringContaining('newer release') as unknown,
-};
 
 /** A run whose second step waits for an approval, and a call that has started. */
 async function openSession() {
@@ -16,55 +11,50 @@ async function openSession() {
   const { runId } = await session.newRun();
   await session.ask(runId, 1, [newCall('work', 'server'), newCall('ask', 'approval')]);
   await session.start(runId, 1, 'work', 1);
-  const root = `hx:{${session.id}}:root`;
-  const layout = (): Promise<string | null> => stores.redis.hget(root, 'layout');
-  return { ...stores, session, runId, root, layout };
+  return { ...stores, session, runId, root: `hx:{${session.id}}:root` };
 }
 
-describe('the layout of a record', () => {
-  it('the layout is stored when a run begins, also in a session of an earlier release', async () => {
-    const { redis, session, runId, root, layout } = await openSession();
-    expect(await layout()).toBe('1');
-    await session.stop();
-    await session.end(runId, 'interrupted');
-    for (const begin of [
-      () => session.begin({ messages: [userMessage('next')] }),
-      () => session.resume(),
-      () => session.retry(),
-    ]) {
-      await redis.hdel(root, 'layout');
-      await begin();
-      expect(await layout()).toBe('1');
-      await session.end((await redis.hget(root, 'run')) ?? '', 'interrupted');
-    }
-  });
+it('a record has its layout from its first run on', async () => {
+  const { redis, root } = await openSession();
+  expect(await redis.hget(root, 'layout')).toBe(RECORD_LAYOUT);
+});
 
-  it('of a newer release: nothing is changed, and the refusal may be tried again', async () => {
-    const { redis, store, streamManager, session, runId, root } = await openSession();
-    await redis.hset(root, 'layout', 4);
-    const dump = (): Promise<DumpedKey[]> => dumpKeys(redis, `*${session.id}*`);
-    const before = await dump();
-    const next = session.writer(runId, 2, 1);
-    for (const change of [
-      () => session.begin({ messages: [userMessage('u2')] }),
-      () => session.begin({ messages: [userMessage('u2')], policy: 'queue' }),
-      () => session.claim(next),
-      () => session.commit(session.writer(runId, 1, 1)),
-      () => session.start(runId, 1, 'work', 2),
-      () => session.finishCall(runId, 1, 'work', 'done', 1),
-      () => session.decide(runId, 'ask', true),
-      () => session.stop(),
-      () => session.end(runId, 'failed'),
-      () => session.resume(),
-      () => store.sessions.erase(session.id),
-    ]) {
-      await expect(change()).rejects.toMatchObject(newer);
-    }
-    expect(await dump()).toEqual(before);
-    // What is known of it is shown as ever.
-    expect(await store.sessions.view(session.id)).toMatchObject({ openCalls: [{}, {}] });
-    expect((await streamManager.getAllChunks(session.id)).length).toBeGreaterThan(0);
-    await redis.hset(root, 'layout', 2);
-    expect(await session.decide(runId, 'ask', true)).toMatchObject({ kind: 'stored' });
-  });
+it('a record of an older layout has the newer one as soon as it is changed', async () => {
+  const { redis, session, runId, root } = await openSession();
+  await redis.hset(root, 'layout', '0');
+  await session.decide(runId, 'ask', true);
+  expect(await redis.hget(root, 'layout')).toBe(RECORD_LAYOUT);
+});
+
+it('a record of a newer layout is not changed, and the refusal may be tried again', async () => {
+  const { redis, store, streamManager, session, runId, root } = await openSession();
+  await redis.hset(root, 'layout', Number(RECORD_LAYOUT) + 1);
+  const dump = (): Promise<DumpedKey[]> => dumpKeys(redis, `*${session.id}*`);
+  const before = await dump();
+  const next = session.writer(runId, 2, 1);
+  for (const change of [
+    () => session.begin({ messages: [userMessage('u2')] }),
+    () => session.begin({ messages: [userMessage('u2')], policy: 'queue' }),
+    () => session.claim(next),
+    () => session.commit(session.writer(runId, 1, 1)),
+    () => session.start(runId, 1, 'work', 2),
+    () => session.finishCall(runId, 1, 'work', 'done', 1),
+    () => session.decide(runId, 'ask', true),
+    () => session.stop(),
+    () => session.end(runId, 'failed'),
+    () => session.resume(),
+    () => store.sessions.erase(session.id),
+  ]) {
+    await expect(change()).rejects.toMatchObject({
+      name: 'HelixError',
+      code: 'unavailable',
+      message: expect.stringContaining('newer build') as unknown,
+    });
+  }
+  expect(await dump()).toEqual(before);
+  // What is known of it is shown as ever.
+  expect(await store.sessions.view(session.id)).toMatchObject({ openCalls: [{}, {}] });
+  expect((await streamManager.getAllChunks(session.id)).length).toBeGreaterThan(0);
+  await redis.hset(root, 'layout', RECORD_LAYOUT);
+  expect(await session.decide(runId, 'ask', true)).toMatchObject({ kind: 'stored' });
 });

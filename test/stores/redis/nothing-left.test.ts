@@ -5,7 +5,6 @@ import type { StreamMessage } from '../../../protocol/chunk.js';
 import { createRedisStores, type RedisStores } from '../../../stores/redis/index.js';
 import { textChunk } from '../../../stores/conformance/fixtures.js';
 import { newSubAgent } from '../../../stores/conformance/tree.js';
-import { RECORD_LAYOUT } from '../../../stores/transitions/lib/layout.js';
 import { OWN_KEYS, SHARED_KEYS } from '../../../stores/transitions/lib/session.js';
 import { dumpKeys } from '../../support/redis-dump.js';
 import { drive, newCall, newSessionId, userMessage } from '../../support/session-driver.js';
@@ -26,10 +25,8 @@ type Stage = (typeof STAGES)[number];
 async function writeAll(stage: Stage) {
   const { redis } = await openTestStores();
   const prefix = newSessionId();
-  const stores = createRedisStores({
-    ...{ url: sharedRedisUrl(), whenAway: 'wait', prefix, sessionTtlSeconds: 1_000 },
-    recordLayout: RECORD_LAYOUT,
-  });
+  const url = sharedRedisUrl();
+  const stores = createRedisStores({ url, whenAway: 'wait', prefix, sessionTtlSeconds: 1_000 });
   opened.push(stores);
   const { store, streamManager } = stores;
   const session = drive(stores);
@@ -115,7 +112,7 @@ it.each(STAGES)('an erasure leaves nothing of it but the trail, while it is %s',
   await sessions.erase(id, act);
   for (const erasure of await erasures.of(id)) {
     await erasures.clear(id, erasure);
-    for (const file of erasure.files ?? []) await stores.store.files?.forget(id, file);
+    for (const file of erasure.files) await stores.store.files?.forget(id, file);
     await audit.relay(id);
     await erasures.done(id, erasure);
   }

@@ -72,7 +72,7 @@ it('a question that is answered before its reminder sends none, also if the answ
   expect(taken()).toEqual(['approval.requested a acme']);
   const askedAt = Date.now() - 2 * 86_400_000;
   const calls = first?.progress.calls.map((call) => ({ ...call, askedAt })) ?? [];
-  const later = { ...LOOK, progress: { askedAt, done: 0, calls } };
+  const later = { ...LOOK, progress: { calls } };
   state.calls = [approval('a', { state: 'approved', decision: { approved: true, at: 1 } })];
   for (const over of [undefined, { approved: ['a'], at: Date.now() }]) {
     expect(await announce.wait({ ...later, ...(over && { over }) })).toBeUndefined();
@@ -116,21 +116,10 @@ it('each question has its own clock, and one that is asked later is notified at 
   expect(taken()).toEqual([]);
   const before = Date.now() - 60_000;
   const calls = second?.progress.calls.map((call) => ({ ...call, askedAt: before })) ?? [];
-  const progress = { askedAt: before, done: 0, calls };
+  const progress = { calls };
   state.calls = [approval('a'), approval('b')];
   const third = await announce.wait({ ...LOOK, progress });
   expect(taken()).toEqual(['approval.requested b acme']);
-  expect(third?.progress).toMatchObject({ askedAt: before, calls: [{ askedAt: before }, {}] });
+  expect(third?.progress).toMatchObject({ calls: [{ askedAt: before }, {}] });
   expect(third?.progress.calls[1]?.askedAt).toBeGreaterThan(before);
-});
-
-it('what an earlier release notified of keeps its clock', async () => {
-  const { announce, state, taken } = announcing();
-  state.calls = [approval('a')];
-  const { askedAt, ...call } = (await announce.wait(LOOK))?.progress.calls[0] ?? {};
-  taken();
-  const progress = { askedAt: (askedAt ?? 0) - 4 * 86_400_000, done: 0, calls: [call] };
-  const next = await announce.wait({ ...LOOK, progress } as WaitLook);
-  expect(taken()).toEqual(['approval.reminder a acme']);
-  expect(next?.progress.askedAt).toBe(progress.askedAt);
 });

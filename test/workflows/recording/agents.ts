@@ -18,12 +18,14 @@ const note = defineTool({
   inputSchema: nothing,
   execute: () => 'noted',
 });
-const locate = defineTool({
-  name: 'locate',
-  description: 'Asks the page.',
-  inputSchema: nothing,
-  execute: 'client',
-});
+const locate = (name: string, deadlineMs?: number) =>
+  defineTool({
+    name,
+    description: 'Asks the page.',
+    inputSchema: nothing,
+    execute: 'client',
+    deadlineMs,
+  });
 
 /** Sleeps, and asks people then. */
 const nap = defineTool({
@@ -70,7 +72,8 @@ export function createRecordedAgents(activities?: RunShape): RecordedAgents {
     tools: [
       note,
       nap,
-      locate,
+      locate('locate'),
+      locate('locateSoon', 600_000),
       asking('pay'),
       asking('paySoon', 600_000),
       asking('payInTime', 5_000),

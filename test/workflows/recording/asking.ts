@@ -65,6 +65,10 @@ export const asking: Record<string, Scenario> = {
     asked(stage, 'locate', ({ sessionId }) =>
       stage.runs.executor.submitToolResult({ sessionId, toolCallId: 'c1', result: 'Rome' }),
     ),
+  'client-tool-in-time': (stage) =>
+    asked(stage, 'locateSoon', ({ sessionId }) =>
+      stage.runs.executor.submitToolResult({ sessionId, toolCallId: 'c1', result: 'Rome' }),
+    ),
   'client-tool-by-update': (stage) =>
     asked(stage, 'locate', (run) =>
       stage.update(run, 'submitToolResult', { toolCallId: 'c1', result: 'Rome' }),

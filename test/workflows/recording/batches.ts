@@ -9,13 +9,11 @@ const items = Array.from({ length: SIZE }, (_, n) => [`gone:${String(n)}-a`, 'c1
 const counts = { total: SIZE, done: 0, skipped: 0, failed: 0, problems: [] };
 
 /** A batch that denies calls of conversations that were erased meanwhile. */
-async function denied(
-  { runs, stores }: Stage,
-  batchId: string,
-  given: Partial<BatchInput>,
-): Promise<History> {
-  const input: BatchInput = { batchId, act: 'deny', rps: 200, counts, ...given };
-  await stores.store.batches?.save(batchId, { ...TERMS, items, refused: 0 });
+export async function batch({ runs, stores }: Stage): Promise<History> {
+  const batchId = 'b-1';
+  const terms = { actor: { userId: 'olga', via: 'api' }, reason: 'recalled' } as const;
+  await stores.store.batches?.save(batchId, { ...terms, items, refused: 0 });
+  const input: BatchInput = { batchId, act: 'deny', rps: 200, size: SIZE, counts };
   const { workflow } = runs.client;
   const handle = await workflow.start(BATCH_WORKFLOW_TYPE, {
     workflowId: batchWorkflowIdOf(batchId),
@@ -25,11 +23,3 @@ async function denied(
   await handle.result();
   return handle.fetchHistory();
 }
-
-const TERMS = { actor: { userId: 'olga', via: 'api' }, reason: 'recalled' } as const;
-
-export const batches: Record<string, (stage: Stage) => Promise<History>> = {
-  batch: (stage) => denied(stage, 'b-1', { size: SIZE }),
-  /** As an earlier build began it. */
-  'batch-with-its-names': (stage) => denied(stage, 'b-2', { ...TERMS, items }),
-};

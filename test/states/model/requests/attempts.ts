@@ -13,7 +13,6 @@ import {
   startCallRequest,
 } from '../../../../stores/redis/requests.js';
 import { settleRequest } from '../../../../stores/redis/settle-request.js';
-import { RECORD_LAYOUT } from '../../../../stores/transitions/lib/layout.js';
 import { timeAt, type Clock } from '../clock.js';
 import { callOf, RUNS, SESSION, toNewCall, toolOf, type FoundCall, type RunName } from '../plan.js';
 import { appendRequest, request, type Request } from './request.js';
@@ -141,7 +140,6 @@ export function commit(attempt: Attempt, clock: Clock): Request {
         ...(calls.length === 0 && { final: { status: 'completed' as const } }),
       },
       contents,
-      RECORD_LAYOUT,
     ),
   );
 }
@@ -150,11 +148,7 @@ export function commit(attempt: Attempt, clock: Clock): Request {
 export function commitCut(attempt: Attempt, hasSaid: boolean, clock: Clock): Request {
   const key = nameOf(hasSaid ? 'commit cut' : 'commit nothing', attempt, clock);
   return request(key, 'commit', RUNS[attempt.run].sessionId, (contents) =>
-    commitRequest(
-      toCut(attempt, hasSaid ? textOf(attempt) : '', 'interrupted', clock),
-      contents,
-      RECORD_LAYOUT,
-    ),
+    commitRequest(toCut(attempt, hasSaid ? textOf(attempt) : '', 'interrupted', clock), contents),
   );
 }
 
@@ -237,7 +231,6 @@ export function settleTool(attempt: Attempt, id: string, clock: Clock): Request 
         now: timeAt(clock),
       },
       contents,
-      RECORD_LAYOUT,
     ),
   );
 }

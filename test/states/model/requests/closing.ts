@@ -2,7 +2,6 @@ import type { TerminalStatus } from '../../../../protocol/run.js';
 import { commitRequest, endRequest } from '../../../../stores/redis/requests.js';
 import { settleRequest } from '../../../../stores/redis/settle-request.js';
 import { LOST, modelWriter, toCut } from './attempts.js';
-import { RECORD_LAYOUT } from '../../../../stores/transitions/lib/layout.js';
 import { timeAt, type Clock } from '../clock.js';
 import { RUNS, toolOf, callOf, type RunName } from '../plan.js';
 import { request, requestBy, type Request } from './request.js';
@@ -31,7 +30,6 @@ export function fold(
     commitRequest(
       { ...toCut(attempt, textOf(modelWriter(attempt).name), status, clock), known: sequence },
       contents,
-      RECORD_LAYOUT,
     ),
   );
 }
@@ -72,7 +70,6 @@ export function settleChild(id: string, isDone: boolean, clock: Clock): Request 
         ],
       },
       contents,
-      RECORD_LAYOUT,
     ),
   );
 }

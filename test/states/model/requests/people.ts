@@ -3,7 +3,6 @@ import { toCallSpec } from '../../../../stores/record/call-spec.js';
 import { toAnswerInput, toExpiryInput } from '../../../../stores/record/settle-inputs.js';
 import { beginRequest } from '../../../../stores/redis/requests.js';
 import { settleRequest } from '../../../../stores/redis/settle-request.js';
-import { RECORD_LAYOUT } from '../../../../stores/transitions/lib/layout.js';
 import { userMessage } from '../../../support/session-driver.js';
 import { timeAt, type Clock } from '../clock.js';
 import { AGENT, callOf, OWNER, RUNS, SESSION, toNewCall } from '../plan.js';
@@ -66,7 +65,7 @@ function settle(
       agent: { sessionId, agent, committedStep: found.step },
       call: toCallSpec({ runId, step: found.step }, toNewCall(found)),
     });
-    return settleRequest(input, contents, RECORD_LAYOUT);
+    return settleRequest(input, contents);
   });
 }
 

@@ -1,7 +1,6 @@
 import { toStoredJson } from '../../../../stores/record/to-stored-json.js';
 import { createContents, type Contents } from '../../../../stores/redis/contents.js';
 import { createKeySpace, type SessionKeys } from '../../../../stores/redis/keys.js';
-import { RECORD_LAYOUT } from '../../../../stores/transitions/lib/layout.js';
 import type { RequestOf, TransitionName } from '../../../../stores/transitions/library.js';
 import type { Facts } from '../record/facts.js';
 
@@ -30,7 +29,7 @@ export function keysOf(sessionId: string): SessionKeys {
 }
 
 /** The log expires after a day, sessions never. */
-const SETTINGS = `86400 0 ${String(RECORD_LAYOUT)}`;
+const SETTINGS = '86400 0';
 const KNOWN = '"known":0,';
 
 /** A request of any transition but `append`, the same for all records but for the sequence that is known. */
