@@ -146,7 +146,7 @@ describe('a call that waits for its place', () => {
   });
 });
 
-describe('a worker of another release', () => {
+describe('a worker of another build', () => {
   const tool = (name: string) =>
     defineTool({ name, description: name, inputSchema: z.object({}), execute: () => name });
   const model = () => fakeModel(sayInTurn([...call('c1', 'newer', {}), ...finish('tool-calls')]));

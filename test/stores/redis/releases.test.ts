@@ -7,7 +7,7 @@ import { startRedis, type RedisServer } from '../../support/redis-server.js';
 import { drive, newCall } from '../../support/session-driver.js';
 import { until } from '../../support/until.js';
 
-/** Another release: its library says the same under another name. */
+/** Another build: its library says the same under another name. */
 const OTHER: Library = { ...THIS_LIBRARY, hash: '0123456789ab' };
 
 let server: RedisServer;
@@ -45,8 +45,8 @@ async function listings(): Promise<number> {
 
 const [THIS_NAME, OTHER_NAME] = [libraryName(THIS_LIBRARY), libraryName(OTHER)];
 
-describe('two releases on one Redis', () => {
-  it('two releases work on the same session, and the library of the one that ends is removed', async () => {
+describe('two builds on one Redis', () => {
+  it('two builds work on the same session, and the library of the one that ends is removed', async () => {
     const [current, other] = [await open(THIS_LIBRARY), await open(OTHER)];
     const session = drive(current);
     const { runId } = await session.newRun();
@@ -75,7 +75,7 @@ describe('two releases on one Redis', () => {
     expect(await session.claim(session.writer(runId, 2, 1))).toMatchObject({ kind: 'claimed' });
   });
 
-  it('a release whose library was pruned although it is needed loads it again', async () => {
+  it('a build whose library was pruned although it is needed loads it again', async () => {
     const other = await open(OTHER);
     const session = drive(other);
     await session.newRun();
