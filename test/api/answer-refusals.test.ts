@@ -36,7 +36,7 @@ const cases = Object.entries(DONE_BY).flatMap(([act, ids]) => ids.map((id) => [i
 
 it.each(cases)('%s tells why a call was left alone', async (id, act) => {
   let kind: AnswerRefusal = 'not_pending';
-  const server = await startOnMemory({ [act]: () => Promise.resolve({ kind }) });
+  const server = await startOnMemory({ instead: { [act]: () => Promise.resolve({ kind }) } });
   api = server;
   const session = drive(server.stores, toStoredSessionId('mine', 'acme'));
   const begun = await session.begin({ owner: 'ann', tenant: 'acme' });

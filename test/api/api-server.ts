@@ -1,7 +1,7 @@
 import { createApi, type ApiDeps, type ApiOptions } from '../../api/index.js';
 import { listen } from '../../api/listen.js';
 import { AgentRegistry, defineAgent } from '../../agents/index.js';
-import { createRuns } from '../../executor/create-runs.js';
+import { createRuns, type RunsDeps } from '../../executor/create-runs.js';
 import type { Runs } from '../../executor/runs.js';
 import type { Role } from '../../protocol/actor.js';
 import { createMemoryStores, type MemoryStores } from '../../stores/memory/index.js';
@@ -57,30 +57,44 @@ export async function startApi(
   };
 }
 
-/** The same on memory stores, with an agent `tester` and an engine that does nothing; `x-user` is `user@tenant@roles`. */
-export async function startOnMemory(
-  change: Partial<Runs> = {},
-  options: StartOptions = {},
+interface MemoryHost extends Omit<StartOptions, 'executor'> {
+  stores?: MemoryStores;
+  agents?: AgentRegistry;
+  /** For `createRuns`. */
+  runs?: Partial<RunsDeps>;
+  /** In place of what that makes. */
+  instead?: Partial<Runs>;
+}
+
+/**
+ * The same on memory stores, with an agent `tester` and an engine that does nothing. `x-user` is
+ * `user@tenant@roles`.
+ */
+export async function startOnMemory({
   stores = createMemoryStores(),
-): Promise<ApiServer & { stores: MemoryStores }> {
-  const { store, streamManager } = stores;
-  const agents = new AgentRegistry([
+  agents = new AgentRegistry([
     defineAgent({ name: 'tester', systemPrompt: '', llmConfig: { model: 'scripted' } }),
-  ]);
-  const runs = createRuns({
-    ...{ store, streamManager, agents, workflows: IDLE_WORKFLOWS, searchAttributes: false },
+  ]),
+  runs,
+  instead,
+  ...options
+}: MemoryHost = {}): Promise<ApiServer & { stores: MemoryStores }> {
+  const { store, streamManager } = stores;
+  const made = createRuns({
+    ...{ store, streamManager, agents, workflows: IDLE_WORKFLOWS, searchAttributes: true },
     logger: { warn: () => undefined },
+    ...runs,
   });
   const server = await startApi(createFakeRuntime(), {
-    ...{ executor: { runs: { ...runs, ...change } }, stateStore: store, streamManager, agents },
+    ...{ executor: { runs: { ...made, ...instead } }, stateStore: store, streamManager, agents },
     allowUnauthenticated: false,
     authenticate: (request) => {
-      const [userId, tenantId, roles] = (request.get('x-user') ?? '').split('@');
+      const [userId, tenantId, roles = ''] = (request.get('x-user') ?? '').split('@');
       if (!userId) return undefined;
       return {
         userId,
-        ...(tenantId !== undefined && { tenantId }),
-        ...(roles !== undefined && { roles: roles.split(',') as Role[] }),
+        ...(tenantId !== undefined && tenantId !== '' && { tenantId }),
+        roles: roles.split(',').filter((role) => role !== '') as Role[],
       };
     },
     ...options,

@@ -13,7 +13,7 @@ let session: SessionDriver;
 let claims: LinkClaims;
 
 beforeEach(async () => {
-  api = await startOnMemory({}, { linkKeys: [KEY] });
+  api = await startOnMemory({ linkKeys: [KEY] });
   session = drive(api.stores, toStoredSessionId('mine', 'acme'));
   const begun = await session.begin({ owner: 'ann', tenant: 'acme' });
   if (begun.kind !== 'begun') throw new Error(begun.kind);

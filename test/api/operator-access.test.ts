@@ -1,18 +1,14 @@
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
-import { AgentRegistry, defineAgent } from '../../agents/index.js';
 import type { Authorize } from '../../ai-sdk/index.js';
 import { toStoredSessionId } from '../../ai-sdk/index.js';
 import { ROUTES } from '../../api/routes/index.js';
 import type { Route } from '../../api/routes/route.js';
 import type { BatchState } from '../../executor/batches.js';
-import { createRuns } from '../../executor/create-runs.js';
 import type { Role } from '../../protocol/actor.js';
-import { createMemoryStores, type MemoryStores } from '../../stores/memory/index.js';
+import type { MemoryStores } from '../../stores/memory/index.js';
 import { describedBody } from '../support/described-body.js';
-import { createFakeRuntime } from '../support/fake-runtime.js';
-import { IDLE_WORKFLOWS } from '../support/idle-workflows.js';
 import { drive, newCall, userMessage, type SessionDriver } from '../support/session-driver.js';
-import { startApi, type ApiServer } from './api-server.js';
+import { startOnMemory, type ApiServer } from './api-server.js';
 import { FAKE_DELIVERIES } from './fake-deliveries.js';
 import { FAKE_SCHEDULES } from './fake-schedules.js';
 import { ASKED_BY_OPERATORS } from './route-requests.js';
@@ -24,7 +20,6 @@ let session: SessionDriver;
 let runId: string;
 let authorize: Authorize | undefined;
 
-const logger = { info: () => undefined, warn: () => undefined, error: () => undefined };
 const nothing = (): Promise<void> => Promise.resolve();
 
 /** What stands in the conversation, and in nothing else that is stored. */
@@ -36,50 +31,28 @@ const batch = (by: string): BatchState => ({
 });
 
 async function start(): Promise<void> {
-  stores = createMemoryStores();
-  const agents = new AgentRegistry([
-    defineAgent({ name: 'tester', systemPrompt: '', llmConfig: { model: 'scripted' } }),
-  ]);
-  const executor = createRuns({
-    store: stores.store,
-    streamManager: stores.streamManager,
-    workflows: IDLE_WORKFLOWS,
-    runList: {
-      list: async ({ tenant }) => ({
-        runs:
-          tenant === 'acme' ? [{ runId, agent: 'tester', status: 'running', startedAt: 1 }] : [],
-      }),
-      count: async ({ tenant, status }) =>
-        tenant === 'acme' && (status ?? 'waiting_approval') === 'waiting_approval' ? 1 : 0,
+  const server = await startOnMemory({
+    runs: {
+      runList: {
+        list: async ({ tenant }) => ({
+          runs:
+            tenant === 'acme' ? [{ runId, agent: 'tester', status: 'running', startedAt: 1 }] : [],
+        }),
+        count: async ({ tenant, status }) =>
+          tenant === 'acme' && (status ?? 'waiting_approval') === 'waiting_approval' ? 1 : 0,
+      },
+      batches: {
+        start: async (asked) => ({ ...batch(asked.actor.userId), total: asked.items.length }),
+        read: async (id) => (id === batch('bob').batchId ? batch('bob') : undefined),
+        list: async (prefix) => (batch('bob').batchId.startsWith(prefix) ? [batch('bob')] : []),
+        abort: nothing,
+      },
+      deliveries: FAKE_DELIVERIES,
     },
-    batches: {
-      start: async (asked) => ({ ...batch(asked.actor.userId), total: asked.items.length }),
-      read: async (id) => (id === batch('bob').batchId ? batch('bob') : undefined),
-      list: async (prefix) => (batch('bob').batchId.startsWith(prefix) ? [batch('bob')] : []),
-      abort: nothing,
-    },
-    deliveries: FAKE_DELIVERIES,
-    agents,
-    searchAttributes: true,
-    logger,
-  });
-  api = await startApi(createFakeRuntime(), {
-    executor: { runs: { ...executor, schedules: FAKE_SCHEDULES } },
-    stateStore: stores.store,
-    streamManager: stores.streamManager,
-    agents,
+    instead: { schedules: FAKE_SCHEDULES },
     authorize,
-    allowUnauthenticated: false,
-    authenticate: (request) => {
-      const [userId, tenantId, roles = ''] = (request.get('x-user') ?? '').split('@');
-      if (!userId) return undefined;
-      return {
-        userId,
-        ...(tenantId !== undefined && tenantId !== '' && { tenantId }),
-        roles: roles.split(',').filter((role) => role !== '') as Role[],
-      };
-    },
   });
+  [api, stores] = [server, server.stores];
   session = drive(stores, toStoredSessionId('mine', 'acme'));
   const messages = [userMessage('u1', `${SECRET} is asked`)];
   const begun = await session.begin({ owner: 'ann', tenant: 'acme', messages });

@@ -1,18 +1,13 @@
 import { afterEach, beforeEach, expect, it } from '@jest/globals';
-import { AgentRegistry, defineAgent } from '../../agents/index.js';
 import { toStoredSessionId, type Authorize } from '../../ai-sdk/index.js';
 import type { Batches, BatchState } from '../../executor/batches.js';
-import { createRuns } from '../../executor/create-runs.js';
 import type { RunFilter } from '../../executor/run-list.js';
 import { HelixError } from '../../protocol/errors.js';
 import { toShownSessionId } from '../../protocol/ids.js';
 import { createMemoryStores, type MemoryStores } from '../../stores/memory/index.js';
-import { createFakeRuntime } from '../support/fake-runtime.js';
-import { IDLE_WORKFLOWS } from '../support/idle-workflows.js';
 import { drive, newCall, type SessionDriver } from '../support/session-driver.js';
-import { startApi, type ApiServer } from './api-server.js';
+import { startOnMemory, type ApiServer } from './api-server.js';
 
-const logger = { info: () => undefined, warn: () => undefined, error: () => undefined };
 const STOP = { act: 'stop', filter: { agent: 'tester' } };
 
 let stores: MemoryStores;
@@ -55,30 +50,24 @@ beforeEach(async () => {
   asked = 0;
   listed = [];
   stores = createMemoryStores();
-  const { store, streamManager } = stores;
-  const agents = new AgentRegistry([
-    defineAgent({ name: 'tester', systemPrompt: '', llmConfig: { model: 'scripted' } }),
-  ]);
   session = drive(stores, toStoredSessionId('mine', 'acme'));
   const first = await session.begin({ owner: 'ann', tenant: 'acme' });
   if (first.kind !== 'begun') throw new Error(first.kind);
   const { runId } = first.run;
   await session.ask(runId, 1, [newCall('c1', 'approval', { deadlineMs: 60_000 })]);
-  const runs = createRuns({
-    ...{ store, streamManager, agents, batches, logger, searchAttributes: true },
-    workflows: IDLE_WORKFLOWS,
-    runList: {
-      list: async (filter) => {
-        listed.push(filter);
-        return { runs: [{ runId, agent: 'tester', status: 'running', startedAt: 1 }] };
+  api = await startOnMemory({
+    stores,
+    runs: {
+      batches,
+      runList: {
+        list: async (filter) => {
+          listed.push(filter);
+          return { runs: [{ runId, agent: 'tester', status: 'running', startedAt: 1 }] };
+        },
+        count: async () => 1,
       },
-      count: async () => 1,
     },
-  });
-  api = await startApi(createFakeRuntime(), {
-    ...{ executor: { runs }, stateStore: store, streamManager, agents },
     authorize: (...about) => authorize?.(...about) ?? true,
-    allowUnauthenticated: false,
     authenticate: (request) => ({
       userId: request.get('x-user') ?? '',
       tenantId: 'acme',

@@ -1,18 +1,14 @@
 import { afterEach, beforeEach, expect, it } from '@jest/globals';
 import { AgentRegistry, defineAgent } from '../../agents/index.js';
 import { toStoredSessionId } from '../../ai-sdk/index.js';
-import { createRuns } from '../../executor/create-runs.js';
 import { HelixError } from '../../protocol/errors.js';
 import type { Schedules } from '../../executor/schedules.js';
 import type { ScheduleInput } from '../../protocol/scheduled-run.js';
 import { createMemoryStores, type MemoryStores } from '../../stores/memory/index.js';
-import { createFakeRuntime } from '../support/fake-runtime.js';
-import { IDLE_WORKFLOWS } from '../support/idle-workflows.js';
 import { drive } from '../support/session-driver.js';
-import { startApi, type ApiServer } from './api-server.js';
+import { startOnMemory, type ApiServer } from './api-server.js';
 import { FAKE_SCHEDULES } from './fake-schedules.js';
 
-const logger = { info: () => undefined, warn: () => undefined, error: () => undefined };
 const PATH = '/api/operator/schedules';
 const BODY = { name: 'daily', agent: 'tester', message: 'hi', owner: 'ann', cron: '0 7 * * 1-5' };
 const USER = { 'x-user': 'col' };
@@ -26,7 +22,6 @@ let isAway: boolean;
 beforeEach(async () => {
   [created, deletedOf, isAway] = [[], [], false];
   stores = createMemoryStores();
-  const { store, streamManager } = stores;
   const agents = new AgentRegistry(
     (['tester', 'hidden'] as const).map((name) =>
       defineAgent({
@@ -35,10 +30,6 @@ beforeEach(async () => {
       }),
     ),
   );
-  const bare = createRuns({
-    ...{ store, streamManager, agents, logger, searchAttributes: true },
-    workflows: IDLE_WORKFLOWS,
-  });
   const schedules: Schedules = {
     ...FAKE_SCHEDULES,
     create: async (input) => {
@@ -51,10 +42,8 @@ beforeEach(async () => {
       return Promise.resolve([]);
     },
   };
-  const runs = { ...bare, schedules };
-  api = await startApi(createFakeRuntime(), {
-    ...{ executor: { runs }, stateStore: store, streamManager, agents },
-    allowUnauthenticated: false,
+  api = await startOnMemory({
+    ...{ stores, agents, instead: { schedules } },
     authenticate: (request) => ({
       userId: request.get('x-user') ?? '',
       tenantId: 'acme',

@@ -1,15 +1,12 @@
 import { afterEach, beforeEach, expect, it } from '@jest/globals';
-import { AgentRegistry, defineAgent } from '../../agents/index.js';
 import { toStoredSessionId } from '../../ai-sdk/index.js';
-import { createRuns } from '../../executor/create-runs.js';
 import type { RunsOfSession } from '../../executor/erase-workflows.js';
 import { HelixError } from '../../protocol/errors.js';
 import { createMemoryStores, type MemoryStores } from '../../stores/memory/index.js';
-import { createFakeRuntime } from '../support/fake-runtime.js';
 import { drive, newCall, type SessionDriver } from '../support/session-driver.js';
-import { startApi, type ApiServer } from './api-server.js';
+import { IDLE_WORKFLOWS } from '../support/idle-workflows.js';
+import { startOnMemory, type ApiServer } from './api-server.js';
 
-const nothing = (): Promise<void> => Promise.resolve();
 const ANN = { owner: 'ann', tenant: 'acme' };
 
 let stores: MemoryStores;
@@ -21,29 +18,18 @@ let erased: RunsOfSession[];
 beforeEach(async () => {
   [isAway, erased] = [false, []];
   stores = createMemoryStores();
-  const { store, streamManager } = stores;
-  const agents = new AgentRegistry([
-    defineAgent({ name: 'tester', systemPrompt: '', llmConfig: { model: 'scripted' } }),
-  ]);
-  const logger = { warn: () => undefined };
-  const runs = createRuns({
-    ...{ store, streamManager, agents, logger, searchAttributes: true },
-    workflows: {
-      ...{ fleet: 'test', namespace: 'test', start: nothing, answer: nothing, stop: nothing },
-      state: async () => 'running',
-      look: async () => ({ state: 'running', started: [], children: [] }),
-      retry: nothing,
-      closedSince: async () => [],
-      erase: async (_, found) => {
-        if (isAway) throw new HelixError('unavailable', 'away');
-        erased.push(found);
-        return { deleted: 1, unknown: [] };
+  api = await startOnMemory({
+    stores,
+    runs: {
+      workflows: {
+        ...IDLE_WORKFLOWS,
+        erase: async (_, found) => {
+          if (isAway) throw new HelixError('unavailable', 'away');
+          erased.push(found);
+          return { deleted: 1, unknown: [] };
+        },
       },
     },
-  });
-  api = await startApi(createFakeRuntime(), {
-    ...{ executor: { runs }, stateStore: store, streamManager, agents },
-    allowUnauthenticated: false,
     authenticate: () => ({ userId: 'ida', tenantId: 'acme', roles: ['operator'] }),
   });
   session = drive(stores, toStoredSessionId('mine', 'acme'));
@@ -51,7 +37,7 @@ beforeEach(async () => {
   if (begun.kind !== 'begun') throw new Error(begun.kind);
   const { runId } = begun.run;
   await session.ask(runId, 1, [newCall('c1', 'approval')]);
-  await store.owners.fold(session.id);
+  await stores.store.owners.fold(session.id);
 });
 afterEach(() => api.close());
 

@@ -86,7 +86,7 @@ async function readTurn(response: Response) {
 
 it.each(Object.entries(ENDS))('a turn that is %s ends alike however it is read', async (_, end) => {
   const data = createMemoryData();
-  const server = await startOnMemory({}, {}, createStoresOn(data));
+  const server = await startOnMemory({ stores: createStoresOn(data) });
   api = server;
   const session = drive(server.stores);
   const { runId, messageId } = await session.newRun();

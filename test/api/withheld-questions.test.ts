@@ -1,15 +1,10 @@
 import { afterEach, beforeEach, expect, it } from '@jest/globals';
-import { AgentRegistry, defineAgent } from '../../agents/index.js';
 import { toStoredSessionId, type Authorize } from '../../ai-sdk/index.js';
-import { createRuns } from '../../executor/create-runs.js';
 import type { Role } from '../../protocol/actor.js';
 import type { OperatorWaiting } from '../../protocol/operator.js';
 import type { Approvers } from '../../protocol/roles.js';
-import { createMemoryStores } from '../../stores/memory/index.js';
-import { createFakeRuntime } from '../support/fake-runtime.js';
-import { IDLE_WORKFLOWS } from '../support/idle-workflows.js';
 import { drive, newCall } from '../support/session-driver.js';
-import { startApi, type ApiServer } from './api-server.js';
+import { startOnMemory, type ApiServer } from './api-server.js';
 
 /** What colleagues read of a question that they may not decide. */
 let api: ApiServer;
@@ -21,22 +16,12 @@ afterEach(() => api.close());
 
 /** As this colleague reads it: bob has begun the run in a conversation of ann. */
 async function seenBy(userId: string, role: Role, approvers: Approvers): Promise<object> {
-  const stores = createMemoryStores();
-  const agents = new AgentRegistry([
-    defineAgent({ name: 'tester', systemPrompt: '', llmConfig: { model: 'scripted' } }),
-  ]);
-  const runs = createRuns({
-    ...{ store: stores.store, streamManager: stores.streamManager, agents },
-    ...{ workflows: IDLE_WORKFLOWS, searchAttributes: false },
-    logger: { info: () => undefined, warn: () => undefined },
-  });
-  api = await startApi(createFakeRuntime(), {
-    executor: { runs },
-    ...{ stateStore: stores.store, streamManager: stores.streamManager, agents, authorize },
-    allowUnauthenticated: false,
+  const server = await startOnMemory({
+    authorize,
     authenticate: () => ({ userId, tenantId: 'acme', roles: [role] }),
   });
-  const session = drive(stores, toStoredSessionId('mine', 'acme'));
+  api = server;
+  const session = drive(server.stores, toStoredSessionId('mine', 'acme'));
   const begun = await session.begin({ owner: 'ann', tenant: 'acme', agent: 'tester', by: 'bob' });
   if (begun.kind !== 'begun') throw new Error(begun.kind);
   await session.ask(begun.run.runId, 1, [newCall('c1', 'approval', { approvers })]);
