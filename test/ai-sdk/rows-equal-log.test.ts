@@ -31,7 +31,7 @@ describe.each(PROFILES)('$name, profile $profile', ({ library, profile }) => {
         });
         expect(cut).toEqual(whole);
       }),
-      { numRuns: 100 },
+      { numRuns: 30 },
     );
   });
 

@@ -1,8 +1,8 @@
 import { fork, type ChildProcess } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import type { UIMessage } from 'ai';
-import type { InstalledClient } from '../../scripts/clients/client-versions.mjs';
 import type { FrontendSnapshot } from '../../protocol/http.js';
+import type { Client } from './clients.js';
 
 const PROGRAM = fileURLToPath(new URL('page/browser-process.mjs', import.meta.url));
 
@@ -73,7 +73,7 @@ export interface BrowserPage {
 
 /** A process with the real packages of one version, as a page has them. */
 export interface Browser {
-  readonly client: InstalledClient;
+  readonly client: Client;
   open: (page: { kit: Kit; url: string; sessionId: string; agent: string }) => Promise<BrowserPage>;
   /** What this version's schema says against parts; nothing if all are fine. */
   validate: (parts: object[]) => Promise<string[]>;
@@ -95,8 +95,8 @@ const NOTHING_YET: PageView = {
   requests: [],
 };
 
-export async function startBrowser(client: InstalledClient): Promise<Browser> {
-  const child = fork(PROGRAM, [client.entry], {
+export async function startBrowser(client: Client): Promise<Browser> {
+  const child = fork(PROGRAM, [client.entry, client.aiReact], {
     // React as it is shipped, not as it is developed with.
     env: { ...process.env, NODE_ENV: 'production' },
     stdio: ['ignore', 'pipe', 'pipe', 'ipc'],

@@ -1,10 +1,10 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { installClients } from '../../scripts/clients/client-versions.mjs';
 import { createSignIn, outcome, SECRET, signToken } from '../support/people.js';
 import { useProduct } from '../support/product.js';
 import { startSigningProxy } from '../support/signing-proxy.js';
 import { until } from '../support/until.js';
 import { startBrowser, type Browser, type Kit } from './browser.js';
+import { clients } from './clients.js';
 import { openStage, type Stage } from './stage.js';
 import type { Tab } from './tab.js';
 import { parseParts } from './wire-parts.js';
@@ -13,7 +13,6 @@ import { parseParts } from './wire-parts.js';
 
 const STRICTEST = ['6.0.0', '7.0.0'];
 const KITS: Kit[] = ['stock', 'no-cookies', 'resumable', 'agent-server'];
-const clients = (await installClients()).filter((client) => client.entry !== undefined);
 const product = useProduct({
   env: {
     JWT_SECRET: SECRET,

@@ -1,7 +1,8 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { installClients } from '../../scripts/clients/client-versions.mjs';
+import { checkCommonKeys } from '../ai-sdk/common-keys.js';
 import { useProduct } from '../support/product.js';
 import { startBrowser, type Browser } from './browser.js';
+import { clients } from './clients.js';
 import { castOf, titleOf, type Scenario } from './scenario.js';
 import { approvals } from './scenarios/approvals.js';
 import { connections } from './scenarios/connections.js';
@@ -12,21 +13,19 @@ import { replies } from './scenarios/replies.js';
 import { openStage } from './stage.js';
 import { parseParts } from './wire-parts.js';
 
-// Real clients of many versions against the real product. All versions play a scenario at the same
-// time, each in a conversation of its own.
+// Real clients against the real product. All versions play a scenario at the same time, each in a
+// conversation of its own.
 
 const STOCK = [...replies, ...approvals, ...reloads, ...connections, ...turns];
 const SCENARIOS = [...STOCK, ...withStaticParts(STOCK), ...withOwnKits(STOCK)];
 /** Their schemas refuse every key that they do not know. */
 const STRICTEST = ['6.0.0', '7.0.0'];
 
-const clients = await installClients();
 const product = useProduct();
 const browsers = new Map<string, Browser>();
 
 beforeAll(async () => {
-  const installed = clients.filter((client) => client.entry !== undefined);
-  for (const browser of await Promise.all(installed.map(startBrowser))) {
+  for (const browser of await Promise.all(clients.map(startBrowser))) {
     browsers.set(browser.client.name, browser);
   }
 }, 60_000);
@@ -39,10 +38,7 @@ describe.each(SCENARIOS)('$name', (scenario) => {
     await Promise.allSettled(outcomes.values());
   }, 240_000);
 
-  for (const client of clients) {
-    const isInstalled = client.entry !== undefined;
-    (isInstalled ? it : it.skip)(titleOf(scenario, client), () => outcomes.get(client.name));
-  }
+  for (const client of clients) it(titleOf(scenario, client), () => outcomes.get(client.name));
 });
 
 async function play(scenario: Scenario, browser: Browser): Promise<void> {
@@ -52,6 +48,7 @@ async function play(scenario: Scenario, browser: Browser): Promise<void> {
     // The agent server's events become parts on the page.
     const logs = (await stage.readLogs()).filter(({ url }) => !url.includes('/api/agent/'));
     const parts = logs.flatMap(({ raw }) => parseParts(raw));
+    for (const part of parts) checkCommonKeys(part);
     for (const strict of browsers.values()) {
       if (STRICTEST.includes(strict.client.ai)) expect(await strict.validate(parts)).toEqual([]);
     }

@@ -1,5 +1,5 @@
-import type { InstalledClient } from '../../scripts/clients/client-versions.mjs';
 import type { Kit } from './browser.js';
+import type { Client } from './clients.js';
 import type { Stage } from './stage.js';
 
 /** Plays a conversation and expects what is right. */
@@ -14,7 +14,7 @@ export interface Scenario {
 }
 
 interface Exception {
-  of: (client: Pick<InstalledClient, 'ai'>) => boolean;
+  of: (client: Pick<Client, 'ai'>) => boolean;
   /** Completes "as an exception: …". */
   reason: string;
   play: Play;
@@ -30,7 +30,7 @@ export function madeWith(kit: Kit, { name, ...rest }: Scenario): Scenario {
 }
 
 /** How a version plays a scenario. */
-export function castOf({ play, exceptions }: Scenario, client: InstalledClient): Play {
+export function castOf({ play, exceptions }: Scenario, client: Client): Play {
   return exceptions.find((exception) => exception.of(client))?.play ?? play;
 }
 

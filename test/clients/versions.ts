@@ -1,6 +1,6 @@
-import type { InstalledClient } from '../../scripts/clients/client-versions.mjs';
+import type { Client } from './clients.js';
 
-type Version = Pick<InstalledClient, 'ai'>;
+type Version = Pick<Client, 'ai'>;
 
 /** True from the first version on, up to but without the second. */
 function isWithin({ ai }: Version, from: string, below = '99.0.0'): boolean {

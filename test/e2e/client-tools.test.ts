@@ -2,16 +2,12 @@ import { describe, expect, it } from '@jest/globals';
 import {
   callsOf,
   CLIENT_7,
-  CLIENTS,
-  loadChat,
   loadSnapshot,
   openChat,
   toScript,
   untilAsked,
   untilRests,
-  type ChatClient,
 } from '../support/chat-client.js';
-import { expectStoredAsShown } from '../support/compare-messages.js';
 import { charge } from '../support/lab-calls.js';
 import { newSessionId, useProduct } from '../support/product.js';
 import { until } from '../support/until.js';
@@ -28,75 +24,6 @@ async function post(path: string, body: object): Promise<{ status: number; body:
   });
   return { status: response.status, body: await response.json() };
 }
-
-async function give({ chat }: ChatClient, toolCallId: string, output: unknown): Promise<void> {
-  await chat.addToolOutput({ tool: 'locate', toolCallId, output });
-}
-
-describe.each(CLIENTS)('%s: client tools', (_name, library) => {
-  it('a run continues with the results of the page, in one message, also after a reload', async () => {
-    const { url } = product;
-    const sessionId = newSessionId();
-    const first = openChat(library, { url, sessionId });
-    await first.chat.sendMessage(toScript({ say: 'Where?', calls: [locate('c1'), locate('c2')] }));
-    await untilRests(first, url);
-    await give(first, 'c1', { lat: 1 });
-    await untilRests(first, url);
-    expect(first.posts()).toBe(1);
-    const { client, snapshot, resumed } = await loadChat(library, { url, sessionId });
-    await resumed;
-    expect(snapshot.pending?.map(({ toolCallId }) => toolCallId)).toEqual(['c1', 'c2']);
-    await give(client, 'c1', { lat: 1 });
-    await give(client, 'c2', { lat: 2 });
-    await untilRests(client, url);
-    expect(client.errors).toEqual([]);
-    expect(client.posts()).toBe(1);
-    expect(client.chat.messages).toHaveLength(2);
-    expect(client.reply()).toBe('Where?done');
-    expect(callsOf(client.chat.lastMessage)).toMatchObject([
-      { toolCallId: 'c1', state: 'output-available', output: { lat: 1 } },
-      { toolCallId: 'c2', state: 'output-available', output: { lat: 2 } },
-    ]);
-    await expectStoredAsShown(client, url, sessionId);
-  });
-
-  it('client tools and approvals of one step are answered, each in its way', async () => {
-    const { url } = product;
-    const sessionId = newSessionId();
-    const client = openChat(library, { url, sessionId });
-    await client.chat.sendMessage(toScript({ calls: [locate('c1'), charge('c2', 5)] }));
-    const id = await untilAsked(client);
-    await client.chat.addToolApprovalResponse({ id, approved: true });
-    await untilRests(client, url);
-    await give(client, 'c1', 'here');
-    await untilRests(client, url);
-    expect(client.errors).toEqual([]);
-    expect(client.reply()).toBe('done');
-    expect(callsOf(client.chat.lastMessage)).toMatchObject([
-      { toolCallId: 'c1', output: 'here' },
-      { toolCallId: 'c2', state: 'output-available', output: { charged: 5 } },
-    ]);
-    await expectStoredAsShown(client, url, sessionId);
-  });
-
-  it('the first of two pages gives the result, and both show the reply', async () => {
-    const { url } = product;
-    const sessionId = newSessionId();
-    const first = openChat(library, { url, sessionId });
-    await first.chat.sendMessage(toScript({ calls: [locate('c1')] }));
-    await untilRests(first, url);
-    const { client: second } = await loadChat(library, { url, sessionId });
-    await give(first, 'c1', 'one');
-    await untilRests(first, url);
-    await give(second, 'c1', 'two');
-    await untilRests(second, url);
-    expect([first.reply(), second.reply()]).toEqual(['done', 'done']);
-    expect(second.errors).toEqual([]);
-    expect(callsOf((await loadSnapshot(url, sessionId)).messages.at(-1))).toMatchObject([
-      { output: 'one' },
-    ]);
-  });
-});
 
 describe('answers given elsewhere', () => {
   it('an answer given elsewhere continues a run without an open chat, and an edited input is checked and shown', async () => {

@@ -4,7 +4,7 @@ import {
   createHelixChatTransport,
   createHelixSendAutomaticallyWhen,
 } from '../../ai-sdk/client/index.js';
-import { callsOf, CLIENTS, loadSnapshot, textOf, toScript } from '../support/chat-client.js';
+import { callsOf, CLIENT_7, loadSnapshot, textOf, toScript } from '../support/chat-client.js';
 import { toComparable } from '../support/compare-messages.js';
 import { newSessionId, useProduct } from '../support/product.js';
 import { startTcpProxy, type TcpProxy } from '../support/tcp-proxy.js';
@@ -15,7 +15,9 @@ const product = useProduct();
 const locate = { tool: 'locate', id: 'c1', args: {} };
 const slow = { say: 'one two three four five six seven', deltas: 14, everyMs: 100 };
 
-describe.each(CLIENTS)('%s: a chat on the agent server', (_name, { Chat }) => {
+describe('a chat on the agent server', () => {
+  const { Chat } = CLIENT_7;
+
   function open(options: { sessionId?: string; proxy?: TcpProxy; messages?: UIMessage[] } = {}) {
     const { sessionId = newSessionId(), proxy, messages = [] } = options;
     const requests: string[] = [];

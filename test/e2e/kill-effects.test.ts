@@ -1,5 +1,5 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
-import { openAsked } from '../support/asked-chat.js';
+import { openAsked, openAskedBy } from '../support/asked-chat.js';
 import { callsOf, CLIENT_7, openChat, toScript, untilRests } from '../support/chat-client.js';
 import { expectStoredAsShown } from '../support/compare-messages.js';
 import { charge } from '../support/lab-calls.js';
@@ -36,25 +36,29 @@ async function countCharges(sessionId: string): Promise<number> {
 
 describe('an approved charge whose worker dies', () => {
   it.each([
-    { moment: 'just before the effect', trap: 'lab:charges', when: 'before', charged: 0 },
-    { moment: 'just after the effect', trap: 'lab:charges', when: 'after', charged: 1 },
-  ] as const)('$moment is not made again', async ({ trap, when, charged }) => {
-    const { url } = product;
-    const { sessionId, client, id } = await openAsked(url, { calls: [charge('c1')] });
-    const sprung = proxy.holdAt(trap, when);
-    await client.chat.addToolApprovalResponse({ id, approved: true });
-    await sprung;
-    await until('the effect', async () => (await countCharges(sessionId)) === charged);
-    await product.kill9Worker();
-    await product.startWorker();
-    await untilRests(client, url);
-    expect(callsOf(client.chat.lastMessage)).toMatchObject([
-      { state: 'output-error', errorText: expect.stringContaining('not known') },
-    ]);
-    expect(client.reply()).toBe('done');
-    expect(await countCharges(sessionId)).toBe(charged);
-    await expectStoredAsShown(client, url, sessionId);
-  });
+    { agent: 'lab', when: 'before', charged: 0 },
+    { agent: 'lab', when: 'after', charged: 1 },
+    { agent: 'lab-leg', when: 'after', charged: 1 },
+  ] as const)(
+    'just $when the effect is not made again by $agent',
+    async ({ agent, when, charged }) => {
+      const { url } = product;
+      const { sessionId, client, id } = await openAskedBy(agent, url, { calls: [charge('c1')] });
+      const sprung = proxy.holdAt('lab:charges', when);
+      await client.chat.addToolApprovalResponse({ id, approved: true });
+      await sprung;
+      await until('the effect', async () => (await countCharges(sessionId)) === charged);
+      await product.kill9Worker();
+      await product.startWorker();
+      await untilRests(client, url);
+      expect(callsOf(client.chat.lastMessage)).toMatchObject([
+        { state: 'output-error', errorText: expect.stringContaining('not known') },
+      ]);
+      expect(client.reply()).toBe('done');
+      expect(await countCharges(sessionId)).toBe(charged);
+      await expectStoredAsShown(client, url, sessionId);
+    },
+  );
 
   it('just after its result was stored keeps that result', async () => {
     const { url } = product;
@@ -79,12 +83,16 @@ describe('an approved charge whose worker dies', () => {
 });
 
 describe('a transfer that can verify whose worker dies', () => {
-  it.each(['before', 'after'] as const)(
-    'just %s the effect is made exactly once, and has its result',
-    async (when) => {
+  it.each([
+    ['lab', 'before'],
+    ['lab', 'after'],
+    ['lab-leg', 'after'],
+  ] as const)(
+    'of %s just %s the effect is made exactly once, and has its result',
+    async (agent, when) => {
       const { url } = product;
       const sessionId = newSessionId();
-      const client = openChat(CLIENT_7, { url, sessionId });
+      const client = openChat(CLIENT_7, { url, sessionId, agent });
       const sprung = proxy.holdAt('lab:charges', when);
       const transfer = { tool: 'transfer', id: 't1', args: { amount: 5 } };
       const reply = client.chat.sendMessage(toScript({ calls: [transfer] }));

@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { textOf, toScript } from '../support/chat-client.js';
 import { expectStoredAsShown } from '../support/compare-messages.js';
 import {
+  KILLS_EVERYWHERE,
   startKillLanes,
   type KillLanes,
   type KillPoint,
@@ -9,6 +10,7 @@ import {
   type Page,
   type Scenario,
 } from '../support/kill-lanes.js';
+import { LAB_AGENTS } from '../support/lab-agents.js';
 import { until } from '../support/until.js';
 
 /** Posts past the page, and waits for the end of the response. */
@@ -28,18 +30,18 @@ const echo = (value: number): object => ({
 });
 
 /** A message waits in the queue while the turn before it ends: who ends one begins the next. */
-const QUEUED: Scenario = {
+const QUEUED: Omit<Scenario, 'agent'> = {
   act: async (page) => {
     const first = page.client.chat.sendMessage(toScript({ say: 'One. ', hangMs: 400 }));
     await until('it is taken', () => page.client.requests[0]?.status === 200);
     const message = { id: 'second', role: 'user', parts: [{ type: 'text', ...toScript(echo(2)) }] };
-    await post(page, 'chat/$?agent=lab&busy=queue', { message });
+    await post(page, 'chat/$?busy=queue', { message });
     await first;
   },
 };
 
 /** A turn is gone on with from a checkpoint in its middle. */
-const RESUMED: Scenario = {
+const RESUMED: Omit<Scenario, 'agent'> = {
   prepare: ({ client }) => client.chat.sendMessage(toScript(echo(1), echo(2))),
   act: async (page) => {
     const response = await fetch(`${page.url}/api/chat/${page.sessionId}/checkpoints`);
@@ -60,12 +62,16 @@ interface Row {
   replies: string[];
 }
 
-const NTHS = [2, 4, 6, 8, 10, 12];
-const toRows = (name: string, scenario: Scenario, replies: string[]): Row[] =>
-  NTHS.map((nth, index) => ({
-    ...{ name, scenario, replies },
-    point: { wire: 'redis', nth, when: index % 2 === 0 ? 'before' : 'after' },
-  }));
+const NTHS = KILLS_EVERYWHERE ? [2, 4, 6, 8, 10, 12] : [2, 6, 10];
+const toRows = (name: string, scenario: Omit<Scenario, 'agent'>, replies: string[]): Row[] =>
+  NTHS.flatMap((nth, index) =>
+    LAB_AGENTS.map((agent) => ({
+      name: `${name} of ${agent}`,
+      scenario: { ...scenario, agent },
+      replies,
+      point: { wire: 'redis', nth, when: index % 2 === 0 ? 'before' : 'after' },
+    })),
+  );
 
 const ROWS = [
   ...toRows('a queued message', QUEUED, ['One. ', '2. done']),

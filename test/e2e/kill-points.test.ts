@@ -2,11 +2,14 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { callsOf, toScript } from '../support/chat-client.js';
 import { expectStoredAsShown } from '../support/compare-messages.js';
 import {
+  KILLS_EVERYWHERE,
   startKillLanes,
   type KillLanes,
   type KillPoint,
   type Outcome,
+  type Scenario,
 } from '../support/kill-lanes.js';
+import { LAB_AGENTS } from '../support/lab-agents.js';
 import { charge } from '../support/lab-calls.js';
 
 /** Everything that a worker does for a turn: text, tools, effects that are approved, a sub-agent. */
@@ -34,31 +37,39 @@ const TURN = toScript(
 );
 
 /** A run writes to Redis more than sixty times, and to Temporal a hundred times with the polls. */
-const LAST = { redis: 50, temporal: 50 };
-const STRIDE = { redis: 5, temporal: 8 };
+const LAST = 50;
+/** The first claim and words, a tool's result, an effect, the sub-agent's begin and end; polls and completions. */
+const CHOSEN: KillPoint[] = [
+  { wire: 'redis', nth: 4, when: 'before' },
+  { wire: 'redis', nth: 19, when: 'after' },
+  { wire: 'redis', nth: 40, when: 'before' },
+  { wire: 'temporal', nth: 5, when: 'after' },
+  { wire: 'temporal', nth: 18, when: 'before' },
+  { wire: 'temporal', nth: 41, when: 'after' },
+];
 
-/** Every place can be one to die at; each seed tries some of them, and all seeds together all. */
-function toPoints(seed: number): KillPoint[] {
-  return (['redis', 'temporal'] as const).flatMap((wire) => {
-    const first = 1 + (seed % STRIDE[wire]);
-    const count = Math.floor((LAST[wire] - first) / STRIDE[wire]) + 1;
-    return Array.from({ length: count }, (_, index): KillPoint => {
-      const when = (index + seed) % 2 === 0 ? 'before' : 'after';
-      return { wire, nth: first + index * STRIDE[wire], when };
-    });
-  });
+function everyPoint(): KillPoint[] {
+  return (['redis', 'temporal'] as const).flatMap((wire) =>
+    (['before', 'after'] as const).flatMap((when) =>
+      Array.from({ length: LAST }, (_, index) => ({ wire, nth: index + 1, when })),
+    ),
+  );
 }
 
-const POINTS = toPoints(Number(process.env['KILL_SEED'] ?? 0));
+const ROWS = (KILLS_EVERYWHERE ? everyPoint() : CHOSEN).flatMap((point) =>
+  LAB_AGENTS.map((agent) => ({ agent, point })),
+);
+type Row = (typeof ROWS)[number];
 
 let lanes: KillLanes;
-const outcomes = new Map<KillPoint, Promise<Outcome>>();
+const outcomes = new Map<Row, Promise<Outcome>>();
 beforeAll(async () => {
   lanes = await startKillLanes();
-  for (const point of POINTS) {
-    const outcome = lanes.killAt({ act: ({ client }) => client.chat.sendMessage(TURN) }, point);
+  for (const row of ROWS) {
+    const act: Scenario['act'] = ({ client }) => client.chat.sendMessage(TURN);
+    const outcome = lanes.killAt({ agent: row.agent, act }, row.point);
     outcome.catch(() => undefined);
-    outcomes.set(point, outcome);
+    outcomes.set(row, outcome);
   }
 }, 120_000);
 afterAll(() => lanes.stop());
@@ -71,10 +82,10 @@ async function countCharges({ product }: Outcome, prefix: string): Promise<numbe
 }
 
 describe('kill -9 of the worker', () => {
-  it.each(POINTS)(
-    'at its message $nth to $wire, $when it is taken, changes nothing',
-    async (point) => {
-      const outcome = await outcomes.get(point);
+  it.each(ROWS)(
+    'of $agent at its message $point.nth to $point.wire, $point.when it is taken, changes nothing',
+    async (row) => {
+      const outcome = await outcomes.get(row);
       if (outcome === undefined) throw new Error('not tried');
       const { client, snapshot, sessionId, product } = outcome;
       expect(snapshot.status).toBe('ended');

@@ -1,5 +1,4 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
-import { openAsked } from '../support/asked-chat.js';
 import {
   callsOf,
   CLIENT_7,
@@ -12,6 +11,7 @@ import {
   untilRests,
 } from '../support/chat-client.js';
 import { expectStoredAsShown } from '../support/compare-messages.js';
+import { LAB_AGENTS } from '../support/lab-agents.js';
 import { newSessionId, startProduct, type Product } from '../support/product.js';
 import { postMessage, readSse } from '../support/sse-reader.js';
 import { until } from '../support/until.js';
@@ -48,19 +48,31 @@ async function startWorker(): Promise<void> {
   isUp = true;
 }
 
+/** The same conversation with both agents, side by side. */
+function openAll(...script: object[]) {
+  return LAB_AGENTS.map((agent) => {
+    const sessionId = newSessionId();
+    const client = openChat(CLIENT_7, { url: product.url, sessionId, agent });
+    return { agent, sessionId, client, reply: client.chat.sendMessage(toScript(...script)) };
+  });
+}
+
 describe('kill -9 of the worker', () => {
   it('a reply whose worker is killed has the text of the second attempt only', async () => {
     const { url } = product;
-    const pages = CLIENTS.map(([, library]) => {
+    const clients = CLIENTS.flatMap(([, library]) =>
+      LAB_AGENTS.map((agent) => ({ library, agent })),
+    );
+    const pages = clients.map(({ library, agent }) => {
       const sessionId = newSessionId();
-      const client = openChat(library, { url, sessionId });
+      const client = openChat(library, { url, sessionId, agent });
       const reply = client.chat.sendMessage(
         toScript(
           { say: 'Step one.', calls: [{ tool: 'echo', id: 'c1', args: { value: 1 } }] },
           changesItsMind,
         ),
       );
-      return { library, sessionId, client, reply };
+      return { library, agent, sessionId, client, reply };
     });
     const [sessionId = ''] = pages.map((page) => page.sessionId);
     await until('all see the first attempt', () =>
@@ -82,10 +94,10 @@ describe('kill -9 of the worker', () => {
     expect(newer.text()).toBe(`Step one.${SECOND}`);
     expect(await common.done).toBe('cut');
     expect(common.text()).not.toContain(SECOND);
-    for (const { library, sessionId, client, reply } of pages) {
+    for (const { library, agent, sessionId, client, reply } of pages) {
       await reply;
       expect(client.chat.status).toBe('error');
-      const { client: again, resumed } = await loadChat(library, { url, sessionId });
+      const { client: again, resumed } = await loadChat(library, { url, sessionId, agent });
       await resumed;
       await untilRests(again, url);
       expect(again.errors).toEqual([]);
@@ -99,64 +111,68 @@ describe('kill -9 of the worker', () => {
 
   it('an approval can be answered while no worker runs', async () => {
     const { url, redis } = product;
-    const { sessionId, client, id } = await openAsked(url, { say: 'May I?', calls: [charge] });
+    const all = openAll({ say: 'May I?', calls: [charge] });
+    const ids = await Promise.all(all.map(({ client }) => untilAsked(client)));
     await killWorker();
-    await client.chat.addToolApprovalResponse({ id, approved: true });
-    await until('the answer is stored', async () => {
-      const { messages } = await loadSnapshot(url, sessionId);
-      return !JSON.stringify(messages).includes('approval-requested');
-    });
-    expect(callsOf(client.chat.lastMessage)).toMatchObject([{ state: 'approval-responded' }]);
+    for (const [index, { client, sessionId }] of all.entries()) {
+      await client.chat.addToolApprovalResponse({ id: ids[index] ?? '', approved: true });
+      await until('the answer is stored', async () => {
+        const { messages } = await loadSnapshot(url, sessionId);
+        return !JSON.stringify(messages).includes('approval-requested');
+      });
+      expect(callsOf(client.chat.lastMessage)).toMatchObject([{ state: 'approval-responded' }]);
+    }
     await startWorker();
-    await untilRests(client, url);
-    expect(client.reply()).toBe('May I?done');
-    expect(client.posts()).toBe(2);
-    expect(await chargesOf(redis, sessionId)).toEqual(['1']);
-    await expectStoredAsShown(client, url, sessionId);
+    for (const { client, sessionId } of all) {
+      await untilRests(client, url);
+      expect(client.reply()).toBe('May I?done');
+      expect(client.posts()).toBe(2);
+      expect(await chargesOf(redis, sessionId)).toEqual(['1']);
+      await expectStoredAsShown(client, url, sessionId);
+    }
   });
 
   it('an approval reaches the successor of the killed worker', async () => {
     const { url, redis } = product;
-    const sessionId = newSessionId();
-    const client = openChat(CLIENT_7, { url, sessionId });
-    await client.chat.sendMessage(toScript({ say: 'May I?', calls: [charge] }));
-    await untilAsked(client);
+    const all = openAll({ say: 'May I?', calls: [charge] });
+    for (const { client } of all) await untilAsked(client);
     await killWorker();
     await startWorker();
-    const { client: again, resumed } = await loadChat(CLIENT_7, { url, sessionId });
-    await resumed;
-    const id = await untilAsked(again);
-    await again.chat.addToolApprovalResponse({ id, approved: true });
-    await untilRests(again, url);
-    expect(again.reply()).toBe('May I?done');
-    expect(await chargesOf(redis, sessionId)).toEqual(['1']);
-    await expectStoredAsShown(again, url, sessionId);
+    for (const { agent, sessionId } of all) {
+      const { client: again, resumed } = await loadChat(CLIENT_7, { url, sessionId, agent });
+      await resumed;
+      const id = await untilAsked(again);
+      await again.chat.addToolApprovalResponse({ id, approved: true });
+      await untilRests(again, url);
+      expect(again.reply()).toBe('May I?done');
+      expect(await chargesOf(redis, sessionId)).toEqual(['1']);
+      await expectStoredAsShown(again, url, sessionId);
+    }
   });
 
   it('a tool whose worker is killed is not repeated, its outcome is unknown', async () => {
     const { url } = product;
-    const sessionId = newSessionId();
-    const client = openChat(CLIENT_7, { url, sessionId });
-    const startedAt = Date.now();
-    const reply = client.chat.sendMessage(
-      toScript({ calls: [{ tool: 'sleep', id: 'c1', args: { ms: 30_000 } }] }, { say: 'Awake.' }),
-    );
-    await until('the tool has started', async () => {
-      const state = await product.redis.hget(`hx:{${sessionId}}:calls`, 'state:c1');
-      return state === 'started';
-    });
+    const sleep = { tool: 'sleep', id: 'c1', args: { ms: 300_000 } };
+    const all = openAll({ calls: [sleep] }, { say: 'Awake.' });
+    for (const { sessionId } of all) {
+      await until('the tool has started', async () => {
+        const state = await product.redis.hget(`hx:{${sessionId}}:calls`, 'state:c1');
+        return state === 'started';
+      });
+    }
     await killWorker();
     await startWorker();
-    await reply;
-    await untilRests(client, url);
-    expect(Date.now() - startedAt).toBeLessThan(25_000);
-    expect(client.reply()).toBe('Awake.');
-    expect(callsOf(client.chat.lastMessage)).toMatchObject([
-      { state: 'output-error', errorText: expect.stringContaining('not known') },
-    ]);
-    const rows = await product.redis.lrange(`hx:{${sessionId}}:rows`, 0, -1);
-    expect(rows.join('\n')).toContain('"errorCode":"tool_outcome_unknown"');
-    await expectStoredAsShown(client, url, sessionId);
+    for (const { client, sessionId, reply } of all) {
+      await reply;
+      await untilRests(client, url);
+      expect(client.reply()).toBe('Awake.');
+      expect(callsOf(client.chat.lastMessage)).toMatchObject([
+        { state: 'output-error', errorText: expect.stringContaining('not known') },
+      ]);
+      const rows = await product.redis.lrange(`hx:{${sessionId}}:rows`, 0, -1);
+      expect(rows.join('\n')).toContain('"errorCode":"tool_outcome_unknown"');
+      await expectStoredAsShown(client, url, sessionId);
+    }
   });
 
   it('a message whose worker is killed before it begins is answered by the next one', async () => {

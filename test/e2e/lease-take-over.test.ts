@@ -1,8 +1,7 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
+import { LAB_AGENTS } from '../support/lab-agents.js';
 import { newSessionId, startProduct, type Product } from '../support/product.js';
-import { printFigure } from '../support/print-figure.js';
 import { postMessage, type SseReader } from '../support/sse-reader.js';
-import { startTcpProxy } from '../support/tcp-proxy.js';
 import { until } from '../support/until.js';
 import { startFleet, type WorkerFleet } from '../support/worker-fleet.js';
 
@@ -11,8 +10,6 @@ import { startFleet, type WorkerFleet } from '../support/worker-fleet.js';
  * takes 1.8 s on a machine that has nothing else to do.
  */
 const SOON_MS = 20_000;
-/** The sweeper looks at a silent run after 4 to 10 s, and again 3 s later. */
-const FOUND_MS = 45_000;
 const FIRST = 'The first attempt says this. '.repeat(20);
 const SECOND = 'The second attempt says that.';
 
@@ -26,25 +23,17 @@ afterEach(() => fleet.stop());
 afterAll(() => product.stop());
 
 /** Speaks for twenty seconds, unless it is asked again. */
-async function speak(): Promise<{ sessionId: string; reader: SseReader }> {
+async function speak(agent = 'lab'): Promise<{ sessionId: string; reader: SseReader }> {
   const attempts = [{ say: FIRST, deltas: 400, everyMs: 50 }, {}];
-  const { sessionId, reader } = await post({ say: SECOND, deltas: 1, attempts });
+  const { sessionId, reader } = await post(agent, { say: SECOND, deltas: 1, attempts });
   await until('the first attempt speaks', () => reader.text().includes('The first'));
   return { sessionId, reader };
 }
 
-/** As `DEBUG SLEEP 5`, which a Redis allows only with a setting. */
-async function stopRedis(): Promise<void> {
-  const [, pid] = /process_id:(\d+)/.exec(await product.redis.info('server')) ?? [];
-  process.kill(Number(pid), 'SIGSTOP');
-  await new Promise((resolve) => setTimeout(resolve, 5_000));
-  process.kill(Number(pid), 'SIGCONT');
-}
-
-async function post(...script: object[]) {
+async function post(agent: string, ...script: object[]) {
   const sessionId = newSessionId();
-  const text = JSON.stringify({ script });
-  return { sessionId, reader: await postMessage(product.url, sessionId, { id: 'u1', text }) };
+  const message = { id: 'u1', text: JSON.stringify({ script }) };
+  return { sessionId, reader: await postMessage(product.url, sessionId, message, {}, agent) };
 }
 
 const logOf = async (sessionId: string): Promise<string> =>
@@ -70,9 +59,9 @@ async function untilEnded(sessionId: string): Promise<void> {
 }
 
 describe('a worker that is killed', () => {
-  it('its step is taken over by another worker', async () => {
+  it.each(LAB_AGENTS)('the step of %s is taken over by another worker', async (agent) => {
     await Promise.all([fleet.start(), fleet.start()]);
-    const { sessionId } = await speak();
+    const { sessionId } = await speak(agent);
     const worker = await fleet.workerOf(sessionId);
     await worker.kill9();
     await untilTakenOver(sessionId);
@@ -80,42 +69,10 @@ describe('a worker that is killed', () => {
     await until('nothing is left', async () => (await fleet.workOf(sessionId)).length === 0);
   });
 
-  it('an attempt that it got and had not registered is found by another worker', async () => {
-    const wire = await startTcpProxy(product.redisServer.port);
-    try {
-      const worker = await fleet.start({ REDIS_URL: `redis://127.0.0.1:${String(wire.port)}` });
-      const sessionId = newSessionId();
-      const delivered = wire.holdAt(`run:${sessionId}`, 'before');
-      const text = JSON.stringify({ script: [{ say: SECOND, deltas: 1 }] });
-      await postMessage(product.url, sessionId, { id: 'u1', text });
-      await delivered;
-      await fleet.start();
-      expect(await fleet.workOf(sessionId)).toEqual([]);
-      await worker.kill9();
-      const killedAt = performance.now();
-      await untilTakenOver(sessionId, FOUND_MS);
-      const ms = Math.round(performance.now() - killedAt);
-      printFigure(`An attempt that was not registered: ${String(ms)} ms.`);
-    } finally {
-      await wire.close();
-    }
-  }, 120_000);
-
-  it('its step is taken over by its successor, if there is no other worker', async () => {
-    const alone = await fleet.start();
-    const { sessionId } = await speak();
-    await alone.kill9();
-    const killedAt = performance.now();
-    await fleet.start();
-    const readyMs = Math.round(performance.now() - killedAt);
-    await untilTakenOver(sessionId);
-    const ms = Math.round(performance.now() - killedAt);
-    printFigure(`A lone worker: ${String(ms)} ms, of which ${String(readyMs)} ms to start.`);
-  });
-
   it('a supervisor that saw it end lets its successor begin at once, also with started calls', async () => {
     const alone = await fleet.start();
     const { sessionId } = await post(
+      'lab',
       { calls: [{ tool: 'sleep', id: 'c1', args: { ms: 60_000 } }] },
       { say: SECOND, deltas: 1 },
     );
@@ -127,28 +84,6 @@ describe('a worker that is killed', () => {
     // Otherwise a started call waits for ten seconds.
     expect(Date.now() - killedAt).toBeLessThan(10_000);
     expect(await logOf(sessionId)).toContain('tool_outcome_unknown');
-  });
-
-  it('a judge that dies in the middle is followed by another one', async () => {
-    const worker = await fleet.start();
-    const { sessionId } = await speak();
-    await worker.kill9();
-    // As left by a judge that died after it had taken the right to judge.
-    await product.redis.set(`hx:lease:{default:${worker.id}}:judge`, '1', 'PX', 2_000);
-    await fleet.start();
-    await untilTakenOver(sessionId);
-  });
-
-  it('two workers that judge it at once take its step over once', async () => {
-    await Promise.all([fleet.start(), fleet.start(), fleet.start()]);
-    const { sessionId } = await speak();
-    const worker = await fleet.workerOf(sessionId);
-    await worker.kill9();
-    await untilTakenOver(sessionId);
-    await untilEnded(sessionId);
-    const log = await logOf(sessionId);
-    expect(log.split('step_discarded')).toHaveLength(2);
-    expect(log.split(SECOND)).toHaveLength(2);
   });
 
   it('an attempt that Temporal has retried by then is left alone', async () => {
@@ -180,23 +115,6 @@ function formerToken(base64: string): string {
 }
 
 describe('workers that live', () => {
-  it('a worker that stood still beside a call in progress keeps it', async () => {
-    await Promise.all([fleet.start(), fleet.start()]);
-    const { sessionId } = await post(
-      { calls: [{ tool: 'sleep', id: 'c1', args: { ms: 5_000 } }] },
-      { say: SECOND, deltas: 1 },
-    );
-    await untilStarted(sessionId);
-    const worker = await fleet.workerOf(sessionId);
-    process.kill(worker.pid, 'SIGSTOP');
-    await new Promise((resolve) => setTimeout(resolve, 3_000));
-    process.kill(worker.pid, 'SIGCONT');
-    await untilEnded(sessionId);
-    const log = await logOf(sessionId);
-    expect(log).not.toContain('tool_outcome_unknown');
-    expect(log).toContain('slept');
-  });
-
   it('a worker that was judged while it stood still continues under another name', async () => {
     const workers = await Promise.all([fleet.start(), fleet.start()]);
     const { sessionId } = await speak();
@@ -213,7 +131,7 @@ describe('workers that live', () => {
     expect(await logOf(sessionId)).not.toContain('The first');
     // It works on: with the other one gone it takes what comes.
     for (const other of workers) if (other.id !== worker.id) await other.kill9();
-    const next = await post({ say: SECOND, deltas: 1 });
+    const next = await post('lab', { say: SECOND, deltas: 1 });
     await untilEnded(next.sessionId);
   }, 120_000);
 
@@ -228,27 +146,4 @@ describe('workers that live', () => {
     await until('it ends', () => worker.log().includes('ended with SIGKILL'), 30_000);
     expect(worker.log()).toContain('stands still');
   }, 60_000);
-
-  it.each([
-    ['stands still for five seconds', stopRedis],
-    ['restarts', () => product.redisServer.restart()],
-  ])(
-    'no attempt is lost when Redis %s',
-    async (_, disturb) => {
-      const workers = await Promise.all([fleet.start(), fleet.start()]);
-      const readers = await Promise.all(
-        [1, 2, 3].map(() => post({ say: SECOND.repeat(4), deltas: 100, everyMs: 100 })),
-      );
-      for (const { reader } of readers) await until('it speaks', () => reader.text() !== '');
-      await disturb();
-      for (const { sessionId } of readers) {
-        await untilEnded(sessionId);
-        expect(await logOf(sessionId)).not.toContain('step_discarded');
-      }
-      for (const { id } of workers) {
-        expect(await product.redis.exists(`hx:lease:{default:${id}}:about`)).toBe(0);
-      }
-    },
-    60_000,
-  );
 });

@@ -1,8 +1,9 @@
 import { expect, it } from '@jest/globals';
 import { Client, Connection } from '@temporalio/client';
 import { workflowIdOf } from '../../protocol/ids.js';
-import { CLIENTS, loadSnapshot, openChat, toScript, untilRests } from '../support/chat-client.js';
+import { CLIENT_7, loadSnapshot, openChat, toScript, untilRests } from '../support/chat-client.js';
 import { expectStoredAsShown } from '../support/compare-messages.js';
+import { LAB_AGENTS } from '../support/lab-agents.js';
 import { newSessionId, sharedTemporal, useProduct } from '../support/product.js';
 import { postMessage, readSse } from '../support/sse-reader.js';
 import { until } from '../support/until.js';
@@ -12,12 +13,12 @@ const product = useProduct();
 /** Says for how long it is away, which is longer than a worker keeps a slot for it. */
 const away = (retryAfterMs: number): object => ({ status: 529, retryAfterMs, times: 1 });
 
-it.each(CLIENTS)(
+it.each(LAB_AGENTS)(
   '%s: an outage of the provider is sat out',
-  async (_name, library) => {
+  async (agent) => {
     const { url } = product;
     const sessionId = newSessionId();
-    const client = openChat(library, { url, sessionId });
+    const client = openChat(CLIENT_7, { url, sessionId, agent });
     const reply = client.chat.sendMessage(toScript({ say: 'Back again.', fail: away(6_000) }));
     const standing = await until('the run waits for its provider', async () => {
       const snapshot = await loadSnapshot(url, sessionId).catch(() => undefined);

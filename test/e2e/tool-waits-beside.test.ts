@@ -2,7 +2,6 @@ import { describe, expect, it } from '@jest/globals';
 import {
   callsOf,
   CLIENT_7,
-  CLIENTS,
   loadChat,
   loadSnapshot,
   openChat,
@@ -11,6 +10,7 @@ import {
   untilRests,
 } from '../support/chat-client.js';
 import { expectStoredAsShown } from '../support/compare-messages.js';
+import { LAB_AGENTS } from '../support/lab-agents.js';
 import { charge } from '../support/lab-calls.js';
 import { newSessionId, useProduct } from '../support/product.js';
 import { callHook, readExecutions, untilSent, waits } from '../support/tool-waits.js';
@@ -19,10 +19,10 @@ import { until } from '../support/until.js';
 const product = useProduct({});
 
 describe('a tool that waits beside a question to people', () => {
-  it.each(CLIENTS)('%s: ends its wait while the question is open', async (_name, library) => {
+  it.each(LAB_AGENTS)('of %s ends its wait while the question is open', async (agent) => {
     const { url } = product;
     const sessionId = newSessionId();
-    const client = openChat(library, { url, sessionId });
+    const client = openChat(CLIENT_7, { url, sessionId, agent });
     const plan = [{ webhook: 'paid' }, { sleepMs: 300 }, { step: 'b' }];
     await client.chat.sendMessage(toScript({ calls: [waits(...plan), charge('r1')] }));
     const hook = await untilSent(client, product.url);

@@ -1,6 +1,7 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
 import { Client, Connection } from '@temporalio/client';
 import { workflowIdOf } from '../../protocol/ids.js';
+import { LAB_AGENTS } from '../support/lab-agents.js';
 import { charge, delegate } from '../support/lab-calls.js';
 import { newSessionId, sharedTemporal, startProduct, type Product } from '../support/product.js';
 import {
@@ -14,7 +15,7 @@ import { startFleet, type FleetWorker, type WorkerFleet } from '../support/worke
 
 const CANARY = 'canary-7f3a';
 /** People think for longer than anything else takes. */
-const THINK_MS = 3_000;
+const THINK_MS = 1_500;
 const REQUEST = '0af7651916cd43dd8448eb211c80319c';
 const ANSWER = '1bf7651916cd43dd8448eb211c80319d';
 const traceparent = (traceId: string): string => `00-${traceId}-b7ad6b7169203331-01`;
@@ -47,12 +48,14 @@ async function post(
   sessionId: string,
   script: object[],
   headers: Record<string, string> = {},
+  agent = 'lab',
 ): Promise<SseReader> {
   return postMessage(
     product.url,
     sessionId,
     { id: 'u1', text: JSON.stringify({ script }) },
     headers,
+    agent,
   );
 }
 
@@ -116,79 +119,85 @@ async function expectUsageOf(sessionId: string, spans: readonly ReceivedSpan[]):
 }
 
 describe('traces', () => {
-  it('a run with a tool, an approval, a killed worker and a sub-agent is one trace per leg', async () => {
-    const first = await startWorker();
-    const sessionId = newSessionId();
-    const reader = await post(
-      sessionId,
-      [
-        {
-          say: `Let me see, ${CANARY}.`,
-          calls: [{ tool: 'echo', id: 'e1', args: { value: CANARY } }, charge('c1', 5)],
-        },
-        {
-          say: 'second attempt',
-          attempts: [{ say: 'the first attempt '.repeat(20), deltas: 400, everyMs: 50 }, {}],
-        },
-      ],
-      { traceparent: traceparent(REQUEST) },
-    );
-    await reader.done;
-    await until('it waits', async () => (await statusOf(sessionId)) === 'waiting_approval');
-    const askedAt = Date.now();
-    await until('its leg is traced', () =>
-      spansOf(sessionId).some(({ name }) => name === 'invoke_agent lab'),
-    );
-    await new Promise((resolve) => setTimeout(resolve, THINK_MS));
-    const answeredAt = Date.now();
-    await approve(sessionId, 'c1');
-    const follower = await readSse(`${product.url}/api/chat/${sessionId}/stream`);
-    await until('the first attempt speaks', () => follower.text().includes('the first attempt'));
-    await first.kill9();
-    await startWorker({ ENDED_LEASE_ID: first.id });
-    await until('the run ends', async () => (await statusOf(sessionId)) === 'completed', 30_000);
+  it.each(LAB_AGENTS)(
+    'a run of %s with a tool, an approval, a killed worker and a sub-agent is one trace per leg',
+    async (agent) => {
+      const first = await startWorker();
+      const sessionId = newSessionId();
+      const reader = await post(
+        sessionId,
+        [
+          {
+            say: `Let me see, ${CANARY}.`,
+            calls: [{ tool: 'echo', id: 'e1', args: { value: CANARY } }, charge('c1', 5)],
+          },
+          {
+            say: 'second attempt',
+            attempts: [{ say: 'the first attempt '.repeat(20), deltas: 400, everyMs: 50 }, {}],
+          },
+        ],
+        { traceparent: traceparent(REQUEST) },
+        agent,
+      );
+      await reader.done;
+      await until('it waits', async () => (await statusOf(sessionId)) === 'waiting_approval');
+      const askedAt = Date.now();
+      await until('its leg is traced', () =>
+        spansOf(sessionId).some(({ name }) => name === `invoke_agent ${agent}`),
+      );
+      await new Promise((resolve) => setTimeout(resolve, THINK_MS));
+      const answeredAt = Date.now();
+      await approve(sessionId, 'c1');
+      const follower = await readSse(`${product.url}/api/chat/${sessionId}/stream`);
+      await until('the first attempt speaks', () => follower.text().includes('the first attempt'));
+      await first.kill9();
+      await startWorker({ ENDED_LEASE_ID: first.id });
+      await until('the run ends', async () => (await statusOf(sessionId)) === 'completed', 30_000);
 
-    const spans = await untilTraced(sessionId, 'completed');
-    expectWhole(spans);
-    const legs = spans
-      .filter(({ name }) => name === 'invoke_agent lab')
-      .sort((a, b) => a.start - b.start);
-    expect(legs).toHaveLength(2);
-    const [one, two] = legs as [ReceivedSpan, ReceivedSpan];
-    expect(one.traceId).not.toBe(two.traceId);
-    expect(one.links).toMatchObject([{ traceId: REQUEST }]);
-    expect(two.links).toMatchObject([
-      { traceId: one.traceId, spanId: one.spanId },
-      { traceId: ANSWER },
-    ]);
-    expect(one.attributes['helix.run.status']).toBe('waiting_approval');
-    // While people think no span is open but the wait.
-    const [wait] = spans.filter(({ name }) => name === 'helix.wait charge');
-    expect(wait?.traceId).toBe(one.traceId);
-    expect(wait?.attributes).toMatchObject({
-      'helix.approval.decision': 'approved',
-      'helix.approval.edited': false,
-      'helix.approval.via': 'api',
-    });
-    expect((wait?.end ?? 0) - (wait?.start ?? 0)).toBeGreaterThan(THINK_MS - 500);
-    const open = spans.filter(({ start, end }) => start < askedAt + 500 && end > answeredAt - 500);
-    expect(open.map(({ name }) => name)).toEqual(['helix.wait charge']);
-    // One span for each attempt that ended, and one for the one that was killed.
-    const chats = spans.filter(({ name }) => name.startsWith('chat '));
-    expect(chats.map(({ attributes }) => attributes['helix.step']).sort()).toEqual([1, 2, 2]);
-    expect(chats.filter(({ isError }) => isError)).toMatchObject([
-      { attributes: { 'error.type': 'attempt_lost', 'helix.usage.estimated': true } },
-    ]);
-    expect(spans.map(({ name }) => name)).toEqual(
-      expect.arrayContaining(['execute_tool echo', 'execute_tool charge']),
-    );
-    await expectUsageOf(sessionId, spans);
-    expect(receiver.body()).not.toContain(CANARY);
-    // The result of the workflow names the first trace.
-    const workflowId = String(one.attributes['temporalWorkflowId']);
-    const result: unknown = await temporal.workflow.getHandle(workflowId).result();
-    expect(result).toMatchObject({ trace: `https://traces.example/${one.traceId}` });
-  });
+      const spans = await untilTraced(sessionId, 'completed');
+      expectWhole(spans);
+      const legs = spans
+        .filter(({ name }) => name === `invoke_agent ${agent}`)
+        .sort((a, b) => a.start - b.start);
+      expect(legs).toHaveLength(2);
+      const [one, two] = legs as [ReceivedSpan, ReceivedSpan];
+      expect(one.traceId).not.toBe(two.traceId);
+      expect(one.links).toMatchObject([{ traceId: REQUEST }]);
+      expect(two.links).toMatchObject([
+        { traceId: one.traceId, spanId: one.spanId },
+        { traceId: ANSWER },
+      ]);
+      expect(one.attributes['helix.run.status']).toBe('waiting_approval');
+      // While people think no span is open but the wait.
+      const [wait] = spans.filter(({ name }) => name === 'helix.wait charge');
+      expect(wait?.traceId).toBe(one.traceId);
+      expect(wait?.attributes).toMatchObject({
+        'helix.approval.decision': 'approved',
+        'helix.approval.edited': false,
+        'helix.approval.via': 'api',
+      });
+      expect((wait?.end ?? 0) - (wait?.start ?? 0)).toBeGreaterThan(THINK_MS - 500);
+      const open = spans.filter(
+        ({ start, end }) => start < askedAt + 500 && end > answeredAt - 500,
+      );
+      expect(open.map(({ name }) => name)).toEqual(['helix.wait charge']);
+      // One span for each attempt that ended, and one for the one that was killed.
+      const chats = spans.filter(({ name }) => name.startsWith('chat '));
+      expect(chats.map(({ attributes }) => attributes['helix.step']).sort()).toEqual([1, 2, 2]);
+      expect(chats.filter(({ isError }) => isError)).toMatchObject([
+        { attributes: { 'error.type': 'attempt_lost', 'helix.usage.estimated': true } },
+      ]);
+      expect(spans.map(({ name }) => name)).toEqual(
+        expect.arrayContaining(['execute_tool echo', 'execute_tool charge']),
+      );
+      await expectUsageOf(sessionId, spans);
+      expect(receiver.body()).not.toContain(CANARY);
+      // The result of the workflow names the first trace.
+      const workflowId = String(one.attributes['temporalWorkflowId']);
+      const result: unknown = await temporal.workflow.getHandle(workflowId).result();
+      expect(result).toMatchObject({ trace: `https://traces.example/${one.traceId}` });
+    },
+  );
 
   it("a sub-agent's part in each leg stands below the call that delegates to it", async () => {
     await startWorker();

@@ -9,9 +9,17 @@ export interface AskedChat {
 }
 
 /** A new chat whose agent performs a script, and has asked for an approval. */
-export async function openAsked(url: string, ...script: object[]): Promise<AskedChat> {
+export function openAsked(url: string, ...script: object[]): Promise<AskedChat> {
+  return openAskedBy('lab', url, ...script);
+}
+
+export async function openAskedBy(
+  agent: string,
+  url: string,
+  ...script: object[]
+): Promise<AskedChat> {
   const sessionId = newSessionId();
-  const client = openChat(CLIENT_7, { url, sessionId });
+  const client = openChat(CLIENT_7, { url, sessionId, agent });
   await client.chat.sendMessage(toScript(...script));
   return { sessionId, client, id: await untilAsked(client) };
 }

@@ -58,7 +58,8 @@ export interface ChatClient {
 export interface ClientOptions {
   url: string;
   sessionId: string;
-  agent?: string;
+  /** Default: the lab agent. */
+  agent?: string | undefined;
   messages?: UIMessage[];
   headers?: Record<string, string>;
 }

@@ -7,6 +7,7 @@ import {
   type ChatClient,
   type Snapshot,
 } from './chat-client.js';
+import type { LabAgent } from './lab-agents.js';
 import { newSessionId, sharedTemporal, startProduct, type Product } from './product.js';
 import { startTcpProxy, type TcpProxy } from './tcp-proxy.js';
 import { until } from './until.js';
@@ -24,6 +25,7 @@ export interface KillPoint {
 
 /** What people do: at first undisturbed, then while a worker dies. */
 export interface Scenario {
+  agent: LabAgent;
   prepare?: (page: Page) => Promise<unknown>;
   act: (page: Page) => Promise<unknown>;
 }
@@ -42,6 +44,9 @@ export interface Outcome {
   sessionId: string;
   product: Product;
 }
+
+/** `npm run kill -- --all` tries every place to die at, `npm test` a few. */
+export const KILLS_EVERYWHERE = process.env['KILL_POINTS'] === 'all';
 
 /** Products whose workers reach Redis and Temporal through wires that can be held. */
 export interface KillLanes {
@@ -93,8 +98,12 @@ async function startKillLane(): Promise<KillLanes> {
     });
   await startWorker();
 
-  async function load(sessionId: string): Promise<Outcome> {
-    const { client, snapshot, resumed } = await loadChat(CLIENT_7, { url: product.url, sessionId });
+  async function load(sessionId: string, agent: LabAgent): Promise<Outcome> {
+    const { client, snapshot, resumed } = await loadChat(CLIENT_7, {
+      url: product.url,
+      sessionId,
+      agent,
+    });
     await resumed;
     return { client, snapshot, sessionId, product };
   }
@@ -111,24 +120,24 @@ async function startKillLane(): Promise<KillLanes> {
     }
   }
 
-  async function untilEnded(sessionId: string): Promise<Outcome> {
+  async function untilEnded(sessionId: string, agent: LabAgent): Promise<Outcome> {
     await until(
       'the run ends',
       async () => {
-        const found = await load(sessionId);
+        const found = await load(sessionId, agent);
         await bringToRest(found.client);
         return isOver(found);
       },
       60_000,
     );
-    return load(sessionId);
+    return load(sessionId, agent);
   }
 
   return {
-    killAt: async ({ prepare, act }, { wire, nth, when }) => {
+    killAt: async ({ agent, prepare, act }, { wire, nth, when }) => {
       const { url } = product;
       const sessionId = newSessionId();
-      const client = openChat(CLIENT_7, { url, sessionId });
+      const client = openChat(CLIENT_7, { url, sessionId, agent });
       const page = { client, url, sessionId };
       await prepare?.(page);
       const sprung = wires[wire].holdAt(wire === 'redis' ? sessionId : '', when, nth);
@@ -136,7 +145,8 @@ async function startKillLane(): Promise<KillLanes> {
       const calm = act(page).then(() => bringToRest(client));
       const over = calm.then(
         async () => {
-          if (isOver(await load(sessionId))) throw new Error('the worker never reached that point');
+          if (isOver(await load(sessionId, agent)))
+            throw new Error('the worker never reached that point');
         },
         () => undefined,
       );
@@ -144,7 +154,7 @@ async function startKillLane(): Promise<KillLanes> {
       await product.kill9Worker();
       for (const proxy of Object.values(wires)) proxy.cut();
       await startWorker();
-      const outcome = await untilEnded(sessionId);
+      const outcome = await untilEnded(sessionId, agent);
       await calm.catch(() => undefined);
       return outcome;
     },

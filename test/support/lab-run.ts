@@ -24,3 +24,10 @@ export const ask = (tool: string, args: object = {}): object => ({
 });
 
 export const sessionOf = (runId: string): string => runId.replace(/:[^:]*$/, '');
+
+/** What an operator reads. */
+export async function readOperator<T>({ url }: { readonly url: string }, path: string): Promise<T> {
+  const response = await fetch(`${url}/api/operator/${path}`);
+  if (!response.ok) throw new Error(`${path}: ${String(response.status)}`);
+  return (await response.json()) as T;
+}

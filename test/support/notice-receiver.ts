@@ -19,6 +19,8 @@ export interface NoticeReceiver {
   readonly taken: ReceivedNotice[];
   /** All attempts, refused ones too. */
   attempts: number;
+  /** The most attempts that hung at once. */
+  mostHanging: number;
   /** The `webhook-id` of each attempt, in order. */
   readonly ids: string[];
   /** Default: 204. Undefined: it never answers. */
@@ -34,7 +36,12 @@ export interface NoticeReceiver {
 export async function startReceiver(secret?: string): Promise<NoticeReceiver> {
   const taken: ReceivedNotice[] = [];
   const ids: string[] = [];
-  const receiver = { attempts: 0, answer: () => ({ status: 204 }) } as unknown as NoticeReceiver;
+  const receiver = {
+    attempts: 0,
+    mostHanging: 0,
+    answer: () => ({ status: 204 }),
+  } as unknown as NoticeReceiver;
+  let hanging = 0;
 
   async function receive(request: IncomingMessage, response: ServerResponse): Promise<void> {
     const pieces: Buffer[] = [];
@@ -45,7 +52,12 @@ export async function startReceiver(secret?: string): Promise<NoticeReceiver> {
     ids.push(String(headers['webhook-id']));
     if (secret !== undefined) new Webhook(secret).verify(body, headers as Record<string, string>);
     const answer = receiver.answer(receiver.attempts);
-    if (answer === undefined) return;
+    if (answer === undefined) {
+      hanging += 1;
+      receiver.mostHanging = Math.max(receiver.mostHanging, hanging);
+      response.once('close', () => (hanging -= 1));
+      return;
+    }
     if (answer.status < 300) {
       const { type = '', data = {} } = JSON.parse(body) as Partial<ReceivedNotice>;
       taken.push({ id: String(headers['webhook-id']), body, type, data, headers });

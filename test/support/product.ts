@@ -1,6 +1,5 @@
 import { randomBytes } from 'node:crypto';
 import { Redis } from 'ioredis';
-import { labShape } from './lab-shape.js';
 import { startProcess, type ProductProcess } from './process.js';
 import { startRedis, type RedisServer } from './redis-server.js';
 import { until } from './until.js';
@@ -49,6 +48,14 @@ export function newSessionId(): string {
 /** What all files may use at once: nobody stops it, or counts what it holds. */
 export type SharedProduct = Pick<Product, 'url' | 'redis'>;
 
+/** All of its callers are one anonymous user. */
+const UNLIMITED = {
+  MAX_REQUESTS_PER_MINUTE: '0',
+  MAX_OPEN_STREAMS: '0',
+  QUOTA_RUNS: '10000',
+  QUOTA_SESSIONS: '100000',
+};
+
 let shared: Promise<Product> | undefined;
 
 /**
@@ -57,15 +64,14 @@ let shared: Promise<Product> | undefined;
  */
 export function useProduct(): SharedProduct;
 export function useProduct(options: ProductOptions): Product;
-export function useProduct(given?: ProductOptions): Product {
-  const options = given ?? (labShape() === undefined ? undefined : {});
+export function useProduct(options?: ProductOptions): Product {
   let started: Product | undefined;
   beforeAll(async () => {
     if (options !== undefined) {
       started = await startProduct(options);
       return;
     }
-    shared ??= startProduct({ env: { MAX_REQUESTS_PER_MINUTE: '0', MAX_OPEN_STREAMS: '0' } });
+    shared ??= startProduct({ env: UNLIMITED });
     started = await shared;
     atEndOfRun(started.stop);
   });
@@ -84,7 +90,6 @@ export async function startProduct(options: ProductOptions = {}): Promise<Produc
   const redisServer = await startRedis();
   const redis = new Redis(redisServer.url);
   redis.on('error', () => undefined);
-  const shape = labShape();
   const env = {
     HOST: '127.0.0.1',
     REDIS_URL: redisServer.url,
@@ -92,7 +97,6 @@ export async function startProduct(options: ProductOptions = {}): Promise<Produc
     TASK_QUEUE: taskQueue,
     HELIX_ALLOW_UNAUTHENTICATED: '1',
     DEFAULT_AGENT: 'support',
-    ...(shape !== undefined && { LAB_SHAPE: shape }),
     ...options.env,
   };
   let port = '0';

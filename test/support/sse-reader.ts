@@ -76,9 +76,10 @@ export function postMessage(
   sessionId: string,
   message: { id: string; text: string },
   headers: Record<string, string> = {},
+  agent = 'lab',
 ): Promise<SseReader> {
   const { id, text } = message;
-  return readSse(`${url}/api/chat/${sessionId}?agent=lab`, {
+  return readSse(`${url}/api/chat/${sessionId}?agent=${agent}`, {
     method: 'POST',
     headers: { 'content-type': 'application/json', ...headers },
     body: JSON.stringify({

@@ -1,6 +1,5 @@
 import { randomUUID } from 'node:crypto';
 import type { HeldWork } from '../../stores/contract/leases.js';
-import { labShape } from './lab-shape.js';
 import { startProcess, type ProductProcess } from './process.js';
 import { sharedTemporal, type Product } from './product.js';
 import { until } from './until.js';
@@ -22,7 +21,6 @@ export interface WorkerFleet {
 export async function startFleet(product: Product): Promise<WorkerFleet> {
   await product.stopWorker();
   const workers = new Map<string, FleetWorker>();
-  const shape = labShape();
 
   async function workOf(sessionId: string): Promise<[string, HeldWork][]> {
     const keys = await product.redis.keys('hx:lease:*:work');
@@ -43,7 +41,6 @@ export async function startFleet(product: Product): Promise<WorkerFleet> {
         TEMPORAL_ADDRESS: sharedTemporal(),
         TASK_QUEUE: product.taskQueue,
         LEASE_ID: id,
-        ...(shape !== undefined && { LAB_SHAPE: shape }),
         ...env,
       });
       const started = { ...worker, id };

@@ -31,6 +31,7 @@ export interface PageOptions {
 /** A stock page that was loaded (again) from the conversation's snapshot. */
 export interface Page {
   chat: StockChat;
+  profile: 'v7' | undefined;
   /** Sends the GET by which a page follows an active turn, if it has to; resolves when that is answered. */
   follow: () => Promise<void>;
   /** Resolves when the responses that the page had are over. */
@@ -97,6 +98,7 @@ export async function loadPage(
   const expected: ('GET' | 'POST')[] = [];
   return {
     chat,
+    profile,
     expected,
     shown: () => shown,
     follow: async () => {

@@ -1,3 +1,4 @@
+import { expect } from '@jest/globals';
 import type { LogEntry } from '../../../protocol/chunk.js';
 import { answersAhead, giveAnswers, type GivenAnswer } from './answering.js';
 import {
@@ -25,17 +26,23 @@ const LATER = [1, 5, Infinity];
 
 /**
  * Plays what was recorded, and loads pages wherever something was written: one follows at once, one
- * later. At each stop of the turn every page has to show what is stored; then the recorded answers
+ * later. Pages take the clients in turn, from the nth on. At each stop of the turn every page has to show what is stored; then the recorded answers
  * are given on all of them, on some when the turn has moved on.
  */
 export async function reloadEverywhere(
   transitions: readonly Transition[],
-  options: PageOptions,
+  clients: readonly PageOptions[],
+  from: number,
 ): Promise<Reloaded> {
   const player = createPlayer(splitAppends(transitions));
   const bridge = createBridge(player);
-  const load = (hasCookies: boolean): Promise<Page> =>
-    loadPage(player, bridge, { ...options, hasCookies });
+  let loaded = from;
+  const load = (hasCookies: boolean): Promise<Page> => {
+    const client = clients[loaded % clients.length];
+    if (client === undefined) throw new Error('there are no clients');
+    loaded += 1;
+    return loadPage(player, bridge, { ...client, hasCookies });
+  };
   const reloaded: Reloaded = { pages: 0, cut: 0 };
   let following: Page[] = [];
   let late: { page: Page; after: number }[] = [];
@@ -126,6 +133,8 @@ export async function reloadEverywhere(
         kept.push(page);
         continue;
       }
+      // One that learns what is withdrawn keeps its connection.
+      expect(page.profile).toBeUndefined();
       reloaded.cut += 1;
       const again = await load(true);
       await again.follow();

@@ -1,4 +1,5 @@
-// A browser with pages of one client version, driven over IPC: `node browser-process.mjs <entry>`.
+// A browser with pages of one client version, driven over IPC: `node browser-process.mjs <entry> <react>`, where
+// the second stands for `@ai-sdk/react`.
 import { Window } from 'happy-dom';
 import { loadOwnPackages } from './own-packages.mjs';
 import { createPage } from './page.mjs';
@@ -11,8 +12,9 @@ globalThis.document = window.document;
 // Newer versions of Node have one that cannot be assigned.
 Object.defineProperty(globalThis, 'navigator', { value: window.navigator, configurable: true });
 
-const client = await import(process.argv[2]);
-const own = await loadOwnPackages(process.argv[2]);
+const [, , entry, aiReact] = process.argv;
+const client = await import(entry);
+const own = await loadOwnPackages(entry, aiReact);
 const chunkSchema = client.ai.uiMessageChunkSchema();
 const pages = new Map();
 const jars = new Map();

@@ -5,8 +5,8 @@ import { pathToFileURL } from 'node:url';
 const HOOKS = new URL('peers-of-app.mjs', import.meta.url);
 const DIST = new URL('../../../dist/ai-sdk/', import.meta.url);
 
-export async function loadOwnPackages(entry) {
-  register(HOOKS, { data: { dist: DIST.href, app: pathToFileURL(entry).href } });
+export async function loadOwnPackages(entry, aiReact) {
+  register(HOOKS, { data: { dist: DIST.href, app: pathToFileURL(entry).href, aiReact } });
   const [client, react] = await Promise.all(
     ['client', 'react'].map((name) => import(new URL(`${name}/index.js`, DIST).href)),
   );

@@ -8,5 +8,7 @@ export function initialize(given) {
 
 export function resolve(specifier, context, next) {
   const isOurs = context.parentURL?.startsWith(places.dist) && PEERS.test(specifier);
-  return next(specifier, isOurs ? { ...context, parentURL: places.app } : context);
+  if (!isOurs) return next(specifier, context);
+  const peer = specifier === 'react' ? specifier : places.aiReact;
+  return next(peer, { ...context, parentURL: places.app });
 }

@@ -2,16 +2,18 @@ import { afterAll, describe, expect, it } from '@jest/globals';
 import { checkAll } from './invariants/index.js';
 import { play } from './record/play.js';
 import { createRecords } from './record/records.js';
-import { BUDGETS } from './search/budgets.js';
+import { BUDGETS, DEEP_BUDGETS } from './search/budgets.js';
 import { explore } from './search/explore.js';
 import { findStuck } from './search/rest.js';
+
+const isDeep = process.env['EXPLORE'] === 'deep';
 
 describe('every order of actions', () => {
   // The budgets have most records in common: what is known of one is not found out again.
   const records = createRecords(play, checkAll);
   let states = 0;
 
-  it.each(BUDGETS)(
+  it.each(isDeep ? [...BUDGETS, ...DEEP_BUDGETS] : BUDGETS)(
     'every order of actions with %s keeps all rules, and rest stays reachable',
     (_, budget, atLeast) => {
       const explored = explore(records, budget);

@@ -4,10 +4,14 @@ export const ONE_MESSAGE: Budget = { messages: 1, stops: 0, faults: 0, leases: 0
 
 type NamedBudget = readonly [what: string, budget: Budget, atLeast: number];
 
-/** What is explored, one budget after the other, and at least how many states each has. */
+/** What `npm test` explores, one budget after the other, and at least how many states each has. */
 export const BUDGETS: readonly NamedBudget[] = [
   ['two faults and a jump', { ...ONE_MESSAGE, faults: 2, jumps: 1 }, 20_000],
   ['three messages and a stop', { ...ONE_MESSAGE, messages: 3, stops: 1 }, 40_000],
+];
+
+/** What `npm run explore -- --deep` explores as well. */
+export const DEEP_BUDGETS: readonly NamedBudget[] = [
   ['one of each', { messages: 1, stops: 1, faults: 1, leases: 1, jumps: 1 }, 160_000],
   [
     'two messages and one of each, the jump aside',

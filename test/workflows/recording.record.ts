@@ -18,12 +18,8 @@ import { stopping } from './recording/stopping.js';
 import { subAgents } from './recording/sub-agents.js';
 import { turns } from './recording/turns.js';
 
-/**
- * Plays runs that take every path of the workflow, and replays the history of each at once. With
- * RECORD_HISTORY=1 those of KEPT are kept: until the first release again whenever the workflow's
- * commands change, afterwards under further names.
- */
-const isKept = process.env['RECORD_HISTORY'] !== undefined;
+// Plays runs that take every path of the workflow, replays the history of each at once, and keeps those of
+// KEPT: until the first release again whenever the workflow's commands change, afterwards under further names.
 
 /** The server suggests to continue as new after a few steps. */
 const SUGGESTED_AT = 30;
@@ -40,7 +36,7 @@ async function take(name: string, history: History): Promise<void> {
   const json = scrub(history);
   expect(tracesIn(json)).toEqual([]);
   await replay(json);
-  if (!isKept || !KEPT.includes(name)) return;
+  if (!KEPT.includes(name)) return;
   await mkdir(historiesFolder, { recursive: true });
   await writeFile(`${historiesFolder}${name}.json`, json);
 }

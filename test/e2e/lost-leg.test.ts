@@ -1,10 +1,10 @@
 import { afterAll, beforeAll, expect, it } from '@jest/globals';
-import type { LegOutcome, LegRef } from '../../../protocol/activities.js';
-import { openHistories, type Histories } from '../../support/history-of.js';
-import { newSessionId, startProduct, type Product } from '../../support/product.js';
-import { postMessage } from '../../support/sse-reader.js';
-import { until } from '../../support/until.js';
-import { startFleet, type WorkerFleet } from '../../support/worker-fleet.js';
+import type { LegOutcome, LegRef } from '../../protocol/activities.js';
+import { openHistories, type Histories } from '../support/history-of.js';
+import { newSessionId, startProduct, type Product } from '../support/product.js';
+import { postMessage } from '../support/sse-reader.js';
+import { until } from '../support/until.js';
+import { startFleet, type WorkerFleet } from '../support/worker-fleet.js';
 
 let product: Product;
 let fleet: WorkerFleet;
@@ -29,7 +29,8 @@ it('a leg that was lost with its worker leaves its steps, and how far the log ha
   const call = (id: string) => ({ calls: [{ tool: 'echo', id, args: { value: 1 } }] });
   const attempts = [{ say: 'First.', hangMs: 120_000 }, {}];
   const script = [call('a'), call('b'), { say: 'Second.', deltas: 1, attempts }];
-  await postMessage(product.url, sessionId, { id: 'u1', text: JSON.stringify({ script }) });
+  const message = { id: 'u1', text: JSON.stringify({ script }) };
+  await postMessage(product.url, sessionId, message, {}, 'lab-leg');
   await until('two steps are left', async () => {
     const [[, work] = []] = await fleet.workOf(sessionId);
     const { steps = [] } = (work?.progress ?? {}) as Partial<LegOutcome>;

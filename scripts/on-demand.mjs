@@ -1,0 +1,58 @@
+// What `npm test` has no time for. Further arguments are jest's.
+//   npm run matrix -- --all     every version of the clients, where `npm test` takes the newest of each major
+//   npm run explore -- --deep   every budget of the explorer, where `npm test` takes the two smallest
+//   npm run kill -- --all       every place at which a worker can die, where `npm test` takes a few
+//   npm run record              plays every path of the workflow, and keeps the histories as those of this version
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { projectRoot } from './system/project.mjs';
+import { runInForeground } from './system/run-in-foreground.mjs';
+import { runMain, UserError } from './system/user-error.mjs';
+
+const COMMANDS = {
+  matrix: {
+    args: ['test/clients/', 'test/ai-sdk/reload-everywhere'],
+    option: '--all',
+    env: { CLIENT_VERSIONS: 'all' },
+  },
+  explore: {
+    args: ['test/states/model/explore'],
+    option: '--deep',
+    env: { EXPLORE: 'deep' },
+  },
+  kill: {
+    args: ['test/e2e/kill-points', 'test/e2e/kill-hand-overs'],
+    option: '--all',
+    env: { KILL_POINTS: 'all' },
+  },
+  record: { args: ['recording.record', '--testMatch=<rootDir>/test/workflows/*.record.ts', '-i'] },
+};
+
+await runMain(async () => {
+  const [name, ...given] = process.argv.slice(2);
+  const command = Object.hasOwn(COMMANDS, name ?? '') ? COMMANDS[name] : undefined;
+  if (command === undefined) {
+    throw new UserError(`There is no ${name}; there are ${Object.keys(COMMANDS).join(', ')}.`);
+  }
+  const rest = given.filter((argument) => argument !== command.option);
+  const isWhole = command.option === undefined || rest.length < given.length;
+  const lastRun = join(projectRoot, '.data', 'on-demand', `${name}.txt`);
+  process.stdout.write(`Last run of all of it: ${readLine(lastRun) ?? 'never on this machine'}\n`);
+  process.exitCode = await runInForeground(
+    process.execPath,
+    [join(projectRoot, 'scripts', 'test.mjs'), ...command.args, ...rest],
+    { cwd: projectRoot, env: { ...process.env, ...(isWhole && command.env) } },
+  );
+  if (!isWhole) return;
+  mkdirSync(join(lastRun, '..'), { recursive: true });
+  const verdict = process.exitCode === 0 ? 'passed' : 'failed';
+  writeFileSync(lastRun, `${new Date().toISOString()}, ${verdict}\n`);
+});
+
+function readLine(file) {
+  try {
+    return readFileSync(file, 'utf8').trim();
+  } catch {
+    return undefined;
+  }
+}

@@ -1,3 +1,0 @@
-import { describeReloads } from './recorded/reload-cases.js';
-
-await describeReloads('ai 6');

@@ -1,0 +1,37 @@
+import { pathToFileURL } from 'node:url';
+import { describe, expect, it } from '@jest/globals';
+import { clients, PLAYS_ALL } from '../clients/clients.js';
+import type { ChatLibrary } from '../support/stock-chat.js';
+import type { PageOptions } from './recorded/page.js';
+import { readRecordedTurns } from './recorded/recorded-turns.js';
+import { reloadEverywhere } from './recorded/reload-everywhere.js';
+
+/** Turns of which a part was withdrawn after it had been sent. */
+const WITHDRAWN = ['attempt-taken-over', 'provider-fails-once'];
+
+const libraries = await Promise.all(
+  clients.map(async ({ ai, entry }) => {
+    const { ai: library } = (await import(pathToFileURL(entry).href)) as { ai: ChatLibrary };
+    return { ai, library };
+  }),
+);
+const readers: PageOptions[] = libraries.flatMap(({ ai, library }) =>
+  ai.startsWith('7.') ? [{ library }, { library, profile: 'v7' as const }] : [{ library }],
+);
+
+/** Each turn meets each client, at some moments; with all versions, at every moment. */
+const STARTS = PLAYS_ALL ? readers.map((_, index) => index) : [0];
+const TURNS = readRecordedTurns().flatMap((turn, index) =>
+  STARTS.map((start) => ({ ...turn, from: index + start })),
+);
+
+describe('a page that is loaded at any point', () => {
+  it.each(TURNS)(
+    'of: $name, clients in turn from $from on',
+    async ({ name, transitions, from }) => {
+      const { pages, cut } = await reloadEverywhere(transitions, readers, from);
+      expect(pages).toBeGreaterThan(2);
+      expect(cut > 0).toBe(WITHDRAWN.includes(name));
+    },
+  );
+});

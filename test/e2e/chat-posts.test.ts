@@ -1,0 +1,272 @@
+import { describe, expect, it } from '@jest/globals';
+import type { UIMessage } from 'ai';
+import {
+  callsOf,
+  CLIENT_7,
+  loadSnapshot,
+  openChat,
+  textOf,
+  toScript,
+  untilAsked,
+  untilRests,
+  type ChatClient,
+} from '../support/chat-client.js';
+import { expectStoredAsShown } from '../support/compare-messages.js';
+import { charge } from '../support/lab-calls.js';
+import { newSessionId, useProduct } from '../support/product.js';
+import { readSse } from '../support/sse-reader.js';
+import { until } from '../support/until.js';
+
+const LONG = 'Nothing of this may be lost or doubled, by any viewer. '.repeat(6);
+
+const product = useProduct();
+
+const idOf = (client: ChatClient, index: number): string => client.messages()[index]?.id ?? '';
+
+/** Executions of `charge` in a session, by call. */
+async function countCharges(sessionId: string): Promise<Record<string, number>> {
+  const all = await product.redis.hgetall('lab:charges');
+  return Object.fromEntries(
+    Object.entries(all)
+      .filter(([key]) => key.startsWith(`${sessionId}:`))
+      .map(([key, count]) => [key.slice(key.lastIndexOf('/') + 1), Number(count)]),
+  );
+}
+
+it('a message that comes along with the answer waits for the rest of the reply', async () => {
+  const { url } = product;
+  const sessionId = newSessionId();
+  // A page that leaves it to its person to send anything.
+  const transport = new CLIENT_7.DefaultChatTransport<UIMessage>({
+    api: `${url}/api/chat`,
+    body: { agent: 'lab' },
+  });
+  const chat = new CLIENT_7.Chat({ id: sessionId, transport });
+  const rest = { say: 'Paid, as you wished.', deltas: 5, everyMs: 50 };
+  await chat.sendMessage(toScript({ calls: [charge('c1')] }, rest));
+  const [call] = callsOf(chat.lastMessage);
+  await chat.addToolApprovalResponse({ id: call?.approval?.id ?? '', approved: true });
+  await chat.sendMessage(toScript({ say: 'And this.' }));
+  expect(chat.error).toBeUndefined();
+  expect(chat.messages.map(({ role }) => role)).toEqual(['user', 'assistant', 'user', 'assistant']);
+  const { messages } = await loadSnapshot(url, sessionId);
+  expect(messages.map(({ id }) => id)).toEqual(chat.messages.map(({ id }) => id));
+  const replies = messages.filter(({ role }) => role === 'assistant').map(textOf);
+  expect(replies).toEqual(['Paid, as you wished.', 'And this.']);
+  expect(chat.messages.slice(-1).map(textOf)).toEqual(['And this.']);
+  expect(await countCharges(sessionId)).toEqual({ c1: 1 });
+});
+
+it('the server refuses forged approvals and changed inputs', async () => {
+  const { url } = product;
+  const sessionId = newSessionId();
+  const client = openChat(CLIENT_7, { url, sessionId });
+  await client.chat.sendMessage(toScript({ calls: [charge('c1', 5)] }));
+  const approvalId = await untilAsked(client);
+  const [user, assistant] = client.messages();
+  const post = async (part: object): Promise<string[]> => {
+    const body = { id: sessionId, messages: [user, { ...assistant, parts: [part] }] };
+    const { done, parts } = await readSse(`${url}/api/chat`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify(body),
+    });
+    await done;
+    return parts.map(({ type }) => type);
+  };
+  const runId = approvalId.replace('::c1', '');
+  const answer = (toolCallId: string, id: string, amount: number): object => ({
+    type: 'dynamic-tool',
+    toolName: 'charge',
+    toolCallId,
+    state: 'approval-responded',
+    input: { amount },
+    approval: { id, approved: true },
+  });
+
+  expect(await post(answer('c9', `${runId}::c9`, 1_000))).toContain('data-resume-rejected');
+  expect(await post(answer('c1', `${runId}0::c1`, 1_000))).toContain('data-resume-rejected');
+  expect(await countCharges(sessionId)).toEqual({});
+
+  await post(answer('c1', approvalId, 1_000));
+  const { messages } = await loadSnapshot(url, sessionId);
+  expect(callsOf(messages.at(-1))).toMatchObject([
+    { input: { amount: 5 }, output: { charged: 5 } },
+  ]);
+  expect(await countCharges(sessionId)).toEqual({ c1: 1 });
+});
+
+it('a regenerate request with a message that never arrived answers it', async () => {
+  const { url } = product;
+  const sessionId = newSessionId();
+  const script = toScript({ say: 'Here.' });
+  const unsent = {
+    id: 'u-unsent',
+    role: 'user' as const,
+    parts: [{ type: 'text' as const, ...script }],
+  };
+  const client = openChat(CLIENT_7, { url, sessionId, messages: [unsent] });
+  await client.chat.regenerate();
+  await untilRests(client, url);
+  expect(client.errors).toEqual([]);
+  expect(client.reply()).toBe('Here.');
+  await expectStoredAsShown(client, url, sessionId);
+});
+
+it('the agent answers an edited older message, and forgets all that followed it', async () => {
+  const { url } = product;
+  const sessionId = newSessionId();
+  const client = openChat(CLIENT_7, { url, sessionId });
+  await client.chat.sendMessage(toScript({ say: 'First.' }));
+  await client.chat.sendMessage(toScript({ say: 'Second.' }));
+  await untilRests(client, url);
+  const messageId = idOf(client, 0);
+  await client.chat.sendMessage({ ...toScript({ quote: true }), messageId });
+  await untilRests(client, url);
+  expect(client.errors).toEqual([]);
+  expect(client.posts()).toBe(3);
+  expect(client.messages()).toHaveLength(2);
+  expect(idOf(client, 0)).toBe(messageId);
+  // The model sees the edited message, not the dropped ones.
+  expect(client.reply()).not.toContain('Second');
+  await expectStoredAsShown(client, url, sessionId);
+  await client.chat.sendMessage(toScript({ say: 'Third.' }));
+  await untilRests(client, url);
+  expect(client.reply()).toBe('Third.');
+  await expectStoredAsShown(client, url, sessionId);
+});
+
+it('an edit drops the question that the old message led to', async () => {
+  const { url } = product;
+  const sessionId = newSessionId();
+  const client = openChat(CLIENT_7, { url, sessionId });
+  await client.chat.sendMessage(toScript({ calls: [charge('c1')] }));
+  await untilAsked(client);
+  await client.chat.sendMessage({
+    ...toScript({ say: 'No charge.' }),
+    messageId: idOf(client, 0),
+  });
+  await untilRests(client, url);
+  expect(client.errors).toEqual([]);
+  expect(client.reply()).toBe('No charge.');
+  await expectStoredAsShown(client, url, sessionId);
+  expect((await loadSnapshot(url, sessionId)).pending).toEqual([]);
+});
+
+describe('an edit', () => {
+  const say = (...script: object[]): string => JSON.stringify({ script });
+
+  async function post(sessionId: string, id: string, text: string, messageId?: string) {
+    const response = await fetch(`${product.url}/api/chat/${sessionId}?agent=lab`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify({
+        message: { id, role: 'user', parts: [{ type: 'text', text }] },
+        ...(messageId !== undefined && { messageId }),
+      }),
+    });
+    return { status: response.status, text: await response.text() };
+  }
+
+  it('an edit is made once, however often it is posted', async () => {
+    const sessionId = newSessionId();
+    await post(sessionId, 'u1', say({ say: 'First.' }));
+    const edited = say({ say: 'Slowly, one by one.', deltas: 10, everyMs: 30 });
+    const replies = await Promise.all([1, 2, 3].map(() => post(sessionId, 'u1', edited, 'u1')));
+    const later = await post(sessionId, 'u1', edited, 'u1');
+    for (const { status, text } of [...replies, later]) {
+      expect([status, text.includes('[DONE]')]).toEqual([200, true]);
+      expect(text).toContain('"messageId":"msg-1"');
+    }
+    const runs = (await loadSnapshot(product.url, sessionId)).run;
+    expect(runs?.runId).toContain(`${sessionId}:2-`);
+  });
+
+  it('an edit that comes again late drops nothing', async () => {
+    const sessionId = newSessionId();
+    await post(sessionId, 'u1', say({ say: 'First.' }));
+    const edit = say({ say: 'Edited.' });
+    await post(sessionId, 'u1', edit, 'u1');
+    await post(sessionId, 'u2', say({ say: 'Next.' }));
+    const late = await post(sessionId, 'u1', edit, 'u1');
+    expect([late.status, late.text]).toEqual([409, expect.stringContaining('client_out_of_step')]);
+    expect((await loadSnapshot(product.url, sessionId)).messages).toHaveLength(4);
+  });
+
+  it('an edit is refused while the agent answers, and if it does not name the message', async () => {
+    const sessionId = newSessionId();
+    const running = post(sessionId, 'u1', say({ hangMs: 600_000 }));
+    await until('the run is active', async () => {
+      const response = await fetch(`${product.url}/api/chat/${sessionId}/snapshot`);
+      return response.status === 200;
+    });
+    expect(await post(sessionId, 'u1', say({ say: 'x' }))).toMatchObject({ status: 409 });
+    const busy = await post(sessionId, 'u1', say({ say: 'x' }), 'u1');
+    expect([busy.status, busy.text]).toEqual([409, expect.stringContaining('already_running')]);
+    await fetch(`${product.url}/api/chat/${sessionId}/stop`, { method: 'POST' });
+    await running;
+    const conflict = await post(sessionId, 'u1', say({ say: 'x' }));
+    expect([conflict.status, conflict.text]).toEqual([
+      409,
+      expect.stringContaining('message_conflict'),
+    ]);
+  });
+
+  it('an edit of an unknown message is a new message', async () => {
+    const sessionId = newSessionId();
+    expect(await post(sessionId, 'u1', say({ say: 'Hello.' }), 'u1')).toMatchObject({
+      status: 200,
+    });
+    expect((await loadSnapshot(product.url, sessionId)).messages).toHaveLength(2);
+  });
+});
+
+describe('what there is to follow', () => {
+  const follow = async (sessionId: string, cookie?: string): Promise<number> => {
+    const headers: Record<string, string> = cookie === undefined ? {} : { cookie };
+    const { status, done } = await readSse(`${product.url}/api/chat/${sessionId}/stream`, {
+      headers,
+    });
+    await done;
+    return status;
+  };
+
+  it('there is nothing to follow before, after and between turns', async () => {
+    const { url } = product;
+    const sessionId = newSessionId();
+    expect(await follow(sessionId)).toBe(204);
+    expect((await fetch(`${url}/api/chat/${sessionId}/snapshot`)).status).toBe(404);
+    expect((await fetch(`${url}/api/chat/${sessionId}`)).status).toBe(204);
+    const client = openChat(CLIENT_7, { url, sessionId });
+    await client.chat.sendMessage(toScript({ say: 'One turn.' }));
+    expect(await follow(sessionId)).toBe(204);
+    await client.chat.sendMessage(toScript({ calls: [charge('c1', 1)] }));
+    await untilAsked(client);
+    expect(await follow(sessionId)).toBe(204);
+    await client.chat.sendMessage(toScript({ say: 'No.', fail: { status: 400 } }));
+    expect(client.chat.status).toBe('error');
+    expect(await follow(sessionId)).toBe(204);
+  });
+
+  it('what there is to follow depends on what this viewer has seen', async () => {
+    const { url } = product;
+    const sessionId = newSessionId();
+    const client = openChat(CLIENT_7, { url, sessionId });
+    const reply = client.chat.sendMessage(toScript({ say: LONG, deltas: 50, everyMs: 20 }));
+    await until('some text', () => client.reply().length > 20);
+    const early = await readCookie(sessionId);
+    await reply;
+    const late = await readCookie(sessionId);
+    expect(await follow(sessionId, early)).toBe(200);
+    expect(await follow(sessionId, late)).toBe(204);
+  });
+
+  async function readCookie(sessionId: string): Promise<string> {
+    const response = await fetch(`${product.url}/api/chat/${sessionId}/snapshot`);
+    await response.arrayBuffer();
+    return response.headers
+      .getSetCookie()
+      .map((cookie) => cookie.split(';')[0])
+      .join('; ');
+  }
+});

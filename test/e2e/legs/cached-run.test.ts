@@ -1,1 +1,0 @@
-await import('../cached-run.test.js');

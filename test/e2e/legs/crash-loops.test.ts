@@ -1,1 +1,0 @@
-await import('../crash-loops.test.js');

@@ -1,1 +1,0 @@
-await import('../kill-effects.test.js');

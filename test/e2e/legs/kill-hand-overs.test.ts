@@ -1,1 +1,0 @@
-await import('../kill-hand-overs.test.js');

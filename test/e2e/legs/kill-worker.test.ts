@@ -1,1 +1,0 @@
-await import('../kill-worker.test.js');

@@ -1,1 +1,0 @@
-await import('../lease-take-over.test.js');

@@ -1,1 +1,0 @@
-await import('../lost-stop.test.js');

@@ -1,1 +1,0 @@
-await import('../provider-outage.test.js');

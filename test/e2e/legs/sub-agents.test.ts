@@ -1,1 +1,0 @@
-await import('../sub-agents.test.js');

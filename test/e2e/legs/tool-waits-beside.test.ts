@@ -1,1 +1,0 @@
-await import('../tool-waits-beside.test.js');

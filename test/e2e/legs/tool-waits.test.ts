@@ -1,1 +1,0 @@
-await import('../tool-waits.test.js');
