@@ -77,6 +77,9 @@ describe('model step', () => {
     const { session, begin, step } = createHarness(stores, { model });
     expect(await step(await begin(), 1)).toMatchObject({ kind: 'ended', status: 'completed' });
     expect(textIn(await session.log())).toBe('whole');
+    expect(await stores.store.sessions.rows(session.id, 1)).toMatchObject([
+      { role: 'assistant', parts: [{ type: 'text', text: 'whole' }] },
+    ]);
     expect(await session.messages('step_discarded')).toHaveLength(2);
     expect(await session.messages('stream_resync')).toHaveLength(1);
     expect(
@@ -86,9 +89,13 @@ describe('model step', () => {
 
   it('a model step asks again when the stream breaks off without a finish', async () => {
     const model = fakeModel((n) => (n === 0 ? text('cut') : [...text('whole'), ...finish()]));
-    const { session, begin, step } = createHarness(await openTestStores(), { model });
+    const stores = await openTestStores();
+    const { session, begin, step } = createHarness(stores, { model });
     expect(await step(await begin(), 1)).toMatchObject({ status: 'completed' });
     expect(textIn(await session.log())).toBe('whole');
+    expect(await stores.store.sessions.rows(session.id, 1)).toMatchObject([
+      { role: 'assistant', parts: [{ type: 'text', text: 'whole' }] },
+    ]);
     expect(await session.messages('step_discarded')).toMatchObject([
       { reason: 'provider_stream_cut' },
     ]);

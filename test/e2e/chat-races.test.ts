@@ -65,8 +65,9 @@ it('a hundred viewers of one reply, which connect and disconnect, are served', a
   const { url } = product;
   const sessionId = newSessionId();
   const reply = 'For every viewer. '.repeat(10);
-  // Long enough for all viewers to join, on a machine that is busy as well.
-  const text = toScript({ say: reply, deltas: 120, everyMs: 60 }).text;
+  // The turn is active until all have joined.
+  const sleep = { tool: 'sleep', id: 's1', args: { ms: 600_000 } };
+  const text = toScript({ say: reply, deltas: 60, everyMs: 20, calls: [sleep] }).text;
   const owner = await postMessage(url, sessionId, { id: 'u1', text });
   await owner.gets('text-delta');
   const leaving = new AbortController();
@@ -78,6 +79,8 @@ it('a hundred viewers of one reply, which connect and disconnect, are served', a
   ]);
   await until('all see text', () => leave.every((reader) => reader.text() !== ''));
   leaving.abort();
+  await until('those who stay have all', () => stay.every((reader) => reader.text() === reply));
+  await fetch(`${url}/api/chat/${sessionId}/stop`, { method: 'POST' });
   expect(new Set(await Promise.all(stay.map(({ done }) => done)))).toEqual(new Set(['ended']));
   expect(new Set(stay.map((reader) => reader.text()))).toEqual(new Set([reply]));
   expect(await owner.done).toBe('ended');

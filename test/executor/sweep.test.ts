@@ -2,7 +2,7 @@ import { beforeAll, describe, expect, it } from '@jest/globals';
 import { createFindClosed } from '../../executor/find-closed.js';
 import { workflowIdOf } from '../../protocol/ids.js';
 import type { DueList } from '../../stores/contract/due.js';
-import { dueShardOf } from '../../stores/record/due-shards.js';
+import { DUE_SHARDS, dueShardOf } from '../../stores/record/due-shards.js';
 import { createKeySpace } from '../../stores/redis/keys.js';
 import { createRunHarness, type RunHarness } from '../support/run-harness.js';
 import { drive, newNonce, textIn, userMessage } from '../support/session-driver.js';
@@ -210,6 +210,18 @@ describe('the sweep', () => {
     await makeDue(session.id);
     await runs.sweepDue();
     await runs.untilStatus(session.id, 'running', 'completed');
+  });
+
+  it('the sweep takes what is due in each of its shards', async () => {
+    const ofShards = new Map<number, string>();
+    for (let n = 0; ofShards.size < DUE_SHARDS; n += 1) {
+      const id = `${runs.newSessionId()}-${String(n)}`;
+      ofShards.set(dueShardOf(id), id);
+    }
+    const ids = [...ofShards.values()];
+    await Promise.all(ids.map((id) => runs.due.note(id, -1_000)));
+    await runs.sweepDue();
+    expect(await Promise.all(ids.map(whereListed))).toEqual(ids.map(() => 'routine'));
   });
 
   it('the sweep does not lose sight of a session that is noted while it is looked at', async () => {

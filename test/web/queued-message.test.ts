@@ -28,8 +28,9 @@ const draft = (): HTMLTextAreaElement | null => find('queued-draft') as HTMLText
 it('Escape that ends the composition of a character keeps the change of a message', async () => {
   page.type('queued-draft', 'one 二');
   pressKey('queued-draft', 'Escape', { isComposing: true });
-  await new Promise((resolve) => setTimeout(resolve, 20));
-  expect(page.valueOf('queued-draft')).toBe('one 二');
+  // It is still there, and takes what is typed next.
+  page.type('queued-draft', 'one 二三');
+  await eventually(() => draft()?.value === 'one 二三');
   pressKey('queued-draft', 'Escape');
   await eventually(() => draft() === null);
 });

@@ -5,6 +5,11 @@ import { createFakeRuntime } from '../../support/fake-runtime.js';
 import { ask, asking, get, GUARD, user } from './ask.js';
 import { snapshotOf } from '../../support/snapshot-of.js';
 
+interface Part {
+  type: string;
+  transient?: true;
+}
+
 describe('user messages (paths 1, 2, 4)', () => {
   it('a new message continues the same session', async () => {
     const runtime = createFakeRuntime((session) => {
@@ -62,10 +67,14 @@ describe('GET (paths 5, 6)', () => {
     await ask(runtime, [user('u1')]);
     const session = runtime.sessions.get('s1');
     session?.resume();
-    const reply = get(runtime);
-    await new Promise((resolve) => setTimeout(resolve, 20));
+    const request = { method: 'GET', headers: new Headers() };
+    const { body } = await handleChatStream(runtime, { sessionId: 's1', messages: [], request });
+    const [seen, whole] = body?.tee() ?? [];
+    // It has begun before the turn ends.
+    await seen?.getReader().read();
     session?.end('interrupted');
-    const { types } = await reply;
+    const parts = parseFrames(await new Response(whole).text()).map(({ part }) => part as Part);
+    const types = parts.flatMap(({ type, transient }) => (transient === true ? [] : [type]));
     expect(types.slice(0, 3)).toEqual(['start', 'start-step', 'text-start']);
     expect(types.filter((type) => type === 'start')).toHaveLength(1);
     expect(types.slice(-4)).toEqual(GUARD);

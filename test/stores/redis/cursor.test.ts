@@ -41,6 +41,14 @@ describe("a follower's cursor", () => {
     expect(cursor.anchor()).toBe(5);
   });
 
+  it('a cursor sees a gap of one entry', () => {
+    const after = (previous: number) => ({ previous, entries: [entry(previous + 1)], size: 1 });
+    expect([5, 6].map((previous) => cursorAtFive().isGapBefore(after(previous)))).toEqual([
+      false,
+      true,
+    ]);
+  });
+
   it.each<[string, LogPage]>([
     ['is shorter', page([], 4)],
     ['has another text there', page([entry(5, 'other')], 9)],
