@@ -7,11 +7,11 @@ import { startProcess } from '../support/process.js';
 import { sharedTemporal } from '../support/product.js';
 import { until } from '../support/until.js';
 
-it('1,000 runs are listed in pages', async () => {
+it('more runs than fit on two pages are listed', async () => {
   const taskQueue = `many-${randomBytes(6).toString('hex')}`;
   const connection = await Connection.connect({ address: sharedTemporal() });
   const { workflow } = new Client({ connection });
-  const ids = Array.from({ length: 1_000 }, (_, n) => `many-${String(n)}:1-x`);
+  const ids = Array.from({ length: 230 }, (_, n) => `many-${String(n)}:1-x`);
   // No worker takes them.
   const api = startProcess('api', {
     ...{ HOST: '127.0.0.1', PORT: '0', HELIX_ALLOW_UNAUTHENTICATED: '1' },
@@ -25,18 +25,12 @@ it('1,000 runs are listed in pages', async () => {
       await workflow.start('agentRun', { taskQueue, workflowId, workflowExecutionTimeout: '5m' });
     });
     const env = { HELIX_URL: `http://127.0.0.1:${String(port)}` };
-    const list = async () => {
-      const started = performance.now();
-      const args = ['run', 'list', '--limit', '1000', '-o', 'json'];
-      const { stdout } = await runCommand(args, { env });
-      const ms = Math.round(performance.now() - started);
-      return { runs: JSON.parse(stdout) as OperatorRun[], ms };
-    };
-    const { runs, ms } = await until('all are listed', async () => {
-      const listed = await list();
-      return listed.runs.length === ids.length && listed;
+    await until('Temporal lists all', async () => {
+      const { count } = await workflow.count(`TaskQueue = '${taskQueue}'`);
+      return count === ids.length;
     });
-    process.stdout.write(`1,000 runs were listed in ${String(ms)} ms\n`);
+    const { stdout } = await runCommand(['run', 'list', '--limit', '300', '-o', 'json'], { env });
+    const runs = JSON.parse(stdout) as OperatorRun[];
     expect(new Set(runs.map(({ runId }) => runId))).toEqual(new Set(ids));
     const few = await runCommand(['run', 'list', '--limit', '150', '-o', 'jsonl'], { env });
     expect(few.stdout.trim().split('\n')).toHaveLength(150);
@@ -45,7 +39,7 @@ it('1,000 runs are listed in pages', async () => {
     await api.stop();
     await connection.close();
   }
-}, 180_000);
+}, 60_000);
 
 /** Twenty at a time. */
 async function inGroups<T>(items: readonly T[], act: (item: T) => Promise<void>): Promise<void> {

@@ -87,13 +87,13 @@ async function stopAll(all: readonly RunRecord[]): Promise<void> {
 
 describe('many calls of one step', () => {
   it('calls beyond the agent’s number get an error as result, and the run continues and can be stopped', async () => {
-    const quick = await ask('ann', 'many', 1_500, { tool: 'echo' });
+    const quick = await ask('ann', 'many', 150, { tool: 'echo' });
     expect(await runs.result(quick)).toEqual({ status: 'completed', steps: 2 });
     const rows = await stores.store.sessions.rows(quick.sessionId, 2);
     const results = rows.filter((row) => row.role === 'tool');
-    expect(results).toHaveLength(1_500);
+    expect(results).toHaveLength(150);
     expect(results.filter(({ output }) => output === 'again')).toHaveLength(100);
-    expect(results.filter(({ errorCode }) => errorCode === 'too_many_calls')).toHaveLength(1_400);
+    expect(results.filter(({ errorCode }) => errorCode === 'too_many_calls')).toHaveLength(50);
   }, 180_000);
 
   it('many calls are executed in waves', async () => {
@@ -102,31 +102,31 @@ describe('many calls of one step', () => {
     expect(await mostScheduled(run)).toBe(10);
   }, 180_000);
 
-  it('2,100 that last do not end in a workflow that nothing frees', async () => {
-    const many = await Promise.all([0, 1, 2].map(() => ask('ann', 'wide', 700, { tool: 'hold' })));
-    await until('they are running', () => working >= 30, 60_000);
-    await stopAll(many);
-    const handle = runs.client.workflow.getHandle(workflowIdOf(many[0]?.runId ?? ''));
+  it('hundreds that last do not end in a workflow that nothing frees', async () => {
+    const run = await ask('ann', 'wide', 700, { tool: 'hold' });
+    await until('they are running', () => working >= 10, 60_000);
+    await stopAll([run]);
+    const handle = runs.client.workflow.getHandle(workflowIdOf(run.runId));
     expect((await handle.describe()).status.name).toBe('COMPLETED');
   }, 240_000);
 });
 
 describe('beside tools that last', () => {
-  it('a user of another tenant has the first word and tools, whatever one conversation or thirty do', async () => {
+  it('a user of another tenant has the first word and tools, whatever one conversation or eight do', async () => {
     const alone = await firstToken('bob');
-    const one = await ask('ann', 'many', 1_500, { tool: 'hold' });
+    const one = await ask('ann', 'many', 100, { tool: 'hold' });
     await until('they are running', () => working >= 10, 60_000);
     const besideOne = await firstToken('bob');
-    const thirty: RunRecord[] = [];
-    while (thirty.length < 30) thirty.push(await ask('ann', 'many', 100, { tool: 'hold' }));
+    const eight: RunRecord[] = [];
+    while (eight.length < 8) eight.push(await ask('ann', 'many', 20, { tool: 'hold' }));
     await until('the share is used up', () => working >= 50, 60_000);
-    const besideThirty = await firstToken('bob');
+    const besideEight = await firstToken('bob');
     expect(working).toBe(50);
     const tools = await ask('bob', 'many', 10, { tool: 'echo' });
     expect(await runs.result(tools)).toEqual({ status: 'completed', steps: 2 });
     expect(working).toBe(50);
-    const times = { alone, besideOne, besideThirty };
+    const times = { alone, besideOne, besideEight };
     process.stdout.write(`first token, ms: ${JSON.stringify(times)}\n`);
-    await stopAll([one, ...thirty]);
+    await stopAll([one, ...eight]);
   }, 300_000);
 });
