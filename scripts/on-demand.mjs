@@ -3,6 +3,7 @@
 //   npm run explore -- --deep   every budget of the explorer, where `npm test` takes the two smallest
 //   npm run kill -- --all       every place at which a worker can die, where `npm test` takes a few
 //   npm run record              plays every path of the workflow, and keeps the histories as those of this version
+//   npm run examples            compiles the code in documents and comments; a part of `npm run verify`
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { projectRoot } from './system/project.mjs';
@@ -25,6 +26,7 @@ const COMMANDS = {
     option: '--all',
     env: { KILL_POINTS: 'all' },
   },
+  examples: { args: ['test/docs/', '--testMatch=<rootDir>/test/docs/*.verify.ts', '-i'] },
   record: { args: ['recording.record', '--testMatch=<rootDir>/test/workflows/*.record.ts', '-i'] },
 };
 

@@ -5,7 +5,7 @@ import { runRows } from './system/run-rows.mjs';
 
 /** The rows run beside each other. What builds into `dist` is in one row; the other is cheapest first. */
 const ROWS = [
-  ['types', 'package', 'sbom', 'rehearse-install'],
+  ['types', 'examples', 'package', 'sbom', 'rehearse-install'],
   [
     'boundaries',
     'unused',

@@ -2,7 +2,6 @@ import { execFileSync } from 'node:child_process';
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import ts from 'typescript';
-import { compile } from './factories.js';
 
 const projectRoot = join(import.meta.dirname, '../..');
 const page = readFileSync(join(projectRoot, 'docs/from-ai-sdk.md'), 'utf8');
@@ -29,12 +28,6 @@ console.log(JSON.stringify({
 }));`;
 
 describe('the guide for users of the AI SDK', () => {
-  it('has programs that compile', async () => {
-    expect(programs).toHaveLength(6);
-    const named = programs.map((code, at) => [`guide-${String(at)}`, code] as const);
-    expect([...(await compile(new Map(named))).values()]).toEqual(programs.map(() => []));
-  }, 180_000);
-
   it.each([
     [0, { celsius: 21 }, []],
     [1, { key: 'key' }, ['book']],

@@ -12,7 +12,6 @@ import * as workerEntry from '../../worker/index.js';
 import { createScriptedModel } from '../../testing/index.js';
 import { sharedTemporalAddress } from '../support/run-harness.js';
 import { runSource, sourceOf } from '../support/run-source.js';
-import { compile } from './factories.js';
 
 const page = sourceOf('docs/from-temporal-ai-sdk.md');
 const [agents = '', workflows = '', worker = '', staying = ''] = [
@@ -29,12 +28,6 @@ afterAll(() => {
 });
 
 describe('the guide for users of @temporalio/ai-sdk', () => {
-  it('has programs that compile', async () => {
-    const programs = Object.entries({ agents, workflows, worker, staying });
-    const named = programs.map(([name, code]) => [`temporal-ai-sdk-${name}`, code] as const);
-    expect([...(await compile(new Map(named))).values()]).toEqual([[], [], [], []]);
-  }, 180_000);
-
   it('has a workflow that calls an agent on a worker with the plugin', async () => {
     globalThis.AI_SDK_DEFAULT_PROVIDER = { languageModel: () => model } as never;
     const modules = {
