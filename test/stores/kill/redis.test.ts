@@ -1,7 +1,129 @@
-import { describe } from '@jest/globals';
+import { describe, expect, it } from '@jest/globals';
+import type { LogEntry } from '../../../protocol/chunk.js';
+import { openStores } from '../../support/open-stores.js';
+import { drive, textIn } from '../../support/session-driver.js';
 import { sharedRedisUrl } from '../../support/test-stores.js';
-import { killCases } from './kill-cases.js';
+import { startChild, type Child } from './child.js';
+import { allWords, standingWords, type WriterMessage } from './words.js';
 
-describe('real processes on Redis', () => {
-  killCases(sharedRedisUrl);
+const STEPS = 6;
+const WORDS = 30;
+const KILLS = 5;
+/** A writer that is to be caught in the middle rests after so many words. */
+const REST = 10;
+
+/** A session with a run, a follower in a process of its own, and a way to start attempts at it. */
+async function openScene() {
+  const url = sharedRedisUrl();
+  const stores = await openStores(url);
+  const session = drive(stores);
+  const { runId } = await session.newRun();
+  const scene = { url, sessionId: session.id, runId };
+  const children: Child<unknown>[] = [];
+  const start = <T>(script: string, input: object): Child<T> => {
+    const child = startChild<T>(script, input);
+    children.push(child);
+    return child;
+  };
+  return {
+    session,
+    follower: start<LogEntry>('word-follower.mjs', scene),
+    attempt: (token: number, restAfter?: number) => {
+      const input = { ...scene, token, steps: STEPS, words: WORDS, restAfter };
+      return start<WriterMessage>('word-writer.mjs', input);
+    },
+    close: () => Promise.all(children.map((child) => child.kill9())),
+  };
+}
+
+type Scene = Awaited<ReturnType<typeof openScene>>;
+
+async function expectEachWordOnce({ session, follower }: Scene): Promise<void> {
+  await follower.sends('the end', ({ message }) => message.type === 'stream_end');
+  const words = allWords(STEPS, WORDS);
+  expect(textIn(await session.log())).toBe(words.join(''));
+  expect(standingWords(follower.messages)).toEqual(words);
+  const sequences = follower.messages.map(({ sequence }) => sequence);
+  expect(sequences).toEqual([...new Set(sequences)].sort((a, b) => a - b));
+}
+
+describe('processes that die, sleep and wake up late', () => {
+  it('writers that are killed -9 lose and double nothing that was committed', async () => {
+    const scene = await openScene();
+    try {
+      for (let token = 1; token <= KILLS; token += 1) {
+        const writer = scene.attempt(token);
+        // About this many events: it continues while the signal is on its way.
+        await writer.sends('enough', () => true, 1 + ((token * 17) % (WORDS + 8)));
+        await writer.kill9();
+      }
+      await scene.attempt(KILLS + 1).sends('that it finished', ({ did }) => did === 'finish');
+      await expectEachWordOnce(scene);
+      // Something was really lost on the way, or nothing was tested.
+      expect((await scene.session.messages('step_discarded')).length).toBeGreaterThan(1);
+    } finally {
+      await scene.close();
+    }
+  });
+
+  it('attempts that overlap fence each other: only the newest one continues', async () => {
+    const scene = await openScene();
+    try {
+      const attempts: Child<WriterMessage>[] = [];
+      for (let token = 1; token <= 4; token += 1) {
+        const writer = scene.attempt(token, REST);
+        attempts.push(writer);
+        await writer.sends('some words', ({ did }) => did === 'append', REST);
+      }
+      for (const writer of attempts) writer.proceed();
+      await attempts.at(-1)?.sends('that it finished', ({ did }) => did === 'finish');
+      await expectEachWordOnce(scene);
+      for (const zombie of attempts.slice(0, -1)) {
+        await zombie.sends('that it is refused', ({ did }) => did === 'stop');
+      }
+      await expectEachWordOnce(scene);
+    } finally {
+      await scene.close();
+    }
+  });
+
+  it('a zombie that wakes up late is refused, and nothing of it is readable', async () => {
+    const scene = await openScene();
+    try {
+      const zombie = scene.attempt(1, REST);
+      await zombie.sends('some words', ({ did }) => did === 'append', REST);
+      zombie.signal('SIGSTOP');
+      zombie.proceed();
+      const next = scene.attempt(2, REST);
+      await next.sends('words of its own', ({ did }) => did === 'append', REST);
+      zombie.signal('SIGCONT');
+      await zombie.sends('that it is refused', ({ did }) => did === 'stop');
+      expect(zombie.messages.at(-1)).toEqual({ did: 'stop', refusal: 'fenced' });
+      next.proceed();
+      await next.sends('that it finished', ({ did }) => did === 'finish');
+      await expectEachWordOnce(scene);
+    } finally {
+      await scene.close();
+    }
+  });
+
+  it('a zombie of a run that is over is refused as superseded', async () => {
+    const scene = await openScene();
+    try {
+      const zombie = scene.attempt(1, REST);
+      await zombie.sends('some words', ({ did }) => did === 'append', REST);
+      zombie.signal('SIGSTOP');
+      zombie.proceed();
+      await scene.attempt(2).sends('that it finished', ({ did }) => did === 'finish');
+      const { session } = scene;
+      await session.newRun('u2');
+      const before = await session.log();
+      zombie.signal('SIGCONT');
+      await zombie.sends('that it is refused', ({ did }) => did === 'stop');
+      expect(zombie.messages.at(-1)).toEqual({ did: 'stop', refusal: 'superseded' });
+      expect(await session.log()).toEqual(before);
+    } finally {
+      await scene.close();
+    }
+  });
 });
