@@ -85,7 +85,7 @@ it('many waiting runs are denied by one command, each once, though the worker is
 }, 240_000);
 
 it('a batch that is ended stops, and says what it has done', async () => {
-  const size = 5;
+  const size = 20;
   await crowd(size);
   const stop = ['run', 'stop', '-q', WAITING, '-y', '--rps', '1', '--no-wait', '-o', 'json'];
   const { stdout } = await helix(stop);
