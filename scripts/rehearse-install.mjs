@@ -22,11 +22,15 @@ await runMain(async () => {
   const folder = mkdtempSync(join(tmpdir(), 'helix-tarball-'));
   try {
     const tarball = await withProgress('Packing', () => pack(folder));
+    const creator = await pack(folder, { from: join(projectRoot, 'create') });
     const programs = await testEnvironment();
     process.exitCode = await runInForeground(
       process.execPath,
       [...JEST, ...process.argv.slice(2)],
-      { cwd: projectRoot, env: { ...process.env, ...programs, HELIX_TARBALL: tarball } },
+      {
+        cwd: projectRoot,
+        env: { ...process.env, ...programs, HELIX_TARBALL: tarball, HELIX_CREATOR: creator },
+      },
     );
   } finally {
     rmSync(folder, { recursive: true, force: true });

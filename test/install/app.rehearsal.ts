@@ -1,30 +1,42 @@
-import { mkdtemp, readFile, rm } from 'node:fs/promises';
+import { execFile } from 'node:child_process';
+import { copyFile, mkdir, mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
+import { promisify } from 'node:util';
 import { afterAll, beforeAll, expect, it } from '@jest/globals';
 import type { Browser } from 'playwright-core';
 import { findProcesses } from '../../scripts/system/find-processes.mjs';
-import { runCommand } from '../support/command-line.js';
 import { CLIENT_7, openChat, untilAsked } from '../support/chat-client.js';
 import { launchBrowser } from '../support/page-driver.js';
 import { newSessionId } from '../support/product.js';
 import { requireProgram } from '../support/require-program.js';
 import { until } from '../support/until.js';
-import { installInto, type Project } from './support/project.js';
+import { installInto, tarball, type Project } from './support/project.js';
 
+const run = promisify(execFile);
 let project: Project;
 let browser: Browser;
 let output: () => string;
 
-/** What `init` wrote, installed with the package from its tarball, and run by its one command. */
+/** The commands of docs/install.md that make a new app: from a packed clone, and from a registry. */
+const [clone = [], registry = []] = [
+  ...(await readFile('docs/install.md', 'utf8')).matchAll(/^```sh\n(.*?)^```$/gms),
+].map(([, code = '']) => code.trim().split('\n'));
+
 beforeAll(async () => {
   browser = await launchBrowser();
+  const [, create = '', enter, install, dev = ''] = clone;
+  expect([enter, install]).toEqual(['cd ../my-app', 'npm install']);
   const parent = await mkdtemp(join(tmpdir(), 'helix-init-'));
-  const from = join(parent, 'my-shop');
-  const { code, stdout } = await runCommand(['init', 'my-shop'], { folder: parent });
-  expect([code, stdout]).toEqual([0, expect.stringContaining('npm run dev')]);
+  const packed = join(parent, 'helix-temporal');
+  await mkdir(packed);
+  await copyFile(tarball(), join(packed, basename(tarball())));
+  const { stdout } = await run('sh', ['-c', create], { cwd: packed });
+  expect(stdout).toContain(`${dev}\n`);
+  await forgetNpx(parent);
   project = await installInto([], {
-    from,
+    from: join(parent, 'my-app'),
+    namesOurs: true,
     env: {
       TEMPORAL_CLI_PATH: requireProgram('TEMPORAL_CLI_PATH'),
       REDIS_SERVER_PATH: requireProgram('REDIS_SERVER_PATH'),
@@ -33,8 +45,18 @@ beforeAll(async () => {
     },
   });
   await rm(parent, { recursive: true });
-  output = await project.start('npm', ['run', 'dev'], /Local: +http/);
+  output = await project.start('sh', ['-c', `exec ${dev}`], /Local: +http/);
 }, 300_000);
+
+/** npx keeps what it installed from a tarball that will never be asked for again. */
+async function forgetNpx(parent: string): Promise<void> {
+  const { stdout } = await run('npm', ['config', 'get', 'cache']);
+  const kept = join(stdout.trim(), '_npx');
+  for (const name of await readdir(kept)) {
+    const made = await readFile(join(kept, name, 'package.json'), 'utf8').catch(() => '');
+    if (made.includes(basename(parent))) await rm(join(kept, name), { recursive: true });
+  }
+}
 
 afterAll(async () => {
   await browser.close();
@@ -58,11 +80,25 @@ async function killWorker(): Promise<void> {
   process.kill(pids[0] ?? 0, 'SIGKILL');
 }
 
+it('the commands for a package in a registry make the same app', async () => {
+  const parent = await mkdtemp(join(tmpdir(), 'helix-create-'));
+  const [create, enter, ...rest] = registry;
+  // `npm create helix-temporal` runs the command of the package create-helix-temporal, which no registry has.
+  expect(create).toBe('npm create helix-temporal my-app');
+  const asNpm = ['exec', '--yes', '--package', tarball('HELIX_CREATOR'), '--'];
+  const { stdout } = await run('npm', [...asNpm, 'create-helix-temporal', 'my-app'], {
+    cwd: parent,
+  });
+  expect(stdout).toContain([enter, ...rest].map((step) => `  ${step ?? ''}\n`).join(''));
+  expect(rest).toEqual(['npm install', clone.at(-1)]);
+  await rm(parent, { recursive: true });
+});
+
 it('the app is named after its folder, and its tests, types and build pass', async () => {
   const { name } = JSON.parse(await readFile(join(project.folder, 'package.json'), 'utf8')) as {
     name: string;
   };
-  expect(name).toBe('my-shop');
+  expect(name).toBe('my-app');
   expect(basename(project.folder)).toMatch(/^helix-stranger/);
   expect(await project.run('npm', ['test'])).toMatch(/2 passed/);
   await project.run('npm', ['run', 'types']);

@@ -21,20 +21,25 @@ export interface Project {
   close: () => Promise<void>;
 }
 
-/** The package that `npm run rehearse-install` has made. */
-function tarball(): string {
-  const path = process.env['HELIX_TARBALL'];
+/** A package that `npm run rehearse-install` has made: this one, or the one of `npm create`. */
+export function tarball(variable: 'HELIX_TARBALL' | 'HELIX_CREATOR' = 'HELIX_TARBALL'): string {
+  const path = process.env[variable];
   if (path === undefined) throw new Error('run this with npm run rehearse-install');
   return path;
 }
 
 /**
- * @param packages installed beside ours
- * @param from     a folder to begin with, with a package.json of its own
+ * @param packages   installed beside ours
+ * @param from       a folder to begin with, with a package.json of its own
+ * @param namesOurs  whether that file names our package already
  */
 export async function installInto(
   packages: string[],
-  { from, env = {} }: { from?: string; env?: Record<string, string> } = {},
+  {
+    from,
+    namesOurs = false,
+    env = {},
+  }: { from?: string; namesOurs?: boolean; env?: Record<string, string> } = {},
 ): Promise<Project> {
   const folder = await mkdtemp(join(tmpdir(), 'helix-stranger-'));
   const started: ProgramGroup[] = [];
@@ -64,7 +69,8 @@ export async function installInto(
   } else {
     await cp(from, folder, { recursive: true });
   }
-  await runProgram('npm', ['install', '--no-audit', '--no-fund', tarball(), ...packages]);
+  const ours = namesOurs ? [] : [tarball()];
+  await runProgram('npm', ['install', '--no-audit', '--no-fund', ...ours, ...packages]);
   return {
     folder,
     run: runProgram,
