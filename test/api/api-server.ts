@@ -1,3 +1,5 @@
+import type { Request } from 'express';
+import type { Identity } from '../../api/identity.js';
 import { createApi, type ApiDeps, type ApiOptions } from '../../api/index.js';
 import { listen } from '../../api/listen.js';
 import { AgentRegistry, defineAgent } from '../../agents/index.js';
@@ -88,18 +90,21 @@ export async function startOnMemory({
   const server = await startApi(createFakeRuntime(), {
     ...{ executor: { runs: { ...made, ...instead } }, stateStore: store, streamManager, agents },
     allowUnauthenticated: false,
-    authenticate: (request) => {
-      const [userId, tenantId, roles = ''] = (request.get('x-user') ?? '').split('@');
-      if (!userId) return undefined;
-      return {
-        userId,
-        ...(tenantId !== undefined && tenantId !== '' && { tenantId }),
-        roles: roles.split(',').filter((role) => role !== '') as Role[],
-      };
-    },
+    authenticate: readUser,
     ...options,
   });
   return { ...server, stores };
+}
+
+/** Whom the header names; undefined without one. */
+export function readUser(request: Request): Identity | undefined {
+  const [userId, tenantId, roles = ''] = (request.get('x-user') ?? '').split('@');
+  if (!userId) return undefined;
+  return {
+    userId,
+    ...(tenantId !== undefined && tenantId !== '' && { tenantId }),
+    roles: roles.split(',').filter((role) => role !== '') as Role[],
+  };
 }
 
 /** A user message of one text. */

@@ -1,17 +1,14 @@
 import { randomUUID } from 'node:crypto';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
-import { AgentRegistry, defineAgent } from '../../agents/index.js';
 import { ROUTES } from '../../api/routes/index.js';
 import type { Route } from '../../api/routes/route.js';
 import { toStoredSessionId } from '../../ai-sdk/index.js';
-import { createRuns } from '../../executor/create-runs.js';
-import { ROLES, type Role } from '../../protocol/actor.js';
+import { ROLES } from '../../protocol/actor.js';
 import { formatChildSessionId } from '../../protocol/ids.js';
-import { createMemoryStores, type MemoryStores } from '../../stores/memory/index.js';
+import type { MemoryStores } from '../../stores/memory/index.js';
 import { describedBody } from '../support/described-body.js';
-import { createFakeRuntime } from '../support/fake-runtime.js';
 import { drive, newCall, type SessionDriver } from '../support/session-driver.js';
-import { startApi, type ApiServer } from './api-server.js';
+import { readUser, startOnMemory, type ApiServer } from './api-server.js';
 import { ASKED, ASKED_BY_OPERATORS, OF_NO_SESSION } from './route-requests.js';
 
 /** Every route on real stores, requested by the owner of a session, by others, and for sub-agents. */
@@ -23,52 +20,15 @@ let fileId: string;
 /** The stored id of a tenant's session. */
 const MINE = toStoredSessionId('mine', 'acme');
 
-const logger = { info: () => undefined, warn: () => undefined, error: () => undefined };
-const nothing = (): Promise<void> => Promise.resolve();
-
 beforeEach(async () => {
-  stores = createMemoryStores();
-  const agents = new AgentRegistry([
-    defineAgent({ name: 'tester', systemPrompt: '', llmConfig: { model: 'scripted' } }),
-  ]);
-  const executor = createRuns({
-    store: stores.store,
-    streamManager: stores.streamManager,
-    workflows: {
-      fleet: 'test',
-      namespace: 'test',
-      start: nothing,
-      answer: nothing,
-      stop: nothing,
-      state: async () => 'running',
-      look: async () => ({ state: 'running', started: [], children: [] }),
-      retry: nothing,
-      closedSince: async () => [],
-      erase: async () => ({ deleted: 0, unknown: [] }),
-    },
-    agents,
-    searchAttributes: false,
-    logger,
-  });
-  const runtime = createFakeRuntime();
-  api = await startApi(runtime, {
-    executor: { runs: executor },
-    stateStore: stores.store,
-    streamManager: stores.streamManager,
-    agents,
-    allowUnauthenticated: false,
+  const server = await startOnMemory({
     authenticate: (request) => {
-      const [userId, tenantId, roles] = (request.get('x-user') ?? '').split('@');
-      if (!userId) return undefined;
+      const caller = readUser(request);
       const until = request.get('x-until');
-      return {
-        userId,
-        ...(tenantId !== undefined && { tenantId }),
-        ...(roles !== undefined && { roles: roles.split(',') as Role[] }),
-        ...(until !== undefined && { expiresAt: Number(until) }),
-      };
+      return caller && { ...caller, ...(until !== undefined && { expiresAt: Number(until) }) };
     },
   });
+  [api, stores] = [server, server.stores];
 });
 afterEach(() => api.close());
 
