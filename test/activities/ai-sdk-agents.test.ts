@@ -1,4 +1,3 @@
-import { describe, expect, it } from '@jest/globals';
 import type { LanguageModelV4CallOptions } from '@ai-sdk/provider';
 import { openai } from '@ai-sdk/openai';
 import { hasToolCall, isStepCount, stepCountIs, tool, ToolLoopAgent } from 'ai';

@@ -1,5 +1,4 @@
 /* oxlint-disable typescript/no-deprecated -- Tools that exist have these names. */
-import { describe, expect, it } from '@jest/globals';
 import { tool, ToolLoopAgent, type ModelMessage } from 'ai';
 import { z } from 'zod';
 import { fakeModel, parts, sayInTurn } from '../support/fake-model.js';

@@ -1,5 +1,4 @@
 /* oxlint-disable typescript/no-deprecated -- Agents that exist have these names. */
-import { describe, expect, it } from '@jest/globals';
 import type { LanguageModelV4StreamPart } from '@ai-sdk/provider';
 import { isStepCount, tool, ToolLoopAgent, type ModelMessage } from 'ai';
 import { z } from 'zod';

@@ -1,4 +1,3 @@
-import { describe, expect, it } from '@jest/globals';
 import { Output, ToolLoopAgent } from 'ai';
 import { Output as OutputOfSix, ToolLoopAgent as ToolLoopAgentOfSix } from 'ai-v6';
 import { z } from 'zod';

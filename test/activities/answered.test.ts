@@ -1,4 +1,3 @@
-import { expect, it } from '@jest/globals';
 import { createAnswerNotes } from '../../activities/model/answered.js';
 
 it('of what a provider reports beyond its reply, only what is small is kept', () => {

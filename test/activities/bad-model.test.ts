@@ -1,4 +1,3 @@
-import { describe, expect, it } from '@jest/globals';
 import { APICallError, type LanguageModelV4StreamPart } from '@ai-sdk/provider';
 import { z } from 'zod';
 import { defineTool } from '../../agents/index.js';

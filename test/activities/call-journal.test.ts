@@ -1,4 +1,3 @@
-import { describe, expect, it } from '@jest/globals';
 import { z } from 'zod';
 import { createCallJournal } from '../../activities/tool/call-journal.js';
 import { checkWaited } from '../../agents/check-answer.js';

@@ -1,4 +1,3 @@
-import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import { createChunkWriter, takeBatch } from '../../activities/chunk-writer.js';
 import type { StreamChunk, StreamMessage } from '../../protocol/chunk.js';

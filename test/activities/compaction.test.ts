@@ -1,4 +1,3 @@
-import { describe, expect, it } from '@jest/globals';
 import type { LanguageModelUsage } from 'ai';
 import { convertToUIMessages } from '../../ai-sdk/parts/convert-messages.js';
 import { createBranch } from '../../executor/branch.js';

@@ -1,4 +1,3 @@
-import { expect } from '@jest/globals';
 import type { LanguageModelV4CallOptions, LanguageModelV4StreamPart } from '@ai-sdk/provider';
 import { stepCountIs, streamText, tool, type ModelMessage, type ToolSet } from 'ai';
 import { z } from 'zod';

@@ -1,4 +1,3 @@
-import { describe, expect, it } from '@jest/globals';
 import type { CallActivityRef, ToolCallOutcome } from '../../protocol/activities.js';
 import type { CallRef, StepOutcome } from '../../protocol/run.js';
 import type { Attempt } from '../../activities/attempt.js';

@@ -1,4 +1,3 @@
-import { describe, expect, it } from '@jest/globals';
 import { createFairSlots } from '../../activities/tool/fair-slots.js';
 
 const never = new AbortController().signal;

@@ -1,4 +1,3 @@
-import { describe, expect, it } from '@jest/globals';
 import { APICallError } from '@ai-sdk/provider';
 import { attemptOf, createHarness } from '../support/activity-harness.js';
 import { fakeModel, parts } from '../support/fake-model.js';

@@ -1,6 +1,5 @@
 import http from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { createFetchFile } from '../../activities/model/fetch-file.js';
 
 /** Files by https address. The server speaks http: only the encryption is left out. */

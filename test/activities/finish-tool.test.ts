@@ -1,4 +1,3 @@
-import { expect, it } from '@jest/globals';
 import { Output } from 'ai';
 import { z } from 'zod';
 import { toFinishTool } from '../../activities/model/finish-tool.js';

@@ -1,5 +1,4 @@
 import { createGoogle } from '@ai-sdk/google';
-import { describe, expect, it } from '@jest/globals';
 import { stepCountIs, streamText, type ModelMessage, type ToolSet } from 'ai';
 import { defineAgent } from '../../agents/index.js';
 import { createHarness } from '../support/activity-harness.js';

@@ -1,4 +1,3 @@
-import { describe, expect, it } from '@jest/globals';
 import { z } from 'zod';
 import { numberOf, tokenOf, type Lease } from '../../activities/lease.js';
 import { defineTool } from '../../agents/index.js';

@@ -1,4 +1,3 @@
-import { expect, it } from '@jest/globals';
 import { createStepTable } from '../../activities/leg/step-table.js';
 import { fakeModel, parts } from '../support/fake-model.js';
 import { createLegHarness, openProcess } from '../support/leg-harness.js';

@@ -1,4 +1,3 @@
-import { beforeEach, describe, expect, it } from '@jest/globals';
 import type { LanguageModelV4StreamPart } from '@ai-sdk/provider';
 import type { MadeFiles } from '../../activities/deps.js';
 import { createUploads } from '../../executor/uploads.js';

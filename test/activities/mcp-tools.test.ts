@@ -1,4 +1,3 @@
-import { afterEach, describe, expect, it } from '@jest/globals';
 import type { LanguageModelV4CallOptions } from '@ai-sdk/provider';
 import type { McpServers } from '../../agents/index.js';
 import { createHarness } from '../support/activity-harness.js';

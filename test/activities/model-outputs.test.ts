@@ -1,4 +1,3 @@
-import { describe, expect, it } from '@jest/globals';
 import { z } from 'zod';
 import { toModelOutputs } from '../../activities/model/model-outputs.js';
 import { toPrompt } from '../../activities/model/prompt.js';

@@ -1,4 +1,3 @@
-import { describe, expect, it } from '@jest/globals';
 import { APICallError } from '@ai-sdk/provider';
 import { toRunStanding } from '../../stores/record/run-standing.js';
 import { createHarness } from '../support/activity-harness.js';

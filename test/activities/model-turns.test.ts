@@ -1,4 +1,3 @@
-import { describe, expect, it } from '@jest/globals';
 import { allFailed, firstTurn, modelsOf, nextTry } from '../../activities/model/model-turns.js';
 import type { LlmConfig } from '../../agents/definitions.js';
 import type { ProviderFailure } from '../../activities/model/provider-failure.js';

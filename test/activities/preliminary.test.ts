@@ -1,4 +1,3 @@
-import { describe, expect, it, jest } from '@jest/globals';
 import { createPreliminary } from '../../activities/tool/call-context.js';
 import { LIMITS } from '../../protocol/limits.js';
 

@@ -1,4 +1,3 @@
-import { describe, expect, it } from '@jest/globals';
 import { pruneMessages, type ModelMessage } from 'ai';
 import { createLongConversationAgent } from '../../examples/long-conversation/agent.js';
 import type { PrepareStep, PrepareStepOptions } from '../../agents/index.js';

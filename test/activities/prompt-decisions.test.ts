@@ -1,4 +1,3 @@
-import { describe, expect, it } from '@jest/globals';
 import { streamText, tool } from 'ai';
 import { z } from 'zod';
 import { defineTool } from '../../agents/index.js';

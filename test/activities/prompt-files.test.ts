@@ -1,4 +1,3 @@
-import { describe, expect, it } from '@jest/globals';
 import { readPromptFiles } from '../../activities/model/prompt-files.js';
 import type { Row } from '../../protocol/rows.js';
 

@@ -1,4 +1,3 @@
-import { describe, expect, it } from '@jest/globals';
 import type { LanguageModelV4StreamPart } from '@ai-sdk/provider';
 import { stepCountIs, streamText, type ModelMessage } from 'ai';
 import { createHarness } from '../support/activity-harness.js';

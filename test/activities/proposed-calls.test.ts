@@ -1,4 +1,3 @@
-import { describe, expect, it } from '@jest/globals';
 import { z } from 'zod';
 import { isTooDeep, openCall } from '../../activities/model/proposed-calls.js';
 import { createSubAgentTool, defineAgent, defineTool } from '../../agents/index.js';

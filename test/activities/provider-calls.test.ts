@@ -1,4 +1,3 @@
-import { describe, expect, it } from '@jest/globals';
 import { openai } from '@ai-sdk/openai';
 import type { LanguageModelV4StreamPart } from '@ai-sdk/provider';
 import { defineAgent } from '../../agents/index.js';

@@ -1,4 +1,3 @@
-import { describe, expect, it } from '@jest/globals';
 import { APICallError, EmptyResponseBodyError, JSONParseError } from '@ai-sdk/provider';
 import { createGateway } from 'ai';
 import {

@@ -1,4 +1,3 @@
-import { describe, expect, it } from '@jest/globals';
 import { createRowsCache } from '../../activities/rows-cache.js';
 import type { Row } from '../../protocol/rows.js';
 

@@ -1,4 +1,3 @@
-import { expect } from '@jest/globals';
 import { readUIMessageStream, type UIMessage, type UIMessageChunk } from 'ai';
 import { readUIMessageStream as readOfSix } from 'ai-v6';
 import { StreamTransformer } from '../../ai-sdk/index.js';

@@ -1,6 +1,5 @@
 import { createOpenAI } from '@ai-sdk/openai';
 import { createAnthropic } from '@ai-sdk/anthropic';
-import { expect, it } from '@jest/globals';
 import { serverOf } from '../../activities/model/call-timer.js';
 
 it('a model names the server that it calls, if it knows one', () => {

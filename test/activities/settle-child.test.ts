@@ -1,4 +1,3 @@
-import { expect, it } from '@jest/globals';
 import type { ActivityDeps } from '../../activities/deps.js';
 import { createSettleChild } from '../../activities/settle-child.js';
 import type { Case } from '../../stores/conformance/suite.js';

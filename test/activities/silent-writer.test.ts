@@ -1,4 +1,3 @@
-import { describe, expect, it } from '@jest/globals';
 import type { LanguageModelV4StreamPart } from '@ai-sdk/provider';
 import type { Row } from '../../protocol/rows.js';
 import { forceEnd } from '../../stores/record/force-end.js';

@@ -1,4 +1,3 @@
-import { describe, expect, it } from '@jest/globals';
 import { APICallError } from '@ai-sdk/provider';
 import { z } from 'zod';
 import { defineTool, type AgentConfig } from '../../agents/index.js';

@@ -1,4 +1,3 @@
-import { describe, expect, it } from '@jest/globals';
 import type { LanguageModelV4StreamPart } from '@ai-sdk/provider';
 import { createStepReply } from '../../activities/model/step-reply.js';
 import type { StepReply } from '../../activities/model/reply-types.js';

@@ -1,4 +1,3 @@
-import { describe, expect, it } from '@jest/globals';
 import { APICallError, type LanguageModelV4StreamPart } from '@ai-sdk/provider';
 import { z } from 'zod';
 import { defineTool, type ToolContext } from '../../agents/index.js';

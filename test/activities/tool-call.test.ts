@@ -1,4 +1,3 @@
-import { describe, expect, it } from '@jest/globals';
 import { z } from 'zod';
 import { defineTool, type ToolContext } from '../../agents/index.js';
 import { toRetryDelay } from '../../activities/tool/execute-tool.js';

@@ -1,4 +1,3 @@
-import { expect, it } from '@jest/globals';
 import { z } from 'zod';
 import { activityTool } from '../../agents/index.js';
 import { createHarness } from '../support/activity-harness.js';

@@ -1,4 +1,3 @@
-import { expect, it } from '@jest/globals';
 import { z } from 'zod';
 import { defineTool } from '../../agents/index.js';
 import { createMemoryStores } from '../../stores/memory/index.js';

@@ -1,4 +1,3 @@
-import { describe, expect, it } from '@jest/globals';
 import type { LanguageModelV4StreamPart } from '@ai-sdk/provider';
 import fc from 'fast-check';
 import { createStepReply } from '../../activities/model/step-reply.js';

@@ -1,4 +1,3 @@
-import { describe, expect, it } from '@jest/globals';
 import { applyPatch, type Operation } from 'rfc6902';
 import { z } from 'zod';
 import {

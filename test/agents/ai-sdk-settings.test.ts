@@ -1,5 +1,4 @@
 /* oxlint-disable typescript/no-deprecated -- Agents that exist have these names. */
-import { describe, expect, it } from '@jest/globals';
 import { asSchema, tool, ToolLoopAgent } from 'ai';
 import { ToolLoopAgent as ToolLoopAgentOfSix } from 'ai-v6';
 import { z } from 'zod';

@@ -1,5 +1,4 @@
 /* oxlint-disable typescript/no-deprecated -- Tools that exist have these forms. */
-import { describe, expect, it } from '@jest/globals';
 import { asSchema, dynamicTool, jsonSchema, tool, type ModelMessage } from 'ai';
 import { tool as toolOfSix } from 'ai-v6';
 import { z } from 'zod';

@@ -1,4 +1,3 @@
-import { describe, expect, it, jest } from '@jest/globals';
 import { z } from 'zod';
 import type { ApproverRule } from '../../agents/approver-rule.js';
 import { createApproverCheck, toApprovers } from '../../agents/approvers.js';

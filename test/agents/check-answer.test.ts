@@ -1,4 +1,3 @@
-import { describe, expect, it } from '@jest/globals';
 import { z } from 'zod';
 import { createAnswerCheck } from '../../agents/check-answer.js';
 import { createScriptedModel, defineAgent, defineTool } from '../../agents/index.js';

@@ -1,4 +1,3 @@
-import { describe, expect, it } from '@jest/globals';
 import type { ModelMessage } from 'ai';
 import { MockLanguageModelV4 } from 'ai/test';
 import fc from 'fast-check';

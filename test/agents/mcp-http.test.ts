@@ -1,4 +1,3 @@
-import { afterEach, describe, expect, it } from '@jest/globals';
 import { defineAgent, type McpServer, type ToolContext } from '../../agents/index.js';
 import { createMcpConnections } from '../../agents/mcp/mcp-connections.js';
 import { hasServers, listMcpTools, withMcpTools } from '../../agents/mcp/mcp-tools.js';

@@ -1,4 +1,3 @@
-import { describe, expect, it } from '@jest/globals';
 import { defineAgent, type McpServers } from '../../agents/index.js';
 import { isPermitted } from '../../agents/mcp/guarded-lookup.js';
 import { permissionOf } from '../../agents/mcp/permissions.js';

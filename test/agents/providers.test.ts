@@ -3,7 +3,6 @@ import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { json } from 'node:stream/consumers';
 import { LoadAPIKeyError, LoadSettingError, NoSuchModelError } from '@ai-sdk/provider';
-import { afterEach, describe, expect, it } from '@jest/globals';
 import { ModelConfigurationError, modelFromSpec } from '../../agents/index.js';
 import { createModel } from '../../agents/model-spec.js';
 import { fromUser, readParts, select, toDeltas } from './streams.js';

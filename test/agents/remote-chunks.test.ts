@@ -1,4 +1,3 @@
-import { describe, expect, it } from '@jest/globals';
 import { checkForwarded } from '../../activities/tool/call-context.js';
 import { runRemotely } from '../../agents/remote/run-remotely.js';
 import type { RemoteAgentTransport } from '../../agents/remote/remote-transport.js';

@@ -3,7 +3,6 @@ import { createServer, type RequestListener, type Server, type ServerResponse } 
 import type { AddressInfo } from 'node:net';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
-import { afterEach, describe, expect, it } from '@jest/globals';
 import { checkForwarded } from '../../activities/tool/call-context.js';
 import { HttpRemoteAgentTransport, type ToolContext } from '../../agents/index.js';
 import { remoteSessionId, runRemotely } from '../../agents/remote/run-remotely.js';

@@ -1,5 +1,4 @@
 import type { LanguageModelV4Prompt } from '@ai-sdk/provider';
-import { expect, it } from '@jest/globals';
 import { createRuleModel, type RuleTurn } from '../../index.js';
 
 const user = (text: string): LanguageModelV4Prompt[number] => ({

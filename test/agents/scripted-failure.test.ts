@@ -1,5 +1,4 @@
 import { getEventListeners } from 'node:events';
-import { describe, expect, it } from '@jest/globals';
 import type { LanguageModelV4CallOptions } from '@ai-sdk/provider';
 import { APICallError } from '@ai-sdk/provider';
 import { createScriptedModel } from '../../agents/index.js';

@@ -1,4 +1,3 @@
-import { describe, expect, it } from '@jest/globals';
 import type { LanguageModelV4Prompt } from '@ai-sdk/provider';
 import { APICallError } from '@ai-sdk/provider';
 import { createScriptedModel } from '../../agents/index.js';

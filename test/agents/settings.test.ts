@@ -1,5 +1,4 @@
 import { jsonSchema } from 'ai';
-import { describe, expect, it } from '@jest/globals';
 import { z } from 'zod';
 import {
   createScriptedModel,

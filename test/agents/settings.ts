@@ -1,5 +1,4 @@
 import { tool as aiTool } from 'ai';
-import { expect } from '@jest/globals';
 import { z } from 'zod';
 import { DefinitionError } from '../../agents/index.js';
 

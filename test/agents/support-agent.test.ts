@@ -1,4 +1,3 @@
-import { describe, expect, it } from '@jest/globals';
 import { countWords, playResearch, playTurn, readAgent } from './support-turns.js';
 import { resolveModel } from '../../agents/index.js';
 import { toWish } from '../../examples/support/request.js';

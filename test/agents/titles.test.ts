@@ -1,4 +1,3 @@
-import { expect, it } from '@jest/globals';
 import { z } from 'zod';
 import { AgentRegistry, createSubAgentTool, defineAgent, defineTool } from '../../agents/index.js';
 import { titleOfAgent, titleOfTool } from '../../agents/titles.js';

@@ -1,5 +1,4 @@
 import { jsonSchema } from 'ai';
-import { describe, expect, it } from '@jest/globals';
 import { z } from 'zod';
 import * as z3 from 'zod/v3';
 import { defineTool } from '../../agents/index.js';

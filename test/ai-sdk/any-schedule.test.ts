@@ -1,4 +1,3 @@
-import { describe, expect, it } from '@jest/globals';
 import type { ChatTransport, UIMessage } from 'ai';
 import fc from 'fast-check';
 import { createResumableChatTransport } from '../../ai-sdk/client/index.js';

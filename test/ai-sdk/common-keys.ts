@@ -1,5 +1,3 @@
-import { expect } from '@jest/globals';
-
 /** What ai 6.0.0 accepts, key by key; `?` marks keys that may be missing. Newer clients take more. */
 const KEYS: Record<string, string[]> = {
   start: ['messageId?', 'messageMetadata?'],

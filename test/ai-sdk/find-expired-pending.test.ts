@@ -1,4 +1,3 @@
-import { describe, expect, it } from '@jest/globals';
 import { findExpiredPending } from '../../ai-sdk/index.js';
 
 describe('findExpiredPending', () => {

@@ -1,4 +1,3 @@
-import { beforeAll, describe, expect, it } from '@jest/globals';
 import { mkdir, writeFile } from 'node:fs/promises';
 import { createLabAgent } from '../../examples/lab/agent.js';
 import { createRunHarness } from '../support/run-harness.js';

@@ -1,5 +1,4 @@
 import { pathToFileURL } from 'node:url';
-import { describe, expect, it } from '@jest/globals';
 import { clients, PLAYS_ALL } from '../clients/clients.js';
 import type { ChatLibrary } from '../support/stock-chat.js';
 import type { PageOptions } from './recorded/page.js';

@@ -1,4 +1,3 @@
-import { describe, expect, it } from '@jest/globals';
 import { warnOfAccess } from '../../api/access-from-config.js';
 import { parseEnv } from '../../config/env.js';
 

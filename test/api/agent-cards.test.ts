@@ -1,4 +1,3 @@
-import { describe, expect, it } from '@jest/globals';
 import { z } from 'zod';
 import { AgentRegistry, createSubAgentTool, defineAgent, defineTool } from '../../agents/index.js';
 import { toAgentCards } from '../../api/agent-cards.js';

@@ -1,4 +1,3 @@
-import { afterEach, expect, it } from '@jest/globals';
 import { toStoredSessionId } from '../../ai-sdk/index.js';
 import { ROUTES } from '../../api/routes/index.js';
 import type { AnswerRefusal } from '../../protocol/answers.js';

@@ -1,5 +1,4 @@
 import { Writable } from 'node:stream';
-import { expect, it } from '@jest/globals';
 import type { Request, Response } from 'express';
 import type { RouteDeps } from '../../api/deps.js';
 import { AUDIT_ROUTES } from '../../api/routes/audit.js';

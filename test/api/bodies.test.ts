@@ -1,5 +1,4 @@
 import { gzipSync } from 'node:zlib';
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { LIMITS } from '../../protocol/limits.js';
 import { createFakeRuntime } from '../support/fake-runtime.js';
 import { connectRaw } from '../support/raw-http.js';

@@ -1,4 +1,3 @@
-import { afterEach, describe, expect, it } from '@jest/globals';
 import { toStoredSessionId } from '../../ai-sdk/index.js';
 import { inTenant } from '../../api/chosen-tenant.js';
 import type { Identity } from '../../api/identity.js';

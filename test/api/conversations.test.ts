@@ -1,4 +1,3 @@
-import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { toStoredSessionId } from '../../ai-sdk/index.js';
 import type { Conversations, ProblemBody } from '../../protocol/http.js';
 import { createMemoryStores, type MemoryStores } from '../../stores/memory/index.js';

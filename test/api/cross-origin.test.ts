@@ -1,4 +1,3 @@
-import { afterEach, describe, expect, it } from '@jest/globals';
 import { createFakeRuntime } from '../support/fake-runtime.js';
 import { startApi, type ApiServer, type StartOptions } from './api-server.js';
 

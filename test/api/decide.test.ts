@@ -1,4 +1,3 @@
-import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { toStoredSessionId } from '../../ai-sdk/index.js';
 import { hashInput, toDecideUrl, type LinkClaims } from '../../notify/links.js';
 import { drive, newCall, type SessionDriver } from '../support/session-driver.js';

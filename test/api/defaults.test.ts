@@ -1,4 +1,3 @@
-import { afterEach, expect, it } from '@jest/globals';
 import { defineAgent } from '../../agents/index.js';
 import { createApi, type ApiOptions } from '../../api/index.js';
 import { listen } from '../../api/listen.js';

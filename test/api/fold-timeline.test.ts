@@ -1,4 +1,3 @@
-import { describe, expect, it } from '@jest/globals';
 import { createTimelineFold } from '../../api/fold-timeline.js';
 import type { StreamChunk, StreamMessage } from '../../protocol/chunk.js';
 

@@ -1,4 +1,3 @@
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import { createJsonMeter, type JsonBounds } from '../../api/middleware/json-size.js';
 import { LIMITS } from '../../protocol/limits.js';

@@ -1,4 +1,3 @@
-import { afterEach, beforeAll, describe, expect, it } from '@jest/globals';
 import { exportPKCS8, exportSPKI, SignJWT, UnsecuredJWT } from 'jose';
 import { toStoredSessionId } from '../../ai-sdk/index.js';
 import { createJwtAuthenticator, type JwtOptions } from '../../api/index.js';

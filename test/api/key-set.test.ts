@@ -1,4 +1,3 @@
-import { afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import { createJwtAuthenticator, type JwtOptions } from '../../api/index.js';
 import { type ApiServer } from './api-server.js';
 import {

@@ -1,6 +1,5 @@
 import { once } from 'node:events';
 import type { Socket } from 'node:net';
-import { afterEach, describe, expect, it } from '@jest/globals';
 import { MemoryStore } from 'express-rate-limit';
 import type { ApiDeps } from '../../api/index.js';
 import { createFakeRuntime, type Play } from '../support/fake-runtime.js';

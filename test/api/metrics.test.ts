@@ -1,4 +1,3 @@
-import { afterEach, describe, expect, it } from '@jest/globals';
 import { createApiMetrics, createMetricsApp } from '../../api/index.js';
 import { listen } from '../../api/listen.js';
 import { connectRaw } from '../support/raw-http.js';

@@ -1,6 +1,5 @@
 import type { AddressInfo } from 'node:net';
 import express from 'express';
-import { afterEach, expect, it } from '@jest/globals';
 import { z } from 'zod';
 import type { RouteDeps } from '../../api/deps.js';
 import { onceByKey } from '../../api/routes/once.js';

@@ -1,4 +1,3 @@
-import { describe, expect, it } from '@jest/globals';
 import { Validator } from '@seriousme/openapi-schema-validator';
 import { createOpenApi, refusalsOf } from '../../api/openapi.js';
 import { ROUTES } from '../../api/routes/index.js';

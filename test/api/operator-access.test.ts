@@ -1,4 +1,3 @@
-import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import type { Authorize } from '../../ai-sdk/index.js';
 import { toStoredSessionId } from '../../ai-sdk/index.js';
 import { ROUTES } from '../../api/routes/index.js';

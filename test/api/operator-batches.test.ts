@@ -1,4 +1,3 @@
-import { afterEach, beforeEach, expect, it } from '@jest/globals';
 import { toStoredSessionId, type Authorize } from '../../ai-sdk/index.js';
 import type { Batches, BatchState } from '../../executor/batches.js';
 import type { RunFilter } from '../../executor/run-list.js';

@@ -1,5 +1,4 @@
 import { randomBytes } from 'node:crypto';
-import { afterEach, describe, expect, it } from '@jest/globals';
 import type { Identity } from '../../api/identity.js';
 import { createPayloadCodec } from '../../executor/payload-codec.js';
 import type { CodecPayloads } from '../../protocol/codec.js';

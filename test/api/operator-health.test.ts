@@ -1,4 +1,3 @@
-import { afterEach, describe, expect, it } from '@jest/globals';
 import type { Identity } from '../../api/identity.js';
 import type { HealthFacts } from '../../protocol/health.js';
 import { createFakeRuntime } from '../support/fake-runtime.js';

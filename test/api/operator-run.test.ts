@@ -1,4 +1,3 @@
-import { expect, it } from '@jest/globals';
 import { toOperatorRun } from '../../api/operator-run.js';
 import type { RouteDeps } from '../../api/deps.js';
 import { createMemoryStores } from '../../stores/memory/index.js';

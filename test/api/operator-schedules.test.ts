@@ -1,4 +1,3 @@
-import { afterEach, beforeEach, expect, it } from '@jest/globals';
 import { AgentRegistry, defineAgent } from '../../agents/index.js';
 import { toStoredSessionId } from '../../ai-sdk/index.js';
 import { HelixError } from '../../protocol/errors.js';

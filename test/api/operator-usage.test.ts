@@ -1,4 +1,3 @@
-import { afterEach, describe, expect, it } from '@jest/globals';
 import type { Identity } from '../../api/identity.js';
 import { createMemoryStores } from '../../stores/memory/index.js';
 import { drive } from '../support/session-driver.js';

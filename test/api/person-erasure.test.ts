@@ -1,4 +1,3 @@
-import { afterEach, beforeEach, expect, it } from '@jest/globals';
 import { toStoredSessionId } from '../../ai-sdk/index.js';
 import type { RunsOfSession } from '../../executor/erase-workflows.js';
 import { HelixError } from '../../protocol/errors.js';

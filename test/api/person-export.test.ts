@@ -1,4 +1,3 @@
-import { afterEach, expect, it } from '@jest/globals';
 import { toStoredSessionId } from '../../ai-sdk/index.js';
 import { createMemoryStores } from '../../stores/memory/index.js';
 import type { ByteRange } from '../../stores/contract/files.js';

@@ -1,7 +1,6 @@
 import { once } from 'node:events';
 import { createServer, type Server } from 'node:http';
 import { connect, type AddressInfo } from 'node:net';
-import { afterEach, describe, expect, it } from '@jest/globals';
 import express from 'express';
 import { pipeToExpress, type PipeOptions } from '../../api/index.js';
 

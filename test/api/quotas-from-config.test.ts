@@ -1,4 +1,3 @@
-import { describe, expect, it } from '@jest/globals';
 import { readQuotas } from '../../api/quotas-from-config.js';
 import { parseEnv } from '../../config/env.js';
 import { toQuotas } from '../../executor/quotas.js';

@@ -1,4 +1,3 @@
-import { describe, expect, it } from '@jest/globals';
 import { listRuns } from '../../api/list-runs.js';
 import { readStep, readTimeline } from '../../api/read-timeline.js';
 import type { RouteDeps } from '../../api/deps.js';

@@ -1,7 +1,6 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, beforeAll, expect, it } from '@jest/globals';
 import { createFakeRuntime } from '../support/fake-runtime.js';
 import { startApi, type ApiServer } from './api-server.js';
 

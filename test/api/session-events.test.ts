@@ -1,4 +1,3 @@
-import { afterEach, expect, it } from '@jest/globals';
 import { createSessionEvents } from '../../api/session-events.js';
 import type { SessionEvent } from '../../protocol/http.js';
 import { createMemoryStores } from '../../stores/memory/index.js';

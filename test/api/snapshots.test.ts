@@ -1,4 +1,3 @@
-import { afterEach, expect, it } from '@jest/globals';
 import type { FrontendSnapshot as OfApi } from '../../api/index.js';
 import { loadSnapshot, type FrontendSnapshot as OfClient } from '../../ai-sdk/client/index.js';
 import type { FrontendSnapshot as OfBridge, UIMessage } from '../../ai-sdk/index.js';

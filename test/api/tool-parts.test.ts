@@ -1,4 +1,3 @@
-import { afterEach, beforeEach, expect, it } from '@jest/globals';
 import { newCall } from '../../stores/conformance/fixtures.js';
 import { createMemoryStores } from '../../stores/memory/index.js';
 import { createFakeRuntime, type Play } from '../support/fake-runtime.js';

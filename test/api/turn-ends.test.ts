@@ -1,4 +1,3 @@
-import { afterEach, expect, it } from '@jest/globals';
 import { readUIMessageStream, type UIMessageChunk } from 'ai';
 import type { UIMessage } from '../../ai-sdk/index.js';
 import { formatApprovalId } from '../../protocol/ids.js';

@@ -1,4 +1,3 @@
-import { afterAll, beforeAll, expect, it } from '@jest/globals';
 import { toStoredSessionId } from '../../ai-sdk/index.js';
 import type { Role } from '../../protocol/actor.js';
 import type { OperatorWaiting } from '../../protocol/operator.js';

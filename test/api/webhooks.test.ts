@@ -1,4 +1,3 @@
-import { afterEach, describe, expect, it } from '@jest/globals';
 import { HelixError } from '../../protocol/errors.js';
 import { createFakeRuntime } from '../support/fake-runtime.js';
 import { startApi, type ApiServer } from './api-server.js';

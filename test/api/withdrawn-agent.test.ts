@@ -1,4 +1,3 @@
-import { expect, it } from '@jest/globals';
 import { createFakeRuntime } from '../support/fake-runtime.js';
 import { say, startApi } from './api-server.js';
 

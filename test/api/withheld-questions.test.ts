@@ -1,4 +1,3 @@
-import { afterEach, beforeEach, expect, it } from '@jest/globals';
 import { toStoredSessionId, type Authorize } from '../../ai-sdk/index.js';
 import type { Role } from '../../protocol/actor.js';
 import type { OperatorWaiting } from '../../protocol/operator.js';

@@ -1,4 +1,3 @@
-import { expect, it } from '@jest/globals';
 import { meetsAim, type Aim, type Row } from '../../bench/report/row.js';
 import { formatTable } from '../../bench/report/table.js';
 

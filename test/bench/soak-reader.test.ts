@@ -1,4 +1,3 @@
-import { expect, it } from '@jest/globals';
 import { createReader } from '../../bench/soak/reader.js';
 
 const read = (...parts: object[]): Promise<boolean> => {

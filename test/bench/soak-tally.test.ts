@@ -1,4 +1,3 @@
-import { expect, it } from '@jest/globals';
 import { tally } from '../../bench/soak/tally.js';
 import { createVerdict, formatVerdict, isClean, KINDS } from '../../bench/soak/verdict.js';
 

@@ -1,4 +1,3 @@
-import { expect, it } from '@jest/globals';
 import type { ApiClient } from '../../cli/api/client.js';
 import type { Cli } from '../../cli/cli.js';
 import { createProgram } from '../../cli/program.js';

@@ -1,7 +1,6 @@
 import { once } from 'node:events';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { afterEach, describe, expect, it } from '@jest/globals';
 import { createApiClient } from '../../cli/api/client.js';
 import { readPages } from '../../cli/api/pages.js';
 import { confirm } from '../../cli/confirm.js';

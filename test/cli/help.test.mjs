@@ -1,6 +1,5 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { expect, it } from '@jest/globals';
 import { createProgram } from '../../cli/program.js';
 import { HELP_FOLDER, helpTexts } from '../../scripts/cli-help.mjs';
 

@@ -1,4 +1,3 @@
-import { expect, it, jest } from '@jest/globals';
 import type { ApiClient } from '../../cli/api/client.js';
 import type { Cli } from '../../cli/cli.js';
 import { watchStates } from '../../cli/commands/run/follow.js';

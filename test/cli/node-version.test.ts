@@ -1,4 +1,3 @@
-import { expect, it } from '@jest/globals';
 import { nodeFault } from '../../cli/node-version.js';
 
 it.each(['20.19.0', '20.20.2', '22.0.0', '100.1.0'])('Node %s is recent enough', (version) => {

@@ -1,4 +1,3 @@
-import { describe, expect, it } from '@jest/globals';
 import { createOutput, csvLine, type Kind, type OutputOptions } from '../../cli/output/output.js';
 import { createTerminal } from '../../cli/terminal.js';
 import { shownJson, shownText } from '../../cli/output/shown-text.js';

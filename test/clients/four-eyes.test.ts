@@ -1,4 +1,3 @@
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { createSignIn, outcome, SECRET, signToken } from '../support/people.js';
 import { useProduct } from '../support/product.js';
 import { startSigningProxy } from '../support/signing-proxy.js';

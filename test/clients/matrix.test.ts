@@ -1,4 +1,3 @@
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { checkCommonKeys } from '../ai-sdk/common-keys.js';
 import { useProduct } from '../support/product.js';
 import { startBrowser, type Browser } from './browser.js';

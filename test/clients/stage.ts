@@ -1,4 +1,3 @@
-import { expect } from '@jest/globals';
 import type { UIMessage } from 'ai';
 import { HEADERS } from '../../protocol/headers.js';
 import { loadSnapshot, type Snapshot } from '../support/chat-client.js';

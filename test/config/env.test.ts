@@ -1,4 +1,3 @@
-import { describe, expect, it } from '@jest/globals';
 import { readAuditTtl } from '../../config/audit-ttl.js';
 import { ConfigError, parseEnv } from '../../config/env.js';
 

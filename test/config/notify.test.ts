@@ -1,4 +1,3 @@
-import { expect, it } from '@jest/globals';
 import { parseEnv } from '../../config/env.js';
 import { readNotify } from '../../config/notify.js';
 

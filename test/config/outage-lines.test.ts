@@ -1,5 +1,4 @@
 import { Writable } from 'node:stream';
-import { expect, it } from '@jest/globals';
 import { ApplicationFailure } from '@temporalio/common';
 import pino from 'pino';
 import { outageLines } from '../../config/outage-lines.js';

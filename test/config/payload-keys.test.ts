@@ -1,5 +1,4 @@
 import { randomBytes } from 'node:crypto';
-import { describe, expect, it } from '@jest/globals';
 import { ConfigError } from '../../config/env.js';
 import { readPayloadKeys } from '../../config/payload-keys.js';
 

@@ -1,4 +1,3 @@
-import { describe, expect, it } from '@jest/globals';
 import { withoutSecrets } from '../../config/startup.js';
 
 describe('an address that is shown', () => {

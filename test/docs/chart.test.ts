@@ -1,5 +1,4 @@
 import { readFile } from 'node:fs/promises';
-import { describe, expect, it } from '@jest/globals';
 import { parseEnv } from '../../config/env.js';
 
 const chart = 'ops/helm/helix-temporal';

@@ -1,6 +1,5 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { describe, expect, it } from '@jest/globals';
 import { HTTP_STATUS } from '../../protocol/errors.js';
 import { documentsOf, pagesOf, toPage } from '../../scripts/site/pages.mjs';
 import { referenceOf } from '../../scripts/site/reference.mjs';

@@ -1,4 +1,3 @@
-import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
 import type { BaseEvent, HttpAgent, Message } from '@ag-ui/client';
 import {
   connectAgUi,

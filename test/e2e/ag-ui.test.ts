@@ -1,4 +1,3 @@
-import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
 import { HttpAgent, type BaseEvent, type Message } from '@ag-ui/client';
 import { askByAgUi } from '../../examples/other-protocols/ag-ui.js';
 import {

@@ -1,4 +1,3 @@
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { createParser } from 'eventsource-parser';
 import { charge } from '../support/lab-calls.js';
 import { newSessionId, startProduct, type Product } from '../support/product.js';

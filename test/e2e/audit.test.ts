@@ -1,4 +1,3 @@
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { Client, Connection } from '@temporalio/client';
 import type { AuditEntryReply, AuditReply } from '../../protocol/audit.js';
 import { createKeySpace } from '../../stores/redis/keys.js';

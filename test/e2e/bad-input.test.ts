@@ -1,4 +1,3 @@
-import { describe, expect, it } from '@jest/globals';
 import { newSessionId, useProduct } from '../support/product.js';
 
 const product = useProduct({});

@@ -1,4 +1,3 @@
-import { expect, it } from '@jest/globals';
 import type { AuditEntryReply, AuditReply } from '../../protocol/audit.js';
 import type { OperatorBatch, OperatorBatchPlan } from '../../protocol/batch.js';
 import type { OperatorRunDetail } from '../../protocol/operator.js';

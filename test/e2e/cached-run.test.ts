@@ -1,5 +1,4 @@
 import { hostname } from 'node:os';
-import { afterAll, afterEach, beforeAll, expect, it } from '@jest/globals';
 import { openHistories, type Histories } from '../support/history-of.js';
 import { charge } from '../support/lab-calls.js';
 import { printFigure } from '../support/print-figure.js';

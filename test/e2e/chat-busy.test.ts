@@ -1,5 +1,4 @@
 import { randomBytes } from 'node:crypto';
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { startApi, type ApiServer } from '../api/api-server.js';
 import {
   CLIENT_7,

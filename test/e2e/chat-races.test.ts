@@ -1,4 +1,3 @@
-import { expect, it } from '@jest/globals';
 import { CLIENT_7, loadSnapshot, openChat, textOf, toScript } from '../support/chat-client.js';
 import { newSessionId, useProduct } from '../support/product.js';
 import { postMessage, readSse, type SseReader } from '../support/sse-reader.js';

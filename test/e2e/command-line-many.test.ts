@@ -1,5 +1,4 @@
 import { randomBytes } from 'node:crypto';
-import { expect, it } from '@jest/globals';
 import { Client, Connection } from '@temporalio/client';
 import type { OperatorRun } from '../../protocol/operator.js';
 import { runCommand } from '../support/command-line.js';

@@ -1,7 +1,6 @@
 import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { describe, expect, it } from '@jest/globals';
 import type { OperatorForkReply } from '../../protocol/operator.js';
 import type { OperatorLease, OperatorWorker } from '../../protocol/operator-workers.js';
 import type { RunEvent } from '../../cli/commands/run/describe.js';

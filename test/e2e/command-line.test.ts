@@ -1,4 +1,3 @@
-import { describe, expect, it } from '@jest/globals';
 import type { OperatorBatch } from '../../protocol/batch.js';
 import type { OperatorRun, OperatorRunDetail } from '../../protocol/operator.js';
 import { startCommand, useCommandLine } from '../support/command-line.js';

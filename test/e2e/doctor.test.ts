@@ -1,5 +1,4 @@
 import { randomBytes } from 'node:crypto';
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import type { Verdict } from '../../cli/doctor/verdict.js';
 import { runCommand } from '../support/command-line.js';
 import { newSessionId, sharedTemporal, startProduct, type Product } from '../support/product.js';

@@ -6,7 +6,6 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
-import { afterAll, beforeAll, expect, it } from '@jest/globals';
 import { sharedTemporal } from '../support/product.js';
 import { startRedis, type RedisServer } from '../support/redis-server.js';
 

@@ -1,4 +1,3 @@
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { Client, Connection, WorkflowNotFoundError } from '@temporalio/client';
 import type { AuditEntryReply } from '../../protocol/audit.js';
 import type { ErasureReply } from '../../protocol/erasure.js';

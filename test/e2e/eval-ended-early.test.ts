@@ -1,6 +1,5 @@
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { expect, it } from '@jest/globals';
 import { runCommand, startCommand } from '../support/command-line.js';
 import { createOwnProject } from '../support/own-project.js';
 import { until } from '../support/until.js';

@@ -1,4 +1,3 @@
-import { expect, it } from '@jest/globals';
 import { useSessionEvents } from '../../ai-sdk/react/index.js';
 import type { SessionEvent } from '../../protocol/http.js';
 import { loadSnapshot, toScript } from '../support/chat-client.js';

@@ -1,4 +1,3 @@
-import { beforeAll, describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import { HTTP_STATUS, type ErrorCode } from '../../protocol/errors.js';
 import { describedBody } from '../support/described-body.js';

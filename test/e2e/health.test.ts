@@ -1,4 +1,3 @@
-import { expect, it } from '@jest/globals';
 import type { HealthReply } from '../../protocol/health.js';
 import { newSessionId, useProduct } from '../support/product.js';
 import { postMessage } from '../support/sse-reader.js';

@@ -1,4 +1,3 @@
-import { afterEach, describe, expect, it } from '@jest/globals';
 import { callsOf, loadSnapshot, toScript } from '../support/chat-client.js';
 import { toComparable } from '../support/compare-messages.js';
 import {

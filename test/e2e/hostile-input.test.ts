@@ -1,5 +1,4 @@
 import { gzipSync } from 'node:zlib';
-import { describe, expect, it } from '@jest/globals';
 import { LIMITS } from '../../protocol/limits.js';
 import { newSessionId, useProduct } from '../support/product.js';
 import { connectRaw } from '../support/raw-http.js';

@@ -1,4 +1,3 @@
-import { describe, expect, it } from '@jest/globals';
 import { openAsked } from '../support/asked-chat.js';
 import {
   CLIENT_7,

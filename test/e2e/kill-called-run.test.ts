@@ -1,5 +1,4 @@
 import { randomUUID } from 'node:crypto';
-import { afterAll, beforeAll, expect, it } from '@jest/globals';
 import { Client, Connection } from '@temporalio/client';
 import { newSessionId, sharedTemporal, startProduct, type Product } from '../support/product.js';
 import { until } from '../support/until.js';

@@ -1,4 +1,3 @@
-import { afterAll, beforeAll, expect, it } from '@jest/globals';
 import type { OperatorForkReply } from '../../protocol/operator.js';
 import {
   CLIENT_7,

@@ -4,7 +4,6 @@ import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { afterAll, expect, it } from '@jest/globals';
 import { openTestStores, sharedRedisUrl } from '../support/test-stores.js';
 import { until } from '../support/until.js';
 

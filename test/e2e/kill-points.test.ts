@@ -1,4 +1,3 @@
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { callsOf, toScript } from '../support/chat-client.js';
 import { expectStoredAsShown } from '../support/compare-messages.js';
 import {

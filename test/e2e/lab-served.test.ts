@@ -1,4 +1,3 @@
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { SignJWT } from 'jose';
 import { isLabServed } from '../../examples/index.js';
 import { startProcess } from '../support/process.js';

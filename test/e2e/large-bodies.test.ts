@@ -1,4 +1,3 @@
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { HOSTILE_BODIES } from '../support/hostile-bodies.js';
 import { MEASURED, measureCost, type ProcessCost } from '../support/process-cost.js';
 import { newSessionId, useProduct } from '../support/product.js';

@@ -1,4 +1,3 @@
-import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
 import { LAB_AGENTS } from '../support/lab-agents.js';
 import { newSessionId, startProduct, type Product } from '../support/product.js';
 import { postMessage, type SseReader } from '../support/sse-reader.js';

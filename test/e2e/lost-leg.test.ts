@@ -1,4 +1,3 @@
-import { afterAll, beforeAll, expect, it } from '@jest/globals';
 import type { LegOutcome, LegRef } from '../../protocol/activities.js';
 import { openHistories, type Histories } from '../support/history-of.js';
 import { newSessionId, startProduct, type Product } from '../support/product.js';

@@ -1,4 +1,3 @@
-import { afterAll, beforeAll, expect, it } from '@jest/globals';
 import { openHistories, type Histories } from '../support/history-of.js';
 import { LAB_AGENTS } from '../support/lab-agents.js';
 import { printFigure } from '../support/print-figure.js';

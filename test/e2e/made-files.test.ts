@@ -1,5 +1,4 @@
 import { randomBytes } from 'node:crypto';
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import type { LanguageModelV4StreamPart } from '@ai-sdk/provider';
 import { defineAgent } from '../../agents/index.js';
 import { startApi, type ApiServer } from '../api/api-server.js';

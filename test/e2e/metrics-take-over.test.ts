@@ -1,4 +1,3 @@
-import { afterAll, beforeAll, expect, it } from '@jest/globals';
 import { newSessionId, startProduct, type Product } from '../support/product.js';
 import { scrape } from '../support/scrape.js';
 import { postMessage } from '../support/sse-reader.js';

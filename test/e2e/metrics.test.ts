@@ -1,5 +1,4 @@
 import { get } from 'node:http';
-import { describe, expect, it } from '@jest/globals';
 import { charge } from '../support/lab-calls.js';
 import { newSessionId, useProduct } from '../support/product.js';
 import { scrape, type Scrape } from '../support/scrape.js';

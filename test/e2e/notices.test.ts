@@ -1,4 +1,3 @@
-import { afterAll, beforeAll, expect, it } from '@jest/globals';
 import { Client, Connection } from '@temporalio/client';
 import type { OperatorDeliveries, OperatorDelivery } from '../../protocol/deliveries.js';
 import { useCommandLine, type CommandLine } from '../support/command-line.js';

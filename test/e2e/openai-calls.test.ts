@@ -1,4 +1,3 @@
-import { describe, expect, it } from '@jest/globals';
 import type { ChatCompletionMessageParam } from 'openai/resources/chat/completions';
 import { charge } from '../support/lab-calls.js';
 import {

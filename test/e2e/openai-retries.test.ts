@@ -1,4 +1,3 @@
-import { describe, expect, it } from '@jest/globals';
 import OpenAI from 'openai';
 import { charge } from '../support/lab-calls.js';
 import {

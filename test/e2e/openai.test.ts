@@ -1,4 +1,3 @@
-import { describe, expect, it } from '@jest/globals';
 import type { APIError } from 'openai';
 import { askByOpenAI } from '../../examples/other-protocols/openai.js';
 import {

@@ -1,4 +1,3 @@
-import { describe, expect, it } from '@jest/globals';
 import type { FrontendSnapshot, PendingQuestion } from '../../protocol/http.js';
 import type {
   OperatorRunCount,

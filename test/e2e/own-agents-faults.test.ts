@@ -2,7 +2,6 @@ import { once } from 'node:events';
 import { existsSync, readFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
-import { afterEach, describe, expect, it } from '@jest/globals';
 import { runCommand, startCommand } from '../support/command-line.js';
 import { createOwnProject, type OwnProject } from '../support/own-project.js';
 import { until } from '../support/until.js';

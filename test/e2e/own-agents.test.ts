@@ -1,5 +1,4 @@
 import { randomBytes } from 'node:crypto';
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { startCommand, type RunningCommand } from '../support/command-line.js';
 import { createOwnProject, type OwnProject } from '../support/own-project.js';
 import { sharedTemporal } from '../support/product.js';

@@ -1,4 +1,3 @@
-import { describe, expect, it } from '@jest/globals';
 import type { OperatorAgent } from '../../protocol/operator-agents.js';
 import type { OperatorRun } from '../../protocol/operator.js';
 import { dueShardOf } from '../../stores/record/due-shards.js';

@@ -1,4 +1,3 @@
-import { describe, expect, it } from '@jest/globals';
 import { Client, Connection } from '@temporalio/client';
 import { SignJWT } from 'jose';
 import type { AuditReply } from '../../protocol/audit.js';

@@ -1,4 +1,3 @@
-import { expect, it } from '@jest/globals';
 import { Client, Connection } from '@temporalio/client';
 import { workflowIdOf } from '../../protocol/ids.js';
 import { CLIENT_7, loadSnapshot, openChat, toScript, untilRests } from '../support/chat-client.js';

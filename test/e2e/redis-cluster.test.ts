@@ -1,4 +1,3 @@
-import { afterAll, beforeAll, expect, it } from '@jest/globals';
 import { CLIENT_7, openChat, toScript, untilAsked, untilRests } from '../support/chat-client.js';
 import { expectStoredAsShown } from '../support/compare-messages.js';
 import { newSessionId, startProduct, type Product } from '../support/product.js';

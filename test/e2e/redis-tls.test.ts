@@ -1,4 +1,3 @@
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { Redis } from 'ioredis';
 import { anyFreePort } from '../../scripts/system/ports.mjs';
 import { runCommand } from '../support/command-line.js';

@@ -1,7 +1,6 @@
 import { cpSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { toMessage } from '../../stores/redis/short-deltas.js';
 import { jsonOf } from '../../stores/transitions/lib/entries.js';
 import { loadSnapshot, toScript } from '../support/chat-client.js';

@@ -1,4 +1,3 @@
-import { describe, expect, it } from '@jest/globals';
 import type { SessionEvent } from '../../protocol/http.js';
 import { loadSnapshot } from '../support/chat-client.js';
 import { newSessionId, useProduct } from '../support/product.js';

@@ -1,4 +1,3 @@
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { loadSnapshot, toScript } from '../support/chat-client.js';
 import { newSessionId, startProduct, type Product } from '../support/product.js';
 import { postMessage } from '../support/sse-reader.js';

@@ -1,4 +1,3 @@
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { runCommand } from '../support/command-line.js';
 import { startKeyProxy, type KeyProxy } from '../support/key-proxy.js';
 import { startProcess } from '../support/process.js';

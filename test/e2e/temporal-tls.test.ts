@@ -1,4 +1,3 @@
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { startProcess } from '../support/process.js';
 import { newSessionId, sharedTemporal, startProduct } from '../support/product.js';
 import { CERTIFICATES, startTlsProxy } from '../support/tls-proxy.js';

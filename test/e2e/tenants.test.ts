@@ -1,4 +1,3 @@
-import { describe, expect, it } from '@jest/globals';
 import { SignJWT } from 'jose';
 import { toStoredSessionId } from '../../ai-sdk/index.js';
 import type { Conversations } from '../../protocol/http.js';

@@ -1,4 +1,3 @@
-import { describe, expect, it } from '@jest/globals';
 import { startProcess } from '../support/process.js';
 import { newSessionId, sharedTemporal } from '../support/product.js';
 import { sharedRedisUrl } from '../support/test-stores.js';

@@ -1,4 +1,3 @@
-import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
 import { Client, Connection } from '@temporalio/client';
 import { workflowIdOf } from '../../protocol/ids.js';
 import { LAB_AGENTS } from '../support/lab-agents.js';

@@ -1,6 +1,5 @@
 import { request } from 'node:http';
 import { gzipSync } from 'node:zlib';
-import { describe, expect, it } from '@jest/globals';
 import {
   callsOf,
   CLIENT_7,

@@ -1,4 +1,3 @@
-import { afterEach, describe, expect, it } from '@jest/globals';
 import { load, openNotes, RUNNERS, useScript, type Runner } from './ai-sdk-examples.js';
 
 // Examples as the documentation of the AI SDK writes them: only the import of the runner differs.

@@ -1,5 +1,4 @@
 import { readdirSync } from 'node:fs';
-import { expect, it } from '@jest/globals';
 import { sourceOf } from '../support/run-source.js';
 
 /** Of tests that start an example by its name, from a list of several. */

@@ -1,4 +1,3 @@
-import { expect, it } from '@jest/globals';
 import { MockLanguageModelV4 } from 'ai/test';
 import { createLongConversationAgent } from '../../examples/long-conversation/agent.js';
 import { createInProcessExecutor } from '../../in-process/index.js';

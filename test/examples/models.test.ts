@@ -1,5 +1,4 @@
 import { APICallError } from '@ai-sdk/provider';
-import { expect, it } from '@jest/globals';
 import { createSearcher } from '../../examples/models/agent.js';
 import { createTestRuntime } from '../../testing/index.js';
 import { fakeModel, parts, sayInTurn } from '../support/fake-model.js';

@@ -1,4 +1,3 @@
-import { expect, it } from '@jest/globals';
 import { createPayer, type Bank } from '../../examples/payments/agent.js';
 import { createInProcessExecutor } from '../../in-process/index.js';
 import { createMemoryStores } from '../../stores/memory/index.js';

@@ -1,4 +1,3 @@
-import { expect, it } from '@jest/globals';
 import { createTreasury, type Bank } from '../../examples/waiting/agent.js';
 import { createTestRuntime } from '../../testing/index.js';
 

@@ -1,4 +1,3 @@
-import { beforeAll, describe, expect, it } from '@jest/globals';
 import type { UIMessage } from 'ai';
 import { createChatApp } from '../../examples/hono/app.js';
 import {

@@ -1,4 +1,3 @@
-import { beforeAll, describe, expect, it } from '@jest/globals';
 import { AgentNotFoundError, AgentRegistry } from '../../agents/index.js';
 import { createExecutorOf, type AgentExecutor } from '../../executor/executor-of.js';
 import { AgentAlreadyRunningError } from '../../protocol/errors.js';

@@ -1,4 +1,3 @@
-import { expect, it } from '@jest/globals';
 import { AgentRegistry, defineAgent } from '../../agents/index.js';
 import { createRelease } from '../../executor/agent-pauses.js';
 import { createRuns } from '../../executor/create-runs.js';

@@ -1,4 +1,3 @@
-import { describe, expect, it } from '@jest/globals';
 import { createActivities } from '../../activities/index.js';
 import { AgentRegistry } from '../../agents/index.js';
 import { drive } from '../support/session-driver.js';

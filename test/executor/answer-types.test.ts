@@ -1,4 +1,3 @@
-import { expect, it } from '@jest/globals';
 import type { RunHandle } from '../../executor/run-handle.js';
 import type { ToolAnswerInput } from '../../protocol/answers.js';
 

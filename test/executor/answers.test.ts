@@ -1,4 +1,3 @@
-import { beforeAll, describe, expect, it } from '@jest/globals';
 import type { UncheckedAnswer } from '../../protocol/answers.js';
 import { formatApprovalId } from '../../protocol/ids.js';
 import { LIMITS } from '../../protocol/limits.js';

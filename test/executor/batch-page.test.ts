@@ -1,4 +1,3 @@
-import { expect, it } from '@jest/globals';
 import { AgentRegistry, defineAgent } from '../../agents/index.js';
 import { createBatchPage } from '../../executor/batch-page.js';
 import { createRuns } from '../../executor/create-runs.js';

@@ -1,4 +1,3 @@
-import { expect, it } from '@jest/globals';
 import type { Client } from '@temporalio/client';
 import { WorkflowExecutionAlreadyStartedError } from '@temporalio/common';
 import { createBatches, type BatchRequest } from '../../executor/batches.js';

@@ -1,4 +1,3 @@
-import { beforeEach, describe, expect, it } from '@jest/globals';
 import { AgentRegistry, type AgentDefinition } from '../../agents/index.js';
 import { sharesOf, type Budgets } from '../../executor/budgets.js';
 import type { Deliveries } from '../../executor/deliveries.js';

@@ -1,5 +1,4 @@
 import { randomBytes } from 'node:crypto';
-import { beforeAll, describe, expect, it } from '@jest/globals';
 import { editQueuedMessage } from '../../ai-sdk/index.js';
 import type { BusyPolicy } from '../../protocol/busy.js';
 import { workflowIdOf } from '../../protocol/ids.js';

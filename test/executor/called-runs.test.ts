@@ -1,4 +1,3 @@
-import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
 import { AgentRegistry, defineAgent } from '../../agents/index.js';
 import { readInput } from '../../executor/agent-input.js';
 import { createCalledRuns } from '../../executor/called-runs.js';

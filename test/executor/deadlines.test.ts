@@ -1,4 +1,3 @@
-import { beforeAll, describe, expect, it } from '@jest/globals';
 import type { UncheckedAnswer } from '../../protocol/answers.js';
 import { workflowIdOf } from '../../protocol/ids.js';
 import { createRunHarness, type RunHarness } from '../support/run-harness.js';

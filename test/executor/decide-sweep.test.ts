@@ -1,4 +1,3 @@
-import { describe, expect, it } from '@jest/globals';
 import { createSweepSession, decideSweep as decide } from '../../executor/sweep-session.js';
 import type { WorkflowState } from '../../executor/workflow-look.js';
 import type { RunStatus } from '../../protocol/run.js';

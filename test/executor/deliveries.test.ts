@@ -1,4 +1,3 @@
-import { expect, it } from '@jest/globals';
 import { WorkflowNotFoundError } from '@temporalio/common';
 import { createDeliveries } from '../../executor/deliveries.js';
 import { toNotifySettings } from '../../notify/settings.js';

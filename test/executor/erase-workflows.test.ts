@@ -1,4 +1,3 @@
-import { expect, it } from '@jest/globals';
 import type { Client } from '@temporalio/client';
 import { eraseWorkflows } from '../../executor/erase-workflows.js';
 

@@ -1,7 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { createSecureServer, type Http2SecureServer } from 'node:http2';
 import { createServer, type AddressInfo } from 'node:net';
-import { afterEach, expect, it } from '@jest/globals';
 import {
   explainTemporal,
   inNamespace,

@@ -1,4 +1,3 @@
-import { afterEach, beforeEach, expect, it, jest } from '@jest/globals';
 import { createFindUnseen } from '../../executor/unseen-attempts.js';
 import type { StartedAttempt, WorkflowLook } from '../../executor/workflow-look.js';
 

@@ -1,5 +1,4 @@
 import { setImmediate } from 'node:timers/promises';
-import { expect, it } from '@jest/globals';
 import { z } from 'zod';
 import type { ApproverRule } from '../../agents/approver-rule.js';
 import { AgentRegistry, defineAgent, defineTool } from '../../agents/index.js';

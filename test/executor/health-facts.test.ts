@@ -1,4 +1,3 @@
-import { expect, it } from '@jest/globals';
 import type { Client } from '@temporalio/client';
 import { createHealthFacts } from '../../executor/health-facts.js';
 import { HelixError } from '../../protocol/errors.js';

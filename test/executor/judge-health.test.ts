@@ -1,5 +1,4 @@
 import { readFileSync } from 'node:fs';
-import { describe, expect, it } from '@jest/globals';
 import { judgeHealth } from '../../executor/judge-health.js';
 import type { Counts, HealthFacts, HealthReply, RecordFacts } from '../../protocol/health.js';
 

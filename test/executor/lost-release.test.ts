@@ -1,4 +1,3 @@
-import { beforeAll, expect, it } from '@jest/globals';
 import { z } from 'zod';
 import { defineAgent, defineTool } from '../../agents/index.js';
 import { createKeySpace } from '../../stores/redis/keys.js';

@@ -1,4 +1,3 @@
-import { expect, it } from '@jest/globals';
 import { createPassOnAudit, followAudit } from '../../executor/pass-on-audit.js';
 import { toNotifySettings, type NotifySettings } from '../../notify/settings.js';
 import type { Notice } from '../../protocol/notices.js';

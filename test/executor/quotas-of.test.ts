@@ -1,4 +1,3 @@
-import { expect, it } from '@jest/globals';
 import { createQuotasOf, toQuotas } from '../../executor/quotas.js';
 
 const ann = { owner: 'ann' };

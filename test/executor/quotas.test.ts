@@ -1,4 +1,3 @@
-import { beforeEach, describe, expect, it } from '@jest/globals';
 import { AgentRegistry } from '../../agents/index.js';
 import { createSweep } from '../../executor/sweep.js';
 import { createRuns } from '../../executor/create-runs.js';

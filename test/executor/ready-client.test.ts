@@ -1,5 +1,4 @@
 import { randomUUID } from 'node:crypto';
-import { afterAll, beforeAll, expect, it } from '@jest/globals';
 import { Client, Connection, type WorkflowClientInterceptor } from '@temporalio/client';
 import { createAgentExecutor } from '../../executor/agent-executor.js';
 import {

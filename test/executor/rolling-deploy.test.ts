@@ -1,4 +1,3 @@
-import { beforeAll, describe, expect, it } from '@jest/globals';
 import { AgentRegistry, type AgentDefinition } from '../../agents/index.js';
 import { ANONYMOUS, workflowIdOf } from '../../protocol/ids.js';
 import type { RunRecord } from '../../stores/contract/runs.js';

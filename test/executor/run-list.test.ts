@@ -1,4 +1,3 @@
-import { describe, expect, it } from '@jest/globals';
 import { toListed, toRunQuery } from '../../executor/run-list.js';
 import { workflowIdOf } from '../../protocol/ids.js';
 import { WORKFLOW_TYPE } from '../../protocol/temporal-names.js';

@@ -1,5 +1,4 @@
 import { randomBytes, randomUUID } from 'node:crypto';
-import { afterEach, beforeAll, describe, expect, it } from '@jest/globals';
 import { Client, ScheduleNotFoundError } from '@temporalio/client';
 import { createPayloadCodec } from '../../executor/payload-codec.js';
 import { createSchedules, type Schedules } from '../../executor/schedules.js';

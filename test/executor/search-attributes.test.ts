@@ -1,5 +1,4 @@
 import { randomBytes } from 'node:crypto';
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { Client, Connection } from '@temporalio/client';
 import { AgentRegistry } from '../../agents/index.js';
 import { createRunWorkflows, type RunWorkflows } from '../../executor/run-workflows.js';

@@ -1,5 +1,4 @@
 import { randomBytes } from 'node:crypto';
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { AgentRegistry } from '../../agents/index.js';
 import { createExecutorOf, type AgentExecutor } from '../../executor/executor-of.js';
 import { createRunList } from '../../executor/run-list.js';

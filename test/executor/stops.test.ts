@@ -1,4 +1,3 @@
-import { expect, it } from '@jest/globals';
 import { AgentRegistry } from '../../agents/index.js';
 import { createRuns } from '../../executor/create-runs.js';
 import { createMemoryStores } from '../../stores/memory/index.js';

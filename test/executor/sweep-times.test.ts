@@ -1,4 +1,3 @@
-import { expect, it } from '@jest/globals';
 import type { SweptSession } from '../../executor/sweep-session.js';
 import { createSweep } from '../../executor/sweep.js';
 import { createMemoryStores } from '../../stores/memory/index.js';

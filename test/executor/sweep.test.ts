@@ -1,4 +1,3 @@
-import { beforeAll, describe, expect, it } from '@jest/globals';
 import { createFindClosed } from '../../executor/find-closed.js';
 import { workflowIdOf } from '../../protocol/ids.js';
 import type { DueList } from '../../stores/contract/due.js';

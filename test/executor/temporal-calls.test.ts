@@ -1,4 +1,3 @@
-import { describe, expect, it, jest } from '@jest/globals';
 import { untilCallsEnd } from '../../executor/calls-under-way.js';
 import { withinDeadline } from '../../executor/run-workflows.js';
 

@@ -1,4 +1,3 @@
-import { beforeAll, describe, expect, it } from '@jest/globals';
 import { workflowIdOf } from '../../protocol/ids.js';
 import { gateRegistration, type RegistrationGate } from '../support/gated-lease.js';
 import { createGatedAgent } from '../support/gated-agent.js';

@@ -1,4 +1,3 @@
-import { beforeEach, describe, expect, it } from '@jest/globals';
 import { createUploads, type Uploads } from '../../executor/uploads.js';
 import { toQuotas } from '../../executor/quotas.js';
 import { createMemoryStores, type MemoryStores } from '../../stores/memory/index.js';

@@ -1,4 +1,3 @@
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { createFindClosed } from '../../executor/find-closed.js';
 import { createSweep, startSweeper } from '../../executor/sweep.js';
 import { workflowIdOf } from '../../protocol/ids.js';

@@ -1,4 +1,3 @@
-import { afterAll, beforeAll, expect, it } from '@jest/globals';
 import type { HttpAgent } from '@ag-ui/client';
 import { z } from 'zod';
 import { defineAgent, defineTool } from '../../agents/index.js';

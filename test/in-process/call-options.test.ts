@@ -1,4 +1,3 @@
-import { describe, expect, it } from '@jest/globals';
 import { tool, ToolLoopAgent as Theirs, type ModelMessage } from 'ai';
 import { z } from 'zod';
 import { ToolLoopAgent } from '../../in-process/index.js';

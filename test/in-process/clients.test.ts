@@ -1,4 +1,3 @@
-import { afterAll, beforeAll, describe, it } from '@jest/globals';
 import { startBrowser, type Browser } from '../clients/browser.js';
 import { clients } from '../clients/clients.js';
 import { castOf } from '../clients/scenario.js';

@@ -1,4 +1,3 @@
-import { expect, it } from '@jest/globals';
 import type { RunParts } from '../../activities/run-parts.js';
 import { createAttempts } from '../../in-process/attempts.js';
 import { createCalls } from '../../in-process/calls.js';

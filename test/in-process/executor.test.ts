@@ -1,4 +1,3 @@
-import { afterAll, describe, expect, it } from '@jest/globals';
 import { z } from 'zod';
 import { createSubAgentTool, defineAgent, defineTool } from '../../agents/index.js';
 import {

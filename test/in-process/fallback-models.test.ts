@@ -1,4 +1,3 @@
-import { describe, expect, it } from '@jest/globals';
 import { APICallError } from '@ai-sdk/provider';
 import { defineAgent, type LlmSettings } from '../../agents/index.js';
 import { createInProcessExecutor } from '../../in-process/index.js';

@@ -1,4 +1,3 @@
-import { expect, it } from '@jest/globals';
 import { AttemptFailure } from '../../activities/attempt-failure.js';
 import type { RunParts } from '../../activities/run-parts.js';
 import { systemClock, type Clock } from '../../in-process/clock.js';

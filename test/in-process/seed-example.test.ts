@@ -1,4 +1,3 @@
-import { describe, expect, it } from '@jest/globals';
 import type { UIMessage } from 'ai';
 import { z } from 'zod';
 import { defineAgent } from '../../agents/index.js';

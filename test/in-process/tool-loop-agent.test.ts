@@ -1,5 +1,4 @@
 import { APICallError } from '@ai-sdk/provider';
-import { describe, expect, it } from '@jest/globals';
 import {
   createAgentUIStream,
   readUIMessageStream,

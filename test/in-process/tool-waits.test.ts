@@ -1,4 +1,3 @@
-import { afterEach, describe, expect, it } from '@jest/globals';
 import { z } from 'zod';
 import { defineAgent, defineTool, type ToolContext } from '../../agents/index.js';
 import { createCallWebhook } from '../../executor/call-webhook.js';

@@ -1,7 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { cp, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { sharedTemporal } from '../support/product.js';
 import { startRedis, type RedisServer } from '../support/redis-server.js';
 import { installInto, type Project } from './support/project.js';

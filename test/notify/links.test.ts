@@ -1,4 +1,3 @@
-import { expect, it } from '@jest/globals';
 import { SignJWT } from 'jose';
 import { hashInput, readLink, toDecideUrl, type LinkClaims } from '../../notify/links.js';
 

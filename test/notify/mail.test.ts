@@ -1,7 +1,6 @@
 import { once } from 'node:events';
 import { createServer, type AddressInfo, type Server } from 'node:net';
 import { createInterface } from 'node:readline';
-import { afterEach, beforeEach, expect, it } from '@jest/globals';
 import { toServer } from '../../notify/mail.js';
 import { createSender } from '../../notify/sender.js';
 import { toNotifySettings } from '../../notify/settings.js';

@@ -1,4 +1,3 @@
-import { expect, it } from '@jest/globals';
 import { Webhook } from 'standardwebhooks';
 import { toDecisionPage } from '../../api/decide/pages.js';
 import { toMailText } from '../../notify/mail.js';

@@ -1,7 +1,6 @@
 import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { afterEach, beforeEach, expect, it, jest } from '@jest/globals';
 import { createLanes } from '../../notify/sender.js';
 import { post, readRetryAfter } from '../../notify/post.js';
 import { startReceiver, type NoticeReceiver } from '../support/notice-receiver.js';

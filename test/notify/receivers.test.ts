@@ -1,4 +1,3 @@
-import { describe, expect, it } from '@jest/globals';
 import { wants, type ReceiverInput } from '../../notify/receivers.js';
 import { toNotifySettings, toRunNotices, type NotifySettings } from '../../notify/settings.js';
 

@@ -1,4 +1,3 @@
-import { describe, expect, it } from '@jest/globals';
 import { lookAtSchedule } from '../../notify/schedule.js';
 
 const MINUTE = 60_000;

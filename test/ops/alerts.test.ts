@@ -7,7 +7,6 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { findPrometheus } from '../../scripts/engines/prometheus.mjs';
 import { freeLoopbackAddress } from '../../worker/metrics/exporter.js';
 import { charge } from '../support/lab-calls.js';

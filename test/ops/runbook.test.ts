@@ -1,4 +1,3 @@
-import { describe, expect, it } from '@jest/globals';
 import { metricsIn, readPanels, readRules, readRunbook } from './read-ops.js';
 
 const alerts = readRules().filter(({ isAlert }) => isAlert);

@@ -1,4 +1,3 @@
-import { expect, it } from '@jest/globals';
 import { describeFault } from '../../protocol/audit-fault.js';
 
 it('the words about something unexpected name the newest entry that was noted, not the one behind it', () => {

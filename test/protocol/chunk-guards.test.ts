@@ -1,4 +1,3 @@
-import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import * as guards from '../../protocol/chunk-guards.js';
 import { isStreamEnd } from '../../protocol/chunk.js';

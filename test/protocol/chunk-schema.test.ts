@@ -1,4 +1,3 @@
-import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import { CHUNK_TYPES, StreamChunkSchema, StreamMessageSchema } from '../../protocol/chunk.js';
 import { anyChunk, CHUNK_TYPE_NAMES, sampleOf } from './any-chunk.js';

@@ -1,5 +1,4 @@
 import { readdirSync, readFileSync } from 'node:fs';
-import { describe, expect, it } from '@jest/globals';
 import { isControlMessage } from '../../protocol/control-guard.js';
 import { ControlMessage } from '../../protocol/control-message.js';
 import { StreamChunkSchema } from '../../protocol/chunk.js';

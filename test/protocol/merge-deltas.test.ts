@@ -1,4 +1,3 @@
-import { describe, expect, it } from '@jest/globals';
 import type { LogEntry } from '../../protocol/chunk.js';
 import { mergeDeltas } from '../../protocol/merge-deltas.js';
 import type { Bare } from '../support/fake-call.js';

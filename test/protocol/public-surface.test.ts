@@ -1,4 +1,3 @@
-import { describe, expect, it } from '@jest/globals';
 import { CHUNK_TYPES } from '../../protocol/chunk.js';
 import * as guards from '../../protocol/chunk-guards.js';
 import * as core from '../../index.js';

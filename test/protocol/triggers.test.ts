@@ -1,4 +1,3 @@
-import { describe, expect, it } from '@jest/globals';
 import { addTrigger, askerOf, type Trigger } from '../../protocol/triggers.js';
 
 const MINUTE = 60_000;

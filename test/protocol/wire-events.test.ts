@@ -1,4 +1,3 @@
-import { describe, expect, it } from '@jest/globals';
 import { createParser, type EventSourceMessage } from 'eventsource-parser';
 import fc from 'fast-check';
 import type { StreamMessage } from '../../protocol/chunk.js';

@@ -1,2 +1,2 @@
 /** What the test files of this process share, and close when the last of them has ended. */
-exports.endings = new Set();
+exports.endings = [];

@@ -52,7 +52,7 @@ module.exports = class NativeRuntime {
     Object.assign(globalThis, globals, {
       jest,
       atEndOfFile: (undo) => void endings.push(undo),
-      atEndOfRun: (undo) => void shared.endings.add(undo),
+      atEndOfRun: (undo) => void shared.endings.push(undo),
     });
   }
 

@@ -1,6 +1,5 @@
 import { mkdirSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
-import { expect, test } from '@jest/globals';
 import { checkAgents } from '../../scripts/start/check-agents.mjs';
 import { projectRoot } from '../../scripts/system/project.mjs';
 import { useTempFolders, writeText } from './temp-folder.mjs';

@@ -1,5 +1,4 @@
 import { once } from 'node:events';
-import { expect, test } from '@jest/globals';
 import { startChildProcess } from '../../scripts/start/child-process.mjs';
 
 /** Resolves when the child has installed its signal handlers. */

@@ -1,7 +1,6 @@
 import { existsSync, mkdirSync, readdirSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { Writable } from 'node:stream';
-import { expect, test } from '@jest/globals';
 import { installClients } from '../../scripts/clients/client-versions.mjs';
 import { findNewest, isNewer } from '../../scripts/clients/newest-versions.mjs';
 import { RegistryError } from '../../scripts/clients/npm.mjs';

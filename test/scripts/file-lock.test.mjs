@@ -3,7 +3,6 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { promisify } from 'node:util';
-import { expect, test } from '@jest/globals';
 import { tryLock, withLock } from '../../scripts/system/file-lock.mjs';
 import { identityOf } from '../../scripts/system/process-identity.mjs';
 import { projectRoot } from '../../scripts/system/project.mjs';

@@ -1,4 +1,3 @@
-import { expect, test } from '@jest/globals';
 import { findChromium } from '../../scripts/engines/chromium.mjs';
 import { useTempFolders, writeProgram } from './temp-folder.mjs';
 

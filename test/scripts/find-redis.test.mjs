@@ -1,4 +1,3 @@
-import { expect, test } from '@jest/globals';
 import { findRedis } from '../../scripts/engines/redis.mjs';
 import { useTempFolders, writeProgram } from './temp-folder.mjs';
 

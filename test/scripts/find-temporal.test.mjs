@@ -1,7 +1,6 @@
 import { createHash } from 'node:crypto';
 import { existsSync, readFileSync, readdirSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { describe, expect, test } from '@jest/globals';
 import { cachedPath, findProgram, findTemporal } from '../../scripts/engines/temporal.mjs';
 import { DEV_SERVER } from '../../scripts/engines/temporal/programs.mjs';
 import { useTempFolders, writeProgram } from './temp-folder.mjs';

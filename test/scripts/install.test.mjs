@@ -1,4 +1,3 @@
-import { expect, test } from '@jest/globals';
 import { isInstalled } from '../../scripts/install.mjs';
 import { useTempFolders, writeText } from './temp-folder.mjs';
 

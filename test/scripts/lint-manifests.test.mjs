@@ -1,6 +1,5 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { describe, expect, test } from '@jest/globals';
 import { lintManifests } from '../../scripts/kubernetes/lint-manifests.mjs';
 import { projectRoot } from '../../scripts/system/project.mjs';
 import { useTempFolders, writeText } from './temp-folder.mjs';

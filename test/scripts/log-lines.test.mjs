@@ -1,6 +1,5 @@
 import { once } from 'node:events';
 import { PassThrough } from 'node:stream';
-import { expect, test } from '@jest/globals';
 import { ApplicationFailure } from '@temporalio/common';
 import pino from 'pino';
 import { readable, showLines } from '../../scripts/start/log-lines.mjs';

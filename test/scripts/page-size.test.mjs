@@ -1,4 +1,3 @@
-import { expect, it } from '@jest/globals';
 import { MOST_BYTES, pageSizes } from '../../scripts/bench/page-size.mjs';
 
 it('each page loads no more scripts than its limit before it is shown', () => {

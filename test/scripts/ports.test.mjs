@@ -1,6 +1,5 @@
 import { once } from 'node:events';
 import { createServer } from 'node:net';
-import { expect, test } from '@jest/globals';
 import { anyFreePort, claimPort, tryClaimPort } from '../../scripts/system/ports.mjs';
 
 async function withServer(work) {

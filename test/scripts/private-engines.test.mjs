@@ -1,5 +1,4 @@
 import { Client, Connection } from '@temporalio/client';
-import { expect, test } from '@jest/globals';
 import { Redis } from 'ioredis';
 import { startPrivateRedis, startPrivateTemporal } from '../../scripts/engines/private-engines.mjs';
 import { SEARCH_ATTRIBUTES } from '../../scripts/engines/temporal-server.mjs';

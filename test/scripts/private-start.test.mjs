@@ -1,6 +1,5 @@
 import { chmodSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterEach, describe, expect, test } from '@jest/globals';
 import { makePrivateFolder, withPrivateFiles } from '../../scripts/start/private-folder.mjs';
 import { environmentOfEngine, environmentOfRole } from '../../scripts/start/secrets.mjs';
 import { createStandInProject, enginePid, startCommand } from './stand-in-project.mjs';
@@ -14,7 +13,8 @@ afterEach(async () => {
   command = undefined;
 });
 
-const modeOf = (path) => statSync(path).mode & 0o777;
+// A database removes its journal meanwhile.
+const modeOf = (path) => (statSync(path, { throwIfNoEntry: false })?.mode ?? 0) & 0o777;
 /** Everything below a folder that others on this machine may read. */
 function openTo(others, folder) {
   return readdirSync(folder, { recursive: true })

@@ -1,6 +1,5 @@
 import { once } from 'node:events';
 import { createServer } from 'node:net';
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { requireRedis } from '../../scripts/start/reachable.mjs';
 
 let server;

@@ -1,4 +1,3 @@
-import { it } from '@jest/globals';
 import { findPostgres } from '../../scripts/engines/postgres.mjs';
 import { hasTemporalPrograms } from '../../scripts/engines/temporal-programs.mjs';
 import { expectFaultsNoticed } from '../support/planted-faults.mjs';

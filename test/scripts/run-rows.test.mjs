@@ -1,4 +1,3 @@
-import { expect, it } from '@jest/globals';
 import { runRows } from '../../scripts/system/run-rows.mjs';
 
 /** Runs rows whose scripts end when the test says so, with these codes. */

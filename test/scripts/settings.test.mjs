@@ -1,4 +1,3 @@
-import { describe, expect, test } from '@jest/globals';
 import { readSettings, urlFor } from '../../scripts/start/settings.mjs';
 
 const read = (env) => readSettings(env, '/project');

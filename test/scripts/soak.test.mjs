@@ -1,4 +1,3 @@
-import { it } from '@jest/globals';
 import { expectFaultsNoticed } from '../support/planted-faults.mjs';
 
 const WITHIN_MS = 240_000;

@@ -2,7 +2,6 @@
 // finds every port of 127.0.0.1, it sends what browsers send without asking first, and its own host
 // name may lead here (DNS rebinding). It must neither read nor change anything.
 import { request } from 'node:http';
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { waitUntil } from '../../scripts/start/wait-until.mjs';
 import { anyFreePort } from '../../scripts/system/ports.mjs';
 import { projectRoot } from '../../scripts/system/project.mjs';

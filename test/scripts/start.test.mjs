@@ -2,7 +2,6 @@ import { once } from 'node:events';
 import { readdirSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
-import { afterEach, describe, expect, test } from '@jest/globals';
 import { waitUntil } from '../../scripts/start/wait-until.mjs';
 import { startTimeOf } from '../../scripts/system/process-identity.mjs';
 import { createStandInProject, enginePid, startCommand } from './stand-in-project.mjs';

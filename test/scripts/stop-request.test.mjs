@@ -1,4 +1,3 @@
-import { expect, test } from '@jest/globals';
 import { pathToFileURL } from 'node:url';
 import { resolve } from 'node:path';
 import { runCommand } from '../../scripts/system/run-command.mjs';

@@ -1,4 +1,3 @@
-import { describe, expect, test } from '@jest/globals';
 import { restartPause, supervise } from '../../scripts/start/supervisor.mjs';
 
 /** Children that die when the test says so, and a clock that stands still between. */

@@ -2,7 +2,6 @@ import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import { join } from 'node:path';
-import { afterEach, describe, expect, test } from '@jest/globals';
 import { writeSbom } from '../../scripts/sbom.mjs';
 import { IMAGE_PACKAGES } from '../../scripts/system/image-packages.mjs';
 import { projectRoot } from '../../scripts/system/project.mjs';

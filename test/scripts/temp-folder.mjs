@@ -1,7 +1,6 @@
 import { chmodSync, mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
-import { afterEach } from '@jest/globals';
 
 /** Returns a function that makes a folder; all of them are removed after each test. */
 export function useTempFolders() {

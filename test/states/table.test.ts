@@ -1,6 +1,5 @@
 import { readFile, writeFile } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
-import { expect, it } from '@jest/globals';
 import { toTable } from './table.js';
 
 /** The site's page about states is made of it; UPDATE_STATES=1 writes it. */

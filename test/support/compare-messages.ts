@@ -1,4 +1,3 @@
-import { expect } from '@jest/globals';
 import type { UIMessage } from 'ai';
 import { isCall, loadSnapshot, type ChatClient } from './chat-client.js';
 

@@ -1,5 +1,4 @@
 import { spawn } from 'node:child_process';
-import { expect } from '@jest/globals';
 import { projectRoot } from '../../scripts/system/project.mjs';
 
 /** Plays a script with faults of each kind planted: its verdict counts them all, and so says its exit code. */

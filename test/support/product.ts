@@ -58,6 +58,12 @@ const UNLIMITED = {
 
 let shared: Promise<Product> | undefined;
 
+async function startShared(): Promise<Product> {
+  const product = await startProduct({ env: UNLIMITED });
+  atEndOfRun(product.stop);
+  return product;
+}
+
 /**
  * The product, up for all tests of a file. With options it is the file's own; else all files of this process
  * share one, each with conversations of its own, and nobody limits how much they ask.
@@ -71,9 +77,8 @@ export function useProduct(options?: ProductOptions): Product {
       started = await startProduct(options);
       return;
     }
-    shared ??= startProduct({ env: UNLIMITED });
+    shared ??= startShared();
     started = await shared;
-    atEndOfRun(started.stop);
   });
   if (options !== undefined) afterAll(() => started?.stop());
   return new Proxy({} as Product, {

@@ -1,4 +1,3 @@
-import { describe, expect, it } from '@jest/globals';
 import { matches } from '../../testing/matches.js';
 
 describe('what a test expects of a value', () => {

@@ -1,6 +1,5 @@
 import { fileURLToPath } from 'node:url';
 import { createMCPClient, type MCPClient } from '@ai-sdk/mcp';
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { TestWorkflowEnvironment } from '@temporalio/testing';
 import { z } from 'zod';
 import { defineAgent, defineTool, fromAgent, type AgentDefinition } from '../../agents/index.js';

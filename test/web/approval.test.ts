@@ -1,4 +1,3 @@
-import { describe, expect, it } from '@jest/globals';
 import type { UIMessage } from 'ai';
 import type { Conversation } from '../../web/src/conversation.js';
 import { eventually } from './eventually.js';

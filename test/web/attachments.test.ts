@@ -1,4 +1,3 @@
-import { describe, expect, it } from '@jest/globals';
 import type { FileUIPart, UIMessage } from 'ai';
 import { Attachments } from '../../web/src/attachments.js';
 import { PageStore } from '../../web/src/page-store.js';

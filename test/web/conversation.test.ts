@@ -1,4 +1,3 @@
-import { describe, expect, it } from '@jest/globals';
 import type { UIMessage } from 'ai';
 import { eventually } from './eventually.js';
 import { atRest, openConversation, shown, taken } from './open-conversation.js';

@@ -1,4 +1,3 @@
-import { expect, it } from '@jest/globals';
 import { describeDeciders } from '../../web/src/console/describe-deciders.js';
 
 it.each([

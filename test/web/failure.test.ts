@@ -1,4 +1,3 @@
-import { describe, expect, it } from '@jest/globals';
 import { ChatRequestError, ReplyBrokenError } from '../../ai-sdk/client/index.js';
 import { classifyFailure } from '../../web/src/failure.js';
 

@@ -1,4 +1,3 @@
-import { expect, it } from '@jest/globals';
 import { createElement } from 'react';
 import { renderToStaticMarkup } from 'react-dom/server';
 import { FieldList } from '../../web/src/field-list.js';

@@ -1,4 +1,3 @@
-import { describe, expect, it } from '@jest/globals';
 import type { OperatorRunDetail } from '../../protocol/operator.js';
 import { forkPoints } from '../../web/src/console/fork-choice.js';
 

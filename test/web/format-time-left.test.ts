@@ -1,4 +1,3 @@
-import { expect, it } from '@jest/globals';
 import { formatTimeLeft } from '../../web/src/format-time-left.js';
 
 it.each([

@@ -1,4 +1,3 @@
-import { describe, expect, it } from '@jest/globals';
 import type { UIMessage } from 'ai';
 import { groupParts } from '../../web/src/group-parts.js';
 import { toToolNames } from '../../web/src/tool-names.js';

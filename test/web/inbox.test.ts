@@ -1,4 +1,3 @@
-import { expect, it } from '@jest/globals';
 import { createInbox } from '../../web/src/inbox.js';
 
 /** Three pages; what is on the first one asked again while the second one was read. */

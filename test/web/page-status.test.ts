@@ -1,4 +1,3 @@
-import { describe, expect, it } from '@jest/globals';
 import type { DynamicToolUIPart, UIMessage } from 'ai';
 import type { PendingQuestion } from '../../protocol/http.js';
 import { describeStatus } from '../../web/src/describe-status.js';

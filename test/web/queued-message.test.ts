@@ -1,4 +1,3 @@
-import { afterEach, beforeEach, expect, it } from '@jest/globals';
 import { createElement } from 'react';
 import { CurrentConversation } from '../../web/src/current-conversation.js';
 import { QueuedMessage } from '../../web/src/queued-message.js';

@@ -1,4 +1,3 @@
-import { expect, it } from '@jest/globals';
 import type { SubAgentEvent } from '../../ai-sdk/client/index.js';
 import {
   addEvent,

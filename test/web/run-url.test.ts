@@ -1,4 +1,3 @@
-import { describe, expect, it } from '@jest/globals';
 import { runUrl } from '../../web/src/run-url.js';
 
 const config = { agents: ['support'], defaultAgent: 'support', namespace: 'default' };

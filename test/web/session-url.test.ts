@@ -1,4 +1,3 @@
-import { describe, expect, it } from '@jest/globals';
 import { placeOf, placeSearch, readAgent, readPlace } from '../../web/src/session-url.js';
 
 describe('the address of a conversation', () => {

@@ -1,4 +1,3 @@
-import { expect, it } from '@jest/globals';
 import type { CallDecision } from '../../protocol/call-decision.js';
 import { PageStore } from '../../web/src/page-store.js';
 import { decisionOf, describeDecision } from '../../web/src/shown-decision.js';

@@ -1,4 +1,3 @@
-import { afterEach, describe, expect, it } from '@jest/globals';
 import { useConversationList } from '../../web/src/use-conversation-list.js';
 import { renderHook, untilShown } from '../support/render-hook.js';
 import { until } from '../support/until.js';

@@ -1,4 +1,3 @@
-import { expect, it } from '@jest/globals';
 import type { OperatorWaitingSession } from '../../protocol/operator.js';
 import { findChoices, keyOf } from '../../web/src/console/waiting-choice.js';
 

@@ -1,6 +1,5 @@
 import { randomBytes } from 'node:crypto';
 import { fileURLToPath } from 'node:url';
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { NativeConnection, Worker } from '@temporalio/worker';
 import { createAgentPlugin } from '../../worker/index.js';
 import { toCachedRuns } from '../../worker/worker-settings.js';

@@ -1,4 +1,3 @@
-import { expect, it } from '@jest/globals';
 import { MockActivityEnvironment } from '@temporalio/testing';
 import { DefaultLogger, Runtime } from '@temporalio/worker';
 import type { BatchPageInput, BatchPart } from '../../protocol/batch-run.js';

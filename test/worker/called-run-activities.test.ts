@@ -1,4 +1,3 @@
-import { expect, it } from '@jest/globals';
 import { MockActivityEnvironment } from '@temporalio/testing';
 import { AgentRegistry, defineAgent } from '../../agents/index.js';
 import type { CalledRun, CalledRunRequest } from '../../protocol/called-runs.js';

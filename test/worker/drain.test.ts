@@ -1,6 +1,5 @@
 import { randomBytes } from 'node:crypto';
 import { fileURLToPath } from 'node:url';
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { NativeConnection, Worker, type WorkerOptions } from '@temporalio/worker';
 import { createAgentPlugin } from '../../worker/index.js';
 import { createGatedAgent } from '../support/gated-agent.js';

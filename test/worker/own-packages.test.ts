@@ -1,7 +1,6 @@
 import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterEach, beforeEach, expect, it } from '@jest/globals';
 import { bundleWorkflowCode } from '@temporalio/worker';
 import { createMemoryStores } from '../../stores/memory/index.js';
 import { createAgentPlugin } from '../../worker/index.js';

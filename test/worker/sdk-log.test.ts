@@ -1,4 +1,3 @@
-import { expect, it } from '@jest/globals';
 import { createCollectorLines } from '../../config/collector-lines.js';
 import { createSdkLog } from '../../worker/run-worker.js';
 import { until } from '../support/until.js';

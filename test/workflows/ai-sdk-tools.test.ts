@@ -1,5 +1,4 @@
 /* oxlint-disable typescript/no-deprecated -- Tools that exist have these forms. */
-import { beforeAll, describe, expect, it } from '@jest/globals';
 import type { LanguageModelV4CallOptions, LanguageModelV4Prompt } from '@ai-sdk/provider';
 import { tool } from 'ai';
 import { z } from 'zod';

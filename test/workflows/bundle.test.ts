@@ -1,5 +1,4 @@
 import { fileURLToPath } from 'node:url';
-import { beforeAll, describe, expect, it } from '@jest/globals';
 import { bundleWorkflowCode, DefaultLogger } from '@temporalio/worker';
 
 /** Measured when this test was written, plus a fifth. A worker loads this for every workflow it keeps. */

@@ -1,4 +1,3 @@
-import { expect, it } from '@jest/globals';
 import { leftOf } from '../../workflows/call-activity.js';
 
 const lost = (number: number, unbegun?: number) => ({ token: 1, number, unbegun });

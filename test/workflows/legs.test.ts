@@ -1,5 +1,4 @@
 import { randomBytes } from 'node:crypto';
-import { beforeAll, describe, expect, it } from '@jest/globals';
 import { z } from 'zod';
 import {
   createScriptedModel,

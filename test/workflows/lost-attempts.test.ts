@@ -1,4 +1,3 @@
-import { expect, it } from '@jest/globals';
 import type { LeaseRef } from '../../protocol/activities.js';
 import { untilKept } from '../../workflows/lost-attempts.js';
 

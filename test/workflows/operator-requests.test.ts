@@ -1,4 +1,3 @@
-import { describe, expect, it } from '@jest/globals';
 import { pickRequest, toResultAnswer } from '../../workflows/operator-requests.js';
 
 describe('what an operator asks for', () => {

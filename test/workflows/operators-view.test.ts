@@ -1,4 +1,3 @@
-import { beforeAll, describe, expect, it } from '@jest/globals';
 import { workflowIdOf } from '../../protocol/ids.js';
 import type { AgentState, CallRef, RunInput } from '../../protocol/run.js';
 import { describeRun } from '../../workflows/operators-view.js';

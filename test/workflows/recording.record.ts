@@ -1,4 +1,3 @@
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { mkdir, writeFile } from 'node:fs/promises';
 import { startPrivateTemporal } from '../../scripts/engines/private-engines.mjs';
 import { requireProgram } from '../support/require-program.js';

@@ -1,5 +1,4 @@
 import { readFile } from 'node:fs/promises';
-import { describe, expect, it } from '@jest/globals';
 import { historiesFolder, KEPT } from './recording/histories.js';
 import { replay } from './recording/replay.js';
 import { tracesIn } from './recording/scrub.js';

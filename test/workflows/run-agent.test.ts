@@ -1,6 +1,5 @@
 import { randomUUID } from 'node:crypto';
 import { fileURLToPath } from 'node:url';
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { NativeConnection, Worker } from '@temporalio/worker';
 import { createReporter } from '../../examples/own-workflow/agent.js';
 import { toQuotas } from '../../executor/index.js';

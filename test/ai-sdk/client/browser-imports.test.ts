@@ -1,7 +1,6 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { expect, it } from '@jest/globals';
 import ts from 'typescript';
 
 const sources = fileURLToPath(new URL('../../../ai-sdk/', import.meta.url));

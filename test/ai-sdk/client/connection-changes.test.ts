@@ -1,4 +1,3 @@
-import { describe, expect, it } from '@jest/globals';
 import { ChatRequestError, createResumableChatTransport } from '../../../ai-sdk/client/index.js';
 
 const MESSAGE = { id: 'u1', role: 'user' as const, parts: [{ type: 'text', text: 'hello' }] };

@@ -1,4 +1,3 @@
-import { expect, it } from '@jest/globals';
 import {
   Chat as ChatOf7,
   useChat as useChatOf7,

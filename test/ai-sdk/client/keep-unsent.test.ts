@@ -1,4 +1,3 @@
-import { describe, expect, it } from '@jest/globals';
 import type { UIMessage } from 'ai';
 import { keepUnsent } from '../../../ai-sdk/client/keep-unsent.js';
 

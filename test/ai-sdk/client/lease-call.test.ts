@@ -1,4 +1,3 @@
-import { expect, it } from '@jest/globals';
 import { createCallLease } from '../../../ai-sdk/client/lease-call.js';
 import { toPatience } from '../../../ai-sdk/client/patience.js';
 import { until } from '../../support/until.js';

@@ -1,4 +1,3 @@
-import { describe, expect, it } from '@jest/globals';
 import type { ChatTransport, UIMessage as LibraryMessage } from 'ai';
 import fc from 'fast-check';
 import type { UIMessage } from '../../../ai-sdk/index.js';

@@ -1,7 +1,6 @@
 import { execFile } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
-import { expect, it } from '@jest/globals';
 
 const PROGRAM = fileURLToPath(new URL('bundle-page.mjs', import.meta.url));
 

@@ -1,4 +1,3 @@
-import { describe, expect, it } from '@jest/globals';
 import { toStream } from '../../../ai-sdk/client/to-stream.js';
 
 describe('a stream of parts', () => {

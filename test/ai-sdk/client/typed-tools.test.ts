@@ -1,4 +1,3 @@
-import { expect, it } from '@jest/globals';
 import { useChat as useChatOf7, type UIMessage as MessageOf7 } from '@ai-sdk/react';
 import { tool, ToolLoopAgent, type UIDataTypes } from 'ai';
 import { useChat as useChatOf6, type UIMessage as MessageOf6 } from 'ai-sdk-react-v6';

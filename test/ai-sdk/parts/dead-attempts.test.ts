@@ -1,4 +1,3 @@
-import { describe, expect, it } from '@jest/globals';
 import { StreamTransformer } from '../../../ai-sdk/index.js';
 import type { Bare } from '../../support/fake-call.js';
 import { at, call, chunks, run, text } from './transformer-chunks.js';

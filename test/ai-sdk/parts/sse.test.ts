@@ -1,4 +1,3 @@
-import { afterEach, describe, expect, it, jest } from '@jest/globals';
 import {
   AI_SDK_UI_HEADER,
   AI_SDK_UI_HEADER_VALUE,

@@ -1,4 +1,3 @@
-import { describe, expect, it } from '@jest/globals';
 import { StreamTransformer } from '../../../ai-sdk/index.js';
 import { isControlMessage } from '../../../protocol/control-guard.js';
 import { createMemoryStores } from '../../../stores/memory/index.js';

@@ -1,4 +1,3 @@
-import { describe, expect, it } from '@jest/globals';
 import { StreamTransformer } from '../../../ai-sdk/parts/stream-transformer.js';
 import type { StreamProfile } from '../../../ai-sdk/parts/ui-stream-part.js';
 import type { StreamChunk } from '../../../protocol/chunk.js';

@@ -1,4 +1,3 @@
-import { describe, expect, it } from '@jest/globals';
 import type { UIMessage } from '@ai-sdk/react';
 import { HOOKS, openHookPage } from '../../support/hook-page.js';
 import { until } from '../../support/until.js';

@@ -1,4 +1,3 @@
-import { afterEach, describe, expect, it } from '@jest/globals';
 import type { ChatMessage } from '../../../ai-sdk/client/index.js';
 import {
   useCheckpointSnapshot,

@@ -1,4 +1,3 @@
-import { afterEach, describe, expect, it } from '@jest/globals';
 import type { ChatTransport, UIMessage } from 'ai';
 import { ReplyBrokenError } from '../../../ai-sdk/client/index.js';
 import { HOOKS } from '../../support/hook-page.js';

@@ -1,4 +1,3 @@
-import { expect } from '@jest/globals';
 import { buildSnapshot, type HandleChatStreamDeps, type UIMessage } from '../../../ai-sdk/index.js';
 import { createLabAgent } from '../../../examples/lab/agent.js';
 import { AgentRegistry } from '../../../agents/index.js';

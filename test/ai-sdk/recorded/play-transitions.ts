@@ -1,4 +1,3 @@
-import { expect } from '@jest/globals';
 import { createMemoryStores, type MemoryStores } from '../../../stores/memory/index.js';
 import { callOf, conversationOf, type Transition } from './transitions.js';
 

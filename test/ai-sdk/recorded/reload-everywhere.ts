@@ -1,4 +1,3 @@
-import { expect } from '@jest/globals';
 import type { LogEntry } from '../../../protocol/chunk.js';
 import { answersAhead, giveAnswers, type GivenAnswer } from './answering.js';
 import {

@@ -1,4 +1,3 @@
-import { describe, expect, it } from '@jest/globals';
 import { type UIMessage } from '../../../ai-sdk/index.js';
 import type { PostedMessage } from '../../../protocol/http.js';
 import { createFakeRuntime, type FakeRuntime } from '../../support/fake-runtime.js';

@@ -1,4 +1,3 @@
-import { afterEach, beforeEach, expect, it, jest } from '@jest/globals';
 import { mayDecide, requireAllowed } from '../../../ai-sdk/reply/authority.js';
 
 beforeEach(() => {

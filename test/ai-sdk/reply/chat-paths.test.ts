@@ -1,4 +1,3 @@
-import { describe, expect, it } from '@jest/globals';
 import { handleChatStream } from '../../../ai-sdk/index.js';
 import { parseFrames } from '../../support/chat-fetch.js';
 import { createFakeRuntime } from '../../support/fake-runtime.js';

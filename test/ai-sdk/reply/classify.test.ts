@@ -1,4 +1,3 @@
-import { expect, it } from '@jest/globals';
 import { classify, type Ask } from '../../../ai-sdk/reply/classify.js';
 import { user } from './ask.js';
 import {

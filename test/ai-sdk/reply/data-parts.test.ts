@@ -1,4 +1,3 @@
-import { describe, expect, it } from '@jest/globals';
 import { convertToUIMessages } from '../../../ai-sdk/parts/convert-messages.js';
 import { isSameContent, toUserMessages } from '../../../ai-sdk/reply/user-messages.js';
 import { LIMITS } from '../../../protocol/limits.js';

@@ -1,4 +1,3 @@
-import { expect, it } from '@jest/globals';
 import { buildSnapshot } from '../../../ai-sdk/index.js';
 import { createMemoryStores } from '../../../stores/memory/index.js';
 import { drive, newCall } from '../../support/session-driver.js';

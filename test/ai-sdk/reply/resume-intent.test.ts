@@ -1,4 +1,3 @@
-import { describe, expect, it } from '@jest/globals';
 import { extractResumeIntent, type ResumableState } from '../../../ai-sdk/index.js';
 import type { PostedMessage } from '../../../protocol/http.js';
 import type { PendingCall } from '../../../stores/contract/calls.js';

@@ -1,4 +1,3 @@
-import { beforeEach, describe, expect, it } from '@jest/globals';
 import { AgentRegistry, defineAgent } from '../../../agents/index.js';
 import { decideReply, type ChatDeps, type ChatReply } from '../../../ai-sdk/index.js';
 import { createRuns } from '../../../executor/create-runs.js';

@@ -1,4 +1,3 @@
-import { describe, expect, it } from '@jest/globals';
 import { applyPatch, type Operation } from 'rfc6902';
 import { handleChatStream, type UIMessage } from '../../../ai-sdk/index.js';
 import { createMemoryStores } from '../../../stores/memory/index.js';

@@ -1,4 +1,3 @@
-import { beforeEach, expect, it } from '@jest/globals';
 import { readSubAgentReport } from '../../../ai-sdk/index.js';
 import { toTailSpan } from '../../../ai-sdk/reply/attach-turn.js';
 import type { CallSpec } from '../../../stores/contract/call-record.js';

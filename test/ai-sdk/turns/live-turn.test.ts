@@ -1,4 +1,3 @@
-import { describe, expect, it } from '@jest/globals';
 import { createTurnFrames } from '../../../ai-sdk/turns/turn-frames.js';
 import type { TurnSpan } from '../../../ai-sdk/turns/turn-progress.js';
 import { parseFrames } from '../../support/chat-fetch.js';

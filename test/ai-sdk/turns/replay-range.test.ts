@@ -1,4 +1,3 @@
-import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import { replayRange } from '../../../ai-sdk/turns/replay-range.js';
 import type { LogEntry } from '../../../protocol/chunk.js';

@@ -1,4 +1,3 @@
-import { expect, it } from '@jest/globals';
 import { createTurnFrames } from '../../../ai-sdk/turns/turn-frames.js';
 import { StreamBrokenError } from '../../../ai-sdk/parts/errors.js';
 import type { TurnSpan } from '../../../ai-sdk/turns/turn-progress.js';

@@ -1,4 +1,3 @@
-import { describe, expect, it } from '@jest/globals';
 import { findTurnOrigin, isBeyond } from '../../../ai-sdk/turns/turn-origin.js';
 import { createFakeRuntime } from '../../support/fake-runtime.js';
 import { FakeSession } from '../../support/fake-session.js';

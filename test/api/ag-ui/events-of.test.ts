@@ -1,4 +1,3 @@
-import { describe, expect, it } from '@jest/globals';
 import type { UIStreamPart } from '../../../ai-sdk/index.js';
 import { AgUiEvents } from '../../../api/ag-ui/events-of.js';
 

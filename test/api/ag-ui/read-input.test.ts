@@ -1,4 +1,3 @@
-import { describe, expect, it } from '@jest/globals';
 import { readInput } from '../../../api/ag-ui/read-input.js';
 import type { AgUiMessage } from '../../../protocol/ag-ui.js';
 

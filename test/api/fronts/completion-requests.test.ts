@@ -1,4 +1,3 @@
-import { afterEach, describe, expect, it } from '@jest/globals';
 import OpenAI, { NotFoundError } from 'openai';
 import { toPostedMessages } from '../../../api/openai/posted-messages.js';
 import { takeRetryKey } from '../../../api/openai/retry-key.js';

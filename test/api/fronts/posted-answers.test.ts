@@ -1,4 +1,3 @@
-import { describe, expect, it } from '@jest/globals';
 import { toPostedAnswers } from '../../../api/fronts/posted-answers.js';
 import { readAnswers } from '../../../api/openai/read-answers.js';
 import { readConversation, readEarlierSession } from '../../../api/openai/conversation.js';

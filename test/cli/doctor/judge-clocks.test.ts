@@ -1,4 +1,3 @@
-import { describe, expect, it } from '@jest/globals';
 import { judgeClocks } from '../../../cli/doctor/judge-clocks.js';
 
 /** A clock that is so many ms ahead of this machine, read within 100 ms. */

@@ -1,4 +1,3 @@
-import { describe, expect, it } from '@jest/globals';
 import { judgeRedis } from '../../../cli/doctor/judge-redis.js';
 import type { ServerInfo } from '../../../stores/redis/server-info.js';
 

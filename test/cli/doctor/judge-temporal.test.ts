@@ -1,4 +1,3 @@
-import { describe, expect, it } from '@jest/globals';
 import { judgeTemporal, type TemporalLook } from '../../../cli/doctor/judge-temporal.js';
 import type { TemporalFacts } from '../../../executor/inspect-temporal.js';
 

@@ -1,7 +1,6 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { expect, it } from '@jest/globals';
 import { judgePrices } from '../../../cli/doctor/judge-rest.js';
 import { lookAtPrices } from '../../../cli/doctor/examine.js';
 import { parseEnv } from '../../../config/env.js';

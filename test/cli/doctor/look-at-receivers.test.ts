@@ -1,6 +1,5 @@
 import { once } from 'node:events';
 import { createServer, type AddressInfo } from 'node:net';
-import { expect, it } from '@jest/globals';
 import { judgeReceivers } from '../../../cli/doctor/judge-rest.js';
 import { lookAtReceivers } from '../../../cli/doctor/look-at-receivers.js';
 import type { Config } from '../../../config/env.js';

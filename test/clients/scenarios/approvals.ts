@@ -1,4 +1,3 @@
-import { expect } from '@jest/globals';
 import { callsOf } from '../../support/chat-client.js';
 import { charge, delegate } from '../../support/lab-calls.js';
 import { until } from '../../support/until.js';

@@ -1,4 +1,3 @@
-import { expect } from '@jest/globals';
 import { charge } from '../../support/lab-calls.js';
 import { until } from '../../support/until.js';
 import { scenario, type Play } from '../scenario.js';

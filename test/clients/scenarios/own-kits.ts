@@ -1,4 +1,3 @@
-import { expect } from '@jest/globals';
 import { charge } from '../../support/lab-calls.js';
 import type { Kit } from '../browser.js';
 import { madeWith, scenario, type Scenario } from '../scenario.js';

@@ -1,4 +1,3 @@
-import { expect } from '@jest/globals';
 import { toScript } from '../../support/chat-client.js';
 import { scenario } from '../scenario.js';
 import { expectSame } from '../stage.js';

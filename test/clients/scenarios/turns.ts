@@ -1,4 +1,3 @@
-import { expect } from '@jest/globals';
 import { callsOf, toScript } from '../../support/chat-client.js';
 import { charge } from '../../support/lab-calls.js';
 import { until } from '../../support/until.js';

@@ -1,4 +1,3 @@
-import { beforeAll, describe, expect, it } from '@jest/globals';
 import { toScript } from '../../support/chat-client.js';
 import { charge } from '../../support/lab-calls.js';
 import { useProduct } from '../../support/product.js';

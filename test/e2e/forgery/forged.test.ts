@@ -1,4 +1,3 @@
-import { beforeAll, describe, expect, it } from '@jest/globals';
 import { newSessionId, useProduct } from '../../support/product.js';
 import {
   openAskedSession,

@@ -1,4 +1,3 @@
-import { afterAll, describe, expect, it } from '@jest/globals';
 import { checkAll } from './invariants/index.js';
 import { play } from './record/play.js';
 import { createRecords } from './record/records.js';

@@ -1,6 +1,5 @@
 import { readFile, writeFile } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
-import { expect, it } from '@jest/globals';
 import { checkInvariants, INVARIANTS } from './invariants/index.js';
 import { findAccepted } from './invariants/refusals.js';
 import { findDoneTwice, REPEAT_RULE } from './invariants/repeats.js';

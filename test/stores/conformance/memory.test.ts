@@ -1,4 +1,3 @@
-import { describe, it } from '@jest/globals';
 import { storeConformance } from '../../../stores/conformance/index.js';
 import { createMemoryStores } from '../../../stores/memory/index.js';
 

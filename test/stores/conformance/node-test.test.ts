@@ -1,7 +1,6 @@
 import { execFile } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
-import { expect, it } from '@jest/globals';
 
 const ENTRY = new URL('../../../dist/stores/conformance/index.js', import.meta.url).href;
 

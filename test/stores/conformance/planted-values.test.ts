@@ -1,4 +1,3 @@
-import { describe, expect, it } from '@jest/globals';
 import { drive, newCall } from '../../support/session-driver.js';
 import { openTestStores } from '../../support/test-stores.js';
 

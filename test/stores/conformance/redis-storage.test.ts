@@ -1,4 +1,3 @@
-import { afterAll, describe, expect, it } from '@jest/globals';
 import { createRedisStores, type RedisStores } from '../../../stores/redis/index.js';
 import { drive, newCall, newSessionId, type SessionDriver } from '../../support/session-driver.js';
 import { openTestStores, sharedRedisUrl } from '../../support/test-stores.js';

@@ -1,4 +1,3 @@
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { openStores } from '../../support/open-stores.js';
 import { drive, newCall, textIn } from '../../support/session-driver.js';
 import { startTcpProxy, type TcpProxy } from '../../support/tcp-proxy.js';

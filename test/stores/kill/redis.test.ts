@@ -1,4 +1,3 @@
-import { describe, expect, it } from '@jest/globals';
 import type { LogEntry } from '../../../protocol/chunk.js';
 import { openStores } from '../../support/open-stores.js';
 import { drive, textIn } from '../../support/session-driver.js';

@@ -1,4 +1,3 @@
-import { describe, expect, it } from '@jest/globals';
 import { toQuotas } from '../../../executor/quotas.js';
 import { openStores } from '../../support/open-stores.js';
 import { newSessionId } from '../../support/session-driver.js';

@@ -1,4 +1,3 @@
-import { describe, expect, it } from '@jest/globals';
 import { createMemoryStores } from '../../../stores/memory/index.js';
 import { textChunk } from '../../../stores/conformance/fixtures.js';
 import { drive, newCall, userMessage } from '../../support/session-driver.js';

@@ -1,4 +1,3 @@
-import { describe, expect, it } from '@jest/globals';
 import { dueShardOf } from '../../../stores/record/due-shards.js';
 import { createMemoryStores, type MemoryOptions } from '../../../stores/memory/index.js';
 import { drive, newCall, userMessage } from '../../support/session-driver.js';

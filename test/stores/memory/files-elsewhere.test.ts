@@ -1,4 +1,3 @@
-import { describe, expect, it } from '@jest/globals';
 import { createSweep } from '../../../executor/sweep.js';
 import { createUploads } from '../../../executor/uploads.js';
 import { LIMITS } from '../../../protocol/limits.js';

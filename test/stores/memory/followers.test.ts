@@ -1,5 +1,4 @@
 import { setMaxListeners } from 'node:events';
-import { describe, expect, it } from '@jest/globals';
 import type { LogEntry } from '../../../protocol/chunk.js';
 import { textChunk } from '../../../stores/conformance/fixtures.js';
 import { createMemoryStores } from '../../../stores/memory/index.js';

@@ -1,4 +1,3 @@
-import { describe, expect, it } from '@jest/globals';
 import { LIMITS } from '../../../protocol/limits.js';
 import { textChunk } from '../../../stores/conformance/fixtures.js';
 import {

@@ -1,4 +1,3 @@
-import { expect, it } from '@jest/globals';
 import { toKeptMs } from '../../../stores/record/audit-ttl.js';
 
 it('a setting that is no length of time keeps the audit trail, by tenant too', () => {

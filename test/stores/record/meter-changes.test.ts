@@ -1,4 +1,3 @@
-import { describe, expect, it } from '@jest/globals';
 import { allMeters, type RunEvent } from '../../../protocol/run-meter.js';
 import { createMemoryStores } from '../../../stores/memory/index.js';
 import { meterChanges } from '../../../stores/record/meter-changes.js';

@@ -1,4 +1,3 @@
-import { expect, it } from '@jest/globals';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { oneAtATime } from '../../../stores/record/one-at-a-time.js';
 

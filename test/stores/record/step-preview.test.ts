@@ -1,4 +1,3 @@
-import { expect, it } from '@jest/globals';
 import { FINISH_TOOL_NAME } from '../../../protocol/ids.js';
 import { toStepPreview } from '../../../stores/record/step-preview.js';
 

@@ -1,4 +1,3 @@
-import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import { LIMITS } from '../../../protocol/limits.js';
 import type { StreamMessage } from '../../../protocol/chunk.js';

@@ -1,4 +1,3 @@
-import { describe, expect, it } from '@jest/globals';
 import type { FinishedSpan, Tracer } from '../../../protocol/tracer.js';
 import { createMemoryStores } from '../../../stores/memory/index.js';
 import { createLegTraces } from '../../../stores/record/leg-traces.js';

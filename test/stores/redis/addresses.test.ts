@@ -1,4 +1,3 @@
-import { describe, expect, it } from '@jest/globals';
 import { isRedisUrl } from '../../../config/env.js';
 import { parseRedisAddress } from '../../../stores/redis/addresses.js';
 

@@ -1,4 +1,3 @@
-import { expect, it } from '@jest/globals';
 import { createPeople, type People } from '../../../stores/redis/audit-people.js';
 import type { Commands } from '../../../stores/redis/commands.js';
 import { createKeySpace } from '../../../stores/redis/keys.js';

@@ -1,5 +1,4 @@
 import { readFile } from 'node:fs/promises';
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { createRedisStores, type RedisStores } from '../../../stores/redis/index.js';
 import { createKeySpace } from '../../../stores/redis/keys.js';
 import { sign, hashOf } from '../../../stores/record/audit-chain.js';

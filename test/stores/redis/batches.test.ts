@@ -1,4 +1,3 @@
-import { expect, it } from '@jest/globals';
 import { createKeyspace } from '../../../stores/memory/keyspace/keyspace.js';
 import { createLocalCommands } from '../../../stores/memory/local-commands.js';
 import { createBatchRecords } from '../../../stores/redis/batches.js';

@@ -1,7 +1,6 @@
 import { execFile } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { Cluster } from 'ioredis';
 import { RedisStateStore, RedisStreamManager } from '../../../stores/redis/index.js';
 import { libraryName, THIS_LIBRARY } from '../../../stores/redis/library.js';

@@ -1,4 +1,3 @@
-import { describe, expect, it } from '@jest/globals';
 import type { LogEntry } from '../../../protocol/chunk.js';
 import type { LogPage } from '../../../stores/redis/tail/pages.js';
 import { createCursor, type Cursor } from '../../../stores/redis/tail/cursor.js';

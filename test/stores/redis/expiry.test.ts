@@ -1,4 +1,3 @@
-import { describe, expect, it } from '@jest/globals';
 import type { Redis } from 'ioredis';
 import { openStores } from '../../support/open-stores.js';
 import { drive, newCall, type SessionDriver } from '../../support/session-driver.js';

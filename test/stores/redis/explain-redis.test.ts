@@ -1,4 +1,3 @@
-import { describe, expect, it } from '@jest/globals';
 import { explainRedis } from '../../../stores/redis/explain-redis.js';
 import type { ServerInfo } from '../../../stores/redis/server-info.js';
 import { warningsOf } from '../../../stores/redis/settings.js';

@@ -1,4 +1,3 @@
-import { describe, expect, it } from '@jest/globals';
 import { createKeySpace } from '../../../stores/redis/keys.js';
 import { createRedisStores } from '../../../stores/redis/index.js';
 import { addFile, createTestBucket } from '../../support/files-elsewhere.js';

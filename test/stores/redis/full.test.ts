@@ -1,4 +1,3 @@
-import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { Redis } from 'ioredis';
 import { closeStores, openStores } from '../../support/open-stores.js';
 import { startRedis, type RedisServer } from '../../support/redis-server.js';

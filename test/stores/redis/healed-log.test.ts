@@ -1,4 +1,3 @@
-import { beforeAll, describe, expect, it } from '@jest/globals';
 import { followLog, type LogFollower } from '../../../stores/conformance/stream/collect.js';
 import { AGENT, drive, newCall, textIn, type SessionDriver } from '../../support/session-driver.js';
 import { openTestStores, type TestStores } from '../../support/test-stores.js';

@@ -1,4 +1,3 @@
-import { afterAll, beforeAll, expect, it } from '@jest/globals';
 import { Redis } from 'ioredis';
 import { textChunk } from '../../../stores/conformance/fixtures.js';
 import { RedisStateStore, RedisStreamManager } from '../../../stores/redis/index.js';

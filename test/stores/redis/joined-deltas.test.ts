@@ -1,4 +1,3 @@
-import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import type { LogEntry, StreamChunk } from '../../../protocol/chunk.js';
 import { mergeDeltas } from '../../../protocol/merge-deltas.js';

@@ -1,4 +1,3 @@
-import { afterAll, describe, expect, it } from '@jest/globals';
 import { Redis } from 'ioredis';
 import type { KeptPage } from '../../../stores/contract/log.js';
 import { createRedisStores } from '../../../stores/redis/index.js';

@@ -1,4 +1,3 @@
-import { describe, expect, it } from '@jest/globals';
 import type { Request } from 'express';
 import { createCountKey } from '../../../api/identity.js';
 import { toVisitorName } from '../../../api/visitor-name.js';

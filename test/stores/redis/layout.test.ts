@@ -1,4 +1,3 @@
-import { expect, it } from '@jest/globals';
 import { RECORD_LAYOUT } from '../../../stores/transitions/lib/layout.js';
 import { dumpKeys, type DumpedKey } from '../../support/redis-dump.js';
 import { drive, newCall, userMessage } from '../../support/session-driver.js';

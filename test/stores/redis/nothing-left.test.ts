@@ -1,5 +1,4 @@
 import { randomUUID } from 'node:crypto';
-import { afterAll, expect, it } from '@jest/globals';
 import type { Redis } from 'ioredis';
 import type { StreamMessage } from '../../../protocol/chunk.js';
 import { createRedisStores, type RedisStores } from '../../../stores/redis/index.js';

@@ -1,4 +1,3 @@
-import { describe, expect, it } from '@jest/globals';
 import { Redis } from 'ioredis';
 import { createContext } from '../../../stores/redis/create-context.js';
 import { createReadLog } from '../../../stores/redis/tail/pages.js';

@@ -1,4 +1,3 @@
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { Redis } from 'ioredis';
 import { libraryName, THIS_LIBRARY, type Library } from '../../../stores/redis/library.js';
 import { openRedisStores, type RedisStores } from '../../../stores/redis/open-stores.js';

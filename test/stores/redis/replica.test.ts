@@ -1,4 +1,3 @@
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { retryWhileUnavailable } from '../../../stores/record/outage.js';
 import { closeStores, openStores } from '../../support/open-stores.js';
 import {

@@ -1,4 +1,3 @@
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { startFollower } from '../../support/follower.js';
 import { openStores } from '../../support/open-stores.js';
 import { startRedis, type RedisServer } from '../../support/redis-server.js';

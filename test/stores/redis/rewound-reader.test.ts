@@ -1,4 +1,3 @@
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { Redis } from 'ioredis';
 import { startFollower } from '../../support/follower.js';
 import { copyData } from '../../support/older-copy.js';

@@ -1,4 +1,3 @@
-import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
 import { Redis } from 'ioredis';
 import { createKeySpace } from '../../../stores/redis/keys.js';
 import { THIS_LIBRARY } from '../../../stores/redis/library.js';

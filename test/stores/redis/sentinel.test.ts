@@ -1,4 +1,3 @@
-import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { startFollower } from '../../support/follower.js';
 import { closeStores, openStores } from '../../support/open-stores.js';
 import { startSentinelPair, type SentinelPair } from '../../support/redis-sentinel.js';

@@ -1,4 +1,3 @@
-import { describe, expect, it } from '@jest/globals';
 import { type LogPage, shareReads } from '../../../stores/redis/tail/pages.js';
 
 /** Reads that end when the test says so. */

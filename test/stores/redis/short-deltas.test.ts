@@ -1,4 +1,3 @@
-import { afterAll, expect, it } from '@jest/globals';
 import { Redis } from 'ioredis';
 import { openRedisStores } from '../../../stores/redis/open-stores.js';
 import { answers } from '../../support/open-stores.js';

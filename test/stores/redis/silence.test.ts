@@ -1,4 +1,3 @@
-import { afterEach, describe, expect, it } from '@jest/globals';
 import { startFollower } from '../../support/follower.js';
 import { answers, closeStores, openStores } from '../../support/open-stores.js';
 import { textIn } from '../../support/session-driver.js';

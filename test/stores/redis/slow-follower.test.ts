@@ -1,4 +1,3 @@
-import { describe, expect, it } from '@jest/globals';
 import type { LogEntry } from '../../../protocol/chunk.js';
 import { type Batch, createInbox } from '../../../stores/redis/tail/inbox.js';
 import { textChunk } from '../../../stores/conformance/fixtures.js';

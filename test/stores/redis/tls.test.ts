@@ -1,7 +1,6 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
 import { startFollower } from '../../support/follower.js';
 import { closeStores, openStores } from '../../support/open-stores.js';
 import { makeCertificate, type RedisCertificate } from '../../support/redis-certificate.js';

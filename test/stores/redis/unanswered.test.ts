@@ -1,4 +1,3 @@
-import { expect, it } from '@jest/globals';
 import { createUnanswered } from '../../../stores/redis/unanswered.js';
 import { until } from '../../support/until.js';
 

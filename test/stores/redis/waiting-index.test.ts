@@ -1,4 +1,3 @@
-import { beforeAll, describe, expect, it } from '@jest/globals';
 import { createKeySpace } from '../../../stores/redis/keys.js';
 import { drive, newCall, newSessionId } from '../../support/session-driver.js';
 import { openTestStores, type TestStores } from '../../support/test-stores.js';

@@ -1,6 +1,5 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterEach, describe, expect, it } from '@jest/globals';
 import { toAct } from '../../../stores/record/acts.js';
 import { createRedisStores } from '../../../stores/redis/index.js';
 import { closeStores, openStores } from '../../support/open-stores.js';

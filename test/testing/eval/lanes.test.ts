@@ -1,4 +1,3 @@
-import { describe, expect, it } from '@jest/globals';
 import { z } from 'zod';
 import { defineAgent, defineTool, type ScriptStep } from '../../../agents/index.js';
 import { runLane } from '../../../testing/eval/run-lane.js';

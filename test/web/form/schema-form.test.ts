@@ -1,4 +1,3 @@
-import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { createElement, type SyntheticEvent } from 'react';
 import type { Shape } from '../../../web/src/form/shape.js';
 import { SchemaForm } from '../../../web/src/form/schema-form.js';

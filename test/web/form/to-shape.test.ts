@@ -1,4 +1,3 @@
-import { describe, expect, it } from '@jest/globals';
 import { z } from 'zod';
 import type { Shape } from '../../../web/src/form/shape.js';
 import { startValue } from '../../../web/src/form/start-value.js';

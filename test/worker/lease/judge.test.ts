@@ -1,4 +1,3 @@
-import { describe, expect, it } from '@jest/globals';
 import type { HeldWork } from '../../../stores/contract/leases.js';
 import { createMemoryData, createStoresOn } from '../../../stores/memory/index.js';
 import type { RunEvent } from '../../../protocol/run-meter.js';

@@ -1,4 +1,3 @@
-import { expect, it } from '@jest/globals';
 import type { RunEvent } from '../../../protocol/run-meter.js';
 import type { Leases } from '../../../stores/contract/leases.js';
 import { createMemoryStores } from '../../../stores/memory/index.js';

@@ -1,4 +1,3 @@
-import { describe, expect, it } from '@jest/globals';
 import { createRenewals, type RenewalReport } from '../../../worker/lease/renewals.js';
 import { LEASE_TIMES } from '../../../worker/lease/verdict.js';
 

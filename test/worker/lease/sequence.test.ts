@@ -1,4 +1,3 @@
-import { expect, it } from '@jest/globals';
 import { inSequence } from '../../../worker/lease/start-renewing.js';
 
 const report = (sentAt: number, steadySince = sentAt) => ({

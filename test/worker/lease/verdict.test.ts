@@ -1,4 +1,3 @@
-import { describe, expect, it } from '@jest/globals';
 import { judgeLease, LEASE_TIMES, see, type Sighting } from '../../../worker/lease/verdict.js';
 
 const heldFor = (leftMs: number) => ({ leftMs, isEnded: false });

@@ -1,4 +1,3 @@
-import { afterEach, expect, it } from '@jest/globals';
 import type { HeldWork, Leases, LeaseThread } from '../../../stores/contract/leases.js';
 import { createMemoryStores } from '../../../stores/memory/index.js';
 import { LEASE_TIMES } from '../../../worker/lease/verdict.js';

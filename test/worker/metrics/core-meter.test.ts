@@ -1,4 +1,3 @@
-import { expect, it } from '@jest/globals';
 import type { MetricMeter, MetricTags } from '@temporalio/common';
 import type { SessionRecord } from '../../../stores/contract/sessions.js';
 import type { RunEvent } from '../../../protocol/run-meter.js';

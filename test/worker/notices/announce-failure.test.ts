@@ -1,4 +1,3 @@
-import { expect, it } from '@jest/globals';
 import type { Notice } from '../../../protocol/notices.js';
 import { createAnnounceFailure } from '../../../worker/notices/notice-worker.js';
 

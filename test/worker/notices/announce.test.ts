@@ -1,4 +1,3 @@
-import { expect, it } from '@jest/globals';
 import { toNotifySettings } from '../../../notify/settings.js';
 import type { Notice, WaitLook } from '../../../protocol/notices.js';
 import type { OpenCall } from '../../../stores/contract/call-record.js';

@@ -1,4 +1,3 @@
-import { expect, it } from '@jest/globals';
 import type { AskedCall, WaitOver } from '../../../protocol/notices.js';
 import type { ToolRow } from '../../../protocol/rows.js';
 import type { OpenCall } from '../../../stores/contract/call-record.js';

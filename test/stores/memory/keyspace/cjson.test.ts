@@ -1,4 +1,3 @@
-import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import { CJSON_NULL, decode, encode } from '../../../../stores/memory/keyspace/cjson.js';
 import { openRealRedis } from './real-redis.js';

@@ -1,4 +1,3 @@
-import { expect, it } from '@jest/globals';
 import { Database } from '../../../../stores/memory/keyspace/database.js';
 
 it('keys that are never read again do not stay in memory', () => {

@@ -1,4 +1,3 @@
-import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import { createKeyspace, type Keyspace } from '../../../../stores/memory/keyspace/keyspace.js';
 import { RedisError } from '../../../../stores/memory/keyspace/reply.js';

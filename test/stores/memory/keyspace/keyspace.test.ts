@@ -1,4 +1,3 @@
-import { describe, expect, it, jest } from '@jest/globals';
 import { createKeyspace, type Keyspace } from '../../../../stores/memory/keyspace/keyspace.js';
 import { RedisError } from '../../../../stores/memory/keyspace/reply.js';
 

@@ -1,4 +1,3 @@
-import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import { createKeyspace } from '../../../../stores/memory/keyspace/keyspace.js';
 import { formatNumber, requireDouble } from '../../../../stores/memory/keyspace/numbers.js';

@@ -1,4 +1,3 @@
-import { afterAll } from '@jest/globals';
 import { Redis } from 'ioredis';
 import type { Reply } from '../../../../stores/memory/keyspace/reply.js';
 import { sharedRedisUrl } from '../../../support/test-stores.js';
