@@ -76,22 +76,6 @@ describe('the keys of a session', () => {
     expect(stream).toBeLessThanOrEqual(DAY);
   });
 
-  it('expire together after the end if sessions do, and live again with the next run', async () => {
-    const { redis } = await openTestStores();
-    const stores = await openStores(sharedRedisUrl(), 'worker', { sessionTtlSeconds: 3 * DAY });
-    const session = drive(stores);
-    await finish(session, await runUntilPause(session));
-    const { stream, ...rest } = await lifetimes(redis, session.id);
-    expect(stream).toBeLessThanOrEqual(DAY);
-    expect(Object.keys(rest)).toEqual(ENDED);
-    for (const ttl of Object.values(rest)) {
-      expect(ttl).toBeGreaterThan(3 * DAY - 60);
-      expect(ttl).toBeLessThanOrEqual(3 * DAY);
-    }
-    await session.newRun();
-    expect(new Set(Object.values(await lifetimes(redis, session.id)))).toEqual(new Set([-1]));
-  });
-
   it('the keys of a session are kept for queued messages, and expire when these are removed', async () => {
     const { redis, ...stores } = await openTestStores();
     const session = drive(stores);
