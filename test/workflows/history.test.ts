@@ -1,4 +1,3 @@
-import { beforeAll, expect, it } from '@jest/globals';
 import { z } from 'zod';
 import { defineAgent, defineTool, type AgentDefinition } from '../../agents/index.js';
 import { workflowIdOf } from '../../protocol/ids.js';
