@@ -14,9 +14,9 @@ import { sharedTemporalAddress } from '../support/run-harness.js';
 import { runSource, sourceOf } from '../support/run-source.js';
 
 const page = sourceOf('docs/from-temporal-ai-sdk.md');
-const [agents = '', workflows = '', worker = ''] = [
-  ...page.matchAll(/```ts\n(.*?)```/gs),
-].map(([, code = '']) => code);
+const [agents = '', workflows = '', worker = ''] = [...page.matchAll(/```ts\n(.*?)```/gs)].map(
+  ([, code = '']) => code,
+);
 
 const model = createScriptedModel([
   { calls: [{ tool: 'weather', args: { city: 'Rome' } }] },

@@ -3,13 +3,7 @@ import { expect, it } from '@jest/globals';
 import { compile } from './factories.js';
 
 /** All of their programs are complete. */
-const DOCUMENTS = [
-  'in-process',
-  'testing',
-  'evaluation',
-  'from-ai-sdk',
-  'from-temporal-ai-sdk',
-];
+const DOCUMENTS = ['in-process', 'testing', 'evaluation', 'from-ai-sdk', 'from-temporal-ai-sdk'];
 
 it('the programs of the documents compile in strict TypeScript', async () => {
   const programs = DOCUMENTS.flatMap((document) => {
