@@ -14,7 +14,7 @@ import {
   type ChatClient,
 } from '../support/chat-client.js';
 import { expectStoredAsShown } from '../support/compare-messages.js';
-import { newSessionId, sharedTemporal, startProduct, type Product } from '../support/product.js';
+import { newSessionId, sharedTemporal, useProduct } from '../support/product.js';
 import { requireProgram } from '../support/require-program.js';
 import { until } from '../support/until.js';
 
@@ -27,16 +27,14 @@ const delegate = (...script: object[]): object => ({
   args: { script },
 });
 
-let product: Product;
+const product = useProduct();
 let connection: Connection;
 let client: Client;
 beforeAll(async () => {
-  product = await startProduct();
   connection = await Connection.connect({ address: sharedTemporal() });
   client = new Client({ connection });
 });
 afterAll(async () => {
-  await product.stop();
   await connection.close();
 });
 

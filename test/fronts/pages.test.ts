@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import type { Browser } from 'playwright-core';
 import { RegistryError } from '../../scripts/clients/npm.mjs';
 import { installFront } from '../../scripts/fronts/install-front.mjs';
-import { launchBrowser } from '../support/page-driver.js';
+import { shareBrowser } from '../support/page-driver.js';
 import { charge } from '../support/lab-calls.js';
 import { newSessionId, useProduct } from '../support/product.js';
 import { until } from '../support/until.js';
@@ -53,11 +53,10 @@ beforeAll(async () => {
   const builds = there.map(async ([title, name, changed]) => {
     built.set(title, await buildFront(name, product.url, changed));
   });
-  [browser] = await Promise.all([launchBrowser(), ...builds]);
+  [browser] = await Promise.all([shareBrowser(), ...builds]);
 }, 120_000);
 afterAll(async () => {
   for (const front of built.values()) front.close();
-  await browser.close();
 });
 
 interface Stage {

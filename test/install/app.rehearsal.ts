@@ -7,7 +7,7 @@ import { afterAll, beforeAll, expect, it } from '@jest/globals';
 import type { Browser } from 'playwright-core';
 import { findProcesses } from '../../scripts/system/find-processes.mjs';
 import { CLIENT_7, openChat, untilAsked } from '../support/chat-client.js';
-import { launchBrowser } from '../support/page-driver.js';
+import { shareBrowser } from '../support/page-driver.js';
 import { newSessionId } from '../support/product.js';
 import { requireProgram } from '../support/require-program.js';
 import { until } from '../support/until.js';
@@ -24,7 +24,7 @@ const [clone = [], registry = []] = [
 ].map(([, code = '']) => code.trim().split('\n'));
 
 beforeAll(async () => {
-  browser = await launchBrowser();
+  browser = await shareBrowser();
   const [, create = '', enter, install, dev = ''] = clone;
   expect([enter, install]).toEqual(['cd ../my-app', 'npm install']);
   const parent = await mkdtemp(join(tmpdir(), 'helix-init-'));
@@ -59,7 +59,6 @@ async function forgetNpx(parent: string): Promise<void> {
 }
 
 afterAll(async () => {
-  await browser.close();
   await project.close();
 });
 

@@ -3,7 +3,7 @@ import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, expect, it } from '@jest/globals';
 import type { Browser } from 'playwright-core';
 import { anyFreePort } from '../../scripts/system/ports.mjs';
-import { launchBrowser } from '../support/page-driver.js';
+import { shareBrowser } from '../support/page-driver.js';
 import { sharedTemporal } from '../support/product.js';
 import { startRedis, type RedisServer } from '../support/redis-server.js';
 import { installInto, type Project } from './support/project.js';
@@ -24,7 +24,7 @@ let url: string;
 
 beforeAll(async () => {
   redis = await startRedis();
-  browser = await launchBrowser();
+  browser = await shareBrowser();
   project = await installInto(['@ai-sdk/openai@4'], {
     from: EXAMPLE,
     env: {
@@ -46,7 +46,6 @@ async function startApp(...variables: string[]): Promise<string> {
 }
 
 afterAll(async () => {
-  await browser.close();
   await project.close();
   await redis.close();
 });

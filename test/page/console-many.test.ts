@@ -5,7 +5,7 @@ import { findBarriers, findOverflow } from '../support/axe.js';
 import { openConsole, type ConsolePage } from '../support/console-driver.js';
 import { ask, runLab, sessionOf } from '../support/lab-run.js';
 import { startReceiver, type NoticeReceiver } from '../support/notice-receiver.js';
-import { launchBrowser } from '../support/page-driver.js';
+import { shareBrowser } from '../support/page-driver.js';
 import { startProduct, type Product } from '../support/product.js';
 import { until } from '../support/until.js';
 
@@ -22,10 +22,9 @@ beforeAll(async () => {
     OTEL_EXPORTER_OTLP_ENDPOINT: 'http://127.0.0.1:9',
     TRACE_URL_TEMPLATE: 'https://traces.example/?run={runId}',
   };
-  [product, browser] = await Promise.all([startProduct({ env }), launchBrowser()]);
+  [product, browser] = await Promise.all([startProduct({ env }), shareBrowser()]);
 }, 120_000);
 afterAll(async () => {
-  await browser.close();
   await product.stop();
   await gone.close();
 });

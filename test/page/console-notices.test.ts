@@ -5,7 +5,7 @@ import { findBarriers, findOverflow } from '../support/axe.js';
 import { openConsole, type ConsolePage } from '../support/console-driver.js';
 import { ask } from '../support/lab-run.js';
 import { startReceiver, type NoticeReceiver } from '../support/notice-receiver.js';
-import { launchBrowser } from '../support/page-driver.js';
+import { shareBrowser } from '../support/page-driver.js';
 import { createSignIn, json, SECRET, signToken } from '../support/people.js';
 import { newSessionId, startProduct, type Product } from '../support/product.js';
 import { startSigningProxy } from '../support/signing-proxy.js';
@@ -19,7 +19,7 @@ let browser: Browser;
 const open: (() => Promise<void>)[] = [];
 
 beforeAll(async () => {
-  [channel, ann, browser] = await Promise.all([startReceiver(), startReceiver(), launchBrowser()]);
+  [channel, ann, browser] = await Promise.all([startReceiver(), startReceiver(), shareBrowser()]);
   const secrets = [`whsec_${'a'.repeat(32)}`];
   const approver = { userId: 'ann' };
   product = await startProduct({
@@ -36,7 +36,6 @@ beforeAll(async () => {
   });
 }, 120_000);
 afterAll(async () => {
-  await browser.close();
   for (const close of open) await close();
   await product.stop();
   await Promise.all([channel, ann].map((each) => each.close()));

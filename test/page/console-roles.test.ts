@@ -4,7 +4,7 @@ import type { AuditReply } from '../../protocol/audit.js';
 import type { OperatorWaiting } from '../../protocol/operator.js';
 import { EXAMPLE_ORDER_ID } from '../../examples/support/orders.js';
 import { openConsole, type ConsolePage } from '../support/console-driver.js';
-import { launchBrowser } from '../support/page-driver.js';
+import { shareBrowser } from '../support/page-driver.js';
 import { createSignIn, json, outcome, SECRET, signToken } from '../support/people.js';
 import { newSessionId, useProduct } from '../support/product.js';
 import { startSigningProxy } from '../support/signing-proxy.js';
@@ -20,7 +20,7 @@ let browser: Browser;
 let sessionId: string;
 
 beforeAll(async () => {
-  browser = await launchBrowser();
+  browser = await shareBrowser();
   sessionId = newSessionId();
   const cora = await signIn('cora', 'acme');
   const text = `I want a refund for order ${EXAMPLE_ORDER_ID}, please.`;
@@ -28,7 +28,6 @@ beforeAll(async () => {
   await (await cora.post(`chat/${sessionId}`, { message })).text();
 }, 60_000);
 afterAll(async () => {
-  await browser.close();
   for (const close of open) await close();
 });
 

@@ -6,7 +6,7 @@ import { findBarriers, findOverflow } from '../support/axe.js';
 import { openConsole, type ConsolePage } from '../support/console-driver.js';
 import { delegate } from '../support/lab-calls.js';
 import { ask, runLab, sessionOf } from '../support/lab-run.js';
-import { launchBrowser } from '../support/page-driver.js';
+import { shareBrowser } from '../support/page-driver.js';
 import { newSessionId, startProduct, type Product } from '../support/product.js';
 import { until } from '../support/until.js';
 
@@ -14,10 +14,9 @@ import { until } from '../support/until.js';
 let product: Product;
 let browser: Browser;
 beforeAll(async () => {
-  [product, browser] = await Promise.all([startProduct(), launchBrowser()]);
+  [product, browser] = await Promise.all([startProduct(), shareBrowser()]);
 });
 afterAll(async () => {
-  await browser.close();
   await product.stop();
 });
 

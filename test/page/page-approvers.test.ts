@@ -2,7 +2,7 @@ import { afterAll, beforeAll, expect, it } from '@jest/globals';
 import type { Browser } from 'playwright-core';
 import { EXAMPLE_ORDER_ID } from '../../examples/support/orders.js';
 import type { OperatorWaiting } from '../../protocol/operator.js';
-import { launchBrowser, openPage } from '../support/page-driver.js';
+import { shareBrowser, openPage } from '../support/page-driver.js';
 import { createSignIn, json, outcome, SECRET, signToken } from '../support/people.js';
 import { newSessionId, useProduct } from '../support/product.js';
 import { startSigningProxy } from '../support/signing-proxy.js';
@@ -17,10 +17,9 @@ let browser: Browser;
 let proxy: Awaited<ReturnType<typeof startSigningProxy>>;
 beforeAll(async () => {
   proxy = await startSigningProxy(() => product.url, await signToken('cora', undefined));
-  browser = await launchBrowser();
+  browser = await shareBrowser();
 }, 60_000);
 afterAll(async () => {
-  await browser.close();
   await proxy.close();
 });
 

@@ -3,7 +3,7 @@ import type { Browser, Page } from 'playwright-core';
 import { LIMITS } from '../../protocol/limits.js';
 import { toScript } from '../support/chat-client.js';
 import { findBarriers, findOverflow } from '../support/axe.js';
-import { launchBrowser, openPage, type ChatPage } from '../support/page-driver.js';
+import { shareBrowser, openPage, type ChatPage } from '../support/page-driver.js';
 import { SECRET, signToken } from '../support/people.js';
 import { newSessionId, useProduct } from '../support/product.js';
 import { startSigningProxy } from '../support/signing-proxy.js';
@@ -24,10 +24,9 @@ beforeAll(async () => {
   const tokens = [await signToken('ann', undefined), await signToken('eve', undefined), 'Bearer x'];
   for (const token of tokens) proxies.push(await startSigningProxy(() => product.url, token));
   [ann = '', eve = '', late = ''] = proxies.map(({ url }) => url);
-  browser = await launchBrowser();
+  browser = await shareBrowser();
 }, 60_000);
 afterAll(async () => {
-  await browser.close();
   await Promise.all(proxies.map(({ close }) => close()));
 });
 

@@ -1,21 +1,17 @@
-import { afterAll, beforeAll, expect, it } from '@jest/globals';
+import { beforeAll, expect, it } from '@jest/globals';
 import type { Browser } from 'playwright-core';
 import { EXAMPLE_ORDER_ID } from '../../examples/support/orders.js';
 import { findBarriers, findOverflow } from '../support/axe.js';
 import { ask } from '../support/lab-run.js';
-import { launchBrowser, openPage, type ChatPage } from '../support/page-driver.js';
-import { newSessionId, startProduct, type Product } from '../support/product.js';
+import { shareBrowser, openPage, type ChatPage } from '../support/page-driver.js';
+import { newSessionId, useProduct } from '../support/product.js';
 import { until } from '../support/until.js';
 
 /** The chat page for people who do not see it, or see little of it at once. */
-let product: Product;
+const product = useProduct();
 let browser: Browser;
 beforeAll(async () => {
-  [product, browser] = await Promise.all([startProduct(), launchBrowser()]);
-});
-afterAll(async () => {
-  await browser.close();
-  await product.stop();
+  browser = await shareBrowser();
 });
 
 /** What is wrong at each width, light and dark. */

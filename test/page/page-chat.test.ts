@@ -3,7 +3,7 @@ import { Client, Connection } from '@temporalio/client';
 import type { Browser } from 'playwright-core';
 import { EXAMPLE_ORDER_ID } from '../../examples/support/orders.js';
 import { loadSnapshot, toScript } from '../support/chat-client.js';
-import { launchBrowser, openPage } from '../support/page-driver.js';
+import { shareBrowser, openPage } from '../support/page-driver.js';
 import { newSessionId, sharedTemporal, startProduct, type Product } from '../support/product.js';
 import { until } from '../support/until.js';
 
@@ -19,11 +19,10 @@ let browser: Browser;
 beforeAll(async () => {
   [product, browser] = await Promise.all([
     startProduct({ env: { TEMPORAL_UI_URL: TEMPORAL_UI } }),
-    launchBrowser(),
+    shareBrowser(),
   ]);
 });
 afterAll(async () => {
-  await browser.close();
   await product.stop();
 });
 

@@ -1,8 +1,8 @@
-import { afterAll, beforeAll, expect, it } from '@jest/globals';
+import { beforeAll, expect, it } from '@jest/globals';
 import type { Browser } from 'playwright-core';
 import { toScript } from '../support/chat-client.js';
-import { launchBrowser, openPage, type ChatPage } from '../support/page-driver.js';
-import { newSessionId, startProduct, type Product } from '../support/product.js';
+import { shareBrowser, openPage, type ChatPage } from '../support/page-driver.js';
+import { newSessionId, useProduct } from '../support/product.js';
 import { until } from '../support/until.js';
 
 /** Files that a person adds to a message. */
@@ -11,14 +11,10 @@ const PNG = Buffer.from(
   'base64',
 );
 
-let product: Product;
+const product = useProduct();
 let browser: Browser;
 beforeAll(async () => {
-  [product, browser] = await Promise.all([startProduct(), launchBrowser()]);
-});
-afterAll(async () => {
-  await browser.close();
-  await product.stop();
+  browser = await shareBrowser();
 });
 
 const stateOf = (chat: ChatPage, at: number): Promise<string | null> =>

@@ -1,9 +1,9 @@
-import { afterAll, beforeAll, expect, it } from '@jest/globals';
+import { beforeAll, expect, it } from '@jest/globals';
 import type { Browser, Locator } from 'playwright-core';
 import { EXAMPLE_ORDER_ID } from '../../examples/support/orders.js';
 import { loadSnapshot, toScript } from '../support/chat-client.js';
 import { findBarriers, findOverflow } from '../support/axe.js';
-import { launchBrowser, openPage } from '../support/page-driver.js';
+import { shareBrowser, openPage } from '../support/page-driver.js';
 import { newSessionId, useProduct } from '../support/product.js';
 import { readSse } from '../support/sse-reader.js';
 import { until } from '../support/until.js';
@@ -12,9 +12,8 @@ import { until } from '../support/until.js';
 const product = useProduct({});
 let browser: Browser;
 beforeAll(async () => {
-  browser = await launchBrowser();
+  browser = await shareBrowser();
 }, 60_000);
-afterAll(() => browser.close());
 
 /** A conversation that waits for a person. */
 async function waiting(agent: string, text: string): Promise<string> {

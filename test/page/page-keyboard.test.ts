@@ -1,7 +1,7 @@
-import { afterAll, beforeAll, expect, it } from '@jest/globals';
+import { beforeAll, expect, it } from '@jest/globals';
 import type { Browser } from 'playwright-core';
 import { toScript } from '../support/chat-client.js';
-import { launchBrowser, openPage, type ChatPage } from '../support/page-driver.js';
+import { shareBrowser, openPage, type ChatPage } from '../support/page-driver.js';
 import { newSessionId, useProduct } from '../support/product.js';
 import { until } from '../support/until.js';
 
@@ -9,9 +9,8 @@ import { until } from '../support/until.js';
 const product = useProduct({});
 let browser: Browser;
 beforeAll(async () => {
-  browser = await launchBrowser();
+  browser = await shareBrowser();
 }, 60_000);
-afterAll(() => browser.close());
 
 /** The test id of what has the focus. */
 const focused = ({ page }: ChatPage): Promise<unknown> =>

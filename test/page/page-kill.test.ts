@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import type { Browser } from 'playwright-core';
 import { toScript } from '../support/chat-client.js';
-import { launchBrowser, openPage } from '../support/page-driver.js';
+import { shareBrowser, openPage } from '../support/page-driver.js';
 import { newSessionId, startProduct, type Product } from '../support/product.js';
 import { until } from '../support/until.js';
 
@@ -21,10 +21,9 @@ const SLOW = 40_000;
 let product: Product;
 let browser: Browser;
 beforeAll(async () => {
-  [product, browser] = await Promise.all([startProduct(), launchBrowser()]);
+  [product, browser] = await Promise.all([startProduct(), shareBrowser()]);
 });
 afterAll(async () => {
-  await browser.close();
   await product.stop();
 });
 

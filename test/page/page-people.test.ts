@@ -3,7 +3,7 @@ import type { Browser } from 'playwright-core';
 import { EXAMPLE_ORDER_ID } from '../../examples/support/orders.js';
 import { loadSnapshot, toScript } from '../support/chat-client.js';
 import { delegate } from '../support/lab-calls.js';
-import { launchBrowser, openPage } from '../support/page-driver.js';
+import { shareBrowser, openPage } from '../support/page-driver.js';
 import { newSessionId, startProduct, type Product } from '../support/product.js';
 import { until } from '../support/until.js';
 
@@ -11,10 +11,9 @@ import { until } from '../support/until.js';
 let product: Product;
 let browser: Browser;
 beforeAll(async () => {
-  [product, browser] = await Promise.all([startProduct(), launchBrowser()]);
+  [product, browser] = await Promise.all([startProduct(), shareBrowser()]);
 });
 afterAll(async () => {
-  await browser.close();
   await product.stop();
 });
 

@@ -1,9 +1,9 @@
-import { afterAll, beforeAll, expect, it } from '@jest/globals';
+import { beforeAll, expect, it } from '@jest/globals';
 import type { Browser } from 'playwright-core';
 import { findOverflow } from '../support/axe.js';
 import { toScript } from '../support/chat-client.js';
-import { launchBrowser, openPage, type ChatPage } from '../support/page-driver.js';
-import { newSessionId, startProduct, type Product } from '../support/product.js';
+import { shareBrowser, openPage, type ChatPage } from '../support/page-driver.js';
+import { newSessionId, useProduct } from '../support/product.js';
 import { until } from '../support/until.js';
 
 /** Messages that come while a reply is being written, and turns that are taken up once more. */
@@ -13,14 +13,10 @@ const slowly = { say: LONG, deltas: 60, everyMs: 60 };
 const held = { ...slowly, calls: [{ tool: 'sleep', id: 's1', args: { ms: 60_000 } }] };
 const neverEnding = { ...slowly, everyMs: 1_000 };
 
-let product: Product;
+const product = useProduct();
 let browser: Browser;
 beforeAll(async () => {
-  [product, browser] = await Promise.all([startProduct(), launchBrowser()]);
-});
-afterAll(async () => {
-  await browser.close();
-  await product.stop();
+  browser = await shareBrowser();
 });
 
 async function openBusy(...script: object[]): Promise<ChatPage> {

@@ -2,8 +2,21 @@ import { chromium, type Browser, type Locator, type Page } from 'playwright-core
 import { requireProgram } from './require-program.js';
 import { until } from './until.js';
 
-/** A Chromium with an empty profile, which connects only to the page's own server. */
-export function launchBrowser(): Promise<Browser> {
+let shared: Promise<Browser> | undefined;
+
+/** A Chromium for all files of this process; what a file opens in it is closed with the file. */
+export async function shareBrowser(): Promise<Browser> {
+  shared ??= launch().then((browser) => {
+    atEndOfRun(() => browser.close());
+    return browser;
+  });
+  const browser = await shared;
+  atEndOfFile(() => Promise.all(browser.contexts().map((context) => context.close())));
+  return browser;
+}
+
+/** With an empty profile; it connects only to the page's own server. */
+function launch(): Promise<Browser> {
   return chromium.launch({
     executablePath: requireProgram('CHROMIUM_PATH'),
     args: [
