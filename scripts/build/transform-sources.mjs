@@ -1,6 +1,6 @@
 // TypeScript → JavaScript, file by file: types are dropped, not checked (`npm run types` does that).
 import { existsSync, readFileSync, rmSync } from 'node:fs';
-import { basename, dirname, join, relative } from 'node:path';
+import { join } from 'node:path';
 import { UserError } from '../system/user-error.mjs';
 import { fingerprint, listSources } from './sources.mjs';
 import { readStamp, writeAtomically, writeStamp } from './stamp.mjs';
@@ -24,7 +24,6 @@ export async function transformSources(root, dist, toolVersions) {
   await Promise.all(changed.map((file) => writeOutput(swc, root, dist, file)));
   for (const file of gone) {
     rmSync(join(dist, outputOf(file)), { force: true });
-    rmSync(join(dist, `${outputOf(file)}.map`), { force: true });
   }
   writeStamp(dist, PART, after);
   return changed.length;
@@ -37,19 +36,14 @@ async function writeOutput(swc, root, dist, file) {
     writeAtomically(output, source);
     return;
   }
-  const { code, map } = await swc
-    .transform(source, {
-      ...swcOptions(file),
-      filename: join(root, file),
-      sourceFileName: relative(dirname(output), join(root, file)),
-    })
+  const { code } = await swc
+    .transform(source, { ...swcOptions(file), filename: join(root, file) })
     .catch((error) => {
       // Behind the picture of the code comes only the compiler's own stack.
       const [picture] = error.message.split('Caused by:');
       throw new UserError(`${file} cannot be compiled:\n${picture.trim()}`);
     });
-  writeAtomically(`${output}.map`, map);
-  writeAtomically(output, `${code}\n//# sourceMappingURL=${basename(output)}.map\n`);
+  writeAtomically(output, code);
 }
 
 function outputOf(file) {
@@ -60,7 +54,8 @@ export function swcOptions(file) {
   return {
     swcrc: false,
     configFile: false,
-    sourceMaps: true,
+    // The output is the source without its types: maps would be half of the package.
+    sourceMaps: false,
     module: { type: 'es6' },
     jsc: {
       target: 'es2023',

@@ -1,10 +1,19 @@
 // One engine (Temporal or Redis): started, waited for, kept alive, and stopped.
-import { closeSync, openSync, readFileSync, rmSync, statSync } from 'node:fs';
-import { join } from 'node:path';
+import {
+  closeSync,
+  openSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  mkdirSync,
+  writeFileSync,
+} from 'node:fs';
+import { join, dirname } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
+import { identityOf, isSameProcess } from '../system/process-identity.mjs';
 import { lastLines } from '../system/run-command.mjs';
 import { UserError } from '../system/user-error.mjs';
 import { startChildProcess } from './child-process.mjs';
-import { removePidFile, stopLeftOver, writePidFile } from './pid-file.mjs';
 import { withPrivateFiles } from './private-folder.mjs';
 import { environmentOfEngine } from './secrets.mjs';
 import { supervise } from './supervisor.mjs';
@@ -75,4 +84,45 @@ function dropLargeLog(path) {
 
 function tail(path) {
   return lastLines(readFileSync(path, 'utf8'), 8);
+}
+
+// Remembers an engine on disk, so that one which outlived its supervisor is found and stopped: two
+// servers on one data folder would destroy it.
+
+const GRACE_MS = 10_000;
+
+const POLL_MS = 50;
+
+export function writePidFile(path, pid) {
+  mkdirSync(dirname(path), { recursive: true });
+  writeFileSync(path, JSON.stringify(identityOf(pid)));
+}
+
+function removePidFile(path) {
+  rmSync(path, { force: true });
+}
+
+/** Stops the process of this file if its id was not reused. Returns whether it ran. */
+export async function stopLeftOver(path) {
+  const left = read(path);
+  if (!left || !isSameProcess(left)) {
+    removePidFile(path);
+    return false;
+  }
+  process.kill(left.pid, 'SIGTERM');
+  const deadline = Date.now() + GRACE_MS;
+  while (isSameProcess(left)) {
+    if (Date.now() > deadline) process.kill(left.pid, 'SIGKILL');
+    await delay(POLL_MS);
+  }
+  removePidFile(path);
+  return true;
+}
+
+function read(path) {
+  try {
+    return JSON.parse(readFileSync(path, 'utf8'));
+  } catch {
+    return undefined;
+  }
 }

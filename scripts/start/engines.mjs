@@ -1,13 +1,16 @@
 // The two engines of the product: started here, or reached at a configured address.
+import { once } from 'node:events';
+// The two engines of the product: started here, or reached at a configured address.
 import { join } from 'node:path';
 import { isRedisReady, redisArguments } from '../engines/redis-server.mjs';
 import { findRedis } from '../engines/redis.mjs';
 import { isTemporalReady, temporalArguments } from '../engines/temporal-server.mjs';
 import { findTemporal } from '../engines/temporal.mjs';
-import { claimPort } from '../system/ports.mjs';
+import { ownLoopbackAddress } from '../system/loopback.mjs';
+import { claimPort, anyFreePort } from '../system/ports.mjs';
+import { createUiProxy } from '../temporal-ui/proxy.mjs';
 import { startEngine } from './engine.mjs';
 import { requireRedis, requireTemporal } from './reachable.mjs';
-import { openUiProxy, placeUi } from './temporal-ui.mjs';
 
 const PORTS = { temporal: 7233, redis: 6379 };
 
@@ -49,4 +52,36 @@ export async function provideRedis(settings, file, context) {
   const isReady = () => isRedisReady({ port });
   await startEngine({ name: 'Redis', file, args, dataDir, isReady }, context);
   return { redisUrl: `redis://127.0.0.1:${port}` };
+}
+
+// The Temporal UI of the dev server: any client that reaches it acts as an operator, without a login. It
+// serves any Host, so a web page that knew its address could act through it by DNS rebinding. It
+// therefore listens on an address that cannot be guessed, and people reach it through our proxy.
+
+const PREFERRED_PORT = 8233;
+
+/**
+ * Where the UI itself is to listen; undefined without one. `wanted` is the user's
+ * setting: on a system that has only 127.0.0.1 pages could find the UI's port by trying them all, so
+ * the UI opens there only if `wanted` is true.
+ */
+export async function placeUi(wanted, { ownAddress = ownLoopbackAddress } = {}) {
+  if (wanted === false) return undefined;
+  const host = (await ownAddress()) ?? (wanted ? '127.0.0.1' : undefined);
+  return host && { host, port: await anyFreePort(host) };
+}
+
+/** Opens the proxy before the UI at `upstream`; it ends with the fleet. Returns its address. */
+async function openUiProxy(upstream, { temporalUiUrl }, fleet) {
+  const names = temporalUiUrl ? [new URL(temporalUiUrl).hostname] : [];
+  const server = createUiProxy({ upstream, names });
+  const port = await claimPort(PREFERRED_PORT);
+  server.listen(port, '127.0.0.1');
+  await once(server, 'listening');
+  const close = () => {
+    server.close();
+    server.closeAllConnections();
+  };
+  fleet.add({ stop: close, kill: close });
+  return `http://127.0.0.1:${port}`;
 }

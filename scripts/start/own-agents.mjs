@@ -1,14 +1,16 @@
 // `helix-temporal dev`, `api` and `worker`: the product with a person's own agents.
+import { createHash } from 'node:crypto';
+// `helix-temporal dev`, `api` and `worker`: the product with a person's own agents.
 import { existsSync, readFileSync } from 'node:fs';
-import { isAbsolute, relative, resolve } from 'node:path';
+import { isAbsolute, relative, resolve, join, sep } from 'node:path';
 import { parseEnv } from 'node:util';
+import { importClosure } from '../build/import-closure.mjs';
 import { UsageError, UserError } from '../system/user-error.mjs';
 import { checkAgents } from './check-agents.mjs';
 import { startChildProcess } from './child-process.mjs';
 import { startOneProcess } from './one-process.mjs';
 import { startProduct } from './product.mjs';
 import { readSettings } from './settings.mjs';
-import { watchImports } from './watch-imports.mjs';
 
 const USUAL = ['agents.ts', 'agents.js', 'agents.mjs', 'src/agents.ts', 'src/agents.js'];
 
@@ -107,4 +109,40 @@ function startBeside([program, ...args], { url, folder, fleet, say }) {
 
 function shown(agents, folder) {
   return relative(folder, resolve(folder, agents));
+}
+
+// Notices changes of a file and of everything that it imports by a relative path.
+
+/** Editors replace files, containers mount folders: looking is more reliable than being notified. */
+const EVERY_MS = 300;
+
+/** Calls `onChange` after each change, one call after the other. Returns a member of the fleet. */
+function watchImports(file, folder, onChange) {
+  const entry = relative(folder, file).split(sep).join('/');
+  let seen = contentsOf(folder, entry);
+  let busy = false;
+  const timer = setInterval(async () => {
+    if (busy) return;
+    const now = contentsOf(folder, entry);
+    if (now === undefined || now === seen) return;
+    seen = now;
+    busy = true;
+    await onChange();
+    busy = false;
+  }, EVERY_MS);
+  const stop = () => clearInterval(timer);
+  return { stop, kill: stop };
+}
+
+/** Undefined while an editor replaces one of the files. */
+function contentsOf(folder, entry) {
+  const hash = createHash('sha256');
+  try {
+    for (const file of importClosure(folder, [entry])) {
+      hash.update(`\0${file}\0`).update(readFileSync(join(folder, file)));
+    }
+  } catch {
+    return undefined;
+  }
+  return hash.digest('hex');
 }

@@ -1,6 +1,7 @@
 // API and worker: started, waited for, kept alive, and replaced by newer ones.
+import { randomUUID } from 'node:crypto';
+// API and worker: started, waited for, kept alive, and replaced by newer ones.
 import { UserError } from '../system/user-error.mjs';
-import { createLeaseNames } from './lease-names.mjs';
 import { startNodeProcess } from './node-process.mjs';
 import { supervise } from './supervisor.mjs';
 import { waitUntil } from './wait-until.mjs';
@@ -112,4 +113,17 @@ async function answersOk(url) {
   } catch {
     return false;
   }
+}
+
+/**
+ * Names the lease of each worker process that is started, and that of the process that it follows,
+ * which has ended: the successor takes over at once what that one was doing.
+ */
+export function createLeaseNames(newName = randomUUID) {
+  let former;
+  return () => {
+    const env = { LEASE_ID: newName(), ...(former && { ENDED_LEASE_ID: former }) };
+    former = env.LEASE_ID;
+    return env;
+  };
 }

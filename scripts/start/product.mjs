@@ -6,12 +6,10 @@ import { claimPort, tryClaimPort } from '../system/ports.mjs';
 import { UsageError, UserError } from '../system/user-error.mjs';
 import { findPrograms, provideRedis, provideTemporal } from './engines.mjs';
 import { checkEnvironment, childEnvironment } from './environment.mjs';
-import { createFleet } from './fleet.mjs';
 import { makePrivateFolder } from './private-folder.mjs';
 import { createProcesses } from './processes.mjs';
 import { urlFor } from './settings.mjs';
 import { listenForStop, stopRequested } from './stop-request.mjs';
-import { welcome } from './welcome.mjs';
 
 const say = (text) => process.stdout.write(text);
 
@@ -95,4 +93,60 @@ function announceDeath(name, { reason, wait }) {
   const when = wait === 0 ? 'now' : `in ${wait} ms`;
   say(`${name} died (${reason}); it is started again ${when}\n`);
   return true;
+}
+
+/**
+ * Everything that was started, to be stopped in the opposite order: nothing loses what it depends
+ * on before it has ended itself.
+ */
+function createFleet() {
+  const members = [];
+  return {
+    add: (member) => members.push(member),
+    /** For a member that has ended. */
+    remove(member) {
+      const at = members.indexOf(member);
+      if (at >= 0) members.splice(at, 1);
+    },
+    /** Bounded: each member kills its process when that does not end in time. */
+    async stop() {
+      for (const member of members.toReversed()) await member.stop();
+    },
+    kill() {
+      for (const member of members) member.kill();
+    },
+  };
+}
+
+// What `npm start` and `helix-temporal dev` say when everything is ready.
+
+function welcome(product) {
+  const { url, temporalUiUrl, isTemporalOwn, temporalAddress, redisUrl } = product;
+  const { dataDir, model, agents, open } = product;
+  const lines = [
+    ['Chat page', url],
+    ['Console', `${url}/console`],
+    ['Temporal UI', temporalUiUrl ?? (isTemporalOwn && 'off (TEMPORAL_UI=1 starts it)')],
+    ['Engines', `Temporal ${temporalAddress}, Redis ${withoutPassword(redisUrl)}`],
+    ['Agents', agents],
+    ['Data', dataDir],
+    ['Model', model ?? modelOf(agents)],
+    ['Access', open && 'without authentication (HELIX_ALLOW_UNAUTHENTICATED=1)'],
+  ];
+  const table = lines
+    .filter(([, value]) => value)
+    .map(([label, value]) => `  ${label.padEnd(13)}${value}\n`);
+  return `\n  helix-temporal is running.\n\n${table.join('')}\n  Ctrl-C stops what was started here.\n\n`;
+}
+
+/** Without MODEL: a file of agents may name a model itself. */
+function modelOf(agents) {
+  if (agents) return `as ${agents} says: MODEL is not set, so modelFromSpec gives the scripted one`;
+  return 'scripted, so no model key is needed (MODEL=<provider>:<id> for a real one)';
+}
+
+function withoutPassword(url) {
+  const parsed = new URL(url);
+  if (parsed.password) parsed.password = '***';
+  return parsed.href;
 }

@@ -1,7 +1,7 @@
 // The door to the Temporal UI, which itself serves every request whatever its Host and Origin.
 import { createServer, request as ask } from 'node:http';
+import { isIP } from 'node:net';
 import { pipeline } from 'node:stream';
-import { refuseForeign } from './refuse-foreign.mjs';
 
 /** They speak of one connection (RFC 9110, 7.6.1), and this proxy has two. */
 const OF_CONNECTION = new Set([
@@ -45,4 +45,51 @@ function answer(response, status, text, headers = {}) {
 
 function endToEnd(headers) {
   return Object.fromEntries(Object.entries(headers).filter(([name]) => !OF_CONNECTION.has(name)));
+}
+
+// Whether a request to the Temporal UI may be one that a page of another site made.
+
+const READS = new Set(['GET', 'HEAD']);
+
+/**
+ * Why this request is refused; undefined if it may pass. `names` are the host names that the UI
+ * has besides `localhost` and addresses.
+ *
+ * The name guards against DNS rebinding: a page's own host name may be made to point here, and the
+ * browser then takes the UI for a part of that page. An address cannot be made to point elsewhere.
+ * The origin and the fetch metadata guard against requests across sites.
+ */
+function refuseForeign({ method, headers, rawHeaders }, names = []) {
+  const hosts = rawHeaders.filter((text, at) => at % 2 === 0 && text.toLowerCase() === 'host');
+  if (hosts.length !== 1 || !isOwnName(headers.host, names)) return 'This server has no such name.';
+  const { origin } = headers;
+  if (origin !== undefined && !isOriginOf(headers.host, origin)) {
+    return 'Pages of other origins may not use this server.';
+  }
+  const site = headers['sec-fetch-site'];
+  const isOwn = site === undefined || site === 'same-origin' || site === 'none';
+  if (!isOwn && !isLink(method, headers))
+    return 'Pages of other sites may only link to this server.';
+  return undefined;
+}
+
+function isOwnName(host, names) {
+  const url = `http://${host}`;
+  if (!URL.canParse(url)) return false;
+  const name = new URL(url).hostname.replace(/^\[|\]$/g, '');
+  return name === 'localhost' || isIP(name) !== 0 || names.includes(name);
+}
+
+/** Behind a proxy with TLS the page is of https, and the request that comes here is not. */
+function isOriginOf(host, origin) {
+  return [`http://${host}`, `https://${host}`].includes(origin);
+}
+
+/** The chat page links to runs, and so may any other page: following a link only shows the UI's own page. */
+function isLink(method, headers) {
+  return (
+    READS.has(method) &&
+    headers['sec-fetch-mode'] === 'navigate' &&
+    headers['sec-fetch-dest'] === 'document'
+  );
 }

@@ -27,10 +27,6 @@ describe('the build', () => {
     await build({ root });
     expect(textOf(root, 'index.js')).toContain("from './protocol/one.js'");
     expect(textOf(root, 'protocol/one.js')).toMatch(/^export const one = 1;/);
-    expect(textOf(root, 'protocol/one.js')).toContain('sourceMappingURL=one.js.map');
-    expect(JSON.parse(textOf(root, 'protocol/one.js.map')).sources).toEqual([
-      '../../protocol/one.ts',
-    ]);
     expect(textOf(root, 'stores/redis/lua/append.lua')).toBe('return 1\n');
   });
 

@@ -1,5 +1,5 @@
 import { expect, it } from '@jest/globals';
-import { createLeaseNames } from '../../scripts/start/lease-names.mjs';
+import { createLeaseNames } from '../../scripts/start/processes.mjs';
 
 it('a worker that is started again knows the lease of the one that ended', () => {
   const names = ['a', 'b', 'c'];

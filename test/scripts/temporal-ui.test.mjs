@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { afterEach, beforeAll, describe, expect, test } from '@jest/globals';
 import { DEV_SERVER } from '../../scripts/engines/temporal/programs.mjs';
 import { temporalArguments } from '../../scripts/engines/temporal-server.mjs';
-import { placeUi } from '../../scripts/start/temporal-ui.mjs';
+import { placeUi } from '../../scripts/start/engines.mjs';
 import { projectRoot } from '../../scripts/system/project.mjs';
 import { createUiProxy } from '../../scripts/temporal-ui/proxy.mjs';
 import { connectRaw } from '../support/raw-http.js';
