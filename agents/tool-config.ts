@@ -94,7 +94,11 @@ const INSTEAD_OF = {
 };
 /** What the server does around `execute`, and a browser cannot. */
 const SERVER_ONLY = [
-  ...(['requireApproval', 'timeoutMs', 'finishWith', 'retry', 'activity'] as const),
+  'requireApproval',
+  'timeoutMs',
+  'finishWith',
+  'retry',
+  'activity',
   'verify',
 ] as const;
 /** What only an approval has. */

@@ -54,8 +54,17 @@ export interface JwtOptions {
 
 const HMAC = ['HS256', 'HS384', 'HS512'];
 const SIGNATURES = [
-  ...['RS256', 'RS384', 'RS512', 'PS256', 'PS384', 'PS512'],
-  ...['ES256', 'ES384', 'ES512', 'EdDSA', 'Ed25519'],
+  'RS256',
+  'RS384',
+  'RS512',
+  'PS256',
+  'PS384',
+  'PS512',
+  'ES256',
+  'ES384',
+  'ES512',
+  'EdDSA',
+  'Ed25519',
 ];
 const SECRET_BYTES = 32;
 const KEY_SET_BYTES = 1024 * 1024;

@@ -80,7 +80,8 @@ export async function toOperatorQuestions(
       if (spec === undefined) return { ...question, mayDecide: false };
       if (await mayDecide(deps, caller, record, spec)) return { ...question, mayDecide: true };
       return {
-        ...{ ...question, mayDecide: false },
+        ...question,
+        mayDecide: false,
         ...(await explainWithheld(deps, caller, record, spec)),
       };
     }),

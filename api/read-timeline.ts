@@ -168,7 +168,9 @@ function toCall(
   const changed = decision?.input;
   return [
     {
-      ...{ toolCallId, toolName, input },
+      toolCallId,
+      toolName,
+      input,
       ...(changed !== undefined && { changedInput: changed }),
       ...(output !== undefined && { output }),
       ...(denied === true && { error: decision?.reason ?? 'Denied.' }),

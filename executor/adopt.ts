@@ -17,7 +17,10 @@ export function createAdopt({
     }
     await due.note(whose.sessionId, FIRST_SWEEP_MS);
     const { kind } = await sessions.branch({
-      ...{ ...whose, rows, nonce: newNonce(), now: Date.now() },
+      ...whose,
+      rows,
+      nonce: newNonce(),
+      now: Date.now(),
       messages: rows.flatMap((row) => {
         if (row.role !== 'user') return [];
         const { id, hash } = toUserMessage(row);

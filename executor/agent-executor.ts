@@ -118,23 +118,26 @@ export async function createAgentExecutor(
     store: stores.store,
     streamManager: stores.streamManager,
     workflows,
-    ...{
-      runList: createRunList(client, taskQueue),
-      batches: records && createBatches(client, taskQueue, records),
-    },
+    runList: createRunList(client, taskQueue),
+    batches: records && createBatches(client, taskQueue, records),
     deliveries: notify && createDeliveries(client, taskQueue, notify),
     agents,
     searchAttributes: await registerSearchAttributes(connection, namespace, logger),
     sealsFailures: hasCodec(client),
-    ...{ modelName: options.modelName, sessionUrl: options.sessionUrl },
-    ...{ quotas: options.quotas, budgets: options.budgets },
-    ...{ meter: options.meter, tracer: options.tracer },
+    modelName: options.modelName,
+    sessionUrl: options.sessionUrl,
+    quotas: options.quotas,
+    budgets: options.budgets,
+    meter: options.meter,
+    tracer: options.tracer,
     logger,
   });
   const runs = { ...created, schedules: createSchedules({ client, taskQueue }) };
   const checks = createTemporalChecks(client, namespace, taskQueue);
   const readHealth = createHealthFacts({
-    ...{ client, namespace, taskQueue },
+    client,
+    namespace,
+    taskQueue,
     store: { ...stores.store, due: stores.store.due.of(workflows.fleet) },
   });
   const { leases } = stores.store;

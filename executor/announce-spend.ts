@@ -17,7 +17,11 @@ export function announceSpendTo(
     const whose = of === 'user' ? owner : undefined;
     await deliveries.announce({
       id: toNoticeId(JSON.stringify(['spend.exceeded', tenant, whose, window])),
-      ...{ type: 'spend.exceeded', at: Date.now(), period, limitUsd, usedUsd },
+      type: 'spend.exceeded',
+      at: Date.now(),
+      period,
+      limitUsd,
+      usedUsd,
       ...(tenant !== undefined && { tenant }),
       ...(whose !== undefined && { owner: whose }),
     });

@@ -27,8 +27,15 @@ const AT_ONCE = 8;
 
 /** Refusals that mean that others were faster, or that the conversation was erased. */
 const NOTHING_TO_DO = new Set([
-  ...['not_found', 'not_pending', 'already_completed', 'stale_run', 'expired'],
-  ...['late', 'agent_already_running', 'nothing_to_do', 'message_not_found'],
+  'not_found',
+  'not_pending',
+  'already_completed',
+  'stale_run',
+  'expired',
+  'late',
+  'agent_already_running',
+  'nothing_to_do',
+  'message_not_found',
 ]);
 
 /**
@@ -60,7 +67,10 @@ export function createBatchPage({
     const result = await runs.submitToolResult(
       {
         kind: 'approval-response',
-        ...{ sessionId, toolCallId, by, reason },
+        sessionId,
+        toolCallId,
+        by,
+        reason,
         approvalId: formatApprovalId(runId, toolCallId),
         approved: act === 'approve',
       },

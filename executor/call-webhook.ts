@@ -55,7 +55,12 @@ export function createCallWebhook({
     await store.due.note(rootOf(sessionId), WAKE_CHECK_MS);
     const of = { sessionId: record.sessionId, agentType: record.agent, toolCallId, runId };
     const result = await store.calls.settle({
-      ...{ source: 'webhook', ...of, row, chunks: [], now, act },
+      source: 'webhook',
+      ...of,
+      row,
+      chunks: [],
+      now,
+      act,
     });
     switch (result.kind) {
       case 'stored':

@@ -55,7 +55,13 @@ export function createCalledRuns({ store, agents, runs }: CalledRunsDeps): Calle
     const { messages } = readInput(message, { messageId, metadata });
     const state = request.state && readState(agent, request.state);
     const result = await runs.prepare({
-      ...{ sessionId, agent: agent.name, owner, tenant: request.tenantId, messages, state, by },
+      sessionId,
+      agent: agent.name,
+      owner,
+      tenant: request.tenantId,
+      messages,
+      state,
+      by,
       keepsQuestions: whenBusy !== 'abandon',
     });
     // A queued message is accepted, too: behind others, or sent there before.

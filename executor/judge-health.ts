@@ -69,7 +69,9 @@ function judgeWithoutRecord(fault: string, { queues }: Pick<HealthFacts, 'queues
   const unknown = warn('Not known while Redis does not serve.', next);
   return {
     flow: bad(`No message is taken: ${what}${also}.`, next),
-    ...{ execution: unknown, liveness: unknown, people: unknown },
+    execution: unknown,
+    liveness: unknown,
+    people: unknown,
   };
 }
 

@@ -193,7 +193,10 @@ export function toListed(
   // A tenant's, started where search attributes were not registered.
   if (tenant === undefined && workflowId.includes('~')) return [];
   const [status, agent, turn, model] = [
-    ...[read('AgentStatus'), read('AgentName'), read('AgentTurn'), read('AgentModel')],
+    read('AgentStatus'),
+    read('AgentName'),
+    read('AgentTurn'),
+    read('AgentModel'),
   ];
   const endedAt = toMs(closeTime);
   return [

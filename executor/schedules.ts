@@ -368,7 +368,11 @@ async function update(
   const startWorkflow = { ...schedule?.action?.startWorkflow, input: { payloads } };
   try {
     await workflowService.updateSchedule({
-      ...{ namespace, scheduleId, identity, conflictToken, requestId: randomUUID() },
+      namespace,
+      scheduleId,
+      identity,
+      conflictToken,
+      requestId: randomUUID(),
       schedule: { ...schedule, action: { ...schedule?.action, startWorkflow } },
     });
   } catch (error) {

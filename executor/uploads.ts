@@ -48,7 +48,11 @@ export function createUploads({ store, quotasOf, logger }: UploadsDeps): Uploads
     const forMs = isThere ? undefined : LIMITS.unclaimedFilesMs;
     const limits = quotasOf(owner);
     const reserved = await owners.reserve({
-      ...{ ...owner, sessionId, bytes, limits, purpose: 'copy' },
+      ...owner,
+      sessionId,
+      bytes,
+      limits,
+      purpose: 'copy',
       ...(forMs !== undefined && { forMs }),
     });
     if (reserved.kind === 'exceeded') throw quotaExceeded(reserved);

@@ -47,7 +47,9 @@ export function toLook({
     started: pending.map(({ activityId, attempt, lastHeartbeatTime, lastStartedTime }) => {
       const heardAt = toMs(lastHeartbeatTime);
       return {
-        ...{ workflowId, runId, activityId: activityId ?? '' },
+        workflowId,
+        runId,
+        activityId: activityId ?? '',
         id: attemptIdOf(runId, activityId ?? '', attempt ?? 1),
         heardAt: heardAt > toMs(lastStartedTime) ? heardAt : 0,
       };

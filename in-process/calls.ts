@@ -162,7 +162,13 @@ function toChildInput(parent: RunInput, child: ChildRef, toolCallId: string): Ru
   const { sessionId: above, runId: parentRun } = parent;
   const depth = (parent.parent?.depth ?? 0) + 1;
   return {
-    ...{ sessionId, runId, agent, turn: 1, maxSteps, hasOutput, activities },
+    sessionId,
+    runId,
+    agent,
+    turn: 1,
+    maxSteps,
+    hasOutput,
+    activities,
     searchAttributes: false,
     parent: { sessionId: above, runId: parentRun, toolCallId, depth },
   };

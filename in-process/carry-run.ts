@@ -68,8 +68,15 @@ export function createCarryRun(deps: CarryDeps): (run: LocalRun) => Promise<void
     const { sessionId, runId, agent, turn, maxSteps, hasOutput, parent } = run.input;
     const progress = toProgress(run.carry);
     const ref = {
-      ...{ sessionId, runId, agent, turn, maxSteps, hasOutput, parent },
-      ...{ progress, next },
+      sessionId,
+      runId,
+      agent,
+      turn,
+      maxSteps,
+      hasOutput,
+      parent,
+      progress,
+      next,
     };
     const running = attempts.untilDone((attempt) =>
       parts.leg(ref, attempt, toLegProgress(ref, undefined)),

@@ -90,7 +90,9 @@ export function createInProcessExecutor(options: InProcessOptions): InProcessExe
   const { meter, quotas, budgets, fileHosts } = options;
   const mcp = createMcpConnections(logger);
   const local = createLocalRuns({
-    ...{ name, clock, logger },
+    name,
+    clock,
+    logger,
     revive: async (sessionId) => {
       await revive(sessionId);
     },
@@ -100,7 +102,13 @@ export function createInProcessExecutor(options: InProcessOptions): InProcessExe
     },
     parts: () =>
       createRunParts({
-        ...{ store, agents, services, meter, logger, mcp, fileHosts },
+        store,
+        agents,
+        services,
+        meter,
+        logger,
+        mcp,
+        fileHosts,
         streamManager: stores.streamManager,
         startNext: runs.startNext,
         uploads: runs.uploads,
@@ -119,7 +127,11 @@ export function createInProcessExecutor(options: InProcessOptions): InProcessExe
     streamManager: stores.streamManager,
     store: { ...stores.store, leases: undefined },
     workflows: local,
-    ...{ agents, quotas, budgets, meter, logger },
+    agents,
+    quotas,
+    budgets,
+    meter,
+    logger,
     searchAttributes: false,
   });
   const upkeep = createUpkeep({ store, runs, local, logger });

@@ -54,7 +54,10 @@ export function createLocalRuns(deps: LocalRunsDeps): LocalRuns {
     const known = carried.get(input.runId);
     if (known !== undefined) return known;
     carryRun ??= createCarryRun({
-      ...{ parts: deps.parts(), attempts, clock, leaving: signal },
+      parts: deps.parts(),
+      attempts,
+      clock,
+      leaving: signal,
       carryChild,
     });
     givenUp.delete(input.runId);

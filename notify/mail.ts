@@ -24,9 +24,12 @@ export async function createMailer({
   });
   const transport = createTransport({
     ...toServer(url),
-    ...{ connectionTimeout: STEP_MS, greetingTimeout: STEP_MS, socketTimeout: STEP_MS },
+    connectionTimeout: STEP_MS,
+    greetingTimeout: STEP_MS,
+    socketTimeout: STEP_MS,
     // Nothing of a message may name a file or an address to be read.
-    ...{ disableFileAccess: true, disableUrlAccess: true },
+    disableFileAccess: true,
+    disableUrlAccess: true,
   });
   return {
     send: async (to, message) => {

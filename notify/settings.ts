@@ -61,7 +61,9 @@ export function toNotifySettings(options: NotifyOptions): NotifySettings {
     escalateAfterMs: options.escalateAfterMs ?? 4 * HOUR_MS,
     retryForMs: options.retryForMs ?? 72 * HOUR_MS,
     includeInput: options.includeInput ?? false,
-    ...{ publicUrl, linkKeys, mail },
+    publicUrl,
+    linkKeys,
+    mail,
   };
 }
 

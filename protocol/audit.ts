@@ -7,9 +7,24 @@ import { LIMITS } from './limits.js';
 const ms = z.number();
 
 export const AUDIT_ACTIONS = [
-  ...(['approve', 'deny', 'result', 'error', 'expire', 'extend', 'stop'] as const),
-  ...(['resume', 'retry', 'branch', 'erase', 'erased', 'read', 'export', 'forget'] as const),
-  ...(['pause', 'unpause', 'schedule'] as const),
+  'approve',
+  'deny',
+  'result',
+  'error',
+  'expire',
+  'extend',
+  'stop',
+  'resume',
+  'retry',
+  'branch',
+  'erase',
+  'erased',
+  'read',
+  'export',
+  'forget',
+  'pause',
+  'unpause',
+  'schedule',
 ] as const;
 
 const AuditFilter = z.object({
@@ -87,10 +102,7 @@ export const AuditVerdictReply = z
     fault: z
       .object({
         n: z.number(),
-        reason: z.enum([
-          ...(['missing', 'changed', 'malformed'] as const),
-          ...(['signature', 'unsigned', 'unexpected'] as const),
-        ]),
+        reason: z.enum(['missing', 'changed', 'malformed', 'signature', 'unsigned', 'unexpected']),
       })
       .optional(),
   })

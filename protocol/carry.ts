@@ -105,7 +105,8 @@ export function takeLeg(
 ): { carry: Carry; next: Next } {
   const carry: Carry = {
     ...learn(startingCarry(progress), known),
-    ...{ released, stopRequested },
+    released,
+    stopRequested,
     asked: next.do === 'calls' ? next.step : asked,
   };
   // The people of a step that this execution knows are asked again.

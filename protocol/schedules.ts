@@ -103,8 +103,14 @@ export const OperatorScheduleDetail = z
         workflowId: z.string(),
         /** `unknown` once Temporal no longer keeps its workflow. */
         status: z.enum([
-          ...(['running', 'completed', 'failed', 'interrupted', 'skipped'] as const),
-          ...(['refused', 'stopped', 'unknown'] as const),
+          'running',
+          'completed',
+          'failed',
+          'interrupted',
+          'skipped',
+          'refused',
+          'stopped',
+          'unknown',
         ]),
         sessionId: z.string().optional(),
         runId: z.string().optional(),

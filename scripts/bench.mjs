@@ -20,7 +20,8 @@ await runMain(async () => {
     startPrivateTemporal({ file: programs.TEMPORAL_CLI_PATH }),
   ]);
   const env = {
-    ...{ TEST_REDIS_URL: redis.url, TEST_TEMPORAL_ADDRESS: temporal.address },
+    TEST_REDIS_URL: redis.url,
+    TEST_TEMPORAL_ADDRESS: temporal.address,
     ...process.env,
     ...programs,
   };

@@ -22,8 +22,11 @@ const BESIDE = new Set([
 ]);
 /** Run by their paths, by the command line, or by browsers. */
 const PROCESSES = [
-  ...['dist/api/main.js', 'dist/worker/main.js'],
-  ...['scripts/start/own-agents.mjs', 'scripts/temporal-ui/main.mjs', 'templates/write-app.mjs'],
+  'dist/api/main.js',
+  'dist/worker/main.js',
+  'scripts/start/own-agents.mjs',
+  'scripts/temporal-ui/main.mjs',
+  'templates/write-app.mjs',
 ];
 /** The agents that both run in a clone. */
 const EXAMPLES = new Set(['dist/examples/index.js', 'dist/examples/charge-counter.js']);

@@ -20,7 +20,8 @@ await runMain(async () => {
   const env = {
     ...process.env,
     ...programs,
-    ...{ TEST_REDIS_URL: redis.url, TEST_TEMPORAL_ADDRESS: temporal.address },
+    TEST_REDIS_URL: redis.url,
+    TEST_TEMPORAL_ADDRESS: temporal.address,
   };
   try {
     const main = join(projectRoot, 'dist', 'bench', 'soak', 'main.js');

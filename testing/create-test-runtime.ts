@@ -90,7 +90,11 @@ export async function createTestRuntime({
   const deps = { executor, ...stores };
 
   return {
-    ...{ executor, stores, agents, advance, close },
+    executor,
+    stores,
+    agents,
+    advance,
+    close,
     record: (sessionId, name = sessionId) => freeze(deps, sessionId, name),
     run: async (agent, input, options) =>
       toTestRun(deps, await executor.execute(agent, input, options)),

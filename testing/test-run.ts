@@ -78,7 +78,10 @@ export async function toTestRun(deps: TestRunDeps, handle: RunHandle): Promise<T
   }
 
   const run: TestRun = {
-    ...{ sessionId, handle, result, pending },
+    sessionId,
+    handle,
+    result,
+    pending,
     status: result.status,
     text: result.text,
     send: async (text) => {

@@ -80,7 +80,9 @@ export function createTracing(options: TracingOptions): Tracing {
   const ids = createDerivedIds();
   const provider = new NodeTracerProvider({
     idGenerator: ids,
-    ...{ spanProcessors, resource, sampler },
+    spanProcessors,
+    resource,
+    sampler,
   });
   const spans = provider.getTracer(SCOPE, undefined, { schemaUrl: SCHEMA_URL });
   const toNames = namesOf(options.latestNames === true);
@@ -169,7 +171,8 @@ export function createTracing(options: TracingOptions): Tracing {
       serve: (traceparent, work) => {
         const brought = parseTraceparent(traceparent);
         const own = brought ?? {
-          ...{ traceId: random.generateTraceId(), spanId: random.generateSpanId() },
+          traceId: random.generateTraceId(),
+          spanId: random.generateSpanId(),
           traceFlags: TraceFlags.NONE,
         };
         const request = brought === undefined ? undefined : traceparent;

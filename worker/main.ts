@@ -48,7 +48,12 @@ async function main(): Promise<void> {
     ]);
     try {
       await runWorker({
-        ...{ config, temporal, logger, redis, lease, agents },
+        config,
+        temporal,
+        logger,
+        redis,
+        lease,
+        agents,
         explainRedis: (address) => explainRedis(config.REDIS_URL, address),
         tracer: tracing?.tracer,
         serveMetrics: serveMetricsWith(logger),

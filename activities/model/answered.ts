@@ -6,8 +6,12 @@ import { storableOf } from './reply-finish.js';
 const MOST_BYTES = 16 * 1024;
 
 const OUTPUT = new Set<LanguageModelV4StreamPart['type']>([
-  ...(['text-delta', 'reasoning-delta', 'tool-input-delta', 'tool-call', 'file'] as const),
-  ...(['reasoning-file'] as const),
+  'text-delta',
+  'reasoning-delta',
+  'tool-input-delta',
+  'tool-call',
+  'file',
+  'reasoning-file',
 ]);
 
 /** Hears what a provider reports of its reply, for agents whose own code is given the steps. */

@@ -94,7 +94,11 @@ export async function toModelCall(asked: AskedStep, signal: AbortSignal): Promis
   const start = startOfReply(rows, messageId);
   const { pricing = llmConfig.pricing } = choice;
   const scope = {
-    ...{ sessionId, runId, step, state, instructions: own },
+    sessionId,
+    runId,
+    step,
+    state,
+    instructions: own,
     steps: isPrepared ? toStepRecords(agent, rows, messageId) : [],
     messageMetadata: rows.slice(0, start).findLast(isShown)?.metadata,
     initial: rowOf.filter((row) => row < start).length,
@@ -118,8 +122,13 @@ export async function toModelCall(asked: AskedStep, signal: AbortSignal): Promis
   };
   const model = isFallback ? choice.model : (changes.model ?? choice.model);
   return {
-    ...{ model: resolveModel(model), name: modelNameOf({ model }), pricing },
-    ...{ options, tools, instructions, rows },
+    model: resolveModel(model),
+    name: modelNameOf({ model }),
+    pricing,
+    options,
+    tools,
+    instructions,
+    rows,
   };
 }
 
@@ -153,8 +162,15 @@ function toSampling({
   reasoning,
 }: SamplingSettings): Partial<Options> {
   const set = {
-    ...{ temperature, maxOutputTokens, topP, topK, presencePenalty, frequencyPenalty, seed },
-    ...{ reasoning, stopSequences: stopSequences && [...stopSequences] },
+    temperature,
+    maxOutputTokens,
+    topP,
+    topK,
+    presencePenalty,
+    frequencyPenalty,
+    seed,
+    reasoning,
+    stopSequences: stopSequences && [...stopSequences],
   };
   return Object.fromEntries(Object.entries(set).filter(([, value]) => value !== undefined));
 }

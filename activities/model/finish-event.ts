@@ -3,9 +3,17 @@ import { toTotalUsage } from './step-records.js';
 
 /** What the lists of all steps have together. */
 const LISTS = [
-  ...(['content', 'files', 'sources', 'toolCalls', 'staticToolCalls', 'dynamicToolCalls'] as const),
-  ...(['toolResults', 'staticToolResults', 'dynamicToolResults', 'warnings'] as const),
-];
+  'content',
+  'files',
+  'sources',
+  'toolCalls',
+  'staticToolCalls',
+  'dynamicToolCalls',
+  'toolResults',
+  'staticToolResults',
+  'dynamicToolResults',
+  'warnings',
+] as const;
 
 type AllSteps = (typeof LISTS)[number] | 'usage' | 'totalUsage' | 'steps';
 

@@ -9,9 +9,15 @@ const TRIES = 2;
 
 /** Failures that are of one model or its provider: another one may answer. */
 const OF_A_MODEL: ReadonlySet<string> = new Set([
-  ...['provider_error', 'provider_rate_limited', 'provider_overloaded', 'provider_stream_cut'],
-  ...['provider_quota_exhausted', 'provider_unauthorized', 'provider_invalid_request'],
-  ...['model_stalled', 'model_too_slow'],
+  'provider_error',
+  'provider_rate_limited',
+  'provider_overloaded',
+  'provider_stream_cut',
+  'provider_quota_exhausted',
+  'provider_unauthorized',
+  'provider_invalid_request',
+  'model_stalled',
+  'model_too_slow',
 ]);
 
 /** What follows a failure: a wait before the same model is asked again, the next model, or the end. */

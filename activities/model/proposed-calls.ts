@@ -194,7 +194,11 @@ export async function ruleOn(
   if (requireApproval === undefined) return { kind: 'server' };
   if (requireApproval === true) return { kind: 'approval' };
   const call: ApprovalCall = {
-    ...{ sessionId: agentId, runId, agentId, agentType, toolCallId },
+    sessionId: agentId,
+    runId,
+    agentId,
+    agentType,
+    toolCallId,
     // The prompt's messages are messages of the AI SDK, in their most explicit form.
     messages: prompt.filter(({ role }) => role !== 'system'),
   };

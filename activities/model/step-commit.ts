@@ -222,7 +222,9 @@ export function createStepCommit(deps: ActivityDeps, input: StepCommitInput): St
     const isBlank = ending.isUnasked === true || ending.interrupted !== undefined;
     const finish = reply.finish();
     const kept = readsSteps(agent) && {
-      ...{ usage: finish?.usage, finishReason: finish?.reason, answered: input.answered() },
+      usage: finish?.usage,
+      finishReason: finish?.reason,
+      answered: input.answered(),
     };
     const row: AssistantRow | undefined =
       isBlank && parts.length === 0

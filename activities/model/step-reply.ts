@@ -306,7 +306,11 @@ type MarkedPart = Extract<
 >;
 
 const MARKED = new Set<AssistantPart['type']>([
-  ...(['text', 'reasoning', 'tool-call', 'tool-result', 'file'] as const),
+  'text',
+  'reasoning',
+  'tool-call',
+  'tool-result',
+  'file',
 ]);
 
 function isMarked(part: AssistantPart): part is MarkedPart {

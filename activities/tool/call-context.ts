@@ -127,7 +127,13 @@ export function openCallContext(
   const { calls } = store;
   const named = { toolCallId, toolName };
   const journal = createCallJournal({
-    ...{ calls, writer, call: named, recorded, attempt, chunks, takeChanges },
+    calls,
+    writer,
+    call: named,
+    recorded,
+    attempt,
+    chunks,
+    takeChanges,
     toWebhookUrl: (secret) => {
       const token = formatWebhookToken({ sessionId: ref.sessionId, toolCallId, secret });
       return `${publicUrl}/api/hooks/${token}`;
@@ -186,7 +192,9 @@ export function openCallContext(
           return toolWork(
             { work, input, call: called },
             {
-              ...{ signal: abortSignal, isHandedOver, isRepeated: execution > 1 },
+              signal: abortSignal,
+              isHandedOver,
+              isRepeated: execution > 1,
               once: (start) => journal.step(name, start),
             },
           );

@@ -283,10 +283,25 @@ const NO_MESSAGES: ModelMessage[] = new Proxy<ModelMessage[]>([], {
 });
 
 const KNOWN = new Set([
-  ...['type', 'title', 'description', 'inputSchema', 'outputSchema', 'execute', 'needsApproval'],
-  ...['toModelOutput', 'providerOptions', 'strict', 'inputExamples'],
-  ...['onInputStart', 'onInputDelta', 'onInputAvailable', 'contextSchema'],
-  ...['id', 'args', 'isProviderExecuted', 'supportsDeferredResults'],
+  'type',
+  'title',
+  'description',
+  'inputSchema',
+  'outputSchema',
+  'execute',
+  'needsApproval',
+  'toModelOutput',
+  'providerOptions',
+  'strict',
+  'inputExamples',
+  'onInputStart',
+  'onInputDelta',
+  'onInputAvailable',
+  'contextSchema',
+  'id',
+  'args',
+  'isProviderExecuted',
+  'supportsDeferredResults',
 ]);
 
 /** About the tool alone, such as the MCP server that it came from: nothing that it does depends on it. */

@@ -2,9 +2,17 @@ import { DefinitionError } from '../definition-error.js';
 
 /** Sampling and what else goes with a model call: the same names as in `llmConfig`. */
 export const SAMPLING = [
-  ...(['temperature', 'maxOutputTokens', 'topP', 'topK', 'presencePenalty'] as const),
-  ...(['frequencyPenalty', 'stopSequences', 'seed', 'reasoning'] as const),
-  ...(['headers', 'providerOptions'] as const),
+  'temperature',
+  'maxOutputTokens',
+  'topP',
+  'topK',
+  'presencePenalty',
+  'frequencyPenalty',
+  'stopSequences',
+  'seed',
+  'reasoning',
+  'headers',
+  'providerOptions',
 ];
 
 /**
@@ -12,17 +20,38 @@ export const SAMPLING = [
  * server's own record authorises calls, so no signature has to, and requests and replies are not kept.
  */
 const NOT_NEEDED = new Set([
-  ...['allowSystemInMessages', 'include', 'telemetry', 'experimental_telemetry'],
+  'allowSystemInMessages',
+  'include',
+  'telemetry',
+  'experimental_telemetry',
   'experimental_toolApprovalSecret',
 ]);
 
 const KNOWN = new Set<string>([
   ...SAMPLING,
-  ...['id', 'model', 'instructions', 'tools', 'toolChoice', 'activeTools', 'stopWhen'],
-  ...['prepareStep', 'toolApproval', 'maxRetries', 'repairToolCall', 'experimental_repairToolCall'],
-  ...['onStepFinish', 'onStepEnd', 'onFinish', 'onEnd', 'output', 'timeout'],
-  ...['runtimeContext', 'toolsContext', 'experimental_context'],
-  ...['callOptionsSchema', 'prepareCall'],
+  'id',
+  'model',
+  'instructions',
+  'tools',
+  'toolChoice',
+  'activeTools',
+  'stopWhen',
+  'prepareStep',
+  'toolApproval',
+  'maxRetries',
+  'repairToolCall',
+  'experimental_repairToolCall',
+  'onStepFinish',
+  'onStepEnd',
+  'onFinish',
+  'onEnd',
+  'output',
+  'timeout',
+  'runtimeContext',
+  'toolsContext',
+  'experimental_context',
+  'callOptionsSchema',
+  'prepareCall',
 ]);
 
 const EVENTS =

@@ -18,9 +18,21 @@ type PrepareCall = (options: Record<string, unknown>) => unknown;
 
 /** Of what `prepareCall` returns, that which a step can have of its own. */
 const CHANGES = [
-  ...(['model', 'instructions', 'toolChoice', 'activeTools', 'providerOptions'] as const),
-  ...(['temperature', 'maxOutputTokens', 'topP', 'topK', 'presencePenalty'] as const),
-  ...(['frequencyPenalty', 'stopSequences', 'seed', 'reasoning', 'messages'] as const),
+  'model',
+  'instructions',
+  'toolChoice',
+  'activeTools',
+  'providerOptions',
+  'temperature',
+  'maxOutputTokens',
+  'topP',
+  'topK',
+  'presencePenalty',
+  'frequencyPenalty',
+  'stopSequences',
+  'seed',
+  'reasoning',
+  'messages',
 ];
 const CHANGED = new Set<string>(CHANGES);
 /** Given to `prepareCall`, and nothing to look at afterwards. */

@@ -40,7 +40,10 @@ export function toToolDefinition(
     execute: async (input, { idempotencyKey: key, abortSignal: signal }) => {
       const connection = connections.to(pinned.server, server);
       const answer = await connection.call({
-        ...{ tool, input, key, signal },
+        tool,
+        input,
+        key,
+        signal,
         isRepeatable: isIdempotent,
       });
       if (answer.isError === true) throw reported(connection.redact(toText(answer)));

@@ -33,7 +33,10 @@ export function createDecideHandlers(deps: RouteDeps, keys: readonly string[]): 
       const { deadline } = call;
       if (call.row !== undefined || call.decision !== undefined) throw answered();
       const page = toDecisionPage({
-        ...{ token, input, deadline, person: claims.sub },
+        token,
+        input,
+        deadline,
+        person: claims.sub,
         agent: titleOfAgent(deps.agents, about?.agent ?? agent),
         title: about?.title ?? titleOfTool(deps.agents, about?.agent ?? agent, toolName),
         description: about?.description,
@@ -54,7 +57,10 @@ export function createDecideHandlers(deps: RouteDeps, keys: readonly string[]): 
       const result = await deps.executor.submitToolResult(
         {
           kind: 'approval-response',
-          ...{ sessionId, toolCallId, by, approved },
+          sessionId,
+          toolCallId,
+          by,
+          approved,
           approvalId: formatApprovalId(runId, toolCallId),
           ...(reason !== undefined && reason !== '' && { reason }),
         },

@@ -10,9 +10,17 @@ export interface FileSettings {
 
 /** Types that models read and browsers show without running anything of them. */
 export const FILE_TYPES: readonly string[] = [
-  ...['image/png', 'image/jpeg', 'image/gif', 'image/webp'],
-  ...['application/pdf', 'application/json', 'text/plain', 'text/markdown', 'text/csv'],
-  ...['audio/mpeg', 'audio/wav'],
+  'image/png',
+  'image/jpeg',
+  'image/gif',
+  'image/webp',
+  'application/pdf',
+  'application/json',
+  'text/plain',
+  'text/markdown',
+  'text/csv',
+  'audio/mpeg',
+  'audio/wav',
 ];
 
 export function maxFileBytes({ maxBytes = LIMITS.fileBytes }: FileSettings = {}): number {

@@ -6,7 +6,9 @@ import { HEADERS } from '../../protocol/http.js';
 
 /** Headers that the client of OpenAI adds to each request in a browser; none of them is needed. */
 const OPENAI_HEADERS = [
-  ...['user-agent', 'openai-organization', 'openai-project'],
+  'user-agent',
+  'openai-organization',
+  'openai-project',
   ...['arch', 'custom-poll-interval', 'helper-method', 'lang', 'os', 'package-version'].map(named),
   ...['poll-helper', 'retry-count', 'runtime', 'runtime-version', 'timeout'].map(named),
 ];

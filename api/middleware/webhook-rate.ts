@@ -7,8 +7,10 @@ const REQUESTS_PER_MINUTE = 600;
 
 export function createWebhookRate(): RequestHandler {
   return rateLimit({
-    ...{ windowMs: 60_000, limit: REQUESTS_PER_MINUTE },
-    ...{ standardHeaders: true, legacyHeaders: false },
+    windowMs: 60_000,
+    limit: REQUESTS_PER_MINUTE,
+    standardHeaders: true,
+    legacyHeaders: false,
     handler: () => {
       throw new HelixError('too_many_requests', 'Too many requests to webhooks from this address.');
     },

@@ -39,15 +39,19 @@ const STARTED = {
   },
 };
 const BEGIN = [
-  ...(['not_found', 'agent_not_found', 'agent_required', 'agent_mismatch'] as const),
-  ...(['agent_already_running', 'message_conflict', 'message_too_large', 'queue_full'] as const),
-  ...([
-    'quota_exceeded',
-    'budget_exceeded',
-    'nothing_to_do',
-    'chunk_too_large',
-    'message_not_found',
-  ] as const),
+  'not_found',
+  'agent_not_found',
+  'agent_required',
+  'agent_mismatch',
+  'agent_already_running',
+  'message_conflict',
+  'message_too_large',
+  'queue_full',
+  'quota_exceeded',
+  'budget_exceeded',
+  'nothing_to_do',
+  'chunk_too_large',
+  'message_not_found',
 ] as const;
 
 /** Routes for programs, and for agents that delegate to this one. */
@@ -112,9 +116,16 @@ export const AGENT_ROUTES: readonly Route[] = [
       },
     },
     refusals: [
-      ...(['not_pending', 'already_completed', 'stale_run', 'kind_mismatch'] as const),
-      ...(['expired', 'late_answer_after_timeout', 'answer_too_large'] as const),
-      ...(['invalid_result', 'invalid_input', 'not_allowed'] as const),
+      'not_pending',
+      'already_completed',
+      'stale_run',
+      'kind_mismatch',
+      'expired',
+      'late_answer_after_timeout',
+      'answer_too_large',
+      'invalid_result',
+      'invalid_input',
+      'not_allowed',
     ],
     headers: ['via'],
     handle: async (call) => {

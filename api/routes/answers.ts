@@ -32,8 +32,13 @@ export const ANSWER_ROUTES: readonly Route[] = [
     },
     refusals: [
       ...UNANSWERED,
-      ...(['kind_mismatch', 'expired', 'late_answer_after_timeout', 'answer_too_large'] as const),
-      ...(['invalid_result', 'invalid_input', 'not_allowed'] as const),
+      'kind_mismatch',
+      'expired',
+      'late_answer_after_timeout',
+      'answer_too_large',
+      'invalid_result',
+      'invalid_input',
+      'not_allowed',
     ],
     handle: async (call) => {
       const { deps, response, params, body, record, caller } = call;

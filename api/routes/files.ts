@@ -41,7 +41,9 @@ export const FILE_ROUTES: readonly Route[] = [
       const { storedId, record } = await locate(deps, sessionId, caller);
       const { userId: owner, tenantId: tenant } = caller;
       const stored = await uploads.upload({
-        ...{ ...file, sessionId: storedId, owner },
+        ...file,
+        sessionId: storedId,
+        owner,
         ...(tenant !== undefined && { tenant }),
       });
       response.set(toReplyHeaders(sessionId, record)).status(201).json(toReply(sessionId, stored));

@@ -61,7 +61,12 @@ export const OPERATOR_BATCH_ROUTES: readonly Route[] = [
       }
       const { userId, tenantId, roles, isEveryone } = caller;
       const batch = await batchesOf(deps).start({
-        ...{ batchId, act, reason, mode, rps, items },
+        batchId,
+        act,
+        reason,
+        mode,
+        rps,
+        items,
         actor: { userId, tenantId, roles, isEveryone, via: toActor(call).via ?? 'api' },
         refused: problems,
       });

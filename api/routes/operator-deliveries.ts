@@ -74,7 +74,9 @@ export const OPERATOR_DELIVERY_ROUTES: readonly Route[] = [
     handle: async ({ deps, response, caller }) => {
       await requireAllowed(deps, caller, 'read');
       const receivers = receiversOf(deps, caller).map(({ name, kind, escalation }) => ({
-        ...{ name, kind, escalation },
+        name,
+        kind,
+        escalation,
       }));
       response.json({ receivers } satisfies OperatorReceivers);
     },

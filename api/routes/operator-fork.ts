@@ -26,14 +26,15 @@ export const OPERATOR_FORK_ROUTE: Route = defineRoute({
     },
   },
   refusals: [
-    ...([
-      'not_found',
-      'not_allowed',
-      'not_resumable',
-      'agent_not_found',
-      'quota_exceeded',
-    ] as const),
-    ...(['checkpoint_not_found', 'nothing_to_do', 'session_exists', 'budget_exceeded'] as const),
+    'not_found',
+    'not_allowed',
+    'not_resumable',
+    'agent_not_found',
+    'quota_exceeded',
+    'checkpoint_not_found',
+    'nothing_to_do',
+    'session_exists',
+    'budget_exceeded',
   ],
   handle: async (call) => {
     const { deps, response, caller, params, body } = call;
@@ -51,7 +52,12 @@ export const OPERATOR_FORK_ROUTE: Route = defineRoute({
     const { step, reason, sessionId = `s-${key ?? randomUUID()}` } = body;
     const { storedId: newSessionId } = await findSession(deps.stateStore, sessionId, caller);
     const copy = await deps.executor.fork({
-      ...{ sessionId: record.sessionId, runId, step, newSessionId, key, reason },
+      sessionId: record.sessionId,
+      runId,
+      step,
+      newSessionId,
+      key,
+      reason,
       ...toActor(call),
     });
     const shown = toShownSessionId(copy.sessionId);

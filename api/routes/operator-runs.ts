@@ -130,7 +130,10 @@ export const OPERATOR_RUN_ROUTES: readonly Route[] = [
       const mode = 'with_confirmation';
       const { reason } = body;
       const resumed = await deps.executor.resume({
-        ...{ sessionId, mode, runId, reason },
+        sessionId,
+        mode,
+        runId,
+        reason,
         ...toActor(call),
       });
       noteRerun(deps, runId);
@@ -150,8 +153,13 @@ export const OPERATOR_RUN_ROUTES: readonly Route[] = [
     replies: BEGUN,
     refusals: [
       ...REFUSED,
-      ...(['agent_already_running', 'agent_not_found', 'not_resumable', 'quota_exceeded'] as const),
-      ...(['message_not_found', 'checkpoint_not_found', 'nothing_to_do'] as const),
+      'agent_already_running',
+      'agent_not_found',
+      'not_resumable',
+      'quota_exceeded',
+      'message_not_found',
+      'checkpoint_not_found',
+      'nothing_to_do',
     ],
     handle: async (call) => {
       const { deps, response, caller } = call;

@@ -46,10 +46,7 @@ export const OPERATOR_SCHEDULE_ROUTES: readonly Route[] = [
         content: { json: OperatorSchedule },
       },
     },
-    refusals: [
-      ...(['not_allowed', 'not_found', 'agent_not_found'] as const),
-      ...(['schedule_exists', 'quota_exceeded'] as const),
-    ],
+    refusals: ['not_allowed', 'not_found', 'agent_not_found', 'schedule_exists', 'quota_exceeded'],
     handle: async (call) => {
       const { deps, response, caller, body } = call;
       const { owner = caller.userId, sessionId, agent, name } = body;

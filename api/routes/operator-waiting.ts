@@ -20,7 +20,11 @@ import { defineRoute, SESSION, type Route } from './route.js';
 
 const call = { method: 'post', params: OperatorCallPath, headers: ['via'] } as const;
 const UNANSWERED = [
-  ...(['not_found', 'not_allowed', 'not_pending', 'already_completed', 'stale_run'] as const),
+  'not_found',
+  'not_allowed',
+  'not_pending',
+  'already_completed',
+  'stale_run',
   'expired',
 ] as const;
 
@@ -74,8 +78,11 @@ export const OPERATOR_WAITING_ROUTES: readonly Route[] = [
     },
     refusals: [
       ...UNANSWERED,
-      ...(['kind_mismatch', 'late_answer_after_timeout', 'answer_too_large'] as const),
-      ...(['invalid_result', 'invalid_input'] as const),
+      'kind_mismatch',
+      'late_answer_after_timeout',
+      'answer_too_large',
+      'invalid_result',
+      'invalid_input',
     ],
     handle: async (answered) => {
       const { deps, response, params, body, caller } = answered;
@@ -112,7 +119,10 @@ export const OPERATOR_WAITING_ROUTES: readonly Route[] = [
       const { sessionId } = await openForOperator(deps, caller, 'extend', params.sessionId);
       const { toolCallId } = params;
       const result = await deps.executor.extendDeadline({
-        ...{ sessionId, toolCallId, byMs, reason },
+        sessionId,
+        toolCallId,
+        byMs,
+        reason,
         ...toActor(extended),
       });
       if (result.kind !== 'extended') throw toAnswerError(result.kind);

@@ -37,13 +37,11 @@ export const RERUN_ROUTES: readonly Route[] = [
     },
     refusals: [
       ...RERUN,
-      ...([
-        'agent_already_running',
-        'agent_not_found',
-        'not_resumable',
-        'quota_exceeded',
-        'budget_exceeded',
-      ] as const),
+      'agent_already_running',
+      'agent_not_found',
+      'not_resumable',
+      'quota_exceeded',
+      'budget_exceeded',
     ],
     headers: ['via'],
     handle: async (call) => {

@@ -23,8 +23,14 @@ export const WEBHOOK_ROUTES: readonly Route[] = [
       },
     },
     refusals: [
-      ...(['validation_error', 'invalid_result', 'body_too_large', 'not_found'] as const),
-      ...(['webhook_closed', 'too_many_requests', 'unavailable', 'internal_error'] as const),
+      'validation_error',
+      'invalid_result',
+      'body_too_large',
+      'not_found',
+      'webhook_closed',
+      'too_many_requests',
+      'unavailable',
+      'internal_error',
     ],
     handle: async ({ deps, request, response, params }) => {
       const { callWebhook } = deps.executor;

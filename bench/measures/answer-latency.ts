@@ -80,7 +80,11 @@ async function measure(
     value: summarize(signals.slice(WARM_UP)),
   };
   const toRow = (what: string, samples: number[], ratio: number): Row => ({
-    ...{ what, unit: 'ms', value: summarize(samples.slice(WARM_UP)), beside, aim: { ratio } },
+    what,
+    unit: 'ms',
+    value: summarize(samples.slice(WARM_UP)),
+    beside,
+    aim: { ratio },
   });
   return [
     toRow(question.what, answers, question.aims.default),

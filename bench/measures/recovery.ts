@@ -44,7 +44,11 @@ export const recovery: Measurement = {
     const restarted = await measureRestart(bench, count);
     const beside = { what: 'bare activity, second worker', value: summarize(bare) };
     const toRow = (what: string, samples: readonly number[], aim: Aim): Row => ({
-      ...{ what, unit: 'ms', value: summarize(samples), beside, aim },
+      what,
+      unit: 'ms',
+      value: summarize(samples),
+      beside,
+      aim,
     });
     return {
       rows: [

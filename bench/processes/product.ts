@@ -63,7 +63,8 @@ export async function startSupervised(
   const port = await freePort();
   const env = {
     ...toEnvironment(servers, taskQueue),
-    ...{ PORT: String(port), DATA_DIR: dataFolder },
+    PORT: String(port),
+    DATA_DIR: dataFolder,
   };
   const { stop } = startChild('../scripts/start.mjs', { env });
   try {

@@ -69,7 +69,8 @@ export async function startFleet(options: FleetOptions): Promise<Fleet> {
     const start = (): Child =>
       startChild('worker/main.js', {
         env: { ...env, TEMPORAL_ADDRESS: ownAddresses[n] ?? '', ...version().env },
-        ...{ logFile: log(`worker-${String(n)}`), graceMs: WORKER_GRACE_MS },
+        logFile: log(`worker-${String(n)}`),
+        graceMs: WORKER_GRACE_MS,
         build: version().build,
       });
     const untilReady = (pid: number): Promise<void> =>
@@ -113,7 +114,10 @@ export async function startFleet(options: FleetOptions): Promise<Fleet> {
   }
   return {
     url: `http://127.0.0.1:${String(port)}`,
-    ...{ workers, apis, proxy, stop },
+    workers,
+    apis,
+    proxy,
+    stop,
     upgrade: () => {
       versions = [today, today, today];
     },

@@ -40,9 +40,15 @@ export async function rehearse(startEngines: StartEngines, options: Options): Pr
     const client = new Client({ connection });
     say('starting three workers of two versions, two APIs and a proxy');
     fleet = await startFleet({
-      ...{ redisUrl: engines.redis.url, temporalAddress, taskQueue: TASK_QUEUE },
-      ...{ versions: rollout.versions, client, whenStarted: () => rollout.begin(client) },
-      ...{ wires, folder, say },
+      redisUrl: engines.redis.url,
+      temporalAddress,
+      taskQueue: TASK_QUEUE,
+      versions: rollout.versions,
+      client,
+      whenStarted: () => rollout.begin(client),
+      wires,
+      folder,
+      say,
     });
     isClean = await play({ engines, fleet, wires, rollout, client, say, folder }, options);
     return isClean;

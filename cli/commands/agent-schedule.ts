@@ -20,8 +20,20 @@ const WHEN_BUSY: WhenBusy[] = ['skip', 'wait', 'abandon'];
 
 const SCHEDULES: Kind<OperatorSchedule> = {
   fields: [
-    ...(['name', 'agent', 'owner', 'sessionId', 'cron', 'everyMs', 'timeZone'] as const),
-    ...(['overlap', 'whenBusy', 'isPaused', 'note', 'by', 'createdAt', 'next'] as const),
+    'name',
+    'agent',
+    'owner',
+    'sessionId',
+    'cron',
+    'everyMs',
+    'timeZone',
+    'overlap',
+    'whenBusy',
+    'isPaused',
+    'note',
+    'by',
+    'createdAt',
+    'next',
   ],
   columns: [
     { title: 'SCHEDULE', show: ({ name }) => name },
@@ -124,8 +136,17 @@ function createCreateCommand(cli: Cli): Command {
       const { cron, every: everyMs, timeZone, session: sessionId, owner } = options;
       const { overlap, whenBusy, paused: isPaused } = options;
       const created = await api.post<OperatorSchedule>(PATH, {
-        ...{ name, agent, message, cron, everyMs, timeZone, sessionId, owner },
-        ...{ overlap, whenBusy, isPaused },
+        name,
+        agent,
+        message,
+        cron,
+        everyMs,
+        timeZone,
+        sessionId,
+        owner,
+        overlap,
+        whenBusy,
+        isPaused,
       });
       await output.one(SCHEDULES, created);
     });

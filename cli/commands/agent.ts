@@ -144,7 +144,10 @@ function createAgentStartCommand(cli: Cli): Command {
       const now = cli.now();
       const startAt = at?.(now);
       const started = await api.post<AgentStarted>('/api/agent/start', {
-        ...{ agent, message, sessionId, startAt },
+        agent,
+        message,
+        sessionId,
+        startAt,
       });
       const isLater = startAt !== undefined && Date.parse(startAt) > now;
       const when = isLater ? `begins at ${startAt}` : 'has begun';

@@ -11,8 +11,20 @@ import { limitOption, noteMore, workOf, type GlobalOptions, type ListOptions } f
 
 const ENTRIES: Kind<AuditEntryReply> = {
   fields: [
-    ...(['n', 'id', 'at', 'actor', 'name', 'roles', 'via', 'tenant', 'action'] as const),
-    ...(['target', 'outcome', 'inputHash', 'reasonHash', 'detail'] as const),
+    'n',
+    'id',
+    'at',
+    'actor',
+    'name',
+    'roles',
+    'via',
+    'tenant',
+    'action',
+    'target',
+    'outcome',
+    'inputHash',
+    'reasonHash',
+    'detail',
   ],
   columns: [
     { title: 'N', show: ({ n }) => n },

@@ -13,8 +13,19 @@ const MOST_LISTED = 100;
 
 export const DELIVERIES: Kind<OperatorDelivery> = {
   fields: [
-    ...(['id', 'receiver', 'type', 'status', 'noticeId', 'sessionId', 'runId'] as const),
-    ...(['toolCallId', 'toolName', 'startedAt', 'endedAt', 'attempts', 'problem'] as const),
+    'id',
+    'receiver',
+    'type',
+    'status',
+    'noticeId',
+    'sessionId',
+    'runId',
+    'toolCallId',
+    'toolName',
+    'startedAt',
+    'endedAt',
+    'attempts',
+    'problem',
   ],
   columns: [
     { title: 'DELIVERY', show: ({ id }) => id },

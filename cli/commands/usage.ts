@@ -9,8 +9,18 @@ const MICRO = 1_000_000;
 
 const ROWS: Kind<UsageRow> = {
   fields: [
-    ...(['day', 'owner', 'agent', 'model', 'runs', 'inputTokens', 'outputTokens'] as const),
-    ...(['cachedTokens', 'cacheWriteTokens', 'reasoningTokens', 'costMicroUsd', 'tenant'] as const),
+    'day',
+    'owner',
+    'agent',
+    'model',
+    'runs',
+    'inputTokens',
+    'outputTokens',
+    'cachedTokens',
+    'cacheWriteTokens',
+    'reasoningTokens',
+    'costMicroUsd',
+    'tenant',
   ],
   columns: [
     { title: 'DAY', show: ({ day }) => day ?? '' },

@@ -17,7 +17,10 @@ export async function record({ name, session, file, now }: RecordOptions): Promi
   let text: string;
   try {
     const frozen = toCase({
-      ...{ name, agent, status: run.status, now: new Date(now) },
+      name,
+      agent,
+      status: run.status,
+      now: new Date(now),
       messages: messages as RecordedMessage[],
     });
     text = `${JSON.stringify(frozen, null, 2)}\n`;

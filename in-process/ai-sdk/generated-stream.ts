@@ -56,7 +56,10 @@ export function toGeneratedStream<TOOLS extends ToolSet, OUTPUT extends OutputIn
 }: Reply<TOOLS, OUTPUT>): GeneratedStream<TOOLS, OUTPUT> {
   const last = done.then(
     ({ finishReason, rawFinishReason, usage }): Part => ({
-      ...{ type: 'finish', finishReason, rawFinishReason, totalUsage: usage },
+      type: 'finish',
+      finishReason,
+      rawFinishReason,
+      totalUsage: usage,
     }),
     (error: unknown): Part => (signal?.aborted ? { type: 'abort' } : { type: 'error', error }),
   );

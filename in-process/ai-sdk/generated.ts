@@ -55,11 +55,33 @@ export type CallEnd<TOOLS extends ToolSet> = Generated<TOOLS> &
 
 /** The fields of a result, each of which a stream has as a promise. */
 export const FIELDS = [
-  ...(['text', 'content', 'reasoning', 'reasoningText', 'files', 'sources', 'steps'] as const),
-  ...(['toolCalls', 'staticToolCalls', 'dynamicToolCalls', 'toolResults'] as const),
-  ...(['staticToolResults', 'dynamicToolResults', 'finishReason', 'rawFinishReason'] as const),
-  ...(['usage', 'totalUsage', 'warnings', 'providerMetadata', 'finalStep', 'request'] as const),
-  ...(['responseMessages', 'response', 'output', 'pending', 'sessionId', 'runId'] as const),
+  'text',
+  'content',
+  'reasoning',
+  'reasoningText',
+  'files',
+  'sources',
+  'steps',
+  'toolCalls',
+  'staticToolCalls',
+  'dynamicToolCalls',
+  'toolResults',
+  'staticToolResults',
+  'dynamicToolResults',
+  'finishReason',
+  'rawFinishReason',
+  'usage',
+  'totalUsage',
+  'warnings',
+  'providerMetadata',
+  'finalStep',
+  'request',
+  'responseMessages',
+  'response',
+  'output',
+  'pending',
+  'sessionId',
+  'runId',
 ] satisfies (keyof Generated<ToolSet>)[];
 
 /**
@@ -97,9 +119,14 @@ export function toGenerated<TOOLS extends ToolSet, OUTPUT extends OutputInterfac
     OF_LAST_STEP.map((field) => [field, finalStep?.[field] ?? WITHOUT_STEP[field]]),
   );
   return {
-    ...{ ...all, ...ofLast, finalStep },
+    ...all,
+    ...ofLast,
+    finalStep,
     content: [...all.content, ...requests],
-    ...{ pending, sessionId, runId, responseMessages },
+    pending,
+    sessionId,
+    runId,
+    responseMessages,
     response: { id, modelId, timestamp, messages: responseMessages },
     output: result.status === 'completed' ? result.output : undefined,
   } as unknown as Generated<TOOLS, OUTPUT>;
@@ -126,9 +153,14 @@ export function toCallEnd<TOOLS extends ToolSet>(
 }
 
 const OF_LAST_STEP = [
-  ...(['text', 'reasoning', 'reasoningText', 'request'] as const),
-  ...(['finishReason', 'rawFinishReason', 'providerMetadata'] as const),
-];
+  'text',
+  'reasoning',
+  'reasoningText',
+  'request',
+  'finishReason',
+  'rawFinishReason',
+  'providerMetadata',
+] as const;
 
 /** Of a call that has made no step. */
 const WITHOUT_STEP: Partial<Record<OfLastStep, unknown>> = {

@@ -41,8 +41,17 @@ export type ReadCall = { results: ReadonlySet<string> } & (
 );
 
 const KNOWN = new Set([
-  ...['prompt', 'messages', 'abortSignal', 'timeout', 'sessionId', 'userId', 'options'],
-  ...['onStepEnd', 'onStepFinish', 'onEnd', 'onFinish'],
+  'prompt',
+  'messages',
+  'abortSignal',
+  'timeout',
+  'sessionId',
+  'userId',
+  'options',
+  'onStepEnd',
+  'onStepFinish',
+  'onEnd',
+  'onFinish',
 ]);
 
 /**

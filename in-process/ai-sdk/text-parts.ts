@@ -128,7 +128,10 @@ export class TextParts {
     return {
       type: 'finish-step',
       response: { id: '', timestamp: new Date(timestamp), modelId },
-      ...{ usage, finishReason, rawFinishReason: undefined, providerMetadata: undefined },
+      usage,
+      finishReason,
+      rawFinishReason: undefined,
+      providerMetadata: undefined,
       performance: toPerformance({}, usage),
     };
   }

@@ -56,7 +56,9 @@ export class ToolUses {
       case 'tool_arg_stream_delta': {
         const { toolCallId, delta } = chunk;
         return spoken(...this.#startInput(toolCallId), {
-          ...{ type: 'tool-input-delta', id: toolCallId, delta },
+          type: 'tool-input-delta',
+          id: toolCallId,
+          delta,
         });
       }
       case 'tool_start':

@@ -32,8 +32,12 @@ export async function startCompanyEngines({ programs, wires = {} }) {
       startPostgres({ programs: programs.postgres, folder: join(folder, 'postgres'), port, keep }),
     ]);
     const temporal = await startTemporalCluster({
-      ...{ programs: programs.temporal, cli: programs.cli, postgresPort: port },
-      ...{ folder: join(folder, 'temporal'), keep, ...wires },
+      programs: programs.temporal,
+      cli: programs.cli,
+      postgresPort: port,
+      folder: join(folder, 'temporal'),
+      keep,
+      ...wires,
     });
     return { folder, postgres, redis, temporal, close };
   };

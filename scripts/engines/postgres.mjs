@@ -67,7 +67,10 @@ export async function startPostgres({ programs, folder, port, keep }) {
     name: 'postgres',
     file: join(programs, 'postgres'),
     args: [
-      ...['-D', data, '-p', String(port)],
+      '-D',
+      data,
+      '-p',
+      String(port),
       ...Object.entries(settings).flatMap(([name, value]) => ['-c', `${name}=${value}`]),
     ],
     isReady: async () => {

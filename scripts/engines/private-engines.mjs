@@ -24,7 +24,9 @@ export function startPrivateTemporal({ file, folder, port, namespace, dynamicCon
   return startPrivate('temporal', { folder, port }, (engine) => ({
     file,
     args: temporalArguments({
-      ...{ port: engine.port, namespace, dynamicConfig },
+      port: engine.port,
+      namespace,
+      dynamicConfig,
       databaseFile: join(engine.folder, 'temporal.db'),
     }),
     isReady: () => isTemporalReady({ port: engine.port, namespace }),

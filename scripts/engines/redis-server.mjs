@@ -8,9 +8,24 @@ import { answersPing } from './redis-probe.mjs';
  */
 export function redisArguments({ port, folder, appendfsync = 'everysec' }) {
   return [
-    ...['--bind', '127.0.0.1', '--port', String(port), '--dir', folder],
-    ...['--appendonly', 'yes', '--appendfsync', appendfsync, '--save', ''],
-    ...['--maxmemory-policy', 'noeviction', '--daemonize', 'no', '--loglevel', 'notice'],
+    '--bind',
+    '127.0.0.1',
+    '--port',
+    String(port),
+    '--dir',
+    folder,
+    '--appendonly',
+    'yes',
+    '--appendfsync',
+    appendfsync,
+    '--save',
+    '',
+    '--maxmemory-policy',
+    'noeviction',
+    '--daemonize',
+    'no',
+    '--loglevel',
+    'notice',
   ];
 }
 

@@ -48,7 +48,8 @@ export async function startTemporalCluster({
       file: programs.server,
       args: ['--config-file', configFile, '--allow-no-auth', 'start', '--service', role],
       isReady: () => accepts({ host: '127.0.0.1', port: grpcPort }),
-      ...{ folder, readyWithinMs: ROLE_READY_MS },
+      folder,
+      readyWithinMs: ROLE_READY_MS,
     });
   }
   Object.values(roles).forEach(keep);
@@ -65,8 +66,16 @@ export async function startTemporalCluster({
 async function makeTables(sqlTool, port) {
   for (const [part, database] of Object.entries(DATABASES)) {
     const where = [
-      ...['--plugin', 'postgres12', '--endpoint', '127.0.0.1', '--port', String(port)],
-      ...['--user', POSTGRES_USER, '--database', database],
+      '--plugin',
+      'postgres12',
+      '--endpoint',
+      '127.0.0.1',
+      '--port',
+      String(port),
+      '--user',
+      POSTGRES_USER,
+      '--database',
+      database,
     ];
     for (const step of [
       ['create-database', '--defaultdb', 'postgres'],

@@ -7,7 +7,9 @@ import { findBuilt, findGoProgram } from './go-program.mjs';
 const version = 'v1.32.0';
 const SERVER = { name: 'temporal-server', module: 'go.temporal.io/server/cmd/server', version };
 const SQL_TOOL = {
-  ...{ name: 'temporal-sql-tool', module: 'go.temporal.io/server/cmd/tools/sql', version },
+  name: 'temporal-sql-tool',
+  module: 'go.temporal.io/server/cmd/tools/sql',
+  version,
 };
 
 export const hasTemporalPrograms = () =>

@@ -38,13 +38,22 @@ export function temporalArguments({
   const pairs = (flag, values) =>
     Object.entries(values).flatMap(([key, value]) => [flag, `${key}=${value}`]);
   return [
-    ...['server', 'start-dev', '--ip', '127.0.0.1', '--port', String(port)],
+    'server',
+    'start-dev',
+    '--ip',
+    '127.0.0.1',
+    '--port',
+    String(port),
     ...(ui ? ['--ui-ip', ui.host, '--ui-port', String(ui.port)] : ['--headless']),
-    ...['--db-filename', databaseFile],
+    '--db-filename',
+    databaseFile,
     ...(namespace === 'default' ? [] : ['--namespace', namespace]),
     ...pairs('--search-attribute', SEARCH_ATTRIBUTES),
     ...pairs('--dynamic-config-value', { ...readDynamicConfig(), ...dynamicConfig }),
-    ...['--log-level', 'error', '--log-format', 'text'],
+    '--log-level',
+    'error',
+    '--log-format',
+    'text',
   ];
 }
 

@@ -14,9 +14,14 @@ const CHART = join(projectRoot, 'ops', 'helm', 'helix-temporal');
 const KUBERNETES = '1.31.0';
 /** Values that switch on what is off by default, so that every line of every template is rendered. */
 const EVERYTHING = [
-  ...['api.autoscaling.enabled=true', 'worker.autoscaling.enabled=true'],
-  ...['api.ingress.enabled=true', 'api.ingress.tlsSecret=tls', 'api.ingress.className=nginx'],
-  ...['image.digest=sha256:0', 'secrets.api=api', 'secrets.worker=worker'],
+  'api.autoscaling.enabled=true',
+  'worker.autoscaling.enabled=true',
+  'api.ingress.enabled=true',
+  'api.ingress.tlsSecret=tls',
+  'api.ingress.className=nginx',
+  'image.digest=sha256:0',
+  'secrets.api=api',
+  'secrets.worker=worker',
 ];
 
 /**

@@ -6,7 +6,8 @@ import { findGoProgram } from '../engines/go-program.mjs';
 import { findSchemas } from './schemas.mjs';
 
 const KUBECONFORM = {
-  ...{ name: 'kubeconform', module: 'github.com/yannh/kubeconform/cmd/kubeconform' },
+  name: 'kubeconform',
+  module: 'github.com/yannh/kubeconform/cmd/kubeconform',
   version: 'v0.7.0',
 };
 /** The oldest that the chart is for (Chart.yaml), and the newest. */

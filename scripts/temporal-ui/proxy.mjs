@@ -5,7 +5,12 @@ import { pipeline } from 'node:stream';
 
 /** They speak of one connection (RFC 9110, 7.6.1), and this proxy has two. */
 const OF_CONNECTION = new Set([
-  ...['connection', 'keep-alive', 'proxy-connection', 'te', 'trailer', 'transfer-encoding'],
+  'connection',
+  'keep-alive',
+  'proxy-connection',
+  'te',
+  'trailer',
+  'transfer-encoding',
   'upgrade',
 ]);
 

@@ -21,7 +21,10 @@ export async function freeze(
     if (used?.costMicroUsd !== undefined) costMicroUsd = (costMicroUsd ?? 0) + used.costMicroUsd;
   }
   return toCase({
-    ...{ name, agent: record.agent, status: record.status, now: new Date() },
+    name,
+    agent: record.agent,
+    status: record.status,
+    now: new Date(),
     messages: convertToUIMessages(rows, { openCalls, filterHidden: false }),
     usage: costMicroUsd === undefined ? usage : { ...usage, costMicroUsd },
   });

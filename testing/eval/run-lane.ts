@@ -60,7 +60,8 @@ export async function runLane(
   const { store } = stores;
   const recorded = createRecordedCalls(recording);
   const replayed = toReplayedAgent(agent, {
-    ...{ recorded, model },
+    recorded,
+    model,
     live: new Set(live),
     inputOf: async (id) => (await store.calls.read(SESSION, id))?.spec.input,
     drifted: (tool, input) => {
@@ -69,7 +70,9 @@ export async function runLane(
     },
   });
   const executor = createInProcessExecutor({
-    ...{ stores, services, quotas: 'unlimited' },
+    stores,
+    services,
+    quotas: 'unlimited',
     agents: [replayed],
   });
   let result: AgentResult | undefined;
@@ -89,7 +92,9 @@ export async function runLane(
     user: EvalCase['turns'][number]['user'],
   ): Promise<AgentResult> {
     const begun = await executor.runs.execute({
-      ...{ sessionId: SESSION, agent: replayed.name, owner: OWNER },
+      sessionId: SESSION,
+      agent: replayed.name,
+      owner: OWNER,
       messages: user.map((message, at) => {
         const id = `u${String(turn + 1)}-${String(at + 1)}`;
         return toUserMessage({ role: 'user', id, ...message });

@@ -58,7 +58,8 @@ export function toCase({ name, agent, status, messages, usage, now }: Recording)
   if (turns.length === 0) throw new Error('the conversation has no message of a user');
   return {
     helixCase: CASE_VERSION,
-    ...{ name, agent },
+    name,
+    agent,
     recordedAt: now.toISOString(),
     status: isTerminal(status) ? status : 'waiting',
     turns,
@@ -89,7 +90,8 @@ function toRecordedCall(part: RecordedPart): RecordedCall {
   const { approved, reason } = approval ?? {};
   const result = toResult(part);
   return {
-    ...{ tool, input },
+    tool,
+    input,
     ...(approved !== undefined && {
       decision: {
         approved,

@@ -32,7 +32,10 @@ export async function runOnTemporal(
   });
   const running = worker.run();
   const executor = await createAgentExecutor({
-    ...{ client, taskQueue, agents, stores },
+    client,
+    taskQueue,
+    agents,
+    stores,
     quotas: 'unlimited',
   });
   return {

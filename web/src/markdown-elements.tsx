@@ -14,8 +14,30 @@ type Props<Tag extends keyof React.JSX.IntrinsicElements> = ComponentProps<Tag> 
 
 /** Elements that need nothing but their own style; the library's own carry classes of Tailwind. */
 const BARE = [
-  ...['h1', 'h2', 'h3', 'h4', 'h5', 'h6', 'p', 'ul', 'ol', 'li', 'blockquote', 'hr', 'br'],
-  ...['strong', 'em', 'del', 'sup', 'section', 'thead', 'tbody', 'tr', 'th', 'td', 'input'],
+  'h1',
+  'h2',
+  'h3',
+  'h4',
+  'h5',
+  'h6',
+  'p',
+  'ul',
+  'ol',
+  'li',
+  'blockquote',
+  'hr',
+  'br',
+  'strong',
+  'em',
+  'del',
+  'sup',
+  'section',
+  'thead',
+  'tbody',
+  'tr',
+  'th',
+  'td',
+  'input',
 ] as const;
 
 export const MARKDOWN_ELEMENTS: Components = {

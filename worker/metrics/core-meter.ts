@@ -5,16 +5,14 @@ import type { AttemptEnd, RunEvent, RunMeter, UsedModel } from '../../protocol/r
 import type { Sessions } from '../../stores/contract/sessions.js';
 
 const ATTEMPT_ENDS: readonly AttemptEnd[] = [
-  ...([
-    'committed',
-    'cut',
-    'discarded',
-    'left',
-    'fault',
-    'fenced',
-    'rewound',
-    'exhausted',
-  ] as const),
+  'committed',
+  'cut',
+  'discarded',
+  'left',
+  'fault',
+  'fenced',
+  'rewound',
+  'exhausted',
 ];
 /** What the sweeper does about sessions that lost something. */
 const REPAIRS = [

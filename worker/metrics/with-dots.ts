@@ -2,11 +2,27 @@ import type { MetricMeter, MetricTags } from '@temporalio/common';
 
 /** Parts of names that keep their underscores. */
 const WORDS = [
-  ...['cost_usd', 'wait_duration', 'first_notice', 'runs_ended', 'budgets_spent'],
-  ...['step_attempts', 'provider_retries', 'tool_retries', 'lease_judgements', 'leases_lost'],
-  ...['take_overs', 'gen_ai', 'execute_tool', 'invoke_agent', 'time_to_first_chunk'],
-  ...['cache_read', 'cache_write', 'input_tokens', 'output_tokens'],
-  ...['inference_calls', 'tool_calls'],
+  'cost_usd',
+  'wait_duration',
+  'first_notice',
+  'runs_ended',
+  'budgets_spent',
+  'step_attempts',
+  'provider_retries',
+  'tool_retries',
+  'lease_judgements',
+  'leases_lost',
+  'take_overs',
+  'gen_ai',
+  'execute_tool',
+  'invoke_agent',
+  'time_to_first_chunk',
+  'cache_read',
+  'cache_write',
+  'input_tokens',
+  'output_tokens',
+  'inference_calls',
+  'tool_calls',
 ];
 const WORD = new RegExp(`(?:^|_)(${WORDS.join('|')})(?=_|$)`, 'g');
 

@@ -65,7 +65,15 @@ export function createAnnounce({ store, deliveries, settings }: AnnounceDeps): {
     const { type, at, point } = stage;
     const notice: Notice = {
       id: toNoticeId(`${runId} ${toolCallId} ${type} ${point}`),
-      ...{ type, at, sessionId, runId, agent, tenant, toolCallId, toolName, deadline },
+      type,
+      at,
+      sessionId,
+      runId,
+      agent,
+      tenant,
+      toolCallId,
+      toolName,
+      deadline,
       ...more,
     };
     await deliveries.announce(notice);
@@ -193,7 +201,8 @@ function isOpen({ spec, row, decision }: OpenCall): boolean {
 function toAskedCall({ spec, deadline }: OpenCall): AskedCall {
   const { toolCallId, toolName, kind } = spec;
   return {
-    ...{ toolCallId, toolName },
+    toolCallId,
+    toolName,
     kind: kind === 'client' ? 'client' : 'approval',
     ...(deadline !== undefined && { deadline }),
   };

@@ -73,8 +73,16 @@ function toFailureNotice({ notice, receiver, code }: FailedDelivery): Notice {
   const deliveryId = toDeliveryId(notice, receiver);
   return {
     id: toNoticeId(`delivery.failed ${deliveryId}`),
-    ...{ type: 'delivery.failed', at: Date.now(), sessionId, runId, agent, tenant },
-    ...{ toolCallId, toolName, receiver, code },
+    type: 'delivery.failed',
+    at: Date.now(),
+    sessionId,
+    runId,
+    agent,
+    tenant,
+    toolCallId,
+    toolName,
+    receiver,
+    code,
     delivery: toShownSessionId(deliveryId),
   };
 }

@@ -51,7 +51,9 @@ export function createSend({ agents, store, sender, settings, meter }: SendDeps)
             sub: approver.userId,
             roles: approver.roles,
             ...(notice.tenant !== undefined && { tenant: notice.tenant }),
-            ...{ sessionId, toolCallId, runId: call.spec.runId },
+            sessionId,
+            toolCallId,
+            runId: call.spec.runId,
             inputHash: hashInput(input),
           })
         : undefined;

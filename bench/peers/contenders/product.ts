@@ -63,7 +63,8 @@ function toScript({ steps, words, everyMs, stamp }: Turn): string {
       (__, n) => `s${step}w${String(n + 1).padStart(4, '0')} `,
     );
     return {
-      ...{ deltas: words, everyMs },
+      deltas: words,
+      everyMs,
       ...(stamp ? { stamp } : { say: names.join('') }),
       ...(!isLast && { calls: [{ tool: 'echo', id: `c${step}`, args: { value: index } }] }),
     };

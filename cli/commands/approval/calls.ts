@@ -23,10 +23,23 @@ interface WaitingCall extends AskedCall {
 const INPUT_CHARS = 60;
 
 const FIELDS = [
-  ...(['call', 'sessionId', 'runId', 'toolCallId', 'toolName', 'kind', 'input'] as const),
-  ...(['approvalId', 'agent', 'owner', 'deadline', 'mayDecide'] as const),
-  ...(['approvers', 'separateApprover', 'missingRoles', 'mayWithdraw'] as const),
-];
+  'call',
+  'sessionId',
+  'runId',
+  'toolCallId',
+  'toolName',
+  'kind',
+  'input',
+  'approvalId',
+  'agent',
+  'owner',
+  'deadline',
+  'mayDecide',
+  'approvers',
+  'separateApprover',
+  'missingRoles',
+  'mayWithdraw',
+] as const;
 
 const WHAT: Column<AskedCall>[] = [
   { title: 'CALL', show: ({ call }) => call },

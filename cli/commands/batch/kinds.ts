@@ -4,8 +4,17 @@ import { shownText } from '../../output/shown-text.js';
 
 export const BATCHES: Kind<OperatorBatch> = {
   fields: [
-    ...(['id', 'act', 'status', 'total', 'done', 'skipped', 'failed', 'problems'] as const),
-    ...(['by', 'startedAt', 'endedAt'] as const),
+    'id',
+    'act',
+    'status',
+    'total',
+    'done',
+    'skipped',
+    'failed',
+    'problems',
+    'by',
+    'startedAt',
+    'endedAt',
   ],
   columns: [
     { title: 'BATCH', show: ({ id }) => id },
@@ -33,9 +42,7 @@ export const BATCHES: Kind<OperatorBatch> = {
 export type Target = OperatorBatchPlan['targets'][number];
 
 export const TARGETS: Kind<Target> = {
-  fields: [
-    ...(['runId', 'toolCallId', 'toolName', 'sessionId', 'agent', 'owner', 'status'] as const),
-  ],
+  fields: ['runId', 'toolCallId', 'toolName', 'sessionId', 'agent', 'owner', 'status'],
   columns: [
     { title: 'RUN', show: ({ runId }) => runId },
     { title: 'STATUS', show: ({ status }) => status },

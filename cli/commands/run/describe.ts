@@ -27,8 +27,16 @@ const columns: Column<OperatorRunDetail>[] = [
 const RUN: Kind<OperatorRunDetail> = {
   fields: [
     ...RUNS.fields,
-    ...(['owner', 'by', 'isNewest', 'mode', 'stepCount', 'reason', 'error', 'usage'] as const),
-    ...(['steps', 'pending'] as const),
+    'owner',
+    'by',
+    'isNewest',
+    'mode',
+    'stepCount',
+    'reason',
+    'error',
+    'usage',
+    'steps',
+    'pending',
   ],
   columns,
   none: 'No run.',

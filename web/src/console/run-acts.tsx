@@ -15,19 +15,27 @@ type Act = 'stop' | 'resume' | 'retry' | 'fork';
 
 const TEXTS: Record<Act, { button: string; title: string; verb: string; text: string }> = {
   stop: {
-    ...{ button: 'Stop', title: 'Stop this run?', verb: 'Stop the run' },
+    button: 'Stop',
+    title: 'Stop this run?',
+    verb: 'Stop the run',
     text: 'What it has written stays, and its open calls are settled. It can be continued later.',
   },
   resume: {
-    ...{ button: 'Continue', title: 'Continue this run?', verb: 'Continue' },
+    button: 'Continue',
+    title: 'Continue this run?',
+    verb: 'Continue',
     text: 'It continues after its last step. Nothing that is done is done again.',
   },
   retry: {
-    ...{ button: 'Repeat', title: 'Repeat this turn?', verb: 'Repeat the turn' },
+    button: 'Repeat',
+    title: 'Repeat this turn?',
+    verb: 'Repeat the turn',
     text: 'The reply is dropped and made again. These calls were made, and may be made again:',
   },
   fork: {
-    ...{ button: 'Fork', title: 'Continue from here in a copy?', verb: 'Fork the run' },
+    button: 'Fork',
+    title: 'Continue from here in a copy?',
+    verb: 'Fork the run',
     text: 'The copy belongs to the same owner; the original stays. These calls may be made again:',
   },
 };
