@@ -1,5 +1,6 @@
 // `MUTATE=<group> npm run mutate`: changes a file in every way that Stryker knows, one at a time, and runs the tests that
 // concern it: what survives is a line that no test would miss. Minutes to an hour for each group; its report names them.
+// TEST_REDIS_URL and TEST_TEMPORAL_ADDRESS, where servers run already, save starting them for each change.
 // Transitions are not among the groups, since they are compiled to Lua, which Stryker's switches do not survive.
 
 /** The files where a silent regression costs most, each with the tests that have to notice it. */
@@ -12,7 +13,10 @@ const GROUPS = {
     'activities/tool-call.ts',
     'test/activities/tool-call test/activities/unbegun-call test/activities/lease.test',
   ],
-  classify: ['ai-sdk/reply/classify.ts', 'test/ai-sdk/reply/classify test/ai-sdk/reply/decisions'],
+  classify: [
+    'ai-sdk/reply/classify.ts',
+    'test/ai-sdk/reply/classify test/ai-sdk/reply/decisions test/ai-sdk/reply/session-reads',
+  ],
   'stream-transformer': [
     'ai-sdk/parts/stream-transformer.ts',
     'test/ai-sdk/parts test/ai-sdk/live-equals-stored',
