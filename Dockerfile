@@ -3,7 +3,8 @@
 FROM node:24-bookworm-slim AS packages
 WORKDIR /app
 COPY package.json package-lock.json .npmrc ./
-COPY scripts ./scripts
+COPY scripts/install.mjs ./scripts/
+COPY scripts/system ./scripts/system
 RUN node scripts/install.mjs
 
 FROM packages AS build

@@ -37,7 +37,7 @@ export function writeApp(folder = '.') {
   for (const [name, right] of Object.entries(RENAMED)) {
     renameSync(join(target, name), join(target, right));
   }
-  for (const file of ['package.json', 'README.md']) {
+  for (const file of ['package.json', 'README.md', 'compose.yaml']) {
     const path = join(target, file);
     const text = readFileSync(path, 'utf8');
     writeFileSync(path, text.replaceAll('helix-app', toPackageName(target)));

@@ -1,6 +1,6 @@
 import { execFile } from 'node:child_process';
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { cp, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -44,6 +44,23 @@ describe('helix-temporal init', () => {
     expect([code, stderr]).toEqual([64, expect.stringContaining('has agents.ts already')]);
     expect(readFileSync(join(folder, 'agents.ts'), 'utf8')).toBe('mine');
     expect(existsSync(join(folder, 'package.json'))).toBe(false);
+  });
+
+  it('init from a tarball takes it along, since an image is built from the folder alone', async () => {
+    const packages = join(folder, 'node_modules');
+    const templates = join(packages, 'helix-temporal/templates');
+    await cp(fileURLToPath(new URL('../../templates', import.meta.url)), templates, {
+      recursive: true,
+    });
+    await writeFile(join(folder, 'some.tgz'), 'packed');
+    const installed = { 'node_modules/helix-temporal': { resolved: 'file:some.tgz' } };
+    await writeFile(join(packages, '.package-lock.json'), JSON.stringify({ packages: installed }));
+    const code = `import { writeApp } from '${join(templates, 'write-app.mjs')}'; writeApp('app');`;
+    const run = promisify(execFile);
+    await run(process.execPath, ['--input-type=module', '-e', code], { cwd: folder });
+    expect(readFileSync(join(folder, 'app/some.tgz'), 'utf8')).toBe('packed');
+    const app: unknown = JSON.parse(readFileSync(join(folder, 'app/package.json'), 'utf8'));
+    expect(app).toMatchObject({ dependencies: { 'helix-temporal': 'file:some.tgz' } });
   });
 
   it('npm create helix-temporal writes the same, from a package of its own', async () => {
