@@ -17,10 +17,11 @@ it('a page holds its lease for as long as its tool works, also over a failed req
     toPatience({}),
     (ms, signal) =>
       new Promise((resolve, reject) => {
-        waits.push({ ms, end: resolve });
-        signal?.addEventListener('abort', () => {
-          reject(new Error('over'));
-        });
+        const end = (): void => {
+          if (signal?.aborted === true) reject(new Error('over'));
+          else resolve();
+        };
+        waits.push({ ms, end });
       }),
   );
   const tool = new AbortController();
