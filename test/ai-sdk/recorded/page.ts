@@ -14,7 +14,7 @@ import { nextTurn } from './next-turn.js';
 import type { Player } from './play-transitions.js';
 
 /** Who talks in recorded turns. */
-const ANN = { userId: 'ann', tenantId: 'acme' };
+const ANN = { userId: 'ann' };
 
 export interface PageOptions {
   library: ChatLibrary;

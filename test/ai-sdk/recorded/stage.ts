@@ -30,7 +30,20 @@ export interface Stage {
 }
 
 export function setStage(runs: RunHarness, { store, streamManager }: TestStores): Stage {
-  let extra = 0;
+  let asked = 0;
+
+  async function ask(
+    sessionId: string,
+    agent: string,
+    script: object[],
+    policy?: BusyPolicy,
+  ): Promise<Awaited<ReturnType<RunHarness['executor']['execute']>>> {
+    const messages = [userMessage(`asked-${String((asked += 1))}`, JSON.stringify({ script }))];
+    const given = { sessionId, agent, owner: 'ann', messages };
+    const result = await runs.executor.execute(policy === undefined ? given : { ...given, policy });
+    await runs.executor.idle();
+    return result;
+  }
 
   async function answer(given: UncheckedAnswer): Promise<void> {
     const { kind } = await runs.executor.submitToolResult(given);
@@ -55,13 +68,13 @@ export function setStage(runs: RunHarness, { store, streamManager }: TestStores)
 
   return {
     runs,
-    begin: (script, agent = 'lab') =>
-      runs.begin(runs.newSessionId(), agent, JSON.stringify({ script })),
+    begin: async (script, agent = 'lab') => {
+      const result = await ask(runs.newSessionId(), agent, script);
+      if (result.kind !== 'begun') throw new Error(`begin replied ${result.kind}`);
+      return result.run;
+    },
     send: async ({ sessionId, agent }, script, policy) => {
-      const messages = [userMessage(`more-${String((extra += 1))}`, JSON.stringify({ script }))];
-      const owner = { owner: 'ann', tenant: 'acme' };
-      const given = { sessionId, agent, ...owner, messages };
-      await runs.executor.execute(policy === undefined ? given : { ...given, policy });
+      await ask(sessionId, agent, script, policy);
     },
     untilAsked: ({ sessionId }) =>
       runs.untilStatus(sessionId, 'waiting_approval', 'waiting_tool', 'waiting_children'),
