@@ -1,5 +1,4 @@
 import { readFileSync } from 'node:fs';
-import { expect, it } from '@jest/globals';
 import { compile } from './factories.js';
 
 /** All of their programs are complete. */

@@ -1,4 +1,3 @@
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import type { Browser } from 'playwright-core';
 import { RegistryError } from '../../scripts/clients/npm.mjs';
 import { installFront } from '../../scripts/fronts/install-front.mjs';

@@ -1,6 +1,5 @@
 import { randomBytes } from 'node:crypto';
 import { fileURLToPath } from 'node:url';
-import { afterAll, beforeAll, expect, it } from '@jest/globals';
 import type { Browser } from 'playwright-core';
 import { anyFreePort } from '../../scripts/system/ports.mjs';
 import { shareBrowser } from '../support/page-driver.js';

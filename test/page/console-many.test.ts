@@ -1,4 +1,3 @@
-import { afterAll, beforeAll, expect, it } from '@jest/globals';
 import type { Browser } from 'playwright-core';
 import type { OperatorRuns } from '../../protocol/operator.js';
 import { findBarriers, findOverflow } from '../support/axe.js';

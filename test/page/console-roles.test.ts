@@ -1,4 +1,3 @@
-import { afterAll, beforeAll, expect, it } from '@jest/globals';
 import type { Browser } from 'playwright-core';
 import type { AuditReply } from '../../protocol/audit.js';
 import type { OperatorWaiting } from '../../protocol/operator.js';

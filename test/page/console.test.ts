@@ -1,4 +1,3 @@
-import { afterAll, beforeAll, expect, it } from '@jest/globals';
 import type { Browser } from 'playwright-core';
 import type { OperatorRunDetail } from '../../protocol/operator.js';
 import type { OperatorTimeline } from '../../protocol/timeline.js';

@@ -1,4 +1,3 @@
-import { afterAll, beforeAll, expect, it } from '@jest/globals';
 import type { Browser, Page } from 'playwright-core';
 import { LIMITS } from '../../protocol/limits.js';
 import { toScript } from '../support/chat-client.js';

@@ -1,4 +1,3 @@
-import { beforeAll, expect, it } from '@jest/globals';
 import type { Browser } from 'playwright-core';
 import { toScript } from '../support/chat-client.js';
 import { shareBrowser, openPage, type ChatPage } from '../support/page-driver.js';

@@ -1,4 +1,3 @@
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import type { Browser } from 'playwright-core';
 import { toScript } from '../support/chat-client.js';
 import { shareBrowser, openPage } from '../support/page-driver.js';

@@ -1,4 +1,3 @@
-import { afterAll, beforeAll, expect, it } from '@jest/globals';
 import type { Browser } from 'playwright-core';
 import { shareBrowser, openPage } from '../support/page-driver.js';
 import { newSessionId, startProduct, type Product } from '../support/product.js';

@@ -1,4 +1,3 @@
-import { beforeAll, expect, it } from '@jest/globals';
 import type { Browser } from 'playwright-core';
 import { findOverflow } from '../support/axe.js';
 import { toScript } from '../support/chat-client.js';

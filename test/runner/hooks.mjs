@@ -9,7 +9,6 @@ import { swcOptions } from '../../scripts/build/transform-sources.mjs';
 const ROOT = new URL('../../', import.meta.url);
 
 const BY_NAME = {
-  '@jest/globals': new URL('globals.mjs', import.meta.url).href,
   // Examples import the package by its name.
   'helix-temporal/ai-sdk': new URL('ai-sdk/index.ts', ROOT).href,
   'helix-temporal/runtime-js': new URL('in-process/index.ts', ROOT).href,

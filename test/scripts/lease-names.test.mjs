@@ -1,4 +1,3 @@
-import { expect, it } from '@jest/globals';
 import { createLeaseNames } from '../../scripts/start/processes.mjs';
 
 it('a worker that is started again knows the lease of the one that ended', () => {

@@ -1,6 +1,5 @@
 import { existsSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { expect, test } from '@jest/globals';
 import { startChildProcess } from '../../scripts/start/child-process.mjs';
 import { stopLeftOver, writePidFile } from '../../scripts/start/engine.mjs';
 import { useTempFolders } from './temp-folder.mjs';

@@ -2,7 +2,6 @@ import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
 import { createServer, request } from 'node:http';
 import { join } from 'node:path';
-import { afterEach, beforeAll, describe, expect, test } from '@jest/globals';
 import { DEV_SERVER } from '../../scripts/engines/temporal/programs.mjs';
 import { temporalArguments } from '../../scripts/engines/temporal-server.mjs';
 import { placeUi } from '../../scripts/start/engines.mjs';
