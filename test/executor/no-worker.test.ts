@@ -1,4 +1,5 @@
 import { LIMITS } from '../../protocol/limits.js';
+import { toStoredSessionId } from '../../stores/record/stored-session-id.js';
 import { createRunHarness, type RunHarness } from '../support/run-harness.js';
 import { createTestAgent } from '../support/test-agent.js';
 import { openTestStores, type TestStores } from '../support/test-stores.js';
@@ -13,7 +14,7 @@ beforeAll(async () => {
 /** A run that no worker is there for. */
 async function beginAlone(): Promise<[runs: RunHarness, sessionId: string]> {
   const runs = await createRunHarness(stores, [agent]);
-  const sessionId = runs.newSessionId();
+  const sessionId = toStoredSessionId(runs.newSessionId(), 'acme');
   await runs.begin(sessionId, agent.name, 'is anybody there?');
   return [runs, sessionId];
 }

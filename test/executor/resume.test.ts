@@ -8,6 +8,7 @@ import { createRunHarness, type RunHarness } from '../support/run-harness.js';
 import { userMessage } from '../support/session-driver.js';
 import { openTestStores, type TestStores } from '../support/test-stores.js';
 import { until } from '../support/until.js';
+import { toStoredSessionId } from '../../stores/record/stored-session-id.js';
 import { snapshotOf } from '../support/snapshot-of.js';
 
 /** What the model was given, by session. */
@@ -77,7 +78,11 @@ async function interruptAtWord(sessionId: string, n: number): Promise<void> {
   await runs.untilStatus(sessionId, 'interrupted');
 }
 
-async function attach(sessionId: string): Promise<string> {
+/** Ids of conversations as the store knows them. */
+const newId = (): string => toStoredSessionId(runs.newSessionId(), 'acme');
+
+async function attach(storedId: string): Promise<string> {
+  const sessionId = storedId.slice(storedId.indexOf('~') + 1);
   const response = await handleChatStream(
     { ...stores, executor: { runs: runs.executor }, agents: { has: () => true } },
     {
@@ -102,7 +107,7 @@ function textsOf(stream: string): string[] {
 
 describe('resume', () => {
   it('resume continues after a cut reply: the model sees it, and people see one message', async () => {
-    const id = runs.newSessionId();
+    const id = newId();
     const run = await runs.begin(id, agent.name, 'hang 1');
     await interruptAtWord(id, 1);
     expect(await runs.executor.canResume(id)).toMatchObject({ canResume: true });
@@ -141,7 +146,7 @@ describe('resume', () => {
   });
 
   it('a resumed run can be interrupted and resumed again', async () => {
-    const id = runs.newSessionId();
+    const id = newId();
     await runs.begin(id, agent.name, 'hang 2');
     await interruptAtWord(id, 1);
     await runs.executor.resume({ sessionId: id });
@@ -164,7 +169,7 @@ describe('resume', () => {
   });
 
   it('asked for ten times at once begins one run', async () => {
-    const id = runs.newSessionId();
+    const id = newId();
     await runs.begin(id, agent.name, 'hang 1');
     await interruptAtWord(id, 1);
     const results = await Promise.all(
@@ -176,7 +181,7 @@ describe('resume', () => {
   });
 
   it('resume settles the calls that waited when the run was stopped, and informs the model', async () => {
-    const id = runs.newSessionId();
+    const id = newId();
     await runs.begin(id, agent.name, 'approve');
     await runs.untilStatus(id, 'waiting_approval');
     // Nothing to do yet: a person is asked.
@@ -192,7 +197,7 @@ describe('resume', () => {
   });
 
   it('resume with a message begins a new turn, and reports it', async () => {
-    const id = runs.newSessionId();
+    const id = newId();
     await runs.begin(id, agent.name, 'hang 1');
     await interruptAtWord(id, 1);
     const input = { sessionId: id, mode: 'with_message' as const, messages: [userMessage('m2')] };
@@ -206,7 +211,7 @@ describe('resume', () => {
   });
 
   it('of nothing is refused', async () => {
-    const id = runs.newSessionId();
+    const id = newId();
     await expect(runs.executor.resume({ sessionId: id })).rejects.toMatchObject({
       code: 'not_found',
     });
@@ -221,7 +226,7 @@ describe('resume', () => {
   });
 
   it('the sweeper starts a resumed run whose workflow was never started', async () => {
-    const id = runs.newSessionId();
+    const id = newId();
     await runs.begin(id, agent.name, 'hang 1');
     await interruptAtWord(id, 1);
     await stores.store.runs.resume({

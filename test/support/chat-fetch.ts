@@ -63,7 +63,8 @@ interface Body {
 /** The messages of a snapshot, as a page gets them. */
 export async function readStored(runtime: SnapshotDeps, sessionId: string): Promise<UIMessage[]> {
   const snapshot = await snapshotOf(runtime, sessionId);
-  return JSON.parse(JSON.stringify(snapshot?.messages ?? [])) as UIMessage[];
+  if (snapshot === null) throw new Error('there is no snapshot');
+  return JSON.parse(JSON.stringify(snapshot.messages)) as UIMessage[];
 }
 
 async function readText(
