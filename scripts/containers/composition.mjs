@@ -52,10 +52,10 @@ export async function openComposition(engine, { folder, file, name }) {
     /** Ends its first process as a crash does; resolves when the restart policy has it back. */
     kill: async (service) => {
       const { container, pid } = await processOf(service);
-      try {
-        process.kill(pid, 'SIGKILL');
-      } catch {
-        // An engine on another machine.
+      if (!(pid > 1)) throw new Error(`${service} is not running`);
+      if (engine.isOwn) process.kill(pid, 'SIGKILL');
+      else {
+        // Its processes may be another machine's.
         await run('docker', 'kill', container);
         await run('docker', 'start', container);
       }

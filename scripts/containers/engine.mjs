@@ -36,6 +36,10 @@ async function startOwn(ends) {
   const found = () => findOnPath(['dockerd'], { PATH: `${process.env.PATH}:/usr/sbin` });
   if (!found() && canInstallWithApt()) {
     await withProgress('Installing Docker with apt', () => installWithApt(['docker.io']));
+    // The package also enables a service at boot, which is not wanted here.
+    if (findOnPath(['systemctl'])) {
+      await runCommand('systemctl', ['disable', '--now', 'docker.socket', 'docker']);
+    }
   }
   const dockerd = found();
   if (!dockerd || process.getuid?.() !== 0) {

@@ -15,14 +15,21 @@ random() {
 base64url() {
   openssl base64 -A | tr '+/' '-_' | tr -d '='
 }
+has() {
+  grep -Eqs "^($1)=." .env
+}
+# Passwords that are there stay, since volumes may have begun with them.
 write() {
-  if grep -Eqs '^(REDIS_PASSWORD|POSTGRES_PASSWORD|JWT_[A-Z_]+|HELIX_ALLOW_UNAUTHENTICATED)=' .env; then
-    fail '.env has passwords or a sign-in already; the head of the compose file says how to change them.'
-  fi
-  umask 077
+  ! has 'JWT_[A-Z_]+|HELIX_ALLOW_UNAUTHENTICATED' ||
+    fail '.env says who may use the API already: take its lines HELIX_ALLOW_UNAUTHENTICATED and JWT_… out to choose again.'
+  touch .env
+  chmod 600 .env
   # An editor may have left the last line without its end.
   [ ! -s .env ] || echo >>.env
-  printf "%s\n" "REDIS_PASSWORD=$(random)" "POSTGRES_PASSWORD=$(random)" "$@" >>.env
+  for password in REDIS_PASSWORD POSTGRES_PASSWORD; do
+    has "$password" || echo "$password=$(random)" >>.env
+  done
+  printf '%s\n' "$@" >>.env
   echo 'Written to .env. Next: docker compose up --wait'
 }
 
@@ -39,7 +46,9 @@ case "${1-}" in
     shift
     claims=$(printf '{"sub":"%s","roles":"%s","exp":%s}' "$user" "$*" "$(($(date +%s) + 86400))")
     signed=$(printf '{"alg":"HS256"}' | base64url).$(printf %s "$claims" | base64url)
-    printf '%s.%s\n' "$signed" "$(printf %s "$signed" | openssl dgst -sha256 -hmac "$secret" -binary | base64url)"
+    token=$signed.$(printf %s "$signed" | openssl dgst -sha256 -hmac "$secret" -binary | base64url)
+    echo "$token"
+    echo "For the page, once, in the browser's console: document.cookie = 'helix_token=$token'" >&2
     ;;
   *) fail 'Say who may use the API: sh env.sh open, or sh env.sh tokens.' ;;
 esac

@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process';
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -117,14 +117,18 @@ describe.each(['docker-compose.yml', 'templates/app/compose.yaml'])('%s', (path)
       expect(head).toContain(`env.sh ${choice} `);
       const folder = mkdtempSync(join(tmpdir(), 'helix-env-'));
       try {
+        const file = join(folder, '.env');
+        writeFileSync(file, 'MODEL=\nREDIS_PASSWORD=of-a-volume', { mode: 0o644 });
         execFileSync('sh', [SCRIPT, choice], { cwd: folder });
-        const env = readFileSync(join(folder, '.env'), 'utf8');
+        const env = readFileSync(file, 'utf8');
+        expect(statSync(file).mode & 0o777).toBe(0o600);
+        expect(env.match(/^REDIS_PASSWORD=.*$/gm)).toEqual(['REDIS_PASSWORD=of-a-volume']);
         const written = new Set([...env.matchAll(/^(\w+)=./gm)].map(([, name]) => name));
         const needed = [...text.matchAll(/\$\{(\w+):\?/g)].map(([, name]) => name);
         expect(needed.length).toBeGreaterThan(2);
         expect(needed.filter((name) => !written.has(name))).toEqual([]);
         expect(() => execFileSync('sh', [SCRIPT, choice], { cwd: folder, stdio: 'pipe' })).toThrow(
-          '.env has passwords or a sign-in already',
+          '.env says who may use the API already',
         );
       } finally {
         rmSync(folder, { recursive: true });

@@ -24,9 +24,13 @@ module.exports = class NativeEnvironment {
   async teardown() {
     this.fakeTimersModern.dispose();
     this.moduleMocker.restoreAllMocks();
-    for (const undo of this.endings.reverse()) await undo();
-    process.chdir(this.cwd);
-    for (const name of Object.keys(process.env)) if (!(name in this.env)) delete process.env[name];
-    Object.assign(process.env, this.env);
+    try {
+      for (const undo of this.endings.reverse()) await undo();
+    } finally {
+      process.chdir(this.cwd);
+      const added = Object.keys(process.env).filter((name) => !(name in this.env));
+      for (const name of added) delete process.env[name];
+      Object.assign(process.env, this.env);
+    }
   }
 };

@@ -10,6 +10,14 @@ const seconds = (ms) => `${(ms / 1000).toFixed(1)} s`;
 export default class Reporter {
   #files = [];
   #error;
+  #isComplete = false;
+
+  constructor() {
+    // What is tested may end the process: without its counts a run has failed.
+    process.once('exit', () => {
+      if (!this.#isComplete) process.exitCode = 1;
+    });
+  }
 
   onTestResult(test, { testResults, failureMessage, perfStats }, { numTotalTestSuites }) {
     const path = relative(projectRoot, test.path);
@@ -26,6 +34,7 @@ export default class Reporter {
   }
 
   onRunComplete(_, results) {
+    this.#isComplete = true;
     const { numPassedTests, numFailedTests, numPendingTests, numTodoTests } = results;
     if (this.#files.length > 1)
       write('\nFiles that took longest, and the time inside their tests:');
