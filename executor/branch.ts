@@ -6,6 +6,7 @@ import type { CustomState } from '../stores/contract/custom-state.js';
 import type { BranchInput as CopyInput } from '../stores/contract/sessions.js';
 import type { Store } from '../stores/contract/store.js';
 import { toAct } from '../stores/record/acts.js';
+import { toStoredSessionId } from '../stores/record/stored-session-id.js';
 import { beginsTurn, toUserMessage } from '../stores/record/user-message.js';
 import { endOfStep, rowsUpTo, withoutOpenCalls } from './fork-rows.js';
 import { FIRST_SWEEP_MS, newNonce } from './reruns.js';
@@ -27,12 +28,14 @@ export function createBranch(
 ): Branching {
   const { sessions, runs, checkpoints, documents, due } = store;
   return async (input) => {
-    const { sessionId, newSessionId = `s-${randomUUID()}`, by, roles, via } = input;
+    const { sessionId, by, roles, via } = input;
     const { nonce = newNonce() } = input;
     const record = await sessions.read(sessionId);
     if (record === undefined) {
       throw new HelixError('not_found', 'There is no such conversation.');
     }
+    const newSessionId =
+      input.newSessionId ?? toStoredSessionId(`s-${randomUUID()}`, record.tenant);
     const chosen = await chooseRows(input);
     if (chosen.length === 0) {
       throw new HelixError('nothing_to_do', 'There is nothing to copy yet.');

@@ -10,6 +10,7 @@ import type { CustomState } from '../stores/contract/custom-state.js';
 import type { RunInfo, StopResult } from '../stores/contract/runs.js';
 import type { Store } from '../stores/contract/store.js';
 import type { StreamManager } from '../stores/log/stream-manager.js';
+import { toStoredSessionId } from '../stores/record/stored-session-id.js';
 import { readInput, readState, type AgentInput } from './agent-input.js';
 import type { AnswerOptions } from './answers.js';
 import { toBeginRefusal } from './begin-refusal.js';
@@ -130,7 +131,10 @@ export function createExecutorOf(deps: {
     readHealth: deps.readHealth,
     readWorkers: deps.readWorkers,
     execute: async (requested, input, options = {}) => {
-      const { sessionId = `s-${randomUUID()}`, userId = ANONYMOUS, tenantId } = options;
+      const { userId = ANONYMOUS, tenantId } = options;
+      const asked = options.sessionId ?? `s-${randomUUID()}`;
+      // Callers that read the record have the stored id already.
+      const sessionId = asked.includes('~') ? asked : toStoredSessionId(asked, tenantId);
       const agent =
         typeof requested === 'string'
           ? agents.resolve(requested, { sessionId, userId })

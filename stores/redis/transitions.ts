@@ -127,8 +127,11 @@ export function createTransitions(
       const args = [name, user, JSON.stringify(request), title];
       return JSON.parse((await runLibrary(mode, [holds], args)) as string) as never;
     },
-    append: async (sessionId, args) =>
-      (await runLibrary('writing', keys.append(sessionId), ['append', ...args])) as number[],
+    append: async (sessionId, args) => {
+      const reply = await runLibrary('writing', keys.append(sessionId), ['append', ...args]);
+      if ((reply as number[])[0] === APPEND_NEWER_LAYOUT) throw newerLayout();
+      return reply as number[];
+    },
     noteSnapshot: async (sessionId, { turn, isActive }, now) => {
       const { root } = keys.session(sessionId);
       // Writes only two short fields, so that a page can be loaded while Redis is full.
@@ -163,6 +166,9 @@ export function createTransitions(
       (await runLibrary('writing', [from, onto], ['putDue', sessionId, taken, at ?? ''])) === 1,
   };
 }
+
+/** What `append` replies where other transitions say `newer_layout`. */
+const APPEND_NEWER_LAYOUT = 6;
 
 function newerLayout(): HelixError {
   return new HelixError(

@@ -1,4 +1,5 @@
 import { cjson, formatInt, redis, toNumber } from './lib/host.js';
+import { isNewer } from './lib/layout.js';
 import { publish, write, type Entries } from './lib/log.js';
 import { isTerminal, num } from './lib/root.js';
 
@@ -20,6 +21,8 @@ const CLOSED = 4;
  * batches.
  */
 const REWOUND = 5;
+/** A newer build has laid out the record. */
+const NEWER = 6;
 
 /** Number of arguments before the messages. */
 const FIXED = 8;
@@ -32,8 +35,8 @@ const FIXED = 8;
  * token · batch · now · known, the highest sequence that the writer has seen · notes, which of the
  * messages the call's row keeps (see lib/call-events) · messages.
  *
- * Checks, in this order: the batch was stored before (returns its first reply) · the store is older
- * than `known` · the run is over or superseded · another attempt owns the writer · a batch is
+ * Checks, in this order: the batch was stored before (returns its first reply) · a newer build has
+ * laid out the record · the store is older than `known` · the run is over or superseded · another attempt owns the writer · a batch is
  * missing before this one · the stream of a writer without a run is paused.
  *
  * @returns [1, sequence, 1 if a stop was requested else 0], or one of the codes above
@@ -65,11 +68,13 @@ export function append(keys: readonly string[], args: readonly string[]): Append
     'seq',
     'stream',
     'logBytes',
+    'layout',
   );
   if (root !== rootKey) {
-    const shared = redis.call('HMGET', root, 'seq', 'logBytes');
+    const shared = redis.call('HMGET', root, 'seq', 'logBytes', 'layout');
     session[3] = shared[0] as string | false;
     session[5] = shared[1] as string | false;
+    session[6] = shared[2] as string | false;
   }
   // Each text, and each number of a text, is made once: it costs Redis as much as reading a field.
   const [ofBatch, ofSequence] = [`b:${writer}`, `s:${writer}`];
@@ -78,6 +83,7 @@ export function append(keys: readonly string[], args: readonly string[]): Append
   const last = owner[1] === false ? -1 : num(owner[1]);
   const next = toNumber(batch);
   if (owner[0] === token && last >= next) return [APPENDED, num(owner[2] as string), stop];
+  if (session[6] !== false && isNewer(session[6] as string)) return [NEWER];
   const at = session[3] === false ? 0 : num(session[3]);
   if (at < toNumber(known)) return [REWOUND];
   if (run !== '*' && (session[0] !== run || isTerminal(session[1] as string))) return [SUPERSEDED];

@@ -1,7 +1,8 @@
 import { AgentNotFoundError, AgentRegistry } from '../../agents/index.js';
+import { buildSnapshot } from '../../ai-sdk/index.js';
 import { createExecutorOf, type AgentExecutor } from '../../executor/executor-of.js';
 import { AgentAlreadyRunningError } from '../../protocol/errors.js';
-import { formatApprovalId } from '../../protocol/ids.js';
+import { formatApprovalId, toShownSessionId } from '../../protocol/ids.js';
 import { createRunHarness, type RunHarness } from '../support/run-harness.js';
 import { createTestAgent } from '../support/test-agent.js';
 import { openTestStores, type TestStores } from '../support/test-stores.js';
@@ -52,6 +53,25 @@ describe('a run', () => {
     expect(await executor.getHandle('unknown')).toBeNull();
     expect(await executor.getHandle(handle.sessionId, 'no run')).toBeNull();
     expect(await executor.getCurrentRun('unknown')).toBeNull();
+  });
+
+  it('a conversation of a tenant is found by its tenant, and its id is free for others', async () => {
+    const sessionId = runs.newSessionId();
+    for (const tenantId of ['acme', 'umbrella']) {
+      const handle = await executor.execute(agent, tenantId, {
+        sessionId,
+        userId: 'ann',
+        tenantId,
+      });
+      await handle.result();
+      const copied = await executor.branch({ sessionId: handle.sessionId, by: 'ann' });
+      for (const id of [handle.sessionId, copied.sessionId]) {
+        const caller = { userId: 'ann', tenantId };
+        const shown = { sessionId: toShownSessionId(id), caller };
+        const snapshot = await buildSnapshot({ ...stores, stateStore: stores.store }, shown);
+        expect(JSON.stringify(snapshot?.messages)).toContain(`You said ${tenantId}`);
+      }
+    }
   });
 
   it('a run shows its own chunks and result when later runs follow', async () => {

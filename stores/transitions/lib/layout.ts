@@ -8,6 +8,10 @@ import type { Session } from './session.js';
  */
 export const RECORD_LAYOUT = '1';
 
+export function isNewer(layout: string): boolean {
+  return layout !== RECORD_LAYOUT && toNumber(layout) > toNumber(RECORD_LAYOUT);
+}
+
 /**
  * False if a newer build has laid out the record of a conversation, which its sub-agents' sessions
  * share. A record of an older layout has this build's from now on.
@@ -15,7 +19,7 @@ export const RECORD_LAYOUT = '1';
 export function mayChange({ conversation }: Session): boolean {
   const layout = readField(conversation, 'layout');
   if (layout === undefined || layout === RECORD_LAYOUT) return true;
-  if (toNumber(layout) > toNumber(RECORD_LAYOUT)) return false;
+  if (isNewer(layout)) return false;
   setFields(conversation, ['layout', RECORD_LAYOUT]);
   return true;
 }

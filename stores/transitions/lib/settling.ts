@@ -1,9 +1,9 @@
-import { byteLength, cjson, redis } from './host.js';
+import { byteLength, redis } from './host.js';
 import { conversationSpeaker, ownChunk, type Speaker } from './chunks.js';
 import { undoPatches, withEvents } from './call-events.js';
 import { expireChild } from './expiry.js';
 import { fieldsOf, readCall, readCalls } from './calls.js';
-import { field, int, optional, text } from './json.js';
+import { field, int, text } from './json.js';
 import { journalFields } from './journal.js';
 import { write, type Log } from './log.js';
 import { addToField, num, readField, setFields } from './root.js';
@@ -50,14 +50,14 @@ export function settleByCode(
   id: string,
   code: SettlingCode,
 ): void {
-  const names = ['name', 'kind', 'state', 'decision', 'automatic', 'spec', 'ask', 'asked'] as const;
+  const names = ['name', 'kind', 'state', 'decision', 'automatic', 'ask', 'asked'] as const;
   const call = readCall(session, id, [...names, 'ops']);
   if (code === 'tool_outcome_unknown') undoPatches(session, log, speaker, id);
   const which = `"toolCallId":${text(id)},"toolName":${text(call.name ?? '')}`;
   const isPartial = call.ops !== undefined && code !== 'tool_outcome_unknown';
   const sentence = isPartial ? `${SETTLED_TEXTS[code]} ${PARTIAL_TEXT}` : SETTLED_TEXTS[code];
   const why = `"error":${text(sentence)},"errorCode":"${code}"`;
-  const decision = field('decision', call.decision ?? call.automatic ?? decisionIn(call.spec));
+  const decision = field('decision', call.decision ?? call.automatic);
   const row = `{"role":"tool",${which},${why}${decision}}`;
   const mayHaveEvents = call.state === 'started' || call.ops !== undefined;
   settleRow(session, id, mayHaveEvents ? withEvents(session, id, row) : row);
@@ -67,23 +67,6 @@ export function settleByCode(
   const isServers = call.kind === 'server' || call.kind === 'subagent';
   const end = `${which},"result":null,${why}${isServers ? ',"providerExecuted":true' : ''}`;
   write(log, ownChunk(speakerFor(session, call.asked, speaker), 'tool_end', end));
-}
-
-/** For a call committed before automatic decisions had their own field; these contain no input. */
-function decisionIn(spec: string | undefined): string {
-  if (spec?.includes('"automatic":true') !== true) return '';
-  const { decision } = cjson.decode(spec) as { decision?: AutomaticDecision };
-  if (decision?.automatic !== true) return '';
-  const { approved, reason, at } = decision;
-  const ruling = `"approved":${approved ? 'true' : 'false'}${field('reason', optional(reason))}`;
-  return `{${ruling},"at":${int(at)},"automatic":true}`;
-}
-
-interface AutomaticDecision {
-  approved: boolean;
-  reason?: string;
-  at: number;
-  automatic?: boolean;
 }
 
 /** Settles all open calls: started ones as outcome unknown, the others with the code. */

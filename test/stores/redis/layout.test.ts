@@ -36,6 +36,7 @@ it('a record of a newer layout is not changed, and the refusal may be tried agai
     () => session.begin({ messages: [userMessage('u2')], policy: 'queue' }),
     () => session.claim(next),
     () => session.commit(session.writer(runId, 1, 1)),
+    () => session.say(session.callWriter(runId, 1, 'work', 1), 1, 'a word'),
     () => session.start(runId, 1, 'work', 2),
     () => session.finishCall(runId, 1, 'work', 'done', 1),
     () => session.decide(runId, 'ask', true),
