@@ -45,7 +45,7 @@ export function onceByKey(route: Route, claimedMs = CLAIMED_MS): Route {
         throw new HelixError('idempotency_conflict', 'This request is being carried out.');
       }
       const { status, headers, body } = JSON.parse(claim.reply) as Kept;
-      response.status(status).set(headers);
+      response.status(status).set({ 'cache-control': 'no-store', ...headers });
       if (body === undefined) response.end();
       else response.json(body);
     },
