@@ -33,11 +33,17 @@ it('an answer does not wait for the worker that had cached the run and was kille
   const text = JSON.stringify({ script: [{ calls: [charge('c1')] }, { say: 'Charged.' }] });
   await postMessage(product.url, sessionId, { id: 'u1', text });
   await untilStatus(sessionId, 'waiting_approval');
-  const cached = await until('a worker has cached the run', async () => {
-    const tasks = (await histories.of(sessionId)).flatMap(
-      (event) => event.workflowTaskCompletedEventAttributes?.identity ?? [],
-    );
-    return workers.find(({ pid }) => tasks.at(-1) === `${String(pid)}@${hostname()}`);
+  const cached = await until('a worker has cached the run, which rests', async () => {
+    const events = await histories.of(sessionId);
+    const last = events.findLastIndex((event) => event.workflowTaskCompletedEventAttributes);
+    const isAtWork = events
+      .slice(last)
+      .some(
+        (event) =>
+          event.workflowTaskScheduledEventAttributes ?? event.activityTaskScheduledEventAttributes,
+      );
+    const by = events[last]?.workflowTaskCompletedEventAttributes?.identity;
+    return !isAtWork && workers.find(({ pid }) => by === `${String(pid)}@${hostname()}`);
   });
   await cached.kill9();
   await until('its death is noticed', async () => {
