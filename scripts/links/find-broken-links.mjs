@@ -133,7 +133,7 @@ export function anchorsIn(text) {
 }
 
 /** GitHub's rule: the visible text in lower case, without punctuation, a hyphen for each space. */
-function toSlug(heading) {
+export function toSlug(heading) {
   return heading
     .replace(/!?\[([^\]]*)\]\([^)]*\)/g, '$1')
     .replace(/<[^>]*>/g, '')

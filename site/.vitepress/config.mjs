@@ -1,5 +1,5 @@
 import { withMermaid } from 'vitepress-plugin-mermaid';
-import { toSlug } from '../../scripts/links/markdown.mjs';
+import { toSlug } from '../../scripts/links/find-broken-links.mjs';
 import { toSearched } from '../../scripts/site/searched.mjs';
 import { SIDEBAR } from '../../scripts/site/sidebar.mjs';
 
