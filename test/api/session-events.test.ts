@@ -3,7 +3,7 @@ import type { SessionEvent } from '../../protocol/http.js';
 import { createMemoryStores } from '../../stores/memory/index.js';
 import { drive, newCall } from '../support/session-driver.js';
 
-/** Less than after what a page looks again by itself. */
+/** Shorter than the interval at which a page asks again without being told. */
 const TOLD_MS = 10_000;
 
 const leave = new AbortController();

@@ -45,7 +45,7 @@ export function newSessionId(): string {
   return `e2e-${randomBytes(6).toString('hex')}`;
 }
 
-/** What all files may use at once: nobody stops it, or counts what it holds. */
+/** The product that test files share. A file neither stops it nor counts what it holds. */
 export type SharedProduct = Pick<Product, 'url' | 'redis'>;
 
 /** All of its callers are one anonymous user. */
@@ -66,7 +66,7 @@ async function startShared(): Promise<Product> {
 
 /**
  * The product, up for all tests of a file. With options it is the file's own; else all files of this process
- * share one, each with conversations of its own, and nobody limits how much they ask.
+ * share one, each with conversations of its own; its rate limits and quotas are lifted.
  */
 export function useProduct(): SharedProduct;
 export function useProduct(options: ProductOptions): Product;

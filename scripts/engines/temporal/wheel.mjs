@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { lastLines, runCommand } from '../../system/run-command.mjs';
 import { readZipEntry } from './read-zip.mjs';
 
-/** pip is told the system, since its Python may be of another one than this Node. */
+/** pip gets the platform of this Node explicitly: its Python may be built for another one. */
 const PLATFORM_TAGS = {
   'darwin-arm64': 'macosx_11_0_arm64',
   'darwin-x64': 'macosx_10_9_x86_64',
