@@ -17,10 +17,33 @@ export function isToolSchema(value: unknown): value is FlexibleSchema {
 }
 
 /**
- * Why the model cannot be given a schema: not every library that follows Standard Schema describes its
- * schemas as JSON Schema. Undefined if it can.
+ * Why no model can be given a schema as the input of a tool: providers refuse the whole request then. Undefined
+ * if it can.
  */
-export function findUndescribed(source: FlexibleSchema): string | undefined {
+export function findInputFault(source: FlexibleSchema): string | undefined {
+  const undescribed = findUndescribed(source);
+  if (undescribed !== undefined) return undescribed;
+  try {
+    const described: unknown = asSchema(source).jsonSchema;
+    if (isThenable(described)) {
+      // What comes later is known only to the run.
+      described.then(undefined, () => undefined);
+      return undefined;
+    }
+    const { type = 'object' } = described as { type?: unknown };
+    return type === 'object' ? undefined : 'must describe an object: z.object({ … })';
+  } catch (error) {
+    const reason = error instanceof Error ? error.message : String(error);
+    return `has no JSON Schema, which the model needs: ${reason}`;
+  }
+}
+
+function isThenable(value: unknown): value is PromiseLike<unknown> {
+  return typeof (value as { then?: unknown } | null)?.then === 'function';
+}
+
+/** Not every library that follows Standard Schema describes its schemas as JSON Schema. */
+function findUndescribed(source: FlexibleSchema): string | undefined {
   if ('_zod' in source || AI_SDK in source || !('~standard' in source)) return undefined;
   const { vendor, jsonSchema } = source['~standard'] as { vendor: string; jsonSchema?: unknown };
   if (vendor === 'zod' || (jsonSchema !== undefined && jsonSchema !== null)) return undefined;
