@@ -53,6 +53,7 @@ export function defineAgent<
     }
     names.add(tool.name);
   }
+  for (const { listedAs } of tools) if (listedAs !== undefined) names.add(listedAs);
   assertNames(config, names);
   // Dropping the state's type is sound: the runtime only passes what `stateSchema` returned.
   return Object.freeze({

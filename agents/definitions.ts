@@ -172,6 +172,8 @@ export interface ToolDefinition {
   >;
   /** Of a tool of the AI SDK: hooks that are called while a model writes the input of a call. */
   readonly onInput?: InputHooks;
+  /** Its name in the list of somebody else's tools that it comes from, if models are given another. */
+  readonly listedAs?: string;
   /** Of a `dynamicTool()` of the AI SDK: steps list its calls apart. */
   readonly isDynamic?: boolean;
   /** Of a tool of the AI SDK: what the model gets in place of the result as JSON. */

@@ -14,6 +14,7 @@ import {
   Name,
   Schema,
   settings,
+  Text,
 } from './fields.js';
 import type { LostCall, ToolContext, Verification } from './tool-context.js';
 
@@ -193,6 +194,7 @@ export const ForeignToolConfig = settings({
   provider: z.unknown().optional(),
   forModel: z.unknown(),
   onInput: z.unknown().optional(),
+  listedAs: Text.optional(),
   isDynamic: Flag.optional(),
   toModelOutput: Callback.optional(),
 }).superRefine(checkTool);

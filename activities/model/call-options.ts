@@ -201,7 +201,10 @@ function mergeOptions(
 /** The tools that the model may call in a step. */
 function toActive(agent: AgentDefinition, changes: PreparedStep): readonly ToolDefinition[] {
   const names = changes.activeTools ?? agent.activeTools;
-  return names === undefined ? agent.tools : agent.tools.filter(({ name }) => names.includes(name));
+  if (names === undefined) return agent.tools;
+  return agent.tools.filter(
+    ({ name, listedAs }) => names.includes(name) || (listedAs && names.includes(listedAs)),
+  );
 }
 
 /** A model that has to hand in its result is offered nothing else. */
@@ -217,13 +220,17 @@ async function toToolOptions(
   }
   const tools = await Promise.all(active.map(toModelTool));
   if (finish !== undefined) tools.push(finish.tool);
-  return tools.length === 0 ? {} : { tools, toolChoice: toChoice(toolChoice) };
+  return tools.length === 0 ? {} : { tools, toolChoice: toChoice(toolChoice, active) };
 }
 
-function toChoice(choice: AgentDefinition['toolChoice'] = 'auto'): LanguageModelV4ToolChoice {
-  return typeof choice === 'string'
-    ? { type: choice }
-    : { type: 'tool', toolName: choice.toolName };
+function toChoice(
+  choice: AgentDefinition['toolChoice'] = 'auto',
+  tools: readonly ToolDefinition[],
+): LanguageModelV4ToolChoice {
+  if (typeof choice === 'string') return { type: choice };
+  const { toolName } = choice;
+  const listed = tools.find(({ listedAs }) => listedAs === toolName);
+  return { type: 'tool', toolName: listed?.name ?? toolName };
 }
 
 /** Providers refuse a conversation that ends with the model's own message. */

@@ -1,6 +1,7 @@
 import { DefinitionError } from '../definition-error.js';
 import type { ToolDefinition } from '../definitions.js';
 import { toDefinition, type AiSdkTool } from './ai-sdk-tool.js';
+import { toModelNames } from '../tool-names.js';
 import type { AgentContexts } from './contexts.js';
 
 /** The tools of an agent: a list of this runtime's, or an object by name, as the AI SDK has them. */
@@ -21,7 +22,21 @@ export function toTools(
       agent,
     });
   }
-  return Object.entries(tools).map(([name, tool]) => toTool(name, tool, agent, contexts));
+  const entries = Object.entries(tools);
+  const listed = new Set(entries.flatMap(([name, tool]) => (isListed(tool) ? [name] : [])));
+  const taken = new Set(Object.keys(tools).filter((name) => !listed.has(name)));
+  const names = toModelNames(listed, { taken });
+  return entries.map(([given, tool]) => {
+    const made = toTool(given, tool, agent, contexts);
+    const name = names.get(given) ?? given;
+    return name === given ? made : Object.freeze({ ...made, name, listedAs: given });
+  });
+}
+
+/** True for a tool of somebody else's list, such as an MCP server's: its name is no choice of the author's. */
+function isListed(tool: ToolDefinition | AiSdkTool | null | undefined): boolean {
+  if (typeof tool !== 'object' || tool === null || 'name' in tool) return false;
+  return tool.type === 'dynamic' || 'metadata' in tool || '_meta' in tool;
 }
 
 function toTool(

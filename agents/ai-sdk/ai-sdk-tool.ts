@@ -10,7 +10,7 @@ import {
   type AgentContexts,
   type ContextFields,
 } from './contexts.js';
-import { findUndescribed, isToolSchema, toToolSchema } from './tool-schema.js';
+import { findInputFault, isToolSchema, toToolSchema } from './tool-schema.js';
 
 /**
  * A tool as `tool()` and `dynamicTool()` of the AI SDK return it, of any of its versions: the types
@@ -107,7 +107,7 @@ export function toDefinition(
     const fault = `${field} must be a zod schema, jsonSchema({ … }) or a Standard Schema`;
     throw new DefinitionError(fault, { tool: name });
   }
-  const fault = provider === undefined ? findUndescribed(inputSchema as FlexibleSchema) : undefined;
+  const fault = provider === undefined ? findInputFault(inputSchema as FlexibleSchema) : undefined;
   if (fault !== undefined) throw new DefinitionError(`inputSchema ${fault}`, { tool: name });
   return Object.freeze({
     ...settings,
@@ -159,9 +159,13 @@ function toExecutor(
   return type === 'provider' && isProviderExecuted !== false ? 'provider' : 'client';
 }
 
+/** Undefined for one that says nothing. */
 function toDescription(description: AiSdkTool['description']): string | undefined {
-  if (typeof description !== 'function') return description;
-  return (description as (options: { context: undefined }) => string)({ context: undefined });
+  const text =
+    typeof description === 'function'
+      ? (description as (options: { context: undefined }) => string)({ context: undefined })
+      : description;
+  return typeof text === 'string' && text.trim() === '' ? undefined : text;
 }
 
 function toExecute(

@@ -19,7 +19,9 @@ export function withApprovals(
   contexts: AgentContexts = {},
 ): ToolDefinition[] {
   if (typeof approval !== 'function') {
-    const unknown = Object.keys(approval).find((name) => !tools.some((tool) => tool.name === name));
+    const unknown = Object.keys(approval).find(
+      (name) => !tools.some((tool) => nameIn(tool) === name || tool.name === name),
+    );
     if (unknown !== undefined) {
       throw new DefinitionError(`toolApproval names "${unknown}", which is no tool`, { agent });
     }
@@ -28,7 +30,7 @@ export function withApprovals(
     const rule =
       typeof approval === 'function'
         ? forAll(approval, tool, contexts)
-        : ruleOf(approval[tool.name], tool, contexts);
+        : ruleOf(approval[nameIn(tool)] ?? approval[tool.name], tool, contexts);
     if (rule === undefined) return tool;
     if (typeof tool.execute !== 'function') {
       const fault = 'toolApproval cannot rule on it: it has no execute function on the server';
@@ -38,29 +40,34 @@ export function withApprovals(
   });
 }
 
+/** Its name in the settings of the AI SDK. */
+function nameIn({ listedAs, name }: ToolDefinition): string {
+  return listedAs ?? name;
+}
+
 type Rule = ApprovalRule<unknown>;
 
 function ruleOf(
   status: ToolApprovalStatus,
-  { name }: ToolDefinition,
+  tool: ToolDefinition,
   { runtimeContext, toolsContext }: AgentContexts,
 ): Rule | undefined {
   if (status === undefined) return undefined;
   if (typeof status !== 'function') return () => toVerdict(status);
   const decide = status as (input: unknown, options: object) => unknown;
-  const contexts = { toolContext: toolsContext?.[name], runtimeContext };
+  const contexts = { toolContext: toolsContext?.[nameIn(tool)], runtimeContext };
   return async (input, { toolCallId, messages }) =>
     toVerdict(await decide(input, { toolCallId, messages: [...messages], ...contexts }));
 }
 
 function forAll(
   approval: (options: never) => unknown,
-  { name: toolName }: ToolDefinition,
+  tool: ToolDefinition,
   { runtimeContext, toolsContext }: AgentContexts,
 ): Rule {
   const decide = approval as (options: object) => unknown;
   return async (input, { toolCallId, messages }) => {
-    const toolCall = { type: 'tool-call', toolCallId, toolName, input };
+    const toolCall = { type: 'tool-call', toolCallId, toolName: nameIn(tool), input };
     const asked = { toolCall, tools: undefined, messages: [...messages] };
     return toVerdict(await decide({ ...asked, runtimeContext, toolsContext }));
   };

@@ -27,7 +27,7 @@ const LISTED = 2_000;
 
 const ToolsPage = z.looseObject({
   tools: z.array(z.unknown()),
-  nextCursor: z.string().optional(),
+  nextCursor: z.string().optional().catch(undefined),
 });
 const CallAnswer = z.looseObject({
   content: z.array(z.unknown()).default([]),
@@ -197,17 +197,18 @@ export function createMcpConnection(
 
   async function list(signal: AbortSignal): Promise<unknown[]> {
     const limited = AbortSignal.any([signal, AbortSignal.timeout(2 * connectTimeoutMs)]);
-    try {
-      return await listPages(name, (params) =>
-        repeat(limited, true, (client, options) =>
-          client.request({ method: 'tools/list', params }, ToolsPage, options),
-        ),
+    const ask = (params: Params) =>
+      repeat(limited, true, (client, options) =>
+        client.request({ method: 'tools/list', params }, ToolsPage, options),
       );
+    try {
+      return await listPages(ask, (fault) => {
+        logger.warn({ server: name, fault }, 'a list of tools is used as far as it goes');
+      });
     } catch (error) {
       signal.throwIfAborted();
       if (limited.aborted) throw unavailable(name);
-      const isOdd = error instanceof McpError && LIST_FAULTS.has(error.code);
-      throw isOdd ? new McpError('mcp_invalid_tools', error.message, error) : error;
+      throw isOdd(error) ? new McpError('mcp_invalid_tools', error.message, error) : error;
     }
   }
 
@@ -233,23 +234,49 @@ const LIST_FAULTS: ReadonlySet<string> = new Set([
   'tool_result_too_large',
 ]);
 
+function isOdd(error: unknown): error is McpError {
+  return error instanceof McpError && LIST_FAULTS.has(error.code);
+}
+
 function unknownOutcome(name: string, cause: unknown): McpError {
   const text = `The server "${name}" went away during the call; whether the tool has done its work is not known.`;
   return new McpError('tool_outcome_unknown', text, cause);
 }
 
+interface Params extends Record<string, unknown> {
+  cursor?: string;
+}
+
+/** What can be read of a list: a fault behind its first page ends it. */
 async function listPages(
-  name: string,
-  ask: (params: { cursor?: string }) => Promise<z.output<typeof ToolsPage>>,
+  ask: (params: Params) => Promise<z.output<typeof ToolsPage>>,
+  end: (fault: string) => void,
 ): Promise<unknown[]> {
   const tools: unknown[] = [];
-  let cursor: string | undefined;
-  for (let page = 1; page <= PAGES; page += 1) {
-    const answer = await ask(cursor === undefined ? {} : { cursor });
+  const cursors = new Set<string>();
+  let params: Params = {};
+  for (;;) {
+    const answer = await ask(params).catch((error: unknown) => {
+      if (cursors.size === 0 || !isOdd(error)) throw error;
+      return undefined;
+    });
+    if (answer === undefined) {
+      end('a page of it cannot be read');
+      break;
+    }
     tools.push(...answer.tools);
-    if (tools.length > LISTED) break;
-    cursor = answer.nextCursor;
-    if (cursor === undefined || cursor === '') return tools;
+    const { nextCursor: cursor = '' } = answer;
+    if (tools.length > LISTED || (cursor !== '' && cursors.size + 1 === PAGES)) {
+      end('it is too long');
+      break;
+    }
+    if (cursor === '') break;
+    if (cursors.has(cursor)) {
+      end('its cursor does not advance');
+      break;
+    }
+    cursors.add(cursor);
+    params = { cursor };
   }
-  throw new McpError('mcp_invalid_tools', `The server "${name}" lists too many tools.`);
+  return tools.slice(0, LISTED);
 }

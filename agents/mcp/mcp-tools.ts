@@ -3,7 +3,7 @@ import type { McpConnections } from './mcp-connections.js';
 import { McpError } from './mcp-error.js';
 import type { McpServers } from './mcp-servers.js';
 import type { McpLogger } from './mcp-transport.js';
-import { assertBounded, toPinnedTools, type PinnedTool } from './pinned-tools.js';
+import { toPinnedTools, withinBounds, type PinnedTool } from './pinned-tools.js';
 import { toToolDefinition } from './to-tool-definition.js';
 
 type WithServers = AgentDefinition & { readonly mcpServers: McpServers };
@@ -39,9 +39,7 @@ export async function listMcpTools(
       }
     }),
   );
-  const pinned = lists.flat();
-  assertBounded(pinned);
-  return pinned;
+  return withinBounds(lists.flat(), logger);
 }
 
 /** The agent with the tools that its run keeps. */

@@ -1,9 +1,7 @@
-import { createHash } from 'node:crypto';
 import { z } from 'zod';
-import { FINISH_TOOL_NAME } from '../../protocol/ids.js';
 import { isDeeperThan } from '../../protocol/json-depth.js';
 import { LIMITS } from '../../protocol/limits.js';
-import { McpError } from './mcp-error.js';
+import { toModelNames } from '../tool-names.js';
 import type { McpServer } from './mcp-servers.js';
 import type { McpLogger } from './mcp-transport.js';
 import { permissionOf } from './permissions.js';
@@ -34,16 +32,15 @@ const PinnedTools = z.array(
   }),
 );
 
-/** Names longer than this are cut, and distinguished by a hash. */
-const NAME_CHARS = 64;
-const HASH_CHARS = 8;
+/** Of a name in the log. */
+const LOGGED_CHARS = 64;
 const DESCRIPTION_CHARS = 4_096;
 /** More than any schema needs. */
 const SCHEMA_DEPTH = 50;
 
 const Hint = z.boolean().optional().catch(undefined);
 const Listed = z.looseObject({
-  name: z.string().min(1).max(128),
+  name: z.string().min(1).max(LIMITS.idChars),
   description: z.string().optional().catch(undefined),
   inputSchema: z.looseObject({ type: z.literal('object') }),
   annotations: z
@@ -53,42 +50,45 @@ const Listed = z.looseObject({
 });
 
 /**
- * The tools of a server's list that an agent can use. One that cannot be used is left out, and logged.
+ * The tools of a server's list that an agent can use, each once, under names that no other tool has. One that
+ * cannot be used is left out, and logged.
  *
- * @param taken names of other tools; those of the result are added
- * @throws McpError `mcp_invalid_tools` for a list with a name twice
+ * @param taken names of the agent's own tools
  */
 export function toPinnedTools(
   server: string,
   config: McpServer,
   listed: readonly unknown[],
-  taken: Set<string>,
+  taken: ReadonlySet<string>,
   logger: McpLogger,
 ): PinnedTool[] {
   const seen = new Set<string>();
-  const pinned: PinnedTool[] = [];
+  const usable = new Map<string, z.output<typeof Listed>>();
   for (const each of listed) {
     const parsed = Listed.safeParse(each);
     const own = (each as { name?: unknown } | null)?.name;
-    if (typeof own === 'string' && seen.has(own)) {
-      throw new McpError('mcp_invalid_tools', `The server "${server}" lists a tool twice.`);
-    }
+    const fault = parsed.success
+      ? usable.has(parsed.data.name)
+        ? 'it is listed twice'
+        : findFault(parsed.data)
+      : 'it has no usable form';
     if (typeof own === 'string') seen.add(own);
-    const fault = parsed.success ? findFault(server, parsed.data, taken) : 'it has no usable form';
-    if (!parsed.success || fault !== undefined) {
-      const tool = typeof own === 'string' ? own.slice(0, NAME_CHARS) : undefined;
-      logger.warn({ server, tool, fault }, 'a tool of a server is left out');
+    if (parsed.success && fault === undefined) {
+      usable.set(parsed.data.name, parsed.data);
       continue;
     }
-    const { name: tool, description = '', inputSchema, annotations } = parsed.data;
+    const tool = typeof own === 'string' ? own.slice(0, LOGGED_CHARS) : undefined;
+    logger.warn({ server, tool, fault }, 'a tool of a server is left out');
+  }
+  const names = toModelNames(new Set(usable.keys()), { taken, prefix: `${server}_` });
+  const pinned: PinnedTool[] = [];
+  for (const [tool, { description = '', inputSchema, annotations }] of usable) {
     const isReadOnly = annotations?.readOnlyHint === true;
     if (permissionOf(config, tool, isReadOnly) === 'never') continue;
-    const name = toToolName(server, tool);
-    taken.add(name);
     pinned.push({
       server,
       tool,
-      name,
+      name: names.get(tool) ?? tool,
       description: description.trim().slice(0, DESCRIPTION_CHARS).toWellFormed() || tool,
       inputSchema,
       isReadOnly,
@@ -99,16 +99,21 @@ export function toPinnedTools(
   return pinned;
 }
 
-/** @throws McpError `mcp_invalid_tools` for more than a run can keep */
-export function assertBounded(tools: readonly PinnedTool[]): void {
-  if (tools.length > LIMITS.mcpTools) {
-    const text = `The servers offer ${String(tools.length)} tools, and at most ${String(LIMITS.mcpTools)} can be used; name some in deny.`;
-    throw new McpError('mcp_invalid_tools', text);
+/** As many of the tools, in their order, as a run can keep. */
+export function withinBounds(tools: readonly PinnedTool[], logger: McpLogger): PinnedTool[] {
+  let bytes = 2;
+  const kept = tools.slice(0, LIMITS.mcpTools).filter((tool) => {
+    const size = Buffer.byteLength(JSON.stringify(tool)) + 1;
+    if (bytes + size > LIMITS.mcpToolsBytes) return false;
+    bytes += size;
+    return true;
+  });
+  const left = tools.filter((tool) => !kept.includes(tool)).map(({ name }) => name);
+  if (left.length > 0) {
+    const text = 'the servers offer more tools than a run can keep; name some in deny';
+    logger.warn({ left: left.slice(0, LIMITS.mcpTools), count: left.length }, text);
   }
-  if (Buffer.byteLength(JSON.stringify(tools)) > LIMITS.mcpToolsBytes) {
-    const text = 'The schemas of the servers are too large together; name some tools in deny.';
-    throw new McpError('mcp_invalid_tools', text);
-  }
+  return kept;
 }
 
 /** What the record kept. @throws ZodError */
@@ -116,24 +121,10 @@ export function parsePinnedTools(stored: unknown): PinnedTool[] {
   return PinnedTools.parse(stored);
 }
 
-function findFault(
-  server: string,
-  { name, inputSchema }: z.output<typeof Listed>,
-  taken: ReadonlySet<string>,
-): string | undefined {
+function findFault({ inputSchema }: z.output<typeof Listed>): string | undefined {
   const json = JSON.stringify(inputSchema);
   if (Buffer.byteLength(json) > LIMITS.mcpSchemaBytes) return 'its schema is too large';
-  if (isDeeperThan(SCHEMA_DEPTH, json)) return 'its schema is nested too deeply';
-  const own = toToolName(server, name);
-  return taken.has(own) || own === FINISH_TOOL_NAME ? 'another tool has the same name' : undefined;
-}
-
-/** The name for the model: letters, digits, `_` and `-`, as providers demand. Pure. */
-export function toToolName(server: string, tool: string): string {
-  const name = `${server}_${tool.replace(/[^A-Za-z0-9_-]/g, '_')}`;
-  if (name.length <= NAME_CHARS) return name;
-  const hash = createHash('sha256').update(tool).digest('hex').slice(0, HASH_CHARS);
-  return `${name.slice(0, NAME_CHARS - HASH_CHARS - 1)}_${hash}`;
+  return isDeeperThan(SCHEMA_DEPTH, json) ? 'its schema is nested too deeply' : undefined;
 }
 
 /** A name that is spelt wrongly in `deny` or `approve` would protect nothing. */

@@ -1,6 +1,6 @@
 import type { LanguageModelV4CallOptions } from '@ai-sdk/provider';
 import { openai } from '@ai-sdk/openai';
-import { hasToolCall, isStepCount, stepCountIs, tool, ToolLoopAgent } from 'ai';
+import { dynamicTool, hasToolCall, isStepCount, stepCountIs, tool, ToolLoopAgent } from 'ai';
 import { ToolLoopAgent as ToolLoopAgentOfSix, stepCountIs as stepCountIsOfSix } from 'ai-v6';
 import { z } from 'zod';
 import { createSubAgentTool, defineAgent, fromAgent, fromAiSdkTool } from '../../agents/index.js';
@@ -154,6 +154,21 @@ describe.each(SHAPES)('agents of the AI SDK%s', (_suffix, shape) => {
     );
     await harness.play(await harness.begin());
     expect([first.doStreamCalls.length, second.doStreamCalls.length]).toEqual([1, 1]);
+  });
+
+  it('a tool that its list names otherwise is chosen by that name', async () => {
+    const name = 'admin.list';
+    const listed = { [name]: dynamicTool({ inputSchema: z.object({}), execute: () => 1 }) };
+    const toolChoice = { type: 'tool', toolName: name } as const;
+    const model = fakeModel(() => [...parts.text('Done.'), ...parts.finish()]);
+    const agent = { model, tools: { ...tools, ...listed }, activeTools: [name], toolChoice };
+    const { begin, step } = await serve(agent);
+    await step(await begin(), 1);
+    expect(model.doStreamCalls[0]).toMatchObject({
+      tools: [{ name: 'admin_list', description: 'admin.list' }],
+      toolChoice: { type: 'tool', toolName: 'admin_list' },
+    });
+    expect(model.doStreamCalls[0]?.tools).toHaveLength(1);
   });
 
   it('a tool that is not active in a step is unknown in it', async () => {

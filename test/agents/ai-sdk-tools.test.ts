@@ -1,5 +1,5 @@
 /* oxlint-disable typescript/no-deprecated -- Tools that exist have these forms. */
-import { asSchema, dynamicTool, jsonSchema, tool, type ModelMessage } from 'ai';
+import { asSchema, dynamicTool, jsonSchema, tool, zodSchema, type ModelMessage } from 'ai';
 import { tool as toolOfSix } from 'ai-v6';
 import { z } from 'zod';
 import { z as zodThree } from 'zod/v3';
@@ -8,6 +8,7 @@ import {
   defineAgent,
   DefinitionError,
   defineTool,
+  fromAgent,
   fromAiSdkTool,
   toolContextOf,
   type AgentDefinition,
@@ -237,7 +238,72 @@ const standard = {
 };
 const plain = { type: 'object', properties: { city: { type: 'string' } }, required: ['city'] };
 
+const listed = (names: string[], more: object = {}) =>
+  Object.fromEntries(
+    names.map((name) => [name, dynamicTool({ inputSchema: cityOf, execute: () => name, ...more })]),
+  );
+
+describe('tools of somebody else’s list', () => {
+  it('are called by names that models can tell apart, whatever their own are', async () => {
+    const own = ['admin.users.list', 'admin/users/list', 'n'.repeat(70), 'fine'];
+    const { tools } = agentWith(listed(own));
+    expect(new Set(tools.map(({ name }) => name)).size).toBe(4);
+    for (const { name } of tools) expect(name).toMatch(/^[A-Za-z0-9_-]{1,64}$/);
+    expect(await Promise.all(tools.map((each) => run(each, {})))).toEqual(own);
+    const turned = agentWith(listed([...own].reverse())).tools.map(({ name }) => name);
+    expect(turned.sort()).toEqual(tools.map(({ name }) => name).sort());
+  });
+
+  it('leave the author’s own tools their names, and are described by theirs if by nothing', () => {
+    const a_b = tool({ inputSchema: cityOf, execute: () => 1 });
+    const { tools } = agentWith({ ...listed(['a.b'], { description: ' ' }), a_b });
+    expect(tools[0]).toMatchObject({ description: 'a.b', listedAs: 'a.b' });
+    expect(tools[0]?.name).toMatch(/^a_b_[0-9a-f]{8}$/);
+    expect(tools[1]?.name).toBe('a_b');
+  });
+
+  it('are named in settings as their list names them', async () => {
+    const settings = { model: 'scripted', tools: listed(['a.b', 'c']) };
+    const define = (more: object) => fromAgent({ ...settings, ...more }, { name: 'a' });
+    const toolChoice = { type: 'tool', toolName: 'a.b' };
+    expect(() => define({ activeTools: ['a.b'], toolChoice })).not.toThrow();
+    expect(() => define({ activeTools: ['a.x'] })).toThrow('which is no tool');
+    const { requireApproval } = toolOf(define({ toolApproval: { 'a.b': 'denied' } }), 'a_b');
+    if (typeof requireApproval !== 'function') throw new Error('no rule');
+    const call = { toolCallId: 'c1', messages: [] } as never;
+    expect(await requireApproval({}, call)).toMatchObject({ approve: false });
+  });
+});
+
 describe('input schemas', () => {
+  it.each<[string, z.ZodType]>([
+    ['a date', z.date()],
+    ['a coerced date', z.coerce.date()],
+    ['a bigint', z.bigint()],
+    ['a map', z.map(z.string(), z.number())],
+    ['a custom type', z.custom(() => true)],
+  ])('that no JSON Schema describes are refused by the tool’s name: %s', (_, when) => {
+    for (const inputSchema of [z.object({ when }), zodSchema(z.object({ when }))]) {
+      const define = (): unknown => agentWith({ book: tool({ inputSchema, execute: () => 1 }) });
+      expect(define).toThrow(DefinitionError);
+      expect(define).toThrow(/"book".*inputSchema has no JSON Schema, which the model needs/);
+    }
+  });
+
+  it.each<[string, unknown]>([
+    ['a text', z.string()],
+    ['a list', zodThree.array(zodThree.string())],
+    ['a JSON Schema of a number', jsonSchema({ type: 'number' })],
+  ])('that describe no object are refused by the tool’s name: %s', (_, inputSchema) => {
+    const define = (): unknown => agentWith({ book: { inputSchema, execute: () => 1 } });
+    expect(define).toThrow(/"book".*inputSchema must describe an object/);
+  });
+
+  it('that come later are left to the run', () => {
+    const later = jsonSchema(Promise.reject(new Error('not there')) as never);
+    expect(() => agentWith({ book: tool({ inputSchema: later, execute: () => 1 }) })).not.toThrow();
+  });
+
   it.each([
     ['zod 4', cityOf],
     ['zod 3', zodThree.object({ city: zodThree.string() })],

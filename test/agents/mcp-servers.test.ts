@@ -7,7 +7,7 @@ import {
 import { createMcpConnections, type McpConnections } from '../../agents/mcp/mcp-connections.js';
 import { guardedLookup } from '../../agents/mcp/guarded-lookup.js';
 import { hasServers, listMcpTools, withMcpTools } from '../../agents/mcp/mcp-tools.js';
-import { toToolName } from '../../agents/mcp/pinned-tools.js';
+import { toModelName } from '../../agents/tool-names.js';
 import { byHttp, byStdio } from '../support/mcp-servers.js';
 import { until } from '../support/until.js';
 
@@ -155,14 +155,38 @@ describe('servers of tools', () => {
     }
   });
 
-  it('lists that are too long, doubled, endless or no list are refused', async () => {
-    for (const mode of ['flood', 'many', 'duplicates', 'endless', 'odd']) {
-      for (const { server } of await ways(mode)) {
-        await expect(toolsOf(server)).rejects.toMatchObject({ code: 'mcp_invalid_tools' });
-      }
-    }
-    const { server } = await byStdio('duplicates');
-    expect((await toolsOf({ ...server, optional: true })).names).toEqual([]);
+  it.each([
+    ['flood', 128, 'more tools than a run can keep'],
+    ['many', 128, 'more tools than a run can keep'],
+    ['endless', 20, 'it is too long'],
+    ['duplicates', 1, 'it is listed twice'],
+    ['stuck', 2, 'its cursor does not advance'],
+    ['torn', 1, 'a page of it cannot be read'],
+  ])('of a list like "%s" the %d tools that can be used are used', async (mode, count, why) => {
+    const http = await byHttp(mode);
+    open.push(http);
+    expect((await toolsOf(http.server)).names).toHaveLength(count);
+    expect(logged.join()).toContain(why);
+  });
+
+  it('no list is refused, unless the server may be away', async () => {
+    const http = await byHttp('odd');
+    open.push(http);
+    await expect(toolsOf(http.server)).rejects.toMatchObject({ code: 'mcp_invalid_tools' });
+    expect((await toolsOf({ ...http.server, optional: true })).names).toEqual([]);
+  });
+
+  it('names that models could not tell apart have suffixes, and the server hears its own', async () => {
+    const http = await byHttp('alike');
+    open.push(http);
+    const { names, pinned, run } = await toolsOf({ ...http.server, deny: ['a/b'] });
+    expect(names).toHaveLength(3);
+    expect(new Set(names).size).toBe(3);
+    for (const name of names) expect(name).toMatch(/^[A-Za-z0-9_-]{1,64}$/);
+    expect(pinned.find(({ tool }) => tool === 'a_b')?.name).toBe('s_a_b');
+    const dotted = pinned.find(({ tool }) => tool === 'a.b')?.name ?? '';
+    await run(dotted.slice('s_'.length));
+    expect(await http.notes()).toContain('a.b key');
   });
 
   it('tools with schemas that cannot be used are left out, and logged', async () => {
@@ -289,13 +313,16 @@ describe('servers of tools', () => {
   it('its own tools and other servers keep their names', async () => {
     const { server } = await byStdio();
     const tool = { name: 's_look', description: 'x', inputSchema: {}, execute: 'client' };
-    expect(tool.name).toBe(toToolName('s', 'look'));
+    expect(tool.name).toBe(toModelName('look', 's_'));
     const connections = connect();
     const own = (await toolsOf(server, connections)).tools.filter(({ name }) => name === 's_look');
     const agent = agentWith({ s: server }, own);
     if (!hasServers(agent)) throw new Error('it has a server');
     const pinned = await listMcpTools(agent, connections, { info: log, warn: log }, never);
-    expect(pinned.map(({ name }) => name)).not.toContain('s_look');
-    expect(logged.join()).toContain('another tool has the same name');
+    const named = pinned.find((each) => each.tool === 'look')?.name;
+    expect(named).toMatch(/^s_look_[0-9a-f]{8}$/);
+    expect(withMcpTools(agent, pinned, connections).tools.map(({ name }) => name)).toEqual(
+      expect.arrayContaining(['s_look', named]),
+    );
   });
 });

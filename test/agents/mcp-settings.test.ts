@@ -1,7 +1,8 @@
+import fc from 'fast-check';
 import { defineAgent, type McpServers } from '../../agents/index.js';
 import { isPermitted } from '../../agents/mcp/guarded-lookup.js';
 import { permissionOf } from '../../agents/mcp/permissions.js';
-import { toToolName } from '../../agents/mcp/pinned-tools.js';
+import { toModelName, toModelNames } from '../../agents/tool-names.js';
 
 const agentWith = (mcpServers: McpServers) =>
   defineAgent({ name: 'a', systemPrompt: '', mcpServers, llmConfig: { model: 'scripted' } });
@@ -36,10 +37,29 @@ describe('what an agent says of a server of tools', () => {
   });
 
   it('names: what providers take, apart from each other', () => {
-    expect(toToolName('s', 'a.b/c')).toBe('s_a_b_c');
-    const [one, two] = ['1', '2'].map((end) => toToolName('s', 'x'.repeat(100) + end));
+    expect(toModelName('a.b/c', 's_')).toBe('s_a_b_c');
+    const [one, two] = ['1', '2'].map((end) => toModelName('x'.repeat(100) + end, 's_'));
     expect(one).toHaveLength(64);
     expect(one).not.toBe(two);
+  });
+
+  it('names: any list has as many as tools, none is another tool’s, and its order does not matter', () => {
+    const name = fc.string({ unit: fc.constantFrom('a', '.', '/', '_', 'é'), maxLength: 70 });
+    const lists = fc.uniqueArray(name, { maxLength: 8 });
+    fc.assert(
+      fc.property(lists, fc.array(name), (names, others) => {
+        const taken = new Set(others);
+        const made = toModelNames(new Set(names), { taken });
+        const given = [...made.values()];
+        expect(new Set(given).size).toBe(names.length);
+        for (const each of given) {
+          expect(each).toMatch(/^[A-Za-z0-9_-]{1,64}$/);
+          expect(taken.has(each)).toBe(false);
+        }
+        const turned = toModelNames(new Set([...names].reverse()), { taken });
+        expect(new Map([...turned].sort())).toEqual(new Map([...made].sort()));
+      }),
+    );
   });
 
   it('settings that cannot work are refused when the agent is defined', () => {

@@ -44,6 +44,10 @@ const LISTS = {
   changing: (n) => [{ ...TOOLS[0], name: `look${n}` }],
   odd: () => 'no list',
   pages: (_, { cursor = 0 } = {}) => [[TOOLS[0]], [], [TOOLS[1]]][cursor],
+  stuck: () => [TOOLS[0], TOOLS[1]],
+  torn: (_, { cursor = 0 } = {}) => [[TOOLS[0]], 'no list'][cursor],
+  alike: () =>
+    ['a.b', 'a/b', 'a_b', 'n'.repeat(200), 'a.b'].map((name) => ({ name, inputSchema: object })),
   endless: () => [{ name: `p${Math.random()}`, inputSchema: object }],
 };
 
@@ -69,6 +73,8 @@ export function answerOf(mode, { leave, note }) {
       const tools = (LISTS[mode] ?? (() => TOOLS))(lists, params);
       const page = Number(params?.cursor ?? 0) + 1;
       const hasNext = mode === 'endless' || (mode === 'pages' && page < 3);
+      if (mode === 'stuck') return { result: { tools, nextCursor: 'more' } };
+      if (mode === 'torn') return { result: { tools, nextCursor: page === 1 ? '1' : null } };
       return { result: { tools, ...(hasNext && { nextCursor: `${page}` }) } };
     }
     if (method !== 'tools/call') return { error: { code: -32601, message: 'unknown method' } };
