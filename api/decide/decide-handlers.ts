@@ -9,6 +9,7 @@ import { LIMITS } from '../../protocol/limits.js';
 import type { OpenCall } from '../../stores/contract/call-record.js';
 import { isOfTenant } from '../../stores/record/waiting-page.js';
 import type { RouteDeps } from '../deps.js';
+import { readBody } from '../middleware/read-body.js';
 import { toDecidedPage, toDecisionPage, toRefusedPage } from './pages.js';
 
 /** A form with a token, a decision and a reason. */
@@ -108,14 +109,7 @@ async function readForm(request: Request): Promise<URLSearchParams> {
   if (request.is('application/x-www-form-urlencoded') === false) {
     throw new HelixError('unsupported_media_type', 'Send the form of the page.');
   }
-  const pieces: Buffer[] = [];
-  let bytes = 0;
-  for await (const piece of request as AsyncIterable<Buffer>) {
-    bytes += piece.length;
-    if (bytes > FORM_BYTES) throw new HelixError('body_too_large', 'The form is too large.');
-    pieces.push(piece);
-  }
-  return new URLSearchParams(Buffer.concat(pieces).toString());
+  return new URLSearchParams(String(await readBody(request, FORM_BYTES)));
 }
 
 /**

@@ -3,7 +3,7 @@ import type { Request, RequestHandler } from 'express';
 import { HelixError } from '../../protocol/errors.js';
 import { LIMITS } from '../../protocol/limits.js';
 import { createJsonMeter, type JsonBounds } from './json-size.js';
-import { bodyTooLarge, readBody } from './read-body.js';
+import { bodyTooLarge, hasBody, readBody } from './read-body.js';
 
 /** The share that one request has of its sender's budget. */
 export interface BodyShare {
@@ -48,10 +48,6 @@ export function createJsonBody(budget: BodyBudget = unlimited): RequestHandler {
 
 const NO_BOUNDS: BodyShare = { take: () => undefined, release: () => undefined };
 const unlimited: BodyBudget = () => Promise.resolve(NO_BOUNDS);
-
-function hasBody({ headers }: Request): boolean {
-  return headers['transfer-encoding'] !== undefined || Number(headers['content-length'] ?? 0) > 0;
-}
 
 /** An unread body must not pass for an empty one: an abort would become an interrupt. */
 function refuseUnread(request: Request): void {

@@ -1,6 +1,6 @@
-import type { IncomingMessage } from 'node:http';
 import type { Readable } from 'node:stream';
 import { createBrotliDecompress, createGunzip, createInflate } from 'node:zlib';
+import type { Request } from 'express';
 import { HelixError } from '../../protocol/errors.js';
 
 const DECOMPRESSORS = new Map([
@@ -9,20 +9,33 @@ const DECOMPRESSORS = new Map([
   ['br', createBrotliDecompress],
 ]);
 
+/** Of a file every byte counts. */
+type BodyKind = 'text' | 'file';
+
 /**
  * Reads a request's body, decompressed. It stops as soon as the body exceeds the limit, or `look`,
- * which gets every chunk as it arrives, throws.
+ * which gets every chunk as it arrives, throws. A body that a parser of the host has read already is
+ * taken from the request, and passes the same checks.
  *
  * @throws HelixError `body_too_large`, `unsupported_media_type` for an unknown compression,
- * `validation_error` for a corrupt one and for a sender that disconnects; what `look` throws
+ * `validation_error` for a corrupt one and for a sender that disconnects, `internal_error` for a body
+ * that the host has read without leaving it; what `look` throws
  */
-export function readBody(
-  request: IncomingMessage,
+export async function readBody(
+  request: Request,
   limit: number,
-  look: (bytes: Buffer) => void,
+  look: (bytes: Buffer) => void = () => undefined,
+  kind: BodyKind = 'text',
 ): Promise<Buffer> {
+  if (!hasBody(request)) return Buffer.alloc(0);
+  if (request.readableDidRead || request.readableEnded) {
+    const bytes = bytesLeftByHost(request, kind);
+    if (bytes.length > limit) throw bodyTooLarge();
+    look(bytes);
+    return bytes;
+  }
   const { decompressed, release } = decompress(request);
-  return new Promise((resolve, reject) => {
+  return await new Promise((resolve, reject) => {
     const pieces: Buffer[] = [];
     let received = 0;
     const stop = (error?: Error): void => {
@@ -56,12 +69,46 @@ export function readBody(
   });
 }
 
+export function hasBody({ headers }: Request): boolean {
+  return headers['transfer-encoding'] !== undefined || Number(headers['content-length'] ?? 0) > 0;
+}
+
+/**
+ * What a body parser that ran before the API left as `rawBody` or `body`: bytes, or for a text also a
+ * string, an object of JSON or the fields of a form.
+ */
+function bytesLeftByHost(request: Request, kind: BodyKind): Buffer {
+  const { body, rawBody } = request as { body?: unknown; rawBody?: unknown };
+  const left = rawBody ?? body;
+  if (left instanceof Uint8Array) return Buffer.from(left);
+  const hasParts = request.is('multipart/form-data') !== false;
+  if (left === undefined || left === null || kind === 'file' || hasParts) throw readByHost();
+  if (typeof left === 'string') return Buffer.from(left);
+  if (request.is('application/x-www-form-urlencoded') !== false) {
+    const fields = Object.entries(left).map(([name, value]) => [name, String(value)]);
+    return Buffer.from(String(new URLSearchParams(fields)));
+  }
+  try {
+    return Buffer.from(JSON.stringify(left));
+  } catch (cause) {
+    // It is nested too deeply to be visited.
+    throw new HelixError('validation_error', 'The request body is nested too deeply.', { cause });
+  }
+}
+
+function readByHost(): HelixError {
+  const cure =
+    'Mount createApi before body parsers and before anything else that reads request bodies.';
+  const text = 'This server read the request body before its API could.';
+  return new HelixError('internal_error', text, { cause: new Error(cure) });
+}
+
 export function bodyTooLarge(): HelixError {
   return new HelixError('body_too_large', 'The request body is too large.');
 }
 
 /** The decompressed body, and how to stop reading it: the request itself stays open for the reply. */
-function decompress(request: IncomingMessage): { decompressed: Readable; release: () => void } {
+function decompress(request: Request): { decompressed: Readable; release: () => void } {
   const { 'content-encoding': encoding = 'identity' } = request.headers;
   if (encoding.toLowerCase() === 'identity')
     return { decompressed: request, release: () => undefined };

@@ -21,9 +21,8 @@ export function createUploadBody(maxBytes: number, budget?: BodyBudget): Request
     const share = await budget?.(request);
     response.once('close', () => share?.release());
     try {
-      request.body = await readBody(request, limit, (bytes) => {
-        share?.take(bytes.length);
-      });
+      const look = (bytes: Buffer): void => share?.take(bytes.length);
+      request.body = await readBody(request, limit, look, 'file');
     } catch (error) {
       const isTooLarge = HelixError.isInstance(error) && error.code === 'body_too_large';
       throw isTooLarge ? fileTooLarge(maxBytes) : error;

@@ -104,7 +104,7 @@ export function defineRoute<
         body: body && parseBody(body, request),
       };
       // Replies may take hours: only what the schema keeps of the body stays in memory.
-      if (declared.upload === undefined) request.body = undefined;
+      if (body !== undefined) request.body = undefined;
       // What one caller gets is kept by no cache, unless the handler says otherwise.
       if (access !== 'everyone') response.set('cache-control', 'no-store');
       const caller = access === 'everyone' ? undefined : await readCaller(deps, request);

@@ -1,6 +1,9 @@
+import type { Request } from 'express';
 import { z } from 'zod';
 import { HelixError } from '../../protocol/errors.js';
-import { readPayload } from '../read-payload.js';
+import { isDeeperThan } from '../../protocol/json-depth.js';
+import { LIMITS } from '../../protocol/limits.js';
+import { readBody } from '../middleware/read-body.js';
 import { defineRoute, type Route } from './route.js';
 
 /**
@@ -42,3 +45,17 @@ export const WEBHOOK_ROUTES: readonly Route[] = [
     },
   }),
 ];
+
+/** What is sent to a webhook: JSON, whatever its content type; null without a body. */
+async function readPayload(request: Request): Promise<unknown> {
+  const text = String(await readBody(request, LIMITS.webhookBytes));
+  if (text === '') return null;
+  if (isDeeperThan(LIMITS.jsonDepth, text)) {
+    throw new HelixError('validation_error', 'The body is nested too deeply.');
+  }
+  try {
+    return JSON.parse(text) as unknown;
+  } catch {
+    throw new HelixError('validation_error', 'A webhook takes JSON.');
+  }
+}

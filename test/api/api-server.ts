@@ -1,4 +1,4 @@
-import type { Request } from 'express';
+import express, { type Request, type RequestHandler } from 'express';
 import type { Identity } from '../../api/identity.js';
 import { createApi, type ApiDeps, type ApiOptions } from '../../api/index.js';
 import { listen } from '../../api/listen.js';
@@ -23,12 +23,14 @@ export interface ApiServer {
 /** Options of `createApi` that a test replaces. */
 export type StartOptions = Partial<Omit<ApiDeps, 'executor'>> & {
   executor?: ApiOptions['executor'];
+  /** What the author's own app, in which the API is mounted then, does with requests before it. */
+  before?: RequestHandler[];
 };
 
 /** The real app on a real port, over a runtime in memory. */
 export async function startApi(
   runtime: FakeRuntime = createFakeRuntime(),
-  options: StartOptions = {},
+  { before, ...options }: StartOptions = {},
 ): Promise<ApiServer> {
   const logged: string[] = [];
   const log = (fields: object, message: string): void => {
@@ -42,7 +44,8 @@ export async function startApi(
     logger: { info: log, warn: log, error: log },
     ...options,
   });
-  const server = await listen(app, 0, '127.0.0.1');
+  const host = before === undefined ? app : express().use(...before, app);
+  const server = await listen(host, 0, '127.0.0.1');
   const url = `http://127.0.0.1:${String(server.port)}`;
   return {
     url,
