@@ -50,7 +50,12 @@ const ROOTS = ['/api', OPENAI_ROOT];
  * const connection = await Connection.connect({ address: 'localhost:7233' });
  * const executor = await createAgentExecutor({ connection, taskQueue: 'chat', agents, stores });
  * const authenticate = createJwtAuthenticator({ secret: process.env['JWT_SECRET'] });
- * createApi({ executor, stores, agents, authenticate }).listen(3000);
+ * const server = createApi({ executor, stores, agents, authenticate }).listen(3000);
+ *
+ * process.once('SIGTERM', () => {
+ *   server.close(() => void Promise.all([stores.close(), connection.close()]));
+ *   server.closeAllConnections();
+ * });
  */
 export function createApi(options: ApiOptions): Express {
   const deps = toRouteDeps(options);

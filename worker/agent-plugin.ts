@@ -134,12 +134,15 @@ const SILENT: WorkerLogger = { info: () => undefined, warn: () => undefined };
  *   llmConfig: { model: 'openai/gpt-5' },
  * });
  * const stores = createRedisStores({ url: 'redis://localhost:6379', whenAway: 'wait' });
+ * const connection = await NativeConnection.connect();
  * const worker = await Worker.create({
- *   connection: await NativeConnection.connect(),
+ *   connection,
  *   taskQueue: 'agent-runs',
  *   plugins: [createAgentPlugin({ agents: [agent], stores })],
  * });
  * await worker.run();
+ * // They would keep the process alive.
+ * await Promise.all([stores.close(), connection.close()]);
  *
  * @throws Error from `Worker.create` if the worker has no connection, an activity with one of our
  * names, or a workflow bundle without `agentRun`

@@ -23,15 +23,19 @@ export interface AgentWorkerOptions extends AgentPluginOptions {
  * import { createAgentWorker } from 'helix-temporal/runtime-temporal';
  * import { createRedisStores } from 'helix-temporal/store-redis';
  *
+ * const connection = await NativeConnection.connect();
+ * const stores = createRedisStores({ url: 'redis://localhost:6379', whenAway: 'wait' });
  * const worker = await createAgentWorker({
- *   connection: await NativeConnection.connect(),
+ *   connection,
  *   taskQueue: 'agent-runs',
  *   agents: [
  *     defineAgent({ name: 'guide', systemPrompt: 'Be brief.', llmConfig: { model: 'openai/gpt-5' } }),
  *   ],
- *   stores: createRedisStores({ url: 'redis://localhost:6379', whenAway: 'wait' }),
+ *   stores,
  * });
  * await worker.run();
+ * // They would keep the process alive.
+ * await Promise.all([stores.close(), connection.close()]);
  */
 export function createAgentWorker(options: AgentWorkerOptions): Promise<Worker> {
   const { connection, namespace, taskQueue, identity, dataConverter, interceptors, ...agents } =

@@ -1,4 +1,6 @@
 import { once } from 'node:events';
+import { waitUntil } from '../../scripts/start/wait-until.mjs';
+import { identityOf, isSameProcess } from '../../scripts/system/process-identity.mjs';
 import { startChildProcess } from '../../scripts/start/child-process.mjs';
 
 /** Resolves when the child has installed its signal handlers. */
@@ -29,3 +31,22 @@ test('a program that does not exist has exited', async () => {
   await expect(child.exited).resolves.toEqual({ reason: expect.stringContaining('ENOENT') });
   await child.stop();
 });
+
+test.each(['', "process.on('SIGTERM', () => {});"])(
+  'what a child started ends with it, though the child does not take it along (%s)',
+  async (deaf) => {
+    const grandchild = `${deaf} setInterval(() => {}, 1e6); process.stdout.write(String(process.pid))`;
+    const started = startChildProcess(
+      process.execPath,
+      [
+        '-e',
+        `require('child_process').spawn(process.execPath, ['-e', ${JSON.stringify(grandchild)}], { stdio: 'inherit' })`,
+      ],
+      { stdio: ['ignore', 'pipe', 'ignore'] },
+    );
+    const [pid] = await once(started.child.stdout, 'data');
+    const identity = identityOf(Number(pid));
+    await started.stop();
+    expect(await waitUntil(() => !isSameProcess(identity), { withinMs: 5_000 })).toBe(true);
+  },
+);

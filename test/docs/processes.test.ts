@@ -1,0 +1,156 @@
+import { spawn, type ChildProcess } from 'node:child_process';
+import { once } from 'node:events';
+import { readFileSync } from 'node:fs';
+import { cp, mkdir, mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import ts from 'typescript';
+import { anyFreePort } from '../../scripts/system/ports.mjs';
+import { sharedTemporal } from '../support/product.js';
+import { sharedRedisUrl } from '../support/test-stores.js';
+import { until } from '../support/until.js';
+
+// Workers and servers in README, documents, comments and examples: each ends soon after it was asked to.
+
+const AGENTS = 'README.md';
+const COMMENTS = ['worker/create-worker.ts', 'worker/agent-plugin.ts', 'api/create-api.ts'];
+/** Without an answer within this time after it has drained, a process waits for something else. */
+const END_MS = 3_000;
+
+interface Program {
+  name: string;
+  code: string;
+}
+
+function blocksOf(file: string): string[] {
+  const text = readFileSync(file, 'utf8');
+  if (file.endsWith('.md'))
+    return [...text.matchAll(/^```ts\n(.*?)^```/gms)].map(([, code = '']) => code);
+  const examples = text.matchAll(/^ \* @example\n((?: \*(?! @|\/).*\n)+)/gm);
+  return [...examples].map(([, code = '']) => code.replaceAll(/^ \* ?/gm, ''));
+}
+
+function isProcess(code: string): boolean {
+  return code.includes('await worker.run();') || code.includes('.listen(3000)');
+}
+
+const documents = [
+  'README.md',
+  ...(await readdir('docs')).filter((name) => name.endsWith('.md')).map((name) => `docs/${name}`),
+];
+const programs: Program[] = [...documents, ...COMMENTS].flatMap((file) =>
+  blocksOf(file)
+    .filter(isProcess)
+    .map((code, at) => ({ name: `${file.replaceAll('/', '-')}-${String(at)}`, code })),
+);
+programs.push({ name: 'next/worker', code: readFileSync('examples/next/worker.mjs', 'utf8') });
+
+interface Running {
+  child: ChildProcess;
+  output: () => string;
+  isUp: () => boolean | Promise<boolean>;
+}
+
+let folder: string;
+const running = new Map<string, Running>();
+
+beforeAll(async () => {
+  // Below the package's root, so that its own name leads to what is built.
+  await mkdir('.data', { recursive: true });
+  folder = await mkdtemp(join(process.cwd(), '.data', 'processes-'));
+  await cp('examples/next/lib', join(folder, 'next/lib'), { recursive: true });
+  const agents = blocksOf(AGENTS).find((code) => code.startsWith('// agents.ts')) ?? '';
+  await writeFile(join(folder, 'agents.js'), toJavaScript(agents));
+  for (const [at, program] of programs.entries())
+    running.set(program.name, await start(program, at));
+});
+
+afterAll(async () => {
+  for (const { child } of running.values()) child.kill('SIGKILL');
+  await rm(folder, { recursive: true, force: true });
+});
+
+function toJavaScript(code: string): string {
+  const compilerOptions = { target: ts.ScriptTarget.ES2023, module: ts.ModuleKind.ESNext };
+  return ts.transpileModule(code, { compilerOptions }).outputText;
+}
+
+/** Starts it as it stands, on the engines of the tests. */
+async function start({ name, code }: Program, at: number): Promise<Running> {
+  const port = await anyFreePort();
+  const queue = `docs-${String(process.pid)}-${String(at)}`;
+  const [temporal, redis] = [sharedTemporal(), sharedRedisUrl()];
+  const own = code
+    .replaceAll(/redis:\/\/(localhost|127\.0\.0\.1):6379/g, redis)
+    .replaceAll(/(localhost|127\.0\.0\.1):7233/g, temporal)
+    .replaceAll(
+      'NativeConnection.connect()',
+      `NativeConnection.connect({ address: '${temporal}' })`,
+    )
+    .replaceAll(/taskQueue: '[^']*'/g, `taskQueue: '${queue}'`)
+    .replaceAll('.listen(3000)', `.listen(${String(port)}, '127.0.0.1')`);
+  const file = join(folder, `${name}.mjs`);
+  await writeFile(
+    file,
+    `${toJavaScript(own)}\nfunction signedIn() { return { userId: 'ann' }; }\n`,
+  );
+  const child = spawn(process.execPath, [file], {
+    env: {
+      ...{ PATH: process.env['PATH'], HOME: process.env['HOME'] },
+      ...{
+        TEMPORAL_ADDRESS: temporal,
+        REDIS_URL: redis,
+        TASK_QUEUE: queue,
+        JWT_SECRET: 's'.repeat(32),
+      },
+    },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+  let output = '';
+  for (const stream of [child.stdout, child.stderr])
+    stream.setEncoding('utf8').on('data', (text: string) => (output += text));
+  const serves = async (): Promise<boolean> => {
+    const reply = await fetch(`http://127.0.0.1:${String(port)}/healthz`).catch(() => undefined);
+    await reply?.arrayBuffer();
+    return reply?.ok === true;
+  };
+  // The agents' worker and the one for tools.
+  const works = (): boolean => output.split("'RUNNING'").length > 2;
+  return { child, output: () => output, isUp: code.includes('.listen(3000)') ? serves : works };
+}
+
+it('there are some of each kind', () => {
+  expect(programs.map(({ name }) => name)).toEqual(
+    expect.arrayContaining([
+      'README.md-0',
+      'docs-http.md-0',
+      'worker-create-worker.ts-0',
+      'worker-agent-plugin.ts-0',
+      'api-create-api.ts-0',
+    ]),
+  );
+});
+
+it.each(programs)('$name ends on SIGTERM', async ({ name }) => {
+  const started = running.get(name);
+  if (started === undefined) throw new Error(`${name} was not started`);
+  const { child, output, isUp } = started;
+  await until(
+    `${name} is up`,
+    () => {
+      if (child.exitCode !== null) throw new Error(`it ended:\n${output()}`);
+      return isUp();
+    },
+    60_000,
+  );
+  child.kill('SIGTERM');
+  // Workers say so when they have drained.
+  const hasDrained = (): boolean =>
+    child.exitCode !== null || !works(output()) || output().split("'STOPPED'").length > 2;
+  await until(`${name} has drained`, hasDrained, 30_000);
+  if (child.exitCode === null) await once(child, 'exit', { signal: AbortSignal.timeout(END_MS) });
+  expect(child.exitCode).toBe(0);
+});
+
+function works(output: string): boolean {
+  return output.includes("'RUNNING'");
+}
