@@ -42,29 +42,36 @@ export function writeApp(folder = '.') {
     const text = readFileSync(path, 'utf8');
     writeFileSync(path, text.replaceAll('helix-app', toPackageName(target)));
   }
-  takeTarballAlong(target);
+  const tarball = takeTarballAlong(target);
   const shown = relative(process.cwd(), target);
   const steps = [...(shown === '' ? [] : [`cd ${quoted(shown)}`]), 'npm install', 'npm run dev'];
-  return `The app is in ${target}. Next:\n\n${steps.map((step) => `  ${step}`).join('\n')}\n`;
+  const note =
+    tarball === undefined
+      ? ''
+      : ` It depends on file:${tarball}, which is a copy of the package that wrote it.`;
+  return `The app is in ${target}.${note} Next:\n\n${steps.map((step) => `  ${step}`).join('\n')}\n`;
 }
 
 /**
  * An app that comes from a tarball of this package depends on that tarball. It is copied into the app, since an
  * image is built from nothing else.
+ *
+ * @returns the name of the copy; undefined for a package of a registry
  */
 function takeTarballAlong(target) {
   const packages = dirname(PACKAGE);
   const record = join(packages, '.package-lock.json');
-  if (!existsSync(record)) return;
+  if (!existsSync(record)) return undefined;
   const { packages: installed } = JSON.parse(readFileSync(record, 'utf8'));
   const { resolved } = installed['node_modules/helix-temporal'] ?? {};
   const [, tarball] = /^file:(.*\.tgz)$/.exec(resolved) ?? [];
-  if (tarball === undefined) return;
+  if (tarball === undefined) return undefined;
   copyFileSync(resolve(dirname(packages), tarball), join(target, basename(tarball)));
   const path = join(target, 'package.json');
   const app = JSON.parse(readFileSync(path, 'utf8'));
   app.dependencies['helix-temporal'] = `file:${basename(tarball)}`;
   writeFileSync(path, `${JSON.stringify(app, undefined, 2)}\n`);
+  return basename(tarball);
 }
 
 /** A name that npm accepts. */

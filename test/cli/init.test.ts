@@ -54,9 +54,12 @@ describe('helix-temporal init', () => {
     await writeFile(join(folder, 'some.tgz'), 'packed');
     const installed = { 'node_modules/helix-temporal': { resolved: 'file:some.tgz' } };
     await writeFile(join(packages, '.package-lock.json'), JSON.stringify({ packages: installed }));
-    const code = `import { writeApp } from '${join(templates, 'write-app.mjs')}'; writeApp('app');`;
+    const code = `import { writeApp } from '${join(templates, 'write-app.mjs')}'; console.log(writeApp('app'));`;
     const run = promisify(execFile);
-    await run(process.execPath, ['--input-type=module', '-e', code], { cwd: folder });
+    const { stdout } = await run(process.execPath, ['--input-type=module', '-e', code], {
+      cwd: folder,
+    });
+    expect(stdout).toContain('It depends on file:some.tgz');
     expect(readFileSync(join(folder, 'app/some.tgz'), 'utf8')).toBe('packed');
     const app: unknown = JSON.parse(readFileSync(join(folder, 'app/package.json'), 'utf8'));
     expect(app).toMatchObject({ dependencies: { 'helix-temporal': 'file:some.tgz' } });

@@ -18,6 +18,12 @@ const WITH_CODES = [
 const CODE =
   /(?:\b(?:code|errorCode)(?: =|:)\s+|\w*Error\(\s*|toFailure\([^;]*?|refuse\([^;]*?)'([a-z]+(?:_[a-z]+)+)'/g;
 
+function markdownIn(folder) {
+  return readdirSync(folder, { recursive: true })
+    .filter((file) => file.endsWith('.md') && !file.includes('node_modules'))
+    .map((file) => join(folder, file));
+}
+
 function sourcesWithCodes() {
   return WITH_CODES.flatMap((folder) =>
     readdirSync(folder, { recursive: true })
@@ -59,6 +65,34 @@ describe('the documentation', () => {
     const codes = new Set(sourcesWithCodes().flatMap((source) => codesOf(source)));
     expect(codes.size).toBeGreaterThan(90);
     expect([...codes].filter((code) => !text.includes(`\`${code}\``))).toEqual([]);
+  });
+
+  it('commands name releases of the AI SDK that fit each other, which npm on Node 20 does not choose itself', () => {
+    const { dependencies, peerDependencies } = JSON.parse(read('package.json'));
+    const ranges = { ...dependencies, ...peerDependencies };
+    const files = ['README.md', 'docs', 'examples', 'skills', 'templates'].flatMap((place) =>
+      place.endsWith('.md') ? place : markdownIn(place),
+    );
+    const commands = files.flatMap((file) =>
+      read(file)
+        .replaceAll('\\\n', ' ')
+        .match(/npm i(?:nstall)?\b[^`\n]*/g),
+    );
+    const named = commands.flatMap(
+      (command) => command?.match(/(?<= )(?:ai|@ai-sdk\/[\w<>-]+)(?:@\S+)?/g) ?? [],
+    );
+    expect(named.length).toBeGreaterThan(3);
+    for (const each of named) {
+      const [, name, range] = /^(.+?)@(\^\d+)/.exec(each) ?? [undefined, each];
+      const known = ranges[name] ?? ranges['@ai-sdk/openai'];
+      expect([
+        each,
+        known
+          .split(/\s*\|\|\s*/)
+          .at(-1)
+          .replace(/\..*/, ''),
+      ]).toEqual([each, range]);
+    }
   });
 
   it('install.md names the tarball of this version', () => {
