@@ -57,6 +57,14 @@ export function createProgram(cli: Cli, { version }: { version: string }): Comma
     )
     .addHelpText('after', EXIT_CODES)
     .configureHelp({ showGlobalOptions: true })
+    .configureOutput({
+      writeOut: (text) => {
+        cli.terminal.print(text.replace(/\n$/, ''));
+      },
+      writeErr: (text) => {
+        cli.terminal.note(text.replace(/\n$/, ''));
+      },
+    })
     .exitOverride();
   const nouns = [
     createRunCommands(cli),

@@ -81,7 +81,7 @@ describe.each([
         if (record?.stream === 'failed') page = await load();
         await expectStored(page, player);
       }),
-      { numRuns: 60 },
+      { numRuns: 25 },
     );
   });
 });

@@ -12,16 +12,7 @@ import { parseParts } from './wire-parts.js';
 
 const STRICTEST = ['6.0.0', '7.0.0'];
 const KITS: Kit[] = ['stock', 'no-cookies', 'resumable', 'agent-server'];
-const product = useProduct({
-  env: {
-    JWT_SECRET: SECRET,
-    JWT_ROLES_CLAIM: 'realm_access.roles',
-    DEFAULT_AGENT: 'support',
-    MAX_REQUESTS_PER_MINUTE: '100000',
-    MAX_OPEN_STREAMS: '1000',
-    QUOTA_RUNS: '1000',
-  },
-});
+const product = useProduct('accounts');
 const signIn = createSignIn(() => product.url);
 const browsers = new Map<string, Browser>();
 let proxy: Awaited<ReturnType<typeof startSigningProxy>>;

@@ -5,7 +5,7 @@ import { ask, runLab, sessionOf } from '../support/lab-run.js';
 import { useProduct } from '../support/product.js';
 import { until } from '../support/until.js';
 
-const product = useProduct({});
+const product = useProduct();
 const { helix, read } = useCommandLine(product);
 const say = (script: object[]) => runLab(product, script);
 const describeRun = (runId: string) => read<OperatorRunDetail>('run', 'describe', runId);

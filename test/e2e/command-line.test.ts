@@ -5,7 +5,7 @@ import { ask, runLab, sessionOf } from '../support/lab-run.js';
 import { newSessionId, useProduct } from '../support/product.js';
 import { until } from '../support/until.js';
 
-const product = useProduct({ env: { MAX_REQUESTS_PER_MINUTE: '0' } });
+const product = useProduct();
 
 const { helix, read } = useCommandLine(product);
 const say = (script: object[], sessionId?: string) => runLab(product, script, sessionId);

@@ -8,21 +8,27 @@ import { until } from '../support/until.js';
 
 let product: Product;
 let proxy: TcpProxy;
+// Workers reach Redis over a wire that a test can cut.
+const startWorker = (): Promise<void> =>
+  product.startWorker({ REDIS_URL: `redis://127.0.0.1:${String(proxy.port)}` });
+
 beforeAll(async () => {
   product = await startProduct();
   await product.kill9Worker();
-});
-afterAll(() => product.stop());
-
-// The first worker of each test reaches Redis over a wire that the test can cut.
-beforeEach(async () => {
   proxy = await startTcpProxy(product.redisServer.port);
-  await product.startWorker({ REDIS_URL: `redis://127.0.0.1:${String(proxy.port)}` });
+  await startWorker();
 });
-afterEach(async () => {
-  await product.kill9Worker();
+afterAll(async () => {
+  await product.stop();
   await proxy.close();
 });
+
+/** Kills the worker, which holds what did not get through, and starts another one. */
+async function replaceWorker(): Promise<void> {
+  await product.kill9Worker();
+  proxy.cut();
+  await startWorker();
+}
 
 /** Executions of `charge` in a session. */
 async function countCharges(sessionId: string): Promise<number> {
@@ -47,8 +53,7 @@ describe('an approved charge whose worker dies', () => {
       await client.chat.addToolApprovalResponse({ id, approved: true });
       await sprung;
       await until('the effect', async () => (await countCharges(sessionId)) === charged);
-      await product.kill9Worker();
-      await product.startWorker();
+      await replaceWorker();
       await untilRests(client, url);
       expect(callsOf(client.chat.lastMessage)).toMatchObject([
         { state: 'output-error', errorText: expect.stringContaining('not known') },
@@ -69,8 +74,7 @@ describe('an approved charge whose worker dies', () => {
       'the result',
       () => callsOf(client.chat.lastMessage)[0]?.state === 'output-available',
     );
-    await product.kill9Worker();
-    await product.startWorker();
+    await replaceWorker();
     await untilRests(client, url);
     expect(callsOf(client.chat.lastMessage)).toMatchObject([
       { state: 'output-available', output: { charged: 5 } },
@@ -98,8 +102,7 @@ describe('a transfer that can verify whose worker dies', () => {
       await sprung;
       const made = when === 'after' ? 1 : 0;
       await until('the effect', async () => (await countCharges(sessionId)) === made);
-      await product.kill9Worker();
-      await product.startWorker();
+      await replaceWorker();
       await reply;
       await untilRests(client, url);
       expect(callsOf(client.chat.lastMessage)).toMatchObject([

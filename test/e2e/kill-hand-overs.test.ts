@@ -2,6 +2,7 @@ import { textOf, toScript } from '../support/chat-client.js';
 import { expectStoredAsShown } from '../support/compare-messages.js';
 import {
   KILLS_EVERYWHERE,
+  shapesOf,
   startKillLanes,
   type KillLanes,
   type KillPoint,
@@ -9,7 +10,6 @@ import {
   type Page,
   type Scenario,
 } from '../support/kill-lanes.js';
-import { LAB_AGENTS } from '../support/lab-agents.js';
 import { until } from '../support/until.js';
 
 /** Posts past the page, and waits for the end of the response. */
@@ -64,7 +64,7 @@ interface Row {
 const NTHS = KILLS_EVERYWHERE ? [2, 4, 6, 8, 10, 12] : [2, 6, 10];
 const toRows = (name: string, scenario: Omit<Scenario, 'agent'>, replies: string[]): Row[] =>
   NTHS.flatMap((nth, index) =>
-    LAB_AGENTS.map((agent) => ({
+    shapesOf(index).map((agent) => ({
       name: `${name} of ${agent}`,
       scenario: { ...scenario, agent },
       replies,

@@ -2,13 +2,13 @@ import { callsOf, toScript } from '../support/chat-client.js';
 import { expectStoredAsShown } from '../support/compare-messages.js';
 import {
   KILLS_EVERYWHERE,
+  shapesOf,
   startKillLanes,
   type KillLanes,
   type KillPoint,
   type Outcome,
   type Scenario,
 } from '../support/kill-lanes.js';
-import { LAB_AGENTS } from '../support/lab-agents.js';
 import { charge } from '../support/lab-calls.js';
 
 /** Everything that a worker does for a turn: text, tools, effects that are approved, a sub-agent. */
@@ -55,8 +55,8 @@ function everyPoint(): KillPoint[] {
   );
 }
 
-const ROWS = (KILLS_EVERYWHERE ? everyPoint() : CHOSEN).flatMap((point) =>
-  LAB_AGENTS.map((agent) => ({ agent, point })),
+const ROWS = (KILLS_EVERYWHERE ? everyPoint() : CHOSEN).flatMap((point, index) =>
+  shapesOf(index).map((agent) => ({ agent, point })),
 );
 type Row = (typeof ROWS)[number];
 

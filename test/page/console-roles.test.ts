@@ -10,9 +10,7 @@ import { startSigningProxy } from '../support/signing-proxy.js';
 import { until } from '../support/until.js';
 
 /** The console for people with and without roles, signed in by a proxy before the server. */
-const product = useProduct({
-  env: { JWT_SECRET: SECRET, JWT_ROLES_CLAIM: 'realm_access.roles', DEFAULT_AGENT: 'support' },
-});
+const product = useProduct('accounts');
 const signIn = createSignIn(() => product.url);
 const open: (() => Promise<void>)[] = [];
 let browser: Browser;

@@ -6,17 +6,14 @@ import { openConsole, type ConsolePage } from '../support/console-driver.js';
 import { delegate } from '../support/lab-calls.js';
 import { ask, runLab, sessionOf } from '../support/lab-run.js';
 import { shareBrowser } from '../support/page-driver.js';
-import { newSessionId, startProduct, type Product } from '../support/product.js';
+import { newSessionId, useProduct } from '../support/product.js';
 import { until } from '../support/until.js';
 
 /** The console in Chromium, on a server whose one user may do everything. */
-let product: Product;
+const product = useProduct();
 let browser: Browser;
 beforeAll(async () => {
-  [product, browser] = await Promise.all([startProduct(), shareBrowser()]);
-});
-afterAll(async () => {
-  await product.stop();
+  browser = await shareBrowser();
 });
 
 const CHARGE = [{ say: 'I would charge it.', ...ask('charge', { amount: 5 }) }, { say: 'well' }];

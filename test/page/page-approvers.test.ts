@@ -8,9 +8,7 @@ import { startSigningProxy } from '../support/signing-proxy.js';
 import { until } from '../support/until.js';
 
 /** The page of a customer who is signed in, and may not approve a refund. */
-const product = useProduct({
-  env: { JWT_SECRET: SECRET, JWT_ROLES_CLAIM: 'realm_access.roles', DEFAULT_AGENT: 'support' },
-});
+const product = useProduct('accounts');
 const signIn = createSignIn(() => product.url);
 let browser: Browser;
 let proxy: Awaited<ReturnType<typeof startSigningProxy>>;

@@ -10,9 +10,7 @@ import { until } from '../support/until.js';
 
 // What people, servers and models get wrong: each time there are plain words and a way on.
 
-const product = useProduct({
-  env: { JWT_SECRET: SECRET, LAB: '1' },
-});
+const product = useProduct('accounts');
 let browser: Browser;
 const proxies: Awaited<ReturnType<typeof startSigningProxy>>[] = [];
 let ann = '';

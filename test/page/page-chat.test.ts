@@ -3,26 +3,19 @@ import type { Browser } from 'playwright-core';
 import { EXAMPLE_ORDER_ID } from '../../examples/support/orders.js';
 import { loadSnapshot, toScript } from '../support/chat-client.js';
 import { shareBrowser, openPage } from '../support/page-driver.js';
-import { newSessionId, sharedTemporal, startProduct, type Product } from '../support/product.js';
+import { newSessionId, sharedTemporal, TEMPORAL_UI, useProduct } from '../support/product.js';
 import { until } from '../support/until.js';
 
-const TEMPORAL_UI = 'http://temporal.test:8233';
 const LONG = 'Each reader of this page sees it grow, and sees all of it once. '.repeat(4).trim();
 const slowly = { say: LONG, deltas: 80, everyMs: 40 };
 /** Runs until it is stopped. */
 const held = { ...slowly, calls: [{ tool: 'sleep', id: 's1', args: { ms: 60_000 } }] };
 const charge = { tool: 'charge', id: 'c1', args: { amount: 5 } };
 
-let product: Product;
+const product = useProduct();
 let browser: Browser;
 beforeAll(async () => {
-  [product, browser] = await Promise.all([
-    startProduct({ env: { TEMPORAL_UI_URL: TEMPORAL_UI } }),
-    shareBrowser(),
-  ]);
-});
-afterAll(async () => {
-  await product.stop();
+  browser = await shareBrowser();
 });
 
 it('the page shows text as it arrives, and links to the run', async () => {

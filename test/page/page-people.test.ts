@@ -3,17 +3,14 @@ import { EXAMPLE_ORDER_ID } from '../../examples/support/orders.js';
 import { loadSnapshot, toScript } from '../support/chat-client.js';
 import { delegate } from '../support/lab-calls.js';
 import { shareBrowser, openPage } from '../support/page-driver.js';
-import { newSessionId, startProduct, type Product } from '../support/product.js';
+import { newSessionId, useProduct } from '../support/product.js';
 import { until } from '../support/until.js';
 
 /** What people do with a question: change it, choose, take their time. */
-let product: Product;
+const product = useProduct();
 let browser: Browser;
 beforeAll(async () => {
-  [product, browser] = await Promise.all([startProduct(), shareBrowser()]);
-});
-afterAll(async () => {
-  await product.stop();
+  browser = await shareBrowser();
 });
 
 it('a colleague changes the amount of a refund, and the page shows the change', async () => {

@@ -1,5 +1,9 @@
 import { spawn } from 'node:child_process';
+import { EventEmitter } from 'node:events';
+import { PassThrough, Readable } from 'node:stream';
+import { text } from 'node:stream/consumers';
 import { fileURLToPath } from 'node:url';
+import { runCommandLine } from '../../cli/run.js';
 
 /** The built command line. */
 export const COMMAND_LINE = fileURLToPath(new URL('../../dist/cli/main.js', import.meta.url));
@@ -55,12 +59,29 @@ export function startCommand(
   return { stdout: () => stdout, kill: (signal) => child.kill(signal), ended };
 }
 
-/** Runs a command to its end. */
-export function runCommand(
+/** Runs a command to its end: in this process, or as a process of its own where it has a folder. */
+export async function runCommand(
   args: readonly string[],
-  options?: CommandOptions,
+  options: CommandOptions = {},
 ): Promise<CommandResult> {
-  return startCommand(args, options).ended;
+  if (options.folder !== undefined) return startCommand(args, options).ended;
+  const { PATH, HOME } = process.env;
+  const [out, err] = [new PassThrough(), new PassThrough()];
+  const host = Object.assign(new EventEmitter(), {
+    argv: [process.execPath, COMMAND_LINE, ...args],
+    env: { PATH, HOME, ...options.env },
+    stdin: Readable.from([Buffer.from(options.input ?? '')]),
+    stdout: out,
+    stderr: err,
+    exitCode: 0,
+    exit: () => undefined,
+  });
+  const written = Promise.all([text(out), text(err)]);
+  await runCommandLine(host as unknown as NodeJS.Process, '0.0.0');
+  out.end();
+  err.end();
+  const [stdout, stderr] = await written;
+  return { code: host.exitCode, stdout, stderr };
 }
 
 export interface CommandLine {

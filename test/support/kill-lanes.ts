@@ -7,7 +7,7 @@ import {
   type ChatClient,
   type Snapshot,
 } from './chat-client.js';
-import type { LabAgent } from './lab-agents.js';
+import { LAB_AGENTS, type LabAgent } from './lab-agents.js';
 import { newSessionId, sharedTemporal, startProduct, type Product } from './product.js';
 import { startTcpProxy, type TcpProxy } from './tcp-proxy.js';
 import { until } from './until.js';
@@ -48,6 +48,11 @@ export interface Outcome {
 /** `npm run kill -- --all` tries every place to die at, `npm test` a few. */
 export const KILLS_EVERYWHERE = process.env['KILL_POINTS'] === 'all';
 
+/** The shapes that die at a point: both, or one after the other from point to point. */
+export function shapesOf(index: number): readonly LabAgent[] {
+  return LAB_AGENTS.filter((_, nth) => KILLS_EVERYWHERE || nth === index % LAB_AGENTS.length);
+}
+
 /** Products whose workers reach Redis and Temporal through wires that can be held. */
 export interface KillLanes {
   /** Plays the scenario, kills the worker at that point and starts another one. */
@@ -56,7 +61,7 @@ export interface KillLanes {
 }
 
 /** Most of the time of a point is waiting for time-outs, so that several are tried side by side. */
-const LANES = 4;
+const LANES = 3;
 
 export async function startKillLanes(): Promise<KillLanes> {
   const lanes = await Promise.all(Array.from({ length: LANES }, startKillLane));

@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { Redis } from 'ioredis';
 import { startProcess, type ProductProcess } from './process.js';
+import { SECRET } from './people.js';
 import { startRedis, type RedisServer } from './redis-server.js';
 import { until } from './until.js';
 
@@ -48,39 +49,57 @@ export function newSessionId(): string {
 /** The product that test files share. A file neither stops it nor counts what it holds. */
 export type SharedProduct = Pick<Product, 'url' | 'redis'>;
 
-/** All of its callers are one anonymous user. */
+/** Where the shared products say that Temporal's page is. */
+export const TEMPORAL_UI = 'http://temporal.test:8233';
+
+/** Many files are one user there. */
 const UNLIMITED = {
   MAX_REQUESTS_PER_MINUTE: '0',
   MAX_OPEN_STREAMS: '0',
   QUOTA_RUNS: '10000',
   QUOTA_SESSIONS: '100000',
+  TEMPORAL_UI_URL: TEMPORAL_UI,
 };
 
-let shared: Promise<Product> | undefined;
+const SHARED = {
+  /** All callers are one anonymous user. */
+  open: UNLIMITED,
+  /** Callers have tokens: see `people.ts`. */
+  accounts: {
+    ...UNLIMITED,
+    JWT_SECRET: SECRET,
+    JWT_ROLES_CLAIM: 'realm_access.roles',
+    LAB: '1',
+  },
+};
+type SharedKind = keyof typeof SHARED;
 
-async function startShared(): Promise<Product> {
-  const product = await startProduct({ env: UNLIMITED });
-  atEndOfRun(product.stop);
-  return product;
+const shared = new Map<SharedKind, Promise<Product>>();
+
+function shareProduct(kind: SharedKind): Promise<Product> {
+  const started =
+    shared.get(kind) ??
+    startProduct({ env: SHARED[kind] }).then((product) => {
+      atEndOfRun(product.stop);
+      return product;
+    });
+  shared.set(kind, started);
+  return started;
 }
 
 /**
  * The product, up for all tests of a file. With options it is the file's own; else all files of this process
  * share one, each with conversations of its own; its rate limits and quotas are lifted.
  */
-export function useProduct(): SharedProduct;
+export function useProduct(kind?: SharedKind): SharedProduct;
 export function useProduct(options: ProductOptions): Product;
-export function useProduct(options?: ProductOptions): Product {
+export function useProduct(options: SharedKind | ProductOptions = 'open'): Product {
   let started: Product | undefined;
   beforeAll(async () => {
-    if (options !== undefined) {
-      started = await startProduct(options);
-      return;
-    }
-    shared ??= startShared();
-    started = await shared;
+    const isShared = typeof options === 'string';
+    started = await (isShared ? shareProduct(options) : startProduct(options));
   });
-  if (options !== undefined) afterAll(() => started?.stop());
+  if (typeof options !== 'string') afterAll(() => started?.stop());
   return new Proxy({} as Product, {
     get: (_, name): unknown => {
       if (started === undefined) throw new Error('the product is not up yet');
@@ -107,6 +126,8 @@ export async function startProduct(options: ProductOptions = {}): Promise<Produc
   let port = '0';
   let api: ProductProcess | undefined;
   let worker: ProductProcess | undefined;
+  let leases = 0;
+  let endedLease: string | undefined;
 
   async function startApi(extra: Record<string, string> = {}): Promise<void> {
     api = startProcess('api', { ...env, ...extra, PORT: port });
@@ -115,8 +136,20 @@ export async function startProduct(options: ProductOptions = {}): Promise<Produc
   }
 
   async function startWorker(extra: Record<string, string> = {}): Promise<void> {
-    worker = startProcess('worker', { ...env, ...extra });
+    leases += 1;
+    worker = startProcess('worker', {
+      ...env,
+      LEASE_ID: `worker-${String(leases)}`,
+      // As a supervisor says that sees a worker end; else others find out by the lease of the one that is gone.
+      ...(endedLease !== undefined && { ENDED_LEASE_ID: endedLease }),
+      ...extra,
+    });
     await worker.says('worker runs');
+  }
+
+  async function endWorker(end: 'stop' | 'kill9'): Promise<void> {
+    await worker?.[end]();
+    if (worker !== undefined) endedLease = `worker-${String(leases)}`;
   }
 
   async function isReady(): Promise<boolean> {
@@ -155,9 +188,9 @@ export async function startProduct(options: ProductOptions = {}): Promise<Produc
     startApi,
     startWorker,
     stopApi: async () => api?.stop(),
-    stopWorker: async () => worker?.stop(),
+    stopWorker: () => endWorker('stop'),
     kill9Api: async () => api?.kill9(),
-    kill9Worker: async () => worker?.kill9(),
+    kill9Worker: () => endWorker('kill9'),
     isReady,
     stop,
   };

@@ -2,9 +2,8 @@ import { SignJWT } from 'jose';
 import type { UIMessage } from 'ai';
 import { toScript } from '../../support/chat-client.js';
 import { charge } from '../../support/lab-calls.js';
+import { SECRET } from '../../support/people.js';
 import { newSessionId, type Product } from '../../support/product.js';
-
-export const SECRET = 'a secret that only this test and its product have';
 
 /** Who asks. */
 export interface Person {

@@ -1,15 +1,13 @@
 import { toScript } from '../../support/chat-client.js';
 import { charge } from '../../support/lab-calls.js';
 import { useProduct } from '../../support/product.js';
-import { openAskedSession, readCharges, SECRET, signIn, type Person } from './asked-session.js';
+import { openAskedSession, readCharges, signIn, type Person } from './asked-session.js';
 
 /** What is carried out, and what the model hears, is what the server knows, whatever a client makes of it. */
 
 type Part = Record<string, unknown>;
 
-const product = useProduct({
-  env: { HELIX_ALLOW_UNAUTHENTICATED: '', JWT_SECRET: SECRET, LAB: '1' },
-});
+const product = useProduct('accounts');
 let ann: Person;
 beforeAll(async () => {
   ann = await signIn('ann', 'acme');

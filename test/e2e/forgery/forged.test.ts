@@ -2,7 +2,6 @@ import { newSessionId, useProduct } from '../../support/product.js';
 import {
   openAskedSession,
   readCharges,
-  SECRET,
   signIn,
   type AskedSession,
   type Person,
@@ -12,9 +11,7 @@ import {
 
 type Part = Record<string, unknown>;
 
-const product = useProduct({
-  env: { HELIX_ALLOW_UNAUTHENTICATED: '', JWT_SECRET: SECRET, LAB: '1' },
-});
+const product = useProduct('accounts');
 
 let ann: Person;
 let session: AskedSession;
