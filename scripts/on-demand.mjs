@@ -2,6 +2,8 @@
 //   npm run matrix -- --all     every version of the clients, where `npm test` takes the newest of each major
 //   npm run explore -- --deep   every budget of the explorer, where `npm test` takes the two smallest
 //   npm run kill -- --all       every place at which a worker can die, where `npm test` takes a few
+//   npm run bodies -- --all     every body that could block the API, where `npm test` takes every fifth
+//   npm run fronts              the pages of examples/, installed and built by their own tools, in Chromium
 //   npm run record              plays every path of the workflow, and keeps the histories as those of this version
 //   npm run examples            compiles the code in documents and comments; a part of `npm run verify`
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
@@ -26,6 +28,8 @@ const COMMANDS = {
     option: '--all',
     env: { KILL_POINTS: 'all' },
   },
+  bodies: { args: ['test/e2e/large-bodies'], option: '--all', env: { BODIES: 'all' } },
+  fronts: { args: ['test/fronts/', '--testMatch=<rootDir>/test/fronts/*.verify.ts', '-i'] },
   examples: { args: ['test/docs/', '--testMatch=<rootDir>/test/docs/*.verify.ts', '-i'] },
   record: { args: ['recording.record', '--testMatch=<rootDir>/test/workflows/*.record.ts', '-i'] },
 };

@@ -1,7 +1,6 @@
 // Finds the programs of a Temporal server of several roles: `temporal-server` and `temporal-sql-tool`.
-import { findOnPath } from '../system/find-on-path.mjs';
 import { UserError } from '../system/user-error.mjs';
-import { findBuilt, findGoProgram } from './go-program.mjs';
+import { findGoProgram } from './go-program.mjs';
 
 /** The server that the dev server of DEV_SERVER carries. */
 const version = 'v1.32.0';
@@ -11,9 +10,6 @@ const SQL_TOOL = {
   module: 'go.temporal.io/server/cmd/tools/sql',
   version,
 };
-
-export const hasTemporalPrograms = () =>
-  [SERVER, SQL_TOOL].every((program) => findOnPath([program.name]) ?? findBuilt(program));
 
 /** On the PATH, in the cache, or built from Go modules once, which takes minutes. */
 export async function findTemporalPrograms() {

@@ -8,7 +8,7 @@ import { readSse } from '../support/sse-reader.js';
 import { until } from '../support/until.js';
 
 /** What waits in other conversations, answered without opening them. */
-const product = useProduct();
+const product = useProduct({});
 let browser: Browser;
 beforeAll(async () => {
   browser = await shareBrowser();
