@@ -3,12 +3,15 @@ import type {
   AnswerActivities,
   AnswerOutcome,
   AnswerRef,
+  ExpireOutcome,
   OperatorAnswer,
 } from '../protocol/activities.js';
 import { parseToolAnswer, toAnswerError } from '../protocol/answers.js';
 import { HelixError } from '../protocol/errors.js';
 import { rootOf, sessionOfRun } from '../protocol/ids.js';
+import { isTerminal } from '../protocol/run.js';
 import type { Wake } from '../stores/contract/call-record.js';
+import type { SessionView } from '../stores/contract/sessions.js';
 import { toAct } from '../stores/record/acts.js';
 import { expireCalls } from '../stores/record/expire-calls.js';
 import { submitAnswer } from '../stores/record/submit-answer.js';
@@ -24,12 +27,23 @@ export function createAnswerActivities(deps: ActivityDeps): AnswerActivities {
   // Who may send an update is up to Temporal, which does not say who did: roles cannot be checked.
   const permit = (): Promise<void> => Promise.resolve();
 
-  async function answerCall({ sessionId, answer }: AnswerRef): Promise<AnswerOutcome> {
+  async function answerCall({
+    sessionId,
+    answer,
+    at = Date.now(),
+  }: AnswerRef): Promise<AnswerOutcome> {
     const parsed = parseToolAnswer(toToolAnswer(sessionId, answer));
-    const submitted = await submitAnswer({ store, check, permit }, parsed, Date.now(), {
+    const submitted = await submitAnswer({ store, check, permit }, parsed, at, {
       actor: { via: 'temporal' },
     });
-    const { result, runId } = submitted;
+    const { result, runId, record } = submitted;
+    if (result.kind === 'already_completed' && record !== undefined) {
+      const { decision } = (await store.calls.read(sessionId, parsed.toolCallId)) ?? {};
+      // An attempt before this one has stored it, and its reply was lost.
+      if (decision?.via === 'temporal' && decision.at === at) {
+        return { kind: 'stored', runId, sequence: record.sequence, resume: record.resume };
+      }
+    }
     if (result.kind !== 'stored') throw toAnswerError(result.kind);
     const { resume, sequence } = result;
     // Who did it is in the line of the audit entry, by pseudonym: no erasure reaches a log.
@@ -39,19 +53,16 @@ export function createAnswerActivities(deps: ActivityDeps): AnswerActivities {
   }
 
   return {
-    expireCalls: async ({ sessionId, runId, step }) => {
-      const view = await store.sessions.view(sessionId);
-      if (view?.record.runId !== runId) return {};
-      const own = view.openCalls.filter(({ spec }) => spec.runId === runId);
+    expireCalls: async ({ sessionId, runId, step, look }) => {
+      const before = await store.sessions.view(sessionId);
+      const own = before?.openCalls.filter(({ spec }) => spec.runId === runId) ?? [];
       const { settled, nextDueMs, unaskedMs } = await expireCalls(store, own, Date.now());
       for (const { result } of settled) await wakeOthers(deps, result.others);
-      // An attempt before this one may have settled the last call, and died with the reply.
-      const record = settled.length === 0 ? view.record : await store.sessions.read(sessionId);
-      const resume = record?.runId === runId ? record.resume : undefined;
+      const view = settled.length === 0 ? before : await store.sessions.view(sessionId);
       const wait = nextDueMs ?? unaskedMs;
       return {
-        resume: resume?.step === step ? resume : undefined,
-        sequence: record?.sequence,
+        ...standingOf(view, { runId, step }, look === true),
+        sequence: view?.record.sequence,
         nextDueMs: wait,
         isUnasked: nextDueMs === undefined && unaskedMs !== undefined,
       };
@@ -79,6 +90,35 @@ export function createAnswerActivities(deps: ActivityDeps): AnswerActivities {
         return { kind: 'extended', deadline, nextDueMs: dueInMs };
       }),
   };
+}
+
+/**
+ * How a wait for the calls of a step stands in the record, which may have gone on without the run that
+ * asks, as after a reset of its workflow, or may be older than it, as after a failover.
+ *
+ * @param look also releases calls that have been begun: this execution of the run may not know of them
+ */
+function standingOf(
+  view: SessionView | undefined,
+  { runId, step }: { runId: string; step: number },
+  look: boolean,
+): Pick<ExpireOutcome, 'resume' | 'isOver'> {
+  const { record, openCalls = [] } = view ?? {};
+  if (record?.runId !== runId || isTerminal(record.status)) return { isOver: true };
+  if (record.committedStep !== step) return { isOver: true };
+  // An attempt before this one may have settled the last call, and died with the reply.
+  const stored = record.resume?.step === step ? record.resume : undefined;
+  const own = openCalls.filter(({ spec }) => spec.runId === runId);
+  const begun = look ? own.filter(({ state }) => state === 'started') : [];
+  if (begun.length > 0) {
+    const ids = begun.map(({ spec }) => spec.toolCallId);
+    const { approved, ...rest } = stored ?? { step, approved: [], partial: true };
+    return { resume: { ...rest, approved: [...approved, ...ids] } };
+  }
+  if (stored !== undefined) return { resume: stored };
+  // A sub-agent whose calls are settled waits for those of others while its conversation is paused.
+  const isWaiting = record.stream === 'paused' || own.some(({ state }) => state !== 'settled');
+  return isWaiting ? {} : { isOver: true };
 }
 
 /** Takes the fields of an answer by name and ignores all others. */

@@ -24,6 +24,13 @@ export type Over =
   | { kind: 'exhausted' }
   | { kind: 'unknown_agent' };
 
+/** The store has lost what a run did. */
+export const STATE_LOST: RunError = {
+  code: 'state_lost',
+  message: 'Part of this conversation was lost. Send a message to continue.',
+  retryable: false,
+};
+
 /** Thrown where an attempt of a step finds that it is over; caught once, by `orEnded`. */
 export class AttemptOver extends Error {
   override readonly name = 'AttemptOver';
@@ -113,11 +120,7 @@ export function createStepEndings(deps: ActivityDeps): StepEndings {
   async function rewound(ref: StepRef, known: number): Promise<StepOutcome> {
     const { sessionId, runId, agent: agentType, step } = ref;
     logger.warn({ runId, step, known }, 'the store is older than the run: it was restored');
-    const error: RunError = {
-      code: 'state_lost',
-      message: 'Part of this conversation was lost. Send a message to continue.',
-      retryable: false,
-    };
+    const error = STATE_LOST;
     const end = { sessionId, runId, agentType, step, floor: known, now: Date.now() };
     await store.runs.end({ ...end, status: 'failed', error });
     return { kind: 'ended', step, status: 'failed', error };

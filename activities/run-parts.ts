@@ -12,6 +12,7 @@ import { startNextAfterEnds } from '../stores/record/start-next.js';
 import { traceChanges } from '../stores/record/trace-changes.js';
 import { createAnswerActivities } from './answers.js';
 import type { ActivityDeps } from './deps.js';
+import { STATE_LOST } from './endings.js';
 import { createLeg, type Leg } from './leg/run-leg.js';
 import { createTellAgent } from './model/finish-hooks.js';
 import { createModelStep, type ModelStep } from './model/model-step.js';
@@ -65,6 +66,8 @@ function inLeg<Ref extends RunOfWork, Rest extends unknown[], Result>(
   return (ref, ...rest) => traces.within(ref, () => work(ref, ...rest));
 }
 
+const LOST = { status: 'failed', error: STATE_LOST } as const;
+
 /** The sweeper looks at a session this long after an act, in case this process dies. */
 const CHECK_MS = 3_000;
 
@@ -83,13 +86,16 @@ export function createRunEnd({
       if (definition?.stateSchema !== undefined) {
         await store.staging.promoteSettled(sessionId).catch(unlessErased);
       }
+      // A result of which the store has lost a part is none.
+      const record = await store.sessions.read(sessionId);
+      const isLost = record?.runId === runId && record.sequence < known;
+      const ending = isLost && status === 'completed' ? LOST : { status, error };
       const result = await store.runs.end({
         sessionId,
         runId,
         agentType: agent,
         step,
-        status,
-        error,
+        ...ending,
         floor: known,
         now: Date.now(),
       });

@@ -111,7 +111,7 @@ export function createRuns(deps: RunsDeps): Runs & PreparedRuns {
   const launches = createLaunches(logger);
   const toStart = createRunStart(deps);
 
-  /** The sweeper sends a wake-up or a stop that did not arrive again. */
+  /** The sweeper, or the search for workflows that outlive their run, sends the signal again. */
   function lostSignal(runId: string) {
     return (error: unknown): void => {
       logger.warn({ err: error, runId }, 'the run could not be signalled');
@@ -187,7 +187,7 @@ export function createRuns(deps: RunsDeps): Runs & PreparedRuns {
   const answers = createAnswerApi({ store, agents, workflows, logger });
   const { expireCalls } = answers;
   const ends = { endLost, endUnstarted, enforceStop };
-  const upkeep = { startRun: restart, wake, ...ends, startNext, continueCopy, expireCalls };
+  const upkeep = { startRun: restart, ...ends, startNext, continueCopy, expireCalls };
   const { startWithinMs = LIMITS.startWithinMs } = deps;
   const leases = store.leases?.of(workflows.namespace);
   const findUnseen = leases && createFindUnseen({ leases, workflows, meter, logger });

@@ -18,6 +18,7 @@ import { codeOf, isRefusedForGood } from './grpc-status.js';
 import { toAttributes, type RunLabels } from './search-attributes.js';
 import { resetStickyQueue } from './sticky-queue.js';
 import {
+  NOTHING,
   toLook,
   type StartedAttempt,
   type WorkflowLook,
@@ -32,6 +33,8 @@ export interface RunWorkflows {
   /** Harmless when the workflow was started before. */
   start: (input: RunInput, summary: RunLabels) => Promise<void>;
   answer: (runId: string, signal: AnswerSignal) => Promise<void>;
+  /** Lets it read its record again. Harmless when it has closed, or was never started. */
+  wake: (runId: string) => Promise<void>;
   /** Harmless when it has closed, or was never started. */
   stop: (runId: string, signal: StopSignal) => Promise<void>;
   state: (runId: string) => Promise<WorkflowState>;
@@ -39,7 +42,9 @@ export interface RunWorkflows {
   /** Has Temporal begin another attempt; harmless when this one has ended. */
   retry: (attempt: StartedAttempt) => Promise<void>;
   /** Runs whose workflows did not complete but were closed, since a time in ms since the epoch. */
-  closedSince: (since: number) => Promise<string[]>;
+  closedSince: (since: number) => Promise<{ runId: string; closedAt: number }[]>;
+  /** A page of the runs whose workflows are open. */
+  openPage: (page?: Uint8Array) => Promise<{ runIds: string[]; next: Uint8Array | undefined }>;
   /** Deletes the workflows of a conversation and their histories; what still runs is terminated. */
   erase: (sessionId: string, runs: RunsOfSession) => Promise<ErasedWorkflows>;
 }
@@ -47,6 +52,7 @@ export interface RunWorkflows {
 /** A list of closed workflows comes in pages; an operator's batch closes many at once. */
 const LIST_MS = 10_000;
 const MOST_LISTED = 10_000;
+const PAGE = 500;
 
 /** No request waits for a start; a server that starts many runs at once may be slow. */
 const START_MS = 5_000;
@@ -69,12 +75,12 @@ export function createRunWorkflows(
   let bareUntil = 0;
 
   /** A worker that died a moment ago may have cached the workflow. */
-  const signal = (runId: string, name: string, content: unknown): Promise<void> =>
+  const signal = (runId: string, name: string, ...content: unknown[]): Promise<void> =>
     call(async () => {
       const workflowId = workflowIdOf(runId);
       const died = leases && withTimeout(LOOK_MS, leases.hasDeath());
       if (await died?.catch(() => false)) await resetStickyQueue(client, { workflowId });
-      await client.workflow.getHandle(workflowId).signal(name, content);
+      await client.workflow.getHandle(workflowId).signal(name, ...content);
     });
 
   async function start(input: RunInput, labels: RunLabels): Promise<void> {
@@ -105,7 +111,7 @@ export function createRunWorkflows(
       return toLook(await call(() => client.workflow.getHandle(workflowIdOf(runId)).describe()));
     } catch (error) {
       if (!(error instanceof WorkflowNotFoundError)) throw error;
-      return { state: 'unknown', started: [], children: [] };
+      return NOTHING;
     }
   }
 
@@ -127,13 +133,8 @@ export function createRunWorkflows(
       const traceparent = tracer?.request();
       return signal(runId, SIGNALS.answer, { ...answer, traceparent });
     },
-    stop: async (runId, stop) => {
-      try {
-        await signal(runId, SIGNALS.stop, stop);
-      } catch (error) {
-        if (!(error instanceof WorkflowNotFoundError)) throw error;
-      }
-    },
+    wake: (runId) => signal(runId, SIGNALS.look).catch(unlessClosed),
+    stop: (runId, stop) => signal(runId, SIGNALS.stop, stop).catch(unlessClosed),
     state: async (runId) => (await look(runId)).state,
     look,
     retry: async ({ workflowId, runId, activityId }) => {
@@ -147,17 +148,34 @@ export function createRunWorkflows(
       eraseWorkflows(client, sessionId, runs, { call, codeOf, isRefusedForGood }),
     closedSince: (since) =>
       call(async () => {
-        const runIds: string[] = [];
-        for await (const { workflowId } of client.workflow.list({
+        const found: { runId: string; closedAt: number }[] = [];
+        for await (const { workflowId, closeTime } of client.workflow.list({
           query: toClosedQuery(taskQueue, since),
         })) {
           const runId = runOfWorkflow(workflowId);
-          if (runId !== undefined) runIds.push(runId);
-          if (runIds.length >= MOST_LISTED) break;
+          if (runId !== undefined) found.push({ runId, closedAt: closeTime?.getTime() ?? since });
+          if (found.length >= MOST_LISTED) break;
         }
-        return runIds;
+        return found;
+      }, LIST_MS),
+    openPage: (page) =>
+      call(async () => {
+        const { executions, nextPageToken } = await client.workflowService.listWorkflowExecutions({
+          namespace,
+          query: [...toQuery(taskQueue), "ExecutionStatus = 'Running'"].join(' AND '),
+          pageSize: PAGE,
+          ...(page !== undefined && { nextPageToken: page }),
+        });
+        const runIds = executions.flatMap(
+          ({ execution }) => runOfWorkflow(execution?.workflowId ?? '') ?? [],
+        );
+        return { runIds, next: nextPageToken.length > 0 ? nextPageToken : undefined };
       }, LIST_MS),
   };
+}
+
+function unlessClosed(error: unknown): void {
+  if (!(error instanceof WorkflowNotFoundError)) throw error;
 }
 
 /** No attempt of a worker ends like this, so that its workflow need not know of it. */
@@ -169,13 +187,17 @@ const UNSEEN = ApplicationFailure.create({
 
 /** A workflow that completed has ended its run before. */
 function toClosedQuery(taskQueue: string, since: number): string {
-  const queue = taskQueue.replaceAll("'", "''");
   return [
-    `WorkflowType = '${WORKFLOW_TYPE}'`,
-    `TaskQueue = '${queue}'`,
+    ...toQuery(taskQueue),
     "ExecutionStatus IN ('Failed', 'Terminated', 'TimedOut', 'Canceled')",
     `CloseTime >= '${new Date(since).toISOString()}'`,
   ].join(' AND ');
+}
+
+/** All runs of a task queue. */
+function toQuery(taskQueue: string): string[] {
+  const queue = taskQueue.replaceAll("'", "''");
+  return [`WorkflowType = '${WORKFLOW_TYPE}'`, `TaskQueue = '${queue}'`];
 }
 
 /** A request waits at most this long for Temporal; the SDK's own deadline fires late. */

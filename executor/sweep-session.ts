@@ -1,5 +1,5 @@
 import { HelixError } from '../protocol/errors.js';
-import { isTerminal, type Resumption, type RunStatus } from '../protocol/run.js';
+import { isTerminal, type RunStatus } from '../protocol/run.js';
 import type { RunMeter } from '../protocol/run-meter.js';
 import type { SessionRecord } from '../stores/contract/sessions.js';
 import type { Store } from '../stores/contract/store.js';
@@ -7,15 +7,14 @@ import { startOf } from '../stores/record/run-standing.js';
 import type { StartNext } from '../stores/record/start-next.js';
 import type { RunWorkflows } from './run-workflows.js';
 import type { FindUnseen } from './unseen-attempts.js';
-import type { WorkflowLook, WorkflowState } from './workflow-look.js';
+import { NOTHING, type WorkflowLook, type WorkflowState } from './workflow-look.js';
 
 export interface SweepSessionDeps {
   store: Pick<Store, 'sessions' | 'waiting'>;
-  workflows: Pick<RunWorkflows, 'look' | 'stop'>;
+  workflows: Pick<RunWorkflows, 'look' | 'wake' | 'stop'>;
   /** Absent where workers have no leases. */
   findUnseen: FindUnseen | undefined;
   startRun: (record: SessionRecord) => Promise<void>;
-  wake: (record: SessionRecord, resume: Resumption) => Promise<void>;
   endLost: (record: SessionRecord) => Promise<void>;
   /** Ends a run that could not be started. */
   endUnstarted: (record: SessionRecord) => Promise<void>;
@@ -74,14 +73,35 @@ export function createSweepSession(
 ): (sessionId: string, budget?: SweepBudget) => Promise<SweptSession> {
   const { store, workflows, startWithinMs, logger } = deps;
   const again: SweptSession = { kind: 'active', againMs: AGAIN_MS };
-  const decide = (record: SessionRecord | undefined, state?: WorkflowState): SweepDecision =>
+  const decide = (record: SessionRecord | undefined, state?: FoundState): SweepDecision =>
     decideSweep(record, state, { now: Date.now(), startWithinMs });
 
-  async function wake(record: SessionRecord): Promise<void> {
-    if (record.resume !== undefined) await deps.wake(record, record.resume);
-    for (const { sessionId, runId, resume } of record.wakes ?? []) {
-      await deps.wake({ ...record, sessionId, runId }, resume);
+  /** The run and those of its sub-agents read their records again. */
+  async function wake(record: SessionRecord, below: Iterable<string> = []): Promise<void> {
+    const others = (record.wakes ?? []).map(({ runId }) => runId);
+    for (const runId of new Set([record.runId, ...others, ...below])) await workflows.wake(runId);
+  }
+
+  /** By id: the run first, then those of its sub-agents that have not closed, while the budget lasts. */
+  async function lookBelow(
+    record: SessionRecord,
+    budget: SweepBudget,
+  ): Promise<{ looks: Map<string, WorkflowLook>; state: FoundState }> {
+    const first = await lookAt(record);
+    const looks = new Map([[record.runId, first]]);
+    let isAtWork = first.isAtWork;
+    for (const { children } of looks.values()) {
+      for (const child of children) {
+        if (looks.has(child)) continue;
+        // What is not looked at may be at work.
+        if (budget.looks <= 0) return { looks, state: first.state };
+        budget.looks -= 1;
+        const look = await workflows.look(child);
+        looks.set(child, look);
+        isAtWork ||= look.isAtWork;
+      }
     }
+    return { looks, state: first.state === 'running' && !isAtWork ? 'resting' : first.state };
   }
 
   /** A run that was not started in time ends, even while Temporal cannot be reached. */
@@ -99,6 +119,7 @@ export function createSweepSession(
     decision: SweepDecision,
     record: SessionRecord,
     budget: SweepBudget,
+    below?: Iterable<string>,
   ): Promise<SweptSession> {
     const { sessionId, runId } = record;
     if (!UNREMARKABLE.has(decision)) deps.meter({ kind: 'session_swept', found: decision });
@@ -123,9 +144,8 @@ export function createSweepSession(
         await deps.enforceStop(sessionId, runId);
         return again;
       case 'wake':
-        await wake(record);
-        // Answers that released nothing are taken with what comes next, and each signal stays in the
-        // history of a run: the longer it lasts, the less often.
+        await wake(record, below);
+        // Each signal stays in the history of a run: the longer it lasts, the less often.
         return toUnchanged(record, SELDOM_MS);
       case 'expire':
         await deps.expireCalls(sessionId);
@@ -155,9 +175,8 @@ export function createSweepSession(
     if (first !== 'look') return act(first, record, budget);
     if (budget.looks <= 0) return { kind: 'active', againMs: untilNextTry(record) };
     budget.looks -= 1;
-    const look = await lookAt(record);
-    const { state } = look;
-    if (state === 'running') deps.findUnseen?.(record.runId, look, budget);
+    const { looks, state } = await lookBelow(record, budget);
+    for (const [runId, look] of looks) deps.findUnseen?.(runId, look);
     // The run may have ended during the request to Temporal.
     const current = await store.sessions.read(sessionId);
     if (current?.runId !== record.runId) return again;
@@ -165,7 +184,7 @@ export function createSweepSession(
     if (current.stream === 'paused') await store.waiting.note(sessionId);
     const isUnstarted = current.status === 'starting' && state === 'unknown';
     if (mayWait && isUnstarted && (await deps.isHeld(current))) return held;
-    return act(decide(current, state), current, budget);
+    return act(decide(current, state), current, budget, looks.keys());
   };
 }
 
@@ -187,15 +206,13 @@ function untilNextTry({ runStartedAt }: SessionRecord): number {
   return Math.min(Math.max((Date.now() - runStartedAt) / 4, AGAIN_MS), UNSTARTED_MS);
 }
 
-const NOTHING: WorkflowLook = { state: 'unknown', started: [], children: [] };
-
 /** What a sweep finds of sessions that need nothing. */
 const UNREMARKABLE = new Set<SweepDecision>(['forget', 'nothing', 'look']);
 
 /** A stop that ends a waiting run ends it in the record before its workflow receives the signal. */
 const STOPPED = new Set<RunStatus>(['interrupted', 'aborted']);
 
-/** Answers that the run has not taken for this long are signalled again. */
+/** A run that was to go on and does not is woken after this time without a change of its record. */
 const UNTAKEN_MS = 2_000;
 /** The request that begins a run also starts its workflow; it gets this long. */
 const STARTS_MS = 2_000;
@@ -230,10 +247,13 @@ export interface SweepMoment {
   startWithinMs: number;
 }
 
+/** `resting`: it runs, and Temporal has nothing in progress for it, nor for its sub-agents. */
+export type FoundState = WorkflowState | 'resting';
+
 /** What a session needs, by what the record and Temporal know of its run. Pure. */
 export function decideSweep(
   record: SessionRecord | undefined,
-  workflow: WorkflowState | undefined,
+  workflow: FoundState | undefined,
   { now, startWithinMs }: SweepMoment,
 ): SweepDecision {
   if (record === undefined) return 'forget';
@@ -244,7 +264,7 @@ export function decideSweep(
     }
     if (!STOPPED.has(record.status)) return 'forget';
     if (workflow === undefined) return 'look';
-    return workflow === 'running' ? 'stop' : 'forget';
+    return workflow === 'running' || workflow === 'resting' ? 'stop' : 'forget';
   }
   const silentMs = now - record.updatedAt;
   // The record is enough: the workflow reads what it missed in the reply to its next activity.
@@ -256,7 +276,8 @@ export function decideSweep(
     return isOverdue ? 'give_up' : 'start';
   }
   if (workflow === 'closed') return 'fail';
-  if (isUntaken(record) && silentMs > UNTAKEN_MS) return 'wake';
+  const isStranded = workflow === 'resting' && mustGoOn(record, now);
+  if ((isStranded || isUntaken(record)) && silentMs > UNTAKEN_MS) return 'wake';
   // The workflow's timer should have settled them; the deadline holds without it.
   return isExpired(record, now) ? 'expire' : 'nothing';
 }
@@ -276,6 +297,11 @@ export function isUncontinued({
 }: Pick<SessionRecord, 'status' | 'runMode'>): boolean {
   // The copy of a whole conversation is complete.
   return runMode === 'branch' && status === 'interrupted';
+}
+
+/** By the record, the run is to do something now: what rests has missed that, or knows more than the record. */
+function mustGoOn(record: SessionRecord, now: number): boolean {
+  return record.stream !== 'paused' && (startOf(record) ?? 0) <= now;
 }
 
 function isUntaken({ resume, resumeTaken, wakes }: SessionRecord): boolean {

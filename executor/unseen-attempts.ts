@@ -29,9 +29,9 @@ export interface UnseenAttemptsDeps {
  * time-out would end such an attempt, so Temporal is asked to begin another one; a worker that only was
  * slow is then fenced off by the claim.
  *
- * @param look what Temporal knows of the run; its sub-agents are looked at for as long as the budget lasts
+ * @param look what Temporal knows of the run
  */
-export type FindUnseen = (runId: string, look: WorkflowLook, budget: { looks: number }) => void;
+export type FindUnseen = (runId: string, look: WorkflowLook) => void;
 
 export function createFindUnseen(deps: UnseenAttemptsDeps): FindUnseen {
   const { leases, workflows, meter, logger } = deps;
@@ -60,19 +60,13 @@ export function createFindUnseen(deps: UnseenAttemptsDeps): FindUnseen {
     }
   }
 
-  async function find(...[runId, look, budget]: Parameters<FindUnseen>): Promise<void> {
-    for (const child of look.children) {
-      if (budget.looks <= 0) break;
-      budget.looks -= 1;
-      await follow(child, () => workflows.look(child), budget);
-    }
-    if (look.started.length > 0 && !watched.has(runId) && watched.size < MOST_WATCHED) {
-      watched.add(runId);
-      try {
-        await watch(runId, look);
-      } finally {
-        watched.delete(runId);
-      }
+  async function find(runId: string, look: WorkflowLook): Promise<void> {
+    if (look.started.length === 0 || watched.has(runId) || watched.size >= MOST_WATCHED) return;
+    watched.add(runId);
+    try {
+      await watch(runId, look);
+    } finally {
+      watched.delete(runId);
     }
   }
 
@@ -80,29 +74,14 @@ export function createFindUnseen(deps: UnseenAttemptsDeps): FindUnseen {
    * What loses attempts also keeps Temporal from answering, and the sweeper looks at a silent run
    * seldom: a look that failed is repeated here.
    */
-  async function follow(
-    runId: string,
-    first: () => Promise<WorkflowLook>,
-    budget: { looks: number },
-  ): Promise<void> {
-    if (askedAgain.has(runId)) return;
-    try {
-      const look = await first();
-      // It lasts as long as attempts are unseen.
-      find(runId, look, budget).catch((error: unknown) => askAgain(runId, budget, error));
-    } catch (error) {
-      void askAgain(runId, budget, error);
-    }
-  }
-
-  async function askAgain(runId: string, budget: { looks: number }, err: unknown): Promise<void> {
+  async function askAgain(runId: string, err: unknown): Promise<void> {
     logger.warn({ err, runId }, 'attempts of a run could not be looked at');
     if (askedAgain.has(runId) || askedAgain.size >= MOST_WATCHED) return;
     askedAgain.add(runId);
     for (let tries = 0; tries < MOST_TRIES; tries += 1) {
       await pause();
       try {
-        await find(runId, await workflows.look(runId), budget);
+        await find(runId, await workflows.look(runId));
         break;
       } catch {
         // It has been logged.
@@ -111,8 +90,10 @@ export function createFindUnseen(deps: UnseenAttemptsDeps): FindUnseen {
     askedAgain.delete(runId);
   }
 
-  return (runId, look, budget) => {
-    void follow(runId, () => Promise.resolve(look), budget);
+  return (runId, look) => {
+    if (askedAgain.has(runId)) return;
+    // It lasts as long as attempts are unseen.
+    find(runId, look).catch((error: unknown) => askAgain(runId, error));
   };
 }
 

@@ -9,11 +9,21 @@ export type WorkflowState = 'running' | 'closed' | 'unknown';
 /** The same, with what it waits for. */
 export interface WorkflowLook {
   state: WorkflowState;
+  /** True if Temporal has work for a worker in progress or due, or an operator has paused it. */
+  isAtWork: boolean;
   /** Attempts that Temporal has given to a worker. */
   started: StartedAttempt[];
   /** Ids of the runs of its sub-agents that have not closed. */
   children: string[];
 }
+
+/** Of a workflow that Temporal does not know. */
+export const NOTHING: WorkflowLook = {
+  state: 'unknown',
+  isAtWork: false,
+  started: [],
+  children: [],
+};
 
 /** An attempt that Temporal has given to a worker. */
 export interface StartedAttempt {
@@ -38,12 +48,14 @@ export function toLook({
   raw,
 }: WorkflowExecutionDescription): WorkflowLook {
   const isRunning = status.name === 'RUNNING' || status.name === 'PAUSED';
-  const pending = (raw.pendingActivities ?? []).filter(
+  const activities = raw.pendingActivities ?? [];
+  const pending = activities.filter(
     ({ activityType, state }) =>
       Number(state) === STARTED && LEASED_ACTIVITIES.has(activityType?.name ?? ''),
   );
   return {
     state: isRunning ? 'running' : 'closed',
+    isAtWork: status.name === 'PAUSED' || activities.length > 0 || raw.pendingWorkflowTask != null,
     started: pending.map(({ activityId, attempt, lastHeartbeatTime, lastStartedTime }) => {
       const heardAt = toMs(lastHeartbeatTime);
       return {

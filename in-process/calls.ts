@@ -69,6 +69,10 @@ export function createCalls({
           await Promise.all(begun);
           return 'stopped';
         }
+        if (released === 'over') {
+          waits.clear();
+          continue;
+        }
         // A release may be repeated: a call that is carried out already is left alone.
         for (const { toolCallId } of approvedOf([...progress.working], released.approved)) {
           progress.early.add(toolCallId);
@@ -129,10 +133,10 @@ export function createCalls({
     const { retry, scheduleToCloseTimeout: withinMs } = activity;
     let outcome: ToolCallOutcome;
     try {
-      outcome = await attempts.untilDone((attempt) => parts.toolCall(ref, attempt, limitMs), {
-        most: retry?.maximumAttempts,
-        withinMs,
-      });
+      const limits = { most: retry?.maximumAttempts, withinMs };
+      outcome = await run.during(
+        attempts.untilDone((attempt) => parts.toolCall(ref, attempt, limitMs), limits),
+      );
     } catch (error) {
       if (!(error instanceof GivenUp)) throw error;
       // By the settings of the tool's author it has failed for good: the model gets an error.

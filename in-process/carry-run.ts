@@ -78,8 +78,8 @@ export function createCarryRun(deps: CarryDeps): (run: LocalRun) => Promise<void
       progress,
       next,
     };
-    const running = attempts.untilDone((attempt) =>
-      parts.leg(ref, attempt, toLegProgress(ref, undefined)),
+    const running = run.during(
+      attempts.untilDone((attempt) => parts.leg(ref, attempt, toLegProgress(ref, undefined))),
     );
     // A leg that waits for its provider does not delay a stop, which has ended the run in the record.
     const over = new AbortController();

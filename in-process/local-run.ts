@@ -9,6 +9,14 @@ export interface LocalRun {
   /** A stop has ended the run in the record; results in progress are ignored. */
   isEnded: boolean;
   answer: (signal: AnswerSignal) => void;
+  /** Lets it read its record again, if it waits. */
+  look: () => void;
+  mustLook: () => boolean;
+  /** The same; from now on it need not. */
+  takeLook: () => boolean;
+  /** Counts the work of a model or a tool until it is over. */
+  during: <T>(work: Promise<T>) => Promise<T>;
+  isAtWork: () => boolean;
   stop: (signal: StopSignal) => void;
   /** Lets what waits look at its condition. */
   wake: () => void;
@@ -28,8 +36,26 @@ export function createLocalRun(input: RunInput): LocalRun {
   const wake = (): void => {
     for (const look of [...waiters]) look();
   };
+  let [atWork, mustLook] = [0, false];
   const run: LocalRun = {
     input,
+    look: () => {
+      mustLook = true;
+      wake();
+    },
+    mustLook: () => mustLook,
+    takeLook: () => {
+      const must = mustLook;
+      mustLook = false;
+      return must;
+    },
+    during: (work) => {
+      atWork += 1;
+      return work.finally(() => {
+        atWork -= 1;
+      });
+    },
+    isAtWork: () => atWork > 0,
     carry: startingCarry(input.from),
     isEnded: false,
     wake,

@@ -125,14 +125,28 @@ export function createLocalRuns(deps: LocalRunsDeps): LocalRuns {
       early.set(runId, [...(early.get(runId) ?? []), answer]);
       await deps.revive(rootOf(sessionOfRun(runId)));
     },
+    wake: async (runId) => {
+      const known = carried.get(runId);
+      if (known !== undefined) known.run.look();
+      else if (!signal.aborted) await deps.revive(rootOf(sessionOfRun(runId)));
+    },
     stop: (runId, stop) => {
       carried.get(runId)?.run.stop(stop);
       return Promise.resolve();
     },
     state: stateOf,
-    look: async (runId) => ({ state: await stateOf(runId), started: [], children: [] }),
+    look: async (runId) => {
+      const below = [...carried.values()].map(({ run }) => run.input);
+      return {
+        state: await stateOf(runId),
+        isAtWork: carried.get(runId)?.run.isAtWork() ?? true,
+        started: [],
+        children: below.flatMap((run) => (run.parent?.runId === runId ? [run.runId] : [])),
+      };
+    },
     retry: () => Promise.resolve(),
     closedSince: () => Promise.resolve([]),
+    openPage: () => Promise.resolve({ runIds: [], next: undefined }),
     erase: (_sessionId, { runs }) => {
       for (const runId of runs) {
         early.delete(runId);

@@ -9,7 +9,8 @@ const LEAST_MS = 10;
 
 /**
  * Waits until something is released: the batch of a step, or the call of a tool whose wait is over. The
- * timer only wakes the run; the store's clock decides whether a deadline has passed.
+ * timer, and a wish to look, only wake the run; the store decides, by its clock, what has become of the
+ * calls. `over`: none of them waits any more.
  *
  * @param waits the calls that wait, each with the time by which it is due; more may come. None where
  * this process does not know them: then the record tells the next deadline
@@ -19,7 +20,7 @@ export type UntilAnswered = (
   run: LocalRun,
   step: number,
   waits: ReadonlyMap<CallRef, number | undefined>,
-) => Promise<Resumption | 'stopped'>;
+) => Promise<Resumption | 'stopped' | 'over'>;
 
 export function createWaiting({
   parts,
@@ -36,17 +37,19 @@ export function createWaiting({
       return all.length === 0 ? undefined : Math.max(Math.min(...all) - clock.now(), 0);
     };
     let known = waits.size;
-    const isNews = (): boolean => isOver() || waits.size > known;
+    const isNews = (): boolean => isOver() || run.mustLook() || waits.size > known;
     let ms = waits.size === 0 ? 0 : untilDue();
     for (;;) {
       const isWoken = await run.until(isNews, { clock, signal: leaving, ms }).catch((): never => {
         throw new LeftOff();
       });
-      if (!isWoken) {
+      if (!isWoken || (!isOver() && run.mustLook())) {
+        const look = run.takeLook();
         const expired = await attempts.untilStored(() =>
-          parts.expireCalls({ sessionId, runId, agent, step }),
+          parts.expireCalls({ sessionId, runId, agent, step, ...(look && { look }) }),
         );
         run.carry = learn(takeAnswer(run.carry, expired), expired.sequence);
+        if (expired.isOver === true && !isOver()) return 'over';
         const { nextDueMs } = expired;
         ms = nextDueMs && Math.max(nextDueMs, LEAST_MS);
         continue;

@@ -16,7 +16,7 @@ import type {
 export interface LeaseRef {
   isLeased?: true;
   /** The lost attempt that this one replaces. */
-  replaces?: Pick<LostAttempt, 'token' | 'number' | 'progress'> & {
+  replaces?: Pick<LostAttempt, 'token' | 'number' | 'blockedBy' | 'progress'> & {
     /** How many of the lost attempts had not begun. */
     unbegun?: number;
   };
@@ -35,6 +35,8 @@ export interface LostAttempt {
   begun?: false;
   /** Set for a call that was to start eagerly in a process without a place for it: nothing was lost. */
   moved?: true;
+  /** The call whose tool has held up its worker until that was given up. */
+  blockedBy?: string;
   /** What it left for its successor, small; only legs leave something. */
   progress?: unknown;
 }
@@ -64,6 +66,9 @@ export interface StepRef extends LeaseRef, TracedRef {
   depth?: number;
 }
 
+/** Why: the activity that was to execute it has failed for good, or its tool has held up a worker. */
+export type GivenUpCall = 'timed_out' | 'failed' | 'blocked';
+
 export interface CallActivityRef extends LeaseRef, TracedRef {
   sessionId: string;
   runId: string;
@@ -71,8 +76,8 @@ export interface CallActivityRef extends LeaseRef, TracedRef {
   step: number;
   toolCallId: string;
   toolName: string;
-  /** Set if the activity that was to execute the call has failed for good: this one settles it. */
-  givenUp?: 'timed_out' | 'failed';
+  /** Set if the call is not executed again: this activity settles it. */
+  givenUp?: GivenUpCall;
   /** Set if it was scheduled on the task queue of the models, so that it can start eagerly. */
   eager?: true;
 }
@@ -167,11 +172,15 @@ export interface ExpireRef {
   runId: string;
   agent: string;
   step: number;
+  /** True for a run that was asked to look at its record, and may have missed anything. */
+  look?: true;
 }
 
 export interface ExpireOutcome {
   /** Set if the last open answer of the batch was settled. */
   resume?: Resumption;
+  /** True if no call of the step waits any more: the claim of the next step says what follows. */
+  isOver?: true;
   sequence?: number;
   /** Time until the next deadline, ms; absent if none is left. */
   nextDueMs?: number;
@@ -193,6 +202,8 @@ export interface AnswerRef {
   runId: string;
   agent: string;
   answer: OperatorAnswer;
+  /** When the operator sent it, ms by the workflow's clock: the same however often it is tried. */
+  at?: number;
 }
 
 /** `refused` carries the reason: a code of HelixError. */

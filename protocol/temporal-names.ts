@@ -47,6 +47,8 @@ export const LEASED_ACTIVITIES: ReadonlySet<string> = new Set<keyof RunActivitie
 export const SIGNALS = {
   answer: 'answer',
   stop: 'stop',
+  /** Asks a run to read its record again. It has no argument, and is harmless at any time. */
+  look: 'look',
   /**
    * Sent to a sub-agent's run that is no longer a child of its parent, because the parent was
    * reset.

@@ -84,6 +84,7 @@ export async function agentRun(input: RunInput): Promise<RunSummary> {
         case 'wait': {
           view.show('waiting', next.step, []);
           const released = await untilAnswered(state, next.step, createWaits());
+          // Where nothing waits any more, the claim of the next step says what follows, too.
           next =
             released === 'stopped'
               ? await endedElsewhere()

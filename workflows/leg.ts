@@ -31,7 +31,7 @@ export async function carryOn(
   view.show('waiting', step.step, people);
   const answered = await untilAnswered(state, step.step, createWaits(people));
   if (answered === 'stopped') return 'stopped';
-  const released = approvedOf(step.calls, answered.approved);
+  const released = answered === 'over' ? [] : approvedOf(step.calls, answered.approved);
   return released.length > 0
     ? { do: 'calls', step, machine: released, people: [] }
     : afterCalls(state.carry, state.input);

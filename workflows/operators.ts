@@ -24,6 +24,7 @@ import { runRef, type RunState } from './run-state.js';
 
 const answerSignal = defineSignal<[AnswerSignal]>(SIGNALS.answer);
 const stopSignal = defineSignal<[StopSignal?]>(SIGNALS.stop);
+const look = defineSignal(SIGNALS.look);
 const reportEnd = defineSignal(SIGNALS.reportEnd);
 const childEnded = defineSignal<[{ toolCallId?: unknown }?]>(SIGNALS.childEnded);
 const agentState = defineQuery<AgentState>(QUERIES.agentState);
@@ -60,6 +61,16 @@ export function listenToOperators(state: RunState, view: OperatorsView): void {
       else void recordStop(state, { reason: 'signalled in Temporal' });
     },
     { description: 'Stops the run: keeps the partial reply and settles open calls.' },
+  );
+  setHandler(
+    look,
+    () => {
+      state.looks += 1;
+    },
+    {
+      description:
+        'Lets the run read its record again, and go on from there. Harmless at any time.',
+    },
   );
   setHandler(
     reportEnd,
@@ -143,9 +154,13 @@ export function listenToOperators(state: RunState, view: OperatorsView): void {
 async function answer(state: RunState, operatorAnswer: OperatorAnswer): Promise<string> {
   const outcome: AnswerOutcome = await answers.answerCall.executeWithOptions(
     { summary: `answer to ${operatorAnswer.toolCallId}` },
-    [{ ...runRef(state), answer: operatorAnswer }],
+    [{ ...runRef(state), answer: operatorAnswer, at: Date.now() }],
   );
-  if (outcome.kind === 'refused') throw refused(outcome.code);
+  if (outcome.kind === 'refused') {
+    // An execution that was reset takes the updates of the one before again: the record has the answer.
+    if (outcome.code === 'already_completed') state.looks += 1;
+    throw refused(outcome.code);
+  }
   const { runId, resume, sequence } = outcome;
   const signal: AnswerSignal = {
     toolCallId: operatorAnswer.toolCallId,

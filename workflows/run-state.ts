@@ -13,6 +13,9 @@ export interface RunState {
   recording: number;
   /** Calls whose sub-agents have reported their end. */
   readonly endedChildren: Set<string>;
+  /** How often the run was asked to look at its record, and how many of these it has done while it waited. */
+  looks: number;
+  looked: number;
   /** Number of notices that are being started or signalled. */
   noticing: number;
   /** Waits with notices, by step. */
@@ -32,6 +35,7 @@ export function createRunState(input: RunInput): RunState {
     isEnded: false,
     recording: 0,
     endedChildren: new Set(),
+    ...{ looks: 0, looked: 0 },
     noticing: 0,
     waits: new Map(),
     reportsEnd: false,

@@ -94,6 +94,10 @@ export async function carryOut(
         await Promise.all(begun);
         return 'stopped';
       }
+      if (released === 'over') {
+        waits.calls.clear();
+        continue;
+      }
       const ready = toReady(released);
       if (ready.length === 0) continue;
       const doing = work(ready);

@@ -61,9 +61,13 @@ async function untilOver(
   for (;;) {
     // Cleared before the check, which may take a while: a report that arrives meanwhile counts.
     state.endedChildren.delete(toolCallId);
+    const { looks } = state;
     if ((await look()).kind !== 'at_work') return;
     await condition(
-      () => state.endedChildren.has(toolCallId) || (state.carry.stopRequested && !isStopped),
+      () =>
+        state.endedChildren.has(toolCallId) ||
+        state.looks > looks ||
+        (state.carry.stopRequested && !isStopped),
       LOOK_AGAIN_MS,
     );
     if (state.carry.stopRequested && !isStopped) {

@@ -34,14 +34,16 @@ export function createWaits(people: readonly CallRef[] = []): Waits {
 
 /**
  * Waits until something is released: the batch of a step, by the client that stores its last answer,
- * or the call of a tool whose wait is over. The timer only wakes the run; Redis' clock decides
- * whether a deadline has passed.
+ * or the call of a tool whose wait is over. A timer, and a signal to look, only wake the run: the record
+ * decides, and whether a deadline has passed is up to Redis' clock.
+ *
+ * @returns `over` if no call of the step waits in the record
  */
 export async function untilAnswered(
   state: RunState,
   step: number,
   waits: Waits,
-): Promise<Resumption | 'stopped'> {
+): Promise<Resumption | 'stopped' | 'over'> {
   const notices = (waits.notices ??= createWaitNotices(state, step));
   notices.begin([...waits.calls.keys()]);
   let known = waits.calls.size;
@@ -50,15 +52,27 @@ export async function untilAnswered(
   for (;;) {
     const isOver = (): boolean =>
       state.carry.stopRequested || releasedFor(state.carry, step) !== undefined;
-    const isNews = (): boolean => isOver() || (waits.mayGrow && waits.calls.size > known);
+    const mustLook = (): boolean => state.looks > state.looked;
+    const hasGrown = (): boolean => waits.mayGrow && waits.calls.size > known;
+    const isNews = (): boolean => isOver() || mustLook() || hasGrown();
     const summary = `deadline of step ${String(step)}`;
-    if (dueMs === undefined) await condition(isNews);
-    else if (!(await condition(isNews, dueMs, { summary }))) {
-      const expired = await bookkeeping.expireCalls.executeWithOptions({ summary }, [
-        { ...runRef(state), step },
-      ]);
+    const isWoken =
+      dueMs === undefined
+        ? await condition(isNews).then(() => true)
+        : await condition(isNews, dueMs, { summary });
+    if (!isWoken || (!isOver() && mustLook())) {
+      const look = mustLook();
+      state.looked = state.looks;
+      const expired = await bookkeeping.expireCalls.executeWithOptions(
+        { summary: look ? `look at step ${String(step)}` : summary },
+        [{ ...runRef(state), step, ...(look && { look }) }],
+      );
       state.carry = learn(takeAnswer(state.carry, expired), expired.sequence);
       const { nextDueMs, isUnasked } = expired;
+      if (expired.isOver === true && !isOver()) {
+        notices.end({ at: Date.now() });
+        return 'over';
+      }
       patience = isUnasked === true ? patience * 2 : 1;
       dueMs = nextDueMs && Math.max(nextDueMs, Math.min(nextDueMs * patience, UNASKED_LIMIT_MS));
       continue;

@@ -1,6 +1,7 @@
 import { AgentRegistry, defineAgent } from '../../agents/index.js';
 import { createRelease } from '../../executor/agent-pauses.js';
 import { createRuns } from '../../executor/create-runs.js';
+import { NOTHING } from '../../executor/workflow-look.js';
 import { HelixError } from '../../protocol/errors.js';
 import { createMemoryStores } from '../../stores/memory/index.js';
 import { newSessionId, userMessage } from '../support/session-driver.js';
@@ -20,15 +21,17 @@ function compose() {
     ]),
     workflows: {
       ...{ fleet: 'test', namespace: 'test', answer: nothing, stop: nothing },
+      wake: nothing,
       start: async ({ sessionId }) => {
         if (temporal.isAway) throw new HelixError('unavailable', 'away');
         if (temporal.fault !== undefined) throw temporal.fault;
         started.push(sessionId);
       },
       state: async () => 'unknown',
-      look: async () => ({ state: 'unknown', started: [], children: [] }),
+      look: async () => NOTHING,
       retry: nothing,
       closedSince: async () => [],
+      openPage: async () => ({ runIds: [], next: undefined }),
       erase: async () => ({ deleted: 0, unknown: [] }),
     },
     startWithinMs: -1,

@@ -5,11 +5,36 @@ import { openTestStores } from '../support/test-stores.js';
 import { until } from '../support/until.js';
 import { createAsker } from './asker.js';
 
+const quiet = { info: () => undefined, warn: () => undefined };
+
 describe('the activities of answers', () => {
+  it('report a decision as stored also where only the reply to it was lost', async () => {
+    const stores = await openTestStores();
+    const { agent } = createAsker();
+    const { answerCall } = createActivities({
+      ...stores,
+      agents: new AgentRegistry([agent]),
+      ...{ services: {}, startNext: () => Promise.resolve(), logger: quiet },
+    });
+    const session = drive(stores);
+    const { runId } = await session.newRun();
+    await session.ask(runId, 1, [
+      { toolName: 'charge', kind: 'approval', input: { amount: 1 }, toolCallId: 'c' },
+    ]);
+    const ref = { sessionId: session.id, runId, agent: agent.name, at: Date.now() };
+    const answer = { toolCallId: 'c', approved: true, by: 'ops' };
+    const first = await answerCall({ ...ref, answer });
+    expect(first).toMatchObject({ kind: 'stored', resume: { approved: ['c'] } });
+    expect(await answerCall({ ...ref, answer })).toEqual(first);
+    expect(await answerCall({ ...ref, answer, at: ref.at + 1 })).toEqual({
+      kind: 'refused',
+      code: 'already_completed',
+    });
+  });
+
   it('the activities of answers accept, refuse with a code, and report the same end twice', async () => {
     const stores = await openTestStores();
     const { agent } = createAsker();
-    const quiet = { info: () => undefined, warn: () => undefined };
     const { answerCall, extendDeadline, expireCalls } = createActivities({
       ...stores,
       agents: new AgentRegistry([agent]),
@@ -54,6 +79,10 @@ describe('the activities of answers', () => {
     });
     // A workflow that has missed the end of the batch gets it again.
     expect(await expireCalls({ ...ref, step: 1 })).toMatchObject({ resume: { step: 1 } });
-    expect(await expireCalls({ ...ref, runId: 'other', step: 1 })).toEqual({});
+    // What the record knows nothing of, or has gone beyond, waits no more.
+    expect(await expireCalls({ ...ref, runId: 'other', step: 1 })).toMatchObject({ isOver: true });
+    expect(await expireCalls({ ...ref, step: 2 })).toMatchObject({ isOver: true });
+    await session.claim(session.writer(runId, 2, 1));
+    expect(await expireCalls({ ...ref, step: 1 })).toMatchObject({ isOver: true });
   });
 });

@@ -1,5 +1,9 @@
-import { createSweepSession, decideSweep as decide } from '../../executor/sweep-session.js';
-import type { WorkflowState } from '../../executor/workflow-look.js';
+import {
+  createSweepSession,
+  decideSweep as decide,
+  type FoundState,
+} from '../../executor/sweep-session.js';
+import type { WorkflowLook } from '../../executor/workflow-look.js';
 import type { RunStatus } from '../../protocol/run.js';
 import type { SessionRecord } from '../../stores/contract/sessions.js';
 
@@ -35,13 +39,13 @@ function recordOf(status: RunStatus, extra: Partial<SessionRecord> = {}): Sessio
 const START_WITHIN_MS = 900_000;
 const decideSweep = (
   record: SessionRecord | undefined,
-  workflow: WorkflowState | undefined,
+  workflow: FoundState | undefined,
   now: number,
 ): string => decide(record, workflow, { now, startWithinMs: START_WITHIN_MS });
 
 describe('decideSweep, of a deadline', () => {
   it('decideSweep settles overdue calls after everything else that keeps the run from continuing', () => {
-    const at = (deadline: number, extra: Partial<SessionRecord> = {}, state?: WorkflowState) =>
+    const at = (deadline: number, extra: Partial<SessionRecord> = {}, state?: FoundState) =>
       decideSweep(recordOf('waiting_tool', { deadline, ...extra }), state ?? 'running', 1_000);
     expect(at(1_000)).toBe('expire');
     expect(at(1_001)).toBe('nothing');
@@ -60,7 +64,7 @@ const LIVE = [
 ] as const;
 const OVER = ['completed', 'failed'] as const;
 const STOPPED = ['interrupted', 'aborted'] as const;
-const STATES: (WorkflowState | undefined)[] = [undefined, 'running', 'closed', 'unknown'];
+const STATES: (FoundState | undefined)[] = [undefined, 'running', 'resting', 'closed', 'unknown'];
 
 describe('decideSweep, of a run that begins later', () => {
   const later = recordOf('starting', { waitsUntil: 10 * START_WITHIN_MS });
@@ -69,6 +73,8 @@ describe('decideSweep, of a run that begins later', () => {
     for (const now of [2 * START_WITHIN_MS, 11 * START_WITHIN_MS]) {
       expect(decideSweep(later, 'unknown', now)).toBe('start');
       expect(decideSweep(later, 'running', now)).toBe('nothing');
+      const hasBegun = now > 10 * START_WITHIN_MS;
+      expect(decideSweep(later, 'resting', now)).toBe(hasBegun ? 'wake' : 'nothing');
     }
     expect(decideSweep(later, 'unknown', 11 * START_WITHIN_MS + 1)).toBe('give_up');
     expect(decideSweep(later, 'closed', 2 * START_WITHIN_MS)).toBe('fail');
@@ -85,6 +91,7 @@ describe('decideSweep', () => {
     (status) => {
       expect(decideSweep(recordOf(status), undefined, 0)).toBe('look');
       expect(decideSweep(recordOf(status), 'running', 0)).toBe('stop');
+      expect(decideSweep(recordOf(status), 'resting', 0)).toBe('stop');
       expect(decideSweep(recordOf(status), 'closed', 0)).toBe('forget');
       expect(decideSweep(recordOf(status), 'unknown', 0)).toBe('forget');
       expect(decideSweep(recordOf(status, { queued: 1 }), 'running', 0)).toBe('begin');
@@ -151,10 +158,27 @@ describe('decideSweep', () => {
     expect(decideSweep(record, 'closed', 9_000)).toBe('fail');
   });
 
+  it('decideSweep wakes a silent run that is active while nothing is in progress for it', () => {
+    for (const status of ['starting', 'running', 'waiting_children'] as const) {
+      expect(decideSweep(recordOf(status), 'resting', 2_001)).toBe('wake');
+      // An answer may be on its way.
+      expect(decideSweep(recordOf(status), 'resting', 2_000)).toBe('nothing');
+      expect(decideSweep(recordOf(status), 'running', 60_000)).toBe('nothing');
+    }
+    for (const status of ['waiting_approval', 'waiting_tool'] as const) {
+      const paused = recordOf(status, { stream: 'paused' });
+      expect(decideSweep(paused, 'resting', 60_000)).toBe('nothing');
+    }
+  });
+
   it('decideSweep leaves a run alone whose approved tool runs for long', () => {
     const record = recordOf('running', { resume, resumeTaken: true, updatedAt: 1_000 });
     expect(decideSweep(record, 'running', 60_000)).toBe('nothing');
   });
+});
+
+const lookOf = (isAtWork: boolean, ...children: string[]): WorkflowLook => ({
+  ...{ state: 'running', isAtWork, started: [], children },
 });
 
 /** In how many seconds a sweep comes back, or how it found the session. */
@@ -165,18 +189,18 @@ async function againAfter(
 ) {
   const record = recordOf(status, { ...extra, updatedAt: Date.now() - silentMs });
   const unused = (): Promise<never> => Promise.reject(new Error('not expected'));
-  const woken: unknown[] = [];
+  const woken: string[] = [];
   const sweep = createSweepSession({
     store: {
       sessions: { read: () => Promise.resolve(record) },
       waiting: { note: unused },
     } as never,
     workflows: {
-      look: () => Promise.resolve({ state: 'running', started: [], children: [] }),
+      look: () => Promise.resolve(lookOf(true)),
+      wake: (runId) => Promise.resolve(void woken.push(runId)),
       stop: unused,
     },
     findUnseen: undefined,
-    wake: (_, released) => Promise.resolve(void woken.push(released)),
     ...{ startRun: unused, endLost: unused, endUnstarted: unused, enforceStop: unused },
     ...{ startNext: unused, continueCopy: unused, expireCalls: unused },
     isHeld: () => Promise.resolve(false),
@@ -185,7 +209,7 @@ async function againAfter(
     logger: { warn: () => undefined },
   });
   const swept = await sweep('s');
-  expect(woken).toEqual(record.resume === undefined ? [] : [record.resume]);
+  expect(woken).toEqual(record.resume === undefined ? [] : [record.runId]);
   return swept.kind === 'active' ? Math.round(swept.againMs / 1_000) : swept;
 }
 
@@ -205,5 +229,45 @@ describe('a sweep of a run that is silent', () => {
       await againAfter(3_600_000),
       await againAfter(3_600_000, {}, 'waiting_children'),
     ]).toEqual([5, 20, 30, 10]);
+  });
+});
+
+describe('a sweep of a run that waits for sub-agents', () => {
+  /** Which runs are woken; `looks`: how many requests to Temporal the sweep may send. */
+  async function wokenOf(runs: Record<string, WorkflowLook>, looks = Infinity): Promise<string[]> {
+    const record = recordOf('waiting_children', { updatedAt: Date.now() - 60_000 });
+    const unused = (): Promise<never> => Promise.reject(new Error('not expected'));
+    const woken: string[] = [];
+    const seen: string[] = [];
+    const sweep = createSweepSession({
+      store: { sessions: { read: () => Promise.resolve(record) } } as never,
+      workflows: {
+        look: (runId) => Promise.resolve(runs[runId] ?? lookOf(true)),
+        wake: (runId) => Promise.resolve(void woken.push(runId)),
+        stop: unused,
+      },
+      findUnseen: (runId) => seen.push(runId),
+      ...{ startRun: unused, endLost: unused, endUnstarted: unused, enforceStop: unused },
+      ...{ startNext: unused, continueCopy: unused, expireCalls: unused },
+      isHeld: () => Promise.resolve(false),
+      startWithinMs: START_WITHIN_MS,
+      meter: () => undefined,
+      logger: { warn: () => undefined },
+    });
+    await sweep('s', { looks, starts: 1 });
+    expect(seen).toEqual(Object.keys(runs).slice(0, looks));
+    return woken;
+  }
+
+  const ROOT = 's:1-x';
+  const resting = { [ROOT]: lookOf(false, 'a', 'b'), a: lookOf(false, 'c'), b: lookOf(false) };
+
+  it('wakes all of them, at any depth, if none is at work', async () => {
+    expect(await wokenOf({ ...resting, c: lookOf(false) })).toEqual([ROOT, 'a', 'b', 'c']);
+  });
+
+  it('leaves them alone while one is at work, and where it may not look at all of them', async () => {
+    expect(await wokenOf({ ...resting, c: lookOf(true) })).toEqual([]);
+    expect(await wokenOf({ ...resting, c: lookOf(false) }, 3)).toEqual([]);
   });
 });

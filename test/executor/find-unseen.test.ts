@@ -14,8 +14,8 @@ const attempt = (id: string, heardAt = 0): StartedAttempt => ({
   ...{ id, heardAt },
   ...{ workflowId: `run:of-${id}`, runId: 'execution', activityId: `activity-${id}` },
 });
-const lookOf = (started: StartedAttempt[], children: string[] = []): WorkflowLook => ({
-  ...{ state: 'running', started, children },
+const lookOf = (started: StartedAttempt[]): WorkflowLook => ({
+  ...{ state: 'running', isAtWork: true, started, children: [] },
 });
 
 /** @param looks what Temporal shows of a run, look by look; the last one stays */
@@ -50,8 +50,8 @@ function open(
   });
   return {
     ...{ looked, retried, registered },
-    find: (look: WorkflowLook, budget = { looks: 5 }) => {
-      findUnseen('r', look, budget);
+    find: (look: WorkflowLook) => {
+      findUnseen('r', look);
       return jest.advanceTimersByTimeAsync(0);
     },
     after: (graces: number) => jest.advanceTimersByTimeAsync(graces * GRACE_MS),
@@ -108,24 +108,13 @@ it('one whose worker is silent after its heartbeats waits for three times the gr
   expect(retried).toEqual(['a:1']);
 });
 
-it('sub-agents are looked at, at any depth and within the budget', async () => {
+it('while Temporal does not answer it is asked again', async () => {
   const lost = lookOf([attempt('c:1')]);
-  const looks = { child: [lookOf([], ['grandchild'])], grandchild: [lost, lost, lookOf([])] };
-  const { find, after, retried } = open(looks);
-  const budget = { looks: 2 };
-  await find(lookOf([], ['child', 'other']), budget);
-  await after(1);
-  expect(retried).toEqual(['c:1']);
-  expect(budget.looks).toBe(0);
-});
-
-it('while Temporal does not answer it is asked again, also about sub-agents', async () => {
-  const lost = lookOf([attempt('c:1')]);
-  const { find, after, retried } = open({ child: [lost, lost, lost, lost, lookOf([])] }, [], {
+  const { find, after, retried } = open({ r: [lost, lost, lost, lost, lookOf([])] }, [], {
     looks: 2,
     retries: 1,
   });
-  await find(lookOf([], ['child']));
+  await find(lost);
   // Two looks, then the grace of an attempt, its retry, and the same once more.
   await after(4);
   expect(retried).toEqual([]);

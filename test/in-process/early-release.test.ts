@@ -13,6 +13,23 @@ const INPUT: RunInput = {
 const asked = { toolCallId: 'a', toolName: 'pay', kind: 'approval' } as CallRef;
 const tool = { toolCallId: 's', toolName: 'nap', kind: 'server' } as CallRef;
 
+it('a run that looks at a record in which nothing waits any more goes on', async () => {
+  const run = createLocalRun(INPUT);
+  const parts = {
+    expireCalls: ({ look }: { look?: true }) => Promise.resolve({ isOver: look }),
+  } as unknown as RunParts;
+  const leaving = new AbortController().signal;
+  const attempts = createAttempts({ clock, signal: leaving, logger: { warn: () => undefined } });
+  const base = { parts, attempts, clock, leaving, carryChild: () => Promise.resolve() };
+  const carryOut = createCalls({ ...base, untilAnswered: createWaiting(base) });
+  const step = { kind: 'calls' as const, step: 1, calls: [asked] };
+  const over = carryOut(run, { do: 'calls', step, machine: [], people: [asked] });
+  await new Promise(setImmediate);
+  expect(run.isAtWork()).toBe(false);
+  run.look();
+  expect(await over).toBe('answered');
+});
+
 it('a tool whose wait is over before it has reported that it waits is executed again', async () => {
   const run = createLocalRun(INPUT);
   const release = (resume: Resumption): void => {

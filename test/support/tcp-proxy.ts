@@ -3,6 +3,9 @@ import { connect, createServer, type AddressInfo, type Socket } from 'node:net';
 /** A stretch of wire that a test can cut at a given word. */
 export interface TcpProxy {
   readonly port: number;
+  /** The port to which new connections lead. */
+  target: () => number;
+  retarget: (port: number) => void;
   /**
    * Holds back everything from the moment at which a client sends this text, for the nth time:
    * `after` lets the text through and keeps the answer, `before` keeps the text itself. Resolves
@@ -22,7 +25,8 @@ export interface TcpProxy {
   close: () => Promise<void>;
 }
 
-export async function startTcpProxy(target: number): Promise<TcpProxy> {
+export async function startTcpProxy(first: number): Promise<TcpProxy> {
+  let target = first;
   const sockets = new Set<Socket>();
   const silent = new WeakSet<Socket>();
   let trap:
@@ -80,6 +84,10 @@ export async function startTcpProxy(target: number): Promise<TcpProxy> {
   });
   return {
     port: (server.address() as AddressInfo).port,
+    target: () => target,
+    retarget: (port) => {
+      target = port;
+    },
     holdAt: (text, when, nth = 1) =>
       new Promise((sprung) => {
         trap = { text, when, left: nth, sprung };
