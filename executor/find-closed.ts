@@ -1,44 +1,92 @@
 import { rootOf, sessionOfRun } from '../protocol/ids.js';
+import { isTerminal } from '../protocol/run.js';
 import type { Store } from '../stores/contract/store.js';
+import { inLanes } from './in-lanes.js';
 import type { RunWorkflows } from './run-workflows.js';
 
 /** One process queries Temporal this often. */
 const INTERVAL_MS = 5_000;
-/** Workflows may be listed in another order than they closed in, and clocks differ. */
+/** Workflows may be listed in another order than they closed in. */
 const OVERLAP_MS = 60_000;
-/** The first time, and after a long time without any worker. */
+/** The first time. */
 const FURTHEST_MS = 60 * 60 * 1000;
+/** Open workflows are looked through again after this long. */
+const OPEN_MS = 60_000;
+const READS_AT_ONCE = 10;
 
 export interface FindClosedDeps {
-  store: Pick<Store, 'due'>;
-  workflows: Pick<RunWorkflows, 'closedSince'>;
+  store: Pick<Store, 'due' | 'sessions'>;
+  workflows: Pick<RunWorkflows, 'closedSince' | 'openPage' | 'stop' | 'wake'>;
   holder: string;
+  logger: { warn: (fields: object, message: string) => void };
 }
 
 /**
- * Finds runs whose workflow was closed from outside, by one query instead of a look at each: their
- * sessions are noted as due. Does nothing while another process does it.
+ * Finds what Temporal and the record say differently of runs that nobody looks at, by queries instead
+ * of a look at each. Runs whose workflow was closed from outside: their sessions are noted as due.
+ * Workflows that outlive their run, since the signal that was to end them was lost: they get it again.
+ * Does nothing while another process does it.
  */
-export function createFindClosed({
-  store,
-  workflows,
-  holder,
-}: FindClosedDeps): () => Promise<void> {
-  const { due } = store;
+export function createFindClosed(deps: FindClosedDeps): () => Promise<void> {
+  const { store, workflows, holder, logger } = deps;
+  const { due, sessions } = store;
   /** The result of the last query: the overlap returns it again. */
   let known = new Set<string>();
+  /** When the newest of them closed, by Temporal's clock: that of this process may be ahead. */
+  let newest: number | undefined;
+  let page: Awaited<ReturnType<RunWorkflows['openPage']>>['next'];
+  let openAgainAt = 0;
 
-  return async () => {
-    if (!(await due.leaseClosed(holder, INTERVAL_MS))) return;
-    const now = Date.now();
-    const since = Math.max((await due.closedAt()) - OVERLAP_MS, now - FURTHEST_MS);
-    const found = new Set(await workflows.closedSince(since));
-    for (const runId of found) {
+  async function findClosed(): Promise<void> {
+    const since = newest === undefined ? Date.now() - FURTHEST_MS : newest - OVERLAP_MS;
+    const found = new Set<string>();
+    for (const { runId, closedAt } of await workflows.closedSince(since)) {
+      found.add(runId);
+      newest = Math.max(newest ?? closedAt, closedAt);
       const sessionId = sessionOfRun(runId);
       // A sub-agent's end is its parent's to see.
       if (!known.has(runId) && sessionId === rootOf(sessionId)) await due.note(sessionId, 0);
     }
     known = found;
-    await due.noteClosed(now);
+  }
+
+  /** One page at a time. */
+  async function endOutlived(): Promise<void> {
+    if (page === undefined && performance.now() < openAgainAt) return;
+    openAgainAt = performance.now() + OPEN_MS;
+    const { runIds, next } = await workflows.openPage(page).catch((error: unknown) => {
+      page = undefined;
+      throw error;
+    });
+    page = next;
+    await inLanes(runIds, READS_AT_ONCE, async (runId) => {
+      const found = await standingOf(runId);
+      if (found === 'active') return;
+      logger.warn({ runId }, 'a workflow is open although its run is over');
+      const sent =
+        found === 'over'
+          ? workflows.stop(runId, { recorded: true, ended: true })
+          : workflows.wake(runId);
+      await sent.catch((error: unknown) => {
+        logger.warn({ err: error, runId }, 'the run could not be signalled');
+      });
+    });
+  }
+
+  async function standingOf(runId: string): Promise<'active' | 'over' | 'unknown'> {
+    const sessionId = sessionOfRun(runId);
+    const own = await sessions.read(sessionId);
+    // The session of a sub-agent is created by its first step.
+    const record = own ?? (await sessions.read(rootOf(sessionId)));
+    if (record === undefined) return 'unknown';
+    const isReplaced = own !== undefined && own.runId !== runId;
+    return isReplaced || isTerminal(record.status) ? 'over' : 'active';
+  }
+
+  return async () => {
+    if (!(await due.leaseClosed(holder, INTERVAL_MS))) return;
+    await findClosed();
+    await due.noteClosed(Date.now());
+    await endOutlived();
   };
 }

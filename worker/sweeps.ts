@@ -13,7 +13,7 @@ export interface SweepsDeps {
   /** With the due list of this fleet. */
   store: Store;
   runs: Pick<Runs, 'sweepSession' | 'finishErasures' | 'startRun'>;
-  workflows: Pick<RunWorkflows, 'fleet' | 'closedSince'>;
+  workflows: Pick<RunWorkflows, 'fleet' | 'closedSince' | 'openPage' | 'stop' | 'wake'>;
   deliveries: Pick<Deliveries, 'announce' | 'isUnderWay'> | undefined;
   /** Absent if no receiver asks for entries of the audit trail. */
   feed: AuditFeed | undefined;
@@ -29,7 +29,7 @@ export function createSweeps(deps: SweepsDeps): (() => Promise<void>)[] {
   const pauses = store.pauses?.of(workflows.fleet);
   const sweeps = [
     createSweep({ store, runs, holder, logger }),
-    createFindClosed({ store, workflows, holder }),
+    createFindClosed({ store, workflows, holder, logger }),
   ];
   if (pauses !== undefined) {
     const { startRun } = runs;

@@ -1,8 +1,10 @@
 import { createFindClosed } from '../../executor/find-closed.js';
 import { workflowIdOf } from '../../protocol/ids.js';
 import type { DueList } from '../../stores/contract/due.js';
+import type { RunRecord } from '../../stores/contract/runs.js';
 import { DUE_SHARDS, dueShardOf } from '../../stores/record/due-shards.js';
 import { createKeySpace } from '../../stores/redis/keys.js';
+import { IDLE_WORKFLOWS } from '../support/idle-workflows.js';
 import { createRunHarness, type RunHarness } from '../support/run-harness.js';
 import { drive, newNonce, textIn, userMessage } from '../support/session-driver.js';
 import { createTestAgent } from '../support/test-agent.js';
@@ -36,6 +38,83 @@ async function makeDue(sessionId: string): Promise<void> {
 }
 
 const charge = (id: string): string => JSON.stringify({ calls: [{ tool: 'charge', id }] });
+
+function openFindClosed(): () => Promise<void> {
+  const { workflows, due } = runs;
+  const { sessions } = stores.store;
+  // The lease is a matter of pace.
+  const store = { sessions, due: { ...due, leaseClosed: () => Promise.resolve(true) } };
+  return createFindClosed({ store, workflows, holder: 'test', logger: { warn: () => undefined } });
+}
+
+/** Temporal lists it late, and a busy one answers late. */
+function untilFoundAndClosed({ runId }: RunRecord): Promise<unknown> {
+  return until('it is closed', async () => {
+    await openFindClosed()();
+    return (await runs.workflows.state(runId).catch(() => undefined)) === 'closed';
+  });
+}
+
+describe('a workflow that outlives its run', () => {
+  it.each(['a message', 'a stop, then a message', 'a retry'])(
+    'is ended although the signal of %s was lost',
+    async (what) => {
+      const id = runs.newSessionId();
+      const run = await runs.begin(id, agent.name, charge(`${id}-c`));
+      await runs.untilStatus(id, 'waiting_approval');
+      const { workflows, executor } = runs;
+      const signals = jest.spyOn(workflows, 'stop').mockRejectedValue(new Error('lost'));
+      if (what === 'a retry') await executor.retry({ sessionId: id });
+      else {
+        if (what !== 'a message') await executor.stop(id, { mode: 'interrupt' });
+        await runs.begin(id, agent.name, 'hello');
+      }
+      signals.mockRestore();
+      const next = await stores.store.sessions.read(id);
+      expect(next?.runId).not.toBe(run.runId);
+      await untilFoundAndClosed(run);
+      expect(await runs.result(run)).toMatchObject({ status: 'superseded' });
+      // The run that took its place is left alone.
+      expect((await stores.store.sessions.read(id))?.status).not.toBe('interrupted');
+      await executor.stop(id, { mode: 'abort' });
+    },
+  );
+
+  it('is ended where the store has lost its conversation', async () => {
+    const id = runs.newSessionId();
+    const run = await runs.begin(id, agent.name, charge(`${id}-c`));
+    await runs.untilStatus(id, 'waiting_approval');
+    await stores.store.sessions.erase(id);
+    await untilFoundAndClosed(run);
+  });
+});
+
+describe('the search for closed workflows', () => {
+  it('goes on from the newest one that was found, by the clock of Temporal', async () => {
+    const asked: number[] = [];
+    const [ahead, closedAt] = [150_000, Date.now()];
+    const clock = jest.spyOn(Date, 'now').mockReturnValue(closedAt + ahead);
+    const find = createFindClosed({
+      store: {
+        ...stores.store,
+        due: { ...runs.due, leaseClosed: () => Promise.resolve(true) },
+      },
+      workflows: {
+        ...IDLE_WORKFLOWS,
+        closedSince: (since) => {
+          asked.push(since);
+          return Promise.resolve([{ runId: `${runs.newSessionId()}:1-x`, closedAt }]);
+        },
+      },
+      holder: 'test',
+      logger: { warn: () => undefined },
+    });
+    for (let times = 0; times < 2; times += 1) await find();
+    clock.mockRestore();
+    expect(asked[0]).toBeLessThan(closedAt);
+    expect(asked[1]).toBe(closedAt - 60_000);
+  });
+});
 
 describe('the sweep', () => {
   it('the sweep starts a run that was made and never started', async () => {
@@ -73,10 +152,7 @@ describe('the sweep', () => {
     await runs.sweep(id);
     expect(await whereListed(id)).toBe('routine');
     await runs.client.workflow.getHandle(workflowIdOf(run.runId)).terminate();
-    const { workflows, due } = runs;
-    // The lease is a matter of pace.
-    const store = { due: { ...due, leaseClosed: () => Promise.resolve(true) } };
-    const findClosed = createFindClosed({ store, workflows, holder: 'test' });
+    const findClosed = openFindClosed();
     await until('it is found', async () => {
       await findClosed();
       return (await whereListed(id)) === 'urgent';

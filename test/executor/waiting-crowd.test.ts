@@ -48,7 +48,7 @@ function startSweeping(holder: string): void {
   const logger = { warn: () => undefined };
   for (const sweep of [
     createSweep({ store, runs: executor, holder, logger }),
-    createFindClosed({ store, workflows, holder }),
+    createFindClosed({ store, workflows, holder, logger }),
   ]) {
     stops.push(startSweeper(sweep, logger).stop);
   }
