@@ -160,7 +160,7 @@ const EnvSchema = z.object({
   MODEL: text.regex(/^[\w-]+(:.+)?$/, 'must be <provider>:<model id>').optional(),
   /** A run that was not started within this time is ended. */
   START_WITHIN: seconds.default(LIMITS.startWithinMs / 1000),
-  /** Name of a worker's lease, unique among processes; a supervisor chooses it. Default: random. */
+  /** How the name of a worker's lease begins; a supervisor chooses it. Default: random. */
   LEASE_ID: text.optional(),
   /** The `LEASE_ID` of a worker that has ended: its attempts are taken over without delay. */
   ENDED_LEASE_ID: text.optional(),

@@ -52,7 +52,7 @@ export async function startFleet(product: Product): Promise<WorkerFleet> {
     workerOf: (sessionId) =>
       until('an attempt is registered', async () => {
         const [entry] = await workOf(sessionId);
-        const id = entry?.[0].replace(/\.\d+$/, '') ?? '';
+        const id = entry?.[0].split('.')[0] ?? '';
         return workers.get(id);
       }),
     stop: async () => {

@@ -9,10 +9,7 @@ import { LEASE_TIMES } from './verdict.js';
 import { createWorkerLease, type WorkerLease } from './worker-lease.js';
 
 export interface LeaseOptions {
-  /**
-   * Name of this process's lease, which no other process has had before; a supervisor may choose it.
-   * Default: random.
-   */
+  /** How the name of this process's lease begins; a supervisor may choose it. Default: random. */
   id?: string;
   /** The lease of a process that has ended: its attempts are taken over without delay. */
   replaces?: string;
@@ -49,7 +46,9 @@ export function beginLease(deps: LeaseDeps): BegunLease {
 
 /** The same, for a lease that only a worker that runs begins. */
 export function createLease(deps: LeaseDeps): BegunLease {
-  const { namespace, id = randomUUID(), replaces, logger, unansweredMs = () => 0 } = deps;
+  const { namespace, replaces, logger, unansweredMs = () => 0 } = deps;
+  // A successor of the same name must not renew the lease of the one that died: its attempts would wait.
+  const id = [...(deps.id === undefined ? [] : [deps.id]), randomUUID()].join('.');
   const leases = { ...deps.leases.of(namespace) };
   const times = LEASE_TIMES;
   let counts = NO_METER;

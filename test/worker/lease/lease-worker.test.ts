@@ -31,9 +31,18 @@ it('a lease that has begun is returned once, also if its worker never runs', asy
   await until('it has begun', async () => (await leases.holders()).length > 0);
   await begun.lease.close();
   expect(await leases.holders()).toEqual([]);
-  await leases.renew('w', 60_000);
+  const holder = begun.lease.holder();
+  await leases.renew(holder, 60_000);
   await begun.lease.close();
-  expect(await leases.holders()).toEqual(['w']);
+  expect(await leases.holders()).toEqual([holder]);
+});
+
+it('a process that gets the name of one that died does not renew the lease of that one', async () => {
+  const { deps, leases } = open();
+  const [dead, successor] = [beginLease(deps), beginLease(deps)];
+  await until('both have begun', async () => (await leases.holders()).length === 2);
+  expect(successor.lease.isOwn(dead.lease.holder())).toBe(false);
+  await Promise.all([dead, successor].map(({ lease }) => lease.close()));
 });
 
 it('a former process that left its lease behind has died, and counts once', async () => {
@@ -48,7 +57,7 @@ it('a former process that left its lease behind has died, and counts once', asyn
   begun.countWith(({ kind }) => void counted.push(kind));
   const life = new AbortController();
   const judging = begun.judge(life.signal, () => Promise.resolve());
-  await until('all is taken', async () => (await leases.holders()).join() === 'w');
+  await until('all is taken', async () => (await leases.holders()).join() === begun.lease.holder());
   life.abort();
   await judging;
   await begun.lease.close();
