@@ -6,6 +6,7 @@ import type { Writer } from '../stores/contract/log.js';
 import type { AttemptBudget, HandOverInput } from '../stores/contract/steps.js';
 import { AttemptCancelled, AttemptFailure, TOOL_RETRY } from './attempt-failure.js';
 import type { ActivityDeps } from './deps.js';
+import type { ExecutedCall } from './lease.js';
 
 /** Why work was cut short, beside the worker's own cancellation. */
 export type CutReason = 'stop' | 'fenced' | 'superseded' | 'rewound';
@@ -36,6 +37,11 @@ export interface Attempt {
    * The returned function is called when the call has ended.
    */
   becomePatient: () => Promise<() => void>;
+  /**
+   * Notes which tool is about to execute what call, in case it holds up the process. The returned
+   * function is called when it has ended.
+   */
+  executing: (call: ExecutedCall) => () => void;
   /** Leaves to its successor, in case this attempt is lost, what its heartbeats report. */
   leaveProgress: () => void;
   /** What it has left so far. */

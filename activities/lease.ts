@@ -20,6 +20,12 @@ export interface Lease {
   isHeld: () => boolean;
 }
 
+/** A call that a tool executes. */
+export interface ExecutedCall {
+  toolCallId: string;
+  toolName: string;
+}
+
 /** A registered attempt. */
 export interface Held {
   /** Resolves once it is registered. @throws Error if that takes too long: the attempt cannot begin */
@@ -29,6 +35,8 @@ export interface Held {
    * out a call that may not be repeated. Resolves once that is registered.
    */
   becomePatient: () => Promise<() => void>;
+  /** Until the returned function is called, the tool may be what holds up this process. */
+  executing: (call: ExecutedCall) => () => void;
   /** Keeps what the attempt leaves for its successor, in case it is lost; soon, and the newest. */
   note: (progress: unknown) => void;
   release: () => void;
@@ -38,6 +46,7 @@ export interface Held {
 const NOT_HELD: Held = {
   registered: Promise.resolve(),
   becomePatient: () => Promise.resolve(() => undefined),
+  executing: () => () => undefined,
   note: () => undefined,
   release: () => undefined,
 };

@@ -62,6 +62,7 @@ export function openAttempt(
     budget: { most, withinMs: Math.max(withinMs, startToCloseTimeoutMs * (most + 1)) },
     registered: held.registered,
     becomePatient: held.becomePatient,
+    executing: held.executing,
     leaveProgress: () => {
       progress = details();
       held.note(progress);

@@ -62,7 +62,9 @@ export function createToolCall(deps: TracedDeps, runTools = createRunTools(deps)
   const findOwner = createOwnerLookup(store.sessions);
   const findAgent = createAgentLookup(deps.agents, findOwner);
 
-  return async (ref, attempt, limitMs) => {
+  return async (asked, attempt, limitMs) => {
+    const isBlocked = asked.replaces?.blockedBy === asked.toolCallId;
+    const ref: CallActivityRef = isBlocked ? { ...asked, givenUp: 'blocked' } : asked;
     const writer = callWriter(ref, attempt.token);
     let giveBack: (() => void) | undefined;
     let endPatience: (() => void) | undefined;

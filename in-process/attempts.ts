@@ -132,6 +132,7 @@ function openLocalAttempt(
     budget: LIMITS.attempts,
     registered: Promise.resolve(),
     becomePatient: () => Promise.resolve(() => undefined),
+    executing: () => () => undefined,
     leaveProgress: () => undefined,
     progress: () => undefined,
     noteUnbegun: () => undefined,

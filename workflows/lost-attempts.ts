@@ -21,13 +21,18 @@ export async function untilKept<Outcome extends object>(
     const outcome = await schedule(options, ref);
     if (!isLost(outcome)) return outcome;
     const { token, number, progress, begun, moved } = outcome;
+    const blockedBy = outcome.blockedBy ?? ref.replaces?.blockedBy;
     const unbegun = (ref.replaces?.unbegun ?? 0) + (begun === false ? 1 : 0);
     // A worker that was frozen, or cut off, may still have an open poll that gets the next attempt
     // and never registers it. So that one has the short time-out of an attempt without a lease.
     if (moved !== true) options = {};
     ref = {
       isLeased: true,
-      replaces: { token, number, progress, ...(unbegun > 0 && { unbegun }) },
+      replaces: {
+        ...{ token, number, progress },
+        ...(unbegun > 0 && { unbegun }),
+        ...(blockedBy !== undefined && { blockedBy }),
+      },
     };
   }
 }

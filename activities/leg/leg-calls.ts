@@ -14,7 +14,7 @@ const CALLS_AT_ONCE = 10;
 
 /** The calls of a step, as far as a leg may execute them. */
 export interface LegCalls {
-  ref: Pick<CallActivityRef, 'sessionId' | 'runId' | 'agent' | 'step'>;
+  ref: Pick<CallActivityRef, 'sessionId' | 'runId' | 'agent' | 'step' | 'replaces'>;
   calls: readonly CallRef[];
   attempt: Attempt;
   table: Pick<StepTable, 'called'>;

@@ -87,7 +87,7 @@ export function createLeg(parts: LegParts): Leg {
           if (next.machine.length === 0 || people.length > 0) return left();
           if (next.machine.some(needsWorkflow)) return left();
           const machine: CallRef[] = await executeCalls(toolCall, {
-            ref: { ...run, step: step.step },
+            ref: { ...run, step: step.step, replaces: ref.replaces },
             calls: next.machine,
             attempt: inner(),
             table,

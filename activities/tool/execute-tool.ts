@@ -44,7 +44,14 @@ export async function executeTool(execution: Execution): Promise<ToolOutcome | S
   let outage: unknown;
   try {
     // A promise of its own: what is thrown before the first await is the tool's error as well.
-    const work = Promise.resolve().then(() => execute(parsed.data, context));
+    const work = Promise.resolve().then(async () => {
+      const ended = attempt.executing({ toolCallId: context.toolCallId, toolName: tool.name });
+      try {
+        return await execute(parsed.data, context);
+      } finally {
+        ended();
+      }
+    });
     const { interruption } = journal;
     const waits = interruption.then(
       (suspended) => ({ suspended }),

@@ -1,5 +1,5 @@
 import type { AgentDefinition, ToolDefinition } from '../../agents/definitions.js';
-import type { CallActivityRef } from '../../protocol/activities.js';
+import type { CallActivityRef, GivenUpCall } from '../../protocol/activities.js';
 import type { StreamChunk } from '../../protocol/chunk.js';
 import { isDeeperThan } from '../../protocol/json-depth.js';
 import { LIMITS } from '../../protocol/limits.js';
@@ -41,14 +41,16 @@ export function toFailure(error: unknown, errorCode: string): ToolOutcome {
   return { error: toThrownText(error), errorCode };
 }
 
-/** The outcome of a call whose own activity has failed for good. */
-export function toGivenUp(
-  toolName: string,
-  why: NonNullable<CallActivityRef['givenUp']>,
-): ToolOutcome {
-  return why === 'timed_out'
-    ? toFailure(`"${toolName}" took longer than allowed.`, 'tool_timeout')
-    : toFailure(`"${toolName}" could not be carried out.`, 'tool_execution_failed');
+/** The outcome of a call that is not executed again. */
+export function toGivenUp(toolName: string, why: GivenUpCall): ToolOutcome {
+  switch (why) {
+    case 'timed_out':
+      return toFailure(`"${toolName}" took longer than allowed.`, 'tool_timeout');
+    case 'blocked':
+      return toFailure(`"${toolName}" held up its worker for too long.`, 'tool_timeout');
+    case 'failed':
+      return toFailure(`"${toolName}" could not be carried out.`, 'tool_execution_failed');
+  }
 }
 
 /**

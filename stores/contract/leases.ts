@@ -90,6 +90,8 @@ export interface HeldWork {
   number: number;
   /** A call that was started and may not be repeated: it is taken over only after a while. */
   isPatient?: boolean;
+  /** Set once the tool of this call has held up its worker: its successor does not execute it again. */
+  blockedBy?: string;
   /** What the attempt leaves for its successor: JSON, small. */
   progress?: unknown;
 }

@@ -27,6 +27,7 @@ function openLease() {
         registered: sleep(50).then(() => {
           noted.push('registered');
         }),
+        executing: () => () => undefined,
         becomePatient: async () => {
           noted.push('patient');
           await Promise.resolve();

@@ -149,6 +149,26 @@ describe('tool call', () => {
     expect(await stores.store.sessions.rows(session.id, 0)).toHaveLength(2);
   });
 
+  it('that has held up a worker is not carried out again, although it is idempotent', async () => {
+    let executions = 0;
+    const { tool, run, result } = await openCall(
+      () => {
+        executions += 1;
+        return new Promise(() => undefined);
+      },
+      { idempotent: true },
+    );
+    tool(run, 1, 'c1', 1).catch(() => undefined);
+    await until('it is executed', () => executions === 1);
+    const replaces = { token: 1, number: 1, blockedBy: 'c1' };
+    expect(await tool(run, 1, 'c1', 2, { isLeased: true, replaces })).toBe('settled');
+    expect(executions).toBe(1);
+    expect(await result()).toMatchObject({
+      error: '"tool" held up its worker for too long.',
+      errorCode: 'tool_timeout',
+    });
+  });
+
   it('that takes longer than allowed says so', async () => {
     const { tool, run, result } = await openCall(hang, { timeoutMs: 20 });
     await tool(run, 1, 'c1');

@@ -55,6 +55,7 @@ export interface CallMore {
   toolName?: string;
   ageMs?: number;
   isLeased?: true;
+  replaces?: CallActivityRef['replaces'];
   /** To cancel it; default: one of its own. */
   environment?: MockActivityEnvironment;
 }
@@ -185,7 +186,7 @@ export function createHarness(
       step,
       toolCallId,
       attempt = 1,
-      { toolName, isLeased, ageMs = 0, ...more } = {},
+      { toolName, isLeased, replaces, ageMs = 0, ...more } = {},
     ) => {
       const { environment = attemptOf(attempt, { scheduledTimestampMs: Date.now() - ageMs }) } =
         more;
@@ -194,6 +195,7 @@ export function createHarness(
         ...ref(run, step),
         toolCallId,
         isLeased,
+        replaces,
         toolName: toolName ?? found?.spec.toolName ?? 'unknown',
       };
       return abandonable(

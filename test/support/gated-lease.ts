@@ -44,6 +44,7 @@ export function gateRegistration({ store, unansweredMs }: TestStores): Registrat
     return {
       registered: held.then(({ registered }) => registered),
       becomePatient: async () => (await held).becomePatient(),
+      executing: () => () => undefined,
       note: () => undefined,
       release: () => {
         void held.then(({ release }) => {

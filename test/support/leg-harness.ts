@@ -49,6 +49,7 @@ export function openProcess(number = 1): Process {
       budget: { most: 5, withinMs: 3_600_000 },
       registered: Promise.resolve(),
       becomePatient: () => Promise.resolve(() => undefined),
+      executing: () => () => undefined,
       leaveProgress: () => undefined,
       progress: () => undefined,
       noteUnbegun: () => undefined,

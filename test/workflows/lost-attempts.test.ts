@@ -34,6 +34,20 @@ it('so it names how many of those that it replaces had not begun', async () => {
   expect(asked.map(({ replaces }) => replaces?.unbegun)).toEqual([undefined, 1, 1, 2]);
 });
 
+it('what has held up a worker is known to all attempts that follow', async () => {
+  const asked: LeaseRef[] = [];
+  await untilKept({ hasLeases: true }, async (_, ref) => {
+    await Promise.resolve();
+    asked.push(ref);
+    const number = asked.length;
+    if (number > 3) return { kind: 'settled' };
+    return { kind: 'lost', token: number, number, ...(number === 2 && { blockedBy: 'c1' }) };
+  });
+  expect(asked.map(({ replaces }) => replaces?.blockedBy)).toEqual([
+    ...[undefined, undefined, 'c1', 'c1'],
+  ]);
+});
+
 it('a call that found no place to start eagerly keeps the long time-out, since no worker was lost', async () => {
   const asked: unknown[] = [];
   await untilKept({ hasLeases: true }, async ({ heartbeatTimeout }, { replaces }) => {

@@ -1,12 +1,21 @@
 import type { Leases, StopNote } from '../../stores/contract/leases.js';
 import type { LeaseTimes } from './verdict.js';
 
+/** A call that is executed, and the attempt that executes it. */
+export interface Suspect {
+  workId: string;
+  toolCallId: string;
+  toolName: string;
+}
+
 /** How a worker's main thread does, as the thread that renews its lease sees it. */
 export interface Pulse {
   /** Changes with every turn of the main thread's timer. */
   ticks: () => number;
   /** How long the oldest write of the main thread has waited for an answer, ms. */
   unansweredMs: () => number;
+  /** The tool that may hold up the main thread, if one does. */
+  suspect: () => Suspect | undefined;
   /** True once the worker runs; before, it loads packages, which can hold a starved main thread for long. */
   isRunning: () => boolean;
 }
@@ -24,7 +33,7 @@ export interface RenewalReport {
 }
 
 export interface RenewalOptions {
-  leases: Pick<Leases, 'renew'>;
+  leases: Pick<Leases, 'renew' | 'work' | 'hold'>;
   id: string;
   times: LeaseTimes;
   /** How long one renewal lasts. Default: `times.leaseMs`. */
@@ -34,7 +43,7 @@ export interface RenewalOptions {
   now: () => number;
   onReport: (report: RenewalReport) => void;
   /** The main thread has not turned for too long. */
-  onHung: () => void;
+  onHung: (suspect: Suspect | undefined) => void;
 }
 
 /** A worker whose main thread stands still, or cannot write, for this long does not renew. */
@@ -55,6 +64,7 @@ export function createRenewals(options: RenewalOptions): { turn: () => Promise<v
   let still = 0;
   let hung = 0;
   let isRenewing = false;
+  let isBlamed = false;
   let sentAt: number | undefined;
   let steadySince = 0;
 
@@ -76,13 +86,24 @@ export function createRenewals(options: RenewalOptions): { turn: () => Promise<v
     onReport({ holder: holder(), sentAt, steadySince, stops });
   }
 
+  /** Who takes the attempt over must not be held up as well. */
+  async function blame(): Promise<void> {
+    const { workId, toolCallId } = pulse.suspect() ?? {};
+    const held = workId === undefined ? [] : await leases.work(holder());
+    const work = held.find(({ id: each }) => each === workId);
+    if (work !== undefined) await leases.hold(holder(), { ...work, blockedBy: toolCallId });
+  }
+
   return {
     turn: async () => {
       const seen = pulse.ticks();
       still = seen === ticks ? still + 1 : 0;
       hung = still > 0 && pulse.isRunning() ? hung + 1 : 0;
       ticks = seen;
-      if (hung * times.renewMs >= HUNG_MS) onHung();
+      if (hung * times.renewMs >= HUNG_MS) onHung(pulse.suspect());
+      const isHeldUp = hung * times.renewMs >= UNWELL_MS;
+      if (isHeldUp && !isBlamed) blame().catch(() => undefined);
+      isBlamed = isHeldUp;
       const isWell = still * times.renewMs < UNWELL_MS && pulse.unansweredMs() < UNWELL_MS;
       if (!isWell || isRenewing) return;
       isRenewing = true;

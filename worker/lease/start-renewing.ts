@@ -3,7 +3,7 @@ import { Worker } from 'node:worker_threads';
 import type { Leases, LeaseThread } from '../../stores/contract/leases.js';
 import { monotonicMs } from './clock.js';
 import { startPulse } from './pulse.js';
-import { createRenewals, type RenewalReport } from './renewals.js';
+import { createRenewals, type RenewalReport, type Suspect } from './renewals.js';
 import type { ThreadInput } from './thread.js';
 import type { LeaseTimes } from './verdict.js';
 
@@ -24,14 +24,17 @@ export interface Renewing {
   load: () => void;
   /** The worker runs: from now on a main thread that stands still ends the process. */
   run: () => void;
+  /** Notes what a tool executes, until the returned function is called. */
+  executing: (call: Suspect) => () => void;
   stop: () => void;
 }
 
 /** Renewals that last until they are stopped. */
-interface Lasting {
-  run: () => void;
-  stop: () => void;
-}
+type Lasting = Pick<Renewing, 'run' | 'executing' | 'stop'>;
+
+const IDLE = { isRunning: () => false, suspect: () => undefined };
+/** A main thread that renews itself is watched by nobody. */
+const UNWATCHED = { run: () => undefined, executing: () => () => undefined };
 
 /** A process that starts is busy, and renews for this long at once. */
 const STARTING_MS = 5_000;
@@ -63,7 +66,7 @@ export function startRenewing(options: RenewingOptions): Renewing {
     };
     lasting ??=
       leases.thread === undefined
-        ? { ...renewHere({ ...options, onReport: source() }), run: () => undefined }
+        ? { ...renewHere({ ...options, onReport: source() }), ...UNWATCHED }
         : renewInThread(options, leases.thread, source);
     return lasting;
   }
@@ -74,6 +77,7 @@ export function startRenewing(options: RenewingOptions): Renewing {
     run: () => {
       load().run();
     },
+    executing: (call) => lasting?.executing(call) ?? (() => undefined),
     stop: () => {
       clearTimeout(unused);
       first.stop();
@@ -92,7 +96,7 @@ function renewHere(
     ...options,
     forMs,
     now: monotonicMs,
-    pulse: { ticks: () => ticks, unansweredMs: options.unansweredMs, isRunning: () => false },
+    pulse: { ticks: () => ticks, unansweredMs: options.unansweredMs, ...IDLE },
     onHung: () => undefined,
   });
   const turn = (): Promise<void> => {
@@ -161,6 +165,7 @@ function renewInThread(
   }
   return {
     run: pulse.run,
+    executing: pulse.executing,
     stop: () => {
       isStopped = true;
       here?.stop();

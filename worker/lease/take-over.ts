@@ -22,10 +22,10 @@ export function createTakeOver(client: Client): TakeOver {
   const call = (work: () => Promise<unknown>): Promise<unknown> =>
     withinDeadline(connection, work, CALL_MS);
 
-  return async ({ taskToken, workflowId, runId, token, number, progress }) => {
+  return async ({ taskToken, workflowId, runId, token, number, blockedBy, progress }) => {
     // The dead worker may have cached the workflow: its next task must not wait for that worker.
     await call(() => resetStickyQueue(client, { workflowId, runId })).catch(() => undefined);
-    const lost: LostAttempt = { kind: 'lost', token, number, progress };
+    const lost: LostAttempt = { kind: 'lost', token, number, blockedBy, progress };
     try {
       // By task token: an activity's id would also name a newer attempt, which may be healthy.
       await call(() => client.activity.complete(Buffer.from(taskToken, 'base64'), lost));

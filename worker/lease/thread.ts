@@ -31,9 +31,14 @@ const renewals = createRenewals({
   pulse: readPulse(pulse),
   now: monotonicMs,
   onReport: (report) => parentPort?.postMessage(report),
-  onHung: () => {
+  onHung: (suspect) => {
     if (!endsHung) return;
-    writeSync(2, 'The main thread of this worker stands still; the process ends.\n');
+    const where = suspect && `, probably in the tool "${suspect.toolName}" (${suspect.toolCallId})`;
+    writeSync(
+      2,
+      `The main thread of this worker stands still${where ?? ''}; the process ends. ` +
+        'docs/tools.md says what tools must leave to other threads.\n',
+    );
     // Nothing else ends a process whose main thread does not turn.
     process.kill(process.pid, 'SIGKILL');
   },

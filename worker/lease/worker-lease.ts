@@ -139,6 +139,7 @@ export function createWorkerLease(options: WorkerLeaseOptions): WorkerLease {
           register(entry).catch(() => undefined);
         };
       },
+      executing: (call) => begin().executing({ ...call, workId: work.id }),
       note: (progress) => {
         work.progress = progress;
         // A leg may take many steps a second, and each of them would write the whole of it.

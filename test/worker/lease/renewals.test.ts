@@ -1,4 +1,10 @@
-import { createRenewals, type RenewalReport } from '../../../worker/lease/renewals.js';
+import type { HeldWork } from '../../../stores/contract/leases.js';
+import { readPulse, startPulse } from '../../../worker/lease/pulse.js';
+import {
+  createRenewals,
+  type RenewalReport,
+  type Suspect,
+} from '../../../worker/lease/renewals.js';
 import { LEASE_TIMES } from '../../../worker/lease/verdict.js';
 
 /** A worker whose clock and engine the test holds. */
@@ -13,7 +19,9 @@ function openWorker() {
     judged: new Set<string>(),
     renewed: [] as string[],
     reports: [] as RenewalReport[],
-    hung: 0,
+    hung: [] as (string | undefined)[],
+    suspect: undefined as Suspect | undefined,
+    work: new Map<string, HeldWork>(),
   };
   const { turn } = createRenewals({
     id: 'w',
@@ -23,12 +31,13 @@ function openWorker() {
       ticks: () => world.ticks,
       unansweredMs: () => world.unansweredMs,
       isRunning: () => world.isRunning,
+      suspect: () => world.suspect,
     },
     onReport: (report) => world.reports.push(report),
-    onHung: () => {
-      world.hung += 1;
-    },
+    onHung: (suspect) => world.hung.push(suspect?.toolName),
     leases: {
+      work: () => Promise.resolve([...world.work.values()]),
+      hold: (_, work) => Promise.resolve(void world.work.set(work.id, work)),
       renew: async (holder) => {
         await Promise.resolve();
         if (world.delayMs === undefined) throw new Error('away');
@@ -88,21 +97,37 @@ describe('renewals of a lease', () => {
     expect(world.renewed).toHaveLength(13);
     await turns(12, 0);
     expect(world.renewed).toHaveLength(13);
-    expect(world.hung).toBe(0);
+    expect(world.hung).toEqual([]);
     await turns(1, 0);
-    expect(world.hung).toBe(1);
+    expect(world.hung).toEqual([undefined]);
+  });
+
+  it('a tool that holds up the main thread is blamed before its attempt is taken over, and named', async () => {
+    const { world, turns } = openWorker();
+    const work = { taskToken: '', workflowId: '', runId: '', token: 1, number: 1 };
+    for (const id of ['spins', 'other']) world.work.set(id, { id, ...work });
+    await turns(1);
+    world.suspect = { workId: 'spins', toolCallId: 'c1', toolName: 'spin' };
+    await turns(12, 0);
+    expect(world.work.get('spins')).not.toHaveProperty('blockedBy');
+    await turns(1, 0);
+    expect(world.work.get('spins')).toMatchObject({ id: 'spins', blockedBy: 'c1' });
+    expect(world.work.get('other')).not.toHaveProperty('blockedBy');
+    expect(world.hung).toEqual([]);
+    await turns(12, 0);
+    expect(world.hung).toEqual(['spin']);
   });
 
   it('a starved process that still loads its packages is not hung', async () => {
     const { world, turns } = openWorker();
     world.isRunning = false;
     await turns(100, 0);
-    expect(world.hung).toBe(0);
+    expect(world.hung).toEqual([]);
     world.isRunning = true;
     await turns(24, 0);
-    expect(world.hung).toBe(0);
+    expect(world.hung).toEqual([]);
     await turns(1, 0);
-    expect(world.hung).toBe(1);
+    expect(world.hung).toEqual([undefined]);
   });
 
   it('a process that was stopped as a whole is not hung when it continues', async () => {
@@ -110,7 +135,7 @@ describe('renewals of a lease', () => {
     await turns(2);
     world.now += 60_000;
     await turns(1, 0);
-    expect(world.hung).toBe(0);
+    expect(world.hung).toEqual([]);
     expect(world.renewed).toHaveLength(3);
   });
 
@@ -121,7 +146,7 @@ describe('renewals of a lease', () => {
     world.unansweredMs = 5_000;
     await turns(30);
     expect(world.renewed).toHaveLength(1);
-    expect(world.hung).toBe(0);
+    expect(world.hung).toEqual([]);
     world.unansweredMs = 0;
     await turns(1);
     expect(world.renewed).toHaveLength(2);
@@ -137,4 +162,29 @@ describe('renewals of a lease', () => {
     await turns(1);
     expect(world.renewed.at(-1)).toBe('w.1');
   });
+});
+
+const callOf = (toolName: string) => ({ workId: `w-${toolName}`, toolCallId: 'c', toolName });
+
+it('the pulse names the tool that began since the last tick, or is alone, and no other', () => {
+  jest.useFakeTimers();
+  const pulse = startPulse(() => 0);
+  const suspect = (): string | undefined => readPulse(pulse.shared).suspect()?.toolName;
+  expect(suspect()).toBeUndefined();
+  const endFirst = pulse.executing(callOf('first'));
+  jest.advanceTimersByTime(1_000);
+  expect(suspect()).toBe('first');
+  const endSecond = pulse.executing(callOf('second'));
+  expect(suspect()).toBe('second');
+  jest.advanceTimersByTime(1_000);
+  // Either of them may hold it up by now.
+  expect(suspect()).toBeUndefined();
+  endFirst();
+  expect(suspect()).toBe('second');
+  endSecond();
+  expect(suspect()).toBeUndefined();
+  pulse.executing(callOf('x'.repeat(5_000)));
+  expect(suspect()).toBeUndefined();
+  pulse.stop();
+  jest.useRealTimers();
 });
