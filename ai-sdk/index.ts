@@ -25,6 +25,7 @@ export {
   formatSse,
   KEEP_ALIVE_MS,
   SSE_KEEP_ALIVE,
+  toLastFrames,
   UI_MESSAGE_STREAM_HEADERS,
 } from './parts/sse.js';
 export type { SSEEvent, SSEResponseOptions, SSEStreamOptions } from './parts/sse.js';

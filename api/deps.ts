@@ -64,7 +64,10 @@ export interface ApiSettings extends IdentityOptions, CrossOriginOptions {
   tracer?: Tracer | undefined;
   /** Keys of links in notices that decide, the newest first. Default: there are no such links. */
   linkKeys?: readonly string[] | undefined;
-  /** Silence after which a stream gets a comment that keeps it open, ms. */
+  /**
+   * Interval of the comments that keep a stream open, ms. Default: 5,000, and 15,000 for `…/events`. Pages
+   * take a connection for lost after `longestSilenceMs`, 12 s: a longer interval needs a longer one there.
+   */
   keepAliveMs?: number | undefined;
 }
 

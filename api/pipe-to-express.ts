@@ -1,11 +1,13 @@
 import type { Response } from 'express';
-import { createSSEHeaders, KEEP_ALIVE_MS, SSE_KEEP_ALIVE } from '../ai-sdk/index.js';
+import { createSSEHeaders, KEEP_ALIVE_MS, SSE_KEEP_ALIVE, toLastFrames } from '../ai-sdk/index.js';
 import type { StreamMeter } from './metrics/api-metrics.js';
 
 export interface PipeOptions {
   headers?: Record<string, string>;
-  /** Silence after which a comment is sent, ms. */
+  /** Interval of the comments that keep it open, ms. Default: 5,000. */
   keepAliveMs?: number | undefined;
+  /** True for a stream whose reader reconnects after every end: it ends where others are cut. */
+  isEndless?: boolean;
   /** A reader that accepts nothing for this long is cut, ms. Default: 10,000. */
   stallMs?: number;
   /** When the reader's token expires, ms since the epoch: it is cut, and must reconnect with another. */
@@ -25,9 +27,9 @@ export type Frames = (signal: AbortSignal) => AsyncIterable<string | Uint8Array>
 
 /**
  * Writes a reply to an Express response: the web `Response` of `handleChatStream`, or SSE text, one
- * write for what arrived together. The response ends only if the reply is complete; if it breaks off,
- * or the reader is too slow, the socket is destroyed, so that no client takes half a reply for a whole
- * one. Following stops when the reader disconnects.
+ * write for what arrived together. The response ends only if the reply is complete, or has told its
+ * reader that it breaks off; otherwise the socket is destroyed, so that no client takes half a reply for
+ * a whole one. Following stops when the reader disconnects.
  *
  * @throws the error that broke the reply off
  * @example
@@ -107,7 +109,9 @@ async function pipeFrames(frames: Frames, response: Response, options: PipeOptio
   }, options.keepAliveMs ?? KEEP_ALIVE_MS);
   const { until, revoked } = options;
   const cut = (): void => {
-    response.destroy();
+    leave();
+    if (options.isEndless === true && !response.writableNeedDrain) response.end();
+    else response.destroy();
   };
   const end = until && setTimeout(cut, Math.min(until - Date.now(), LONGEST_MS));
   if (revoked?.aborted === true) cut();
@@ -121,6 +125,10 @@ async function pipeFrames(frames: Frames, response: Response, options: PipeOptio
       if (!drained) return;
     }
     response.end();
+  } catch (error) {
+    const last = toLastFrames(error) ?? (options.isEndless === true ? '' : undefined);
+    if (last !== undefined) response.end(last);
+    throw error;
   } finally {
     clearInterval(keepAlive);
     clearTimeout(end);

@@ -68,7 +68,7 @@ async function* readParts(
     if (signal.aborted) return;
     const parts = reply.take(events);
     if (parts.length > 0) yield parts;
-    if (reply.isOver) return;
+    if (reply.isOver || reply.isBroken) return;
   }
 }
 

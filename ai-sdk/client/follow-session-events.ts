@@ -5,8 +5,8 @@ import { persist, Retries, type Patience } from './patience.js';
 import { readSseEvents } from './sse-events.js';
 
 /**
- * The state of a conversation, now and after each change, over as many connections as it takes. Ends when the
- * conversation is erased. Each connection begins with the current state, so none has to be resumed.
+ * The state of a conversation, now and after each change, over as many connections as it takes. Ends once the
+ * conversation does not exist any more. Each connection begins with the current state, so none has to be resumed.
  *
  * @throws ChatRequestError when the server refuses; the connection's error when time is over
  */
@@ -17,20 +17,23 @@ export async function* followSessionEvents(
   signal: AbortSignal,
 ): AsyncGenerator<SessionEvent, void, undefined> {
   const retries = new Retries(patience);
-  for (;;) {
-    const response = await persist(() => open(url, send, signal), retries, signal);
+  for (let hasEvents = false; ;) {
+    let cause: unknown = new TypeError('network error: the events ended');
     try {
-      if (response.body === null) return;
-      for await (const events of readSseEvents(response.body, patience.longestSilenceMs)) {
+      const { body } = await persist(() => open(url, send, signal), retries, signal);
+      if (body === null) return;
+      for await (const events of readSseEvents(body, patience.longestSilenceMs)) {
         retries.reset();
+        hasEvents = true;
         for (const { data } of events) yield JSON.parse(data) as SessionEvent;
       }
-      return;
     } catch (error) {
       signal.throwIfAborted();
+      if (hasEvents && error instanceof ChatRequestError && error.statusCode === 404) return;
       if (!isNetworkError(error)) throw error;
-      await retries.next(error, signal);
+      cause = error;
     }
+    await retries.next(cause, signal);
   }
 }
 

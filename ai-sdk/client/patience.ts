@@ -6,7 +6,7 @@ import { isNetworkError } from './is-network-error.js';
 export interface Patience {
   /** ms without any success after which it gives up. */
   giveUpAfterMs: number;
-  /** ms without a byte after which a connection counts as broken; the server sends something more often. */
+  /** ms without a byte after which a connection counts as broken; servers send one every 5 s (`keepAliveMs`). */
   longestSilenceMs: number;
   /** ms to wait before try number `attempt`, from 0. */
   retryDelayMs: (attempt: number) => number;
@@ -20,10 +20,10 @@ export interface Patience {
 /** The first wait is 0.2 s at least; the spread keeps pages that lost one server apart. */
 const RETRY = { firstMs: 250, mostMs: 3_000, jitter: 0.2 };
 
-/** Defaults: two minutes, a silence of 45 s, and waits from 0.2 to 3 s. */
+/** Defaults: two minutes, a silence of two missing keep-alives, and waits from 0.2 to 3 s. */
 export function toPatience({
   giveUpAfterMs = 120_000,
-  longestSilenceMs = 45_000,
+  longestSilenceMs = 12_000,
   retryDelayMs = (attempt) => retryDelay({ attempt: attempt + 1, ...RETRY }),
   onConnectionChange,
 }: Partial<Patience>): Patience {

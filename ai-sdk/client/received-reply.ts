@@ -17,6 +17,7 @@ export class ReceivedReply {
   #isInStep = false;
   readonly #openBlocks = new Set<string>();
   #isOver = false;
+  #isBroken = false;
 
   #held: CommonStreamPart[] = [];
   #isContinuation = false;
@@ -33,6 +34,11 @@ export class ReceivedReply {
     return this.#isOver;
   }
 
+  /** The server has said that nothing more comes over this connection, and the reply is not over. */
+  get isBroken(): boolean {
+    return this.#isBroken;
+  }
+
   /** True if the request may be repeated: nothing would be doubled. */
   get isUnbegun(): boolean {
     return this.#position === undefined && !this.#hasParts;
@@ -41,6 +47,7 @@ export class ReceivedReply {
   /** Begins to read another connection; what the last one left unfinished is dropped. */
   reconnect(): void {
     this.#held = [];
+    this.#isBroken = false;
     this.#isContinuation = this.#position !== undefined;
     this.#isJoining = this.#isContinuation;
   }
@@ -59,6 +66,11 @@ export class ReceivedReply {
         break;
       }
       const part = JSON.parse(data) as CommonStreamPart;
+      // With an id it is a part of the reply; without one it is about the connection.
+      if (part.type === 'data-stream-resync' && id === undefined) {
+        this.#isBroken = true;
+        break;
+      }
       this.#held.push(part);
       const sequence = toSequence(id);
       if (sequence !== undefined) this.#reach(sequence);

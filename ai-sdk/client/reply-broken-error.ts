@@ -1,3 +1,5 @@
+import { BROKEN_OFF } from '../parts/errors.js';
+
 /**
  * The message on the page cannot be completed: the server has `withdrawn` part of it, or stayed `unreachable`. The
  * page removes the message and follows the turn from its beginning, as `rebuildReply` does.
@@ -8,12 +10,7 @@ export class ReplyBrokenError extends Error {
   readonly reason: 'withdrawn' | 'unreachable';
 
   constructor(reason: ReplyBrokenError['reason'], cause?: unknown) {
-    super(
-      reason === 'withdrawn'
-        ? 'The reply has to be loaded again.'
-        : 'The connection was lost while the reply came in.',
-      { cause },
-    );
+    super(reason === 'withdrawn' ? 'The reply has to be loaded again.' : BROKEN_OFF, { cause });
     this.reason = reason;
   }
 

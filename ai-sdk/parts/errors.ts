@@ -129,19 +129,25 @@ export class HelixStreamError extends Error {
   }
 }
 
-/** The response cannot be completed; its connection must be cut, never ended. */
+/** What a stock client shows of a reply that broke off. */
+export const BROKEN_OFF = 'The connection was lost while the reply came in.';
+
+/**
+ * The response cannot be completed. It tells its reader so and ends, since many proxies never pass on
+ * that a connection was cut.
+ */
 export class StreamBrokenError extends Error {
   override readonly name: string = 'StreamBrokenError';
-  /** Sent to the reader before the cut. */
+  /** What the reader is told at the end. */
   readonly parts: readonly UIStreamPart[];
 
-  constructor(message: string, parts: readonly UIStreamPart[] = []) {
-    super(message);
+  constructor(message: string, parts: readonly UIStreamPart[] = [], options?: ErrorOptions) {
+    super(message, options);
     this.parts = parts;
   }
 }
 
-/** The reader is slower than the stream. */
+/** The reader is slower than the stream. It would not take a last event either: it is cut. */
 export class SlowReaderError extends StreamBrokenError {
   constructor() {
     super('the viewer is too slow');

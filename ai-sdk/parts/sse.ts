@@ -1,3 +1,4 @@
+import { SlowReaderError, StreamBrokenError } from './errors.js';
 import { toStaticEvent, type ToolParts } from './static-parts.js';
 import type { Transformed } from './stream-transformer.js';
 import type { UIStreamPart } from './ui-stream-part.js';
@@ -53,7 +54,7 @@ export type SSEEvent = UIStreamPart | { event: UIStreamPart; sequence?: number |
 export interface SSEStreamOptions {
   /** Called when the reader goes away. */
   onCancel?: (() => void) | undefined;
-  /** Silence after which a comment is sent, ms; default 15,000. */
+  /** Interval of the comments that keep it open, ms; default 5,000. */
   keepAliveMs?: number | undefined;
 }
 
@@ -106,12 +107,31 @@ export function buildFramesResponse(
   };
   options.signal?.addEventListener('abort', leave, { once: true });
   if (options.signal?.aborted === true) leave();
-  const body = streamTexts(frames(reader.signal), { onCancel: leave });
+  const body = streamTexts(toTheEnd(frames(reader.signal)), { onCancel: leave });
   return new Response(body, { headers: createSSEHeaders(options.headers) });
 }
 
-/** Silence after which a comment is sent, ms. */
-export const KEEP_ALIVE_MS = 15_000;
+async function* toTheEnd(frames: AsyncIterable<string>): AsyncGenerator<string> {
+  try {
+    yield* frames;
+  } catch (error) {
+    const last = toLastFrames(error);
+    if (last === undefined) throw error;
+    yield last;
+  }
+}
+
+/**
+ * What a response that breaks off tells its reader before it ends; undefined for one that must be cut,
+ * since its reader would not know that something is missing.
+ */
+export function toLastFrames(error: unknown): string | undefined {
+  if (!(error instanceof StreamBrokenError) || error instanceof SlowReaderError) return undefined;
+  return error.parts.map((part) => formatSse(part)).join('');
+}
+
+/** Interval of the comments that keep a reply open, ms; two that do not come are a lost connection. */
+export const KEEP_ALIVE_MS = 5_000;
 
 async function* toTexts(events: AsyncIterable<SSEEvent>): AsyncGenerator<string> {
   for await (const item of events) {

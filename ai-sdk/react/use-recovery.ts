@@ -5,6 +5,7 @@ import { isNetworkError } from '../client/is-network-error.js';
 import { isBusy } from '../client/rebuild-reply.js';
 import { toPatience } from '../client/patience.js';
 import { ReplyBrokenError } from '../client/reply-broken-error.js';
+import { BROKEN_OFF } from '../parts/errors.js';
 import { findAnswered, type SendAutomaticallyWhen } from '../client/send-automatically.js';
 import type { SnapshotLoader } from './snapshot-loader.js';
 import { useRefresh, type Refreshing } from './use-refresh.js';
@@ -80,6 +81,10 @@ const { retryDelayMs } = toPatience({});
 /** True for errors of the connection and of the server, as opposed to those of the run. */
 function isBreak(error: Error | undefined): boolean {
   return (
-    error instanceof ChatRequestError || isNetworkError(error) || ReplyBrokenError.isInstance(error)
+    error instanceof ChatRequestError ||
+    isNetworkError(error) ||
+    ReplyBrokenError.isInstance(error) ||
+    // The stock transport passes the last event of such a reply on.
+    error?.message === BROKEN_OFF
   );
 }

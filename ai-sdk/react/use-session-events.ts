@@ -19,6 +19,9 @@ export interface SessionEvents {
   error: Error | undefined;
 }
 
+/** While nothing is written the server sends something every 15 s. */
+const LONGEST_SILENCE_MS = 45_000;
+
 /**
  * Follows the state of a conversation across pauses, ends and new turns: which questions wait, what was answered
  * elsewhere, whether a run is active. `useHelixChat` does it with `eventsUrl`.
@@ -43,7 +46,14 @@ export function useSessionEvents(options: UseSessionEventsOptions): SessionEvent
     if (eventsUrl === undefined) return undefined;
     const leave = new AbortController();
     const { fetch: send = globalThis.fetch, onEvent: _onEvent, ...patience } = latest.current;
-    void follow(followSessionEvents(eventsUrl, send, toPatience(patience), leave.signal));
+    void follow(
+      followSessionEvents(
+        eventsUrl,
+        send,
+        toPatience({ longestSilenceMs: LONGEST_SILENCE_MS, ...patience }),
+        leave.signal,
+      ),
+    );
     return () => {
       leave.abort();
     };

@@ -1,7 +1,7 @@
 import type { StreamManager } from '../../stores/log/stream-manager.js';
 import type { Store } from '../../stores/contract/store.js';
 import { formatSse, SSE_DONE } from '../parts/sse.js';
-import { createTurnFrames } from './turn-frames.js';
+import { createTurnFrames, toBroken } from './turn-frames.js';
 import { StreamBrokenError } from '../parts/errors.js';
 import type { ToolParts } from '../parts/static-parts.js';
 import type { StreamProfile } from '../parts/ui-stream-part.js';
@@ -40,7 +40,9 @@ export async function* createAwaitedFrames(
   signal: AbortSignal,
 ): AsyncGenerator<string, void, undefined> {
   yield WAITING;
-  const beginning = await untilBegun(deps, awaited, signal);
+  const beginning = await untilBegun(deps, awaited, signal).catch((error: unknown) => {
+    throw toBroken(error, awaited.after);
+  });
   if (signal.aborted) return;
   if (beginning === undefined) {
     yield formatSse({ type: 'finish', finishReason: 'other' }) + SSE_DONE;

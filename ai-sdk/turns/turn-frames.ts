@@ -1,11 +1,10 @@
 import type { FinishReason } from '../../protocol/chunk.js';
-import { sleep } from '../../protocol/time.js';
 import type { SessionRecord } from '../../stores/contract/sessions.js';
 import type { StreamManager } from '../../stores/log/stream-manager.js';
 import { toControlPart } from '../parts/content-parts.js';
-import { SlowReaderError, StreamBrokenError } from '../parts/errors.js';
+import { BROKEN_OFF, SlowReaderError, StreamBrokenError } from '../parts/errors.js';
 import { toMessageEvents } from '../parts/message-events.js';
-import { formatSse, FrameWriter, SSE_DONE } from '../parts/sse.js';
+import { FrameWriter, SSE_DONE } from '../parts/sse.js';
 import type { ToolParts } from '../parts/static-parts.js';
 import type { UIMessage } from '../parts/ui-message.js';
 import type { StreamProfile, UIStreamPart } from '../parts/ui-stream-part.js';
@@ -22,7 +21,7 @@ const REPLAY_CHARS = 32_768;
 
 /**
  * The SSE frames of a turn: one string for the entries that arrived together. Returns early when the
- * signal fires. A reader that must be cut gets a notice first.
+ * signal fires.
  *
  * @throws StreamBrokenError when the reader holds parts that were withdrawn, or the log breaks off
  */
@@ -47,8 +46,7 @@ export async function* createTurnFrames(
       viewer.leave();
     }
   } catch (error) {
-    yield* createCutNotice(error, progress.position, signal);
-    throw error;
+    throw signal.aborted ? error : toBroken(error, progress.position);
   }
 }
 
@@ -142,25 +140,20 @@ function toFinishReason({ stream, status }: SessionRecord): FinishReason {
   return status === 'interrupted' ? 'other' : 'stop';
 }
 
-/** A notice that is sent in the moment of the cut may get lost with the connection. */
-const CUT_AFTER_MS = 100;
-
 /**
- * The notice before a reader's connection is cut, so that its page loads the conversation again at
- * once: transient, and without an id, since it is not a place to resume after. A slow reader, which
- * would not take it, gets none.
+ * The error with what its reader is told: `data-stream-resync`, after which pages load the
+ * conversation again at once, and an `error`, since stock clients take a reply that just ends for a
+ * whole one. Neither has an id: it is no place to resume after.
  */
-export async function* createCutNotice(
-  error: unknown,
-  position: number,
-  signal: AbortSignal,
-): AsyncGenerator<string, void, undefined> {
-  if (signal.aborted || error instanceof SlowReaderError) return;
-  const last = error instanceof StreamBrokenError ? error.parts : [];
-  const hasResync = last.some(({ type }) => type === 'data-stream-resync');
-  const parts = hasResync ? last : [...last, toResync(position)];
-  yield parts.map((part) => formatSse(part)).join('');
-  await sleep(CUT_AFTER_MS, signal);
+export function toBroken(error: unknown, position: number): unknown {
+  if (error instanceof SlowReaderError) return error;
+  const [known, cause] =
+    error instanceof StreamBrokenError ? [error, error.cause] : [undefined, error];
+  const { message = 'the log cannot be followed', parts = [] } = known ?? {};
+  const hasResync = parts.some(({ type }) => type === 'data-stream-resync');
+  const last = [...parts, ...(hasResync ? [] : [toResync(position)])];
+  const told: UIStreamPart[] = [...last, { type: 'error', errorText: BROKEN_OFF }];
+  return new StreamBrokenError(message, told, { cause });
 }
 
 /** For replies that break off without such an entry in the log. */

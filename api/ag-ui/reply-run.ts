@@ -4,6 +4,7 @@ import {
   findSession,
   isOwner,
   readStateAt,
+  StreamBrokenError,
   toReplyHeaders,
   type ChatReply,
   type HandleChatStreamParams,
@@ -115,7 +116,7 @@ export async function* createRunFrames(
     } catch (error) {
       const message = 'The reply broke off; run the agent again.';
       yield format([{ type: 'RUN_ERROR', message, code: 'unavailable' }]);
-      throw error;
+      throw new StreamBrokenError('the reply broke off', [], { cause: error });
     }
     if (signal.aborted) return;
   }

@@ -124,7 +124,7 @@ async function* streamFrames(
   } catch (error) {
     // What was sent cannot be taken back: the program learns that the rest is missing, and asks again.
     yield format(toCompletionProblem(brokenOff()));
-    throw error;
+    throw new StreamBrokenError('the reply broke off', [], { cause: error });
   }
   if (signal.aborted || parts.end === undefined) return;
   if (parts.end.kind === 'failed') {
@@ -158,7 +158,9 @@ async function readWhole(
       if (signal.aborted || parts.end === undefined) return undefined;
       return { deltas, end: parts.end };
     } catch (error) {
-      if (!(error instanceof StreamBrokenError) || tries === MOST_TRIES) throw error;
+      if (!(error instanceof StreamBrokenError)) throw error;
+      if (error.cause !== undefined) throw error.cause as Error;
+      if (tries === MOST_TRIES) throw error;
       await delay(TRY_AGAIN_MS);
       // The same messages and answers again get the same turn, and do nothing twice.
       reply = await decide(deps, asked);

@@ -23,7 +23,7 @@ import { EraseQuery, ErasureReply } from '../../protocol/erasure.js';
 import { loadOwnSession } from '../session-access.js';
 import { createSessionEvents } from '../session-events.js';
 import { writeSnapshotCookie } from '../snapshot-cookie.js';
-import { streamReply } from '../stream-reply.js';
+import { IDLE_KEEP_ALIVE_MS, streamReply } from '../stream-reply.js';
 import { withToolParts } from '../tool-parts.js';
 import { defineRoute, SESSION_AND_RUN, type Route } from './route.js';
 
@@ -133,6 +133,7 @@ export const SESSION_ROUTES: readonly Route[] = [
         sessionId: params.sessionId,
         headers: toReplyHeaders(params.sessionId, record),
         isEndless: true,
+        keepAliveMs: IDLE_KEEP_ALIVE_MS,
       });
     },
   }),

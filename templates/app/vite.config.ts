@@ -1,8 +1,21 @@
 import react from '@vitejs/plugin-react';
-import { defineConfig } from 'vite';
+import { defineConfig, type ProxyOptions } from 'vite';
+
+const api: ProxyOptions = {
+  // `helix-temporal dev` says where the API is.
+  target: process.env.HELIX_URL ?? 'http://127.0.0.1:3000',
+  // By itself this proxy leaves a page waiting when the API's side of a reply is cut.
+  configure: (proxy) => {
+    proxy.on('proxyRes', (incoming, _request, outgoing) => {
+      incoming.on('close', () => {
+        if (!incoming.complete) outgoing.destroy();
+      });
+    });
+  },
+};
 
 export default defineConfig({
   plugins: [react()],
-  // `helix-temporal dev` says where the API is.
-  server: { proxy: { '/api': process.env.HELIX_URL ?? 'http://127.0.0.1:3000' } },
+  server: { proxy: { '/api': api } },
+  preview: { proxy: { '/api': api } },
 });

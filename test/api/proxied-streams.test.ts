@@ -1,0 +1,145 @@
+import { mkdtemp } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { createServer, type InlineConfig } from 'vite';
+import { toPatience } from '../../ai-sdk/client/patience.js';
+import { KEEP_ALIVE_MS } from '../../ai-sdk/index.js';
+import { createFakeRuntime, type FakeRuntime } from '../support/fake-runtime.js';
+import { textOf } from '../support/chat-client.js';
+import { HOOKS, openHookPage } from '../support/hook-page.js';
+import { createStockChat, MAJORS, untilReady, type StockChat } from '../support/stock-chat.js';
+import { until } from '../support/until.js';
+import { say, startApi, type ApiServer } from './api-server.js';
+
+// Replies behind a proxy of http-proxy, such as Vite's: it does not pass on that a connection broke.
+
+let runtime: FakeRuntime;
+let api: ApiServer;
+let proxy: { url: string; close: () => Promise<void> };
+const closing: (() => unknown)[] = [];
+
+beforeAll(async () => {
+  runtime = createFakeRuntime((session) => {
+    session.step();
+    session.say('half');
+    return Promise.resolve();
+  });
+  api = await startApi(runtime, { defaultAgent: 'lab' });
+  proxy = await startVite({ configFile: false, server: { proxy: { '/api': api.url } } });
+});
+afterEach(() => {
+  for (const close of closing.splice(0)) close();
+});
+afterAll(async () => {
+  await proxy.close();
+  await api.close();
+});
+
+async function startVite({ server, ...config }: InlineConfig): Promise<typeof proxy> {
+  const root = await mkdtemp(join(tmpdir(), 'proxied-'));
+  const vite = await createServer({
+    ...config,
+    ...{ root, cacheDir: root, logLevel: 'silent', appType: 'custom' },
+    server: { ...server, port: 0, host: '127.0.0.1', hmr: false, ws: false, watch: null },
+    optimizeDeps: { noDiscovery: true, include: [] },
+  });
+  await vite.listen();
+  const address = vite.httpServer?.address();
+  const port = typeof address === 'object' && address !== null ? address.port : 0;
+  return { url: `http://127.0.0.1:${String(port)}`, close: () => vite.close() };
+}
+
+/** The worker that wrote the first words is dead, and another one begins the step again. */
+function takeOver(sessionId: string): void {
+  const session = runtime.sessions.get(sessionId);
+  session?.discard();
+  session?.step();
+  session?.say('whole');
+}
+
+function finish(sessionId: string): void {
+  const session = runtime.sessions.get(sessionId);
+  session?.commit();
+  session?.end();
+}
+
+function replyOf({ messages }: StockChat): string {
+  const last = messages.at(-1);
+  return last?.role === 'assistant' ? textOf(last) : '';
+}
+
+describe.each(MAJORS)('the stock chat of %s behind such a proxy', (_, library) => {
+  it('learns that its reply broke off, asks for nothing by itself, and gets the rest', async () => {
+    const id = crypto.randomUUID();
+    const chat = createStockChat(library, {
+      ...{ id, isAutomatic: true },
+      fetch: (url, init) => fetch(url.replace('http://chat.test', proxy.url), init),
+    });
+    const sending = chat.sendMessage({ text: 'go' });
+    await until('it shows the first words', () => replyOf(chat) === 'half');
+    takeOver(id);
+    await sending;
+    await untilReady(chat);
+    expect([chat.status, chat.error?.message, chat.requests]).toEqual([
+      'error',
+      'The connection was lost while the reply came in.',
+      ['POST'],
+    ]);
+    expect(chat.seen).toContain('data-stream-resync');
+
+    const snapshot = (await (await fetch(`${proxy.url}/api/chat/${id}/snapshot`)).json()) as {
+      messages: typeof chat.messages;
+    };
+    const again = createStockChat(library, {
+      ...{ id, messages: snapshot.messages },
+      fetch: (url, init) => fetch(url.replace('http://chat.test', proxy.url), init),
+    });
+    const resuming = again.resumeStream();
+    await until('it shows the new words', () => replyOf(again) === 'whole');
+    finish(id);
+    await resuming;
+    expect([again.status, replyOf(again)]).toEqual(['ready', 'whole']);
+  });
+});
+
+describe.each(HOOKS)('useHelixChat on %s behind such a proxy', (_, useHelixChat) => {
+  it('continues a reply that broke off at once', async () => {
+    const sessionId = crypto.randomUUID();
+    const page = await openHookPage(useHelixChat, { url: proxy.url, sessionId });
+    closing.push(page.close);
+    void page.chat.sendMessage({ text: 'go' });
+    await until('it shows the first words', () => page.reply() === 'half');
+    const brokenAt = Date.now();
+    takeOver(sessionId);
+    await until('it shows the new words', () => page.reply() === 'whole');
+    // Far less than what it takes to find a silent connection.
+    expect(Date.now() - brokenAt).toBeLessThan(KEEP_ALIVE_MS);
+    finish(sessionId);
+    await page.rests();
+    expect(page.messages().map(({ role }) => role)).toEqual(['user', 'assistant']);
+    expect(page.reply()).toBe('whole');
+  });
+});
+
+it("the proxy of the app that `init` writes passes on that the API's side was cut", async () => {
+  const mortal = await startApi(runtime, { defaultAgent: 'lab' });
+  process.env['HELIX_URL'] = mortal.url;
+  const vite = await startVite({ configFile: 'templates/app/vite.config.ts' });
+  closing.push(() => void vite.close());
+  const response = await fetch(`${vite.url}/api/chat/${crypto.randomUUID()}`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify({ messages: [say('u1', 'go')] }),
+    signal: AbortSignal.timeout(10_000),
+  });
+  // Node's client takes it for an end, browsers for an error.
+  const body = response.text().catch((error: unknown) => (error as Error).name);
+  await mortal.close();
+  expect(await body).not.toBe('TimeoutError');
+});
+
+it('a page takes two keep-alives that do not come for a cut', () => {
+  const { longestSilenceMs } = toPatience({});
+  expect(longestSilenceMs).toBeGreaterThan(2 * KEEP_ALIVE_MS);
+  expect(longestSilenceMs).toBeLessThan(3 * KEEP_ALIVE_MS);
+});
