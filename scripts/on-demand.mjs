@@ -4,6 +4,7 @@
 //   npm run kill -- --all       every place at which a worker can die, where `npm test` takes a few
 //   npm run bodies -- --all     every body that could block the API, where `npm test` takes every fifth
 //   npm run fronts              the pages of examples/, installed and built by their own tools, in Chromium
+//   npm run proxies             kills a worker under replies through http-proxy, Vite, Next's rewrites and nginx
 //   npm run record              plays every path of the workflow, and keeps the histories as those of this version
 //   npm run examples            compiles the code in documents and comments; a part of `npm run verify`
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
@@ -31,6 +32,7 @@ const COMMANDS = {
   bodies: { args: ['test/e2e/large-bodies'], option: '--all', env: { BODIES: 'all' } },
   fronts: { args: ['test/fronts/', '--testMatch=<rootDir>/test/fronts/*.verify.ts', '-i'] },
   examples: { args: ['test/docs/', '--testMatch=<rootDir>/test/docs/*.verify.ts', '-i'] },
+  proxies: { args: ['test/e2e/', '--testMatch=<rootDir>/test/e2e/*.verify.ts', '-i'] },
   record: { args: ['recording.record', '--testMatch=<rootDir>/test/workflows/*.record.ts', '-i'] },
 };
 

@@ -2,3 +2,5 @@
 
 /** A registry that was asked and gave nothing, because of the line to it or of itself. */
 export class RegistryError extends Error {}
+
+export function npm(args: readonly string[], options?: { cwd?: string }): Promise<string>;

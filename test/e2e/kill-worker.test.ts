@@ -87,11 +87,11 @@ describe('kill -9 of the worker', () => {
     await killWorker();
     await startWorker();
 
-    // A client that supports it is asked to drop the attempt; any other is cut off, so that it reconnects.
+    // A client that supports it is asked to drop the attempt; any other is told that it breaks off, and reconnects.
     expect(await newer.done).toBe('ended');
     expect(newer.parts.map(({ type }) => type)).toContain('reset-step');
     expect(newer.text()).toBe(`Step one.${SECOND}`);
-    expect(await common.done).toBe('cut');
+    expect(await common.done).toBe('broken off');
     expect(common.text()).not.toContain(SECOND);
     for (const { library, agent, sessionId, client, reply } of pages) {
       await reply;

@@ -48,7 +48,7 @@ describe('a Redis that came back older, in the middle of a reply', () => {
     await until('more of it has come', () => reader.text().length > atBackup.length + 200);
     await restore();
 
-    expect(await reader.done).toBe('cut');
+    expect(await reader.done).toBe('broken off');
     const lost = await until(
       'the run is over',
       async () => {

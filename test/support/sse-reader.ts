@@ -12,8 +12,8 @@ export interface SseReader {
   readonly status: number;
   readonly headers: Headers;
   readonly parts: WirePart[];
-  /** How the connection went: `ended` orderly, or `cut`. */
-  readonly done: Promise<'ended' | 'cut'>;
+  /** How the connection went: `ended` orderly, `broken off` with the events that say so, or `cut`. */
+  readonly done: Promise<'ended' | 'broken off' | 'cut'>;
   text: () => string;
   /** All that came, as it came. */
   body: () => string;
@@ -31,7 +31,7 @@ export async function readSse(url: string, init?: RequestInit): Promise<SseReade
       if (data !== '[DONE]') parts.push(JSON.parse(data) as WirePart);
     },
   });
-  const read = async (): Promise<'ended' | 'cut'> => {
+  const read: () => SseReader['done'] = async () => {
     const decoder = new TextDecoder();
     try {
       for await (const bytes of response.body ?? []) {
@@ -39,7 +39,9 @@ export async function readSse(url: string, init?: RequestInit): Promise<SseReade
         body += piece;
         parser.feed(piece);
       }
-      return 'ended';
+      const [before, last] = parts.slice(-2);
+      const isBroken = before?.type === 'data-stream-resync' && last?.type === 'error';
+      return isBroken ? 'broken off' : 'ended';
     } catch {
       return 'cut';
     }

@@ -1,3 +1,4 @@
+import { BROKEN_OFF } from '../../../ai-sdk/parts/errors.js';
 import type { LogEntry } from '../../../protocol/chunk.js';
 import { answersAhead, giveAnswers, type GivenAnswer } from './answering.js';
 import {
@@ -75,7 +76,6 @@ export async function reloadEverywhere(
     await answerLate();
     if (!isOnItsWay) following.push(page);
     for (const each of following) await each.rests();
-    // The cut follows its notice by a tenth of a second, in which a recorded turn may end.
     following = await withoutCut(following);
     for (const each of following) {
       await each.rests();
@@ -128,7 +128,7 @@ export async function reloadEverywhere(
   async function withoutCut(pages: Page[]): Promise<Page[]> {
     const kept: Page[] = [];
     for (const page of pages) {
-      if (page.chat.error?.message !== 'an attempt was withdrawn') {
+      if (page.chat.error?.message !== BROKEN_OFF) {
         kept.push(page);
         continue;
       }

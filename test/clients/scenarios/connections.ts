@@ -199,8 +199,8 @@ export const connections = [
     const fail = { status: 500, retryAfterMs: 50, afterDeltas: 8, times: 1 };
     await tab.say({ ...slowly, fail });
     await tab.untilShown('the error', () => tab.view.status === 'error');
-    expect(tab.view.requests.at(-1)).toMatchObject({ method: 'POST', end: 'cut' });
-    // What tells it to load the conversation again has come before the cut.
+    // Every proxy passes an end on, and what comes before it says that it is none.
+    expect(tab.view.requests.at(-1)).toMatchObject({ method: 'POST', end: 'ended' });
     expect(tab.view.data).toEqual(
       expect.arrayContaining(['data-step-discarded', 'data-stream-resync']),
     );

@@ -1,0 +1,1 @@
+export function installWithApt(packages: readonly string[]): Promise<void>;
