@@ -45,6 +45,7 @@ function toMessage(input: UserInputMessage, metadata?: Record<string, unknown>):
     content: text = '',
     parts = [],
     metadata: own = metadata,
+    providerOptions,
   } = parsed.data;
   const { given, data } = toRowParts(parts);
   const content = given.length > 0 ? given : [{ type: 'text' as const, text }];
@@ -59,6 +60,7 @@ function toMessage(input: UserInputMessage, metadata?: Record<string, unknown>):
     ...(data.length > 0 && { data }),
     metadata: own,
     ...(own?.['hidden'] === true && { hidden: true }),
+    ...(providerOptions !== undefined && { providerOptions }),
   };
   if (Buffer.byteLength(JSON.stringify([row.parts, data])) > LIMITS.userMessageBytes) {
     throw new HelixError('message_too_large', 'The message is too large.', { detail: { id } });

@@ -4,7 +4,7 @@ import { SessionId } from './http.js';
 import { LIMITS } from './limits.js';
 import { listOf } from './list-of.js';
 import { RUN_STATUSES, STREAM_STATUSES } from './run.js';
-import { UserDataPart, UserPart } from './rows.js';
+import { PostedPart, ProviderMetadata, UserDataPart, UserPart } from './rows.js';
 import { StartAt } from './start-at.js';
 
 /** The agent-server API: bodies as sent by agent clients and remote parents, and its replies. */
@@ -24,30 +24,45 @@ function isRecord(value: unknown): boolean {
 }
 
 /** A page's own part has its place in the list. */
-const InputPart = z.union([UserPart, UserDataPart.omit({ at: true })]);
+const DataPart = UserDataPart.omit({ at: true });
 
-/** A user message as programs send it. */
+const inputFields = {
+  role: z.literal('user').optional(),
+  /** Accepted once per session. Default: a new id. */
+  id: id.optional(),
+  content: z.string().optional(),
+  metadata: AnyRecord.optional(),
+};
+
+const hasContent = ({ content, parts }: { content?: unknown; parts?: unknown[] | undefined }) =>
+  (content ?? '') !== '' || (parts ?? []).length > 0;
+const HAS_CONTENT = { message: 'content or parts is required' };
+
+/** A user message as programs send it over HTTP. */
+const PostedInput = z
+  .object({
+    ...inputFields,
+    parts: listOf(z.union([PostedPart, DataPart]), LIMITS.jsonValues).optional(),
+  })
+  .refine(hasContent, HAS_CONTENT);
+
+/** The same of a program in this process, which may tell the model's provider something about it. */
 export const UserInputMessage = z
   .object({
-    role: z.literal('user').optional(),
-    /** Accepted once per session. Default: a new id. */
-    id: id.optional(),
-    content: z.string().optional(),
-    parts: listOf(InputPart, LIMITS.jsonValues).optional(),
-    metadata: AnyRecord.optional(),
+    ...inputFields,
+    parts: listOf(z.union([UserPart, DataPart]), LIMITS.jsonValues).optional(),
+    providerOptions: ProviderMetadata.optional(),
   })
-  .refine(({ content, parts }) => (content ?? '') !== '' || (parts ?? []).length > 0, {
-    message: 'content or parts is required',
-  });
+  .refine(hasContent, HAS_CONTENT);
 export type UserInputMessage = z.infer<typeof UserInputMessage>;
 
 /** At least one message. */
-const UserInputMessages = listOf(UserInputMessage, LIMITS.newMessages).refine(
+const PostedInputs = listOf(PostedInput, LIMITS.newMessages).refine(
   (messages) => messages.length > 0,
   { message: 'a message is required' },
 );
 
-const messageInput = z.union([z.string().min(1), UserInputMessage, UserInputMessages]);
+const messageInput = z.union([z.string().min(1), PostedInput, PostedInputs]);
 
 export const StartAgentBody = z
   .object({

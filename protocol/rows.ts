@@ -6,16 +6,23 @@ import { Interruption } from './interruption.js';
  * Transcript rows: what a session remembers, in the order in which the model gets it. Stored rows
  * are immutable, and the index of a row never changes.
  */
-const ProviderMetadata = z.record(z.string(), z.record(z.string(), z.unknown()));
+export const ProviderMetadata = z.record(z.string(), z.record(z.string(), z.unknown()));
+
+const TextPart = z.object({ type: z.literal('text'), text: z.string() });
+const FilePart = z.object({
+  type: z.literal('file'),
+  url: z.string(),
+  mediaType: z.string(),
+  filename: z.string().optional(),
+});
+export const PostedPart = z.discriminatedUnion('type', [TextPart, FilePart]);
+
+/** Of a program: what it tells the model's provider. */
+const ofProgram = { providerOptions: ProviderMetadata.optional() };
 
 export const UserPart = z.discriminatedUnion('type', [
-  z.object({ type: z.literal('text'), text: z.string() }),
-  z.object({
-    type: z.literal('file'),
-    url: z.string(),
-    mediaType: z.string(),
-    filename: z.string().optional(),
-  }),
+  TextPart.extend(ofProgram),
+  FilePart.extend(ofProgram),
 ]);
 export type UserPart = z.infer<typeof UserPart>;
 
@@ -36,6 +43,7 @@ export const UserRow = z.object({
   parts: z.array(UserPart),
   /** The page's own parts, apart from those that models are given. */
   data: z.array(UserDataPart).optional(),
+  ...ofProgram,
   metadata: z.record(z.string(), z.unknown()).optional(),
   /** Sent to the model but not shown. */
   hidden: z.boolean().optional(),
@@ -121,6 +129,19 @@ export const Screened = z.record(
 );
 export type Screened = z.infer<typeof Screened>;
 
+/** A model, as its provider's package names it. */
+const Model = z.object({ provider: z.string(), modelId: z.string() });
+
+/** What a model took after it had refused more: its later prompts are kept like that. */
+export const Eased = z.object({
+  modelId: z.string(),
+  /** Most characters of a prompt. */
+  chars: z.number().optional(),
+  /** Without what only the provider can read. */
+  bare: z.boolean().optional(),
+});
+export type Eased = z.infer<typeof Eased>;
+
 /** What models get in place of the oldest rows. */
 export const Compaction = z.object({
   /** Number of rows that the summary stands for. */
@@ -158,6 +179,11 @@ export const AssistantRow = z.object({
   parts: z.array(AssistantPart),
   /** The reply was cut off by a stop or a failure. */
   interrupted: Interruption.optional(),
+  /** The model that wrote parts which others cannot read. */
+  model: Model.optional(),
+  eased: Eased.optional(),
+  /** The model's provider refused what was new before this row, for good: the failure's code. */
+  refused: z.string().optional(),
   /** For agents whose own code is given the steps. */
   usage: Usage.optional(),
   finishReason: FinishReason.optional(),

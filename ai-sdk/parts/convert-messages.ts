@@ -148,7 +148,8 @@ function toResultRow(part: Extract<AssistantPart, { type: 'tool-result' }>): Too
 }
 
 function toUserMessage(row: UserRow, id: string): UIMessage {
-  const parts = row.parts.map((part): UIMessagePart => ({ ...part }));
+  // What a program told the model's provider is not for pages.
+  const parts = row.parts.map(({ providerOptions: _of, ...part }): UIMessagePart => part);
   for (const [index, { at, ...part }] of (row.data ?? []).entries()) {
     parts.splice(at + index, 0, part);
   }

@@ -4,7 +4,7 @@ import type { AgentExecutor } from '../../executor/executor-of.js';
 import { HelixError } from '../../protocol/errors.js';
 import type { AssistantPart, Row, ToolRow } from '../../protocol/rows.js';
 import type { Store } from '../../stores/contract/store.js';
-import { toUserPart, type PromptMessage } from './user-part.js';
+import { toMarks, toUserPart, type PromptMessage } from './user-part.js';
 
 export interface ForeignHistory {
   sessionId: string;
@@ -57,7 +57,7 @@ function toRows(messages: readonly PromptMessage[], runId: string): Row[] {
       reply = undefined;
       shown += 1;
       const id = `h-${String(shown)}`;
-      rows.push({ role: 'user', id, parts: message.content.map(toUserPart) });
+      rows.push({ role: 'user', id, parts: message.content.map(toUserPart), ...toMarks(message) });
     } else if (message.role === 'assistant') {
       if (reply === undefined) {
         reply = { messageId: `msg-${String(shown)}`, step: 0 };

@@ -5,7 +5,7 @@ import type { UserInputMessage } from '../../protocol/agent-server.js';
 import { HelixError } from '../../protocol/errors.js';
 import { parseApprovalId, rootOf, sessionOfRun } from '../../protocol/ids.js';
 import type { CallCallbacks } from './call-hooks.js';
-import { toUserPart, type PromptMessage } from './user-part.js';
+import { toMarks, toUserPart, type PromptMessage } from './user-part.js';
 
 /** What `generate` and `stream` are called with. */
 export type AgentCall<CALL_OPTIONS = never, TOOLS extends ToolSet = ToolSet> = CallFields &
@@ -199,8 +199,10 @@ function inOneSession(
   return { sessionId, answers: answers.map(({ answer }) => answer) };
 }
 
-function toInput({ content }: PromptMessage): UserInputMessage {
-  return { parts: Array.isArray(content) ? content.map(toUserPart) : [] };
+/** The messages are a user's. */
+function toInput(message: PromptMessage): UserInputMessage {
+  const parts = message.role === 'user' ? message.content.map(toUserPart) : [];
+  return { parts, ...toMarks(message) };
 }
 
 function invalid(message: string): HelixError {

@@ -7,16 +7,27 @@ export type PromptMessage = Awaited<ReturnType<typeof toPromptMessages>>[number]
 
 type Content = Extract<PromptMessage, { role: 'user' | 'assistant' }>['content'][number];
 
+/** What a program tells the model's provider about a message or a part of it. */
+export function toMarks({ providerOptions }: Pick<PromptMessage, 'providerOptions'>): Marks {
+  return providerOptions === undefined ? {} : { providerOptions };
+}
+
+type Marks = Pick<UserPart, 'providerOptions'>;
+
 /** @throws HelixError `validation_error` for a file that only its provider has */
-export function toUserPart(part: Content | { type: string }): UserPart {
-  if (part.type === 'text') return { type: 'text', text: (part as { text: string }).text };
+export function toUserPart(part: Content): UserPart {
+  const marks = toMarks(part);
+  if (part.type === 'text') return { type: 'text', text: part.text, ...marks };
   const { data, mediaType, filename } = part as Extract<Content, { type: 'file' }>;
-  if (data.type === 'url') return { type: 'file', url: data.url.href, mediaType, filename };
+  if (data.type === 'url') {
+    return { type: 'file', url: data.url.href, mediaType, filename, ...marks };
+  }
   if (data.type !== 'data') {
     const text = `A file of the type "${data.type}" cannot be stored.`;
     throw new HelixError('validation_error', text);
   }
   const base64 =
     typeof data.data === 'string' ? data.data : Buffer.from(data.data).toString('base64');
-  return { type: 'file', url: `data:${mediaType};base64,${base64}`, mediaType, filename };
+  const url = `data:${mediaType};base64,${base64}`;
+  return { type: 'file', url, mediaType, filename, ...marks };
 }
