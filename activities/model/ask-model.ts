@@ -1,13 +1,21 @@
-import type {
-  LanguageModelV4,
-  LanguageModelV4CallOptions,
-  LanguageModelV4StreamPart,
+import {
+  InvalidPromptError,
+  TypeValidationError,
+  UnsupportedFunctionalityError,
+  type LanguageModelV4,
+  type LanguageModelV4CallOptions,
+  type LanguageModelV4StreamPart,
 } from '@ai-sdk/provider';
 import type { ChunkWriter } from '../chunk-writer.js';
 import type { OutputGuard } from './guardrails/output-guard.js';
 import type { InputNotes } from './input-hooks.js';
 import type { KeptFile, StepFiles } from './made-files.js';
-import { ModelStalledError, ModelTooSlowError, StreamCutError } from './provider-failure.js';
+import {
+  ModelStalledError,
+  ModelTooSlowError,
+  RequestNotMadeError,
+  StreamCutError,
+} from './provider-failure.js';
 import type { StepReply } from './reply-types.js';
 
 export interface AskedModel {
@@ -73,7 +81,7 @@ async function stream(asked: AskedModel, silence: Silence): Promise<void> {
     discard(opening);
   };
   signal.addEventListener('abort', onAbort, { once: true });
-  const opened = await Promise.race([opening, untilAborted(signal)]);
+  const opened = await Promise.race([opening.catch(throwFault), untilAborted(signal)]);
   signal.removeEventListener('abort', onAbort);
   const reader = opened.stream.getReader();
   // Ends a pending read, also when the model ignores its signal.
@@ -114,6 +122,17 @@ async function stream(asked: AskedModel, silence: Silence): Promise<void> {
     // Frees the provider's connection after an early end; harmless for a stream that is done.
     leave();
   }
+}
+
+/** A provider's package throws errors of its own kinds for what it cannot put into a request. */
+function throwFault(error: unknown): never {
+  const isOfPackage =
+    UnsupportedFunctionalityError.isInstance(error) ||
+    TypeValidationError.isInstance(error) ||
+    InvalidPromptError.isInstance(error) ||
+    (error instanceof Error && /^(ZodError|AI_NoSuchProviderReferenceError)$/.test(error.name));
+  if (isOfPackage) throw new RequestNotMadeError('no request could be made', { cause: error });
+  throw error;
 }
 
 /** The provider's id of a call that begins here. */

@@ -2,7 +2,6 @@ import type {
   LanguageModelV4,
   LanguageModelV4CallOptions,
   LanguageModelV4FunctionTool,
-  LanguageModelV4Message,
   LanguageModelV4Prompt,
   LanguageModelV4ProviderTool,
   LanguageModelV4ToolChoice,
@@ -21,8 +20,10 @@ import type { Instructions } from '../../agents/instructions.js';
 import { resolveModel } from '../../agents/model.js';
 import type { StepRef } from '../../protocol/activities.js';
 import { FINISH_TOOL_NAME } from '../../protocol/ids.js';
-import type { Row, ToolRow, UserRow } from '../../protocol/rows.js';
+import type { Eased, Row, ToolRow, UserRow } from '../../protocol/rows.js';
 import type { Files } from '../../stores/contract/files.js';
+import { foreignTo, toAcceptable, type Asked } from './acceptable-prompt.js';
+import { easedOf, shorten } from './eased-prompt.js';
 import { toFinishTool } from './finish-tool.js';
 import { toModelOutputs } from './model-outputs.js';
 import { prepareMessages } from './prepare-messages.js';
@@ -71,6 +72,10 @@ export interface ModelCall {
   tools: readonly ToolDefinition[];
   instructions: Instructions;
   rows: readonly Row[];
+  /** How the prompt is kept, since the model has refused more. */
+  eased: Eased | undefined;
+  /** The same call, once the model has refused more still. */
+  withEased: (eased: Eased) => ModelCall;
 }
 
 /** @throws ContextHookError, and what the model's own function throws */
@@ -108,28 +113,45 @@ export async function toModelCall(asked: AskedStep, signal: AbortSignal): Promis
   const { messages, changes } = prepared;
   const instructions = changes.instructions ?? changes.system ?? own;
   const tools = forceFinish ? [] : toActive(agent, changes);
+  const model = resolveModel(isFallback ? choice.model : (changes.model ?? choice.model));
+  const offered = await toToolOptions(agent, tools, changes, forceFinish);
+  const providerOptions = mergeOptions(llmConfig.providerOptions, changes.providerOptions);
+  const { provider: of, modelId } = model;
+  const told: Asked = {
+    model: { provider: of, modelId, supportedUrls: await model.supportedUrls },
+    tools: offered.tools?.map(({ name }) => name) ?? [],
+    isForeign: foreignTo(model, rows),
+    forceFinish,
+    takesAllFiles: providerOptions['openai']?.['passThroughUnsupportedFiles'] === true,
+  };
+  const given = toSystemMessages(instructions).concat(messages);
+  const toAccepted = (eased: Eased | undefined): LanguageModelV4Prompt => {
+    const isForeign = eased?.bare === true ? () => true : told.isForeign;
+    const prompt = toAcceptable(given, { ...told, isForeign });
+    return eased?.chars === undefined ? prompt : shorten(prompt, eased.chars);
+  };
+  const eased = easedOf(rows, modelId);
   const options: Options = {
-    prompt: toSystemMessages(instructions).concat(forceFinish ? withRequest(messages) : messages),
-    ...(await toToolOptions(agent, tools, changes, forceFinish)),
+    prompt: toAccepted(eased),
+    ...offered,
     ...toSampling(llmConfig),
     ...toSampling(changes),
     ...withinCost(llmConfig, choice.pricing, changes.maxOutputTokens),
     headers: llmConfig.headers && { ...llmConfig.headers },
-    providerOptions: {
-      ...mergeOptions(llmConfig.providerOptions, changes.providerOptions),
-      helix: { attempt: tries, sessionId, runId, step },
-    },
+    providerOptions: { ...providerOptions, helix: { attempt: tries, sessionId, runId, step } },
   };
-  const model = isFallback ? choice.model : (changes.model ?? choice.model);
-  return {
-    model: resolveModel(model),
+  const call = (eased: Eased | undefined, prompt: LanguageModelV4Prompt): ModelCall => ({
+    model,
     name: modelNameOf({ model }),
     pricing,
-    options,
+    options: { ...options, prompt },
     tools,
     instructions,
     rows,
-  };
+    eased,
+    withEased: (further) => call(further, toAccepted(further)),
+  });
+  return call(eased, options.prompt);
 }
 
 /** A message that a user sent. */
@@ -232,18 +254,6 @@ function toChoice(
   const listed = tools.find(({ listedAs }) => listedAs === toolName);
   return { type: 'tool', toolName: listed?.name ?? toolName };
 }
-
-/** Providers refuse a conversation that ends with the model's own message. */
-function withRequest(prompt: LanguageModelV4Prompt): LanguageModelV4Prompt {
-  return prompt.at(-1)?.role === 'assistant' ? [...prompt, REQUEST] : prompt;
-}
-
-/** Marked as the runtime's own: the user did not write it. */
-const REQUEST: LanguageModelV4Message = {
-  role: 'user',
-  content: [{ type: 'text', text: `Hand in your result now: call "${FINISH_TOOL_NAME}".` }],
-  providerOptions: { helix: { internal: true } },
-};
 
 type ModelTool = LanguageModelV4FunctionTool | LanguageModelV4ProviderTool;
 

@@ -2,7 +2,7 @@ import type { LlmConfig, ModelChoice } from '../../agents/definitions.js';
 import { LIMITS } from '../../protocol/limits.js';
 import { retryDelay } from '../../protocol/time.js';
 import type { Fallback } from '../../stores/contract/steps.js';
-import type { ProviderFailure } from './provider-failure.js';
+import { isOfPrompt, type ProviderFailure } from './provider-failure.js';
 
 /** Requests to a model that another one follows, unless it has a number of its own. */
 const TRIES = 2;
@@ -15,10 +15,12 @@ const OF_A_MODEL: ReadonlySet<string> = new Set([
   'provider_stream_cut',
   'provider_quota_exhausted',
   'provider_unauthorized',
-  'provider_invalid_request',
+  'provider_unknown_model',
   'model_stalled',
   'model_too_slow',
 ]);
+
+const isOfModel = (code: string): boolean => OF_A_MODEL.has(code) || isOfPrompt(code);
 
 /** What follows a failure: a wait before the same model is asked again, the next model, or the end. */
 export type NextTry = { kind: 'wait'; ms: number } | { kind: 'next'; turn: Fallback } | 'failed';
@@ -65,7 +67,7 @@ export function nextTry(
   const wait = failure.retryable
     ? nextWait({ failures: ofModel, forMs }, failure.retryAfterMs, budget, random)
     : undefined;
-  if (isLast || !OF_A_MODEL.has(failure.code))
+  if (isLast || !isOfModel(failure.code))
     return wait === undefined ? 'failed' : { kind: 'wait', ms: wait };
   if (wait !== undefined && wait <= LIMITS.waitInPlaceMs) return { kind: 'wait', ms: wait };
   if (failures >= maxTries || forMs >= retryForMs) return 'failed';
@@ -74,7 +76,7 @@ export function nextTry(
 
 /** How a step ends whose models have all failed; which of them failed how is logged only. */
 export function allFailed(models: readonly ModelChoice[], last: ProviderFailure): ProviderFailure {
-  if (models.length === 1 || !OF_A_MODEL.has(last.code)) return last;
+  if (models.length === 1 || !isOfModel(last.code)) return last;
   return {
     code: 'models_failed',
     message: 'None of the models could answer.',

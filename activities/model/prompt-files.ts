@@ -1,3 +1,4 @@
+import type { LanguageModelV4Message } from '@ai-sdk/provider';
 import { parseFileUrl } from '../../protocol/file-reference.js';
 import { rootOf, toShownSessionId } from '../../protocol/ids.js';
 import { LIMITS } from '../../protocol/limits.js';
@@ -5,14 +6,21 @@ import { madeFileOf } from '../../protocol/made-file.js';
 import type { Row, UserPart } from '../../protocol/rows.js';
 import type { Files, StoredFile } from '../../stores/contract/files.js';
 import type { FetchFile } from './fetch-file.js';
-import type { PromptFiles } from './prompt.js';
 import { FilesAwayError } from './provider-failure.js';
 
 type FilePart = Omit<Extract<UserPart, { type: 'file' }>, 'type'>;
-type PromptFile = PromptFiles extends ReadonlyMap<string, infer Content> ? Content : never;
+type PromptFile = Extract<LanguageModelV4Message, { role: 'user' }>['content'][number];
+type TextPart = Extract<PromptFile, { type: 'text' }>;
+
+/** What stands in a prompt for files that messages name, by their URL. */
+export type PromptFiles = ReadonlyMap<string, PromptFile>;
 
 /** Types that models are given as text; providers refuse them as files. */
-const TEXT = /^(text\/.+|application\/json)$/;
+const TEXT = /^(text\/.+|application\/json(;.*)?)$/i;
+
+export function isText(mediaType: string): boolean {
+  return TEXT.test(mediaType);
+}
 
 /**
  * Reads the files that messages name, the newest first, as far as they fit one model call. In the
@@ -71,9 +79,17 @@ interface Fetching {
 }
 
 function isToFetch({ url, mediaType }: FilePart, { supported }: Fetching): boolean {
-  if (!/^https:/i.test(url)) return false;
+  return /^https:/i.test(url) && !isFetchedBy(supported, url, mediaType);
+}
+
+/** True if the model's provider fetches a file of this type from this address itself. */
+export function isFetchedBy(
+  supported: Record<string, RegExp[]>,
+  url: string,
+  mediaType: string,
+): boolean {
   const kinds = ['*/*', '*', mediaType, `${mediaType.slice(0, mediaType.indexOf('/'))}/*`];
-  return !kinds.some((kind) => supported[kind]?.some((pattern) => pattern.test(url)) === true);
+  return kinds.some((kind) => supported[kind]?.some((pattern) => pattern.test(url)) === true);
 }
 
 async function fetched(
@@ -103,11 +119,11 @@ function filesOf(row: Row): FilePart[] {
   return row.role === 'tool' ? [] : row.parts.flatMap(madeFileOf);
 }
 
-function toContent(
+export function toContent(
   { mediaType, filename }: Pick<StoredFile, 'mediaType' | 'filename'>,
   content: Uint8Array,
 ): PromptFile {
-  if (!TEXT.test(mediaType)) {
+  if (!isText(mediaType)) {
     const data = Buffer.from(content.buffer, content.byteOffset, content.byteLength);
     return {
       type: 'file',
@@ -122,12 +138,13 @@ function toContent(
   return toText(`[File ${nameOf({ filename })}]\n${text}${end}`);
 }
 
-function sentence(part: Pick<FilePart, 'filename'>, what: string): PromptFile {
+/** What stands in the place of a file. */
+export function sentence(part: { filename?: string | undefined }, what: string): TextPart {
   return toText(`[The file ${nameOf(part)} ${what}]`);
 }
 
 /** Marked, since the user did not write it. */
-function toText(text: string): PromptFile {
+function toText(text: string): TextPart {
   return { type: 'text', text, providerOptions: { helix: { file: true } } };
 }
 

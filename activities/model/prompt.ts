@@ -16,6 +16,7 @@ import type {
   UserPart,
   UserRow,
 } from '../../protocol/rows.js';
+import { isText, toContent, type PromptFiles } from './prompt-files.js';
 
 /**
  * Rows → prompt; the same as `streamText` would send for this conversation.
@@ -48,7 +49,9 @@ export function toMessages(
   let results: LanguageModelV4ToolResultPart[] | undefined;
   // A provider may mark a call; the mark goes back with the call and with its result.
   const marks = new Map<string, unknown>();
-  for (const [at, row] of rows.entries()) {
+  const stances = stancesOf(rows);
+  for (const [at, stored] of rows.entries()) {
+    const row = withoutRefused(stored, stances[at]);
     // What is kept for people's history only.
     if (row.role !== 'user' && row.display === true) continue;
     if (row.role === 'tool') {
@@ -56,7 +59,7 @@ export function toMessages(
         results = [];
         push({ role: 'tool', content: results }, at);
       }
-      const output = toToldOutput(row, outputs.get(row));
+      const output = row === stored ? toToldOutput(row, outputs.get(row)) : toOutput(row);
       results.push({
         ...toToolResult(row, output),
         ...toProviderOptions(marks.get(row.toolCallId)),
@@ -66,7 +69,8 @@ export function toMessages(
     results = undefined;
     if (row.role === 'assistant') {
       for (const part of row.parts) {
-        if (part.type === 'tool-call') marks.set(part.toolCallId, part.providerMetadata);
+        if (part.type !== 'tool-call' || row.interrupted !== undefined) continue;
+        marks.set(part.toolCallId, part.providerMetadata);
       }
     }
     const message =
@@ -76,12 +80,76 @@ export function toMessages(
   return { messages, rowOf };
 }
 
+/** How a row is given: as it is, without what is bound to its model, or as a sentence in its place. */
+type Stance = 'bare' | 'without files' | 'left out' | undefined;
+
+/**
+ * A prompt that its provider has refused for good is refused again with each later turn: what was new in
+ * it, since the newest reply, is left out. A prompt that was refused once more is given without all that
+ * could be wrong with it. Pure.
+ */
+function stancesOf(rows: readonly Row[]): Stance[] {
+  const stances: Stance[] = [];
+  /** The newest reply, and the refusals since. */
+  let newest = -1;
+  let refusals = 0;
+  for (const [at, row] of rows.entries()) {
+    if (row.role !== 'assistant') continue;
+    if (row.refused === undefined) {
+      if (row.display === true || row.interrupted !== undefined) continue;
+      newest = at;
+      refusals = 0;
+      continue;
+    }
+    refusals += 1;
+    for (let before = refusals > 1 ? 0 : Math.max(0, newest); before < at; before += 1) {
+      stances[before] = before <= newest ? 'bare' : ofNew(row.refused, refusals);
+    }
+  }
+  return stances;
+}
+
+/** What has a code of its own is wrong for sure the first time; the rest of the message can stay. */
+function ofNew(code: string, refusals: number): Stance {
+  if (refusals > 1) return 'left out';
+  if (code === 'prompt_order_refused' || code === 'prompt_name_refused') return 'bare';
+  const isOfContent = code === 'prompt_file_refused' || code === 'prompt_too_long';
+  return isOfContent ? 'without files' : 'left out';
+}
+
+function withoutRefused(row: Row, stance: Stance): Row {
+  if (stance === undefined) return row;
+  if (row.role === 'assistant') return { ...row, interrupted: row.interrupted ?? 'failure' };
+  if (stance === 'bare') return row;
+  if (row.role === 'tool') {
+    const isPlain = row.error === undefined && row.denied !== true;
+    return isPlain ? { ...row, output: toRefused('The result') } : row;
+  }
+  if (stance === 'left out') return { ...row, parts: [toTextPart(toRefused('A message'))] };
+  const parts = row.parts.map((part) =>
+    part.type === 'text'
+      ? part
+      : toTextPart(toRefused(`The file ${JSON.stringify(part.filename ?? part.mediaType)}`)),
+  );
+  return { ...row, parts };
+}
+
+function toTextPart(text: string): UserPart {
+  return { type: 'text', text };
+}
+
+function toRefused(what: string): string {
+  return `[${what} is left out: the provider of the model refused it.]`;
+}
+
 function toUserMessage(row: UserRow, files: PromptFiles): LanguageModelV4Message {
+  // Marked, since the user did not write it.
+  const mark = row.hidden === true ? { helix: { internal: true } } : {};
+  const providerOptions = { ...row.providerOptions, ...mark } as SharedV4ProviderOptions;
   return {
     role: 'user',
     content: row.parts.filter(isTold).map((part) => toUserContent(part, files)),
-    // Marked, since the user did not write it.
-    ...(row.hidden === true && { providerOptions: { helix: { internal: true } } }),
+    ...(Object.keys(providerOptions).length > 0 && { providerOptions }),
   };
 }
 
@@ -91,41 +159,60 @@ function isTold(part: UserPart): boolean {
 
 type UserContent = Extract<LanguageModelV4Message, { role: 'user' }>['content'][number];
 
-/** What stands in a prompt for files that messages name, by their URL. */
-export type PromptFiles = ReadonlyMap<string, UserContent>;
-
 function toUserContent(part: UserPart, files: PromptFiles): UserContent {
-  if (part.type === 'text') return { type: 'text', text: part.text };
-  const known = files.get(part.url);
-  if (known !== undefined) return known;
-  return {
-    type: 'file',
-    mediaType: part.mediaType,
-    filename: part.filename,
-    data: toFileData(part.url),
-  };
+  const options = toProviderOptions(part.providerOptions);
+  if (part.type === 'text') return { type: 'text', text: part.text, ...options };
+  const { url, mediaType, filename } = part;
+  const content = files.get(url) ?? toFile(mediaType, url, filename);
+  return content.type === 'text' ? content : { ...content, ...options };
 }
 
-function toFileData(url: string): { type: 'data'; data: string } | { type: 'url'; url: URL } {
-  const match = /^data:[^,]*;base64,(.*)$/s.exec(url);
-  return match?.[1] === undefined
-    ? { type: 'url', url: new URL(url) }
-    : { type: 'data', data: match[1] };
+/** Bytes that are part of the conversation are treated as files that were uploaded. */
+function toFile(mediaType: string, url: string, filename?: string): UserContent {
+  const [, head, body = ''] = /^data:([^,]*),?(.*)$/is.exec(url) ?? [];
+  // A stored file whose bytes were not read.
+  if (head === undefined && !URL.canParse(url)) return toName(url);
+  if (head === undefined) {
+    return { type: 'file', mediaType, filename, data: { type: 'url', url: new URL(url) } };
+  }
+  const isBase64 = /;base64$/i.test(head);
+  const bytes = (): Buffer =>
+    isBase64 ? Buffer.from(body, 'base64') : Buffer.from(unescaped(body));
+  if (isText(mediaType)) return toContent({ mediaType, filename }, bytes());
+  const data = isBase64 ? body : bytes().toString('base64');
+  return { type: 'file', mediaType, filename, data: { type: 'data', data } };
 }
 
-/** A cut reply goes without its reasoning: providers refuse reasoning whose signature is missing. */
+function unescaped(body: string): string {
+  try {
+    return decodeURIComponent(body);
+  } catch {
+    return body;
+  }
+}
+
+/**
+ * A cut reply goes without its reasoning, whose signature may be missing, and without marks: its provider
+ * keeps no items of a response that was never completed.
+ */
 function toAssistantMessage(
   row: AssistantRow,
   files: PromptFiles,
 ): LanguageModelV4Message | undefined {
   const content: AssistantContent[] = [];
+  const isCut = row.interrupted !== undefined;
+  const toOptions = (part: { providerMetadata?: unknown }) =>
+    isCut ? {} : toProviderOptions(part.providerMetadata);
   for (const part of row.parts) {
     switch (part.type) {
-      case 'text':
-        if (part.text !== '') content.push({ type: 'text', text: part.text, ...toOptions(part) });
+      case 'text': {
+        const options = toOptions(part);
+        if (part.text === '' && options.providerOptions === undefined) break;
+        content.push({ type: 'text', text: part.text, ...options });
         break;
+      }
       case 'reasoning':
-        if (row.interrupted !== undefined) break;
+        if (isCut) break;
         content.push(
           part.stands === undefined
             ? { type: 'reasoning', text: part.text, ...toOptions(part) }
@@ -136,14 +223,14 @@ function toAssistantMessage(
         const { toolCallId, toolName, input, kind } = part;
         const isProviders = kind === 'provider';
         // What belongs together with reasoning goes with it.
-        if (isProviders && row.interrupted !== undefined) break;
+        if (isProviders && isCut) break;
         const mark = isProviders ? { providerExecuted: true } : {};
         const call = { toolCallId, toolName, input, ...mark, ...toOptions(part) };
         content.push({ type: 'tool-call', ...call });
         break;
       }
       case 'tool-result': {
-        if (row.interrupted !== undefined) break;
+        if (isCut) break;
         const { toolCallId, toolName } = part;
         const output = toProvidersOutput(part);
         content.push({ type: 'tool-result', toolCallId, toolName, output, ...toOptions(part) });
@@ -174,11 +261,6 @@ function toUnseen(stands: UnseenContent, files: PromptFiles): AssistantContent {
   return data.type === 'data' || data.type === 'url' ? { type, mediaType, data } : toName(url);
 }
 
-function toFile(mediaType: string, url: string): UserContent {
-  // A stored file whose bytes were not read.
-  return URL.canParse(url) ? { type: 'file', mediaType, data: toFileData(url) } : toName(url);
-}
-
 function toName(url: string): { type: 'text'; text: string } {
   return { type: 'text', text: `[File ${url}]` };
 }
@@ -194,10 +276,6 @@ function toProvidersOutput({
   return typeof output === 'string'
     ? { type: 'text', value: output }
     : { type: 'json', value: output as never };
-}
-
-function toOptions(part: { providerMetadata?: unknown }): ReturnType<typeof toProviderOptions> {
-  return toProviderOptions(part.providerMetadata);
 }
 
 function toProviderOptions(metadata: unknown): { providerOptions?: SharedV4ProviderOptions } {

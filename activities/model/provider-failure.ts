@@ -44,6 +44,11 @@ export class ModelTooSlowError extends Error {
   override readonly name = 'ModelTooSlowError';
 }
 
+/** The package of the model's provider could not make a request of the prompt. */
+export class RequestNotMadeError extends Error {
+  override readonly name = 'RequestNotMadeError';
+}
+
 /** The files of the conversation cannot be read right now. */
 export class FilesAwayError extends Error {
   override readonly name = 'FilesAwayError';
@@ -87,13 +92,16 @@ export function toProviderFailure(error: unknown): ProviderFailure {
     };
   }
   if (error instanceof GuardrailError) return GUARDRAIL_FAILED;
+  if (error instanceof RequestNotMadeError) return refusedFor(String(error.cause));
+  const fault = toStreamFault(error);
+  if (fault !== undefined) return fault;
   // Network trouble comes as TypeError from fetch, or as a system error with a code.
   return {
     code: 'provider_error',
     message: 'The model could not be reached.',
     // Errors that come in the middle of a stream are often plain objects or texts: the provider
     // had accepted the request, so asking again is right unless it says that the request is wrong.
-    retryable: error instanceof Error ? isNetwork(error) : !isRequestFault(error),
+    retryable: !(error instanceof Error) || isNetwork(error),
   };
 }
 
@@ -103,6 +111,8 @@ interface Refusal {
   headers: Record<string, string> | undefined;
   /** The provider's response body. */
   body: string;
+  /** What it says, without the request. */
+  words: string;
 }
 
 /** Marks the errors of the AI Gateway, which are no APICallErrors; a mark of theirs, as their own check reads it. */
@@ -111,28 +121,35 @@ const OF_GATEWAY = Symbol.for('vercel.ai.gateway.error');
 function toRefusal(error: unknown): Refusal | undefined {
   if (APICallError.isInstance(error)) {
     const { statusCode: status, responseHeaders: headers, responseBody: body = '' } = error;
-    return { status, headers, body };
+    return { status, headers, body, words: `${error.message}\n${body}` };
   }
-  if (!(error instanceof Error) || !(OF_GATEWAY in error)) return undefined;
-  const { statusCode, cause } = error as Error & { statusCode?: unknown };
+  if (!(error instanceof Error)) return toStreamRefusal(error);
+  if (!(OF_GATEWAY in error)) return undefined;
+  const { statusCode, type, cause } = error as Error & { statusCode?: unknown; type?: unknown };
   const below = APICallError.isInstance(cause) ? cause : undefined;
   return {
     status: typeof statusCode === 'number' ? statusCode : undefined,
     headers: below?.responseHeaders,
     body: below?.responseBody ?? '',
+    words: `${String(type)}: ${error.message}\n${below?.responseBody ?? ''}`,
   };
 }
 
-function fromRefusal({ status, headers, body }: Refusal): ProviderFailure {
+/** In the middle of a stream the AI SDK's packages give plain objects, with the status that the error stands for. */
+function toStreamRefusal(error: unknown): Refusal | undefined {
+  if (typeof error !== 'object' || error === null || !('statusCode' in error)) return undefined;
+  const { statusCode } = error;
+  if (typeof statusCode !== 'number') return undefined;
+  const body = describe(error);
+  return { status: statusCode, headers: undefined, body, words: body };
+}
+
+function fromRefusal({ status, headers, body, words }: Refusal): ProviderFailure {
   const retryAfterMs = parseRetryAfter(headers, Date.now());
   const wait = retryAfterMs === undefined ? {} : { retryAfterMs };
   const advice = headers?.['x-should-retry'];
   if (status === 429 && body.includes('"insufficient_quota"')) {
-    return {
-      code: 'provider_quota_exhausted',
-      message: "The model provider's quota is used up.",
-      retryable: false,
-    };
+    return QUOTA_EXHAUSTED;
   }
   if (status === 401 || status === 403) {
     return {
@@ -152,11 +169,76 @@ function fromRefusal({ status, headers, body }: Refusal): ProviderFailure {
   }
   return retryable || mayPass(status)
     ? { code: 'provider_error', message: 'The model provider failed.', retryable, ...wait }
-    : {
-        code: 'provider_invalid_request',
-        message: 'The model provider refused the request.',
-        retryable,
-      };
+    : { ...refusedFor(status === 413 ? 'request_too_large' : words, status), retryable };
+}
+
+const REFUSED: ProviderFailure = {
+  code: 'provider_invalid_request',
+  message: 'The model provider refused the request.',
+  retryable: false,
+};
+
+const QUOTA_EXHAUSTED: ProviderFailure = {
+  code: 'provider_quota_exhausted',
+  message: "The model provider's quota is used up.",
+  retryable: false,
+};
+
+const UNKNOWN_MODEL: ProviderFailure = {
+  code: 'provider_unknown_model',
+  message: 'The model provider does not know the model.',
+  retryable: false,
+};
+
+/** What providers say about a prompt, the first that fits; what they all mean has one code. */
+const FAULTS: readonly [says: RegExp, failure: ProviderFailure][] = [
+  [
+    /too[ _](long|large|many (input |total |prompt )?tokens)|context[ _](length|window|size)|token (count|limit).*exceeds|exceeds? the (maximum|limit|max).*(tokens|length)|reduce the length|string_above_max_length/i,
+    {
+      code: 'prompt_too_long',
+      message: 'The conversation is too long for the model.',
+      retryable: false,
+    },
+  ],
+  [
+    /name\b.{0,80}(pattern|match|too long|at most)|invalid (function|tool)[ _]name/is,
+    {
+      code: 'prompt_name_refused',
+      message: 'The model does not take the name of a tool that was called.',
+      retryable: false,
+    },
+  ],
+  [
+    /prefill|(must|should|to) (end|start|begin|alternate|immediately follow)|roles? must|tool_(use|result|call)s?\b.*(without|must|immediately)|no tool (output|call) found|function (call|response) (turn|part)|item .*(not found|without its required)|must be a response to|(thinking|signature|reasoning)\b.*(block|invalid|expected|cannot|may not|only be provided)/is,
+    {
+      code: 'prompt_order_refused',
+      message: 'The model does not take the messages of this conversation in their order.',
+      retryable: false,
+    },
+  ],
+  [
+    /media[ _-]?type|mime[ _-]?type|\b(image|picture|audio|video|pdf|document)s?\b|file (part|type|data|format|url|uri)|file_?(data|uri|url)|inline_?data|provider ?reference/i,
+    {
+      code: 'prompt_file_refused',
+      message: 'The model does not take a file of this conversation.',
+      retryable: false,
+    },
+  ],
+];
+
+function refusedFor(words: string, status?: number): ProviderFailure {
+  if (status === 404 && /\bmodels?\b|model_/i.test(words)) return UNKNOWN_MODEL;
+  return FAULTS.find(([says]) => says.test(words))?.[1] ?? REFUSED;
+}
+
+/** Failures that the prompt itself has caused: the next one is made without what was new. */
+const OF_THE_PROMPT: ReadonlySet<string> = new Set([
+  REFUSED.code,
+  ...FAULTS.map(([, { code }]) => code),
+]);
+
+export function isOfPrompt(code: string): boolean {
+  return OF_THE_PROMPT.has(code);
 }
 
 /** A request that was accepted, and one that got no answer, may be made again; so may what others would do. */
@@ -165,13 +247,24 @@ function mayPass(status: number | undefined): boolean {
   return status === 408 || status === 409 || status === 429;
 }
 
-/** `type` of an error object as Anthropic and OpenAI send it. */
-function isRequestFault(error: unknown): boolean {
-  const type: unknown =
-    typeof error === 'object' && error !== null && 'type' in error ? error.type : '';
-  return /^((invalid_request|authentication|permission|not_found)_error|insufficient_quota)$/.test(
-    String(type),
-  );
+/** The status for the `type` of an error object as Anthropic and OpenAI send it. */
+const STATUS_OF_TYPE: Record<string, number> = {
+  invalid_request_error: 400,
+  request_too_large: 413,
+  authentication_error: 401,
+  permission_error: 403,
+  not_found_error: 404,
+};
+
+/** Of an error object in a stream, what it says about the request. */
+function toStreamFault(error: unknown): ProviderFailure | undefined {
+  if (typeof error !== 'object' || error === null || error instanceof Error) return undefined;
+  const { type, error: inner } = error as { type?: unknown; error?: unknown };
+  if (type === 'insufficient_quota') return QUOTA_EXHAUSTED;
+  const status = STATUS_OF_TYPE[String(type)];
+  if (status === undefined) return toStreamFault(inner);
+  const words = describe(error);
+  return fromRefusal({ status, headers: undefined, body: words, words });
 }
 
 function isNetwork(error: unknown): boolean {

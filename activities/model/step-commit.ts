@@ -33,6 +33,7 @@ import {
   type CallPart,
 } from './committed-calls.js';
 import type { ModelCall } from './call-options.js';
+import { isBound } from './acceptable-prompt.js';
 import { openFinishCalls } from './finish-calls.js';
 import { toFinishTool } from './finish-tool.js';
 import {
@@ -42,7 +43,7 @@ import {
   type CallScope,
   type OpenedCall,
 } from './proposed-calls.js';
-import { toLoggedError } from './provider-failure.js';
+import { isOfPrompt, toLoggedError } from './provider-failure.js';
 import { repairCalls } from './repair-call.js';
 import { hasReached, modelNameOf, toRunUsage, toSpent } from './spending.js';
 import { toOutcome } from './step-outcome.js';
@@ -83,8 +84,12 @@ export interface StepCommit {
   over: () => Promise<StepOutcome>;
   /** A stop cut it: the partial reply is kept. */
   stopped: () => Promise<StepOutcome>;
-  /** The provider failed for good: the partial reply is kept, the run fails. */
-  failed: (error: RunError) => Promise<StepOutcome>;
+  /**
+   * The provider failed for good: the partial reply is kept, the run fails.
+   *
+   * @param code of the newest failure
+   */
+  failed: (error: RunError, code: string) => Promise<StepOutcome>;
 }
 
 export function createStepCommit(deps: ActivityDeps, input: StepCommitInput): StepCommit {
@@ -183,13 +188,17 @@ export function createStepCommit(deps: ActivityDeps, input: StepCommitInput): St
     });
   }
 
-  async function failed({ code, message, retryable }: RunError): Promise<StepOutcome> {
+  async function failed(
+    { code, message, retryable }: RunError,
+    newest: string,
+  ): Promise<StepOutcome> {
     const error: RunError = { code, message, retryable };
     const outcome: StepOutcome = { kind: 'ended', step: ref.step, status: 'failed', error };
     return store(closeAll(CUT_CALLS.failed), outcome, {
       answersStop: true,
       interrupted: 'failure',
       final: { status: 'failed', error },
+      ...(isOfPrompt(newest) && { refused: newest }),
     });
   }
 
@@ -213,13 +222,16 @@ export function createStepCommit(deps: ActivityDeps, input: StepCommitInput): St
     ending: Pick<CommitInput, 'answersStop' | 'final' | 'output'> & {
       interrupted?: Interruption;
       isUnasked?: true;
+      /** The code of a refusal: the next turn leaves out what was new. */
+      refused?: string;
     },
   ): Promise<StepOutcome> {
     const now = Date.now();
     const calls = opened.map(({ call }) => call);
     const parts = withCalls(reply, calls, ref.runId);
-    // A reply that was cut before its first part leaves no row.
+    // A reply that was cut before its first part leaves no row that people see.
     const isBlank = ending.isUnasked === true || ending.interrupted !== undefined;
+    const isEmpty = isBlank && parts.length === 0;
     const finish = reply.finish();
     const kept = readsSteps(agent) && {
       usage: finish?.usage,
@@ -227,7 +239,7 @@ export function createStepCommit(deps: ActivityDeps, input: StepCommitInput): St
       answered: input.answered(),
     };
     const row: AssistantRow | undefined =
-      isBlank && parts.length === 0
+      isEmpty && ending.refused === undefined
         ? undefined
         : {
             role: 'assistant',
@@ -237,6 +249,8 @@ export function createStepCommit(deps: ActivityDeps, input: StepCommitInput): St
             parts,
             interrupted: ending.interrupted,
             ...kept,
+            ...toNotes(parts, input.call, ending.refused),
+            ...(isEmpty && { display: true }),
             ...(input.screened !== undefined && { screened: input.screened }),
             ...(input.compaction !== undefined && { compaction: input.compaction }),
           };
@@ -277,7 +291,7 @@ export function createStepCommit(deps: ActivityDeps, input: StepCommitInput): St
   }
 
   function shown(row: AssistantRow | undefined): ShownReply {
-    return { isShown: reply.begun(), hasRow: row !== undefined };
+    return { isShown: reply.begun(), hasRow: row !== undefined && row.display !== true };
   }
 
   function closing(
@@ -296,4 +310,19 @@ export function createStepCommit(deps: ActivityDeps, input: StepCommitInput): St
   }
 
   return { usage, complete, over, stopped, failed };
+}
+
+/** What later prompts need to know: who reads the reply's parts, how much the model takes, and what it refused. */
+function toNotes(
+  parts: AssistantRow['parts'],
+  call: ModelCall | undefined,
+  refused: string | undefined,
+): Pick<AssistantRow, 'model' | 'eased' | 'refused'> {
+  if (refused !== undefined) return { refused };
+  if (call === undefined) return {};
+  const { provider, modelId } = call.model;
+  return {
+    ...(parts.some(isBound) && { model: { provider, modelId } }),
+    ...(call.eased !== undefined && { eased: call.eased }),
+  };
 }

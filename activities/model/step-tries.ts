@@ -18,6 +18,7 @@ import { askModel } from './ask-model.js';
 import { callIdsOf } from './call-ids.js';
 import { createCompactions } from './compactions.js';
 import { toModelCall, type AskedStep, type ModelCall } from './call-options.js';
+import { askWithLess } from './eased-prompt.js';
 import { isCompletion, type TellAgent } from './finish-hooks.js';
 import { createFetchFile } from './fetch-file.js';
 import { createOutputGuard, toRefusalParts } from './guardrails/output-guard.js';
@@ -137,7 +138,13 @@ export function createStepTries(
       const timing = { run: ref, report: span?.write, isNoted: readsSteps(agent) };
       const timer = createCallTimer(deps, timing);
       const asked = {
-        ...{ timer, span, choice, isFallback: turn.index > 0 },
+        ...{
+          timer,
+          span,
+          choice,
+          isFallback: turn.index > 0,
+          isLast: turn.index >= models.length - 1,
+        },
         ...{ ref, agent, state, rows, messageId, tries, hasDroppedCalls, compactions, used },
         ...{
           files: store.files,
@@ -183,7 +190,7 @@ export function createStepTries(
         if (outcome !== failure) {
           logger.warn({ reasons, runId: ref.runId, step: ref.step }, 'all models have failed');
         }
-        return commit.failed(outcome);
+        return commit.failed(outcome, failure.code);
       }
       const fallback = next.kind === 'next' ? next.turn : undefined;
       turn = fallback ?? turn;
@@ -221,6 +228,7 @@ export function createStepTries(
       timer,
       span,
       keepFile,
+      isLast,
       ...step
     }: AskedAttempt,
     refused: string | undefined,
@@ -247,7 +255,7 @@ export function createStepTries(
       if (summaries !== undefined && hasReached(agent.spendCap, addUsage(used, summaries))) {
         return { failure: SPEND_CAP_REACHED, call };
       }
-      const { model, options } = call;
+      const { model } = call;
       progress.model = model.modelId;
       timer.uses(model);
       const { signal } = attempt;
@@ -255,13 +263,26 @@ export function createStepTries(
       const onPart = span?.hearing(timer.onPart) ?? timer.onPart;
       timer.begins();
       const limits = { stallTimeoutMs, firstPartMs, callMs };
-      const inputs = createInputNotes(call.tools, options.prompt, signal, (error, tool) => {
+      const inputs = createInputNotes(call.tools, call.options.prompt, signal, (error, tool) => {
         const err = toLoggedError(error);
         logger.warn({ err, tool, runId: ref.runId, step: ref.step }, "a tool's hook failed");
       });
       const taken = { reply, chunks, onPart, takeCallId, guard, keepFile, inputs };
-      const asked = { model, options, signal, ...limits, ...taken };
-      await (span === undefined ? askModel(asked) : span.within(options, () => askModel(asked)));
+      const askOnce = async ({ options }: ModelCall): Promise<void> => {
+        const asked = { model, options, signal, ...limits, ...taken };
+        await (span === undefined ? askModel(asked) : span.within(options, () => askModel(asked)));
+      };
+      // The next model of the list may take what this one refuses.
+      const mayAskAgain = (): boolean => isLast && !reply.begun() && !signal.aborted;
+      await askWithLess(call, askOnce, mayAskAgain, (less, error) => {
+        call = less;
+        const { eased } = less;
+        const err = toLoggedError(error);
+        logger.warn(
+          { err, runId: ref.runId, step: ref.step, eased },
+          'the model is asked for less',
+        );
+      });
     } catch (error) {
       if (attempt.cancelled()) throw new AttemptCancelled('the worker shuts down');
       const fault = step.compactions.fault();
@@ -293,6 +314,8 @@ interface AskedAttempt extends AskedStep {
   keepFile: StepFiles['keep'];
   timer: CallTimer;
   span: ChatSpan | undefined;
+  /** No other model stands in for this one. */
+  isLast: boolean;
   /** Calls were made that the rows do not show. */
   hasDroppedCalls: boolean;
   /** What the run has used before. */

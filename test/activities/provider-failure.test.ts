@@ -60,7 +60,19 @@ describe('a failure of the provider', () => {
     ['a bug', new Error('x'), 'provider_error', false],
     ['a text in the stream', 'text', 'provider_error', true],
     ['an object in the stream', { type: 'overloaded_error' }, 'provider_error', true],
-    ['a refusal in the stream', { type: 'invalid_request_error' }, 'provider_error', false],
+    [
+      'a refusal in the stream',
+      { type: 'invalid_request_error' },
+      'provider_invalid_request',
+      false,
+    ],
+    [
+      'a refused key in the stream',
+      { type: 'authentication_error' },
+      'provider_unauthorized',
+      false,
+    ],
+    ['a status in the stream', { statusCode: 529, message: 'x' }, 'provider_overloaded', true],
   ] as [string, unknown, string, boolean][])('of %s is typed', (_, error, code, retryable) => {
     const failure = toProviderFailure(error);
     expect(failure).toMatchObject({ code, retryable });
@@ -82,7 +94,7 @@ describe('a failure of the AI Gateway', () => {
     [408, 'timeout_error', 'provider_error', true],
     [401, 'authentication_error', 'provider_unauthorized', false],
     [400, 'invalid_request_error', 'provider_invalid_request', false],
-    [404, 'model_not_found', 'provider_invalid_request', false],
+    [404, 'model_not_found', 'provider_unknown_model', false],
   ] as const)(
     'a failure of the AI Gateway with status %d is typed',
     async (status, type, code, retryable) => {

@@ -1,0 +1,398 @@
+import { createHash } from 'node:crypto';
+import type {
+  LanguageModelV4FilePart,
+  LanguageModelV4Message,
+  LanguageModelV4Prompt,
+  LanguageModelV4ToolResultOutput,
+  SharedV4ProviderOptions,
+} from '@ai-sdk/provider';
+import { FINISH_TOOL_NAME } from '../../protocol/ids.js';
+import type { AssistantPart, AssistantRow, Row } from '../../protocol/rows.js';
+import { pairCalls } from './prepare-messages.js';
+import { isFetchedBy, sentence } from './prompt-files.js';
+
+export interface NamedModel {
+  provider: string;
+  modelId: string;
+}
+
+/** The model that is asked, and what decides about the form of its prompt. */
+export interface Asked {
+  model: NamedModel & { supportedUrls?: Record<string, RegExp[]> };
+  /** Names of the tools that it is offered. */
+  tools: readonly string[];
+  /** What only another model's provider can read. */
+  isForeign: (key: string) => boolean;
+  /** The model may only hand in its result. */
+  forceFinish?: boolean;
+  /** Files of all types are given to a provider that is told to take them. */
+  takesAllFiles?: boolean;
+}
+
+/**
+ * A prompt in the form that the asked model's provider takes, so that nothing that a conversation once
+ * stored is refused for ever: names and ids of calls, blank texts, parts of other providers, types of
+ * files, calls without results, and the order of the messages. An ordinary prompt stays as it is. Pure.
+ */
+export function toAcceptable(prompt: LanguageModelV4Prompt, asked: Asked): LanguageModelV4Prompt {
+  const rules: Rules = { ...asked, family: familyOf(asked.model) };
+  const system = prompt.filter(({ role }) => role === 'system');
+  const begins = prompt.findIndex(({ role }) => role !== 'system');
+  const isTrailing = (at: number): boolean => begins >= 0 && at >= begins;
+  const messages = prompt
+    .filter((message, at) => message.role !== 'system' || isTrailing(at))
+    .flatMap((message) => toAcceptableMessage(message, rules));
+  const paired = pairCalls(withRequests(withResultsBehindCalls(messages), asked.forceFinish));
+  const complete = new Set<LanguageModelV4Message>(messages);
+  const kept = pairCalls(paired.map((each) => (complete.has(each) ? each : bareOfLost(each))));
+  const before = begins < 0 ? system : prompt.slice(0, begins);
+  const first = kept.find(({ role }) => role !== 'system');
+  return [
+    ...before.filter(({ content, providerOptions }) => !isBlank(content) || providerOptions),
+    ...(first?.role === 'user' ? [] : [internal(BEGINNING)]),
+    ...kept,
+  ];
+}
+
+/** Providers with rules of their own; `chat` is what others took over from OpenAI. */
+type Family = 'openai' | 'chat' | 'anthropic' | 'google' | 'mistral';
+
+interface Rules extends Asked {
+  family: Family | undefined;
+}
+
+/** Gateways name the provider in the model's id. */
+function familyOf({ provider, modelId }: NamedModel): Family | undefined {
+  const name = `${provider} ${modelId}`;
+  if (/anthropic|claude/i.test(name)) return 'anthropic';
+  if (/google|vertex|gemini/i.test(name)) return 'google';
+  if (/mistral/i.test(name)) return 'mistral';
+  if (/\.chat\b/i.test(provider)) return 'chat';
+  return /^(openai|azure)\b|^gateway openai\//i.test(name) ? 'openai' : undefined;
+}
+
+// ---- parts of other providers
+
+/**
+ * What of a conversation the asked model's provider cannot read, since another one has made it. Reasoning
+ * and ids of items are bound to the model as well; Claude models read those of one another.
+ */
+export function foreignTo(model: NamedModel, rows: readonly Row[]): (key: string) => boolean {
+  const foreign = new Set<string>();
+  for (const row of rows) {
+    if (row.role !== 'assistant' || isOf(model, row)) continue;
+    for (const key of row.parts.flatMap(boundKeys)) foreign.add(key);
+  }
+  return (key) => foreign.has(key);
+}
+
+function isOf(model: NamedModel, { model: noted, answered }: AssistantRow): boolean {
+  const made = noted ?? answered;
+  // Of an older row, or of a history from elsewhere, nothing is known.
+  if (made === undefined) return true;
+  const family = familyOf(model);
+  if (vendorOf(made) !== vendorOf(model) || familyOf(made) !== family) return false;
+  return family === 'anthropic' || made.modelId === model.modelId;
+}
+
+function vendorOf({ provider, modelId }: NamedModel): string {
+  return modelId.includes('/') ? `${provider} ${modelId.split('/')[0] ?? ''}` : provider;
+}
+
+/** True for parts that tie a reply to the model that has made it: rows with such parts note the model. */
+export function isBound(part: AssistantPart): boolean {
+  return boundKeys(part).length > 0;
+}
+
+function boundKeys(part: AssistantPart): string[] {
+  if (part.type === 'source-url' || part.type === 'source-document') return [];
+  const keys = part.providerMetadata === undefined ? [] : [keyOfMark(part.providerMetadata)];
+  if (part.type === 'reasoning') {
+    keys.push(keyOfThought(part.stands ?? part, part.providerMetadata));
+  }
+  const isProviders = part.type === 'tool-call' && part.kind === 'provider';
+  if (isProviders || part.type === 'tool-result') keys.push(keyOfCall(part.toolCallId));
+  return keys;
+}
+
+// Parts are known again by what they say: an agent's `prepareStep` may have copied them.
+const keyOfMark = (mark: unknown): string => `mark ${JSON.stringify(mark)}`;
+const keyOfThought = (thought: { type: string; text?: string; kind?: string }, mark: unknown) =>
+  JSON.stringify([thought.text ?? thought.kind ?? thought.type, mark]);
+const keyOfCall = (toolCallId: string): string => `call ${toolCallId}`;
+
+interface Marked {
+  providerOptions?: SharedV4ProviderOptions;
+}
+
+function isForeignMark({ providerOptions }: Marked, { isForeign }: Rules): boolean {
+  return providerOptions !== undefined && isForeign(keyOfMark(providerOptions));
+}
+
+function withoutForeignMark<Part extends Marked>(part: Part, rules: Rules): Part {
+  if (!isForeignMark(part, rules)) return part;
+  const { providerOptions: _foreign, ...rest } = part;
+  return rest as Part;
+}
+
+// ---- messages and their parts
+
+type ContentOf<Role extends LanguageModelV4Message['role']> = Exclude<
+  Extract<LanguageModelV4Message, { role: Role }>['content'],
+  string
+>[number];
+
+function toAcceptableMessage(message: LanguageModelV4Message, rules: Rules): LanguageModelV4Prompt {
+  switch (message.role) {
+    case 'system':
+      return [message];
+    case 'user': {
+      const content = message.content.flatMap((part) => toUserContent(part, rules));
+      return [{ ...message, content: content.length > 0 ? content : [text(EMPTY)] }];
+    }
+    case 'assistant': {
+      const content = message.content.flatMap((part) => toReplyContent(part, rules));
+      // Providers refuse a thought that nothing follows.
+      while (isThought(content.at(-1))) content.pop();
+      return content.length === 0 ? [] : [{ ...message, content }];
+    }
+    case 'tool':
+      return [{ ...message, content: message.content.map((part) => toResult(part, rules)) }];
+  }
+}
+
+function toUserContent(part: ContentOf<'user'>, rules: Rules): ContentOf<'user'>[] {
+  if (part.type === 'text') return isBlank(part.text) ? [] : [part];
+  return [toAcceptableFile(part, rules)];
+}
+
+function isThought(part: ContentOf<'assistant'> | undefined): boolean {
+  return part?.type === 'reasoning' || part?.type === 'reasoning-file';
+}
+
+function toReplyContent(part: ContentOf<'assistant'>, rules: Rules): ContentOf<'assistant'>[] {
+  const { family, isForeign } = rules;
+  switch (part.type) {
+    case 'text': {
+      const own = withoutForeignMark(part, rules);
+      // A text without words may be the item that a thought of OpenAI's goes with.
+      const isKept = own.providerOptions !== undefined && family !== 'anthropic';
+      return isBlank(own.text) && !isKept ? [] : [own];
+    }
+    case 'reasoning':
+    case 'reasoning-file':
+    case 'custom':
+      return isForeign(keyOfThought(part, part.providerOptions)) ? [] : [part];
+    case 'tool-call': {
+      const { toolCallId, toolName, input, providerExecuted } = part;
+      if (providerExecuted === true) return isForeign(keyOfCall(toolCallId)) ? [] : [part];
+      const isObject = typeof input === 'object' && input !== null && !Array.isArray(input);
+      return [
+        {
+          ...withoutForeignMark(part, rules),
+          toolCallId: toAcceptableId(toolCallId, rules),
+          toolName: toAcceptableName(toolName, rules),
+          ...(family === 'google' && !isObject && { input: { value: input } }),
+        },
+      ];
+    }
+    case 'tool-result':
+      return isForeign(keyOfCall(part.toolCallId)) ? [] : [part];
+    case 'file': {
+      const own = withoutForeignMark(part, rules);
+      const { data } = own;
+      // Its package refuses the whole request for an address in a reply.
+      const isAway = family === 'google' && data.type === 'url';
+      return [isAway ? text(`[File ${data.url.href}]`) : own];
+    }
+    default:
+      return [part];
+  }
+}
+
+function toResult(part: ContentOf<'tool'>, rules: Rules): ContentOf<'tool'> {
+  if (part.type !== 'tool-result') return part;
+  return {
+    ...withoutForeignMark(part, rules),
+    toolCallId: toAcceptableId(part.toolCallId, rules),
+    toolName: toAcceptableName(part.toolName, rules),
+    output: toAcceptableOutput(part.output, rules),
+  };
+}
+
+type OutputContent = Extract<LanguageModelV4ToolResultOutput, { type: 'content' }>['value'][number];
+
+function toAcceptableOutput(
+  output: LanguageModelV4ToolResultOutput,
+  rules: Rules,
+): LanguageModelV4ToolResultOutput {
+  if (output.type !== 'content') return output;
+  const value = output.value.flatMap((part): OutputContent[] => {
+    if (part.type === 'file') return [toAcceptableFile(part, rules)];
+    return part.type === 'text' && isBlank(part.text) ? [] : [part];
+  });
+  if (rules.family !== 'google') return { ...output, value };
+  // Of each text its package makes a result, and of a file none: Gemini wants one for each call.
+  const texts = value.flatMap((part) => (part.type === 'text' ? part.text : []));
+  const all = texts.length > 0 ? texts.join('\n') : 'The result follows.';
+  return { ...output, value: [text(all), ...value.filter(({ type }) => type !== 'text')] };
+}
+
+/** Models invent names. The tools that are offered have names that their providers take. */
+function toAcceptableName(name: string, { tools, family }: Rules): string {
+  if (tools.includes(name)) return name;
+  const plain = name.replace(/[^\w-]/g, '_').slice(0, 64);
+  return family === 'google' && !/^[a-z_]/i.test(plain) ? `_${plain.slice(0, 63)}` : plain;
+}
+
+/** OpenAI limits the length of ids, others their characters. */
+const IDS: Partial<Record<Family, RegExp>> = {
+  openai: /^.{1,64}$/s,
+  chat: /^.{1,40}$/s,
+  anthropic: /^[\w-]{1,64}$/,
+  mistral: /^[a-z\d]{9}$/i,
+};
+
+function toAcceptableId(id: string, { family }: Rules): string {
+  const rule = family && IDS[family];
+  if (rule === undefined || rule.test(id)) return id;
+  const short = createHash('sha256').update(id).digest('hex');
+  return family === 'mistral' ? short.slice(0, 9) : `call_${short.slice(0, 32)}`;
+}
+
+// ---- files
+
+const IMAGE = 'image(/(png|jpeg|gif|webp|\\*))?';
+
+/** Types of files that a family of models takes; of other models nothing is known. */
+const TAKEN: Partial<Record<Family, RegExp>> = {
+  openai: new RegExp(`^(${IMAGE}|application/pdf)$`),
+  chat: new RegExp(`^(${IMAGE}|application/pdf|audio/(wav|mp3|mpeg)|text/.+)$`),
+  anthropic: new RegExp(`^(${IMAGE}|application/pdf|text/plain)$`),
+  google: /^(image(\/(png|jpeg|webp|heic|heif|\*))?|(audio|video|text)\/.+|application\/pdf)$/,
+};
+
+type FilePart = Pick<LanguageModelV4FilePart, 'data' | 'mediaType' | 'filename'>;
+type Sentence = ReturnType<typeof sentence>;
+
+/** The file, or a sentence for one that the model does not take. */
+function toAcceptableFile<Part extends FilePart>(part: Part, rules: Rules): Part | Sentence {
+  const { family, model, takesAllFiles = false } = rules;
+  const [given = ''] = part.mediaType.split(';');
+  const mediaType = given
+    .trim()
+    .toLowerCase()
+    .replace(/^image\/jpg$/, 'image/jpeg');
+  const { data } = part;
+  if (data.type === 'reference') {
+    const isKnown = [model.provider.split('.')[0] ?? '', family ?? ''].some(
+      (name) => name in data.reference,
+    );
+    return isKnown || family === undefined ? part : sentence(part, 'is kept by another provider.');
+  }
+  if (data.type === 'data' && data.data.length === 0) return sentence(part, 'is empty.');
+  if (mediaType === '') return sentence(part, 'is left out: its type is not known.');
+  const isTaken = takesAllFiles || (family && TAKEN[family])?.test(mediaType) !== false;
+  if (data.type === 'url') {
+    // What OpenAI fetches it reads itself.
+    const isRead = isTaken || family === 'openai';
+    const isReached =
+      family !== 'google' || isFetchedBy(model.supportedUrls ?? {}, data.url.href, mediaType);
+    const isFetched = family !== 'chat' || mediaType.startsWith('image');
+    if (isRead && isReached && isFetched) return { ...part, mediaType };
+    return sentence(part, `is at ${data.url.href}, where the model cannot read it.`);
+  }
+  if (!isTaken) return sentence(part, `is left out: the model does not take ${mediaType}.`);
+  return mediaType === part.mediaType ? part : { ...part, mediaType };
+}
+
+// ---- the order of messages
+
+/** Providers want the results of a reply's calls right behind it, and no others there. */
+function withResultsBehindCalls(messages: LanguageModelV4Prompt): LanguageModelV4Prompt {
+  const isInOrder = messages.every((message, at) => {
+    const calls = callsOf(message);
+    const next = resultsOf(messages[at + 1]);
+    return calls.every((id) => next.some(({ toolCallId }) => toolCallId === id));
+  });
+  if (isInOrder) return messages;
+  const results = new Map(messages.flatMap(resultsOf).map((part) => [part.toolCallId, part]));
+  return messages.flatMap((message): LanguageModelV4Prompt => {
+    if (message.role === 'tool') return [];
+    const content = callsOf(message).flatMap((id) => results.get(id) ?? []);
+    return content.length === 0 ? [message] : [message, { role: 'tool', content }];
+  });
+}
+
+type ToolResult = Extract<ContentOf<'tool'>, { type: 'tool-result' }>;
+
+function resultsOf(message: LanguageModelV4Message | undefined): ToolResult[] {
+  if (message?.role !== 'tool') return [];
+  return message.content.flatMap((part) => (part.type === 'tool-result' ? [part] : []));
+}
+
+/** Ids of the calls whose results come from this runtime. */
+function callsOf(message: LanguageModelV4Message): string[] {
+  if (message.role !== 'assistant') return [];
+  return message.content.flatMap((part) =>
+    part.type === 'tool-call' && part.providerExecuted !== true ? [part.toolCallId] : [],
+  );
+}
+
+/**
+ * Providers refuse a conversation that ends with the model's own message, and Gemini a call that follows
+ * one: behind a reply that was cut off stands what the model was asked to do about it. A reply with a call
+ * of its provider's stays open: the provider continues it.
+ */
+function withRequests(messages: LanguageModelV4Prompt, forceFinish = false): LanguageModelV4Prompt {
+  return messages.flatMap((message, at) => {
+    const next = messages[at + 1];
+    if (message.role !== 'assistant' || (next !== undefined && next.role !== 'assistant')) {
+      return [message];
+    }
+    if (callsOf(message).length > 0 || isContinued(message.content)) return [message];
+    return [message, internal(next === undefined && forceFinish ? HAND_IN : GO_ON)];
+  });
+}
+
+function isOfProvider(part: ContentOf<'assistant'>): boolean {
+  return part.type === 'tool-call' && part.providerExecuted === true;
+}
+
+/** True for a reply with a call whose result its provider gives in a later one. */
+function isContinued(content: readonly ContentOf<'assistant'>[]): boolean {
+  const results = content.flatMap((part) => (part.type === 'tool-result' ? part.toolCallId : []));
+  return content.some(
+    (part) => part.type === 'tool-call' && isOfProvider(part) && !results.includes(part.toolCallId),
+  );
+}
+
+/** The items of one reply refer to each other: without its provider's call the others are given as text. */
+function bareOfLost(message: LanguageModelV4Message): LanguageModelV4Message {
+  if (message.role !== 'assistant') return message;
+  const content = message.content.flatMap((part) => {
+    if (isThought(part) || isOfProvider(part) || part.type === 'tool-result') return [];
+    const { providerOptions: _of, ...bare } = part;
+    return [bare];
+  });
+  return { ...message, content };
+}
+
+const EMPTY = '[The message is empty.]';
+const BEGINNING = '[The beginning of the conversation is left out.]';
+const GO_ON = '[The reply was cut off here. Go on where it ends, without repeating it.]';
+const HAND_IN = `Hand in your result now: call "${FINISH_TOOL_NAME}".`;
+
+function text(words: string): { type: 'text'; text: string } {
+  return { type: 'text', text: words };
+}
+
+/** Marked as the runtime's own: the user did not write it. */
+function internal(words: string): LanguageModelV4Message {
+  const providerOptions = { helix: { internal: true } };
+  return { role: 'user', content: [text(words)], providerOptions };
+}
+
+function isBlank(words: unknown): boolean {
+  return typeof words === 'string' && words.trim() === '';
+}
