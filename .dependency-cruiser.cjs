@@ -190,7 +190,8 @@ module.exports = {
       from: { path: '^ai-sdk/parts/' },
       to: {
         path: '^(ai-sdk|protocol|stores|executor|config)/|node_modules/',
-        pathNot: '^(ai-sdk/parts/|protocol/(control-guard|event-names|ids|provider-result)\\.ts$)',
+        pathNot:
+          '^(ai-sdk/parts/|protocol/(control-guard|errors|event-names|ids|provider-result)\\.ts$)',
         dependencyTypesNot: ['type-only'],
       },
     },

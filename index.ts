@@ -106,6 +106,8 @@ export type {
 export * from './protocol/index.js';
 
 export { isStalled } from './stores/record/stalled.js';
+export { resolveCheckpointStreamSequence } from './stores/log/stream-manager.js';
+export type { AgentResult, RunOutcome } from './executor/run-result.js';
 export type {
   CreateWriterOptions,
   ReaderOptions,
@@ -128,7 +130,11 @@ export type {
   SuspensionContext,
 } from './stores/contract/calls.js';
 export type { Checkpoint, CheckpointPage } from './stores/contract/checkpoints.js';
-export type { CustomState, VersionedState } from './stores/contract/custom-state.js';
+export type {
+  CustomState,
+  CustomState as AgentState,
+  VersionedState,
+} from './stores/contract/custom-state.js';
 export type { MessagePage, SessionState } from './stores/contract/documents.js';
 export type { HelixStateStore } from './stores/contract/helix-state-store.js';
 export type {

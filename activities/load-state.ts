@@ -1,7 +1,7 @@
 import { createPatch } from 'rfc6902';
 import type { z } from 'zod';
 import { parseState } from '../agents/agent-state.js';
-import type { JsonPatchOperation } from '../protocol/chunk.js';
+import type { JSONPatchOperation } from '../protocol/chunk.js';
 import { StaleStateError } from '../protocol/errors.js';
 import type { StateRead } from '../stores/contract/staging.js';
 import type { Store } from '../stores/contract/store.js';
@@ -10,7 +10,7 @@ export interface LoadedState {
   /** Deeply frozen. */
   state: unknown;
   /** What the schema adds to the stored state: at first its defaults, later those of a newer version. */
-  added: JsonPatchOperation[];
+  added: JSONPatchOperation[];
 }
 
 /**
@@ -29,7 +29,7 @@ export async function loadState(
   for (let known = read; ; known = undefined) {
     const { customState: stored, version } = await staging.promoteSettled(sessionId, known);
     const state = parseState(schema, stored);
-    const added = createPatch(stored, state) as JsonPatchOperation[];
+    const added = createPatch(stored, state) as JSONPatchOperation[];
     if (added.length === 0) return { state, added };
     try {
       await documents.save(sessionId, {

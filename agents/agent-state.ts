@@ -1,7 +1,7 @@
 import { enablePatches, freeze, produceWithPatches, type Patch } from 'immer';
 import { createPatch } from 'rfc6902';
 import type { z } from 'zod';
-import type { JsonPatchOperation } from '../protocol/json-patch.js';
+import type { JSONPatchOperation } from '../protocol/json-patch.js';
 import { findJsonFault } from '../protocol/json-depth.js';
 import { LIMITS } from '../protocol/limits.js';
 import { StateError } from './tool-error.js';
@@ -10,8 +10,8 @@ enablePatches();
 
 /** One change of a state, and the patches that undo it. RFC 6902. */
 export interface StateChange {
-  patches: JsonPatchOperation[];
-  undo: JsonPatchOperation[];
+  patches: JSONPatchOperation[];
+  undo: JSONPatchOperation[];
 }
 
 /** The state of an agent as one tool call sees it: the state at its start, with its own changes. */
@@ -28,13 +28,13 @@ export interface AgentState {
     accept?: (made: StateChange) => void,
   ) => StateChange | undefined;
   /** All changes, in order. */
-  patches: () => JsonPatchOperation[];
+  patches: () => JSONPatchOperation[];
 }
 
 /** @throws StateError if what is stored does not fit the schema */
 export function createAgentState(schema: z.ZodType, stored: unknown): AgentState {
   let state = parseState(schema, stored);
-  const patches: JsonPatchOperation[] = [];
+  const patches: JSONPatchOperation[] = [];
   let bytes = 0;
   return {
     get: () => state,
@@ -116,7 +116,7 @@ function isNoJson({ op, value }: Patch): boolean {
   return op !== 'remove' && value === undefined;
 }
 
-function toOperation({ op, path, value }: Patch): JsonPatchOperation {
+function toOperation({ op, path, value }: Patch): JSONPatchOperation {
   const pointer = path.map(
     (part) => `/${String(part).replaceAll('~', '~0').replaceAll('/', '~1')}`,
   );

@@ -1,8 +1,7 @@
 export { COMMON_METADATA_KEYS } from '../protocol/metadata-keys.js';
 export { findExpiredPending } from '../protocol/expired-pending.js';
-export type { FrontendSnapshot } from '../protocol/http.js';
 export { ANONYMOUS } from '../protocol/ids.js';
-export { convertToUIMessages, type ConvertOptions } from './parts/convert-messages.js';
+export type { ConvertOptions } from './parts/convert-messages.js';
 export {
   ConfigurationError,
   ExecutionError,
@@ -14,8 +13,12 @@ export {
   StreamNotFoundError,
   ValidationError,
 } from './parts/errors.js';
-export type { FrontendErrorCode, StreamErrorEvent } from './parts/errors.js';
-export { convertToAISDKMessages, type HelixMessage } from './parts/helix-messages.js';
+export type { FrontendErrorCode, FrontendStatusCode, StreamErrorEvent } from './parts/errors.js';
+export {
+  convertToAISDKMessages,
+  convertToAISDKMessages as convertToUIMessages,
+} from './parts/helix-messages.js';
+export type { HelixMessage } from '../protocol/rows.js';
 export {
   AI_SDK_UI_HEADER,
   AI_SDK_UI_HEADER_VALUE,
@@ -33,7 +36,13 @@ export { toStaticMessages, toToolParts } from './parts/static-parts.js';
 export type { StaticToolPart, StaticUIMessage, ToolParts } from './parts/static-parts.js';
 export { StreamTransformer } from './parts/stream-transformer.js';
 export type { StreamTransformerOptions, Transformed } from './parts/stream-transformer.js';
-export type { UIApproval, UIMessage, UIMessagePart, UIToolPart } from './parts/ui-message.js';
+export type {
+  FrontendSnapshot,
+  UIApproval,
+  UIMessage,
+  UIMessagePart,
+  UIToolPart,
+} from './parts/ui-message.js';
 export type { StreamProfile, UIStreamPart } from './parts/ui-stream-part.js';
 export { readSubAgentReport } from './turns/sub-agent-report.js';
 export {
@@ -41,13 +50,13 @@ export {
   getUIMessages,
   loadAllUIMessages,
   loadUIMessages,
-} from './turns/ui-history.js';
+} from './reply/load-messages.js';
 export type {
   LoadAllUIMessagesOptions,
   LoadUIMessagesOptions,
   UIMessagePage,
   UIMessageStore,
-} from './turns/ui-history.js';
+} from './reply/load-messages.js';
 export {
   findSession,
   isAddressable,
@@ -76,6 +85,13 @@ export { toPendingQuestions } from '../stores/record/session-summaries.js';
 export type { PastSnapshotParams, SnapshotDeps, SnapshotParams } from './reply/build-snapshot.js';
 export { decideReply } from './reply/decide-reply.js';
 export { handleChatStream, toProblem, toReplyHeaders } from './reply/handle-chat-stream.js';
+export { createFrontendHandler } from './reply/frontend-handler.js';
+export type {
+  FrontendHandler,
+  FrontendHandlerDeps,
+  FrontendRequest,
+  FrontendResponse,
+} from './reply/frontend-handler.js';
 export { editQueuedMessage, toQueue } from './reply/queue.js';
 export { notFound, notQueued } from './reply/refusals.js';
 export { extractResumeIntent } from './reply/resume-intent.js';

@@ -2,6 +2,7 @@ import { pino } from 'pino';
 import { isAddressable } from '../ai-sdk/index.js';
 import { AgentRegistry, type AgentDefinition } from '../agents/index.js';
 import type { AgentExecutor } from '../executor/executor-of.js';
+import { joinParts } from '../stores/contract/shared-data.js';
 import type { ApiDeps, ApiRuns, ApiSettings, ReadinessChecks } from './deps.js';
 import type { ApiLogger } from './middleware/refusals.js';
 
@@ -37,6 +38,7 @@ export function toApiDeps(options: ApiOptions): ApiDeps {
     'stores' in options
       ? options.stores
       : { store: options.stateStore, streamManager: options.streamManager };
+  joinParts(executor, stores.store, stores.streamManager);
   const agents = 'has' in options.agents ? options.agents : new AgentRegistry(options.agents);
   return {
     ...options,

@@ -39,8 +39,8 @@ export {
   StopBody,
   WaitingQuery,
 } from '../protocol/http.js';
+export type { FrontendSnapshot } from '../ai-sdk/index.js';
 export type {
-  FrontendSnapshot,
   PendingQuestion,
   ProblemBody,
   QueuedMessages,

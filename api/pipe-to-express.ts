@@ -26,8 +26,8 @@ const LONGEST_MS = 2 ** 31 - 1;
 export type Frames = (signal: AbortSignal) => AsyncIterable<string | Uint8Array>;
 
 /**
- * Writes a reply to an Express response: the web `Response` of `handleChatStream`, or SSE text, one
- * write for what arrived together. The response ends only if the reply is complete, or has told its
+ * Writes a reply to an Express response: the web `Response` of `handleChatStream`, or its three fields, or
+ * SSE text, one write for what arrived together. The response ends only if the reply is complete, or has told its
  * reader that it breaks off; otherwise the socket is destroyed, so that no client takes half a reply for
  * a whole one. Following stops when the reader disconnects.
  *
@@ -46,7 +46,7 @@ export type Frames = (signal: AbortSignal) => AsyncIterable<string | Uint8Array>
  * });
  */
 export async function pipeToExpress(
-  reply: globalThis.Response | Frames,
+  reply: (Pick<globalThis.Response, 'status' | 'body'> & { headers: HeadersInit }) | Frames,
   response: Response,
   options: PipeOptions = {},
 ): Promise<void> {
@@ -56,7 +56,7 @@ export async function pipeToExpress(
     await pipeFrames(reply, response, options);
     return;
   }
-  const headers = { ...Object.fromEntries(reply.headers), ...options.headers };
+  const headers = { ...Object.fromEntries(new Headers(reply.headers)), ...options.headers };
   response.writeHead(reply.status, toExpressHeaders(headers));
   const { body } = reply;
   if (body === null) response.end();

@@ -9,6 +9,7 @@ import { toNotifySettings, type NotifyOptions } from '../notify/settings.js';
 import type { RunMeter } from '../protocol/run-meter.js';
 import type { Tracer } from '../protocol/tracer.js';
 import { DEFAULT_TASK_QUEUE } from '../protocol/temporal-names.js';
+import { joinParts } from '../stores/contract/shared-data.js';
 import type { Store } from '../stores/contract/store.js';
 import type { StreamManager } from '../stores/log/stream-manager.js';
 import { createBatches } from './batches.js';
@@ -105,6 +106,7 @@ export async function createAgentExecutor(
   options: ExecutorOptions,
 ): Promise<TemporalAgentExecutor> {
   const { taskQueue = DEFAULT_TASK_QUEUE, stores, logger = SILENT } = options;
+  joinParts(stores.store, stores.streamManager);
   const agents =
     options.agents instanceof AgentRegistry ? options.agents : new AgentRegistry(options.agents);
   const client = options.client ?? newClient(options);

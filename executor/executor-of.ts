@@ -8,6 +8,7 @@ import { StartAt } from '../protocol/start-at.js';
 import { ANONYMOUS, isStoredSessionId } from '../protocol/ids.js';
 import type { CustomState } from '../stores/contract/custom-state.js';
 import type { RunInfo, StopResult } from '../stores/contract/runs.js';
+import { dataOf, onData } from '../stores/contract/shared-data.js';
 import type { Store } from '../stores/contract/store.js';
 import type { StreamManager } from '../stores/log/stream-manager.js';
 import { toStoredSessionId } from '../stores/record/stored-session-id.js';
@@ -124,7 +125,7 @@ export function createExecutorOf(deps: {
   const handleOf = (sessionId: string, runId: string): RunHandle =>
     createRunHandle(deps, sessionId, runId);
 
-  return {
+  const executor: AgentExecutor = {
     runs,
     namespace,
     checks,
@@ -181,6 +182,7 @@ export function createExecutorOf(deps: {
     },
     listRuns: (sessionId) => store.runs.list(sessionId),
   };
+  return onData(executor, dataOf(store));
 }
 
 /** @throws HelixError `validation_error` */

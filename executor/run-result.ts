@@ -134,6 +134,13 @@ export type AgentResult = {
   | Suspended<'suspended_awaiting_children'>
 );
 
+/** The same by `kind`, the word for a run's standstill: its status and what it waits for. */
+export type RunOutcome = AgentResult extends infer Result
+  ? Result extends AgentResult
+    ? Omit<Result, 'status'> & { kind: Result['status'] }
+    : never
+  : never;
+
 type ResultStore = Pick<Store, 'sessions' | 'runs'>;
 
 const FAILED: RunError = {

@@ -10,6 +10,7 @@ import type { Runs } from '../executor/runs.js';
 import type { RunMeter } from '../protocol/run-meter.js';
 import { sessionOfRun } from '../protocol/ids.js';
 import { isTerminal } from '../protocol/run.js';
+import { joinParts } from '../stores/contract/shared-data.js';
 import type { Store } from '../stores/contract/store.js';
 import type { StreamManager } from '../stores/log/stream-manager.js';
 import { systemClock, type Clock } from './clock.js';
@@ -85,6 +86,7 @@ const SILENT: ActivityLogger = { info: () => undefined, warn: () => undefined };
  */
 export function createInProcessExecutor(options: InProcessOptions): InProcessExecutor {
   const { stores, services = {}, name = 'default', clock = systemClock, logger = SILENT } = options;
+  joinParts(stores.store, stores.streamManager);
   const agents =
     options.agents instanceof AgentRegistry ? options.agents : new AgentRegistry(options.agents);
   const { meter, quotas, budgets, fileHosts } = options;

@@ -1,11 +1,11 @@
 import { z } from 'zod';
 import { Interruption } from './interruption.js';
 import { ControlMessage, type StreamEnd } from './control-message.js';
-import { JsonPatchOperation } from './json-patch.js';
+import { JSONPatchOperation } from './json-patch.js';
 import { LIMITS } from './limits.js';
 import { Approvers } from './roles.js';
 
-export { JsonPatchOperation } from './json-patch.js';
+export { JSONPatchOperation } from './json-patch.js';
 
 /**
  * The chunks of the stream protocol; PROTOCOL.md is the normative text. Writers are strict, readers
@@ -169,7 +169,7 @@ export const StreamChunkSchema = z.discriminatedUnion('type', [
     transient: z.boolean().optional(),
   }),
   chunk('state_patch', {
-    patches: z.array(JsonPatchOperation),
+    patches: z.array(JSONPatchOperation),
     /** Extension, in the store only: JSON text of the patches that revert these. */
     undo: z.string().optional(),
   }),

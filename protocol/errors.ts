@@ -56,7 +56,7 @@ export type ErrorCode =
   | 'internal_error';
 
 /** HTTP status of each code. */
-export const HTTP_STATUS: Record<ErrorCode, number> = {
+export const HTTP_STATUS = {
   validation_error: 400,
   not_found: 404,
   checkpoint_not_found: 404,
@@ -111,7 +111,7 @@ export const HTTP_STATUS: Record<ErrorCode, number> = {
   rewound: 409,
   corrupt_record: 500,
   internal_error: 500,
-};
+} as const satisfies Record<ErrorCode, number>;
 
 /**
  * Instances are recognised by this mark, since classes differ after module reloads and between
@@ -139,7 +139,7 @@ export class HelixError extends Error {
     this.detail = options.detail;
   }
 
-  get statusCode(): number {
+  get statusCode(): (typeof HTTP_STATUS)[ErrorCode] {
     return HTTP_STATUS[this.code];
   }
 
@@ -183,5 +183,47 @@ export class StreamTruncatedError extends HelixError {
     });
     this.truncatedAtStep = truncatedAtStep;
     this.atSequence = atSequence;
+  }
+}
+
+/** Codes of the errors that hosts of the bridge, and pages, distinguish by class. */
+export type FrontendErrorCode =
+  | 'VALIDATION_ERROR'
+  | 'STREAM_NOT_FOUND'
+  | 'STREAM_FAILED'
+  | 'EXECUTION_ERROR'
+  | 'STREAM_CREATION_ERROR'
+  | 'CONFIGURATION_ERROR';
+
+/** Their HTTP statuses, as narrow as the types of web frameworks ask for. */
+export type FrontendStatusCode = 400 | 404 | 410 | 500 | 501;
+
+/**
+ * An error that a host of the bridge may answer with: `message` is safe to show, with `code` and
+ * `statusCode`. Detail for developers is in `cause`.
+ */
+export class FrontendHandlerError extends Error {
+  override readonly name: string = 'FrontendHandlerError';
+  readonly code: FrontendErrorCode;
+  readonly statusCode: FrontendStatusCode;
+
+  constructor(
+    code: FrontendErrorCode,
+    statusCode: FrontendStatusCode,
+    message: string,
+    options: { cause?: unknown } = {},
+  ) {
+    super(message, options);
+    this.code = code;
+    this.statusCode = statusCode;
+  }
+}
+
+/** A required setting of the host is missing, or two of its parts do not fit. */
+export class ConfigurationError extends FrontendHandlerError {
+  override readonly name = 'ConfigurationError';
+
+  constructor(message: string, options?: { cause?: unknown }) {
+    super('CONFIGURATION_ERROR', 501, message, options);
   }
 }

@@ -6,7 +6,7 @@ export {
   BaseChunkSchema,
   FinishReason,
   isStreamEnd,
-  JsonPatchOperation,
+  JSONPatchOperation,
   StreamChunkSchema,
   StreamMessageSchema,
   SuspendedChildWaitPayload,
@@ -149,7 +149,8 @@ export type { ConfigReply } from './replies.js';
 export { FINISH_TOOL_NAME, isSessionId } from './ids.js';
 export { LIMITS } from './limits.js';
 export { COMMON_METADATA_KEYS } from './metadata-keys.js';
-export type { AssistantRow, Decision, Row, ToolRow, UserRow } from './rows.js';
+export type { AssistantRow, Decision, Message, Row, ToolRow, UserRow } from './rows.js';
+export type { UserInputMessage } from './agent-server.js';
 export { isTerminal } from './run.js';
 export type {
   CallKind,
@@ -161,5 +162,6 @@ export type {
   StopMode,
   StopRequest,
   StreamStatus,
+  StreamStatus as ResumableStreamStatus,
   TerminalStatus,
 } from './run.js';

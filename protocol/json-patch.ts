@@ -4,7 +4,7 @@ import { z } from 'zod';
 const JsonPointer = z.string().regex(/^(?:\/(?:[^~/]|~[01])*)*$/, 'must be a JSON pointer');
 
 /** RFC 6902. */
-export const JsonPatchOperation = z
+export const JSONPatchOperation = z
   .object({
     op: z.enum(['add', 'remove', 'replace', 'move', 'copy', 'test']),
     path: JsonPointer,
@@ -21,4 +21,4 @@ export const JsonPatchOperation = z
     path: ['value'],
     message: 'is required by add, replace and test',
   });
-export type JsonPatchOperation = z.infer<typeof JsonPatchOperation>;
+export type JSONPatchOperation = z.infer<typeof JSONPatchOperation>;

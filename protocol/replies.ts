@@ -294,7 +294,7 @@ export const FrontendSnapshot = z
   })
   .meta({ id: 'FrontendSnapshot' });
 /** `State` is the agent's own state, as it declares it. */
-export type FrontendSnapshot<Message = unknown, State = Record<string, unknown>> = Omit<
+export type FrontendSnapshot<State = Record<string, unknown>, Message = unknown> = Omit<
   z.infer<typeof FrontendSnapshot>,
   'state' | 'messages' | 'queue'
 > & { state: State | null; messages: Message[]; queue?: QueuedMessages<Message>[] };

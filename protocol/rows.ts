@@ -254,3 +254,24 @@ export type ToolRow = z.infer<typeof ToolRow>;
 
 export const Row = z.discriminatedUnion('role', [UserRow, AssistantRow, ToolRow]);
 export type Row = z.infer<typeof Row>;
+
+/** A message as the Helix packages keep it, where a transcript of ours has rows. */
+export type HelixMessage =
+  | { role: 'system'; content: string }
+  | {
+      role: 'user';
+      content: string;
+      files?: readonly { url: string; mediaType: string; filename?: string }[];
+      metadata?: Record<string, unknown>;
+    }
+  | {
+      role: 'assistant';
+      content?: string;
+      thinking?: string;
+      toolCalls?: readonly { id: string; name: string; arguments: unknown }[];
+    }
+  /** `content` is the result as JSON, or a text. */
+  | { role: 'tool'; toolCallId: string; content: string; error?: string };
+
+/** A message of a conversation, in either form. */
+export type Message = Row | HelixMessage;

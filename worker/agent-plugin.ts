@@ -33,6 +33,7 @@ import { toNotifySettings, type NotifyOptions } from '../notify/settings.js';
 import { allMeters } from '../protocol/run-meter.js';
 import { withTimeout } from '../protocol/time.js';
 import type { Tracer } from '../protocol/tracer.js';
+import { joinParts } from '../stores/contract/shared-data.js';
 import type { Store } from '../stores/contract/store.js';
 import type { StreamManager } from '../stores/log/stream-manager.js';
 import { createTallyMeter } from '../stores/record/tally-meter.js';
@@ -149,6 +150,7 @@ const SILENT: WorkerLogger = { info: () => undefined, warn: () => undefined };
  */
 export function createAgentPlugin(options: AgentPluginOptions): WorkerPlugin & BundlerPlugin {
   const { stores, services = {}, logger = SILENT, versioning, toolSlots = TOOL_SLOTS } = options;
+  joinParts(stores.store, stores.streamManager);
   const agents =
     options.agents instanceof AgentRegistry ? options.agents : new AgentRegistry(options.agents);
   const tally = createTallyMeter(stores.store.tallies);

@@ -5,7 +5,7 @@ import type { ToolCallIdentity, ToolContext } from '../../agents/tool-context.js
 import type { CallActivityRef } from '../../protocol/activities.js';
 import {
   StreamChunkSchema,
-  type JsonPatchOperation,
+  type JSONPatchOperation,
   type StreamChunk,
 } from '../../protocol/chunk.js';
 import { HelixError } from '../../protocol/errors.js';
@@ -32,7 +32,7 @@ export interface CallContext {
   context: ToolContext;
   journal: CallJournal;
   /** What it has changed in the agent's own state and not recorded yet. */
-  changes: () => JsonPatchOperation[];
+  changes: () => JSONPatchOperation[];
   /** True once it has emitted an event that history keeps. */
   hasEvents: () => boolean;
   /** Nothing that the tool says or changes from now on counts: its call is over. */
@@ -118,7 +118,7 @@ export function openCallContext(
   }
 
   let taken = 0;
-  const takeChanges = (): JsonPatchOperation[] => {
+  const takeChanges = (): JSONPatchOperation[] => {
     const all = state?.patches() ?? [];
     const changes = all.slice(taken);
     taken = all.length;

@@ -1,7 +1,7 @@
 import type { z } from 'zod';
 import { WaitError, type ToolJournal } from '../../agents/tool-journal.js';
 import { ToolError } from '../../agents/tool-error.js';
-import type { JsonPatchOperation } from '../../protocol/chunk.js';
+import type { JSONPatchOperation } from '../../protocol/chunk.js';
 import { LIMITS } from '../../protocol/limits.js';
 import type { ToolRow } from '../../protocol/rows.js';
 import type { Calls } from '../../stores/contract/calls.js';
@@ -47,7 +47,7 @@ interface JournalDeps {
   /** The address of a webhook of this call. */
   toWebhookUrl: (secret: string) => string;
   /** What the tool has changed in the agent's state since this was called last. */
-  takeChanges: () => JsonPatchOperation[];
+  takeChanges: () => JSONPatchOperation[];
 }
 
 type Waiting = Pick<SuspendCallInput, 'wait' | 'dueInMs'>;

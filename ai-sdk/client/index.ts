@@ -7,7 +7,7 @@ export { createHelixChatTransport } from './helix-chat-transport.js';
 export type { HelixChatTransportOptions } from './helix-chat-transport.js';
 export { loadSnapshot } from './load-snapshot.js';
 export type { LoadSnapshotOptions } from './load-snapshot.js';
-export type { FrontendSnapshot } from '../../protocol/http.js';
+export type { FrontendSnapshot } from '../parts/ui-message.js';
 export type { Patience } from './patience.js';
 export { prepareHelixChatRequest, prepareHelixReconnectRequest } from './prepare-requests.js';
 export type { PrepareHelixChatRequestOptions } from './prepare-requests.js';

@@ -1,4 +1,4 @@
-import type { FrontendSnapshot } from '../../protocol/http.js';
+import type { FrontendSnapshot, UIMessage } from '../parts/ui-message.js';
 import type { ChatMessage } from './chat-message.js';
 import { ChatRequestError } from './chat-request-error.js';
 import { createChatRequests, type ChatRequestsOptions } from './chat-requests.js';
@@ -21,15 +21,15 @@ export interface LoadSnapshotOptions extends ChatRequestsOptions {
  * console.log(messages.length, pending?.length, status === 'active' || status === 'paused');
  */
 export async function loadSnapshot<
-  Message extends ChatMessage = ChatMessage,
   State = Record<string, unknown>,
+  Message extends ChatMessage = UIMessage,
 >(
   chatId: string,
   { signal, ...options }: LoadSnapshotOptions = {},
-): Promise<FrontendSnapshot<Message, State>> {
+): Promise<FrontendSnapshot<State, Message>> {
   try {
     const response = await createChatRequests(options).snapshot(chatId, signal);
-    if (response !== null) return (await response.json()) as FrontendSnapshot<Message, State>;
+    if (response !== null) return (await response.json()) as FrontendSnapshot<State, Message>;
   } catch (error) {
     if (!(error instanceof ChatRequestError) || error.statusCode !== 404) throw error;
   }

@@ -31,7 +31,9 @@ export interface RebuiltChat {
 export async function rebuildReply<M extends ChatMessage>(
   chat: RebuiltChat,
   setMessages: (messages: M[]) => void,
-  loadSnapshot: () => Promise<Pick<FrontendSnapshot<M>, 'messages' | 'status'> | undefined>,
+  loadSnapshot: () => Promise<
+    Pick<FrontendSnapshot<Record<string, unknown>, M>, 'messages' | 'status'> | undefined
+  >,
 ): Promise<boolean> {
   const snapshot = await loadSnapshot();
   if (snapshot === undefined || isBusy(chat)) return false;

@@ -16,7 +16,7 @@ export interface ResumableChatTransport extends HelixTransport {
   loadSnapshot: <M extends ChatMessage>(
     chatId: string,
     signal?: AbortSignal,
-  ) => Promise<FrontendSnapshot<M> | undefined>;
+  ) => Promise<FrontendSnapshot<Record<string, unknown>, M> | undefined>;
   /** For `useResumeClientTools`: only one of several pages carries out a call. */
   leaseCall: LeaseClientCall;
 }
@@ -79,7 +79,8 @@ export function createResumableChatTransport(
       try {
         const ask = (): Promise<Response | null> => requests.snapshot(chatId, signal);
         const response = await persist(ask, new Retries(patience), signal);
-        return (await response?.json()) as FrontendSnapshot<never> | undefined;
+        return (await response?.json()) as
+          FrontendSnapshot<Record<string, unknown>, never> | undefined;
       } catch (error) {
         if (error instanceof ChatRequestError && error.statusCode === 404) return undefined;
         throw error;

@@ -1,35 +1,8 @@
+import { FrontendHandlerError } from '../../protocol/errors.js';
 import type { UIStreamPart } from './ui-stream-part.js';
 
-/** Codes of the errors that hosts of the bridge, and pages, distinguish by class. */
-export type FrontendErrorCode =
-  | 'VALIDATION_ERROR'
-  | 'STREAM_NOT_FOUND'
-  | 'STREAM_FAILED'
-  | 'EXECUTION_ERROR'
-  | 'STREAM_CREATION_ERROR'
-  | 'CONFIGURATION_ERROR';
-
-/**
- * An error that a host of the bridge may answer with: `message` is safe to show, with `code` and
- * `statusCode`. Detail for developers is in `cause`.
- */
-export class FrontendHandlerError extends Error {
-  override readonly name: string = 'FrontendHandlerError';
-  readonly code: FrontendErrorCode;
-  /** HTTP status. */
-  readonly statusCode: number;
-
-  constructor(
-    code: FrontendErrorCode,
-    statusCode: number,
-    message: string,
-    options: { cause?: unknown } = {},
-  ) {
-    super(message, options);
-    this.code = code;
-    this.statusCode = statusCode;
-  }
-}
+export { ConfigurationError, FrontendHandlerError } from '../../protocol/errors.js';
+export type { FrontendErrorCode, FrontendStatusCode } from '../../protocol/errors.js';
 
 /** An input is missing or malformed. */
 export class ValidationError extends FrontendHandlerError {
@@ -73,15 +46,6 @@ export class StreamCreationError extends FrontendHandlerError {
 
   constructor(message = 'The reply cannot be streamed.', options?: { cause?: unknown }) {
     super('STREAM_CREATION_ERROR', 500, message, options);
-  }
-}
-
-/** A required setting of the host is missing. */
-export class ConfigurationError extends FrontendHandlerError {
-  override readonly name = 'ConfigurationError';
-
-  constructor(message: string, options?: { cause?: unknown }) {
-    super('CONFIGURATION_ERROR', 501, message, options);
   }
 }
 

@@ -1,42 +1,24 @@
-import type { Row } from '../../protocol/rows.js';
+import type { HelixMessage, Message, Row } from '../../protocol/rows.js';
 import { FINISH_TOOL_NAME } from '../../protocol/ids.js';
 import { convertToUIMessages, type ConvertOptions } from './convert-messages.js';
 import type { UIMessage, UIMessagePart, UIToolPart } from './ui-message.js';
 
-/** A message as the Helix packages keep it, where a transcript of ours has rows. */
-export type HelixMessage =
-  | { role: 'system'; content: string }
-  | {
-      role: 'user';
-      content: string;
-      files?: readonly { url: string; mediaType: string; filename?: string }[];
-      metadata?: Record<string, unknown>;
-    }
-  | {
-      role: 'assistant';
-      content?: string;
-      thinking?: string;
-      toolCalls?: readonly { id: string; name: string; arguments: unknown }[];
-    }
-  /** `content` is the result as JSON, or a text. */
-  | { role: 'tool'; toolCallId: string; content: string; error?: string };
-
 type HelixConvertOptions = Omit<ConvertOptions, 'generateId'> & {
   /** Makes ids in place of the stored ones; those of Helix messages are `msg-<index>` without it. */
-  generateId?: (index: number, message: never) => string;
+  generateId?: ((index: number, message: never) => string) | undefined;
 };
 
-/** The converter under its Helix name: takes the rows of a transcript, or Helix messages. */
+/** The rows of a transcript, or messages of the Helix packages, as UI messages. */
 export function convertToAISDKMessages(
-  messages: readonly Row[] | readonly HelixMessage[],
+  messages: readonly Message[],
   options: HelixConvertOptions = {},
 ): UIMessage[] {
   return areRows(messages)
     ? convertToUIMessages(messages, options as ConvertOptions)
-    : convertHelixMessages(messages, options);
+    : convertHelixMessages(messages as readonly HelixMessage[], options);
 }
 
-function areRows(messages: readonly Row[] | readonly HelixMessage[]): messages is readonly Row[] {
+function areRows(messages: readonly Message[]): messages is readonly Row[] {
   return messages.every((message) => !('content' in message || 'toolCalls' in message));
 }
 

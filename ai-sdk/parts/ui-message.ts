@@ -1,3 +1,11 @@
+import type { FrontendSnapshot as SnapshotOf } from '../../protocol/http.js';
+
+/** What a page needs to start: the history, and the position of the stream. `State` is the agent's own. */
+export type FrontendSnapshot<State = Record<string, unknown>, Message = UIMessage> = SnapshotOf<
+  State,
+  Message
+>;
+
 /** A UI message as `useChat({ messages })` takes it: the same shape that the live stream builds. */
 export interface UIMessage {
   id: string;

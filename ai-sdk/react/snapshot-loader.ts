@@ -4,7 +4,7 @@ import type { FrontendSnapshot } from '../../protocol/http.js';
 export type SnapshotLoader<M> = (
   chatId: string,
 ) => Promise<
-  | (Pick<FrontendSnapshot<M>, 'messages' | 'status'> &
-      Partial<Pick<FrontendSnapshot<M>, 'streamSequence'>>)
+  | (Pick<FrontendSnapshot<Record<string, unknown>, M>, 'messages' | 'status'> &
+      Partial<Pick<FrontendSnapshot<Record<string, unknown>, M>, 'streamSequence'>>)
   | undefined
 >;

@@ -14,7 +14,7 @@ export interface UseAutoResyncOptions<M extends ChatMessage> extends SnapshotSou
 
 export interface UseResumableChatOptions<M extends ChatMessage> extends UseAutoResyncOptions<M> {
   /** Called when a snapshot was loaded, after `setMessages`. */
-  onSnapshotLoaded?: ((snapshot: FrontendSnapshot<M>) => void) | undefined;
+  onSnapshotLoaded?: ((snapshot: FrontendSnapshot<Record<string, unknown>, M>) => void) | undefined;
 }
 
 export interface AutoResync<M extends ChatMessage> extends Pick<

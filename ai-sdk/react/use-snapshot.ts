@@ -10,12 +10,12 @@ export interface SnapshotSource {
 }
 
 export interface LoadedSnapshot<M extends ChatMessage> {
-  snapshot: FrontendSnapshot<M> | undefined;
+  snapshot: FrontendSnapshot<Record<string, unknown>, M> | undefined;
   isLoading: boolean;
   /** Why the newest try failed. */
   error: Error | undefined;
   /** Loads again. Undefined if that failed, or the URL has become another meanwhile. */
-  reload: () => Promise<FrontendSnapshot<M> | undefined>;
+  reload: () => Promise<FrontendSnapshot<Record<string, unknown>, M> | undefined>;
 }
 
 /**
@@ -26,7 +26,7 @@ export interface LoadedSnapshot<M extends ChatMessage> {
 export function useSnapshot<M extends ChatMessage>(
   { snapshotUrl, fetch: send }: SnapshotSource,
   isWanted: boolean,
-  onLoaded?: (snapshot: FrontendSnapshot<M>) => void,
+  onLoaded?: (snapshot: FrontendSnapshot<Record<string, unknown>, M>) => void,
 ): LoadedSnapshot<M> {
   const [state, setState] = useState<Omit<LoadedSnapshot<M>, 'reload'>>({
     snapshot: undefined,
@@ -45,7 +45,7 @@ export function useSnapshot<M extends ChatMessage>(
       const { snapshotUrl: url, send: fetchNow = globalThis.fetch } = latest.current;
       const response = await fetchNow(url, { cache: 'no-store' });
       if (!response.ok) throw new ChatRequestError(response.status, await response.text());
-      const snapshot = (await response.json()) as FrontendSnapshot<M>;
+      const snapshot = (await response.json()) as FrontendSnapshot<Record<string, unknown>, M>;
       if (latest.current.round !== round) return undefined;
       setState({ snapshot, isLoading: false, error: undefined });
       latest.current.onLoaded?.(snapshot);

@@ -1,6 +1,6 @@
 import type { Role } from '../../protocol/actor.js';
 import { ANONYMOUS } from '../../protocol/ids.js';
-import type { SessionRecord } from '../../stores/contract/sessions.js';
+import type { SessionRecord, SessionView } from '../../stores/contract/sessions.js';
 import type { Store } from '../../stores/contract/store.js';
 import { toStoredSessionId } from '../../stores/record/stored-session-id.js';
 import { agentUnavailable, notFound } from './refusals.js';
@@ -32,6 +32,17 @@ export async function findOwnSession(
   // JavaScript hosts may omit the caller.
   const { record } = await findSession(stores, sessionId, caller ?? { userId: '' });
   return isOwner(record, caller) ? record : undefined;
+}
+
+/** The same with its transcript: rows of others are not even read, since the time for it would show how many there are. */
+export async function readOwnView(
+  stores: Pick<Store, 'sessions'>,
+  sessionId: string,
+  caller: Caller | undefined,
+): Promise<SessionView | undefined> {
+  const record = await findOwnSession(stores, sessionId, caller);
+  const view = record && (await stores.sessions.view(record.sessionId));
+  return isOwner(view?.record, caller) ? view : undefined;
 }
 
 /** A caller's own session. @throws HelixError `not_found`, for strangers as well: they learn nothing */

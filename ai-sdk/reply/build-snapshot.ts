@@ -1,8 +1,8 @@
 import type { Runs } from '../../executor/runs.js';
-import type { FrontendSnapshot } from '../../protocol/http.js';
 import type { Row } from '../../protocol/rows.js';
 import type { SessionRecord, SessionView } from '../../stores/contract/sessions.js';
 import type { StagedChanges } from '../../stores/contract/staging.js';
+import { joinParts } from '../../stores/contract/shared-data.js';
 import type { Store } from '../../stores/contract/store.js';
 import type { StreamManager } from '../../stores/log/stream-manager.js';
 import { toCallDecisions } from '../../stores/record/call-decisions.js';
@@ -10,10 +10,10 @@ import { fitChanges } from '../../stores/record/fit-changes.js';
 import { toRunStanding } from '../../stores/record/run-standing.js';
 import { toPendingQuestions } from '../../stores/record/session-summaries.js';
 import { convertToUIMessages } from '../parts/convert-messages.js';
-import type { UIMessage } from '../parts/ui-message.js';
+import type { FrontendSnapshot } from '../parts/ui-message.js';
 import { readPartialTurn } from '../turns/partial-turn.js';
 import { isOngoing, toAllMessages, toSettledMessages } from '../turns/ui-history.js';
-import { findOwnSession, isOwner, type Caller } from './access.js';
+import { readOwnView, toCaller, type Caller } from './access.js';
 import { judged, type AuthorityDeps } from './authority.js';
 import type { Authorize } from './authorize-by-role.js';
 import { toQueue } from './queue.js';
@@ -25,6 +25,8 @@ export interface SnapshotDeps {
   executor?: {
     readonly runs: Pick<Runs, 'expireCalls'> & Partial<Pick<Runs, 'mayApprove' | 'pauses'>>;
   };
+  /** Of `handleChatStream`, so that both take the same object; a snapshot does not need it. */
+  agent?: { readonly name: string } | string | undefined;
   /** As of `handleChatStream`. */
   authorize?: Authorize | undefined;
   /** False includes the message of an active turn unless the params decide otherwise. Default: true. */
@@ -35,8 +37,8 @@ export interface SnapshotParams {
   sessionId: string;
   /** Includes the message of an active turn, up to now. A replay doubles it on old clients. */
   includePartialContent?: boolean;
-  /** The user that asks. Without a caller nothing is returned. */
-  caller: Caller;
+  /** The user that asks. Default: nobody by name, who sees the conversations of nobody by name. */
+  caller?: Caller | undefined;
 }
 
 /**
@@ -44,21 +46,23 @@ export interface SnapshotParams {
  * replays it from the beginning; at any other time everything is there.
  *
  * @returns null if the session does not exist or belongs to another user
+ * @throws ConfigurationError if the stores work on different data
  */
 export async function buildSnapshot<State = Record<string, unknown>>(
   deps: SnapshotDeps,
   {
     sessionId,
     includePartialContent = deps.contentReplayEnabled === false,
-    caller,
+    caller = toCaller({}),
   }: SnapshotParams,
-): Promise<FrontendSnapshot<UIMessage, State> | null> {
+): Promise<FrontendSnapshot<State> | null> {
+  joinParts(deps.stateStore, deps.streamManager);
   for (;;) {
     const read = await readCurrent(deps, sessionId, caller);
     if (read === undefined) return null;
     const view = await judged(toAuthority(deps), caller, read);
     const snapshot = await toSnapshot(deps, view, includePartialContent);
-    if (await isCurrent(deps, view)) return snapshot as FrontendSnapshot<UIMessage, State>;
+    if (await isCurrent(deps, view)) return snapshot as FrontendSnapshot<State>;
   }
 }
 
@@ -81,7 +85,7 @@ async function toSnapshot(
   deps: SnapshotDeps,
   view: SessionView,
   includePartialContent: boolean,
-): Promise<FrontendSnapshot<UIMessage>> {
+): Promise<FrontendSnapshot> {
   const { record, openCalls } = view;
   const isActive = record.stream === 'active';
   await noteSnapshot(deps, record);
@@ -121,15 +125,11 @@ async function readCurrent(
   sessionId: string,
   caller: Caller,
 ): Promise<SessionView | undefined> {
-  // Rows of other users are not even read: the time for it would show how many there are.
-  const record = await findOwnSession(stateStore, sessionId, caller);
-  if (record === undefined) return undefined;
-  const view = await stateStore.sessions.view(record.sessionId);
-  if (view === undefined || !isOwner(view.record, caller)) return undefined;
-  const { deadline = Infinity } = view.record;
-  const isOverdue =
-    deadline <= Date.now() && (await executor?.runs.expireCalls(record.sessionId)) === true;
-  return isOverdue ? stateStore.sessions.view(record.sessionId) : view;
+  const view = await readOwnView(stateStore, sessionId, caller);
+  if (view === undefined) return undefined;
+  const { sessionId: storedId, deadline = Infinity } = view.record;
+  const isOverdue = deadline <= Date.now() && (await executor?.runs.expireCalls(storedId)) === true;
+  return isOverdue ? stateStore.sessions.view(storedId) : view;
 }
 
 /**
@@ -151,8 +151,8 @@ async function readAgentState(
 export interface PastSnapshotParams {
   sessionId: string;
   checkpointId: string;
-  /** The user that asks. Without a caller nothing is returned. */
-  caller: Caller;
+  /** As of `buildSnapshot`. */
+  caller?: Caller | undefined;
 }
 
 /**
@@ -169,13 +169,11 @@ export async function buildPastSnapshot(
     SnapshotDeps,
     'executor' | 'authorize'
   >,
-  { sessionId, checkpointId, caller }: PastSnapshotParams,
-): Promise<FrontendSnapshot<UIMessage> | null> {
-  const record = await findOwnSession(stateStore, sessionId, caller);
-  if (record === undefined) return null;
-  const view = await stateStore.sessions.view(record.sessionId);
-  if (view === undefined || !isOwner(view.record, caller)) return null;
-  const checkpoint = await stateStore.checkpoints.get(record.sessionId, checkpointId);
+  { sessionId, checkpointId, caller = toCaller({}) }: PastSnapshotParams,
+): Promise<FrontendSnapshot | null> {
+  const view = await readOwnView(stateStore, sessionId, caller);
+  if (view === undefined) return null;
+  const checkpoint = await stateStore.checkpoints.get(view.record.sessionId, checkpointId);
   if (checkpoint === null) return null;
   const { rows, openCalls } = await judged(toAuthority(deps), caller, view);
   let end = checkpoint.messageCount;

@@ -20,6 +20,7 @@ import {
   extractResumeIntent,
   hasAnswers,
   isCutShort,
+  toLastStep,
   toResults,
   type ResumeIntents,
 } from './resume-intent.js';
@@ -211,8 +212,15 @@ function classifyAnswers(facts: Facts, agent: string | undefined): Ask | undefin
 function classifyMessages({ request, session }: Facts, agent: string | undefined): Ask {
   const { posted, messages } = request;
   if (messages.length > 0 && agent !== undefined) return { kind: 'say', agent, messages };
-  const isBehind = session !== undefined && isCutShort(session.record, posted.at(-1));
-  return refuse(isBehind ? copyIsBehind() : nothingToDo());
+  if (session !== undefined && isCutShort(session.record, posted.at(-1))) {
+    return refuse(copyIsBehind());
+  }
+  // Results of calls that nobody waits for any more: a page that posts them has to know.
+  const last = session === undefined || messages.length > 0 ? undefined : posted.at(-1);
+  const stale = last === undefined ? [] : toResults([{ ...last, parts: toLastStep(last) }]);
+  if (stale.length === 0) return refuse(nothingToDo());
+  const rejected = stale.map((toolCallId) => ({ toolCallId, reason: 'not-pending' as const }));
+  return { kind: 'answer', answers: { intents: [], rejected, hasTrailingUserMessage: false } };
 }
 
 /** A new message answers nothing in a session at rest. */

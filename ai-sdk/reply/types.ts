@@ -3,6 +3,7 @@ import type { Role } from '../../protocol/actor.js';
 import type { BusyPolicy } from '../../protocol/busy.js';
 import type { HelixError } from '../../protocol/errors.js';
 import type { PostedMessage } from '../../protocol/http.js';
+import { joinParts } from '../../stores/contract/shared-data.js';
 import type { Store } from '../../stores/contract/store.js';
 import type { StreamManager } from '../../stores/log/stream-manager.js';
 import { ConfigurationError } from '../parts/errors.js';
@@ -111,8 +112,9 @@ export type HandleChatStreamDeps = Omit<ChatDeps, 'executor' | 'agents'> & {
   agents?: ChatDeps['agents'] | undefined;
 };
 
-/** @throws ConfigurationError if no agent is named */
+/** @throws ConfigurationError if no agent is named, or the parts work on different data */
 export function toChatDeps({ executor, agent, agents, ...deps }: HandleChatStreamDeps): ChatDeps {
+  joinParts(executor, deps.stateStore, deps.streamManager);
   const { runs } = executor;
   const name = typeof agent === 'object' ? agent.name : agent;
   if (typeof agent === 'object') executor.learn?.(agent);

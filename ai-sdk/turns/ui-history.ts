@@ -1,104 +1,11 @@
-import { MessagesQuery, type MessagesReply } from '../../protocol/http.js';
 import type { Row } from '../../protocol/rows.js';
 import type { SessionRecord, SessionView } from '../../stores/contract/sessions.js';
-import type { Store } from '../../stores/contract/store.js';
 import {
   convertToUIMessages,
   toSilentMessage,
   type ConvertOptions,
 } from '../parts/convert-messages.js';
-import { ValidationError } from '../parts/errors.js';
 import type { UIMessage } from '../parts/ui-message.js';
-
-export type LoadAllUIMessagesOptions = Pick<
-  ConvertOptions,
-  'includeReasoning' | 'includeToolResults' | 'generateId' | 'filterHidden'
-> & {
-  /** Marks the calls that the reader may not decide. Default: the reader may decide all. */
-  judge?: (view: SessionView) => Promise<SessionView>;
-};
-
-export type LoadUIMessagesOptions = LoadAllUIMessagesOptions & {
-  /** Index of the first message; default 0. */
-  offset?: number | undefined;
-  /** Default 50, at most 1,000. */
-  limit?: number | undefined;
-};
-
-/** A page of a conversation. */
-export type UIMessagePage = MessagesReply<UIMessage>;
-
-type HistoryStore = Pick<Store, 'sessions'>;
-
-/**
- * A page of a conversation as a client shows it. Pages count UI messages, so that a call and its result
- * stay together. The message of an active turn is left out, as in a snapshot: its stream brings it. An
- * unknown session has no messages.
- *
- * @throws ValidationError for an invalid offset or limit
- */
-export async function loadUIMessages(
-  stateStore: HistoryStore,
-  sessionId: string,
-  { offset, limit, ...options }: LoadUIMessagesOptions = {},
-): Promise<UIMessagePage> {
-  const page = MessagesQuery.safeParse({ offset, limit });
-  if (!page.success) {
-    throw new ValidationError('offset is a whole number, limit one from 1 to 1,000.');
-  }
-  return toPage(await loadAllUIMessages(stateStore, sessionId, options), page.data);
-}
-
-/** All of a conversation. */
-export async function loadAllUIMessages(
-  stateStore: HistoryStore,
-  sessionId: string,
-  { judge, ...options }: LoadAllUIMessagesOptions = {},
-): Promise<UIMessage[]> {
-  const stored = await stateStore.sessions.view(sessionId);
-  if (stored === undefined) return [];
-  const view = (await judge?.(stored)) ?? stored;
-  return view.record.stream === 'active'
-    ? toSettledMessages(view, options)
-    : toAllMessages(view, options);
-}
-
-/** The same with named parameters, for routes. They check the owner before. */
-export function getUIMessages(
-  { stateStore }: { stateStore: HistoryStore },
-  { sessionId, ...options }: LoadUIMessagesOptions & { sessionId: string },
-): Promise<UIMessagePage> {
-  return loadUIMessages(stateStore, sessionId, options);
-}
-
-/** A store's conversations as UI messages. */
-export interface UIMessageStore {
-  getUIMessages: (sessionId: string, options?: LoadUIMessagesOptions) => Promise<UIMessagePage>;
-  getAllUIMessages: (sessionId: string, options?: LoadAllUIMessagesOptions) => Promise<UIMessage[]>;
-}
-
-/**
- * A store whose conversations are read as UI messages.
- *
- * @example
- * import { createUIMessageStore } from 'helix-temporal/ai-sdk';
- * import { createRedisStores } from 'helix-temporal/store-redis';
- *
- * const { store } = createRedisStores({ url: 'redis://localhost:6379', whenAway: 'refuse' });
- * const history = createUIMessageStore(store);
- * const { messages, hasMore } = await history.getUIMessages('session-1', { limit: 50 });
- */
-export function createUIMessageStore(stateStore: HistoryStore): UIMessageStore {
-  return {
-    getUIMessages: (sessionId, options) => loadUIMessages(stateStore, sessionId, options),
-    getAllUIMessages: (sessionId, options) => loadAllUIMessages(stateStore, sessionId, options),
-  };
-}
-
-function toPage(all: readonly UIMessage[], { offset, limit }: MessagesQuery): UIMessagePage {
-  const end = offset + limit;
-  return { messages: all.slice(offset, end), hasMore: end < all.length };
-}
 
 /** All of the conversation, without the reply that is being written. */
 export function toSettledMessages(

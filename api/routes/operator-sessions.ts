@@ -36,9 +36,10 @@ export const OPERATOR_SESSION_ROUTES: readonly Route[] = [
         const act = toAct('read', toActor(call), { tenant: record.tenant });
         await deps.stateStore.audit.record(act, { sessionId: record.sessionId });
       }
-      const options = { ...page, filterHidden: hidden !== 'true' };
+      const own = { userId: record.owner, tenantId: record.tenant };
+      const options = { ...page, filterHidden: hidden !== 'true', caller: own };
       const [messages, found] = await Promise.all([
-        loadUIMessages(deps.stateStore, record.sessionId, options),
+        loadUIMessages(deps.stateStore, params.sessionId, options),
         deps.stateStore.sessions.withCalls(record.sessionId),
       ]);
       if (found === undefined) throw notFound();

@@ -86,10 +86,10 @@ export const SESSION_ROUTES: readonly Route[] = [
         headers: SESSION_AND_RUN,
       },
     },
-    handle: async ({ deps, request, response, query: { hidden, ...page }, record, caller }) => {
+    handle: async ({ deps, request, response, query: { hidden, ...page }, params, caller }) => {
       const judge = (view: SessionView) => judged(deps, caller, view);
-      const options = { ...page, filterHidden: hidden !== 'true', judge };
-      const messages = await loadUIMessages(deps.stateStore, record.sessionId, options);
+      const options = { ...page, filterHidden: hidden !== 'true', judge, caller };
+      const messages = await loadUIMessages(deps.stateStore, params.sessionId, options);
       response.json(withToolParts(request, messages));
     },
   }),

@@ -7,7 +7,7 @@ export interface ShownMessage {
   role: string;
   parts: { type: string; text?: string }[];
 }
-export type Shown = FrontendSnapshot<ShownMessage>;
+export type Shown = FrontendSnapshot<Record<string, unknown>, ShownMessage>;
 
 /** Requests of people whose servers come and go: they try again, at another server. */
 export interface Requests {

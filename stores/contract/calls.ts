@@ -1,4 +1,4 @@
-import type { JsonPatchOperation, StreamMessage } from '../../protocol/chunk.js';
+import type { JSONPatchOperation, StreamMessage } from '../../protocol/chunk.js';
 import type { Decision, ToolRow } from '../../protocol/rows.js';
 import type { Resumption } from '../../protocol/run.js';
 import type { Act } from './audit.js';
@@ -109,7 +109,7 @@ export type SettleCallInput =
       toolCallId: string;
       row: ToolRow;
       /** Changes to the agent's own state, staged together with the result. */
-      changes?: JsonPatchOperation[];
+      changes?: JSONPatchOperation[];
       /** True if the call emitted events, which its row keeps. */
       hasEvents?: boolean;
       /** Result of the run, if this call ends it. */

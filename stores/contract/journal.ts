@@ -1,4 +1,4 @@
-import type { JsonPatchOperation } from '../../protocol/chunk.js';
+import type { JSONPatchOperation } from '../../protocol/chunk.js';
 import type { ToolRow } from '../../protocol/rows.js';
 import type { WaitCall } from './call-record.js';
 import type { Writer } from './log.js';
@@ -23,7 +23,7 @@ interface JournalInput {
   at: number;
   now: number;
   /** Changes of the agent's own state since the operation before. */
-  changes?: JsonPatchOperation[];
+  changes?: JSONPatchOperation[];
 }
 
 export interface RecordStepInput extends JournalInput {

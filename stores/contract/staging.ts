@@ -1,4 +1,4 @@
-import type { JsonPatchOperation } from '../../protocol/chunk.js';
+import type { JSONPatchOperation } from '../../protocol/chunk.js';
 import type { CustomState, VersionedState } from './custom-state.js';
 
 /**
@@ -51,7 +51,7 @@ export interface NumberedChanges extends StagedChanges {
 export interface StagedChanges {
   toolCallId: string;
   /** RFC 6902, applied to the state at the time of promotion. */
-  patches: JsonPatchOperation[];
+  patches: JSONPatchOperation[];
   /** Keys of the state to set before the patches are applied. */
   mergeChanges?: CustomState;
   timestamp: number;

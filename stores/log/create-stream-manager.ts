@@ -43,7 +43,7 @@ export function createStreamManager(log: StreamLog): StreamManager {
     if (kind === 'owned') {
       throw new HelixError('stream_owned', 'A run is active: it pauses and ends its own stream.');
     }
-    if (kind === 'not_found') throw new HelixError('not_found', 'This stream does not exist.');
+    if (kind === 'not_found') throw noStream();
   }
 
   async function inspect(streamId: string): Promise<LogPosition | undefined> {
@@ -63,7 +63,7 @@ export function createStreamManager(log: StreamLog): StreamManager {
     createWriter: (...args) => openStreamWriter(log, ...args),
     createReader: async (streamId, { signal } = {}) => {
       const position = await inspect(streamId);
-      if (position === undefined) return null;
+      if (position === undefined) throw noStream();
       const source = openSource(streamId, position, 0, signal);
       return withIterator(source, () => source.chunks());
     },
@@ -116,6 +116,10 @@ export function createStreamManager(log: StreamLog): StreamManager {
       return removed;
     },
   };
+}
+
+function noStream(): HelixError {
+  return new HelixError('not_found', 'This stream does not exist.');
 }
 
 /** Adds an iterator to a reader's state. */

@@ -22,8 +22,8 @@ export interface StreamManager extends StreamLog {
     agentType: string,
     options?: CreateWriterOptions,
   ) => Promise<StreamWriter>;
-  /** Reads from the first stored chunk, then live; null if the stream does not exist. */
-  createReader: (streamId: string, options?: ReaderOptions) => Promise<StreamReader | null>;
+  /** Reads from the first stored chunk, then live. @throws HelixError `not_found` if the stream does not exist */
+  createReader: (streamId: string, options?: ReaderOptions) => Promise<StreamReader>;
   /** Reads what follows a sequence, then live; null if the stream does not exist or has failed. */
   createResumableReader: (
     streamId: string,
@@ -117,4 +117,12 @@ export interface StreamInfo {
   totalChunks: number;
   latestSequence: number;
   error?: string;
+}
+
+/** The sequence that a checkpoint notes: the stream's newest; 0 before its first chunk. */
+export async function resolveCheckpointStreamSequence(
+  streamManager: Pick<StreamManager, 'getStreamInfo'>,
+  streamId: string,
+): Promise<number> {
+  return (await streamManager.getStreamInfo(streamId))?.latestSequence ?? 0;
 }

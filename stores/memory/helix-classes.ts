@@ -1,3 +1,4 @@
+import { onData } from '../contract/shared-data.js';
 import type { HelixStateStore } from '../contract/helix-state-store.js';
 import type { Store } from '../contract/store.js';
 import type { StreamManager } from '../log/stream-manager.js';
@@ -19,7 +20,7 @@ export interface InMemoryStateStoreOptions extends MemoryOptions {
 }
 
 export interface InMemoryStreamManagerOptions extends InMemoryStateStoreOptions {
-  /** The store whose sessions the streams belong to. */
+  /** The store whose sessions the streams belong to. Default: the one that an executor gets beside it. */
   stateStore?: Pick<InMemoryStateStore, 'data'>;
 }
 
@@ -37,7 +38,16 @@ export type InMemoryStreamManager = StreamManager;
 
 export const InMemoryStreamManager = class InMemoryStreamManager {
   constructor({ stateStore, data, ...options }: InMemoryStreamManagerOptions = {}) {
-    const shared = stateStore?.data ?? data ?? createMemoryData(options);
-    Object.assign(this, createStoresOn(shared).streamManager);
+    const given = stateStore?.data ?? data;
+    const own = given ?? createMemoryData(options);
+    Object.assign(this, createStoresOn(own).streamManager);
+    if (given !== undefined) return;
+    // Made without a store, it belongs to the one that it is first handed over with.
+    onData(this, own, (other) => {
+      const shared = other as MemoryData | string;
+      if (typeof shared === 'string' || own.keyspace.call('DBSIZE') !== 0) return false;
+      onData(Object.assign(this, createStoresOn(shared).streamManager), shared);
+      return true;
+    });
   }
 } as unknown as new (options?: InMemoryStreamManagerOptions) => InMemoryStreamManager;

@@ -38,9 +38,11 @@ export function createStoresOn(data: MemoryData): MemoryStores {
 }
 
 /** Runs the transitions directly on an in-process keyspace. */
-function createMemoryContext({ keyspace, options, now, files }: MemoryData): RedisContext {
+function createMemoryContext(data: MemoryData): RedisContext {
+  const { keyspace, options, now, files } = data;
   const keys = createKeySpace();
   return {
+    data,
     redis: createLocalCommands(keyspace),
     keys,
     transitions: createTransitions(runInProcess(keyspace, now), keys, options),

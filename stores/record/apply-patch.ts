@@ -1,4 +1,4 @@
-import type { JsonPatchOperation } from '../../protocol/chunk.js';
+import type { JSONPatchOperation } from '../../protocol/chunk.js';
 import { getOwn, setOwn } from './own-property.js';
 
 /** Why an operation does not fit. */
@@ -16,7 +16,7 @@ export interface Patched {
  */
 export function applyPatch(
   document: Patched,
-  operations: readonly JsonPatchOperation[],
+  operations: readonly JSONPatchOperation[],
 ): PatchFault | undefined {
   for (const operation of operations) {
     const fault = apply(document, operation);
@@ -35,7 +35,7 @@ export function parsePointer(pointer: string): string[] | undefined {
     .map((name) => name.replaceAll('~1', '/').replaceAll('~0', '~'));
 }
 
-function apply(document: Patched, operation: JsonPatchOperation): PatchFault | undefined {
+function apply(document: Patched, operation: JSONPatchOperation): PatchFault | undefined {
   const { op, value } = operation;
   const path = parsePointer(operation.path);
   if (path === undefined) return 'malformed';

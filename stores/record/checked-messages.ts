@@ -1,5 +1,5 @@
 import {
-  JsonPatchOperation,
+  JSONPatchOperation,
   StreamMessageSchema,
   type ChunkOf,
   type StreamMessage,
@@ -57,7 +57,7 @@ function toJson(message: StreamMessage): string {
 /** What takes patches back is a text within, which a transition makes a chunk of. */
 function withStoredUndo(message: ChunkOf<'state_patch'>): ChunkOf<'state_patch'> {
   if (message.undo === undefined) return message;
-  const undo = JsonPatchOperation.array().safeParse(parse(message.undo));
+  const undo = JSONPatchOperation.array().safeParse(parse(message.undo));
   if (!undo.success)
     throw new HelixError('invalid_chunk', 'What takes this chunk back is no patch.');
   return { ...message, undo: toStoredJson(undo.data, { around: 2, code: 'invalid_chunk' }) };

@@ -1,4 +1,4 @@
-import type { JsonPatchOperation } from '../../protocol/chunk.js';
+import type { JSONPatchOperation } from '../../protocol/chunk.js';
 import { HelixError } from '../../protocol/errors.js';
 import { isValueDeeperThan } from '../../protocol/json-depth.js';
 import { LIMITS } from '../../protocol/limits.js';
@@ -37,7 +37,7 @@ function tryApply(state: CustomState, change: StagedChanges): CustomState | unde
 type Container = Record<string, unknown> | unknown[];
 
 /** Puts a value where the pointer says, with whatever is missing on the way. What is to go is gone. */
-function force(state: CustomState, { op, path, value }: JsonPatchOperation): CustomState {
+function force(state: CustomState, { op, path, value }: JSONPatchOperation): CustomState {
   const tokens = parsePointer(path) ?? [];
   const last = tokens.pop();
   const isWritten = op === 'add' || op === 'replace';

@@ -14,6 +14,8 @@ export interface AuditSettings {
 
 /** What all parts of the store share that work on one Redis, or on one in-process keyspace. */
 export interface RedisContext {
+  /** What tells this data from other data, see `joinParts`. */
+  data: unknown;
   redis: Commands;
   keys: KeySpace;
   transitions: Transitions;

@@ -5,7 +5,7 @@ import type { FileStore } from '../contract/files.js';
 import type { AuditSettings, RedisContext } from './context.js';
 import { corkWrites } from './cork-writes.js';
 import { createRedisFileStore } from './file-store.js';
-import { createKeySpace } from './keys.js';
+import { createKeySpace, DEFAULT_PREFIX } from './keys.js';
 import { THIS_LIBRARY, type Library } from './library.js';
 import { createProcesses, type Processes } from './processes.js';
 import { createPruning } from './prune-libraries.js';
@@ -101,6 +101,7 @@ export function createContext(
   const rights = rightsFor(keys);
   const runLibrary = createRunLibrary(redis, { library, send: announcedSend, rights });
   return {
+    data: nameData(redis, options.prefix),
     redis: commandsOf(redis, announcedSend),
     keys,
     transitions: createTransitions(runLibrary, keys, toExpiry(options)),
@@ -115,4 +116,10 @@ export function createContext(
       corkWrites(redis);
     },
   };
+}
+
+/** Servers have several addresses, so only database and prefix are compared. */
+function nameData(redis: RedisConnection, prefix = DEFAULT_PREFIX): string {
+  const { db = 0, keyPrefix = '' } = redis.options as { db?: number; keyPrefix?: string };
+  return `Redis, database ${String(db)}, prefix ${keyPrefix}${prefix}`;
 }

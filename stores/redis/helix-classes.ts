@@ -31,6 +31,8 @@ export interface RedisStreamManagerOptions {
   ttl?: number;
 }
 
+export interface RedisStateStore extends HelixStateStore, Store {}
+
 /**
  * A store on a connection of the caller, grouped by noun and with the method names of the Helix
  * state store.
@@ -49,13 +51,10 @@ export const RedisStateStore = class RedisStateStore {
     const store = createRedisSessionStore(createContext(redis as RedisConnection, options));
     Object.assign(this, store, toHelixStateStore(store));
   }
-} as unknown as new (
-  redis: RedisClient,
-  options?: RedisStateStoreOptions,
-) => HelixStateStore & Store;
+} as unknown as new (redis: RedisClient, options?: RedisStateStoreOptions) => RedisStateStore;
 
 /** A stream manager that also closes the subscription connection that it opened itself. */
-export interface ClosableStreamManager extends StreamManager {
+export interface RedisStreamManager extends StreamManager {
   close: () => Promise<void>;
 }
 
@@ -85,7 +84,7 @@ export const RedisStreamManager = class RedisStreamManager {
   redis: RedisClient,
   subscriberOrOptions?: RedisClient | RedisStreamManagerOptions,
   options?: RedisStreamManagerOptions,
-) => ClosableStreamManager;
+) => RedisStreamManager;
 
 function isConnection(value: object | undefined): value is RedisClient {
   return value !== undefined && 'ssubscribe' in value;

@@ -10,6 +10,7 @@ import type { Queue } from '../contract/queue.js';
 import type { Runs } from '../contract/runs.js';
 import type { Sessions } from '../contract/sessions.js';
 import type { ClaimResult, Steps } from '../contract/steps.js';
+import { onData } from '../contract/shared-data.js';
 import type { Store } from '../contract/store.js';
 import { branchRequests } from './branch-requests.js';
 import { createAudit } from './audit.js';
@@ -64,7 +65,7 @@ export function createRedisSessionStore(context: RedisContext): Store {
     },
   });
 
-  return {
+  const store: Store = {
     sessions: {
       read: reads.readRecord,
       rows: reads.readRows,
@@ -105,6 +106,7 @@ export function createRedisSessionStore(context: RedisContext): Store {
     files: createFiles(context),
     leases: createLeases(context, context.leaseThread),
   };
+  return onData(store, context.data);
 }
 
 function createBranch({ transitions }: RedisContext): Sessions['branch'] {

@@ -2,6 +2,7 @@ import type { LogEntry, StreamMessage } from '../../protocol/chunk.js';
 import { rootOf } from '../../protocol/ids.js';
 import type { StreamStatus } from '../../protocol/run.js';
 import { toCheckedJson } from '../record/checked-messages.js';
+import { onData } from '../contract/shared-data.js';
 import { NO_RUN, type AppendResult, type LogPosition, type StreamLog } from '../contract/log.js';
 import { toControlMessage } from '../log/control-message-of.js';
 import { createChannels, type Subscriber } from './tail/channels.js';
@@ -38,7 +39,7 @@ export function createRedisStreamLog(context: RedisContext, subscriber: Subscrib
     for (const listener of listeners) listener(runId);
   });
 
-  return {
+  const log: StreamLog = {
     openWriter: async ({ sessionId: id, name, token, agentId, agentType, step }, nonce, now) => {
       const sessionId = rootOf(id);
       const writer = { sessionId, name, token, agentId: agentId ?? id, agentType, step };
@@ -106,6 +107,7 @@ export function createRedisStreamLog(context: RedisContext, subscriber: Subscrib
     },
     onStop: async (sessionId, listener) => stops.join(keys.session(sessionId).stop, listener),
   };
+  return onData(log, context.data);
 }
 
 /** Which of these messages a call's row keeps: the letter of its kind, and its index. */

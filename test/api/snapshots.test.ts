@@ -19,16 +19,17 @@ interface State {
 /** Assignable in both directions; compiled, not run. */
 type Same<A, B> = [A, B] extends [B, A] ? true : never;
 
-it('Every entry exports the same type FrontendSnapshot<Message, State>.', () => {
+it('Every entry exports the same type FrontendSnapshot<State, Message>.', () => {
   const same: [
-    Same<OfApi<UIMessage, State>, OfProtocol<UIMessage, State>>,
-    Same<OfBridge<UIMessage, State>, OfProtocol<UIMessage, State>>,
-    Same<OfClient<UIMessage, State>, OfProtocol<UIMessage, State>>,
-    Same<OfRoot<UIMessage, State>, OfProtocol<UIMessage, State>>,
+    Same<OfApi<State, UIMessage>, OfProtocol<State, UIMessage>>,
+    Same<OfBridge<State, UIMessage>, OfProtocol<State, UIMessage>>,
+    Same<OfClient<State, UIMessage>, OfProtocol<State, UIMessage>>,
+    Same<OfRoot<State, UIMessage>, OfProtocol<State, UIMessage>>,
     Same<OfApi, OfBridge>,
-    Same<OfProtocol<UIMessage, State>['state'], State | null>,
-    Same<OfProtocol<UIMessage>['messages'], UIMessage[]>,
-  ] = [true, true, true, true, true, true, true];
+    Same<OfClient<State>, OfBridge<State>>,
+    Same<OfProtocol<State, UIMessage>['state'], State | null>,
+    Same<OfBridge<State>['messages'], UIMessage[]>,
+  ] = [true, true, true, true, true, true, true, true];
   expect(same).not.toContain(false);
 });
 

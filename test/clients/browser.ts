@@ -60,7 +60,7 @@ export interface BrowserPage {
   /** The newest view that the page has reported. */
   readonly view: PageView;
   act: (name: PageAct, ...args: object[]) => Promise<void>;
-  loadSnapshot: () => Promise<FrontendSnapshot<UIMessage>>;
+  loadSnapshot: () => Promise<FrontendSnapshot<Record<string, unknown>, UIMessage>>;
   /** With the messages of the snapshot, if it was loaded; then it resumes as well, by default. */
   mount: (options?: MountOptions) => Promise<void>;
   limit: (limits: { parts?: number; twice?: boolean }) => Promise<void>;

@@ -23,7 +23,10 @@ const product = useProduct({
 
 const signIn = createSignIn(() => product.url);
 
-type Snapshot = FrontendSnapshot<{ id: string; role: string; parts: Part[] }>;
+type Snapshot = FrontendSnapshot<
+  Record<string, unknown>,
+  { id: string; role: string; parts: Part[] }
+>;
 interface Part {
   type: string;
   toolCallId?: string;

@@ -35,7 +35,7 @@ export const CLIENTS: readonly [name: string, library: ClientLibrary][] = [
   ['ai 7', CLIENT_7],
 ];
 
-export type Snapshot = FrontendSnapshot<UIMessage>;
+export type Snapshot = FrontendSnapshot<Record<string, unknown>, UIMessage>;
 
 export interface SentRequest {
   method: string;

@@ -2,7 +2,7 @@ import type { UIMessage } from 'ai';
 import type { FrontendSnapshot, ProblemBody } from '../../protocol/http.js';
 import type { ConfigReply } from '../../protocol/replies.js';
 
-export type Snapshot = FrontendSnapshot<UIMessage>;
+export type Snapshot = FrontendSnapshot<Record<string, unknown>, UIMessage>;
 
 /** The server's settings that the page needs. */
 export type PageConfig = ConfigReply;

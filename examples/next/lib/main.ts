@@ -5,7 +5,6 @@ import {
   type Caller,
   type FrontendSnapshot,
   type HandleChatStreamParams,
-  type UIMessage,
 } from 'helix-temporal/ai-sdk';
 import { createAgentExecutor, type TemporalAgentExecutor } from 'helix-temporal/executor';
 import { createRedisStores, type RedisStores } from 'helix-temporal/store-redis';
@@ -44,6 +43,6 @@ export async function answerChat(params: HandleChatStreamParams): Promise<Respon
 }
 
 /** What a page starts with; null for a new conversation. */
-export async function getSnapshot(sessionId: string): Promise<FrontendSnapshot<UIMessage> | null> {
+export async function getSnapshot(sessionId: string): Promise<FrontendSnapshot | null> {
   return buildSnapshot(await getDeps(), { sessionId, caller: await getUser() });
 }

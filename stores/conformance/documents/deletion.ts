@@ -60,7 +60,7 @@ export function deletionCases({ describe, it }: Suite): void {
       await eventually('it is live', () => read.items.length === 1);
       await store.sessions.erase(session.id);
       await read.done;
-      equal(reader?.status === 'active', false);
+      equal(reader.status === 'active', false);
     });
 
     it('a writer of the erased run cannot write into the next session of that id', async ({

@@ -1,5 +1,5 @@
 import { equal, includes } from '../assertions.js';
-import type { JsonPatchOperation } from '../../../protocol/chunk.js';
+import type { JSONPatchOperation } from '../../../protocol/chunk.js';
 import { newCall } from '../fixtures.js';
 import type { Case, Suite } from '../suite.js';
 import { begun, isPolluted, set } from './staged.js';
@@ -10,7 +10,7 @@ export function settledChangeCases({ describe, it }: Suite): void {
       { store, session }: Case,
       runId: string,
       toolCallId: string,
-      changes: JsonPatchOperation[],
+      changes: JSONPatchOperation[],
       output?: unknown,
     ) =>
       store.calls.settle({

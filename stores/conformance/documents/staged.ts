@@ -1,4 +1,4 @@
-import type { JsonPatchOperation } from '../../../protocol/json-patch.js';
+import type { JSONPatchOperation } from '../../../protocol/json-patch.js';
 import type { PromotedState } from '../../contract/staging.js';
 import type { Case } from '../suite.js';
 
@@ -14,7 +14,7 @@ export function isPolluted(): boolean {
 
 /** Changes of one step, s1. */
 export interface Staging {
-  stage: (toolCallId: string, ...patches: JsonPatchOperation[]) => Promise<void>;
+  stage: (toolCallId: string, ...patches: JSONPatchOperation[]) => Promise<void>;
   promote: () => Promise<PromotedState>;
   state: () => Promise<Record<string, unknown> | undefined>;
 }

@@ -1,5 +1,5 @@
 import type { StreamChunk } from '../../../protocol/chunk.js';
-import type { JsonPatchOperation } from '../../../protocol/json-patch.js';
+import type { JSONPatchOperation } from '../../../protocol/json-patch.js';
 import type { Decision, Row, ToolRow } from '../../../protocol/rows.js';
 import type { UserMessage } from '../../contract/runs.js';
 import { equal, includes } from '../assertions.js';
@@ -56,7 +56,7 @@ export async function liveHostile(stores: Stores, life: HostileLife): Promise<vo
   });
   equal((await store.queue.read(session.id))[0]?.messages, asStored([waiting]));
   includes(await session.start(runId, 1, s), asStored({ kind: 'execute', call: toSpec(calls[0]) }));
-  const change: JsonPatchOperation = { op: 'add', path: pointerTo(stateKey), value: 'changed' };
+  const change: JSONPatchOperation = { op: 'add', path: pointerTo(stateKey), value: 'changed' };
   const written = await speakAsTool(stores, session, life, runId, change);
   const row: ToolRow = { role: 'tool', toolCallId: s, toolName, output: values[2] };
   const ended: StreamChunk = {

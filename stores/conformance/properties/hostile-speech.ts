@@ -1,5 +1,5 @@
 import type { StreamChunk } from '../../../protocol/chunk.js';
-import type { JsonPatchOperation } from '../../../protocol/json-patch.js';
+import type { JSONPatchOperation } from '../../../protocol/json-patch.js';
 import type { Decision, ToolRow } from '../../../protocol/rows.js';
 import { equal, includes } from '../assertions.js';
 import { asStored, pointerTo } from '../hostile.js';
@@ -31,7 +31,7 @@ export async function speakAsTool(
   session: SessionDriver,
   { eventName, values, callIds }: HostileLife,
   runId: string,
-  change: JsonPatchOperation,
+  change: JSONPatchOperation,
 ): Promise<{ chunks: StreamChunk[]; events: object[] }> {
   const writer = session.callWriter(runId, 1, callIds[0] ?? '', 1);
   const base = toBase(session.id);
@@ -71,7 +71,7 @@ export async function endCall(
     includes(await session.claim(session.writer(runId, 2, 1)), { kind: 'claimed' });
     return result;
   }
-  const undo: JsonPatchOperation[] = [
+  const undo: JSONPatchOperation[] = [
     { op: 'replace', path: pointerTo(eventName), value: values[4] },
   ];
   const patch: StreamChunk = {

@@ -1,19 +1,17 @@
-import { equal, includes, eventually } from '../assertions.js';
+import { equal, includes, eventually, refuses } from '../assertions.js';
 import { AGENT, newCall, textChunk, textOf } from '../fixtures.js';
 import type { Case, Suite } from '../suite.js';
 import type { StreamReader } from '../../log/stream-manager.js';
 import { collect } from './collect.js';
 
 export async function readerOf({ streamManager, streamId }: Case): Promise<StreamReader> {
-  const reader = await streamManager.createReader(streamId);
-  if (reader === null) throw new Error('the stream does not exist');
-  return reader;
+  return streamManager.createReader(streamId);
 }
 
 export function readerCases({ describe, it }: Suite): void {
   describe('stream readers', () => {
     it('a stream that does not exist has no reader', async ({ streamManager, streamId }) => {
-      equal(await streamManager.createReader(streamId), null);
+      await refuses(streamManager.createReader(streamId), 'not_found');
       equal(await streamManager.createResumableReader(streamId), null);
     });
 

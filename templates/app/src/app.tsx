@@ -1,11 +1,10 @@
 import { loadSnapshot, type FrontendSnapshot } from 'helix-temporal/ai-sdk/client';
 import type { AgentCard, ConfigReply } from 'helix-temporal/protocol';
-import type { UIMessage } from 'ai';
 import { useEffect, useState } from 'react';
 import { Chat } from './chat.js';
 
 interface Loaded {
-  snapshot: FrontendSnapshot<UIMessage>;
+  snapshot: FrontendSnapshot;
   /** What people call the agent and its tools. */
   agent: AgentCard | undefined;
 }
@@ -19,7 +18,7 @@ function conversationId(): string {
 
 async function load(id: string): Promise<Loaded> {
   const [snapshot, response] = await Promise.all([
-    loadSnapshot<UIMessage>(id, { api: '/api/chat' }),
+    loadSnapshot(id, { api: '/api/chat' }),
     fetch('/api/config'),
   ]);
   const config = response.ok ? ((await response.json()) as ConfigReply) : undefined;

@@ -1,14 +1,13 @@
 import { createResumableChatTransport, type FrontendSnapshot } from 'helix-temporal/ai-sdk/client';
 import { useHelixChat } from 'helix-temporal/ai-sdk/react';
 import type { AgentCard } from 'helix-temporal/protocol';
-import type { UIMessage } from 'ai';
 import { useState } from 'react';
 import { Composer } from './composer.js';
 import { Message } from './message.js';
 
 interface Props {
   id: string;
-  snapshot: FrontendSnapshot<UIMessage>;
+  snapshot: FrontendSnapshot;
   agent: AgentCard | undefined;
 }
 

@@ -18,7 +18,7 @@ import {
   prepareHelixReconnectRequest,
   rebuildReply,
 } from '../../../ai-sdk/client/index.js';
-import type { FrontendSnapshot, UIMessage } from '../../../ai-sdk/index.js';
+import type { FrontendSnapshot } from '../../../ai-sdk/index.js';
 import {
   useAutoResync,
   useHelixChat,
@@ -36,7 +36,7 @@ interface State {
 }
 
 /** As a page gets it from `buildSnapshot`. */
-declare const snapshot: FrontendSnapshot<UIMessage, State>;
+declare const snapshot: FrontendSnapshot<State>;
 
 export const useLoaded = (): unknown => [
   snapshot.state?.notes,

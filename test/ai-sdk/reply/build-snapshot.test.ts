@@ -22,16 +22,34 @@ describe('buildSnapshot', () => {
     expect(await snapshotOf(runtime, 's1')).not.toBeNull();
   });
 
-  it('buildSnapshot returns null without a caller, which JavaScript hosts may omit', async () => {
+  it('buildSnapshot without a caller shows the conversations of nobody by name, and no others', async () => {
     const runtime = createFakeRuntime(asking);
     await ask(runtime, [user('u1')]);
-    const unnamed = [
-      undefined,
-      null,
-      {},
-      { userId: '' },
-      { userId: undefined },
-    ] as unknown as Caller[];
+    const own = { ...runtime, defaultAgent: 'lab' };
+    const theirs = { sessionId: 's2', messages: [user('u1')], userId: 'ann' };
+    await (await handleChatStream(own, theirs)).text();
+    const ofTenant = { ...theirs, sessionId: 's3', userId: undefined, tenantId: 't' };
+    await (await handleChatStream(own, ofTenant)).text();
+    expect(await buildSnapshot(runtime, { sessionId: 's1' })).toEqual(
+      await snapshotOf(runtime, 's1').then((found) => ({
+        ...found,
+        timestamp: expect.any(Number),
+      })),
+    );
+    for (const sessionId of ['s2', 's3']) {
+      expect(await buildSnapshot(runtime, { sessionId })).toBeNull();
+      const past = { sessionId, checkpointId: `cpv1-${sessionId}-s1-1` };
+      expect(await buildPastSnapshot(runtime, past)).toBeNull();
+    }
+    expect(
+      await buildSnapshot(runtime, { sessionId: 's2', caller: { userId: 'ann' } }),
+    ).not.toBeNull();
+  });
+
+  it('buildSnapshot returns null for a caller without a name, which JavaScript hosts may send', async () => {
+    const runtime = createFakeRuntime(asking);
+    await ask(runtime, [user('u1')]);
+    const unnamed = [null, {}, { userId: '' }, { userId: undefined }] as unknown as Caller[];
     for (const caller of unnamed) {
       expect(await buildSnapshot(runtime, { sessionId: 's1', caller })).toBeNull();
       const past = { sessionId: 's1', checkpointId: 'cpv1-s1-s1-1', caller };

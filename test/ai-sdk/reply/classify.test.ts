@@ -12,6 +12,7 @@ import {
   record,
   call,
   session,
+  stale,
   approved,
   cut,
   hello,
@@ -235,6 +236,31 @@ const cases: [title: string, given: Given, outcome: unknown][] = [
   [
     'a POST without a message or an answer is refused',
     { session: session() },
+    refused('nothing_to_do'),
+  ],
+  [
+    'results that nobody waits for any more are rejected beside the stream',
+    { posted: [user('u1'), stale], session: session(REST) },
+    {
+      kind: 'answer',
+      answers: {
+        intents: [],
+        rejected: [{ toolCallId: 'c0', reason: 'not-pending' }],
+        hasTrailingUserMessage: false,
+      },
+    },
+  ],
+  [
+    'a reply whose results the model has read already is nothing to do',
+    {
+      posted: [{ ...stale, parts: [...stale.parts, { type: 'step-start' }] }],
+      session: session(REST),
+    },
+    refused('nothing_to_do'),
+  ],
+  [
+    'results for a conversation that does not exist are refused',
+    { posted: [stale], defaultAgent: 'lab' },
     refused('nothing_to_do'),
   ],
   [

@@ -56,6 +56,15 @@ export const approved: PostedMessage = {
     },
   ],
 };
+/** Of an earlier turn, in which the page has carried out a call. */
+export const stale = {
+  id: 'msg-0',
+  role: 'assistant' as const,
+  parts: [
+    { type: 'step-start' },
+    { type: 'dynamic-tool', toolCallId: 'c0', state: 'output-available', output: 1 },
+  ],
+};
 export const cut: PostedMessage = {
   id: 'msg-1',
   role: 'assistant',

@@ -1,10 +1,13 @@
 import {
   convertToAISDKMessages,
+  convertToUIMessages,
   createUIMessageStore,
   getUIMessages,
+  handleChatStream,
   loadAllUIMessages,
   loadUIMessages,
   ValidationError,
+  type Caller,
   type HelixMessage,
 } from '../../../ai-sdk/index.js';
 import { createMemoryStores } from '../../../stores/memory/index.js';
@@ -76,6 +79,30 @@ describe('a conversation in pages', () => {
       generateId: (index) => `m${String(index)}`,
     });
     expect(ids(messages)).toEqual(messages.map((_message, index) => `m${String(index)}`));
+  });
+
+  it('history is read by the person whose conversation it is', async () => {
+    const runtime = createFakeRuntime(asking);
+    const deps = { ...runtime, defaultAgent: 'lab' };
+    const params = { sessionId: 's2', messages: [user('u1')], userId: 'ann' };
+    await (await handleChatStream(deps, params)).text();
+    const { stateStore } = runtime;
+    const store = createUIMessageStore(stateStore);
+    const readers = [
+      (caller?: Caller) => getUIMessages({ stateStore }, { sessionId: 's2', caller }),
+      (caller?: Caller) => loadUIMessages(stateStore, 's2', { caller }),
+      (caller?: Caller) => store.getUIMessages('s2', { caller }),
+      async (caller?: Caller) => ({ messages: await store.getAllUIMessages('s2', { caller }) }),
+      async (caller?: Caller) => ({
+        messages: await loadAllUIMessages(stateStore, 's2', { caller }),
+      }),
+    ];
+    for (const read of readers) {
+      expect(ids((await read({ userId: 'ann' })).messages)).toEqual(['u1', 'msg-1']);
+      for (const caller of [undefined, { userId: 'bob' }, { userId: 'ann', tenantId: 't' }]) {
+        expect((await read(caller)).messages).toEqual([]);
+      }
+    }
   });
 
   it('history has the turn that waits for people, and not the one that is being written', async () => {
@@ -171,6 +198,10 @@ describe('messages of the Helix packages', () => {
         ],
       },
     ]);
+  });
+
+  it('both names of the converter take messages of the Helix packages', () => {
+    expect(convertToUIMessages(messages)).toEqual(convertToAISDKMessages(messages));
   });
 
   it('messages of the Helix packages accept the options of rows', () => {

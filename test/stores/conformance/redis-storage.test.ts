@@ -91,7 +91,7 @@ describe('the log in Redis', () => {
     await store.sessions.erase(id);
     await streamManager.cleanupToStep(id, 0);
     await streamManager.mark(id, { status: 'paused' }, 1);
-    await streamManager.createReader(id);
+    await streamManager.createResumableReader(id);
     await expect(streamManager.createWriter(id, 'a', 't', { attempt: -1 })).rejects.toMatchObject({
       code: 'validation_error',
     });

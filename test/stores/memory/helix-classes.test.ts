@@ -1,5 +1,9 @@
+import { createApi } from '../../../api/index.js';
+import { buildSnapshot, ConfigurationError, handleChatStream } from '../../../ai-sdk/index.js';
+import { createInProcessExecutor } from '../../../in-process/index.js';
 import { LIMITS } from '../../../protocol/limits.js';
 import { textChunk } from '../../../stores/conformance/fixtures.js';
+import { joinParts } from '../../../stores/contract/shared-data.js';
 import {
   createMemoryData,
   createMemoryStores,
@@ -7,6 +11,7 @@ import {
   InMemoryStreamManager,
 } from '../../../stores/memory/index.js';
 import { drive, newCall } from '../../support/session-driver.js';
+import { createAgentPlugin } from '../../../worker/index.js';
 
 describe('the classes', () => {
   it('share sessions when one is given the other', async () => {
@@ -30,6 +35,53 @@ describe('the classes', () => {
     await session.ask(runId, 1, []);
     expect(await other.load(session.id)).toEqual(await one.load(session.id));
     expect(await session.messages('stream_end')).toHaveLength(1);
+  });
+
+  it('a stream manager without a store joins the one that it is handed over with', async () => {
+    const stateStore = new InMemoryStateStore();
+    const streamManager = new InMemoryStreamManager();
+    joinParts(stateStore, streamManager);
+    joinParts(stateStore, streamManager);
+    const session = drive({ store: stateStore, streamManager });
+    const { runId } = await session.newRun();
+    const writer = session.writer(runId, 1, 1);
+    await session.claim(writer);
+    expect(await session.say(writer, 1, 'x')).toMatchObject({ kind: 'appended' });
+    // It has one store.
+    expect(() => {
+      joinParts(new InMemoryStateStore(), streamManager);
+    }).toThrow(ConfigurationError);
+  });
+
+  it('parts that work on different data are refused wherever they are handed over', async () => {
+    const [one, other] = [createMemoryStores(), createMemoryStores()];
+    const used = new InMemoryStreamManager();
+    await (await used.createWriter('s', 's', 'agent')).write(textChunk('x'));
+    const agent = { name: 'desk' };
+    const executor = createInProcessExecutor({ stores: one });
+    const { store } = one;
+    for (const streamManager of [other.streamManager, used]) {
+      const stores = { store, streamManager };
+      const deps = { executor, stateStore: store, streamManager, agent };
+      const chat = { sessionId: 's', messages: [] };
+      expect(() => createInProcessExecutor({ stores })).toThrow(ConfigurationError);
+      expect(() => createApi({ executor, stores, agents: [], allowUnauthenticated: true })).toThrow(
+        ConfigurationError,
+      );
+      expect(() => createAgentPlugin({ agents: [], stores })).toThrow(ConfigurationError);
+      await expect(handleChatStream(deps, chat)).rejects.toBeInstanceOf(ConfigurationError);
+      await expect(buildSnapshot(deps, chat)).rejects.toBeInstanceOf(ConfigurationError);
+    }
+    // Two that fit, and an executor that works elsewhere.
+    const elsewhere = {
+      executor,
+      stateStore: other.store,
+      streamManager: other.streamManager,
+      agent,
+    };
+    const asked = handleChatStream(elsewhere, { sessionId: 's', messages: [] });
+    await expect(asked).rejects.toThrow('do not belong together');
+    await executor.close();
   });
 
   it('each class is complete alone', async () => {

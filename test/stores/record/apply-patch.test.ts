@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { createPatch } from 'rfc6902';
-import type { JsonPatchOperation } from '../../../protocol/json-patch.js';
+import type { JSONPatchOperation } from '../../../protocol/json-patch.js';
 import { applyPatch, type PatchFault } from '../../../stores/record/apply-patch.js';
 import { fitChanges } from '../../../stores/record/fit-changes.js';
 
@@ -22,14 +22,14 @@ describe('a patch', () => {
     fc.assert(
       fc.property(Value, Value, (before, after) => {
         const document = { value: copy(before) };
-        const patch = createPatch(copy(before), copy(after)) as JsonPatchOperation[];
+        const patch = createPatch(copy(before), copy(after)) as JSONPatchOperation[];
         expect(applyPatch(document, patch)).toBeUndefined();
         expect(JSON.parse(JSON.stringify(document.value))).toEqual(copy(after));
       }),
     );
   });
 
-  it.each<[JsonPatchOperation, unknown]>([
+  it.each<[JSONPatchOperation, unknown]>([
     [
       { op: 'add', path: '/list/-', value: 4 },
       { list: [1, 2, 4], o: { a: 1 } },
@@ -66,7 +66,7 @@ describe('a patch', () => {
     expect(document.value).toEqual(expected);
   });
 
-  it.each<[JsonPatchOperation, PatchFault]>([
+  it.each<[JSONPatchOperation, PatchFault]>([
     [{ op: 'add', path: 'a', value: 1 }, 'malformed'],
     [{ op: 'add', path: '/a' }, 'malformed'],
     [{ op: 'add', path: '/nothing/a', value: 1 }, 'missing'],
@@ -122,7 +122,7 @@ describe('changes that are made to fit', () => {
   it('adapted changes never make a state that is too deep to be stored', () => {
     const deep: unknown = JSON.parse('['.repeat(400) + ']'.repeat(400));
     const path = '/a'.repeat(101);
-    const patches: JsonPatchOperation[] = [
+    const patches: JSONPatchOperation[] = [
       { op: 'add', path: '/b', value: deep },
       { op: 'copy', from: '/b', path: `/b${'/0'.repeat(399)}/-` },
       { op: 'add', path, value: deep },

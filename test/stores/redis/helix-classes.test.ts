@@ -1,5 +1,6 @@
 import { Redis } from 'ioredis';
 import { textChunk } from '../../../stores/conformance/fixtures.js';
+import { joinParts } from '../../../stores/contract/shared-data.js';
 import { RedisStateStore, RedisStreamManager } from '../../../stores/redis/index.js';
 import { sharedRedisUrl } from '../../support/test-stores.js';
 import { drive } from '../../support/session-driver.js';
@@ -36,5 +37,20 @@ it('the stream manager says it for streams of its own', async () => {
   await streams.endStream(id);
   const ttl = await redis.ttl(`hx:{${id}}:stream`);
   expect([ttl > 30, ttl <= 60]).toEqual([true, true]);
+  await streams.close();
+});
+
+it('stores of other keys are refused by name', async () => {
+  const own = (prefix?: string): RedisStateStore => new RedisStateStore(redis, { prefix });
+  const streams: RedisStreamManager = new RedisStreamManager(redis, { prefix: 'other' });
+  joinParts(own('other'), streams);
+  expect(() => {
+    joinParts(own(), streams);
+  }).toThrow('Redis, database 0, prefix hx, another on Redis, database 0, prefix other');
+  const second = redis.duplicate({ db: 1, lazyConnect: true });
+  expect(() => {
+    joinParts(new RedisStateStore(second, { prefix: 'other' }), streams);
+  }).toThrow('database 1');
+  second.disconnect();
   await streams.close();
 });

@@ -1,13 +1,11 @@
 'use client';
-import type { UIMessage } from 'ai';
 import { useState } from 'react';
-import { createResumableChatTransport } from 'helix-temporal/ai-sdk/client';
+import { createResumableChatTransport, type FrontendSnapshot } from 'helix-temporal/ai-sdk/client';
 import { useHelixChat } from 'helix-temporal/ai-sdk/react';
-import type { FrontendSnapshot } from 'helix-temporal/protocol';
 
 interface Props {
   id: string;
-  snapshot: FrontendSnapshot<UIMessage> | null;
+  snapshot: FrontendSnapshot | null;
 }
 
 export function Chat({ id, snapshot }: Props) {

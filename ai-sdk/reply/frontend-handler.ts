@@ -1,0 +1,116 @@
+import { randomUUID } from 'node:crypto';
+import type { AgentExecutor } from '../../executor/executor-of.js';
+import { HelixError } from '../../protocol/errors.js';
+import type { CustomState } from '../../stores/contract/custom-state.js';
+import type { Store } from '../../stores/contract/store.js';
+import { ConfigurationError, StreamFailedError, ValidationError } from '../parts/errors.js';
+import { findOwnSession, toCaller, type Caller } from './access.js';
+import { extractResumePosition } from './attach-turn.js';
+import { handleChatStream, toProblem, toReplyHeaders } from './handle-chat-stream.js';
+import { getUIMessages, type LoadUIMessagesOptions, type UIMessagePage } from './load-messages.js';
+import type { HandleChatStreamDeps } from './types.js';
+
+export type FrontendHandlerDeps = Omit<HandleChatStreamDeps, 'executor' | 'agent' | 'agents'> & {
+  executor: Pick<AgentExecutor, 'execute' | 'runs'>;
+  agent: Parameters<AgentExecutor['execute']>[0];
+  stateStore: Pick<Store, 'sessions' | 'files'>;
+  /** Refused unless empty: pages show what history stores. For streams of your own: `StreamTransformer`. */
+  transformerOptions?: object | undefined;
+  /** Without effect: failures are thrown, with their cause. */
+  logger?: unknown;
+};
+
+/** A request to begin a run, or to follow one; as somebody, or as nobody by name. */
+export type FrontendRequest = Partial<Pick<Caller, 'userId' | 'tenantId'>> &
+  (
+    | { method: 'POST'; body: { message: string; state?: CustomState; sessionId?: string } }
+    /** `streamId`: the conversation, of which the header `x-session-id` of the first reply tells. */
+    | { method: 'GET'; streamId: string; resumeAt?: number | string | null | undefined }
+  );
+
+export interface FrontendResponse {
+  status: number;
+  headers: Record<string, string>;
+  body: Response['body'];
+}
+
+export interface FrontendHandler {
+  /**
+   * A new conversation, or with `sessionId` the next turn, for a POST; for a GET the newest turn, 204 if there is
+   * nothing to follow, 410 if it failed. @throws ValidationError if a field is missing
+   */
+  handleRequest: (request: FrontendRequest) => Promise<FrontendResponse>;
+  getMessages: (sessionId: string, options?: LoadUIMessagesOptions) => Promise<UIMessagePage>;
+}
+
+/**
+ * The handler that the Helix packages had before `handleChatStream`, for pages that post one text.
+ *
+ * @example
+ * import { createFrontendHandler, type FrontendHandlerDeps } from 'helix-temporal/ai-sdk';
+ *
+ * declare const deps: FrontendHandlerDeps;
+ *
+ * const handler = createFrontendHandler(deps);
+ * const { status, headers, body } = await handler.handleRequest({ method: 'POST', body: { message: 'Hello' } });
+ * export const response = new Response(body, { status, headers });
+ */
+export function createFrontendHandler({
+  transformerOptions = {},
+  ...deps
+}: FrontendHandlerDeps): FrontendHandler {
+  if (Object.keys(transformerOptions).length > 0) {
+    throw new ConfigurationError(
+      'createFrontendHandler takes no transformerOptions; use a StreamTransformer.',
+    );
+  }
+  async function respond(request: FrontendRequest): Promise<Response> {
+    const { userId, tenantId } = request;
+    if (request.method === 'POST') {
+      const { message, state, sessionId = randomUUID() } = request.body;
+      if (typeof message !== 'string' || message === '')
+        throw new ValidationError('body.message is required.');
+      try {
+        await deps.executor.execute(
+          deps.agent,
+          { message, state },
+          { sessionId, userId, tenantId },
+        );
+      } catch (error) {
+        if (!HelixError.isInstance(error)) throw error;
+        return Response.json(toProblem(error), {
+          status: error.statusCode,
+          headers: toReplyHeaders(sessionId),
+        });
+      }
+      // The run may have ended already: its turn is shown from the beginning in any case.
+      return handleChatStream(deps, {
+        sessionId,
+        messages: [],
+        resumeFromSequence: 0,
+        userId,
+        tenantId,
+      });
+    }
+    const { streamId, resumeAt } = request;
+    if (typeof streamId !== 'string' || streamId === '')
+      throw new ValidationError('streamId is required.');
+    const record = await findOwnSession(deps.stateStore, streamId, toCaller(request));
+    if (record?.stream === 'failed') {
+      const { message: error, code, statusCode: status } = new StreamFailedError();
+      return Response.json({ error, code }, { status });
+    }
+    const headers = new Headers();
+    const position = typeof resumeAt === 'string' ? extractResumePosition(resumeAt) : resumeAt;
+    if (position != null) headers.set('last-event-id', String(position));
+    const params = { sessionId: streamId, messages: [], userId, tenantId };
+    return handleChatStream(deps, { ...params, request: { method: 'GET', headers } });
+  }
+  return {
+    handleRequest: async (request) => {
+      const { status, headers, body } = await respond(request);
+      return { status, headers: Object.fromEntries(headers), body };
+    },
+    getMessages: (sessionId, options) => getUIMessages(deps, { sessionId, ...options }),
+  };
+}

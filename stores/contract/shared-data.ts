@@ -1,0 +1,50 @@
+import { ConfigurationError } from '../../protocol/errors.js';
+
+/**
+ * What a part works on: parts of the same data have equal values here. Parts that others made have none,
+ * and are not compared.
+ */
+const DATA = Symbol.for('helix.data');
+
+/** Of a part that still takes the data of another one: it has none of its own yet. True if it did. */
+const JOIN = Symbol.for('helix.join');
+
+interface Part {
+  readonly [DATA]?: unknown;
+  readonly [JOIN]?: (data: unknown) => boolean;
+}
+
+/** The same part, marked with what it works on, which copies of it keep. `join`: it may take other data. */
+export function onData<T extends object>(
+  part: T,
+  data: unknown,
+  join?: (data: unknown) => boolean,
+): T {
+  return Object.assign(part, { [DATA]: data, [JOIN]: join });
+}
+
+export function dataOf(part: object): unknown {
+  return (part as Part)[DATA];
+}
+
+/**
+ * Parts that are handed over separately have to work on the same data: a run that writes where nobody
+ * reads would be waited for without end. Those that can be joined are.
+ *
+ * @throws ConfigurationError if they work on different data
+ */
+export function joinParts(...parts: readonly object[]): void {
+  let data: unknown;
+  for (const { [DATA]: own, [JOIN]: join } of parts as readonly Part[]) {
+    data ??= own;
+    if (own === undefined || own === data || join?.(data) === true) continue;
+    throw new ConfigurationError(
+      `The stores do not belong together: one works on ${nameOf(data)}, another on ${nameOf(own)}. ` +
+        'Pass the store and the stream manager that were made for the same data, here and to the executor.',
+    );
+  }
+}
+
+function nameOf(data: unknown): string {
+  return typeof data === 'string' ? data : 'data in memory of its own';
+}

@@ -1,0 +1,140 @@
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+
+// The code samples of the documents whose names this package honours. They are not part of this project: they
+// are read where they lie beside a checkout.
+
+const FOLDER = join(process.cwd(), '../shared/seeds');
+
+/** False in a clone that has only this project. */
+export const areThere = existsSync(FOLDER);
+
+export interface Sample {
+  /** Number of the document, and line of the sample's first line. */
+  name: string;
+  code: string;
+}
+
+/** Places of samples in a document without marks: first and last line. */
+const UNMARKED: Record<string, (readonly [number, number])[]> = {
+  '004': [
+    ...([
+      [11, 34],
+      [36, 45],
+      [49, 52],
+      [53, 58],
+      [60, 65],
+      [82, 90],
+      [92, 99],
+    ] as const),
+    ...([
+      [101, 109],
+      [111, 115],
+      [118, 171],
+      [172, 195],
+      [206, 212],
+    ] as const),
+  ],
+};
+
+export function readSamples(): Sample[] {
+  return readdirSync(FOLDER)
+    .sort()
+    .flatMap((file) => {
+      const document = file.slice(0, 3);
+      const lines = readFileSync(join(FOLDER, file), 'utf8').split('\n');
+      const places = UNMARKED[document] ?? placesOf(lines);
+      return places.map(([first, last]) => ({
+        name: `${document}-${String(first)}`,
+        // Prose may follow on the last line.
+        code: lines
+          .slice(first - 1, last)
+          .join('\n')
+          .replace(/([;})'(])[A-Z][A-Za-z :]+\(?$/, '$1'),
+      }));
+    });
+}
+
+const MARK = /^(?:typescript|tsx)$/;
+const STATEMENT =
+  /^(?:import|export|const|let|async|function|for|if|return|await|try|throw|class|interface|type|yield|useResumeClientTools\()\b/;
+const PROSE = /^(?:[A-Z\d].*|[a-z_]\w*(?: [\w(].*)?|\s+\d\. .*)$/;
+/** Prose right below the code. */
+const CAPTION = /^(?:[A-Z][A-Za-z]+|@\w+ .*)$/;
+
+/** A sample begins below its mark, and ends where prose begins. */
+function placesOf(lines: readonly string[]): [number, number][] {
+  const places: [number, number][] = [];
+  for (const [at, line] of lines.entries()) {
+    if (!MARK.test(line)) continue;
+    let last = at + 1;
+    for (let next = at + 2; next < lines.length; next += 1) {
+      const text = lines[next] ?? '';
+      const isProse = lines[next - 1] === '' && PROSE.test(text) && !STATEMENT.test(text);
+      if (MARK.test(text) || CAPTION.test(text) || isProse) break;
+      if (text !== '') last = next;
+    }
+    places.push([at + 2, last + 1]);
+  }
+  return places;
+}
+
+/**
+ * Samples that do not compile as they are: the faults, and the row of docs/from-helix.md that says what differs.
+ * Without a row the sample is not meant to be whole.
+ */
+export const DIFFERENT: Record<string, { faults: readonly string[]; row?: string }> = {
+  '000-104': { faults: ['TS2307'], row: 'Cloudflare and DBOS hosts' },
+  '000-125': { faults: ['TS2307'], row: 'Cloudflare and DBOS hosts' },
+  '003-495': { faults: ['TS2307'], row: 'Cloudflare and DBOS hosts' },
+  '000-816': { faults: ['TS2339'], row: '`data` of `useChat`' },
+};
+
+const PACKAGES: readonly (readonly [string, string])[] = [
+  ['@helix-agents/ai-sdk/adapters/express', 'helix-temporal/api'],
+  ['@helix-agents/core', 'helix-temporal'],
+  ['@helix-agents/', 'helix-temporal/'],
+];
+
+/** Names that a sample takes from other samples, by the file that it imports. */
+const OF_SAMPLES: Record<string, string> = {
+  '@/lib/handler': './000-1029.js',
+  './lib/handler.js': './000-1029.js',
+  './ChatClient': './000-597.js',
+};
+
+const IMPORT = /^import (?:type )?[^;]*? from '([^']+)';\n?/gm;
+
+/** A program: its imports mapped to this package, what is left out in it empty, statements in a function. */
+export function toProgram({ name, code }: Sample): string {
+  const imports: string[] = [];
+  const rest = code
+    .replace(IMPORT, (text: string, from: string) => {
+      const known = PACKAGES.find(([prefix]) => from.startsWith(prefix));
+      const to = OF_SAMPLES[from] ?? (known ? from.replace(known[0], known[1]) : from);
+      // Agents name models of the AI SDK.
+      if (from !== '@helix-agents/llm-vercel') imports.push(text.replace(from, to));
+      return '';
+    })
+    .replaceAll(', new VercelAIAdapter()', '')
+    .replaceAll(/\[\.\.\.\]/g, '[]')
+    .replaceAll(/\{ ?\.\.\. ?\}/g, '{}')
+    .replaceAll(/, \.\.\. \}/g, ' }')
+    // A list is a statement of its own.
+    .replaceAll(/^\[/gm, ';[')
+    .trim();
+  const bare = rest.replaceAll(/^\s*\/\/.*\n?/gm, '').trim();
+  const body = (bare.startsWith('{') ? `(${rest}\n);` : rest) + readable(name, rest);
+  const isModule = /^export /m.test(body);
+  return isModule
+    ? `${imports.join('')}\n${body}\n`
+    : `${imports.join('')}\nexport default async function* sample(): AsyncGenerator<any, any> {\n${body}\n}\n`;
+}
+
+/** What the protocol's document declares: what this package has under the name can be read as that. */
+function readable(name: string, code: string): string {
+  if (!name.startsWith('002-')) return '';
+  return [...code.matchAll(/^(?:export )?interface (\w+)/gm)]
+    .map(([, type = '']) => `\n;((ours: import('helix-temporal').${type}): ${type} => ours);`)
+    .join('');
+}
