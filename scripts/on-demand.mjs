@@ -6,7 +6,7 @@
 //   npm run fronts              the pages of examples/, installed and built by their own tools, in Chromium
 //   npm run proxies             kills a worker under replies through http-proxy, Vite, Next's rewrites and nginx
 //   npm run record              plays every path of the workflow, and keeps the histories as those of this version
-//   npm run examples            compiles the code in documents and comments; a part of `npm run verify`
+//   npm run examples            compiles the code in documents, comments and samples; a part of `npm run verify`
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { projectRoot } from './system/project.mjs';
@@ -31,7 +31,9 @@ const COMMANDS = {
   },
   bodies: { args: ['test/e2e/large-bodies'], option: '--all', env: { BODIES: 'all' } },
   fronts: { args: ['test/fronts/', '--testMatch=<rootDir>/test/fronts/*.verify.ts', '-i'] },
-  examples: { args: ['test/docs/', '--testMatch=<rootDir>/test/docs/*.verify.ts', '-i'] },
+  examples: {
+    args: ['test/(docs|seeds)/', '--testMatch=<rootDir>/test/{docs,seeds}/*.verify.ts', '-i'],
+  },
   proxies: { args: ['test/e2e/', '--testMatch=<rootDir>/test/e2e/*.verify.ts', '-i'] },
   record: { args: ['recording.record', '--testMatch=<rootDir>/test/workflows/*.record.ts', '-i'] },
 };

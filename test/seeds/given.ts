@@ -54,6 +54,9 @@ if (state === null) throw new Error('There is no conversation.');
 const streamId = 'of-its-own';
 const writer = await streamManager.createWriter(streamId, 'a1', 'desk', { name: 'given' });
 const chunks = await streamManager.getAllChunks(sessionId);
+const [chunk] = chunks;
+if (chunk === undefined) throw new Error('Nothing was said.');
+await Promise.all(Array.from({ length: 100 }, () => writer.write(chunk)));
 async function* read(): AsyncGenerator<StreamChunk> {
   for (const chunk of chunks) yield await Promise.resolve(chunk);
 }
@@ -78,12 +81,12 @@ export const given = {
   llmAdapter: {},
   ...{ sessionId, runId: sessionId, streamId, currentRunId: handle.runId },
   ...{ agentId: 'a1', agentType: 'desk', writer, output: { response: 'Hi!' } },
-  ...{ chunk: chunks[0], sequence: 1, lastId: '0', transformer: new StreamTransformer() },
+  ...{ chunk, sequence: 1, lastId: '0', transformer: new StreamTransformer() },
   messages: [] as UIMessage[],
   dispatchChat: (params: HandleChatStreamParams) => handleChatStream(deps, params),
   getDraft: async (_sessionId: string) => 'a draft',
   ...{ helixMessages, helixStream: stream, stream, stream1: stream, stream2: stream },
-  data: chunks[0] as unknown,
+  data: chunk as unknown,
   eventsGenerator: (async function* () {
     yield await Promise.resolve({
       event: { type: 'text-delta', id: 't1', delta: 'Hello' },

@@ -79,16 +79,37 @@ function placesOf(lines: readonly string[]): [number, number][] {
   return places;
 }
 
+const ABRIDGED = 'leaves out what others of the same call have';
+const ALTERNATIVES = 'shows two ways under one name';
+const ON_PURPOSE = 'shows a mistake';
+const CONTRADICTED = 'another of the documents has one status more';
+
 /**
- * Samples that do not compile as they are: the faults, and the row of docs/from-helix.md that says what differs.
- * Without a row the sample is not meant to be whole.
+ * Samples that do not compile as they are: the faults, and why. What this package does in another way is a row of
+ * docs/from-helix.md, whose first cell stands here.
  */
-export const DIFFERENT: Record<string, { faults: readonly string[]; row?: string }> = {
-  '000-104': { faults: ['TS2307'], row: 'Cloudflare and DBOS hosts' },
-  '000-125': { faults: ['TS2307'], row: 'Cloudflare and DBOS hosts' },
-  '003-495': { faults: ['TS2307'], row: 'Cloudflare and DBOS hosts' },
-  '000-816': { faults: ['TS2339'], row: '`data` of `useChat`' },
-};
+export const DIFFERENT: Record<string, { faults: readonly string[]; why?: string; row?: string }> =
+  {
+    '000-104': { faults: ['TS2307'], row: 'Cloudflare and DBOS hosts' },
+    '000-125': { faults: ['TS2307'], row: 'Cloudflare and DBOS hosts' },
+    '000-816': { faults: ['TS2339'], row: '`data` of `useChat`' },
+    '000-990': { faults: ['TS2724'], why: ON_PURPOSE },
+    '000-1018': { faults: ['TS2339'], why: ON_PURPOSE },
+    '001-79': { faults: ['TS2353', 'TS2451'], row: '`ai/react`, `initialMessages`' },
+    '001-330': { faults: ['TS2322'], why: ABRIDGED },
+  '002-567': { faults: ['TS18047'], why: ABRIDGED },
+    '002-578': { faults: ['TS2322'], why: CONTRADICTED },
+    '003-95': { faults: ['TS18047', 'TS2353'], row: '`ai/react`, `initialMessages`' },
+    '003-254': { faults: ['TS2339'], row: '`success` of a `tool_end`' },
+    '003-495': { faults: ['TS2307'], row: 'Cloudflare and DBOS hosts' },
+    '003-531': { faults: ['TS18046', 'TS2739'], why: ABRIDGED },
+    '003-637': { faults: ['TS18047'], why: ABRIDGED },
+    '003-707': { faults: ['TS18047'], why: ABRIDGED },
+    '003-749': { faults: ['TS18047', 'TS2451'], why: ALTERNATIVES },
+    '003-783': { faults: ['TS2451'], why: ALTERNATIVES },
+    '004-118': { faults: ['TS2307'], row: '`ai/react`, `initialMessages`' },
+    '004-172': { faults: ['TS2345', 'TS2353'], row: '`ai/react`, `initialMessages`' },
+  };
 
 const PACKAGES: readonly (readonly [string, string])[] = [
   ['@helix-agents/ai-sdk/adapters/express', 'helix-temporal/api'],
@@ -101,6 +122,7 @@ const OF_SAMPLES: Record<string, string> = {
   '@/lib/handler': './000-1029.js',
   './lib/handler.js': './000-1029.js',
   './ChatClient': './000-597.js',
+  'next/navigation': './next.js',
 };
 
 const IMPORT = /^import (?:type )?[^;]*? from '([^']+)';\n?/gm;
