@@ -1,4 +1,5 @@
 import type { AgentRegistry } from '../agents/registry.js';
+import { HelixError } from '../protocol/errors.js';
 import { NO_METER, type RunMeter } from '../protocol/run-meter.js';
 import { rootOf } from '../protocol/ids.js';
 import { LIMITS } from '../protocol/limits.js';
@@ -61,6 +62,8 @@ export interface RunsDeps {
   /** Absent: there are no receivers. */
   deliveries?: Deliveries | undefined;
   agents: AgentRegistry;
+  /** True where this process carries runs out: of an agent that it does not know none would ever start. */
+  carriesOut?: boolean;
   /** False when the server has no search attributes for runs. */
   searchAttributes: boolean;
   /** True with a payload codec: texts of failures are encrypted as well. */
@@ -181,7 +184,7 @@ export function createRuns(deps: RunsDeps): Runs & PreparedRuns {
   }
 
   const branch = createBranch(store, uploads);
-  const reruns = createReruns({ store, execute, stop, launch, wake, lostSignal });
+  const reruns = createReruns({ store, execute, stop, requireAgent, launch, wake, lostSignal });
   const erasing = createErasing({ store: bare, workflows, lostSignal, logger });
   const { fork, continueCopy } = createForks({ store, branch, ...reruns, ...erasing, logger });
   const answers = createAnswerApi({ store, agents, workflows, logger });
@@ -196,7 +199,13 @@ export function createRuns(deps: RunsDeps): Runs & PreparedRuns {
     ...{ meter, logger },
   });
 
+  function requireAgent(agent: string): void {
+    if (deps.carriesOut !== true || agents.has(agent)) return;
+    throw new HelixError('agent_not_found', 'There is no agent of that name.');
+  }
+
   async function accept(input: ExecuteInput, how: HowToBegin): Promise<BeginResult> {
+    requireAgent(input.agent);
     const result = await beginNoted(store, { ...input, nonce: newNonce(), now: Date.now() }, how);
     if (result.kind === 'begun') how.begun(result.run, input);
     else if (result.kind === 'queued' && result.begun) launch(result.begun, input.tenant);

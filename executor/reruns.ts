@@ -19,6 +19,8 @@ export interface RerunDeps {
   store: Pick<Store, 'runs' | 'sessions' | 'due'>;
   execute: Runs['execute'];
   stop: Runs['stop'];
+  /** @throws HelixError `agent_not_found` */
+  requireAgent: (agent: string) => void;
   /** Starts the workflow of a run in the background. */
   launch: (run: RunRecord, tenant: string | undefined) => void;
   wake: (record: SessionRecord, resume: Resumption) => Promise<void>;
@@ -38,6 +40,7 @@ export function createReruns(deps: RerunDeps): Pick<Runs, 'resume' | 'retry' | '
 
   async function continueRun(input: ResumeInput, record: SessionRecord): Promise<ResumeResult> {
     const { sessionId, runId, by, roles, via, actId, reason, mode } = input;
+    deps.requireAgent(record.agent);
     await store.due.note(sessionId, FIRST_SWEEP_MS);
     const result = await store.runs.resume({
       sessionId,
@@ -114,9 +117,10 @@ export function createReruns(deps: RerunDeps): Pick<Runs, 'resume' | 'retry' | '
 
   async function rewind(
     { sessionId, checkpointId, messageId, messages, action = 'retry', ...input }: Rewinding,
-    { runId, tenant }: SessionRecord,
+    { agent, runId, tenant }: SessionRecord,
   ): Promise<RunRecord> {
     const { by, roles, via, actId, reason } = input;
+    deps.requireAgent(agent);
     await store.due.note(sessionId, FIRST_SWEEP_MS);
     const result = await store.runs.rewind({
       sessionId,

@@ -129,6 +129,7 @@ export function createInProcessExecutor(options: InProcessOptions): InProcessExe
     streamManager: stores.streamManager,
     store: { ...stores.store, leases: undefined },
     workflows: local,
+    carriesOut: true,
     agents,
     quotas,
     budgets,

@@ -31,7 +31,7 @@ export interface RedisStreamManagerOptions {
   ttl?: number;
 }
 
-export interface RedisStateStore extends HelixStateStore, Store {}
+export type RedisStateStore = HelixStateStore & Store;
 
 /**
  * A store on a connection of the caller, grouped by noun and with the method names of the Helix
@@ -54,9 +54,7 @@ export const RedisStateStore = class RedisStateStore {
 } as unknown as new (redis: RedisClient, options?: RedisStateStoreOptions) => RedisStateStore;
 
 /** A stream manager that also closes the subscription connection that it opened itself. */
-export interface RedisStreamManager extends StreamManager {
-  close: () => Promise<void>;
-}
+export type RedisStreamManager = StreamManager & { close: () => Promise<void> };
 
 /**
  * A stream manager on a connection of the caller. Without a `subscriber` it opens its own

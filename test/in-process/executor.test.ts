@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { createSubAgentTool, defineAgent, defineTool } from '../../agents/index.js';
+import { handleChatStream } from '../../ai-sdk/index.js';
 import {
   createInProcessExecutor,
   type AgentResult,
@@ -237,6 +238,34 @@ describe.each(STORES)('runs in one process over %s', (_name, openStores) => {
     const ended = ['failed', 'agent_not_found'];
     const waits = ['waiting_approval', undefined];
     expect(await Promise.all(states)).toEqual([ended, waits, ended, waits]);
+  });
+
+  it('an agent that nobody here knows is refused at once, also for what it began before', async () => {
+    const { agent } = createTestAgent();
+    const stores = await openStores();
+    const name = newName();
+    const first = open({ agents: [agent], stores, name });
+    const { sessionId } = await first.execute('tester', 'hello');
+    await (await first.getHandle(sessionId))?.result();
+    await first.close();
+
+    const second = open({ stores, name });
+    const deps = {
+      executor: second,
+      stateStore: stores.store,
+      streamManager: stores.streamManager,
+    };
+    const messages = [{ id: 'u9', role: 'user' as const, content: 'hello' }];
+    const asked = await handleChatStream(
+      { ...deps, agent: 'ghost' },
+      { sessionId: 'new', messages },
+    );
+    expect([asked.status, await asked.json()]).toMatchObject([400, { code: 'agent_not_found' }]);
+    const refused = { code: 'agent_not_found' };
+    await expect(second.retry({ sessionId })).rejects.toMatchObject(refused);
+    await expect(
+      second.resume({ sessionId, mode: 'with_message', message: 'go on' }),
+    ).rejects.toMatchObject(refused);
   });
 
   it('an answer brings a run back that no process has', async () => {

@@ -1,4 +1,4 @@
-import { defineAgent } from '../../agents/index.js';
+import { defineAgent, type AgentModel } from '../../agents/index.js';
 import {
   createFrontendHandler,
   handleChatStream,
@@ -14,14 +14,15 @@ import type { StreamChunk } from '../../protocol/index.js';
 import { InMemoryStateStore, InMemoryStreamManager } from '../../stores/memory/index.js';
 import type { StoredChunk } from '../../index.js';
 import { createScriptedModel } from '../../testing/index.js';
+import type { DefaultChatTransport, UIMessage as ChatMessage } from 'ai';
 import type { Response as ExpressResponse } from 'express';
 import type { Redis } from 'ioredis';
 import { z } from 'zod';
 
 // What samples leave out, by the names that they use: each finds it as a global.
 
-/** What `openai('…')` of samples gives. */
-export const openai = (_name: string) =>
+/** @public Samples import it in place of a provider's. */
+export const openai = (_name: string): AgentModel =>
   createScriptedModel([{ say: 'Let me see.', finish: { response: 'Hi!' } }]);
 
 const MyAgent = defineAgent({
@@ -83,8 +84,9 @@ export const given = {
   ...{ agentId: 'a1', agentType: 'desk', writer, output: { response: 'Hi!' } },
   ...{ chunk, sequence: 1, lastId: '0', transformer: new StreamTransformer() },
   messages: [] as UIMessage[],
-  dispatchChat: (params: HandleChatStreamParams) => handleChatStream(deps, params),
-  getDraft: async (_sessionId: string) => 'a draft',
+  dispatchChat: (params: HandleChatStreamParams): Promise<Response> =>
+    handleChatStream(deps, params),
+  getDraft: async (_sessionId: string): Promise<string> => 'a draft',
   ...{ helixMessages, helixStream: stream, stream, stream1: stream, stream2: stream },
   data: chunk as unknown,
   eventsGenerator: (async function* () {
@@ -101,9 +103,9 @@ export const given = {
   resumeAt: 1,
   needToKeepHistory: true,
   message: { id: 'm1', role: 'assistant', parts: [] } as UIMessage,
-  sleep: (ms: number) => new Promise((resolve) => setTimeout(resolve, ms)),
-  search: async (query: string) => [query],
-  processChunk: (_chunk: StreamChunk) => undefined,
+  sleep: (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms)),
+  search: async (query: string): Promise<string[]> => [query],
+  processChunk: (_chunk: StreamChunk): void => undefined,
   retryCount: 0,
   notFound: (): never => {
     throw new Error('not found');
@@ -115,11 +117,11 @@ export const given = {
   req: elsewhere as FrontendRequest & Request,
   response: elsewhere as Awaited<ReturnType<typeof handler.handleRequest>>,
   snapshot: elsewhere as FrontendSnapshot,
-  transport: elsewhere as import('ai').DefaultChatTransport<import('ai').UIMessage>,
+  transport: elsewhere as DefaultChatTransport<ChatMessage>,
   toolHandlers: {},
   reader: { [Symbol.asyncIterator]: readStored } as AsyncIterable<StoredChunk>,
   runOnClient: async (_input: unknown, _signal?: AbortSignal): Promise<unknown> => undefined,
-  setMessages: elsewhere as (messages: any[]) => void,
+  setMessages: elsewhere as (messages: ChatMessage[]) => void,
   toast: elsewhere as { info: (text: string) => void },
   MessageList: elsewhere as (props: { messages: unknown[] }) => null,
   Messages: elsewhere as (props: { messages: unknown[] }) => null,

@@ -72,7 +72,7 @@ if (!areThere) {
     const documents = [0, 1, 2, 3, 4].map((number) => `00${String(number)}-`);
     const counts = documents.map((of) => samples.filter(({ name }) => name.startsWith(of)).length);
     expect(counts).toEqual([38, 19, 41, 28, 12]);
-    expect(here.length).toBe(0);
+    expect(here.length).toBe(93);
   });
 
   it.each(here)('the sample $name runs', async (sample) => {
@@ -80,7 +80,8 @@ if (!areThere) {
     if (typeof run !== 'function') return;
     const running = drain((run as () => AsyncIterable<unknown>)());
     // A reader of an open stream waits for its end.
-    if (/Reader\(streamId/.test(sample.code)) await given.streamManager.endStream(given.streamId);
+    if (sample.code.includes('Reader(streamId'))
+      await given.streamManager.endStream(given.streamId);
     await running;
   });
 

@@ -97,7 +97,7 @@ export const DIFFERENT: Record<string, { faults: readonly string[]; why?: string
     '000-1018': { faults: ['TS2339'], why: ON_PURPOSE },
     '001-79': { faults: ['TS2353', 'TS2451'], row: '`ai/react`, `initialMessages`' },
     '001-330': { faults: ['TS2322'], why: ABRIDGED },
-  '002-567': { faults: ['TS18047'], why: ABRIDGED },
+    '002-567': { faults: ['TS18047'], why: ABRIDGED },
     '002-578': { faults: ['TS2322'], why: CONTRADICTED },
     '003-95': { faults: ['TS18047', 'TS2353'], row: '`ai/react`, `initialMessages`' },
     '003-254': { faults: ['TS2339'], row: '`success` of a `tool_end`' },
