@@ -22,7 +22,8 @@ function toGlobals(): string {
     ...Object.keys(given).map((name) => `var ${name}: (typeof given)['${name}'];`),
     ...each(CONTINUED, (name, entry) => `const ${name}: typeof import('${entry}').${name};`),
     ...each(TYPES, (name, entry) => `type ${name} = import('${entry}').${name};`),
-    'interface MyState { note: string }',
+    // Another state is an argument of buildSnapshot as well.
+    'type MyState = Record<string, unknown>;',
     "type ToolInvocationState = 'input-available' | 'output-available';",
     '}',
   ].join('\n');

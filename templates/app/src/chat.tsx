@@ -1,6 +1,7 @@
 import { createResumableChatTransport, type FrontendSnapshot } from 'helix-temporal/ai-sdk/client';
 import { useHelixChat } from 'helix-temporal/ai-sdk/react';
 import type { AgentCard } from 'helix-temporal/protocol';
+import type { UIMessage } from 'ai';
 import { useState } from 'react';
 import { Composer } from './composer.js';
 import { Message } from './message.js';
@@ -14,7 +15,7 @@ interface Props {
 export function Chat({ id, snapshot, agent }: Props) {
   const [transport] = useState(() => createResumableChatTransport({ api: '/api/chat' }));
   const [questions, setQuestions] = useState(snapshot.pending ?? []);
-  const chat = useHelixChat({
+  const chat = useHelixChat<UIMessage>({
     id,
     transport,
     messages: snapshot.messages,

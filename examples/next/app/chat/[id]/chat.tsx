@@ -1,4 +1,5 @@
 'use client';
+import type { UIMessage } from 'ai';
 import { useState } from 'react';
 import { createResumableChatTransport, type FrontendSnapshot } from 'helix-temporal/ai-sdk/client';
 import { useHelixChat } from 'helix-temporal/ai-sdk/react';
@@ -11,7 +12,7 @@ interface Props {
 export function Chat({ id, snapshot }: Props) {
   const [transport] = useState(() => createResumableChatTransport({ api: '/api/chat' }));
   const [text, setText] = useState('');
-  const { messages, status, sendMessage, addToolApprovalResponse } = useHelixChat({
+  const { messages, status, sendMessage, addToolApprovalResponse } = useHelixChat<UIMessage>({
     id,
     transport,
     messages: snapshot?.messages,
