@@ -1,4 +1,4 @@
-import { createSignIn, outcome, SECRET, signToken } from '../support/people.js';
+import { createSignIn, outcome, signToken } from '../support/people.js';
 import { useProduct } from '../support/product.js';
 import { startSigningProxy } from '../support/signing-proxy.js';
 import { until } from '../support/until.js';

@@ -68,10 +68,16 @@ describe.each(ROLES)('the %s without a server that it needs', (role) => {
   it('a process without a server that it needs names the server, and ends', async () => {
     const silent = createServer();
     const silentPort = await listen(silent);
-    const cases = [NOWHERE, silentPort].flatMap((port): Case[] => [
-      { server: 'Redis', port, env: { REDIS_URL: `redis://127.0.0.1:${String(port)}` } },
-      { server: 'Temporal', port, env: { TEMPORAL_ADDRESS: `127.0.0.1:${String(port)}` } },
-    ]);
+    // Each role with one that does not listen, and one that does not answer.
+    const [redis, temporal] = role === 'api' ? [NOWHERE, silentPort] : [silentPort, NOWHERE];
+    const cases: Case[] = [
+      { server: 'Redis', port: redis, env: { REDIS_URL: `redis://127.0.0.1:${String(redis)}` } },
+      {
+        server: 'Temporal',
+        port: temporal,
+        env: { TEMPORAL_ADDRESS: `127.0.0.1:${String(temporal)}` },
+      },
+    ];
     try {
       await Promise.all(
         cases.map(async ({ server, port, env }) => {
@@ -88,28 +94,18 @@ describe.each(ROLES)('the %s without a server that it needs', (role) => {
   it('a process that its script started names the missing server too', async () => {
     const PORT = String(await findFreePort());
     const where = `127.0.0.1:${String(NOWHERE)}`;
-    await Promise.all([
-      runScript(role, { ...settings(), PORT, REDIS_URL: `redis://${where}` }).then((ending) => {
-        expectSentence(ending, ['Redis', where]);
-      }),
-      runScript(role, { ...settings(), PORT, TEMPORAL_ADDRESS: where }).then((ending) => {
-        expectSentence(ending, ['Temporal', where]);
-      }),
-    ]);
+    const missing =
+      role === 'api' ? { REDIS_URL: `redis://${where}` } : { TEMPORAL_ADDRESS: where };
+    const ending = await runScript(role, { ...settings(), PORT, ...missing });
+    expectSentence(ending, [role === 'api' ? 'Redis' : 'Temporal', where]);
   });
 });
 
 describe('a setting that is wrong is named', () => {
   it.each([
-    ['PORT', 'http'],
-    ['PORT', '70000'],
     ['REDIS_URL', 'localhost'],
-    ['REDIS_URL', 'http://127.0.0.1'],
-    ['TEMPORAL_ADDRESS', 'localhost'],
     ['MODEL', ':'],
-    ['LOG_LEVEL', 'loud'],
     ['DEFAULT_AGENT', 'unknown'],
-    ['HELIX_ALLOW_UNAUTHENTICATED', 'maybe'],
     ['HELIX_ALLOW_UNAUTHENTICATED', '0'],
   ])('%s=%s', async (name, value) => {
     const ending = await runProcess('api', { ...settings(), [name]: value });

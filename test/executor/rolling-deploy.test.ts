@@ -61,12 +61,13 @@ describe('an older worker', () => {
     const { id, run } = await begin(newer, 'added', 'hello');
     await untilLeft(run);
     expect((await stores.store.sessions.read(id))?.status).not.toBe('failed');
+    await worker.stop();
     const other = await newer.startWorker();
     expect(await newer.result(run)).toMatchObject({ status: 'completed' });
     const [, reply, ...none] = await rowsOf(id);
     expect(reply).toContain('You said hello');
     expect(none).toEqual([]);
-    await Promise.all([worker.stop(), other.stop()]);
+    await other.stop();
   });
 
   it('an older worker leaves an approved call of an unknown tool to a newer one', async () => {
@@ -79,13 +80,14 @@ describe('an older worker', () => {
     expect(await older.decide(run, `${id}-c`, true)).toBe('stored');
     await untilLeft(run);
     expect(both.executed).toEqual([]);
+    await worker.stop();
     const other = await newer.startWorker();
     expect(await newer.result(run)).toMatchObject({ status: 'completed' });
     expect(both.executed).toEqual([`${id}-c`]);
     const rows = await rowsOf(id);
     expect(rows.join()).toContain(`"done":"${id}-c"`);
     expect(rows.join()).not.toMatch(/unknown_tool|tool_outcome_unknown/);
-    await Promise.all([worker.stop(), other.stop()]);
+    await other.stop();
   });
 
   it('an older worker neither starts nor loses a run of an unknown agent', async () => {
@@ -111,11 +113,12 @@ describe('a newer worker', () => {
     expect(await newer.decide(run, `${id}-c`, true)).toBe('stored');
     await untilLeft(run);
     expect(removed.executed).toEqual([]);
+    await worker.stop();
     const other = await older.startWorker();
     expect(await older.result(run)).toMatchObject({ status: 'completed' });
     expect(removed.executed).toEqual([`${id}-c`]);
     expect((await rowsOf(id)).join()).not.toContain('tool_outcome_unknown');
-    await Promise.all([worker.stop(), other.stop()]);
+    await other.stop();
   });
 });
 

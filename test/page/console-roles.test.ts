@@ -4,7 +4,7 @@ import type { OperatorWaiting } from '../../protocol/operator.js';
 import { EXAMPLE_ORDER_ID } from '../../examples/support/orders.js';
 import { openConsole, type ConsolePage } from '../support/console-driver.js';
 import { shareBrowser } from '../support/page-driver.js';
-import { createSignIn, json, outcome, SECRET, signToken } from '../support/people.js';
+import { createSignIn, json, outcome, signToken } from '../support/people.js';
 import { newSessionId, useProduct } from '../support/product.js';
 import { startSigningProxy } from '../support/signing-proxy.js';
 import { until } from '../support/until.js';

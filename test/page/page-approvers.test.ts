@@ -2,7 +2,7 @@ import type { Browser } from 'playwright-core';
 import { EXAMPLE_ORDER_ID } from '../../examples/support/orders.js';
 import type { OperatorWaiting } from '../../protocol/operator.js';
 import { shareBrowser, openPage } from '../support/page-driver.js';
-import { createSignIn, json, outcome, SECRET, signToken } from '../support/people.js';
+import { createSignIn, json, outcome, signToken } from '../support/people.js';
 import { newSessionId, useProduct } from '../support/product.js';
 import { startSigningProxy } from '../support/signing-proxy.js';
 import { until } from '../support/until.js';

@@ -3,7 +3,7 @@ import { LIMITS } from '../../protocol/limits.js';
 import { toScript } from '../support/chat-client.js';
 import { findBarriers, findOverflow } from '../support/axe.js';
 import { shareBrowser, openPage, type ChatPage } from '../support/page-driver.js';
-import { SECRET, signToken } from '../support/people.js';
+import { signToken } from '../support/people.js';
 import { newSessionId, useProduct } from '../support/product.js';
 import { startSigningProxy } from '../support/signing-proxy.js';
 import { until } from '../support/until.js';

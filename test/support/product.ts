@@ -159,7 +159,8 @@ export async function startProduct(options: ProductOptions = {}): Promise<Produc
   }
 
   async function stop(): Promise<void> {
-    const ends = await Promise.allSettled([api?.stop(), worker?.stop()]);
+    // A run that is still at work would hold a worker for half a minute.
+    const ends = await Promise.allSettled([api?.kill9(), worker?.kill9()]);
     redis.disconnect();
     await redisServer.close();
     for (const end of ends) if (end.status === 'rejected') throw end.reason;
