@@ -30,6 +30,7 @@ export {
   SSE_KEEP_ALIVE,
   toLastFrames,
   UI_MESSAGE_STREAM_HEADERS,
+  UNCOMPRESSED,
 } from './parts/sse.js';
 export type { SSEEvent, SSEResponseOptions, SSEStreamOptions } from './parts/sse.js';
 export { toStaticMessages, toToolParts } from './parts/static-parts.js';

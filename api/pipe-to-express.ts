@@ -1,5 +1,11 @@
 import type { Response } from 'express';
-import { createSSEHeaders, KEEP_ALIVE_MS, SSE_KEEP_ALIVE, toLastFrames } from '../ai-sdk/index.js';
+import {
+  createSSEHeaders,
+  KEEP_ALIVE_MS,
+  SSE_KEEP_ALIVE,
+  toLastFrames,
+  UNCOMPRESSED,
+} from '../ai-sdk/index.js';
 import type { StreamMeter } from './metrics/api-metrics.js';
 
 export interface PipeOptions {
@@ -52,7 +58,8 @@ export async function pipeToExpress(
 ): Promise<void> {
   if (response.destroyed) return;
   if (typeof reply === 'function') {
-    response.writeHead(200, toExpressHeaders(createSSEHeaders(options.headers)));
+    const headers = createSSEHeaders({ ...UNCOMPRESSED, ...options.headers });
+    response.writeHead(200, toExpressHeaders(headers));
     await pipeFrames(reply, response, options);
     return;
   }

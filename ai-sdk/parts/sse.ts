@@ -16,6 +16,9 @@ export const UI_MESSAGE_STREAM_HEADERS = {
   'x-accel-buffering': 'no',
 } as const;
 
+/** For replies: `compression()` and Next would hold events back until they have enough to compress. */
+export const UNCOMPRESSED = { 'cache-control': 'no-cache, no-transform' } as const;
+
 /** A comment that keeps idle connections open; clients skip it. */
 export const SSE_KEEP_ALIVE = ': keep-alive\n\n';
 
@@ -108,7 +111,7 @@ export function buildFramesResponse(
   options.signal?.addEventListener('abort', leave, { once: true });
   if (options.signal?.aborted === true) leave();
   const body = streamTexts(toTheEnd(frames(reader.signal)), { onCancel: leave });
-  return new Response(body, { headers: createSSEHeaders(options.headers) });
+  return new Response(body, { headers: createSSEHeaders({ ...UNCOMPRESSED, ...options.headers }) });
 }
 
 async function* toTheEnd(frames: AsyncIterable<string>): AsyncGenerator<string> {

@@ -2,6 +2,7 @@ import { once } from 'node:events';
 import { createServer, type Server } from 'node:http';
 import { connect, type AddressInfo } from 'node:net';
 import express from 'express';
+import { StreamBrokenError } from '../../ai-sdk/index.js';
 import { pipeToExpress, type PipeOptions } from '../../api/index.js';
 
 let server: Server | undefined;
@@ -89,6 +90,44 @@ describe('pipeToExpress', () => {
     const response = await read(port);
     await expect(response.text()).rejects.toThrow();
     expect(await settled).toEqual(new Error('the log broke off'));
+  });
+
+  it('a reply that breaks off says so and ends, since many proxies do not pass a cut on', async () => {
+    const parts = [{ type: 'error', errorText: 'gone' }] as const;
+    const { port, settled } = await startPipe(async function* () {
+      yield await Promise.resolve('data: 1\n\n');
+      throw new StreamBrokenError('withdrawn', parts);
+    });
+    const response = await read(port);
+    expect(await response.text()).toBe('data: 1\n\ndata: {"type":"error","errorText":"gone"}\n\n');
+    expect(await settled).toEqual(new StreamBrokenError('withdrawn', parts));
+  });
+
+  it.each(['breaks off', 'is revoked'])(
+    'a stream whose reader reconnects after every end ends when it %s',
+    async (how) => {
+      const revoked = new AbortController();
+      const { port } = await startPipe(
+        async function* (signal) {
+          yield 'data: 1\n\n';
+          if (how === 'breaks off') throw new Error('the log broke off');
+          revoked.abort();
+          await aborted(signal);
+        },
+        { isEndless: true, revoked: revoked.signal },
+      );
+      const response = await read(port);
+      expect(await response.text()).toBe('data: 1\n\n');
+    },
+  );
+
+  it('nothing on the way may compress a stream, which would hold its events back', async () => {
+    const { port } = await startPipe(async function* () {
+      yield await Promise.resolve('data: 1\n\n');
+    });
+    const response = await read(port);
+    expect(response.headers.get('cache-control')).toContain('no-transform');
+    await response.text();
   });
 
   it('following stops as soon as the reader disconnects', async () => {

@@ -1,0 +1,25 @@
+import { followSessionEvents } from '../../../ai-sdk/client/follow-session-events.js';
+import { toPatience } from '../../../ai-sdk/client/patience.js';
+
+const eventOf = (sequence: number): Response =>
+  new Response(`id: ${String(sequence)}\ndata: {"sequence":${String(sequence)}}\n\n`);
+const gone = (): Response => Response.json({ code: 'not_found' }, { status: 404 });
+
+async function follow(...replies: Response[]): Promise<number[]> {
+  const send = (): Promise<Response> => Promise.resolve(replies.shift() ?? gone());
+  const patience = toPatience({ retryDelayMs: () => 0 });
+  const seen: number[] = [];
+  const { signal } = new AbortController();
+  for await (const { sequence } of followSessionEvents('/events', send, patience, signal)) {
+    seen.push(sequence);
+  }
+  return seen;
+}
+
+it('events that end are followed again, until the conversation does not exist any more', async () => {
+  expect(await follow(eventOf(1), eventOf(2))).toEqual([1, 2]);
+});
+
+it('a conversation that does not exist from the beginning is an error', async () => {
+  await expect(follow(gone())).rejects.toMatchObject({ statusCode: 404 });
+});
