@@ -116,7 +116,10 @@ export type AnswerRefusal =
 const REFUSALS: Record<AnswerRefusal, [code: ErrorCode, text: string]> = {
   already_completed: ['already_completed', 'This call has been answered.'],
   not_pending: ['not_pending', 'No such call waits for an answer.'],
-  kind_mismatch: ['kind_mismatch', 'This call asks for another kind of answer.'],
+  kind_mismatch: [
+    'kind_mismatch',
+    'This call asks for another kind of answer: an approval takes {"approved": true} or {"approved": false, "reason": "…"}, any other call {"result": …} or {"error": "…"}.',
+  ],
   not_allowed: ['not_allowed', 'Another person has to decide about this call.'],
   stale_run: ['stale_run', 'The run that asked is over.'],
   expired: ['expired', 'The time for this answer is over.'],

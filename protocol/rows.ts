@@ -244,6 +244,8 @@ export const ToolRow = z.object({
   denied: z.boolean().optional(),
   /** Only for history: the result of a sub-agent's call. */
   display: z.boolean().optional(),
+  /** The run ended with the call: there is no result. */
+  isEnd: z.boolean().optional(),
   decision: Decision.optional(),
   /** For a client tool's result. */
   via: AnswerWay.optional(),

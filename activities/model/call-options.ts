@@ -17,6 +17,7 @@ import type {
   ToolDefinition,
 } from '../../agents/definitions.js';
 import type { Instructions } from '../../agents/instructions.js';
+import { toResponseFormat } from '../../agents/ai-sdk/output-schema.js';
 import { resolveModel } from '../../agents/model.js';
 import type { StepRef } from '../../protocol/activities.js';
 import { FINISH_TOOL_NAME } from '../../protocol/ids.js';
@@ -134,6 +135,7 @@ export async function toModelCall(asked: AskedStep, signal: AbortSignal): Promis
   const options: Options = {
     prompt: toAccepted(eased),
     ...offered,
+    ...(await toFormat(agent, forceFinish)),
     ...toSampling(llmConfig),
     ...toSampling(changes),
     ...withinCost(llmConfig, choice.pricing, changes.maxOutputTokens),
@@ -243,6 +245,15 @@ async function toToolOptions(
   const tools = await Promise.all(active.map(toModelTool));
   if (finish !== undefined) tools.push(finish.tool);
   return tools.length === 0 ? {} : { tools, toolChoice: toChoice(toolChoice, active) };
+}
+
+/** A model that has to hand in its result by a call is not asked to write it. */
+async function toFormat(
+  { outputSchema }: AgentDefinition,
+  forceFinish: boolean,
+): Promise<Pick<Options, 'responseFormat'>> {
+  const responseFormat = forceFinish ? undefined : await toResponseFormat(outputSchema);
+  return responseFormat === undefined ? {} : { responseFormat };
 }
 
 function toChoice(

@@ -6,7 +6,7 @@ import type { AgentDefinition } from '../../agents/definitions.js';
 import { FINISH_TOOL_NAME } from '../../protocol/ids.js';
 import { findJsonFault } from '../../protocol/json-depth.js';
 import { LIMITS } from '../../protocol/limits.js';
-import { checkInput, type CallInput } from './call-input.js';
+import { checkInput, parseInput, type CallInput } from './call-input.js';
 
 /** The tool by which a model hands in the result of an agent that has an output schema. */
 export interface FinishTool {
@@ -14,6 +14,8 @@ export interface FinishTool {
   tool: LanguageModelV4FunctionTool;
   /** The result as the schema gives it, ready to be stored; or why it is not valid. */
   accept: (input: CallInput) => Promise<{ output: unknown } | { why: string }>;
+  /** The same for a reply without calls: undefined unless all of its text is JSON that fits the schema. */
+  read: (text: string) => Promise<{ output: unknown } | undefined>;
 }
 
 const DESCRIPTION =
@@ -50,6 +52,12 @@ async function makeFinishTool(schema: z.ZodType, strict?: boolean): Promise<Fini
       if ('why' in checked) return checked;
       const { data } = checked;
       return toStored(isWrapped ? (data as { result: unknown }).result : data);
+    },
+    read: async (text) => {
+      if (text.trim() === '') return undefined;
+      const checked = await checkInput(schema, parseInput(text));
+      const stored = 'why' in checked ? checked : toStored(checked.data);
+      return 'why' in stored ? undefined : stored;
     },
   };
 }

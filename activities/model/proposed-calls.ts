@@ -137,6 +137,17 @@ function toOpened(
   };
 }
 
+/** A call of a client tool with which the run ends: no page is asked, and its row stands for a result. */
+export function endWith(scope: CallScope, { call, chunks }: OpenedCall, now: number): OpenedCall {
+  const { toolCallId, toolName } = call;
+  const row: ToolRow = { role: 'tool', toolCallId, toolName, output: null, isEnd: true };
+  const base = { ...toBase(scope, now), toolCallId, toolName };
+  return {
+    call: { ...call, row },
+    chunks: [...chunks, { type: 'tool_end', ...base, result: null }],
+  };
+}
+
 /** A call that is settled from the start, by an error for the model. */
 export function refuse(
   scope: CallScope,

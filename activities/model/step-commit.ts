@@ -37,6 +37,7 @@ import { isBound } from './acceptable-prompt.js';
 import { openFinishCalls } from './finish-calls.js';
 import { toFinishTool } from './finish-tool.js';
 import {
+  endWith,
   isTooDeep,
   openCall,
   refuseBeyond,
@@ -48,6 +49,7 @@ import { repairCalls } from './repair-call.js';
 import { hasReached, modelNameOf, toRunUsage, toSpent } from './spending.js';
 import { toOutcome } from './step-outcome.js';
 import { readsSteps } from './step-records.js';
+import { findEnds } from './stop-conditions.js';
 import type { ProposedCall, StepReply } from './reply-types.js';
 import { deferAsks } from './sub-agents.js';
 
@@ -107,6 +109,9 @@ export function createStepCommit(deps: ActivityDeps, input: StepCommitInput): St
   async function complete(): Promise<StepOutcome> {
     const finish = await toFinishTool(agent);
     const handed = await openFinishCalls(scope, finish, reply.calls);
+    // Models that are asked for a format write the result, as the AI SDK expects it.
+    const written = reply.calls.length === 0 ? await finish?.read(textOf(reply)) : undefined;
+    const accepted = handed.accepted ?? written;
     // A model that has to hand in its result is offered nothing else.
     const { tools = [] } = input.call ?? {};
     const mended = await repaired();
@@ -118,8 +123,13 @@ export function createStepCommit(deps: ActivityDeps, input: StepCommitInput): St
     const carried = await Promise.all(
       asked.slice(0, most).map((call) => openCall(ruled, tools, call, now)),
     );
+    const ends = await endsOf(carried);
+    if (ends === undefined) return stopped();
     const beyond = asked.slice(most).map((call) => refuseBeyond(scope, call, most, now));
-    const others = [...carried, ...beyond];
+    const ended = carried.map((opened) =>
+      ends.has(opened.call.toolCallId) ? endWith(scope, opened, now) : opened,
+    );
+    const others = [...ended, ...beyond];
     const inTurn = inOrder(reply.calls, [...others, ...handed.opened]);
     const opened = deferAsks(ref.sessionId, inTurn);
     const used = addUsage(input.used, usage);
@@ -131,13 +141,14 @@ export function createStepCommit(deps: ActivityDeps, input: StepCommitInput): St
         .map((call) => toRef(agent, call)),
       hasCalls: opened.length > 0 || awaitsProvider(agent, reply.fold.parts, input.call?.rows),
       owesResult: finish !== undefined,
-      result: handed.accepted ? 'valid' : handed.isInvalid ? 'invalid' : 'none',
+      result: accepted ? 'valid' : handed.isInvalid ? 'invalid' : 'none',
+      isEnd: ends.size > 0,
       spent: toSpent(used),
       isSpent: hasReached(agent.spendCap, used),
     });
     return store([...opened, ...closeUnmade()], outcome, {
       answersStop: false,
-      ...handed.accepted,
+      ...accepted,
       ...finalOf(outcome),
     });
   }
@@ -157,6 +168,27 @@ export function createStepCommit(deps: ActivityDeps, input: StepCommitInput): St
       const reason = attempt.cutReason();
       if (reason === 'stop') return undefined;
       throw reason === undefined ? error : new AttemptOver({ kind: reason, known: known() });
+    }
+  }
+
+  /** Calls with which the run ends; undefined if a stop cut the agent's conditions. */
+  async function endsOf(carried: readonly OpenedCall[]): Promise<ReadonlySet<string> | undefined> {
+    const calls = carried.map(({ call }) => call);
+    const asked = calls.filter((call) => call.kind === 'client' && isOpen(call));
+    if (asked.length === 0) return new Set();
+    const { rows = [] } = input.call ?? {};
+    const step = toRow(withCalls(reply, calls, ref.runId));
+    const { stallTimeoutMs = LIMITS.stallTimeoutMs } = agent.llmConfig;
+    const signal = AbortSignal.any([attempt.signal, AbortSignal.timeout(stallTimeoutMs)]);
+    try {
+      return await findEnds(agent, { rows, step }, asked, signal);
+    } catch (error) {
+      if (attempt.cancelled()) throw new AttemptCancelled('the worker shuts down');
+      if (attempt.cutReason() === 'stop') return undefined;
+      // The page is asked, and the condition once more before the next step: there its failure counts.
+      const err = toLoggedError(error);
+      deps.logger.warn({ err, runId: ref.runId, step: ref.step }, 'a stop condition failed');
+      return new Set();
     }
   }
 
@@ -233,22 +265,12 @@ export function createStepCommit(deps: ActivityDeps, input: StepCommitInput): St
     const isBlank = ending.isUnasked === true || ending.interrupted !== undefined;
     const isEmpty = isBlank && parts.length === 0;
     const finish = reply.finish();
-    const kept = readsSteps(agent) && {
-      usage: finish?.usage,
-      finishReason: finish?.reason,
-      answered: input.answered(),
-    };
     const row: AssistantRow | undefined =
       isEmpty && ending.refused === undefined
         ? undefined
         : {
-            role: 'assistant',
-            messageId,
-            runId: ref.runId,
-            step: ref.step,
-            parts,
+            ...toRow(parts),
             interrupted: ending.interrupted,
-            ...kept,
             ...toNotes(parts, input.call, ending.refused),
             ...(isEmpty && { display: true }),
             ...(input.screened !== undefined && { screened: input.screened }),
@@ -290,6 +312,16 @@ export function createStepCommit(deps: ActivityDeps, input: StepCommitInput): St
     }
   }
 
+  function toRow(parts: AssistantRow['parts']): AssistantRow {
+    const finish = reply.finish();
+    const kept = readsSteps(agent) && {
+      usage: finish?.usage,
+      finishReason: finish?.reason,
+      answered: input.answered(),
+    };
+    return { role: 'assistant', messageId, runId: ref.runId, step: ref.step, parts, ...kept };
+  }
+
   function shown(row: AssistantRow | undefined): ShownReply {
     return { isShown: reply.begun(), hasRow: row !== undefined && row.display !== true };
   }
@@ -325,4 +357,8 @@ function toNotes(
     ...(parts.some(isBound) && { model: { provider, modelId } }),
     ...(call.eased !== undefined && { eased: call.eased }),
   };
+}
+
+function textOf({ fold }: StepReply): string {
+  return fold.parts.map((part) => (part.type === 'text' ? part.text : '')).join('');
 }

@@ -13,6 +13,8 @@ export interface RepliedStep {
   /** True for agents with an output schema. */
   owesResult: boolean;
   result: 'valid' | 'invalid' | 'none';
+  /** True if the run ends with one of the calls. */
+  isEnd?: boolean;
   spent: Spent | undefined;
   /** True if the run may not use more. */
   isSpent: boolean;
@@ -28,19 +30,23 @@ export function toOutcome(replied: RepliedStep): StepOutcome {
 }
 
 /** What a later step has to know of results so far, also one that continues from the record. */
-function soFar({ ref, result }: RepliedStep): Pick<CallsOutcome, 'invalidFinishes' | 'mustFinish'> {
+function soFar({
+  ref,
+  result,
+  isEnd,
+}: RepliedStep): Pick<CallsOutcome, 'invalidFinishes' | 'mustFinish'> {
   const invalidFinishes = (ref.invalidFinishes ?? 0) + (result === 'invalid' ? 1 : 0);
   return {
     ...(invalidFinishes > 0 && { invalidFinishes }),
-    ...(ref.forceFinish === true && { mustFinish: true }),
+    ...((ref.forceFinish === true || isEnd === true) && { mustFinish: true }),
   };
 }
 
 function decide(replied: RepliedStep): StepOutcome {
-  const { ref, open, hasCalls, owesResult, result, isSpent } = replied;
+  const { ref, open, hasCalls, owesResult, result, isEnd = false, isSpent } = replied;
   const { step } = ref;
   const completed = { kind: 'ended', step, status: 'completed' } as const;
-  if (owesResult && result === 'valid') {
+  if (owesResult ? result === 'valid' : isEnd) {
     return open.length === 0 ? completed : { kind: 'calls', step, calls: open, finish: 'valid' };
   }
   if (!owesResult && !hasCalls) return completed;

@@ -213,7 +213,7 @@ export function toMadeFile({ url, mediaType }: { url: string; mediaType: string 
 }
 
 function toResult(call: object, row: ToolRow | undefined): Content[] {
-  if (row === undefined) return [];
+  if (row === undefined || row.isEnd === true) return [];
   if (row.denied === true) return [{ type: 'tool-output-denied', ...call }];
   return row.error === undefined
     ? [{ type: 'tool-result', ...call, output: row.output ?? null }]

@@ -1,5 +1,5 @@
 import type { AgentDefinition } from '../../agents/definitions.js';
-import type { Row } from '../../protocol/rows.js';
+import type { AssistantRow, Row } from '../../protocol/rows.js';
 import type { RunError } from '../../protocol/run.js';
 import { orAborted } from '../or-aborted.js';
 import { toStepRecords } from './step-records.js';
@@ -29,4 +29,43 @@ export async function isDone(
   const conditions = typeof stopWhen === 'function' ? [stopWhen] : stopWhen;
   const met = Promise.all(conditions.map(async (condition) => await condition({ steps })));
   return (await orAborted(met, signal)).some(Boolean);
+}
+
+/** A tool of the AI SDK without `execute` is the only end of an agent whose model has to call a tool in each step. */
+function isOnlyEnd({ tools, toolChoice }: AgentDefinition, toolName: string): boolean {
+  const open = tools.filter(
+    ({ execute, forModel }) => execute === 'client' && forModel !== undefined,
+  );
+  if (open.length !== 1 || open[0]?.name !== toolName) return false;
+  return typeof toolChoice === 'object'
+    ? toolChoice.toolName === toolName
+    : toolChoice === 'required';
+}
+
+/**
+ * The calls of a step with which the run ends, of those that a page would carry out: as with the AI SDK,
+ * nobody answers a call that a stop condition is met by.
+ *
+ * @param asked what a page would carry out
+ * @throws what a condition throws, and when the signal fires
+ */
+export async function findEnds(
+  agent: AgentDefinition,
+  { rows, step }: { rows: readonly Row[]; step: AssistantRow },
+  asked: readonly { toolCallId: string; toolName: string }[],
+  signal: AbortSignal,
+): Promise<ReadonlySet<string>> {
+  const only = asked.filter(({ toolName }) => isOnlyEnd(agent, toolName));
+  const ids = (calls: typeof asked) => new Set(calls.map(({ toolCallId }) => toolCallId));
+  if (only.length > 0 || asked.length === 0 || agent.stopWhen === undefined) return ids(only);
+  const { messageId } = step;
+  const isMet = (parts: AssistantRow['parts']): Promise<boolean> =>
+    isDone(agent, { rows: [...rows, { ...step, parts }], messageId }, signal);
+  if (!(await isMet(step.parts))) return new Set();
+  const without = ids(asked);
+  // A condition that is met in any case, as by the number of steps, is asked again once the page has answered.
+  const others = step.parts.filter(
+    (part) => part.type !== 'tool-call' || !without.has(part.toolCallId),
+  );
+  return (await isMet(others)) ? new Set() : without;
 }

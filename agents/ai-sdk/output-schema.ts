@@ -1,11 +1,14 @@
+import type { LanguageModelV4CallOptions } from '@ai-sdk/provider';
 import { jsonSchema, type FlexibleSchema } from 'ai';
 import { z } from 'zod';
 import { DefinitionError } from '../definition-error.js';
 
+type ResponseFormat = NonNullable<LanguageModelV4CallOptions['responseFormat']>;
+
 /** What this runtime reads of `Output.object({ … })` and its like, of AI SDK 6 and 7. */
 interface AiSdkOutput {
   readonly name?: unknown;
-  readonly responseFormat: PromiseLike<{ readonly type: string; readonly schema?: object }>;
+  readonly responseFormat: PromiseLike<ResponseFormat>;
   readonly parseCompleteOutput: (
     options: { text: string },
     context: object,
@@ -13,11 +16,18 @@ interface AiSdkOutput {
 }
 
 /** What the model is given of schemas that zod cannot describe. */
-const described = new WeakMap<z.ZodType, FlexibleSchema>();
+const described = new WeakMap<z.ZodType, { schema: FlexibleSchema; output: AiSdkOutput }>();
 
 /** The schema that the model is given of an agent's result. */
 export function outputForModel(schema: z.ZodType): FlexibleSchema {
-  return described.get(schema) ?? schema;
+  return described.get(schema)?.schema ?? schema;
+}
+
+/** The format in which the AI SDK asks the model to write the result; undefined for a schema of this runtime. */
+export async function toResponseFormat(
+  schema: z.ZodType | undefined,
+): Promise<ResponseFormat | undefined> {
+  return schema && described.get(schema)?.output.responseFormat;
 }
 
 /**
@@ -42,10 +52,11 @@ export function toOutputSchema(output: unknown, agent: string): z.ZodType | unde
       return z.NEVER;
     }
   });
-  described.set(
-    schema,
-    jsonSchema(async () => (await output.responseFormat).schema ?? {}),
-  );
+  const forModel = jsonSchema(async () => {
+    const format = await output.responseFormat;
+    return (format.type === 'json' ? format.schema : undefined) ?? {};
+  });
+  described.set(schema, { schema: forModel, output });
   return schema;
 }
 

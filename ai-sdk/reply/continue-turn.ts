@@ -20,7 +20,12 @@ import { copyIsBehind } from './refusals.js';
 import { toLastStep, type RejectedIntent, type ResumeIntents } from './resume-intent.js';
 import type { ChatDeps, ChatReply, HandleChatStreamParams } from './types.js';
 
-/** What follows answers that were posted without a new message. */
+/**
+ * What follows answers that were posted without a new message.
+ *
+ * @throws HelixError `kind_mismatch` for a call that waits for another kind of answer; those that were
+ * posted beside it are stored
+ */
 export async function continueTurn(
   deps: ChatDeps,
   params: HandleChatStreamParams,
@@ -34,10 +39,13 @@ export async function continueTurn(
     const from = await findTailStart(deps.streamManager, session, stored, copy);
     return await followTail(deps, params, session, { from, resumedAt });
   }
+  if (rejected.some(({ reason }) => reason === 'kind-mismatch')) {
+    throw toAnswerError('kind_mismatch');
+  }
   const tail = await repeatTail(deps, params, copy, submission);
   if (tail !== undefined) return tail;
   return stored.length > 0
-    ? waitForMore(session.record, copy)
+    ? waitForMore(session.record, copy, rejected)
     : reject(copy, rejected, session.record.runId);
 }
 
@@ -55,13 +63,16 @@ async function followTail(
   return toTail(deps, span, record);
 }
 
-/** The answers are kept; the run waits for others. */
+/** The answers are kept, but for those that do not count; the run waits for others. */
 function waitForMore(
   { messageId, runId }: SessionRecord,
   copy: PostedMessage | undefined,
+  refused: readonly RejectedIntent[],
 ): ChatReply {
-  const notice = { messageId, copy, finishReason: 'tool-calls' as const };
-  return { kind: 'stream', runId, frames: () => createNoticeFrames(notice) };
+  // Copies of the conversation bring earlier answers again.
+  const rejected = refused.filter(({ reason }) => reason !== 'already-completed');
+  const notice = { messageId, copy, rejected, finishReason: 'tool-calls' as const };
+  return { kind: 'stream', runId, rejected, frames: () => createNoticeFrames(notice) };
 }
 
 /** Nothing waits for these answers: the page is informed, since only it can react. */
@@ -93,7 +104,9 @@ async function repeatTail(
   const from = calls.size === 0 ? undefined : await findPause(deps, record, calls);
   if (from === undefined) return undefined;
   if (isAhead(copy, calls)) throw copyIsBehind();
-  if (record.stream === 'paused' && record.pauseSequence <= from) return waitForMore(record, copy);
+  if (record.stream === 'paused' && record.pauseSequence <= from) {
+    return waitForMore(record, copy, rejected);
+  }
   const seen = await judged(deps, toCaller(params), session);
   const span = toTailSpan(seen, from, toReader(deps, params));
   return toTail(deps, span, record);

@@ -1,13 +1,15 @@
+import type { BusyPolicy } from '../../protocol/busy.js';
 import { HelixError } from '../../protocol/errors.js';
 import { isSessionId } from '../../protocol/ids.js';
 import { toCaller } from './access.js';
 import { attachReader, replaySession } from './attach-turn.js';
 import { classify, type Facts, type KnownSession, type Request } from './classify.js';
-import { continueTurn, submitAnswers } from './continue-turn.js';
+import { continueTurn, submitAnswers, type Submission } from './continue-turn.js';
 import { readSession } from './read-session.js';
 import { editTurn, regenerateTurn } from './redo-turn.js';
 import { requireFiles } from './require-files.js';
 import { invalid, isOvertaken } from './refusals.js';
+import { isCutShort } from './resume-intent.js';
 import { startTurn } from './start-turn.js';
 import type { ChatDeps, ChatReply, HandleChatStreamParams } from './types.js';
 import { toTrailingUserMessages, toUserMessages } from './user-messages.js';
@@ -72,12 +74,24 @@ async function act(
       const { agent, messages, answers } = ask;
       await requireFiles(deps.stateStore, toCaller(params), params.sessionId, messages);
       const submission = answers && (await submitAnswers(deps, params, facts.session, answers));
-      // The run is active because of this very request: its messages are not refused for that.
-      const isRefused = (deps.busyPolicy ?? 'reject') === 'reject';
-      const busy = submission?.resumedAt !== undefined && isRefused ? 'queue' : undefined;
-      return startTurn(deps, { ...params, busy: params.busy ?? busy }, agent, messages);
+      const { busy = toBusyPolicy(deps, facts, submission) } = params;
+      return startTurn(deps, { ...params, busy }, agent, messages);
     }
   }
+}
+
+/** What is done with messages that come while a reply is written, unless the request says so. */
+function toBusyPolicy(
+  { busyPolicy = 'reject' }: ChatDeps,
+  { request, session }: Facts,
+  submission: Submission | undefined,
+): BusyPolicy {
+  if (busyPolicy !== 'reject') return busyPolicy;
+  // The run is active because of this very request: its messages are not refused for that.
+  if (submission?.resumedAt !== undefined) return 'queue';
+  // `stop()` of a stock page only closes its connection: what the page posts next shows that it gave the reply up.
+  const copy = request.posted.findLast(({ role }) => role !== 'user');
+  return session !== undefined && isCutShort(session.record, copy) ? 'interrupt' : busyPolicy;
 }
 
 /** The same edit may have been posted twice: then it is shown like any message accepted before. */

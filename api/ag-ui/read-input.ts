@@ -1,20 +1,18 @@
+import { toAnswerError } from '../../protocol/answers.js';
 import { HelixError } from '../../protocol/errors.js';
 import type { PostedMessage } from '../../protocol/http.js';
 import { parseApprovalId } from '../../protocol/ids.js';
 import { LIMITS } from '../../protocol/limits.js';
 import type { AgUiInput, AgUiMessage } from '../../protocol/ag-ui.js';
 import { toDataUrl } from '../fronts/data-url.js';
-import {
-  notADecision,
-  readDecision,
-  type Answers,
-  type Decided,
-} from '../fronts/posted-answers.js';
+import { readDecision, type Answers, type Decided } from '../fronts/posted-answers.js';
 
 /** What a client adds to the conversation: everything else of its copy is the server's to know. */
 export interface Added extends Answers {
   /** The user messages after the last reply. */
   newest: PostedMessage[];
+  /** Why some of the interrupts are not answered. */
+  fault?: HelixError;
 }
 
 /** Roles of what an agent says; a reply that broke off may end with reasoning. */
@@ -23,8 +21,7 @@ const REPLY = new Set(['assistant', 'reasoning']);
 /**
  * Reads the end of an input. Pure.
  *
- * @throws HelixError `kind_mismatch` for an interrupt that is answered with anything but one decision,
- * `validation_error` for an id that is too long, and for content that is neither text nor a file
+ * @throws HelixError `validation_error` for an id that is too long, and for content that is neither text nor a file
  */
 export function readInput({ messages, resume }: AgUiInput): Added {
   const start = messages.findLastIndex(({ role }) => REPLY.has(role)) + 1;
@@ -36,18 +33,26 @@ export function readInput({ messages, resume }: AgUiInput): Added {
     results.set(toolCallId, error === undefined ? { text: toText(message) } : { error });
   }
   const decisions = new Map<string, Decided>();
+  const contrary = new Set<string>();
+  let fault: HelixError | undefined;
   for (const { interruptId, status, payload } of resume ?? []) {
     const call = parseApprovalId(interruptId);
     const decision = status === 'cancelled' ? { approved: false } : readDecision(payload);
-    if (decision === undefined || call === undefined) throw notADecision();
-    const other = decisions.get(call.toolCallId)?.approved;
-    if (other !== undefined && other !== decision.approved) {
-      throw new HelixError('kind_mismatch', 'An interrupt is both approved and denied.');
+    if (decision === undefined || call === undefined) {
+      fault ??= toAnswerError('kind_mismatch');
+      continue;
     }
-    decisions.set(call.toolCallId, { ...decision, approvalId: interruptId });
+    const { toolCallId } = call;
+    const other = decisions.get(toolCallId)?.approved;
+    if (other !== undefined && other !== decision.approved) contrary.add(toolCallId);
+    decisions.set(toolCallId, { ...decision, approvalId: interruptId });
+  }
+  for (const toolCallId of contrary) {
+    decisions.delete(toolCallId);
+    fault ??= new HelixError('kind_mismatch', 'An interrupt is both approved and denied.');
   }
   const newest = added.filter(({ role }) => role === 'user');
-  return { results, decisions, newest: newest.map(toPosted) };
+  return { results, decisions, newest: newest.map(toPosted), ...(fault && { fault }) };
 }
 
 function toText({ content }: AgUiMessage): string {

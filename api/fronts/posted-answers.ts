@@ -1,4 +1,3 @@
-import { HelixError } from '../../protocol/errors.js';
 import { formatApprovalId } from '../../protocol/ids.js';
 import type { PostedMessage } from '../../protocol/http.js';
 import type { OpenCall } from '../../stores/contract/call-record.js';
@@ -21,9 +20,8 @@ export interface Answers {
 
 /**
  * Answers of another protocol as a chat client would post them. What kind of answer a call takes is read
- * from the server's record. Pure.
- *
- * @throws HelixError `kind_mismatch` for an approval that waits and gets a result or an error
+ * from the server's record. A result for a call that is decided in the same request is left aside: it
+ * belongs to the client's copy of the history. Pure.
  */
 export function toPostedAnswers(
   { results, decisions }: Answers,
@@ -38,11 +36,15 @@ export function toPostedAnswers(
     return { type: 'dynamic-tool', toolCallId, state: 'approval-responded', approval };
   });
   const undecided = new Set(openCalls.filter(waitsForDecision).map(({ spec }) => spec.toolCallId));
-  const given = [...results].map(([toolCallId, result]) => {
-    if (undecided.has(toolCallId)) throw notADecision();
+  const given = [...results].flatMap(([toolCallId, result]) => {
+    if (decisions.has(toolCallId)) return [];
     const base = { type: 'dynamic-tool', toolCallId };
-    if ('error' in result) return { ...base, state: 'output-error', errorText: result.error };
-    return { ...base, state: 'output-available', output: parseOutput(result.text) };
+    if ('text' in result) {
+      return [{ ...base, state: 'output-available', output: parseOutput(result.text) }];
+    }
+    // An error would withdraw the question, which is more than an entry of a history may do.
+    if (undecided.has(toolCallId)) return [{ ...base, state: 'output-available', output: null }];
+    return [{ ...base, state: 'output-error', errorText: result.error }];
   });
   // The step mark keeps the calls together, as those of one step are.
   const parts = [{ type: 'step-start' }, ...decided, ...given];
@@ -69,12 +71,4 @@ export function readDecision(value: unknown): Decided | undefined {
   const { approved, reason } = value as { approved?: unknown; reason?: unknown };
   if (typeof approved !== 'boolean') return undefined;
   return { approved, ...(typeof reason === 'string' && { reason }) };
-}
-
-/** @returns the refusal of an answer that decides nothing */
-export function notADecision(): HelixError {
-  return new HelixError(
-    'kind_mismatch',
-    'This call waits for an approval: answer {"approved": true} or {"approved": false, "reason": "…"}.',
-  );
 }

@@ -46,7 +46,9 @@ export const AG_UI_ROUTES: readonly Route[] = [
     ],
     handle: async ({ deps, response, params, body, caller }) => {
       const { threadId: sessionId } = body;
-      const { newest, ...answers } = readInput(body);
+      const { newest, fault, ...answers } = readInput(body);
+      const hasAnswers = answers.decisions.size + answers.results.size > 0;
+      if (fault !== undefined && (newest.length > 0 || !hasAnswers)) throw fault;
       const before = await readOwnCalls(deps, sessionId, caller);
       const messages = [...toPostedAnswers(answers, before), ...newest];
       const run: AgUiRun = {
@@ -58,6 +60,8 @@ export const AG_UI_ROUTES: readonly Route[] = [
         answered: new Set(answers.results.keys()),
       };
       const begun = await beginRun(run);
+      // The answers beside it are taken.
+      if (fault !== undefined) throw fault;
       const headers = toRunHeaders(run, begun);
       response.set(headers);
       await streamReply(

@@ -109,7 +109,8 @@ export function toGenerated<TOOLS extends ToolSet, OUTPUT extends OutputInterfac
     .slice(given.rows)
     .filter(
       (row) =>
-        row.role === 'assistant' || (row.role === 'tool' && !given.results.has(row.toolCallId)),
+        row.role === 'assistant' ||
+        (row.role === 'tool' && row.isEnd !== true && !given.results.has(row.toolCallId)),
     );
   // The prompt's messages are messages of the AI SDK, in their most explicit form.
   const responseMessages = toPrompt('', fresh) as ModelMessage[];
@@ -128,8 +129,19 @@ export function toGenerated<TOOLS extends ToolSet, OUTPUT extends OutputInterfac
     runId,
     responseMessages,
     response: { id, modelId, timestamp, messages: responseMessages },
-    output: result.status === 'completed' ? result.output : undefined,
+    output: toOutput(agent, result, finalStep),
   } as unknown as Generated<TOOLS, OUTPUT>;
+}
+
+/** As in the AI SDK, an agent without an `output` has its last text as one. */
+function toOutput(
+  { outputSchema }: AgentDefinition,
+  result: AgentResult,
+  last: StepRecord | undefined,
+): unknown {
+  if (result.status !== 'completed') return undefined;
+  if (outputSchema !== undefined) return result.output;
+  return last?.finishReason === 'tool-calls' ? undefined : last?.text;
 }
 
 /** Number of the newest step in these rows; undefined for rows without a step. Pure. */

@@ -34,7 +34,7 @@ export class TextParts {
   ) {
     this.#agent = agent;
     this.#denied = denied;
-    this.#uses = new ToolUses((toolName) => toDynamicMark(agent, toolName), known);
+    this.#uses = new ToolUses(agent, known);
   }
 
   start(): Part[] {

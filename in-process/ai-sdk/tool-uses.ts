@@ -1,4 +1,6 @@
 import type { TextStreamPart, ToolSet } from 'ai';
+import { toDynamicMark } from '../../activities/model/step-records.js';
+import type { AgentDefinition } from '../../agents/index.js';
 import type { StreamChunk } from '../../protocol/chunk.js';
 import type { Row } from '../../protocol/rows.js';
 
@@ -32,7 +34,10 @@ const NOTHING: Taken = { parts: [], isOfModel: false };
 /** The calls of a turn, and what their chunks are to a program of the AI SDK. */
 export class ToolUses {
   readonly #markOf: (toolName: string) => { dynamic?: true };
+  readonly #isClients: (toolName: string) => boolean;
   readonly #calls: Map<string, ToolUse>;
+  /** Calls that were made before. */
+  readonly #known: ReadonlySet<string>;
   readonly #announced = new Set<string>();
   readonly #settled = new Set<string>();
   /** Calls whose arguments are being written; `isShown` once a piece of them was. */
@@ -40,12 +45,15 @@ export class ToolUses {
   /** Calls that the provider of the model executes. */
   readonly #ofProvider = new Set<string>();
 
-  constructor(markOf: (toolName: string) => { dynamic?: true }, known: readonly ToolUse[]) {
-    this.#markOf = markOf;
+  constructor(agent: AgentDefinition, known: readonly ToolUse[]) {
+    this.#markOf = (toolName) => toDynamicMark(agent, toolName);
+    this.#isClients = (toolName) =>
+      agent.tools.some(({ name, execute }) => name === toolName && execute === 'client');
     this.#calls = new Map(
       known.map(({ toolCallId, toolName, input }) => [toolCallId, { toolCallId, toolName, input }]),
     );
-    for (const { toolCallId } of known) this.#announced.add(toolCallId);
+    this.#known = new Set(this.#calls.keys());
+    for (const toolCallId of this.#known) this.#announced.add(toolCallId);
   }
 
   take(chunk: StreamChunk): Taken {
@@ -98,6 +106,9 @@ export class ToolUses {
         return outcome(...this.#settle(chunk, { type: 'tool-error', error: chunk.error }));
       case 'tool_end': {
         const { result, error } = chunk;
+        // Answers come after a pause, with which the call of the program is over: this one is the end of the run.
+        const isAsked = !this.#known.has(chunk.toolCallId);
+        if (isAsked && error === undefined && this.#isClients(chunk.toolName)) return NOTHING;
         if (chunk.byProvider === true) this.#ofProvider.add(chunk.toolCallId);
         const settled =
           error === undefined

@@ -2,6 +2,7 @@ import { Output, ToolLoopAgent } from 'ai';
 import { Output as OutputOfSix, ToolLoopAgent as ToolLoopAgentOfSix } from 'ai-v6';
 import { z } from 'zod';
 import { fromAgent } from '../../agents/index.js';
+import { attemptOf } from '../support/activity-harness.js';
 import { fakeModel, parts, sayInTurn } from '../support/fake-model.js';
 import { openTestStores } from '../support/test-stores.js';
 import { serve } from './serve-agent.js';
@@ -58,6 +59,40 @@ describe('the output of an agent of the AI SDK', () => {
         output: result,
       });
     }
+  });
+
+  it.each([
+    [Output.object({ schema }), '{"answer":1}', { answer: 1, unit: 'm' }],
+    [Output.array({ element: z.number() }), '{"elements":[1,2]}', [1, 2]],
+    [Output.choice({ options: ['yes', 'no'] }), ' {"result":"no"}\n', 'no'],
+    [Output.json(), '[1]', [1]],
+  ])(
+    'may be written, in the format that the model is asked for: %#',
+    async (output, text, result) => {
+      const stores = await openTestStores();
+      const model = fakeModel(sayInTurn([...parts.text(text), ...finish()]));
+      const harness = await serve({ model, output }, {}, stores);
+      expect(await harness.play(await harness.begin())).toMatchObject({ status: 'completed' });
+      expect(await stores.store.sessions.read(harness.session.id)).toMatchObject({
+        output: result,
+      });
+      expect(model.doStreamCalls[0]?.responseFormat).toEqual(await output.responseFormat);
+    },
+  );
+
+  it('is asked for by a call alone where the text does not fit', async () => {
+    const stores = await openTestStores();
+    const model = fakeModel(
+      sayInTurn([...parts.text('{"answer":"one"}'), ...finish()], handsIn('c1', { answer: 1 })),
+    );
+    const harness = await serve({ model, output: Output.object({ schema }) }, {}, stores);
+    const run = await harness.begin();
+    expect(await harness.step(run, 1)).toMatchObject({ kind: 'calls', finish: 'missing' });
+    await harness.step(run, 2, 1, attemptOf(1), { forceFinish: true });
+    expect(model.doStreamCalls[1]).toMatchObject({
+      toolChoice: { type: 'tool', toolName: '__finish__' },
+    });
+    expect(model.doStreamCalls[1]?.responseFormat).toBeUndefined();
   });
 
   it('as text demands nothing', () => {

@@ -44,6 +44,50 @@ describe('answers (path 3)', () => {
     expect((await ask(runtime, alone)).types).toEqual(['start', ...GUARD]);
   });
 
+  it('one of another kind is refused, and those beside it count', async () => {
+    const runtime = createFakeRuntime(asking);
+    await ask(runtime, [user('u1')]);
+    const copy = (await answered(runtime, { c2: true })).map((message) => ({
+      ...message,
+      parts: message.parts?.map((part) =>
+        part['toolCallId'] === 'c1' ? { ...part, state: 'output-available', output: 'ok' } : part,
+      ),
+    }));
+    // The second time nothing is new, and the call still waits for its decision.
+    for (const _time of [1, 2]) {
+      const reply = await ask(runtime, copy);
+      expect([reply.status, JSON.parse(reply.text)]).toEqual([
+        400,
+        expect.objectContaining({
+          code: 'kind_mismatch',
+          error: expect.stringContaining('{"approved": true}') as string,
+        }),
+      ]);
+      const calls = runtime.sessions.get('s1')?.openCalls.map(({ state }) => state);
+      expect(calls).toEqual(['waiting', 'approved']);
+    }
+    // A message is answered whatever the copy of the conversation holds.
+    expect((await ask(runtime, [...copy, user('u2')])).status).toBe(200);
+  });
+
+  it('one of an earlier run is refused beside one that is stored', async () => {
+    const runtime = createFakeRuntime(asking);
+    await ask(runtime, [user('u1')]);
+    const copy = (await answered(runtime, { c1: true, c2: true })).map((message) => ({
+      ...message,
+      parts: message.parts?.map((part) =>
+        part['toolCallId'] === 'c2'
+          ? { ...part, approval: { id: 's1:0-old::c2', approved: true } }
+          : part,
+      ),
+    }));
+    const reply = await ask(runtime, copy);
+    expect(reply.status).toBe(200);
+    expect(reply.text).toContain('"reason":"stale-run"');
+    const calls = runtime.sessions.get('s1')?.openCalls.map(({ state }) => state);
+    expect(calls).toEqual(['approved', 'waiting']);
+  });
+
   it('a denial is one of the answers until the others are there', async () => {
     const runtime = createFakeRuntime(asking);
     await ask(runtime, [user('u1')]);

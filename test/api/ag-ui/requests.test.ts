@@ -1,4 +1,5 @@
 import { createFakeRuntime } from '../../support/fake-runtime.js';
+import { asking } from '../../ai-sdk/reply/ask.js';
 import { startApi, type ApiServer } from '../api-server.js';
 
 let api: ApiServer | undefined;
@@ -101,6 +102,47 @@ describe('a request of AG-UI that cannot be taken', () => {
     const reply = await api.post('/api/ag-ui/lab', asked);
     expect(reply.status).toBe(200);
     await reply.body?.cancel();
+  });
+});
+
+describe('the answers of a client of AG-UI', () => {
+  /** The thread's two approvals wait; `send` answers them. */
+  async function untilAsked() {
+    const runtime = createFakeRuntime(asking);
+    const { post } = (api = await startApi(runtime));
+    const run = (more: object) =>
+      post('/api/ag-ui/lab', { threadId: 's1', runId: 'r1', messages: [], ...more });
+    await (await run({ messages: [user('u1')] })).text();
+    const { runId } = runtime.sessions.get('s1')?.record ?? {};
+    const decide = (call: string, approved: boolean) =>
+      resolved(`${String(runId)}::${call}`, { approved });
+    const states = () => runtime.sessions.get('s1')?.openCalls.map(({ state }) => state);
+    return { run, decide, states };
+  }
+  const toolMessage = (toolCallId: string, more: object = {}) => ({
+    ...{ id: `t-${toolCallId}`, role: 'tool', toolCallId, content: '{"approved":true}' },
+    ...more,
+  });
+
+  it.each([true, false])('a decision counts beside a message of its call: %s', async (approved) => {
+    const { run, decide, states } = await untilAsked();
+    const messages = [toolMessage('c1'), toolMessage('c2', { error: 'no' })];
+    const reply = await run({ messages, resume: [decide('c1', approved), decide('c2', approved)] });
+    expect(reply.status).toBe(200);
+    expect(await reply.text()).toContain('TOOL_CALL_RESULT');
+    expect(states()).toEqual(['waiting']);
+  });
+
+  it.each([
+    ['a message in place of a decision', { messages: [toolMessage('c2')] }],
+    ['an error in place of a decision', { messages: [toolMessage('c2', { error: 'no' })] }],
+    ['an interrupt that is no name', { resume: [resolved('c2', { approved: true })] }],
+  ])('%s is refused, and a decision beside it counts', async (_what, wrong) => {
+    const { run, decide, states } = await untilAsked();
+    const { messages = [], resume = [] } = wrong as { messages?: object[]; resume?: object[] };
+    const reply = await run({ messages, resume: [...resume, decide('c1', true)] });
+    expect(await refusalOf(reply)).toEqual([400, 'kind_mismatch']);
+    expect(states()).toEqual(['approved', 'waiting']);
   });
 });
 
