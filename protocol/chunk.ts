@@ -86,7 +86,12 @@ const SuspensionMarker = z.discriminatedUnion('kind', [
 export const StreamChunkSchema = z.discriminatedUnion('type', [
   chunk('text_delta', { delta: z.string() }),
   chunk('thinking', { content: z.string(), isComplete: z.boolean() }),
-  chunk('tool_arg_stream_start', { toolCallId: id, toolName: id }),
+  chunk('tool_arg_stream_start', {
+    toolCallId: id,
+    toolName: id,
+    /** Extension: pages carry the tool out, and have its name as the type of a part. */
+    byClient: z.boolean().optional(),
+  }),
   chunk('tool_arg_stream_delta', { toolCallId: id, delta: z.string() }),
   chunk('tool_arg_stream_end', { toolCallId: id }),
   chunk('tool_start', {
@@ -97,6 +102,8 @@ export const StreamChunkSchema = z.discriminatedUnion('type', [
     providerExecuted: z.boolean().optional(),
     /** Extension: the provider of the model executes the call. */
     byProvider: z.boolean().optional(),
+    /** Extension: as of `tool_arg_stream_start`. */
+    byClient: z.boolean().optional(),
   }),
   chunk('tool_end', {
     toolCallId: id,

@@ -53,6 +53,18 @@ export function createReplyFold(): ReplyFold {
     if (call !== undefined) call.kind = 'provider';
   }
 
+  /** How a page names a part is settled with the first chunk of the call. */
+  function markClients({
+    toolCallId,
+    byClient,
+  }: {
+    toolCallId: string;
+    byClient?: boolean | undefined;
+  }): void {
+    const call = calls.get(toolCallId);
+    if (call !== undefined && byClient === true) call.byClient = true;
+  }
+
   function accept(message: StreamMessage): void {
     switch (message.type) {
       case 'text_delta':
@@ -67,6 +79,7 @@ export function createReplyFold(): ReplyFold {
         open = undefined;
         argumentText.set(message.toolCallId, '');
         upsertCall(message.toolCallId, message.toolName, {});
+        markClients(message);
         break;
       case 'tool_arg_stream_delta':
         argumentText.set(
@@ -78,6 +91,7 @@ export function createReplyFold(): ReplyFold {
         open = undefined;
         upsertCall(message.toolCallId, message.toolName, message.arguments);
         if (message.byProvider === true) markProviders(message.toolCallId);
+        markClients(message);
         break;
       case 'tool_end': {
         if (message.byProvider !== true) break;

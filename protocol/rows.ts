@@ -88,6 +88,8 @@ export const AssistantPart = z.discriminatedUnion('type', [
      * parts.
      */
     late: z.boolean().optional(),
+    /** Whether pages have the tool's name as the type of the part. Default: calls of kind `client`. */
+    byClient: z.boolean().optional(),
     providerMetadata: ProviderMetadata.optional(),
   }),
   /** Of a call that the provider carries out; it may stand in a later reply than the call. */

@@ -66,6 +66,7 @@ export function withCalls(
         toolName,
         kind,
         input,
+        ...(kind === 'client' && { byClient: part.byClient === true }),
         ...(kind === 'approval' && { approvalId: formatApprovalId(runId, call.toolCallId) }),
         ...(call.ask !== undefined
           ? { held: true }

@@ -82,7 +82,7 @@ export async function openCall(
 function toOpened(
   scope: CallScope,
   tool: ToolDefinition,
-  { toolCallId, toolName }: ProposedCall,
+  { toolCallId, toolName, byClient }: ProposedCall,
   input: unknown,
   { kind, verdict }: Ruling,
   now: number,
@@ -117,6 +117,7 @@ function toOpened(
       // Tools take objects only, and the input fits the tool.
       arguments: input as Record<string, unknown>,
       ...((kind === 'server' || kind === 'subagent') && { providerExecuted: true }),
+      ...(byClient === true && { byClient }),
     });
   }
   return {

@@ -10,6 +10,8 @@ export interface ProposedCall {
   toolName: string;
   /** JSON text. */
   input: string;
+  /** Its chunks name it as a call that pages carry out. */
+  byClient?: true;
 }
 
 /** The reply of one model call: takes the provider's stream parts, returns the chunks to write. */

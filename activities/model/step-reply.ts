@@ -28,6 +28,8 @@ export function createStepReply(
   now: () => number,
   /** Whether a call's chunks are deferred until the step is stored; asked as the call begins. */
   isDeferred: (toolName: string) => boolean = () => false,
+  /** Whether pages carry the tool out. */
+  isClients: (toolName: string) => boolean = () => false,
 ): StepReply {
   const fold = createReplyFold();
   const calls: ProposedCall[] = [];
@@ -115,6 +117,12 @@ export function createStepReply(
   function endText(type: BlockType, id: string): StreamChunk[] {
     const rest = inTexts.end(`${type} ${id}`);
     return rest === '' ? [] : emit(toDelta(type, rest));
+  }
+
+  function openArguments(toolCallId: string, toolName: string): StreamChunk[] {
+    const mark = isClients(toolName) && { byClient: true };
+    const start = { type: 'tool_arg_stream_start' as const, toolCallId, toolName, ...mark };
+    return emit(chunk<'tool_arg_stream_start'>(start));
   }
 
   function extendArguments(toolCallId: string, text: string): StreamChunk[] {
@@ -216,16 +224,8 @@ export function createStepReply(
       }
       case 'reasoning-end':
         return endBlock('reasoning', part.id, part.providerMetadata);
-      case 'tool-input-start': {
-        const toolCallId = ids.toSessionId(part.id);
-        return emit(
-          chunk<'tool_arg_stream_start'>({
-            type: 'tool_arg_stream_start',
-            toolCallId,
-            toolName: toToolName(part.toolName),
-          }),
-        );
-      }
+      case 'tool-input-start':
+        return openArguments(ids.toSessionId(part.id), toToolName(part.toolName));
       case 'tool-input-delta':
         return extendArguments(ids.toSessionId(part.id), inArguments.extend(part.id, part.delta));
       case 'tool-input-end':
@@ -243,16 +243,9 @@ export function createStepReply(
         }
         // The same id again is another call.
         ids.close(part.toolCallId);
-        calls.push({ toolCallId, toolName, input: part.input });
-        const chunks = fold.argumentText.has(toolCallId)
-          ? []
-          : emit(
-              chunk<'tool_arg_stream_start'>({
-                type: 'tool_arg_stream_start',
-                toolCallId,
-                toolName,
-              }),
-            );
+        const chunks = fold.argumentText.has(toolCallId) ? [] : openArguments(toolCallId, toolName);
+        const byClient = isMarkedClients(callPart(toolCallId));
+        calls.push({ toolCallId, toolName, input: part.input, ...(byClient && { byClient }) });
         keepMetadata(callPart(toolCallId), metadata);
         return [...rest, ...chunks];
       }
@@ -334,4 +327,8 @@ function newestMarked(
 ): MarkedPart | undefined {
   const part = parts.findLast(isMarked);
   return part?.type === type ? part : undefined;
+}
+
+function isMarkedClients(part: AssistantPart | undefined): boolean {
+  return part?.type === 'tool-call' && part.byClient === true;
 }

@@ -43,7 +43,7 @@ import { SPEND_CAP_REACHED } from './step-outcome.js';
 import { readsSteps } from './step-records.js';
 import { createStepReply } from './step-reply.js';
 import type { ChunkBase, StepReply } from './reply-types.js';
-import { callIdTaker, deferredCallsOf } from './sub-agents.js';
+import { clientToolsOf, callIdTaker, deferredCallsOf } from './sub-agents.js';
 
 /** Progress of an attempt, as its heartbeats report it. */
 export interface StepProgress {
@@ -125,7 +125,8 @@ export function createStepTries(
     let failingSince = claim.failures > 0 ? performance.now() - claim.failingForMs : undefined;
     for (;;) {
       const isDeferred = deferredCallsOf(agent, ref.sessionId);
-      const reply = createStepReply(base, callIdsOf(rows), Date.now, isDeferred);
+      const isClients = clientToolsOf(agent);
+      const reply = createStepReply(base, callIdsOf(rows), Date.now, isDeferred, isClients);
       // Attempts that only waited are no tries.
       const tries = Math.max(1, attempt.number - claim.waits) + progress.failures;
       const choice = models[turn.index];

@@ -39,6 +39,13 @@ export function deferredCallsOf(
   return (toolName) => names.has(toolName);
 }
 
+/** The tools that pages carry out, and know by name. */
+export function clientToolsOf({ tools }: AgentDefinition): (toolName: string) => boolean {
+  const known = tools.filter(({ execute, isDynamic }) => execute === 'client' && !isDynamic);
+  const names = new Set(known.map(({ name }) => name));
+  return (toolName) => names.has(toolName);
+}
+
 /**
  * Gives a step's calls ids that no other call of the conversation has. Undefined where the session's
  * own rows show all calls: those of sub-agents, and those that a rewind dropped, are not in them.

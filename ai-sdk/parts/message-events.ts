@@ -1,4 +1,10 @@
-import type { UIMessage, UIMessagePart, UIToolPart } from './ui-message.js';
+import {
+  isToolPart,
+  toolNameOf,
+  type UIMessage,
+  type UIMessagePart,
+  type UIToolPart,
+} from './ui-message.js';
 import type { StreamProfile, UIStreamPart } from './ui-stream-part.js';
 
 /** The events that build a stored message in a client, each step closed; without start and finish. */
@@ -18,6 +24,7 @@ export function toMessageEvents(message: UIMessage, profile: StreamProfile): UIS
 }
 
 function toPartEvents(part: UIMessagePart, textId: string, profile: StreamProfile): UIStreamPart[] {
+  if (isToolPart(part)) return toCallEvents(part, profile);
   switch (part.type) {
     case 'step-start':
       return [{ type: 'start-step' }];
@@ -35,26 +42,28 @@ function toPartEvents(part: UIMessagePart, textId: string, profile: StreamProfil
       ];
     case 'file':
       return [{ type: 'file', url: part.url, mediaType: part.mediaType }];
-    case 'dynamic-tool':
-      return toCallEvents(part, profile);
     default:
       return [part];
   }
 }
 
 function toCallEvents(part: UIToolPart, profile: StreamProfile): UIStreamPart[] {
-  const { toolCallId, toolName, input, approval } = part;
-  const marks = part.providerExecuted === true ? ({ providerExecuted: true } as const) : {};
+  const { toolCallId, input, approval } = part;
+  const toolName = toolNameOf(part);
+  const marks = {
+    ...(part.type === 'dynamic-tool' && { dynamic: true as const }),
+    ...(part.providerExecuted === true && { providerExecuted: true as const }),
+  };
   const events: UIStreamPart[] = [
-    { type: 'tool-input-available', toolCallId, toolName, input, dynamic: true, ...marks },
+    { type: 'tool-input-available', toolCallId, toolName, input, ...marks },
     ...toApprovalEvents(part, profile),
   ];
   if (part.state === 'output-available') {
     const { output } = part;
-    events.push({ type: 'tool-output-available', toolCallId, output, dynamic: true, ...marks });
+    events.push({ type: 'tool-output-available', toolCallId, output, ...marks });
   } else if (part.state === 'output-error') {
     const { errorText } = part;
-    events.push({ type: 'tool-output-error', toolCallId, errorText, dynamic: true, ...marks });
+    events.push({ type: 'tool-output-error', toolCallId, errorText, ...marks });
   } else if (part.state === 'output-denied' || approval?.approved === false) {
     // Sent at once, even while the step waits for other answers.
     events.push({ type: 'tool-output-denied', toolCallId });

@@ -2,8 +2,10 @@ import type { UIMessage, UIMessagePart, UIToolPart } from './ui-message.js';
 import type { UIStreamPart } from './ui-stream-part.js';
 
 /**
- * Whether a client gets calls of tools as `dynamic-tool` parts, or as parts `tool-<name>`, whose inputs
- * and outputs TypeScript knows. The store and the stream have the first; readers are given either.
+ * Whether a client gets calls of the server's tools as `dynamic-tool` parts, or all calls as parts
+ * `tool-<name>`, whose inputs and outputs TypeScript knows. The store and the stream have the first;
+ * readers are given either. Calls that pages carry out are `tool-<name>` for all: the AI SDK's guides
+ * pass over dynamic ones in `onToolCall`.
  */
 export type ToolParts = 'dynamic' | 'static';
 
@@ -12,7 +14,7 @@ export function toToolParts(header: string | null | undefined): ToolParts {
   return header?.trim().toLowerCase() === 'static' ? 'static' : 'dynamic';
 }
 
-/** An event of the stream for clients with static parts: all events of a call are without the flag. */
+/** An event of the stream for clients with static parts: no event of a call has the flag. */
 export function toStaticEvent(event: UIStreamPart): object {
   if (!('dynamic' in event)) return event;
   const { dynamic: _, ...rest } = event;
@@ -20,7 +22,7 @@ export function toStaticEvent(event: UIStreamPart): object {
 }
 
 /** A call under the name of its tool. */
-export type StaticToolPart = { type: `tool-${string}` } & Omit<UIToolPart, 'type' | 'toolName'>;
+export type StaticToolPart = Extract<UIToolPart, { type: `tool-${string}` }>;
 
 /** Messages whose calls are static parts, as the stream without the flag leaves them in a client. */
 export type StaticUIMessage = Omit<UIMessage, 'parts'> & {

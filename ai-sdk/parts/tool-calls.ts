@@ -20,6 +20,8 @@ export class ToolCalls {
   /** Calls whose arguments are streaming, with the text so far. */
   readonly #streaming = new Map<string, { toolName: string; text: string }>();
   readonly #announced = new Set<string>();
+  /** Calls that the client carries out: all of their events are without the flag `dynamic`. */
+  readonly #byClient = new Set<string>();
   readonly #serverRun = new Set<string>();
   readonly #settled = new Set<string>();
   /** Requests that the tool's own rule answers. */
@@ -81,7 +83,8 @@ export class ToolCalls {
     const { toolCallId, toolName } = chunk;
     if (this.#announced.has(toolCallId) || this.#streaming.has(toolCallId)) return;
     this.#streaming.set(toolCallId, { toolName, text: '' });
-    out.push({ type: 'tool-input-start', toolCallId, toolName, dynamic: true });
+    if (chunk.byClient === true) this.#byClient.add(toolCallId);
+    out.push({ type: 'tool-input-start', toolCallId, toolName, ...this.#dynamic(toolCallId) });
   }
 
   #writeInput(chunk: ChunkOf<'tool_arg_stream_delta'>, out: UIStreamPart[]): void {
@@ -107,6 +110,8 @@ export class ToolCalls {
       // It was announced by its arguments alone, without the mark of the server's execution.
       this.#announced.delete(toolCallId);
     }
+    const isNew = !this.#streaming.has(toolCallId) && !this.#announced.has(toolCallId);
+    if (isNew && chunk.byClient === true) this.#byClient.add(toolCallId);
     this.#announce(toolCallId, chunk.toolName, chunk.arguments, out);
   }
 
@@ -122,7 +127,7 @@ export class ToolCalls {
       toolName,
       input,
       errorText: chunk.error,
-      dynamic: true,
+      ...this.#dynamic(toolCallId),
       providerExecuted: true,
     });
   }
@@ -185,27 +190,27 @@ export class ToolCalls {
     if (!this.#isKnown(toolCallId) || this.#settled.has(toolCallId)) return;
     const marks = this.#marks(toolCallId);
     const output = { output: result ?? null, preliminary: true as const };
-    out.push({ type: 'tool-output-available', toolCallId, ...output, dynamic: true, ...marks });
+    out.push({ type: 'tool-output-available', toolCallId, ...output, ...marks });
   }
 
   #endCall(toolCallId: string, result: unknown, out: UIStreamPart[]): void {
     if (!this.#isKnown(toolCallId) || !this.#settle(toolCallId)) return;
     const output = result ?? null;
     const marks = this.#marks(toolCallId);
-    out.push({ type: 'tool-output-available', toolCallId, output, dynamic: true, ...marks });
+    out.push({ type: 'tool-output-available', toolCallId, output, ...marks });
   }
 
   #failCall(toolCallId: string, errorText: string, out: UIStreamPart[], code?: string): void {
     if (!this.#isKnown(toolCallId) || !this.#settle(toolCallId)) return;
     if (code === 'client_tool_timeout') this.#timedOut.add(toolCallId);
     const marks = this.#marks(toolCallId);
-    out.push({ type: 'tool-output-error', toolCallId, errorText, dynamic: true, ...marks });
+    out.push({ type: 'tool-output-error', toolCallId, errorText, ...marks });
   }
 
   /** Announces argument streams again, for a reader that joins in the middle of them. */
   reopen(out: UIStreamPart[]): void {
     for (const [toolCallId, { toolName, text }] of this.#streaming) {
-      out.push({ type: 'tool-input-start', toolCallId, toolName, dynamic: true });
+      out.push({ type: 'tool-input-start', toolCallId, toolName, ...this.#dynamic(toolCallId) });
       if (text !== '') out.push({ type: 'tool-input-delta', toolCallId, inputTextDelta: text });
     }
   }
@@ -219,14 +224,19 @@ export class ToolCalls {
       toolCallId,
       toolName,
       input: input ?? null,
-      dynamic: true,
       ...this.#marks(toolCallId),
     });
   }
 
+  /** Clients that have one part with the flag and one without take them for two calls. */
+  #dynamic(toolCallId: string): { dynamic?: true } {
+    return this.#byClient.has(toolCallId) ? {} : { dynamic: true };
+  }
+
   /** Only calls announced as the server's own have the mark; those that wait for a person never do. */
-  #marks(toolCallId: string): { providerExecuted?: true } {
-    return this.#serverRun.has(toolCallId) ? { providerExecuted: true } : {};
+  #marks(toolCallId: string): { dynamic?: true; providerExecuted?: true } {
+    const mark = this.#serverRun.has(toolCallId) && { providerExecuted: true as const };
+    return { ...this.#dynamic(toolCallId), ...mark };
   }
 
   /** Clients fail on a result for a call that was never announced to them. */

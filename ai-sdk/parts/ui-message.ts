@@ -35,10 +35,13 @@ export type UISourcePart =
       filename?: string;
     };
 
-/** A tool call; its other fields depend on its state, as in the AI SDK's own type. */
-export type UIToolPart = {
-  type: 'dynamic-tool';
-  toolName: string;
+/**
+ * A tool call; its other fields depend on its state, as in the AI SDK's own type. Calls that pages carry
+ * out have the tool's name in their type.
+ */
+export type UIToolPart = (
+  { type: 'dynamic-tool'; toolName: string } | { type: `tool-${string}` }
+) & {
   toolCallId: string;
   input: unknown;
   /** True for calls that the server executes without an approval. */
@@ -66,4 +69,12 @@ export interface UIApproval<Approved extends boolean = boolean> {
   /** Extension: the input as a person changed it, and that person. */
   input?: unknown;
   by?: string;
+}
+
+export function isToolPart(part: UIMessagePart): part is UIToolPart {
+  return part.type === 'dynamic-tool' || part.type.startsWith('tool-');
+}
+
+export function toolNameOf(part: UIToolPart): string {
+  return part.type === 'dynamic-tool' ? part.toolName : part.type.slice('tool-'.length);
 }

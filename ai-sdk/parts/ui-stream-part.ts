@@ -13,14 +13,14 @@ export type UIStreamPart =
   | { type: 'message-metadata'; messageMetadata: Record<string, unknown> | null }
   | { type: 'text-start' | 'text-end' | 'reasoning-start' | 'reasoning-end'; id: string }
   | { type: 'text-delta' | 'reasoning-delta'; id: string; delta: string }
-  | { type: 'tool-input-start'; toolCallId: string; toolName: string; dynamic: true }
+  | { type: 'tool-input-start'; toolCallId: string; toolName: string; dynamic?: true }
   | { type: 'tool-input-delta'; toolCallId: string; inputTextDelta: string }
   | {
       type: 'tool-input-available';
       toolCallId: string;
       toolName: string;
       input: unknown;
-      dynamic: true;
+      dynamic?: true;
       providerExecuted?: true;
     }
   | {
@@ -29,7 +29,7 @@ export type UIStreamPart =
       toolName: string;
       input: unknown;
       errorText: string;
-      dynamic: true;
+      dynamic?: true;
       providerExecuted?: true;
     }
   | { type: 'tool-approval-request'; approvalId: string; toolCallId: string }
@@ -37,7 +37,7 @@ export type UIStreamPart =
       type: 'tool-output-available';
       toolCallId: string;
       output: unknown;
-      dynamic: true;
+      dynamic?: true;
       providerExecuted?: true;
       /** The call is still being executed. */
       preliminary?: true;
@@ -46,7 +46,7 @@ export type UIStreamPart =
       type: 'tool-output-error';
       toolCallId: string;
       errorText: string;
-      dynamic: true;
+      dynamic?: true;
       providerExecuted?: true;
     }
   | { type: 'tool-output-denied'; toolCallId: string }

@@ -84,15 +84,17 @@ function toReply({ id, parts }: UIMessage, given: ReadonlyMap<string, string>): 
 }
 
 function isCall(part: UIMessagePart): part is UIToolPart {
-  return part.type === 'dynamic-tool';
+  return part.type === 'dynamic-tool' || part.type.startsWith('tool-');
 }
 
-function toCall({
-  toolCallId: id,
-  toolName: name,
-  input,
-}: UIToolPart): NonNullable<Reply['toolCalls']>[number] {
-  return { id, type: 'function', function: { name, arguments: JSON.stringify(input ?? {}) } };
+function toCall(part: UIToolPart): NonNullable<Reply['toolCalls']>[number] {
+  const { toolCallId: id, input } = part;
+  const name = part.type === 'dynamic-tool' ? part.toolName : part.type.slice('tool-'.length);
+  return {
+    id,
+    type: 'function',
+    function: { name, arguments: JSON.stringify(input ?? {}) },
+  };
 }
 
 function readResult(part: UIToolPart): string | undefined {

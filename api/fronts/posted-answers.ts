@@ -18,6 +18,8 @@ export interface Answers {
   decisions: ReadonlyMap<string, Decided>;
 }
 
+type Part = NonNullable<PostedMessage['parts']>[number];
+
 /**
  * Answers of another protocol as a chat client would post them. What kind of answer a call takes is read
  * from the server's record. A result for a call that is decided in the same request is left aside: it
@@ -36,7 +38,7 @@ export function toPostedAnswers(
     return { type: 'dynamic-tool', toolCallId, state: 'approval-responded', approval };
   });
   const undecided = new Set(openCalls.filter(waitsForDecision).map(({ spec }) => spec.toolCallId));
-  const given = [...results].flatMap(([toolCallId, result]) => {
+  const given = [...results].flatMap(([toolCallId, result]): Part[] => {
     if (decisions.has(toolCallId)) return [];
     const base = { type: 'dynamic-tool', toolCallId };
     if ('text' in result) {

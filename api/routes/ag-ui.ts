@@ -57,7 +57,9 @@ export const AG_UI_ROUTES: readonly Route[] = [
         input: body,
         params: { sessionId, agent: params.agent, messages },
         before,
-        answered: new Set(answers.results.keys()),
+        answered: new Set(
+          [...answers.results.keys()].filter((toolCallId) => !answers.decisions.has(toolCallId)),
+        ),
       };
       const begun = await beginRun(run);
       // The answers beside it are taken.

@@ -1,7 +1,7 @@
 import type { LanguageModelUsage } from 'ai';
 import { modelNameOf } from '../../activities/model/spending.js';
 import { toPerformance } from '../../activities/model/step-performance.js';
-import { toDynamicMark, toMadeFile, toUsage } from '../../activities/model/step-records.js';
+import { toMadeFile, toUsage } from '../../activities/model/step-records.js';
 import type { AgentDefinition } from '../../agents/index.js';
 import type { ChunkOf, StreamChunk } from '../../protocol/chunk.js';
 import { ASK_STEP_ID, FINISH_TOOL_NAME } from '../../protocol/ids.js';

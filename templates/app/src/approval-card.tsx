@@ -1,6 +1,6 @@
 import type { PendingQuestion } from 'helix-temporal/protocol';
-import type { DynamicToolUIPart } from 'ai';
 import { useState } from 'react';
+import type { CallPart } from './tool-line.js';
 import { Values } from './values.js';
 
 export interface Answer {
@@ -10,7 +10,7 @@ export interface Answer {
 }
 
 interface Props {
-  part: Extract<DynamicToolUIPart, { state: 'approval-requested' }>;
+  part: Extract<CallPart, { state: 'approval-requested' }>;
   title: string;
   /** What the server says about it; undefined for the moment until it has. */
   question: PendingQuestion | undefined;

@@ -1,5 +1,5 @@
 import type { PendingQuestion, ToolCard } from 'helix-temporal/protocol';
-import type { UIMessage } from 'ai';
+import { getToolName, isToolUIPart, type UIMessage } from 'ai';
 import Markdown from 'react-markdown';
 import remarkGfm from 'remark-gfm';
 import { ApprovalCard, type Answer } from './approval-card.js';
@@ -26,8 +26,9 @@ export function Message({ message, tools, questions, onAnswer }: Props) {
             </Markdown>
           );
         }
-        if (part.type !== 'dynamic-tool') return null;
-        const { toolCallId, toolName } = part;
+        if (!isToolUIPart(part)) return null;
+        const { toolCallId } = part;
+        const toolName = getToolName(part);
         const title = tools.find(({ name }) => name === toolName)?.title ?? toWords(toolName);
         if (part.state !== 'approval-requested') {
           return <ToolLine key={toolCallId} part={part} title={title} />;

@@ -1,8 +1,10 @@
-import type { DynamicToolUIPart } from 'ai';
+import type { DynamicToolUIPart, ToolUIPart } from 'ai';
 import { Values } from './values.js';
 
+export type CallPart = DynamicToolUIPart | ToolUIPart;
+
 /** A tool call in one line; its values open below. */
-export function ToolLine({ part, title }: { part: DynamicToolUIPart; title: string }) {
+export function ToolLine({ part, title }: { part: CallPart; title: string }) {
   return (
     <details className="tool">
       <summary>
@@ -15,7 +17,7 @@ export function ToolLine({ part, title }: { part: DynamicToolUIPart; title: stri
   );
 }
 
-function toOutcome(part: DynamicToolUIPart): string {
+function toOutcome(part: CallPart): string {
   if (part.state === 'output-available') return part.approval?.approved ? 'approved, done' : 'done';
   if (part.state === 'output-error') return 'failed';
   if (part.state !== 'output-denied') return '…';

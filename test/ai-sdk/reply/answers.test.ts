@@ -56,13 +56,11 @@ describe('answers (path 3)', () => {
     // The second time nothing is new, and the call still waits for its decision.
     for (const _time of [1, 2]) {
       const reply = await ask(runtime, copy);
-      expect([reply.status, JSON.parse(reply.text)]).toEqual([
+      expect([reply.status, JSON.parse(reply.text)]).toMatchObject([
         400,
-        expect.objectContaining({
-          code: 'kind_mismatch',
-          error: expect.stringContaining('{"approved": true}') as string,
-        }),
+        { code: 'kind_mismatch' },
       ]);
+      expect(reply.text).toContain('an approval takes');
       const calls = runtime.sessions.get('s1')?.openCalls.map(({ state }) => state);
       expect(calls).toEqual(['waiting', 'approved']);
     }

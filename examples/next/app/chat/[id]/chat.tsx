@@ -1,5 +1,5 @@
 'use client';
-import type { UIMessage } from 'ai';
+import { getToolName, isToolUIPart, type UIMessage } from 'ai';
 import { useState } from 'react';
 import { createResumableChatTransport, type FrontendSnapshot } from 'helix-temporal/ai-sdk/client';
 import { useHelixChat } from 'helix-temporal/ai-sdk/react';
@@ -26,11 +26,11 @@ export function Chat({ id, snapshot }: Props) {
         <article key={message.id} data-role={message.role}>
           {message.parts.map((part, n) => {
             if (part.type === 'text') return <p key={n}>{part.text}</p>;
-            if (part.type !== 'dynamic-tool') return null;
+            if (!isToolUIPart(part)) return null;
             return (
               <section key={part.toolCallId}>
                 <p>
-                  {part.toolName}: {JSON.stringify(part.input)} ({part.state})
+                  {getToolName(part)}: {JSON.stringify(part.input)} ({part.state})
                 </p>
                 {part.state === 'approval-requested' &&
                   [true, false].map((approved) => (
