@@ -88,7 +88,7 @@ export const AssistantPart = z.discriminatedUnion('type', [
      * parts.
      */
     late: z.boolean().optional(),
-    /** Whether pages have the tool's name as the type of the part. Default: calls of kind `client`. */
+    /** Pages carry the call out, and have the tool's name as the type of the part. */
     byClient: z.boolean().optional(),
     providerMetadata: ProviderMetadata.optional(),
   }),

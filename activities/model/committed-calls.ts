@@ -66,7 +66,6 @@ export function withCalls(
         toolName,
         kind,
         input,
-        ...(kind === 'client' && { byClient: part.byClient === true }),
         ...(kind === 'approval' && { approvalId: formatApprovalId(runId, call.toolCallId) }),
         ...(call.ask !== undefined
           ? { held: true }

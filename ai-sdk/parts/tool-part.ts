@@ -25,9 +25,9 @@ export interface StoredCall {
 
 /** A stored call as the part that the live stream leaves in a client's message. */
 export function toToolPart(stored: StoredCall): UIToolPart {
-  const { toolName, toolCallId, kind, input, byClient = kind === 'client' } = stored.call;
+  const { toolName, toolCallId, kind, input, byClient } = stored.call;
   return {
-    ...(byClient ? { type: `tool-${toolName}` as const } : { type: 'dynamic-tool', toolName }),
+    ...(byClient === true ? { type: `tool-${toolName}` as const } : { type: 'dynamic-tool', toolName }),
     toolCallId,
     input: input ?? null,
     providerExecuted: SERVER_RUN.has(kind) || undefined,

@@ -139,9 +139,8 @@ function toOutput(
   result: AgentResult,
   last: StepRecord | undefined,
 ): unknown {
-  if (result.status !== 'completed') return undefined;
-  if (outputSchema !== undefined) return result.output;
-  return last?.finishReason === 'tool-calls' ? undefined : last?.text;
+  if (outputSchema === undefined) return last?.text;
+  return result.status === 'completed' ? result.output : undefined;
 }
 
 /** Number of the newest step in these rows; undefined for rows without a step. Pure. */

@@ -19,10 +19,9 @@ export function toChildRef(child: NonNullable<NewCall['child']>): ChildRef {
 }
 
 /** A call that was kept back, as the conversation's history shows it. */
-export function toShownPart(
-  { toolCallId, toolName, input, kind }: NewCall | WaitCall,
-  runId: string,
-): AssistantPart {
+export function toShownPart(call: NewCall | WaitCall, runId: string): AssistantPart {
+  const { toolCallId, toolName, input, kind } = call;
+  const { ask } = call as NewCall;
   if (kind === 'timer' || kind === 'webhook') throw new Error('no person is shown such a wait');
   return {
     type: 'tool-call',
@@ -31,5 +30,6 @@ export function toShownPart(
     input,
     kind,
     ...(kind === 'approval' && { approvalId: formatApprovalId(runId, toolCallId) }),
+    ...(ask?.type === 'tool_start' && ask.byClient === true && { byClient: true }),
   };
 }
