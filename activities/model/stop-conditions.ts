@@ -38,7 +38,7 @@ function isOnlyEnd({ tools, toolChoice }: AgentDefinition, toolName: string): bo
   );
   if (open.length !== 1 || open[0]?.name !== toolName) return false;
   return typeof toolChoice === 'object'
-    ? toolChoice.toolName === toolName
+    ? [toolName, open[0].listedAs].includes(toolChoice.toolName)
     : toolChoice === 'required';
 }
 

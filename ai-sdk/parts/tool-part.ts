@@ -27,7 +27,9 @@ export interface StoredCall {
 export function toToolPart(stored: StoredCall): UIToolPart {
   const { toolName, toolCallId, kind, input, byClient } = stored.call;
   return {
-    ...(byClient === true ? { type: `tool-${toolName}` as const } : { type: 'dynamic-tool', toolName }),
+    ...(byClient === true
+      ? { type: `tool-${toolName}` as const }
+      : { type: 'dynamic-tool', toolName }),
     toolCallId,
     input: input ?? null,
     providerExecuted: SERVER_RUN.has(kind) || undefined,

@@ -71,8 +71,8 @@ export type Ask =
   | { kind: 'attach'; record: SessionRecord }
   /** The turn is being done again already: show it from its beginning. */
   | { kind: 'replay' }
-  /** Do a turn again: that of the message, else the newest. */
-  | { kind: 'regenerate'; messageId?: string | undefined }
+  /** Do a turn again: that of the message, else the newest; one that is under way is stopped. */
+  | { kind: 'regenerate'; messageId?: string | undefined; stops?: SessionRecord }
   /** Begin a turn with another version of a stored user message; `messages` include it. */
   | { kind: 'edit'; messageId: string; messages: UserMessage[] }
   /** Answers without a new message. */
@@ -154,7 +154,11 @@ function classifyRegenerate(
   const ids = new Set(rows.map(idOf));
   const known = [named, messages.at(-1)?.id].find((id) => id !== undefined && ids.has(id));
   if (known === undefined && messages.length > 0) return undefined;
-  return classifyRepeat(known, { record, rows }) ?? { kind: 'regenerate', messageId: known };
+  const repeat = classifyRepeat(known, { record, rows });
+  if (repeat?.kind !== 'refuse') return repeat ?? { kind: 'regenerate', messageId: known };
+  // Whoever wants a reply again that is being written has given it up.
+  if (!isOfNewestTurn(known, { record, rows })) return repeat;
+  return { kind: 'regenerate', messageId: known, stops: record };
 }
 
 /**
@@ -166,12 +170,19 @@ export function classifyRepeat(
   { record, rows = [] }: Pick<KnownSession, 'record' | 'rows'>,
 ): Extract<Ask, { kind: 'replay' | 'refuse' }> | undefined {
   if (isTerminal(record.status)) return undefined;
-  const turn = rows.slice(record.turnStartRow).map(idOf);
-  const isMeant = messageId === undefined || turn.includes(messageId);
+  const isMeant = isOfNewestTurn(messageId, { record, rows });
   if (record.runMode === 'retry' && isMeant) return { kind: 'replay' };
   // A turn that waits for people is done again without their answers.
   if (record.stream === 'paused') return undefined;
   return refuse(new AgentAlreadyRunningError(record.sessionId));
+}
+
+function isOfNewestTurn(
+  messageId: string | undefined,
+  { record, rows = [] }: Pick<KnownSession, 'record' | 'rows'>,
+): boolean {
+  if (messageId === undefined) return true;
+  return rows.slice(record.turnStartRow).some((row) => idOf(row) === messageId);
 }
 
 /** Undefined if the session has no such message, or this one was accepted before. */

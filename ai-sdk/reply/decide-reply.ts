@@ -60,7 +60,7 @@ async function act(
     case 'replay':
       return replaySession(deps, params);
     case 'regenerate':
-      return regenerateTurn(deps, params, ask.messageId);
+      return regenerateTurn(deps, params, ask);
     case 'edit':
       await requireFiles(deps.stateStore, toCaller(params), params.sessionId, ask.messages);
       return editTurn(deps, params, ask).catch((error: unknown) =>

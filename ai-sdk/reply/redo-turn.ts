@@ -1,4 +1,5 @@
 import type { UserMessage } from '../../stores/contract/runs.js';
+import type { SessionRecord } from '../../stores/contract/sessions.js';
 import { toActor } from './actor.js';
 import { replayTurn } from './attach-turn.js';
 import { classifyRepeat, type Ask } from './classify.js';
@@ -14,11 +15,12 @@ import { toCaller } from './access.js';
 export async function regenerateTurn(
   deps: ChatDeps,
   params: HandleChatStreamParams,
-  messageId: string | undefined,
+  { messageId, stops }: Extract<Ask, { kind: 'regenerate' }>,
 ): Promise<ChatReply> {
   const { sessionId } = params;
   try {
     const by = toCaller(params).userId;
+    if (stops !== undefined) await stopRun(deps, params, stops);
     const retry = { sessionId, by, messageId, ...toActor(params) };
     return streamTurn(deps, params, await deps.executor.retry(retry));
   } catch (error) {
@@ -28,6 +30,24 @@ export async function regenerateTurn(
     if (view === undefined || repeat === undefined) throw error;
     if (repeat.kind === 'refuse') throw repeat.error;
     return replayTurn(deps, params, view);
+  }
+}
+
+/** A run that its worker does not end is ended without it after 2 s. */
+const STOPPED_WITHIN_MS = 5_000;
+
+/** Ends the reply that is being written, and waits for its end. */
+async function stopRun(
+  deps: ChatDeps,
+  params: HandleChatStreamParams,
+  { sessionId, runId, sequence }: SessionRecord,
+): Promise<void> {
+  const by = toCaller(params).userId;
+  const stop = { mode: 'interrupt', runId, reason: 'superseded', by } as const;
+  await deps.executor.stop(sessionId, { ...stop, ...toActor(params) });
+  const signal = AbortSignal.timeout(STOPPED_WITHIN_MS);
+  for await (const entries of deps.streamManager.follow(sessionId, sequence, signal)) {
+    if (entries.some(({ message }) => message.type === 'stream_end')) return;
   }
 }
 

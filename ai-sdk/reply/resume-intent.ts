@@ -63,20 +63,26 @@ export function extractResumeIntent(
     rejected: [],
     hasTrailingUserMessage: messages.at(-1)?.role === 'user',
   };
-  const seen = new Set<string>();
+  const answered = new Set<string>();
+  const rejected = new Map<string, RejectedIntent>();
   for (const part of findAnswers(messages)) {
     const toolCallId = String(part['toolCallId']);
-    if (seen.has(toolCallId)) continue;
+    if (answered.has(toolCallId)) continue;
     const verdict =
       part['state'] === 'approval-responded'
         ? readApproval(part, toolCallId, calls.get(toolCallId), currentRunId)
         : (readRepeated(part, toolCallId, settled.get(toolCallId), newest.has(toolCallId)) ??
           readResult(part, toolCallId, calls.get(toolCallId)));
     if (verdict === undefined) continue;
-    seen.add(toolCallId);
-    if ('kind' in verdict) result.intents.push(verdict);
-    else result.rejected.push(verdict);
+    if ('kind' in verdict) {
+      answered.add(toolCallId);
+      result.intents.push(verdict);
+    } else if (!rejected.has(toolCallId)) {
+      rejected.set(toolCallId, verdict);
+    }
   }
+  // An answer that counts stands for those to the same call that do not.
+  result.rejected = [...rejected.values()].filter(({ toolCallId }) => !answered.has(toolCallId));
   return result;
 }
 

@@ -71,7 +71,7 @@ export type ChatReply = { runId?: string } & (
 
 export type StreamedReply = Extract<ChatReply, { kind: 'stream' }>;
 
-type ChatRuns = Pick<Runs, 'execute' | 'retry' | 'submitToolResult' | 'expireCalls'> &
+type ChatRuns = Pick<Runs, 'execute' | 'retry' | 'stop' | 'submitToolResult' | 'expireCalls'> &
   Partial<Pick<Runs, 'mayApprove'>>;
 
 /** What the bridge works with. */

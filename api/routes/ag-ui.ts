@@ -1,4 +1,6 @@
 import { AgUiInput, AgUiPath } from '../../protocol/ag-ui.js';
+import type { PostedMessage } from '../../protocol/http.js';
+import type { SessionCalls } from '../../stores/contract/sessions.js';
 import { beginRun, createRunFrames, toRunHeaders, type AgUiRun } from '../ag-ui/reply-run.js';
 import { readInput } from '../ag-ui/read-input.js';
 import { toPostedAnswers } from '../fronts/posted-answers.js';
@@ -50,7 +52,8 @@ export const AG_UI_ROUTES: readonly Route[] = [
       const hasAnswers = answers.decisions.size + answers.results.size > 0;
       if (fault !== undefined && (newest.length > 0 || !hasAnswers)) throw fault;
       const before = await readOwnCalls(deps, sessionId, caller);
-      const messages = [...toPostedAnswers(answers, before), ...newest];
+      const answered = toPostedAnswers(answers, before);
+      const messages = [...(answered.length > 0 ? answered : toCutReply(body, before)), ...newest];
       const run: AgUiRun = {
         deps,
         caller,
@@ -74,3 +77,11 @@ export const AG_UI_ROUTES: readonly Route[] = [
     },
   }),
 ];
+
+/** The reply that is being written, if the client shows some of it: with a new message it gives that up. */
+function toCutReply({ messages }: AgUiInput, session: SessionCalls | undefined): PostedMessage[] {
+  const { messageId: id = '', stream } = session?.record ?? {};
+  if (stream !== 'active' || !messages.some((message) => message.id.startsWith(`${id}-`)))
+    return [];
+  return [{ id, role: 'assistant', parts: [] }];
+}

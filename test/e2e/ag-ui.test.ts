@@ -128,6 +128,42 @@ describe('the client of AG-UI', () => {
     expect(agent.messages.at(-1)?.content).toBe('done');
   });
 
+  it('ends a reply that it has cut short by its next message', async () => {
+    const threadId = newSessionId();
+    const leave = new AbortController();
+    const post = (messages: object[], signal?: AbortSignal): Promise<Response> =>
+      fetch(`${product.url}/api/ag-ui/lab`, {
+        method: 'POST',
+        headers: { 'content-type': 'application/json' },
+        body: JSON.stringify({
+          threadId,
+          runId: crypto.randomUUID(),
+          messages,
+          tools: [],
+          context: [],
+        }),
+        ...(signal && { signal }),
+      });
+    const asks = (id: string, ...script: object[]) => ({
+      ...{ id, role: 'user', content: JSON.stringify({ script }) },
+    });
+    const long = asks('u1', { say: 'A long answer. '.repeat(20), deltas: 100, everyMs: 50 });
+    const reply = await post([long], leave.signal);
+    let text = '';
+    for await (const piece of reply.body ?? []) {
+      text += Buffer.from(piece).toString();
+      if (text.includes('TEXT_MESSAGE_CONTENT')) break;
+    }
+    leave.abort();
+    const [, id = ''] = /"TEXT_MESSAGE_START","messageId":"([^"]+)"/.exec(text) ?? [];
+    const next = asks('u2', { say: 'The next one.' });
+    // Another device, which has seen nothing of the reply, does not end it.
+    expect((await post([long, next])).status).toBe(409);
+    const second = await post([long, { id, role: 'assistant', content: 'A' }, next]);
+    expect(second.status).toBe(200);
+    expect(await second.text()).toContain('RUN_FINISHED');
+  });
+
   it('gets the state of the agent, whole and as patches', async () => {
     const agent = connect();
     say(agent, { calls: [remember('r1', 1)] });

@@ -61,6 +61,24 @@ describe.each(CLIENTS)('a page of %s', (_name, library) => {
     const { messages } = await loadSnapshot(url, sessionId);
     expect(messages.map(({ role }) => role)).toEqual(['user', 'assistant', 'user', 'assistant']);
   });
+
+  it('regenerates a reply after stop()', async () => {
+    const { url } = product;
+    const sessionId = newSessionId();
+    const client = openChat(library, { url, sessionId });
+    const { chat, errors } = client;
+    const first = chat.sendMessage(
+      toScript({ say: 'Word. '.repeat(10), deltas: 10, everyMs: 100 }),
+    );
+    await until('some text', () => client.reply().length > 5);
+    await chat.stop();
+    await first;
+    await chat.regenerate();
+    await untilRests(client, url);
+    expect([client.reply(), errors]).toEqual(['Word. '.repeat(10), []]);
+    const { messages } = await loadSnapshot(url, sessionId);
+    expect(messages.map(({ role }) => role)).toEqual(['user', 'assistant']);
+  });
 });
 
 it('a page that knows nothing of the reply does not end it', async () => {

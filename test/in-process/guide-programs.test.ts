@@ -31,6 +31,7 @@ const done = tool({
 });
 const pay = tool({
   inputSchema: z.object({ euros: z.number() }),
+  // oxlint-disable-next-line typescript/no-deprecated -- Guides of AI SDK 6 write it so.
   needsApproval: ({ euros }) => euros > 10,
   execute: ({ euros }) => ({ paid: euros }),
 });
@@ -39,7 +40,7 @@ const tools = { search, done };
 /** What a program reads of a call: nothing that depends on time, ids of runs or the pieces of a text. */
 async function factsOf(result: Awaited<ReturnType<theirs.ToolLoopAgent['stream']>>) {
   const seen: string[] = [];
-  for await (const part of result.fullStream) {
+  for await (const part of result.stream) {
     if (part.type === 'text-delta' && seen.at(-1) === part.type) continue;
     // This runtime counts a step as finished after its tools.
     if (!['start', 'finish', 'start-step', 'finish-step'].includes(part.type)) seen.push(part.type);
@@ -58,14 +59,14 @@ async function factsOf(result: Awaited<ReturnType<theirs.ToolLoopAgent['stream']
       step.text,
       step.finishReason,
       named(step.toolCalls),
-      step.toolResults.map((made) => made.output as unknown),
+      step.toolResults.map(({ output }) => output),
     ]),
     static: (await result.staticToolCalls).map(({ toolName, input }) => [
       toolName,
       input as unknown,
     ]),
     dynamic: named(await result.dynamicToolCalls),
-    results: (await result.toolResults).map((made) => made.output as unknown),
+    results: (await result.toolResults).map(({ output }) => output),
     roles: (await result.responseMessages).map(({ role }) => role),
     output,
   };
@@ -310,7 +311,7 @@ const PROGRAMS: Record<string, Program> = {
         model: fakeModel((_n, { prompt }) => says(JSON.stringify(prompt[0]?.content))),
         instructions: `You are an expert for: ${String(kind)}`,
       });
-      return factsOf((await expert.stream({ prompt: 'Help.' })) as never);
+      return factsOf(await expert.stream({ prompt: 'Help.' }));
     },
   },
 };

@@ -111,9 +111,18 @@ const cases: [title: string, given: Given, outcome: unknown][] = [
     { kind: 'replay' },
   ],
   [
-    'regenerating while another run is active is refused',
-    { trigger: 'regenerate-message', messageId: 'msg-1', session: session(ACTIVE) },
+    'regenerating an older turn while a run is active is refused',
+    {
+      trigger: 'regenerate-message',
+      messageId: 'msg-1',
+      session: session({ ...ACTIVE, turnStartRow: 2 }),
+    },
     refused('agent_already_running'),
+  ],
+  [
+    'regenerating the turn that is being written stops it',
+    { trigger: 'regenerate-message', messageId: 'msg-1', session: session(ACTIVE) },
+    { kind: 'regenerate', messageId: 'msg-1', stops: record(ACTIVE) },
   ],
   [
     'regenerating a turn that waits for people does it again',

@@ -120,6 +120,19 @@ describe('extractResumeIntent', () => {
     expect(result).toMatchObject({ intents: [], rejected: [] });
   });
 
+  it('extractResumeIntent takes the answer to a call that counts, whatever stands beside it', () => {
+    const made = { toolCallId: 'c1', state: 'output-available', output: 'done' };
+    const calls = waitingFor(pending('c1', 'approval'));
+    for (const given of [
+      [made, approved('c1')],
+      [approved('c1'), made],
+      [approved('c1', 's1:0-old'), approved('c1')],
+    ]) {
+      const { intents, rejected } = extractResumeIntent([assistant(...given)], calls, RUN);
+      expect([intents.length, rejected]).toEqual([1, []]);
+    }
+  });
+
   it('extractResumeIntent reads the last assistant message only, also before new user messages', () => {
     const calls = waitingFor(pending('c1', 'approval'));
     const behind = extractResumeIntent([assistant(approved('c1')), user], calls, RUN);
