@@ -124,6 +124,7 @@ const UNUSED = {
   expireCalls: () => Promise.resolve(false),
   execute: unasked,
   retry: unasked,
+  stop: unasked,
   submitToolResult: unasked,
 };
 
