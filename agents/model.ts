@@ -13,5 +13,14 @@ export function resolveModel(model: LlmConfig['model']): LanguageModelV4 {
       ? (globalThis.AI_SDK_DEFAULT_PROVIDER ?? gateway).languageModel(made)
       : made;
   // Without middleware: the wrapper is used only because it lifts older versions.
-  return wrapLanguageModel({ model: object, middleware: [] });
+  const lifted = wrapLanguageModel({ model: object, middleware: [] });
+  if (object.specificationVersion !== 'v4') older.add(lifted);
+  return lifted;
+}
+
+const older = new WeakSet<LanguageModelV4>();
+
+/** True for a model of version 2 or 3, whose package sends a format and tools together to services that refuse both. */
+export function isOlderModel(model: LanguageModelV4): boolean {
+  return older.has(model);
 }

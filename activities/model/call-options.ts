@@ -18,7 +18,7 @@ import type {
 } from '../../agents/definitions.js';
 import type { Instructions } from '../../agents/instructions.js';
 import { toResponseFormat } from '../../agents/ai-sdk/output-schema.js';
-import { resolveModel } from '../../agents/model.js';
+import { isOlderModel, resolveModel } from '../../agents/model.js';
 import type { StepRef } from '../../protocol/activities.js';
 import { FINISH_TOOL_NAME } from '../../protocol/ids.js';
 import type { Eased, Row, ToolRow, UserRow } from '../../protocol/rows.js';
@@ -115,7 +115,10 @@ export async function toModelCall(asked: AskedStep, signal: AbortSignal): Promis
   const instructions = changes.instructions ?? changes.system ?? own;
   const tools = forceFinish ? [] : toActive(agent, changes);
   const model = resolveModel(isFallback ? choice.model : (changes.model ?? choice.model));
-  const offered = await toToolOptions(agent, tools, changes, forceFinish);
+  const format = await toFormat(agent, { model, tools, forceFinish });
+  // As with the AI SDK, a model that is asked for the format has no further tool if it has none of its own.
+  const isWritten = format.responseFormat !== undefined && tools.length === 0;
+  const offered = isWritten ? {} : await toToolOptions(agent, tools, changes, forceFinish);
   const providerOptions = mergeOptions(llmConfig.providerOptions, changes.providerOptions);
   const { provider: of, modelId } = model;
   const told: Asked = {
@@ -135,7 +138,7 @@ export async function toModelCall(asked: AskedStep, signal: AbortSignal): Promis
   const options: Options = {
     prompt: toAccepted(eased),
     ...offered,
-    ...(await toFormat(agent, forceFinish)),
+    ...format,
     ...toSampling(llmConfig),
     ...toSampling(changes),
     ...withinCost(llmConfig, choice.pricing, changes.maxOutputTokens),
@@ -250,9 +253,10 @@ async function toToolOptions(
 /** A model that has to hand in its result by a call is not asked to write it. */
 async function toFormat(
   { outputSchema }: AgentDefinition,
-  forceFinish: boolean,
+  of: { model: LanguageModelV4; tools: readonly ToolDefinition[]; forceFinish: boolean },
 ): Promise<Pick<Options, 'responseFormat'>> {
-  const responseFormat = forceFinish ? undefined : await toResponseFormat(outputSchema);
+  const isTaken = !of.forceFinish && (of.tools.length === 0 || !isOlderModel(of.model));
+  const responseFormat = isTaken ? await toResponseFormat(outputSchema) : undefined;
   return responseFormat === undefined ? {} : { responseFormat };
 }
 

@@ -1,4 +1,4 @@
-import { Output, ToolLoopAgent } from 'ai';
+import { Output, tool, ToolLoopAgent } from 'ai';
 import { Output as OutputOfSix, ToolLoopAgent as ToolLoopAgentOfSix } from 'ai-v6';
 import { z } from 'zod';
 import { fromAgent } from '../../agents/index.js';
@@ -37,9 +37,11 @@ describe('the output of an agent of the AI SDK', () => {
     const harness = await serve(make(model), {}, stores);
     const run = await harness.begin();
     expect(await harness.play(run)).toMatchObject({ status: 'completed' });
-    expect(model.doStreamCalls[0]?.tools).toMatchObject([
-      { name: '__finish__', inputSchema: { properties: { answer: { type: 'number' } } } },
-    ]);
+    // As there, a model without tools of its own is asked for the format, and has no tool.
+    expect(model.doStreamCalls[0]?.tools).toBeUndefined();
+    expect(model.doStreamCalls[0]?.responseFormat).toMatchObject({
+      schema: { properties: { answer: { type: 'number' } } },
+    });
     // What does not fit is named to the model.
     expect(JSON.stringify(model.doStreamCalls[1]?.prompt.at(-1))).toContain('answer');
     const output = { answer: 1, unit: 'm' };
@@ -79,6 +81,24 @@ describe('the output of an agent of the AI SDK', () => {
       expect(model.doStreamCalls[0]?.responseFormat).toEqual(await output.responseFormat);
     },
   );
+
+  it.each([
+    ['v4', { type: 'json' }],
+    ['v3', undefined],
+  ])('may be handed in beside tools: a model of %s', async (version, format) => {
+    const stores = await openTestStores();
+    const model = fakeModel(sayInTurn(handsIn('c1', { answer: 1 })));
+    const older = Object.assign(Object.create(model) as object, { specificationVersion: version });
+    const look = tool({ inputSchema: z.object({}), execute: () => 1 });
+    const settings = { model: older, tools: { look }, output: Output.object({ schema }) };
+    const harness = await serve(settings, {}, stores);
+    await harness.play(await harness.begin());
+    const [asked] = model.doStreamCalls;
+    expect(asked?.tools?.map(({ name }) => name)).toEqual(['look', '__finish__']);
+    // Packages of AI SDK 6 send both to services that refuse it.
+    if (format === undefined) expect(asked?.responseFormat).toBeUndefined();
+    else expect(asked?.responseFormat).toMatchObject(format);
+  });
 
   it('is asked for by a call alone where the text does not fit', async () => {
     const stores = await openTestStores();
