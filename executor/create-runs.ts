@@ -1,5 +1,5 @@
 import type { AgentRegistry } from '../agents/registry.js';
-import { HelixError } from '../protocol/errors.js';
+import { ConfigurationError, HelixError } from '../protocol/errors.js';
 import { NO_METER, type RunMeter } from '../protocol/run-meter.js';
 import { rootOf } from '../protocol/ids.js';
 import { LIMITS } from '../protocol/limits.js';
@@ -53,7 +53,7 @@ const MAY_HOLD_UP: ReadonlySet<BeginResult['kind']> = new Set(['busy', 'queued',
 
 export interface RunsDeps {
   store: Store;
-  streamManager: Pick<StreamManager, 'read'>;
+  streamManager: Pick<StreamManager, 'read'> & Partial<Pick<StreamManager, 'inspect'>>;
   workflows: RunWorkflows;
   /** Absent: runs cannot be listed. */
   runList?: RunList;
@@ -204,11 +204,27 @@ export function createRuns(deps: RunsDeps): Runs & PreparedRuns {
     throw new HelixError('agent_not_found', 'There is no agent of that name.');
   }
 
+  let isShown = streamManager.inspect === undefined;
+
+  /** Asked once, with the first run: two servers cannot be told apart by their addresses. */
+  async function requireStream(sessionId: string): Promise<void> {
+    if (isShown) return;
+    // A store that is away does not refuse what it has taken: the next run shows it.
+    const shown = await streamManager.inspect?.(sessionId).catch(() => null);
+    isShown = shown !== undefined && shown !== null;
+    if (shown !== undefined || (await store.sessions.read(sessionId)) === undefined) return;
+    const text =
+      'The stream manager does not have what the store has: they work on different data.';
+    throw new ConfigurationError(text);
+  }
+
   async function accept(input: ExecuteInput, how: HowToBegin): Promise<BeginResult> {
     requireAgent(input.agent);
     const result = await beginNoted(store, { ...input, nonce: newNonce(), now: Date.now() }, how);
-    if (result.kind === 'begun') how.begun(result.run, input);
-    else if (result.kind === 'queued' && result.begun) launch(result.begun, input.tenant);
+    if (result.kind === 'begun') {
+      await requireStream(input.sessionId);
+      how.begun(result.run, input);
+    } else if (result.kind === 'queued' && result.begun) launch(result.begun, input.tenant);
     else if (result.kind === 'interrupting') carryOutStop(input.sessionId, result.runId);
     return result;
   }

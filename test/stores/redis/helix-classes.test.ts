@@ -1,8 +1,12 @@
 import { Redis } from 'ioredis';
+import { ConfigurationError } from '../../../ai-sdk/index.js';
+import { createInProcessExecutor } from '../../../in-process/index.js';
 import { textChunk } from '../../../stores/conformance/fixtures.js';
 import { joinParts } from '../../../stores/contract/shared-data.js';
+import { createMemoryStores } from '../../../stores/memory/index.js';
 import { RedisStateStore, RedisStreamManager } from '../../../stores/redis/index.js';
 import { sharedRedisUrl } from '../../support/test-stores.js';
+import { createTestAgent } from '../../support/test-agent.js';
 import { drive } from '../../support/session-driver.js';
 
 let redis: Redis;
@@ -53,4 +57,17 @@ it('stores of other keys are refused by name', async () => {
   }).toThrow('database 1');
   second.disconnect();
   await streams.close();
+});
+
+it('a stream manager on another server is found with the first run', async () => {
+  const store = new RedisStateStore(redis);
+  const { streamManager } = createMemoryStores();
+  // By its name it is on the same server.
+  const elsewhere = { ...streamManager };
+  for (const mark of Object.getOwnPropertySymbols(elsewhere))
+    Reflect.deleteProperty(elsewhere, mark);
+  const agents = [createTestAgent().agent];
+  const executor = createInProcessExecutor({ agents, stores: { store, streamManager: elsewhere } });
+  await expect(executor.execute('tester', 'hello')).rejects.toBeInstanceOf(ConfigurationError);
+  await executor.close();
 });
