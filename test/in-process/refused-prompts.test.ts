@@ -6,7 +6,7 @@ import {
 import { tool } from 'ai';
 import { z } from 'zod';
 import { defineAgent, type LlmSettings, type PrepareStep } from '../../agents/index.js';
-import { loadAllUIMessages } from '../../ai-sdk/turns/ui-history.js';
+import { loadAllUIMessages } from '../../ai-sdk/index.js';
 import { createInProcessExecutor, ToolLoopAgent } from '../../in-process/index.js';
 import { StartAgentBody } from '../../protocol/agent-server.js';
 import { createMemoryStores } from '../../stores/memory/index.js';
