@@ -88,7 +88,7 @@ async function reopen(
   let response: Response | null;
   try {
     await retries.next(cause, signal);
-    response = await persist(() => ask(signal), retries, signal);
+    response = await persist(() => ask(signal), retries, signal, true);
   } catch (error) {
     signal.throwIfAborted();
     throw isNetworkError(error) ? new ReplyBrokenError('unreachable', error) : error;

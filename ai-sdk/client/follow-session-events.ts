@@ -20,7 +20,7 @@ export async function* followSessionEvents(
   for (let hasEvents = false; ;) {
     let cause: unknown = new TypeError('network error: the events ended');
     try {
-      const { body } = await persist(() => open(url, send, signal), retries, signal);
+      const { body } = await persist(() => open(url, send, signal), retries, signal, hasEvents);
       if (body === null) return;
       for await (const events of readSseEvents(body, patience.longestSilenceMs)) {
         retries.reset();

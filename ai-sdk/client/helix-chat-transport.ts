@@ -251,7 +251,7 @@ async function* readParts(
   for (;;) {
     let cause: unknown = new TypeError('network error: the stream ended before its end');
     try {
-      const { body } = await persist(() => open(turn.position), retries, signal);
+      const { body } = await persist(() => open(turn.position), retries, signal, true);
       if (body !== null) {
         for await (const events of readSseEvents(body, patience.longestSilenceMs)) {
           signal.throwIfAborted();

@@ -74,7 +74,8 @@ export class Retries {
 }
 
 /**
- * Repeats an attempt while it fails in a way that may pass.
+ * Repeats an attempt while it fails in a way that may pass. What has worked before may also have a 500 of a
+ * proxy, Vite's or Next's, whose server is away: it has no code.
  *
  * @throws what the last attempt threw: a refusal at once, a failure of the network when time is over
  */
@@ -82,6 +83,7 @@ export async function persist<T>(
   attempt: () => Promise<T>,
   retries: Retries,
   signal: AbortSignal | undefined,
+  hasWorked = false,
 ): Promise<T> {
   for (;;) {
     try {
@@ -92,10 +94,14 @@ export async function persist<T>(
       // The page waits no longer, so no success will be reported.
       if (signal?.aborted === true) retries.connected();
       signal?.throwIfAborted();
-      if (!mayPass(error)) throw error;
+      if (!mayPass(error) && !(hasWorked && isOfProxy(error))) throw error;
       await retries.next(error, signal);
     }
   }
+}
+
+function isOfProxy(error: unknown): boolean {
+  return error instanceof ChatRequestError && error.statusCode === 500 && error.code === undefined;
 }
 
 function mayPass(error: unknown): boolean {

@@ -11,6 +11,22 @@ const options = {
 const refusal = (status: number, code: string): Response =>
   Response.json({ error: 'no', code }, { status });
 
+const BEGIN =
+  'data: {"type":"start"}\n\ndata: {"type":"text-start","id":"t"}\n\n' +
+  'id: 1\ndata: {"type":"text-delta","id":"t","delta":"a"}\n\n';
+const BROKEN =
+  'data: {"type":"data-stream-resync","data":{},"transient":true}\n\n' +
+  'data: {"type":"error","errorText":"gone"}\n\n';
+
+/** A connection that nobody ends. */
+function silent(text: string): ReadableStream<Uint8Array> {
+  return new ReadableStream({
+    start: (controller) => {
+      controller.enqueue(new TextEncoder().encode(text));
+    },
+  });
+}
+
 /** A transport whose requests get the given replies in turn; what it reported, and how often it asked. */
 function openTransport(...replies: (Response | Error)[]) {
   const changes: boolean[] = [];
@@ -18,6 +34,7 @@ function openTransport(...replies: (Response | Error)[]) {
   const transport = createResumableChatTransport({
     api: 'http://chat.test/api/chat',
     retryDelayMs: () => 0,
+    longestSilenceMs: 200,
     onConnectionChange: (isConnected) => changes.push(isConnected),
     fetch: () => {
       const reply = replies[requests] ?? refusal(500, 'internal_error');
@@ -59,4 +76,26 @@ describe('a resumable transport', () => {
     await expect(transport.sendMessages(options)).rejects.toMatchObject({ code: 'nothing_to_do' });
     expect(asked()).toBe(2);
   });
+
+  it.each([
+    ['that ends before its end', () => new Response(BEGIN)],
+    ['that falls silent', () => new Response(silent(BEGIN))],
+    ['that says that it breaks off', () => new Response(silent(BEGIN + BROKEN))],
+  ])(
+    'a resumable transport continues a reply %s, also behind a proxy whose server is away',
+    async (_, begin) => {
+      const { transport, changes } = openTransport(
+        begin(),
+        // As Vite and Next answer.
+        new Response('Internal Server Error', { status: 500 }),
+        new Response(
+          'id: 2\ndata: {"type":"text-delta","id":"t","delta":"b"}\n\ndata: {"type":"finish"}\n\n',
+        ),
+      );
+      const parts = [];
+      for await (const part of await transport.sendMessages(options)) parts.push(part.type);
+      expect(parts).toEqual(['start', 'text-start', 'text-delta', 'text-delta', 'finish']);
+      expect(changes).toEqual([false, true]);
+    },
+  );
 });
