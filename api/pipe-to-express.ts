@@ -12,7 +12,7 @@ export interface PipeOptions {
   headers?: Record<string, string>;
   /** Interval of the comments that keep it open, ms. Default: 5,000. */
   keepAliveMs?: number | undefined;
-  /** True for a stream whose reader reconnects after every end: it ends where others are cut. */
+  /** True for a stream whose reader reconnects after every end: it ends where it breaks off. */
   isEndless?: boolean;
   /** A reader that accepts nothing for this long is cut, ms. Default: 10,000. */
   stallMs?: number;
@@ -116,9 +116,7 @@ async function pipeFrames(frames: Frames, response: Response, options: PipeOptio
   }, options.keepAliveMs ?? KEEP_ALIVE_MS);
   const { until, revoked } = options;
   const cut = (): void => {
-    leave();
-    if (options.isEndless === true && !response.writableNeedDrain) response.end();
-    else response.destroy();
+    response.destroy();
   };
   const end = until && setTimeout(cut, Math.min(until - Date.now(), LONGEST_MS));
   if (revoked?.aborted === true) cut();

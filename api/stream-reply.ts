@@ -11,7 +11,7 @@ interface StreamReplyOptions {
   /** For the log. */
   sessionId: string;
   headers: Record<string, string>;
-  /** True for a stream that only its reader ends: it breaks off when the caller's token expires. */
+  /** True for a stream that only its reader ends: it is cut when the caller's token expires. */
   isEndless?: boolean;
   /** Default: that of a reply. */
   keepAliveMs?: number;

@@ -103,23 +103,17 @@ describe('pipeToExpress', () => {
     expect(await settled).toEqual(new StreamBrokenError('withdrawn', parts));
   });
 
-  it.each(['breaks off', 'is revoked'])(
-    'a stream whose reader reconnects after every end ends when it %s',
-    async (how) => {
-      const revoked = new AbortController();
-      const { port } = await startPipe(
-        async function* (signal) {
-          yield 'data: 1\n\n';
-          if (how === 'breaks off') throw new Error('the log broke off');
-          revoked.abort();
-          await aborted(signal);
-        },
-        { isEndless: true, revoked: revoked.signal },
-      );
-      const response = await read(port);
-      expect(await response.text()).toBe('data: 1\n\n');
-    },
-  );
+  it('a stream whose reader reconnects after every end ends where it breaks off', async () => {
+    const { port } = await startPipe(
+      async function* () {
+        yield await Promise.resolve('data: 1\n\n');
+        throw new Error('the log broke off');
+      },
+      { isEndless: true },
+    );
+    const response = await read(port);
+    expect(await response.text()).toBe('data: 1\n\n');
+  });
 
   it('nothing on the way may compress a stream, which would hold its events back', async () => {
     const { port } = await startPipe(async function* () {
