@@ -36,19 +36,15 @@ export interface Asked {
  */
 export function toAcceptable(prompt: LanguageModelV4Prompt, asked: Asked): LanguageModelV4Prompt {
   const rules: Rules = { ...asked, family: familyOf(asked.model) };
-  const system = prompt.filter(({ role }) => role === 'system');
   const begins = prompt.findIndex(({ role }) => role !== 'system');
-  const isTrailing = (at: number): boolean => begins >= 0 && at >= begins;
-  const messages = prompt
-    .filter((message, at) => message.role !== 'system' || isTrailing(at))
-    .flatMap((message) => toAcceptableMessage(message, rules));
+  const [system, said] =
+    begins < 0 ? [prompt, []] : [prompt.slice(0, begins), prompt.slice(begins)];
+  const messages = said.flatMap((message) => toAcceptableMessage(message, rules));
   const paired = pairCalls(withRequests(withResultsBehindCalls(messages), asked.forceFinish));
   const kept = paired.flatMap(withoutLastThought);
-  const before = begins < 0 ? system : prompt.slice(0, begins);
-  const first = kept.find(({ role }) => role !== 'system');
   return [
-    ...before.filter(({ content, providerOptions }) => !isBlank(content) || providerOptions),
-    ...(first?.role === 'user' ? [] : [internal(BEGINNING)]),
+    ...system.filter(({ content, providerOptions }) => !isBlank(content) || providerOptions),
+    ...(kept[0]?.role === 'user' ? [] : [internal(BEGINNING)]),
     ...kept,
   ];
 }
