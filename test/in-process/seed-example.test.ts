@@ -176,8 +176,14 @@ describe('the handler that was there before handleChatStream', () => {
       410,
       { code: 'STREAM_FAILED' },
     ]);
-    const empty = { method: 'POST', body: {} } as never;
-    await expect(handler.handleRequest(empty)).rejects.toThrow('body.message');
+    for (const body of [undefined, {}, { message: 1 }]) {
+      const empty = { method: 'POST', body } as never;
+      await expect(handler.handleRequest(empty)).rejects.toThrow('body.message');
+    }
+    const odd = await handler.handleRequest({ method: 'GET', streamId: 'a b' });
+    expect(odd.status).toBe(400);
+    const unknown = await handler.handleRequest({ method: 'GET', streamId: 'unknown' });
+    expect(unknown.status).toBe(204);
     await expect(handler.handleRequest({ method: 'GET' } as never)).rejects.toThrow('streamId');
     const transformerOptions = { includeStepEvents: false };
     expect(() => createFrontendHandler({ ...deps, transformerOptions })).toThrow(
