@@ -114,7 +114,7 @@ it('a page that posts the result of a call that was given up is told so, and the
   // Another device writes on.
   await (await post([user('u2')])).text();
   const parts = reply?.parts.map((part) =>
-    part.type === 'dynamic-tool' ? { ...part, state: 'output-available', output: 'Rome' } : part,
+    'toolCallId' in part ? { ...part, state: 'output-available', output: 'Rome' } : part,
   );
   const late = await post([user('u1'), { ...reply, parts }]);
   expect(late.status).toBe(200);
