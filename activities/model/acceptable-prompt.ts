@@ -346,8 +346,13 @@ function withRequests(messages: LanguageModelV4Prompt, forceFinish = false): Lan
       return [message];
     }
     if (callsOf(message).length > 0 || isContinued(message.content)) return [message];
-    return [message, internal(next === undefined && forceFinish ? HAND_IN : GO_ON)];
+    const handsIn = next === undefined ? forceFinish : next.content.some(isFinish);
+    return [message, internal(handsIn ? HAND_IN : GO_ON)];
   });
+}
+
+function isFinish(part: ContentOf<'assistant'>): boolean {
+  return part.type === 'tool-call' && part.toolName === FINISH_TOOL_NAME;
 }
 
 function isOfProvider(part: ContentOf<'assistant'>): boolean {

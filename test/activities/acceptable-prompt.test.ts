@@ -6,6 +6,7 @@ import { toAcceptable } from '../../activities/model/acceptable-prompt.js';
 import { toModelCall } from '../../activities/model/call-options.js';
 import type { Compactions } from '../../activities/model/compactions.js';
 import { defineAgent } from '../../agents/index.js';
+import { FINISH_TOOL_NAME } from '../../protocol/ids.js';
 import type { AssistantPart, AssistantRow, Row, ToolRow, UserPart } from '../../protocol/rows.js';
 import { STRICT, strictModel, type Known, type StrictName } from '../support/strict-providers.js';
 
@@ -318,7 +319,9 @@ describe('what of a prompt depends on the provider', () => {
     ['mine', 'mine', '', false],
   ])('a file for %s, %s of the type "%s" is given as it is: %s', (provider, id, type, isGiven) => {
     const [message] = accept(provider, id, sent(type));
-    const content = isGiven ? { type: 'file' } : { text: expect.stringContaining('"a"') as unknown };
+    const content = isGiven
+      ? { type: 'file' }
+      : { text: expect.stringContaining('"a"') as unknown };
     expect(message?.content).toMatchObject([content]);
   });
 
@@ -338,6 +341,27 @@ describe('what of a prompt depends on the provider', () => {
     const id = /"toolCallId":"([^"]+)"/.exec(ids[0] ?? '')?.[1] ?? '';
     expect(id).toMatch(form);
     expect(ids[1]).toContain(id);
+  });
+
+  it('between two replies stands what the model was asked for in between', () => {
+    const says = (text: string): LanguageModelV4Prompt[number] => ({
+      role: 'assistant',
+      content: [{ type: 'text', text }],
+    });
+    const call = { toolCallId: 'c', toolName: FINISH_TOOL_NAME };
+    const output = { type: 'text' as const, value: 'yes' };
+    const given = accept('m', 'm', [
+      { role: 'user', content: [{ type: 'text', text: 'go' }] },
+      says('Part one'),
+      says('and two.'),
+      { role: 'assistant', content: [{ type: 'tool-call', ...call, input: {} }] },
+      { role: 'tool', content: [{ type: 'tool-result', ...call, output }] },
+    ]);
+    const asked = given.filter(({ role }) => role === 'user').slice(1);
+    expect(asked).toMatchObject([
+      { content: [{ text: expect.stringContaining('Go on') as unknown }] },
+      { content: [{ text: expect.stringContaining(FINISH_TOOL_NAME) as unknown }] },
+    ]);
   });
 
   it('results that stand apart from their calls are put behind them', () => {
