@@ -6,6 +6,7 @@ import {
   type LanguageModelV4CallOptions,
   type LanguageModelV4StreamPart,
 } from '@ai-sdk/provider';
+import { sleep } from '../../protocol/time.js';
 import type { ChunkWriter } from '../chunk-writer.js';
 import type { OutputGuard } from './guardrails/output-guard.js';
 import type { InputNotes } from './input-hooks.js';
@@ -92,9 +93,10 @@ async function stream(asked: AskedModel, silence: Silence): Promise<void> {
   signal.addEventListener('abort', leave, { once: true });
   try {
     for (;;) {
-      const { done, value } = await reader.read();
+      const { done, value: heard } = await reader.read();
       if (done) return;
       silence.heard();
+      const value = withText(heard);
       asked.onPart?.(value);
       if (value.type === 'error') throw value.error;
       const { guard } = asked;
@@ -116,12 +118,39 @@ async function stream(asked: AskedModel, silence: Silence): Promise<void> {
       }
       const room = chunks.room();
       if (room !== undefined) await silence.during(room);
+      if (value.type === 'finish' && value.finishReason.unified !== 'error') {
+        // The reply is complete: whatever comes now is not of it, and must not cost it.
+        await drain(reader);
+        return;
+      }
     }
   } finally {
     signal.removeEventListener('abort', leave);
     // Frees the provider's connection after an early end; harmless for a stream that is done.
     leave();
   }
+}
+
+/** How long a stream may go on behind the model's finish, ms. */
+const AFTER_FINISH_MS = 1_000;
+
+/** Reads on to the end, which others may wait for, such as a middleware that counts. */
+async function drain(reader: ReadableStreamDefaultReader<unknown>): Promise<void> {
+  const over = new AbortController();
+  const read = async (): Promise<void> => {
+    try {
+      while (!(await reader.read()).done);
+    } catch {
+      // An error behind the finish is no failure of the reply.
+    }
+    over.abort();
+  };
+  await Promise.race([read(), sleep(AFTER_FINISH_MS, over.signal)]);
+}
+
+/** Some providers send deltas without a text, for what else is in them. */
+function withText(part: LanguageModelV4StreamPart): LanguageModelV4StreamPart {
+  return 'delta' in part && typeof part.delta !== 'string' ? { ...part, delta: '' } : part;
 }
 
 /** A provider's package throws errors of its own kinds for what it cannot put into a request. */

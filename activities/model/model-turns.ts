@@ -16,6 +16,10 @@ const OF_A_MODEL: ReadonlySet<string> = new Set([
   'provider_quota_exhausted',
   'provider_unauthorized',
   'provider_unknown_model',
+  'provider_bad_reply',
+  'provider_bad_stream',
+  'model_request_failed',
+  'model_not_configured',
   'model_stalled',
   'model_too_slow',
 ]);

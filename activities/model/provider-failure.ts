@@ -1,4 +1,16 @@
-import { APICallError, EmptyResponseBodyError, JSONParseError } from '@ai-sdk/provider';
+import {
+  APICallError,
+  EmptyResponseBodyError,
+  InvalidResponseDataError,
+  JSONParseError,
+  LoadAPIKeyError,
+  LoadSettingError,
+  NoContentGeneratedError,
+  NoSuchModelError,
+  TypeValidationError,
+} from '@ai-sdk/provider';
+import { ModelConfigurationError } from '../../agents/providers/configuration-error.js';
+import { HelixError } from '../../protocol/errors.js';
 import type { RunError } from '../../protocol/run.js';
 import { GuardrailError } from './guardrails/check-text.js';
 import { ContextHookError } from './prepare-messages.js';
@@ -57,13 +69,13 @@ export class FilesAwayError extends Error {
 /**
  * The one place that decides what a provider's error means. Texts are safe to show; the error
  * itself goes to the log.
+ *
+ * @param isReplying the model had begun to reply
  */
-export function toProviderFailure(error: unknown): ProviderFailure {
+export function toProviderFailure(error: unknown, isReplying = false): ProviderFailure {
   const refusal = toRefusal(error);
   if (refusal !== undefined) return fromRefusal(refusal);
-  if (JSONParseError.isInstance(error) || EmptyResponseBodyError.isInstance(error)) {
-    return { code: 'provider_error', message: 'The model provider failed.', retryable: true };
-  }
+  if (isUnreadable(error)) return UNREADABLE;
   if (error instanceof StreamCutError) {
     return {
       code: 'provider_stream_cut',
@@ -92,18 +104,57 @@ export function toProviderFailure(error: unknown): ProviderFailure {
     };
   }
   if (error instanceof GuardrailError) return GUARDRAIL_FAILED;
-  if (error instanceof RequestNotMadeError) return refusedFor(String(error.cause));
+  if (error instanceof RequestNotMadeError) {
+    const refused = refusedFor(String(error.cause));
+    return refused === REFUSED ? NOT_TAKEN : refused;
+  }
   const fault = toStreamFault(error);
   if (fault !== undefined) return fault;
-  // Network trouble comes as TypeError from fetch, or as a system error with a code.
-  return {
-    code: 'provider_error',
-    message: 'The model could not be reached.',
-    // Errors that come in the middle of a stream are often plain objects or texts: the provider
-    // had accepted the request, so asking again is right unless it says that the request is wrong.
-    retryable: !(error instanceof Error) || isNetwork(error),
-  };
+  if (isUnconfigured(error)) return NOT_CONFIGURED;
+  // Not of the provider at all: a store that is away, say.
+  if (HelixError.isInstance(error)) {
+    return { code: error.code, message: error.message, retryable: error.code === 'unavailable' };
+  }
+  if (isNetwork(error)) return UNREACHABLE;
+  // What comes in the middle of a stream is often a plain object or a text: the provider had accepted the
+  // request, so asking again is right.
+  if (!(error instanceof Error)) return FAILED;
+  if (!isReplying) return NOT_MADE;
+  const isContradiction = InvalidResponseDataError.isInstance(error) || error instanceof TypeError;
+  return isContradiction ? CONTRADICTORY : { ...FAILED, retryable: false };
 }
+
+const FAILED: ProviderFailure = {
+  code: 'provider_error',
+  message: 'The model provider failed.',
+  retryable: true,
+};
+
+const UNREACHABLE: ProviderFailure = { ...FAILED, message: 'The model could not be reached.' };
+
+const UNREADABLE: ProviderFailure = {
+  code: 'provider_bad_reply',
+  message: 'The reply of the model could not be read.',
+  retryable: true,
+};
+
+const CONTRADICTORY: ProviderFailure = {
+  code: 'provider_bad_stream',
+  message: 'The reply of the model contradicts itself.',
+  retryable: false,
+};
+
+const NOT_MADE: ProviderFailure = {
+  code: 'model_request_failed',
+  message: 'The request to the model could not be made.',
+  retryable: false,
+};
+
+const NOT_CONFIGURED: ProviderFailure = {
+  code: 'model_not_configured',
+  message: 'The model is not set up: its name, a key, an address or a package is missing.',
+  retryable: false,
+};
 
 /** A refused request, by whichever client. */
 interface Refusal {
@@ -167,8 +218,10 @@ function fromRefusal({ status, headers, body, words }: Refusal): ProviderFailure
     const message = 'The model provider is overloaded.';
     return { code: 'provider_overloaded', message, retryable, ...wait };
   }
+  if (status === undefined) return { ...UNREACHABLE, retryable, ...wait };
+  if (status < 300) return { ...UNREADABLE, retryable, ...wait };
   return retryable || mayPass(status)
-    ? { code: 'provider_error', message: 'The model provider failed.', retryable, ...wait }
+    ? { ...FAILED, retryable, ...wait }
     : { ...refusedFor(status === 413 ? 'request_too_large' : words, status), retryable };
 }
 
@@ -184,6 +237,13 @@ const QUOTA_EXHAUSTED: ProviderFailure = {
   retryable: false,
 };
 
+/** The provider's package knows no way to put it into a request. */
+const NOT_TAKEN: ProviderFailure = {
+  code: 'prompt_not_taken',
+  message: 'The model does not take something in this conversation.',
+  retryable: false,
+};
+
 const UNKNOWN_MODEL: ProviderFailure = {
   code: 'provider_unknown_model',
   message: 'The model provider does not know the model.',
@@ -193,15 +253,7 @@ const UNKNOWN_MODEL: ProviderFailure = {
 /** What providers say about a prompt, the first that fits; what they all mean has one code. */
 const FAULTS: readonly [says: RegExp, failure: ProviderFailure][] = [
   [
-    /(name|call_id)\b.{0,80}(pattern|match|too long|at most)|invalid (function|tool)[ _]name/is,
-    {
-      code: 'prompt_name_refused',
-      message: 'The model does not take the name of a tool that was called.',
-      retryable: false,
-    },
-  ],
-  [
-    /too[ _](long|large|many (input |total |prompt )?tokens)|context[ _](length|limit|window|size)|prompt length|token (count|limit).*exceeds|exceeds? the (maximum|limit|max).*(tokens|length)|reduce the length|string_above_max_length/i,
+    /too[ _](long|large|many (input |total |prompt )?tokens)|context[ _](length|window|size)|token (count|limit).*exceeds|exceeds? the (maximum|limit|max).*(tokens|length)|reduce the length|string_above_max_length/i,
     {
       code: 'prompt_too_long',
       message: 'The conversation is too long for the model.',
@@ -209,7 +261,15 @@ const FAULTS: readonly [says: RegExp, failure: ProviderFailure][] = [
     },
   ],
   [
-    /prefill|(must|should|to) (end|start|begin|alternate|immediately follow)|roles? must|tool_(use|result|call)s?\b.*(without|must|immediately)|no tool (output|call) found|function (call|response) (turn|part)|item .*(not found|without its required)|must be a response to|(thinking|signature|reasoning)\b.*\b(blocks?|invalid|expected|cannot|may not|only be provided)\b/is,
+    /name\b.{0,80}(pattern|match|too long|at most)|invalid (function|tool)[ _]name/is,
+    {
+      code: 'prompt_name_refused',
+      message: 'The model does not take the name of a tool that was called.',
+      retryable: false,
+    },
+  ],
+  [
+    /prefill|(must|should|to) (end|start|begin|alternate|immediately follow)|roles? must|tool_(use|result|call)s?\b.*(without|must|immediately)|no tool (output|call) found|function (call|response) (turn|part)|item .*(not found|without its required)|must be a response to|(thinking|signature|reasoning)\b.*(block|invalid|expected|cannot|may not|only be provided)/is,
     {
       code: 'prompt_order_refused',
       message: 'The model does not take the messages of this conversation in their order.',
@@ -234,6 +294,7 @@ function refusedFor(words: string, status?: number): ProviderFailure {
 /** Failures that the prompt itself has caused: the next one is made without what was new. */
 const OF_THE_PROMPT: ReadonlySet<string> = new Set([
   REFUSED.code,
+  NOT_TAKEN.code,
   ...FAULTS.map(([, { code }]) => code),
 ]);
 
@@ -267,10 +328,37 @@ function toStreamFault(error: unknown): ProviderFailure | undefined {
   return fromRefusal({ status, headers: undefined, body: words, words });
 }
 
+function isUnreadable(error: unknown): boolean {
+  return (
+    JSONParseError.isInstance(error) ||
+    TypeValidationError.isInstance(error) ||
+    EmptyResponseBodyError.isInstance(error) ||
+    NoContentGeneratedError.isInstance(error)
+  );
+}
+
+function isUnconfigured(error: unknown): boolean {
+  return (
+    error instanceof ModelConfigurationError ||
+    LoadAPIKeyError.isInstance(error) ||
+    LoadSettingError.isInstance(error) ||
+    NoSuchModelError.isInstance(error)
+  );
+}
+
+/** Codes of the system, of Node's client and of TLS; `ENOENT` and `ERR_INVALID_URL` are none of them. */
+const OF_NETWORK =
+  /^(E(CONN|HOST|NET|TIMEDOUT|PIPE|AI_|NOTFOUND|PROTO|ADDR)|UND_ERR|ERR_(TLS|SSL|SOCKET|HTTP2|STREAM)|CERT_|UNABLE_TO_|SELF_SIGNED|DEPTH_ZERO)/;
+
+/** Fetch throws a TypeError, as faults of a program do. */
 function isNetwork(error: unknown): boolean {
   if (!(error instanceof Error)) return false;
-  if (error instanceof TypeError || 'code' in error) return true;
-  return isNetwork(error.cause);
+  const { name, message, cause } = error;
+  if ('code' in error && OF_NETWORK.test(String(error.code))) return true;
+  if (name === 'TimeoutError' || name === 'AbortError') return true;
+  if (error instanceof TypeError && /fetch|network|load failed|terminated/i.test(message))
+    return true;
+  return isNetwork(cause);
 }
 
 const MAX_TEXT = 2_000;

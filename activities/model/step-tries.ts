@@ -1,3 +1,4 @@
+import type { LanguageModelV4StreamPart } from '@ai-sdk/provider';
 import type { AgentDefinition } from '../../agents/definitions.js';
 import type { StepRef } from '../../protocol/activities.js';
 import { LIMITS } from '../../protocol/limits.js';
@@ -248,6 +249,7 @@ export function createStepTries(
     const { stallTimeoutMs = LIMITS.stallTimeoutMs } = agent.llmConfig;
     const { firstPartMs, callMs } = step.choice ?? {};
     let failure: ProviderFailure | undefined;
+    let isReplying = false;
     try {
       const hookSignal = AbortSignal.any([attempt.signal, AbortSignal.timeout(stallTimeoutMs)]);
       call = await toModelCall(step, hookSignal);
@@ -261,7 +263,11 @@ export function createStepTries(
       timer.uses(model);
       const { signal } = attempt;
       const takeCallId = callIdTaker(store, ref, agent, hasDroppedCalls);
-      const onPart = span?.hearing(timer.onPart) ?? timer.onPart;
+      const hear = span?.hearing(timer.onPart) ?? timer.onPart;
+      const onPart = (part: LanguageModelV4StreamPart): void => {
+        isReplying = true;
+        hear(part);
+      };
       timer.begins();
       const limits = { stallTimeoutMs, firstPartMs, callMs };
       const inputs = createInputNotes(call.tools, call.options.prompt, signal, (error, tool) => {
@@ -291,7 +297,7 @@ export function createStepTries(
       if (attempt.cutReason() === undefined) {
         const err = toLoggedError(error);
         logger.warn({ err, runId: ref.runId, step: ref.step }, 'model call failed');
-        failure = toProviderFailure(error);
+        failure = toProviderFailure(error, isReplying);
       }
     }
     // A call that was cut for another reason is no failure of the provider's.

@@ -245,6 +245,29 @@ describe('a model that says odd things', () => {
     });
   });
 
+  it('what comes behind its finish is not taken, and an error there does not fail the step', async () => {
+    const late: Part[] = [...text('And more.'), { type: 'error', error: new Error('late') }];
+    const model = fakeModel(() => [...text('So.'), ...finish(), ...late]);
+    const { begin, step, session } = await harnessOf(model);
+    expect(await step(await begin(), 1)).toMatchObject({ status: 'completed' });
+    expect(textIn(await session.log())).toBe('So.');
+    expect(model.doStreamCalls).toHaveLength(1);
+  });
+
+  it('a stream that stays open behind its finish is not waited for', async () => {
+    const model = fakeModel(() => silentAfter([...text('So.'), ...finish()]));
+    const { begin, step } = await harnessOf(model);
+    expect(await step(await begin(), 1)).toMatchObject({ status: 'completed' });
+  });
+
+  it('a delta without a text says nothing', async () => {
+    const empty = { type: 'text-delta', id: 't', delta: undefined } as unknown as Part;
+    const model = fakeModel(() => [...text('So.', 't').slice(0, -1), empty, ...finish()]);
+    const { begin, step, session } = await harnessOf(model);
+    expect(await step(await begin(), 1)).toMatchObject({ status: 'completed' });
+    expect(textIn(await session.log())).toBe('So.');
+  });
+
   it('an error whose long text holds a key does not leak it', async () => {
     const body = `sk-secret-${'x'.repeat(200_000)}`;
     const error = new APICallError({

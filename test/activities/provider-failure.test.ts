@@ -1,4 +1,12 @@
-import { APICallError, EmptyResponseBodyError, JSONParseError } from '@ai-sdk/provider';
+import {
+  APICallError,
+  EmptyResponseBodyError,
+  InvalidResponseDataError,
+  JSONParseError,
+  LoadAPIKeyError,
+  TypeValidationError,
+} from '@ai-sdk/provider';
+import { HelixError } from '../../protocol/errors.js';
 import { createGateway } from 'ai';
 import {
   parseRetryAfter,
@@ -24,6 +32,8 @@ const quota = new APICallError({
   statusCode: 429,
   responseBody: '{"error":{"code":"insufficient_quota"}}',
 });
+const other = new TypeValidationError({ value: {}, cause: new Error('x') });
+const addressFault = Object.assign(new TypeError('Invalid URL'), { code: 'ERR_INVALID_URL' });
 const coded = Object.assign(new Error('connect'), { code: 'ECONNREFUSED' });
 
 describe('a failure of the provider', () => {
@@ -41,7 +51,7 @@ describe('a failure of the provider', () => {
     ['400', refusal(400), 'provider_invalid_request', false],
     ['404', refusal(404), 'provider_invalid_request', false],
     ['422', refusal(422), 'provider_invalid_request', false],
-    ['200 with a broken body', refusal(200), 'provider_error', true],
+    ['200 with a broken body', refusal(200), 'provider_bad_reply', true],
     ['an order to try again', refusal(400, { 'x-should-retry': 'true' }), 'provider_error', true],
     ['429, not to be tried', refusal(429, NEVER), 'provider_rate_limited', false],
     ['500, not to be tried', refusal(500, NEVER), 'provider_error', false],
@@ -49,15 +59,32 @@ describe('a failure of the provider', () => {
     [
       'cut JSON',
       new JSONParseError({ text: '{"a', cause: new Error('x') }),
-      'provider_error',
+      'provider_bad_reply',
       true,
     ],
-    ['an empty body', new EmptyResponseBodyError(), 'provider_error', true],
+    ['an empty body', new EmptyResponseBodyError(), 'provider_bad_reply', true],
     ['a cut stream', new StreamCutError(), 'provider_stream_cut', true],
     ['a failed fetch', new TypeError('fetch failed'), 'provider_error', true],
     ['a system error', coded, 'provider_error', true],
     ['one that is wrapped', new Error('x', { cause: coded }), 'provider_error', true],
-    ['a bug', new Error('x'), 'provider_error', false],
+    ['a chunk of another form', other, 'provider_bad_reply', true],
+    ['a bug', new Error('x'), 'model_request_failed', false],
+    ['a fault of a program', new TypeError('x is undefined'), 'model_request_failed', false],
+    ['an address that is none', addressFault, 'model_request_failed', false],
+    [
+      'a missing file',
+      Object.assign(new Error('x'), { code: 'ENOENT' }),
+      'model_request_failed',
+      false,
+    ],
+    ['a missing key', new LoadAPIKeyError({ message: 'secret' }), 'model_not_configured', false],
+    ['a store that is away', new HelixError('unavailable', 'Not there.'), 'unavailable', true],
+    [
+      'a certificate',
+      Object.assign(new Error('x'), { code: 'CERT_HAS_EXPIRED' }),
+      'provider_error',
+      true,
+    ],
     ['a text in the stream', 'text', 'provider_error', true],
     ['an object in the stream', { type: 'overloaded_error' }, 'provider_error', true],
     [
@@ -79,41 +106,33 @@ describe('a failure of the provider', () => {
     expect(failure.message).not.toContain('secret');
   });
 
+  it.each<[string, unknown, string]>([
+    ['data that contradict', new InvalidResponseDataError({ data: {} }), 'provider_bad_stream'],
+    ['a part that is none', new TypeError('x is null'), 'provider_bad_stream'],
+    ['what its provider says', new Error('x'), 'provider_error'],
+    ['a connection that breaks', new TypeError('terminated'), 'provider_error'],
+  ])('in the middle of a reply, %s is typed', (_, error, code) => {
+    expect(toProviderFailure(error, true).code).toBe(code);
+  });
+
+  it('only a model that was not reached is said not to be reached', () => {
+    const reached = [
+      refusal(500),
+      refusal(200),
+      new Error('x'),
+      'text',
+      new EmptyResponseBodyError(),
+    ];
+    for (const error of reached) expect(toProviderFailure(error).message).not.toMatch(/reached/);
+    for (const error of [refusal(), coded, new TypeError('fetch failed')]) {
+      expect(toProviderFailure(error).message).toBe('The model could not be reached.');
+    }
+  });
+
   it('a failure of the provider carries the time to wait', () => {
     expect(toProviderFailure(refusal(429, { 'retry-after': '2' })).retryAfterMs).toBe(2_000);
     expect(toProviderFailure(refusal(503, { 'retry-after-ms': '7' })).retryAfterMs).toBe(7);
     expect(toProviderFailure(refusal(500))).not.toHaveProperty('retryAfterMs');
-  });
-});
-
-describe('what a provider says about a prompt', () => {
-  it.each([
-    ['prompt is too long: 210000 tokens > 200000 maximum', 'prompt_too_long'],
-    ['input length and `max_tokens` exceed context limit: 190000 + 32000', 'prompt_too_long'],
-    ["This model's maximum context length is 128000 tokens.", 'prompt_too_long'],
-    ["This model's maximum prompt length is 131072 but it has 140000", 'prompt_too_long'],
-    ['The input token count (1200000) exceeds the maximum number of tokens', 'prompt_too_long'],
-    ['Input is too long for requested model.', 'prompt_too_long'],
-    ["Invalid 'input[2].call_id': string too long.", 'prompt_name_refused'],
-    ["Invalid 'input[2].name': string does not match pattern.", 'prompt_name_refused'],
-    ['Invalid function name. Must start with a letter', 'prompt_name_refused'],
-    ['does not support assistant message prefill', 'prompt_order_refused'],
-    ['tool_use ids were found without tool_result blocks', 'prompt_order_refused'],
-    ['No tool output found for function call call_1.', 'prompt_order_refused'],
-    ["Item 'rs_1' of type 'reasoning' was provided without its required", 'prompt_order_refused'],
-    ['Invalid `signature` in `thinking` block', 'prompt_order_refused'],
-    ['a function call turn comes immediately after a user turn', 'prompt_order_refused'],
-    ['Unsupported MIME type: application/zip', 'prompt_file_refused'],
-    ['image exceeds 5 MB maximum', 'prompt_file_refused'],
-    ["Unsupported parameter: 'reasoning.effort' is not supported", 'provider_invalid_request'],
-    ['max_tokens must be greater than thinking.budget_tokens', 'provider_invalid_request'],
-    ['The response was filtered', 'provider_invalid_request'],
-  ])('"%s" is %s', (message, code) => {
-    const responseBody = JSON.stringify({ error: { type: 'invalid_request_error', message } });
-    const about = { url: 'http://model', requestBodyValues: {}, statusCode: 400, responseBody };
-    const failure = toProviderFailure(new APICallError({ message, ...about }));
-    expect(failure).toMatchObject({ code, retryable: false });
-    expect(failure.message).not.toContain(message);
   });
 });
 
