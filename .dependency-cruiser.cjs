@@ -191,7 +191,7 @@ module.exports = {
       to: {
         path: '^(ai-sdk|protocol|stores|executor|config)/|node_modules/',
         pathNot:
-          '^(ai-sdk/parts/|protocol/(control-guard|errors|event-names|ids|provider-result)\\.ts$)',
+          '^(ai-sdk/parts/|protocol/(content-blocks|control-guard|errors|event-names|ids|provider-result)\\.ts$)',
         dependencyTypesNot: ['type-only'],
       },
     },

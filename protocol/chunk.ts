@@ -33,9 +33,35 @@ const base = {
 /** What every chunk has. */
 export const BaseChunkSchema = z.object(base);
 
+type Json = null | string | number | boolean | Json[] | JsonObject;
+interface JsonObject {
+  [key: string]: Json | undefined;
+}
+
+/** What providers say of a part, by provider. */
+export type ShownMetadata = Record<string, JsonObject>;
+const ShownMetadata = z.record(
+  z.string(),
+  z.record(z.string(), z.unknown()),
+) as unknown as z.ZodType<ShownMetadata>;
+
+/** Extensions: of a block of text or reasoning. */
+const ofBlock = {
+  /**
+   * Its number among the step's blocks of its kind, in the order of their beginning, where it is not the one
+   * that readers would take it for. A block that is named so stays open until its end, or its step's.
+   */
+  block: z.int().positive().optional(),
+  /** The newest counts. */
+  providerMetadata: ShownMetadata.optional(),
+};
+
 function chunk<T extends string, S extends z.core.$ZodLooseShape>(type: T, shape: S) {
   return z.object({ type: z.literal(type), ...base, ...shape });
 }
+
+/** Extension: of a source or a file. */
+const ofSource = { providerMetadata: ShownMetadata.optional() };
 
 export const FinishReason = z.enum([
   'stop',
@@ -84,8 +110,13 @@ const SuspensionMarker = z.discriminatedUnion('kind', [
 ]);
 
 export const StreamChunkSchema = z.discriminatedUnion('type', [
-  chunk('text_delta', { delta: z.string() }),
-  chunk('thinking', { content: z.string(), isComplete: z.boolean() }),
+  chunk('text_delta', {
+    delta: z.string(),
+    ...ofBlock,
+    /** Extension: more text begins another block. */
+    isComplete: z.boolean().optional(),
+  }),
+  chunk('thinking', { content: z.string(), isComplete: z.boolean(), ...ofBlock }),
   chunk('tool_arg_stream_start', {
     toolCallId: id,
     toolName: id,
@@ -195,12 +226,18 @@ export const StreamChunkSchema = z.discriminatedUnion('type', [
     recoverable: z.boolean(),
   }),
   chunk('output', { output: json }),
-  chunk('source_url', { sourceId: z.string(), url: z.string(), title: z.string().optional() }),
+  chunk('source_url', {
+    sourceId: z.string(),
+    url: z.string(),
+    title: z.string().optional(),
+    ...ofSource,
+  }),
   chunk('source_document', {
     sourceId: z.string(),
     mediaType: z.string(),
     title: z.string(),
     filename: z.string().optional(),
+    ...ofSource,
   }),
   chunk('step_start', { stepId: z.string().optional() }),
   chunk('step_end', {
@@ -210,7 +247,12 @@ export const StreamChunkSchema = z.discriminatedUnion('type', [
     /** Extension: the reply was cut off, and how. */
     interrupted: Interruption.optional(),
   }),
-  chunk('file', { url: z.string(), mediaType: z.string(), filename: z.string().optional() }),
+  chunk('file', {
+    url: z.string(),
+    mediaType: z.string(),
+    filename: z.string().optional(),
+    ...ofSource,
+  }),
   chunk('run_interrupted', {
     runId: z.string(),
     checkpointId: z.string().nullable(),

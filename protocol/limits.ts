@@ -132,6 +132,8 @@ export const LIMITS = {
    * boundary, ms.
    */
   legMs: 10 * 60 * 1000,
+  /** Metadata of a part of a reply that viewers are shown, as JSON. */
+  shownMetadataChars: 16 * 1024,
   /** Time limit of a tool without one of its own, ms. */
   toolMs: 30 * 60 * 1000,
   /** Maximum distance of an extended deadline from now. */

@@ -10,11 +10,16 @@ export function joinDeltas<Message extends StreamMessage>(
 ): Message | undefined {
   switch (a.type) {
     case 'text_delta':
-      if (b.type !== a.type || !isSameSpeaker(a, b)) return undefined;
-      return { ...a, delta: a.delta + b.delta };
+      if (b.type !== a.type || !isSameBlock(a, b)) return undefined;
+      return { ...a, delta: a.delta + b.delta, ...(isPlain(b) ? undefined : toEnd(b)) };
     case 'thinking':
-      if (b.type !== a.type || a.isComplete || !isSameSpeaker(a, b)) return undefined;
-      return { ...a, content: a.content + b.content, isComplete: b.isComplete };
+      if (b.type !== a.type || !isSameBlock(a, b)) return undefined;
+      return {
+        ...a,
+        content: a.content + b.content,
+        isComplete: b.isComplete,
+        ...(isPlain(b) ? undefined : toEnd(b)),
+      };
     case 'tool_arg_stream_delta':
       if (b.type !== a.type || b.toolCallId !== a.toolCallId || !isSameSpeaker(a, b))
         return undefined;
@@ -48,6 +53,30 @@ export function mergeDeltas(entries: readonly LogEntry[]): LogEntry[] {
 interface Speaker {
   agentId: string;
   step: number;
+}
+
+interface Block extends Speaker {
+  block?: number | undefined;
+  isComplete?: boolean | undefined;
+  providerMetadata?: unknown;
+}
+
+/** What follows a block without a name of its own continues it. */
+function isSameBlock(a: Block, b: Block): boolean {
+  if (a.isComplete === true || (b.block !== undefined && b.block !== a.block)) return false;
+  return isSameSpeaker(a, b);
+}
+
+function isPlain({ isComplete = false, providerMetadata }: Block): boolean {
+  return !isComplete && providerMetadata === undefined;
+}
+
+/** What the end of a block brings. */
+function toEnd<Delta extends Block>({ isComplete, providerMetadata }: Delta): Partial<Delta> {
+  return {
+    ...(isComplete !== undefined && { isComplete }),
+    ...(providerMetadata !== undefined && { providerMetadata }),
+  } as Partial<Delta>;
 }
 
 function isSameSpeaker(a: Speaker, b: Speaker): boolean {

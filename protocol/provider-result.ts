@@ -1,3 +1,4 @@
+import type { ShownMetadata } from './chunk.js';
 import { LIMITS } from './limits.js';
 import type { AssistantPart } from './rows.js';
 
@@ -20,6 +21,15 @@ export function toShownResult({ output, isError }: ProviderResult): {
     return { result: null, error: text.slice(0, LIMITS.errorTextBytes / 4) };
   }
   return { result: isTooLargeToShow(output) ? null : (output ?? null) };
+}
+
+/** What viewers are shown of a provider's metadata: it may be as long as the reply. Pure. */
+export function toShownMetadata(metadata: object | undefined): {
+  providerMetadata?: ShownMetadata;
+} {
+  if (metadata === undefined) return {};
+  const isShort = JSON.stringify(metadata).length <= LIMITS.shownMetadataChars;
+  return isShort ? { providerMetadata: metadata as ShownMetadata } : {};
 }
 
 /** True for JSON that no chunk can hold. */

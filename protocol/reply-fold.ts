@@ -1,9 +1,9 @@
-import type { StreamMessage } from './chunk.js';
+import type { ChunkOf, ShownMetadata, StreamMessage } from './chunk.js';
 import { isDeeperThan } from './json-depth.js';
 import { LIMITS } from './limits.js';
 import type { AssistantPart } from './rows.js';
 
-type TextPart = Extract<AssistantPart, { type: 'text' | 'reasoning' }>;
+export type TextPart = Extract<AssistantPart, { type: 'text' | 'reasoning' }>;
 type ToolCallPart = Extract<AssistantPart, { type: 'tool-call' }>;
 
 /** The reply of a step, built from its chunks: the parts of the row that will be stored. */
@@ -13,28 +13,40 @@ export interface ReplyFold {
   /** Argument text of each call received so far. */
   argumentText: Map<string, string>;
   accept: (message: StreamMessage) => void;
-  /** Closes the last block: more text of its kind begins a new part. */
-  closeBlock: () => void;
+  /** A block by its number among those of its kind. */
+  blockOf: (type: TextPart['type'], n: number) => TextPart | undefined;
 }
 
 /**
  * Folds the chunks of one step into the parts of its row, with the rules of a page that sees them
- * live: adjacent text is one block, which a call or text of the other kind closes.
+ * live: adjacent text is one block, which its end, a call or text of the other kind closes; text that names
+ * its block belongs to that.
  */
 export function createReplyFold(): ReplyFold {
   const parts: AssistantPart[] = [];
   const argumentText = new Map<string, string>();
   const calls = new Map<string, ToolCallPart>();
+  /** By kind, in the order of their beginning. */
+  const blocks: Record<TextPart['type'], TextPart[]> = { text: [], reasoning: [] };
   let open: TextPart | undefined;
 
-  function extend(type: TextPart['type'], text: string): void {
-    if (open?.type === type) {
-      open.text += text;
-      return;
+  function write(
+    type: TextPart['type'],
+    text: string,
+    { block, isComplete, providerMetadata }: ChunkOf<'text_delta'> | ChunkOf<'thinking'>,
+  ): void {
+    const ofType = blocks[type];
+    const found = block === undefined ? open : ofType[block - 1];
+    const isKnown = found?.type === type;
+    if (!isKnown && text === '' && block === undefined) return;
+    const part: TextPart = isKnown ? found : { type, text: '' };
+    if (!isKnown) {
+      ofType[(block ?? ofType.length + 1) - 1] = part;
+      parts.push(part);
     }
-    const part: TextPart = { type, text };
-    parts.push(part);
-    open = part;
+    part.text += text;
+    if (providerMetadata !== undefined) part.providerMetadata = providerMetadata;
+    open = isComplete === true ? undefined : part;
   }
 
   function upsertCall(toolCallId: string, toolName: string, input: unknown): void {
@@ -68,12 +80,10 @@ export function createReplyFold(): ReplyFold {
   function accept(message: StreamMessage): void {
     switch (message.type) {
       case 'text_delta':
-        extend('text', message.delta);
+        write('text', message.delta, message);
         break;
       case 'thinking':
-        if (message.content !== '' || open?.type === 'reasoning')
-          extend('reasoning', message.content);
-        if (message.isComplete) open = undefined;
+        write('reasoning', message.content, message);
         break;
       case 'tool_arg_stream_start':
         open = undefined;
@@ -111,28 +121,39 @@ export function createReplyFold(): ReplyFold {
       // Shown beside the text, which continues.
       case 'source_url': {
         const { sourceId, url, title } = message;
-        parts.push({ type: 'source-url', sourceId, url, title });
+        parts.push({ type: 'source-url', sourceId, url, title, ...metadataOf(message) });
         break;
       }
       case 'source_document': {
         const { sourceId, mediaType, title, filename } = message;
         const named = filename === undefined ? {} : { filename };
-        parts.push({ type: 'source-document', sourceId, mediaType, title, ...named });
+        const about = { sourceId, mediaType, title, ...named };
+        parts.push({ type: 'source-document', ...about, ...metadataOf(message) });
         break;
       }
-      case 'file':
-        parts.push({ type: 'file', url: message.url, mediaType: message.mediaType });
+      case 'file': {
+        const { url, mediaType } = message;
+        parts.push({ type: 'file', url, mediaType, ...metadataOf(message) });
         break;
+      }
       default:
         break;
     }
   }
 
-  const closeBlock = (): void => {
-    open = undefined;
-  };
+  return { parts, argumentText, accept, blockOf: (type, n) => blocks[type][n - 1] };
+}
 
-  return { parts, argumentText, accept, closeBlock };
+interface OfSource {
+  providerMetadata?: ShownMetadata;
+}
+
+function metadataOf({
+  providerMetadata,
+}: {
+  providerMetadata?: ShownMetadata | undefined;
+}): OfSource {
+  return providerMetadata === undefined ? {} : { providerMetadata };
 }
 
 /**

@@ -107,6 +107,7 @@ export const AssistantPart = z.discriminatedUnion('type', [
     sourceId: z.string(),
     url: z.string(),
     title: z.string().optional(),
+    providerMetadata: ProviderMetadata.optional(),
   }),
   z.object({
     type: z.literal('source-document'),
@@ -114,6 +115,7 @@ export const AssistantPart = z.discriminatedUnion('type', [
     mediaType: z.string(),
     title: z.string(),
     filename: z.string().optional(),
+    providerMetadata: ProviderMetadata.optional(),
   }),
   z.object({
     type: z.literal('file'),

@@ -1,5 +1,6 @@
 import type { LanguageModelV4StreamPart, LanguageModelV4ToolResult } from '@ai-sdk/provider';
 import type { ChunkOf, StreamChunk } from '../../protocol/chunk.js';
+import { toShownMetadata } from '../../protocol/provider-result.js';
 import { createReplyFold } from '../../protocol/reply-fold.js';
 import { FINISH_TOOL_NAME } from '../../protocol/ids.js';
 import { LIMITS } from '../../protocol/limits.js';
@@ -14,12 +15,11 @@ import {
 } from './attachments.js';
 import { createCallIds } from './call-ids.js';
 import { TOO_LARGE, type KeptFile } from './made-files.js';
+import { createReplyBlocks } from './reply-blocks.js';
 import { createProviderCalls, toDenied, toKept, type ProviderChunk } from './provider-calls.js';
 import { storableOf, toReplyFinish, type ReplyFinish } from './reply-finish.js';
 import { createWholeCharacters, startOf } from './whole-characters.js';
 import type { ChunkBase, ProposedCall, StepReply } from './reply-types.js';
-
-type BlockType = 'text' | 'reasoning';
 
 /** Pure but for the clock that stamps chunks. */
 export function createStepReply(
@@ -37,10 +37,7 @@ export function createStepReply(
   let finish: ReplyFinish | undefined;
   let begun = false;
   const deferredCalls = new Set<string>();
-  /** Blocks that the provider has opened. */
-  const blocks = new Map<string, { metadata: unknown; shown: boolean }>();
   const providers = createProviderCalls();
-  const inTexts = createWholeCharacters();
   const inArguments = createWholeCharacters();
 
   type Fields<T extends StreamChunk['type']> = Omit<ChunkOf<T>, keyof ChunkBase | 'timestamp'>;
@@ -59,70 +56,23 @@ export function createStepReply(
     ];
   }
 
-  const newestPart = (type: MarkedPart['type']) => newestMarked(fold.parts, type);
+  const blocks = createReplyBlocks(fold, (type, text, isComplete, fields) =>
+    emit(
+      type === 'reasoning'
+        ? chunk<'thinking'>({ type: 'thinking', content: text, isComplete, ...fields })
+        : chunk<'text_delta'>({
+            type: 'text_delta',
+            delta: text,
+            ...(isComplete && { isComplete }),
+            ...fields,
+          }),
+    ),
+  );
 
   /** Nothing to see, yet the provider wants it back. */
   function keepUnseen(unseen: MarkedPart, metadata: unknown): void {
     fold.parts.push(unseen);
     keepMetadata(unseen, metadata);
-  }
-
-  function startBlock(type: BlockType, id: string, metadata: unknown): StreamChunk[] {
-    const rest = endText(type, id);
-    fold.closeBlock();
-    blocks.set(`${type} ${id}`, { metadata: storableOf(metadata), shown: false });
-    return rest;
-  }
-
-  function extendBlock(
-    type: BlockType,
-    id: string,
-    metadata: unknown,
-    text: string,
-  ): StreamChunk[] {
-    const key = `${type} ${id}`;
-    const block = blocks.get(key) ?? { metadata: undefined, shown: false };
-    blocks.set(key, block);
-    block.metadata = storableOf(metadata) ?? block.metadata;
-    const chunks = text === '' ? [] : emit(toDelta(type, text));
-    block.shown ||= text !== '';
-    if (block.shown) keepMetadata(newestPart(type), block.metadata);
-    return chunks;
-  }
-
-  function endBlock(type: BlockType, id: string, metadata: unknown): StreamChunk[] {
-    const key = `${type} ${id}`;
-    const chunks = extendBlock(type, id, metadata, inTexts.end(key));
-    const block = blocks.get(key);
-    blocks.delete(key);
-    if (block?.shown === false && block.metadata !== undefined) {
-      // Encrypted or redacted reasoning.
-      keepUnseen({ type, text: '' }, block.metadata);
-    }
-    if (type === 'reasoning' && block?.shown === true && newestPart(type) !== undefined) {
-      const end = chunk<'thinking'>({ type: 'thinking', content: '', isComplete: true });
-      return [...chunks, ...emit(end)];
-    }
-    fold.closeBlock();
-    return chunks;
-  }
-
-  function toDelta(type: BlockType, text: string): StreamChunk {
-    return type === 'text'
-      ? chunk<'text_delta'>({ type: 'text_delta', delta: text })
-      : chunk<'thinking'>({ type: 'thinking', content: text, isComplete: false });
-  }
-
-  /** Half a character that was left at the end of a block. */
-  function endText(type: BlockType, id: string): StreamChunk[] {
-    const rest = inTexts.end(`${type} ${id}`);
-    return rest === '' ? [] : emit(toDelta(type, rest));
-  }
-
-  function openArguments(toolCallId: string, toolName: string): StreamChunk[] {
-    const mark = isClients(toolName) && { byClient: true };
-    const start = { type: 'tool_arg_stream_start' as const, toolCallId, toolName, ...mark };
-    return emit(chunk<'tool_arg_stream_start'>(start));
   }
 
   function extendArguments(toolCallId: string, text: string): StreamChunk[] {
@@ -141,19 +91,22 @@ export function createStepReply(
     return rest === '' ? [] : extendArguments(ids.toSessionId(id), rest);
   }
 
-  /** Not every provider sends the end of a block. */
-  function endTexts(): StreamChunk[] {
-    return inTexts.waiting().flatMap((key) => {
-      const space = key.indexOf(' ');
-      return endText(key.slice(0, space) as BlockType, key.slice(space + 1));
-    });
+  /** The call that hands in a result is folded into the reply, and never shown. */
+  function isHidden(toolName: string): boolean {
+    return toolName === FINISH_TOOL_NAME || isDeferred(toolName);
   }
 
-  /** The call that hands in a result is folded into the reply, and never shown. */
+  /** Shows that the model makes a call. */
+  function openCall(toolCallId: string, toolName: string): StreamChunk[] {
+    const mark = isClients(toolName) && { byClient: true };
+    const start = { type: 'tool_arg_stream_start' as const, toolCallId, toolName, ...mark };
+    return [...blocks.leave(isHidden(toolName)), ...emit(chunk<'tool_arg_stream_start'>(start))];
+  }
+
   function isOfDeferredCall(made: StreamChunk): boolean {
     if (made.type === 'tool_arg_stream_start') {
       const { toolCallId, toolName } = made;
-      if (toolName === FINISH_TOOL_NAME || isDeferred(toolName)) deferredCalls.add(toolCallId);
+      if (isHidden(toolName)) deferredCalls.add(toolCallId);
     }
     return 'toolCallId' in made && deferredCalls.has(String(made.toolCallId));
   }
@@ -175,7 +128,9 @@ export function createStepReply(
     if (toolCallId === undefined) return [];
     const made = providers.end({ ...part, toolCallId, toolName: toToolName(part.toolName) });
     const chunks = made === undefined ? [] : emit(chunk<ProviderChunk['type']>(made));
-    const kept = newestPart('tool-result');
+    const kept = fold.parts.findLast(
+      (each) => each.type === 'tool-result' && each.toolCallId === toolCallId,
+    );
     if (part.preliminary !== true && kept?.type === 'tool-result') {
       Object.assign(kept, toKept(part));
       keepMetadata(kept, storableOf(part.providerMetadata));
@@ -196,36 +151,34 @@ export function createStepReply(
 
   function showAttachment(part: ShownPart, kept: KeptFile | undefined): StreamChunk[] {
     if (kept !== undefined && 'error' in kept) return refuse(kept);
+    const metadata = storableOf(part.providerMetadata) as object | undefined;
     const fields = toAttachment(part, kept?.url);
     const isOurs = kept !== undefined || fields.type === 'source_document';
     if (!isOurs && !isShownUrl(fields.type, fields.url)) return [];
     if (Buffer.byteLength(JSON.stringify(fields)) > MAX_ATTACHMENT_BYTES) return refuse(TOO_LARGE);
-    const chunks = emit(chunk<Attachment['type']>(fields));
-    if (part.type === 'file') keepMetadata(newestPart('file'), storableOf(part.providerMetadata));
+    const told = { ...fields, ...toShownMetadata(metadata) };
+    const isRoom = Buffer.byteLength(JSON.stringify(told)) <= MAX_ATTACHMENT_BYTES;
+    const chunks = emit(chunk<Attachment['type']>(isRoom ? told : fields));
+    keepMetadata(fold.parts.at(-1), metadata);
     return chunks;
   }
 
   function accept(part: LanguageModelV4StreamPart, kept?: KeptFile): StreamChunk[] {
     switch (part.type) {
       case 'text-start':
-        return startBlock('text', part.id, part.providerMetadata);
-      case 'text-delta': {
-        const { id, delta, providerMetadata } = part;
-        return extendBlock('text', id, providerMetadata, inTexts.extend(`text ${id}`, delta));
-      }
+        return blocks.start('text', part.id, part.providerMetadata);
+      case 'text-delta':
+        return blocks.extend('text', part.id, part.delta, part.providerMetadata);
       case 'text-end':
-        return endBlock('text', part.id, part.providerMetadata);
+        return blocks.end('text', part.id, part.providerMetadata);
       case 'reasoning-start':
-        return startBlock('reasoning', part.id, part.providerMetadata);
-      case 'reasoning-delta': {
-        const { id, delta, providerMetadata } = part;
-        const text = inTexts.extend(`reasoning ${id}`, delta);
-        return extendBlock('reasoning', id, providerMetadata, text);
-      }
+        return blocks.start('reasoning', part.id, part.providerMetadata);
+      case 'reasoning-delta':
+        return blocks.extend('reasoning', part.id, part.delta, part.providerMetadata);
       case 'reasoning-end':
-        return endBlock('reasoning', part.id, part.providerMetadata);
+        return blocks.end('reasoning', part.id, part.providerMetadata);
       case 'tool-input-start':
-        return openArguments(ids.toSessionId(part.id), toToolName(part.toolName));
+        return openCall(ids.toSessionId(part.id), toToolName(part.toolName));
       case 'tool-input-delta':
         return extendArguments(ids.toSessionId(part.id), inArguments.extend(part.id, part.delta));
       case 'tool-input-end':
@@ -237,13 +190,14 @@ export function createStepReply(
         const metadata = storableOf(part.providerMetadata);
         if (part.providerExecuted === true) {
           const made = providers.start({ ...part, toolCallId, toolName });
-          const started = emit(chunk<ProviderChunk['type']>(made));
+          const left = blocks.leave(false);
+          const started = [...left, ...emit(chunk<ProviderChunk['type']>(made))];
           keepMetadata(callPart(toolCallId), metadata);
           return [...rest, ...started];
         }
         // The same id again is another call.
         ids.close(part.toolCallId);
-        const chunks = fold.argumentText.has(toolCallId) ? [] : openArguments(toolCallId, toolName);
+        const chunks = fold.argumentText.has(toolCallId) ? [] : openCall(toolCallId, toolName);
         const byClient = isMarkedClients(callPart(toolCallId));
         calls.push({ toolCallId, toolName, input: part.input, ...(byClient && { byClient }) });
         keepMetadata(callPart(toolCallId), metadata);
@@ -269,7 +223,7 @@ export function createStepReply(
       }
       case 'finish':
         finish = toReplyFinish(part);
-        return endTexts();
+        return blocks.endAll();
       default:
         return [];
     }
@@ -293,40 +247,12 @@ function toToolName(name: string): string {
 }
 
 /** Parts with metadata of the provider, which it wants back with the next call. */
-type MarkedPart = Extract<
-  AssistantPart,
-  { type: 'text' | 'reasoning' | 'tool-call' | 'tool-result' | 'file' }
->;
+type MarkedPart = Extract<AssistantPart, { providerMetadata?: unknown }>;
 
-const MARKED = new Set<AssistantPart['type']>([
-  'text',
-  'reasoning',
-  'tool-call',
-  'tool-result',
-  'file',
-]);
-
-function isMarked(part: AssistantPart): part is MarkedPart {
-  return MARKED.has(part.type);
-}
-
-/**
- * A provider's metadata comes with a block's start, its deltas or its end; the newest counts. It
- * goes back to the provider with the next call.
- */
 function keepMetadata(part: MarkedPart | undefined, metadata: unknown): void {
   if (part !== undefined && metadata !== undefined) {
     part.providerMetadata = metadata as NonNullable<MarkedPart['providerMetadata']>;
   }
-}
-
-/** The newest part that can have metadata, if it is of this type. */
-function newestMarked(
-  parts: readonly AssistantPart[],
-  type: MarkedPart['type'],
-): MarkedPart | undefined {
-  const part = parts.findLast(isMarked);
-  return part?.type === type ? part : undefined;
 }
 
 function isMarkedClients(part: AssistantPart | undefined): boolean {

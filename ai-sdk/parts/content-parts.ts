@@ -73,17 +73,23 @@ export function toSourcePart(
 ): UIStreamPart {
   switch (chunk.type) {
     case 'source_url': {
-      const { sourceId, url, title } = chunk;
-      return { type: 'source-url', sourceId, url, title };
+      const { sourceId, url, title, providerMetadata } = chunk;
+      return { type: 'source-url', sourceId, url, title, providerMetadata };
     }
     case 'source_document': {
-      const { sourceId, mediaType, title, filename } = chunk;
-      return { type: 'source-document', sourceId, mediaType, title, filename };
+      const { sourceId, mediaType, title, filename, providerMetadata } = chunk;
+      return { type: 'source-document', sourceId, mediaType, title, filename, providerMetadata };
     }
     case 'file': {
       const { url, mediaType, filename } = chunk;
-      const providerMetadata = filename === undefined ? undefined : { helix: { filename } };
-      return { type: 'file', url, mediaType, providerMetadata };
+      const named = filename === undefined ? undefined : { helix: { filename } };
+      const providerMetadata = named && { ...chunk.providerMetadata, ...named };
+      return {
+        type: 'file',
+        url,
+        mediaType,
+        providerMetadata: providerMetadata ?? chunk.providerMetadata,
+      };
     }
   }
 }

@@ -1,6 +1,6 @@
 import { FINISH_TOOL_NAME, formatApprovalId } from '../../protocol/ids.js';
 import type { Interruption } from '../../protocol/interruption.js';
-import { toShownResult } from '../../protocol/provider-result.js';
+import { toShownMetadata, toShownResult } from '../../protocol/provider-result.js';
 import type {
   AssistantPart,
   AssistantRow,
@@ -10,7 +10,7 @@ import type {
   UserRow,
 } from '../../protocol/rows.js';
 import type { OpenCall } from '../../stores/contract/call-record.js';
-import { formatReasoningId } from './step-frame.js';
+import { formatBlockId } from '../../protocol/content-blocks.js';
 import { toEventPart, toInterruptedMetadata } from './content-parts.js';
 import { toToolPart } from './tool-part.js';
 import type { UIMessage, UIMessagePart } from './ui-message.js';
@@ -187,15 +187,20 @@ function toStepParts(
     }
     if (isUnseen(part) || part.type === 'tool-result') continue;
     if (part.type === 'reasoning') {
-      const id = formatReasoningId(row.step, ++reasonings);
+      const id = formatBlockId('reasoning', row.step, ++reasonings);
       if (options.includeReasoning === false) continue;
-      parts.push({ type: 'reasoning', id, text: part.text, state: 'done' });
+      const { text, providerMetadata } = part;
+      parts.push({
+        type: 'reasoning',
+        id,
+        text,
+        state: 'done',
+        ...toShownMetadata(providerMetadata),
+      });
       continue;
     }
-    const last = parts.findLast((shown) => !isAttachment(shown));
-    // Live, a text block continues until a part other than a source or a file comes.
-    if (last?.type === 'text') last.text += part.text;
-    else parts.push({ type: 'text', text: part.text, state: 'done' });
+    const { text, providerMetadata } = part;
+    parts.push({ type: 'text', text, state: 'done', ...toShownMetadata(providerMetadata) });
   }
   return parts;
 }
@@ -210,10 +215,8 @@ function isAttachment<T extends AssistantPart | UIMessagePart>(
   return part.type === 'source-url' || part.type === 'source-document' || part.type === 'file';
 }
 
-/** Live, what the provider wants back is not sent. */
-function toShown(part: Extract<AssistantPart, Attachment>): UIMessagePart {
-  if (part.type !== 'file') return { ...part };
-  return { type: part.type, url: part.url, mediaType: part.mediaType };
+function toShown({ providerMetadata, ...part }: Extract<AssistantPart, Attachment>): UIMessagePart {
+  return { ...part, ...toShownMetadata(providerMetadata) };
 }
 
 /** An empty block is kept for the provider alone. */

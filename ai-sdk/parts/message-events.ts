@@ -1,6 +1,7 @@
 import {
   isToolPart,
   toolNameOf,
+  type OfProvider,
   type UIMessage,
   type UIMessagePart,
   type UIToolPart,
@@ -30,21 +31,25 @@ function toPartEvents(part: UIMessagePart, textId: string, profile: StreamProfil
       return [{ type: 'start-step' }];
     case 'text':
       return [
-        { type: 'text-start', id: textId },
+        { type: 'text-start', id: textId, ...metadataOf(part) },
         { type: 'text-delta', id: textId, delta: part.text },
         { type: 'text-end', id: textId },
       ];
     case 'reasoning':
       return [
-        { type: 'reasoning-start', id: part.id },
+        { type: 'reasoning-start', id: part.id, ...metadataOf(part) },
         { type: 'reasoning-delta', id: part.id, delta: part.text },
         { type: 'reasoning-end', id: part.id },
       ];
     case 'file':
-      return [{ type: 'file', url: part.url, mediaType: part.mediaType }];
+      return [{ type: 'file', url: part.url, mediaType: part.mediaType, ...metadataOf(part) }];
     default:
       return [part];
   }
+}
+
+function metadataOf({ providerMetadata }: OfProvider): OfProvider {
+  return providerMetadata === undefined ? {} : { providerMetadata };
 }
 
 function toCallEvents(part: UIToolPart, profile: StreamProfile): UIStreamPart[] {

@@ -235,5 +235,6 @@ function joinDeltas(target: UIStreamPart, next: UIStreamPart): boolean {
   if (target.type !== 'text-delta' && target.type !== 'reasoning-delta') return false;
   if (next.type !== target.type || next.id !== target.id) return false;
   target.delta += next.delta;
+  if (next.providerMetadata !== undefined) target.providerMetadata = next.providerMetadata;
   return true;
 }

@@ -11,7 +11,8 @@ import type { StreamEnd } from '../../protocol/control-message.js';
 import { ASK_STEP_ID, FINISH_TOOL_NAME, toShownSessionId } from '../../protocol/ids.js';
 import type { SubAgentEvent } from '../../protocol/sub-agent-event.js';
 import type { StoredChunk } from '../../stores/log/stream-manager.js';
-import { ContentBlocks, StepFrame } from './step-frame.js';
+import { ContentBlocks } from '../../protocol/content-blocks.js';
+import { StepFrame } from './step-frame.js';
 import {
   toControlPart,
   toEventPart,
@@ -238,12 +239,10 @@ export class StreamTransformer {
     this.#ending.accept(chunk);
     switch (chunk.type) {
       case 'text_delta':
-        if (chunk.delta !== '') this.#enterWithContent(chunk.step, out);
-        this.#blocks.writeText(chunk.delta, out);
+        this.#write('text', chunk.delta, chunk, out);
         break;
       case 'thinking':
-        if (chunk.content !== '') this.#enterWithContent(chunk.step, out);
-        this.#blocks.writeReasoning(chunk.content, chunk.isComplete, out);
+        this.#write('reasoning', chunk.content, chunk, out);
         break;
       case 'source_url':
       case 'source_document':
@@ -280,6 +279,16 @@ export class StreamTransformer {
     out.push({ type: 'message-metadata', messageMetadata: toInterruptedMetadata(interrupted) });
   }
 
+  #write(
+    kind: 'text' | 'reasoning',
+    text: string,
+    chunk: ChunkOf<'text_delta'> | ChunkOf<'thinking'>,
+    out: UIStreamPart[],
+  ): void {
+    if (text !== '' || chunk.block !== undefined) this.#enterWithContent(chunk.step, out);
+    this.#blocks.write(kind, text, chunk, out);
+  }
+
   #enterWithContent(step: number, out: UIStreamPart[]): void {
     this.#step.enter(step, out);
     this.#step.noteContent('content');
@@ -293,7 +302,7 @@ export class StreamTransformer {
     if (isCallOpening(chunk)) {
       this.#step.enter(chunk.step, out);
       this.#step.noteContent('calls');
-      this.#blocks.close(out);
+      this.#blocks.leave(out);
     }
     this.#calls.add(chunk, out);
   }

@@ -1,3 +1,4 @@
+import type { ShownMetadata } from '../../protocol/chunk.js';
 import type { FrontendSnapshot as SnapshotOf } from '../../protocol/http.js';
 
 /** What a page needs to start: the history, and the position of the stream. `State` is the agent's own. */
@@ -5,6 +6,11 @@ export type FrontendSnapshot<State = Record<string, unknown>, Message = UIMessag
   State,
   Message
 >;
+
+/** What the model's provider says of a part. */
+export interface OfProvider {
+  providerMetadata?: ShownMetadata | undefined;
+}
 
 /** A UI message as `useChat({ messages })` takes it: the same shape that the live stream builds. */
 export interface UIMessage {
@@ -16,24 +22,26 @@ export interface UIMessage {
 
 export type UIMessagePart =
   | { type: 'step-start' }
-  | { type: 'text'; text: string; state?: 'done' }
-  | { type: 'reasoning'; id: string; text: string; state: 'done' }
-  | { type: 'file'; url: string; mediaType: string; filename?: string }
+  | ({ type: 'text'; text: string; state?: 'done' } & OfProvider)
+  | ({ type: 'reasoning'; id: string; text: string; state: 'done' } & OfProvider)
+  | ({ type: 'file'; url: string; mediaType: string; filename?: string } & OfProvider)
   | UISourcePart
   /** A custom event of a tool; `data-output` is the result of an agent with an output schema. */
   | { type: `data-${string}`; id?: string | undefined; data: unknown }
   | UIToolPart;
 
 /** A source that a model used: the same in the stream and in a message. */
-export type UISourcePart =
-  | { type: 'source-url'; sourceId: string; url: string; title?: string }
-  | {
-      type: 'source-document';
-      sourceId: string;
-      mediaType: string;
-      title: string;
-      filename?: string;
-    };
+export type UISourcePart = OfProvider &
+  (
+    | { type: 'source-url'; sourceId: string; url: string; title?: string }
+    | {
+        type: 'source-document';
+        sourceId: string;
+        mediaType: string;
+        title: string;
+        filename?: string;
+      }
+  );
 
 /**
  * A tool call; its other fields depend on its state, as in the AI SDK's own type. Calls that pages carry

@@ -1,5 +1,5 @@
 import type { FinishReason } from '../../protocol/chunk.js';
-import type { UISourcePart } from './ui-message.js';
+import type { OfProvider, UISourcePart } from './ui-message.js';
 
 /**
  * The parts of the AI SDK's UI message stream that this project emits, with exactly the keys that
@@ -11,8 +11,11 @@ export type UIStreamPart =
   | { type: 'start-step' | 'finish-step' }
   | { type: 'error'; errorText: string }
   | { type: 'message-metadata'; messageMetadata: Record<string, unknown> | null }
-  | { type: 'text-start' | 'text-end' | 'reasoning-start' | 'reasoning-end'; id: string }
-  | { type: 'text-delta' | 'reasoning-delta'; id: string; delta: string }
+  | ({
+      type: 'text-start' | 'text-end' | 'reasoning-start' | 'reasoning-end';
+      id: string;
+    } & OfProvider)
+  | ({ type: 'text-delta' | 'reasoning-delta'; id: string; delta: string } & OfProvider)
   | { type: 'tool-input-start'; toolCallId: string; toolName: string; dynamic?: true }
   | { type: 'tool-input-delta'; toolCallId: string; inputTextDelta: string }
   | {
@@ -51,12 +54,7 @@ export type UIStreamPart =
     }
   | { type: 'tool-output-denied'; toolCallId: string }
   | UISourcePart
-  | {
-      type: 'file';
-      url: string;
-      mediaType: string;
-      providerMetadata?: { helix: { filename: string } };
-    }
+  | ({ type: 'file'; url: string; mediaType: string } & OfProvider)
   | { type: `data-${string}`; data: unknown; transient?: true }
   | NewerStreamPart;
 

@@ -33,7 +33,8 @@ export class AgUiEvents {
   #isStepOpen = false;
   /** The message that the next call of this step belongs to. */
   #parent: string | undefined;
-  #textId = '';
+  /** Messages of texts and reasoning that are open, by the ids of their parts. */
+  readonly #open = new Map<string, string>();
   #code = 'internal_error';
   #result: unknown;
   #end: RunEnd | undefined;
@@ -59,26 +60,35 @@ export class AgUiEvents {
       case 'finish-step':
         return this.#finishStep();
       case 'text-start':
-        this.#parent = this.#textId = this.#nextId();
-        return [{ type: 'TEXT_MESSAGE_START', messageId: this.#textId, role: 'assistant' }];
-      case 'text-delta':
-        return [{ type: 'TEXT_MESSAGE_CONTENT', messageId: this.#textId, delta: part.delta }];
+        this.#parent = this.#begin(part.id);
+        return [{ type: 'TEXT_MESSAGE_START', messageId: this.#parent, role: 'assistant' }];
+      case 'text-delta': {
+        const { id, delta } = part;
+        if (delta === '') return [];
+        return [{ type: 'TEXT_MESSAGE_CONTENT', messageId: this.#messageOf(id), delta }];
+      }
       case 'text-end':
-        return [{ type: 'TEXT_MESSAGE_END', messageId: this.#textId }];
-      case 'reasoning-start':
+        return [{ type: 'TEXT_MESSAGE_END', messageId: this.#messageOf(part.id) }];
+      case 'reasoning-start': {
         this.#parent = undefined;
-        this.#textId = this.#nextId();
+        const messageId = this.#begin(part.id);
         return [
-          { type: 'REASONING_START', messageId: this.#textId },
-          { type: 'REASONING_MESSAGE_START', messageId: this.#textId, role: 'reasoning' },
+          { type: 'REASONING_START', messageId },
+          { type: 'REASONING_MESSAGE_START', messageId, role: 'reasoning' },
         ];
-      case 'reasoning-delta':
-        return [{ type: 'REASONING_MESSAGE_CONTENT', messageId: this.#textId, delta: part.delta }];
-      case 'reasoning-end':
+      }
+      case 'reasoning-delta': {
+        const { id, delta } = part;
+        if (delta === '') return [];
+        return [{ type: 'REASONING_MESSAGE_CONTENT', messageId: this.#messageOf(id), delta }];
+      }
+      case 'reasoning-end': {
+        const messageId = this.#messageOf(part.id);
         return [
-          { type: 'REASONING_MESSAGE_END', messageId: this.#textId },
-          { type: 'REASONING_END', messageId: this.#textId },
+          { type: 'REASONING_MESSAGE_END', messageId },
+          { type: 'REASONING_END', messageId },
         ];
+      }
       case 'tool-input-start':
         return this.#startCall(part.toolCallId, part.toolName);
       case 'tool-input-delta': {
@@ -134,6 +144,16 @@ export class AgUiEvents {
       default:
         return [{ type: 'CUSTOM', name: type.slice('data-'.length), value: data }];
     }
+  }
+
+  #begin(partId: string): string {
+    const messageId = this.#nextId();
+    this.#open.set(partId, messageId);
+    return messageId;
+  }
+
+  #messageOf(partId: string): string {
+    return this.#open.get(partId) ?? '';
   }
 
   #nextId(): string {

@@ -4,6 +4,7 @@ import { toPerformance } from '../../activities/model/step-performance.js';
 import { toMadeFile, toUsage } from '../../activities/model/step-records.js';
 import type { AgentDefinition } from '../../agents/index.js';
 import type { ChunkOf, StreamChunk } from '../../protocol/chunk.js';
+import { ContentBlocks, type BlockPart } from '../../protocol/content-blocks.js';
 import { ASK_STEP_ID, FINISH_TOOL_NAME } from '../../protocol/ids.js';
 import { ToolUses, type Part, type ToolUse } from './tool-uses.js';
 
@@ -16,8 +17,7 @@ export class TextParts {
   readonly #uses: ToolUses;
   readonly #denied: readonly string[];
   #step = 0;
-  #blocks = 0;
-  #block: { kind: 'text' | 'reasoning'; id: string } | undefined;
+  readonly #blocks = new ContentBlocks();
   /** The newest step's end, which waits for the results of its tools. */
   #ending: Part | undefined;
   /** Something of the newest step was given that may still be withdrawn. */
@@ -51,22 +51,29 @@ export class TextParts {
       case 'step_start':
         return chunk.stepId === ASK_STEP_ID ? [] : this.#begin(chunk.step);
       case 'text_delta':
-        return chunk.delta === '' ? [] : this.#write('text', chunk.delta);
-      case 'thinking': {
-        const written = chunk.content === '' ? [] : this.#write('reasoning', chunk.content);
-        return chunk.isComplete ? [...written, ...this.#close('reasoning')] : written;
-      }
+        return this.#write('text', chunk.delta, chunk);
+      case 'thinking':
+        return this.#write('reasoning', chunk.content, chunk);
       case 'source_url': {
-        const { sourceId: id, url, title } = chunk;
-        return this.#add({ type: 'source', sourceType: 'url', id, url, ...(title && { title }) });
+        const { sourceId: id, url, title, providerMetadata } = chunk;
+        const about = {
+          url,
+          ...(title && { title }),
+          ...(providerMetadata && { providerMetadata }),
+        };
+        return this.#add({ type: 'source', sourceType: 'url', id, ...about });
       }
       case 'source_document': {
-        const { sourceId: id, mediaType, title, filename } = chunk;
-        const about = { mediaType, title, ...(filename && { filename }) };
+        const { sourceId: id, mediaType, title, filename, providerMetadata } = chunk;
+        const named = { mediaType, title, ...(filename && { filename }) };
+        const about = { ...named, ...(providerMetadata && { providerMetadata }) };
         return this.#add({ type: 'source', sourceType: 'document', id, ...about });
       }
-      case 'file':
-        return this.#add({ type: 'file', file: toMadeFile(chunk) });
+      case 'file': {
+        const { providerMetadata } = chunk;
+        const about = providerMetadata && { providerMetadata };
+        return this.#add({ type: 'file', file: toMadeFile(chunk), ...about });
+      }
       case 'step_end':
         this.#ending = this.#toEnding(chunk);
         this.#isOpen = false;
@@ -87,31 +94,31 @@ export class TextParts {
     if (step <= this.#step) return [];
     this.#step = step;
     this.#isOpen = false;
-    return [...this.end(), { type: 'start-step', request: {}, warnings: [] }];
+    const ended = this.end();
+    this.#blocks.reset(step);
+    return [...ended, { type: 'start-step', request: {}, warnings: [] }];
   }
 
   #add(part: Part): Part[] {
     this.#isOpen = true;
-    return [...this.#close(), part];
+    return [part];
   }
 
-  #write(kind: 'text' | 'reasoning', text: string): Part[] {
-    this.#isOpen = true;
-    const opened: Part[] = [];
-    if (this.#block?.kind !== kind) {
-      opened.push(...this.#close());
-      this.#blocks += 1;
-      this.#block = { kind, id: `${kind}-${String(this.#blocks)}` };
-      opened.push({ type: `${kind}-start`, id: this.#block.id });
-    }
-    return [...opened, { type: `${kind}-delta`, id: this.#block.id, text }];
+  #write(
+    kind: 'text' | 'reasoning',
+    delta: string,
+    chunk: ChunkOf<'text_delta'> | ChunkOf<'thinking'>,
+  ): Part[] {
+    const written: BlockPart[] = [];
+    this.#blocks.write(kind, delta, chunk, written);
+    this.#isOpen ||= written.length > 0;
+    return written.map(toPart);
   }
 
-  #close(kind = this.#block?.kind): Part[] {
-    if (this.#block === undefined || this.#block.kind !== kind) return [];
-    const { id } = this.#block;
-    this.#block = undefined;
-    return [{ type: `${kind}-end`, id }];
+  #close(): Part[] {
+    const closed: BlockPart[] = [];
+    this.#blocks.close(closed);
+    return closed.map(toPart);
   }
 
   #takeTool(chunk: StreamChunk): Part[] {
@@ -119,7 +126,9 @@ export class TextParts {
     const { parts, isOfModel } = this.#uses.take(chunk);
     if (parts.length === 0 || !isOfModel) return parts;
     this.#isOpen ||= this.#ending === undefined;
-    return [...this.#close(), ...parts];
+    const left: BlockPart[] = [];
+    this.#blocks.leave(left);
+    return [...left.map(toPart), ...parts];
   }
 
   #toEnding({ usage: counted, finishReason = 'stop', timestamp }: ChunkOf<'step_end'>): Part {
@@ -135,4 +144,11 @@ export class TextParts {
       performance: toPerformance({}, usage),
     };
   }
+}
+
+/** The AI SDK names the text of a delta otherwise in this stream. */
+function toPart(part: BlockPart): Part {
+  if (!('delta' in part)) return part;
+  const { delta: text, ...rest } = part;
+  return { ...rest, text };
 }

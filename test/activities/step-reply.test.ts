@@ -1,4 +1,7 @@
 import type { LanguageModelV4StreamPart } from '@ai-sdk/provider';
+import fc from 'fast-check';
+import { readUIMessageStream, type UIMessageChunk } from 'ai';
+import { convertToUIMessages, StreamTransformer } from '../../ai-sdk/index.js';
 import { createStepReply } from '../../activities/model/step-reply.js';
 import type { StepReply } from '../../activities/model/reply-types.js';
 import { StreamChunkSchema, type StreamChunk } from '../../protocol/chunk.js';
@@ -128,5 +131,249 @@ describe('a step reply', () => {
     for (const chunk of chunks) fold.accept(chunk);
     expect(fold.parts).toEqual(reply.fold.parts);
     expect(fold.parts.map(({ type }) => type)).toEqual(['reasoning', 'text', 'tool-call', 'text']);
+  });
+});
+
+type Block = 'text' | 'reasoning';
+const opens = (kind: Block, id: string): LanguageModelV4StreamPart => ({
+  type: `${kind}-start`,
+  id,
+});
+const adds = (kind: Block, id: string, delta: string): LanguageModelV4StreamPart => ({
+  type: `${kind}-delta`,
+  ...{ id, delta },
+});
+const closes = (kind: Block, id: string, of?: string): LanguageModelV4StreamPart => ({
+  type: `${kind}-end`,
+  id,
+  ...(of !== undefined && { providerMetadata: { acme: { of } } }),
+});
+const whole = (id: string, text: string): LanguageModelV4StreamPart[] => [
+  opens('text', id),
+  adds('text', id, text),
+  closes('text', id),
+];
+const ofAcme = (of: string) => ({ providerMetadata: { acme: { of } } });
+
+/** What a page has of a reply. */
+async function shownOf(chunks: StreamChunk[]): Promise<object[]> {
+  const transformer = new StreamTransformer();
+  const events = [
+    ...chunks.flatMap((chunk) => transformer.transform(chunk).events),
+    ...transformer.finalize().events,
+  ];
+  const stream = new ReadableStream<UIMessageChunk>({
+    start: (controller) => {
+      for (const event of events) controller.enqueue(event);
+      controller.close();
+    },
+  });
+  let shown: object[] = [];
+  for await (const { parts: all } of readUIMessageStream({ stream })) shown = all;
+  return JSON.parse(JSON.stringify(shown)) as object[];
+}
+
+function storedOf({ fold }: StepReply): object[] {
+  const row = { role: 'assistant' as const, messageId: 'm', runId: 's:1-x', step: 2 };
+  const [message] = convertToUIMessages([{ ...row, parts: fold.parts }], {
+    unfinishedMessageId: 'm',
+  });
+  return JSON.parse(JSON.stringify(message?.parts ?? [])) as object[];
+}
+
+describe('the blocks of a reply', () => {
+  it.each<[string, LanguageModelV4StreamPart[], object[]]>([
+    [
+      'two texts that overlap',
+      [
+        ...[
+          opens('text', 'a'),
+          opens('text', 'b'),
+          adds('text', 'a', 'One '),
+          adds('text', 'b', 'Red '),
+        ],
+        ...[
+          adds('text', 'a', 'two.'),
+          adds('text', 'b', 'blue.'),
+          closes('text', 'a'),
+          closes('text', 'b'),
+        ],
+      ],
+      [
+        { type: 'text', text: 'One two.' },
+        { type: 'text', text: 'Red blue.' },
+      ],
+    ],
+    [
+      'a text that speaks before one that began earlier',
+      [
+        ...[
+          opens('text', 'a'),
+          opens('text', 'b'),
+          adds('text', 'b', 'second'),
+          adds('text', 'a', 'first'),
+        ],
+        ...[closes('text', 'b', 'B'), closes('text', 'a')],
+      ],
+      [
+        { type: 'text', text: 'first' },
+        { type: 'text', text: 'second', ...ofAcme('B') },
+      ],
+    ],
+    [
+      'a text beside reasoning whose signature comes last',
+      [
+        ...[opens('reasoning', 'r'), adds('reasoning', 'r', 'Hm, '), opens('text', 't')],
+        ...[
+          adds('text', 't', 'Rome '),
+          adds('reasoning', 'r', 'yes.'),
+          adds('text', 't', 'it is.'),
+        ],
+        ...[closes('reasoning', 'r', 'S'), closes('text', 't')],
+      ],
+      [
+        { type: 'reasoning', text: 'Hm, yes.', ...ofAcme('S') },
+        { type: 'text', text: 'Rome it is.' },
+      ],
+    ],
+    [
+      'blocks that go on behind a call',
+      [
+        ...[
+          opens('reasoning', 'r'),
+          adds('reasoning', 'r', 'Let me '),
+          ...parts.call('c1', 't', {}),
+        ],
+        ...[adds('reasoning', 'r', 'look.'), closes('reasoning', 'r', 'S')],
+      ],
+      [
+        { type: 'reasoning', text: 'Let me look.', ...ofAcme('S') },
+        { type: 'tool-call', toolCallId: 'c1', toolName: 't', input: {}, kind: 'server' },
+      ],
+    ],
+    [
+      'texts that follow each other, each with what is said of it',
+      [
+        opens('text', 'a'),
+        adds('text', 'a', 'One.'),
+        closes('text', 'a', 'A'),
+        ...parts.text('Two.', 'a'),
+        ...parts.text('Three.', 'b'),
+      ],
+      [
+        { type: 'text', text: 'One.', ...ofAcme('A') },
+        { type: 'text', text: 'Two.' },
+        { type: 'text', text: 'Three.' },
+      ],
+    ],
+    [
+      'redacted reasoning beside a text',
+      [
+        ...[
+          opens('reasoning', 'r'),
+          closes('reasoning', 'r', 'encrypted'),
+          ...parts.text('Hi.', 't'),
+        ],
+      ],
+      [
+        { type: 'reasoning', text: '', ...ofAcme('encrypted') },
+        { type: 'text', text: 'Hi.' },
+      ],
+    ],
+    [
+      'blocks that are never closed',
+      [
+        opens('text', 'a'),
+        adds('text', 'a', 'Half \ud83d'),
+        opens('reasoning', 'r'),
+        ...parts.finish(),
+      ],
+      [{ type: 'text', text: 'Half \ufffd' }],
+    ],
+  ])(
+    '%s: each delta goes to the block of its id, in the order of their beginning',
+    async (_, stream, right) => {
+      const { chunks, reply } = hear(stream);
+      expect(reply.fold.parts).toEqual(right);
+      const isSaid = (part: object): boolean => 'text' in part && part.text !== '';
+      const shown = (await shownOf(chunks)).filter((part) => 'text' in part);
+      expect(shown).toMatchObject(right.filter(isSaid));
+    },
+  );
+
+  it('an ordinary reply is written as it always was', () => {
+    const { chunks } = hear([
+      ...[opens('reasoning', 'r'), adds('reasoning', 'r', 'Hm.'), closes('reasoning', 'r')],
+      ...whole('t', 'Hi.'),
+      ...parts.call('c1', 't', {}),
+      ...whole('t', 'Bye.'),
+      ...parts.finish(),
+    ]);
+    const own = chunks.map(
+      ({ agentId: _a, agentType: _t, step: _s, timestamp: _at, ...rest }) => rest,
+    );
+    expect(own).toEqual([
+      { type: 'step_start', stepId: 's2' },
+      { type: 'thinking', content: 'Hm.', isComplete: false },
+      { type: 'thinking', content: '', isComplete: true },
+      { type: 'text_delta', delta: 'Hi.' },
+      { type: 'tool_arg_stream_start', toolCallId: 'c1', toolName: 't' },
+      { type: 'text_delta', delta: 'Bye.' },
+    ]);
+  });
+
+  it('sources and files keep what their provider says of them, for pages and for the row', async () => {
+    const { chunks, reply } = hear([
+      { type: 'source', sourceType: 'url', id: 's', url: 'https://a.example', ...ofAcme('U') },
+      {
+        type: 'file',
+        mediaType: 'image/png',
+        data: { type: 'data', data: 'AAAA' },
+        ...ofAcme('F'),
+      },
+    ]);
+    expect(reply.fold.parts).toMatchObject([ofAcme('U'), ofAcme('F')]);
+    expect((await shownOf(chunks)).slice(1)).toMatchObject([ofAcme('U'), ofAcme('F')]);
+  });
+
+  it('what a provider says at length goes back to it, and not to pages', async () => {
+    const long = 'x'.repeat(20_000);
+    const { chunks, reply } = hear([
+      ...parts.text('Hi.', 't').slice(0, 2),
+      closes('text', 't', long),
+    ]);
+    expect(reply.fold.parts).toMatchObject([ofAcme(long)]);
+    expect(JSON.stringify([chunks, storedOf(reply)])).not.toContain(long);
+  });
+
+  it('any blocks in any order are the same for the row, its chunks and pages', async () => {
+    const kind = fc.constantFrom<Block>('text', 'reasoning');
+    const id = fc.constantFrom('a', 'b', 'c');
+    const of = fc.option(fc.constantFrom('X', 'Y'), { nil: undefined });
+    const step = fc.oneof(
+      fc.tuple(kind, id).map(([k, i]) => [opens(k, i)]),
+      {
+        weight: 3,
+        arbitrary: fc
+          .tuple(kind, id, fc.constantFrom('x', 'y ', ''))
+          .map(([k, i, d]) => [adds(k, i, d)]),
+      },
+      fc.tuple(kind, id, of).map(([k, i, m]) => [closes(k, i, m)]),
+      fc.constant(parts.call('c', 't', {})),
+    );
+    await fc.assert(
+      fc.asyncProperty(fc.array(step, { maxLength: 14 }), async (steps) => {
+        const { chunks, reply } = hear([...steps.flat(), ...parts.finish()]);
+        const fold = createReplyFold();
+        for (const chunk of chunks) fold.accept(chunk);
+        const isSaid = (part: object): boolean => !('text' in part) || part.text !== '';
+        expect(fold.parts.filter(isSaid)).toEqual(reply.fold.parts.filter(isSaid));
+        const texts = (all: object[]) =>
+          all
+            .filter((part) => 'text' in part && part.text !== '')
+            .map((part) => ({ ...part, id: '' }));
+        expect(texts(await shownOf(chunks))).toEqual(texts(storedOf(reply)));
+      }),
+    );
   });
 });

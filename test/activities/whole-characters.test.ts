@@ -1,5 +1,6 @@
 import type { LanguageModelV4StreamPart } from '@ai-sdk/provider';
 import fc from 'fast-check';
+import { createReplyFold } from '../../protocol/reply-fold.js';
 import { createStepReply } from '../../activities/model/step-reply.js';
 import type { StepReply } from '../../activities/model/reply-types.js';
 import { startOf } from '../../activities/model/whole-characters.js';
@@ -41,7 +42,7 @@ function toldBy(chunks: readonly StreamChunk[]): Record<string, string> {
 }
 
 /** The same of the reply that will be stored. */
-function keptBy({ fold }: StepReply): Record<string, string> {
+function keptBy({ fold }: Pick<StepReply, 'fold'>): Record<string, string> {
   const kept: Record<string, string> = Object.fromEntries(fold.argumentText);
   for (const part of fold.parts) {
     if (part.type !== 'text' && part.type !== 'reasoning') continue;
@@ -102,7 +103,9 @@ describe('a reply whose provider cuts characters', () => {
           ...parts.call('c1', 't', '{}'),
           ...parts.finish(),
         ]);
-        expect(filled(toldBy(chunks))).toEqual(filled(keptBy(reply)));
+        const fold = createReplyFold();
+        for (const chunk of chunks) fold.accept(chunk);
+        expect(filled(keptBy({ fold }))).toEqual(filled(keptBy(reply)));
         for (const chunk of chunks) expect(toCheckedJson([chunk])[0]).toBe(JSON.stringify(chunk));
       }),
     );
@@ -118,7 +121,7 @@ describe('a reply whose provider cuts characters', () => {
       ...parts.finish(),
     ]);
     const texts = chunks.flatMap((chunk) => (chunk.type === 'text_delta' ? [chunk.delta] : []));
-    expect(texts).toEqual(['b', '🙂', '\ufffd', 'c', '\ufffd']);
+    expect(texts.filter((text) => text !== '')).toEqual(['b', '🙂', '\ufffd', 'c', '\ufffd']);
   });
 
   it('a reply is stored as it was seen', async () => {
