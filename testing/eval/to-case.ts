@@ -79,14 +79,18 @@ function toReply(parts: readonly RecordedPart[]): Omit<RecordedTurn, 'user'> {
   const output = parts.find(({ type }) => type === 'data-output');
   return {
     steps: spoken.length,
-    calls: parts.filter(({ toolName }) => toolName !== undefined).map(toRecordedCall),
+    calls: parts.flatMap(toRecordedCall),
     text: last.map(({ type, text = '' }) => (type === 'text' ? text : '')).join(''),
     ...(output !== undefined && { output: output.data }),
   };
 }
 
-function toRecordedCall(part: RecordedPart): RecordedCall {
-  const { toolName: tool = '', input, approval } = part;
+/** Nothing for a part that is no call. */
+function toRecordedCall(part: RecordedPart): RecordedCall | [] {
+  const { type, input, approval } = part;
+  // Calls that pages carry out have the name in their type.
+  const tool = part.toolName ?? /^tool-(.+)$/.exec(type)?.[1];
+  if (tool === undefined) return [];
   const { approved, reason } = approval ?? {};
   const result = toResult(part);
   return {
