@@ -94,7 +94,7 @@ describe.each(ROLES)('the %s without a server that it needs', (role) => {
   it('a process that its script started names the missing server too', async () => {
     const PORT = String(await findFreePort());
     const where = `127.0.0.1:${String(NOWHERE)}`;
-    const missing =
+    const missing: Record<string, string> =
       role === 'api' ? { REDIS_URL: `redis://${where}` } : { TEMPORAL_ADDRESS: where };
     const ending = await runScript(role, { ...settings(), PORT, ...missing });
     expectSentence(ending, [role === 'api' ? 'Redis' : 'Temporal', where]);
