@@ -28,7 +28,9 @@ interface Block {
   /** The last part before the block. */
   readonly after: AssistantPart | undefined;
   /** Once readers have heard of it. */
-  shown?: Shown;
+  shown?: Shown | undefined;
+  /** What the row has of a text that a call has ended for readers. */
+  left?: TextPart;
 }
 
 interface Shown {
@@ -87,7 +89,8 @@ export function createReplyBlocks(
     const chunks: StreamChunk[] = [];
     const others = [...open.values()];
     for (const other of others.slice(0, others.indexOf(block))) {
-      if (other.shown === undefined) chunks.push(...show(other, ''));
+      const isUnheard = other.shown === undefined && other.left === undefined;
+      if (isUnheard) chunks.push(...show(other, ''));
     }
     const isBeside = others.some((other) => other !== block && other.shown !== undefined);
     if (!isBeside && current?.type === type) chunks.push(...write(current, '', END));
@@ -119,8 +122,10 @@ export function createReplyBlocks(
     const chunks = rest === '' ? [] : extend(type, id, rest, undefined);
     const block = open.get(key) ?? begin(type, id);
     note(block, metadata);
-    const { shown, after } = block;
-    if (shown === undefined) {
+    const { shown, left, after } = block;
+    if (shown === undefined && left !== undefined) {
+      if (block.metadata !== undefined) left.providerMetadata = block.metadata;
+    } else if (shown === undefined) {
       // Encrypted or redacted reasoning is kept for the provider, and stands where it began.
       const at = after === undefined ? 0 : fold.parts.indexOf(after) + 1;
       const { metadata: providerMetadata } = block;
@@ -147,12 +152,18 @@ export function createReplyBlocks(
     end,
     leave: (isHidden) => {
       const chunks: StreamChunk[] = [];
-      for (const block of open.values()) {
-        if (block.shown?.isNamed === false) chunks.push(...write(block, '', { mustName: true }));
-      }
       // Readers do not see that a call comes between this text and the next.
-      const isOver = current !== undefined && !open.has(keyOf(current.type, current.id));
-      if (isHidden && isOver && current !== undefined) chunks.push(...write(current, '', END));
+      const isSilent = isHidden && current?.type === 'text' && current.shown?.isNamed !== true;
+      if (isSilent && current !== undefined) chunks.push(...write(current, '', END));
+      for (const block of open.values()) {
+        if (block.shown?.isNamed !== false) continue;
+        // Text behind a call is shown behind it; reasoning stays whole, as its provider has signed it.
+        if (block.type === 'reasoning') chunks.push(...write(block, '', { mustName: true }));
+        else {
+          block.left = block.shown.part;
+          block.shown = undefined;
+        }
+      }
       current = undefined;
       return chunks;
     },
