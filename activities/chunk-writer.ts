@@ -105,11 +105,11 @@ export function takeBatch(queue: readonly StreamChunk[]): [StreamChunk[], Stream
 }
 
 function roughBytes(chunk: StreamChunk): number {
-  if (chunk.type === 'text_delta' || chunk.type === 'tool_arg_stream_delta') {
-    return 160 + chunk.delta.length * 3;
-  }
-  if (chunk.type === 'thinking') return 160 + chunk.content.length * 3;
-  return JSON.stringify(chunk).length;
+  if (chunk.type === 'tool_arg_stream_delta') return 160 + chunk.delta.length * 3;
+  if (chunk.type !== 'text_delta' && chunk.type !== 'thinking') return JSON.stringify(chunk).length;
+  const { providerMetadata } = chunk;
+  const more = providerMetadata === undefined ? 0 : JSON.stringify(providerMetadata).length;
+  return 160 + (chunk.type === 'thinking' ? chunk.content : chunk.delta).length * 3 + more;
 }
 
 /** Of UTF-16 text; even where each unit becomes six bytes of JSON this stays below a chunk's limit. */

@@ -82,6 +82,31 @@ describe('takeBatch', () => {
     expect(Buffer.byteLength(JSON.stringify(taken))).toBeLessThanOrEqual(LIMITS.appendBytes);
     expect(rest.length).toBeGreaterThan(0);
   });
+
+  it('takeBatch counts what a provider says of a block', () => {
+    const providerMetadata = { acme: { of: 'x'.repeat(10_000) } };
+    const queue = Array.from({ length: 20 }, (_, n): StreamChunk => ({
+      ...{ type: 'text_delta', ...base, delta: 'y', block: n + 1, providerMetadata },
+    }));
+    const [taken] = takeBatch(queue);
+    expect(Buffer.byteLength(JSON.stringify(taken))).toBeLessThanOrEqual(LIMITS.appendBytes);
+  });
+
+  it('takeBatch merges text into its block, and keeps the end of one apart from the next', () => {
+    const of = { acme: { of: 'A' } };
+    const [taken] = takeBatch([
+      { type: 'text_delta', ...base, delta: 'a', block: 1 },
+      text('b'),
+      { type: 'text_delta', ...base, delta: '', isComplete: true, providerMetadata: of },
+      text('c'),
+      { type: 'text_delta', ...base, delta: 'd', block: 1 },
+    ]);
+    expect(taken).toMatchObject([
+      { delta: 'ab', block: 1, isComplete: true, providerMetadata: of },
+      { delta: 'c' },
+      { delta: 'd', block: 1 },
+    ]);
+  });
 });
 
 interface Pending {
