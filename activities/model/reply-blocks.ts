@@ -50,7 +50,12 @@ interface Shown {
  */
 export function createReplyBlocks(
   fold: Pick<ReplyFold, 'parts' | 'blockOf'>,
-  emit: (type: BlockType, text: string, isComplete: boolean, fields: DeltaFields) => StreamChunk[],
+  emit: (
+    type: BlockType,
+    text: string,
+    isComplete?: boolean,
+    fields?: DeltaFields,
+  ) => StreamChunk[],
 ): ReplyBlocks {
   /** In the order of their beginning. */
   const open = new Map<string, Block>();
@@ -147,8 +152,16 @@ export function createReplyBlocks(
       note(begin(type, id), metadata);
       return ended;
     },
-    extend: (type, id, delta, metadata) =>
-      extend(type, id, inTexts.extend(keyOf(type, id), delta), metadata),
+    extend: (type, id, delta, metadata) => {
+      const key = keyOf(type, id);
+      const text = inTexts.extend(key, delta);
+      const block = current;
+      // Nearly always: more of the same.
+      if (metadata === undefined && text !== '' && block?.shown && open.get(key) === block) {
+        if (!hasNews(block)) return emit(type, text);
+      }
+      return extend(type, id, text, metadata);
+    },
     end,
     leave: (isHidden) => {
       const chunks: StreamChunk[] = [];

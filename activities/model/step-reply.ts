@@ -56,18 +56,15 @@ export function createStepReply(
     ];
   }
 
-  const blocks = createReplyBlocks(fold, (type, text, isComplete, fields) =>
-    emit(
-      type === 'reasoning'
-        ? chunk<'thinking'>({ type: 'thinking', content: text, isComplete, ...fields })
-        : chunk<'text_delta'>({
-            type: 'text_delta',
-            delta: text,
-            ...(isComplete && { isComplete }),
-            ...fields,
-          }),
-    ),
-  );
+  const blocks = createReplyBlocks(fold, (type, text, isComplete = false, fields) => {
+    if (type === 'reasoning') {
+      const thinking = { type: 'thinking' as const, content: text, isComplete };
+      return emit(chunk<'thinking'>(fields === undefined ? thinking : { ...thinking, ...fields }));
+    }
+    const delta = { type: 'text_delta' as const, delta: text };
+    if (fields === undefined) return emit(chunk<'text_delta'>(delta));
+    return emit(chunk<'text_delta'>({ ...delta, ...(isComplete && { isComplete }), ...fields }));
+  });
 
   /** Nothing to see, yet the provider wants it back. */
   function keepUnseen(unseen: MarkedPart, metadata: unknown): void {
