@@ -1,6 +1,6 @@
 import { newSessionId, useProduct } from '../support/product.js';
 
-const product = useProduct();
+const product = useProduct({});
 
 const JSON_TYPE = { 'content-type': 'application/json' };
 const says = (content: unknown, more: object = {}): string =>

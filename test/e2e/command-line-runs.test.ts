@@ -14,7 +14,7 @@ import { startCommand, useCommandLine } from '../support/command-line.js';
 import { runLab } from '../support/lab-run.js';
 import { useProduct } from '../support/product.js';
 
-const product = useProduct();
+const product = useProduct({ env: { MAX_REQUESTS_PER_MINUTE: '0' } });
 const { helix, read } = useCommandLine(product);
 
 describe('helix-temporal worker list', () => {

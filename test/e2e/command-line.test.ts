@@ -27,7 +27,8 @@ describe('helix-temporal run', () => {
     for (const line of lines.stdout.trim().split('\n')) {
       expect(Object.keys(JSON.parse(line) as object)).toEqual(['runId', 'status']);
     }
-    expect(await helix(['run', 'list', '-o', 'none'])).toEqual({ code: 0, stdout: '', stderr: '' });
+    const nothing = await helix(['run', 'list', '-o', 'none']);
+    expect(nothing).toMatchObject({ code: 0, stdout: '' });
     const bad = await helix(['run', 'list', '--json', 'name']);
     expect(bad).toMatchObject({ code: 64, stdout: '', stderr: expect.stringContaining('runId') });
   });
