@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import type { Verdict } from '../../cli/doctor/verdict.js';
-import { runCommand, startCommand } from '../support/command-line.js';
+import { runCommand } from '../support/command-line.js';
 import { newSessionId, sharedTemporal, startProduct, type Product } from '../support/product.js';
 import { createRedisUser } from '../support/redis-user.js';
 import { CERTIFICATES, startTlsProxy } from '../support/tls-proxy.js';
@@ -29,11 +29,10 @@ const settings = (): Record<string, string> => ({
   HELIX_URL: product.url,
 });
 
-const runProcess: typeof runCommand = (...command) => startCommand(...command).ended;
-
 async function examine(env: Record<string, string> = {}) {
-  const run = 'NODE_OPTIONS' in env ? runProcess : runCommand;
-  const { code, stdout } = await run(['doctor', '-o', 'json'], { env: { ...settings(), ...env } });
+  const { code, stdout } = await runCommand(['doctor', '-o', 'json'], {
+    env: { ...settings(), ...env },
+  });
   const { verdict, checks } = JSON.parse(stdout) as { verdict: string; checks: Verdict[] };
   return { code, verdict, faults: checks.filter(({ level }) => level === 'fail'), checks };
 }

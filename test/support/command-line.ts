@@ -59,12 +59,13 @@ export function startCommand(
   return { stdout: () => stdout, kill: (signal) => child.kill(signal), ended };
 }
 
-/** Runs a command to its end: in this process, or as a process of its own where it has a folder. */
+/** Runs a command to its end: in this process, unless it has a folder or settings of Node of its own. */
 export async function runCommand(
   args: readonly string[],
   options: CommandOptions = {},
 ): Promise<CommandResult> {
-  if (options.folder !== undefined) return startCommand(args, options).ended;
+  const isOfNode = Object.keys(options.env ?? {}).some((name) => name.startsWith('NODE_'));
+  if (isOfNode || options.folder !== undefined) return startCommand(args, options).ended;
   const { PATH, HOME } = process.env;
   const [out, err] = [new PassThrough(), new PassThrough()];
   const host = Object.assign(new EventEmitter(), {
