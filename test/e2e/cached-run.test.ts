@@ -47,7 +47,7 @@ it('an answer does not wait for the worker that had cached the run and was kille
   });
   await cached.kill9();
   await until('its death is noticed', async () => {
-    const held = await product.redis.zrange('hx:leases:default', 0, -1);
+    const held = await product.redis.zrange('hx:leases:default', '0', '-1');
     return !held.some((lease) => lease.startsWith(`${cached.id}.`));
   });
   const before = (await histories.of(sessionId)).length;
