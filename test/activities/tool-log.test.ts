@@ -13,7 +13,11 @@ async function logOf(thrown: unknown): Promise<{ logged: string; outcome: unknow
     }),
     input: {},
     number: 1,
-    attempt: { cancelled: () => false, cutReason: () => undefined } as never,
+    attempt: {
+      cancelled: () => false,
+      cutReason: () => undefined,
+      executing: () => () => undefined,
+    } as never,
     signal: new AbortController().signal,
     context: { runId: 'r', toolCallId: 'c' } as ToolContext,
     journal: { interruption: new Promise(() => undefined) },

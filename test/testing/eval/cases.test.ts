@@ -218,7 +218,7 @@ describe('eval run', () => {
     await writeFile(
       agents,
       `const validate = (value) => ({ value });
-       const standard = { version: 1, vendor: 'own', validate, jsonSchema: {} };
+       const standard = { version: 1, vendor: 'own', validate, jsonSchema: { input: () => ({ type: 'object' }) } };
        export const look = { description: 'Looks.', inputSchema: { '~standard': standard }, execute: () => 1 };`,
     );
     const path = join(folder, 'case.json');
