@@ -1,6 +1,7 @@
 import { rootOf, sessionOfRun } from '../protocol/ids.js';
 import { isTerminal } from '../protocol/run.js';
 import type { Store } from '../stores/contract/store.js';
+import { isStalled } from '../stores/record/stalled.js';
 import { inLanes } from './in-lanes.js';
 import type { RunWorkflows } from './run-workflows.js';
 
@@ -24,6 +25,7 @@ export interface FindClosedDeps {
 /**
  * Finds what Temporal and the record say differently of runs that nobody looks at, by queries instead
  * of a look at each. Runs whose workflow was closed from outside: their sessions are noted as due.
+ * Runs that are silent for long: they are due, too, also where a failover has lost that they were noted.
  * Workflows that outlive their run, since the signal that was to end them was lost: they get it again.
  * Does nothing while another process does it.
  */
@@ -62,6 +64,10 @@ export function createFindClosed(deps: FindClosedDeps): () => Promise<void> {
     await inLanes(runIds, READS_AT_ONCE, async (runId) => {
       const found = await standingOf(runId);
       if (found === 'active') return;
+      if (found === 'silent') {
+        await due.note(rootOf(sessionOfRun(runId)), 0);
+        return;
+      }
       logger.warn({ runId }, 'a workflow is open although its run is over');
       const sent =
         found === 'over'
@@ -73,14 +79,15 @@ export function createFindClosed(deps: FindClosedDeps): () => Promise<void> {
     });
   }
 
-  async function standingOf(runId: string): Promise<'active' | 'over' | 'unknown'> {
+  async function standingOf(runId: string): Promise<'active' | 'silent' | 'over' | 'unknown'> {
     const sessionId = sessionOfRun(runId);
     const own = await sessions.read(sessionId);
     // The session of a sub-agent is created by its first step.
     const record = own ?? (await sessions.read(rootOf(sessionId)));
     if (record === undefined) return 'unknown';
     const isReplaced = own !== undefined && own.runId !== runId;
-    return isReplaced || isTerminal(record.status) ? 'over' : 'active';
+    if (isReplaced || isTerminal(record.status)) return 'over';
+    return isStalled(record, Date.now()) ? 'silent' : 'active';
   }
 
   return async () => {

@@ -36,20 +36,15 @@ export interface Asked {
  */
 export function toAcceptable(prompt: LanguageModelV4Prompt, asked: Asked): LanguageModelV4Prompt {
   const rules: Rules = { ...asked, family: familyOf(asked.model) };
-  const system = prompt.filter(({ role }) => role === 'system');
   const begins = prompt.findIndex(({ role }) => role !== 'system');
-  const isTrailing = (at: number): boolean => begins >= 0 && at >= begins;
-  const messages = prompt
-    .filter((message, at) => message.role !== 'system' || isTrailing(at))
-    .flatMap((message) => toAcceptableMessage(message, rules));
+  const [system, said] =
+    begins < 0 ? [prompt, []] : [prompt.slice(0, begins), prompt.slice(begins)];
+  const messages = said.flatMap((message) => toAcceptableMessage(message, rules));
   const paired = pairCalls(withRequests(withResultsBehindCalls(messages), asked.forceFinish));
-  const complete = new Set<LanguageModelV4Message>(messages);
-  const kept = pairCalls(paired.map((each) => (complete.has(each) ? each : bareOfLost(each))));
-  const before = begins < 0 ? system : prompt.slice(0, begins);
-  const first = kept.find(({ role }) => role !== 'system');
+  const kept = paired.flatMap(withoutLastThought);
   return [
-    ...before.filter(({ content, providerOptions }) => !isBlank(content) || providerOptions),
-    ...(first?.role === 'user' ? [] : [internal(BEGINNING)]),
+    ...system.filter(({ content, providerOptions }) => !isBlank(content) || providerOptions),
+    ...(kept[0]?.role === 'user' ? [] : [internal(BEGINNING)]),
     ...kept,
   ];
 }
@@ -152,8 +147,6 @@ function toAcceptableMessage(message: LanguageModelV4Message, rules: Rules): Lan
     }
     case 'assistant': {
       const content = message.content.flatMap((part) => toReplyContent(part, rules));
-      // Providers refuse a thought that nothing follows.
-      while (isThought(content.at(-1))) content.pop();
       return content.length === 0 ? [] : [{ ...message, content }];
     }
     case 'tool':
@@ -164,10 +157,6 @@ function toAcceptableMessage(message: LanguageModelV4Message, rules: Rules): Lan
 function toUserContent(part: ContentOf<'user'>, rules: Rules): ContentOf<'user'>[] {
   if (part.type === 'text') return isBlank(part.text) ? [] : [part];
   return [toAcceptableFile(part, rules)];
-}
-
-function isThought(part: ContentOf<'assistant'> | undefined): boolean {
-  return part?.type === 'reasoning' || part?.type === 'reasoning-file';
 }
 
 function toReplyContent(part: ContentOf<'assistant'>, rules: Rules): ContentOf<'assistant'>[] {
@@ -272,12 +261,18 @@ const TAKEN: Partial<Record<Family, RegExp>> = {
   google: /^(image(\/(png|jpeg|webp|heic|heif|\*))?|(audio|video|text)\/.+|application\/pdf)$/,
 };
 
+/** Which files there can be decides the package that makes the request; a gateway passes them on. */
+function fileFamilyOf({ provider, modelId }: NamedModel): Family | undefined {
+  return familyOf({ provider, modelId: provider === 'gateway' ? modelId : '' });
+}
+
 type FilePart = Pick<LanguageModelV4FilePart, 'data' | 'mediaType' | 'filename'>;
 type Sentence = ReturnType<typeof sentence>;
 
 /** The file, or a sentence for one that the model does not take. */
 function toAcceptableFile<Part extends FilePart>(part: Part, rules: Rules): Part | Sentence {
-  const { family, model, takesAllFiles = false } = rules;
+  const { model, takesAllFiles = false } = rules;
+  const family = fileFamilyOf(model);
   const [given = ''] = part.mediaType.split(';');
   const mediaType = given
     .trim()
@@ -351,8 +346,13 @@ function withRequests(messages: LanguageModelV4Prompt, forceFinish = false): Lan
       return [message];
     }
     if (callsOf(message).length > 0 || isContinued(message.content)) return [message];
-    return [message, internal(next === undefined && forceFinish ? HAND_IN : GO_ON)];
+    const handsIn = next === undefined ? forceFinish : next.content.some(isFinish);
+    return [message, internal(handsIn ? HAND_IN : GO_ON)];
   });
+}
+
+function isFinish(part: ContentOf<'assistant'>): boolean {
+  return part.type === 'tool-call' && part.toolName === FINISH_TOOL_NAME;
 }
 
 function isOfProvider(part: ContentOf<'assistant'>): boolean {
@@ -367,15 +367,15 @@ function isContinued(content: readonly ContentOf<'assistant'>[]): boolean {
   );
 }
 
-/** The items of one reply refer to each other: without its provider's call the others are given as text. */
-function bareOfLost(message: LanguageModelV4Message): LanguageModelV4Message {
-  if (message.role !== 'assistant') return message;
-  const content = message.content.flatMap((part) => {
-    if (isThought(part) || isOfProvider(part) || part.type === 'tool-result') return [];
-    const { providerOptions: _of, ...bare } = part;
-    return [bare];
-  });
-  return { ...message, content };
+/** Providers refuse a thought that nothing follows. */
+function withoutLastThought(message: LanguageModelV4Message): LanguageModelV4Prompt {
+  if (message.role !== 'assistant') return [message];
+  const content = message.content.slice(0, 1 + message.content.findLastIndex(isNoThought));
+  return content.length === 0 ? [] : [{ ...message, content }];
+}
+
+function isNoThought({ type }: ContentOf<'assistant'>): boolean {
+  return type !== 'reasoning' && type !== 'reasoning-file';
 }
 
 const EMPTY = '[The message is empty.]';

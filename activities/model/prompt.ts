@@ -49,9 +49,9 @@ export function toMessages(
   let results: LanguageModelV4ToolResultPart[] | undefined;
   // A provider may mark a call; the mark goes back with the call and with its result.
   const marks = new Map<string, unknown>();
-  const stances = stancesOf(rows);
+  const leftOut = findLeftOut(rows);
   for (const [at, stored] of rows.entries()) {
-    const row = withoutRefused(stored, stances[at]);
+    const row = without(stored, leftOut[at]);
     // What is kept for people's history only.
     if (row.role !== 'user' && row.display === true) continue;
     if (row.role === 'tool') {
@@ -80,52 +80,44 @@ export function toMessages(
   return { messages, rowOf };
 }
 
-/** How a row is given: as it is, without what is bound to its model, or as a sentence in its place. */
-type Stance = 'bare' | 'without files' | 'left out' | undefined;
+/** What is left out of a row that a provider has refused. */
+type LeftOut = 'files' | 'all' | undefined;
 
 /**
  * A prompt that its provider has refused for good is refused again with each later turn: what was new in
- * it, since the newest reply, is left out. A prompt that was refused once more is given without all that
- * could be wrong with it. Pure.
+ * it, since the newest reply, is left out. Pure.
  */
-function stancesOf(rows: readonly Row[]): Stance[] {
-  const stances: Stance[] = [];
-  /** The newest reply, and the refusals since. */
-  let newest = -1;
+function findLeftOut(rows: readonly Row[]): LeftOut[] {
+  const leftOut: LeftOut[] = [];
+  let accepted = -1;
   let refusals = 0;
   for (const [at, row] of rows.entries()) {
     if (row.role !== 'assistant') continue;
-    if (row.refused === undefined) {
-      if (row.display === true || row.interrupted !== undefined) continue;
-      newest = at;
+    if (row.refused !== undefined) {
+      refusals += 1;
+      for (let n = accepted + 1; n < at; n += 1) leftOut[n] = ofRefusal(row.refused, refusals);
+    } else if (row.display !== true && row.interrupted === undefined) {
+      accepted = at;
       refusals = 0;
-      continue;
-    }
-    refusals += 1;
-    for (let before = refusals > 1 ? 0 : Math.max(0, newest); before < at; before += 1) {
-      stances[before] = before <= newest ? 'bare' : ofNew(row.refused, refusals);
     }
   }
-  return stances;
+  return leftOut;
 }
 
 /** What has a code of its own is wrong for sure the first time; the rest of the message can stay. */
-function ofNew(code: string, refusals: number): Stance {
-  if (refusals > 1) return 'left out';
-  if (code === 'prompt_order_refused' || code === 'prompt_name_refused') return 'bare';
-  const isOfContent = code === 'prompt_file_refused' || code === 'prompt_too_long';
-  return isOfContent ? 'without files' : 'left out';
+function ofRefusal(code: string, refusals: number): LeftOut {
+  if (refusals > 1) return 'all';
+  if (code === 'prompt_order_refused' || code === 'prompt_name_refused') return undefined;
+  return code === 'prompt_file_refused' || code === 'prompt_too_long' ? 'files' : 'all';
 }
 
-function withoutRefused(row: Row, stance: Stance): Row {
-  if (stance === undefined) return row;
-  if (row.role === 'assistant') return { ...row, interrupted: row.interrupted ?? 'failure' };
-  if (stance === 'bare') return row;
+function without(row: Row, leftOut: LeftOut): Row {
+  if (leftOut === undefined || row.role === 'assistant') return row;
   if (row.role === 'tool') {
     const isPlain = row.error === undefined && row.denied !== true;
     return isPlain ? { ...row, output: toRefused('The result') } : row;
   }
-  if (stance === 'left out') return { ...row, parts: [toTextPart(toRefused('A message'))] };
+  if (leftOut === 'all') return { ...row, parts: [toTextPart(toRefused('A message'))] };
   const parts = row.parts.map((part) =>
     part.type === 'text'
       ? part

@@ -119,8 +119,16 @@ export class ToolCalls {
     const { toolCallId, toolName } = chunk;
     if (!this.#settle(toolCallId)) return;
     this.#streaming.delete(toolCallId);
-    this.#announced.add(toolCallId);
     const input = chunk.partialInput ?? null;
+    if (this.#byClient.has(toolCallId)) {
+      // AI SDK 6 keeps no input of a static part whose input failed; the mark keeps pages from carrying the call out.
+      this.#serverRun.add(toolCallId);
+      this.#announce(toolCallId, toolName, input, out);
+      const marks = this.#marks(toolCallId);
+      out.push({ type: 'tool-output-error', toolCallId, errorText: chunk.error, ...marks });
+      return;
+    }
+    this.#announced.add(toolCallId);
     out.push({
       type: 'tool-input-error',
       toolCallId,

@@ -6,7 +6,7 @@ import type { Store } from '../../stores/contract/store.js';
 import { ConfigurationError, StreamFailedError, ValidationError } from '../parts/errors.js';
 import { findOwnSession, toCaller, type Caller } from './access.js';
 import { extractResumePosition } from './attach-turn.js';
-import { handleChatStream, toProblem, toReplyHeaders } from './handle-chat-stream.js';
+import { handleChatStream, toProblem } from './handle-chat-stream.js';
 import { getUIMessages, type LoadUIMessagesOptions, type UIMessagePage } from './load-messages.js';
 import type { HandleChatStreamDeps } from './types.js';
 
@@ -67,30 +67,15 @@ export function createFrontendHandler({
   async function respond(request: FrontendRequest): Promise<Response> {
     const { userId, tenantId } = request;
     if (request.method === 'POST') {
-      const { message, state, sessionId = randomUUID() } = request.body;
+      // Hosts in JavaScript pass on what was posted.
+      const body = request.body as Partial<typeof request.body> | undefined;
+      const { message, state, sessionId = randomUUID() } = body ?? {};
       if (typeof message !== 'string' || message === '')
         throw new ValidationError('body.message is required.');
-      try {
-        await deps.executor.execute(
-          deps.agent,
-          { message, state },
-          { sessionId, userId, tenantId },
-        );
-      } catch (error) {
-        if (!HelixError.isInstance(error)) throw error;
-        return Response.json(toProblem(error), {
-          status: error.statusCode,
-          headers: toReplyHeaders(sessionId),
-        });
-      }
+      const options = { sessionId, userId, tenantId };
+      await deps.executor.execute(deps.agent, { message, state }, options);
       // The run may have ended already: its turn is shown from the beginning in any case.
-      return handleChatStream(deps, {
-        sessionId,
-        messages: [],
-        resumeFromSequence: 0,
-        userId,
-        tenantId,
-      });
+      return handleChatStream(deps, { ...options, messages: [], resumeFromSequence: 0 });
     }
     const { streamId, resumeAt } = request;
     if (typeof streamId !== 'string' || streamId === '')
@@ -108,9 +93,14 @@ export function createFrontendHandler({
   }
   return {
     handleRequest: async (request) => {
-      const { status, headers, body } = await respond(request);
+      const { status, headers, body } = await respond(request).catch(refuse);
       return { status, headers: Object.fromEntries(headers), body };
     },
     getMessages: (sessionId, options) => getUIMessages(deps, { sessionId, ...options }),
   };
+}
+
+function refuse(error: unknown): Response {
+  if (!HelixError.isInstance(error)) throw error;
+  return Response.json(toProblem(error), { status: error.statusCode });
 }

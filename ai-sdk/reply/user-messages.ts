@@ -6,6 +6,7 @@ import { LIMITS } from '../../protocol/limits.js';
 import { COMMON_METADATA_KEYS } from '../../protocol/metadata-keys.js';
 import { UserDataPart, type Row, type UserPart, type UserRow } from '../../protocol/rows.js';
 import type { UserMessage } from '../../stores/contract/runs.js';
+import { contentOf } from '../../stores/record/user-message.js';
 import { invalid, messageTooLarge } from './refusals.js';
 
 export interface UserMessageOptions {
@@ -85,7 +86,7 @@ function hashOf(id: string, parts: readonly UserPart[]): string {
   );
   // Text that is far too large is not encoded first.
   if (chars > LIMITS.userMessageBytes) throw messageTooLarge(id);
-  const content = JSON.stringify(parts);
+  const content = JSON.stringify(contentOf(parts));
   if (Buffer.byteLength(content) > LIMITS.userMessageBytes) throw messageTooLarge(id);
   return createHash('sha256').update(content).digest('hex');
 }

@@ -1,11 +1,18 @@
 import { createHash } from 'node:crypto';
-import type { Row, UserRow } from '../../protocol/rows.js';
+import type { Row, UserPart, UserRow } from '../../protocol/rows.js';
 import type { UserMessage } from '../contract/runs.js';
 
 /** A row as a session accepts it: its id is taken once, and with one content only. Pure. */
 export function toUserMessage(row: UserRow): UserMessage {
-  const hash = createHash('sha256').update(JSON.stringify(row.parts)).digest('hex');
+  const hash = createHash('sha256')
+    .update(JSON.stringify(contentOf(row.parts)))
+    .digest('hex');
   return { id: row.id, hash, row, hidden: row.hidden === true };
+}
+
+/** What a program told the model's provider is no content: pages post the message again without it. Pure. */
+export function contentOf(parts: readonly UserPart[]): readonly UserPart[] {
+  return parts.map(({ providerOptions: _of, ...part }) => part);
 }
 
 /** True for a row at which a turn begins: a person's message that follows none. Pure. */

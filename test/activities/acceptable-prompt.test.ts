@@ -1,9 +1,12 @@
+import type { LanguageModelV4Prompt } from '@ai-sdk/provider';
 import { tool } from 'ai';
 import fc from 'fast-check';
 import { z } from 'zod';
+import { toAcceptable } from '../../activities/model/acceptable-prompt.js';
 import { toModelCall } from '../../activities/model/call-options.js';
 import type { Compactions } from '../../activities/model/compactions.js';
 import { defineAgent } from '../../agents/index.js';
+import { FINISH_TOOL_NAME } from '../../protocol/ids.js';
 import type { AssistantPart, AssistantRow, Row, ToolRow, UserPart } from '../../protocol/rows.js';
 import { STRICT, strictModel, type Known, type StrictName } from '../support/strict-providers.js';
 
@@ -292,5 +295,100 @@ describe('a prompt made of any rows', () => {
       }),
       { numRuns: 100 },
     );
+  });
+});
+
+describe('what of a prompt depends on the provider', () => {
+  const accept = (provider: string, modelId: string, prompt: LanguageModelV4Prompt) => {
+    const isForeign = (): boolean => false;
+    return toAcceptable(prompt, { model: { provider, modelId }, tools: [], isForeign });
+  };
+  const data = { type: 'data' as const, data: PNG };
+  const sent = (mediaType: string): LanguageModelV4Prompt => [
+    { role: 'user', content: [{ type: 'file', mediaType, filename: 'a', data }] },
+  ];
+
+  it.each([
+    ['anthropic.messages', 'claude-opus-4-6', 'application/msword', false],
+    ['amazon-bedrock', 'anthropic.claude-opus-4-6', 'application/msword', true],
+    ['gateway', 'anthropic/claude-opus-4-6', 'application/msword', false],
+    ['google.generative-ai', 'gemini-3-pro', 'video/mp4', true],
+    ['google.generative-ai', 'gemini-3-pro', 'image/gif', false],
+    ['openai.responses', 'gpt-5', 'video/mp4', false],
+    ['mine', 'mine', 'video/mp4', true],
+    ['mine', 'mine', '', false],
+  ])('a file for %s, %s of the type "%s" is given as it is: %s', (provider, id, type, isGiven) => {
+    const [message] = accept(provider, id, sent(type));
+    const content = isGiven
+      ? { type: 'file' }
+      : { text: expect.stringContaining('"a"') as unknown };
+    expect(message?.content).toMatchObject([content]);
+  });
+
+  it.each([
+    ['mistral.chat', /^[a-z0-9]{9}$/],
+    ['anthropic.messages', /^call_[a-f0-9]{32}$/],
+    ['moonshot.chat', /^functions\.find:0$/],
+  ])('an id of a call for %s has its form, behind call and result alike', (provider, form) => {
+    const made = { toolCallId: 'functions.find:0', toolName: 'find' };
+    const output = { type: 'text' as const, value: 'yes' };
+    const [, call, result] = accept(provider, 'm', [
+      { role: 'user', content: [{ type: 'text', text: 'go' }] },
+      { role: 'assistant', content: [{ type: 'tool-call', ...made, input: {} }] },
+      { role: 'tool', content: [{ type: 'tool-result', ...made, output }] },
+    ]);
+    const ids = [call, result].map((each) => JSON.stringify(each));
+    const id = /"toolCallId":"([^"]+)"/.exec(ids[0] ?? '')?.[1] ?? '';
+    expect(id).toMatch(form);
+    expect(ids[1]).toContain(id);
+  });
+
+  it('between two replies stands what the model was asked for in between', () => {
+    const says = (text: string): LanguageModelV4Prompt[number] => ({
+      role: 'assistant',
+      content: [{ type: 'text', text }],
+    });
+    const call = { toolCallId: 'c', toolName: FINISH_TOOL_NAME };
+    const output = { type: 'text' as const, value: 'yes' };
+    const given = accept('m', 'm', [
+      { role: 'user', content: [{ type: 'text', text: 'go' }] },
+      says('Part one'),
+      says('and two.'),
+      { role: 'assistant', content: [{ type: 'tool-call', ...call, input: {} }] },
+      { role: 'tool', content: [{ type: 'tool-result', ...call, output }] },
+    ]);
+    const asked = given.filter(({ role }) => role === 'user').slice(1);
+    expect(asked).toMatchObject([
+      { content: [{ text: expect.stringContaining('Go on') as unknown }] },
+      { content: [{ text: expect.stringContaining(FINISH_TOOL_NAME) as unknown }] },
+    ]);
+  });
+
+  it('results that stand apart from their calls are put behind them', () => {
+    const call = (toolCallId: string) => ({ toolCallId, toolName: 'find' });
+    const output = { type: 'text' as const, value: 'yes' };
+    const asks = (id: string): LanguageModelV4Prompt[number] => ({
+      role: 'assistant',
+      content: [{ type: 'tool-call', ...call(id), input: {} }],
+    });
+    const user: LanguageModelV4Prompt[number] = {
+      role: 'user',
+      content: [{ type: 'text', text: 'go' }],
+    };
+    const results = ['b', 'a'].map((id) => ({ type: 'tool-result' as const, ...call(id), output }));
+    const given = accept('m', 'm', [
+      user,
+      asks('a'),
+      asks('b'),
+      { role: 'tool', content: results },
+    ]);
+    expect(given.map(({ role }) => role)).toEqual([
+      'user',
+      'assistant',
+      'tool',
+      'assistant',
+      'tool',
+    ]);
+    expect(given[2]).toMatchObject({ content: [{ toolCallId: 'a' }] });
   });
 });

@@ -1,9 +1,11 @@
 /* oxlint-disable typescript/no-deprecated -- Agents that exist have these names. */
 import type { LanguageModelV4StreamPart } from '@ai-sdk/provider';
-import { isStepCount, tool, ToolLoopAgent, type ModelMessage } from 'ai';
+import { dynamicTool, isStepCount, tool, ToolLoopAgent, type ModelMessage } from 'ai';
 import { z } from 'zod';
 import { toolContextOf, type PrepareStepOptions } from '../../agents/index.js';
 import { fakeModel, parts, sayInTurn } from '../support/fake-model.js';
+import { openTestStores } from '../support/test-stores.js';
+import { expectSameOnPages } from './same-on-pages.js';
 import { asksFor, serve, SHAPES, tools } from './serve-agent.js';
 
 const { call, text, finish } = parts;
@@ -252,4 +254,23 @@ describe.each(SHAPES)('the prepareCall of an agent%s', (_suffix, shape) => {
     });
     expect(model.doStreamCalls).toEqual([]);
   });
+});
+
+it('a call that pages carry out has the name of its tool on pages, also if its input does not fit', async () => {
+  const locate = tool({ inputSchema: z.object({ q: z.string() }) });
+  const any = dynamicTool({ inputSchema: z.unknown() });
+  const replies = [
+    asksFor(written('l1', 'locate', '{"q":', '3}')),
+    asksFor(written('l2', 'locate', '{"q":', '"x"}'), call('a1', 'any', {})),
+  ];
+  const stores = await openTestStores();
+  const agent = { model: fakeModel(sayInTurn(...replies)), tools: { locate, any } };
+  const harness = await serve(agent, {}, stores);
+  await harness.play(await harness.begin());
+  const { parts: shown } = await expectSameOnPages(harness, stores);
+  expect(shown.filter(({ type }) => type !== 'step-start')).toMatchObject([
+    { type: 'tool-locate', state: 'output-error', input: { q: 3 } },
+    { type: 'tool-locate', state: 'input-available', input: { q: 'x' } },
+    { type: 'dynamic-tool', toolName: 'any', state: 'input-available' },
+  ]);
 });

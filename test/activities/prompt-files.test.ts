@@ -1,4 +1,5 @@
 import { readPromptFiles } from '../../activities/model/prompt-files.js';
+import { toPrompt } from '../../activities/model/prompt.js';
 import type { Row } from '../../protocol/rows.js';
 
 const url = 'https://files.example/a.png';
@@ -29,4 +30,19 @@ describe('a file of another host', () => {
     const found = await readPromptFiles(undefined, 's1', rows, fetching({}, away));
     expect(found.get(url)).toMatchObject({ text: '[The file "a" cannot be fetched.]' });
   });
+});
+
+describe('a file that is part of its message', () => {
+  it.each([
+    ['text/csv', 'data:text/csv;base64,YSxi', '[File "a"]\na,b'],
+    ['text/csv', 'data:text/csv,a%2Cb', '[File "a"]\na,b'],
+    ['application/json', 'data:,%', '[File "a"]\n%'],
+  ])(
+    'of the type %s is given as text, as one that was uploaded: %s',
+    (mediaType, address, text) => {
+      const file = { type: 'file' as const, url: address, mediaType, filename: 'a' };
+      const [message] = toPrompt('', [{ role: 'user', id: 'u', parts: [file] }]);
+      expect(message?.content).toMatchObject([{ type: 'text', text }]);
+    },
+  );
 });

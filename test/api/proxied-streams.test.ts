@@ -121,10 +121,47 @@ describe.each(HOOKS)('useHelixChat on %s behind such a proxy', (_, useHelixChat)
   });
 });
 
+it.each([
+  [
+    "OpenAI's protocol",
+    '/v1/chat/completions',
+    (id: string) => ({ model: 'lab', stream: true, metadata: { session_id: id } }),
+  ],
+  [
+    'AG-UI',
+    '/api/ag-ui/lab',
+    (id: string) => ({
+      threadId: id,
+      runId: 'r1',
+      state: {},
+      tools: [],
+      context: [],
+      forwardedProps: {},
+    }),
+  ],
+])('a reply in %s says by its own events that it breaks off, and ends', async (_, path, toBody) => {
+  const id = crypto.randomUUID();
+  const messages = [{ id: 'u1', role: 'user', content: 'go' }];
+  const response = await api.post(path, { ...toBody(id), messages });
+  const events = response.body?.pipeThrough(new TextDecoderStream()).getReader();
+  let text = '';
+  while (!text.includes('half')) text += (await events?.read())?.value ?? '';
+  takeOver(id);
+  for (;;) {
+    const { done = true, value = '' } = (await events?.read()) ?? {};
+    if (done) break;
+    text += value;
+  }
+  expect(text.match(/"code":"unavailable"/g)).toHaveLength(1);
+  expect(text).not.toContain('resync');
+  expect(text).not.toContain('whole');
+});
+
 it("the proxy of the app that `init` writes passes on that the API's side was cut", async () => {
   const mortal = await startApi(runtime, { defaultAgent: 'lab' });
   process.env['HELIX_URL'] = mortal.url;
   const vite = await startVite({ configFile: 'templates/app/vite.config.ts' });
+  delete process.env['HELIX_URL'];
   closing.push(() => void vite.close());
   const response = await fetch(`${vite.url}/api/chat/${crypto.randomUUID()}`, {
     method: 'POST',

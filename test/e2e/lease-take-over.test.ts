@@ -134,15 +134,22 @@ describe('workers that live', () => {
     await untilEnded(next.sessionId);
   }, 120_000);
 
-  it('a worker whose main thread stands still ends', async () => {
+  it('a worker that a tool holds up ends and names it, and the call is not executed again', async () => {
     const worker = await fleet.start({
       NODE_OPTIONS: `--import=data:text/javascript,${encodeURIComponent(
         "process.on('SIGUSR1', () => { const end = Date.now() + 60000; while (Date.now() < end); });",
       )}`,
     });
-    process.kill(worker.pid, 'SIGUSR1');
+    // Idempotent, so that it would be executed again and again.
+    const write = { tool: 'write', id: 'c1', args: { pieces: 2, everyMs: 60_000 } };
+    const { sessionId } = await post('lab', { calls: [write] }, { say: SECOND, deltas: 1 });
+    const stateOf = () => product.redis.hget(`hx:{${sessionId}}:calls`, 'state:c1');
+    await until('the call has started', async () => (await stateOf()) === 'started');
     await fleet.start();
+    process.kill(worker.pid, 'SIGUSR1');
+    await untilTakenOver(sessionId);
+    expect(await logOf(sessionId)).toContain('tool_timeout');
     await until('it ends', () => worker.log().includes('ended with SIGKILL'), 30_000);
-    expect(worker.log()).toContain('stands still');
+    expect(worker.log()).toContain('stands still, probably in the tool "write" (c1)');
   }, 60_000);
 });

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { z } from 'zod';
-import { defineAgent, defineTool } from '../../agents/index.js';
+import { createSubAgentTool, defineAgent, defineTool } from '../../agents/index.js';
 import { workflowIdOf } from '../../protocol/ids.js';
 import type { RunRecord } from '../../stores/contract/runs.js';
 import { fakeModel, parts } from '../support/fake-model.js';
@@ -53,13 +53,35 @@ const asking = (name: string, activities?: 'leg') =>
       }),
     },
   });
+const delegating = defineAgent({
+  name: 'delegating',
+  systemPrompt: '',
+  tools: [
+    createSubAgentTool({
+      name: 'delegate',
+      description: 'Asks.',
+      agent: asking('below'),
+      inputSchema: z.object({ message: z.string() }),
+      toMessage: ({ message }) => message,
+    }),
+  ],
+  llmConfig: {
+    model: fakeModel((_, { prompt }) => {
+      const last = prompt.at(-1);
+      if (last?.role === 'tool') return [...parts.text('done'), ...parts.finish()];
+      const [content] = (last?.content ?? []) as { text: string }[];
+      const call = parts.call('d', 'delegate', { message: content?.text });
+      return [...call, ...parts.finish('tool-calls')];
+    }),
+  },
+});
 const AGENTS = [asking('step'), asking('leg', 'leg')];
 
 let stores: TestStores;
 let runs: RunHarness;
 beforeAll(async () => {
   stores = await openTestStores();
-  runs = await createRunHarness(stores, AGENTS);
+  runs = await createRunHarness(stores, [...AGENTS, delegating]);
   await runs.startWorker();
 });
 
@@ -84,9 +106,10 @@ async function reset({ runId }: RunRecord, withSignals: boolean): Promise<void> 
     reason: 'by a test',
     requestId: randomUUID(),
     workflowTaskFinishEventId,
-    // Temporal's number for signals.
-    resetReapplyExcludeTypes: withSignals ? [] : [1],
+    // Temporal's numbers: all, or nothing.
+    resetReapplyType: withSignals ? 3 : 2,
   });
+  await until('the new execution waits', async () => !(await runs.workflows.look(runId)).isAtWork);
 }
 
 /** How the first question is answered; whether a reset loses the answer; whether the sweep is needed then. */
@@ -125,6 +148,25 @@ it.each(Object.keys(WAYS) as (keyof typeof WAYS)[])(
     );
   },
 );
+
+it('a sub-agent whose workflow is reset to before an answer that it has used goes on', async () => {
+  const id = runs.newSessionId();
+  const [first, second] = [`${id}-1`, `${id}-2`];
+  const run = await runs.begin(id, 'delegating', `charge ${id}`);
+  await untilAsked(run, first);
+  const { spec } = (await stores.store.calls.read(id, first)) ?? {};
+  const child = { ...run, runId: spec?.runId ?? '' };
+  await runs.decide(child, first, true);
+  await untilAsked(run, second);
+  await reset(child, false);
+  await runs.decide(child, second, true);
+  await until('the run completes', async () => {
+    await runs.sweep(id);
+    return (await stores.store.sessions.read(id))?.status === 'completed';
+  });
+  expect(await runs.result(run)).toMatchObject({ status: 'completed' });
+  expect(executed.filter((call) => call.startsWith(id))).toEqual([first, second]);
+});
 
 it('a look is harmless at any time', async () => {
   const id = runs.newSessionId();

@@ -89,7 +89,25 @@ describe('a workflow that outlives its run', () => {
   });
 });
 
-describe('the search for closed workflows', () => {
+describe('the search for what nobody looks at', () => {
+  it('notes a silent run that is on no list', async () => {
+    const id = runs.newSessionId();
+    const run = await runs.begin(id, agent.name, JSON.stringify({ hang: true }));
+    await runs.untilStatus(id, 'running');
+    const lists = listsOf(id);
+    await until('it is on none', async () => {
+      await stores.redis.zrem(lists.urgent, id);
+      await stores.redis.zrem(lists.routine, id);
+      return (await whereListed(id)) === undefined;
+    });
+    await stores.redis.hset(`hx:{${id}}:root`, 'updated', Date.now() - 61_000);
+    await until('Temporal lists it', async () => {
+      await openFindClosed()();
+      return (await whereListed(id)) === 'urgent';
+    });
+    await runs.executor.stop(run.sessionId, { mode: 'abort' });
+  });
+
   it('goes on from the newest one that was found, by the clock of Temporal', async () => {
     const asked: number[] = [];
     const [ahead, closedAt] = [150_000, Date.now()];

@@ -6,9 +6,12 @@ import {
 import { tool } from 'ai';
 import { z } from 'zod';
 import { defineAgent, type LlmSettings, type PrepareStep } from '../../agents/index.js';
-import { loadAllUIMessages } from '../../ai-sdk/index.js';
+import { convertToUIMessages, loadAllUIMessages } from '../../ai-sdk/index.js';
+import { isSameContent, toUserMessages } from '../../ai-sdk/reply/user-messages.js';
 import { createInProcessExecutor, ToolLoopAgent } from '../../in-process/index.js';
 import { StartAgentBody } from '../../protocol/agent-server.js';
+import type { UserRow } from '../../protocol/rows.js';
+import { toUserMessage } from '../../stores/record/user-message.js';
 import { createMemoryStores } from '../../stores/memory/index.js';
 import { fakeModel, parts, type Script } from '../support/fake-model.js';
 
@@ -181,38 +184,46 @@ describe('a prompt that is too long', () => {
 });
 
 describe('a model that stands in for one of another provider', () => {
-  it('is given the words of a reply, and nothing that only the other one reads', async () => {
-    const first = modelOf(
-      (n) => {
-        if (n > 0) return Promise.reject(refused('overloaded', 529));
-        const metadata = { anthropic: { signature: 'SIGNED' } };
-        return [
-          { type: 'reasoning-start', id: 'r', providerMetadata: metadata },
-          { type: 'reasoning-delta', id: 'r', delta: 'THOUGHT' },
-          { type: 'reasoning-end', id: 'r', providerMetadata: metadata },
-          {
-            type: 'tool-call',
-            toolCallId: 'srvtoolu_1',
-            toolName: 'web_search',
-            input: '{}',
-            providerExecuted: true,
-          },
-          { type: 'tool-result', toolCallId: 'srvtoolu_1', toolName: 'web_search', result: [] },
-          ...says('found'),
-        ];
-      },
-      { provider: 'anthropic.messages', modelId: 'claude-opus-4-6' },
-    );
-    const second = modelOf(() => says('go on'), { provider: 'openai.responses', modelId: 'gpt-5' });
-    // Copies are known again, too.
-    const prepareStep = ({ messages }: { messages: unknown[] }) =>
-      ({ messages: structuredClone(messages) }) as never;
-    const { say } = open([{ model: first, maxTries: 1 }, second], { prepareStep });
-    await say('search');
-    expect(await say('more')).toMatchObject({ status: 'completed', text: 'go on' });
-    expect(told(second)).toContain('found');
-    expect(told(second)).not.toMatch(/SIGNED|THOUGHT|srvtoolu|web_search/);
-  });
+  // Copies are known again, too.
+  const copying: PrepareStep = ({ messages }) => ({ messages: structuredClone(messages) });
+  it.each([
+    ['', {}],
+    [', by a prepareStep that copies', { prepareStep: copying }],
+  ])(
+    'is given the words of a reply, and nothing that only the other one reads%s',
+    async (_, more) => {
+      const first = modelOf(
+        (n) => {
+          if (n > 0) return Promise.reject(refused('overloaded', 529));
+          const metadata = { anthropic: { signature: 'SIGNED' } };
+          return [
+            { type: 'reasoning-start', id: 'r', providerMetadata: metadata },
+            { type: 'reasoning-delta', id: 'r', delta: 'THOUGHT' },
+            { type: 'reasoning-end', id: 'r', providerMetadata: metadata },
+            {
+              type: 'tool-call',
+              toolCallId: 'srvtoolu_1',
+              toolName: 'web_search',
+              input: '{}',
+              providerExecuted: true,
+            },
+            { type: 'tool-result', toolCallId: 'srvtoolu_1', toolName: 'web_search', result: [] },
+            ...says('found'),
+          ];
+        },
+        { provider: 'anthropic.messages', modelId: 'claude-opus-4-6' },
+      );
+      const second = modelOf(() => says('go on'), {
+        provider: 'openai.responses',
+        modelId: 'gpt-5',
+      });
+      const { say } = open([{ model: first, maxTries: 1 }, second], more);
+      await say('search');
+      expect(await say('more')).toMatchObject({ status: 'completed', text: 'go on' });
+      expect(told(second)).toContain('found');
+      expect(told(second)).not.toMatch(/SIGNED|THOUGHT|srvtoolu|web_search/);
+    },
+  );
 });
 
 describe('a run that is resumed', () => {
@@ -261,6 +272,19 @@ describe('what a program tells the provider about its messages', () => {
       content: [{ providerOptions: mark }, { providerOptions: mark }],
     });
     await agent.close();
+  });
+
+  it('is no content: a page that posts the message again posts the same, and is not shown it', () => {
+    const row = (more: object): UserRow => ({
+      role: 'user',
+      id: 'u1',
+      parts: [{ type: 'text', text: 'long', ...more }],
+    });
+    const marked = toUserMessage(row({ providerOptions: mark }));
+    expect(marked.hash).toBe(toUserMessage(row({})).hash);
+    const [posted] = toUserMessages([{ ...row({}), parts: [{ type: 'text', text: 'long' }] }]);
+    expect(posted && isSameContent(posted, marked.row)).toBe(true);
+    expect(convertToUIMessages([marked.row])[0]?.parts).toEqual([{ type: 'text', text: 'long' }]);
   });
 
   it('is not taken from a request', () => {

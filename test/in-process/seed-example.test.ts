@@ -114,7 +114,7 @@ it('a page that posts the result of a call that was given up is told so, and the
   // Another device writes on.
   await (await post([user('u2')])).text();
   const parts = reply?.parts.map((part) =>
-    part.type === 'dynamic-tool' ? { ...part, state: 'output-available', output: 'Rome' } : part,
+    'toolCallId' in part ? { ...part, state: 'output-available', output: 'Rome' } : part,
   );
   const late = await post([user('u1'), { ...reply, parts }]);
   expect(late.status).toBe(200);
@@ -176,8 +176,14 @@ describe('the handler that was there before handleChatStream', () => {
       410,
       { code: 'STREAM_FAILED' },
     ]);
-    const empty = { method: 'POST', body: {} } as never;
-    await expect(handler.handleRequest(empty)).rejects.toThrow('body.message');
+    for (const body of [undefined, {}, { message: 1 }]) {
+      const empty = { method: 'POST', body } as never;
+      await expect(handler.handleRequest(empty)).rejects.toThrow('body.message');
+    }
+    const odd = await handler.handleRequest({ method: 'GET', streamId: 'a b' });
+    expect(odd.status).toBe(400);
+    const unknown = await handler.handleRequest({ method: 'GET', streamId: 'unknown' });
+    expect(unknown.status).toBe(204);
     await expect(handler.handleRequest({ method: 'GET' } as never)).rejects.toThrow('streamId');
     const transformerOptions = { includeStepEvents: false };
     expect(() => createFrontendHandler({ ...deps, transformerOptions })).toThrow(
