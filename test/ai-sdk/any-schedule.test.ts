@@ -1,12 +1,13 @@
 import type { ChatTransport, UIMessage } from 'ai';
 import fc from 'fast-check';
 import { createResumableChatTransport } from '../../ai-sdk/client/index.js';
+import { BROKEN_OFF } from '../../ai-sdk/parts/errors.js';
 import { MAJORS } from '../support/stock-chat.js';
 import { createBadLine, type LinePlan } from './recorded/bad-line.js';
 import { nextTurn } from './recorded/next-turn.js';
 import { createBridge, expectStored, loadPage, type Page } from './recorded/page.js';
 import { createPlayer, type Player } from './recorded/play-transitions.js';
-import { readRecordedTurns, splitAppends } from './recorded/recorded-turns.js';
+import { readRecordedTurns, splitAppends, WITHDRAWN } from './recorded/recorded-turns.js';
 
 /** Where another turn follows at once, a page that comes back without a position is given that one. */
 const FOLLOWED = ['queued', 'steered'];
@@ -71,6 +72,7 @@ describe.each([
           if (message === 'network error') {
             await page.chat.resumeStream();
           } else if (isWithdrawn(message)) {
+            expect(WITHDRAWN).toContain(turn.name);
             page = await load();
             await page.follow();
           } else break;
@@ -86,8 +88,9 @@ describe.each([
   });
 });
 
+/** What stock clients show of a reply of which a part was withdrawn, and what the transport says. */
 function isWithdrawn(message: string): boolean {
-  return message === 'an attempt was withdrawn' || message === 'The reply has to be loaded again.';
+  return message === BROKEN_OFF || message === 'The reply has to be loaded again.';
 }
 
 /** Plays to where responses end: the next pause or end of the active turn. */

@@ -2,11 +2,8 @@ import { pathToFileURL } from 'node:url';
 import { clients, PLAYS_ALL } from '../clients/clients.js';
 import type { ChatLibrary } from '../support/stock-chat.js';
 import type { PageOptions } from './recorded/page.js';
-import { readRecordedTurns } from './recorded/recorded-turns.js';
+import { readRecordedTurns, WITHDRAWN } from './recorded/recorded-turns.js';
 import { reloadEverywhere } from './recorded/reload-everywhere.js';
-
-/** Turns of which a part was withdrawn after it had been sent. */
-const WITHDRAWN = ['attempt-taken-over', 'provider-fails-once'];
 
 const libraries = await Promise.all(
   clients.map(async ({ ai, entry }) => {

@@ -7,6 +7,9 @@ import type { Transition } from './transitions.js';
 /** Where recorded turns are kept, one file each. */
 export const turnsFolder = fileURLToPath(new URL('turns/', import.meta.url));
 
+/** Turns of which a part was withdrawn after it had been sent. */
+export const WITHDRAWN = ['attempt-taken-over', 'provider-fails-once'];
+
 /** What happened to a session in one recorded turn, or a few. */
 export interface RecordedTurn {
   name: string;
