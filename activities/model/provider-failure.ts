@@ -253,15 +253,7 @@ const UNKNOWN_MODEL: ProviderFailure = {
 /** What providers say about a prompt, the first that fits; what they all mean has one code. */
 const FAULTS: readonly [says: RegExp, failure: ProviderFailure][] = [
   [
-    /too[ _](long|large|many (input |total |prompt )?tokens)|context[ _](length|window|size)|token (count|limit).*exceeds|exceeds? the (maximum|limit|max).*(tokens|length)|reduce the length|string_above_max_length/i,
-    {
-      code: 'prompt_too_long',
-      message: 'The conversation is too long for the model.',
-      retryable: false,
-    },
-  ],
-  [
-    /name\b.{0,80}(pattern|match|too long|at most)|invalid (function|tool)[ _]name/is,
+    /(name|call_id)\b.{0,80}(pattern|match|too long|at most)|invalid (function|tool)[ _]name/is,
     {
       code: 'prompt_name_refused',
       message: 'The model does not take the name of a tool that was called.',
@@ -269,7 +261,15 @@ const FAULTS: readonly [says: RegExp, failure: ProviderFailure][] = [
     },
   ],
   [
-    /prefill|(must|should|to) (end|start|begin|alternate|immediately follow)|roles? must|tool_(use|result|call)s?\b.*(without|must|immediately)|no tool (output|call) found|function (call|response) (turn|part)|item .*(not found|without its required)|must be a response to|(thinking|signature|reasoning)\b.*(block|invalid|expected|cannot|may not|only be provided)/is,
+    /too[ _](long|large|many (input |total |prompt )?tokens)|context[ _](length|limit|window|size)|prompt length|token (count|limit).*exceeds|exceeds? the (maximum|limit|max).*(tokens|length)|reduce the length|string_above_max_length/i,
+    {
+      code: 'prompt_too_long',
+      message: 'The conversation is too long for the model.',
+      retryable: false,
+    },
+  ],
+  [
+    /prefill|(must|should|to) (end|start|begin|alternate|immediately follow)|roles? must|tool_(use|result|call)s?\b.*(without|must|immediately)|no tool (output|call) found|function (call|response) (turn|part)|item .*(not found|without its required)|must be a response to|(thinking|signature|reasoning)\b.*\b(blocks?|invalid|expected|cannot|may not|only be provided)\b/is,
     {
       code: 'prompt_order_refused',
       message: 'The model does not take the messages of this conversation in their order.',

@@ -136,6 +136,37 @@ describe('a failure of the provider', () => {
   });
 });
 
+describe('what a provider says about a prompt', () => {
+  it.each([
+    ['prompt is too long: 210000 tokens > 200000 maximum', 'prompt_too_long'],
+    ['input length and `max_tokens` exceed context limit: 190000 + 32000', 'prompt_too_long'],
+    ["This model's maximum context length is 128000 tokens.", 'prompt_too_long'],
+    ["This model's maximum prompt length is 131072 but it has 140000", 'prompt_too_long'],
+    ['The input token count (1200000) exceeds the maximum number of tokens', 'prompt_too_long'],
+    ['Input is too long for requested model.', 'prompt_too_long'],
+    ["Invalid 'input[2].call_id': string too long.", 'prompt_name_refused'],
+    ["Invalid 'input[2].name': string does not match pattern.", 'prompt_name_refused'],
+    ['Invalid function name. Must start with a letter', 'prompt_name_refused'],
+    ['does not support assistant message prefill', 'prompt_order_refused'],
+    ['tool_use ids were found without tool_result blocks', 'prompt_order_refused'],
+    ['No tool output found for function call call_1.', 'prompt_order_refused'],
+    ["Item 'rs_1' of type 'reasoning' was provided without its required", 'prompt_order_refused'],
+    ['Invalid `signature` in `thinking` block', 'prompt_order_refused'],
+    ['a function call turn comes immediately after a user turn', 'prompt_order_refused'],
+    ['Unsupported MIME type: application/zip', 'prompt_file_refused'],
+    ['image exceeds 5 MB maximum', 'prompt_file_refused'],
+    ["Unsupported parameter: 'reasoning.effort' is not supported", 'provider_invalid_request'],
+    ['max_tokens must be greater than thinking.budget_tokens', 'provider_invalid_request'],
+    ['The response was filtered', 'provider_invalid_request'],
+  ])('"%s" is %s', (message, code) => {
+    const responseBody = JSON.stringify({ error: { type: 'invalid_request_error', message } });
+    const about = { url: 'http://model', requestBodyValues: {}, statusCode: 400, responseBody };
+    const failure = toProviderFailure(new APICallError({ message, ...about }));
+    expect(failure).toMatchObject({ code, retryable: false });
+    expect(failure.message).not.toContain(message);
+  });
+});
+
 describe('a failure of the AI Gateway', () => {
   it.each([
     [429, 'rate_limit_exceeded', 'provider_rate_limited', true],
