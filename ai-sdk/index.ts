@@ -94,7 +94,7 @@ export type {
   FrontendResponse,
 } from './reply/frontend-handler.js';
 export { editQueuedMessage, toQueue } from './reply/queue.js';
-export { notFound, notQueued } from './reply/refusals.js';
+export { notFound, nothingToDo, notQueued } from './reply/refusals.js';
 export { extractResumeIntent } from './reply/resume-intent.js';
 export type {
   RejectedIntent,

@@ -228,7 +228,12 @@ function classifyMessages({ request, session }: Facts, agent: string | undefined
   }
   // Results of calls that nobody waits for any more: a page that posts them has to know.
   const last = session === undefined || messages.length > 0 ? undefined : posted.at(-1);
-  const stale = last === undefined ? [] : toResults([{ ...last, parts: toLastStep(last) }]);
+  const results = last === undefined ? [] : toResults([{ ...last, parts: toLastStep(last) }]);
+  // Every copy has the results of the server's own calls: nobody gave those of the newest turn.
+  const { openCalls = [], turnRows = [] } = session ?? {};
+  const own = new Set(openCalls.map(({ spec }) => spec.toolCallId));
+  for (const row of turnRows) if (row.role === 'tool') own.add(row.toolCallId);
+  const stale = results.filter((toolCallId) => !own.has(toolCallId));
   if (stale.length === 0) return refuse(nothingToDo());
   const rejected = stale.map((toolCallId) => ({ toolCallId, reason: 'not-pending' as const }));
   return { kind: 'answer', answers: { intents: [], rejected, hasTrailingUserMessage: false } };

@@ -3,6 +3,7 @@ import {
   decideReply,
   findSession,
   isOwner,
+  nothingToDo,
   readStateAt,
   StreamBrokenError,
   toReplyHeaders,
@@ -55,7 +56,10 @@ export async function beginRun(run: AgUiRun): Promise<Begun> {
   const { deps, params, caller } = run;
   const { userId, tenantId, roles, isEveryone } = caller;
   const asked = { ...params, userId, tenantId, roles, isEveryone };
-  const decided = await decideReply(deps, { ...asked, request: toRequest('POST') });
+  const posted = await decideReply(deps, { ...asked, request: toRequest('POST') });
+  const decided = isOfCopy(run, posted)
+    ? { kind: 'refused' as const, error: nothingToDo() }
+    : posted;
   if (decided.kind === 'refused') {
     if (!isNothingNew(run, decided.error)) throw decided.error;
     const snapshot = await readConversation(run);
@@ -87,6 +91,14 @@ function idsOfResults({ input }: AgUiRun): ReadonlyMap<string, string> {
 
 function toRequest(method: 'GET' | 'POST'): IncomingRequest {
   return { method, headers: new Headers() };
+}
+
+/** True for results of calls that nobody waits for: clients keep those of earlier turns in their copies. */
+function isOfCopy({ answered }: AgUiRun, decided: ChatReply): boolean {
+  const rejected = (decided.kind === 'stream' && decided.rejected) || [];
+  const isKept = ({ toolCallId, reason }: (typeof rejected)[number]): boolean =>
+    reason === 'not-pending' && answered.has(toolCallId);
+  return rejected.length > 0 && rejected.every(isKept);
 }
 
 /** True if all that the request brings is in the record already. */

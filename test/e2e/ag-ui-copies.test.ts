@@ -78,6 +78,17 @@ describe("copies of AG-UI's clients", () => {
     expect(later.messages).toHaveLength(4);
   });
 
+  it('one that ends in a result of an earlier turn is followed', async () => {
+    const agent = connect();
+    say(agent, { calls: [echo('e1')] }, { say: 'One.' });
+    await run(agent);
+    const copy = connect(agent.threadId, upToResult(agent));
+    say(agent, { say: 'Two.' });
+    await run(agent);
+    expect(outcomeOf(await run(copy))).toEqual({ type: 'success' });
+    expect(shown(copy)).toEqual(shown(agent));
+  });
+
   it('one with the result of a sibling gets its interrupts again', async () => {
     const agent = connect();
     say(agent, { calls: [echo('e1'), charge('c1', 5)] }, { say: 'Done.' });

@@ -1,4 +1,5 @@
 import { classify, type Ask } from '../../../ai-sdk/reply/classify.js';
+import type { Row } from '../../../protocol/rows.js';
 import { user } from './ask.js';
 import {
   RUN,
@@ -258,6 +259,24 @@ const cases: [title: string, given: Given, outcome: unknown][] = [
         hasTrailingUserMessage: false,
       },
     },
+  ],
+  [
+    'a result of the newest turn that the server has given is nothing to do',
+    {
+      posted: [user('u1'), stale],
+      session: { ...session(REST), turnRows: [{ role: 'tool', toolCallId: 'c0' } as Row] },
+    },
+    refused('nothing_to_do'),
+  ],
+  [
+    'nor is one beside a call that waits',
+    {
+      posted: [user('u1'), stale],
+      session: session(PAUSED, {
+        openCalls: [call('c0', { spec: { ...call('c0').spec, kind: 'server' }, state: 'settled' })],
+      }),
+    },
+    refused('nothing_to_do'),
   ],
   [
     'a reply whose results the model has read already is nothing to do',
