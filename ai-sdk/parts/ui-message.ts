@@ -7,10 +7,9 @@ export type FrontendSnapshot<State = Record<string, unknown>, Message = UIMessag
   Message
 >;
 
-/** What the model's provider says of a part. */
-export interface OfProvider {
-  providerMetadata?: ShownMetadata | undefined;
-}
+/** What the model's provider says of a part. (Not an interface: a part has to fit any object.) */
+// oxlint-disable-next-line typescript/consistent-type-definitions
+export type OfProvider = { providerMetadata?: ShownMetadata | undefined };
 
 /** A UI message as `useChat({ messages })` takes it: the same shape that the live stream builds. */
 export interface UIMessage {
