@@ -109,7 +109,7 @@ async function readForm(request: Request): Promise<URLSearchParams> {
   if (request.is('application/x-www-form-urlencoded') === false) {
     throw new HelixError('unsupported_media_type', 'Send the form of the page.');
   }
-  return new URLSearchParams(String(await readBody(request, FORM_BYTES)));
+  return new URLSearchParams(String(await readBody(request, FORM_BYTES, () => undefined, 'form')));
 }
 
 /**

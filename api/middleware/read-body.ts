@@ -9,8 +9,8 @@ const DECOMPRESSORS = new Map([
   ['br', createBrotliDecompress],
 ]);
 
-/** Of a file every byte counts. */
-type BodyKind = 'text' | 'file';
+/** What a parser of the host may have made of it and still leaves it whole: of a file nothing, of a form its fields. */
+type BodyKind = 'json' | 'form' | 'file';
 
 /**
  * Reads a request's body, decompressed. It stops as soon as the body exceeds the limit, or `look`,
@@ -25,7 +25,7 @@ export async function readBody(
   request: Request,
   limit: number,
   look: (bytes: Buffer) => void = () => undefined,
-  kind: BodyKind = 'text',
+  kind: BodyKind = 'json',
 ): Promise<Buffer> {
   if (!hasBody(request)) return Buffer.alloc(0);
   if (request.readableDidRead || request.readableEnded) {
@@ -85,6 +85,8 @@ function bytesLeftByHost(request: Request, kind: BodyKind): Buffer {
   if (left === undefined || left === null || kind === 'file' || hasParts) throw readByHost();
   if (typeof left === 'string') return Buffer.from(left);
   if (request.is('application/x-www-form-urlencoded') !== false) {
+    // JSON that was sent by the type of a form is cut at each & and =.
+    if (kind !== 'form') throw readByHost();
     const fields = Object.entries(left).map(([name, value]) => [name, String(value)]);
     return Buffer.from(String(new URLSearchParams(fields)));
   }

@@ -113,12 +113,12 @@ describe('a newer worker', () => {
     expect(await newer.decide(run, `${id}-c`, true)).toBe('stored');
     await untilLeft(run);
     expect(removed.executed).toEqual([]);
-    await worker.stop();
+    // Both ask for work from now on.
     const other = await older.startWorker();
     expect(await older.result(run)).toMatchObject({ status: 'completed' });
     expect(removed.executed).toEqual([`${id}-c`]);
     expect((await rowsOf(id)).join()).not.toContain('tool_outcome_unknown');
-    await other.stop();
+    await Promise.all([worker.stop(), other.stop()]);
   });
 });
 

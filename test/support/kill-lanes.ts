@@ -64,7 +64,7 @@ export interface KillLanes {
 const LANES = 3;
 
 export async function startKillLanes(): Promise<KillLanes> {
-  const lanes = await Promise.all(Array.from({ length: LANES }, startKillLane));
+  const lanes = await Promise.all(Array.from({ length: LANES }, (_, n) => startKillLane(n > 0)));
   const queues = lanes.map((lane) => ({ lane, last: Promise.resolve() }));
   return {
     killAt: (scenario, point) => {
@@ -88,7 +88,8 @@ function isOver({ snapshot: { status, queue } }: Outcome): boolean {
   return (status === 'ended' || status === 'failed') && (queue ?? []).length === 0;
 }
 
-async function startKillLane(): Promise<KillLanes> {
+/** @param isSupervised a supervisor says which worker has ended; else the lease of the dead one has to lapse */
+async function startKillLane(isSupervised: boolean): Promise<KillLanes> {
   const temporalAddress = sharedTemporal();
   const product = await startProduct({ temporalAddress });
   await product.kill9Worker();
@@ -98,6 +99,7 @@ async function startKillLane(): Promise<KillLanes> {
   };
   const startWorker = (): Promise<void> =>
     product.startWorker({
+      ...(!isSupervised && { ENDED_LEASE_ID: 'none' }),
       REDIS_URL: `redis://127.0.0.1:${String(wires.redis.port)}`,
       TEMPORAL_ADDRESS: `127.0.0.1:${String(wires.temporal.port)}`,
     });
