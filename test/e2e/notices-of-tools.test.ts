@@ -28,7 +28,7 @@ beforeAll(async () => {
     env: {
       NOTIFY_RECEIVERS: JSON.stringify(receivers),
       NOTIFY_REMIND_AFTER: '2s',
-      NOTIFY_RETRY_FOR: '8s',
+      NOTIFY_RETRY_FOR: '11s',
     },
   });
   line = useCommandLine(product);
