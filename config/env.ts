@@ -178,7 +178,7 @@ const EnvSchema = z.object({
   /** The shape of the lab agent's runs; `lab-leg` always has the shape `leg`. */
   LAB_SHAPE: z.enum(['leg'], 'must be leg').optional(),
   /** What happens to a message that arrives while a run is active, unless its request says. */
-  BUSY_POLICY: BusyPolicy.default('reject'),
+  BUSY_POLICY: BusyPolicy.optional(),
   /** Serve without an authenticator: all requests come from the same user. */
   HELIX_ALLOW_UNAUTHENTICATED: flag,
   /** Key of the tokens with which users sign in; exactly one of three settings. */

@@ -110,7 +110,9 @@ export function createReruns(deps: RerunDeps): Pick<Runs, 'resume' | 'retry' | '
     const record = await existing(sessionId);
     if (wanted !== undefined && wanted !== record.runId) throw staleRun(record.runId);
     if (record.stream !== 'paused') return record;
-    const { runId } = record;
+    const { runId, queued } = record;
+    // The end of this run would begin the turn of the messages that wait.
+    if (queued > 0) throw new AgentAlreadyRunningError(sessionId);
     await stop(sessionId, { mode: 'interrupt', runId, reason: 'superseded', by });
     return existing(sessionId);
   }

@@ -156,8 +156,8 @@ function classifyRegenerate(
   if (known === undefined && messages.length > 0) return undefined;
   const repeat = classifyRepeat(known, { record, rows });
   if (repeat?.kind !== 'refuse') return repeat ?? { kind: 'regenerate', messageId: known };
-  // Whoever wants a reply again that is being written has given it up.
-  if (!isOfNewestTurn(known, { record, rows })) return repeat;
+  // Whoever wants a reply again that is being written has given it up; messages that wait would be next.
+  if (record.queued > 0 || !isOfNewestTurn(known, { record, rows })) return repeat;
   return { kind: 'regenerate', messageId: known, stops: record };
 }
 
@@ -212,11 +212,9 @@ function classifyAnswers(facts: Facts, agent: string | undefined): Ask | undefin
   const record = facts.session?.record;
   if (!mayAnswer(messages, record) || !hasAnswers(posted)) return undefined;
   const answers = extractResumeIntent(posted, toResumableState(facts.session), record?.runId);
-  if (messages.length === 0) {
-    const isAnswer = answers.intents.length + answers.rejected.length > 0;
-    return isAnswer ? { kind: 'answer', answers } : undefined;
-  }
-  if (answers.intents.length === 0 || agent === undefined) return undefined;
+  if (answers.intents.length + answers.rejected.length === 0) return undefined;
+  if (messages.length === 0) return { kind: 'answer', answers };
+  if (agent === undefined) return undefined;
   return { kind: 'say', agent, messages, answers };
 }
 

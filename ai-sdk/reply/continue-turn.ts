@@ -37,7 +37,7 @@ export async function continueTurn(
   if (session === undefined) return reject(copy, rejected);
   if (resumedAt !== undefined) {
     const from = await findTailStart(deps.streamManager, session, stored, copy);
-    return await followTail(deps, params, session, { from, resumedAt });
+    return tellRejected(await followTail(deps, params, session, { from, resumedAt }), rejected);
   }
   if (rejected.some(({ reason }) => reason === 'kind-mismatch')) {
     throw toAnswerError('kind_mismatch');
@@ -69,10 +69,33 @@ function waitForMore(
   copy: PostedMessage | undefined,
   refused: readonly RejectedIntent[],
 ): ChatReply {
-  // Copies of the conversation bring earlier answers again.
-  const rejected = refused.filter(({ reason }) => reason !== 'already-completed');
+  const rejected = withoutRepeated(refused);
   const notice = { messageId, copy, rejected, finishReason: 'tool-calls' as const };
   return { kind: 'stream', runId, rejected, frames: () => createNoticeFrames(notice) };
+}
+
+/** A reply with content of its own, which says first which answers of its request do not count. */
+export function tellRejected(reply: ChatReply, refused: readonly RejectedIntent[] = []): ChatReply {
+  const rejected = withoutRepeated(refused);
+  if (reply.kind !== 'stream' || rejected.length === 0) return reply;
+  const { frames } = reply;
+  const told = toRejectedParts(rejected).map((event) => formatSse(event));
+  return {
+    ...reply,
+    frames: async function* (signal) {
+      yield told.join('');
+      yield* frames(signal);
+    },
+  };
+}
+
+/** Copies of the conversation bring earlier answers again. */
+function withoutRepeated(rejected: readonly RejectedIntent[]): RejectedIntent[] {
+  return rejected.filter(({ reason }) => reason !== 'already-completed');
+}
+
+function toRejectedParts(rejected: readonly RejectedIntent[] = []): UIStreamPart[] {
+  return rejected.map((data) => ({ type: 'data-resume-rejected', data, transient: true }));
 }
 
 /** Nothing waits for these answers: the page is informed, since only it can react. */
@@ -170,10 +193,10 @@ export interface Notice {
 }
 
 export async function* createNoticeFrames(notice: Notice): AsyncGenerator<string, void, undefined> {
-  const events: UIStreamPart[] = [{ type: 'start', messageId: notice.messageId }];
-  for (const data of notice.rejected ?? []) {
-    events.push({ type: 'data-resume-rejected', data, transient: true });
-  }
+  const events: UIStreamPart[] = [
+    { type: 'start', messageId: notice.messageId },
+    ...toRejectedParts(notice.rejected),
+  ];
   if (hasOpenCall(notice.copy)) {
     // A step here would hide the open call from the client, which then never sends its answer.
     events.push({ type: 'message-metadata', messageMetadata: null });

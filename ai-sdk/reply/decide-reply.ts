@@ -1,16 +1,15 @@
-import type { BusyPolicy } from '../../protocol/busy.js';
 import { HelixError } from '../../protocol/errors.js';
 import { isSessionId } from '../../protocol/ids.js';
 import { toCaller } from './access.js';
 import { attachReader, replaySession } from './attach-turn.js';
 import { classify, type Facts, type KnownSession, type Request } from './classify.js';
-import { continueTurn, submitAnswers, type Submission } from './continue-turn.js';
+import { continueTurn, submitAnswers, tellRejected, type Submission } from './continue-turn.js';
 import { readSession } from './read-session.js';
 import { editTurn, regenerateTurn } from './redo-turn.js';
 import { requireFiles } from './require-files.js';
 import { invalid, isOvertaken } from './refusals.js';
-import { isCutShort } from './resume-intent.js';
-import { startTurn } from './start-turn.js';
+import { isCutShort, showsQuestion } from './resume-intent.js';
+import { startTurn, type Policy } from './start-turn.js';
 import type { ChatDeps, ChatReply, HandleChatStreamParams } from './types.js';
 import { toTrailingUserMessages, toUserMessages } from './user-messages.js';
 
@@ -74,24 +73,33 @@ async function act(
       const { agent, messages, answers } = ask;
       await requireFiles(deps.stateStore, toCaller(params), params.sessionId, messages);
       const submission = answers && (await submitAnswers(deps, params, facts.session, answers));
-      const { busy = toBusyPolicy(deps, facts, submission) } = params;
-      return startTurn(deps, { ...params, busy }, agent, messages);
+      const policy = await toPolicy(deps, params, facts, submission);
+      const reply = await startTurn(deps, params, { agent, messages, ...policy });
+      return tellRejected(reply, submission?.rejected);
     }
   }
 }
 
 /** What is done with messages that come while a reply is written, unless the request says so. */
-function toBusyPolicy(
-  { busyPolicy = 'reject' }: ChatDeps,
+async function toPolicy(
+  { busyPolicy, stateStore: { sessions } }: ChatDeps,
+  { busy }: HandleChatStreamParams,
   { request, session }: Facts,
   submission: Submission | undefined,
-): BusyPolicy {
-  if (busyPolicy !== 'reject') return busyPolicy;
+): Promise<Policy> {
+  const reject = { policy: 'reject' } as const;
+  if (busy !== undefined) return { policy: busy };
+  if (busyPolicy !== undefined && busyPolicy !== 'reject') return { policy: busyPolicy };
   // The run is active because of this very request: its messages are not refused for that.
-  if (submission?.resumedAt !== undefined) return 'queue';
-  // `stop()` of a stock page only closes its connection: what the page posts next shows that it gave the reply up.
+  if (submission?.resumedAt !== undefined) return { policy: 'queue' };
+  if (busyPolicy !== undefined) return reject;
   const copy = request.posted.findLast(({ role }) => role !== 'user');
-  return session !== undefined && isCutShort(session.record, copy) ? 'interrupt' : busyPolicy;
+  if (session === undefined || !isCutShort(session.record, copy)) return reject;
+  const { sessionId, turnStartRow, runId } = session.record;
+  // A page that is asked has the whole reply up to there: somebody else may have answered.
+  if (showsQuestion(copy, await sessions.rows(sessionId, turnStartRow))) return reject;
+  // `stop()` of a stock page only closes its connection: what the page posts next shows that it gave the reply up.
+  return { policy: 'interrupt', interrupts: runId };
 }
 
 /** The same edit may have been posted twice: then it is shown like any message accepted before. */

@@ -162,20 +162,25 @@ function collectClientResults(
   pending: Iterable<PendingCall>,
   rows: readonly Row[],
 ): Map<string, ToolRow> {
-  const clientCalls = new Set<string>();
+  const clientCalls = collectClientCalls(rows);
   const results = new Map<string, ToolRow>();
   for (const row of rows) {
-    if (row.role === 'assistant') {
-      for (const part of row.parts) {
-        if (part.type === 'tool-call' && part.kind === 'client') clientCalls.add(part.toolCallId);
-      }
-    }
     if (row.role === 'tool' && clientCalls.has(row.toolCallId)) results.set(row.toolCallId, row);
   }
   for (const { kind, toolCallId, response } of pending) {
     if (kind === 'client' && response?.row !== undefined) results.set(toolCallId, response.row);
   }
   return results;
+}
+
+function collectClientCalls(rows: readonly Row[]): Set<string> {
+  const calls = new Set<string>();
+  for (const row of rows) {
+    for (const part of row.role === 'assistant' ? row.parts : []) {
+      if (part.type === 'tool-call' && part.kind === 'client') calls.add(part.toolCallId);
+    }
+  }
+  return calls;
 }
 
 /**
@@ -214,6 +219,19 @@ export function isCutShort(
 ): boolean {
   if (posted?.role !== 'assistant' || posted.id !== messageId) return false;
   return stream === 'active' || toLastStep(posted).some(isStreaming);
+}
+
+/** True for a copy whose newest step asks a person or the page, and says nothing new. */
+export function showsQuestion(posted: PostedMessage | undefined, rows: readonly Row[]): boolean {
+  const last = toLastStep(posted);
+  if (last.some(isStreaming)) return false;
+  const asked = collectClientCalls(rows);
+  return last.some(
+    ({ state, toolCallId }) =>
+      state === 'approval-requested' ||
+      state === 'approval-responded' ||
+      asked.has(String(toolCallId)),
+  );
 }
 
 function isStreaming({ state }: Record<string, unknown>): boolean {

@@ -1,5 +1,5 @@
 import { toBeginRefusal } from '../../executor/begin-refusal.js';
-import type { RunRecord, UserMessage } from '../../stores/contract/runs.js';
+import type { BeginInput, RunRecord, UserMessage } from '../../stores/contract/runs.js';
 import type { SessionView } from '../../stores/contract/sessions.js';
 import { toReader, replayTurn } from './attach-turn.js';
 import { createAwaitedFrames } from '../turns/awaited-turn.js';
@@ -8,12 +8,14 @@ import { toCaller } from './access.js';
 import { answeredBefore, notFound } from './refusals.js';
 import { createTurnFrames } from '../turns/turn-frames.js';
 
+/** What the messages do to an active run. */
+export type Policy = Pick<BeginInput, 'policy' | 'interrupts'>;
+
 /** Begins a turn; messages that were accepted before get their turn again instead. */
 export async function startTurn(
   deps: ChatDeps,
   params: HandleChatStreamParams,
-  agent: string,
-  messages: readonly UserMessage[],
+  { agent, messages, ...policy }: Policy & { agent: string; messages: readonly UserMessage[] },
 ): Promise<ChatReply> {
   const { sessionId } = params;
   const { userId: owner, tenantId: tenant } = toCaller(params);
@@ -23,7 +25,7 @@ export async function startTurn(
     owner,
     tenant,
     messages: [...messages],
-    policy: params.busy ?? deps.busyPolicy ?? 'reject',
+    ...policy,
     by: owner,
   });
   switch (result.kind) {

@@ -66,6 +66,8 @@ export interface BeginInput {
   messages: UserMessage[];
   /** What happens to the messages while a run is active or others wait. Default: they are refused. */
   policy?: BusyPolicy;
+  /** The only run that the policy `interrupt` may stop: while another is the newest, it is `reject`. */
+  interrupts?: string;
   /** True: a run that waits for people is not abandoned by the messages; it is active like any other. */
   keepsQuestions?: boolean;
   /** The sender, shown to readers of the queue. If it is not the owner, the run was requested by it. */

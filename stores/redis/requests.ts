@@ -40,6 +40,7 @@ export function beginRequest(
     now,
     cap,
     policy,
+    interrupts: input.interrupts,
     mostQueued: LIMITS.queueEntries,
     stop: contents.addJson(interruptBy(input)),
     by,

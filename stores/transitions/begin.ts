@@ -24,6 +24,8 @@ export interface BeginRequest {
   /** Entries that the log may have before old turns are trimmed; 0: no limit. */
   cap: number;
   policy: 'reject' | QueueMode;
+  /** The only run that an interrupt may stop. Default: whichever is active. */
+  interrupts?: string;
   /** True: a paused run is not abandoned; it is active like any other. */
   keepsQuestions?: boolean;
   /** Maximum number of entries in the queue. */
@@ -71,8 +73,10 @@ export const BEGIN_FIELDS = [
  * · `busy` · `queue_full`
  */
 export function begin(session: Session, request: BeginRequest, args: readonly string[]): string {
-  const { agent, owner, tenant, now, policy } = request;
+  const { agent, owner, tenant, now, interrupts } = request;
   const root = readRoot(session, BEGIN_FIELDS);
+  const isOther = interrupts !== undefined && interrupts !== root.run;
+  const policy = request.policy === 'interrupt' && isOther ? 'reject' : request.policy;
   if (root.agent !== undefined) {
     if (root.owner !== owner || (root.tenant ?? '') !== tenant) return only('foreign');
     if (root.agent !== agent) return `{"kind":"agent_mismatch","agent":${text(root.agent)}}`;

@@ -4,7 +4,6 @@ import { ConfigError, parseEnv } from '../../config/env.js';
 describe('parseEnv', () => {
   it('parseEnv has a default for everything that may be left out', () => {
     expect(parseEnv({})).toEqual({
-      BUSY_POLICY: 'reject',
       PORT: 3000,
       HOST: '127.0.0.1',
       LISTEN_WITHIN: 0,

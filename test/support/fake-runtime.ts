@@ -39,8 +39,10 @@ export function createFakeRuntime(play: Play = () => Promise.resolve()): FakeRun
     }
     const fresh = input.messages.filter(({ id }) => !accepted.has(keyOf(id)));
     if (fresh.length === 0) return { kind: 'accepted' };
-    if (session.record.stream === 'active') return { kind: 'busy' };
-    if (session.record.stream === 'paused') session.end('interrupted');
+    const { interrupts = session.record.runId } = input;
+    const mayEnd = input.policy === 'interrupt' && interrupts === session.record.runId;
+    if (session.record.stream === 'active' && !mayEnd) return { kind: 'busy' };
+    if (session.record.stream !== 'ended') session.end('interrupted');
     sessions.set(input.sessionId, session);
     for (const { id, hash } of fresh) accepted.set(keyOf(id), hash);
     const rows = fresh.map(({ row }) => row as UserRow);

@@ -278,6 +278,23 @@ export function queueCases({ describe, it }: Suite): void {
       ]);
     });
 
+    it('a message that interrupts a certain run stops no other', async ({ store, session }) => {
+      const first = await session.newRun('u1');
+      await session.end(first.runId, 'completed');
+      const { runId } = await session.newRun('u2');
+      const stale = { policy: 'interrupt', interrupts: first.runId } as const;
+      equal(await session.begin({ messages: [userMessage('u3')], ...stale }), { kind: 'busy' });
+      equal((await store.sessions.read(session.id))?.stop, undefined);
+      const meant = { policy: 'interrupt', interrupts: runId } as const;
+      includes(await session.begin({ messages: [userMessage('u3')], ...meant }), {
+        kind: 'begun',
+        run: { supersededRunId: runId },
+      });
+      const third = (await store.sessions.read(session.id))?.runId ?? '';
+      await session.end(third, 'completed');
+      includes(await session.begin({ messages: [userMessage('u4')], ...stale }), { kind: 'begun' });
+    });
+
     it('notifies the workers', async ({ session, another }) => {
       const { runId } = await session.newRun('u1');
       await session.claim(session.writer(runId, 1, 1));

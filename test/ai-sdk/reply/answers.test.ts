@@ -64,8 +64,11 @@ describe('answers (path 3)', () => {
       const calls = runtime.sessions.get('s1')?.openCalls.map(({ state }) => state);
       expect(calls).toEqual(['waiting', 'approved']);
     }
-    // A message is answered whatever the copy of the conversation holds.
-    expect((await ask(runtime, [...copy, user('u2')])).status).toBe(200);
+    // A message is answered whatever the copy of the conversation holds, and its page learns what did not count.
+    const said = await ask(runtime, [...copy, user('u2')]);
+    expect(said.status).toBe(200);
+    expect(said.text).toContain('"data":{"toolCallId":"c1","reason":"kind-mismatch"}');
+    expect(said.types.slice(0, 2)).toEqual(['start', 'start-step']);
   });
 
   it('one of an earlier run is refused beside one that is stored', async () => {
@@ -84,6 +87,18 @@ describe('answers (path 3)', () => {
     expect(reply.text).toContain('"reason":"stale-run"');
     const calls = runtime.sessions.get('s1')?.openCalls.map(({ state }) => state);
     expect(calls).toEqual(['approved', 'waiting']);
+  });
+
+  it('one of an earlier run is refused beside the last answer', async () => {
+    const runtime = createFakeRuntime(asking);
+    await ask(runtime, [user('u1')]);
+    const copy = await answered(runtime, { c1: true, c2: true });
+    const old = { type: 'dynamic-tool', toolCallId: 'c0', state: 'approval-responded' };
+    copy.at(-1)?.parts?.push({ ...old, approval: { id: 's1:0-old::c0', approved: true } });
+    const reply = await ask(runtime, copy);
+    expect(reply.text).toContain('"data":{"toolCallId":"c0","reason":"stale-run"');
+    expect(reply.types[0]).toBe('start');
+    expect(reply.text).toContain('And this?');
   });
 
   it('a denial is one of the answers until the others are there', async () => {

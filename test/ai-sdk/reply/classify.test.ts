@@ -126,6 +126,15 @@ const cases: [title: string, given: Given, outcome: unknown][] = [
     { kind: 'regenerate', messageId: 'msg-1', stops: record(ACTIVE) },
   ],
   [
+    'regenerating it while messages wait is refused before it is stopped',
+    {
+      trigger: 'regenerate-message',
+      messageId: 'msg-1',
+      session: session({ ...ACTIVE, queued: 1 }),
+    },
+    refused('agent_already_running'),
+  ],
+  [
     'regenerating a turn that waits for people does it again',
     { trigger: 'regenerate-message', messageId: 'msg-1', session: session(PAUSED) },
     { kind: 'regenerate', messageId: 'msg-1' },
@@ -220,9 +229,18 @@ const cases: [title: string, given: Given, outcome: unknown][] = [
     },
   ],
   [
-    'a rejected answer beside a new message is left out',
+    'a rejected answer beside a new message is told',
     { posted: [approved, user('u2')], messages: list(next), session: session(PAUSED) },
-    { kind: 'say', agent: 'lab', messages: list(next) },
+    {
+      kind: 'say',
+      agent: 'lab',
+      messages: list(next),
+      answers: {
+        intents: [],
+        rejected: [{ toolCallId: 'c1', reason: 'not-pending', runId: RUN }],
+        hasTrailingUserMessage: true,
+      },
+    },
   ],
   [
     'a new message answers nothing in a session at rest',
