@@ -1,5 +1,6 @@
 import { HelixError } from '../../protocol/errors.js';
 import { isSessionId } from '../../protocol/ids.js';
+import type { UserMessage } from '../../stores/contract/runs.js';
 import { toCaller } from './access.js';
 import { attachReader, replaySession } from './attach-turn.js';
 import { classify, type Facts, type KnownSession, type Request } from './classify.js';
@@ -11,7 +12,7 @@ import { invalid, isOvertaken } from './refusals.js';
 import { isCutShort, showsQuestion } from './resume-intent.js';
 import { startTurn, type Policy } from './start-turn.js';
 import type { ChatDeps, ChatReply, HandleChatStreamParams } from './types.js';
-import { toTrailingUserMessages, toUserMessages } from './user-messages.js';
+import { saysSame, toTrailingUserMessages, toUserMessages } from './user-messages.js';
 
 /** Decides how a chat request is answered. The request is checked before anything is stored. */
 export async function decideReply(
@@ -73,7 +74,7 @@ async function act(
       const { agent, messages, answers } = ask;
       await requireFiles(deps.stateStore, toCaller(params), params.sessionId, messages);
       const submission = answers && (await submitAnswers(deps, params, facts.session, answers));
-      const policy = await toPolicy(deps, params, facts, submission);
+      const policy = await toPolicy(deps, params, facts, { messages, submission });
       const reply = await startTurn(deps, params, { agent, messages, ...policy });
       return tellRejected(reply, submission?.rejected);
     }
@@ -85,7 +86,10 @@ async function toPolicy(
   { busyPolicy, stateStore: { sessions } }: ChatDeps,
   { busy }: HandleChatStreamParams,
   { request, session }: Facts,
-  submission: Submission | undefined,
+  {
+    messages,
+    submission,
+  }: { messages: readonly UserMessage[]; submission: Submission | undefined },
 ): Promise<Policy> {
   const reject = { policy: 'reject' } as const;
   if (busy !== undefined) return { policy: busy };
@@ -96,8 +100,11 @@ async function toPolicy(
   const copy = request.posted.findLast(({ role }) => role !== 'user');
   if (session === undefined || !isCutShort(session.record, copy)) return reject;
   const { sessionId, turnStartRow, runId } = session.record;
+  const rows = await sessions.rows(sessionId, turnStartRow);
   // A page that is asked has the whole reply up to there: somebody else may have answered.
-  if (showsQuestion(copy, await sessions.rows(sessionId, turnStartRow))) return reject;
+  if (showsQuestion(copy, rows)) return reject;
+  // A second click on Send.
+  if (messages.some((message) => rows.some((row) => saysSame(message, row)))) return reject;
   // `stop()` of a stock page only closes its connection: what the page posts next shows that it gave the reply up.
   return { policy: 'interrupt', interrupts: runId };
 }

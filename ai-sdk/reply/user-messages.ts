@@ -74,9 +74,14 @@ export function withText(message: UserMessage, text: string): UserMessage {
   return { ...message, hash: hashOf(id, parts), row: { ...row, parts } };
 }
 
-/** True if a stored message has the same content. */
-export function isSameContent({ id, hash }: UserMessage, row: Row): boolean {
-  return row.role === 'user' && row.id === id && hashOf(id, row.parts) === hash;
+/** True if a stored message has the same id and content. */
+export function isSameContent(message: UserMessage, row: Row): boolean {
+  return saysSame(message, row) && row.id === message.id;
+}
+
+/** True if a stored message has the same content, by whichever id. */
+export function saysSame({ hash }: UserMessage, row: Row): row is UserRow {
+  return row.role === 'user' && hashOf(row.id, row.parts) === hash;
 }
 
 function hashOf(id: string, parts: readonly UserPart[]): string {

@@ -95,7 +95,7 @@ function toRequest(method: 'GET' | 'POST'): IncomingRequest {
 
 /** True for results of calls that nobody waits for: clients keep those of earlier turns in their copies. */
 function isOfCopy({ answered }: AgUiRun, decided: ChatReply): boolean {
-  const rejected = (decided.kind === 'stream' && decided.rejected) || [];
+  const { rejected = [] } = decided.kind === 'stream' ? decided : {};
   const isKept = ({ toolCallId, reason }: (typeof rejected)[number]): boolean =>
     reason === 'not-pending' && answered.has(toolCallId);
   return rejected.length > 0 && rejected.every(isKept);

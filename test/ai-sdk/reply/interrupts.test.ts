@@ -57,6 +57,13 @@ describe('a message that comes while a reply is written', () => {
     },
   );
 
+  it('does not interrupt the reply to a message that says the same: a second click on Send', async () => {
+    const runtime = createFakeRuntime(writing);
+    await begin(runtime, user('u1', 'hello'));
+    const { status } = await ask(runtime, [user('u1', 'hello'), cut, user('u2', 'hello')]);
+    expect([status, sessionOf(runtime).record.runId]).toEqual([409, 's1:1-abc']);
+  });
+
   it('does not interrupt the run that has begun in the meantime', async () => {
     const runtime = createFakeRuntime(writing);
     await begin(runtime, user('u1'));
