@@ -96,7 +96,8 @@ function findLeftOut(rows: readonly Row[]): LeftOut[] {
     if (row.refused !== undefined) {
       refusals += 1;
       for (let n = accepted + 1; n < at; n += 1) leftOut[n] = ofRefusal(row.refused, refusals);
-    } else if (row.display !== true && row.interrupted === undefined) {
+    } else if (row.display !== true && (row.interrupted === undefined || row.parts.length > 0)) {
+      // Also of a reply that was stopped later.
       accepted = at;
       refusals = 0;
     }

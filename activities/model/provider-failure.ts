@@ -199,10 +199,11 @@ function fromRefusal({ status, headers, body, words }: Refusal): ProviderFailure
   const retryAfterMs = parseRetryAfter(headers, Date.now());
   const wait = retryAfterMs === undefined ? {} : { retryAfterMs };
   const advice = headers?.['x-should-retry'];
-  if (status === 429 && body.includes('"insufficient_quota"')) {
+  if (status === 402 || (status === 429 && body.includes('"insufficient_quota"'))) {
     return QUOTA_EXHAUSTED;
   }
-  if (status === 401 || status === 403) {
+  if (status === 400 && OF_ACCOUNT.test(words)) return QUOTA_EXHAUSTED;
+  if (status === 401 || status === 403 || (status === 400 && OF_KEY.test(words))) {
     return {
       code: 'provider_unauthorized',
       message: 'The model provider refused the key.',
@@ -230,6 +231,10 @@ const REFUSED: ProviderFailure = {
   message: 'The model provider refused the request.',
   retryable: false,
 };
+
+/** What providers say with 400 about an account and a key, which is not about the conversation. */
+const OF_ACCOUNT = /credit balance|insufficient (credits?|funds|balance)|billing/i;
+const OF_KEY = /api[ _]?key (is )?(not valid|invalid|expired)|invalid api[ _]?key/i;
 
 const QUOTA_EXHAUSTED: ProviderFailure = {
   code: 'provider_quota_exhausted',
@@ -286,7 +291,19 @@ const FAULTS: readonly [says: RegExp, failure: ProviderFailure][] = [
   ],
 ];
 
+/** What the agent sets beside its prompt: the conversation is not to blame for it. */
+const OF_SETTINGS =
+  /\b(max_(output_|completion_)?tokens|temperature|top_[pk]|budget_tokens|reasoning[._]effort|response_format)\b|unsupported (parameter|value)|invalid schema/i;
+
+const SETTINGS_REFUSED: ProviderFailure = {
+  code: 'provider_settings_refused',
+  message: 'The model does not take a setting of its agent.',
+  retryable: false,
+};
+
 function refusedFor(words: string, status?: number): ProviderFailure {
+  if (OF_SETTINGS.test(words) && !/context[ _](length|limit|window)/i.test(words))
+    return SETTINGS_REFUSED;
   if (status === 404 && /\bmodels?\b|model_/i.test(words)) return UNKNOWN_MODEL;
   return FAULTS.find(([says]) => says.test(words))?.[1] ?? REFUSED;
 }

@@ -11,6 +11,7 @@ import { createGateway } from 'ai';
 import {
   parseRetryAfter,
   StreamCutError,
+  isOfPrompt,
   toProviderFailure,
 } from '../../activities/model/provider-failure.js';
 
@@ -155,8 +156,13 @@ describe('what a provider says about a prompt', () => {
     ['a function call turn comes immediately after a user turn', 'prompt_order_refused'],
     ['Unsupported MIME type: application/zip', 'prompt_file_refused'],
     ['image exceeds 5 MB maximum', 'prompt_file_refused'],
-    ["Unsupported parameter: 'reasoning.effort' is not supported", 'provider_invalid_request'],
-    ['max_tokens must be greater than thinking.budget_tokens', 'provider_invalid_request'],
+    ["Unsupported parameter: 'reasoning.effort' is not supported", 'provider_settings_refused'],
+    ['max_tokens must be greater than thinking.budget_tokens', 'provider_settings_refused'],
+    ['max_tokens: 900000 is too large', 'provider_settings_refused'],
+    ["'temperature' is not supported; see the documents at x", 'provider_settings_refused'],
+    ["Invalid schema for function 'f': name must match pattern", 'provider_settings_refused'],
+    ['Your credit balance is too low to access the API.', 'provider_quota_exhausted'],
+    ['API key not valid. Please pass a valid API key.', 'provider_unauthorized'],
     ['The response was filtered', 'provider_invalid_request'],
   ])('"%s" is %s', (message, code) => {
     const responseBody = JSON.stringify({ error: { type: 'invalid_request_error', message } });
@@ -164,6 +170,9 @@ describe('what a provider says about a prompt', () => {
     const failure = toProviderFailure(new APICallError({ message, ...about }));
     expect(failure).toMatchObject({ code, retryable: false });
     expect(failure.message).not.toContain(message);
+    // Only what is about the conversation is left out of the next prompt.
+    const isOfConversation = code.startsWith('prompt_') || code === 'provider_invalid_request';
+    expect(isOfPrompt(code)).toBe(isOfConversation);
   });
 });
 

@@ -23,7 +23,12 @@ export function readPulse(shared: SharedArrayBuffer): Pulse {
       const length = Atomics.load(values, SUSPECT);
       if (length === 0) return undefined;
       const bytes = Buffer.from(new Uint8Array(shared, TEXT_AT, length));
-      return JSON.parse(bytes.toString()) as Suspect;
+      try {
+        return JSON.parse(bytes.toString()) as Suspect;
+      } catch {
+        // The main thread is writing it.
+        return undefined;
+      }
     },
   };
 }
@@ -47,6 +52,7 @@ export function startPulse(unansweredMs: () => number): {
     const suspect = begun ?? (executing.size === 1 ? [...executing][0] : undefined);
     const bytes = Buffer.from(suspect === undefined ? '' : JSON.stringify(suspect));
     const length = bytes.length > TEXT_BYTES ? 0 : bytes.length;
+    Atomics.store(values, SUSPECT, 0);
     text.set(bytes.subarray(0, length));
     Atomics.store(values, SUSPECT, length);
   }
