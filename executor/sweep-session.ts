@@ -59,6 +59,8 @@ const SELDOM_MS = 60_000;
 const SILENT_MS = 30_000;
 /** The record of a run that waits for sub-agents is silent while they work. */
 const SUB_AGENTS_MS = 10_000;
+/** Runs of one tree that a sweep looks at, whatever is left of its budget. */
+const MOST_OF_TREE = 50;
 const UNSTARTED_MS = 15_000;
 /** For a run whose workflow waits for its start. */
 const UNBEGUN_MS = 60 * 60_000;
@@ -82,7 +84,7 @@ export function createSweepSession(
     for (const runId of new Set([record.runId, ...others, ...below])) await workflows.wake(runId);
   }
 
-  /** By id: the run first, then those of its sub-agents that have not closed, while the budget lasts. */
+  /** By id: the run first, then those of its sub-agents that have not closed. What exceeds the budget delays other sessions. */
   async function lookBelow(
     record: SessionRecord,
     budget: SweepBudget,
@@ -94,7 +96,7 @@ export function createSweepSession(
       for (const child of children) {
         if (looks.has(child)) continue;
         // What is not looked at may be at work.
-        if (budget.looks <= 0) return { looks, state: first.state };
+        if (looks.size >= MOST_OF_TREE) return { looks, state: first.state };
         budget.looks -= 1;
         const look = await workflows.look(child);
         looks.set(child, look);

@@ -255,7 +255,7 @@ describe('a sweep of a run that waits for sub-agents', () => {
       logger: { warn: () => undefined },
     });
     await sweep('s', { looks, starts: 1 });
-    expect(seen).toEqual(Object.keys(runs).slice(0, looks));
+    expect(seen).toEqual(Object.keys(runs).slice(0, 50));
     return woken;
   }
 
@@ -266,8 +266,14 @@ describe('a sweep of a run that waits for sub-agents', () => {
     expect(await wokenOf({ ...resting, c: lookOf(false) })).toEqual([ROOT, 'a', 'b', 'c']);
   });
 
-  it('leaves them alone while one is at work, and where it may not look at all of them', async () => {
+  it('leaves them alone while one is at work, and where they are too many to look at', async () => {
     expect(await wokenOf({ ...resting, c: lookOf(true) })).toEqual([]);
-    expect(await wokenOf({ ...resting, c: lookOf(false) }, 3)).toEqual([]);
+    const ids = Array.from({ length: 50 }, (_, n) => `c${String(n)}`);
+    const rest = Object.fromEntries(ids.map((id) => [id, lookOf(false)]));
+    expect(await wokenOf({ [ROOT]: lookOf(false, ...ids), ...rest })).toEqual([]);
+  });
+
+  it('looks at all of them once it has begun, whatever is left of its budget', async () => {
+    expect(await wokenOf({ ...resting, c: lookOf(false) }, 1)).toEqual([ROOT, 'a', 'b', 'c']);
   });
 });
