@@ -9,7 +9,7 @@ import type { RunWorkflows } from './run-workflows.js';
 const INTERVAL_MS = 5_000;
 /** Workflows may be listed in another order than they closed in. */
 const OVERLAP_MS = 60_000;
-/** The first time. */
+/** Never further back. */
 const FURTHEST_MS = 60 * 60 * 1000;
 /** Open workflows are looked through again after this long. */
 const OPEN_MS = 60_000;
@@ -40,7 +40,8 @@ export function createFindClosed(deps: FindClosedDeps): () => Promise<void> {
   let openAgainAt = 0;
 
   async function findClosed(): Promise<void> {
-    const since = newest === undefined ? Date.now() - FURTHEST_MS : newest - OVERLAP_MS;
+    // Another process may have done this for days, and then the list would be too long.
+    const since = Math.max((newest ?? 0) - OVERLAP_MS, Date.now() - FURTHEST_MS);
     const found = new Set<string>();
     for (const { runId, closedAt } of await workflows.closedSince(since)) {
       found.add(runId);
@@ -92,8 +93,11 @@ export function createFindClosed(deps: FindClosedDeps): () => Promise<void> {
 
   return async () => {
     if (!(await due.leaseClosed(holder, INTERVAL_MS))) return;
-    await findClosed();
-    await due.noteClosed(Date.now());
-    await endOutlived();
+    try {
+      await findClosed();
+      await due.noteClosed(Date.now());
+    } finally {
+      await endOutlived();
+    }
   };
 }

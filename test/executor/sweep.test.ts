@@ -132,6 +132,36 @@ describe('the search for what nobody looks at', () => {
     expect(asked[0]).toBeLessThan(closedAt);
     expect(asked[1]).toBe(closedAt - 60_000);
   });
+
+  it('goes back an hour at most, and looks through what is open also where Temporal lists nothing', async () => {
+    const asked: number[] = [];
+    let pages = 0;
+    const find = createFindClosed({
+      store: {
+        ...stores.store,
+        due: { ...runs.due, leaseClosed: () => Promise.resolve(true) },
+      },
+      workflows: {
+        ...IDLE_WORKFLOWS,
+        closedSince: (since) => {
+          asked.push(since);
+          if (asked.length === 2) return Promise.reject(new Error('too many'));
+          return Promise.resolve([{ runId: `${runs.newSessionId()}:1-x`, closedAt: 1 }]);
+        },
+        openPage: () => {
+          pages += 1;
+          return Promise.resolve({ runIds: [], next: new Uint8Array() });
+        },
+      },
+      holder: 'test',
+      logger: { warn: () => undefined },
+    });
+    const begun = Date.now();
+    await find();
+    await expect(find()).rejects.toThrow('too many');
+    expect(asked[1]).toBeGreaterThanOrEqual(begun - 3_600_000);
+    expect(pages).toBe(2);
+  });
 });
 
 describe('the sweep', () => {
