@@ -90,9 +90,11 @@ export async function untilAnswered(
       notices.end({ stopped: true, at });
       return 'stopped';
     }
-    // A sleep or a webhook that is over leaves questions their notices.
-    const isOfTool = released.partial === true && waits.mayGrow;
-    if (!isOfTool) notices.end({ approved: released.approved, at });
+    // A sleep or a webhook that is over leaves questions their notices, and so does a look that finds a tool at work.
+    const { approved, partial } = released;
+    const isLeft = ({ toolCallId }: CallRef): boolean => !approved.includes(toolCallId);
+    const isBeside = partial === true && (waits.mayGrow || [...waits.calls.keys()].some(isLeft));
+    if (!isBeside) notices.end({ approved, at });
     return released;
   }
 }
