@@ -86,7 +86,7 @@ export function createRunEnd({
       if (definition?.stateSchema !== undefined) {
         await store.staging.promoteSettled(sessionId).catch(unlessErased);
       }
-      // A result of which the store has lost a part is none.
+      // A run whose record lost its newest steps has not completed.
       const record = await store.sessions.read(sessionId);
       const isLost = record?.runId === runId && record.sequence < known;
       const ending = isLost && status === 'completed' ? LOST : { status, error };

@@ -172,7 +172,7 @@ export interface ToolDefinition {
   >;
   /** Of a tool of the AI SDK: hooks that are called while a model writes the input of a call. */
   readonly onInput?: InputHooks;
-  /** Its name in the list of somebody else's tools that it comes from, if models are given another. */
+  /** The tool's name in the list of an MCP server or another origin, if models know it by another one. */
   readonly listedAs?: string;
   /** Of a `dynamicTool()` of the AI SDK: steps list its calls apart. */
   readonly isDynamic?: boolean;

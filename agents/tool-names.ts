@@ -5,16 +5,15 @@ import { FINISH_TOOL_NAME } from '../protocol/ids.js';
 const NAME_CHARS = 64;
 const HASH_CHARS = 8;
 
-/** A tool's name at somebody else, as models are given it: letters, digits, `_` and `-`, as providers demand. Pure. */
+/** The name under which models know a tool of an MCP server: letters, digits, `_` and `-`, as providers demand. Pure. */
 export function toModelName(name: string, prefix = ''): string {
   const plain = plainOf(name, prefix);
   return plain.length > NAME_CHARS ? withHash(plain, name) : plain;
 }
 
 /**
- * The names under which models call the tools of somebody else's list. Names that would be the same are told
- * apart by a suffix, which does not depend on the order of the list: processes that get it in another order
- * give the same names. Pure.
+ * The names under which models call the tools of a list. A suffix tells equal names apart. It does not depend
+ * on the order of the list, so processes that get the list in another order give the same names. Pure.
  *
  * @param taken names of other tools
  */

@@ -25,14 +25,14 @@ export interface Asked {
   isForeign: (key: string) => boolean;
   /** The model may only hand in its result. */
   forceFinish?: boolean;
-  /** Files of all types are given to a provider that is told to take them. */
+  /** The agent says that its provider takes files of all types: none is left out. */
   takesAllFiles?: boolean;
 }
 
 /**
- * A prompt in the form that the asked model's provider takes, so that nothing that a conversation once
- * stored is refused for ever: names and ids of calls, blank texts, parts of other providers, types of
- * files, calls without results, and the order of the messages. An ordinary prompt stays as it is. Pure.
+ * Puts a prompt into the form that the asked model's provider takes; otherwise one stored row could make the
+ * provider refuse every later turn. It changes names and ids of calls, blank texts, parts of other providers,
+ * types of files, calls without results, and the order of messages. An ordinary prompt stays as it is. Pure.
  */
 export function toAcceptable(prompt: LanguageModelV4Prompt, asked: Asked): LanguageModelV4Prompt {
   const rules: Rules = { ...asked, family: familyOf(asked.model) };

@@ -14,7 +14,7 @@ export interface ReplyBlocks {
   start: (type: BlockType, id: string, metadata: unknown) => StreamChunk[];
   extend: (type: BlockType, id: string, delta: string, metadata: unknown) => StreamChunk[];
   end: (type: BlockType, id: string, metadata: unknown) => StreamChunk[];
-  /** Before a call, which ends blocks for readers unless they are told otherwise. */
+  /** Prepares for a call: readers take a call for the end of every block that does not say that it stays open. */
   leave: (isHidden: boolean) => StreamChunk[];
   /** Not every provider sends the end of a block. */
   endAll: () => StreamChunk[];

@@ -43,8 +43,8 @@ function isOnlyEnd({ tools, toolChoice }: AgentDefinition, toolName: string): bo
 }
 
 /**
- * The calls of a step with which the run ends, of those that a page would carry out: as with the AI SDK,
- * nobody answers a call that a stop condition is met by.
+ * The calls of a step that end the run, of those that a page would carry out. As in the AI SDK, a call
+ * that meets a stop condition waits for no answer.
  *
  * @param asked what a page would carry out
  * @throws what a condition throws, and when the signal fires

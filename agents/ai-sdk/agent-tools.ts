@@ -33,7 +33,7 @@ export function toTools(
   });
 }
 
-/** True for a tool of somebody else's list, such as an MCP server's: its name is no choice of the author's. */
+/** True for a tool that comes from a list, such as an MCP server's: the author did not choose its name. */
 function isListed(tool: ToolDefinition | AiSdkTool | null | undefined): boolean {
   if (typeof tool !== 'object' || tool === null || 'name' in tool) return false;
   return tool.type === 'dynamic' || 'metadata' in tool || '_meta' in tool;

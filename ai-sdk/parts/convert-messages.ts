@@ -148,7 +148,7 @@ function toResultRow(part: Extract<AssistantPart, { type: 'tool-result' }>): Too
 }
 
 function toUserMessage(row: UserRow, id: string): UIMessage {
-  // What a program told the model's provider is not for pages.
+  // Pages do not see the options that a program sets for the model's provider.
   const parts = row.parts.map(({ providerOptions: _of, ...part }): UIMessagePart => part);
   for (const [index, { at, ...part }] of (row.data ?? []).entries()) {
     parts.splice(at + index, 0, part);

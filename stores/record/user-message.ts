@@ -10,7 +10,7 @@ export function toUserMessage(row: UserRow): UserMessage {
   return { id: row.id, hash, row, hidden: row.hidden === true };
 }
 
-/** What a program told the model's provider is no content: pages post the message again without it. Pure. */
+/** The parts without options for the model's provider: pages post the message again without them. Pure. */
 export function contentOf(parts: readonly UserPart[]): readonly UserPart[] {
   return parts.map(({ providerOptions: _of, ...part }) => part);
 }
