@@ -11,6 +11,8 @@ const FOLDERS = [
   'executor',
   'in-process',
   'testing',
+  'session',
+  'store',
   'stores',
   'notify',
   'tracing',

@@ -1,0 +1,235 @@
+import { finish } from './finish.js';
+import { countStored, headOf } from './messages.js';
+import { noteDeadline, restIfWaiting } from './pause.js';
+import { ownerOf, pastOf } from './calls.js';
+import type { Call } from './record.js';
+import { continueAlone, isLastToAsk, resumeIfAnswered, type Resumed } from './resume.js';
+import { speakerOf } from './say.js';
+import { isUnseen, ofCall, settleRow, withEvents } from './settling.js';
+import { stageChanges } from './state.js';
+import { keepOutput } from './steps.js';
+import { isLive, noteAct } from './stop.js';
+import type { Session } from './tree.js';
+import { isActive, type WriterInput } from './writers.js';
+
+export type Source = 'tool' | 'approval' | 'client' | 'expiry' | 'child' | 'webhook';
+
+export interface SettleCall {
+  source: Source;
+  runId: string;
+  toolCallId: string;
+  /** For source `tool`: the attempt that executed the call. */
+  writer?: WriterInput;
+  now: number;
+  /** The call's result, as JSON; absent if the decision approves. */
+  row?: string;
+  isError: boolean;
+  /** As JSON. */
+  decision?: string;
+  isApproved: boolean;
+  /** The output of the row as JSON, if it is stored apart. */
+  result?: string;
+  /** Text for the model about an answer of a client that came after the timeout. */
+  late?: string;
+  /** The answer was checked, and its giver was found to be permitted. */
+  permitted?: boolean;
+  /** Changes to the agent's own state, as JSON. */
+  changes?: string;
+  /** The result of the run, if this call ends it, as JSON. */
+  output?: string;
+  /** The call emitted events beside its result, which its row keeps. */
+  hasEvents: boolean;
+  /** Messages for the log, as JSON. */
+  chunks: readonly string[];
+  /** The entry of the audit trail, as JSON. */
+  act?: string;
+}
+
+type Refusal =
+  | 'already_completed'
+  | 'not_pending'
+  | 'stale_run'
+  | 'kind_mismatch'
+  | 'not_allowed'
+  | 'expired'
+  | 'fenced';
+
+export type SettleReply =
+  | ({ kind: 'stored'; sequence: number } & Resumed)
+  | { kind: 'late' | Refusal }
+  | { kind: 'not_due'; dueInMs?: number };
+
+/**
+ * Stores the one result of a call, or a person's decision about it. The first one wins. Answers of people are addressed
+ * to the conversation, whichever of its agents asked. The answer that completes a batch also makes run and stream active
+ * again.
+ *
+ * In this order: a late answer to a call of an earlier step · an approval that timed out · the call is settled · it
+ * exists · its run is the newest and active · people were already asked · the source may settle it: fence for a tool,
+ * kind, permission and deadline for a person.
+ */
+export function settleCall(requested: Session, input: SettleCall): SettleReply {
+  const { source, toolCallId: id, runId, now, writer } = input;
+  const session = ownerOf(requested, id);
+  const { log, conversation } = session.tree;
+  const call = session.calls.get(id);
+  const isLate = call?.isLate === true && source === 'client' && call.kind === 'client';
+  const isSettled = call?.state === 'settled' || (call === undefined && pastOf(session, id) !== undefined);
+  if (source === 'webhook' && isSettled) {
+    return { kind: pastOf(session, id)?.told === true ? 'already_completed' : 'expired' };
+  }
+  const lapsed = takeLate(session, input);
+  if (lapsed !== undefined) return { kind: lapsed };
+  const isPersons = source === 'approval' || source === 'client';
+  if (isPersons && call?.isLate === true && call.kind === 'approval') return { kind: 'expired' };
+  if (!isLate && isSettled) {
+    // The attempt that settled the call gets the same reply again: its connection may have dropped.
+    const isSame = writer !== undefined && session.writer(writer.name)?.token === writer.token;
+    return isSame ? { kind: 'stored', sequence: log.sequence } : { kind: 'already_completed' };
+  }
+  if (call === undefined) return { kind: 'not_pending' };
+  if (!isActive(session, runId)) return { kind: 'stale_run' };
+  // People have not been asked yet.
+  if (source !== 'tool' && call.isHeld === true) return { kind: 'not_pending' };
+  const refusal = refusalOf(session, input, call, isLate);
+  if (refusal !== undefined) return refusal;
+
+  const paused = conversation.existing.stream === 'paused';
+  if (source === 'expiry' && call.of === undefined) call.isLate = true;
+  if (source === 'child') endLostChild(session, call, now);
+  for (const chunk of input.chunks) log.add(chunk, source === 'tool' ? writer?.name : '');
+  keep(session, call, input);
+  // Stays when the call is forgotten: the webhook may be called again.
+  if (source === 'webhook') session.index.set(`s:${id}`, JSON.stringify({ told: true }));
+  // The wait of a tool is over: its call is released, with the batch if people ended it.
+  const waiter = call.of === undefined ? undefined : session.calls.get(call.of);
+  if (waiter !== undefined) waiter.state = 'approved';
+  noteAct(session, input.act, { outcome: 'stored' });
+  if (source === 'client') delete call.isLate;
+  const resumed = goOn(session, call, { source, now, paused, isLate });
+  return { kind: 'stored', sequence: log.sequence, ...resumed };
+}
+
+/** What the conversation does once a call has its result. */
+function goOn(
+  session: Session,
+  call: Call,
+  { source, now, paused, isLate }: { source: Source; now: number; paused: boolean; isLate: boolean },
+): Resumed {
+  if (isLate) return {};
+  const { conversation } = session.tree;
+  if (source === 'child' && (paused || isLastToAsk(session))) {
+    // The sub-agent was lost while it waited for people.
+    const resumed = resumeIfAnswered(session, now);
+    if (resumed.resume === undefined) {
+      if (paused) continueAlone(session, now);
+      else restIfWaiting(session, now);
+    }
+    noteDeadline(conversation);
+    return resumed;
+  }
+  if (source === 'tool' || source === 'child') {
+    restIfWaiting(session, now);
+    return {};
+  }
+  const resumed = resumeIfAnswered(session, now, isUnseen(call) ? call.of : undefined);
+  noteDeadline(conversation);
+  return resumed;
+}
+
+/** Why this source may not settle the call. */
+function refusalOf(
+  session: Session,
+  { source, writer, isError, permitted }: SettleCall,
+  { state, kind, deadline, isGuarded }: Call,
+  isLate: boolean,
+): Exclude<SettleReply, { kind: 'stored' }> | undefined {
+  const { now } = session.tree;
+  const left = deadline === undefined ? undefined : deadline - now;
+  if (source === 'tool') {
+    const isOwner = writer !== undefined && session.writer(writer.name)?.token === writer.token;
+    return isOwner && state === 'started' ? undefined : { kind: 'fenced' };
+  }
+  if (source === 'child') return kind === 'subagent' ? undefined : { kind: 'kind_mismatch' };
+  if (source === 'webhook') {
+    if (kind !== 'webhook') return { kind: 'kind_mismatch' };
+    if (state !== 'waiting') return { kind: 'already_completed' };
+    return left !== undefined && left <= 0 ? { kind: 'expired' } : undefined;
+  }
+  // No person ends what a tool waits for.
+  if (kind === 'timer' || kind === 'webhook') return source === 'expiry' ? unlessPassed(left) : { kind: 'kind_mismatch' };
+  if (kind !== 'approval' && kind !== 'client') return { kind: 'kind_mismatch' };
+  if (source === 'approval' && kind !== 'approval') return { kind: 'kind_mismatch' };
+  // An approval may be answered with an error; the call is then not executed.
+  if (source === 'client' && kind === 'approval' && !isError) return { kind: 'kind_mismatch' };
+  if (state !== 'waiting' && !isLate) return { kind: 'already_completed' };
+  const isPersons = source === 'approval' || source === 'client';
+  if (isPersons && permitted !== true) {
+    if (isGuarded === true) return { kind: 'not_allowed' };
+    // It was read before the call waited: no one has checked it.
+    if (!isLate) return { kind: 'not_pending' };
+  }
+  if (source === 'client') return undefined;
+  if (source === 'approval') return left !== undefined && left <= 0 ? { kind: 'expired' } : undefined;
+  return unlessPassed(left);
+}
+
+/** Undefined once the deadline has passed. */
+function unlessPassed(left: number | undefined): { kind: 'not_due'; dueInMs?: number } | undefined {
+  if (left === undefined) return { kind: 'not_due' };
+  return left > 0 ? { kind: 'not_due', dueInMs: left } : undefined;
+}
+
+/**
+ * An answer to a call of an earlier step that timed out. The model already got the timeout as the result; of a client's
+ * late answer it gets one hidden note.
+ */
+function takeLate(session: Session, { toolCallId: id, source, late = '', act }: SettleCall): 'late' | 'expired' | undefined {
+  const past = pastOf(session, id);
+  if (past?.kind === undefined || past.row === undefined) return undefined;
+  const row = session.rows.at(past.row);
+  // It was dropped by a rewind.
+  if (row === undefined || headOf(row).toolCallId !== id) return undefined;
+  if (source !== 'approval' && source !== 'client') return undefined;
+  if (past.kind === 'approval') return 'expired';
+  if (source !== 'client') return undefined;
+  if (past.told === true) return 'late';
+  session.index.set(`s:${id}`, JSON.stringify({ ...past, told: true }));
+  const text = `The call "${id}" of "${past.name ?? ''}" was answered after its time limit. ${late}`;
+  const notice = { role: 'user', id: `late-${id}`, hidden: true, parts: [{ type: 'text', text }] };
+  session.content.set(notice.id, JSON.stringify(notice));
+  session.existing.notices.push(notice.id);
+  noteAct(session, act, { outcome: 'late' });
+  return 'late';
+}
+
+/** A lost sub-agent ends together with its call: its result would have no receiver. */
+function endLostChild(session: Session, { child }: Call, now: number): void {
+  if (child === undefined) return;
+  const below = session.tree.session(child.part);
+  if (below.record === undefined || !isLive(below.record.run.status)) return;
+  finish(below, speakerOf(below, now), { status: 'failed', code: 'run_failed' });
+}
+
+/** Stores the answer: decision, result, and what the call leaves beside it. */
+function keep(session: Session, call: Call, input: SettleCall): void {
+  const { now, changes, output, result, decision, writer } = input;
+  session.existing.updated = now;
+  session.tree.conversation.existing.updated = now;
+  if (changes !== undefined) stageChanges(session, `s${String(writer?.step ?? 0)}`, call.id, changes);
+  if (output !== undefined && session.existing.run.outputRef === undefined) keepOutput(session, output);
+  if (result !== undefined) {
+    session.tree.conversation.content.set(call.id, result);
+    countStored(session, result);
+  }
+  if (decision !== undefined) {
+    call.hasDecision = true;
+    session.content.set(ofCall('decision', call.id), decision);
+  }
+  if (input.isApproved) {
+    call.state = 'approved';
+    return;
+  }
+  const row = input.row ?? 'null';
+  settleRow(session, call, input.hasEvents ? withEvents(session, call.id, row) : row);
+}

@@ -1,0 +1,319 @@
+import type { ChildRef } from '../protocol/run.js';
+import { restIfWaiting, noteDeadline } from './pause.js';
+import type { Call } from './record.js';
+import { speakerOf } from './say.js';
+import { ofCall, settleByCode, settleRow, setBusy } from './settling.js';
+import { noteAct } from './stop.js';
+import type { Session } from './tree.js';
+import {
+  countLost,
+  isActive,
+  isExhausted,
+  own,
+  sayResync,
+  withdraw,
+  type Budget,
+  type WriterInput,
+} from './writers.js';
+
+/** A call that a step opens; texts are JSON. */
+export interface NewCall {
+  id: string;
+  name: string;
+  kind: Call['kind'];
+  spec: string;
+  /** The result, if the call is settled from the start. */
+  row?: string;
+  idempotent?: boolean;
+  /** A decision that was made without a person. */
+  automatic?: string;
+  /** How long people may take to answer, ms after the pause. */
+  deadlineMs?: number;
+  /** Its tool demands an approver. */
+  guarded?: boolean;
+  /** The chunk that asks people (without step and time) and the one that shows the call; deferred until the pause. */
+  ask?: string;
+  part?: string;
+  child?: ChildRef & { part: string };
+  /** First row of the sub-agent's session. */
+  brief?: string;
+}
+
+/** Opens the calls of a step. */
+export function openCalls(session: Session, calls: readonly NewCall[]): void {
+  if (calls.length === 0) return;
+  const { run } = session.existing;
+  for (const { id, name, kind, spec, row, automatic, ask, part, child, brief, ...rest } of calls) {
+    const isServers = kind === 'server' || kind === 'subagent';
+    const call: Call = {
+      id,
+      name,
+      kind,
+      state: isServers ? 'open' : 'waiting',
+      n: 0,
+      ...(rest.idempotent === true && { isIdempotent: true }),
+      ...(rest.guarded === true && { isGuarded: true }),
+      ...(rest.deadlineMs !== undefined && { waitMs: rest.deadlineMs }),
+      ...(automatic !== undefined && { isAutomatic: true }),
+      ...(child !== undefined && { child }),
+    };
+    session.calls.set(id, call);
+    session.content.set(ofCall('spec', id), spec);
+    if (automatic !== undefined) session.content.set(ofCall('automatic', id), automatic);
+    if (brief !== undefined) session.content.set(ofCall('brief', id), brief);
+    if (ask !== undefined && part !== undefined && row === undefined) {
+      call.isHeld = true;
+      session.content.set(ofCall('ask', id), ask);
+      session.content.set(ofCall('part', id), part);
+    }
+    if (row !== undefined) settleRow(session, call, row);
+    else if (isServers) setBusy(session, call, true);
+    if (!session.isConversation) noteOwner(session, id);
+  }
+  session.order = [...session.order, ...calls.map(({ id }) => id)];
+  run.calls += calls.length;
+}
+
+/** Notes that a sub-agent made a call, so that it can be found by its id at the conversation. */
+function noteOwner(session: Session, id: string): void {
+  const { index } = session.tree.conversation;
+  if (index.get(`o:${id}`)?.split(' ')[0] !== session.part) index.set(`o:${id}`, session.part);
+}
+
+/** What is known of a call whose result is in the transcript. */
+interface Past {
+  kind?: 'approval' | 'client';
+  name?: string;
+  row?: number;
+  /** The model was told of a late answer, or the webhook was called. */
+  told?: true;
+}
+
+export function pastOf(session: Session, id: string): Past | undefined {
+  const text = session.index.get(`s:${id}`);
+  return text === undefined ? undefined : (JSON.parse(text) as Past);
+}
+
+/** Answers are addressed to the conversation; the session that made the call may be a sub-agent's. */
+export function ownerOf(session: Session, id: string): Session {
+  if (session.calls.get(id) !== undefined || pastOf(session, id) !== undefined) return session;
+  const part = session.tree.conversation.index.get(`o:${id}`)?.split(' ')[0];
+  return part === undefined ? session : session.tree.session(part);
+}
+
+export interface StartCall {
+  writer: WriterInput;
+  toolCallId: string;
+  now: number;
+  budget: Budget;
+  /** The tool can find out whether an execution that was lost took effect. */
+  canVerify?: boolean;
+  /** What it found, if it did not find a result. */
+  verified?: 'not_done' | 'unknown';
+}
+
+export type StartReply =
+  | { kind: 'execute' | 'verify'; execution: number; shownIn?: number; texts: Record<'call' | 'decision' | 'journal', string | undefined> }
+  | { kind: 'settled' | 'superseded' | 'stopped' | 'fenced' | 'refused' }
+  | { kind: 'suspended'; dueInMs?: number };
+
+/**
+ * Grants permission to execute a tool. A call that was started before is executed again only if the tool is idempotent
+ * and its budget of attempts is not used up. A tool that can verify is asked first: the attempt owns the call then, and
+ * requests permission once more with the answer. Otherwise the call is settled as `tool_outcome_unknown`.
+ *
+ * In this order: the call is settled · the run is the newest and active · stop · fence · kind and state of the call · an
+ * approved call was released · idempotence and budget.
+ */
+export function startCall(session: Session, input: StartCall): StartReply {
+  const { writer: by, toolCallId: id, now, budget } = input;
+  const { runId, name, token, agentType, step } = by;
+  const call = session.calls.get(id);
+  if (call?.state === 'settled' || (call === undefined && pastOf(session, id) !== undefined)) return { kind: 'settled' };
+  if (!isActive(session, runId)) return { kind: 'superseded' };
+  const { run } = session.existing;
+  if (run.stop !== undefined) return { kind: 'stopped' };
+  const writer = session.writer(name);
+  const before = writer?.token ?? 0;
+  if (before > token) return { kind: 'fenced' };
+  if (call === undefined || call.kind === 'subagent' || call.state === 'waiting') return { kind: 'refused' };
+  const { state } = call;
+  if (state === 'suspended') return suspended(session, call);
+  // The last answer of a batch releases the approved calls; until then the run stays paused.
+  if (state === 'approved' && call.isBusy !== true) return { kind: 'refused' };
+  const isNew = before < token;
+  const journal = readJournal(session, call);
+  // Between its recorded steps a tool may be executed again by definition.
+  const isSafe = call.isIdempotent === true || (journal !== undefined && !journal.isInStep);
+  const isAsked = !isNew && call.isUnsure === true;
+  const isRepeat = state === 'started' && isNew;
+  if (isRepeat || (isAsked && input.verified === 'unknown')) {
+    const speaker = { ...speakerOf(session, now, step), agentType };
+    const isTaken = before > 0 && isNew;
+    const mayRepeat = isRepeat && (isSafe || input.canVerify === true);
+    if (!mayRepeat || (isTaken && writer !== undefined && isExhausted(session, writer, budget))) {
+      settleByCode(session, speaker, call, 'tool_outcome_unknown');
+      // The lost attempt may still be alive; it must not write any more.
+      session.dropWriter(name);
+      restIfWaiting(session, now);
+      return { kind: 'settled' };
+    }
+    const { removed } = withdraw(session, name);
+    if (isTaken) countLost(session, name, budget);
+    if (removed) sayResync(session, speaker, id);
+  }
+  const isUnsure = isRepeat ? !isSafe : isAsked && input.verified !== 'not_done';
+  if (isUnsure) call.isUnsure = true;
+  else delete call.isUnsure;
+  if (isNew) {
+    own(session, name, token, session.writer(name));
+    if (call.journal?.sealed !== undefined) session.setNotes(name, call.journal.sealed.split(' '));
+    call.state = 'started';
+    call.n += 1;
+    session.existing.updated = now;
+    // A start of a call that was released before does not show that the newest signal has arrived.
+    if (state === 'approved' && call.release === run.releases) {
+      run.isTaken = true;
+      delete session.tree.conversation.existing.wakes[session.part];
+    }
+  }
+  const isShownAbove = !session.isConversation && call.asked !== undefined;
+  return {
+    kind: isUnsure ? 'verify' : 'execute',
+    execution: call.n,
+    ...(isShownAbove && { shownIn: session.tree.conversation.existing.run.committed }),
+    texts: {
+      call: session.content.get(ofCall('spec', id)),
+      decision: call.hasDecision === true ? session.content.get(ofCall('decision', id)) : undefined,
+      journal: journal?.text,
+    },
+  };
+}
+
+/** The call waits: with the remaining time, if its wait has a deadline. */
+function suspended(session: Session, { journal }: Call): StartReply {
+  const wait = journal?.waits[journal.operations - 1];
+  const deadline = wait === undefined ? undefined : session.calls.get(wait)?.deadline;
+  if (deadline === undefined) return { kind: 'suspended' };
+  return { kind: 'suspended', dueInMs: Math.max(0, deadline - session.tree.now) };
+}
+
+/** A step that threw; the tool carries it out again when it is executed again. */
+const FAILED = 'null';
+
+/** What a call has done so far, as a list in JSON; `isInStep` if its tool was in the middle of a step. */
+function readJournal(session: Session, { id, journal }: Call): { text: string; isInStep: boolean } | undefined {
+  if (journal === undefined) return undefined;
+  let isInStep = false;
+  const operations = Array.from({ length: journal.operations }, (_, n) => {
+    const operation = session.content.get(`op${String(n)}:${id}`) ?? '';
+    if (operation === '') {
+      isInStep = true;
+      return FAILED;
+    }
+    const wait = journal.waits[n];
+    const row = wait === undefined ? undefined : session.content.get(ofCall('row', wait));
+    return row === undefined ? operation : `${operation.slice(0, -1)},"row":${row}}`;
+  });
+  return { text: `[${operations.join(',')}]`, isInStep };
+}
+
+export interface ExtendDeadline {
+  runId: string;
+  toolCallId: string;
+  /** The deadline that the requester has seen, so that a repeated request does not add the time twice. */
+  deadline: number;
+  byMs: number;
+  /** Maximum distance of a deadline from now, ms. */
+  mostAheadMs: number;
+  now: number;
+  act?: string;
+}
+
+/**
+ * Gives people more time to answer a call.
+ *
+ * In this order: the call has timed out · it is settled · people answer calls of this kind · its run is the newest and
+ * active · the call is waiting · it has a deadline, which has not passed · the new deadline is not too far ahead.
+ */
+export function extendDeadline(
+  requested: Session,
+  { runId, toolCallId: id, deadline: seen, byMs, mostAheadMs, now, act }: ExtendDeadline,
+):
+  | { kind: 'extended'; deadline: number; dueInMs: number }
+  | { kind: 'expired' | 'already_completed' | 'not_pending' | 'stale_run' | 'no_deadline' | 'too_far' } {
+  const session = ownerOf(requested, id);
+  const call = session.calls.get(id);
+  const past = pastOf(session, id);
+  if (call?.isLate === true || past?.kind !== undefined) return { kind: 'expired' };
+  if (call?.state === 'settled' || past !== undefined) return { kind: 'already_completed' };
+  if (call?.kind !== 'approval' && call?.kind !== 'client') return { kind: 'not_pending' };
+  if (!isActive(session, runId)) return { kind: 'stale_run' };
+  if (call.state !== 'waiting') return { kind: 'already_completed' };
+  if (call.deadline === undefined) return { kind: 'no_deadline' };
+  const { now: clock, conversation } = session.tree;
+  if (clock >= call.deadline) return { kind: 'expired' };
+  const deadline = Math.max(call.deadline, seen + byMs);
+  if (deadline > clock + mostAheadMs) return { kind: 'too_far' };
+  call.deadline = deadline;
+  session.existing.updated = now;
+  conversation.existing.updated = now;
+  noteDeadline(conversation);
+  noteAct(session, act, { outcome: 'extended', tenant: session.existing.tenant });
+  return { kind: 'extended', deadline, dueInMs: deadline - clock };
+}
+
+export interface LeaseCall {
+  runId: string;
+  toolCallId: string;
+  /** The page that wants to carry out the call. */
+  holder: string;
+  forMs: number;
+}
+
+/** Of several pages that could carry out a client tool, lets one do so for a while; an answer is accepted from any. */
+export function leaseCall(
+  requested: Session,
+  { runId, toolCallId: id, holder, forMs }: LeaseCall,
+):
+  | { kind: 'leased' | 'already_completed' | 'not_pending' | 'stale_run' | 'kind_mismatch' }
+  | { kind: 'held'; forMs: number } {
+  const session = ownerOf(requested, id);
+  const call = session.calls.get(id);
+  if (call?.state === 'settled' || (call === undefined && pastOf(session, id) !== undefined)) {
+    return { kind: 'already_completed' };
+  }
+  if (call === undefined) return { kind: 'not_pending' };
+  if (!isActive(session, runId)) return { kind: 'stale_run' };
+  if (call.kind !== 'client') return { kind: 'kind_mismatch' };
+  if (call.state !== 'waiting') return { kind: 'not_pending' };
+  const { now } = session.tree;
+  const left = (call.lease?.until ?? 0) - now;
+  if (left > 0 && call.lease?.holder !== holder) return { kind: 'held', forMs: left };
+  call.lease = { until: now + forMs, holder };
+  return { kind: 'leased' };
+}
+
+/**
+ * Gives a call an id that is unique in the conversation: the wanted one, with `_<n>` appended if another call has it.
+ *
+ * @param input.call identifies the call within this session: the same call gets the same id again
+ */
+export function takeCallId(
+  session: Session,
+  { runId, call, wanted }: { runId: string; call: string; wanted: string },
+): { kind: 'taken'; id: string } | { kind: 'superseded' } {
+  if (!isActive(session, runId)) return { kind: 'superseded' };
+  const { conversation } = session.tree;
+  const mine = `${session.part} ${call}`;
+  const isFree = (id: string): boolean => {
+    const owner = conversation.index.get(`o:${id}`);
+    if (owner !== undefined) return owner === mine;
+    return conversation.calls.get(id) === undefined && pastOf(conversation, id) === undefined;
+  };
+  let id = wanted;
+  for (let n = 1; !isFree(id); n += 1) id = `${wanted}_${String(n)}`;
+  // Ids of the conversation's own calls are found in its calls once they are committed.
+  if (!session.isConversation) conversation.index.set(`o:${id}`, mine);
+  return { kind: 'taken', id };
+}

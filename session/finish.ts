@@ -1,0 +1,207 @@
+import type { RunError, TerminalStatus } from '../protocol/run.js';
+import { addResults, closeCalls, type SettlingCode } from './settling.js';
+import { pushReply, countStored } from './messages.js';
+import { noteDeadline, sessionsBelow } from './pause.js';
+import type { Usage } from './record.js';
+import { control, say, sayRaw, speakerOf, withRaw, type Speaker } from './say.js';
+import type { Session } from './tree.js';
+
+/** How a run ends. */
+export interface Ending {
+  status: TerminalStatus;
+  error?: RunError;
+  /** Given with a stop. */
+  reason?: string | undefined;
+  /** With which open calls are settled. */
+  code: SettlingCode;
+}
+
+/** Viewers of an aborted run and pages that are loaded later read the same. */
+const ABORTED: RunError = { code: 'framework_cancelled', message: 'The run was aborted.', retryable: false };
+
+/** Results up to this size stand in rows and chunks; larger ones are referred to. */
+const INLINE_BYTES = 64 * 1024;
+
+/**
+ * Ends a run: run, session and stream become terminal together, and expiry is armed. Active sub-agents end with it.
+ * When the run of a sub-agent ends, the parent learns of it from the result of its call.
+ *
+ * @returns true if messages wait for their turn
+ */
+export function finish(session: Session, speaker: Speaker, input: Ending): boolean {
+  const { existing: record } = session;
+  const isBroken = input.status === 'failed' || input.status === 'aborted';
+  const ending = isBroken && input.error === undefined ? { ...input, error: ABORTED } : input;
+  if (record.run.calls > 0) {
+    endSubAgents(session, speaker, ending);
+    closeCalls(session, speaker, ending.code);
+    addResults(session);
+  }
+  const { run, turn } = record;
+  const place = JSON.stringify({
+    role: 'assistant',
+    messageId: turn.messageId,
+    runId: run.id,
+    step: run.committed,
+    display: true,
+    parts: [],
+  });
+  const result = outputOf(session);
+  if (result !== undefined) {
+    sayRaw(session, speaker, 'output', {}, result);
+    const row = withRaw(place, result);
+    session.rows.push(row);
+    countStored(session, row);
+  }
+  if (!session.isConversation) {
+    closeRun(session, speaker.timestamp, ending);
+    noteDeadline(session.tree.conversation);
+    return false;
+  }
+  // A turn that ends before the model's first word gets an empty reply: pages show one, and a following turn does not
+  // take its place.
+  if (ending.status !== 'completed' && !turn.hasReplied) pushReply(session, place);
+  noteEndOfStep(session);
+  const failure = sayEnd(session, speaker, ending);
+  const end = JSON.stringify({
+    type: 'stream_end',
+    streamId: speaker.agentId,
+    timestamp: speaker.timestamp,
+    status: ending.status,
+    error: failure,
+  });
+  const final = result && { finalOutput: result['output'], finalOutputRef: result['outputRef'] };
+  control(session, withRaw(end, final ?? {}));
+  record.stream = isBroken ? 'failed' : 'ended';
+  closeRun(session, speaker.timestamp, ending);
+  if (record.queue.length === 0) {
+    armExpiry(session);
+    return false;
+  }
+  // Steering messages that came too late are queued.
+  for (const entry of record.queue) if (entry.mode === 'steer') entry.mode = 'queue';
+  return true;
+}
+
+/** The result of the run: its text, or a reference to it if that is large. */
+function outputOf(session: Session): Record<string, string | undefined> | undefined {
+  const { outputRef } = session.existing.run;
+  if (outputRef === undefined) return undefined;
+  const text = session.content.get(outputRef) ?? 'null';
+  return text.length > INLINE_BYTES ? { outputRef: JSON.stringify(outputRef) } : { output: text };
+}
+
+/** Ends sub-agents, the deepest first. */
+function endSubAgents(session: Session, speaker: Speaker, ending: Ending): void {
+  const status = ending.status === 'completed' ? 'interrupted' : ending.status;
+  for (const { session: child } of sessionsBelow(session).slice(1).reverse()) {
+    closeCalls(child, speakerOf(child, speaker.timestamp), ending.code);
+    addResults(child);
+    closeRun(child, speaker.timestamp, { status, reason: ending.reason, code: ending.code });
+  }
+}
+
+/** Tells viewers why the stream ends. @returns the text of a failure */
+function sayEnd(session: Session, speaker: Speaker, { status, error, reason }: Ending): string | undefined {
+  const { run, checkpoint } = session.existing;
+  if (status === 'completed') return undefined;
+  if (status === 'interrupted') {
+    say(session, speaker, 'run_interrupted', { runId: run.id, checkpointId: checkpoint?.id ?? null, reason });
+    return undefined;
+  }
+  const { code, message, retryable } = error ?? ABORTED;
+  say(session, speaker, 'error', {
+    error: message,
+    code,
+    recoverable: false,
+    errorDetail: { message, code, retryable },
+  });
+  return message;
+}
+
+/** Stores how the run of this session has ended and clears what belonged to its active state. */
+export function closeRun(session: Session, now: number, { status, error, reason }: Ending): void {
+  const { existing: record } = session;
+  const { run, turn, checkpoint } = record;
+  // It ends while it waits for its time: that was no work.
+  if (run.status === 'starting' && run.waitsUntil !== undefined) run.started = now;
+  run.status = status;
+  record.updated = now;
+  if (session.isConversation && run.mode !== 'branch') {
+    record.spent = sumOf(record.spent, run.usage);
+    record.runs += 1;
+  }
+  if (error !== undefined) run.error = error;
+  if (status === 'interrupted' || status === 'aborted') {
+    const mode = status === 'aborted' ? 'abort' : 'interrupt';
+    const by = run.stop?.by;
+    run.interrupted = {
+      runId: run.id,
+      mode,
+      ...(reason !== undefined && { reason }),
+      ...(by !== undefined && { by }),
+      at: now,
+      checkpointId: checkpoint?.id ?? null,
+    };
+  }
+  // A run that continues the turn repeats the unfinished step.
+  if (session.isConversation && run.claimed > run.committed) {
+    const first = session.writer(`m${String(run.claimed)}`)?.first;
+    if (first !== undefined) run.openSequence = first;
+  }
+  if (!session.isConversation) delete session.tree.conversation.existing.wakes[session.part];
+  delete run.stop;
+  delete run.resume;
+  delete run.isTaken;
+  delete run.deadline;
+  delete run.waitsUntil;
+  run.releases = 0;
+  run.busyCalls = 0;
+  run.hasModel = false;
+  session.dropWriters();
+  session.tree.log.write('drop', 'pages', '');
+  session.runs.set(
+    run.id,
+    JSON.stringify({
+      runId: run.id,
+      turn: turn.n,
+      status,
+      stepCount: run.committed,
+      startSequence: turn.sequence,
+      startedAt: run.started,
+      endedAt: now,
+      startRow: turn.row,
+      messageId: turn.messageId,
+      mode: run.mode,
+      usage: run.usage,
+      finishReason: run.finishReason,
+      by: run.by === '' ? undefined : run.by,
+      reason: status === 'interrupted' ? reason : undefined,
+      outputRef: run.outputRef,
+      error,
+    }),
+  );
+}
+
+/**
+ * Notes where the entries of the last committed step end: the results of its calls follow the commit, so this is known
+ * only when something else begins.
+ */
+export function noteEndOfStep(session: Session): void {
+  const { checkpoint } = session.existing;
+  if (checkpoint === undefined) return;
+  const name = `e:${checkpoint.id}`;
+  if (session.index.get(name) === undefined) session.index.set(name, String(session.tree.log.sequence));
+}
+
+/** Arms the expiry of what has ended. */
+export function armExpiry(session: Session): void {
+  session.tree.write('expire', session.part, 0);
+}
+
+/** The sum of both. */
+export function sumOf(a: Usage | undefined, b: Usage | undefined): Usage {
+  const [x, y] = [a ?? NOTHING, b ?? NOTHING];
+  return [x[0] + y[0], x[1] + y[1], x[2] + y[2], x[3] + y[3], x[4] + y[4], x[5] + y[5]];
+}
+export const NOTHING: Usage = [0, 0, 0, 0, 0, 0];

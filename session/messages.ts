@@ -1,0 +1,126 @@
+import { byteLength, type Session } from './tree.js';
+
+/** A user message that is accepted. */
+export interface Message {
+  id: string;
+  /** Of its content: the same id with other content is a conflict. */
+  hash: string;
+  hidden: boolean;
+  /** The row as JSON. */
+  row: string;
+}
+
+/** What is found by the id of a user message; without a place while it is queued. */
+interface Accepted {
+  hash: string;
+  row?: number;
+  turn?: number;
+}
+
+export function readAccepted(session: Session, id: string): Accepted | undefined {
+  const text = session.index.get(`m:${id}`);
+  return text === undefined ? undefined : (JSON.parse(text) as Accepted);
+}
+
+function note(session: Session, id: string, accepted: Accepted): void {
+  session.index.set(`m:${id}`, JSON.stringify(accepted));
+}
+
+/** True for a message that a rewind has dropped: its id is free. */
+export function isDropped(session: Session, id: string, { row }: Accepted): boolean {
+  if (row === undefined) return false;
+  const text = session.rows.at(row);
+  return text === undefined || headOf(text).id !== id;
+}
+
+/** Hash of a message that is in the transcript or queued. */
+export function acceptedHash(session: Session, id: string): string | undefined {
+  const accepted = readAccepted(session, id);
+  return accepted === undefined || isDropped(session, id, accepted) ? undefined : accepted.hash;
+}
+
+export function accept(session: Session, messages: readonly Pick<Message, 'id' | 'hash'>[]): void {
+  for (const { id, hash } of messages) note(session, id, { hash });
+}
+
+export function forgetMessages(session: Session, ids: readonly string[]): void {
+  session.index.unset(...ids.map((id) => `m:${id}`));
+}
+
+/** Adds user messages to the transcript. @returns index of the first row, and how many messages are visible then */
+export function storeMessages(
+  session: Session,
+  messages: readonly Message[],
+  visible: number,
+  turn: number,
+): { row: number; visible: number } {
+  const row = session.rows.push(...messages.map((message) => message.row));
+  countStored(session, ...messages.map((message) => message.row));
+  messages.forEach(({ id, hash }, at) => {
+    note(session, id, { hash, row: row + at, turn });
+  });
+  return { row, visible: visible + messages.filter(({ hidden }) => !hidden).length };
+}
+
+/** Counts texts that were stored: of a sub-agent they go with the log. */
+export function countStored(session: Session, ...texts: readonly string[]): void {
+  count(session, texts, 1);
+}
+
+export function countDropped(session: Session, ...texts: readonly string[]): void {
+  count(session, texts, -1);
+}
+
+function count(session: Session, texts: readonly string[], sign: 1 | -1): void {
+  countBytes(session, sign * texts.reduce((sum, text) => sum + byteLength(text), 0));
+}
+
+export function countBytes(session: Session, bytes: number): void {
+  const { sizes } = session.tree.conversation.existing;
+  if (session.isConversation) sizes.stored += bytes;
+  else sizes.log += bytes;
+}
+
+/** What is read of a row: its large part, which stands behind, is never decoded. */
+export interface RowHead {
+  role: 'user' | 'assistant' | 'tool';
+  id?: string;
+  hidden?: boolean;
+  messageId?: string;
+  step?: number;
+  toolCallId?: string;
+  /** Only for history; the model does not get it. */
+  display?: boolean;
+}
+
+/** Field names at which the large part of a row begins. Inside a string its quotation marks would be escaped. */
+const BODY = /,"(parts|output|error|outputRef|denied|decision|events)":/;
+/** Longer than any head. */
+const MOST_HEAD = 4_000;
+
+export function headOf(row: string): RowHead {
+  const start = row.slice(0, MOST_HEAD);
+  const at = start.search(BODY);
+  return JSON.parse(at < 0 ? row : `${start.slice(0, at)}}`) as RowHead;
+}
+
+/** Adds a row of the reply; the first one of a turn makes a new visible message. */
+export function pushReply(session: Session, row: string): void {
+  const { existing: record } = session;
+  session.rows.push(row);
+  countStored(session, row);
+  if (record.turn.hasReplied) return;
+  record.turn.hasReplied = true;
+  record.visible += 1;
+}
+
+/** Moves notes for the model into the transcript. */
+export function addNotices(session: Session): void {
+  const { existing: record } = session;
+  if (record.notices.length === 0) return;
+  const rows = record.notices.flatMap((id) => session.content.get(id) ?? []);
+  session.rows.push(...rows);
+  countStored(session, ...rows);
+  session.content.unset(...record.notices);
+  record.notices = [];
+}

@@ -1,0 +1,159 @@
+import type { Call } from './record.js';
+import { countStored } from './messages.js';
+import { say, speakerOf, withRaw, type Speaker } from './say.js';
+import { isUnseen, ofCall, setBusy } from './settling.js';
+import { isLive } from './stop.js';
+import type { Session } from './tree.js';
+
+/** A session with its calls. */
+export interface Found {
+  session: Session;
+  calls: Call[];
+}
+
+/** A session, then each active or waiting sub-agent's below it, in the order of the calls. */
+export function sessionsBelow(session: Session): Found[] {
+  const calls = session.openCalls();
+  const below = calls.flatMap(({ child, state }) => {
+    if (child === undefined || state === 'settled') return [];
+    const found = session.tree.session(child.part);
+    return found.record !== undefined && isLive(found.record.run.status) ? sessionsBelow(found) : [];
+  });
+  return [{ session, calls }, ...below];
+}
+
+/** Notes the earliest deadline of the calls that wait in the conversation. */
+export function noteDeadline(conversation: Session): void {
+  const calls = sessionsBelow(conversation).flatMap((found) => found.calls);
+  noteEarliest(conversation, calls.filter(({ state }) => state === 'waiting'));
+}
+
+function noteEarliest(conversation: Session, calls: readonly Call[]): number | undefined {
+  const { run } = conversation.existing;
+  const deadlines = calls.flatMap(({ deadline }) => deadline ?? []);
+  if (deadlines.length === 0) delete run.deadline;
+  else run.deadline = Math.min(...deadlines);
+  return run.deadline;
+}
+
+const REASON = { waiting_approval: 'approval', waiting_tool: 'client_tool', waiting_children: 'awaiting_children' } as const;
+type Waiting = keyof typeof REASON;
+
+/**
+ * Pauses a session in which only people, or sub-agents that wait for people, can progress. A sub-agent that pauses is
+ * no longer what its parent is busy with; when the conversation itself pauses, so does the stream.
+ *
+ * @returns true if the conversation has paused
+ */
+export function restIfWaiting(session: Session, now: number): boolean {
+  const { existing: record } = session;
+  if (record.run.hasModel || record.run.busyCalls > 0) return false;
+  const status = restingStatus(session.openCalls());
+  if (status === undefined) return false;
+  record.run.status = status;
+  if (session.isConversation) {
+    if (record.stream === 'paused') return false;
+    pause(session, now, status);
+    return true;
+  }
+  const above = session.tree.session(record.parent?.part ?? '');
+  const call = above.calls.get(record.parent?.toolCallId ?? '');
+  if (call !== undefined) setBusy(above, call, false);
+  return restIfWaiting(above, now);
+}
+
+/** What a session waits for in which nothing is busy. Undefined if it can continue. */
+function restingStatus(calls: readonly Call[]): Waiting | undefined {
+  const waiting = calls.filter(({ state }) => state === 'waiting');
+  if (waiting.some(({ kind }) => kind === 'approval')) return 'waiting_approval';
+  if (waiting.length > 0) return 'waiting_tool';
+  return calls.some(({ state }) => state === 'open') ? 'waiting_children' : undefined;
+}
+
+interface Asked {
+  session: Session;
+  call: Call;
+}
+
+/** Pauses run, session and stream of the conversation. */
+function pause(conversation: Session, now: number, status: Waiting): void {
+  const { existing: record } = conversation;
+  const { run } = record;
+  const speaker = speakerOf(conversation, now);
+  const found = sessionsBelow(conversation);
+  const own = found[0]?.calls ?? [];
+  const waiting: Asked[] = found.flatMap(({ session, calls }) =>
+    calls.filter(({ state }) => state === 'waiting').map((call) => ({ session, call })),
+  );
+  showHeld(conversation, speaker, waiting);
+  sayMarker(conversation, speaker, status, own, waiting);
+  for (const { call } of waiting) {
+    if (call.deadline === undefined && call.waitMs !== undefined) call.deadline = conversation.tree.now + call.waitMs;
+  }
+  const deadline = noteEarliest(conversation, waiting.map(({ call }) => call));
+  const first = waiting.find(({ call }) => !isUnseen(call))?.call;
+  say(conversation, speaker, 'run_paused', {
+    runId: run.id,
+    reason: REASON[status],
+    ...(first !== undefined && { pendingToolName: first.name, pendingToolCallId: first.id }),
+    ...(deadline !== undefined && { deadline }),
+  });
+  const { sequence } = conversation.tree.log;
+  for (const { session, call } of waiting) {
+    call.asked ??= sequence;
+    if (call.isHeld !== true) continue;
+    delete call.isHeld;
+    session.content.unset(ofCall('ask', call.id), ofCall('part', call.id));
+  }
+  record.stream = 'paused';
+  run.paused = sequence;
+  // Wake-ups for sub-agents are obsolete once everything waits again.
+  record.wakes = {};
+}
+
+/** Writes the marker that holds the reason for the pause; it never reaches a client. */
+function sayMarker(
+  conversation: Session,
+  speaker: Speaker,
+  status: Waiting,
+  own: readonly Call[],
+  waiting: readonly Asked[],
+): void {
+  const toolCallIds = waiting.filter(({ call }) => !isUnseen(call)).map(({ call }) => call.id);
+  const hasSettled = own.some(({ state }) => state === 'settled');
+  if (status === 'waiting_children') {
+    const children = own.flatMap(({ id, state, child }) =>
+      state === 'open' && child !== undefined
+        ? { subSessionId: child.sessionId, subAgentType: child.agent, callId: id }
+        : [],
+    );
+    say(conversation, speaker, 'suspension_marker', { kind: 'suspended_awaiting_children', payload: { children } });
+  } else if (hasSettled) {
+    const payload = { toolCallIds, stepId: `s${String(speaker.step)}` };
+    say(conversation, speaker, 'suspension_marker', { kind: 'suspended_step_partial', payload });
+  } else {
+    say(conversation, speaker, 'suspension_marker', { kind: 'suspended_client_tool', payload: { toolCallIds } });
+  }
+}
+
+/** Writes the deferred requests of sub-agents, in a step of their own and as one row of the conversation's history. */
+function showHeld(conversation: Session, speaker: Speaker, waiting: readonly Asked[]): void {
+  const held = waiting.filter(({ call }) => call.isHeld === true);
+  if (held.length === 0) return;
+  const { log } = conversation.tree;
+  say(conversation, speaker, 'step_start', { stepId: 'ask' });
+  const first = log.sequence;
+  const { step, timestamp } = speaker;
+  const parts: string[] = [];
+  for (const { session, call } of held) {
+    const ask = session.content.get(ofCall('ask', call.id)) ?? '{}';
+    log.add(withRaw(ask, { step: String(step), timestamp: String(timestamp) }));
+    parts.push(session.content.get(ofCall('part', call.id)) ?? '{}');
+  }
+  say(conversation, speaker, 'step_end', { stepId: 'ask' });
+  const { run, turn } = conversation.existing;
+  const head = { role: 'assistant', messageId: turn.messageId, runId: run.id, step, display: true, sequence: first };
+  const row = withRaw(JSON.stringify(head), { parts: `[${parts.join(',')}]` });
+  conversation.rows.push(row);
+  countStored(conversation, row);
+}

@@ -1,0 +1,90 @@
+import { accept, countDropped, countStored, storeMessages, type Message } from './messages.js';
+import type { QueueEntry } from './record.js';
+import { say, type Speaker } from './say.js';
+import { noteTurn } from './turns.js';
+import type { Session } from './tree.js';
+
+/** An entry with its rows, which stand beside the record. */
+export interface Queued extends Omit<QueueEntry, 'messages' | 'by'> {
+  by: string | undefined;
+  messages: readonly Message[];
+}
+
+/** Informs followers of the length of the queue. */
+export function noteQueue(session: Session, speaker: Speaker, removed?: readonly string[]): void {
+  const queued = session.existing.queue.length;
+  say(session, speaker, 'queue_changed', { queued, ...(removed !== undefined && { removed }) });
+}
+
+/** Adds an entry: interrupting ones come first, then steering ones, then queued ones. */
+export function pushQueued(session: Session, speaker: Speaker, { mode, by, queuedAt, messages }: Queued): void {
+  const { queue } = session.existing;
+  const entry: QueueEntry = {
+    mode,
+    queuedAt,
+    ...(by !== undefined && { by }),
+    messages: messages.map(({ id, hash, hidden }) => ({ id, hash, hidden })),
+  };
+  for (const { id, row } of messages) session.content.set(`q:${id}`, row);
+  countStored(session, ...messages.map(({ row }) => row));
+  const behind = queue.findIndex((other) => mode === 'interrupt' || (mode === 'steer' && other.mode !== 'steer'));
+  queue.splice(behind < 0 ? queue.length : behind, 0, entry);
+  noteQueue(session, speaker);
+}
+
+/** Takes the entry that has waited longest; the caller knows that there is one. */
+export function popQueued(session: Session): Queued {
+  const entry = session.existing.queue.shift();
+  if (entry === undefined) throw new Error('the queue is empty');
+  return takeRows(session, entry);
+}
+
+function takeRows(session: Session, entry: QueueEntry): Queued {
+  const messages = entry.messages.map((message) => ({ ...message, row: session.content.get(`q:${message.id}`) ?? '' }));
+  countDropped(session, ...messages.map(({ row }) => row));
+  session.content.unset(...messages.map(({ id }) => `q:${id}`));
+  return { ...entry, by: entry.by, messages };
+}
+
+export function steeringWaits(session: Session): boolean {
+  return session.existing.queue[0]?.mode === 'steer';
+}
+
+/**
+ * Adds steering messages to the transcript. The reply so far is closed, and what follows is a new turn. If the reply
+ * has not begun, it is not closed but starts after the messages.
+ */
+export function takeSteering(session: Session, speaker: Speaker): void {
+  const { existing: record } = session;
+  if (!record.turn.hasReplied || !steeringWaits(session)) return;
+  const messages: Message[] = [];
+  while (steeringWaits(session)) messages.push(...popQueued(session).messages);
+  const { sequence } = session.tree.log;
+  const turn = record.turn.n + 1;
+  const { row, visible } = storeMessages(session, messages, record.visible, turn);
+  const messageId = `msg-${String(visible)}`;
+  record.visible = visible;
+  record.turn = { n: turn, row, sequence, messageId, hasReplied: false, controls: record.sizes.controls };
+  noteTurn(session, turn, { row, sequence, messageId, run: record.run.id });
+  const messageIds = messages.map(({ id }) => id);
+  say(session, speaker, 'turn_started', { runId: record.run.id, messageId, messageIds, reason: 'steer' });
+}
+
+/** Replaces the content of a queued message that its editor has seen. */
+export function editQueued(
+  session: Session,
+  { message, expectedHash, speaker }: { message: Omit<Message, 'hidden'>; expectedHash: string; speaker: Speaker },
+): { kind: 'edited' | 'stale' | 'not_queued' } {
+  const { id, hash, row } = message;
+  const queued = session.record?.queue.flatMap(({ messages }) => messages).find((each) => each.id === id);
+  if (queued === undefined) return { kind: 'not_queued' };
+  if (queued.hash === hash) return { kind: 'edited' };
+  if (queued.hash !== expectedHash) return { kind: 'stale' };
+  queued.hash = hash;
+  countDropped(session, session.content.get(`q:${id}`) ?? '');
+  countStored(session, row);
+  session.content.set(`q:${id}`, row);
+  accept(session, [{ id, hash }]);
+  noteQueue(session, speaker);
+  return { kind: 'edited' };
+}

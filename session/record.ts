@@ -1,0 +1,269 @@
+import type { FinishReason } from '../protocol/chunk.js';
+import type {
+  CallKind,
+  ChildRef,
+  Resumption,
+  RunError,
+  RunMode,
+  RunStatus,
+  StepOutcome,
+  StopMode,
+  StopRequest,
+  StreamStatus,
+  WaitKind,
+} from '../protocol/run.js';
+
+/** Layout of the records that this build reads and writes. */
+export const LAYOUT = 1;
+
+/**
+ * The record of a session as it is stored: what is known of a conversation, or of a sub-agent's session below it.
+ * Content (messages, inputs, results) is not in it but beside it, by id; so are calls and writers, one by one.
+ * Times are ms since the epoch.
+ */
+export interface SessionRecord {
+  /** Number of the layout; a build that meets a higher one changes nothing. */
+  layout: number;
+  /** Absent while only a stream exists, which belongs to no run. */
+  agent?: string;
+  owner: string;
+  tenant: string;
+  created: number;
+  updated: number;
+  /** Changes when the session is rewound, and differs between sessions that had the same id. */
+  born: string;
+  /** A copy is being made under this nonce. */
+  branching?: string;
+  /** Once rewound: ids of calls may be those of calls that were dropped. */
+  rewound?: true;
+  /** Visible messages. */
+  visible: number;
+  turn: Turn;
+  run: Run;
+  /** The newest checkpoint, the version of the state that it refers to, and how many there are. */
+  checkpoint?: { id: string; stateVersion: number };
+  checkpoints: number;
+  state: States;
+  /** What the conversation has waiting; its messages are beside it, by id. */
+  queue: QueueEntry[];
+  /** Ids of notes for the model that the next step or turn takes in. */
+  notices: string[];
+  /** What people or pages were last shown. */
+  snapshot?: { turn: number; at: number };
+  /** Of the conversation: its log and what is stored. */
+  stream: StreamStatus | undefined;
+  streamError?: string;
+  sizes: Sizes;
+  /** Usage of all ended runs, and their number. */
+  spent: Usage;
+  runs: number;
+  /** Keys expire: `at`. */
+  expires?: number;
+  /** Of a sub-agent's session: the call that it carries out, and the conversation's run. */
+  parent?: { part: string; runId: string; toolCallId: string; rootRun: string; isOverLimit?: true };
+  /** Runs of sub-agents that may go on, until they do, by part. */
+  wakes: Record<string, Resumption & { runId: string }>;
+}
+
+/** One user input and all that answers it. */
+export interface Turn {
+  n: number;
+  /** First row. */
+  row: number;
+  /** Sequence before its first entry. */
+  sequence: number;
+  /** Control messages before it; unknown after a rewind. */
+  controls?: number;
+  /** UI message id of the reply. */
+  messageId: string;
+  /** The reply has a row. */
+  hasReplied: boolean;
+  /** Version of the state when it began, once a step is committed. */
+  stateVersion?: number;
+}
+
+/** The newest run. */
+export interface Run {
+  id: string;
+  n: number;
+  mode: RunMode;
+  /** Who asked for it, if that was not the owner. */
+  by: string;
+  status: RunStatus;
+  started: number;
+  /** Sequence before its first entry. */
+  sequence: number;
+  /** Sequence of the newest pause. */
+  paused: number;
+  /** The last step that was committed before it began. */
+  fromStep: number;
+  claimed: number;
+  committed: number;
+  outcome?: StepOutcome;
+  stop?: StopRequest;
+  error?: RunError;
+  interrupted?: { runId: string; mode: StopMode; reason?: string; by?: string; at: number; checkpointId: string | null };
+  usage?: Usage;
+  finishReason?: FinishReason;
+  model?: string;
+  /** Its result is kept as content under this id. */
+  outputRef?: string;
+  /** What can progress without a person: how many calls, and whether a model does. */
+  busyCalls: number;
+  hasModel: boolean;
+  /** Calls of the newest committed step. */
+  calls: number;
+  /** What the newest batch of answers has released, and whether the run has taken it. */
+  resume?: Resumption;
+  isTaken?: true;
+  releases: number;
+  /** Earliest deadline of waiting calls. */
+  deadline?: number;
+  /** It waits for its provider, or for the time at which it begins. */
+  waitsUntil?: number;
+  /** Sub-agents that it has started. */
+  children: number;
+  /** Sequence before the entries of an unfinished step. */
+  openSequence?: number;
+  leg?: { n: number; at: number; used?: Usage };
+}
+
+/** Input, output, cached, written to the cache, reasoning tokens; millionths of a dollar. */
+export type Usage = readonly [number, number, number, number, number, number];
+
+export interface Sizes {
+  /** Bytes of transcript, queue, results and states. */
+  stored: number;
+  /** Bytes of what expires with the log. */
+  log: number;
+  /** The part of `log` before the newest turn. */
+  logBefore: number;
+  /** Everything was counted since the session was created. */
+  isComplete: boolean;
+  /** Control messages in the log. */
+  controls: number;
+}
+
+/** The agent's own state, by version; its text is content. */
+export interface States {
+  version: number;
+  /** The request that saved it. */
+  by?: string;
+  /** Versions that are kept. */
+  kept: [version: number, bytes: number][];
+  /** Turns with the version that each began with, the oldest first. */
+  turns: [turn: number, version: number][];
+  /** Changes that calls ask for: their step and call; numbered, since a later one of a call replaces an earlier one. */
+  staged: { step: string; call: string; n: number }[];
+  stagings: number;
+}
+
+export interface QueueEntry {
+  mode: 'queue' | 'steer' | 'interrupt';
+  queuedAt: number;
+  by?: string;
+  messages: { id: string; hash: string; hidden: boolean }[];
+}
+
+/** A call of the newest committed step. Its spec, result and other content stand beside it. */
+export interface Call {
+  id: string;
+  name: string;
+  kind: CallKind | WaitKind;
+  state: 'open' | 'waiting' | 'approved' | 'started' | 'suspended' | 'settled';
+  /** It can progress without a person. */
+  isBusy?: true;
+  /** It may be executed again after its worker was lost. */
+  isIdempotent?: true;
+  /** Its tool demands an approver. */
+  isGuarded?: true;
+  /** How long people may take, ms after the pause. */
+  waitMs?: number;
+  /** People have not been asked: what asks them is content. */
+  isHeld?: true;
+  /** Sequence of the pause that asked. */
+  asked?: number;
+  deadline?: number;
+  /** It timed out. */
+  isLate?: true;
+  /** The run was woken for its answer. */
+  isTold?: true;
+  /** Executions. */
+  n: number;
+  /** Its tool is asked whether a lost execution took effect. */
+  isUnsure?: true;
+  hasDecision?: true;
+  isAutomatic?: true;
+  /** Number of the release that was the first to name it. */
+  release?: number;
+  lease?: { until: number; holder: string };
+  /** The sub-agent that carries it out. */
+  child?: ChildRef & { part: string };
+  /** The call that waits for this one. */
+  of?: string;
+  /** Its journal: operations, those that wait for a call, and their size. */
+  journal?: { operations: number; waits: Record<number, string>; bytes: number; sealed?: string };
+}
+
+/** Who appends: the model of a step, or a call. */
+export interface Writer {
+  token: number;
+  /** Sequence before its first entry. */
+  first: number;
+  /** An earlier owner has left entries, or they were withdrawn in part. */
+  left?: 'wrote' | 'withdrawn';
+  /** Attempts that count as lost. */
+  lost?: { token: number; at: number }[];
+  forgiven?: number;
+  /** The attempt that has handed over. */
+  handedOver?: number;
+  /** Of a writer without a run: tells a repeated request from another one. */
+  nonce?: string;
+  /** How the provider fails at the step. */
+  failures?: number;
+  failingSince?: number;
+  waits?: number;
+  fallback?: { index: number; before: number };
+}
+
+/** The record of a session before its first run. */
+export function newRecord(now: number): SessionRecord {
+  return {
+    layout: LAYOUT,
+    owner: '',
+    tenant: '',
+    created: now,
+    updated: now,
+    born: '',
+    visible: 0,
+    turn: { n: 0, row: 0, sequence: 0, messageId: '', hasReplied: false },
+    run: {
+      id: '',
+      n: 0,
+      mode: 'new',
+      by: '',
+      status: 'completed',
+      started: 0,
+      sequence: 0,
+      paused: 0,
+      fromStep: 0,
+      claimed: 0,
+      committed: 0,
+      busyCalls: 0,
+      hasModel: false,
+      calls: 0,
+      releases: 0,
+      children: 0,
+    },
+    checkpoints: 0,
+    state: { version: 0, kept: [], turns: [], staged: [], stagings: 0 },
+    queue: [],
+    notices: [],
+    stream: undefined,
+    sizes: { stored: 0, log: 0, logBefore: 0, isComplete: false, controls: 0 },
+    spent: [0, 0, 0, 0, 0, 0],
+    runs: 0,
+    wakes: {},
+  };
+}
+

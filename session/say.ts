@@ -1,0 +1,51 @@
+import type { Session } from './tree.js';
+
+/** Base fields of a chunk that the store itself writes. */
+export interface Speaker {
+  agentId: string;
+  agentType: string;
+  step: number;
+  timestamp: number;
+}
+
+/** The agent of a session, at the step that the session has reached. */
+export function speakerOf(session: Session, now: number, step = session.existing.run.committed): Speaker {
+  return { agentId: session.id, agentType: session.existing.agent ?? '', step, timestamp: now };
+}
+
+/** Adds a chunk of the store itself to the log. */
+export function say(session: Session, speaker: Speaker, type: string, fields: Record<string, unknown>): void {
+  session.tree.log.add(JSON.stringify({ type, ...fields, ...speaker }));
+}
+
+/** As `say`, with texts of JSON that are never decoded. */
+export function sayRaw(
+  session: Session,
+  speaker: Speaker,
+  type: string,
+  fields: Record<string, unknown>,
+  raw: Record<string, string | undefined>,
+): void {
+  session.tree.log.add(withRaw(JSON.stringify({ type, ...fields, ...speaker }), raw));
+}
+
+/** Adds control messages, which are counted apart from chunks. */
+export function control(session: Session, message: string): void {
+  const { conversation } = session.tree;
+  conversation.existing.sizes.controls += 1;
+  session.tree.log.add(message);
+}
+
+/** An object's JSON with further fields, whose values are JSON already. */
+export function withRaw(object: string, raw: Record<string, string | undefined>): string {
+  const fields = Object.entries(raw).flatMap(([name, json]) =>
+    json === undefined ? [] : `,${JSON.stringify(name)}:${json}`,
+  );
+  const all = fields.join('');
+  return object === '{}' ? `{${all.slice(1)}}` : `${object.slice(0, -1)}${all}}`;
+}
+
+/** True for a control message of the store. */
+export function isControl(writer: string, message: string): boolean {
+  return writer === '' && /^\{"type":"stream_(end|status|truncated)"/.test(message);
+}

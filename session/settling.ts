@@ -1,0 +1,155 @@
+import type { Call } from './record.js';
+import { sumOf } from './finish.js';
+import { countStored } from './messages.js';
+import { say, sayRaw, speakerOf, withRaw, type Speaker } from './say.js';
+import type { Session } from './tree.js';
+
+/** What the model is told of calls that were never carried out, by code. */
+export const SETTLED_TEXTS = {
+  run_stopped: 'The run was stopped before this call was carried out.',
+  run_failed: 'The run failed before this call was carried out.',
+  client_tool_abandoned: 'The user continued without answering this call.',
+  tool_outcome_unknown:
+    'The tool had started when its worker was lost or stopped; whether it took effect is not known.',
+};
+export type SettlingCode = keyof typeof SETTLED_TEXTS;
+/** Of a tool that had recorded steps and waited. */
+const PARTIAL_TEXT = 'It had begun and was waiting; the steps that it has recorded took effect.';
+
+/** True for what tools wait for without asking people: no message shows it. */
+export function isUnseen({ kind }: Pick<Call, 'kind'>): boolean {
+  return kind === 'timer' || kind === 'webhook';
+}
+
+/** Names of the content of a call. */
+const CONTENT = ['spec', 'row', 'decision', 'automatic', 'ask', 'part', 'brief'] as const;
+
+export function ofCall(what: (typeof CONTENT)[number], id: string): string {
+  return `${what}:${id}`;
+}
+
+/** What was decided about a call, by a person or without one, as JSON. */
+function decisionOf(session: Session, { id, hasDecision, isAutomatic }: Call): string | undefined {
+  if (hasDecision === true) return session.content.get(ofCall('decision', id));
+  return isAutomatic === true ? session.content.get(ofCall('automatic', id)) : undefined;
+}
+
+/** Stores the one result of a call; the usage of its sub-agent counts for this run as well. */
+export function settleRow(session: Session, call: Call, row: string): void {
+  const { run } = session.existing;
+  if (call.child !== undefined) {
+    const child = session.tree.session(call.child.part);
+    run.usage = sumOf(run.usage, child.record?.run.usage);
+    // Its result is in the row of the call.
+    session.tree.write('expire', child.part, 0);
+  }
+  session.content.set(ofCall('row', call.id), row);
+  call.state = 'settled';
+  setBusy(session, call, false);
+}
+
+/** Notes whether a call can progress without a person. */
+export function setBusy(session: Session, call: Call, isBusy: boolean): boolean {
+  if ((call.isBusy === true) === isBusy) return false;
+  session.existing.run.busyCalls += isBusy ? 1 : -1;
+  if (isBusy) call.isBusy = true;
+  else delete call.isBusy;
+  return true;
+}
+
+/** The agent that reports a call: what people were asked for a sub-agent is shown in the conversation's message. */
+function speakerFor(session: Session, { asked }: Call, speaker: Speaker): Speaker {
+  if (session.isConversation || asked === undefined) return speaker;
+  const { conversation } = session.tree;
+  return { ...speakerOf(conversation, speaker.timestamp), agentType: speaker.agentType };
+}
+
+/** Settles a call with a code instead of a result. */
+export function settleByCode(session: Session, speaker: Speaker, call: Call, code: SettlingCode): void {
+  const { id, name, journal } = call;
+  if (code === 'tool_outcome_unknown') undoPatches(session, speaker, id);
+  const isPartial = journal !== undefined && code !== 'tool_outcome_unknown';
+  const error = isPartial ? `${SETTLED_TEXTS[code]} ${PARTIAL_TEXT}` : SETTLED_TEXTS[code];
+  const which = { toolCallId: id, toolName: name };
+  const head = JSON.stringify({ role: 'tool', ...which, error, errorCode: code });
+  const row = withRaw(head, { decision: decisionOf(session, call) });
+  const mayHaveEvents = call.state === 'started' || journal !== undefined;
+  const isHeld = call.isHeld === true;
+  settleRow(session, call, mayHaveEvents ? withEvents(session, id, row) : row);
+  // A call that was never shown to people needs no end.
+  if (isUnseen(call) || isHeld) return;
+  const isServers = call.kind === 'server' || call.kind === 'subagent';
+  say(session, speakerFor(session, call, speaker), 'tool_end', {
+    ...which,
+    result: null,
+    error,
+    errorCode: code,
+    ...(isServers && { providerExecuted: true }),
+  });
+}
+
+/** Settles all open calls: started ones as outcome unknown, the others with the code. */
+export function closeCalls(session: Session, speaker: Speaker, code: SettlingCode): void {
+  for (const call of session.openCalls()) {
+    if (call.state === 'settled') continue;
+    settleByCode(session, speaker, call, call.state === 'started' ? 'tool_outcome_unknown' : code);
+  }
+}
+
+/**
+ * Moves the results of settled calls into the transcript, in the order of the calls. Results that people gave to a
+ * sub-agent are also kept in the conversation's history.
+ */
+export function addResults(session: Session): void {
+  const { conversation } = session.tree;
+  for (const call of session.openCalls()) {
+    const { id, of, asked } = call;
+    const row = session.content.get(ofCall('row', id)) ?? 'null';
+    // The model does not learn what its tool waited for; people see what they were asked.
+    const at = of === undefined ? session.rows.push(row) : session.rows.count;
+    if (of === undefined) countStored(session, row);
+    const late = call.isLate === true && { kind: call.kind, name: call.name, row: at };
+    session.index.set(`s:${id}`, JSON.stringify(late || {}));
+    if ((of !== undefined || !session.isConversation) && asked !== undefined && !isUnseen(call)) {
+      const shown = row.replace(/^\{("role":"tool",)?/, '{$1"display":true,');
+      conversation.rows.push(shown);
+      countStored(conversation, shown);
+    }
+    forgetCall(session, call);
+  }
+  session.order = [];
+  session.existing.run.calls = 0;
+}
+
+function forgetCall(session: Session, { id, journal }: Call): void {
+  session.calls.unset(id);
+  const names = CONTENT.map((what) => ofCall(what, id));
+  for (let n = 0; n < (journal?.operations ?? 0); n += 1) names.push(`op${String(n)}:${id}`);
+  session.content.unset(...names);
+}
+
+/** An event that the newest attempt of a call emitted beside its result. */
+function eventsOf(session: Session, id: string, kind: 'c' | 'p'): { sequence: number; json: string }[] {
+  return session.notes(`t:${id}`).flatMap((note) => {
+    if (!note.startsWith(kind)) return [];
+    const sequence = Number(note.slice(1));
+    const [entry] = session.tree.log.after(sequence - 1, 1, sequence);
+    return entry === undefined ? [] : { sequence, json: entry[2] };
+  });
+}
+
+/** Reverts the state changes that a call announced but that will never be stored, newest first. */
+function undoPatches(session: Session, speaker: Speaker, id: string): void {
+  for (const { json } of eventsOf(session, id, 'p').reverse()) {
+    const { undo } = JSON.parse(json) as { undo?: string };
+    if (undo !== undefined) sayRaw(session, speaker, 'state_patch', {}, { patches: undo });
+  }
+}
+
+/** Adds the events of a call to its row, since history shows them too. */
+export function withEvents(session: Session, id: string, row: string): string {
+  const events = eventsOf(session, id, 'c').map(
+    ({ sequence, json }) => `{"sequence":${String(sequence)},"chunk":${json}}`,
+  );
+  return events.length === 0 ? row : withRaw(row, { events: `[${events.join(',')}]` });
+}

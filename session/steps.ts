@@ -1,0 +1,290 @@
+import type { FinishReason } from '../protocol/chunk.js';
+import type { RunError, StepOutcome, StopRequest, TerminalStatus } from '../protocol/run.js';
+import { openCalls, type NewCall } from './calls.js';
+import { finish, noteEndOfStep, sumOf } from './finish.js';
+import { addNotices, countStored, pushReply } from './messages.js';
+import { restIfWaiting } from './pause.js';
+import { steeringWaits, takeSteering } from './queue.js';
+import type { Usage } from './record.js';
+import { speakerOf } from './say.js';
+import { addResults, type SettlingCode } from './settling.js';
+import { noteStateOfTurn } from './state.js';
+import { isOver } from './stop.js';
+import type { Session } from './tree.js';
+import { countLost, isActive, isExhausted, own, sayDiscarded, withdraw, type Budget, type WriterInput } from './writers.js';
+
+export interface Claim {
+  writer: WriterInput;
+  /** Number of the run within its session. */
+  runN: number;
+  /** Highest sequence that the run has seen. */
+  known: number;
+  now: number;
+  /** How attempts before this one are counted. */
+  budget: Budget;
+  /** Price of an output token in millionths of a dollar; 0 if unknown. */
+  perToken: number;
+}
+
+export type Done = { kind: 'done'; outcome: StepOutcome } | { kind: 'superseded' };
+
+export type ClaimReply =
+  | {
+      kind: 'claimed';
+      rowCount: number;
+      sequence: number;
+      failures: number;
+      failingForMs: number;
+      waits: number;
+      fallback?: { index: number; before: number };
+      messageId: string;
+      born: string;
+      hasDroppedCalls?: true;
+      usage?: Usage;
+    }
+  | Done
+  | { kind: 'stopped'; stop: StopRequest }
+  | { kind: 'rewound' | 'fenced' | 'not_ready' | 'exhausted' };
+
+/** Estimated bytes per token: the provider never reported the usage of a lost attempt. */
+const BYTES_PER_TOKEN = 4;
+
+/**
+ * Makes an attempt the owner of its step's model writer. It withdraws what earlier attempts wrote, and takes results,
+ * late notes and steering messages into the transcript.
+ *
+ * In this order: the step is committed (its outcome) · the store is older than what the run has seen · the run is active
+ * and the newest · stop · fence · this is the next step · all calls of the step before are settled · budget of lost
+ * attempts.
+ */
+export function claim(session: Session, input: Claim): ClaimReply {
+  const { runId, name, token, agentType, step } = input.writer;
+  const { log, conversation } = session.tree;
+  const { record } = session;
+  if (record?.run.id === runId && record.run.committed >= step) return doneOrSuperseded(session);
+  if (log.sequence < input.known) return { kind: 'rewound' };
+  if (record?.run.id !== runId) return { kind: (record?.run.n ?? 0) < input.runN ? 'rewound' : 'superseded' };
+  const { run } = record;
+  if (isOver(run.status)) return { kind: 'superseded' };
+  if (run.stop !== undefined) return { kind: 'stopped', stop: run.stop };
+  const writer = session.writer(name);
+  const before = writer?.token ?? 0;
+  if (before > token) return { kind: 'fenced' };
+  if (run.committed !== step - 1) return { kind: 'rewound' };
+  // A sub-agent continues together with the others once the conversation is no longer paused.
+  const isPaused = !session.isConversation && conversation.existing.stream === 'paused';
+  if (isPaused || session.openCalls().some(({ state }) => state !== 'settled')) return { kind: 'not_ready' };
+  const isTaken = before > 0 && before < token;
+  if (isTaken && writer !== undefined && isExhausted(session, writer, input.budget)) return { kind: 'exhausted' };
+  if (before < token) {
+    const speaker = speakerOf(session, input.now, step);
+    const { removed, spoken } = before > 0 ? withdraw(session, name) : { removed: false, spoken: 0 };
+    if (isTaken) countLost(session, name, input.budget);
+    addSpoken(session, spoken, input.perToken);
+    noteEndOfStep(session);
+    const hadCalls = run.calls > 0;
+    if (hadCalls) addResults(session);
+    addNotices(session);
+    if (before > 0) sayDiscarded(session, { ...speaker, agentType }, 'attempt_lost', removed);
+    else takeSteering(session, { ...speaker, agentType });
+    own(session, name, token, session.writer(name));
+    // A run that was to begin later has started with its first claim: no wait counts as its work.
+    if (run.status === 'starting' && run.waitsUntil !== undefined) run.started = Math.max(run.started, input.now);
+    run.hasModel = true;
+    run.status = 'running';
+    run.claimed = step;
+    record.updated = input.now;
+    conversation.existing.stream = 'active';
+    conversation.existing.updated = input.now;
+    delete conversation.existing.wakes[session.part];
+    // Only answers to calls leave them.
+    if (hadCalls) {
+      delete run.resume;
+      delete run.isTaken;
+      run.releases = 0;
+    }
+    // Also the wait of a sub-agent that ended.
+    delete conversation.existing.run.waitsUntil;
+  }
+  const failing = session.writer(name);
+  const since = failing?.failingSince;
+  return {
+    kind: 'claimed',
+    rowCount: session.rows.count,
+    sequence: log.sequence,
+    failures: failing?.failures ?? 0,
+    failingForMs: since === undefined ? 0 : Math.max(0, session.tree.now - since),
+    waits: failing?.waits ?? 0,
+    ...(failing?.fallback !== undefined && { fallback: failing.fallback }),
+    messageId: record.turn.messageId,
+    born: record.born,
+    ...(run.usage !== undefined && { usage: run.usage }),
+    ...(record.rewound && { hasDroppedCalls: true }),
+  };
+}
+
+/** Charges the run for what a lost attempt streamed: the provider bills it too. */
+function addSpoken(session: Session, bytes: number, perToken: number): void {
+  const tokens = Math.ceil(bytes / BYTES_PER_TOKEN);
+  if (tokens === 0) return;
+  const { run } = session.existing;
+  run.usage = sumOf(run.usage, [0, tokens, 0, 0, 0, Math.ceil(tokens * perToken)]);
+}
+
+/**
+ * The reply for a step that is already committed: the newest outcome. `superseded` for a run that was ended elsewhere,
+ * and for one that continues after earlier steps, whose outcomes it does not know.
+ */
+function doneOrSuperseded(session: Session): Done {
+  const { outcome, status } = session.existing.run;
+  if (outcome === undefined || (isOver(status) && outcome.kind !== 'ended')) return { kind: 'superseded' };
+  return { kind: 'done', outcome };
+}
+
+export interface Commit {
+  writer: WriterInput;
+  now: number;
+  /** Highest sequence that the writer has seen. */
+  known: number;
+  /** The reply's row, as JSON. */
+  row?: string;
+  outcome: StepOutcome;
+  checkpointId: string;
+  /** This commit was made because of a stop. */
+  answersStop: boolean;
+  /** The run ends with this step; with the code for calls that are still open. */
+  final?: { status: TerminalStatus; error?: RunError };
+  usage?: Usage;
+  model?: string;
+  finishReason?: FinishReason;
+  /** The result that the model submitted, as JSON. */
+  output?: string;
+  /** Messages for the log, as JSON. */
+  chunks: readonly string[];
+  calls: readonly NewCall[];
+}
+
+export type CommitReply =
+  | { kind: 'committed'; sequence: number; paused: boolean; next?: true }
+  | { kind: 'steered'; sequence: number }
+  | Done
+  | { kind: 'stopped'; stop: StopRequest }
+  | { kind: 'rewound' | 'fenced' };
+
+/**
+ * Stores the reply of a step, opens its calls and writes the checkpoint. If nothing is left that could progress without
+ * a person, it also pauses the run; if the run is to end, it ends it, unless a steering message waits for the next step.
+ *
+ * In this order: the step is committed (its outcome) · the store is older than what the writer has seen · the run is the
+ * newest and active · a stop, unless this commit answers it · fence: the token owns the writer, and this is the next
+ * step.
+ */
+export function commit(session: Session, input: Commit): CommitReply {
+  const { runId, name, token, agentType, step } = input.writer;
+  const { log } = session.tree;
+  const { record } = session;
+  if (record?.run.id === runId && record.run.committed >= step) return doneOrSuperseded(session);
+  if (log.sequence < input.known) return { kind: 'rewound' };
+  if (record?.run.id !== runId || isOver(record.run.status)) return { kind: 'superseded' };
+  const { run } = record;
+  if (run.stop !== undefined && !input.answersStop) return { kind: 'stopped', stop: run.stop };
+  if (session.writer(name)?.token !== token || run.committed !== step - 1) return { kind: 'fenced' };
+  const reason = run.stop?.reason;
+
+  if (input.row !== undefined) pushReply(session, input.row);
+  for (const chunk of input.chunks) log.add(chunk, name);
+  openCalls(session, input.calls);
+  noteCheckpoint(session, input);
+  const { final } = input;
+  const isSettled = input.calls.every(({ row }) => row !== undefined);
+  const steers = final?.status === 'completed' && steeringWaits(session) && isSettled;
+  run.committed = step;
+  run.outcome = steers ? { kind: 'calls', step, calls: [] } : input.outcome;
+  record.updated = input.now;
+  if (input.finishReason !== undefined) run.finishReason = input.finishReason;
+  noteStateOfTurn(session);
+  if (input.usage !== undefined) run.usage = sumOf(run.usage, input.usage);
+  if (input.model !== undefined) run.model = input.model;
+  if (!steers && input.output !== undefined) keepOutput(session, input.output);
+  let paused = false;
+  let hasNext = false;
+  if (final !== undefined && !steers) {
+    const code: SettlingCode = final.status === 'failed' ? 'run_failed' : 'run_stopped';
+    const speaker = { ...speakerOf(session, input.now, step), agentType };
+    hasNext = finish(session, speaker, { ...final, reason, code });
+  } else {
+    run.hasModel = false;
+    session.dropWriter(name);
+    log.write('drop', 'pages', '');
+    paused = !steers && run.busyCalls === 0 && restIfWaiting(session, input.now);
+  }
+  if (steers) return { kind: 'steered', sequence: log.sequence };
+  return { kind: 'committed', sequence: log.sequence, paused, ...(hasNext && { next: true }) };
+}
+
+function noteCheckpoint(session: Session, { writer, checkpointId, now }: Commit): void {
+  const { existing: record } = session;
+  const stateVersion = record.state.version;
+  const checkpoint = {
+    id: checkpointId,
+    runId: writer.runId,
+    stepCount: writer.step,
+    messageCount: session.rows.count,
+    streamSequence: session.tree.log.sequence,
+    timestamp: now,
+    stateVersion,
+  };
+  session.index.set(`cp:${String(record.checkpoints)}`, JSON.stringify(checkpoint));
+  session.index.set(`c:${checkpointId}`, String(record.checkpoints));
+  record.checkpoints += 1;
+  record.checkpoint = { id: checkpointId, stateVersion };
+}
+
+/** Keeps the result of the run; the first one counts. @param output as JSON */
+export function keepOutput(session: Session, output: string): void {
+  const { run } = session.existing;
+  const ref = `run ${run.id}`;
+  run.outputRef = ref;
+  session.content.set(ref, output);
+  countStored(session, output);
+}
+
+export interface Discard {
+  writer: WriterInput;
+  reason: string;
+  /** Number of this failure within the step, from 1, so that a repeated request counts it once. */
+  failure: number;
+  usage?: Usage;
+  /** Place of the model that is asked next, if that is another one. */
+  fallback?: number;
+  /** How long the run waits for its provider, ms. */
+  waitMs?: number;
+  now: number;
+}
+
+/** Withdraws what this attempt wrote and counts a failure of the provider. */
+export function discard(
+  session: Session,
+  { writer: by, reason, failure, usage, fallback, waitMs, now }: Discard,
+): { kind: 'discarded'; failures: number } | { kind: 'superseded' | 'fenced' } {
+  const { runId, name, token, agentType, step } = by;
+  const writer = session.writer(name);
+  const failures = writer?.failures ?? 0;
+  if (failures >= failure) return { kind: 'discarded', failures };
+  if (!isActive(session, runId)) return { kind: 'superseded' };
+  if (writer?.token !== token) return { kind: 'fenced' };
+  const { removed } = withdraw(session, name);
+  sayDiscarded(session, { ...speakerOf(session, now, step), agentType }, reason, removed);
+  const { run } = session.existing;
+  if (usage !== undefined) run.usage = sumOf(run.usage, usage);
+  writer.first = session.tree.log.sequence;
+  delete writer.left;
+  writer.failures = failures + 1;
+  writer.failingSince ??= session.tree.now;
+  if (fallback !== undefined) writer.fallback = { index: fallback, before: writer.failures };
+  if (waitMs !== undefined) {
+    writer.waits = (writer.waits ?? 0) + 1;
+    session.tree.conversation.existing.run.waitsUntil = session.tree.now + waitMs;
+  }
+  return { kind: 'discarded', failures: writer.failures };
+}

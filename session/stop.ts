@@ -1,0 +1,72 @@
+import type { RunStatus, StopRequest, TerminalStatus } from '../protocol/run.js';
+import { finish, type Ending } from './finish.js';
+import { speakerOf } from './say.js';
+import type { Session } from './tree.js';
+
+export function isOver(status: RunStatus): status is TerminalStatus {
+  return status === 'completed' || status === 'failed' || status === 'interrupted' || status === 'aborted';
+}
+
+/** True while a run is active or waits. */
+export function isLive(status: RunStatus): boolean {
+  return !isOver(status);
+}
+
+/** The ending that a stop requests. */
+export function endingOfStop({ mode, reason }: StopRequest): Ending {
+  return { status: mode === 'abort' ? 'aborted' : 'interrupted', reason, code: 'run_stopped' };
+}
+
+/**
+ * Leaves a stop record and notifies the workers. The first record counts, but an abort replaces an interrupt.
+ * `isSpeaking`: a model is streaming, and its step ends the run; a run that waits for its provider has no such step.
+ */
+export function requestStop(
+  session: Session,
+  requested: StopRequest,
+): { stop: StopRequest; isSpeaking: boolean; isWaiting: boolean } {
+  const { run } = session.existing;
+  const stop = run.stop === undefined || requested.mode === 'abort' ? requested : run.stop;
+  run.stop = stop;
+  session.tree.write('stop', run.id);
+  const isWaiting = run.hasModel && (run.waitsUntil ?? 0) > session.tree.now;
+  return { stop, isSpeaking: run.hasModel && !isWaiting, isWaiting };
+}
+
+/**
+ * Stops the newest run, or the named one if it is the newest. A run in which no model streams ends at once; otherwise
+ * the model's step ends it. Addressed to a sub-agent, it stops the whole conversation.
+ */
+export function stop(
+  session: Session,
+  { runId, stop: requested, now, act }: { runId?: string; stop: StopRequest; now: number; act?: string },
+): { kind: 'nothing' } | { kind: 'stopping'; runId: string } | { kind: 'ended'; runId: string; next?: true; waited?: true } {
+  const addressed = session.record;
+  if (addressed === undefined || !isLive(addressed.run.status)) return { kind: 'nothing' };
+  if (runId !== undefined && runId !== addressed.run.id) return { kind: 'nothing' };
+  const { conversation } = session.tree;
+  const { run, tenant } = conversation.existing;
+  if (!isLive(run.status)) return { kind: 'nothing' };
+  const { stop: counts, isSpeaking, isWaiting } = requestStop(conversation, requested);
+  noteAct(session, act, { outcome: isSpeaking ? 'stopping' : 'ended', tenant, runId: run.id });
+  if (isSpeaking) return { kind: 'stopping', runId: run.id };
+  const hasNext = finish(conversation, speakerOf(conversation, now), endingOfStop(counts));
+  return { kind: 'ended', runId: run.id, ...(hasNext && { next: true }), ...(isWaiting && { waited: true }) };
+}
+
+/**
+ * Adds an act to the outbox of the conversation, from where it gets to the audit trail: neither exists without the
+ * other.
+ *
+ * @param act as JSON
+ */
+export function noteAct(
+  session: Session,
+  act: string | undefined,
+  known: { outcome: string; tenant?: string; runId?: string },
+): void {
+  if (act === undefined) return;
+  const { outcome, tenant, runId } = known;
+  const more = JSON.stringify({ outcome, ...(tenant && { tenant }), runId });
+  session.tree.write('note', 'outbox', `${act.slice(0, -1)},${more.slice(1)}`);
+}

@@ -1,0 +1,127 @@
+import type { RunMode } from '../protocol/run.js';
+import { addNotices, storeMessages, type Message } from './messages.js';
+import { newRecord, LAYOUT, type Run, type Turn } from './record.js';
+import { say, speakerOf, isControl } from './say.js';
+import type { Session } from './tree.js';
+
+/** What a turn is made of. */
+export interface NewTurn {
+  nonce: string;
+  now: number;
+  /** Entries that the log may have before old turns are trimmed; 0: no limit. */
+  cap: number;
+  messages: readonly Message[];
+  /** The messages were queued. */
+  waited: boolean;
+  mode: RunMode;
+  by: string;
+}
+
+/** Where a turn is, found by its number. */
+export type TurnPlace = Pick<Turn, 'row' | 'sequence' | 'messageId'> & { run?: string };
+
+export function noteTurn(session: Session, turn: number, place: TurnPlace): void {
+  session.index.set(`t:${String(turn)}`, JSON.stringify(place));
+}
+
+export function turnAt(session: Session, turn: number): TurnPlace | undefined {
+  const text = session.index.get(`t:${String(turn)}`);
+  return text === undefined ? undefined : (JSON.parse(text) as TurnPlace);
+}
+
+/** Id of the session's next run. */
+export function nextRunId(session: Session, nonce: string): { id: string; n: number } {
+  const n = (session.record?.run.n ?? 0) + 1;
+  return { id: `${session.id}:${String(n)}-${nonce}`, n };
+}
+
+/** Creates a turn for user messages, and its run. */
+export function makeTurn(session: Session, made: NewTurn): void {
+  const { nonce, now, messages, mode } = made;
+  const { log } = session.tree;
+  const { existing: record } = session;
+  const { id, n } = nextRunId(session, nonce);
+  const turn = record.turn.n + 1;
+  const sequence = log.sequence;
+  if (turn > 1) addNotices(session);
+  const { row, visible } = storeMessages(session, messages, record.visible, turn);
+  record.visible = visible;
+  trimLog(session, n, made.cap);
+  const messageId = `msg-${String(visible)}`;
+  const speaker = speakerOf(session, now, 0);
+  const { checkpoint, run } = record;
+  record.turn = { n: turn, row, sequence, messageId, hasReplied: false, controls: record.sizes.controls };
+  noteTurn(session, turn, { row, sequence, messageId, run: id });
+  if (made.waited) {
+    const messageIds = messages.map((message) => message.id);
+    say(session, speaker, 'turn_started', { runId: id, messageId, messageIds, reason: 'queue' });
+  }
+  if (mode === 'with_message') {
+    const from = { fromCheckpointId: checkpoint?.id ?? null, fromStepCount: run.committed };
+    say(session, speaker, 'run_resumed', { runId: id, ...from, mode });
+  }
+  startRun(session, { id, n, mode, by: made.by, sequence, step: 0 }, now);
+}
+
+/** Trims whole old turns off a log that is too long. The turn before stays, since a reader may be at its end. */
+function trimLog(session: Session, n: number, cap: number): void {
+  const { existing: record } = session;
+  const { sizes, turn } = record;
+  const { log } = session.tree;
+  if (n > 1 || sizes.controls > 0) {
+    const entries = log.count;
+    if (entries === 0) sizes.controls = 0;
+    if (n > 1 && cap > 0 && entries > cap) {
+      sizes.controls -= turn.controls ?? countControls(session, turn.sequence);
+      log.trim(turn.sequence + 1);
+      sizes.log -= sizes.logBefore;
+    } else if (n > 1 && entries === 0) {
+      sizes.log = 0;
+    }
+  }
+  sizes.logBefore = sizes.log;
+}
+
+/** For a turn that a rewind began: how many precede it was not known then. */
+function countControls(session: Session, upTo: number): number {
+  const older = session.tree.log.after(0, Infinity, upTo);
+  return older.filter(([, writer, message]) => isControl(writer, message)).length;
+}
+
+/** A run that becomes the newest one of its session. */
+export interface NewRun {
+  id: string;
+  n: number;
+  mode: RunMode;
+  by: string;
+  /** Sequence before its first entry. */
+  sequence: number;
+  /** The last committed step of the turn. */
+  step: number;
+}
+
+/** Makes a run the newest one of its session and active. What belonged to the run before goes. */
+export function startRun(session: Session, { id, n, mode, by, sequence, step }: NewRun, now: number): void {
+  const { existing: record } = session;
+  persist(session);
+  if (n <= 1) session.dropWriters();
+  const run: Run = {
+    ...newRecord(now).run,
+    ...{ id, n, mode, by, status: 'starting', started: now, sequence, paused: sequence },
+    ...{ fromStep: step, claimed: step, committed: step },
+  };
+  record.layout = LAYOUT;
+  record.run = run;
+  record.stream = 'active';
+  record.updated = now;
+  delete record.streamError;
+  delete record.snapshot;
+}
+
+/** Nothing of a session that is active or waits expires. */
+export function persist(session: Session): void {
+  const { record } = session;
+  if (record?.expires === undefined) return;
+  delete record.expires;
+  session.tree.write('persist', session.part);
+}

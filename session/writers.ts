@@ -1,0 +1,153 @@
+import type { Writer } from './record.js';
+import { say, type Speaker } from './say.js';
+import { byteLength, type Session } from './tree.js';
+
+/** Identity of a writer; a higher token fences lower ones off. */
+export interface WriterInput {
+  runId: string;
+  /** `m<step>` or `t:<toolCallId>`. */
+  name: string;
+  token: number;
+  agentType: string;
+  agentId?: string;
+  step: number;
+}
+
+/** How many attempts of a writer may be lost; only those within the time count. */
+export interface Budget {
+  most: number;
+  withinMs: number;
+}
+
+/** Limit on how many attempts of one writer are forgiven. */
+const MOST_FORGIVEN = 20;
+/** Entries that are looked at together. */
+const PAGE = 400;
+
+/** Makes an attempt the owner of its writer. @param before the owner until now */
+export function own(session: Session, name: string, token: number, before: Writer | undefined): void {
+  const { left: _left, handedOver: _handedOver, ...kept } = before ?? {};
+  session.setWriter(name, { ...kept, token, first: session.tree.log.sequence });
+  session.resetBatch(name);
+  session.setNotes(name, []);
+}
+
+/**
+ * Withdraws what earlier attempts at a writer wrote.
+ *
+ * @returns whether anything was removed, and the bytes of model output among it
+ */
+export function withdraw(session: Session, name: string): { removed: boolean; spoken: number } {
+  const writer = session.writer(name);
+  if (writer === undefined) return { removed: false, spoken: 0 };
+  if (session.batch(name).n === 0 && writer.left === undefined) return { removed: false, spoken: 0 };
+  const { log } = session.tree;
+  let after = writer.first;
+  let spoken = 0;
+  let removed = writer.left === 'withdrawn';
+  for (;;) {
+    const page = log.after(after, PAGE);
+    const own = page.filter(([, by]) => by === name);
+    for (const [, , message] of own) spoken += spokenBytes(message);
+    removed ||= own.length > 0;
+    after = page.at(-1)?.[0] ?? after;
+    log.remove(own);
+    if (page.length < PAGE) return { removed, spoken };
+  }
+}
+
+/** Bytes of model output in an entry. */
+function spokenBytes(message: string): number {
+  if (message.startsWith('[')) return byteLength((JSON.parse(message) as [string])[0]);
+  if (!/^\{"type":"(text_delta|tool_arg_stream_delta|thinking)"/.test(message)) return 0;
+  const { delta, content } = JSON.parse(message) as { delta?: unknown; content?: unknown };
+  const spoken = delta ?? content;
+  return typeof spoken === 'string' ? byteLength(spoken) : 0;
+}
+
+/** Counts the owner that is being taken over, unless it has handed over. */
+export function countLost(session: Session, name: string, { withinMs }: Budget): void {
+  const writer = session.writer(name);
+  if (writer === undefined) return;
+  const { now } = session.tree;
+  writer.lost = (writer.lost ?? []).filter(({ at }) => at >= now - withinMs);
+  if (writer.handedOver !== writer.token) writer.lost.push({ token: writer.token, at: now });
+}
+
+/** True if no further attempt may be made, counting the current owner as lost. */
+export function isExhausted(session: Session, { token, lost = [], handedOver }: Writer, budget: Budget): boolean {
+  const counted = lost.filter(({ at }) => at >= session.tree.now - budget.withinMs).length;
+  return counted + (handedOver === token ? 0 : 1) >= budget.most;
+}
+
+/**
+ * An attempt reports that it ends without a result, so it is not counted as lost. One that was taken over while it
+ * lived is forgiven. `left`: its worker goes, or an engine is away · `retry`: the tool failed and is executed again ·
+ * `fault`: our code threw, which counts as lost.
+ */
+export function handOver(
+  session: Session,
+  { writer: { runId, name, token }, toolCallId, how }: { writer: WriterInput; toolCallId?: string; how: 'left' | 'retry' | 'fault' },
+): { kind: 'handed_over'; lost: number } | { kind: 'superseded' | 'not_owner' } {
+  if (!isActive(session, runId)) return { kind: 'superseded' };
+  const writer = session.writer(name);
+  if (writer === undefined || writer.token < token) return { kind: 'not_owner' };
+  if (writer.token > token) {
+    if (how === 'left') forgive(writer, token);
+  } else if (writer.handedOver !== token) {
+    writer.handedOver = token;
+    if (how === 'fault') writer.lost = [...(writer.lost ?? []), { token, at: session.tree.now }];
+    const call = toolCallId === undefined ? undefined : session.calls.get(toolCallId);
+    if (how === 'left' && call !== undefined) call.n -= 1;
+  }
+  return { kind: 'handed_over', lost: writer.lost?.length ?? 0 };
+}
+
+function forgive(writer: Writer, token: number): void {
+  const kept = (writer.lost ?? []).filter((lost) => lost.token !== token);
+  if (kept.length === (writer.lost ?? []).length) return;
+  writer.forgiven = (writer.forgiven ?? 0) + 1;
+  if (writer.forgiven <= MOST_FORGIVEN) writer.lost = kept;
+}
+
+/** True if the run is the newest and not over. */
+export function isActive(session: Session, runId: string): boolean {
+  const { record } = session;
+  return record?.run.id === runId && !['completed', 'failed', 'interrupted', 'aborted'].includes(record.run.status);
+}
+
+/** Informs viewers that an attempt at a step was discarded, and that part of what they saw was withdrawn. */
+export function sayDiscarded(session: Session, speaker: Speaker, reason: string, removed: boolean): void {
+  const stepId = `s${String(speaker.step)}`;
+  say(session, speaker, 'step_discarded', { runId: session.existing.run.id, stepId, reason });
+  if (removed) sayResync(session, speaker);
+}
+
+/** @param toolCallId only of this call */
+export function sayResync(session: Session, speaker: Speaker, toolCallId?: string): void {
+  const { checkpoint, run } = session.existing;
+  say(session, speaker, 'stream_resync', {
+    checkpointId: checkpoint?.id ?? '',
+    stepCount: run.committed,
+    messageCount: session.rows.count,
+    fromSequence: session.tree.log.sequence,
+    reason: 'crash_recovery',
+    ...(toolCallId !== undefined && { toolCallId }),
+  });
+}
+
+/** Makes the caller the owner of a writer that does not answer; what it wrote stays, its next write is refused. */
+export function takeOver(
+  session: Session,
+  { runId, name }: { runId: string; name: string },
+): { kind: 'taken'; token: number; first: number } | { kind: 'nothing' | 'superseded' } {
+  if (!isActive(session, runId)) return { kind: 'superseded' };
+  const writer = session.writer(name);
+  if (writer === undefined) return { kind: 'nothing' };
+  const token = writer.token + 1;
+  const hasWritten = session.batch(name).n > 0;
+  // A later attempt still withdraws what was written.
+  session.setWriter(name, { ...writer, token, ...(hasWritten && { left: 'wrote' as const }) });
+  session.resetBatch(name);
+  return { kind: 'taken', token, first: writer.first };
+}

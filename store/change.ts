@@ -1,0 +1,122 @@
+import { setTimeout as pause } from 'node:timers/promises';
+import { Tree, type Read, type Session, type Source, type Write } from '../session/tree.js';
+
+/** What a store brings so that changes can be made on it. */
+export interface Backend {
+  /** Reads of one conversation, at one moment. */
+  load: (conversationId: string, reads: readonly Read[]) => Promise<Loaded>;
+  /** Writes all or nothing, if the version still stands. @returns whether it does */
+  commit: (conversationId: string, version: string, writes: readonly Write[]) => Promise<boolean>;
+}
+
+export interface Loaded {
+  version: string;
+  /** The store's clock, ms since the epoch. */
+  now: number;
+  /** Sequence of the newest entry. */
+  sequence: number;
+  replies: readonly unknown[];
+}
+
+/** A change that others always overtake is given up. */
+const MOST_TRIES = 50;
+/** Tries after which one waits for a moment. */
+const HASTY_TRIES = 3;
+const MOST_PAUSE_MS = 20;
+
+/**
+ * Makes changes of conversations: reads what a change asks for, decides it here, and stores it if the version on which
+ * it was decided still stands. Changes of one conversation wait for each other in this process, so that contention is
+ * between processes.
+ */
+export function createChange(
+  backend: Backend,
+): <Reply>(sessionId: string, decide: (session: Session) => Reply, wants?: readonly Read[]) => Promise<Reply> {
+  const queues = new Map<string, Promise<unknown>>();
+
+  async function attempt<Reply>(
+    [conversationId, part]: readonly [string, string],
+    decide: (session: Session) => Reply,
+    wants: readonly Read[],
+  ): Promise<{ reply: Reply } | undefined> {
+    const known = new Map<string, unknown>();
+    let reads: readonly Read[] = [['field', 'record', part, 'record'], ...wants];
+    let version: string | undefined;
+    for (;;) {
+      const loaded = await backend.load(conversationId, reads);
+      // Something has changed between two reads.
+      if (version !== undefined && version !== loaded.version) return undefined;
+      version = loaded.version;
+      reads.forEach((read, at) => known.set(nameOf(read), loaded.replies[at]));
+      const source = new KnownSource(known, loaded);
+      const tree = new Tree(conversationId, source);
+      const decided = tryTo(() => ({ reply: decide(tree.session(part)), writes: tree.writes() }));
+      reads = [...source.missing.values()];
+      if (reads.length > 0) continue;
+      if ('error' in decided) throw decided.error;
+      const { reply, writes } = decided;
+      if (writes.length === 0 || (await backend.commit(conversationId, version, writes))) return { reply };
+      return undefined;
+    }
+  }
+
+  async function decideUntilStored<Reply>(
+    at: readonly [string, string],
+    decide: (session: Session) => Reply,
+    wants: readonly Read[],
+  ): Promise<Reply> {
+    for (let tries = 1; tries <= MOST_TRIES; tries += 1) {
+      const done = await attempt(at, decide, wants);
+      if (done !== undefined) return done.reply;
+      if (tries >= HASTY_TRIES) await pause(Math.random() * MOST_PAUSE_MS);
+    }
+    throw new Error('other changes of this conversation were always first');
+  }
+
+  return (sessionId, decide, wants = []) => {
+    const dot = sessionId.indexOf('.');
+    const at = dot < 0 ? ([sessionId, ''] as const) : ([sessionId.slice(0, dot), sessionId.slice(dot + 1)] as const);
+    const before = queues.get(at[0]) ?? Promise.resolve();
+    const next = (): Promise<Awaited<ReturnType<typeof decide>>> => decideUntilStored(at, decide, wants) as never;
+    const own = before.then(next, next);
+    queues.set(at[0], own);
+    const done = (): void => {
+      if (queues.get(at[0]) === own) queues.delete(at[0]);
+    };
+    own.then(done, done);
+    return own;
+  };
+}
+
+class KnownSource implements Source {
+  readonly now: number;
+  readonly sequence: number;
+  readonly missing = new Map<string, Read>();
+  private readonly known: ReadonlyMap<string, unknown>;
+
+  constructor(known: ReadonlyMap<string, unknown>, { now, sequence }: Loaded) {
+    this.known = known;
+    this.now = now;
+    this.sequence = sequence;
+  }
+
+  ask(read: Read): unknown {
+    const name = nameOf(read);
+    if (this.known.has(name)) return this.known.get(name);
+    this.missing.set(name, read);
+    return undefined;
+  }
+}
+
+function nameOf(read: Read): string {
+  return read.join('\0');
+}
+
+/** What is decided on values that are not read yet may fail; it counts only once nothing is missing. */
+function tryTo<Result>(work: () => Result): Result | { error: unknown } {
+  try {
+    return work();
+  } catch (error) {
+    return { error };
+  }
+}
