@@ -219,7 +219,7 @@ function keep(session: Session, call: Call, input: SettleCall): void {
   if (changes !== undefined) stageChanges(session, `s${String(writer?.step ?? 0)}`, call.id, changes);
   if (output !== undefined && session.existing.run.outputRef === undefined) keepOutput(session, output);
   if (result !== undefined) {
-    session.tree.conversation.content.set(call.id, result);
+    session.tree.conversation.results.set(call.id, result);
     countStored(session, result);
   }
   if (decision !== undefined) {

@@ -1,4 +1,5 @@
 import type { RunMode, StopRequest } from '../protocol/run.js';
+import { claimFiles } from './files.js';
 import { finish } from './finish.js';
 import {
   accept,
@@ -178,6 +179,7 @@ function create(session: Session, { agent, owner, tenant, nonce, now }: Begin): 
   const { existing: record } = session;
   Object.assign(record, { agent, owner, tenant, created: now, born: nonce });
   record.sizes.isComplete = true;
+  claimFiles(session);
 }
 
 /** The session's newest run. */

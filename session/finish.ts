@@ -87,7 +87,7 @@ export function finish(session: Session, speaker: Speaker, input: Ending): boole
 function outputOf(session: Session): Record<string, string | undefined> | undefined {
   const { outputRef } = session.existing.run;
   if (outputRef === undefined) return undefined;
-  const text = session.content.get(outputRef) ?? 'null';
+  const text = session.tree.conversation.results.get(outputRef) ?? 'null';
   return text.length > INLINE_BYTES ? { outputRef: JSON.stringify(outputRef) } : { output: text };
 }
 
@@ -194,9 +194,16 @@ export function noteEndOfStep(session: Session): void {
   if (session.index.get(name) === undefined) session.index.set(name, String(session.tree.log.sequence));
 }
 
-/** Arms the expiry of what has ended. */
+/** Arms the expiry of what has ended; a stream without a session expires as a whole. */
 export function armExpiry(session: Session): void {
-  session.tree.write('expire', session.part, 0);
+  const { tree, existing: record } = session;
+  const { streamMs, sessionMs } = tree.keep;
+  const rest = record.agent === undefined ? streamMs : sessionMs;
+  // The log never outlives the record, which holds its sequence.
+  tree.write('expireLog', rest > 0 ? Math.min(rest, streamMs) : streamMs);
+  if (rest === 0) return;
+  record.expires = tree.now + rest;
+  tree.write('expire', '', rest);
 }
 
 /** The sum of both. */

@@ -76,9 +76,8 @@ function count(session: Session, texts: readonly string[], sign: 1 | -1): void {
 }
 
 export function countBytes(session: Session, bytes: number): void {
-  const { sizes } = session.tree.conversation.existing;
-  if (session.isConversation) sizes.stored += bytes;
-  else sizes.log += bytes;
+  if (session.isConversation) session.existing.sizes.stored += bytes;
+  else session.tree.log.bytes += bytes;
 }
 
 /** What is read of a row: its large part, which stands behind, is never decoded. */

@@ -1,6 +1,8 @@
 import { accept, countDropped, countStored, storeMessages, type Message } from './messages.js';
 import type { QueueEntry } from './record.js';
+import { armExpiry } from './finish.js';
 import { say, type Speaker } from './say.js';
+import { isLive } from './stop.js';
 import { noteTurn } from './turns.js';
 import type { Session } from './tree.js';
 
@@ -87,4 +89,27 @@ export function editQueued(
   accept(session, [{ id, hash }]);
   noteQueue(session, speaker);
   return { kind: 'edited' };
+}
+
+/**
+ * Removes waiting messages from the queue; their ids count as never accepted.
+ *
+ * @param messageId any message of the entry; absent: all entries
+ */
+export function removeQueued(
+  session: Session,
+  { messageId, speaker }: { messageId?: string; speaker: Speaker },
+): { kind: 'removed'; count: number } {
+  const { record } = session;
+  const isMeant = ({ messages }: QueueEntry): boolean =>
+    messageId === undefined || messages.some(({ id }) => id === messageId);
+  const meant = record?.queue.filter(isMeant) ?? [];
+  if (record === undefined || meant.length === 0) return { kind: 'removed', count: 0 };
+  record.queue = record.queue.filter((entry) => !isMeant(entry));
+  const ids = meant.flatMap((entry) => takeRows(session, entry).messages.map(({ id }) => id));
+  session.index.unset(...ids.map((id) => `m:${id}`));
+  noteQueue(session, speaker, ids);
+  // An ended session did not expire while messages waited.
+  if (!isLive(record.run.status) && record.queue.length === 0) armExpiry(session);
+  return { kind: 'removed', count: meant.length };
 }

@@ -134,9 +134,7 @@ export type Usage = readonly [number, number, number, number, number, number];
 export interface Sizes {
   /** Bytes of transcript, queue, results and states. */
   stored: number;
-  /** Bytes of what expires with the log. */
-  log: number;
-  /** The part of `log` before the newest turn. */
+  /** Bytes of the log before the newest turn. */
   logBefore: number;
   /** Everything was counted since the session was created. */
   isComplete: boolean;
@@ -260,7 +258,7 @@ export function newRecord(now: number): SessionRecord {
     queue: [],
     notices: [],
     stream: undefined,
-    sizes: { stored: 0, log: 0, logBefore: 0, isComplete: false, controls: 0 },
+    sizes: { stored: 0, logBefore: 0, isComplete: false, controls: 0 },
     spent: [0, 0, 0, 0, 0, 0],
     runs: 0,
     wakes: {},

@@ -41,7 +41,7 @@ export function settleRow(session: Session, call: Call, row: string): void {
     const child = session.tree.session(call.child.part);
     run.usage = sumOf(run.usage, child.record?.run.usage);
     // Its result is in the row of the call.
-    session.tree.write('expire', child.part, 0);
+    session.tree.write('expire', child.part, session.tree.keep.streamMs);
   }
   session.content.set(ofCall('row', call.id), row);
   call.state = 'settled';

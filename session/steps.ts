@@ -245,7 +245,7 @@ export function keepOutput(session: Session, output: string): void {
   const { run } = session.existing;
   const ref = `run ${run.id}`;
   run.outputRef = ref;
-  session.content.set(ref, output);
+  session.tree.conversation.results.set(ref, output);
   countStored(session, output);
 }
 
@@ -287,4 +287,27 @@ export function discard(
     session.tree.conversation.existing.run.waitsUntil = session.tree.now + waitMs;
   }
   return { kind: 'discarded', failures: writer.failures };
+}
+
+/**
+ * Keeps the summary that a step's model gets in place of the oldest rows: the first one of a step counts for every
+ * attempt at it. Without one it only reads.
+ *
+ * @param compaction as JSON
+ */
+export function compact(
+  session: Session,
+  { writer, compaction, usage }: { writer: WriterInput; compaction?: string; usage?: Usage },
+): { kind: 'kept'; compaction: string } | { kind: 'none' | 'superseded' | 'fenced' } {
+  if (!isActive(session, writer.runId)) return { kind: 'superseded' };
+  const kept = session.kept('compaction');
+  const of = String(writer.step);
+  if (kept !== undefined && session.kept('compactedStep') === of) return { kind: 'kept', compaction: kept };
+  if (compaction === undefined) return { kind: 'none' };
+  if (session.writer(writer.name)?.token !== writer.token) return { kind: 'fenced' };
+  const { run } = session.existing;
+  if (usage !== undefined) run.usage = sumOf(run.usage, usage);
+  session.keep('compactedStep', of);
+  session.keep('compaction', compaction);
+  return { kind: 'kept', compaction };
 }

@@ -1,7 +1,7 @@
 import { newRecord, type Call, type SessionRecord, type Writer } from './record.js';
 
 /** Where a session's data are. A field of a place is a text; rows are a list. */
-export type Place = 'record' | 'writers' | 'index' | 'content' | 'runs' | 'children';
+export type Place = 'record' | 'writers' | 'index' | 'content' | 'runs' | 'children' | 'files' | 'results';
 
 /** One read of a conversation, all at one version. */
 export type Read =
@@ -17,7 +17,7 @@ export type Read =
 export type Write =
   | readonly ['set', Place, part: string, ...pairs: string[]]
   | readonly ['unset', Place, part: string, ...names: string[]]
-  | readonly ['drop', Place | 'rows' | 'log' | 'pages', part: string]
+  | readonly ['drop', Place | 'rows' | 'log' | 'pages' | 'fileBytes', part: string]
   | readonly ['push', part: string, ...rows: string[]]
   | readonly ['trim', part: string, rows: number]
   | readonly ['add', sequence: number, writer: string, message: string]
@@ -28,7 +28,10 @@ export type Write =
   | readonly ['note', 'outbox' | 'erasures', text: string]
   | readonly ['expire', part: string, ms: number]
   | readonly ['expireLog', ms: number]
-  | readonly ['persist', part: string];
+  | readonly ['persist', part: string]
+  | readonly ['elsewhere', fileId: string, at?: number]
+  | readonly ['fileBytes', expiresMs: number | undefined]
+  | readonly ['keepFiles'];
 
 export type Entry = readonly [sequence: number, writer: string, message: string];
 
@@ -37,14 +40,19 @@ export interface Source {
   ask: (read: Read) => unknown;
   /** The store's clock. */
   now: number;
-  /** The newest sequence of the log. */
+  /** The newest sequence of the log, and its size. */
   sequence: number;
+  logBytes: number;
+  /** How long ended streams and sessions are kept, ms; 0: no limit. */
+  keep: { streamMs: number; sessionMs: number };
 }
 
 /** A conversation and the sessions of its sub-agents, as one change reads and writes them. */
 export class Tree {
   readonly conversationId: string;
   readonly log: Log;
+  /** What its sessions have been given does not count. */
+  isErased = false;
   private readonly source: Source;
   private readonly sessions = new Map<string, Session>();
   private readonly others: Write[] = [];
@@ -52,11 +60,16 @@ export class Tree {
   constructor(conversationId: string, source: Source) {
     this.conversationId = conversationId;
     this.source = source;
-    this.log = new Log(this, source);
+    this.log = new Log(source);
   }
 
   get now(): number {
     return this.source.now;
+  }
+
+  /** How long ended streams and sessions are kept, ms; 0: no limit. */
+  get keep(): Source['keep'] {
+    return this.source.keep;
   }
 
   get conversation(): Session {
@@ -73,6 +86,13 @@ export class Tree {
     return session;
   }
 
+  /** What is written after the end expires with everything else. */
+  private expiry(): Write[] {
+    const expires = this.conversation.record?.expires;
+    const isSet = this.others.some(([kind]) => kind === 'expire');
+    return expires === undefined || isSet ? [] : [['expire', '', Math.max(1, expires - this.now)]];
+  }
+
   /** A write that no session and no log has. */
   write(...write: Write): void {
     this.others.push(write);
@@ -80,8 +100,10 @@ export class Tree {
 
   /** Everything that the change has written, entries of the log first. */
   writes(): Write[] {
+    if (this.isErased) return [...this.log.writes(), ...this.others];
     const ofSessions = [...this.sessions.values()].flatMap((session) => session.writes());
-    return [...this.log.writes(), ...ofSessions, ...this.others];
+    const writes = [...this.log.writes(), ...ofSessions, ...this.others];
+    return writes.length === 0 ? [] : [...writes, ...this.expiry()];
   }
 }
 
@@ -205,6 +227,9 @@ export class Session {
   readonly content: Fields;
   readonly runs: Fields;
   readonly children: Fields;
+  /** Of the conversation: its files, and results that are large. */
+  readonly files: Fields;
+  readonly results: Fields;
   readonly calls: Values<Call>;
   readonly rows: Rows;
   private readonly own: Fields;
@@ -223,6 +248,8 @@ export class Session {
     this.content = fields('content');
     this.runs = fields('runs');
     this.children = fields('children');
+    this.files = fields('files');
+    this.results = fields('results');
     this.records = new Values(this.own, 'record');
     this.orders = new Values(this.own, 'order');
     this.calls = new Values(this.own, 'call:');
@@ -250,6 +277,11 @@ export class Session {
   get existing(): SessionRecord {
     // What is decided on a record that is not read yet does not count.
     return this.record ?? newRecord(0);
+  }
+
+  /** When the newest append came, ms; 0 before the first one. */
+  get appended(): number {
+    return Number(this.own.get('appended') ?? 0);
   }
 
   /** Ids of the calls of the newest committed step, in their order. */
@@ -320,7 +352,7 @@ export class Session {
     this.calls.flush();
     this.writerValues.flush();
     this.flushLive();
-    const places = [this.own, this.writerFields, this.index, this.content, this.runs, this.children];
+    const places = [this.own, this.writerFields, this.index, this.content, this.runs, this.children, this.files, this.results];
     return [...places.flatMap((fields) => fields.writes()), ...this.rows.writes()];
   }
 
@@ -397,23 +429,24 @@ class Rows {
 export class Log {
   /** Sequence of the newest entry. */
   sequence: number;
-  private readonly tree: Tree;
+  /** Size of what expires with the log. */
+  bytes: number;
   private readonly source: Source;
   private readonly added: Entry[] = [];
   private readonly others: Write[] = [];
   private readonly removed = new Set<number>();
 
-  constructor(tree: Tree, source: Source) {
-    this.tree = tree;
+  constructor(source: Source) {
     this.source = source;
     this.sequence = source.sequence;
+    this.bytes = source.logBytes;
   }
 
   /** Adds an entry of a writer; entries of the store itself have the writer ''. */
   add(message: string, writer = ''): void {
     this.sequence += 1;
     this.added.push([this.sequence, writer, message]);
-    this.tree.conversation.existing.sizes.log += byteLength(message);
+    this.bytes += byteLength(message);
   }
 
   /** Entries after a sequence, the oldest first. */
@@ -438,7 +471,7 @@ export class Log {
     for (const sequence of sequences) this.removed.add(sequence);
     this.others.push(['remove', ...sequences], ['drop', 'pages', '']);
     const bytes = entries.reduce((sum, [, , message]) => sum + byteLength(message), 0);
-    this.tree.conversation.existing.sizes.log -= bytes;
+    this.bytes -= bytes;
   }
 
   /** Removes what is older. */

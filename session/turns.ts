@@ -74,12 +74,12 @@ function trimLog(session: Session, n: number, cap: number): void {
     if (n > 1 && cap > 0 && entries > cap) {
       sizes.controls -= turn.controls ?? countControls(session, turn.sequence);
       log.trim(turn.sequence + 1);
-      sizes.log -= sizes.logBefore;
+      log.bytes -= sizes.logBefore;
     } else if (n > 1 && entries === 0) {
-      sizes.log = 0;
+      log.bytes = 0;
     }
   }
-  sizes.logBefore = sizes.log;
+  sizes.logBefore = log.bytes;
 }
 
 /** For a turn that a rewind began: how many precede it was not known then. */

@@ -5,18 +5,46 @@ import { Tree, type Read, type Session, type Source, type Write } from '../sessi
 export interface Backend {
   /** Reads of one conversation, at one moment. */
   load: (conversationId: string, reads: readonly Read[]) => Promise<Loaded>;
-  /** Writes all or nothing, if the version still stands. @returns whether it does */
-  commit: (conversationId: string, version: string, writes: readonly Write[]) => Promise<boolean>;
+  /**
+   * Writes all or nothing, if the version still stands. `behind`: the log has entries above its sequence, which a store
+   * that failed in between has left.
+   */
+  commit: (conversationId: string, version: string, commit: Commit) => Promise<'stored' | 'stale' | 'behind'>;
+  /** How long ended streams and sessions are kept, ms; 0: no limit. */
+  keep: Source['keep'];
+}
+
+export interface Commit {
+  writes: readonly Write[];
+  /** Of the log with what is written. */
+  sequence: number;
+  logBytes: number;
+  /** It frees memory or ends a run, and is stored where Redis is full, too. */
+  isFreeing: boolean;
+}
+
+export interface Options {
+  /** What this change is going to ask for. */
+  wants?: readonly Read[];
+  isFreeing?: boolean;
 }
 
 export interface Loaded {
   version: string;
   /** The store's clock, ms since the epoch. */
   now: number;
-  /** Sequence of the newest entry. */
+  /** Sequence of the newest entry, and the size of what expires with the log. */
   sequence: number;
+  logBytes: number;
   replies: readonly unknown[];
 }
+
+/** Makes a change of a session, or reads it; `decide` may be called more than once. */
+export type Change = <Reply>(
+  sessionId: string,
+  decide: (session: Session) => Reply,
+  options?: Options,
+) => Promise<Reply>;
 
 /** A change that others always overtake is given up. */
 const MOST_TRIES = 50;
@@ -29,18 +57,17 @@ const MOST_PAUSE_MS = 20;
  * it was decided still stands. Changes of one conversation wait for each other in this process, so that contention is
  * between processes.
  */
-export function createChange(
-  backend: Backend,
-): <Reply>(sessionId: string, decide: (session: Session) => Reply, wants?: readonly Read[]) => Promise<Reply> {
+export function createChange(backend: Backend): Change {
   const queues = new Map<string, Promise<unknown>>();
 
   async function attempt<Reply>(
     [conversationId, part]: readonly [string, string],
     decide: (session: Session) => Reply,
-    wants: readonly Read[],
+    { wants = [], isFreeing = false }: Options,
+    log: { floor: number },
   ): Promise<{ reply: Reply } | undefined> {
     const known = new Map<string, unknown>();
-    let reads: readonly Read[] = [['field', 'record', part, 'record'], ...wants];
+    let reads: readonly Read[] = [...recordsOf(part), ...wants];
     let version: string | undefined;
     for (;;) {
       const loaded = await backend.load(conversationId, reads);
@@ -48,14 +75,19 @@ export function createChange(
       if (version !== undefined && version !== loaded.version) return undefined;
       version = loaded.version;
       reads.forEach((read, at) => known.set(nameOf(read), loaded.replies[at]));
-      const source = new KnownSource(known, loaded);
+      const sequence = Math.max(loaded.sequence, log.floor);
+      const source = new KnownSource(known, { ...loaded, sequence }, backend.keep);
       const tree = new Tree(conversationId, source);
       const decided = tryTo(() => ({ reply: decide(tree.session(part)), writes: tree.writes() }));
       reads = [...source.missing.values()];
       if (reads.length > 0) continue;
       if ('error' in decided) throw decided.error;
       const { reply, writes } = decided;
-      if (writes.length === 0 || (await backend.commit(conversationId, version, writes))) return { reply };
+      if (writes.length === 0) return { reply };
+      const { sequence: newest, bytes: logBytes } = tree.log;
+      const stored = await backend.commit(conversationId, version, { writes, sequence: newest, logBytes, isFreeing });
+      if (stored === 'stored') return { reply };
+      if (stored === 'behind') log.floor = sequence + Math.max(1, sequence - loaded.sequence) * 2;
       return undefined;
     }
   }
@@ -63,21 +95,22 @@ export function createChange(
   async function decideUntilStored<Reply>(
     at: readonly [string, string],
     decide: (session: Session) => Reply,
-    wants: readonly Read[],
+    options: Options,
   ): Promise<Reply> {
+    const log = { floor: 0 };
     for (let tries = 1; tries <= MOST_TRIES; tries += 1) {
-      const done = await attempt(at, decide, wants);
+      const done = await attempt(at, decide, options, log);
       if (done !== undefined) return done.reply;
       if (tries >= HASTY_TRIES) await pause(Math.random() * MOST_PAUSE_MS);
     }
     throw new Error('other changes of this conversation were always first');
   }
 
-  return (sessionId, decide, wants = []) => {
+  return (sessionId, decide, options = {}) => {
     const dot = sessionId.indexOf('.');
     const at = dot < 0 ? ([sessionId, ''] as const) : ([sessionId.slice(0, dot), sessionId.slice(dot + 1)] as const);
     const before = queues.get(at[0]) ?? Promise.resolve();
-    const next = (): Promise<Awaited<ReturnType<typeof decide>>> => decideUntilStored(at, decide, wants) as never;
+    const next = (): Promise<Awaited<ReturnType<typeof decide>>> => decideUntilStored(at, decide, options) as never;
     const own = before.then(next, next);
     queues.set(at[0], own);
     const done = (): void => {
@@ -88,16 +121,29 @@ export function createChange(
   };
 }
 
+/** Nearly every change looks at the record of its session, and at that of the conversation. */
+function recordsOf(part: string): Read[] {
+  const own: Read[] = [
+    ['field', 'record', part, 'record'],
+    ['field', 'record', part, 'live'],
+  ];
+  return part === '' ? own : [...own, ['field', 'record', '', 'record'], ['field', 'record', '', 'live']];
+}
+
 class KnownSource implements Source {
   readonly now: number;
   readonly sequence: number;
+  readonly logBytes: number;
+  readonly keep: Source['keep'];
   readonly missing = new Map<string, Read>();
   private readonly known: ReadonlyMap<string, unknown>;
 
-  constructor(known: ReadonlyMap<string, unknown>, { now, sequence }: Loaded) {
+  constructor(known: ReadonlyMap<string, unknown>, { now, sequence, logBytes }: Loaded, keep: Source['keep']) {
     this.known = known;
     this.now = now;
     this.sequence = sequence;
+    this.logBytes = logBytes;
+    this.keep = keep;
   }
 
   ask(read: Read): unknown {

@@ -1,9 +1,9 @@
-import { createHash, randomBytes } from 'node:crypto';
-import type { Redis } from 'ioredis';
+import { createHash } from 'node:crypto';
 import type { Entry, Read, Write } from '../../session/tree.js';
-import type { Backend } from '../change.js';
+import type { Backend, Commit } from '../change.js';
 
-interface Script {
+/** A Lua script that is called by its hash. */
+export interface Script {
   code: string;
   sha: string;
 }
@@ -27,74 +27,167 @@ end`;
  *
  * Keys: the conversation's record. Arguments: commands that read.
  *
- * @returns version · sequence · time · replies
+ * @returns version, sequence and size of the log · time · replies
  */
-const LOAD = script(`${EACH}
+export const LOAD = script(`${EACH}
 local replies = {}
 each(1, function(reply) replies[#replies + 1] = reply end)
-local at = redis.call('HMGET', KEYS[1], 'v', 'seq')
-return { at[1] or '', at[2] or '0', redis.call('TIME'), replies }`);
+return { redis.call('HMGET', KEYS[1], 'v', 'seq', 'logBytes'), redis.call('TIME'), replies }`);
 
 /**
  * commit: writes all or nothing, if the conversation still has the version and the sequence on which that was decided.
  *
- * Keys: the conversation's record. Arguments: version · sequence · name of this commit, the next version · the next
- * sequence · commands that write.
+ * Keys: the conversation's record. Arguments: version · sequence · name of this commit, the next version · 1 if the
+ * record is there then · sequence and size of the log then · commands that write, entries of the log first.
  *
- * @returns 1 if it is stored, now or by the same request before; else 0
+ * @returns 1 if it is stored, now or by the same request before · 0 if the version is another one · -1 if the log has
+ * entries at these ids
  */
-const COMMIT = script(`${EACH}
+const COMMIT_CODE = `${EACH}
 local at = redis.call('HMGET', KEYS[1], 'v', 'seq')
 if at[1] == ARGV[3] then return 1 end
 if (at[1] or '') ~= ARGV[1] or (at[2] or '0') ~= ARGV[2] then return 0 end
-redis.call('HSET', KEYS[1], 'v', ARGV[3], 'seq', ARGV[4])
-each(5, function() end)
-return 1`);
+local first = 7
+if ARGV[8] == 'XADD' then
+  local words = tonumber(ARGV[7])
+  local added = redis.pcall(unpack(ARGV, 8, 7 + words))
+  if type(added) == 'table' and added.err then
+    if string.find(added.err, 'equal or smaller', 1, true) then return -1 end
+    return added
+  end
+  first = 8 + words
+end
+each(first, function() end)
+if ARGV[4] == '1' then redis.call('HSET', KEYS[1], 'v', ARGV[3], 'seq', ARGV[5], 'logBytes', ARGV[6]) end
+return 1`;
+export const COMMIT = script(COMMIT_CODE);
+/** The same where Redis is full. */
+export const COMMIT_FREEING = script(`#!lua flags=allow-oom\n${COMMIT_CODE}`);
 
-/** Changes on a Redis. @param prefix of all keys */
-export function createRedisBackend(redis: Redis, prefix: string): Backend {
-  async function evaluate({ sha, code }: Script, key: string, args: readonly string[]): Promise<unknown> {
-    try {
-      return await redis.evalsha(sha, 1, key, ...args);
-    } catch (error) {
-      if (!(error instanceof Error) || !error.message.startsWith('NOSCRIPT')) throw error;
-      return redis.eval(code, 1, key, ...args);
-    }
-  }
+/**
+ * append: adds a batch of messages to the log for the writer's current owner.
+ *
+ * Keys: the session's record · its writers · the conversation's record · the log · the channel. Arguments: run, or `*`
+ * for a writer without a run · writer · token · batch · now · known, the highest sequence that the writer has seen ·
+ * notes, which of the messages the call's row keeps: letter and place · messages.
+ *
+ * In this order: the batch was stored before (its first reply) · the store is older than `known` · the run is over or
+ * superseded · another attempt owns the writer · a batch is missing before this one · the stream is paused.
+ *
+ * @returns 1, the sequence, 1 if a stop was requested · 2 fenced · 3 superseded · 4 paused · 5 rewound
+ */
+export const APPEND = script(`
+local run, writer, token, batch = ARGV[1], ARGV[2], ARGV[3], tonumber(ARGV[4])
+local live = redis.call('HGET', KEYS[1], 'live') or '  '
+local active, stop, paused = string.match(live, '^(%S*) (%S*) (%S*)$')
+local owner = redis.call('HMGET', KEYS[2], 't:' .. writer, 'b:' .. writer)
+local last, stored = string.match(owner[2] or '', '^(%d+) (%d+)$')
+last = tonumber(last or '-1')
+if owner[1] == token and last >= batch then return { 1, tonumber(stored), tonumber(stop) or 0 } end
+local log = redis.call('HMGET', KEYS[3], 'seq', 'logBytes')
+local before = tonumber(log[1] or '0')
+if before < tonumber(ARGV[6]) then return { 5 } end
+if run ~= '*' and active ~= run then return { 3 } end
+if owner[1] ~= token then return { 2 } end
+if last ~= batch - 1 then return { 5 } end
+if run == '*' and paused == '1' then return { 4 } end
+local at, bytes, name, entries = before, tonumber(log[2] or '0'), cjson.encode(writer), {}
+for place = 8, #ARGV do
+  local message = ARGV[place]
+  at = at + 1
+  bytes = bytes + #message
+  local id = string.format('%.0f', at)
+  local fields = { writer, message }
+  if string.byte(message) ~= 91 then fields = { 'w', writer, 'c', message } end
+  local added = redis.pcall('XADD', KEYS[4], id .. '-0', unpack(fields))
+  while type(added) == 'table' and added.err and string.find(added.err, 'equal or smaller', 1, true) do
+    local newest = redis.call('XREVRANGE', KEYS[4], '+', '-', 'COUNT', 1)[1]
+    local top = newest and tonumber(string.match(newest[1], '^%d+')) or 0
+    at = math.max(top + 1, at + at - before + 1)
+    if #entries == 0 then before = at - 1 end
+    id = string.format('%.0f', at)
+    added = redis.pcall('XADD', KEYS[4], id .. '-0', unpack(fields))
+  end
+  if type(added) == 'table' and added.err then return added end
+  entries[#entries + 1] = '[' .. id .. ',' .. name .. ',' .. message .. ']'
+end
+local newest = string.format('%.0f', at)
+redis.call('HSET', KEYS[3], 'seq', newest, 'logBytes', string.format('%.0f', bytes), 'appended', ARGV[5])
+redis.call('HSET', KEYS[2], 'b:' .. writer, ARGV[4] .. ' ' .. newest)
+redis.call('SPUBLISH', KEYS[5], '[' .. string.format('%.0f', before) .. ',[' .. table.concat(entries, ',') .. ']]')
+if ARGV[7] ~= '' then
+  local notes = redis.call('HGET', KEYS[2], 'e:' .. writer) or ''
+  for kind, place in string.gmatch(ARGV[7], '(%a)(%d+)') do
+    local note = kind .. string.format('%.0f', at - #entries + 1 + tonumber(place))
+    notes = notes == '' and note or notes .. ' ' .. note
+  end
+  redis.call('HSET', KEYS[2], 'e:' .. writer, notes)
+end
+return { 1, at, tonumber(stop) or 0 }`);
 
+/** Calls a script of the store. */
+export type Evaluate = (script: Script, keys: readonly string[], args: readonly string[]) => Promise<unknown>;
+
+/** Changes by scripts. @param prefix of all keys */
+export function createBackend(
+  evaluate: Evaluate,
+  { prefix, keep, newVersion }: { prefix: string; keep: Backend['keep']; newVersion: () => string },
+): Backend {
   return {
+    keep,
     load: async (conversationId, reads) => {
       const keys = keysOf(prefix, conversationId);
       const { commands, pick } = toReads(keys, reads);
-      const loaded = await evaluate(LOAD, keys('', 'record'), commands.flatMap(toArguments));
-      const [version, sequence, [seconds, micros], replies] = loaded as [
-        ...[string, string, [string, string], unknown[]],
+      const loaded = await evaluate(LOAD, [keys('', 'root')], commands.flatMap(toArguments));
+      const [[version, sequence, logBytes], [seconds, micros], replies] = loaded as [
+        ...[(string | null)[], [string, string], unknown[]],
       ];
       return {
-        version: `${version} ${sequence}`,
-        sequence: Number(sequence),
+        version: `${version ?? ''} ${sequence ?? '0'}`,
+        sequence: Number(sequence ?? 0),
+        logBytes: Number(logBytes ?? 0),
         now: Number(seconds) * 1000 + Math.floor(Number(micros) / 1000),
         replies: pick(replies),
       };
     },
-    commit: async (conversationId, version, writes) => {
+    commit: async (conversationId, version, commit) => {
       const keys = keysOf(prefix, conversationId);
       const [before = '', sequence = '0'] = version.split(' ');
-      const next = randomBytes(9).toString('base64url');
-      const last = writes.findLast(([kind]) => kind === 'add')?.[1];
-      const newest = last === undefined ? sequence : String(last);
-      const commands = toCommands(keys, writes, Number(sequence));
-      const args = [before, sequence, next, newest, ...commands.flatMap(toArguments)];
-      return (await evaluate(COMMIT, keys('', 'record'), args)) === 1;
+      const isThere = leavesRecord(commit, before !== '');
+      const fixed = [before, sequence, newVersion(), isThere ? '1' : '0', String(commit.sequence), String(commit.logBytes)];
+      const commands = toCommands(keys, commit.writes, Number(sequence));
+      const script = commit.isFreeing ? COMMIT_FREEING : COMMIT;
+      const stored = await evaluate(script, [keys('', 'root')], [...fixed, ...commands.flatMap(toArguments)]);
+      if (stored === 1) return 'stored';
+      return stored === -1 ? 'behind' : 'stale';
     },
   };
 }
 
+/** True if the conversation has a record after this. */
+function leavesRecord({ writes }: Commit, wasThere: boolean): boolean {
+  const of = writes.filter((write) => (write[0] === 'set' || write[0] === 'drop') && write[1] === 'record' && write[2] === '');
+  const last = of.at(-1);
+  return last === undefined ? wasThere : last[0] === 'set';
+}
+
 type Keys = (part: string, name: string) => string;
+
+/** Keys that are called otherwise than what they hold. */
+const NAMES: Partial<Record<string, string>> = {
+  record: 'root',
+  log: 'stream',
+  pages: 'joined',
+  outbox: 'audit',
+  erasures: 'gone',
+};
 
 function keysOf(prefix: string, conversationId: string): Keys {
   const base = `${prefix}:{${conversationId}}:`;
-  return (part, name) => (part === '' ? base + name : `${base}${part}:${name}`);
+  return (part, name) => {
+    const key = NAMES[name] ?? name;
+    return part === '' ? base + key : `${base}${part}:${key}`;
+  };
 }
 
 function toArguments(command: readonly string[]): string[] {
@@ -161,6 +254,7 @@ function toCommands(keys: Keys, writes: readonly Write[], before: number): strin
 }
 
 const KEPT = ['record', 'writers', 'index', 'content', 'runs', 'children', 'rows'];
+const SHARED = ['results', 'files', 'fileBytes'];
 
 function toWrites(keys: Keys, write: Write): string[][] {
   switch (write[0]) {
@@ -194,10 +288,28 @@ function toWrites(keys: Keys, write: Write): string[][] {
     case 'note':
       return [['RPUSH', keys('', write[1]), write[2]]];
     case 'expire':
-      return KEPT.map((name) => ['PEXPIRE', keys(write[1], name), '86400000']);
+      return keptOf(write[1]).map((name) => ['PEXPIRE', keys(write[1], name), String(write[2])]);
     case 'expireLog':
       return [['PEXPIRE', keys('', 'log'), String(write[1])]];
     case 'persist':
-      return KEPT.map((name) => ['PERSIST', keys(write[1], name)]);
+      return [...keptOf(write[1]), 'log'].map((name) => ['PERSIST', keys(name === 'log' ? '' : write[1], name)]);
+    case 'elsewhere':
+      return [
+        write[2] === undefined
+          ? ['HDEL', keys('', 'elsewhere'), write[1]]
+          : ['HSET', keys('', 'elsewhere'), write[1], String(write[2])],
+      ];
+    case 'fileBytes': {
+      const made = ['HSETNX', keys('', 'fileBytes'), '', ''];
+      if (write[1] === undefined) return [made];
+      return [made, ...['files', 'fileBytes'].map((name) => ['PEXPIRE', keys('', name), String(write[1])])];
+    }
+    case 'keepFiles':
+      return ['files', 'fileBytes'].map((name) => ['PERSIST', keys('', name)]);
   }
+}
+
+/** Keys that expire with a session. */
+function keptOf(part: string): string[] {
+  return part === '' ? [...KEPT, ...SHARED] : KEPT;
 }

@@ -5,14 +5,15 @@ import { createRedisSessionStore } from '../redis/session-store.js';
 import { createRedisStreamLog } from '../redis/stream-log.js';
 import type { MemoryData } from './memory-data.js';
 import type { RedisContext } from '../redis/context.js';
-import { createKeySpace } from '../redis/keys.js';
+import { createKeySpace, DEFAULT_PREFIX } from '../redis/keys.js';
 import type { RunLibrary } from '../redis/run-library.js';
-import { createTransitions } from '../redis/transitions.js';
+import { createConversations, createTransitions } from '../redis/transitions.js';
 import { runOn, type Host } from '../transitions/lib/host.js';
 import { run } from '../transitions/library.js';
 import { decode, encode } from './keyspace/cjson.js';
 import type { Keyspace } from './keyspace/keyspace.js';
 import { createLocalCommands, toWireText } from './local-commands.js';
+import { evaluateOn } from './local-scripts.js';
 import { toKeptMs } from '../record/audit-ttl.js';
 
 export interface MemoryStores {
@@ -41,11 +42,13 @@ export function createStoresOn(data: MemoryData): MemoryStores {
 function createMemoryContext(data: MemoryData): RedisContext {
   const { keyspace, options, now, files } = data;
   const keys = createKeySpace();
+  const conversations = createConversations(evaluateOn(keyspace), DEFAULT_PREFIX, options);
   return {
     data,
     redis: createLocalCommands(keyspace),
     keys,
-    transitions: createTransitions(runInProcess(keyspace, now), keys, options),
+    transitions: createTransitions(runInProcess(keyspace, now), keys, conversations),
+    change: conversations.change,
     maxEntries: options.maxChunks,
     now,
     audit: { keys: options.auditKeys, keptMs: toKeptMs(options.auditTtlSeconds) },

@@ -1,93 +1,38 @@
+import type { Branch } from '../../session/copy.js';
 import type { BranchInput } from '../contract/sessions.js';
-import type { Row } from '../../protocol/rows.js';
+import { toStoredJson } from '../record/to-stored-json.js';
 import { toStoredRow } from '../record/to-stored-row.js';
 import { beginsTurn } from '../record/user-message.js';
-import type { RequestOf } from '../transitions/library.js';
-import type { Contents } from './contents.js';
 import { keepApart } from './large-results.js';
 
-/** Number of rows in one request. */
-const PART = 500;
-
-/** The requests that copy a session, one for each part. */
-export function branchRequests(
-  input: BranchInput,
-): ((contents: Contents) => RequestOf<'branch'>)[] {
-  const starts = [];
-  for (let from = 0; from === 0 || from < input.rows.length; from += PART) starts.push(from);
+/** What a copy of a session is made of. @throws HelixError `validation_error` for what cannot be stored */
+export function branchOf(input: BranchInput): Branch {
+  const { agent, owner, tenant = '', nonce, now, by = '', rows, turn, isOpen = false } = input;
   const hashes = new Map(input.messages.map(({ id, hash }) => [id, hash]));
-  const places = placesOf(input.rows);
-  return starts.map((from) => (contents) => ({
-    ...toPart(input, hashes, from, contents),
-    places: places.slice(from, from + PART).flat(),
-  }));
-}
-
-function toPart(
-  input: BranchInput,
-  hashes: ReadonlyMap<string, string>,
-  from: number,
-  contents: Contents,
-): Omit<RequestOf<'branch'>, 'places'> {
-  const { agent, owner, tenant = '', nonce, now, by = '', rows } = input;
-  const isLast = from + PART >= rows.length;
-  const part = rows
-    .slice(from, from + PART)
-    .map((row) => (row.role === 'tool' ? keepApart(row, []) : { row }));
-  const results = part.flatMap((kept) =>
-    kept.row?.role === 'tool' ? [{ ...kept, id: kept.row.toolCallId }] : [],
-  );
-  return {
-    agent,
-    owner,
-    tenant,
-    nonce,
-    now,
-    by,
-    from,
-    rows: part.flatMap(({ row }) => (row === undefined ? [] : contents.add(toStoredRow(row)))),
-    messages: part.flatMap(({ row }) => {
-      const hash = row?.role === 'user' ? hashes.get(row.id) : undefined;
-      return row?.role === 'user' && hash !== undefined ? [{ id: row.id, hash }] : [];
-    }),
-    results: results.map((kept) => ({
-      id: kept.id,
-      output: 'output' in kept && kept.output !== undefined ? contents.add(kept.output) : undefined,
-    })),
-    end: isLast ? toEnd(input, contents) : undefined,
-    act: isLast ? contents.addOptional(input.act) : undefined,
-  };
-}
-
-/**
- * Names and values of the places that each row begins, as lib/places of the transitions has them. What
- * is copied has no entries in the log.
- */
-function placesOf(rows: readonly Row[]): string[][] {
-  let turn = 0;
-  return rows.map((row, at) => {
-    if (row.role !== 'user') return [];
-    const isFirst = beginsTurn(rows, at);
-    if (isFirst) turn += 1;
-    const own = [`m:${row.id}`, `${String(at)} ${String(turn)}`];
-    if (!isFirst) return own;
-    let next = at;
-    while (rows[next]?.role === 'user') next += 1;
-    const reply = rows[next];
-    const messageId = reply?.role === 'assistant' ? reply.messageId : '';
-    return [...own, `t:${String(turn)}`, `${String(at)} 0 ${messageId}`];
+  const kept = rows.map((row) => (row.role === 'tool' ? keepApart(row, []) : { row }));
+  const messages: Branch['messages'][number][] = [];
+  const turns: Branch['turns'][number][] = [];
+  rows.forEach((row, at) => {
+    if (row.role !== 'user') return;
+    if (beginsTurn(rows, at)) {
+      const reply = rows.slice(at).find(({ role }) => role !== 'user');
+      const messageId = reply?.role === 'assistant' ? reply.messageId : '';
+      turns.push({ n: turns.length + 1, row: at, messageId });
+    }
+    const hash = hashes.get(row.id);
+    if (hash !== undefined) messages.push({ id: row.id, hash, row: at, turn: turns.length });
   });
-}
-
-function toEnd(
-  { turn, visibleMessages, state, isOpen }: BranchInput,
-  contents: Contents,
-): RequestOf<'branch'>['end'] {
-  const { turn: number, row, messageId, step, hasReplied } = turn;
-  const kept = contents.addOptional(state);
   return {
-    ...{ turn: number, row, messageId, step, hasReplied, isOpen },
-    visibleMessages,
-    state: kept,
+    ...{ agent, owner, tenant, nonce, now, by, messages, turns, isOpen },
+    rows: kept.flatMap(({ row }) => (row === undefined ? [] : toStoredRow(row))),
+    results: kept.flatMap((each) => {
+      if (each.row?.role !== 'tool') return [];
+      const output = 'output' in each && each.output !== undefined ? { output: each.output } : {};
+      return { id: each.row.toolCallId, ...output };
+    }),
+    turn: { n: turn.turn, row: turn.row, messageId: turn.messageId, step: turn.step, hasReplied: turn.hasReplied },
+    visible: input.visibleMessages,
+    ...(input.state !== undefined && { state: toStoredJson(input.state) }),
+    ...(input.act !== undefined && { act: toStoredJson(input.act) }),
   };
 }

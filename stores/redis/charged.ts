@@ -1,26 +1,9 @@
 import { isTerminal, type RunStatus } from '../../protocol/run.js';
+import { sumOf } from '../../session/finish.js';
+import type { Usage } from '../../session/record.js';
+import type { Session } from '../../session/tree.js';
 import type { SessionOwner } from '../contract/waiting.js';
 import type { Standing } from '../transitions/fold.js';
-import { NOTHING, sumOf } from '../transitions/lib/usage.js';
-
-/** Reads from a session what its owner is charged for. Pure. */
-
-/** The fields of the root that are read. */
-export const STANDING = [
-  ...(['agent', 'owner', 'tenant', 'created', 'updated', 'status', 'stream'] as const),
-  ...([
-    'queued',
-    'seq',
-    'runN',
-    'bytes',
-    'logBytes',
-    'counted',
-    'spent',
-    'usage',
-    'model',
-  ] as const),
-];
-type Fields = Record<(typeof STANDING)[number], string | undefined>;
 
 /** What an owner is charged for one session. */
 export interface Charged {
@@ -35,62 +18,50 @@ export interface Charged {
 }
 
 /**
- * Undefined if the session does not exist.
+ * What the owner of a conversation is charged for it; undefined if it does not exist.
  *
- * @param values values of the fields STANDING
- * @param hasStream true if the log has not expired
- * @param below given before the session is erased, when its active run counts as if it ended now: what its
- * active sub-agents have used
+ * @param isClosing it is erased after this: its active run counts as if it ended now, with what its active sub-agents
+ * have used
  */
-export function toCharged(
-  values: readonly (string | null)[],
-  hasStream: boolean,
-  below?: readonly string[],
-): Charged | undefined {
-  const root = Object.fromEntries(
-    STANDING.map((name, at) => [name, values[at] ?? undefined]),
-  ) as Fields;
-  const { agent, owner, tenant, status, stream } = root;
-  if (agent === undefined || owner === undefined) return undefined;
-  const number = (text = '0'): number => Number(text);
-  const hasEnded = isTerminal(status as RunStatus);
+export function chargedOf(session: Session, isClosing = false): Charged | undefined {
+  const { record, tree, files } = session;
+  if (record?.agent === undefined) return undefined;
+  const { owner, tenant, run, stream, sizes } = record;
+  const hasEnded = isTerminal(run.status);
   const isActive = stream !== 'paused' && !hasEnded;
   // As the end of a run adds it.
-  const isCut = below !== undefined && !hasEnded;
-  const used = below?.reduce(sumOf, root.usage ?? NOTHING) ?? NOTHING;
-  const spent = isCut ? sumOf(`${used} 1`, root.spent) : root.spent;
+  const isCut = isClosing && !hasEnded;
+  const spent = isCut ? [...sumOf(record.spent, usedBelow(session)), record.runs + 1] : [...record.spent, record.runs];
+  const hasLog = tree.log.count > 0;
+  const [fileBytes, changes] = [files.get('bytes'), files.get('changes')];
   return {
-    agent,
-    model: root.model ?? '',
-    status: status as RunStatus,
-    owner: { owner, ...(tenant && { tenant }) },
-    uncounted: root.counted === undefined ? number(root.bytes) : undefined,
+    agent: record.agent,
+    model: run.model ?? '',
+    status: run.status,
+    owner: { owner, ...(tenant !== '' && { tenant }) },
+    ...(!sizes.isComplete && { uncounted: sizes.stored }),
     standing: {
-      created: number(root.created),
-      // Neither number ever decreases, and each change of a counted figure raises one of them.
-      version: number(root.seq) + number(root.runN),
-      bytes: Math.max(0, number(root.bytes)) + (hasStream ? Math.max(0, number(root.logBytes)) : 0),
-      queued: number(root.queued),
+      created: record.created,
+      // None of these numbers ever decreases, and each change of a counted figure raises one of them.
+      version: tree.log.sequence + run.n + Number(changes ?? 0),
+      bytes: Math.max(0, sizes.stored) + (hasLog ? Math.max(0, tree.log.bytes) : 0) + Number(fileBytes ?? 0),
+      queued: record.queue.length,
       runs: isActive ? 1 : 0,
-      updated: number(root.updated),
-      spent,
+      updated: Math.max(record.updated, session.appended),
+      ...(record.runs > 0 || isCut ? { spent: spent.join(' ') } : {}),
     },
   };
 }
 
-/** The fields of the files that are read. */
-export const FILE_FIGURES = ['bytes', 'changes'] as const;
-
-/** With the files of the session. Each change of them makes the figures newer. */
-export function withFiles(
-  charged: Charged | undefined,
-  [bytes, changes]: readonly (string | null)[],
-): Charged | undefined {
-  if (charged === undefined || changes == null) return charged;
-  const { standing } = charged;
-  const size = standing.bytes + Number(bytes ?? 0);
-  const version = standing.version + Number(changes);
-  return { ...charged, standing: { ...standing, bytes: size, version } };
+/** What the newest run has used, and its active sub-agents, which counts for it only once they end. */
+function usedBelow({ tree, existing, children }: Session): Usage {
+  let used: Usage | undefined = existing.run.usage;
+  for (const [part, run] of children.all()) {
+    if (run !== existing.run.id) continue;
+    const below = tree.session(part).record?.run;
+    if (below !== undefined && !isTerminal(below.status)) used = sumOf(used, below.usage);
+  }
+  return used ?? [0, 0, 0, 0, 0, 0];
 }
 
 export function isSame(a: SessionOwner, b: SessionOwner): boolean {

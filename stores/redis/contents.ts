@@ -16,7 +16,8 @@ export interface Contents {
   addOptional: (value: unknown, around?: number) => number | undefined;
   /** Adds several texts and returns the argument number of the first. */
   addAll: (texts: readonly string[]) => number;
-  texts: string[];
+  /** The text of an argument number. */
+  textAt: (at: number) => string;
 }
 
 export function createContents(): Contents {
@@ -32,6 +33,6 @@ export function createContents(): Contents {
       texts.push(...all);
       return first;
     },
-    texts,
+    textAt: (at) => texts[at - FIXED] ?? '',
   };
 }

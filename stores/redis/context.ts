@@ -1,5 +1,6 @@
 import type { FileStore } from '../contract/files.js';
 import type { LeaseThread } from '../contract/leases.js';
+import type { Change } from '../../store/change.js';
 import type { Commands } from './commands.js';
 import type { KeySpace } from './keys.js';
 import type { Transitions } from './transitions.js';
@@ -19,6 +20,8 @@ export interface RedisContext {
   redis: Commands;
   keys: KeySpace;
   transitions: Transitions;
+  /** Changes and reads of conversations. */
+  change: Change;
   /** Entries that a stream may have before whole old turns are trimmed; 0: no limit. */
   maxEntries: number;
   /** Clock of this process, ms since the epoch; deadlines use the clock of the store. */

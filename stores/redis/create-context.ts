@@ -12,7 +12,7 @@ import { createPruning } from './prune-libraries.js';
 import { sendOnce, waitOutRefusals, type Send } from './refusals.js';
 import { rightsFor } from './rights.js';
 import { createRunLibrary } from './run-library.js';
-import { createTransitions, type Expiry } from './transitions.js';
+import { createConversations, createTransitions, type Expiry } from './transitions.js';
 import { createUnanswered, type Unanswered } from './unanswered.js';
 import { toKeptMs, type AuditTtl } from '../record/audit-ttl.js';
 
@@ -99,12 +99,14 @@ export function createContext(
     return send(work);
   };
   const rights = rightsFor(keys);
-  const runLibrary = createRunLibrary(redis, { library, send: announcedSend, rights });
+  const { runLibrary, evaluate } = createRunLibrary(redis, { library, send: announcedSend, rights });
+  const conversations = createConversations(evaluate, options.prefix ?? DEFAULT_PREFIX, toExpiry(options));
   return {
     data: nameData(redis, options.prefix),
     redis: commandsOf(redis, announcedSend),
     keys,
-    transitions: createTransitions(runLibrary, keys, toExpiry(options)),
+    transitions: createTransitions(runLibrary, keys, conversations),
+    change: conversations.change,
     processes,
     unanswered,
     maxEntries: options.maxChunks ?? LIMITS.streamEntries,

@@ -1,16 +1,18 @@
 import { randomUUID } from 'node:crypto';
-import { parseUsage } from '../record/run-usage.js';
 import { childPartOf, runNumberOf } from '../../protocol/ids.js';
 import type { DocumentPrimitives } from '../record/session-documents.js';
 import { toStoredChanges } from '../record/to-stored-changes.js';
 import type { Checkpoint } from '../contract/checkpoints.js';
 import type { CustomState } from '../contract/custom-state.js';
-import type { RunInfo } from '../contract/runs.js';
+import type { Usage } from '../../session/record.js';
+import type { RunInfo, RunUsage } from '../contract/runs.js';
+import { toUsage } from './conversation-changes.js';
+import { readStaged } from './session-texts.js';
 import type { RedisContext } from './context.js';
 import { eraseSession } from './erasures.js';
 import { callRedis } from './errors.js';
 import { parseStored } from './stored-json.js';
-import { toStaged } from './stored-state.js';
+import { pairsOf, toStaged } from './stored-state.js';
 
 type Primitives = Omit<DocumentPrimitives, 'readRecord' | 'readView' | 'readRows'>;
 
@@ -19,31 +21,39 @@ export function createDocumentPrimitives({
   redis,
   keys,
   transitions,
+  change,
   now,
 }: RedisContext): Primitives {
   return {
     countRows: (sessionId) => callRedis(redis.llen(keys.session(sessionId).rows)),
     readEndedRuns: async (sessionId) => {
-      const at = keys.session(sessionId);
-      const [stored, rewinds] = await Promise.all([
-        callRedis(redis.hvals(at.runs)),
-        callRedis(redis.lrange(at.rewinds, 0, -1)),
-      ]);
-      const runs = stored.map((run) => parseStored(run, 'run') as StoredRun);
-      const isRewound = createRewindCheck(rewinds);
-      const refs = runs.flatMap(({ outputRef }) => outputRef ?? []);
-      const outputs = refs.length === 0 ? [] : await callRedis(redis.hmget(at.results, ...refs));
-      const byRef = new Map(refs.map((ref, index) => [ref, outputs[index]]));
-      return runs.map((run) => toRunInfo(run, isRewound, byRef));
+      const stored = await change(sessionId, ({ runs, tree }) => {
+        const all = [...runs.all()];
+        return all.map(([name, text]) => {
+          const { outputRef } = JSON.parse(text) as { outputRef?: string };
+          const output = outputRef === undefined ? undefined : tree.conversation.results.get(outputRef);
+          return { name, text, output };
+        });
+      });
+      const isRewind = ({ name }: { name: string }): boolean => name.startsWith(REWIND);
+      const isRewound = createRewindCheck(stored.filter(isRewind).map(({ text }) => text));
+      return stored
+        .filter((run) => !isRewind(run))
+        .map(({ text, output }) => toRunInfo(parseStored(text, 'run') as StoredRun, isRewound, output));
     },
-    countCheckpoints: (sessionId) => callRedis(redis.llen(keys.session(sessionId).checkpoints)),
-    readCheckpoints: async (sessionId, from, to) =>
-      (await callRedis(redis.lrange(keys.session(sessionId).checkpoints, from, to))).map(
-        (checkpoint) => parseStored(checkpoint, 'checkpoint') as Checkpoint,
-      ),
+    countCheckpoints: (sessionId) => change(sessionId, ({ record }) => record?.checkpoints ?? 0),
+    readCheckpoints: async (sessionId, from, to) => {
+      const found = await change(sessionId, ({ record, index }) => {
+        const count = record?.checkpoints ?? 0;
+        const [first, last] = [from, to].map((at) => (at < 0 ? count + at : at)) as [number, number];
+        const places = Array.from({ length: Math.max(0, Math.min(last, count - 1) - Math.max(0, first) + 1) });
+        return places.flatMap((_, at) => index.get(`cp:${String(Math.max(0, first) + at)}`) ?? []);
+      });
+      return found.map((checkpoint) => parseStored(checkpoint, 'checkpoint') as Checkpoint);
+    },
     readState: async (sessionId, version) => {
-      const state = await callRedis(redis.hget(keys.session(sessionId).states, String(version)));
-      return state === null ? undefined : (parseStored(state, 'state') as CustomState);
+      const state = await change(sessionId, ({ content }) => content.get(`v:${String(version)}`));
+      return state === undefined ? undefined : (parseStored(state, 'state') as CustomState);
     },
     saveState: async (sessionId, expectedVersion, state, taken = []) => {
       const nonce = randomUUID();
@@ -64,9 +74,9 @@ export function createDocumentPrimitives({
       return staged.kind === 'staged';
     },
     readStaged: async (sessionId, stepId) => {
-      const staged = await callRedis(redis.hgetall(keys.session(sessionId).staged));
+      const [, , staged] = await change(sessionId, readStaged);
       const step = stepId === undefined ? undefined : toStoredStep(stepId);
-      return toStaged(Object.entries(staged)).filter(
+      return toStaged(pairsOf(staged)).filter(
         (changes) => step === undefined || changes.stepId === step,
       );
     },
@@ -79,41 +89,37 @@ export function createDocumentPrimitives({
     erase: async (sessionId, act) => {
       // A sub-agent's session expires with its conversation.
       if (childPartOf(sessionId) !== '') return;
-      await eraseSession({ redis, keys, transitions, now }, sessionId, act);
+      await eraseSession({ redis, keys, transitions, change, now }, sessionId, act);
     },
   };
 }
 
-/** A run as stored: usage as numbers, a large result stored apart. */
-type StoredRun = Omit<RunInfo, 'usage'> & { usage?: string; outputRef?: string };
+/** Under which the rewinds of a session are kept beside its runs. */
+const REWIND = 'rewind ';
+
+/** A run as stored: usage as numbers, its result apart. */
+type StoredRun = Omit<RunInfo, 'usage'> & { usage?: Usage; outputRef?: string };
 
 function toRunInfo(
-  { usage: used, outputRef, ...run }: StoredRun,
+  { usage, outputRef: _outputRef, ...run }: StoredRun,
   isRewound: (run: StoredRun) => boolean,
-  outputs: Map<string, string | null | undefined>,
+  output: string | undefined,
 ): RunInfo {
-  const usage = parseUsage(used);
-  const output = outputRef === undefined ? undefined : outputs.get(outputRef);
   return {
     ...run,
-    usage,
-    ...(output != null && { output: parseStored(output, 'output') }),
+    usage: usage === undefined ? undefined : (toUsage(usage) as unknown as RunUsage),
+    ...(output !== undefined && { output: parseStored(output, 'output') }),
     ...(isRewound(run) && { rewound: true }),
   };
 }
 
-/**
- * Tells which runs were rewound: those that began at or after a turn that a later rewind dropped.
- */
+/** Tells which runs were rewound: those that began at or after a turn that a later rewind dropped. */
 function createRewindCheck(rewinds: readonly string[]): (run: StoredRun) => boolean {
-  const dropped = rewinds.map((rewind) => {
-    const [n = '', row = '', mode = ''] = rewind.split(' ');
-    return { n: Number(n), row: Number(row), isWholeTurn: mode === 'retry' };
-  });
+  const dropped = rewinds.map((text) => JSON.parse(text) as { n: number; row: number; mode: string });
   return ({ runId, startRow }) =>
     dropped.some(
-      ({ n, row, isWholeTurn }) =>
-        runNumberOf(runId) <= n && (startRow > row || (startRow === row && isWholeTurn)),
+      ({ n, row, mode }) =>
+        runNumberOf(runId) <= n && (startRow > row || (startRow === row && mode === 'retry')),
     );
 }
 

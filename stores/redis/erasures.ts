@@ -5,18 +5,19 @@ import type { Erasure, Erasures } from '../contract/erasures.js';
 import type { Owners } from '../contract/owners.js';
 import type { Sessions } from '../contract/sessions.js';
 import type { Waiting } from '../contract/waiting.js';
+import type { Session } from '../../session/tree.js';
 import type { RequestOf } from '../transitions/library.js';
 import type { RedisContext } from './context.js';
 import { callRedis } from './errors.js';
 import { parseStored } from './stored-json.js';
 
-type Context = Pick<RedisContext, 'redis' | 'keys' | 'transitions' | 'now'>;
+type Context = Pick<RedisContext, 'redis' | 'keys' | 'transitions' | 'change' | 'now'>;
 
 /** Each try that fails means that a run or a sub-agent has begun meanwhile. */
 const MOST_TRIES = 20;
 const FILE = 'file:';
-/** Sub-agents whose newest run is read at once. */
-const READ_AT_ONCE = 100;
+/** Under which the rewinds of a session are kept beside its runs. */
+const REWIND = 'rewind ';
 /** Temporal lists what happened longer ago. */
 const RECENT_MS = 60_000;
 /** Of a session that has changed since then. */
@@ -70,54 +71,36 @@ type Rest = Pick<
 };
 
 /** What an erasure has to reach outside the record; undefined if the session does not exist. */
-async function readRest(context: Context, sessionId: string): Promise<Rest | undefined> {
-  const { redis, keys } = context;
-  const { root, runs, children, files } = keys.session(sessionId);
-  const [values, ended, parts, changes] = await Promise.all([
-    callRedis(redis.hmget(root, 'run', 'status', 'owner', 'tenant', 'children')),
-    callRedis(redis.hkeys(runs)),
-    callRedis(redis.hkeys(children)),
-    // Before the names: a file that is added in between is noticed.
-    callRedis(redis.hget(files, 'changes')),
-  ]);
-  const names = changes === null ? [] : await callRedis(redis.hkeys(files));
-  const [runId, status, owner, tenant, count] = values;
-  if (runId == null) return undefined;
-  const childRuns: string[] = [];
-  const calls = await recentCalls(context, sessionId);
-  for (let at = 0; at < parts.length; at += READ_AT_ONCE) {
-    const page = parts.slice(at, at + READ_AT_ONCE);
-    const ids = page.map((part) => `${sessionId}.${part}`);
-    const found = await Promise.all(
-      ids.map((id) => callRedis(redis.hget(keys.session(id).root, 'run'))),
-    );
-    childRuns.push(...found.filter((run) => run !== null));
-    calls.push(...(await Promise.all(ids.map((id) => recentCalls(context, id)))).flat());
-  }
-  return {
-    runId,
-    children: Number(count ?? 0),
-    owner: { owner: owner ?? '', ...(tenant != null && tenant !== '' && { tenant }) },
-    runs: [...new Set([...ended, runId])],
-    starting: status === 'starting',
-    parts,
-    childRuns,
-    calls,
-    files: names.flatMap((name) => (name.startsWith(FILE) ? name.slice(FILE.length) : [])),
-    fileChanges: Number(changes ?? 0),
-  };
+function readRest({ change, now }: Context, sessionId: string): Promise<Rest | undefined> {
+  return change(sessionId, (session) => {
+    const { record, tree, runs, children, files } = session;
+    if (record === undefined) return undefined;
+    const { run, owner, tenant } = record;
+    const parts = [...children.all().keys()];
+    const below = parts.map((part) => tree.session(part));
+    const kept = files.all();
+    const ended = [...runs.all().keys()].filter((name) => !name.startsWith(REWIND));
+    return {
+      runId: run.id,
+      children: run.children,
+      owner: { owner, ...(tenant !== '' && { tenant }) },
+      runs: [...new Set([...ended, run.id])],
+      starting: run.status === 'starting',
+      parts,
+      childRuns: below.flatMap((child) => child.record?.run.id ?? []),
+      calls: [session, ...below].flatMap((each) => recentCalls(each, now())),
+      files: [...kept.keys()].flatMap((name) => (name.startsWith(FILE) ? name.slice(FILE.length) : [])),
+      fileChanges: Number(kept.get('changes') ?? 0),
+    };
+  });
 }
 
 /** Calls that the session has made in the last minute, and some before them. */
-async function recentCalls(
-  { redis, keys, now }: Context,
-  sessionId: string,
-): Promise<[runId: string, toolCallId: string][]> {
-  const { root, rows } = keys.session(sessionId);
-  const updated = await callRedis(redis.hget(root, 'updated'));
-  if (now() - Number(updated ?? 0) > RECENT_MS) return [];
-  const texts = await callRedis(redis.lrange(rows, -RECENT_ROWS, -1));
-  return texts.flatMap((text) => {
+function recentCalls(session: Session, now: number): [runId: string, toolCallId: string][] {
+  const { record, rows } = session;
+  if (record === undefined || now - Math.max(record.updated, session.appended) > RECENT_MS) return [];
+  const { count } = rows;
+  return rows.range(Math.max(0, count - RECENT_ROWS), count - 1).flatMap((text) => {
     const row = parseStored(text, 'row') as Row;
     if (row.role !== 'assistant') return [];
     const { runId } = row;

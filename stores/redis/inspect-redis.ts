@@ -5,12 +5,12 @@ import { closeClient, type RedisConnection } from './clients.js';
 import { connectCommands } from './connection.js';
 import { toExpiry } from './create-context.js';
 import { callRedis } from './errors.js';
-import { createKeySpace } from './keys.js';
+import { createKeySpace, DEFAULT_PREFIX } from './keys.js';
 import { mastersOf } from './masters.js';
 import { rightsFor } from './rights.js';
 import { createRunLibrary } from './run-library.js';
 import { parseServerInfo, type ServerInfo } from './server-info.js';
-import { createTransitions } from './transitions.js';
+import { createConversations } from './transitions.js';
 
 /** What a look at a Redis found. */
 export interface RedisFacts {
@@ -66,11 +66,10 @@ async function readClock(redis: RedisConnection): Promise<ClockReading> {
 /** Reads a session that does not exist: the rights of all commands are checked before. */
 async function findRefusal(redis: RedisConnection): Promise<string | undefined> {
   const keys = createKeySpace();
-  const runLibrary = createRunLibrary(redis, { rights: rightsFor(keys) });
+  const { evaluate } = createRunLibrary(redis, { rights: rightsFor(keys) });
+  const { change } = createConversations(evaluate, DEFAULT_PREFIX, toExpiry({}));
   try {
-    await createTransitions(runLibrary, keys, toExpiry({})).run('readView', 'doctor', {
-      callsOnly: true,
-    });
+    await change('doctor', () => undefined);
     return undefined;
   } catch (error) {
     if (HelixError.isInstance(error) && error.code === 'unavailable') return error.message;

@@ -119,10 +119,10 @@ export function createKeySpace(prefix: string = DEFAULT_PREFIX): KeySpace {
       const [own, common] = [base(sessionId), shared(sessionId)];
       return [
         `${own}root`,
-        `${common}stream`,
         `${own}writers`,
-        `${common}channel`,
         `${common}root`,
+        `${common}stream`,
+        `${common}channel`,
       ];
     },
     channel: (sessionId) => {

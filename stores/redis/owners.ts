@@ -3,21 +3,11 @@ import type { OwnerCounts, Owners, ReserveInput } from '../contract/owners.js';
 import type { Sessions } from '../contract/sessions.js';
 import type { SessionOwner } from '../contract/waiting.js';
 import { COUNTED } from '../transitions/lib/owner.js';
-import {
-  FILE_FIGURES,
-  formatOwner,
-  isSame,
-  parseOwner,
-  STANDING,
-  toCharged,
-  withFiles,
-  type Charged,
-} from './charged.js';
+import { chargedOf, formatOwner, isSame, parseOwner, type Charged } from './charged.js';
 import type { RedisContext } from './context.js';
 import { createConversationPages } from './conversation-pages.js';
 import { callRedis } from './errors.js';
 import { recount } from './recount.js';
-import { readUsageBelow } from './usage-below.js';
 import { toUsedBy } from './used-by.js';
 import { nextInOrder, type ScoredMember } from './scored-list.js';
 
@@ -44,20 +34,10 @@ export interface OwnersIndex extends Owners {
  * slot, so the figures follow afterwards, each as the session was when last read.
  */
 export function createOwners(context: RedisContext, readRows: Sessions['rows']): OwnersIndex {
-  const { redis, keys, transitions, now } = context;
+  const { redis, keys, transitions, change, now } = context;
 
-  async function read(sessionId: string, below?: readonly string[]): Promise<Charged | undefined> {
-    const { root, stream, files } = keys.session(sessionId);
-    const [values, entries, ofFiles] = (await callRedis(
-      redis.together((reads) => {
-        reads
-          .hmget(root, ...STANDING)
-          .xlen(stream)
-          .hmget(files, ...FILE_FIGURES);
-      }),
-    )) as [(string | null)[], number, (string | null)[]];
-    return withFiles(toCharged(values, entries > 0, below), ofFiles);
-  }
+  const read = (sessionId: string): Promise<Charged | undefined> =>
+    change(sessionId, (session) => chargedOf(session));
 
   async function charge(
     sessionId: string,
@@ -136,7 +116,7 @@ export function createOwners(context: RedisContext, readRows: Sessions['rows']):
     close: async (sessionId) => {
       const id = rootOf(sessionId);
       const isWhole = id === sessionId;
-      const found = await read(id, isWhole ? await readUsageBelow(context, id) : undefined);
+      const found = await change(id, (session) => chargedOf(session, isWhole));
       // What cannot be counted is erased all the same.
       if (found !== undefined) await charge(id, found.owner, found).catch(() => false);
       return found?.owner;

@@ -11,11 +11,11 @@ const ROWS_AT_ONCE = 200;
  * @param counted `bytes` before the measurement
  */
 export async function recount(
-  { redis, keys, transitions }: Pick<RedisContext, 'redis' | 'keys' | 'transitions'>,
+  { redis, keys, change }: Pick<RedisContext, 'redis' | 'keys' | 'change'>,
   sessionId: string,
   counted: number,
 ): Promise<void> {
-  const { rows, states, results, queue } = keys.session(sessionId);
+  const { rows, results } = keys.session(sessionId);
   let found = 0;
   const add = (texts: readonly string[]): void => {
     for (const text of texts) found += Buffer.byteLength(text);
@@ -25,8 +25,15 @@ export async function recount(
     add(page);
     if (page.length < ROWS_AT_ONCE) break;
   }
-  add(await callRedis(redis.hvals(states)));
   add(await callRedis(redis.hvals(results)));
-  add(await callRedis(redis.lrange(queue, 0, -1)));
-  await transitions.run('recount', sessionId, { found, counted });
+  await change(sessionId, (session) => {
+    const { record, content } = session;
+    if (record?.agent === undefined) return;
+    const queued = record.queue.flatMap(({ messages }) => messages.map(({ id }) => content.get(`q:${id}`) ?? ''));
+    const states = record.state.kept.reduce((sum, [, bytes]) => sum + bytes, 0);
+    const more = queued.reduce((sum, text) => sum + Buffer.byteLength(text), states);
+    // What was stored during the measurement stays counted.
+    record.sizes.stored += found + more - counted;
+    record.sizes.isComplete = true;
+  });
 }

@@ -13,6 +13,7 @@ import {
 import { mastersOf } from './masters.js';
 import { sendOnce, type Send } from './refusals.js';
 import type { Right } from './rights.js';
+import type { Evaluate, Script } from '../../store/redis/backend.js';
 
 /** Calls the library with keys and arguments, as a function or as a script. */
 export type RunLibrary = (
@@ -39,7 +40,7 @@ const LOAD_AGAIN_MS = 5_000;
 export function createRunLibrary(
   redis: RedisConnection,
   { library = THIS_LIBRARY, send = sendOnce, rights = [] }: RunLibraryOptions = {},
-): RunLibrary {
+): { runLibrary: RunLibrary; evaluate: Evaluate } {
   const scripts = new Map<string, { code: string; sha: string }>();
   /** Set once functions were refused permanently. */
   let needsScript = false;
@@ -130,12 +131,20 @@ export function createRunLibrary(
     return checking;
   }
 
-  return (mode, keys, args) => {
-    const input: KeysAndArgs = [keys.length, ...keys, ...args];
-    const work = async (): Promise<unknown> => {
+  async function evaluate({ sha, code }: Script, input: KeysAndArgs): Promise<unknown> {
+    try {
+      return await redis.evalsha(sha, ...input);
+    } catch (error) {
+      if (!startsWith(error, 'NOSCRIPT')) throw error;
+      return redis.eval(code, ...input);
+    }
+  }
+
+  function withRights(work: () => Promise<unknown>): Promise<unknown> {
+    const checked = async (): Promise<unknown> => {
       if (!isChecked) await check();
       try {
-        return await invoke(mode, input);
+        return await work();
       } catch (error) {
         if (!isLackOfRights(error)) throw error;
         // A right was withdrawn meanwhile: report which one, and start nothing else without it.
@@ -144,7 +153,12 @@ export function createRunLibrary(
         throw error;
       }
     };
-    return callRedis(send(work));
+    return callRedis(send(checked));
+  }
+
+  return {
+    runLibrary: (mode, keys, args) => withRights(() => invoke(mode, [keys.length, ...keys, ...args])),
+    evaluate: (script, keys, args) => withRights(() => evaluate(script, [keys.length, ...keys, ...args])),
   };
 }
 

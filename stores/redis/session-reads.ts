@@ -1,12 +1,16 @@
 import { childPartOf, isStreamId, rootOf } from '../../protocol/ids.js';
-import type { OpenCall } from '../contract/call-record.js';
+import type { Row } from '../../protocol/rows.js';
+import { ownerOf } from '../../session/calls.js';
+import { carrierName } from '../../session/children.js';
 import type { Calls } from '../contract/calls.js';
-import type { Queue } from '../contract/queue.js';
-import type { Sessions } from '../contract/sessions.js';
-import { carrierField } from '../transitions/lib/session.js';
+import type { Queue, QueuedEntry } from '../contract/queue.js';
+import type { Sessions, SessionView } from '../contract/sessions.js';
+import type { SessionOwner } from '../contract/waiting.js';
 import type { RedisContext } from './context.js';
 import { callRedis } from './errors.js';
-import { toOpenCall, toQueuedEntry, toRecord } from './stored-record.js';
+import { callTexts, sessionTexts, viewTexts, type ViewTexts } from './session-texts.js';
+import { parseRow } from './stored-json.js';
+import { toOpenCall, toRecord } from './stored-record.js';
 import { createStoredRows } from './stored-rows.js';
 
 interface Reads {
@@ -16,48 +20,36 @@ interface Reads {
   readCarriers: Sessions['carriers'];
   readQueue: Queue['read'];
   readCall: Calls['read'];
+  readView: Sessions['view'];
+  readCalls: Sessions['withCalls'];
   acceptedMessages: Sessions['acceptedMessages'];
   runOf: Sessions['runOf'];
 }
 
 /** Reads of a session, each made at one moment. */
-export function createSessionReads({ redis, keys, transitions, now }: RedisContext): Reads {
-  const { toRows, withOutput, withResults } = createStoredRows({ redis, keys });
+export function createSessionReads({ redis, keys, change, transitions, now }: RedisContext): Reads {
+  const { toRows, withResults } = createStoredRows({ redis, keys });
 
-  /** Sequence and stream status belong to the conversation. */
-  async function readRoot(sessionId: string): Promise<Record<string, string>> {
-    const own = keys.session(sessionId).root;
-    const conversation = keys.session(rootOf(sessionId)).root;
-    if (own === conversation) return callRedis(redis.hgetall(own));
-    const [root, shared] = (await callRedis(
-      redis.together((reads) =>
-        reads.hgetall(own).hmget(conversation, 'seq', 'stream', 'committed'),
-      ),
-    )) as [Record<string, string>, (string | null)[]];
-    return withShared(root, shared);
-  }
-
-  async function readOwnCall(sessionId: string, toolCallId: string): Promise<OpenCall | undefined> {
-    const names = ['spec', 'state', 'row', 'decision', 'asked', 'deadline', 'ask'].map(
-      (name) => `${name}:${toolCallId}`,
-    );
-    const values = await callRedis(redis.hmget(keys.session(sessionId).calls, ...names));
-    const found = names.flatMap((name, at) => (values[at] == null ? [] : [[name, values[at]]]));
-    if (found.length === 0) return undefined;
-    const call = toOpenCall(toolCallId, Object.fromEntries(found) as Record<string, string>);
-    return (await withResults(sessionId, [call]))[0];
+  async function read(sessionId: string, callsOnly: boolean, owner?: SessionOwner): Promise<SessionView | undefined> {
+    const texts = await change(sessionId, (session) => viewTexts(session, { callsOnly, owner }));
+    if (texts === undefined) return undefined;
+    return {
+      record: toRecord(texts, now()),
+      rows: await toRows(sessionId, texts.rows),
+      openCalls: await withResults(sessionId, texts.calls.map(toOpenCall)),
+      queue: toQueue(texts),
+    };
   }
 
   return {
-    readRecord: async (sessionId) =>
-      toRecord(sessionId, await withOutput(sessionId, await readRoot(sessionId)), now()),
+    readRecord: async (sessionId) => {
+      const texts = await change(sessionId, sessionTexts);
+      return texts && toRecord(texts, now());
+    },
     readRows: async (sessionId, from, to) => {
       if (to !== undefined && to <= from) return [];
       const end = to === undefined ? -1 : to - 1;
-      return toRows(
-        sessionId,
-        await callRedis(redis.lrange(keys.session(sessionId).rows, from, end)),
-      );
+      return toRows(sessionId, await callRedis(redis.lrange(keys.session(sessionId).rows, from, end)));
     },
     readChildren: async (sessionId) => {
       const parts = await callRedis(redis.hkeys(keys.session(sessionId).children));
@@ -65,24 +57,32 @@ export function createSessionReads({ redis, keys, transitions, now }: RedisConte
     },
     readCarriers: async (sessionId, toolCallIds) => {
       if (toolCallIds.length === 0) return [];
-      const fields = toolCallIds.map((id) => carrierField(childPartOf(sessionId), id));
-      const parts = await callRedis(redis.hmget(keys.session(sessionId).owners, ...fields));
-      // A call with the name of such a field has something else there.
-      return parts
-        .map((part) => `${rootOf(sessionId)}.${part ?? ''}`)
+      const part = childPartOf(sessionId);
+      const found = await change(sessionId, ({ tree }) =>
+        toolCallIds.map((id) => tree.conversation.index.get(carrierName(part, id))),
+      );
+      return found
+        .map((carrier) => `${rootOf(sessionId)}.${carrier ?? ''}`)
         .map((id) => (isStreamId(id) ? id : undefined));
     },
-    readQueue: async (sessionId) =>
-      (await callRedis(redis.lrange(keys.session(sessionId).queue, 0, -1))).map(toQueuedEntry),
+    readQueue: async (sessionId) => {
+      const texts = await change(sessionId, (session) => viewTexts(session, { callsOnly: false }));
+      return texts === undefined ? [] : toQueue(texts);
+    },
     readCall: async (sessionId, toolCallId) => {
-      const call = await readOwnCall(sessionId, toolCallId);
-      if (call !== undefined) return call;
-      // The owner of a sub-agent's call never changes.
-      const owner = await callRedis(redis.hget(keys.session(sessionId).owners, toolCallId));
-      const [part] = owner?.split(' ') ?? [];
-      return part === undefined
-        ? undefined
-        : readOwnCall(`${rootOf(sessionId)}.${part}`, toolCallId);
+      const texts = await change(sessionId, (session) => {
+        const owner = ownerOf(session, toolCallId);
+        const call = owner.calls.get(toolCallId);
+        return call && callTexts(owner, call);
+      });
+      if (texts === undefined) return undefined;
+      const [call] = await withResults(sessionId, [toOpenCall(texts)]);
+      return call;
+    },
+    readView: (sessionId) => read(sessionId, false),
+    readCalls: async (sessionId, owner) => {
+      const view = await read(sessionId, true, owner);
+      return view && { record: view.record, openCalls: view.openCalls };
     },
     acceptedMessages: async (sessionId, ids) => {
       if (ids.length === 0) return [];
@@ -97,14 +97,16 @@ export function createSessionReads({ redis, keys, transitions, now }: RedisConte
   };
 }
 
-function withShared(
-  root: Record<string, string>,
-  [seq, stream, step]: (string | null)[],
-): Record<string, string> {
-  return {
-    ...root,
-    ...(seq != null && { seq }),
-    ...(stream != null && { stream }),
-    conversationStep: step ?? '0',
-  };
+function toQueue({ queue }: ViewTexts): QueuedEntry[] {
+  return queue.map(({ entry, rows }) => ({
+    id: entry.messages[0]?.id ?? '',
+    mode: entry.mode,
+    queuedAt: entry.queuedAt,
+    ...(entry.by !== undefined && { by: entry.by }),
+    messages: entry.messages.map((message, at): { id: string; hash: string; hidden: boolean; row: Row } => ({
+      ...message,
+      row: parseRow(rows[at] ?? '', `queued message ${message.id}`),
+    })),
+  }));
 }
+

@@ -12,7 +12,8 @@ import type { Sessions } from '../contract/sessions.js';
 import type { ClaimResult, Steps } from '../contract/steps.js';
 import { onData } from '../contract/shared-data.js';
 import type { Store } from '../contract/store.js';
-import { branchRequests } from './branch-requests.js';
+import { branch } from '../../session/copy.js';
+import { branchOf } from './branch-requests.js';
 import { createAudit } from './audit.js';
 import type { RedisContext } from './context.js';
 import { createDocumentPrimitives } from './document-primitives.js';
@@ -36,7 +37,6 @@ import { createOwners } from './owners.js';
 import { createBatchRecords } from './batches.js';
 import { createPauses } from './pauses.js';
 import { createSessionReads } from './session-reads.js';
-import { createSessionViews } from './session-views.js';
 import { settleRequest } from './settle-request.js';
 import { createStoredRows } from './stored-rows.js';
 import { toStateRead } from './stored-state.js';
@@ -49,7 +49,7 @@ import { createWaitingIndex } from './waiting-index.js';
  * results.
  */
 export function createRedisSessionStore(context: RedisContext): Store {
-  const reads = { ...createSessionReads(context), ...createSessionViews(context) };
+  const reads = createSessionReads(context);
   const primitives = createDocumentPrimitives(context);
   const { noteAsking, ...waiting } = createWaitingIndex(context, reads.readCalls);
   const { close, ...owners } = createOwners(context, reads.readRows);
@@ -109,14 +109,11 @@ export function createRedisSessionStore(context: RedisContext): Store {
   return onData(store, context.data);
 }
 
-function createBranch({ transitions }: RedisContext): Sessions['branch'] {
+function createBranch({ change }: RedisContext): Sessions['branch'] {
   return async (input) => {
     checkSessionId(input.sessionId);
-    for (const request of branchRequests(input)) {
-      const result = await transitions.run('branch', input.sessionId, request);
-      if (result.kind !== 'stored') return result;
-    }
-    throw new Error('a branch has a last part');
+    const copied = branchOf(input);
+    return change(input.sessionId, (session) => branch(session, copied));
   };
 }
 

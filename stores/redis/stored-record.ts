@@ -1,138 +1,97 @@
-import type { FinishReason } from '../../protocol/chunk.js';
-import type { RunMode, RunStatus, StreamStatus } from '../../protocol/run.js';
+import type { RunMode } from '../../protocol/run.js';
 import { rootOf } from '../../protocol/ids.js';
-import type { CallState, OpenCall, Wake } from '../contract/call-record.js';
-import type { QueuedEntry } from '../contract/queue.js';
+import type { SessionRecord as StoredRecord } from '../../session/record.js';
+import type { OpenCall, Wake } from '../contract/call-record.js';
+import type { RunUsage } from '../contract/runs.js';
 import type { SessionRecord } from '../contract/sessions.js';
-import { parseUsage } from '../record/run-usage.js';
+import { toUsage } from './conversation-changes.js';
+import type { CallTexts, SessionTexts } from './session-texts.js';
 import { corrupt, parseRow, parseStored } from './stored-json.js';
 
-/** Converts hashes as Redis returns them into the record and calls of a session. Pure. */
+/** What is stored of a session, as the contract has it. Pure. */
 
 /** A page that took an active snapshot may request the turn up to this much later. */
 const ACTIVE_SNAPSHOT_MS = 60_000;
 
-/** Builds a call from its fields `<name>:<toolCallId>`. */
-export function toOpenCall(id: string, calls: Record<string, string>): OpenCall {
-  const field = (name: string): string | undefined => calls[`${name}:${id}`];
-  const row = field('row');
-  const decision = field('decision');
-  const asked = field('asked');
-  const deadline = field('deadline');
-  const isHeld = field('ask') !== undefined;
+export function toOpenCall({ call, spec, row, decision }: CallTexts): OpenCall {
+  const { id, state, asked, deadline, isHeld } = call;
   return {
-    spec: parseStored(field('spec'), `call ${id}`) as OpenCall['spec'],
-    state: field('state') as CallState,
+    spec: parseStored(spec, `call ${id}`) as OpenCall['spec'],
+    state,
     ...(row !== undefined && { row: parseRow(row, `result of ${id}`) }),
     ...(decision !== undefined && {
       decision: parseStored(decision, `decision about ${id}`) as OpenCall['decision'],
     }),
-    ...(asked !== undefined && { askedAt: Number(asked) }),
-    ...(deadline !== undefined && { deadline: Number(deadline) }),
-    ...(isHeld && { held: true }),
+    ...(asked !== undefined && { askedAt: asked }),
+    ...(deadline !== undefined && { deadline }),
+    ...(isHeld === true && { held: true }),
   };
 }
 
-/**
- * An entry of the queue; its rows are stored as JSON text inside, so no Lua encoder changes them.
- */
-export function toQueuedEntry(json: string): QueuedEntry {
-  const entry = parseStored(json, 'queue') as QueuedEntry;
-  const messages = entry.messages.map((message) => ({
-    ...message,
-    row: parseRow(message.row as unknown as string, `queued message ${message.id}`),
-  }));
-  return { ...entry, messages };
+function usageOf(usage: StoredRecord['run']['usage']): RunUsage | undefined {
+  return usage === undefined ? undefined : (toUsage(usage) as unknown as RunUsage);
 }
 
-/** Undefined for a stream without a session. */
-export function toRecord(
-  sessionId: string,
-  root: Record<string, string>,
-  now: number,
-): SessionRecord | undefined {
-  if (root['agent'] === undefined) return undefined;
-  const number = (name: string): number => toNumber(name, root[name] ?? '0');
-  const json = (name: string): unknown =>
-    root[name] === undefined ? undefined : parseStored(root[name], name);
-  const error = json('error') as SessionRecord['error'];
-  const stop = json('stop') as SessionRecord['stop'];
-  const resume = json('resume') as SessionRecord['resume'];
-  const interrupted = json('interrupted') as SessionRecord['interrupted'];
-  const usage = parseUsage(root['usage']);
-  const wakes = Object.keys(root)
-    .filter((name) => name.startsWith('wake:'))
-    .sort()
-    .map((name) => json(name) as Wake);
-  const snapshotIsFresh = now - number('snapAt') < ACTIVE_SNAPSHOT_MS;
-  const turnVersion = toTurnVersion(root);
+export function toRecord(texts: SessionTexts, now: number): SessionRecord {
+  const { id, record, sequence, stream, conversation, output } = texts;
+  const { run, turn, parent, snapshot, checkpoint, state } = record;
+  const wakes = Object.entries(record.wakes)
+    .sort(([a], [b]) => (a < b ? -1 : 1))
+    .map(([part, { runId, ...resume }]): Wake => ({ sessionId: `${rootOf(id)}.${part}`, runId, resume }));
+  const isFresh = snapshot !== undefined && now - snapshot.at < ACTIVE_SNAPSHOT_MS;
   return {
-    sessionId,
-    agent: root['agent'],
-    owner: root['owner'] ?? '',
-    ...(root['tenant'] && { tenant: root['tenant'] }),
-    born: root['born'] ?? '',
-    createdAt: number('created'),
-    updatedAt: number('updated'),
-    sequence: number('seq'),
-    turn: number('turn'),
-    runId: root['run'] ?? '',
-    status: root['status'] as RunStatus,
-    stream: root['stream'] as StreamStatus,
-    messageId: root['messageId'] ?? '',
-    turnStartSequence: number('turnSeq'),
-    turnStartRow: number('turnRow'),
-    runStartedAt: number('started'),
-    runMode: (root['mode'] ?? 'new') as RunMode,
-    ...(root['by'] && { runBy: root['by'] }),
-    runStartSequence: number('runSeq'),
-    runFromStep: number('fromStep'),
-    committedStep: number('committed'),
-    claimedStep: number('claimed'),
-    pauseSequence: number('pauseSeq'),
-    ...(root['legs'] !== undefined && {
-      leg: { number: number('legs') + 1, at: number('legAt'), used: parseUsage(root['legUsed']) },
-    }),
-    queued: number('queued'),
-    stateVersion: number('stateV'),
-    ...(turnVersion !== undefined && { turnStateVersion: Number(turnVersion) }),
-    checkpointId: root['checkpoint'],
-    ...(root['deadline'] !== undefined && { deadline: number('deadline') }),
-    ...(root['waitsUntil'] !== undefined && { waitsUntil: number('waitsUntil') }),
-    error,
-    stop,
-    interrupted,
-    usage,
-    finishReason: root['finishReason'] as FinishReason | undefined,
-    ...(root['output'] !== undefined && { output: json('output') }),
-    ...(resume && { resume, resumeTaken: root['taken'] !== undefined }),
-    ...(root['parent'] !== undefined && {
-      parent: toParent(sessionId, root),
-      conversationStep: number('conversationStep'),
+    sessionId: id,
+    agent: record.agent ?? '',
+    owner: record.owner,
+    ...(record.tenant !== '' && { tenant: record.tenant }),
+    born: record.born,
+    createdAt: record.created,
+    updatedAt: Math.max(record.updated, texts.appended),
+    sequence,
+    turn: turn.n,
+    runId: run.id,
+    status: run.status,
+    stream: stream ?? 'active',
+    messageId: turn.messageId,
+    turnStartSequence: turn.sequence,
+    turnStartRow: turn.row,
+    runStartedAt: run.started,
+    runMode: run.mode as RunMode,
+    ...(run.by !== '' && { runBy: run.by }),
+    runStartSequence: run.sequence,
+    runFromStep: run.fromStep,
+    committedStep: run.committed,
+    claimedStep: run.claimed,
+    pauseSequence: run.paused,
+    ...(run.leg !== undefined && { leg: { number: run.leg.n + 1, at: run.leg.at, used: usageOf(run.leg.used) } }),
+    queued: record.queue.length,
+    stateVersion: state.version,
+    ...(turn.stateVersion !== undefined && { turnStateVersion: turn.stateVersion }),
+    checkpointId: checkpoint?.id,
+    ...(run.deadline !== undefined && { deadline: run.deadline }),
+    ...(run.waitsUntil !== undefined && { waitsUntil: run.waitsUntil }),
+    error: run.error,
+    stop: run.stop,
+    interrupted: run.interrupted,
+    usage: usageOf(run.usage),
+    finishReason: run.finishReason,
+    ...(output !== undefined && { output: parseStored(output, 'output') }),
+    ...(run.resume !== undefined && { resume: run.resume, resumeTaken: run.isTaken === true }),
+    ...(parent !== undefined && {
+      parent: {
+        sessionId: rootOf(id) + (parent.part === '' ? '' : `.${parent.part}`),
+        runId: parent.runId,
+        toolCallId: parent.toolCallId,
+      },
+      conversationStep: conversation.run.committed,
     }),
     ...(wakes.length > 0 && { wakes }),
-    ...(root['snapTurn'] !== undefined &&
-      snapshotIsFresh && { activeSnapshotTurn: number('snapTurn') }),
-  };
-}
-
-function toParent(sessionId: string, root: Record<string, string>): SessionRecord['parent'] {
-  const part = root['parent'] ?? '';
-  return {
-    sessionId: rootOf(sessionId) + (part === '' ? '' : `.${part}`),
-    runId: root['parentRun'] ?? '',
-    toolCallId: root['parentCall'] ?? '',
-  };
+    ...(isFresh && { activeSnapshotTurn: snapshot.turn }),
+  } as SessionRecord;
 }
 
 export function toNumber(what: string, text: string): number {
   const number = Number(text);
   if (!Number.isFinite(number)) throw corrupt(what);
   return number;
-}
-
-/** Stored as `<turn> <version>`; ignored if it belongs to an earlier turn. */
-function toTurnVersion({ turnV = '', turn }: Record<string, string>): string | undefined {
-  const [of, version] = turnV.split(' ');
-  return of === turn ? version : undefined;
 }

@@ -8,13 +8,12 @@ export function toStateRead([version, state, staged]: StoredState): StateRead {
   return {
     version: Number(version),
     customState: state === '' ? {} : (parseStored(state, 'state') as CustomState),
-    staged: toStaged(
-      Array.from({ length: staged.length / 2 }, (_, at) => [
-        staged[at * 2] ?? '',
-        staged[at * 2 + 1] ?? '',
-      ]),
-    ),
+    staged: toStaged(pairsOf(staged)),
   };
+}
+
+export function pairsOf(flat: readonly string[]): [field: string, value: string][] {
+  return Array.from({ length: flat.length / 2 }, (_, at) => [flat[at * 2] ?? '', flat[at * 2 + 1] ?? '']);
 }
 
 /** In the order in which the changes were staged. */

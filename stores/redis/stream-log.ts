@@ -1,6 +1,6 @@
 import type { LogEntry, StreamMessage } from '../../protocol/chunk.js';
 import { rootOf } from '../../protocol/ids.js';
-import type { StreamStatus } from '../../protocol/run.js';
+import type { Session } from '../../session/tree.js';
 import { toCheckedJson } from '../record/checked-messages.js';
 import { onData } from '../contract/shared-data.js';
 import { NO_RUN, type AppendResult, type LogPosition, type StreamLog } from '../contract/log.js';
@@ -13,14 +13,11 @@ import { createKeepPages } from './tail/keep-pages.js';
 import { createReadKept } from './tail/kept-pages.js';
 import { createReadJoined, createReadLog, type ReadLog } from './tail/pages.js';
 import { toShortDelta } from './short-deltas.js';
-import { parseStored } from './stored-json.js';
-import { toNumber } from './stored-record.js';
 import { createTail } from './tail/tail.js';
-import type { TruncatedPage } from './transition-results.js';
 
 /** The log in a Redis Stream, with a tail over sharded Pub/Sub. */
 export function createRedisStreamLog(context: RedisContext, subscriber: Subscriber): StreamLog {
-  const { redis, keys, transitions, now: clock } = context;
+  const { redis, keys, transitions, change, now: clock } = context;
 
   const resolve = (streamId: string, entries: LogEntry[]): ReturnType<typeof resolveEntries> =>
     resolveEntries(entries, (ids) =>
@@ -79,12 +76,7 @@ export function createRedisStreamLog(context: RedisContext, subscriber: Subscrib
     },
     follow: tail.follow,
     inspect: async (streamId) => {
-      const { root, stream } = keys.session(rootOf(streamId));
-      const names = ['stream', 'seq', 'turnSeq', 'controls', 'error', 'streamError'];
-      const [fields, entries] = (await callRedis(
-        redis.together((reads) => reads.hmget(root, ...names).xlen(stream)),
-      )) as [(string | null)[], number];
-      return toPosition(fields, entries);
+      return change(rootOf(streamId), toPosition);
     },
     mark: async (streamId, mark, now) => {
       const conversation = rootOf(streamId);
@@ -96,14 +88,8 @@ export function createRedisStreamLog(context: RedisContext, subscriber: Subscrib
       }));
     },
     truncate: async (streamId, step, { minSequence = 0, agentId }, now) => {
-      let page: TruncatedPage = { removed: 0, lastRemoved: 0, atSequence: 0, next: minSequence };
-      while (page.next !== undefined) {
-        const { removed, lastRemoved, next: after } = page;
-        const request = { step, after, agentId, now, removed, lastRemoved };
-        page = await transitions.run('truncate', rootOf(streamId), request);
-      }
-      const { removed, atSequence, lastRemoved } = page;
-      return { removed, atSequence, lastRemoved };
+      const request = { step, after: minSequence, now, removed: 0, lastRemoved: 0 };
+      return transitions.run('truncate', rootOf(streamId), { ...request, ...(agentId !== undefined && { agentId }) });
     },
     onStop: async (sessionId, listener) => stops.join(keys.session(sessionId).stop, listener),
   };
@@ -135,18 +121,15 @@ function toAppendResult([code, sequence, stop]: (string | number)[]): AppendResu
   }
 }
 
-function toPosition(fields: (string | null)[], entries: number): LogPosition | undefined {
-  const [status, sequence, turnStart, controls, runError, streamError] = fields;
-  if (status == null) return undefined;
-  const error =
-    runError == null
-      ? (streamError ?? undefined)
-      : (parseStored(runError, 'error') as { message: string }).message;
+function toPosition(session: Session): LogPosition | undefined {
+  const { record, tree } = session;
+  if (record?.stream === undefined) return undefined;
+  const { run, turn, sizes } = record;
   return {
-    status: status as StreamStatus,
-    sequence: toNumber('seq', sequence ?? '0'),
-    chunks: Math.max(0, entries - toNumber('controls', controls ?? '0')),
-    turnStartSequence: toNumber('turnSeq', turnStart ?? '0'),
-    error,
-  };
+    status: record.stream,
+    sequence: tree.log.sequence,
+    chunks: Math.max(0, tree.log.count - sizes.controls),
+    turnStartSequence: turn.sequence,
+    error: run.error?.message ?? record.streamError,
+  } as LogPosition;
 }

@@ -1,6 +1,5 @@
 import { HelixError } from '../../protocol/errors.js';
 import type { Head, StoredEntry } from '../record/audit-chain.js';
-import { toStoredJson } from '../record/to-stored-json.js';
 import {
   FREEING,
   READING,
@@ -13,7 +12,15 @@ import { createContents, type Contents } from './contents.js';
 import type { AuditKeys, DueKeys, KeySpace } from './keys.js';
 import type { TransitionMode } from './library.js';
 import { corrupt } from './stored-json.js';
-import { parseReply, type OwnerResultOf, type ResultOf } from './transition-results.js';
+import type { OwnerResultOf, ResultOf } from './transition-results.js';
+import { childPartOf } from '../../protocol/ids.js';
+import { LAYOUT } from '../../session/record.js';
+import type { Session } from '../../session/tree.js';
+import { randomBytes } from 'node:crypto';
+import { createChange, type Change } from '../../store/change.js';
+import { APPEND, createBackend, type Evaluate } from '../../store/redis/backend.js';
+import { toWireText } from '../memory/local-commands.js';
+import { CHANGES, wantsOf } from './conversation-changes.js';
 import type { SessionOwner } from '../contract/waiting.js';
 import type { RunLibrary } from './run-library.js';
 
@@ -97,27 +104,30 @@ const MODES = new Map<TransitionName, TransitionMode>([
   ...FREEING.map((name) => [name, 'free'] as const),
   ...READING.map((name) => [name, 'reading'] as const),
 ]);
-const MORE = '{"kind":"more"}';
-const NEWER_LAYOUT = '{"kind":"newer_layout"}';
 
 export function createTransitions(
   runLibrary: RunLibrary,
   keys: KeySpace,
-  { streamTtlSeconds, sessionTtlSeconds }: Expiry,
+  { change, append }: Conversations,
 ): Transitions {
-  const expiry = `${String(streamTtlSeconds)} ${String(sessionTtlSeconds)}`;
   return {
     run: async (name, sessionId, request) => {
       const contents = createContents();
       const fixed = typeof request === 'function' ? request(contents) : request;
-      const args = [name, sessionId, expiry, toStoredJson(fixed), ...contents.texts];
-      const mode = MODES.get(name) ?? 'writing';
-      const { all } = keys.session(sessionId);
-      for (;;) {
-        const reply = await runLibrary(mode, all, args);
-        if (reply === NEWER_LAYOUT) throw newerLayout();
-        if (reply !== MORE) return parseReply(name, reply);
-      }
+      const isReading = name === 'acceptedMessages';
+      const decide = (CHANGES as Partial<Record<string, Decide>>)[name];
+      if (decide === undefined) throw new Error(`there is no change ${name}`);
+      const textAt = (at: number | undefined): string | undefined =>
+        at === undefined ? undefined : contents.textAt(at);
+      const reply = await change(
+        sessionId,
+        (session) => {
+          if (!isReading && isNewer(session)) throw newerLayout();
+          return decide(session, fixed, textAt);
+        },
+        { wants: wantsOf(name, childPartOf(sessionId), fixed), isFreeing: MODES.get(name) === 'free' },
+      );
+      return reply as never;
     },
     runOfOwner: async (name, owner, request, title = '') => {
       const { holds, user } = keys.owner(owner);
@@ -127,15 +137,19 @@ export function createTransitions(
       const args = [name, user, JSON.stringify(request), title];
       return JSON.parse((await runLibrary(mode, [holds], args)) as string) as never;
     },
-    append: async (sessionId, args) => {
-      const reply = await runLibrary('writing', keys.append(sessionId), ['append', ...args]);
-      if ((reply as number[])[0] === APPEND_NEWER_LAYOUT) throw newerLayout();
-      return reply as number[];
-    },
+    append: (sessionId, args) => append(keys.append(sessionId), args.map(toWireText)),
     noteSnapshot: async (sessionId, { turn, isActive }, now) => {
-      const { root } = keys.session(sessionId);
-      // Writes only two short fields, so that a page can be loaded while Redis is full.
-      await runLibrary('free', [root], ['noteSnapshot', turn, now, isActive ? 1 : 0]);
+      // A page can be loaded while Redis is full.
+      await change(
+        sessionId,
+        (session) => {
+          const { record } = session;
+          if (record === undefined) return;
+          if (isActive) record.snapshot = { turn, at: now };
+          else if (record.snapshot?.turn === turn) delete record.snapshot;
+        },
+        { isFreeing: true },
+      );
     },
     noteDue: async ({ urgent, routine }, sessionId, at) =>
       (await runLibrary('free', [urgent, routine], ['noteDue', sessionId, at])) === 1,
@@ -167,8 +181,32 @@ export function createTransitions(
   };
 }
 
-/** What `append` replies where other transitions say `newer_layout`. */
-const APPEND_NEWER_LAYOUT = 6;
+export function createConversations(
+  evaluate: Evaluate,
+  prefix: string,
+  { streamTtlSeconds, sessionTtlSeconds }: Expiry,
+): Conversations {
+  const keep = { streamMs: streamTtlSeconds * 1000, sessionMs: sessionTtlSeconds * 1000 };
+  const newVersion = (): string => randomBytes(9).toString('base64url');
+  return {
+    change: createChange(createBackend(evaluate, { prefix, keep, newVersion })),
+    append: (keys, args) => evaluate(APPEND, keys, args) as Promise<(number | string)[]>,
+  };
+}
+
+type Decide = (session: Session, request: unknown, text: (at: number | undefined) => string | undefined) => unknown;
+
+/** Changes of conversations, and appends to their logs. */
+export interface Conversations {
+  change: Change;
+  /** @param args of the script `append` */
+  append: (keys: readonly string[], args: readonly string[]) => Promise<(number | string)[]>;
+}
+
+/** True if a newer build has laid out the record of a conversation, which its sub-agents' sessions share. */
+function isNewer(session: Session): boolean {
+  return (session.tree.conversation.record?.layout ?? 0) > LAYOUT;
+}
 
 function newerLayout(): HelixError {
   return new HelixError(

@@ -27,17 +27,15 @@ const LOOKS = 50;
  * up by their readers.
  */
 export function createWaitingIndex(
-  { redis, keys, now }: Pick<RedisContext, 'redis' | 'keys' | 'now'>,
+  { redis, keys, change, now }: Pick<RedisContext, 'redis' | 'keys' | 'change' | 'now'>,
   readCalls: Sessions['withCalls'],
 ): WaitingIndex {
   /** The owner's list that a session belongs on; undefined if the session does not exist. */
   async function listOf(sessionId: string): Promise<string | undefined> {
-    const [owner, tenant] = await callRedis(
-      redis.hmget(keys.session(sessionId).root, 'owner', 'tenant'),
-    );
-    return owner == null
-      ? undefined
-      : keys.waitingIndex({ owner, ...(tenant != null && { tenant }) });
+    const record = await change(sessionId, (session) => session.record);
+    if (record?.agent === undefined) return undefined;
+    const { owner, tenant } = record;
+    return keys.waitingIndex({ owner, ...(tenant !== '' && { tenant }) });
   }
 
   /**

@@ -1,0 +1,82 @@
+import type { RunError } from '../protocol/run.js';
+import { countStored } from './messages.js';
+import { newRecord } from './record.js';
+import { say, speakerOf } from './say.js';
+import { ofCall } from './settling.js';
+import type { Session } from './tree.js';
+import { isActive } from './writers.js';
+
+export interface BeginChild {
+  runId: string;
+  agent: string;
+  /** Part of the parent's session; '' for the conversation itself. */
+  parent: string;
+  parentRunId: string;
+  toolCallId: string;
+  now: number;
+  /** Maximum number of sub-agents that one run of the conversation may start. */
+  most: number;
+}
+
+const TOO_MANY: RunError = { code: 'subagent_limit', message: 'Too many sub-agents were started.', retryable: false };
+
+/**
+ * Creates the session of a sub-agent. Its input is taken from the committed call that it carries out, never from the
+ * request. `limit`: the session is created as failed, because the run has too many sub-agents.
+ *
+ * In this order: this run already began (same reply) · the parent's run is active · the call is open and was committed
+ * for exactly this session, run and agent.
+ */
+export function beginChild(
+  child: Session,
+  { runId, agent, parent, parentRunId, toolCallId, now, most }: BeginChild,
+): { kind: 'begun' | 'limit' | 'superseded' | 'refused' } {
+  if (child.record?.run.id === runId) {
+    return { kind: child.record.parent?.isOverLimit === true ? 'limit' : 'begun' };
+  }
+  const above = child.tree.session(parent);
+  if (!isActive(above, parentRunId)) return { kind: 'superseded' };
+  const call = above.calls.get(toolCallId);
+  if (call?.state !== 'open' || call.child?.part !== child.part) return { kind: 'refused' };
+  if (call.child.runId !== runId || call.child.agent !== agent) return { kind: 'refused' };
+
+  const { conversation, log } = child.tree;
+  const { existing: top } = conversation;
+  const { sequence } = log;
+  const isOverLimit = top.run.children >= most;
+  const record = newRecord(now);
+  child.record = {
+    ...record,
+    agent,
+    owner: top.owner,
+    tenant: top.tenant,
+    born: runId,
+    visible: 1,
+    turn: { n: 1, row: 0, sequence, messageId: '', hasReplied: false },
+    run: { ...record.run, id: runId, n: 1, status: 'starting', started: now, sequence, paused: sequence },
+    parent: { part: parent, runId: parentRunId, toolCallId, rootRun: top.run.id, ...(isOverLimit && { isOverLimit }) },
+  };
+  const brief = above.content.get(ofCall('brief', toolCallId)) ?? '{}';
+  child.rows.push(brief);
+  countStored(child, brief);
+  conversation.children.set(child.part, top.run.id);
+  conversation.index.set(carrierName(parent, toolCallId), child.part);
+  if (isOverLimit) {
+    child.existing.run.status = 'failed';
+    child.existing.run.error = TOO_MANY;
+    return { kind: 'limit' };
+  }
+  top.run.children += 1;
+  top.updated = now;
+  say(above, speakerOf(above, now), 'subagent_start', {
+    subAgentType: agent,
+    subSessionId: child.id,
+    callId: toolCallId,
+  });
+  return { kind: 'begun' };
+}
+
+/** Under which the conversation finds the sub-agent that carries a call out. @param part of the session whose call it is */
+export function carrierName(part: string, toolCallId: string): string {
+  return `by:${part} ${toolCallId}`;
+}

@@ -1,0 +1,48 @@
+import { control } from './say.js';
+import { noteAct } from './stop.js';
+import type { Place, Session } from './tree.js';
+
+const PLACES: (Place | 'rows')[] = ['record', 'writers', 'index', 'content', 'runs', 'children', 'rows'];
+
+export interface Erase {
+  /** The stream's end for attached readers, as JSON. */
+  message: string;
+  /** Present if the erasure is noted until it is complete. */
+  noted?: {
+    /** What is left to do elsewhere, as JSON, for this run, this number of sub-agents and these changes of its files. */
+    rest: string;
+    runId: string;
+    children: number;
+    fileChanges: number;
+    act: string;
+  };
+}
+
+/** Removes a session with its stream and the sessions of its sub-agents; attached readers get the end. */
+export function erase(session: Session, { message, noted }: Erase): { kind: 'erased' | 'not_found' | 'changed' } {
+  const { record, tree } = session;
+  if (record === undefined) return { kind: 'not_found' };
+  const { run, tenant, sizes } = record;
+  if (noted !== undefined) {
+    const changes = Number(session.files.get('changes') ?? 0);
+    if (run.id !== noted.runId || run.children !== noted.children || changes !== noted.fileChanges) {
+      return { kind: 'changed' };
+    }
+    const bytes = sizes.stored + tree.log.bytes + Number(session.files.get('bytes') ?? 0);
+    const size = JSON.stringify({ rows: session.rows.count, entries: tree.log.count, bytes });
+    tree.write('note', 'erasures', `${noted.rest.slice(0, -1)},${size.slice(1)}`);
+    noteAct(session, noted.act, { outcome: 'erased', tenant, runId: run.id });
+  }
+  control(session, message);
+  if (run.id !== '') tree.write('stop', run.id);
+  for (const part of ['', ...session.children.all().keys()]) {
+    for (const place of PLACES) tree.write('drop', place, part);
+  }
+  tree.write('drop', 'log', '');
+  tree.write('drop', 'pages', '');
+  tree.write('drop', 'results', '');
+  tree.write('drop', 'files', '');
+  tree.write('drop', 'fileBytes', '');
+  tree.isErased = true;
+  return { kind: 'erased' };
+}

@@ -1,0 +1,87 @@
+import type { Session } from './tree.js';
+
+export interface AddFile {
+  id: string;
+  /** The file as JSON. */
+  file: string;
+  bytes: number;
+  owner: string;
+  tenant: string;
+  limits: { files: number; bytes: number };
+  /** How long a file of a session that does not exist is kept, ms. */
+  unclaimedMs: number;
+  /** Its bytes are kept outside this store, which cannot expire them. */
+  isElsewhere?: boolean;
+}
+
+/** Whose files they are. */
+function ownerName(owner: string, tenant: string): string {
+  return JSON.stringify([owner, tenant]);
+}
+
+/**
+ * Notes a file of the conversation, whose bytes are written afterwards. The session need not exist: its files then
+ * belong to the first owner who adds one, expire, and stay if that owner creates the session.
+ */
+export function addFile(
+  session: Session,
+  { id, file, bytes, owner, tenant, limits, unclaimedMs, isElsewhere }: AddFile,
+): { kind: 'added' | 'not_found' } | { kind: 'exceeded'; what: 'files' | 'bytes'; limit: number } {
+  const { record, files, tree } = session;
+  const isThere = record?.agent !== undefined;
+  if (isThere && (record.owner !== owner || record.tenant !== tenant)) return { kind: 'not_found' };
+  const whose = ownerName(owner, tenant);
+  const holder = files.get('whose');
+  if (holder !== undefined && holder !== whose) {
+    if (!isThere) return { kind: 'not_found' };
+    // Added by another user before the session was created.
+    files.drop();
+    tree.write('drop', 'fileBytes', '');
+  }
+  if (files.get(`file:${id}`) !== undefined) return { kind: 'added' };
+  const count = Number(files.get('count') ?? 0) + 1;
+  const total = Number(files.get('bytes') ?? 0) + bytes;
+  if (count > limits.files) return { kind: 'exceeded', what: 'files', limit: limits.files };
+  if (total > limits.bytes) return { kind: 'exceeded', what: 'bytes', limit: limits.bytes };
+  files.set('whose', whose);
+  files.set('count', String(count));
+  files.set('bytes', String(total));
+  files.set(`file:${id}`, file);
+  files.set(`size:${id}`, String(bytes));
+  noteChange(session);
+  if (isElsewhere === true) tree.write('elsewhere', id, tree.now);
+  // What is written later keeps the expiry that the key has by then.
+  tree.write('fileBytes', isThere ? undefined : unclaimedMs);
+  return { kind: 'added' };
+}
+
+function noteChange({ files }: Session): void {
+  files.set('changes', String(Number(files.get('changes') ?? 0) + 1));
+}
+
+/** The conversation has this file no longer; its bytes are removed afterwards. */
+export function removeFile(session: Session, id: string): { kind: 'removed' | 'not_found' } {
+  const { files } = session;
+  const size = files.get(`size:${id}`);
+  if (size === undefined) return { kind: 'not_found' };
+  files.unset(`file:${id}`, `size:${id}`);
+  session.tree.write('elsewhere', id);
+  files.set('count', String(Number(files.get('count') ?? 0) - 1));
+  files.set('bytes', String(Number(files.get('bytes') ?? 0) - Number(size)));
+  noteChange(session);
+  return { kind: 'removed' };
+}
+
+/** Files that its owner added before the session was created stay with it; those of others go. */
+export function claimFiles(session: Session): void {
+  const { files, tree, existing } = session;
+  const whose = files.get('whose');
+  if (whose === undefined) return;
+  if (whose === ownerName(existing.owner, existing.tenant)) {
+    tree.write('keepFiles');
+    return;
+  }
+  files.drop();
+  tree.write('drop', 'fileBytes', '');
+}
+

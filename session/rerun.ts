@@ -1,0 +1,295 @@
+import type { RunMode } from '../protocol/run.js';
+import { newestRun, type Begun } from './begin.js';
+import { accept, acceptedHash, countBytes, countDropped, forgetMessages, headOf, readAccepted, storeMessages, type Message } from './messages.js';
+import { say, speakerOf, isControl } from './say.js';
+import { dropStates } from './state.js';
+import { isLive, noteAct } from './stop.js';
+import { findTarget, type Checkpoint, type Target } from './target.js';
+import { nextRunId, noteTurn, startRun, turnAt } from './turns.js';
+import { byteLength, type Session } from './tree.js';
+
+export interface ResumeRun {
+  /** The run to continue; absent: the newest one. */
+  runId?: string;
+  nonce: string;
+  now: number;
+  mode: RunMode;
+  by: string;
+  act?: string;
+}
+
+export type ResumeReply =
+  | { kind: 'resumed'; run: Begun }
+  | { kind: 'active' | 'stale_run'; runId: string }
+  | { kind: 'final'; status: string }
+  | { kind: 'not_found' };
+
+/**
+ * Starts a new run for the turn of a run that was interrupted, or that failed in a way that may be temporary. It
+ * continues after the last step that the transcript has.
+ *
+ * In this order: the session exists · this nonce already started a run (same reply) · no run is active · the requested
+ * run is the newest · its end allows another run.
+ */
+export function resumeRun(session: Session, { runId, nonce, now, mode, by, act }: ResumeRun): ResumeReply {
+  const { record } = session;
+  if (record?.agent === undefined) return { kind: 'not_found' };
+  const { run, turn, checkpoint } = record;
+  if (run.id.endsWith(`-${nonce}`)) return { kind: 'resumed', run: newestRun(session) };
+  if (isLive(run.status)) return { kind: 'active', runId: run.id };
+  if (runId !== undefined && runId !== run.id) return { kind: 'stale_run', runId: run.id };
+  const mayPass = run.status === 'failed' && run.error?.retryable === true;
+  if (run.status !== 'interrupted' && !mayPass) return { kind: 'final', status: run.status };
+  const step = lastStep(session);
+  const { log } = session.tree;
+  // The unfinished step is repeated under the same number, so its entries are removed.
+  if (run.claimed > step) {
+    const writer = `m${String(run.claimed)}`;
+    const first = Math.max(run.openSequence ?? 0, run.sequence);
+    log.remove(log.after(first, Infinity).filter(([, by]) => by === writer));
+  }
+  recountControls(session);
+  const sequence = log.sequence;
+  const { id, n } = nextRunId(session, nonce);
+  say(session, speakerOf(session, now, step), 'run_resumed', {
+    runId: id,
+    fromCheckpointId: checkpoint?.id ?? null,
+    fromStepCount: step,
+    mode,
+  });
+  noteRunOf(session, turn.n, id);
+  startRun(session, { id, n, mode, by, sequence, step }, now);
+  noteAct(session, act, { outcome: 'begun', tenant: record.tenant, runId: id });
+  return { kind: 'resumed', run: newestRun(session) };
+}
+
+/** A reply that was rebuilt from the log after its writer died is in the transcript but has no commit. */
+function lastStep(session: Session): number {
+  const { run, turn } = session.existing;
+  for (let at = session.rows.count - 1; at >= turn.row; at -= 1) {
+    const row = session.rows.at(at);
+    const head = row === undefined ? undefined : headOf(row);
+    if (head?.role === 'assistant') return Math.max(run.committed, head.step ?? 0);
+  }
+  return run.committed;
+}
+
+/** The newest run that replies to the messages of a turn. */
+function noteRunOf(session: Session, turn: number, run: string): void {
+  const place = turnAt(session, turn);
+  if (place !== undefined) noteTurn(session, turn, { ...place, run });
+}
+
+/** A log that has expired has no control messages. */
+function recountControls(session: Session): void {
+  const { existing: record } = session;
+  if (record.sizes.controls > 0 && session.tree.log.count === 0) {
+    record.sizes.controls = 0;
+    record.turn.controls = 0;
+  }
+}
+
+export interface Rewind {
+  /** The run that the requester expects to be the newest. */
+  runId: string;
+  nonce: string;
+  now: number;
+  mode: 'retry' | 'from_checkpoint';
+  by: string;
+  /** For mode `from_checkpoint`. */
+  checkpointId?: string;
+  /** For mode `retry`: a message of the turn; absent: the newest turn. */
+  messageId?: string;
+  /** Messages that replace that message of a user and everything after it. */
+  messages: readonly Message[];
+  act?: string;
+}
+
+export type RewindReply =
+  | { kind: 'rewound'; run: Begun }
+  | { kind: 'busy' | 'stale_run'; runId: string }
+  | { kind: 'conflict'; messageId: string }
+  | { kind: 'not_found' | 'message_not_found' | 'checkpoint_not_found' };
+
+/**
+ * Takes the session back to a checkpoint or to the beginning of a turn, and starts the run that continues from there.
+ * Everything later is dropped: rows, checkpoints, changes of the state, log entries.
+ *
+ * In this order: the session exists · this nonce already started a run (same reply) · no run is active · the expected
+ * run is the newest · the target exists · the replacing messages are new · the state of the target is still stored.
+ */
+export function rewind(session: Session, input: Rewind): RewindReply {
+  const { mode, nonce, checkpointId, messageId, messages } = input;
+  const { record } = session;
+  if (record?.agent === undefined) return { kind: 'not_found' };
+  const { run, tenant } = record;
+  if (run.id.endsWith(`-${nonce}`)) return { kind: 'rewound', run: newestRun(session) };
+  if (isLive(run.status)) return { kind: 'busy', runId: run.id };
+  if (run.id !== input.runId) return { kind: 'stale_run', runId: run.id };
+  const target = findTarget(session, { checkpointId, messageId, isEdited: messages.length > 0 });
+  if (typeof target === 'string') return { kind: target };
+  for (const { id } of messages) if (stays(session, id, target.rows)) return { kind: 'conflict', messageId: id };
+  if (!isStateKept(session, target)) {
+    return { kind: mode === 'retry' ? 'message_not_found' : 'checkpoint_not_found' };
+  }
+  const { log } = session.tree;
+  const dropped = log.after(target.sequence, Infinity);
+  record.sizes.controls -= dropped.filter(([, writer, message]) => isControl(writer, message)).length;
+  log.remove(dropped);
+  recountControls(session);
+  session.runs.set(`rewind ${run.id}`, JSON.stringify({ n: run.n, row: target.turn.row, mode }));
+  restoreState(session, target);
+  dropRows(session, target.rows);
+  for (let at = target.checkpoints; at < record.checkpoints; at += 1) session.index.unset(`cp:${String(at)}`);
+  record.checkpoints = target.checkpoints;
+  const last = checkpointAt(session, target.checkpoints - 1);
+  if (last === undefined) delete record.checkpoint;
+  else record.checkpoint = { id: last.id, stateVersion: last.stateVersion };
+  const runId = startAgain(session, input, target);
+  noteAct(session, input.act, { outcome: 'begun', tenant, runId });
+  return { kind: 'rewound', run: newestRun(session) };
+}
+
+export function checkpointAt(session: Session, index: number): Checkpoint | undefined {
+  const text = index < 0 ? undefined : session.index.get(`cp:${String(index)}`);
+  return text === undefined ? undefined : (JSON.parse(text) as Checkpoint);
+}
+
+/** True for a message that stays in the transcript or is queued. */
+function stays(session: Session, id: string, rows: number): boolean {
+  if (acceptedHash(session, id) === undefined) return false;
+  const row = readAccepted(session, id)?.row;
+  return row === undefined || row < rows;
+}
+
+/** The version of the state at the first dropped step; the current version if no step is dropped. */
+function wantedVersion(session: Session, target: Target): number {
+  return checkpointAt(session, target.checkpoints)?.stateVersion ?? session.existing.state.version;
+}
+
+/** False if that state is no longer stored: states of old turns are deleted. */
+function isStateKept(session: Session, target: Target): boolean {
+  const { state } = session.existing;
+  const wanted = wantedVersion(session, target);
+  return wanted === 0 || wanted === state.version || state.kept.some(([version]) => version === wanted);
+}
+
+/** Number of newest rows in which staged calls are looked up. */
+const NEWEST_ROWS = 200;
+
+/**
+ * Restores the state that the first dropped step began with, as a new version, and deletes the states that only dropped
+ * steps used. Staged changes stay if the rows of their calls stay.
+ */
+function restoreState(session: Session, target: Target): void {
+  const { state, turn } = session.existing;
+  const wanted = wantedVersion(session, target);
+  if (wanted !== state.version) {
+    const text = (wanted === 0 ? undefined : session.content.get(`v:${String(wanted)}`)) ?? '{}';
+    state.version += 1;
+    state.kept.push([state.version, byteLength(text)]);
+    session.content.set(`v:${String(state.version)}`, text);
+    countBytes(session, byteLength(text));
+  }
+  const last = checkpointAt(session, target.checkpoints - 1)?.stateVersion ?? 0;
+  const unused = state.kept.filter(([version]) => version > last && version !== state.version);
+  dropStates(
+    session,
+    unused.map(([version]) => version),
+  );
+  delete turn.stateVersion;
+  let first: number | undefined;
+  for (let at = target.checkpoints - 1; at >= 0; at -= 1) {
+    const checkpoint = checkpointAt(session, at);
+    if (checkpoint === undefined || checkpoint.messageCount <= target.turn.row) break;
+    first = checkpoint.stateVersion;
+  }
+  const upTo = first === undefined ? target.turn.n - 1 : target.turn.n;
+  state.turns = state.turns.filter(([n]) => n <= upTo);
+  target.stateVersion = first;
+  if (state.staged.length === 0) return;
+  const rows = target.rows === 0 ? [] : session.rows.range(Math.max(0, target.rows - NEWEST_ROWS), target.rows - 1);
+  const calls = new Set(rows.map((row) => headOf(row).toolCallId));
+  const gone = state.staged.filter(({ call }) => !calls.has(call));
+  state.staged = state.staged.filter(({ call }) => calls.has(call));
+  session.content.unset(...gone.map(({ step, call }) => `s:${step}/${call}`));
+}
+
+/** Of many dropped rows only the newest are forgotten by id; others are recognised as dropped, since their rows are gone. */
+const FORGOTTEN_AT_ONCE = 300;
+
+/** Drops all rows after the first ones, with what is stored under their ids. */
+function dropRows(session: Session, keep: number): void {
+  const { count } = session.rows;
+  const from = Math.max(keep, count - FORGOTTEN_AT_ONCE);
+  const rows = from < count ? session.rows.range(from, count - 1) : [];
+  countDropped(session, ...rows);
+  // The size of the other rows is unknown; a recount corrects it later.
+  if (from > keep) session.existing.sizes.isComplete = false;
+  for (const row of rows) {
+    const { role, id, toolCallId } = headOf(row);
+    if (role === 'user' && id !== undefined) forgetMessages(session, [id]);
+    if (role === 'tool' && toolCallId !== undefined) forgetResult(session, toolCallId);
+  }
+  session.rows.trim(keep);
+}
+
+/** Forgets a call: its large result, a note about it that waits, and what a late answer would be checked against. */
+function forgetResult(session: Session, id: string): void {
+  const { existing: record } = session;
+  const past = session.index.get(`s:${id}`);
+  if (past !== undefined && past !== '{}') session.index.set(`s:${id}`, '{}');
+  const notice = `late-${id}`;
+  if (record.notices.includes(notice)) {
+    record.notices = record.notices.filter((each) => each !== notice);
+    session.content.unset(notice);
+  }
+  const { results } = session.tree.conversation;
+  const result = results.get(id);
+  if (result === undefined) return;
+  countDropped(session, result);
+  results.unset(id);
+}
+
+/** Stores the replacing messages, informs viewers and starts the run. @returns its id */
+function startAgain(session: Session, { nonce, now, mode, by, messages }: Rewind, target: Target): string {
+  const { existing: record } = session;
+  const { log } = session.tree;
+  const { id, n } = nextRunId(session, nonce);
+  const { turn, step } = target;
+  let visible = target.visible;
+  if (messages.length > 0) {
+    accept(session, messages);
+    visible = storeMessages(session, messages, visible, turn.n).visible;
+  }
+  const speaker = speakerOf(session, now, step);
+  const isRetry = mode === 'retry';
+  say(session, speaker, 'stream_resync', {
+    checkpointId: record.checkpoint?.id ?? '',
+    stepCount: step,
+    messageCount: session.rows.count,
+    fromSequence: log.sequence,
+    reason: isRetry ? 'retry' : 'rollback',
+  });
+  const sequence = log.sequence;
+  if (!isRetry) {
+    const from = { fromCheckpointId: record.checkpoint?.id ?? null, fromStepCount: step };
+    say(session, speaker, 'run_resumed', { runId: id, ...from, mode });
+  }
+  record.born = nonce;
+  record.rewound = true;
+  record.visible = visible;
+  const messageId = isRetry ? `msg-${String(visible)}` : turn.messageId;
+  const began = isRetry ? sequence : turn.sequence;
+  record.turn = {
+    n: turn.n,
+    row: turn.row,
+    sequence: began,
+    messageId,
+    hasReplied: target.hasReplied,
+    ...(target.stateVersion !== undefined && { stateVersion: target.stateVersion }),
+  };
+  noteTurn(session, turn.n, { row: turn.row, sequence: began, messageId, run: id });
+  startRun(session, { id, n, mode, by, sequence, step }, now);
+  return id;
+}

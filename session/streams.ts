@@ -1,0 +1,142 @@
+import type { StreamStatus } from '../protocol/run.js';
+import { armExpiry } from './finish.js';
+import { newRecord } from './record.js';
+import { control } from './say.js';
+import { isLive } from './stop.js';
+import { persist } from './turns.js';
+import type { Entry, Session } from './tree.js';
+import { isActive, own, sayDiscarded, withdraw, type WriterInput } from './writers.js';
+
+/**
+ * Makes an attempt the owner of a writer name that belongs to no run, and withdraws what attempts with lower tokens
+ * wrote. It creates the stream if needed and reopens one that has ended; the stream of a session is reopened only by its
+ * runs.
+ */
+export function openWriter(
+  session: Session,
+  { writer, nonce, now }: { writer: Omit<WriterInput, 'runId'>; nonce: string; now: number },
+): { kind: 'opened'; sequence: number } | { kind: 'fenced' | 'ended' } {
+  const { name, token, agentType, step } = writer;
+  const { log } = session.tree;
+  const before = session.writer(name);
+  if (before?.token === token && before.nonce === nonce) return { kind: 'opened', sequence: log.sequence };
+  if (before !== undefined && before.token >= token) return { kind: 'fenced' };
+  const { record } = session;
+  const rests = record?.stream !== 'active' && record?.stream !== 'paused';
+  if (rests && record?.agent !== undefined) return { kind: 'ended' };
+  if (record === undefined) session.record = newRecord(now);
+  if (before !== undefined) {
+    const { removed } = withdraw(session, name);
+    const speaker = { agentId: writer.agentId ?? session.id, agentType, step, timestamp: now };
+    sayDiscarded(session, speaker, 'attempt_lost', removed);
+  }
+  own(session, name, token, session.writer(name));
+  const owned = session.writer(name);
+  if (owned !== undefined) owned.nonce = nonce;
+  if (rests) {
+    const { existing } = session;
+    existing.stream = 'active';
+    existing.updated = now;
+    delete existing.streamError;
+    if (existing.sizes.controls > 0 && log.count === 0) existing.sizes.controls = 0;
+    persist(session);
+  }
+  return { kind: 'opened', sequence: log.sequence };
+}
+
+/** Releases a writer that belongs to no run. Its entries stay: no later attempt withdraws them. */
+export function closeWriter(
+  session: Session,
+  { name, token }: { name: string; token: number },
+): { kind: 'closed' | 'fenced' } {
+  const owner = session.writer(name)?.token;
+  if (owner !== undefined && owner !== token) return { kind: 'fenced' };
+  session.dropWriter(name);
+  return { kind: 'closed' };
+}
+
+/** Pauses, resumes or ends a stream that belongs to no run. The first end counts. @param message for the log, as JSON */
+export function mark(
+  session: Session,
+  { status, message, error, now }: { status: StreamStatus; message: string; error?: string; now: number },
+): { kind: 'marked' | 'unchanged' | 'owned' | 'not_found' } {
+  const { record } = session;
+  if (record?.stream === undefined) return { kind: 'not_found' };
+  if (record.agent !== undefined && isLive(record.run.status)) return { kind: 'owned' };
+  const isOver = record.stream === 'ended' || record.stream === 'failed';
+  if (isOver || record.stream === status) return { kind: 'unchanged' };
+  control(session, message);
+  record.stream = status;
+  record.updated = now;
+  if (status === 'ended' || status === 'failed') {
+    if (error !== undefined) record.streamError = error;
+    session.dropWriters();
+    armExpiry(session);
+  }
+  return { kind: 'marked' };
+}
+
+/** Removes chunks of steps above a bound, of one agent if it is named, and informs attached readers. */
+export function truncate(
+  session: Session,
+  { step, after, agentId, now }: { step: number; after: number; agentId?: string; now: number },
+): { removed: number; lastRemoved: number; atSequence: number } {
+  const { log, conversationId } = session.tree;
+  const atSequence = log.sequence;
+  const gone = log.after(after, Infinity).filter((entry) => {
+    const place = placeOf(entry, conversationId);
+    return place !== undefined && place.step > step && (agentId === undefined || place.agentId === agentId);
+  });
+  log.remove(gone);
+  const lastRemoved = gone.at(-1)?.[0] ?? 0;
+  if (gone.length > 0) {
+    const about = { streamId: conversationId, timestamp: now, truncatedAtStep: step, atSequence, lastRemoved };
+    control(session, JSON.stringify({ type: 'stream_truncated', ...about }));
+  }
+  return { removed: gone.length, lastRemoved, atSequence };
+}
+
+/** Who wrote an entry, and at which step; undefined for what this runtime did not write. */
+function placeOf([, , message]: Entry, conversationId: string): { agentId: string; step: number } | undefined {
+  let parsed: unknown;
+  try {
+    parsed = JSON.parse(message);
+  } catch {
+    return undefined;
+  }
+  if (Array.isArray(parsed)) {
+    const [, , step, , , part] = parsed as unknown[];
+    const agentId = typeof part === 'string' ? `${conversationId}.${part}` : conversationId;
+    return typeof step === 'number' ? { agentId, step } : undefined;
+  }
+  const { agentId, step } = (parsed ?? {}) as { agentId?: string; step?: unknown };
+  return typeof step === 'number' ? { agentId: agentId ?? '', step } : undefined;
+}
+
+/**
+ * Keeps a page of the running step as a replay sends it, so that viewers who join later need not read each delta.
+ *
+ * @param entries with adjacent deltas joined, as JSON
+ */
+export function keepPage(
+  session: Session,
+  { writer, from, to, entries }: { writer: Pick<WriterInput, 'runId' | 'name' | 'token'>; from: number; to: number; entries: string },
+): { kind: 'kept' | 'superseded' | 'fenced' } {
+  if (!isActive(session, writer.runId)) return { kind: 'superseded' };
+  if (session.writer(writer.name)?.token !== writer.token) return { kind: 'fenced' };
+  session.tree.log.write('page', from, to, entries);
+  return { kind: 'kept' };
+}
+
+/** The first list of tools that servers offered to a run is the one that it keeps for as long as it is active. */
+export function pinTools(
+  session: Session,
+  { runId, tools }: { runId: string; tools?: string },
+): { kind: 'pinned'; tools: string } | { kind: 'none' | 'superseded' } {
+  if (!isActive(session, runId)) return { kind: 'superseded' };
+  const pinned = session.kept('tools');
+  if (pinned !== undefined) return { kind: 'pinned', tools: pinned };
+  if (tools === undefined) return { kind: 'none' };
+  session.keep('tools', tools);
+  return { kind: 'pinned', tools };
+}

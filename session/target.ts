@@ -1,0 +1,209 @@
+import { headOf, readAccepted, type RowHead } from './messages.js';
+import { turnAt } from './turns.js';
+import type { Session } from './tree.js';
+
+export interface Checkpoint {
+  id: string;
+  stepCount: number;
+  messageCount: number;
+  streamSequence: number;
+  stateVersion: number;
+}
+
+interface Turn {
+  n: number;
+  row: number;
+  sequence: number;
+  messageId: string;
+}
+
+/** How much of a session stays, and where it continues. */
+export interface Target {
+  turn: Turn;
+  /** Rows that stay. */
+  rows: number;
+  /** Checkpoints that stay. */
+  checkpoints: number;
+  /** Log entries up to this sequence stay. */
+  sequence: number;
+  /** The new run continues after this step of the turn. */
+  step: number;
+  /** Visible messages that stay. */
+  visible: number;
+  /** Part of the turn's reply stays. */
+  hasReplied: boolean;
+  /** With which the turn began, if one of its steps stays. */
+  stateVersion?: number | undefined;
+}
+
+export interface Wanted {
+  checkpointId: string | undefined;
+  messageId: string | undefined;
+  /** Other messages replace that message. */
+  isEdited: boolean;
+}
+
+/** Finds where a request wants to go back to. */
+export function findTarget(
+  session: Session,
+  { checkpointId, messageId, isEdited }: Wanted,
+): Target | 'message_not_found' | 'checkpoint_not_found' {
+  if (checkpointId !== undefined) return toCheckpoint(session, checkpointId);
+  const newest = session.existing.turn;
+  const row =
+    messageId === undefined
+      ? newest.row
+      : (rowInTurn(session, newest, messageId) ?? rowOfMessage(session, newest, messageId));
+  if (row === undefined) return 'message_not_found';
+  return toTurn(session, row, messageId, isEdited);
+}
+
+function headAt(session: Session, row: number): RowHead | undefined {
+  const text = session.rows.at(row);
+  return text === undefined ? undefined : headOf(text);
+}
+
+function headsOf(session: Session, from: number, to: number): RowHead[] {
+  return to < from ? [] : session.rows.range(from, to).map(headOf);
+}
+
+/** Row of a user message at the beginning of the turn, or the turn's first row for the id of its reply. */
+function rowInTurn(session: Session, turn: Turn, id: string): number | undefined {
+  if (id === turn.messageId) return turn.row;
+  for (let row = turn.row; ; row += 1) {
+    const head = headAt(session, row);
+    if (head?.role !== 'user') return undefined;
+    if (head.id === id) return row;
+  }
+}
+
+/** Row of a message: a user's own row, or for a reply a row of its turn. */
+function rowOfMessage(session: Session, newest: Turn, id: string): number | undefined {
+  const row = readAccepted(session, id)?.row;
+  if (row !== undefined) return headAt(session, row)?.id === id ? row : undefined;
+  if (!id.startsWith('msg-')) return undefined;
+  const wanted = numberOf(id);
+  const found = lastTurn(session, newest, (turn) => numberOf(turn.messageId) <= wanted);
+  return found?.messageId === id ? found.row : undefined;
+}
+
+function numberOf(messageId: string): number {
+  return Number(messageId.slice('msg-'.length));
+}
+
+/** The last turn before the newest one that is early enough. */
+function lastTurn(session: Session, newest: Turn, isEarly: (turn: Turn) => boolean): Turn | undefined {
+  let [low, high] = [0, newest.n];
+  let found: Turn | undefined;
+  while (high - low > 1) {
+    const n = Math.floor((low + high) / 2);
+    const place = turnAt(session, n);
+    const turn = place && { n, ...place };
+    if (turn === undefined || isEarly(turn)) {
+      low = n;
+      found = turn ?? found;
+    } else {
+      high = n;
+    }
+  }
+  return found;
+}
+
+/** The turn of a row: the last one that begins at or before it. */
+function turnOfRow(session: Session, row: number): Turn {
+  const newest = session.existing.turn;
+  if (row >= newest.row) return newest;
+  return lastTurn(session, newest, (turn) => turn.row <= row) ?? newest;
+}
+
+function toTurn(
+  session: Session,
+  row: number,
+  messageId: string | undefined,
+  isEdited: boolean,
+): Target | 'message_not_found' {
+  const turn = turnOfRow(session, row);
+  const newest = session.existing.turn;
+  const ends = (turn.n < newest.n ? turnAt(session, turn.n + 1)?.row : undefined) ?? session.rows.count;
+  // The user messages of a turn precede its reply.
+  let at = turn.row;
+  let visible = 0;
+  let behind = 0;
+  for (; at < ends; at += 1) {
+    const head = headAt(session, at);
+    if (head?.role !== 'user') break;
+    if (head.hidden === true) continue;
+    visible += 1;
+    if (at >= row) behind += 1;
+  }
+  const before = visibleBefore(session, turn, visible);
+  if (isEdited && (messageId === undefined || headAt(session, row)?.id !== messageId)) return 'message_not_found';
+  return {
+    turn,
+    rows: isEdited ? row : at,
+    checkpoints: countCheckpoints(session, turn.row),
+    sequence: turn.sequence,
+    step: 0,
+    visible: before + visible - (isEdited ? behind : 0),
+    hasReplied: false,
+  };
+}
+
+function readCheckpoint(session: Session, index: number): Checkpoint | undefined {
+  const text = index < 0 ? undefined : session.index.get(`cp:${String(index)}`);
+  return text === undefined ? undefined : (JSON.parse(text) as Checkpoint);
+}
+
+/** Number of checkpoints that were made while the transcript had at most this many rows. */
+function countCheckpoints(session: Session, rows: number): number {
+  let [low, high] = [0, session.existing.checkpoints];
+  while (low < high) {
+    const middle = Math.floor((low + high) / 2);
+    if ((readCheckpoint(session, middle)?.messageCount ?? 0) <= rows) low = middle + 1;
+    else high = middle;
+  }
+  return low;
+}
+
+function toCheckpoint(session: Session, id: string): Target | 'checkpoint_not_found' {
+  const index = Number(session.index.get(`c:${id}`) ?? -1);
+  const checkpoint = index < session.existing.checkpoints ? readCheckpoint(session, index) : undefined;
+  if (checkpoint?.id !== id) return 'checkpoint_not_found';
+  const turn = turnOfRow(session, checkpoint.messageCount - 1);
+  let rows = checkpoint.messageCount;
+  // The results of the step follow it, both in the transcript and in the log.
+  for (let head = headAt(session, rows); head !== undefined; head = headAt(session, rows)) {
+    if (head.role !== 'tool' && head.display !== true) break;
+    rows += 1;
+  }
+  let visible = 0;
+  let hasReplied = false;
+  for (const head of headsOf(session, turn.row, rows - 1)) {
+    if (head.role === 'user' && head.hidden !== true && !hasReplied) visible += 1;
+    if (head.role === 'assistant') hasReplied = true;
+  }
+  return {
+    turn,
+    rows,
+    checkpoints: index + 1,
+    sequence: Number(session.index.get(`e:${id}`) ?? checkpoint.streamSequence),
+    step: checkpoint.stepCount,
+    visible: visibleBefore(session, turn, visible) + visible + (hasReplied ? 1 : 0),
+    hasReplied,
+  };
+}
+
+/** Visible messages before a turn. The id of its reply counts them together with the messages of the turn. */
+function visibleBefore(session: Session, { messageId, row }: Turn, visible: number): number {
+  if (messageId.startsWith('msg-')) return numberOf(messageId) - visible;
+  let shown = 0;
+  let reply: string | undefined = '';
+  for (const head of headsOf(session, 0, row - 1)) {
+    if (head.role === 'user' && head.hidden !== true) shown += 1;
+    if (head.role === 'assistant' && head.messageId !== reply) {
+      reply = head.messageId;
+      shown += 1;
+    }
+  }
+  return shown;
+}

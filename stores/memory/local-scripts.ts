@@ -1,0 +1,73 @@
+import { APPEND, LOAD, type Evaluate } from '../../store/redis/backend.js';
+import type { Keyspace } from './keyspace/keyspace.js';
+
+/** The scripts of the store on an in-process keyspace: nothing can run between their commands either. */
+export function evaluateOn(keyspace: Pick<Keyspace, 'call'>): Evaluate {
+  const { call } = keyspace;
+  const each = (args: readonly string[], from: number): unknown[] => {
+    const replies: unknown[] = [];
+    for (let at = from; at < args.length; ) {
+      const words = Number(args[at]);
+      const [name = '', ...rest] = args.slice(at + 1, at + 1 + words);
+      replies.push(orNull(call(name, ...rest)));
+      at += 1 + words;
+    }
+    return replies;
+  };
+  return async (script, keys, args) => {
+    const [root = ''] = keys;
+    if (script === APPEND) return append(call, keys, args);
+    if (script === LOAD) {
+      return [orNull(call('HMGET', root, 'v', 'seq', 'logBytes')), call('TIME'), each(args, 0)];
+    }
+    const [version = '', sequence = '', next = '', isThere, newest = '', logBytes = ''] = args;
+    const [v, seq] = call('HMGET', root, 'v', 'seq') as (string | false)[];
+    if (v === next) return 1;
+    if ((v || '') !== version || (seq || '0') !== sequence) return 0;
+    each(args, 6);
+    if (isThere === '1') call('HSET', root, 'v', next, 'seq', newest, 'logBytes', logBytes);
+    return 1;
+  };
+}
+
+function orNull(reply: unknown): unknown {
+  if (Array.isArray(reply)) return reply.map(orNull);
+  return reply === false ? null : reply;
+}
+
+/** See APPEND. */
+function append(call: Keyspace['call'], keys: readonly string[], args: readonly string[]): number[] {
+  const [own = '', writers = '', root = '', log = '', channel = ''] = keys;
+  const [run, writer = '', token, batchText, now = '', known, notes = '', ...messages] = args;
+  const [active, stop, paused] = String(call('HGET', own, 'live') || '  ').split(' ');
+  const [owner, stored] = call('HMGET', writers, `t:${writer}`, `b:${writer}`) as (string | false)[];
+  const [last = '-1', lastSequence = '0'] = (stored || '-1 0').split(' ');
+  const batch = Number(batchText);
+  if (owner === token && Number(last) >= batch) return [1, Number(lastSequence), Number(stop)];
+  const [seq, logBytes] = call('HMGET', root, 'seq', 'logBytes') as (string | false)[];
+  const before = Number(seq || 0);
+  if (before < Number(known)) return [5];
+  if (run !== '*' && active !== run) return [3];
+  if (owner !== token) return [2];
+  if (Number(last) !== batch - 1) return [5];
+  if (run === '*' && paused === '1') return [4];
+  let bytes = Number(logBytes || 0);
+  let at = before;
+  for (const message of messages) {
+    at += 1;
+    bytes += Buffer.byteLength(message);
+    const fields = message.startsWith('[') ? [writer, message] : ['w', writer, 'c', message];
+    call('XADD', log, `${String(at)}-0`, ...fields);
+  }
+  call('HSET', root, 'seq', String(at), 'logBytes', String(bytes), 'appended', now);
+  call('HSET', writers, `b:${writer}`, `${String(batch)} ${String(at)}`);
+  const name = JSON.stringify(writer);
+  const entries = messages.map((message, place) => `[${String(before + place + 1)},${name},${message}]`);
+  call('SPUBLISH', channel, `[${String(before)},[${entries.join(',')}]]`);
+  if (notes !== '') {
+    const noted = notes.split(' ').map((note) => note.slice(0, 1) + String(before + 1 + Number(note.slice(1))));
+    const earlier = call('HGET', writers, `e:${writer}`);
+    call('HSET', writers, `e:${writer}`, [...(earlier ? [String(earlier)] : []), ...noted].join(' '));
+  }
+  return [1, at, Number(stop)];
+}

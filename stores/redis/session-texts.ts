@@ -1,0 +1,96 @@
+import { sessionsBelow } from '../../session/pause.js';
+import type { Call, SessionRecord as StoredRecord } from '../../session/record.js';
+import { ofCall } from '../../session/settling.js';
+import type { Session } from '../../session/tree.js';
+
+/** The agent's own state: its version, its text, and the staged changes, number and text in turn. */
+export function readStaged(session: Session): [version: string, state: string, staged: string[]] {
+  const { state } = session.existing;
+  const text = state.version === 0 ? '' : (session.content.get(`v:${String(state.version)}`) ?? '');
+  const staged = state.staged.flatMap(({ step, call, n }) => [
+    `${step}/${call}`,
+    `${String(n)} ${session.content.get(`s:${step}/${call}`) ?? '{}'}`,
+  ]);
+  return [String(state.version), text, staged];
+}
+
+/** A call with its texts. */
+export interface CallTexts {
+  call: Call;
+  spec: string;
+  row: string | undefined;
+  decision: string | undefined;
+}
+
+export function callTexts(session: Session, call: Call): CallTexts {
+  return {
+    call,
+    spec: session.content.get(ofCall('spec', call.id)) ?? '{}',
+    row: call.state === 'settled' ? session.content.get(ofCall('row', call.id)) : undefined,
+    decision: call.hasDecision === true ? session.content.get(ofCall('decision', call.id)) : undefined,
+  };
+}
+
+/** A session at one moment; texts are JSON. */
+export interface SessionTexts {
+  id: string;
+  record: StoredRecord;
+  sequence: number;
+  /** When the newest entry came. */
+  appended: number;
+  stream: StoredRecord['stream'];
+  conversation: StoredRecord;
+  output: string | undefined;
+}
+
+export function sessionTexts(session: Session): SessionTexts | undefined {
+  const { record, tree } = session;
+  if (record?.agent === undefined) return undefined;
+  const conversation = tree.conversation.existing;
+  const { outputRef } = record.run;
+  return {
+    id: session.id,
+    record,
+    sequence: tree.log.sequence,
+    appended: tree.conversation.appended,
+    stream: conversation.stream,
+    conversation,
+    output: outputRef === undefined ? undefined : tree.conversation.results.get(outputRef),
+  };
+}
+
+export interface ViewTexts extends SessionTexts {
+  rows: string[];
+  queue: { entry: StoredRecord['queue'][number]; rows: string[] }[];
+  calls: CallTexts[];
+}
+
+/**
+ * A session with its calls and those of its sub-agents.
+ *
+ * @param owner of whom alone calls and transcript are read
+ */
+export function viewTexts(
+  session: Session,
+  { callsOnly, owner }: { callsOnly: boolean; owner?: { owner: string; tenant?: string } | undefined },
+): ViewTexts | undefined {
+  const own = sessionTexts(session);
+  if (own === undefined) return undefined;
+  const { record } = own;
+  // How long a read takes tells a stranger how much there is.
+  if (owner !== undefined && (record.owner !== owner.owner || record.tenant !== (owner.tenant ?? ''))) {
+    return { ...own, rows: [], queue: [], calls: [] };
+  }
+  const { count } = session.rows;
+  return {
+    ...own,
+    rows: callsOnly || count === 0 ? [] : session.rows.range(0, count - 1),
+    queue: callsOnly
+      ? []
+      : record.queue.map((entry) => ({
+          entry,
+          rows: entry.messages.map(({ id }) => session.content.get(`q:${id}`) ?? ''),
+        })),
+    calls: sessionsBelow(session).flatMap(({ session: found, calls }) => calls.map((call) => callTexts(found, call))),
+  };
+}
