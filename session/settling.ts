@@ -109,7 +109,9 @@ export function addResults(session: Session): void {
     const at = of === undefined ? session.rows.push(row) : session.rows.count;
     if (of === undefined) countStored(session, row);
     const late = call.isLate === true && { kind: call.kind, name: call.name, row: at };
-    session.index.set(`s:${id}`, JSON.stringify(late || {}));
+    // A webhook may be called again.
+    const called = call.kind === 'webhook' ? session.index.get(`s:${id}`) : undefined;
+    session.index.set(`s:${id}`, called ?? JSON.stringify(late || {}));
     if ((of !== undefined || !session.isConversation) && asked !== undefined && !isUnseen(call)) {
       const shown = row.replace(/^\{("role":"tool",)?/, '{$1"display":true,');
       conversation.rows.push(shown);

@@ -1,4 +1,5 @@
 import { setTimeout as pause } from 'node:timers/promises';
+import { HelixError } from '../protocol/errors.js';
 import { Tree, type Read, type Session, type Source, type Write } from '../session/tree.js';
 
 /** What a store brings so that changes can be made on it. */
@@ -70,7 +71,7 @@ export function createChange(backend: Backend): Change {
     let reads: readonly Read[] = [...recordsOf(part), ...wants];
     let version: string | undefined;
     for (;;) {
-      const loaded = await backend.load(conversationId, reads);
+      const loaded = await backend.load(conversationId, reads).catch(asCorrupt);
       // Something has changed between two reads.
       if (version !== undefined && version !== loaded.version) return undefined;
       version = loaded.version;
@@ -81,7 +82,7 @@ export function createChange(backend: Backend): Change {
       const decided = tryTo(() => ({ reply: decide(tree.session(part)), writes: tree.writes() }));
       reads = [...source.missing.values()];
       if (reads.length > 0) continue;
-      if ('error' in decided) throw decided.error;
+      if ('error' in decided) asCorrupt(decided.error);
       const { reply, writes } = decided;
       if (writes.length === 0) return { reply };
       const { sequence: newest, bytes: logBytes } = tree.log;
@@ -128,6 +129,12 @@ function recordsOf(part: string): Read[] {
     ['field', 'record', part, 'live'],
   ];
   return part === '' ? own : [...own, ['field', 'record', '', 'record'], ['field', 'record', '', 'live']];
+}
+
+/** What cannot be parsed was not written by this build. */
+function asCorrupt(error: unknown): never {
+  if (!(error instanceof SyntaxError)) throw error;
+  throw new HelixError('corrupt_record', 'A stored record cannot be read.', { cause: error });
 }
 
 class KnownSource implements Source {

@@ -25,40 +25,43 @@ end`;
 /**
  * load: reads at one moment.
  *
- * Keys: the conversation's record. Arguments: commands that read.
+ * Keys: the conversation's record, its files. Arguments: commands that read.
  *
- * @returns version, sequence and size of the log · time · replies
+ * @returns version, sequence and size of the log · changes of the files · time · replies
  */
 export const LOAD = script(`${EACH}
 local replies = {}
 each(1, function(reply) replies[#replies + 1] = reply end)
-return { redis.call('HMGET', KEYS[1], 'v', 'seq', 'logBytes'), redis.call('TIME'), replies }`);
+local at = redis.call('HMGET', KEYS[1], 'v', 'seq', 'logBytes')
+return { at, redis.call('HGET', KEYS[2], 'changes'), redis.call('TIME'), replies }`);
 
 /**
- * commit: writes all or nothing, if the conversation still has the version and the sequence on which that was decided.
+ * commit: writes all or nothing, if the conversation still has the version on which that was decided.
  *
- * Keys: the conversation's record. Arguments: version · sequence · name of this commit, the next version · 1 if the
- * record is there then · sequence and size of the log then · commands that write, entries of the log first.
+ * Keys: the conversation's record, its files. Arguments: version, sequence and changes of the files · name of this
+ * commit, the next version · 1 if the record is there then · sequence and size of the log then · commands that write,
+ * entries of the log first.
  *
  * @returns 1 if it is stored, now or by the same request before · 0 if the version is another one · -1 if the log has
  * entries at these ids
  */
 const COMMIT_CODE = `${EACH}
 local at = redis.call('HMGET', KEYS[1], 'v', 'seq')
-if at[1] == ARGV[3] then return 1 end
-if (at[1] or '') ~= ARGV[1] or (at[2] or '0') ~= ARGV[2] then return 0 end
-local first = 7
-if ARGV[8] == 'XADD' then
-  local words = tonumber(ARGV[7])
-  local added = redis.pcall(unpack(ARGV, 8, 7 + words))
+if at[1] == ARGV[2] then return 1 end
+local changes = redis.call('HGET', KEYS[2], 'changes') or ''
+if (at[1] or '') .. ' ' .. (at[2] or '0') .. ' ' .. changes ~= ARGV[1] then return 0 end
+local first = 6
+if ARGV[7] == 'XADD' then
+  local words = tonumber(ARGV[6])
+  local added = redis.pcall(unpack(ARGV, 7, 6 + words))
   if type(added) == 'table' and added.err then
     if string.find(added.err, 'equal or smaller', 1, true) then return -1 end
     return added
   end
-  first = 8 + words
+  first = 7 + words
 end
 each(first, function() end)
-if ARGV[4] == '1' then redis.call('HSET', KEYS[1], 'v', ARGV[3], 'seq', ARGV[5], 'logBytes', ARGV[6]) end
+if ARGV[3] == '1' then redis.call('HSET', KEYS[1], 'v', ARGV[2], 'seq', ARGV[4], 'logBytes', ARGV[5]) end
 return 1`;
 export const COMMIT = script(COMMIT_CODE);
 /** The same where Redis is full. */
@@ -138,14 +141,15 @@ export function createBackend(
     load: async (conversationId, reads) => {
       const keys = keysOf(prefix, conversationId);
       const { commands, pick } = toReads(keys, reads);
-      const loaded = await evaluate(LOAD, [keys('', 'root')], commands.flatMap(toArguments));
-      const [[version, sequence, logBytes], [seconds, micros], replies] = loaded as [
-        ...[(string | null)[], [string, string], unknown[]],
+      const versioned = [keys('', 'record'), keys('', 'files')];
+      const loaded = await evaluate(LOAD, versioned, commands.flatMap(toArguments));
+      const [[version, sequence, logBytes], changes, [seconds, micros], replies] = loaded as [
+        ...[(string | null)[], string | null, [string, string], unknown[]],
       ];
       return {
-        version: `${version ?? ''} ${sequence ?? '0'}`,
-        sequence: Number(sequence ?? 0),
-        logBytes: Number(logBytes ?? 0),
+        version: `${version ?? ''} ${sequence ?? '0'} ${changes ?? ''}`,
+        sequence: toNumber(sequence),
+        logBytes: toNumber(logBytes),
         now: Number(seconds) * 1000 + Math.floor(Number(micros) / 1000),
         replies: pick(replies),
       };
@@ -154,14 +158,22 @@ export function createBackend(
       const keys = keysOf(prefix, conversationId);
       const [before = '', sequence = '0'] = version.split(' ');
       const isThere = leavesRecord(commit, before !== '');
-      const fixed = [before, sequence, newVersion(), isThere ? '1' : '0', String(commit.sequence), String(commit.logBytes)];
+      const fixed = [version, newVersion(), isThere ? '1' : '0', String(commit.sequence), String(commit.logBytes)];
       const commands = toCommands(keys, commit.writes, Number(sequence));
       const script = commit.isFreeing ? COMMIT_FREEING : COMMIT;
-      const stored = await evaluate(script, [keys('', 'root')], [...fixed, ...commands.flatMap(toArguments)]);
+      const versioned = [keys('', 'record'), keys('', 'files')];
+      const stored = await evaluate(script, versioned, [...fixed, ...commands.flatMap(toArguments)]);
       if (stored === 1) return 'stored';
       return stored === -1 ? 'behind' : 'stale';
     },
   };
+}
+
+/** A stored whole number; 0 if absent. @throws SyntaxError if another program wrote something else */
+function toNumber(text: string | null): number {
+  const number = Number(text ?? 0);
+  if (!Number.isSafeInteger(number)) throw new SyntaxError('this is no number');
+  return number;
 }
 
 /** True if the conversation has a record after this. */

@@ -15,16 +15,18 @@ export function evaluateOn(keyspace: Pick<Keyspace, 'call'>): Evaluate {
     return replies;
   };
   return async (script, keys, args) => {
-    const [root = ''] = keys;
+    const [root = '', files = ''] = keys;
     if (script === APPEND) return append(call, keys, args);
     if (script === LOAD) {
-      return [orNull(call('HMGET', root, 'v', 'seq', 'logBytes')), call('TIME'), each(args, 0)];
+      const at = orNull(call('HMGET', root, 'v', 'seq', 'logBytes'));
+      return [at, orNull(call('HGET', files, 'changes')), call('TIME'), each(args, 0)];
     }
-    const [version = '', sequence = '', next = '', isThere, newest = '', logBytes = ''] = args;
+    const [version = '', next = '', isThere, newest = '', logBytes = ''] = args;
     const [v, seq] = call('HMGET', root, 'v', 'seq') as (string | false)[];
+    const changes = call('HGET', files, 'changes') as string | false;
     if (v === next) return 1;
-    if ((v || '') !== version || (seq || '0') !== sequence) return 0;
-    each(args, 6);
+    if (`${v || ''} ${seq || '0'} ${changes || ''}` !== version) return 0;
+    each(args, 5);
     if (isThere === '1') call('HSET', root, 'v', next, 'seq', newest, 'logBytes', logBytes);
     return 1;
   };

@@ -22,7 +22,7 @@ export interface Contents {
 
 export function createContents(): Contents {
   const texts: string[] = [];
-  const add = (text: string): number => FIXED + texts.push(text) - 1;
+  const add = (text: string): number => FIXED + texts.push(text.toWellFormed()) - 1;
   const addJson = (value: unknown, around = 0): number => add(toStoredJson(value, { around }));
   return {
     add,
@@ -30,7 +30,7 @@ export function createContents(): Contents {
     addOptional: (value, around) => (value === undefined ? undefined : addJson(value, around)),
     addAll: (all) => {
       const first = FIXED + texts.length;
-      texts.push(...all);
+      texts.push(...all.map((text) => text.toWellFormed()));
       return first;
     },
     textAt: (at) => texts[at - FIXED] ?? '',

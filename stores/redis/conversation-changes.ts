@@ -110,7 +110,7 @@ export const CHANGES: Changes = {
     const from = wants.born === reply.born && wants.rows <= reply.rowCount ? wants.rows : 0;
     const fits = reply.rowCount - from <= MOST_ROWS;
     const rows = fits && reply.rowCount > from ? session.rows.range(from, reply.rowCount - 1) : [];
-    const isSmall = fits && rows.reduce((sum, row) => sum + row.length, 0) <= MOST_BYTES;
+    const isSmall = fits && rows.reduce((sum, row) => sum + Buffer.byteLength(row), 0) <= MOST_BYTES;
     return [
       JSON.stringify(claimed),
       String(isSmall ? from : reply.rowCount),

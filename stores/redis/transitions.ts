@@ -8,6 +8,7 @@ import {
   type RequestOf,
   type TransitionName,
 } from '../transitions/library.js';
+import { toStoredJson } from '../record/to-stored-json.js';
 import { createContents, type Contents } from './contents.js';
 import type { AuditKeys, DueKeys, KeySpace } from './keys.js';
 import type { TransitionMode } from './library.js';
@@ -113,7 +114,10 @@ export function createTransitions(
   return {
     run: async (name, sessionId, request) => {
       const contents = createContents();
-      const fixed = typeof request === 'function' ? request(contents) : request;
+      const given = typeof request === 'function' ? request(contents) : request;
+      const json = toStoredJson(given);
+      // Half characters are stored as U+FFFD, and are compared as such.
+      const fixed = json.includes('\\ufffd') ? (JSON.parse(json) as typeof given) : given;
       const isReading = name === 'acceptedMessages';
       const decide = (CHANGES as Partial<Record<string, Decide>>)[name];
       if (decide === undefined) throw new Error(`there is no change ${name}`);

@@ -44,34 +44,36 @@ describe('a value that another program wrote to Redis', () => {
     expect(await store.sessions.read(session.id)).toMatchObject({ status: 'failed' });
   });
 
-  it.each(['rows', 'checkpoints'])(
-    'readers of an item of %s that is not JSON end with a typed failure',
-    async (name) => {
-      const { redis, store, session, key } = await openSession();
-      await redis.rpush(key(name), '{"role":"us');
-      const work =
-        name === 'rows' ? store.documents.load(session.id) : store.checkpoints.list(session.id);
-      await expect(work).rejects.toMatchObject(corrupt);
-    },
-  );
+  it('readers of a row that is not JSON end with a typed failure', async () => {
+    const { redis, store, session, key } = await openSession();
+    await redis.rpush(key('rows'), '{"role":"us');
+    await expect(store.documents.load(session.id)).rejects.toMatchObject(corrupt);
+  });
+
+  it('readers of a checkpoint that is not JSON end with a typed failure', async () => {
+    const { redis, store, session, key } = await openSession();
+    await redis.hset(key('index'), 'cp:0', '{"id":"cpv');
+    await expect(store.checkpoints.list(session.id)).rejects.toMatchObject(corrupt);
+  });
 
   it('readers of a call that was cut end with a typed failure', async () => {
     const { redis, store, session, key } = await openSession();
-    await redis.hset(key('calls'), 'spec:a', '{"toolCallId":');
+    await redis.hset(key('content'), 'spec:a', '{"toolCallId":');
     await expect(store.calls.read(session.id, 'a')).rejects.toMatchObject(corrupt);
     await expect(store.calls.pending(session.id)).rejects.toMatchObject(corrupt);
   });
 
-  it.each(['seq', 'turn', 'committed'])(
-    'readers of a %s that is no number end with a typed failure',
-    async (field) => {
-      const { redis, store, session, key } = await openSession();
-      await redis.hset(key('root'), field, 'many');
-      await expect(store.sessions.read(session.id)).rejects.toMatchObject(corrupt);
-    },
-  );
+  it.each([
+    ['seq', 'many'],
+    ['record', '{"agent":'],
+    ['call:a', '{"id":'],
+  ])('readers of a wrong %s end with a typed failure', async (field, text) => {
+    const { redis, store, session, key } = await openSession();
+    await redis.hset(key('root'), field, text);
+    await expect(store.documents.load(session.id)).rejects.toMatchObject(corrupt);
+  });
 
-  it.each(['stream', 'rows', 'root', 'calls'])(
+  it.each(['stream', 'rows', 'root', 'content'])(
     'readers of a wrong value under the key of %s end with a typed failure',
     async (name) => {
       const { redis, store, streamManager, session, key } = await openSession();
