@@ -156,10 +156,10 @@ export function createBackend(
     },
     commit: async (conversationId, version, commit) => {
       const keys = keysOf(prefix, conversationId);
-      const [before = '', sequence = '0'] = version.split(' ');
+      const [before = ''] = version.split(' ');
       const isThere = leavesRecord(commit, before !== '');
       const fixed = [version, newVersion(), isThere ? '1' : '0', String(commit.sequence), String(commit.logBytes)];
-      const commands = toCommands(keys, commit.writes, Number(sequence));
+      const commands = toCommands(keys, commit.writes);
       const script = commit.isFreeing ? COMMIT_FREEING : COMMIT;
       const versioned = [keys('', 'record'), keys('', 'files')];
       const stored = await evaluate(script, versioned, [...fixed, ...commands.flatMap(toArguments)]);
@@ -170,7 +170,7 @@ export function createBackend(
 }
 
 /** A stored whole number; 0 if absent. @throws SyntaxError if another program wrote something else */
-function toNumber(text: string | null): number {
+function toNumber(text: string | null | undefined): number {
   const number = Number(text ?? 0);
   if (!Number.isSafeInteger(number)) throw new SyntaxError('this is no number');
   return number;
@@ -255,14 +255,15 @@ function toEntry([id, fields]: [string, string[]]): Entry {
   return [Number.parseInt(id, 10), writer ?? '', message ?? ''];
 }
 
-function toCommands(keys: Keys, writes: readonly Write[], before: number): string[][] {
+function toCommands(keys: Keys, writes: readonly Write[]): string[][] {
   const added = writes.filter((write) => write[0] === 'add');
   const commands = writes.flatMap((write) => toWrites(keys, write));
-  if (added.length === 0) return commands;
+  const [first] = added;
+  if (first === undefined) return commands;
   const entries = added.map(
     ([, sequence, writer, message]) => `[${String(sequence)},${JSON.stringify(writer)},${message}]`,
   );
-  return [...commands, ['SPUBLISH', keys('', 'channel'), `[${String(before)},[${entries.join(',')}]]`]];
+  return [...commands, ['SPUBLISH', keys('', 'channel'), `[${String(first[1] - 1)},[${entries.join(',')}]]`]];
 }
 
 const KEPT = ['record', 'writers', 'index', 'content', 'runs', 'children', 'rows'];

@@ -59,7 +59,7 @@ export function createSessionReads({ redis, keys, change, transitions, now }: Re
       if (toolCallIds.length === 0) return [];
       const part = childPartOf(sessionId);
       const found = await change(sessionId, ({ tree }) =>
-        toolCallIds.map((id) => tree.conversation.index.get(carrierName(part, id))),
+        toolCallIds.map((id) => tree.conversation.index.get(carrierName(part, id.toWellFormed()))),
       );
       return found
         .map((carrier) => `${rootOf(sessionId)}.${carrier ?? ''}`)
@@ -69,7 +69,8 @@ export function createSessionReads({ redis, keys, change, transitions, now }: Re
       const texts = await change(sessionId, (session) => viewTexts(session, { callsOnly: false }));
       return texts === undefined ? [] : toQueue(texts);
     },
-    readCall: async (sessionId, toolCallId) => {
+    readCall: async (sessionId, id) => {
+      const toolCallId = id.toWellFormed();
       const texts = await change(sessionId, (session) => {
         const owner = ownerOf(session, toolCallId);
         const call = owner.calls.get(toolCallId);
