@@ -360,9 +360,9 @@ export class Session {
   private flushLive(): void {
     const record = this.records.get('');
     if (record === undefined) return;
-    const { run, stream } = record;
-    const live = isOver(run.status) ? '' : run.id;
-    const text = `${live} ${run.stop === undefined ? '0' : '1'} ${stream === 'paused' ? '1' : '0'}`;
+    const { layout, run, stream } = record;
+    const live = isOver(run.status) ? '-' : run.id;
+    const text = `${String(layout)} ${live} ${run.stop === undefined ? '0' : '1'} ${stream === 'paused' ? '1' : '0'}`;
     if (this.own.get('live') !== text) this.own.set('live', text);
   }
 }

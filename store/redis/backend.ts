@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import { LAYOUT } from '../../session/record.js';
 import type { Entry, Read, Write } from '../../session/tree.js';
 import type { Backend, Commit } from '../change.js';
 
@@ -74,19 +75,21 @@ export const COMMIT_FREEING = script(`#!lua flags=allow-oom\n${COMMIT_CODE}`);
  * for a writer without a run · writer · token · batch · now · known, the highest sequence that the writer has seen ·
  * notes, which of the messages the call's row keeps: letter and place · messages.
  *
- * In this order: the batch was stored before (its first reply) · the store is older than `known` · the run is over or
+ * In this order: the batch was stored before (its first reply) · a newer build has laid out the record · the store is
+ * older than `known` · the run is over or
  * superseded · another attempt owns the writer · a batch is missing before this one · the stream is paused.
  *
- * @returns 1, the sequence, 1 if a stop was requested · 2 fenced · 3 superseded · 4 paused · 5 rewound
+ * @returns 1, the sequence, 1 if a stop was requested · 2 fenced · 3 superseded · 4 paused · 5 rewound · 6 newer
  */
 export const APPEND = script(`
 local run, writer, token, batch = ARGV[1], ARGV[2], ARGV[3], tonumber(ARGV[4])
-local live = redis.call('HGET', KEYS[1], 'live') or '  '
-local active, stop, paused = string.match(live, '^(%S*) (%S*) (%S*)$')
+local live = redis.call('HGET', KEYS[1], 'live') or '0 - 0 0'
+local layout, active, stop, paused = string.match(live, '^(%d+) (%S+) (%d) (%d)$')
 local owner = redis.call('HMGET', KEYS[2], 't:' .. writer, 'b:' .. writer)
 local last, stored = string.match(owner[2] or '', '^(%d+) (%d+)$')
 last = tonumber(last or '-1')
 if owner[1] == token and last >= batch then return { 1, tonumber(stored), tonumber(stop) or 0 } end
+if tonumber(layout) > ${String(LAYOUT)} then return { 6 } end
 local log = redis.call('HMGET', KEYS[3], 'seq', 'logBytes')
 local before = tonumber(log[1] or '0')
 if before < tonumber(ARGV[6]) then return { 5 } end

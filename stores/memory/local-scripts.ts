@@ -1,3 +1,4 @@
+import { LAYOUT } from '../../session/record.js';
 import { APPEND, LOAD, type Evaluate } from '../../store/redis/backend.js';
 import type { Keyspace } from './keyspace/keyspace.js';
 
@@ -41,11 +42,12 @@ function orNull(reply: unknown): unknown {
 function append(call: Keyspace['call'], keys: readonly string[], args: readonly string[]): number[] {
   const [own = '', writers = '', root = '', log = '', channel = ''] = keys;
   const [run, writer = '', token, batchText, now = '', known, notes = '', ...messages] = args;
-  const [active, stop, paused] = String(call('HGET', own, 'live') || '  ').split(' ');
+  const [layout, active, stop, paused] = String(call('HGET', own, 'live') || '0 - 0 0').split(' ');
   const [owner, stored] = call('HMGET', writers, `t:${writer}`, `b:${writer}`) as (string | false)[];
   const [last = '-1', lastSequence = '0'] = (stored || '-1 0').split(' ');
   const batch = Number(batchText);
   if (owner === token && Number(last) >= batch) return [1, Number(lastSequence), Number(stop)];
+  if (Number(layout) > LAYOUT) return [6];
   const [seq, logBytes] = call('HMGET', root, 'seq', 'logBytes') as (string | false)[];
   const before = Number(seq || 0);
   if (before < Number(known)) return [5];

@@ -141,7 +141,11 @@ export function createTransitions(
       const args = [name, user, JSON.stringify(request), title];
       return JSON.parse((await runLibrary(mode, [holds], args)) as string) as never;
     },
-    append: (sessionId, args) => append(keys.append(sessionId), args.map(toWireText)),
+    append: async (sessionId, args) => {
+      const reply = await append(keys.append(sessionId), args.map(toWireText));
+      if (reply[0] === APPEND_NEWER) throw newerLayout();
+      return reply;
+    },
     noteSnapshot: async (sessionId, { turn, isActive }, now) => {
       // A page can be loaded while Redis is full.
       await change(
@@ -199,6 +203,9 @@ export function createConversations(
 }
 
 type Decide = (session: Session, request: unknown, text: (at: number | undefined) => string | undefined) => unknown;
+
+/** What `append` replies where a newer build has laid out the record. */
+const APPEND_NEWER = 6;
 
 /** Changes of conversations, and appends to their logs. */
 export interface Conversations {

@@ -1,3 +1,4 @@
+import { plantSilence } from '../support/planted-record.js';
 import { randomBytes } from 'node:crypto';
 import { editQueuedMessage } from '../../ai-sdk/index.js';
 import type { BusyPolicy } from '../../protocol/busy.js';
@@ -208,7 +209,7 @@ describe('a run that says nothing for long', () => {
     const [, id, run] = await held('call');
     await runs.client.workflow.getHandle(workflowIdOf(run.runId)).terminate('by an operator');
     expect(await send(id, 'a', 'too early', 'reject')).toEqual({ kind: 'busy' });
-    await stores.redis.hset(`hx:{${id}}:root`, 'updated', Date.now() - 6_000);
+    await plantSilence(stores.redis, id, Date.now() - 6_000);
     expect(await send(id, 'b', 'are you there?', 'reject')).toMatchObject({ kind: 'begun' });
     await untilRests(id);
     expect((await transcriptOf(id)).at(-1)).toBe('assistant: You said are you there?');

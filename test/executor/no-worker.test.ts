@@ -1,3 +1,4 @@
+import { plantSilence } from '../support/planted-record.js';
 import { LIMITS } from '../../protocol/limits.js';
 import { toStoredSessionId } from '../../stores/record/stored-session-id.js';
 import { createRunHarness, type RunHarness } from '../support/run-harness.js';
@@ -21,7 +22,7 @@ async function beginAlone(): Promise<[runs: RunHarness, sessionId: string]> {
 
 /** The run has written nothing for longer than the limit. */
 async function letStall(sessionId: string): Promise<void> {
-  await stores.redis.hset(`hx:{${sessionId}}:root`, 'updated', Date.now() - LIMITS.stalledMs - 1);
+  await plantSilence(stores.redis, sessionId, Date.now() - LIMITS.stalledMs - 1);
 }
 
 describe('while no worker is there', () => {

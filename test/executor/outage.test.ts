@@ -1,3 +1,4 @@
+import { plant } from '../support/planted-record.js';
 import { LIMITS } from '../../protocol/limits.js';
 import { createRunHarness, type RunHarness } from '../support/run-harness.js';
 import { userMessage } from '../support/session-driver.js';
@@ -68,7 +69,9 @@ describe('starting a run', () => {
 
     // A run that was not started in time ends, although Temporal cannot be reached.
     const started = Date.now() - LIMITS.startWithinMs - 1;
-    await stores.redis.hset(`hx:{${other}}:root`, 'started', started);
+    await plant(stores.redis, other, ({ run }) => {
+      run.started = started;
+    });
     await runs.due.note(other, -1_000);
     await runs.sweepDue();
     expect(await stores.store.sessions.read(other)).toMatchObject({

@@ -1,3 +1,4 @@
+import { plant } from '../support/planted-record.js';
 import { AgentRegistry, type AgentDefinition } from '../../agents/index.js';
 import { ANONYMOUS, workflowIdOf } from '../../protocol/ids.js';
 import type { RunRecord } from '../../stores/contract/runs.js';
@@ -144,8 +145,10 @@ describe('both together', () => {
 });
 
 describe('a record of a newer layout', () => {
-  const layOut = (id: string, layout: string | number): Promise<unknown> =>
-    stores.redis.hset(`hx:{${id}}:root`, 'layout', layout);
+  const layOut = (id: string, layout: number): Promise<void> =>
+    plant(stores.redis, id, (record) => {
+      record.layout = layout;
+    });
 
   it('a worker leaves a run whose record has a newer layout to another one', async () => {
     const { id, run } = await begin(older, 'removed', 'hello');

@@ -1,3 +1,4 @@
+import { plant, plantSilence } from '../support/planted-record.js';
 import { createFindClosed } from '../../executor/find-closed.js';
 import { workflowIdOf } from '../../protocol/ids.js';
 import type { DueList } from '../../stores/contract/due.js';
@@ -100,7 +101,7 @@ describe('the search for what nobody looks at', () => {
       await stores.redis.zrem(lists.routine, id);
       return (await whereListed(id)) === undefined;
     });
-    await stores.redis.hset(`hx:{${id}}:root`, 'updated', Date.now() - 61_000);
+    await plantSilence(stores.redis, id, Date.now() - 61_000);
     await until('Temporal lists it', async () => {
       await openFindClosed()();
       return (await whereListed(id)) === 'urgent';
@@ -217,9 +218,10 @@ describe('the sweep', () => {
       async () => textIn(await stores.streamManager.read(id, 0, 9)) === 'And',
     );
     // The stop is stored, and its writer hears nothing of it.
-    const root = `hx:{${id}}:root`;
-    const updated = Date.now() - 3_000;
-    await stores.redis.hset(root, 'stop', JSON.stringify({ mode: 'abort' }), 'updated', updated);
+    await plant(stores.redis, id, (record) => {
+      record.run.stop = { mode: 'abort' };
+      record.updated = Date.now() - 3_000;
+    });
     await runs.sweep(id);
     expect(await stores.store.sessions.read(id)).toMatchObject({ status: 'aborted' });
   });
@@ -329,7 +331,9 @@ describe('the sweep', () => {
     await runs.sweep(session.id);
     // The process that noted it was slow, began the run after the look, and died.
     await session.newRun();
-    await stores.redis.hset(`hx:{${session.id}}:root`, 'started', Date.now() - 10_000);
+    await plant(stores.redis, session.id, ({ run }) => {
+      run.started = Date.now() - 10_000;
+    });
     await makeDue(session.id);
     await runs.sweepDue();
     await runs.untilStatus(session.id, 'running', 'completed');

@@ -34,6 +34,7 @@ async function openCrowd(): Promise<void> {
     const pipeline = stores.redis.pipeline();
     for (const each of ids.slice(at, at + 1_000)) {
       pipeline.copy(keys.session(id).root, keys.session(each).root);
+      pipeline.copy(keys.session(id).content, keys.session(each).content);
       const { routine } = keys.due(runs.workflows.fleet, dueShardOf(each));
       pipeline.zadd(routine, Date.now() + Math.random() * HOUR_MS, each);
     }

@@ -1,3 +1,4 @@
+import { plant } from './planted-record.js';
 import { randomBytes } from 'node:crypto';
 import { fileURLToPath } from 'node:url';
 import { Client, Connection } from '@temporalio/client';
@@ -148,7 +149,10 @@ export async function createRunHarness(
       if (record !== undefined && record.stream !== 'paused' && !isTerminal(record.status)) {
         // What has just been begun or written is not looked up in Temporal.
         const past = Date.now() - 10_000;
-        await stores.redis.hset(`hx:{${sessionId}}:root`, 'updated', past, 'started', past);
+        await plant(stores.redis, sessionId, (planted) => {
+          planted.updated = past;
+          planted.run.started = past;
+        });
       }
       await due.note(sessionId, -1_000);
       await sweepDue();

@@ -1,0 +1,22 @@
+import type { Redis } from 'ioredis';
+import type { SessionRecord } from '../../session/record.js';
+import { newNonce } from './session-driver.js';
+
+/** Changes the record of a conversation behind its store's back, as time or another process does. */
+export async function plant(
+  redis: Redis,
+  sessionId: string,
+  change: (record: SessionRecord) => void,
+): Promise<void> {
+  const key = `hx:{${sessionId}}:root`;
+  const record = JSON.parse((await redis.hget(key, 'record')) ?? '{}') as SessionRecord;
+  change(record);
+  await redis.hset(key, 'record', JSON.stringify(record), 'v', newNonce(), 'appended', '0');
+}
+
+/** Nothing was written since then. */
+export function plantSilence(redis: Redis, sessionId: string, since: number): Promise<void> {
+  return plant(redis, sessionId, (record) => {
+    record.updated = since;
+  });
+}
