@@ -8,14 +8,16 @@ export interface Erase {
   /** The stream's end for attached readers, as JSON. */
   message: string;
   /** Present if the erasure is noted until it is complete. */
-  noted?: {
-    /** What is left to do elsewhere, as JSON, for this run, this number of sub-agents and these changes of its files. */
-    rest: string;
-    runId: string;
-    children: number;
-    fileChanges: number;
-    act: string;
-  };
+  noted?: Noted | undefined;
+}
+
+interface Noted {
+  /** What is left to do elsewhere, as JSON, for this run, this number of sub-agents and these changes of its files. */
+  rest: string;
+  runId: string;
+  children: number;
+  fileChanges: number;
+  act: string;
 }
 
 /** Removes a session with its stream and the sessions of its sub-agents; attached readers get the end. */

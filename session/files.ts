@@ -26,7 +26,7 @@ function ownerName(owner: string, tenant: string): string {
 export function addFile(
   session: Session,
   { id, file, bytes, owner, tenant, limits, unclaimedMs, isElsewhere }: AddFile,
-): { kind: 'added' | 'not_found' } | { kind: 'exceeded'; what: 'files' | 'bytes'; limit: number } {
+): { kind: 'added' } | { kind: 'not_found' } | { kind: 'exceeded'; what: 'files' | 'bytes'; limit: number } {
   const { record, files, tree } = session;
   const isThere = record?.agent !== undefined;
   if (isThere && (record.owner !== owner || record.tenant !== tenant)) return { kind: 'not_found' };
@@ -60,7 +60,7 @@ function noteChange({ files }: Session): void {
 }
 
 /** The conversation has this file no longer; its bytes are removed afterwards. */
-export function removeFile(session: Session, id: string): { kind: 'removed' | 'not_found' } {
+export function removeFile(session: Session, { id }: { id: string }): { kind: 'removed' | 'not_found' } {
   const { files } = session;
   const size = files.get(`size:${id}`);
   if (size === undefined) return { kind: 'not_found' };

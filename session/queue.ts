@@ -1,7 +1,7 @@
 import { accept, countDropped, countStored, storeMessages, type Message } from './messages.js';
 import type { QueueEntry } from './record.js';
 import { armExpiry } from './finish.js';
-import { say, type Speaker } from './say.js';
+import { say, speakerOf, type Speaker } from './say.js';
 import { isLive } from './stop.js';
 import { noteTurn } from './turns.js';
 import type { Session } from './tree.js';
@@ -75,7 +75,7 @@ export function takeSteering(session: Session, speaker: Speaker): void {
 /** Replaces the content of a queued message that its editor has seen. */
 export function editQueued(
   session: Session,
-  { message, expectedHash, speaker }: { message: Omit<Message, 'hidden'>; expectedHash: string; speaker: Speaker },
+  { message, expectedHash, now }: { message: Omit<Message, 'hidden'>; expectedHash: string; now: number },
 ): { kind: 'edited' | 'stale' | 'not_queued' } {
   const { id, hash, row } = message;
   const queued = session.record?.queue.flatMap(({ messages }) => messages).find((each) => each.id === id);
@@ -87,7 +87,7 @@ export function editQueued(
   countStored(session, row);
   session.content.set(`q:${id}`, row);
   accept(session, [{ id, hash }]);
-  noteQueue(session, speaker);
+  noteQueue(session, speakerOf(session, now));
   return { kind: 'edited' };
 }
 
@@ -98,7 +98,7 @@ export function editQueued(
  */
 export function removeQueued(
   session: Session,
-  { messageId, speaker }: { messageId?: string; speaker: Speaker },
+  { messageId, now }: { messageId?: string; now: number },
 ): { kind: 'removed'; count: number } {
   const { record } = session;
   const isMeant = ({ messages }: QueueEntry): boolean =>
@@ -108,7 +108,7 @@ export function removeQueued(
   record.queue = record.queue.filter((entry) => !isMeant(entry));
   const ids = meant.flatMap((entry) => takeRows(session, entry).messages.map(({ id }) => id));
   session.index.unset(...ids.map((id) => `m:${id}`));
-  noteQueue(session, speaker, ids);
+  noteQueue(session, speakerOf(session, now), ids);
   // An ended session did not expire while messages waited.
   if (!isLive(record.run.status) && record.queue.length === 0) armExpiry(session);
   return { kind: 'removed', count: meant.length };

@@ -43,6 +43,16 @@ export function noteStateOfTurn(session: Session): void {
   );
 }
 
+/** Stages the changes of a call, until its step is promoted. @returns false if there is no session */
+export function stage(
+  session: Session,
+  { step, call, changes }: { step: string; call: string; changes: string },
+): boolean {
+  if (session.record?.agent === undefined) return false;
+  stageChanges(session, step, call, changes);
+  return true;
+}
+
 /** Stages what a call wants to change in the state; its earlier changes are replaced. @param changes as JSON */
 export function stageChanges(session: Session, step: string, call: string, changes: string): void {
   const { state } = session.existing;

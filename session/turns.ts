@@ -1,5 +1,5 @@
 import type { RunMode } from '../protocol/run.js';
-import { addNotices, storeMessages, type Message } from './messages.js';
+import { acceptedHash, addNotices, readAccepted, storeMessages, type Message } from './messages.js';
 import { newRecord, LAYOUT, type Run, type Turn } from './record.js';
 import { say, speakerOf, isControl } from './say.js';
 import type { Session } from './tree.js';
@@ -27,6 +27,13 @@ export function noteTurn(session: Session, turn: number, place: TurnPlace): void
 export function turnAt(session: Session, turn: number): TurnPlace | undefined {
   const text = session.index.get(`t:${String(turn)}`);
   return text === undefined ? undefined : (JSON.parse(text) as TurnPlace);
+}
+
+/** The newest run of the turn of an accepted message; undefined while it waits, and for one that was copied. */
+export function runOf(session: Session, messageId: string): string | undefined {
+  if (acceptedHash(session, messageId) === undefined) return undefined;
+  const turn = readAccepted(session, messageId)?.turn;
+  return turn === undefined ? undefined : turnAt(session, turn)?.run;
 }
 
 /** Id of the session's next run. */

@@ -49,6 +49,7 @@ function createMemoryContext(data: MemoryData): RedisContext {
     keys,
     transitions: createTransitions(runInProcess(keyspace, now), keys, conversations),
     change: conversations.change,
+    make: conversations.make,
     maxEntries: options.maxChunks,
     now,
     audit: { keys: options.auditKeys, keptMs: toKeptMs(options.auditTtlSeconds) },

@@ -2,6 +2,7 @@ import type { FileStore } from '../contract/files.js';
 import type { LeaseThread } from '../contract/leases.js';
 import type { Change } from '../../store/change.js';
 import type { Commands } from './commands.js';
+import type { Make } from './make-change.js';
 import type { KeySpace } from './keys.js';
 import type { Transitions } from './transitions.js';
 
@@ -22,6 +23,7 @@ export interface RedisContext {
   transitions: Transitions;
   /** Changes and reads of conversations. */
   change: Change;
+  make: Make;
   /** Entries that a stream may have before whole old turns are trimmed; 0: no limit. */
   maxEntries: number;
   /** Clock of this process, ms since the epoch; deadlines use the clock of the store. */

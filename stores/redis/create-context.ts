@@ -107,6 +107,7 @@ export function createContext(
     keys,
     transitions: createTransitions(runLibrary, keys, conversations),
     change: conversations.change,
+    make: conversations.make,
     processes,
     unanswered,
     maxEntries: options.maxChunks ?? LIMITS.streamEntries,

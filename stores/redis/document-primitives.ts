@@ -5,8 +5,10 @@ import { toStoredChanges } from '../record/to-stored-changes.js';
 import type { Checkpoint } from '../contract/checkpoints.js';
 import type { CustomState } from '../contract/custom-state.js';
 import type { Usage } from '../../session/record.js';
-import type { RunInfo, RunUsage } from '../contract/runs.js';
-import { toUsage } from './conversation-changes.js';
+import type { RunInfo } from '../contract/runs.js';
+import { fromUsage } from './inputs.js';
+import { dropStaged, saveState, stage } from '../../session/state.js';
+import { toStoredJson } from '../record/to-stored-json.js';
 import { readStaged } from './session-texts.js';
 import type { RedisContext } from './context.js';
 import { eraseSession } from './erasures.js';
@@ -20,8 +22,8 @@ type Primitives = Omit<DocumentPrimitives, 'readRecord' | 'readView' | 'readRows
 export function createDocumentPrimitives({
   redis,
   keys,
-  transitions,
   change,
+  make,
   now,
 }: RedisContext): Primitives {
   return {
@@ -57,21 +59,17 @@ export function createDocumentPrimitives({
     },
     saveState: async (sessionId, expectedVersion, state, taken = []) => {
       const nonce = randomUUID();
-      return transitions.run('saveState', sessionId, (contents) => ({
+      return make(sessionId, saveState, {
         expectedVersion,
-        state: contents.addJson(state),
+        state: toStoredJson(state),
         nonce,
-        taken: taken.map(({ stepId, toolCallId, n }) => ({ stepId, toolCallId, n })),
+        taken: taken.map(({ stepId, toolCallId, n }) => ({ step: stepId, call: toolCallId, n })),
         now: now(),
-      }));
+      });
     },
     stage: async (sessionId, stepId, changes) => {
-      const staged = await transitions.run('stage', sessionId, (contents) => ({
-        stepId: toStoredStep(stepId),
-        toolCallId: changes.toolCallId,
-        changes: contents.add(toStoredChanges(changes)),
-      }));
-      return staged.kind === 'staged';
+      const staged = { step: toStoredStep(stepId), call: changes.toolCallId, changes: toStoredChanges(changes) };
+      return make(sessionId, stage, staged);
     },
     readStaged: async (sessionId, stepId) => {
       const [, , staged] = await change(sessionId, readStaged);
@@ -81,15 +79,13 @@ export function createDocumentPrimitives({
       );
     },
     dropStaged: async (sessionId, stepId) => {
-      const dropped = await transitions.run('dropStaged', sessionId, {
-        stepId: toStoredStep(stepId),
-      });
-      return dropped.toolCallIds;
+      const step = toStoredStep(stepId).toWellFormed();
+      return change(sessionId, (session) => dropStaged(session, step));
     },
     erase: async (sessionId, act) => {
       // A sub-agent's session expires with its conversation.
       if (childPartOf(sessionId) !== '') return;
-      await eraseSession({ redis, keys, transitions, change, now }, sessionId, act);
+      await eraseSession({ redis, keys, make, change, now }, sessionId, act);
     },
   };
 }
@@ -107,7 +103,7 @@ function toRunInfo(
 ): RunInfo {
   return {
     ...run,
-    usage: usage === undefined ? undefined : (toUsage(usage) as unknown as RunUsage),
+    usage: usage === undefined ? undefined : fromUsage(usage),
     ...(output !== undefined && { output: parseStored(output, 'output') }),
     ...(isRewound(run) && { rewound: true }),
   };

@@ -6,12 +6,13 @@ import type { Owners } from '../contract/owners.js';
 import type { Sessions } from '../contract/sessions.js';
 import type { Waiting } from '../contract/waiting.js';
 import type { Session } from '../../session/tree.js';
-import type { RequestOf } from '../transitions/library.js';
+import { erase, type Erase } from '../../session/erase.js';
+import { toStoredJson } from '../record/to-stored-json.js';
 import type { RedisContext } from './context.js';
 import { callRedis } from './errors.js';
 import { parseStored } from './stored-json.js';
 
-type Context = Pick<RedisContext, 'redis' | 'keys' | 'transitions' | 'change' | 'now'>;
+type Context = Pick<RedisContext, 'redis' | 'keys' | 'make' | 'change' | 'now'>;
 
 /** Each try that fails means that a run or a sub-agent has begun meanwhile. */
 const MOST_TRIES = 20;
@@ -33,7 +34,7 @@ export async function eraseSession(
   act: Act | undefined,
   leftovers = false,
 ): Promise<void> {
-  const { redis, keys, transitions, now } = context;
+  const { redis, keys, make, now } = context;
   const end = { type: 'stream_end', streamId: sessionId, timestamp: now(), status: 'aborted' };
   for (let tries = 0; tries < MOST_TRIES; tries += 1) {
     const rest = act === undefined ? undefined : await readRest(context, sessionId);
@@ -42,19 +43,9 @@ export async function eraseSession(
       await callRedis(redis.zadd(list, now(), sessionId));
       await callRedis(redis.pexpire(list, KEPT_MS));
     }
-    const { kind } = await transitions.run('erase', sessionId, (contents) => {
-      const request: RequestOf<'erase'> = { message: contents.addJson(end), leftovers };
-      if (rest === undefined || act === undefined) return request;
-      const { runId, children, fileChanges, ...found } = rest;
-      const noted = {
-        rest: contents.addJson({ act, ...found }),
-        runId,
-        children,
-        fileChanges,
-        act: contents.addJson(act),
-      };
-      return { ...request, noted };
-    });
+    const { kind } = leftovers
+      ? { kind: 'not_found' }
+      : await make(sessionId, erase, { message: toStoredJson(end), noted: notedOf(rest, act) }, { isFreeing: true });
     if (kind !== 'changed') return;
   }
   throw new HelixError('unavailable', 'The conversation changes too fast to be erased.');
@@ -69,6 +60,12 @@ type Rest = Pick<
   children: number;
   fileChanges: number;
 };
+
+function notedOf(rest: Rest | undefined, act: Act | undefined): Erase['noted'] {
+  if (rest === undefined || act === undefined) return undefined;
+  const { runId, children, fileChanges, ...found } = rest;
+  return { rest: toStoredJson({ act, ...found }), runId, children, fileChanges, act: toStoredJson(act) };
+}
 
 /** What an erasure has to reach outside the record; undefined if the session does not exist. */
 function readRest({ change, now }: Context, sessionId: string): Promise<Rest | undefined> {

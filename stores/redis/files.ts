@@ -1,6 +1,8 @@
 import { rootOf } from '../../protocol/ids.js';
 import { LIMITS } from '../../protocol/limits.js';
 import type { Files, StoredFile } from '../contract/files.js';
+import { addFile, removeFile } from '../../session/files.js';
+import { toStoredJson } from '../record/to-stored-json.js';
 import { checkSessionId } from '../record/checked-ids.js';
 import type { RedisContext } from './context.js';
 import { callRedis } from './errors.js';
@@ -9,12 +11,12 @@ import { parseStored } from './stored-json.js';
 
 type Context = Pick<
   RedisContext,
-  'redis' | 'keys' | 'transitions' | 'now' | 'fileStore' | 'keepsFilesElsewhere'
+  'redis' | 'keys' | 'make' | 'now' | 'fileStore' | 'keepsFilesElsewhere'
 >;
 
 /** Files of conversations: noted in the record first, so that no bytes are stored beyond its limits. */
 export function createFiles(context: Context): Files {
-  const { redis, keys, transitions, fileStore, keepsFilesElsewhere } = context;
+  const { redis, keys, make, fileStore, keepsFilesElsewhere } = context;
   const keyOf = (sessionId: string): string => keys.session(rootOf(sessionId)).files;
   const placeOf = (sessionId: string, fileId: string) => ({
     sessionId: rootOf(sessionId),
@@ -29,7 +31,7 @@ export function createFiles(context: Context): Files {
   const remove: Files['remove'] = async (sessionId, fileId) => {
     // First: without a record, bytes whose removal failed could not be found again.
     await fileStore.remove(placeOf(sessionId, fileId));
-    const { kind } = await transitions.run('removeFile', rootOf(sessionId), { id: fileId });
+    const { kind } = await make(rootOf(sessionId), removeFile, { id: fileId }, { isFreeing: true });
     return kind === 'removed';
   };
 
@@ -39,12 +41,12 @@ export function createFiles(context: Context): Files {
       const bytes = content.byteLength;
       const file: StoredFile = { ...about, bytes, owner, ...(tenant !== '' && { tenant }) };
       const { id } = file;
-      const result = await transitions.run('addFile', sessionId, (contents) => ({
+      const result = await make(sessionId, addFile, {
         ...{ id, bytes, owner, tenant, limits },
-        file: contents.addJson(file),
+        file: toStoredJson(file),
         unclaimedMs: LIMITS.unclaimedFilesMs,
-        ...(keepsFilesElsewhere && { isElsewhere: true }),
-      }));
+        isElsewhere: keepsFilesElsewhere,
+      });
       if (result.kind !== 'added') return result;
       try {
         await fileStore.write(placeOf(sessionId, id), content);

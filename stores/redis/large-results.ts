@@ -1,5 +1,4 @@
 import { toStoredJson } from '../record/to-stored-json.js';
-import type { Contents } from './contents.js';
 import type { LogEntry, StreamMessage } from '../../protocol/chunk.js';
 import { LIMITS } from '../../protocol/limits.js';
 import type { AssistantRow, Row, ToolRow } from '../../protocol/rows.js';
@@ -38,18 +37,6 @@ export function keepApart(row: ToolRow | undefined, chunks: StreamMessage[]): Ke
     ),
     output: json,
   };
-}
-
-/** The result of a run for a request: inline, or if large its text and the field that stores it. */
-export function keepOutputApart(
-  runId: string,
-  output: unknown,
-  contents: Contents,
-): { output?: number; outputRef?: string; outputText?: number } {
-  if (output === undefined) return {};
-  const json = toStoredJson(output);
-  if (Buffer.byteLength(json) <= LIMITS.inlineResultBytes) return { output: contents.add(json) };
-  return { outputRef: `run ${runId}`, outputText: contents.add(json) };
 }
 
 /** Reads results by call id; one entry for each id, null if missing. */

@@ -1,5 +1,7 @@
 import { childPartOf, isStreamId, rootOf } from '../../protocol/ids.js';
 import type { Row } from '../../protocol/rows.js';
+import { acceptedHash } from '../../session/messages.js';
+import { runOf } from '../../session/turns.js';
 import { ownerOf } from '../../session/calls.js';
 import { carrierName } from '../../session/children.js';
 import type { Calls } from '../contract/calls.js';
@@ -27,7 +29,7 @@ interface Reads {
 }
 
 /** Reads of a session, each made at one moment. */
-export function createSessionReads({ redis, keys, change, transitions, now }: RedisContext): Reads {
+export function createSessionReads({ redis, keys, change, now }: RedisContext): Reads {
   const { toRows, withResults } = createStoredRows({ redis, keys });
 
   async function read(sessionId: string, callsOnly: boolean, owner?: SessionOwner): Promise<SessionView | undefined> {
@@ -87,14 +89,10 @@ export function createSessionReads({ redis, keys, change, transitions, now }: Re
     },
     acceptedMessages: async (sessionId, ids) => {
       if (ids.length === 0) return [];
-      const found = await transitions.run('acceptedMessages', sessionId, { ids });
-      return found.ids;
+      const wanted = ids.map((id) => id.toWellFormed());
+      return change(sessionId, (session) => wanted.filter((id) => acceptedHash(session, id) !== undefined));
     },
-    runOf: async (sessionId, messageId) => {
-      const ids = [messageId];
-      const [runId] = (await transitions.run('acceptedMessages', sessionId, { ids })).runs;
-      return runId === '' ? undefined : runId;
-    },
+    runOf: (sessionId, messageId) => change(sessionId, (session) => runOf(session, messageId.toWellFormed())),
   };
 }
 

@@ -1,6 +1,20 @@
 import { LIMITS } from '../../protocol/limits.js';
+import type { Compaction } from '../../protocol/rows.js';
+import { settleCall } from '../../session/answers.js';
+import { begin, beginQueued } from '../../session/begin.js';
+import { extendDeadline, leaseCall, startCall, takeCallId, type StartCall } from '../../session/calls.js';
+import { beginChild } from '../../session/children.js';
+import { branch } from '../../session/copy.js';
+import { end } from '../../session/end.js';
+import { recordStep, suspendCall } from '../../session/journal.js';
+import { editQueued, removeQueued } from '../../session/queue.js';
+import { resumeRun, rewind } from '../../session/rerun.js';
+import { claim, commit, compact, discard, type Claim } from '../../session/steps.js';
+import { stop } from '../../session/stop.js';
+import { pinTools } from '../../session/streams.js';
+import type { Session } from '../../session/tree.js';
+import { handOver, takeOver } from '../../session/writers.js';
 import { checkSessionId } from '../record/checked-ids.js';
-import { formatUsage } from '../record/run-usage.js';
 import { fitChanges } from '../record/fit-changes.js';
 import { createSessionDocuments } from '../record/session-documents.js';
 import { toStoredRow } from '../record/to-stored-row.js';
@@ -9,35 +23,38 @@ import type { CallPermission, Calls } from '../contract/calls.js';
 import type { Queue } from '../contract/queue.js';
 import type { Runs } from '../contract/runs.js';
 import type { Sessions } from '../contract/sessions.js';
-import type { ClaimResult, Steps } from '../contract/steps.js';
+import type { ClaimInput, Steps } from '../contract/steps.js';
 import { onData } from '../contract/shared-data.js';
 import type { Store } from '../contract/store.js';
-import { branch } from '../../session/copy.js';
 import { branchOf } from './branch-requests.js';
 import { createAudit } from './audit.js';
 import type { RedisContext } from './context.js';
 import { createDocumentPrimitives } from './document-primitives.js';
 import { createDueLists } from './due-lists.js';
 import {
-  beginChildRequest,
-  beginRequest,
-  claimRequest,
-  commitRequest,
-  endRequest,
-  rewindRequest,
-  startCallRequest,
-} from './requests.js';
+  fromUsage,
+  json,
+  toBegin,
+  toBeginChild,
+  toClaim,
+  toCommit,
+  toEnd,
+  toRecordStep,
+  toRewind,
+  toSettle,
+  toSuspend,
+  toUsage,
+} from './inputs.js';
 import { createErasures } from './erasures.js';
 import { createFiles } from './files.js';
 import { createJournalReads } from './journal-reads.js';
-import { recordStepRequest, suspendRequest } from './journal-requests.js';
 import { createLeases } from './leases.js';
 import { createRequests } from './known-requests.js';
 import { createOwners } from './owners.js';
 import { createBatchRecords } from './batches.js';
 import { createPauses } from './pauses.js';
 import { createSessionReads } from './session-reads.js';
-import { settleRequest } from './settle-request.js';
+import { readStaged } from './session-texts.js';
 import { createStoredRows } from './stored-rows.js';
 import { toStateRead } from './stored-state.js';
 import { createTallies } from './tallies.js';
@@ -75,21 +92,19 @@ export function createRedisSessionStore(context: RedisContext): Store {
       withCalls: reads.readCalls,
       acceptedMessages: reads.acceptedMessages,
       runOf: reads.runOf,
-      noteActiveSnapshot: (sessionId, turn) =>
-        context.transitions.noteSnapshot(sessionId, { turn, isActive: true }, context.now()),
-      noteRestingSnapshot: (sessionId, turn) =>
-        context.transitions.noteSnapshot(sessionId, { turn, isActive: false }, context.now()),
+      noteActiveSnapshot: (sessionId, turn) => noteSnapshot(context, sessionId, turn, true),
+      noteRestingSnapshot: (sessionId, turn) => noteSnapshot(context, sessionId, turn, false),
       branch: createBranch(context),
       ...documents.sessions,
     },
-    runs: { ...createRunTransitions(context), ...documents.runs },
-    steps: createStepTransitions(context, noteAsking),
+    runs: { ...createRuns(context), ...documents.runs },
+    steps: createSteps(context, noteAsking),
     calls: {
-      ...createCallTransitions(context, noteAsking),
+      ...createCalls(context, noteAsking),
       read: reads.readCall,
       ...documents.calls,
     },
-    queue: { ...createQueueTransitions(context), read: reads.readQueue },
+    queue: { ...createQueue(context), read: reads.readQueue },
     documents: documents.documents,
     checkpoints: documents.checkpoints,
     staging: documents.staging,
@@ -109,148 +124,177 @@ export function createRedisSessionStore(context: RedisContext): Store {
   return onData(store, context.data);
 }
 
-function createBranch({ change }: RedisContext): Sessions['branch'] {
+/** Remembers that a page was shown a turn while it was active, or forgets it; also while Redis is full. */
+function noteSnapshot(
+  { change, now }: RedisContext,
+  sessionId: string,
+  turn: number,
+  isActive: boolean,
+): Promise<void> {
+  const at = now();
+  return change(
+    sessionId,
+    ({ record }) => {
+      if (record === undefined) return;
+      if (isActive) record.snapshot = { turn, at };
+      else if (record.snapshot?.turn === turn) delete record.snapshot;
+    },
+    { isFreeing: true },
+  );
+}
+
+function createBranch(context: RedisContext): Sessions['branch'] {
+  const { make } = context;
   return async (input) => {
     checkSessionId(input.sessionId);
-    const copied = branchOf(input);
-    return change(input.sessionId, (session) => branch(session, copied));
+    return make(input.sessionId, branch, branchOf(input));
   };
 }
 
-function createRunTransitions({
-  transitions,
-  maxEntries,
-  now,
-}: RedisContext): Omit<Runs, 'current' | 'list' | 'interruption'> {
+function createRuns(context: RedisContext): Omit<Runs, 'current' | 'list' | 'interruption'> {
+  const { maxEntries, now } = context;
+  const { make } = context;
   return {
     begin: async (input) => {
       checkSessionId(input.sessionId);
-      return transitions.run('begin', input.sessionId, (contents) =>
-        beginRequest(input, maxEntries, contents),
-      );
+      return make(input.sessionId, begin, toBegin(input, maxEntries));
     },
-    beginChild: (input) =>
-      transitions.run('beginChild', input.child.sessionId, beginChildRequest(input)),
-    resume: ({ sessionId, by = '', act, ...input }) =>
-      transitions.run('resumeRun', sessionId, (contents) => ({
-        ...input,
-        by,
-        act: contents.addOptional(act),
-      })),
-    rewind: (input) =>
-      transitions.run('rewind', input.sessionId, (contents) => rewindRequest(input, contents)),
-    stop: (sessionId, { runId, act, ...stop }) =>
-      transitions.run('stop', sessionId, (contents) => ({
-        runId,
-        mode: stop.mode,
-        record: contents.addJson(stop),
-        now: now(),
-        act: contents.addOptional(act),
-      })),
-    pinTools: ({ sessionId, runId, tools }) =>
-      transitions.run('pinTools', sessionId, (contents) => ({
-        runId,
-        tools: contents.addOptional(tools),
-      })),
-    end: (input) =>
-      transitions.run('end', input.sessionId, (contents) => endRequest(input, contents)),
+    beginChild: async (input) => make(input.child.sessionId, beginChild, toBeginChild(input)),
+    resume: async ({ sessionId, by = '', act, ...input }) =>
+      make(sessionId, resumeRun, { ...input, by, act: json(act) }) as ReturnType<Runs['resume']>,
+    rewind: async (input) => make(input.sessionId, rewind, toRewind(input)),
+    stop: async (sessionId, { runId, act, ...request }) =>
+      make(sessionId, stop, { runId, stop: request, now: now(), act: json(act) }, { isFreeing: true }),
+    pinTools: async ({ sessionId, runId, tools }) => {
+      const reply = await make(sessionId, pinTools, { runId, tools: json(tools) });
+      return reply.kind === 'pinned' ? { ...reply, tools: JSON.parse(reply.tools) as unknown } : reply;
+    },
+    end: async (input) => make(input.sessionId, end, toEnd(input), { isFreeing: true }),
   };
 }
 
-type Claimed = Extract<ClaimResult, { kind: 'claimed' }>;
+/** More rows or bytes than this are read by the caller. */
+const MOST_ROWS = 100;
+const MOST_BYTES = 1024 * 1024;
 
-function createStepTransitions(
-  context: RedisContext,
-  noteAsking: (sessionId: string) => Promise<void>,
-): Steps {
-  const { transitions } = context;
+type Wanted = NonNullable<ClaimInput['wants']>;
+
+/** What a step needs besides its claim: rows from an index on, none if there are too many, and the state. */
+function readWanted(session: Session, { born, rows: known, state }: Wanted): Texts {
+  const { count } = session.rows;
+  const from = born === session.existing.born && known <= count ? known : 0;
+  const rows = count - from > MOST_ROWS || count === from ? [] : session.rows.range(from, count - 1);
+  const fits = rows.length === count - from && rows.reduce((sum, row) => sum + Buffer.byteLength(row), 0) <= MOST_BYTES;
+  return { from: fits ? from : count, rows: fits ? rows : [], state: state ? readStaged(session) : undefined };
+}
+
+interface Texts {
+  from: number;
+  rows: string[];
+  state: ReturnType<typeof readStaged> | undefined;
+}
+
+function createSteps(context: RedisContext, noteAsking: (sessionId: string) => Promise<void>): Steps {
+  const { make } = context;
   const { toRows } = createStoredRows(context);
   return {
-    claim: async (input) => {
+    claim: async ({ wants, ...input }) => {
       const { sessionId } = input.writer;
-      const reply = await transitions.run('claim', sessionId, claimRequest(input));
-      if (!Array.isArray(reply)) return reply;
-      const [claimed, from, stored, ...state] = reply;
-      const rows = await toRows(sessionId, stored);
+      const { reply, texts } = await make(sessionId, claimWith, { claim: toClaim(input), wants });
+      if (reply.kind !== 'claimed') return reply;
+      const { usage, ...claimed } = reply;
       return {
-        ...(JSON.parse(claimed) as Claimed),
-        fresh: { from: Number(from), rows },
-        ...(input.wants?.state === true && { state: toStateRead(state) }),
+        ...claimed,
+        ...(usage !== undefined && { usage: fromUsage(usage) }),
+        ...(texts !== undefined && { fresh: { from: texts.from, rows: await toRows(sessionId, texts.rows) } }),
+        ...(texts?.state !== undefined && { state: toStateRead(texts.state) }),
       };
     },
     commit: async (input) => {
       const { sessionId } = input.writer;
+      const given = toCommit(input);
       if (input.calls.some(isQuestion)) await noteAsking(sessionId);
-      return transitions.run('commit', sessionId, (contents) => commitRequest(input, contents));
+      return make(sessionId, commit, given);
     },
-    discard: ({ usage, ...input }) =>
-      transitions.run('discard', input.writer.sessionId, { ...input, usage: formatUsage(usage) }),
-    compact: ({ writer, compaction, usage }) =>
-      transitions.run('compact', writer.sessionId, (contents) => ({
-        writer,
-        compaction: contents.addOptional(compaction),
-        usage: formatUsage(usage),
-      })),
-    handOver: (input) => transitions.run('handOver', input.writer.sessionId, input),
-    takeOver: ({ sessionId, ...input }) => transitions.run('takeOver', sessionId, input),
+    discard: async ({ usage, ...input }) =>
+      make(input.writer.sessionId, discard, { ...input, usage: toUsage(usage) }, { isFreeing: true }),
+    compact: async ({ writer, compaction, usage }) => {
+      const given = { writer, compaction: json(compaction), usage: toUsage(usage) };
+      const reply = await make(writer.sessionId, compact, given);
+      return reply.kind === 'kept' ? { ...reply, compaction: JSON.parse(reply.compaction) as Compaction } : reply;
+    },
+    handOver: async (input) => make(input.writer.sessionId, handOver, input),
+    takeOver: async ({ sessionId, ...input }) => make(sessionId, takeOver, input),
   };
 }
 
-function createCallTransitions(
+/** A claim, with what the step needs besides. */
+function claimWith(
+  session: Session,
+  { claim: input, wants }: { claim: Claim; wants: Wanted | undefined },
+): { reply: ReturnType<typeof claim>; texts: Texts | undefined } {
+  const reply = claim(session, input);
+  const isWanted = reply.kind === 'claimed' && wants !== undefined;
+  return { reply, texts: isWanted ? readWanted(session, wants) : undefined };
+}
+
+/** Permission to execute a call, with the agent's state if it is wanted. */
+function startWith(
+  session: Session,
+  { withState, ...input }: StartCall & { withState?: boolean | undefined },
+): { reply: ReturnType<typeof startCall>; state: ReturnType<typeof readStaged> | undefined } {
+  const reply = startCall(session, input);
+  const isGiven = reply.kind === 'execute' || reply.kind === 'verify';
+  return { reply, state: isGiven && withState === true ? readStaged(session) : undefined };
+}
+
+function createCalls(
   context: RedisContext,
   noteAsking: (sessionId: string) => Promise<void>,
 ): Omit<Calls, 'read' | 'pending' | 'suspension'> {
-  const { transitions } = context;
+  const { make } = context;
   const withAnswers = createJournalReads(context);
+  const parse = (text: string | undefined): unknown => (text === undefined ? undefined : JSON.parse(text));
   return {
-    start: async (input) => {
-      const { sessionId } = input.writer;
-      const reply = await transitions.run('startCall', sessionId, startCallRequest(input));
-      if (!Array.isArray(reply)) return withAnswers(sessionId, reply);
-      const [json, ...stored] = reply;
-      const { customState, staged } = toStateRead(stored);
-      const state = fitChanges(customState, staged);
-      const permission = await withAnswers(sessionId, JSON.parse(json) as CallPermission);
-      return { ...permission, state };
+    start: async ({ writer, budget = LIMITS.attempts, ...input }) => {
+      const { sessionId } = writer;
+      const { reply, state } = await make(sessionId, startWith, { writer, budget, ...input });
+      if (!('texts' in reply)) return reply;
+      const { texts, ...rest } = reply;
+      const read = state && toStateRead(state);
+      return withAnswers(sessionId, {
+        ...rest,
+        call: parse(texts.call),
+        ...(texts.decision !== undefined && { decision: parse(texts.decision) }),
+        ...(texts.journal !== undefined && { journal: parse(texts.journal) }),
+        ...(read !== undefined && { state: fitChanges(read.customState, read.staged) }),
+      } as CallPermission);
     },
-    recordStep: (input) =>
-      transitions.run('recordStep', input.writer.sessionId, (contents) =>
-        recordStepRequest(input, contents),
-      ),
+    recordStep: async (input) => make(input.writer.sessionId, recordStep, toRecordStep(input)),
     suspend: async (input) => {
       const { sessionId } = input.writer;
+      const given = toSuspend(input);
       if (isQuestion(input.wait)) await noteAsking(sessionId);
-      return transitions.run('suspendCall', sessionId, (contents) =>
-        suspendRequest(input, contents),
-      );
+      return make(sessionId, suspendCall, given);
     },
-    settle: (input) => {
+    settle: async (input) => {
       const sessionId = input.source === 'tool' ? input.writer.sessionId : input.sessionId;
-      return transitions.run('settleCall', sessionId, (contents) => settleRequest(input, contents));
+      return make(sessionId, settleCall, toSettle(input), { isFreeing: true });
     },
-    extendDeadline: ({ sessionId, act, ...input }) =>
-      transitions.run('extendDeadline', sessionId, (contents) => ({
-        ...input,
-        mostAheadMs: LIMITS.deadlineAheadMs,
-        act: contents.addOptional(act),
-      })),
-    lease: ({ sessionId, ...input }) => transitions.run('leaseCall', sessionId, input),
-    takeId: ({ sessionId, ...input }) => transitions.run('takeCallId', sessionId, input),
+    extendDeadline: async ({ sessionId, act, ...input }) =>
+      make(sessionId, extendDeadline, { ...input, mostAheadMs: LIMITS.deadlineAheadMs, act: json(act) }),
+    lease: async ({ sessionId, ...input }) => make(sessionId, leaseCall, input),
+    takeId: async ({ sessionId, ...input }) => make(sessionId, takeCallId, input),
   };
 }
 
-function createQueueTransitions({ transitions, maxEntries }: RedisContext): Omit<Queue, 'read'> {
+function createQueue(context: RedisContext): Omit<Queue, 'read'> {
+  const { maxEntries } = context;
+  const { make } = context;
   return {
-    begin: ({ sessionId, ...input }) =>
-      transitions.run('beginQueued', sessionId, { ...input, cap: maxEntries }),
-    edit: ({ sessionId, message: { id, hash, row }, expectedHash, now }) =>
-      transitions.run('editQueued', sessionId, (contents) => ({
-        messageId: id,
-        expectedHash,
-        hash,
-        row: contents.add(toStoredRow(row)),
-        now,
-      })),
-    remove: ({ sessionId, ...input }) => transitions.run('removeQueued', sessionId, input),
+    begin: async ({ sessionId, ...input }) => make(sessionId, beginQueued, { ...input, cap: maxEntries }),
+    edit: async ({ sessionId, message: { id, hash, row }, expectedHash, now }) =>
+      make(sessionId, editQueued, { message: { id, hash, row: toStoredRow(row) }, expectedHash, now }),
+    remove: async ({ sessionId, ...input }) => make(sessionId, removeQueued, input),
   };
 }

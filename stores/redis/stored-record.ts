@@ -4,7 +4,7 @@ import type { SessionRecord as StoredRecord } from '../../session/record.js';
 import type { OpenCall, Wake } from '../contract/call-record.js';
 import type { RunUsage } from '../contract/runs.js';
 import type { SessionRecord } from '../contract/sessions.js';
-import { toUsage } from './conversation-changes.js';
+import { fromUsage } from './inputs.js';
 import type { CallTexts, SessionTexts } from './session-texts.js';
 import { corrupt, parseRow, parseStored } from './stored-json.js';
 
@@ -29,7 +29,7 @@ export function toOpenCall({ call, spec, row, decision }: CallTexts): OpenCall {
 }
 
 function usageOf(usage: StoredRecord['run']['usage']): RunUsage | undefined {
-  return usage === undefined ? undefined : (toUsage(usage) as unknown as RunUsage);
+  return usage === undefined ? undefined : fromUsage(usage);
 }
 
 export function toRecord(texts: SessionTexts, now: number): SessionRecord {

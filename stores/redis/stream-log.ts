@@ -4,6 +4,8 @@ import type { Session } from '../../session/tree.js';
 import { toCheckedJson } from '../record/checked-messages.js';
 import { onData } from '../contract/shared-data.js';
 import { NO_RUN, type AppendResult, type LogPosition, type StreamLog } from '../contract/log.js';
+import { closeWriter, mark as changeMark, openWriter, truncate } from '../../session/streams.js';
+import { toStoredJson } from '../record/to-stored-json.js';
 import { toControlMessage } from '../log/control-message-of.js';
 import { createChannels, type Subscriber } from './tail/channels.js';
 import { callRedis } from './errors.js';
@@ -17,7 +19,7 @@ import { createTail } from './tail/tail.js';
 
 /** The log in a Redis Stream, with a tail over sharded Pub/Sub. */
 export function createRedisStreamLog(context: RedisContext, subscriber: Subscriber): StreamLog {
-  const { redis, keys, transitions, change, now: clock } = context;
+  const { redis, keys, transitions, change, make, now: clock } = context;
 
   const resolve = (streamId: string, entries: LogEntry[]): ReturnType<typeof resolveEntries> =>
     resolveEntries(entries, (ids) =>
@@ -26,7 +28,7 @@ export function createRedisStreamLog(context: RedisContext, subscriber: Subscrib
   const readLog = createReadLog(context);
   const readJoined = createReadJoined(context);
   const readKept = createReadKept(context);
-  const keepPages = createKeepPages(transitions);
+  const keepPages = createKeepPages(make);
   const read: ReadLog = async (streamId, fromSequence, limit) => {
     const part = await readLog(streamId, fromSequence, limit);
     return { ...part, entries: await resolve(streamId, part.entries) };
@@ -40,11 +42,11 @@ export function createRedisStreamLog(context: RedisContext, subscriber: Subscrib
     openWriter: async ({ sessionId: id, name, token, agentId, agentType, step }, nonce, now) => {
       const sessionId = rootOf(id);
       const writer = { sessionId, name, token, agentId: agentId ?? id, agentType, step };
-      return transitions.run('openWriter', sessionId, { writer, nonce, now });
+      return make(sessionId, openWriter, { writer, nonce, now });
     },
     closeWriter: async ({ sessionId, name, token }) => {
       const request = { name, token };
-      return transitions.run('closeWriter', rootOf(sessionId), request);
+      return make(rootOf(sessionId), closeWriter, request);
     },
     append: async (writer, batch, messages, known = 0) => {
       const conversation = rootOf(writer.sessionId);
@@ -80,16 +82,15 @@ export function createRedisStreamLog(context: RedisContext, subscriber: Subscrib
     },
     mark: async (streamId, mark, now) => {
       const conversation = rootOf(streamId);
-      return transitions.run('mark', conversation, (contents) => ({
+      return make(conversation, changeMark, {
         status: mark.status,
-        message: contents.addJson(toControlMessage(conversation, mark, now)),
+        message: toStoredJson(toControlMessage(conversation, mark, now)),
         error: mark.status === 'failed' ? mark.error : undefined,
         now,
-      }));
+      });
     },
     truncate: async (streamId, step, { minSequence = 0, agentId }, now) => {
-      const request = { step, after: minSequence, now, removed: 0, lastRemoved: 0 };
-      return transitions.run('truncate', rootOf(streamId), { ...request, ...(agentId !== undefined && { agentId }) });
+      return make(rootOf(streamId), truncate, { step, after: minSequence, agentId, now });
     },
     onStop: async (sessionId, listener) => stops.join(keys.session(sessionId).stop, listener),
   };

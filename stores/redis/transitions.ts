@@ -1,43 +1,21 @@
-import { HelixError } from '../../protocol/errors.js';
 import type { Head, StoredEntry } from '../record/audit-chain.js';
 import {
-  FREEING,
-  READING,
   type OwnerRequestOf,
   type OwnerTransitionName,
-  type RequestOf,
-  type TransitionName,
 } from '../transitions/library.js';
-import { toStoredJson } from '../record/to-stored-json.js';
-import { createContents, type Contents } from './contents.js';
 import type { AuditKeys, DueKeys, KeySpace } from './keys.js';
-import type { TransitionMode } from './library.js';
 import { corrupt } from './stored-json.js';
-import type { OwnerResultOf, ResultOf } from './transition-results.js';
-import { childPartOf } from '../../protocol/ids.js';
-import { LAYOUT } from '../../session/record.js';
-import type { Session } from '../../session/tree.js';
+import type { OwnerResultOf } from './transition-results.js';
 import { randomBytes } from 'node:crypto';
+import { createMake, newerLayout, type Make } from './make-change.js';
 import { createChange, type Change } from '../../store/change.js';
 import { APPEND, createBackend, type Evaluate } from '../../store/redis/backend.js';
 import { toWireText } from '../memory/local-commands.js';
-import { CHANGES, wantsOf } from './conversation-changes.js';
 import type { SessionOwner } from '../contract/waiting.js';
 import type { RunLibrary } from './run-library.js';
 
 /** The transitions of the record, in Redis or in process. */
 export interface Transitions {
-  /**
-   * Runs a transition on a session. The request may refer to content. Transitions that work page by
-   * page are repeated until they are done.
-   *
-   * @throws HelixError `unavailable` if a newer build has laid out the session's record
-   */
-  run: <Name extends TransitionName>(
-    name: Name,
-    sessionId: string,
-    request: RequestOf<Name> | ((contents: Contents) => RequestOf<Name>),
-  ) => Promise<ResultOf<Name>>;
   /** Runs a transition on the figures of an owner. */
   runOfOwner: <Name extends OwnerTransitionName>(
     name: Name,
@@ -47,12 +25,6 @@ export interface Transitions {
   ) => Promise<OwnerResultOf<Name>>;
   /** The hot path. `args` are those of transitions/append without the name. */
   append: (sessionId: string, args: readonly (string | number)[]) => Promise<(number | string)[]>;
-  /** For an existing session. */
-  noteSnapshot: (
-    sessionId: string,
-    snapshot: { turn: number; isActive: boolean },
-    now: number,
-  ) => Promise<void>;
   /** Also works while Redis is full; false if the session is not listed. */
   noteDue: (lists: DueKeys, sessionId: string, at: number) => Promise<boolean>;
   /** Sessions of a shard that are due, separated by list. */
@@ -101,38 +73,12 @@ export interface Expiry {
   sessionTtlSeconds: number;
 }
 
-const MODES = new Map<TransitionName, TransitionMode>([
-  ...FREEING.map((name) => [name, 'free'] as const),
-  ...READING.map((name) => [name, 'reading'] as const),
-]);
-
 export function createTransitions(
   runLibrary: RunLibrary,
   keys: KeySpace,
-  { change, append }: Conversations,
+  { append }: Pick<Conversations, 'append'>,
 ): Transitions {
   return {
-    run: async (name, sessionId, request) => {
-      const contents = createContents();
-      const given = typeof request === 'function' ? request(contents) : request;
-      const json = toStoredJson(given);
-      // Half characters are stored as U+FFFD, and are compared as such.
-      const fixed = json.includes('\\ufffd') ? (JSON.parse(json) as typeof given) : given;
-      const isReading = name === 'acceptedMessages';
-      const decide = (CHANGES as Partial<Record<string, Decide>>)[name];
-      if (decide === undefined) throw new Error(`there is no change ${name}`);
-      const textAt = (at: number | undefined): string | undefined =>
-        at === undefined ? undefined : contents.textAt(at);
-      const reply = await change(
-        sessionId,
-        (session) => {
-          if (!isReading && isNewer(session)) throw newerLayout();
-          return decide(session, fixed, textAt);
-        },
-        { wants: wantsOf(name, childPartOf(sessionId), fixed), isFreeing: MODES.get(name) === 'free' },
-      );
-      return reply as never;
-    },
     runOfOwner: async (name, owner, request, title = '') => {
       const { holds, user } = keys.owner(owner);
       // A fold may free memory of an owner, so it also runs while Redis is full; a reservation does
@@ -145,19 +91,6 @@ export function createTransitions(
       const reply = await append(keys.append(sessionId), args.map(toWireText));
       if (reply[0] === APPEND_NEWER) throw newerLayout();
       return reply;
-    },
-    noteSnapshot: async (sessionId, { turn, isActive }, now) => {
-      // A page can be loaded while Redis is full.
-      await change(
-        sessionId,
-        (session) => {
-          const { record } = session;
-          if (record === undefined) return;
-          if (isActive) record.snapshot = { turn, at: now };
-          else if (record.snapshot?.turn === turn) delete record.snapshot;
-        },
-        { isFreeing: true },
-      );
     },
     noteDue: async ({ urgent, routine }, sessionId, at) =>
       (await runLibrary('free', [urgent, routine], ['noteDue', sessionId, at])) === 1,
@@ -196,13 +129,13 @@ export function createConversations(
 ): Conversations {
   const keep = { streamMs: streamTtlSeconds * 1000, sessionMs: sessionTtlSeconds * 1000 };
   const newVersion = (): string => randomBytes(9).toString('base64url');
+  const change = createChange(createBackend(evaluate, { prefix, keep, newVersion }));
   return {
-    change: createChange(createBackend(evaluate, { prefix, keep, newVersion })),
+    change,
+    make: createMake(change),
     append: (keys, args) => evaluate(APPEND, keys, args) as Promise<(number | string)[]>,
   };
 }
-
-type Decide = (session: Session, request: unknown, text: (at: number | undefined) => string | undefined) => unknown;
 
 /** What `append` replies where a newer build has laid out the record. */
 const APPEND_NEWER = 6;
@@ -210,18 +143,7 @@ const APPEND_NEWER = 6;
 /** Changes of conversations, and appends to their logs. */
 export interface Conversations {
   change: Change;
+  make: Make;
   /** @param args of the script `append` */
   append: (keys: readonly string[], args: readonly string[]) => Promise<(number | string)[]>;
-}
-
-/** True if a newer build has laid out the record of a conversation, which its sub-agents' sessions share. */
-function isNewer(session: Session): boolean {
-  return (session.tree.conversation.record?.layout ?? 0) > LAYOUT;
-}
-
-function newerLayout(): HelixError {
-  return new HelixError(
-    'unavailable',
-    'This conversation was written by a newer build; only servers of that build can continue it.',
-  );
 }

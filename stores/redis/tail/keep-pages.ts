@@ -1,5 +1,6 @@
 import { NO_RUN, type Writer } from '../../contract/log.js';
-import type { Transitions } from '../transitions.js';
+import { keepPage } from '../../../session/streams.js';
+import type { Make } from '../make-change.js';
 import { PageCollector } from './page-collector.js';
 
 /**
@@ -7,7 +8,7 @@ import { PageCollector } from './page-collector.js';
  * and nothing else.
  */
 export function createKeepPages(
-  transitions: Pick<Transitions, 'run'>,
+  make: Make,
 ): (writer: Writer, messages: readonly string[], sequence: number) => void {
   const collectors = new WeakMap<Writer, PageCollector>();
   return (writer, messages, sequence) => {
@@ -20,12 +21,12 @@ export function createKeepPages(
     }
     const page = collector.add(messages, sequence);
     if (page === undefined) return;
-    const keeping = transitions.run('keepPage', sessionId, (contents) => ({
+    const keeping = make(sessionId, keepPage, {
       writer: { runId, name, token },
       from: page.from,
       to: page.to,
-      entries: contents.add(JSON.stringify(page.entries)),
-    }));
+      entries: JSON.stringify(page.entries),
+    });
     keeping.catch(() => undefined);
   };
 }

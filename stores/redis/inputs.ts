@@ -1,0 +1,203 @@
+import type { SettleCall } from '../../session/answers.js';
+import type { Begin } from '../../session/begin.js';
+import type { NewCall as StoredCall } from '../../session/calls.js';
+import type { BeginChild } from '../../session/children.js';
+import type { End } from '../../session/end.js';
+import type { RecordStep, SuspendCall } from '../../session/journal.js';
+import type { Message } from '../../session/messages.js';
+import type { Usage } from '../../session/record.js';
+import type { Rewind } from '../../session/rerun.js';
+import type { Claim, Commit } from '../../session/steps.js';
+import type { StreamChunk } from '../../protocol/chunk.js';
+import { childPartOf, runNumberOf } from '../../protocol/ids.js';
+import { LIMITS } from '../../protocol/limits.js';
+import type { NewCall, WaitCall } from '../contract/call-record.js';
+import type { SettleCallInput } from '../contract/calls.js';
+import type { RecordStepInput, SuspendCallInput } from '../contract/journal.js';
+import type { Writer } from '../contract/log.js';
+import type { BeginChildInput, BeginInput, EndInput, RewindInput, RunUsage, UserMessage } from '../contract/runs.js';
+import type { StagedChanges } from '../contract/staging.js';
+import type { ClaimInput, CommitInput } from '../contract/steps.js';
+import { toCallSpec } from '../record/call-spec.js';
+import { toCheckedJson } from '../record/checked-messages.js';
+import { interruptBy } from '../record/interrupt-by.js';
+import { toBriefRow, toChildRef, toShownPart } from '../record/sub-agent-calls.js';
+import { toStoredChanges } from '../record/to-stored-changes.js';
+import { toStoredJson } from '../record/to-stored-json.js';
+import { toStoredRow } from '../record/to-stored-row.js';
+import { keepApart } from './large-results.js';
+
+/** What callers give, as changes take it: content as JSON, checked. Pure. */
+
+/** Half characters are stored as U+FFFD, and compared as such. */
+export function wellFormed<Value>(value: Value): Value {
+  if (typeof value === 'string') return (value.isWellFormed() ? value : value.toWellFormed()) as Value;
+  if (Array.isArray(value)) {
+    const items = value.map(wellFormed);
+    return (items.every((item, at) => item === value[at]) ? value : items) as Value;
+  }
+  if (typeof value !== 'object' || value === null) return value;
+  const entries = Object.entries(value).map(([name, each]) => [wellFormed(name), wellFormed(each)] as const);
+  const isSame = entries.every(([name, each]) => (value as Record<string, unknown>)[name] === each);
+  return isSame ? value : (Object.fromEntries(entries) as Value);
+}
+
+export function json(value: unknown, around = 0): string | undefined {
+  return value === undefined ? undefined : toStoredJson(value, { around });
+}
+
+const USAGE = [
+  'inputTokens',
+  'outputTokens',
+  'cachedTokens',
+  'cacheWriteTokens',
+  'reasoningTokens',
+  'costMicroUsd',
+] as const satisfies (keyof RunUsage)[];
+
+export function toUsage(usage: RunUsage | undefined): Usage | undefined {
+  return usage && (USAGE.map((name) => usage[name] ?? 0) as unknown as Usage);
+}
+
+/** The other way round. */
+export function fromUsage(usage: Usage): RunUsage {
+  const named = USAGE.map((name, at) => [name, usage[at] ?? 0] as const);
+  return Object.fromEntries(named.filter(([, n], at) => at < 2 || n > 0)) as unknown as RunUsage;
+}
+
+export function toBegin(input: BeginInput, cap: number): Begin {
+  const { agent, owner, tenant = '', nonce, now, policy = 'reject', resumed } = input;
+  return {
+    ...{ agent, owner, tenant, nonce, now, cap, policy },
+    interrupts: input.interrupts,
+    mostQueued: LIMITS.queueEntries,
+    stop: interruptBy(input),
+    by: input.by,
+    keepsQuestions: input.keepsQuestions,
+    messages: toMessages(input.messages),
+    state: json(input.state),
+    mode: resumed === undefined ? 'new' : 'with_message',
+    resumedBy: resumed?.by,
+    startAt: input.startAt,
+  };
+}
+
+function toMessages(messages: readonly UserMessage[]): Message[] {
+  return messages.map(({ id, hash, row, hidden }) => ({ id, hash, row: toStoredRow(row), hidden }));
+}
+
+export function toBeginChild({ child, parent, now }: BeginChildInput): BeginChild {
+  return {
+    runId: child.runId,
+    agent: child.agent,
+    parent: childPartOf(parent.sessionId),
+    parentRunId: parent.runId,
+    toolCallId: parent.toolCallId,
+    now,
+    most: LIMITS.subAgents,
+  };
+}
+
+export function toRewind(input: RewindInput): Rewind {
+  const { runId, nonce, now, mode, by = '' } = input;
+  const fixed = { runId, nonce, now, mode, by, act: json(input.act) };
+  if (input.mode === 'from_checkpoint') return { ...fixed, checkpointId: input.checkpointId, messages: [] };
+  return { ...fixed, messageId: input.messageId, messages: toMessages(input.messages ?? []) };
+}
+
+export function toClaim({ writer, known, now, budget = LIMITS.attempts, perToken = 0 }: ClaimInput): Claim {
+  return { writer, runN: runNumberOf(writer.runId), known, now, budget, perToken };
+}
+
+export function toCommit(input: CommitInput): Commit {
+  const { writer, now, known, final, outcome, checkpointId, answersStop, model, finishReason } = input;
+  return {
+    ...{ writer, now, known, final, outcome, checkpointId, answersStop, model, finishReason },
+    row: input.row === undefined ? undefined : toStoredRow(input.row),
+    usage: toUsage(input.usage),
+    output: json(input.output),
+    chunks: toCheckedJson(input.chunks),
+    calls: input.calls.map((call) => toCall(call, writer)),
+  };
+}
+
+function toCall(call: NewCall | WaitCall, writer: Writer): StoredCall {
+  const { toolCallId: id, toolName: name, kind, row, idempotent, deadlineMs, ask, child, decision } = call;
+  return {
+    ...{ id, name, kind, idempotent, deadlineMs },
+    // Nested values of the model are checked two levels deeper, since they are stored inside the spec.
+    spec: toStoredJson(toCallSpec(writer, call), { around: 2 }),
+    row: row === undefined ? undefined : toStoredRow(row),
+    automatic: json(decision),
+    guarded: call.approvers !== undefined,
+    ask: ask && toTimeless(ask),
+    part: ask && toStoredJson(toShownPart(call, writer.runId), { around: 1 }),
+    child: child && { ...toChildRef(child), part: childPartOf(child.sessionId) },
+    brief: child && toStoredRow(toBriefRow(id, child)),
+  };
+}
+
+/** A chunk without step and time, which are known when it is written. */
+function toTimeless(chunk: StreamChunk): string {
+  const [checked = ''] = toCheckedJson([chunk]);
+  const { step: _step, timestamp: _timestamp, ...rest } = JSON.parse(checked) as StreamChunk;
+  return JSON.stringify(rest);
+}
+
+export function toEnd({ row, floor = 0, runId, agentType, step, status, error, now }: EndInput): End {
+  return { runId, agentType, step, status, error, now, floor, row: row === undefined ? undefined : toStoredRow(row) };
+}
+
+export function toSettle(input: SettleCallInput): SettleCall {
+  const { row, chunks, output: result } = keepApart(input.row, input.chunks);
+  const decision = 'decision' in input ? input.decision : undefined;
+  return {
+    source: input.source,
+    runId: input.source === 'tool' ? input.writer.runId : input.runId,
+    toolCallId: input.toolCallId,
+    now: input.now,
+    row: row === undefined ? undefined : toStoredRow(row),
+    isError: row?.error !== undefined,
+    decision: json(decision, 1),
+    isApproved: decision?.approved === true,
+    result,
+    permitted: 'permitted' in input ? input.permitted : undefined,
+    late: input.source === 'client' ? input.late : undefined,
+    hasEvents: input.source === 'tool' && input.hasEvents === true,
+    ...workOf(input),
+    chunks: toCheckedJson(chunks),
+    act: 'act' in input ? json(input.act) : undefined,
+  };
+}
+
+/** What a tool leaves besides its result. */
+function workOf(input: SettleCallInput): Pick<SettleCall, 'writer' | 'changes' | 'output'> {
+  if (input.source !== 'tool') return {};
+  const { toolCallId, changes = [], output, now, writer } = input;
+  return { writer, changes: toChanges({ toolCallId, patches: changes, timestamp: now }), output: json(output) };
+}
+
+function toChanges(changes: StagedChanges): string | undefined {
+  return changes.patches.length === 0 ? undefined : toStoredChanges(changes);
+}
+
+export function toRecordStep(input: RecordStepInput): RecordStep {
+  const { writer, toolCallId, at, now, operation, failed, changes = [] } = input;
+  return {
+    ...{ writer, toolCallId, at, now, failed },
+    operation: json(operation, 2),
+    changes: toChanges({ toolCallId, patches: changes, timestamp: now }),
+    most: LIMITS.journal,
+  };
+}
+
+export function toSuspend(input: SuspendCallInput): SuspendCall {
+  const { writer, toolCallId, at, now, operation, wait, dueInMs, changes = [] } = input;
+  return {
+    ...{ writer, toolCallId, at, now, dueInMs },
+    operation: toStoredJson(operation, { around: 2 }),
+    wait: toCall(wait, writer),
+    changes: toChanges({ toolCallId, patches: changes, timestamp: now }),
+    most: LIMITS.journal,
+  };
+}
