@@ -8,7 +8,7 @@ import { startApi } from '../processes/product.js';
 import { openStores } from '../stores.js';
 import type { RedisStores } from '../../stores/redis/index.js';
 import { createKeySpace } from '../../stores/redis/keys.js';
-import { jsonOf } from '../../stores/transitions/lib/entries.js';
+import { jsonOf } from '../../store/redis/entries.js';
 import type { Aim, Row } from '../report/row.js';
 import { summarize, type Summary } from '../report/statistics.js';
 import { sleep } from '../clock.js';

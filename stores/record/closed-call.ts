@@ -3,7 +3,7 @@ import type { Interruption } from '../../protocol/interruption.js';
 import { LIMITS } from '../../protocol/limits.js';
 import type { ToolRow } from '../../protocol/rows.js';
 import type { NewCall } from '../contract/call-record.js';
-import { SETTLED_TEXTS } from '../transitions/lib/settled-texts.js';
+import { SETTLED_TEXTS } from '../../session/settling.js';
 
 /** The agent, run and step whose chunks are written. */
 export interface StepScope {

@@ -5,8 +5,8 @@ import { toStoredJson } from './to-stored-json.js';
 type RowByReference = Omit<ToolRow, 'output'> & { outputRef: string };
 
 /**
- * A row as it is stored: what transitions read of it stands in front, what may be large behind it
- * (transitions/lib/rows).
+ * A row as it is stored: what changes read of it stands in front, what may be large behind it
+ * (session/messages).
  *
  * @throws HelixError `validation_error`, see toStoredJson
  */

@@ -1,9 +1,24 @@
 import { childPartOf, rootOf } from '../../protocol/ids.js';
 import { checkStreamId } from '../record/checked-ids.js';
-import { OWN_KEYS, SHARED_KEYS } from '../transitions/lib/session.js';
 import type { SessionOwner } from '../contract/waiting.js';
 import { ownerAt, type Owner } from '../transitions/lib/owner.js';
 
+/** Keys of a session: its record, writers, what is found by id, content, ended runs and transcript. */
+export const OWN_KEYS = ['root', 'writers', 'index', 'content', 'runs', 'rows'] as const;
+/**
+ * Keys of the conversation that its sub-agents' sessions share: the log, pages of it, large results, sessions of
+ * sub-agents, and files; the last two name channels and hold nothing.
+ */
+export const SHARED_KEYS = [
+  'stream',
+  'joined',
+  'results',
+  'children',
+  'files',
+  'fileBytes',
+  'channel',
+  'stop',
+] as const;
 export type KeyName = (typeof SHARED_KEYS)[number] | (typeof OWN_KEYS)[number];
 
 /** `all`: the conversation's keys, its root first, and those of a sub-agent's session. */

@@ -8,7 +8,7 @@ const LONGEST = 8_192;
 const SHARED = 5;
 
 /**
- * The short form of a delta that was checked, see stores/transitions/lib/entries; undefined for any
+ * The short form of a delta that was checked, see store/redis/entries; undefined for any
  * other message. Most entries of a log are deltas of a few letters, and the names and ids around them
  * are five times as long.
  */

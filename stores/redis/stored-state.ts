@@ -1,10 +1,9 @@
 import type { CustomState } from '../contract/custom-state.js';
 import type { NumberedChanges, StagedChanges, StateRead } from '../contract/staging.js';
-import type { StoredState } from '../transitions/lib/stored-state.js';
 import { parseStored } from './stored-json.js';
 
 /** The agent's own state with its staged changes, as a transition replies it. */
-export function toStateRead([version, state, staged]: StoredState): StateRead {
+export function toStateRead([version, state, staged]: readonly [version: string, state: string, staged: string[]]): StateRead {
   return {
     version: Number(version),
     customState: state === '' ? {} : (parseStored(state, 'state') as CustomState),

@@ -11,8 +11,7 @@ import {
   type Entry,
   type Owner,
 } from './lib/owner.js';
-import { only } from './lib/request.js';
-import { storeNow } from './lib/root.js';
+import { only, storeNow } from './lib/request.js';
 
 export interface ReserveRequest {
   sessionId: string;

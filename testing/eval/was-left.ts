@@ -1,5 +1,5 @@
 import type { PendingQuestion } from '../../protocol/http.js';
-import { SETTLED_TEXTS } from '../../stores/transitions/lib/settled-texts.js';
+import { SETTLED_TEXTS } from '../../session/settling.js';
 import type { RecordedCall } from './case.js';
 
 /**

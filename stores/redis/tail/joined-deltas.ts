@@ -1,4 +1,4 @@
-import { isShort } from '../../transitions/lib/entries.js';
+import { isShort } from '../../../store/redis/entries.js';
 
 /** An entry of a Redis Stream. */
 export type StreamEntry = [id: string, fields: string[]];

@@ -1,4 +1,4 @@
-import { isShort } from '../../transitions/lib/entries.js';
+import { isShort } from '../../../store/redis/entries.js';
 import { joinShortDeltas, type StreamEntry } from './joined-deltas.js';
 
 /** A page ends when it has so many entries, or so many characters of JSON. */

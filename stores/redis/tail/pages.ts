@@ -2,7 +2,7 @@ import type { LogEntry, StreamMessage } from '../../../protocol/chunk.js';
 import { rootOf } from '../../../protocol/ids.js';
 import { LIMITS } from '../../../protocol/limits.js';
 import { mergeDeltas } from '../../../protocol/merge-deltas.js';
-import { jsonOf, writerOf } from '../../transitions/lib/entries.js';
+import { jsonOf, writerOf } from '../../../store/redis/entries.js';
 import type { RedisContext } from '../context.js';
 import { callRedis, isLackOfRights } from '../errors.js';
 import { toMessage } from '../short-deltas.js';
@@ -91,7 +91,7 @@ export function createReadJoined({
 
 const RUN_ID = /^run_id:(\w+)/m;
 
-/** See stores/transitions/lib/entries. */
+/** See store/redis/entries. */
 export function toLogEntry([id, fields]: StreamEntry, conversationId: string): LogEntry {
   const message = parseMessage(jsonOf(fields), conversationId);
   if (message === undefined || !ID.test(id)) throw corrupt(`entry ${id}`);

@@ -1,5 +1,5 @@
 import { formatInt, redis, toNumber } from './host.js';
-import { num } from './root.js';
+import { num } from './request.js';
 
 /**
  * What is stored about the conversations of one user, in the slot of the tenant, or of the user if

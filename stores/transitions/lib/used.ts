@@ -1,6 +1,6 @@
 import { formatInt, redis } from './host.js';
 import type { Owner } from './owner.js';
-import { num } from './root.js';
+import { num } from './request.js';
 import { sumOf } from './usage.js';
 
 /** What usage belongs to, and the time that it is counted for. */

@@ -5,7 +5,7 @@ import { toDeliveryId } from '../../../executor/delivery-ids.js';
 import { formatChildSessionId } from '../../../protocol/ids.js';
 import type { SessionOwner } from '../../../stores/contract/waiting.js';
 import { toStoredSessionId } from '../../../stores/record/stored-session-id.js';
-import { OWN_KEYS, SHARED_KEYS } from '../../../stores/transitions/lib/session.js';
+import { OWN_KEYS, SHARED_KEYS } from '../../../stores/redis/keys.js';
 import { createKeySpace, type KeySpace } from '../../../stores/redis/keys.js';
 import { crc16, slotOf, SLOTS } from '../../support/redis-slots.js';
 import { newSessionId } from '../../support/session-driver.js';

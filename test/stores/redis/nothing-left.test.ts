@@ -4,7 +4,7 @@ import type { StreamMessage } from '../../../protocol/chunk.js';
 import { createRedisStores, type RedisStores } from '../../../stores/redis/index.js';
 import { textChunk } from '../../../stores/conformance/fixtures.js';
 import { newSubAgent } from '../../../stores/conformance/tree.js';
-import { OWN_KEYS, SHARED_KEYS } from '../../../stores/transitions/lib/session.js';
+import { OWN_KEYS, SHARED_KEYS } from '../../../stores/redis/keys.js';
 import { dumpKeys } from '../../support/redis-dump.js';
 import { drive, newCall, newSessionId, userMessage } from '../../support/session-driver.js';
 import { openTestStores, sharedRedisUrl } from '../../support/test-stores.js';

@@ -1,5 +1,3 @@
-import { cjson } from './host.js';
-
 /**
  * Entries of a log. An entry has the fields `w`, its writer, and `c`, its message as JSON. A delta has
  * a single field: its name is the writer, which Redis mostly stores once for many entries, and its value
@@ -10,15 +8,6 @@ import { cjson } from './host.js';
  * agent's id after the conversation's. What would end the list as null or '' is left out. Each entry
  * is complete: none refers to another one, which might have been removed.
  */
-type ShortDelta = [
-  text: string,
-  agentType: string,
-  step: number,
-  timestamp: number,
-  of?: unknown,
-  part?: string,
-];
-
 const BRACKET = 91;
 
 export function isShort(json: string): boolean {
@@ -32,31 +21,4 @@ export function writerOf(fields: readonly string[]): string {
 /** The message of an entry as JSON, or the short form of a delta. */
 export function jsonOf(fields: readonly string[]): string {
   return (fields.length === 2 ? fields[1] : fields[3]) ?? '';
-}
-
-/** Who wrote a message, and at which step; undefined for what this runtime did not write. */
-export interface Place {
-  type?: string;
-  agentId?: string;
-  step?: unknown;
-}
-
-export function placeOf(json: string, conversationId: string): Place | undefined {
-  try {
-    if (!isShort(json)) {
-      const place = cjson.decode(json) as Place | null;
-      return typeof place === 'object' && place !== null ? place : undefined;
-    }
-    const delta = cjson.decode(json) as ShortDelta;
-    const part = delta[5];
-    const agentId = part === undefined ? conversationId : `${conversationId}.${part}`;
-    return { agentId, step: delta[2] };
-  } catch {
-    return undefined;
-  }
-}
-
-/** The text of a delta in its short form. */
-export function textOf(json: string): string {
-  return (cjson.decode(json) as ShortDelta)[0];
 }
