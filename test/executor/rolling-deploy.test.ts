@@ -2,7 +2,7 @@ import { plant } from '../support/planted-record.js';
 import { AgentRegistry, type AgentDefinition } from '../../agents/index.js';
 import { ANONYMOUS, workflowIdOf } from '../../protocol/ids.js';
 import type { RunRecord } from '../../stores/contract/runs.js';
-import { RECORD_LAYOUT } from '../../stores/transitions/lib/layout.js';
+import { LAYOUT } from '../../session/record.js';
 import { say, startApi } from '../api/api-server.js';
 import { createFakeRuntime } from '../support/fake-runtime.js';
 import {
@@ -152,11 +152,11 @@ describe('a record of a newer layout', () => {
 
   it('a worker leaves a run whose record has a newer layout to another one', async () => {
     const { id, run } = await begin(older, 'removed', 'hello');
-    await layOut(id, Number(RECORD_LAYOUT) + 1);
+    await layOut(id, LAYOUT + 1);
     const worker = await older.startWorker();
     await untilLeft(run);
     expect(await stores.store.sessions.read(id)).toMatchObject({ status: 'starting' });
-    await layOut(id, RECORD_LAYOUT);
+    await layOut(id, LAYOUT);
     expect(await older.result(run)).toMatchObject({ status: 'completed' });
     await worker.stop();
   });
@@ -164,7 +164,7 @@ describe('a record of a newer layout', () => {
   it('an API refuses to continue a conversation whose record has a newer layout, with 503', async () => {
     const session = drive(stores);
     await session.begin({ agent: 'both', owner: ANONYMOUS });
-    await layOut(session.id, Number(RECORD_LAYOUT) + 1);
+    await layOut(session.id, LAYOUT + 1);
     const api = await startApi(createFakeRuntime(), {
       executor: { runs: newer.executor },
       stateStore: stores.store,

@@ -11,7 +11,13 @@ export async function plant(
   const key = `hx:{${sessionId}}:root`;
   const record = JSON.parse((await redis.hget(key, 'record')) ?? '{}') as SessionRecord;
   change(record);
-  await redis.hset(key, 'record', JSON.stringify(record), 'v', newNonce(), 'appended', '0');
+  const [, ...live] = ((await redis.hget(key, 'live')) ?? '').split(' ');
+  await redis.hset(key, {
+    record: JSON.stringify(record),
+    live: [record.layout, ...live].join(' '),
+    v: newNonce(),
+    appended: 0,
+  });
 }
 
 /** Nothing was written since then. */

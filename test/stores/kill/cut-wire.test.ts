@@ -45,24 +45,24 @@ describe('a wire that is cut between a request and its reply', () => {
 
   it('a commit whose reply is cut off is sent again and performed once', async () => {
     const { session, remote, writer } = await openBoth();
-    const held = wire.holdAt('cut-here', 'after');
+    const held = wire.holdAt('run_paused', 'after');
     const committed = remote.commit(writer, { calls: [newCall('cut-here', 'approval')] });
     await held;
     await until('it is stored', async () => (await session.messages('run_paused')).length === 1);
     wire.cut();
-    expect(await committed).toMatchObject({ kind: 'done', outcome: { kind: 'calls', step: 1 } });
+    expect(await committed).toMatchObject({ kind: 'committed', paused: true });
     expect(await session.messages('run_paused')).toHaveLength(1);
   });
 
   it('a decision whose reply is cut off is sent again and counted once', async () => {
     const { session, remote, runId, writer } = await openBoth();
     await session.commit(writer, { calls: [newCall('the-call', 'approval')] });
-    const held = wire.holdAt('the-call', 'after');
+    const held = wire.holdAt('run_resumed', 'after');
     const decided = remote.decide(runId, 'the-call', true);
     await held;
     await until('it is stored', async () => (await session.messages('run_resumed')).length === 1);
     wire.cut();
-    expect(await decided).toEqual({ kind: 'already_completed' });
+    expect(await decided).toMatchObject({ kind: 'stored' });
     expect(await session.messages('run_resumed')).toHaveLength(1);
   });
 });

@@ -1,4 +1,5 @@
-import { RECORD_LAYOUT } from '../../../stores/transitions/lib/layout.js';
+import { LAYOUT } from '../../../session/record.js';
+import { plant } from '../../support/planted-record.js';
 import { dumpKeys, type DumpedKey } from '../../support/redis-dump.js';
 import { drive, newCall, userMessage } from '../../support/session-driver.js';
 import { openTestStores } from '../../support/test-stores.js';
@@ -10,24 +11,16 @@ async function openSession() {
   const { runId } = await session.newRun();
   await session.ask(runId, 1, [newCall('work', 'server'), newCall('ask', 'approval')]);
   await session.start(runId, 1, 'work', 1);
-  return { ...stores, session, runId, root: `hx:{${session.id}}:root` };
+  return { ...stores, session, runId };
 }
 
-it('a record has its layout from its first run on', async () => {
-  const { redis, root } = await openSession();
-  expect(await redis.hget(root, 'layout')).toBe(RECORD_LAYOUT);
-});
-
-it('a record of an older layout has the newer one as soon as it is changed', async () => {
-  const { redis, session, runId, root } = await openSession();
-  await redis.hset(root, 'layout', '0');
-  await session.decide(runId, 'ask', true);
-  expect(await redis.hget(root, 'layout')).toBe(RECORD_LAYOUT);
-});
-
 it('a record of a newer layout is not changed, and the refusal may be tried again', async () => {
-  const { redis, store, streamManager, session, runId, root } = await openSession();
-  await redis.hset(root, 'layout', Number(RECORD_LAYOUT) + 1);
+  const { redis, store, streamManager, session, runId } = await openSession();
+  const layOut = (layout: number): Promise<void> =>
+    plant(redis, session.id, (record) => {
+      record.layout = layout;
+    });
+  await layOut(LAYOUT + 1);
   const dump = (): Promise<DumpedKey[]> => dumpKeys(redis, `*${session.id}*`);
   const before = await dump();
   const next = session.writer(runId, 2, 1);
@@ -55,6 +48,6 @@ it('a record of a newer layout is not changed, and the refusal may be tried agai
   // What is known of it is shown as ever.
   expect(await store.sessions.view(session.id)).toMatchObject({ openCalls: [{}, {}] });
   expect((await streamManager.getAllChunks(session.id)).length).toBeGreaterThan(0);
-  await redis.hset(root, 'layout', RECORD_LAYOUT);
+  await layOut(LAYOUT);
   expect(await session.decide(runId, 'ask', true)).toMatchObject({ kind: 'stored' });
 });

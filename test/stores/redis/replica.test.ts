@@ -40,7 +40,7 @@ async function openSession() {
   await session.ask(runId, 1, [newCall('a', 'approval')]);
   await until('the replica has it', () =>
     replica.ask(
-      async (redis) => (await redis.hget(`hx:{${session.id}}:root`, 'stream')) === 'paused',
+      async (redis) => (await redis.hget(`hx:{${session.id}}:root`, 'live'))?.endsWith(' 1') === true,
     ),
   );
   return { session, runId };
