@@ -24,7 +24,7 @@ export async function exportPerson(
   actor: Actor,
 ): Promise<AsyncIterable<string>> {
   const { owner: person, tenant } = who;
-  const act = toAct('export', actor, { tenant, detail: { what: 'person' } });
+  const act = toAct('export', actor, { tenant, owner: person, detail: { what: 'person' } });
   await stateStore.audit.record(act, { person });
   return toText(stateStore, who);
 }

@@ -50,6 +50,7 @@ export async function erasePerson(
     // The entry comes before the key is destroyed: it names the person by the last pseudonym.
     const act = toAct('forget', actor, {
       tenant,
+      owner: person,
       detail: { conversations: found, batches: batches.erased },
     });
     await audit.record(act, { person });

@@ -73,8 +73,8 @@ export function createErasing({ store, workflows, lostSignal, logger }: EraseDep
     const counts = { sessions: 1 + parts.length, workflows: deleted, rows, entries, bytes };
     if (complete) {
       const { by, roles, via, at } = act;
-      const { tenant } = erasure.owner;
-      const receipt = { ...toAct('erased', { by, roles, via }, { tenant, detail: counts }) };
+      const { tenant, owner } = erasure.owner;
+      const receipt = { ...toAct('erased', { by, roles, via }, { tenant, owner, detail: counts }) };
       // The same erasure has one receipt.
       const entry = { ...receipt, id: `${act.id}-done`, outcome: 'complete' };
       logEntries(

@@ -4,7 +4,10 @@ import type { ToolAnswer } from '../../protocol/answers.js';
 import type { Act, AuditAction } from '../contract/audit.js';
 import type { CallSpec } from '../contract/call-record.js';
 
-type Facts = Pick<Act, 'tenant' | 'runId' | 'toolCallId' | 'toolName' | 'inputHash' | 'detail'>;
+type Facts = Pick<
+  Act,
+  'tenant' | 'owner' | 'runId' | 'toolCallId' | 'toolName' | 'inputHash' | 'detail'
+>;
 
 /** An act for the audit trail; of a reason only its hash is kept. */
 export function toAct(

@@ -139,11 +139,15 @@ export function createFakeRuntime(play: Play = () => Promise.resolve()): FakeRun
       },
       audit: {
         relay: notPlayed,
-        record: notPlayed,
-        knows: notPlayed,
+        record: () => Promise.resolve([]),
+        knows: () => Promise.resolve(false),
         page: notPlayed,
         verify: notPlayed,
         forget: notPlayed,
+        hasActedOnOthers: notPlayed,
+        unseal: notPlayed,
+        ask: notPlayed,
+        asked: notPlayed,
         follow: () => {
           throw new Error('not played');
         },

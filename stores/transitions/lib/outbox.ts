@@ -1,6 +1,7 @@
 import { redis } from './host.js';
 import { field, optional } from './json.js';
 import { contentAt, type Content } from './request.js';
+import { readRoot } from './root.js';
 import type { Session } from './session.js';
 
 /**
@@ -11,7 +12,7 @@ import type { Session } from './session.js';
  * @param known what only the record knows
  */
 export function noteAct(
-  { conversation }: Session,
+  session: Session,
   args: readonly string[],
   act: Content | undefined,
   outcome: string,
@@ -19,8 +20,11 @@ export function noteAct(
 ): void {
   if (act === undefined) return;
   const { tenant, runId } = known;
+  const { owner } = readRoot(session, ['owner']);
   const more =
-    field('tenant', tenant === '' ? '' : optional(tenant)) + field('runId', optional(runId));
+    field('tenant', tenant === '' ? '' : optional(tenant)) +
+    field('runId', optional(runId)) +
+    field('owner', optional(owner));
   const entry = `${contentAt(args, act).slice(0, -1)},"outcome":"${outcome}"${more}}`;
-  redis.call('RPUSH', `${conversation.base}audit`, entry);
+  redis.call('RPUSH', `${session.conversation.base}audit`, entry);
 }
