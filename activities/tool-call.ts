@@ -13,7 +13,7 @@ import { createChunkWriter } from './chunk-writer.js';
 import type { TracedDeps } from './deps.js';
 import { fenced } from './endings.js';
 import { openCallContext, toCallIdentity, type CallContext } from './tool/call-context.js';
-import { createFairSlots, type SlotLimits } from './tool/fair-slots.js';
+import { createFairSlots, type SlotLimits } from '../protocol/fair-slots.js';
 import type { Suspended } from './tool/call-journal.js';
 import { executeTool } from './tool/execute-tool.js';
 import { createToolSpan } from './tool/tool-span.js';

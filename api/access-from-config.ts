@@ -34,6 +34,8 @@ export function readAccess(config: Config): Access {
     limits: {
       requestsPerMinute: config.MAX_REQUESTS_PER_MINUTE,
       openStreams: config.MAX_OPEN_STREAMS,
+      readBytesPerMinute:
+        config.MAX_READ_MB_PER_MINUTE && config.MAX_READ_MB_PER_MINUTE * 1024 * 1024,
     },
     trustedProxies: config.TRUSTED_PROXIES,
     // Against DNS rebinding, wherever it listens: a container's port may be published on loopback only.

@@ -14,6 +14,7 @@ import type { CrossOriginOptions } from './middleware/cross-origin.js';
 import type { ApiLimits } from './middleware/limits.js';
 import type { IdentityOptions, ReadIdentity } from './identity.js';
 import type { ApiMetrics } from './metrics/api-metrics.js';
+import type { CountRead } from './middleware/read-budget.js';
 import type { ApiLogger } from './middleware/refusals.js';
 
 /**
@@ -116,6 +117,8 @@ export interface ApiDeps extends ApiSettings {
 export interface RouteDeps extends ApiDeps {
   metrics: ApiMetrics;
   readIdentity: ReadIdentity;
+  /** One read that the store of these deps does not count. */
+  countRead: CountRead;
   /** Which parts answer, and whether this process takes messages. */
   readReadiness: () => Promise<ReadinessReply>;
   /** The OpenAPI document as JSON. */

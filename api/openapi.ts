@@ -5,7 +5,7 @@ import { HEADERS } from '../protocol/http.js';
 import { CompletionProblem } from '../protocol/openai.js';
 import { ProblemBody } from '../protocol/replies.js';
 import { OPENAI_ROOT } from './openai/problem.js';
-import { isCounted, mayStream, type Reply, type Route } from './routes/route.js';
+import { mayStream, type Reply, type Route } from './routes/route.js';
 
 /** The OpenAPI document of routes, made of the schemas that they parse. */
 export function createOpenApi(routes: readonly Route[]): oas31.OpenAPIObject {
@@ -40,7 +40,7 @@ function toCodes(route: Route): ErrorCode[] {
   return [
     'validation_error',
     'unauthorized',
-    ...(isCounted(route) ? (['too_many_requests'] as const) : []),
+    'too_many_requests',
     ...(mayStream(route) ? (['too_many_streams'] as const) : []),
     ...(body === undefined && upload === undefined
       ? []

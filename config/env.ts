@@ -204,6 +204,7 @@ const EnvSchema = z.object({
   /** Requests per minute and sender; 0: unlimited. */
   MAX_REQUESTS_PER_MINUTE: count.optional(),
   MAX_OPEN_STREAMS: count.optional(),
+  MAX_READ_MB_PER_MINUTE: count.optional(),
   /** Quotas of one user: active runs, queued messages, conversations, megabytes of text. */
   QUOTA_RUNS: atLeastOne.optional(),
   QUOTA_QUEUED: atLeastOne.optional(),

@@ -79,8 +79,9 @@ export function createBranch(
     checkpointId,
     messageIndex,
     fork,
+    meter,
   }: Parameters<Branching>[0]): Promise<readonly Row[]> {
-    const rows = await sessions.rows(sessionId, 0);
+    const rows = await sessions.rows(sessionId, 0, undefined, meter);
     if (fork !== undefined) {
       return rowsUpTo(rows, await runs.list(sessionId), fork);
     }

@@ -64,7 +64,13 @@ export const FILE_ROUTES: readonly Route[] = [
       const { storedId, record } = await locate(deps, sessionId, caller);
       const file = await readOwn(files, { storedId, fileId }, caller);
       response.set(toReplyHeaders(sessionId, record));
-      await serveFile(request, response, { files, sessionId: storedId, file });
+      const content: Files['content'] = (...which) =>
+        deps.countRead(async (meter) => {
+          const piece = await files.content(...which);
+          await meter?.take(piece?.length ?? 0);
+          return piece;
+        });
+      await serveFile(request, response, { files: { content }, sessionId: storedId, file });
     },
   }),
   defineRoute({

@@ -70,13 +70,14 @@ export const RERUN_ROUTES: readonly Route[] = [
     handle: async (call) => {
       const { deps, response, body, record, caller } = call;
       const { checkpointId, messageIndex, sessionId = `s-${randomUUID()}` } = body;
-      const copy = await deps.executor.branch({
+      const input = {
         sessionId: record.sessionId,
         ...toActor(call),
         checkpointId,
         messageIndex,
         newSessionId: await findFreeId(deps, sessionId, caller),
-      });
+      };
+      const copy = await deps.countRead((meter) => deps.executor.branch({ ...input, meter }));
       // The reply is about the copy, which has no run yet.
       response.removeHeader(HEADERS.runId);
       const shown = { ...copy, sessionId: toShownSessionId(copy.sessionId) };

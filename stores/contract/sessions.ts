@@ -22,7 +22,7 @@ export interface Sessions {
    * Rows of the transcript `from` (inclusive, 0-based; a negative number counts from the end) up to `to`
    * (exclusive; all when absent).
    */
-  rows: (sessionId: string, from: number, to?: number) => Promise<Row[]>;
+  rows: (sessionId: string, from: number, to?: number, meter?: ReadMeter) => Promise<Row[]>;
   /** Ids of the sessions of its sub-agents that are stored, at every depth; sorted. */
   children: (sessionId: string) => Promise<string[]>;
   /**
@@ -31,7 +31,7 @@ export interface Sessions {
    */
   carriers: (sessionId: string, toolCallIds: string[]) => Promise<(string | undefined)[]>;
   /** Everything that a snapshot needs, read at one moment, with the calls of sub-agents. */
-  view: (sessionId: string) => Promise<SessionView | undefined>;
+  view: (sessionId: string, meter?: ReadMeter) => Promise<SessionView | undefined>;
   /**
    * The view without transcript and queue: the record and the calls that the session waits for. With
    * an owner, the calls of a session that belongs to another owner are not read.
@@ -58,6 +58,12 @@ export interface Sessions {
    * exist. With an act, what is left to do elsewhere is noted among the erasures.
    */
   erase: (sessionId: string, act?: Act) => Promise<void>;
+}
+
+/** Counts what is read, page by page, for one reader. */
+export interface ReadMeter {
+  /** The next page is read once it resolves. @throws HelixError if the reader may not read more now */
+  take: (bytes: number) => Promise<void>;
 }
 
 export interface SessionRecord {

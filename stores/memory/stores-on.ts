@@ -41,9 +41,11 @@ export function createStoresOn(data: MemoryData): MemoryStores {
 function createMemoryContext(data: MemoryData): RedisContext {
   const { keyspace, options, now, files } = data;
   const keys = createKeySpace();
+  const redis = createLocalCommands(keyspace);
   return {
     data,
-    redis: createLocalCommands(keyspace),
+    redis,
+    reads: redis,
     keys,
     transitions: createTransitions(runInProcess(keyspace, now), keys, options),
     maxEntries: options.maxChunks,

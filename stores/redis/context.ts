@@ -17,6 +17,8 @@ export interface RedisContext {
   /** What tells this data from other data, see `joinParts`. */
   data: unknown;
   redis: Commands;
+  /** For what may be large: apart from the one above, where the start of a run would wait behind it. */
+  reads: Commands;
   keys: KeySpace;
   transitions: Transitions;
   /** Entries that a stream may have before whole old turns are trimmed; 0: no limit. */

@@ -21,8 +21,8 @@ interface Reads {
 }
 
 /** Reads of a session, each made at one moment. */
-export function createSessionReads({ redis, keys, transitions, now }: RedisContext): Reads {
-  const { toRows, withOutput, withResults } = createStoredRows({ redis, keys });
+export function createSessionReads({ redis, reads, keys, transitions, now }: RedisContext): Reads {
+  const { readPages, withOutput, withResults } = createStoredRows({ reads, keys });
 
   /** Sequence and stream status belong to the conversation. */
   async function readRoot(sessionId: string): Promise<Record<string, string>> {
@@ -48,16 +48,21 @@ export function createSessionReads({ redis, keys, transitions, now }: RedisConte
     return (await withResults(sessionId, [call]))[0];
   }
 
+  /** A negative number counts from the end. */
+  async function indexOf(sessionId: string, from: number): Promise<number> {
+    if (from >= 0) return from;
+    return Math.max(0, from + (await callRedis(redis.llen(keys.session(sessionId).rows))));
+  }
+
   return {
     readRecord: async (sessionId) =>
       toRecord(sessionId, await withOutput(sessionId, await readRoot(sessionId)), now()),
-    readRows: async (sessionId, from, to) => {
-      if (to !== undefined && to <= from) return [];
-      const end = to === undefined ? -1 : to - 1;
-      return toRows(
-        sessionId,
-        await callRedis(redis.lrange(keys.session(sessionId).rows, from, end)),
-      );
+    readRows: async (sessionId, from, to, meter) => {
+      for (;;) {
+        const range = { from: await indexOf(sessionId, from), to };
+        const rows = await readPages(sessionId, range, meter);
+        if (rows !== undefined) return rows;
+      }
     },
     readChildren: async (sessionId) => {
       const parts = await callRedis(redis.hkeys(keys.session(sessionId).children));

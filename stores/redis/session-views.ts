@@ -1,6 +1,6 @@
 import { childPartOf } from '../../protocol/ids.js';
 import type { OpenCall } from '../contract/call-record.js';
-import type { SessionCalls, Sessions, SessionView } from '../contract/sessions.js';
+import type { ReadMeter, SessionCalls, Sessions, SessionView } from '../contract/sessions.js';
 import type { SessionOwner } from '../contract/waiting.js';
 import type { RedisContext } from './context.js';
 import { callRedis } from './errors.js';
@@ -13,42 +13,54 @@ interface Views {
 }
 
 /** Reads of a session with its calls and those of its sub-agents, each made at one moment. */
-export function createSessionViews({ redis, keys, transitions, now }: RedisContext): Views {
-  const { toRows, withOutput, withResults } = createStoredRows({ redis, keys });
+export function createSessionViews({
+  redis,
+  reads: largeReads,
+  keys,
+  transitions,
+  now,
+}: RedisContext): Views {
+  const stored = createStoredRows({ reads: largeReads, keys });
 
   /** @param callsOnly leaves rows and queue out */
   async function read(
     sessionId: string,
     callsOnly: boolean,
-    owner?: SessionOwner,
+    { owner, meter }: { owner?: SessionOwner | undefined; meter?: ReadMeter | undefined },
   ): Promise<SessionView | undefined> {
     const isChild = childPartOf(sessionId) !== '';
-    // Only a transition can read the sub-agents and check the owner at the same moment.
-    const own = isChild || owner !== undefined ? undefined : await readOwn(sessionId, callsOnly);
-    const stored = own ?? (await readTree(sessionId, callsOnly, owner));
-    const root = await withOutput(sessionId, stored.root);
-    const record = toRecord(sessionId, root, now());
-    if (record === undefined) return undefined;
-    return {
-      record,
-      rows: await toRows(sessionId, stored.rows),
-      openCalls: await withResults(sessionId, stored.openCalls),
-      queue: stored.queue.map(toQueuedEntry),
-    };
+    for (;;) {
+      // Only a transition can read the sub-agents and check the owner at the same moment.
+      const own = isChild || owner !== undefined ? undefined : await readOwn(sessionId, callsOnly);
+      const found = own ?? (await readTree(sessionId, callsOnly, owner));
+      const root = await stored.withOutput(sessionId, found.root);
+      const record = toRecord(sessionId, root, now());
+      if (record === undefined) return undefined;
+      const range = { from: 0, to: found.rows, born: record.born };
+      const rows = await stored.readPages(sessionId, range, meter);
+      // It was rewound or erased meanwhile.
+      if (rows === undefined) continue;
+      return {
+        record,
+        rows,
+        openCalls: await stored.withResults(sessionId, found.openCalls),
+        queue: found.queue.map(toQueuedEntry),
+      };
+    }
   }
 
   /** Reads a session without sub-agents; undefined if it has some. */
   async function readOwn(sessionId: string, callsOnly: boolean): Promise<Stored | undefined> {
     const at = keys.session(sessionId);
-    const stored = await callRedis(
-      redis.together((reads) => {
+    const replies = await callRedis(
+      (callsOnly ? redis : largeReads).together((reads) => {
         reads.hgetall(at.root).lrange(at.order, 0, -1).hgetall(at.calls);
-        if (!callsOnly) reads.lrange(at.rows, 0, -1).lrange(at.queue, 0, -1);
+        if (!callsOnly) reads.llen(at.rows).lrange(at.queue, 0, -1);
       }),
     );
-    const [root, order, calls, rows = [], queue = []] = stored as [
+    const [root, order, calls, rows = 0, queue = []] = replies as [
       ...[Record<string, string>, string[], Record<string, string>],
-      ...[string[]?, string[]?],
+      ...[number?, string[]?],
     ];
     if (order.some((id) => calls[`child:${id}`] !== undefined)) return undefined;
     return { root, rows, queue, openCalls: order.map((id) => toOpenCall(id, calls)) };
@@ -70,9 +82,9 @@ export function createSessionViews({ redis, keys, transitions, now }: RedisConte
   }
 
   return {
-    readView: (sessionId) => read(sessionId, false),
+    readView: (sessionId, meter) => read(sessionId, false, { meter }),
     readCalls: async (sessionId, owner) => {
-      const view = await read(sessionId, true, owner);
+      const view = await read(sessionId, true, { owner });
       return view && ({ record: view.record, openCalls: view.openCalls } satisfies SessionCalls);
     },
   };
@@ -80,7 +92,8 @@ export function createSessionViews({ redis, keys, transitions, now }: RedisConte
 
 interface Stored {
   root: Record<string, string>;
-  rows: string[];
+  /** How many there are. */
+  rows: number;
   queue: string[];
   openCalls: OpenCall[];
 }

@@ -69,7 +69,7 @@ type Returned<Method extends (...args: never[]) => Promise<unknown>> = Awaited<R
 
 /** Ids of calls in their order, and all fields of a session's calls. */
 export type CallTable = [order: string[], calls: string[]];
-type View = [root: string[], rows: string[], queue: string[], ...sessions: CallTable[]];
+type View = [root: string[], rows: number, queue: string[], ...sessions: CallTable[]];
 
 export interface TruncatedPage {
   removed: number;
