@@ -65,13 +65,14 @@ function toPaths(routes: readonly Route[]): Paths {
 }
 
 function toOperation(route: Route): Paths[string]['get'] {
-  const { id, summary, access, params, query, headers = [], body, upload, payload } = route;
+  const { id, summary, access, audits, params, query, headers = [], body, upload, payload } = route;
   const named = Object.fromEntries(
     headers.map((name) => [HEADERS[name], z.string().optional()] as const),
   );
   return {
     operationId: id,
     summary,
+    'x-audit': audits,
     security: access === 'everyone' ? [] : undefined,
     // The library reads every key that is there.
     requestParams: {

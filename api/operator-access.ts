@@ -32,6 +32,21 @@ export async function openForOperator(
   return admit(deps, caller, action, record);
 }
 
+/** For a route that reads what is of the whole tenant. @throws HelixError `not_allowed` */
+export async function mayRead(call: { deps: RouteDeps; caller: Caller }): Promise<object> {
+  await requireAllowed(call.deps, call.caller, 'read');
+  return {};
+}
+
+/** For a route that reads a run. @throws HelixError `not_found` */
+export function mayReadRun(call: {
+  deps: RouteDeps;
+  caller: Caller;
+  params: { runId: string };
+}): Promise<SessionRecord> {
+  return openRunForOperator(call.deps, call.caller, 'read', call.params.runId);
+}
+
 /** The same by the id of a run. The session is the conversation, also for a sub-agent's run. */
 export async function openRunForOperator(
   deps: RouteDeps,

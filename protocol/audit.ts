@@ -25,6 +25,10 @@ export const AUDIT_ACTIONS = [
   'pause',
   'unpause',
   'schedule',
+  'batch',
+  'notify',
+  'edit',
+  'open',
 ] as const;
 
 const AuditFilter = z.object({

@@ -60,6 +60,7 @@ export const AGENT_ROUTES: readonly Route[] = [
     method: 'post',
     path: '/api/agent/start',
     id: 'startAgent',
+    audits: 'none',
     summary: 'Start a turn, in a new session unless one is named',
     body: StartAgentBody,
     replies: STARTED,
@@ -73,12 +74,12 @@ export const AGENT_ROUTES: readonly Route[] = [
     method: 'post',
     path: '/api/agent/resume',
     id: 'resumeAgent',
+    audits: 'act',
     summary: 'Resume an interrupted run, or run a turn again; an active run is left alone',
     access: 'owner',
     body: ResumeAgentBody,
     replies: STARTED,
     refusals: [...BEGIN, 'checkpoint_not_found', 'not_resumable', 'stale_run'],
-    headers: ['via'],
     handle: async (call) => {
       const { deps, response, body, record, caller } = call;
       const { message, mode, checkpointId, messageId } = body;
@@ -105,6 +106,7 @@ export const AGENT_ROUTES: readonly Route[] = [
     method: 'post',
     path: '/api/agent/submit-tool-result',
     id: 'submitToolResult',
+    audits: 'act',
     summary: 'Answer a pending call; the run continues without a resume',
     access: 'owner',
     body: SubmitToolResultBody,
@@ -127,7 +129,6 @@ export const AGENT_ROUTES: readonly Route[] = [
       'invalid_input',
       'not_allowed',
     ],
-    headers: ['via'],
     handle: async (call) => {
       const { deps, response, body, record, caller } = call;
       const { sessionId, toolCallId } = body;
@@ -145,6 +146,7 @@ export const AGENT_ROUTES: readonly Route[] = [
     method: 'get',
     path: '/api/agent/status',
     id: 'getAgentStatus',
+    audits: 'none',
     summary: 'Get the state of the newest run of a session',
     access: 'owner',
     query: AgentTarget,
@@ -167,6 +169,7 @@ export const AGENT_ROUTES: readonly Route[] = [
     method: 'get',
     path: '/api/agent/sse',
     id: 'followAgent',
+    audits: 'none',
     summary: 'Follow the stream as wire events, across pauses, to the end of the run',
     access: 'owner',
     query: AgentEventsQuery,
@@ -203,6 +206,7 @@ function defineStop(mode: StopMode, id: string, summary: string): Route {
     method: 'post',
     path: `/api/agent/${mode}`,
     id,
+    audits: 'act',
     summary,
     access: 'owner',
     body: StopAgentBody,
@@ -213,7 +217,6 @@ function defineStop(mode: StopMode, id: string, summary: string): Route {
         headers: SESSION_AND_RUN,
       },
     },
-    headers: ['via'],
     handle: async (call) => {
       const { deps, response, body, record } = call;
       const { sessionId, runId } = record;

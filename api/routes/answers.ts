@@ -10,7 +10,6 @@ const pendingCall = {
   method: 'post',
   access: 'owner',
   params: CallPath,
-  headers: ['via'],
 } as const;
 
 const UNANSWERED = ['not_pending', 'already_completed', 'stale_run'] as const;
@@ -21,6 +20,7 @@ export const ANSWER_ROUTES: readonly Route[] = [
     ...pendingCall,
     path: '/api/chat/:sessionId/pending/:toolCallId',
     id: 'answerCall',
+    audits: 'act',
     summary: 'Answer a pending call from anywhere',
     body: AnswerBody,
     replies: {
@@ -57,6 +57,7 @@ export const ANSWER_ROUTES: readonly Route[] = [
     ...pendingCall,
     path: '/api/chat/:sessionId/pending/:toolCallId/extend',
     id: 'extendDeadline',
+    audits: 'act',
     summary: 'Extend the deadline of a pending call',
     body: ExtendBody,
     replies: {
@@ -81,6 +82,7 @@ export const ANSWER_ROUTES: readonly Route[] = [
     ...pendingCall,
     path: '/api/chat/:sessionId/pending/:toolCallId/lease',
     id: 'leaseCall',
+    audits: 'none',
     summary: 'Claim a client tool call for one of several pages',
     body: LeaseBody,
     replies: {

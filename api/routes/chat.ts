@@ -32,7 +32,7 @@ const say = {
   method: 'post',
   summary: 'Send a message, answer calls, edit a message, or ask for another reply',
   query: ChatQuery,
-  headers: [...POSITION, 'existingMessageId', 'via'],
+  headers: [...POSITION, 'existingMessageId'],
   body: ChatRequest,
   replies: { 200: STREAM, 204: NOTHING },
   refusals: [
@@ -69,6 +69,7 @@ const say = {
 
 const follow = {
   method: 'get',
+  audits: 'none',
   summary: 'Follow the active turn; strangers get 204',
   params: SessionPath,
   headers: POSITION,
@@ -88,6 +89,7 @@ export const CHAT_ROUTES: readonly Route[] = [
     ...say,
     path: '/api/chat',
     id: 'postChat',
+    audits: 'act',
     handle: async (call) => {
       const { id } = call.body;
       if (id === undefined) throw new HelixError('validation_error', 'The body needs an id.');
@@ -98,6 +100,7 @@ export const CHAT_ROUTES: readonly Route[] = [
     ...say,
     path: '/api/chat/:sessionId',
     id: 'postChatSession',
+    audits: 'act',
     params: SessionPath,
     handle: async (call) => {
       const { sessionId } = call.params;

@@ -25,6 +25,7 @@ export const OPENAI_ROUTES: readonly Route[] = [
     method: 'post',
     path: '/v1/chat/completions',
     id: 'createCompletion',
+    audits: 'act',
     summary: 'Send a message to an agent, or answer its calls, in the form of OpenAI',
     headers: ['sessionId', 'idempotencyKey'],
     body: CompletionRequest,
@@ -85,6 +86,7 @@ export const OPENAI_ROUTES: readonly Route[] = [
     method: 'get',
     path: '/v1/models',
     id: 'listModels',
+    audits: 'none',
     summary: 'List the agents in the form of OpenAI',
     replies: { 200: { description: 'The agents.', content: { json: ModelList } } },
     handle: ({ deps, response }) => {
@@ -96,6 +98,7 @@ export const OPENAI_ROUTES: readonly Route[] = [
     method: 'get',
     path: '/v1/models/:model',
     id: 'getModel',
+    audits: 'none',
     summary: 'Get an agent in the form of OpenAI',
     params: ModelPath,
     replies: { 200: { description: 'The agent.', content: { json: Model } } },

@@ -14,10 +14,10 @@ export const OPERATOR_FORK_ROUTE: Route = defineRoute({
   method: 'post',
   path: '/api/operator/runs/:runId/fork',
   id: 'forkRun',
+  audits: 'act',
   summary: 'Copy the conversation up to a step of a run, and continue the copy from there',
   params: OperatorRunPath,
   body: OperatorForkBody,
-  headers: ['via'],
   replies: {
     201: {
       description: 'The copy, of the same owner, and the run that continues in it.',

@@ -9,6 +9,7 @@ export const OPERATOR_HEALTH_ROUTE: Route = defineRoute({
   method: 'get',
   path: '/api/operator/health',
   id: 'getHealthVerdict',
+  audits: 'none',
   summary: 'Get a verdict on how the service does, with the one thing to do next',
   query: HealthQuery,
   replies: {

@@ -14,11 +14,11 @@ import type { WaitingSession } from '../../stores/contract/waiting.js';
 import { toActor } from '../actor.js';
 import type { RouteDeps } from '../deps.js';
 import type { Identity } from '../identity.js';
-import { recordListRead, recordRead } from '../record-read.js';
-import { openForOperator, toOperatorQuestions } from '../operator-access.js';
+import type { About } from '../record-access.js';
+import { mayRead, openForOperator, toOperatorQuestions } from '../operator-access.js';
 import { defineRoute, SESSION, type Route } from './route.js';
 
-const call = { method: 'post', params: OperatorCallPath, headers: ['via'] } as const;
+const call = { method: 'post', params: OperatorCallPath } as const;
 const UNANSWERED = [
   'not_found',
   'not_allowed',
@@ -34,32 +34,30 @@ export const OPERATOR_WAITING_ROUTES: readonly Route[] = [
     method: 'get',
     path: '/api/operator/waiting',
     id: 'listTenantWaiting',
+    audits: 'read',
     summary: 'List what waits for people in the tenant',
     query: OperatorWaitingQuery,
     replies: {
       200: { description: 'A page, longest wait first.', content: { json: OperatorWaiting } },
     },
     refusals: ['not_allowed', 'not_found'],
-    headers: ['via'],
-    handle: async (call) => {
-      const { deps, response, caller } = call;
-      const { olderThan, session, ...page } = call.query;
-      if (session !== undefined) {
-        const record = await openForOperator(deps, caller, 'read', session);
-        await recordRead(deps, toActor(call), record);
-        const sessions = await readWaiting(deps, caller, record.sessionId);
+    about: async (call): Promise<About> => {
+      const { session } = call.query;
+      if (session === undefined) return mayRead(call);
+      return openForOperator(call.deps, call.caller, 'read', session);
+    },
+    handle: async ({ deps, response, caller, query, about: { sessionId } }) => {
+      const { olderThan, session: _session, ...page } = query;
+      if (sessionId !== undefined) {
+        const sessions = await readWaiting(deps, caller, sessionId);
         response.json({ sessions } satisfies OperatorWaiting);
         return;
       }
-      await requireAllowed(deps, caller, 'read');
       const { sessions, cursor } = await deps.stateStore.waiting.pageOfTenant(caller.tenantId, {
         ...page,
         ...(olderThan !== undefined && { askedBy: Date.now() - olderThan }),
       });
       const shown = await Promise.all(sessions.map((found) => toWaiting(deps, caller, found)));
-      if (shown.flat().some(({ owner }) => owner !== caller.userId)) {
-        await recordListRead(deps, toActor(call), caller.tenantId);
-      }
       response.json({ sessions: shown.flat(), cursor } satisfies OperatorWaiting);
     },
   }),
@@ -67,6 +65,7 @@ export const OPERATOR_WAITING_ROUTES: readonly Route[] = [
     ...call,
     path: '/api/operator/waiting/:sessionId/:toolCallId',
     id: 'answerTenantCall',
+    audits: 'act',
     summary: "Answer a pending call in a colleague's or customer's conversation",
     body: OperatorAnswerBody,
     replies: {
@@ -103,6 +102,7 @@ export const OPERATOR_WAITING_ROUTES: readonly Route[] = [
     ...call,
     path: '/api/operator/waiting/:sessionId/:toolCallId/extend',
     id: 'extendTenantDeadline',
+    audits: 'act',
     summary: 'Extend the deadline of a pending call of the tenant',
     body: OperatorExtendBody,
     replies: {

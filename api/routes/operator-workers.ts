@@ -8,6 +8,7 @@ export const OPERATOR_WORKERS_ROUTE: Route = defineRoute({
   method: 'get',
   path: '/api/operator/workers',
   id: 'listWorkers',
+  audits: 'none',
   summary: 'List the workers that ask Temporal for work, and the leases that they hold',
   replies: { 200: { description: 'The workers.', content: { json: OperatorWorkers } } },
   refusals: ['not_allowed', 'not_found', 'unavailable'],

@@ -26,6 +26,7 @@ export const RERUN_ROUTES: readonly Route[] = [
     method: 'post',
     path: '/api/chat/:sessionId/retry',
     id: 'retryChat',
+    audits: 'act',
     summary: 'Run a turn again, or continue after a checkpoint',
     body: RetryBody,
     replies: {
@@ -43,7 +44,6 @@ export const RERUN_ROUTES: readonly Route[] = [
       'quota_exceeded',
       'budget_exceeded',
     ],
-    headers: ['via'],
     handle: async (call) => {
       const { deps, response, body, record } = call;
       const { sessionId, agent } = record;
@@ -60,13 +60,13 @@ export const RERUN_ROUTES: readonly Route[] = [
     method: 'post',
     path: '/api/chat/:sessionId/branch',
     id: 'branchChat',
+    audits: 'act',
     summary: 'Copy the conversation, up to a checkpoint or a message',
     body: BranchBody,
     replies: {
       201: { description: 'The copy.', content: { json: BranchReply }, headers: SESSION },
     },
     refusals: [...RERUN, 'session_exists', 'quota_exceeded'],
-    headers: ['via'],
     handle: async (call) => {
       const { deps, response, body, record, caller } = call;
       const { checkpointId, messageIndex, sessionId = `s-${randomUUID()}` } = body;
@@ -92,6 +92,7 @@ export const RERUN_ROUTES: readonly Route[] = [
     method: 'get',
     path: '/api/chat/:sessionId/checkpoints',
     id: 'listCheckpoints',
+    audits: 'none',
     summary: 'List checkpoints',
     query: CheckpointQuery,
     replies: {

@@ -6,6 +6,7 @@ import type { SessionRecord } from '../../stores/contract/sessions.js';
 import type { RouteDeps } from '../deps.js';
 import type { Identity } from '../identity.js';
 import { readCaller } from '../chosen-tenant.js';
+import { recordAccess, type About, type Audited } from '../record-access.js';
 import { loadOwnSession } from '../session-access.js';
 import { parseBody, parsePath, parseQuery } from '../validate.js';
 
@@ -22,7 +23,7 @@ export interface Route extends Declaration {
   answer: (deps: RouteDeps, request: Request, response: Response) => Promise<void>;
 }
 
-interface Declaration {
+interface Declaration extends Audited {
   method: 'get' | 'post' | 'patch' | 'delete';
   /** Express pattern from the root. */
   path: string;
@@ -77,13 +78,15 @@ export interface Call<A, P, Q, B> {
 
 type Parsed<S> = S extends z.ZodType ? z.infer<S> : undefined;
 
-interface Declared<A, P, Q, B> extends Declaration {
+interface Declared<A, P, Q, B, T> extends Declaration {
   /** Default: `caller`. */
   access?: A;
   params?: P;
   query?: Q;
   body?: B;
-  handle: (call: Call<A, P, Q, B>) => Promise<void> | void;
+  /** Finds what the request is about, and checks that the caller may do this; after it the request is recorded. */
+  about?: (call: Call<A, P, Q, B>) => Promise<T>;
+  handle: (call: Call<A, P, Q, B> & { about: T }) => Promise<void> | void;
 }
 
 /** A route whose handler takes what its schemas parse. */
@@ -92,11 +95,15 @@ export function defineRoute<
   P extends z.ZodObject | undefined = undefined,
   Q extends z.ZodObject | undefined = undefined,
   B extends z.ZodType | undefined = undefined,
->({ handle, ...declared }: Declared<A, P, Q, B>): Route {
+  T extends About | undefined = undefined,
+>({ handle, about: find, ...declared }: Declared<A, P, Q, B, T>): Route {
   const { access = 'caller', params, query, body } = declared;
+  const { headers = [], audits } = declared;
+  const isAudited = audits !== 'none' && access !== 'everyone';
   return {
     ...declared,
     access,
+    ...(isAudited && { headers: [...headers, 'via'] }),
     answer: async (deps, request, response) => {
       const parsed = {
         params: params && parsePath(params, request),
@@ -112,7 +119,12 @@ export function defineRoute<
         access === 'owner' && caller !== undefined
           ? await loadOwnSession(deps.stateStore, sessionOf(parsed), caller, response)
           : undefined;
-      await handle({ deps, request, response, ...parsed, caller, record } as Call<A, P, Q, B>);
+      const call = { deps, request, response, ...parsed, caller, record } as Call<A, P, Q, B>;
+      const about = (await find?.(call)) as T;
+      if (caller !== undefined) {
+        await recordAccess(declared, { deps, request, caller }, about ?? record ?? {});
+      }
+      await handle({ ...call, about });
     },
   };
 }

@@ -12,6 +12,7 @@ export const SERVICE_ROUTES: readonly Route[] = [
     method: 'get',
     path: '/api/config',
     id: 'getConfig',
+    audits: 'none',
     summary: 'Get the settings of this server that a page needs',
     replies: { 200: { description: 'Agents and links.', content: { json: ConfigReply } } },
     handle: ({ deps, response, caller }) => {
@@ -35,6 +36,7 @@ export const SERVICE_ROUTES: readonly Route[] = [
     method: 'get',
     path: '/api/openapi.json',
     id: 'getOpenApi',
+    audits: 'none',
     summary: 'Get this document',
     access: 'everyone',
     replies: {
@@ -51,6 +53,7 @@ export const SERVICE_ROUTES: readonly Route[] = [
     method: 'get',
     path: '/healthz',
     id: 'getHealth',
+    audits: 'none',
     summary: 'Check whether this process answers',
     access: 'everyone',
     replies: {
@@ -67,6 +70,7 @@ export const SERVICE_ROUTES: readonly Route[] = [
     method: 'get',
     path: '/readyz',
     id: 'getReadiness',
+    audits: 'none',
     summary: 'Check whether this process accepts messages, and which parts are away',
     access: 'everyone',
     replies: {
@@ -89,6 +93,7 @@ export const METRICS_ROUTE: Route = defineRoute({
   method: 'get',
   path: '/metrics',
   id: 'getMetrics',
+  audits: 'none',
   summary: 'Get metrics of this process',
   access: 'everyone',
   replies: {

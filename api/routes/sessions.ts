@@ -24,6 +24,7 @@ export const SESSIONS_ROUTES: readonly Route[] = [
     method: 'get',
     path: '/api/conversations',
     id: 'listConversations',
+    audits: 'none',
     summary: 'List the conversations of the caller',
     query: ConversationsQuery,
     replies: {
@@ -53,6 +54,7 @@ export const SESSIONS_ROUTES: readonly Route[] = [
     method: 'get',
     path: '/api/sessions',
     id: 'listWaiting',
+    audits: 'none',
     summary: 'List the sessions of the caller that wait for people',
     query: WaitingQuery,
     replies: {
@@ -72,6 +74,7 @@ export const SESSIONS_ROUTES: readonly Route[] = [
     method: 'get',
     path: '/api/sessions/:sessionId/pending',
     id: 'getPending',
+    audits: 'none',
     summary: 'List the open questions of one session',
     access: 'owner',
     params: SessionPath,

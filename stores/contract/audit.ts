@@ -7,7 +7,7 @@ import type { Actor, Channel, Role } from '../../protocol/actor.js';
 export type AuditAction =
   | ('approve' | 'deny' | 'result' | 'error' | 'expire' | 'extend' | 'stop')
   | ('resume' | 'retry' | 'branch' | 'erase' | 'erased' | 'read' | 'export' | 'forget')
-  | ('pause' | 'unpause' | 'schedule');
+  | ('pause' | 'unpause' | 'schedule' | 'batch' | 'notify' | 'edit' | 'open');
 
 /** Small facts about an act; never content of people, models or tools. */
 export type AuditDetail = Readonly<Record<string, string | number | boolean>>;
@@ -60,6 +60,16 @@ export interface AuditEntry {
   inputHash?: string | undefined;
   reasonHash?: string | undefined;
   detail?: AuditDetail | undefined;
+}
+
+/** What an act without a transition is about. */
+export interface AuditTarget {
+  sessionId?: string | undefined;
+  /** A person by name, who gets a pseudonym. */
+  person?: string | undefined;
+  /** The same, only if the person has one. */
+  sought?: string | undefined;
+  pseudonym?: string | undefined;
 }
 
 /** An entry at its place in the chain. */
@@ -132,10 +142,7 @@ export interface Audit {
   /** Moves what is in the outbox of a conversation to its tenant's chain; returns what was new there. */
   relay: (sessionId: string) => Promise<AuditEntry[]>;
   /** Appends an act that no transition does; resolves once it is in the chain. */
-  record: (
-    act: Act,
-    target: { sessionId?: string; person?: string; pseudonym?: string },
-  ) => Promise<AuditEntry[]>;
+  record: (act: Act, target: AuditTarget) => Promise<AuditEntry[]>;
   /** True if the chain has, or had, an entry of this id; remembered for 30 days. */
   knows: (tenant: string | undefined, id: string) => Promise<boolean>;
   page: (tenant: string | undefined, query: AuditQuery) => Promise<AuditPage>;

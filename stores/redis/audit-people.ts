@@ -21,7 +21,7 @@ export interface People {
     isOnOthers: boolean,
   ) => Promise<string | undefined>;
   /** The pseudonym of a person that has one. */
-  find: (tenant: string, person: string) => Promise<string | undefined>;
+  find: (tenant: string, person: string | undefined) => Promise<string | undefined>;
   /** Names of pseudonyms whose keys exist. */
   namesOf: (tenant: string, pseudonyms: readonly string[]) => Promise<Map<string, string>>;
   /** Names of pseudonyms that are sealed. */
@@ -64,10 +64,11 @@ export function createPeople({
     );
   }
 
-  async function find(tenant: string, person: string): Promise<string | undefined> {
+  const find: People['find'] = async (tenant, person) => {
+    if (person === undefined) return undefined;
     const key = await keyOf(tenant, person);
     return key === null ? undefined : toPseudonym(key, person);
-  }
+  };
 
   /** By the field of each. */
   async function readAsked(tenant: string): Promise<[string, DualRequest][]> {

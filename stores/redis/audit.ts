@@ -105,13 +105,16 @@ export function createAudit(context: RedisContext): Audit {
         for (const text of waiting) await callRedis(redis.lrem(outbox, 1, text));
       }
     },
-    record: async (act, { sessionId, person, pseudonym }) => {
+    record: async (act, { sessionId, person, sought, pseudonym }) => {
       const { tenant = '' } = act;
       const entry = toEntry(
         act,
         {
           sessionId: sessionId === undefined ? undefined : toShownSessionId(rootOf(sessionId)),
-          person: pseudonym ?? (await people.pseudonymOf(tenant, person, false)),
+          person:
+            pseudonym ??
+            (await people.pseudonymOf(tenant, person, false)) ??
+            (await people.find(tenant, sought)),
         },
         await actorOf(tenant, act),
       );

@@ -126,7 +126,7 @@ export function createFakeRuntime(play: Play = () => Promise.resolve()): FakeRun
         branch: notPlayed,
         erase: notPlayed,
       },
-      owners: { page: notPlayed, repair: notPlayed },
+      owners: { page: () => Promise.resolve({ conversations: [] }), repair: notPlayed },
       usage: { read: notPlayed, spent: notPlayed, forget: notPlayed },
       runs: { list: notPlayed },
       waiting: {
@@ -141,7 +141,7 @@ export function createFakeRuntime(play: Play = () => Promise.resolve()): FakeRun
         relay: notPlayed,
         record: () => Promise.resolve([]),
         knows: () => Promise.resolve(false),
-        page: notPlayed,
+        page: () => Promise.resolve({ entries: [] }),
         verify: notPlayed,
         forget: notPlayed,
         hasActedOnOthers: notPlayed,
