@@ -109,11 +109,11 @@ describe('a person', () => {
       await ask('/operator/audit?limit=100', operator)
     ).json()) as AuditReply;
     expect(entries.map(({ action }) => action).reverse()).toEqual([
-      ...['read', 'retry', 'export', 'erase', 'erased', 'erase', 'erased', 'forget'],
+      ...['read', 'retry', 'export', 'erase', 'erased', 'erase', 'erased', 'forget', 'read'],
     ]);
     const named = entries.filter(({ action }) => action === 'retry');
     expect(named.map(({ name }) => name)).toEqual([undefined]);
-    expect(entries.find(({ action }) => action === 'read')).toMatchObject({
+    expect(entries.findLast(({ action }) => action === 'read')).toMatchObject({
       name: 'olga',
       roles: ['operator'],
       target: { sessionId: own[0] },
