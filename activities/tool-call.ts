@@ -2,6 +2,7 @@ import type { AgentDefinition, ToolDefinition } from '../agents/definitions.js';
 import { StateError } from '../agents/tool-error.js';
 import type { CallActivityRef, ToolCallOutcome } from '../protocol/activities.js';
 import { rootOf } from '../protocol/ids.js';
+import type { Decision } from '../protocol/rows.js';
 import { isTerminal } from '../protocol/run.js';
 import { retryDelay } from '../protocol/time.js';
 import type { CallPermission, StartCallInput } from '../stores/contract/calls.js';
@@ -142,7 +143,7 @@ export function createToolCall(deps: TracedDeps, runTools = createRunTools(deps)
     return verifyCall({
       tool,
       input: toInput(start),
-      call: { ...toCallIdentity(ref), services: deps.services },
+      call: { ...toCallIdentity(ref, start), services: deps.services },
       attempt,
       signal: limited(attempt.signal, tool.timeoutMs ?? limitMs),
       logger,
@@ -179,10 +180,10 @@ export function createToolCall(deps: TracedDeps, runTools = createRunTools(deps)
       } else if (agent === undefined || tool === undefined) {
         outcome = toFailure(`There is no tool named "${toolName}".`, 'unknown_tool');
       } else {
-        const { state, call } = start;
+        const { state } = start;
         const given = { ref, agent, state, execution, attempt, abortSignal: signal, chunks };
         const { journal: recorded } = start;
-        opened = openCallContext(deps, { ...given, call, shown, writer, recorded });
+        opened = openCallContext(deps, { ...given, permission: start, shown, writer, recorded });
         const { context, journal } = opened;
         const running = { tool, input, number: execution, attempt, signal, context, journal };
         const execute = (): Promise<ToolOutcome | Suspended> => executeTool({ ...running, logger });
@@ -205,7 +206,7 @@ export function createToolCall(deps: TracedDeps, runTools = createRunTools(deps)
       agent === undefined || tool === undefined
         ? { outcome }
         : await toRunOutput(agent, tool, outcome);
-    const decision = start.decision ?? start.call.decision;
+    const decision = toRowDecision(start.decision) ?? start.call.decision;
     const { row, chunk } = toResult(ref, start.call, ending.outcome, decision);
     const settled = await store.calls.settle({
       source: 'tool',
@@ -267,6 +268,13 @@ function isKnown(agent: AgentDefinition | undefined, { toolName }: CallActivityR
 /** A call that began may be executed again. */
 function isRepeatable(agent: AgentDefinition | undefined, ref: CallActivityRef): boolean {
   return findTool(agent, ref)?.idempotent === true;
+}
+
+/** Readers of the conversation learn who approved, not with which roles. */
+function toRowDecision(kept: CallPermission['decision']): Decision | undefined {
+  if (kept === undefined) return undefined;
+  const { approver: _approver, ...decision } = kept;
+  return decision;
 }
 
 /** What a person changed it to is what was approved. */

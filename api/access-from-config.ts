@@ -77,6 +77,7 @@ function createAuthenticator(config: Config): Authenticate | undefined {
       issuer: config.JWT_ISSUER,
       audience: config.JWT_AUDIENCE,
       userClaim: config.JWT_USER_CLAIM,
+      personClaim: config.JWT_PERSON_CLAIM,
       tenantClaim: config.JWT_TENANT_CLAIM,
       tenantsClaim: config.JWT_TENANTS_CLAIM,
       rolesClaim: config.JWT_ROLES_CLAIM,

@@ -3,7 +3,7 @@ import { ipKeyGenerator } from 'express-rate-limit';
 import { ANONYMOUS, type Caller } from '../ai-sdk/index.js';
 import { ROLES } from '../protocol/actor.js';
 import { HelixError } from '../protocol/errors.js';
-import { isVisitorName } from './visitor-name.js';
+import { isVisitorName } from '../protocol/responder.js';
 
 /** The caller of a request, and how long that identity is valid. */
 export interface Identity extends Caller {

@@ -1,4 +1,4 @@
-import { createPublicKey } from 'node:crypto';
+import { createHash, createPublicKey } from 'node:crypto';
 import type { Request } from 'express';
 import {
   createRemoteJWKSet,
@@ -32,6 +32,11 @@ export interface JwtOptions {
   clockToleranceSeconds?: number | undefined;
   /** Claim that names the user. Default: `sub`. */
   userClaim?: string | undefined;
+  /**
+   * Claim that names the person, the same in all tenants and for all issuers; a token has to have it. Default:
+   * the issuer and the user together name one person.
+   */
+  personClaim?: string | undefined;
   /** Claim that names the tenant; a token need not have it. Default: `tenant_id`. */
   tenantClaim?: string | undefined;
   /**
@@ -67,6 +72,8 @@ const SIGNATURES = [
   'Ed25519',
 ];
 const SECRET_BYTES = 32;
+/** Of a hash: 128 bits and more. */
+const PERSON_CHARS = 22;
 const KEY_SET_BYTES = 1024 * 1024;
 const BEARER = /^Bearer +([^\s]+) *$/i;
 
@@ -86,7 +93,7 @@ const BEARER = /^Bearer +([^\s]+) *$/i;
  * });
  */
 export function createJwtAuthenticator(options: JwtOptions): Authenticate {
-  const { userClaim = 'sub', tenantClaim = 'tenant_id', tenantsClaim } = options;
+  const { userClaim = 'sub', personClaim, tenantClaim = 'tenant_id', tenantsClaim } = options;
   const { issuer, audience, cookie } = options;
   const readRoles = createRoleReader(options);
   const getKey = createKeySource(options);
@@ -109,6 +116,7 @@ export function createJwtAuthenticator(options: JwtOptions): Authenticate {
       const tenants = tenantsClaim === undefined ? [] : readNames(payload, tenantsClaim);
       return {
         ...toCaller(payload, userClaim, tenantClaim),
+        personId: toPersonId(payload, personClaim, userClaim),
         ...(roles.length > 0 && { roles }),
         ...(tenants.length > 0 && { tenants }),
         expiresAt: exp && (exp + tolerance) * 1_000,
@@ -195,6 +203,22 @@ function toCaller(payload: JWTPayload, userClaim: string, tenantClaim: string): 
     throw new HelixError('unauthorized', 'The token does not name its user.');
   }
   return tenantId === undefined ? { userId } : { userId, tenantId };
+}
+
+/** A hash, since it is kept with conversations of other people: the claim may be an address. */
+function toPersonId(payload: JWTPayload, claim: string | undefined, userClaim: string): string {
+  const name =
+    claim === undefined
+      ? payload[userClaim]
+      : (at(payload, [claim]) ?? at(payload, claim.split('.')));
+  if (!isName(name)) {
+    throw new HelixError('unauthorized', 'The token does not name its person.');
+  }
+  const parts = claim === undefined ? [name, payload.iss] : [name];
+  return createHash('sha256')
+    .update(JSON.stringify(parts))
+    .digest('base64url')
+    .slice(0, PERSON_CHARS);
 }
 
 function isName(value: unknown): value is string {

@@ -188,6 +188,7 @@ const EnvSchema = z.object({
   JWT_ISSUER: text.optional(),
   JWT_AUDIENCE: text.optional(),
   JWT_USER_CLAIM: text.optional(),
+  JWT_PERSON_CLAIM: text.optional(),
   JWT_TENANT_CLAIM: text.optional(),
   /** Claim with the roles of the user, and the names of the three roles there. */
   JWT_ROLES_CLAIM: text.optional(),

@@ -4,7 +4,7 @@ import type { Actor } from '../protocol/actor.js';
 import { parseToolAnswer, type UncheckedAnswer } from '../protocol/answers.js';
 import { findExpiredPending } from '../protocol/expired-pending.js';
 import { rootOf, sessionOfRun } from '../protocol/ids.js';
-import type { Responder } from '../protocol/responder.js';
+import { toPerson, type Responder } from '../protocol/responder.js';
 import type { AnswerSignal } from '../protocol/run.js';
 import { toAct } from '../stores/record/acts.js';
 import { expireCalls } from '../stores/record/expire-calls.js';
@@ -144,7 +144,9 @@ export function createAnswerApi({ store, agents, workflows, logger }: AnswerApiD
           await demands.require(who, conversation, call, answer);
         },
       };
-      const submitted = await submitAnswer(deps, answer, Date.now(), { known, actor });
+      const { userId, ...account } = who;
+      const approver = userId === '' ? undefined : toPerson(userId, account);
+      const submitted = await submitAnswer(deps, answer, Date.now(), { known, actor, approver });
       const { result, runId, record } = submitted;
       const { toolCallId, by } = answer;
       if (result.kind === 'stored') {

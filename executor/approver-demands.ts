@@ -3,7 +3,7 @@ import type { AgentRegistry } from '../agents/registry.js';
 import type { ToolAnswer } from '../protocol/answers.js';
 import { HelixError } from '../protocol/errors.js';
 import { sessionOfRun, toShownSessionId } from '../protocol/ids.js';
-import { hasAsked, lackedRoles, type Responder } from '../protocol/responder.js';
+import { hasAsked, lackedRoles, type AskedBy, type Responder } from '../protocol/responder.js';
 import { needsRole } from '../protocol/roles.js';
 import type { CallSpec } from '../stores/contract/call-record.js';
 import type { SessionRecord } from '../stores/contract/sessions.js';
@@ -13,10 +13,7 @@ import type { Store } from '../stores/contract/store.js';
 const REASON_CHARS = 2_000;
 
 /** What is known of the conversation that a call belongs to. */
-export type ConversationOfCall = Pick<
-  SessionRecord,
-  'sessionId' | 'owner' | 'tenant' | 'agent' | 'runBy'
->;
+export type ConversationOfCall = Pick<SessionRecord, 'sessionId' | 'agent'> & AskedBy;
 
 /** What tools demand of the people who approve their calls. */
 export interface ApproverDemands {
@@ -27,8 +24,7 @@ export interface ApproverDemands {
     call: CallSpec,
   ) => Promise<boolean>;
   /**
-   * Those who have asked may always withdraw it: the owner of a conversation, and who has begun its newest
-   * run. All others have to be approvers of the call, also to deny it.
+   * Those who have asked may always withdraw it, see `hasAsked`. All others have to be approvers of the call, also to deny it.
    *
    * @throws HelixError `not_allowed`, which names the roles that would do; `unavailable` if a tool's
    * function does not decide in time
@@ -62,7 +58,7 @@ export function createApproverDemands({
     call: CallSpec,
     input: unknown = call.input,
   ): Promise<{ allowed: boolean; reason?: string }> {
-    const { sessionId, owner, tenant, runBy } = conversation;
+    const { sessionId, owner, tenant, askers } = conversation;
     const { toolCallId, toolName, runId, approvers } = call;
     if (approvers === undefined) return { allowed: true };
     const agent = approvers.rule === true ? await readAsker(conversation, call) : undefined;
@@ -75,7 +71,7 @@ export function createApproverDemands({
       toolName,
       input,
       agent: agent ?? '',
-      runBy,
+      askers,
     });
   }
 

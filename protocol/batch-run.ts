@@ -14,6 +14,7 @@ export interface BatchActor {
   userId: string;
   tenantId?: string | undefined;
   roles?: readonly Role[] | undefined;
+  personId?: string | undefined;
   via: Channel;
   /** As of `Responder`. */
   isEveryone?: boolean | undefined;

@@ -3,7 +3,7 @@ import type { Actor, Role } from '../../protocol/actor.js';
 import type { ChunkOf } from '../../protocol/chunk.js';
 import { HelixError } from '../../protocol/errors.js';
 import { parseApprovalId, toShownSessionId } from '../../protocol/ids.js';
-import { fulfils, hasAsked, lackedRoles } from '../../protocol/responder.js';
+import { fulfils, hasAsked, lackedRoles, type AskedBy } from '../../protocol/responder.js';
 import { needsRole } from '../../protocol/roles.js';
 import { verdictInTime } from '../../protocol/verdict.js';
 import type { CallSpec, OpenCall } from '../../stores/contract/call-record.js';
@@ -43,13 +43,14 @@ export async function requireAllowed(
   throw new HelixError('not_allowed', 'You are not allowed to do this.');
 }
 
-type Conversation = Pick<SessionRecord, 'sessionId' | 'owner' | 'tenant' | 'agent' | 'runBy'>;
+type Conversation = Pick<SessionRecord, 'sessionId' | 'agent'> & AskedBy;
 
 function toSubject(session: Conversation | undefined, call: CallSpec | undefined): Subject {
   const subject: Subject = {};
   if (session !== undefined) {
     const { sessionId, owner, tenant, agent } = session;
-    subject.session = { sessionId: toShownSessionId(sessionId), owner, tenant, agent };
+    subject.session = { sessionId: toShownSessionId(sessionId), owner, agent };
+    if (tenant !== undefined) subject.session.tenant = tenant;
   }
   if (call !== undefined) {
     const { toolCallId, toolName, kind, input } = call;

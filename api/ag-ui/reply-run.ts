@@ -54,8 +54,8 @@ export interface Begun {
  */
 export async function beginRun(run: AgUiRun): Promise<Begun> {
   const { deps, params, caller } = run;
-  const { userId, tenantId, roles, isEveryone } = caller;
-  const asked = { ...params, userId, tenantId, roles, isEveryone };
+  const { userId, tenantId, roles, personId, isEveryone } = caller;
+  const asked = { ...params, userId, tenantId, roles, personId, isEveryone };
   const posted = await decideReply(deps, { ...asked, request: toRequest('POST') });
   const decided = isOfCopy(run, posted)
     ? { kind: 'refused' as const, error: nothingToDo() }

@@ -147,12 +147,13 @@ async function reply(call: ChatCall, params: HandleChatStreamParams): Promise<vo
   const { deps, request, response } = call;
   const { sessionId } = params;
   response.set(toReplyHeaders(sessionId));
-  const { userId, tenantId, roles, isEveryone } = call.caller;
+  const { userId, tenantId, roles, personId, isEveryone } = call.caller;
   const decided = await decideReply(deps, {
     ...params,
     userId,
     tenantId,
     roles,
+    personId,
     isEveryone,
     request: { method: request.method, headers: toHeaders(request) },
   });

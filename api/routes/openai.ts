@@ -70,12 +70,12 @@ export const OPENAI_ROUTES: readonly Route[] = [
       if (answers.size > 0 && before === undefined) throw notFound();
       const answered = before && toPostedAnswers(readAnswers(answers, before), before);
       const messages = [...(answered ?? []), ...toPostedMessages(conversation)];
-      const { userId, tenantId, roles, isEveryone } = caller;
+      const { userId, tenantId, roles, personId, isEveryone } = caller;
       const params = { sessionId, messages, agent: body.model };
       await replyCompletion(
         { deps, response, caller },
         {
-          params: { ...params, userId, tenantId, roles, isEveryone },
+          params: { ...params, userId, tenantId, roles, personId, isEveryone },
           before,
           request: body,
         },

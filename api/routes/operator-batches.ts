@@ -65,7 +65,8 @@ export const OPERATOR_BATCH_ROUTES: readonly Route[] = [
         response.status(200).json(plan satisfies OperatorBatchPlan);
         return;
       }
-      const { userId, tenantId, roles, isEveryone } = caller;
+      const { userId, tenantId, roles, personId, isEveryone } = caller;
+      const { via = 'api' } = toActor(call);
       const batch = await batchesOf(deps).start({
         batchId,
         act,
@@ -73,7 +74,7 @@ export const OPERATOR_BATCH_ROUTES: readonly Route[] = [
         mode,
         rps,
         items,
-        actor: { userId, tenantId, roles, isEveryone, via: toActor(call).via ?? 'api' },
+        actor: { userId, tenantId, roles, personId, isEveryone, via },
         refused: problems,
       });
       response.status(202).json(toReply(batch));

@@ -57,8 +57,8 @@ export const OPERATOR_SCHEDULE_ROUTES: readonly Route[] = [
     },
     handle: async ({ response, caller, body, about: { schedules } }) => {
       const { owner = caller.userId } = body;
-      const { tenantId: tenant } = caller;
-      const created = await schedules.create({ ...body, owner, tenant, by: caller.userId });
+      const { tenantId: tenant, userId: by, personId } = caller;
+      const created = await schedules.create({ ...body, owner, tenant, by, personId });
       response.status(201).json(toReply(created));
     },
   }),
@@ -132,7 +132,8 @@ export const OPERATOR_SCHEDULE_ROUTES: readonly Route[] = [
     entry: 'schedule',
     about: (call) => open(call, 'schedule'),
     handle: async ({ response, caller, about: { schedules, tenant, found } }) => {
-      await schedules.trigger(tenant, found.name, caller.userId);
+      const { userId: by, personId } = caller;
+      await schedules.trigger(tenant, found.name, { by, personId });
       reply(response.status(202), 'triggered');
     },
   }),

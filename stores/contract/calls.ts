@@ -1,8 +1,9 @@
 import type { JSONPatchOperation, StreamMessage } from '../../protocol/chunk.js';
 import type { Decision, ToolRow } from '../../protocol/rows.js';
+import type { KnownPerson } from '../../protocol/responder.js';
 import type { Resumption } from '../../protocol/run.js';
 import type { Act } from './audit.js';
-import type { CallSpec, OpenCall, Wake } from './call-record.js';
+import type { CallSpec, KeptDecision, OpenCall, Wake } from './call-record.js';
 import type { CustomState } from './custom-state.js';
 import type {
   Journal,
@@ -70,7 +71,9 @@ export interface CallPermission {
   call: CallSpec;
   execution: number;
   /** The decision that allows this execution. */
-  decision?: Decision;
+  decision?: KeptDecision;
+  /** The author of the messages of the conversation's turn. */
+  requester?: KnownPerson;
   /** Step of the conversation in which a sub-agent's call is shown. */
   shownIn?: number;
   /** The agent's own state including staged changes of settled calls, if it was wanted. */
@@ -124,7 +127,7 @@ export type SettleCallInput =
       toolCallId: string;
       /** The run that asked. */
       runId: string;
-      decision: Decision;
+      decision: KeptDecision;
       /**
        * True if the answer was checked while the call waited, and its giver is one that the call's
        * `approvers` accept. Default: it is not stored.

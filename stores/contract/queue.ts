@@ -1,4 +1,5 @@
 import type { QueueMode } from '../../protocol/busy.js';
+import type { KnownPerson } from '../../protocol/responder.js';
 import type { RunRecord, UserMessage } from './runs.js';
 
 /** The queue of a session: accepted messages that wait for their turn. */
@@ -22,6 +23,8 @@ export interface QueuedEntry {
   /** ms since the epoch. */
   queuedAt: number;
   by?: string;
+  /** Who asks by them, their author first. */
+  askers: readonly KnownPerson[];
 }
 
 export interface BeginQueuedInput {
@@ -43,6 +46,8 @@ export interface EditQueuedInput {
   message: Pick<UserMessage, 'id' | 'hash' | 'row'>;
   /** Hash of the content that the editor has seen. */
   expectedHash: string;
+  /** Who changes it: the author from now on. */
+  asker?: KnownPerson;
   now: number;
 }
 

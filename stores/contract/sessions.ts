@@ -1,4 +1,5 @@
 import type { FinishReason } from '../../protocol/chunk.js';
+import type { KnownPerson } from '../../protocol/responder.js';
 import type { Row } from '../../protocol/rows.js';
 import type {
   Resumption,
@@ -47,6 +48,8 @@ export interface Sessions {
    * one that was copied with its reply.
    */
   runOf: (sessionId: string, messageId: string) => Promise<string | undefined>;
+  /** Who asks by the turns of these accepted messages, as of a record. */
+  askers: (sessionId: string, messageIds: string[]) => Promise<(readonly KnownPerson[])[]>;
   /** Remembers for 60 s that a snapshot was taken while this turn was active. */
   noteActiveSnapshot: (sessionId: string, turn: number) => Promise<void>;
   /** Forgets that, since a snapshot of the idle turn was taken. */
@@ -88,6 +91,8 @@ export interface SessionRecord {
   runMode: RunMode;
   /** The requester of the newest run, if recorded. */
   runBy?: string;
+  /** Who asks by the newest turn: the author of its messages, then who has repeated, continued or copied it. */
+  askers: readonly KnownPerson[];
   /**
    * Sequence before the newest run's first entry; equal to the turn's unless the turn had an
    * earlier run.
@@ -168,6 +173,8 @@ export interface BranchInput {
   nonce: string;
   /** The requester, for the record. */
   by?: string;
+  /** Who asks by each of its turns, as of a record. Default: the owner. */
+  askers?: readonly (readonly KnownPerson[])[];
   /** The transcript; every call in it has a result. */
   rows: Row[];
   /** Its user messages, as they were accepted. */

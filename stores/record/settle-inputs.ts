@@ -2,6 +2,7 @@ import type { ToolAnswer } from '../../protocol/answers.js';
 import type { ChunkOf } from '../../protocol/chunk.js';
 import { formatApprovalId, rootOf } from '../../protocol/ids.js';
 import { LIMITS } from '../../protocol/limits.js';
+import type { KnownPerson } from '../../protocol/responder.js';
 import type { AnswerWay, Decision, ToolRow } from '../../protocol/rows.js';
 import type { CallSpec } from '../contract/call-record.js';
 import type { SettleCallInput } from '../contract/calls.js';
@@ -32,7 +33,17 @@ export function toAnswerInput(
   answer: ToolAnswer,
   asker: Asker,
   asked: Asked & Pick<Partial<CallSpec>, 'input'>,
-  { now, via, permitted }: { now: number; via?: AnswerWay; permitted?: boolean },
+  {
+    now,
+    via,
+    approver,
+    permitted,
+  }: {
+    now: number;
+    via?: AnswerWay;
+    approver?: KnownPerson | undefined;
+    permitted?: boolean;
+  },
 ): SettleCallInput {
   const base = toBase(asker, asked, now);
   if (answer.kind === 'approval-response') {
@@ -47,7 +58,9 @@ export function toAnswerInput(
       at: now,
       input,
     };
-    return { source: 'approval', ...base, permitted, ...toDecided(asker, asked, decision, now) };
+    const decided = toDecided(asker, asked, decision, now);
+    const kept = { ...decision, ...(approved && { approver }) };
+    return { source: 'approval', ...base, permitted, ...decided, decision: kept };
   }
   const outcome =
     answer.error === undefined

@@ -1,6 +1,7 @@
 import type { Actor } from '../../protocol/actor.js';
 import type { ToolAnswer } from '../../protocol/answers.js';
 import { parseApprovalId, rootOf, sessionOfRun } from '../../protocol/ids.js';
+import type { KnownPerson } from '../../protocol/responder.js';
 import type { CallSpec, OpenCall } from '../contract/call-record.js';
 import type { SettleCallResult } from '../contract/calls.js';
 import type { SessionCalls, SessionRecord } from '../contract/sessions.js';
@@ -44,13 +45,22 @@ export interface SubmittedAnswer {
  * Answers a pending call of a session or of its sub-agents.
  *
  * @param actor the roles of the person, whose name is in the answer, and the way it came
+ * @param approver the verified person, for the tool that is approved
  * @param known what the caller has just read of the answered session; the transition decides in any case
  */
 export async function submitAnswer(
   { store, check, permit }: AnswerDeps,
   answer: ToolAnswer,
   now: number,
-  { actor = {}, known = {} }: { actor?: Omit<Actor, 'by'>; known?: Partial<SessionCalls> } = {},
+  {
+    actor = {},
+    known = {},
+    approver,
+  }: {
+    actor?: Omit<Actor, 'by'>;
+    known?: Partial<SessionCalls>;
+    approver?: KnownPerson | undefined;
+  } = {},
 ): Promise<SubmittedAnswer> {
   const { sessionId, toolCallId } = answer;
   const [call, conversation] = await readCall(store, answer, known);
@@ -70,7 +80,7 @@ export async function submitAnswer(
   const { by } = answer;
   const act = toAnswerAct(checked, { ...actor, by }, target, record.tenant, now);
   const input = {
-    ...toAnswerInput(checked, record, target, { now, via, permitted: isPermitted }),
+    ...toAnswerInput(checked, record, target, { now, via, approver, permitted: isPermitted }),
     act,
   };
   // The wake-up or the entry of the audit trail may be left undone, and the sweeper looks at waiting

@@ -1,10 +1,11 @@
 import type { BranchInput } from '../contract/sessions.js';
-import type { Row } from '../../protocol/rows.js';
+import { toPerson } from '../../protocol/responder.js';
 import { toStoredRow } from '../record/to-stored-row.js';
 import { beginsTurn } from '../record/user-message.js';
 import type { RequestOf } from '../transitions/library.js';
 import type { Contents } from './contents.js';
 import { keepApart } from './large-results.js';
+import { toAskersText } from './stored-record.js';
 
 /** Number of rows in one request. */
 const PART = 500;
@@ -16,7 +17,7 @@ export function branchRequests(
   const starts = [];
   for (let from = 0; from === 0 || from < input.rows.length; from += PART) starts.push(from);
   const hashes = new Map(input.messages.map(({ id, hash }) => [id, hash]));
-  const places = placesOf(input.rows);
+  const places = placesOf(input);
   return starts.map((from) => (contents) => ({
     ...toPart(input, hashes, from, contents),
     places: places.slice(from, from + PART).flat(),
@@ -63,7 +64,7 @@ function toPart(
  * Names and values of the places that each row begins, as lib/places of the transitions has them. What
  * is copied has no entries in the log.
  */
-function placesOf(rows: readonly Row[]): string[][] {
+function placesOf({ rows, ...input }: BranchInput): string[][] {
   let turn = 0;
   return rows.map((row, at) => {
     if (row.role !== 'user') return [];
@@ -75,18 +76,25 @@ function placesOf(rows: readonly Row[]): string[][] {
     while (rows[next]?.role === 'user') next += 1;
     const reply = rows[next];
     const messageId = reply?.role === 'assistant' ? reply.messageId : '';
-    return [...own, `t:${String(turn)}`, `${String(at)} 0 ${messageId}`];
+    const place = [`t:${String(turn)}`, `${String(at)} 0 ${messageId}`];
+    return [...own, ...place, `w:${String(turn)}`, askersText(input, turn)];
   });
 }
 
-function toEnd(
-  { turn, visibleMessages, state, isOpen }: BranchInput,
-  contents: Contents,
-): RequestOf<'branch'>['end'] {
+function askersText(
+  { askers = [], owner, tenant = '' }: Pick<BranchInput, 'askers' | 'owner' | 'tenant'>,
+  turn: number,
+): string {
+  return toAskersText(askers[turn - 1] ?? [toPerson(owner, { tenantId: tenant })]);
+}
+
+function toEnd(input: BranchInput, contents: Contents): RequestOf<'branch'>['end'] {
+  const { turn, visibleMessages, state, isOpen } = input;
   const { turn: number, row, messageId, step, hasReplied } = turn;
   const kept = contents.addOptional(state);
   return {
     ...{ turn: number, row, messageId, step, hasReplied, isOpen },
+    askers: askersText(input, number),
     visibleMessages,
     state: kept,
   };

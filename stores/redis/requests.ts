@@ -1,6 +1,7 @@
 import { childPartOf, runNumberOf } from '../../protocol/ids.js';
 import { LIMITS } from '../../protocol/limits.js';
 import type { StreamChunk } from '../../protocol/chunk.js';
+import { toPerson } from '../../protocol/responder.js';
 import type {
   BeginChildInput,
   BeginInput,
@@ -20,6 +21,7 @@ import { toStoredRow } from '../record/to-stored-row.js';
 import type { RequestOf } from '../transitions/library.js';
 import type { Contents } from './contents.js';
 import { keepOutputApart } from './large-results.js';
+import { toAskersText, toAskerText } from './stored-record.js';
 
 /**
  * Translates inputs of the store into requests of the transitions, with user content apart. Pure
@@ -32,6 +34,8 @@ export function beginRequest(
   contents: Contents,
 ): RequestOf<'begin'> {
   const { agent, owner, tenant = '', nonce, now, policy = 'reject', by, resumed, startAt } = input;
+  const sender = resumed?.by ?? by ?? owner;
+  const askers = input.askers ?? [toPerson(sender, { tenantId: tenant })];
   return {
     agent,
     owner,
@@ -44,6 +48,7 @@ export function beginRequest(
     mostQueued: LIMITS.queueEntries,
     stop: contents.addJson(interruptBy(input)),
     by,
+    askers: toAskersText(askers),
     keepsQuestions: input.keepsQuestions,
     messages: toMessages(input.messages, contents),
     state: contents.addOptional(input.state),
@@ -84,7 +89,9 @@ export function beginChildRequest({
 export function rewindRequest(input: RewindInput, contents: Contents): RequestOf<'rewind'> {
   const { runId, nonce, now, mode, by = '' } = input;
   const act = contents.addOptional(input.act);
-  const fixed = { runId, nonce, now, mode, by, act };
+  const isAuthor = input.mode === 'retry' && (input.messages?.length ?? 0) > 0;
+  const asker = toAskerText(input, isAuthor);
+  const fixed = { runId, nonce, now, mode, by, asker, act };
   if (input.mode === 'from_checkpoint') {
     return { ...fixed, checkpointId: input.checkpointId, messageId: undefined, messages: [] };
   }

@@ -6,7 +6,7 @@ import type { Sessions } from '../contract/sessions.js';
 import { carrierField } from '../transitions/lib/session.js';
 import type { RedisContext } from './context.js';
 import { callRedis } from './errors.js';
-import { toOpenCall, toQueuedEntry, toRecord } from './stored-record.js';
+import { toAskers, toOpenCall, toQueuedEntry, toRecord } from './stored-record.js';
 import { createStoredRows } from './stored-rows.js';
 
 interface Reads {
@@ -18,6 +18,7 @@ interface Reads {
   readCall: Calls['read'];
   acceptedMessages: Sessions['acceptedMessages'];
   runOf: Sessions['runOf'];
+  askers: Sessions['askers'];
 }
 
 /** Reads of a session, each made at one moment. */
@@ -98,6 +99,13 @@ export function createSessionReads({ redis, reads, keys, transitions, now }: Red
       const ids = [messageId];
       const [runId] = (await transitions.run('acceptedMessages', sessionId, { ids })).runs;
       return runId === '' ? undefined : runId;
+    },
+    askers: async (sessionId, messageIds) => {
+      if (messageIds.length === 0) return [];
+      const { places } = keys.session(sessionId);
+      const at = await callRedis(redis.hmget(places, ...messageIds.map((id) => `m:${id}`)));
+      const turns = at.map((place) => `w:${place?.split(' ')[1] ?? ''}`);
+      return (await callRedis(redis.hmget(places, ...turns))).map(toAskers);
     },
   };
 }

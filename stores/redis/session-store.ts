@@ -38,6 +38,7 @@ import { createPauses } from './pauses.js';
 import { createSessionReads } from './session-reads.js';
 import { createSessionViews } from './session-views.js';
 import { settleRequest } from './settle-request.js';
+import { toAskerText } from './stored-record.js';
 import { createStoredRows } from './stored-rows.js';
 import { toStateRead } from './stored-state.js';
 import { createTallies } from './tallies.js';
@@ -75,6 +76,7 @@ export function createRedisSessionStore(context: RedisContext): Store {
       withCalls: reads.readCalls,
       acceptedMessages: reads.acceptedMessages,
       runOf: reads.runOf,
+      askers: reads.askers,
       noteActiveSnapshot: (sessionId, turn) =>
         context.transitions.noteSnapshot(sessionId, { turn, isActive: true }, context.now()),
       noteRestingSnapshot: (sessionId, turn) =>
@@ -134,10 +136,11 @@ function createRunTransitions({
     },
     beginChild: (input) =>
       transitions.run('beginChild', input.child.sessionId, beginChildRequest(input)),
-    resume: ({ sessionId, by = '', act, ...input }) =>
+    resume: ({ sessionId, by = '', asker, act, ...input }) =>
       transitions.run('resumeRun', sessionId, (contents) => ({
         ...input,
         by,
+        asker: toAskerText({ asker, by }),
         act: contents.addOptional(act),
       })),
     rewind: (input) =>
@@ -246,12 +249,13 @@ function createQueueTransitions({ transitions, maxEntries }: RedisContext): Omit
   return {
     begin: ({ sessionId, ...input }) =>
       transitions.run('beginQueued', sessionId, { ...input, cap: maxEntries }),
-    edit: ({ sessionId, message: { id, hash, row }, expectedHash, now }) =>
+    edit: ({ sessionId, message: { id, hash, row }, expectedHash, asker, now }) =>
       transitions.run('editQueued', sessionId, (contents) => ({
         messageId: id,
         expectedHash,
         hash,
         row: contents.add(toStoredRow(row)),
+        asker: toAskerText({ asker }, true),
         now,
       })),
     remove: ({ sessionId, ...input }) => transitions.run('removeQueued', sessionId, input),

@@ -1,6 +1,7 @@
 import type { FinishReason } from '../../protocol/chunk.js';
 import type { RunMode, RunStatus, StreamStatus } from '../../protocol/run.js';
 import { rootOf } from '../../protocol/ids.js';
+import { toPerson, type KnownPerson } from '../../protocol/responder.js';
 import type { CallState, OpenCall, Wake } from '../contract/call-record.js';
 import type { QueuedEntry } from '../contract/queue.js';
 import type { SessionRecord } from '../contract/sessions.js';
@@ -33,16 +34,40 @@ export function toOpenCall(id: string, calls: Record<string, string>): OpenCall 
   };
 }
 
+/** People who ask, as transitions keep them: one JSON text a line. Roles are those of the first only. */
+export function toAskersText(askers: readonly KnownPerson[]): string {
+  return askers
+    .map(({ roles, ...person }, at) =>
+      JSON.stringify(at === 0 && roles !== undefined ? { ...person, roles } : person),
+    )
+    .join('\n');
+}
+
+/** One who asks: the author of messages, with the roles of this time, or one who asks as well; '' for a rule. */
+export function toAskerText(
+  { asker, by = '' }: { asker?: KnownPerson | undefined; by?: string },
+  isAuthor = false,
+): string {
+  if (asker === undefined && by === '') return '';
+  const { roles, ...person } = asker ?? toPerson(by);
+  return toAskersText([isAuthor && roles !== undefined ? { ...person, roles } : person]);
+}
+
+export function toAskers(text: string | null | undefined): readonly KnownPerson[] {
+  if (!text) return [];
+  return text.split('\n').map((json) => parseStored(json, 'askers') as KnownPerson);
+}
+
 /**
  * An entry of the queue; its rows are stored as JSON text inside, so no Lua encoder changes them.
  */
 export function toQueuedEntry(json: string): QueuedEntry {
-  const entry = parseStored(json, 'queue') as QueuedEntry;
+  const entry = parseStored(json, 'queue') as Omit<QueuedEntry, 'askers'> & { askers: string };
   const messages = entry.messages.map((message) => ({
     ...message,
     row: parseRow(message.row as unknown as string, `queued message ${message.id}`),
   }));
-  return { ...entry, messages };
+  return { ...entry, askers: toAskers(entry.askers), messages };
 }
 
 /** Undefined for a stream without a session. */
@@ -85,6 +110,7 @@ export function toRecord(
     runStartedAt: number('started'),
     runMode: (root['mode'] ?? 'new') as RunMode,
     ...(root['by'] && { runBy: root['by'] }),
+    askers: toAskers(root['askers']),
     runStartSequence: number('runSeq'),
     runFromStep: number('fromStep'),
     committedStep: number('committed'),

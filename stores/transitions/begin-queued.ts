@@ -5,7 +5,7 @@ import { popQueued } from './lib/queue.js';
 import { only } from './lib/request.js';
 import { isLive, num, readRoot } from './lib/root.js';
 import type { Session } from './lib/session.js';
-import { isRunOf, makeTurn, runJson, TURN_FIELDS } from './lib/start-run.js';
+import { isRunOf, makeTurn, runJson, strangerOf, TURN_FIELDS } from './lib/start-run.js';
 
 export interface BeginQueuedRequest {
   nonce: string;
@@ -19,6 +19,7 @@ export const BEGIN_QUEUED_FIELDS = [
   'run',
   'status',
   'agent',
+  'owner',
   'tenant',
   'seq',
   ...TURN_FIELDS,
@@ -53,8 +54,9 @@ export function beginQueued(session: Session, { nonce, now, cap }: BeginQueuedRe
   if (isLive(root.status)) return only('busy');
   if (redis.call('LLEN', session.queue) === 0) return only('empty');
   const log = openLog(session, root.seq);
-  const { messages } = popQueued(session);
-  const turn = { agent, nonce, now, cap, messages, waited: true, mode: 'new', by: '' };
+  const { messages, by: sender, askers } = popQueued(session);
+  const by = strangerOf(sender, root.owner);
+  const turn = { agent, nonce, now, cap, messages, waited: true, mode: 'new', by, askers };
   const run = runJson(session, agent, makeTurn(session, log, turn, root), now);
   return `{"kind":"begun","run":{${run}}${tenant}}`;
 }

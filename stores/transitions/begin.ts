@@ -11,7 +11,7 @@ import { popQueued, pushQueued, type QueueEntry, type QueueMode } from './lib/qu
 import { contentAt, only, type Content } from './lib/request.js';
 import { isLive, readRoot, setFields } from './lib/root.js';
 import type { Session } from './lib/session.js';
-import { makeTurn, runJson, TURN_FIELDS, type NewTurn } from './lib/start-run.js';
+import { makeTurn, runJson, strangerOf, TURN_FIELDS, type NewTurn } from './lib/start-run.js';
 import { putState } from './lib/state.js';
 import { requestStop } from './lib/stopping.js';
 
@@ -34,6 +34,8 @@ export interface BeginRequest {
   stop: Content;
   /** The sender. */
   by?: string;
+  /** Who asks by the messages, see lib/places. */
+  askers: string;
   messages: MessageArgument[];
   /**
    * The agent's own state, valid from the start of the run; not stored for messages that are
@@ -125,7 +127,13 @@ export function begin(session: Session, request: BeginRequest, args: readonly st
   const speaker = speakerOf(session, agent, root.committed, now);
   const isQueued = policy === 'reject' || (policy === 'steer' && (!isActive || abandons));
   const mode = isQueued ? 'queue' : policy;
-  const entry: QueueEntry = { mode, messages: fresh, queuedAt: now, by: request.by };
+  const entry: QueueEntry = {
+    mode,
+    messages: fresh,
+    queuedAt: now,
+    by: request.by,
+    askers: request.askers,
+  };
   const run = root.run ?? '';
   let superseded = '';
   if (abandons) {
@@ -162,6 +170,7 @@ export function begin(session: Session, request: BeginRequest, args: readonly st
     waited: false,
     mode: 'new',
     by: '',
+    askers: request.askers,
   };
   if (waiting > 0 && policy !== 'interrupt') {
     pushQueued(session, log, speaker, entry);
@@ -169,6 +178,7 @@ export function begin(session: Session, request: BeginRequest, args: readonly st
     const first = popQueued(session);
     made.messages = first.messages;
     made.by = strangerOf(first.by, owner);
+    made.askers = first.askers;
     made.waited = true;
     const begun = turnJson(session, log, made, superseded);
     return `{"kind":"queued","sequence":${int(sequence)},"begun":${begun}}`;
@@ -181,11 +191,6 @@ export function begin(session: Session, request: BeginRequest, args: readonly st
   if (isNew) createSession(session, request);
   if (isLater) setFields(session, ['waitsUntil', int(request.startAt as number)]);
   return `{"kind":"begun","run":${begun}}`;
-}
-
-/** Who has asked for a run, if that is not the owner of its session. */
-function strangerOf(by: string | undefined, owner: string): string {
-  return by === undefined || by === owner ? '' : by;
 }
 
 function createSession(session: Session, { agent, owner, tenant, nonce, now }: BeginRequest): void {

@@ -2,7 +2,7 @@ import { byteLength, formatInt, redis } from './lib/host.js';
 import { armExpiry, claimFiles } from './lib/expiry.js';
 import { closeCopy } from './lib/finish.js';
 import { noteAct } from './lib/outbox.js';
-import { noteTurn } from './lib/places.js';
+import { noteAskers, noteTurn } from './lib/places.js';
 import { contentAt, only, type Content } from './lib/request.js';
 import { dropFields, readRoot, setFields, writeRoot } from './lib/root.js';
 import { OWN_KEYS, type Session } from './lib/session.js';
@@ -41,6 +41,8 @@ interface BranchEnd {
   messageId: string;
   step: number;
   hasReplied: boolean;
+  /** Who asks by it, see lib/places. */
+  askers: string;
   /** The turn is to be continued after its last step. */
   isOpen?: boolean;
   /** Number of visible messages. */
@@ -143,6 +145,7 @@ function createCopy(
   if (state !== '') putState(session, state);
   const { turn, row, messageId, step } = end;
   noteTurn(session, { turn, row, seq: 0, messageId });
+  noteAskers(session, turn, end.askers);
   startRun(
     session,
     {

@@ -79,6 +79,7 @@ export const CLAIM_FIELDS = [
   'born',
   'usage',
   'replied',
+  'askers',
   'checkpoint',
   'stop',
   'rewound',

@@ -2,6 +2,7 @@ import { byteLength, formatInt, redis } from './lib/host.js';
 import { speakerOf } from './lib/chunks.js';
 import { closeLog, openLog } from './lib/log.js';
 import { entryJson, noteQueue, readEntry } from './lib/queue.js';
+import { joinAskers } from './lib/places.js';
 import { contentAt, only, type Content } from './lib/request.js';
 import { readRoot } from './lib/root.js';
 import type { Session } from './lib/session.js';
@@ -13,6 +14,8 @@ export interface EditQueuedRequest {
   expectedHash: string;
   hash: string;
   row: Content;
+  /** Who changes it, as JSON, see lib/places. */
+  asker: string;
   now: number;
 }
 
@@ -26,7 +29,7 @@ export interface EditQueuedRequest {
  */
 export function editQueued(
   session: Session,
-  { messageId, expectedHash, hash, row, now }: EditQueuedRequest,
+  { messageId, expectedHash, hash, row, asker, now }: EditQueuedRequest,
   args: readonly string[],
 ): string {
   let at = -1;
@@ -39,6 +42,7 @@ export function editQueued(
       if (message.hash !== expectedHash) return only('stale');
       message.hash = hash;
       message.row = contentAt(args, row);
+      entry.askers = joinAskers(asker, entry.askers);
       const edited = entryJson(entry);
       redis.call('LSET', session.queue, formatInt(at), edited);
       countStored(session, byteLength(edited) - byteLength(json));

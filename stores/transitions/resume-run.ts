@@ -6,7 +6,7 @@ import { jsonOf, writerOf } from './lib/entries.js';
 import { int, nullable, text } from './lib/json.js';
 import { closeLog, openLog, sequenceOf, write } from './lib/log.js';
 import { noteAct } from './lib/outbox.js';
-import { noteRunOf } from './lib/places.js';
+import { joinAskers, noteAskers, noteRunOf } from './lib/places.js';
 import { MORE, only, type Content } from './lib/request.js';
 import { isTerminal, num, readRoot, setFields } from './lib/root.js';
 import { readHead } from './lib/rows.js';
@@ -22,6 +22,8 @@ export interface ResumeRunRequest {
   mode: string;
   /** The requester. */
   by: string;
+  /** The same as JSON, see lib/places. */
+  asker: string;
   /** The entry of the audit trail. */
   act?: Content;
 }
@@ -44,6 +46,7 @@ export const RESUME_FIELDS = [
   'turnSeq',
   'openSeq',
   'tenant',
+  'askers',
 ] as const;
 
 /**
@@ -61,7 +64,7 @@ export function resumeRun(
   request: ResumeRunRequest,
   args: readonly string[],
 ): string {
-  const { runId, nonce, now, mode, by } = request;
+  const { runId, nonce, now, mode, by, asker } = request;
   const root = readRoot(session, RESUME_FIELDS);
   if (root.agent === undefined) return only('not_found');
   if (isRunOf(root.run, nonce)) return `{"kind":"resumed","run":{${newestRunJson(session)}}}`;
@@ -98,6 +101,7 @@ export function resumeRun(
     step,
   };
   noteRunOf(session, run.turn, id);
+  noteAskers(session, run.turn, joinAskers(root.askers, asker));
   startRun(session, run, log.seq, now);
   noteAct(session, args, request.act, 'begun', { tenant: root.tenant, runId: id });
   return `{"kind":"resumed","run":{${newestRunJson(session)}}}`;

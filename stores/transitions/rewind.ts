@@ -12,7 +12,15 @@ import {
   type MessageArgument,
   type StoredMessage,
 } from './lib/messages.js';
-import { newestTurn, noteRunOf, noteTurn, readMessagePlace } from './lib/places.js';
+import {
+  joinAskers,
+  newestTurn,
+  noteAskers,
+  noteRunOf,
+  noteTurn,
+  readAskers,
+  readMessagePlace,
+} from './lib/places.js';
 import { noteAct } from './lib/outbox.js';
 import { MORE, only, type Content } from './lib/request.js';
 import { isStateKept, restoreState } from './lib/restored-state.js';
@@ -30,6 +38,8 @@ export interface RewindRequest {
   mode: 'retry' | 'from_checkpoint';
   /** The requester. */
   by: string;
+  /** The same as JSON, see lib/places. */
+  asker: string;
   /** For mode `from_checkpoint`. */
   checkpointId?: string;
   /** For mode `retry`: a message of the turn; absent: the newest turn. */
@@ -113,7 +123,7 @@ function stays(session: Session, id: string, rows: number): boolean {
 /** Stores the replacing messages, informs viewers and starts the run. @returns its id */
 function startAgain(
   session: Session,
-  { nonce, now, mode, by }: RewindRequest,
+  { nonce, now, mode, by, asker }: RewindRequest,
   target: Target,
   edited: readonly StoredMessage[],
   checkpoint: string | undefined,
@@ -122,6 +132,9 @@ function startAgain(
   let { shown } = target;
   const root = readRoot(session, ['seq', 'agent', 'runN']);
   const { id, n } = nextRun(session, root.runN, nonce);
+  const before = readAskers(session, turn.turn);
+  const isAuthor = edited.length > 0;
+  noteAskers(session, turn.turn, isAuthor ? joinAskers(asker, before) : joinAskers(before, asker));
   if (edited.length > 0) {
     accept(session, edited);
     shown = storeMessages(session, edited, int(shown), turn.turn, id).shown;

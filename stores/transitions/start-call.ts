@@ -6,6 +6,7 @@ import { field, int } from './lib/json.js';
 import { journalJson, readJournal } from './lib/journal.js';
 import { closeLog, openLog } from './lib/log.js';
 import { restIfWaiting } from './lib/pause.js';
+import { firstAsker } from './lib/places.js';
 import { MORE, only, type WriterRequest } from './lib/request.js';
 import {
   dropFields,
@@ -37,6 +38,7 @@ export interface StartCallRequest {
 const FIELDS = [
   ...(['run', 'status', 'stop', 'seq', 'stream', 'checkpoint', 'committed'] as const),
   'release',
+  'askers',
 ] as const;
 const CALL = [
   ...(['state', 'kind', 'again', 'spec', 'decision', 'asked', 'n', 'unsure'] as const),
@@ -122,8 +124,12 @@ export function startCall(session: Session, request: StartCallRequest): string |
   const isShownAbove = !isConversation(session) && call.asked !== undefined;
   const shownIn = isShownAbove ? int(num(readField(session.conversation, 'committed'))) : '';
   const recorded = call.ops === undefined ? '' : journalJson(journal);
+  const asker = firstAsker(readField(session.conversation, 'askers'));
   const rest =
-    field('decision', call.decision) + field('shownIn', shownIn) + field('journal', recorded);
+    field('requester', asker) +
+    field('decision', call.decision) +
+    field('shownIn', shownIn) +
+    field('journal', recorded);
   const permission = `{"kind":"${isUnsure ? 'verify' : 'execute'}","call":${call.spec ?? 'null'},"execution":${int(executions)}${rest}}`;
   return request.withState === true ? [permission, ...readStoredState(session)] : permission;
 }

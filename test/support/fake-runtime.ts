@@ -111,6 +111,7 @@ export function createFakeRuntime(play: Play = () => Promise.resolve()): FakeRun
         children: () => Promise.resolve([]),
         carriers: () => Promise.resolve([]),
         runOf: () => Promise.resolve(undefined),
+        askers: () => Promise.resolve([]),
         view: (sessionId) => Promise.resolve(sessions.get(sessionId)?.view()),
         withCalls: (sessionId) => Promise.resolve(sessions.get(sessionId)?.view()),
         noteActiveSnapshot: (sessionId, turn) => {

@@ -1,6 +1,6 @@
 import { redis, toNumber } from './host.js';
 import { int } from './json.js';
-import { num, type Root } from './root.js';
+import { num, setFields, type Root } from './root.js';
 import type { Session } from './session.js';
 
 /** Places of messages, turns and checkpoints, so that transcript and log need not be searched. */
@@ -57,6 +57,36 @@ export function noteRunOf(session: Session, turn: number, runId: string): void {
 export function readRunOf(session: Session, turn: number): string | undefined {
   const runId = redis.call('HGET', session.places, `a:${int(turn)}`);
   return runId === false ? undefined : runId;
+}
+
+/** Between the JSON texts of people who ask. */
+const NEXT = '\n';
+
+/** Those who ask, each once, in this order: their JSON texts as one. */
+export function joinAskers(...lists: readonly (string | undefined)[]): string {
+  const all: string[] = [];
+  for (const list of lists) {
+    if (list === undefined || list === '') continue;
+    for (const asker of list.split(NEXT)) if (!all.includes(asker)) all.push(asker);
+  }
+  return all.join(NEXT);
+}
+
+/** JSON of the author of a turn's messages; '' if not known. */
+export function firstAsker(askers: string | undefined): string {
+  const [first = ''] = (askers ?? '').split(NEXT, 1);
+  return first;
+}
+
+/** Notes who asks by a turn, which is the newest one. */
+export function noteAskers(session: Session, turn: number, askers: string): void {
+  redis.call('HSET', session.places, `w:${int(turn)}`, askers);
+  setFields(session, ['askers', askers]);
+}
+
+export function readAskers(session: Session, turn: number): string {
+  const askers = redis.call('HGET', session.places, `w:${int(turn)}`);
+  return askers === false ? '' : askers;
 }
 
 /**

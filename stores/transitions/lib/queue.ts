@@ -3,6 +3,7 @@ import { ownChunk, type Speaker } from './chunks.js';
 import { field, int, list, optional, text } from './json.js';
 import { write, type Log } from './log.js';
 import { idsJson, storeMessages, type StoredMessage } from './messages.js';
+import { joinAskers, noteAskers } from './places.js';
 import { num, readRoot, setFields, type Root } from './root.js';
 import type { Session } from './session.js';
 import { countStored } from './size.js';
@@ -15,9 +16,11 @@ export interface QueueEntry {
   messages: StoredMessage[];
   queuedAt: number;
   by?: string | undefined;
+  /** Who asks by them, see lib/places. */
+  askers: string;
 }
 
-export function entryJson({ mode, messages, queuedAt, by }: QueueEntry): string {
+export function entryJson({ mode, messages, queuedAt, by, askers }: QueueEntry): string {
   const items: string[] = [];
   for (const { id, hash, hidden, row } of messages) {
     const which = `"id":${text(id)},"hash":${text(hash)}`;
@@ -25,7 +28,8 @@ export function entryJson({ mode, messages, queuedAt, by }: QueueEntry): string 
   }
   const first = (messages[0] as StoredMessage).id;
   const head = `"id":${text(first)},"mode":"${mode}","queuedAt":${int(queuedAt)}`;
-  return `{${head}${field('by', optional(by))},"messages":${list(items)}}`;
+  const who = `${field('by', optional(by))},"askers":${text(askers)}`;
+  return `{${head}${who},"messages":${list(items)}}`;
 }
 
 export function readEntry(json: string): QueueEntry {
@@ -104,17 +108,21 @@ const BEFORE_STEERING = ['controls', 'uiCount'] as const;
  */
 export function takeSteering(
   session: Session,
-  root: Root<'replied' | 'turn' | 'run'>,
+  root: Root<'replied' | 'turn' | 'run' | 'askers'>,
   log: Log,
   speaker: Speaker,
 ): void {
   if (root.replied !== root.turn || !steeringWaits(session)) return;
   const before = readRoot(session, BEFORE_STEERING);
   const messages: StoredMessage[] = [];
+  let { askers } = root;
   while (steeringWaits(session)) {
-    for (const message of popQueued(session).messages) messages.push(message);
+    const entry = popQueued(session);
+    for (const message of entry.messages) messages.push(message);
+    askers = joinAskers(entry.askers, askers);
   }
   const turn = num(root.turn) + 1;
+  noteAskers(session, turn, askers ?? '');
   const { row, shown } = storeMessages(
     session,
     messages,

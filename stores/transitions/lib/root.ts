@@ -14,6 +14,7 @@ export type RootField =
       | 'queued'
       | 'replied'
     )
+  | 'askers'
   | ('run' | 'runN' | 'mode' | 'by' | 'started' | 'runSeq' | 'fromStep' | 'usage' | 'finishReason')
   | ('status' | 'stop' | 'error' | 'interrupted' | 'output' | 'outputRef' | 'resume' | 'taken')
   | 'release'

@@ -66,6 +66,7 @@ export type KeyName = (typeof OWN_KEYS)[number] | (typeof SHARED_KEYS)[number];
  * - queue: list of waiting entries
  * - places: hash, `m:<message id>` row and turn of a user message, `t:<turn>` row, sequence and id
  *   of its reply, `a:<turn>` the newest run that replies to it, `c:<checkpoint id>` its index, `e:<checkpoint id>` sequence at which the entries of its step end
+ *   `w:<turn>` who asks by it, as JSON texts with line feeds between: the author of its messages first
  * - rewinds: list of `<run number> <row> <mode>`
  * - children: hash of sub-agents' sessions by part, and their run
  * - owners: hash of call ids and the part of the sub-agent that made them, and by `carrierField` the

@@ -6,6 +6,7 @@ import { field, int, nullable, stored, text } from './json.js';
 import { closeLog, write, type Log } from './log.js';
 import { RECORD_LAYOUT } from './layout.js';
 import { idsJson, storeMessages, type StoredMessage } from './messages.js';
+import { noteAskers } from './places.js';
 import { dropFields, giveFields, num, readField, readRoot, type Root } from './root.js';
 import { idOf, type Session } from './session.js';
 import { addNotices } from './settling.js';
@@ -125,6 +126,11 @@ export function isRunOf(run: string | undefined, nonce: string): boolean {
   return run?.endsWith(`-${nonce}`) === true;
 }
 
+/** Who has asked for a run, if that is not the owner of its session. */
+export function strangerOf(by: string | undefined, owner: string | undefined): string {
+  return by === undefined || by === owner ? '' : by;
+}
+
 /** What a turn is made of. */
 export interface NewTurn {
   agent: string;
@@ -138,6 +144,8 @@ export interface NewTurn {
   /** `new`, or `with_message` for a run that continues after an ended one. */
   mode: string;
   by: string;
+  /** Who asks by the messages, see lib/places. */
+  askers: string;
 }
 
 /** What `makeTurn` begins with. */
@@ -171,6 +179,7 @@ export function makeTurn(
   const start = log.seq;
   if (turn > 1) addNotices(session);
   const { row, shown } = storeMessages(session, messages, root.uiCount, turn, id, start);
+  noteAskers(session, turn, made.askers);
   let controls = num(root.controls);
   let logBytes = num(root.logBytes);
   if (n > 1 || controls > 0) {
