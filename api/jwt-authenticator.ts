@@ -114,9 +114,10 @@ export function createJwtAuthenticator(options: JwtOptions): Authenticate {
       const { exp } = payload;
       const roles = readRoles(payload);
       const tenants = tenantsClaim === undefined ? [] : readNames(payload, tenantsClaim);
+      const caller = toCaller(payload, userClaim, tenantClaim);
       return {
-        ...toCaller(payload, userClaim, tenantClaim),
-        personId: toPersonId(payload, personClaim, userClaim),
+        ...caller,
+        personId: toPersonId(payload, personClaim, caller.userId),
         ...(roles.length > 0 && { roles }),
         ...(tenants.length > 0 && { tenants }),
         expiresAt: exp && (exp + tolerance) * 1_000,
@@ -205,20 +206,21 @@ function toCaller(payload: JWTPayload, userClaim: string, tenantClaim: string): 
   return tenantId === undefined ? { userId } : { userId, tenantId };
 }
 
-/** A hash, since it is kept with conversations of other people: the claim may be an address. */
-function toPersonId(payload: JWTPayload, claim: string | undefined, userClaim: string): string {
-  const name =
-    claim === undefined
-      ? payload[userClaim]
-      : (at(payload, [claim]) ?? at(payload, claim.split('.')));
-  if (!isName(name)) {
-    throw new HelixError('unauthorized', 'The token does not name its person.');
-  }
-  const parts = claim === undefined ? [name, payload.iss] : [name];
-  return createHash('sha256')
-    .update(JSON.stringify(parts))
-    .digest('base64url')
-    .slice(0, PERSON_CHARS);
+function toPersonId(payload: JWTPayload, claim: string | undefined, user: string): string {
+  if (claim === undefined) return personIdOf(user, payload.iss);
+  const person = payload[claim] ?? at(payload, claim.split('.'));
+  if (!isName(person)) throw new HelixError('unauthorized', 'The token does not name its person.');
+  return personIdOf(person);
+}
+
+/**
+ * A hash, since it is kept with conversations of other people, and the claim may be an address.
+ *
+ * @param issuer whose name it is; absent for a claim that names people for all issuers
+ */
+export function personIdOf(person: string, issuer?: string): string {
+  const name = JSON.stringify([person, issuer]);
+  return createHash('sha256').update(name).digest('base64url').slice(0, PERSON_CHARS);
 }
 
 function isName(value: unknown): value is string {

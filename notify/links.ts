@@ -12,6 +12,7 @@ const ALGORITHM = 'HS256';
 const Claims = z.object({
   sub: z.string(),
   tenant: z.string().optional(),
+  person: z.string().optional(),
   roles: z.array(z.enum(ROLES)),
   sessionId: z.string(),
   runId: z.string(),

@@ -70,7 +70,7 @@ export function toNotifySettings(options: NotifyOptions): NotifySettings {
 /** What workflows have to start notices for; undefined if no receiver wants any. Pure. */
 export function toRunNotices({ receivers }: NotifySettings): RunNotices | undefined {
   const isWanted = (...types: NoticeType[]): boolean =>
-    types.some((type) => receivers.some((each) => wants(each, type, each.tenant)));
+    types.some((type) => receivers.some((each) => wants(each, type, each.tenant ?? undefined)));
   const stages = ['requested', 'reminder', 'escalated', 'settled', 'expired'] as const;
   const calls = (['approval', 'client'] as const).filter((kind) => {
     const prefix = kind === 'approval' ? 'approval' : 'tool';

@@ -9,6 +9,7 @@ import { LIMITS } from '../../protocol/limits.js';
 import type { OpenCall } from '../../stores/contract/call-record.js';
 import { isOfTenant } from '../../stores/record/waiting-page.js';
 import type { RouteDeps } from '../deps.js';
+import { personIdOf } from '../jwt-authenticator.js';
 import { readBody } from '../middleware/read-body.js';
 import { toDecidedPage, toDecisionPage, toRefusedPage } from './pages.js';
 
@@ -75,8 +76,13 @@ export function createDecideHandlers(deps: RouteDeps, keys: readonly string[]): 
 }
 
 /** The person whom the link names. On a server without accounts as well: it was sent to one person. */
-function toCaller({ sub: userId, tenant, roles }: LinkClaims): Caller {
-  return { userId, roles, ...(tenant !== undefined && { tenantId: tenant }) };
+function toCaller({ sub: userId, tenant, roles, person }: LinkClaims): Caller {
+  return {
+    userId,
+    roles,
+    ...(tenant !== undefined && { tenantId: tenant }),
+    ...(person !== undefined && { personId: personIdOf(person) }),
+  };
 }
 
 /** Refusals are pages for browsers, and typed JSON for others. */

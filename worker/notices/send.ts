@@ -4,7 +4,7 @@ import { hashInput, toDecideUrl } from '../../notify/links.js';
 import type { Message } from '../../notify/message.js';
 import { toPlace } from '../../notify/place.js';
 import { NotDelivered } from '../../notify/not-delivered.js';
-import type { Receiver } from '../../notify/receivers.js';
+import { approverIn, type Receiver } from '../../notify/receivers.js';
 import type { Sender } from '../../notify/sender.js';
 import type { NotifySettings } from '../../notify/settings.js';
 import type { Delivery, Notice } from '../../protocol/notices.js';
@@ -34,13 +34,13 @@ export function createSend({ agents, store, sender, settings, meter }: SendDeps)
   async function toMessage(notice: Notice, receiver: Receiver): Promise<Message> {
     const { sessionId, toolCallId } = notice;
     const url = publicUrl === undefined ? undefined : publicUrl + toPlace(notice).path;
-    const mayNeed = includeInput || (receiver.approver !== undefined && linkKeys.length > 0);
+    const approver = approverIn(receiver, notice.tenant);
+    const mayNeed = includeInput || (approver !== undefined && linkKeys.length > 0);
     if (sessionId === undefined || toolCallId === undefined || !mayNeed) return { notice, url };
     const call = await store.calls.read(sessionId, toolCallId);
     if (call === undefined || call.spec.runId !== notice.runId) return { notice, url };
     const { input } = call.spec;
     const [key] = linkKeys;
-    const { approver } = receiver;
     const decideUrl =
       key !== undefined &&
       publicUrl !== undefined &&
@@ -50,6 +50,7 @@ export function createSend({ agents, store, sender, settings, meter }: SendDeps)
         ? await toDecideUrl(publicUrl, key, {
             sub: approver.userId,
             roles: approver.roles,
+            ...(approver.person !== undefined && { person: approver.person }),
             ...(notice.tenant !== undefined && { tenant: notice.tenant }),
             sessionId,
             toolCallId,
