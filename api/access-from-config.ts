@@ -12,6 +12,7 @@ type Access = Pick<
   | 'limits'
   | 'trustedProxies'
   | 'hostNames'
+  | 'repliesOutliveTokens'
 >;
 
 /**
@@ -38,6 +39,7 @@ export function readAccess(config: Config): Access {
         config.MAX_READ_MB_PER_MINUTE && config.MAX_READ_MB_PER_MINUTE * 1024 * 1024,
     },
     trustedProxies: config.TRUSTED_PROXIES,
+    repliesOutliveTokens: config.REPLIES_OUTLIVE_TOKENS,
     // Against DNS rebinding, wherever it listens: a container's port may be published on loopback only.
     hostNames: authenticate === undefined ? toHostNames(config) : undefined,
   };

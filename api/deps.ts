@@ -43,8 +43,16 @@ export interface ApiSettings extends IdentityOptions, CrossOriginOptions {
   webRoot?: string | undefined;
   /** Default: metrics of this app alone, without those of the process. */
   metrics?: ApiMetrics | undefined;
-  /** False if `createMetricsApp` serves `/metrics` on another port. Default: true. */
+  /**
+   * False if `createMetricsApp` serves `/metrics` on another port. Default: true; it answers callers with a
+   * role who belong to no tenant.
+   */
   publicMetrics?: boolean | undefined;
+  /**
+   * True sends a reply that has begun to its end, although its caller's token expires meanwhile: for clients
+   * that do not reconnect. Default: false.
+   */
+  repliesOutliveTokens?: boolean | undefined;
   /** Limits per sender. Default: those of `ApiLimits`; without `authenticate` unlimited. */
   limits?: ApiLimits | undefined;
   /** Proxies whose `X-Forwarded-*` headers are trusted: their number, or their addresses. */

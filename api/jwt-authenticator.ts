@@ -53,6 +53,11 @@ export interface JwtOptions {
   roleNames?: Partial<Record<Role, string | undefined>> | undefined;
   /** Cookie with the token of requests without an `Authorization` header. Default: none. */
   cookie?: string | undefined;
+  /**
+   * Whether a token, by its verified claims, was revoked before its end. Asked with each request, and every
+   * 10 s while a reply is sent. Default: none was.
+   */
+  revoked?: ((claims: JWTPayload) => boolean | Promise<boolean>) | undefined;
   /** Least time between two fetches for unknown keys, ms. Default: 30,000. */
   jwksCooldownMs?: number | undefined;
 }
@@ -94,7 +99,7 @@ const BEARER = /^Bearer +([^\s]+) *$/i;
  */
 export function createJwtAuthenticator(options: JwtOptions): Authenticate {
   const { userClaim = 'sub', personClaim, tenantClaim = 'tenant_id', tenantsClaim } = options;
-  const { issuer, audience, cookie } = options;
+  const { issuer, audience, cookie, revoked } = options;
   const readRoles = createRoleReader(options);
   const getKey = createKeySource(options);
   const tolerance = options.clockToleranceSeconds ?? 5;
@@ -121,6 +126,7 @@ export function createJwtAuthenticator(options: JwtOptions): Authenticate {
         ...(roles.length > 0 && { roles }),
         ...(tenants.length > 0 && { tenants }),
         expiresAt: exp && (exp + tolerance) * 1_000,
+        ...(revoked && { revoked: () => askWhether(async () => revoked(payload)) }),
       };
     } catch (error) {
       if (HelixError.isInstance(error)) throw error;
@@ -178,9 +184,16 @@ function refuseKey(error: unknown): never {
     error instanceof errors.JWKSMultipleMatchingKeys ||
     error instanceof errors.JOSENotSupported;
   if (isOfToken) throw error;
-  throw new HelixError('unavailable', 'Signing in is not possible at the moment.', {
-    cause: error,
-  });
+  refuseForNow(error);
+}
+
+/** @throws HelixError `unavailable` if the answer cannot be had */
+async function askWhether(ask: () => Promise<boolean>): Promise<boolean> {
+  return ask().catch(refuseForNow);
+}
+
+function refuseForNow(cause: unknown): never {
+  throw new HelixError('unavailable', 'Signing in is not possible at the moment.', { cause });
 }
 
 function readAlgorithms({ secret, algorithms }: JwtOptions): string[] {

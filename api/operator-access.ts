@@ -82,6 +82,22 @@ async function admit(
   return record;
 }
 
+/**
+ * For what is of all tenants together.
+ *
+ * @throws HelixError `not_allowed` for a caller who has no role, or belongs to a tenant
+ */
+export async function requireNoTenant(
+  deps: Pick<RouteDeps, 'authorize'>,
+  caller: Caller,
+  what: string,
+): Promise<void> {
+  await requireAllowed(deps, caller, 'read');
+  if (caller.tenantId !== undefined) {
+    throw new HelixError('not_allowed', `${what} for callers without a tenant.`);
+  }
+}
+
 /** What waits in a session, as this caller may deal with it. */
 export async function toOperatorQuestions(
   deps: RouteDeps,

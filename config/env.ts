@@ -198,6 +198,8 @@ const EnvSchema = z.object({
   OPERATOR_ROLE: text.optional(),
   /** Cookie that may carry the token. */
   JWT_COOKIE: text.optional(),
+  /** Whether a reply that has begun is sent to its end although its caller's token expires meanwhile. */
+  REPLIES_OUTLIVE_TOKENS: flag,
   /** Origins of other pages that may use the API. */
   CORS_ORIGINS: origins.optional(),
   /** Whether requests from these origins may carry cookies. */

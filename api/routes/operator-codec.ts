@@ -1,7 +1,7 @@
-import { requireAllowed } from '../../ai-sdk/index.js';
 import { HelixError } from '../../protocol/errors.js';
 import { CodecPayloads } from '../../protocol/codec.js';
 import type { PayloadCodecOf } from '../deps.js';
+import { requireNoTenant } from '../operator-access.js';
 import type { About } from '../record-access.js';
 import { defineRoute, type Route } from './route.js';
 
@@ -18,10 +18,7 @@ const codecRoute = (act: 'decode' | 'encode', summary: string): Route =>
     replies: { 200: { description: 'The payloads.', content: { json: CodecPayloads } } },
     refusals: ['not_allowed', 'not_found'],
     about: async ({ deps, caller }): Promise<About & { payloadCodec: PayloadCodecOf }> => {
-      await requireAllowed(deps, caller, 'read');
-      if (caller.tenantId !== undefined) {
-        throw new HelixError('not_allowed', 'The codec is for callers without a tenant.');
-      }
+      await requireNoTenant(deps, caller, 'The codec is');
       const { payloadCodec } = deps;
       if (payloadCodec === undefined) throw new HelixError('not_found', 'There is no codec here.');
       return { payloadCodec };

@@ -8,6 +8,7 @@ import type { Identity } from '../identity.js';
 import { readCaller } from '../chosen-tenant.js';
 import { recordAccess, type About, type Audited } from '../record-access.js';
 import { loadOwnSession } from '../session-access.js';
+import { cutAtExpiry, cutWhenRevoked } from '../stream-reply.js';
 import { parseBody, parsePath, parseQuery } from '../validate.js';
 
 /** Everyone, every caller that is signed in, or the owner of the session that the request names. */
@@ -112,9 +113,13 @@ export function defineRoute<
       };
       // Replies may take hours: only what the schema keeps of the body stays in memory.
       if (body !== undefined) request.body = undefined;
-      // What one caller gets is kept by no cache, unless the handler says otherwise.
-      if (access !== 'everyone') response.set('cache-control', 'no-store');
+      // No cache keeps a reply, unless the handler says otherwise.
+      response.set('cache-control', 'no-store');
       const caller = access === 'everyone' ? undefined : await readCaller(deps, request);
+      if (caller !== undefined && mayStream(declared)) {
+        if (deps.repliesOutliveTokens !== true) cutAtExpiry(response, caller);
+        cutWhenRevoked(response, caller);
+      }
       const record =
         access === 'owner' && caller !== undefined
           ? await loadOwnSession(deps.stateStore, sessionOf(parsed), caller, response)

@@ -3,6 +3,7 @@ import { z } from 'zod';
 import { ConfigReply, ReadinessReply } from '../../protocol/replies.js';
 import type { ApiMetrics } from '../metrics/api-metrics.js';
 import { toAgentCards } from '../agent-cards.js';
+import { requireNoTenant } from '../operator-access.js';
 import { FILE_TYPES, maxFileBytes } from '../files/file-settings.js';
 import { defineRoute, type Route } from './route.js';
 
@@ -88,18 +89,21 @@ export const SERVICE_ROUTES: readonly Route[] = [
   }),
 ];
 
-/** Served on the port of the API, unless metrics have a port of their own. */
+/** Served on the port of the API, unless metrics have a port of their own: they are of all tenants together. */
 export const METRICS_ROUTE: Route = defineRoute({
   method: 'get',
   path: '/metrics',
   id: 'getMetrics',
   audits: 'none',
   summary: 'Get metrics of this process',
-  access: 'everyone',
   replies: {
     200: { description: 'Metrics.', content: { text: "Prometheus' text format." } },
   },
-  handle: ({ deps, response }) => sendMetrics(deps.metrics, response),
+  refusals: ['not_allowed'],
+  handle: async ({ deps, response, caller }) => {
+    await requireNoTenant(deps, caller, 'Metrics are');
+    await sendMetrics(deps.metrics, response);
+  },
 });
 
 export async function sendReadiness(

@@ -103,6 +103,19 @@ describe('tokens with a shared secret', () => {
     expect(await response.text()).not.toMatch(/exp|aud|signature|claim/i);
   });
 
+  it('a token that was revoked is refused, and one of which nothing can be known has to wait', async () => {
+    const isAway = (): Promise<boolean> => Promise.reject(new Error('the list is away'));
+    const server = await start({
+      secret: SECRET,
+      revoked: ({ jti }) => (jti === 'lost' ? isAway() : jti === 'old'),
+    });
+    const answerTo = async (jti: string): Promise<unknown> =>
+      ask(server, bearer(await sign({ jti })));
+    expect(await answerTo('new')).toEqual(SIGNED_IN);
+    expect(await answerTo('old')).toEqual(REFUSED);
+    expect(await answerTo('lost')).toEqual([503, 'unavailable']);
+  });
+
   it('a token is accepted within the clock tolerance', async () => {
     const late = Math.floor(Date.now() / 1000) - 20;
     const server = await start({ secret: SECRET, clockToleranceSeconds: 60 });

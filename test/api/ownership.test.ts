@@ -186,22 +186,57 @@ describe('sessions of tenants', () => {
   });
 });
 
-describe.each(['/api/chat/mine/events', '/api/agent/sse?sessionId=mine'])(
-  'a stream that only its reader ends: %s',
-  (path) => {
-    beforeEach(() => begin(MINE));
+describe('the end of a token', () => {
+  beforeEach(async () => {
+    await begin(MINE);
+    const start = { sessionId: 'active', message: 'hi', agent: 'tester' };
+    await api.post('/api/agent/start', start, { 'x-user': 'ann@acme' });
+  });
+  const completion = { messages: [{ role: 'user', content: 'hi' }], model: 'tester' };
 
-    it('the stream is cut when the token of its reader expires', async () => {
-      const until = String(Date.now() + 2_000);
-      const headers = { 'x-user': 'ann@acme', 'x-until': until };
-      const signal = AbortSignal.timeout(20_000);
-      const response = await fetch(api.url + path, { headers, signal });
-      expect(response.status).toBe(200);
-      // Cut, not ended: its reader reconnects, and then needs another token.
-      await expect(response.text()).rejects.toThrow('terminated');
+  it.each<[string, object | undefined]>([
+    ['/api/chat/mine/events', undefined],
+    ['/api/agent/sse?sessionId=mine', undefined],
+    ['/api/chat/active', undefined],
+    ['/api/chat/active/stream', undefined],
+    [
+      '/api/chat/other',
+      { messages: [{ id: 'u1', role: 'user', parts: [{ type: 'text', text: 'hi' }] }] },
+    ],
+    [
+      '/api/ag-ui/tester',
+      {
+        threadId: 'other',
+        runId: 'r1',
+        messages: [{ id: 'u1', role: 'user', content: 'hi' }],
+        ...{ state: {}, tools: [], context: [], forwardedProps: {} },
+      },
+    ],
+    ['/v1/chat/completions', { ...completion, stream: true }],
+    ['/v1/chat/completions', completion],
+  ])('cuts the reply of %s %j', async (path, body) => {
+    const response = fetch(api.url + path, {
+      ...(body !== undefined && { method: 'POST', body: JSON.stringify(body) }),
+      headers: {
+        'x-user': 'ann@acme',
+        'x-until': String(Date.now() + 500),
+        'x-resume-from-sequence': '0',
+        'content-type': 'application/json',
+      },
+      signal: AbortSignal.timeout(5_000),
     });
-  },
-);
+    // Cut, not ended: its reader reconnects, and then needs another token. A completion that is no stream
+    // has not begun.
+    await expect(response.then((begun) => begun.text())).rejects.toThrow(
+      /^(terminated|fetch failed)$/,
+    );
+  });
+
+  it.each([0, NaN])('a token whose time is %d is refused', async (until) => {
+    const headers = { 'x-user': 'ann@acme', 'x-until': String(until) };
+    expect((await api.get('/api/sessions', headers)).status).toBe(401);
+  });
+});
 
 const KEPT: Record<string, RegExp | undefined> = { getFile: /^private, no-cache$/ };
 
