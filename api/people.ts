@@ -3,6 +3,7 @@ import type { Actor } from '../protocol/actor.js';
 import type { PersonErasureReply } from '../protocol/erasure.js';
 import { HelixError } from '../protocol/errors.js';
 import { toAct } from '../stores/record/acts.js';
+import { logEntries } from '../stores/record/relay-after-acts.js';
 import type { SessionOwner } from '../stores/contract/waiting.js';
 import type { RouteDeps } from './deps.js';
 
@@ -15,7 +16,7 @@ const PAGE = 50;
  * pseudonym. A request that was interrupted, or that found more than it erases at once, is repeated.
  */
 export async function erasePerson(
-  { executor, stateStore }: Pick<RouteDeps, 'executor' | 'stateStore'>,
+  { executor, stateStore, logger }: Pick<RouteDeps, 'executor' | 'stateStore' | 'logger'>,
   who: SessionOwner,
   actor: Actor,
 ): Promise<PersonErasureReply> {
@@ -53,7 +54,7 @@ export async function erasePerson(
       owner: person,
       detail: { conversations: found, batches: batches.erased },
     });
-    await audit.record(act, { person });
+    logEntries(logger, await audit.record(act, { person }));
     await audit.forget(tenant, person);
   }
   return { complete, conversations: found, batches: batches.erased, ...erased };

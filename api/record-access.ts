@@ -15,6 +15,8 @@ export interface About {
   owner?: string | undefined;
   /** The person whose data is read or exported. */
   person?: string | undefined;
+  /** The same by pseudonym. */
+  pseudonym?: string | undefined;
   reason?: string | undefined;
   detail?: AuditDetail | undefined;
 }
@@ -41,7 +43,7 @@ const HOUR_MS = 60 * 60_000;
 export async function recordAccess(
   { id, audits, entry }: Audited,
   call: { deps: RouteDeps; request: Request; caller: Identity },
-  { sessionId, owner, person, reason, detail }: About,
+  { sessionId, owner, person, pseudonym, reason, detail }: About,
 ): Promise<void> {
   if (audits === 'none' || (audits === 'act' && entry === undefined)) return;
   const { deps, caller } = call;
@@ -64,6 +66,7 @@ export async function recordAccess(
   });
   const outcome = audits === 'act' ? 'asked' : undefined;
   // A search for a person is not to give one a pseudonym who was erased, or never was.
-  const target = action === 'read' ? { sessionId, sought: person } : { sessionId, person };
+  const whom = action === 'read' ? { sought: person } : { person };
+  const target = { sessionId, pseudonym, ...whom };
   logEntries(deps.logger, await audit.record({ ...act, outcome }, target));
 }

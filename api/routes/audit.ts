@@ -3,8 +3,11 @@ import {
   AuditQuery,
   AuditReply,
   AuditVerdictReply,
+  SealedName,
+  SealedNamePath,
   type AuditEntryReply,
 } from '../../protocol/audit.js';
+import { HelixError } from '../../protocol/errors.js';
 import { LIMITS } from '../../protocol/limits.js';
 import type {
   Audit,
@@ -13,7 +16,7 @@ import type {
 } from '../../stores/contract/audit.js';
 import type { Identity } from '../identity.js';
 import type { About } from '../record-access.js';
-import { requireRole } from '../require-role.js';
+import { requireRole, requireSecondOperator } from '../require-role.js';
 import { sendLines } from './people.js';
 import { defineRoute, type Route } from './route.js';
 
@@ -33,8 +36,35 @@ export const AUDIT_ROUTES: readonly Route[] = [
       const { limit, cursor } = query;
       const page = { ...toFilter(query), limit, cursor };
       const { entries, cursor: next } = await deps.stateStore.audit.page(caller.tenantId, page);
-      const reply: AuditReply = { entries: entries.map(toReply), cursor: next };
-      response.json(reply);
+      const isFirst = cursor === undefined;
+      response.json({
+        entries: entries.map(toReply),
+        cursor: next,
+        ...(isFirst && { requests: await deps.stateStore.audit.asked(caller.tenantId) }),
+      } satisfies AuditReply);
+    },
+  }),
+  defineRoute({
+    method: 'post',
+    path: '/api/operator/audit/names/:pseudonym',
+    id: 'openSealedName',
+    audits: 'act',
+    summary: 'Open the name of a person who was erased; two operators have to ask within a day',
+    params: SealedNamePath,
+    replies: { 200: { description: 'The name.', content: { json: SealedName } } },
+    refusals: ['not_allowed', 'not_found', 'second_person_required'],
+    entry: 'open',
+    about: async (call) => {
+      const { deps, caller, params } = call;
+      requireRole(caller, 'operator');
+      const { pseudonym } = params;
+      const name = await deps.stateStore.audit.unseal(caller.tenantId, pseudonym);
+      if (name === undefined) throw new HelixError('not_found', 'No name is sealed there.');
+      await requireSecondOperator(call, { action: 'open', subject: pseudonym });
+      return { pseudonym, name };
+    },
+    handle: ({ response, about }) => {
+      response.json(about satisfies SealedName);
     },
   }),
   defineRoute({
@@ -98,7 +128,7 @@ function toMs(time: string | undefined): number | undefined {
   return time === undefined ? undefined : Date.parse(time);
 }
 
-function toReply({ n, entry, name }: ChainedEntry): AuditEntryReply {
+function toReply({ n, entry, name, isSealed }: ChainedEntry): AuditEntryReply {
   const { roles, ...rest } = entry;
-  return { n, ...rest, name, roles: roles && [...roles] };
+  return { n, ...rest, name, isSealed, roles: roles && [...roles] };
 }

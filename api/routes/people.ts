@@ -1,7 +1,7 @@
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import type { Response } from 'express';
-import { requireRole } from '../require-role.js';
+import { requireRole, requireSecondOperator } from '../require-role.js';
 import { toActor } from '../actor.js';
 import { exportPerson } from '../export-person.js';
 import { erasePerson } from '../people.js';
@@ -26,10 +26,17 @@ export const PEOPLE_ROUTES: readonly Route[] = [
         content: { json: PersonErasureReply },
       },
     },
+    refusals: ['not_allowed', 'second_person_required'],
     handle: async (call) => {
       const { deps, response, params, caller } = call;
       requireRole(caller, 'operator');
-      const who = { owner: params.userId, tenant: caller.tenantId };
+      const { userId: subject } = params;
+      const { tenantId: tenant } = caller;
+      // Nobody alone takes the name of a colleague out of the trail.
+      if (await deps.stateStore.audit.hasActedOnOthers(tenant, subject)) {
+        await requireSecondOperator(call, { action: 'forget', subject });
+      }
+      const who = { owner: subject, tenant };
       const erased = await erasePerson(deps, who, toActor(call));
       response.status(erased.complete ? 200 : 202).json(erased satisfies PersonErasureReply);
     },

@@ -11,16 +11,12 @@ export function isOnOthers({ by, owner }: Pick<Act, 'by' | 'owner'>): boolean {
   return by !== undefined && by !== owner;
 }
 
-/** True if another operator has asked for the same, and it has not ended. Pure. */
+/** True if another operator has asked for the same. Pure. */
 export function hasSecond(
   asked: readonly DualRequest[],
   { action, subject, by }: Omit<DualRequest, 'until'>,
-  now: number,
 ): boolean {
-  return asked.some(
-    (each) =>
-      each.action === action && each.subject === subject && each.by !== by && each.until > now,
-  );
+  return asked.some((each) => each.action === action && each.subject === subject && each.by !== by);
 }
 
 /** The entry of an act; its fields in a fixed order, since the text is hashed. Pure. */

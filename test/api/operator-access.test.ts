@@ -7,6 +7,7 @@ import type { BatchState } from '../../executor/batches.js';
 import type { Role } from '../../protocol/actor.js';
 import type { AuditEntry } from '../../stores/contract/audit.js';
 import type { MemoryStores } from '../../stores/memory/index.js';
+import { toAct } from '../../stores/record/acts.js';
 import { describedBody } from '../support/described-body.js';
 import { drive, newCall, userMessage, type SessionDriver } from '../support/session-driver.js';
 import { startOnMemory, type ApiServer } from './api-server.js';
@@ -19,6 +20,8 @@ let stores: MemoryStores;
 let api: ApiServer;
 let session: SessionDriver;
 let runId: string;
+/** The pseudonym of a colleague of the tenant who was erased. */
+let sealed: string;
 let authorize: Authorize | undefined;
 
 const nothing = (): Promise<void> => Promise.resolve();
@@ -64,6 +67,12 @@ async function start(): Promise<void> {
   await session.say(writer, 1, SECRET);
   const call = newCall('c1', 'approval', { deadlineMs: 60_000, input: { of: SECRET } });
   await session.commit(writer, { calls: [call] });
+  // Another operator has asked for the name.
+  const { audit } = stores.store;
+  const [exported] = await audit.record(toAct('export', { by: 'eva' }, { tenant: 'acme' }), {});
+  await audit.forget('acme', 'eva');
+  sealed = exported?.actor ?? '';
+  await audit.ask('acme', { action: 'open', subject: sealed, by: 'zoe' });
 }
 
 beforeEach(() => {
@@ -87,6 +96,7 @@ async function ask(
     .replace(':agent', 'tester')
     .replace(':step', '1')
     .replace(':userId', 'ann')
+    .replace(':pseudonym', sealed)
     .replace(':runId', encodeURIComponent(run));
   const response = await fetch(api.url + path, {
     method: route.method.toUpperCase(),
@@ -122,6 +132,7 @@ const NEEDS: Record<string, Role> = {
   ...{ extendTenantDeadline: 'approver', stopRun: 'operator' },
   ...{ resumeRun: 'operator', retryRun: 'operator', getUsage: 'viewer' },
   ...{ listAudit: 'operator', verifyAudit: 'operator', exportAudit: 'operator' },
+  openSealedName: 'operator',
   ...{ exportPerson: 'operator', erasePerson: 'operator' },
 };
 const RANK = ['', 'viewer', 'approver', 'operator'];
