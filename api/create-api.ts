@@ -109,10 +109,13 @@ export function createApi(options: ApiOptions): Express {
     await readIdentity(request);
     next();
   });
+  const notForeign = createCsrfGuard(deps.allowedOrigins ?? [], { leavesTrace: true });
   const limits = createLimits(deps, createCountKey(deps, readIdentity));
   for (const route of routes) {
     if (route.access === 'everyone') continue;
-    mount(route, { guards: toGuards(route, limits), reads: limits.reads });
+    const guards = toGuards(route, limits);
+    if (route.audits !== 'none') guards.unshift(notForeign);
+    mount(route, { guards, reads: limits.reads });
   }
   if (deps.webRoot !== undefined) servePages(app, deps.webRoot);
   app.use(refuseUnknown);

@@ -28,21 +28,22 @@ export async function requireSecondOperator(
   { action, subject }: Pick<DualRequest, 'action' | 'subject'>,
 ): Promise<void> {
   const { deps, caller } = call;
-  const { userId: by, tenantId: tenant } = caller;
+  const { userId: by, tenantId: tenant, personId } = caller;
   if (caller.isEveryone === true) return;
   const { audit } = deps.stateStore;
   const asked = await audit.asked(tenant);
   const mine = asked.find(
     (each) => each.action === action && each.subject === subject && each.by === by,
   );
-  const isSeconded = hasSecond(asked, { action, subject, by });
+  const request = { action, subject, by, personId };
+  const isSeconded = hasSecond(asked, request, tenant);
   if (mine === undefined) {
     if (!isSeconded) {
       const act = { ...toAct(action, toActor(call), { tenant }), outcome: 'requested' };
       const target = action === 'open' ? { pseudonym: subject } : { person: subject };
       logEntries(deps.logger, await audit.record(act, target));
     }
-    await audit.ask(tenant, { action, subject, by });
+    await audit.ask(tenant, request);
   }
   if (isSeconded) return;
   const text = 'This takes two operators: another one has to send the same request within a day.';

@@ -6,6 +6,8 @@ export function isOrigin(value: string): boolean {
 /** What a request shows of the page that sent it. */
 export interface SentRequest {
   method: string;
+  /** True if it leaves something, though its method does not. */
+  leavesTrace?: boolean;
   /** The name by which the sender reached this server, with its port. */
   host: string;
   header: (name: string) => string | null | undefined;
@@ -26,8 +28,8 @@ const UNASKED = new Set(['text/plain', 'application/x-www-form-urlencoded', 'mul
  * says that the page is of another site, nor with a body that pages send unasked.
  */
 export function isForged(request: SentRequest, allowedOrigins: ReadonlySet<string>): boolean {
-  const { method, header } = request;
-  if (READS.has(method) || !isForeign(request, allowedOrigins)) return false;
+  const { method, leavesTrace = !READS.has(method), header } = request;
+  if (!leavesTrace || !isForeign(request, allowedOrigins)) return false;
   const type = header('content-type')?.split(';', 1)[0]?.trim().toLowerCase() ?? '';
   return (
     !BEARER.test(header('authorization') ?? '') ||

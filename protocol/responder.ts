@@ -73,7 +73,7 @@ function isSameAccount(one: Principal, other: Principal): boolean {
 }
 
 /** Where it is not known of both accounts whose they are, the same name in another tenant is the same person. */
-function isSamePerson(one: KnownPerson, other: KnownPerson): boolean {
+export function isSamePerson(one: KnownPerson, other: KnownPerson): boolean {
   if (isSameAccount(one, other)) return true;
   return one.personId === undefined || other.personId === undefined
     ? one.userId === other.userId

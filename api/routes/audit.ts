@@ -36,11 +36,12 @@ export const AUDIT_ROUTES: readonly Route[] = [
       const { limit, cursor } = query;
       const page = { ...toFilter(query), limit, cursor };
       const { entries, cursor: next } = await deps.stateStore.audit.page(caller.tenantId, page);
-      const isFirst = cursor === undefined;
+      const asked =
+        cursor === undefined ? await deps.stateStore.audit.asked(caller.tenantId) : undefined;
       response.json({
         entries: entries.map(toReply),
         cursor: next,
-        ...(isFirst && { requests: await deps.stateStore.audit.asked(caller.tenantId) }),
+        requests: asked?.map(({ personId: _personId, ...request }) => request),
       } satisfies AuditReply);
     },
   }),

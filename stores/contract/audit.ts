@@ -88,8 +88,9 @@ export interface DualRequest {
   action: 'forget' | 'open';
   /** The person's name, or the pseudonym. */
   subject: string;
-  /** Who asks. */
+  /** Who asks; `personId` is the same for all accounts of one person. */
   by: string;
+  personId?: string | undefined;
   /** ms since the epoch. */
   until: number;
 }

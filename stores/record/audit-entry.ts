@@ -1,3 +1,4 @@
+import { isSamePerson, toPerson } from '../../protocol/responder.js';
 import type { Act, AuditEntry, DualRequest } from '../contract/audit.js';
 
 /** The actor of an act by a rule, without a person. */
@@ -11,12 +12,20 @@ export function isOnOthers({ by, owner }: Pick<Act, 'by' | 'owner'>): boolean {
   return by !== undefined && by !== owner;
 }
 
-/** True if another operator has asked for the same. Pure. */
+/** True if another person has asked for the same, and not another account of the same person. Pure. */
 export function hasSecond(
   asked: readonly DualRequest[],
-  { action, subject, by }: Omit<DualRequest, 'until'>,
+  { action, subject, ...mine }: Omit<DualRequest, 'until'>,
+  tenantId: string | undefined,
 ): boolean {
-  return asked.some((each) => each.action === action && each.subject === subject && each.by !== by);
+  const toAsker = ({ by, personId }: Pick<DualRequest, 'by' | 'personId'>) =>
+    toPerson(by, { tenantId, personId });
+  return asked.some(
+    (each) =>
+      each.action === action &&
+      each.subject === subject &&
+      !isSamePerson(toAsker(each), toAsker(mine)),
+  );
 }
 
 /** The entry of an act; its fields in a fixed order, since the text is hashed. Pure. */

@@ -111,10 +111,10 @@ export function createPeople({
       if (pseudonym === undefined) return false;
       return (await callRedis(redis.zscore(keys.audit(tenant).acted, pseudonym))) !== null;
     },
-    ask: async (tenant, { action, subject, by }) => {
+    ask: async (tenant, { action, subject, by, personId }) => {
       const key = keys.audit(tenant).asked;
       await drop(tenant, ({ until }) => until <= now());
-      const field = JSON.stringify({ action, subject, by });
+      const field = JSON.stringify({ action, subject, by, personId });
       await callRedis(redis.hsetnx(key, field, String(now() + ASKED_MS)));
       await callRedis(redis.pexpire(key, ASKED_MS));
     },

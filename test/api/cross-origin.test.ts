@@ -1,4 +1,5 @@
 import { isForgedRequest } from '../../ai-sdk/index.js';
+import { ROUTES } from '../../api/routes/index.js';
 import { createFakeRuntime } from '../support/fake-runtime.js';
 import { startApi, type ApiServer, type StartOptions } from './api-server.js';
 
@@ -84,6 +85,25 @@ describe('pages of other origins', () => {
   const neighbour = { origin: 'https://chat.test:8443', 'sec-fetch-site': 'same-site' };
   const basic = { authorization: 'Basic YTpi' };
   const bearer = { authorization: 'Bearer x' };
+
+  it('it gets nothing whose reading or export is recorded in the name of the visitor', async () => {
+    const server = await start({ allowedOrigins: [APP] });
+    const reading = ROUTES.filter(
+      ({ method, access }) => method === 'get' && access !== 'everyone',
+    );
+    for (const { id, path, audits } of reading) {
+      const at = path.replace(/:\w+/g, 'other');
+      const codeFor = async (headers: Record<string, string>): Promise<unknown> => {
+        const response = await server.get(at, headers);
+        if (response.status < 400) return void response.body?.cancel();
+        return ((await response.json()) as { code?: string }).code;
+      };
+      const isRefused = (await codeFor({ ...evil, ...bearer })) === 'unauthorized';
+      expect([id, isRefused]).toEqual([id, audits !== 'none']);
+      expect(await codeFor({ ...evil, origin: APP })).not.toBe('unauthorized');
+      expect(await codeFor({ 'sec-fetch-site': 'same-origin' })).not.toBe('unauthorized');
+    }
+  });
 
   it.each<[string, Record<string, string>, boolean]>([
     ['a program', {}, false],
