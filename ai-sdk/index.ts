@@ -80,6 +80,7 @@ export {
 export { authorizeByRole } from './reply/authorize-by-role.js';
 export type { Action, Authorize, Subject } from './reply/authorize-by-role.js';
 export { readStateAt } from './turns/state-at.js';
+export { toBroken } from './turns/turn-frames.js';
 export { toJudged, type Viewer } from './turns/viewer.js';
 export { extractResumePosition } from './reply/attach-turn.js';
 export { buildPastSnapshot, buildSnapshot } from './reply/build-snapshot.js';

@@ -1,5 +1,5 @@
 import type { Response } from 'express';
-import { StreamBrokenError } from '../ai-sdk/index.js';
+import { StreamBrokenError, toBroken } from '../ai-sdk/index.js';
 import { withTimeout } from '../protocol/time.js';
 import type { RouteDeps } from './deps.js';
 import type { Identity } from './identity.js';
@@ -13,12 +13,50 @@ const REVOKED_CHECK_MS = 10_000;
 /** Longest delay that `setTimeout` accepts, ms. */
 const LONGEST_MS = 2 ** 31 - 1;
 
+/** How long a reply has to say that it breaks off before it is cut, ms. */
+export const BREAK_OFF_MS = 1_000;
+
+/**
+ * The frames until the token of their reader expires. Then they break off as those of a worker that died: stock
+ * clients learn that something is missing, behind any proxy, and ours goes on with another token.
+ */
+export function untilExpiry(
+  frames: Frames,
+  { deps, caller: { expiresAt } }: { deps: RouteDeps; caller: Identity },
+): Frames {
+  if (expiresAt === undefined || deps.repliesOutliveTokens === true) return frames;
+  return async function* (signal) {
+    const expiry = new AbortController();
+    const timer = setTimeout(
+      () => {
+        expiry.abort();
+      },
+      Math.min(expiresAt - Date.now(), LONGEST_MS),
+    );
+    try {
+      yield* frames(AbortSignal.any([signal, expiry.signal]));
+      if (expiry.signal.aborted && !signal.aborted) {
+        throw toBroken(new StreamBrokenError('the token of its reader expired'), 0);
+      }
+    } finally {
+      clearTimeout(timer);
+    }
+  };
+}
+
 type Cuttable = Pick<Response, 'destroyed' | 'destroy' | 'once'>;
 
 /** Cuts a reply when its reader's token expires: the reader reconnects with another one, and loses nothing. */
-export function cutAtExpiry(response: Cuttable, { expiresAt }: Pick<Identity, 'expiresAt'>): void {
+export function cutAtExpiry(
+  response: Cuttable,
+  { expiresAt }: Pick<Identity, 'expiresAt'>,
+  afterMs = 0,
+): void {
   if (expiresAt === undefined || response.destroyed) return;
-  const timer = setTimeout(() => response.destroy(), Math.min(expiresAt - Date.now(), LONGEST_MS));
+  const timer = setTimeout(
+    () => response.destroy(),
+    Math.min(expiresAt - Date.now() + afterMs, LONGEST_MS),
+  );
   response.once('close', () => {
     clearTimeout(timer);
   });

@@ -17,6 +17,7 @@ import type { PendingQuestion } from '../../protocol/http.js';
 import type { SessionCalls } from '../../stores/contract/sessions.js';
 import type { RouteDeps } from '../deps.js';
 import type { Identity } from '../identity.js';
+import { untilExpiry } from '../stream-reply.js';
 import { readAnswerable, readOwnCalls, toUsageSince } from '../fronts/session-standing.js';
 import { requireTaken } from '../fronts/require-taken.js';
 import { readParts } from '../fronts/ui-parts.js';
@@ -121,7 +122,7 @@ export async function* createRunFrames(
   const events = new AgUiEvents({ known, ...toPlace(run, decided) });
   if (decided.kind === 'stream') {
     try {
-      for await (const arrived of readParts(decided.frames, signal)) {
+      for await (const arrived of readParts(untilExpiry(decided.frames, run), signal)) {
         const text = format(arrived.flatMap((part) => events.accept(part)));
         if (text !== '') yield text;
       }

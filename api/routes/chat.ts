@@ -10,7 +10,7 @@ import {
   type PostedMessage,
 } from '../../protocol/http.js';
 import { readSnapshotCookie } from '../snapshot-cookie.js';
-import { streamReply } from '../stream-reply.js';
+import { streamReply, untilExpiry } from '../stream-reply.js';
 import { defineRoute, SESSION, SESSION_AND_RUN, type Call, type Route } from './route.js';
 
 const STREAM = {
@@ -164,7 +164,7 @@ async function reply(call: ChatCall, params: HandleChatStreamParams): Promise<vo
     response.status(204).end();
     return;
   }
-  await streamReply(call, decided.frames, { sessionId, headers });
+  await streamReply(call, untilExpiry(decided.frames, call), { sessionId, headers });
 }
 
 /** The headers that the bridge reads. */

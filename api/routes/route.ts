@@ -8,7 +8,7 @@ import type { Identity } from '../identity.js';
 import { readCaller } from '../chosen-tenant.js';
 import { recordAccess, type About, type Audited } from '../record-access.js';
 import { loadOwnSession } from '../session-access.js';
-import { cutAtExpiry, cutWhenRevoked } from '../stream-reply.js';
+import { BREAK_OFF_MS, cutAtExpiry, cutWhenRevoked } from '../stream-reply.js';
 import { parseBody, parsePath, parseQuery } from '../validate.js';
 
 /** Everyone, every caller that is signed in, or the owner of the session that the request names. */
@@ -117,7 +117,7 @@ export function defineRoute<
       response.set('cache-control', 'no-store');
       const caller = access === 'everyone' ? undefined : await readCaller(deps, request);
       if (caller !== undefined && mayStream(declared)) {
-        if (deps.repliesOutliveTokens !== true) cutAtExpiry(response, caller);
+        if (deps.repliesOutliveTokens !== true) cutAtExpiry(response, caller, BREAK_OFF_MS);
         cutWhenRevoked(response, caller);
       }
       const record =

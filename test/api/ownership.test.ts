@@ -194,17 +194,21 @@ describe('the end of a token', () => {
   });
   const completion = { messages: [{ role: 'user', content: 'hi' }], model: 'tester' };
 
-  it.each<[string, object | undefined]>([
+  /** What the reply says of it; nothing: it is cut, and its reader reconnects. */
+  const RESYNC = /"type":"data-stream-resync".*"type":"error"/s;
+  it.each([
     ['/api/chat/mine/events', undefined],
     ['/api/agent/sse?sessionId=mine', undefined],
-    ['/api/chat/active', undefined],
-    ['/api/chat/active/stream', undefined],
+    ['/api/chat/active', RESYNC],
+    ['/api/chat/active/stream', RESYNC],
     [
       '/api/chat/other',
+      RESYNC,
       { messages: [{ id: 'u1', role: 'user', parts: [{ type: 'text', text: 'hi' }] }] },
     ],
     [
       '/api/ag-ui/tester',
+      /"type":"RUN_ERROR"/,
       {
         threadId: 'other',
         runId: 'r1',
@@ -212,25 +216,26 @@ describe('the end of a token', () => {
         ...{ state: {}, tools: [], context: [], forwardedProps: {} },
       },
     ],
-    ['/v1/chat/completions', { ...completion, stream: true }],
-    ['/v1/chat/completions', completion],
-  ])('cuts the reply of %s %j', async (path, body) => {
-    const response = fetch(api.url + path, {
-      ...(body !== undefined && { method: 'POST', body: JSON.stringify(body) }),
-      headers: {
-        'x-user': 'ann@acme',
-        'x-until': String(Date.now() + 500),
-        'x-resume-from-sequence': '0',
-        'content-type': 'application/json',
-      },
-      signal: AbortSignal.timeout(5_000),
-    });
-    // Cut, not ended: its reader reconnects, and then needs another token. A completion that is no stream
-    // has not begun.
-    await expect(response.then((begun) => begun.text())).rejects.toThrow(
-      /^(terminated|fetch failed)$/,
-    );
-  });
+    ['/v1/chat/completions', /"error":.*broke off/, { ...completion, stream: true }],
+    ['/v1/chat/completions', undefined, completion],
+  ] as [string, RegExp | undefined, object | undefined][])(
+    'is the end of the reply of %s, which says %s',
+    async (...[path, says, body]) => {
+      const response = fetch(api.url + path, {
+        ...(body !== undefined && { method: 'POST', body: JSON.stringify(body) }),
+        headers: {
+          'x-user': 'ann@acme',
+          'x-until': String(Date.now() + 500),
+          'x-resume-from-sequence': '0',
+          'content-type': 'application/json',
+        },
+        signal: AbortSignal.timeout(5_000),
+      });
+      const text = response.then((begun) => begun.text());
+      if (says === undefined) await expect(text).rejects.toThrow(/^(terminated|fetch failed)$/);
+      else await expect(text).resolves.toMatch(says);
+    },
+  );
 
   it.each([0, NaN])('a token whose time is %d is refused', async (until) => {
     const headers = { 'x-user': 'ann@acme', 'x-until': String(until) };
