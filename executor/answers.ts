@@ -144,8 +144,7 @@ export function createAnswerApi({ store, agents, workflows, logger }: AnswerApiD
           await demands.require(who, conversation, call, answer);
         },
       };
-      const { userId, ...account } = who;
-      const approver = userId === '' ? undefined : toPerson(userId, account);
+      const approver = responder && toPerson(responder.userId, responder);
       const submitted = await submitAnswer(deps, answer, Date.now(), { known, actor, approver });
       const { result, runId, record } = submitted;
       const { toolCallId, by } = answer;

@@ -1,7 +1,7 @@
 import type { Actor } from '../../protocol/actor.js';
 import type { ToolAnswer } from '../../protocol/answers.js';
 import { parseApprovalId, rootOf, sessionOfRun } from '../../protocol/ids.js';
-import type { KnownPerson } from '../../protocol/responder.js';
+import { toPerson, type KnownPerson } from '../../protocol/responder.js';
 import type { CallSpec, OpenCall } from '../contract/call-record.js';
 import type { SettleCallResult } from '../contract/calls.js';
 import type { SessionCalls, SessionRecord } from '../contract/sessions.js';
@@ -45,7 +45,7 @@ export interface SubmittedAnswer {
  * Answers a pending call of a session or of its sub-agents.
  *
  * @param actor the roles of the person, whose name is in the answer, and the way it came
- * @param approver the verified person, for the tool that is approved
+ * @param approver the verified person, for the tool that is approved. Default: who is named in the answer
  * @param known what the caller has just read of the answered session; the transition decides in any case
  */
 export async function submitAnswer(
@@ -78,9 +78,12 @@ export async function submitAnswer(
   const target = { ...(call?.spec ?? { toolCallId, toolName: '' }), runId };
   const via = actor.via === 'temporal' ? actor.via : undefined;
   const { by } = answer;
+  const named = by === undefined ? undefined : toPerson(by, { tenantId: record.tenant });
+  // Temporal does not say who sends an update.
+  const who = via === undefined ? (approver ?? named) : undefined;
   const act = toAnswerAct(checked, { ...actor, by }, target, record.tenant, now);
   const input = {
-    ...toAnswerInput(checked, record, target, { now, via, approver, permitted: isPermitted }),
+    ...toAnswerInput(checked, record, target, { now, via, approver: who, permitted: isPermitted }),
     act,
   };
   // The wake-up or the entry of the audit trail may be left undone, and the sweeper looks at waiting

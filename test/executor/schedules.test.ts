@@ -87,6 +87,7 @@ describe('a firing', () => {
     expect((await stored(schedule, firing?.sessionId)).record).toMatchObject({
       owner: schedule.owner,
       runBy: 'carl',
+      askers: ['olga', 'carl'].map((userId) => ({ userId, tenantId: schedule.tenant })),
     });
     // At the same moment, none of the names is lost.
     const others = ['dora', 'emil', 'olga', schedule.owner];
