@@ -34,13 +34,12 @@ export function toOpenCall(id: string, calls: Record<string, string>): OpenCall 
   };
 }
 
-/** People who ask, as transitions keep them: one JSON text a line. Roles are those of the first only. */
+/** People who ask, as transitions keep them: each once, one JSON text a line. Roles are those of the first only. */
 export function toAskersText(askers: readonly KnownPerson[]): string {
-  return askers
-    .map(({ roles, ...person }, at) =>
-      JSON.stringify(at === 0 && roles !== undefined ? { ...person, roles } : person),
-    )
-    .join('\n');
+  const texts = askers.map(({ roles, ...person }, at) =>
+    JSON.stringify(at === 0 && roles !== undefined ? { ...person, roles } : person),
+  );
+  return [...new Set(texts)].join('\n');
 }
 
 /** One who asks: the author of messages, with the roles of this time, or one who asks as well; '' for a rule. */

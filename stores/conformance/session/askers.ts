@@ -109,7 +109,8 @@ export function askerCases({ describe, it }: Suite): void {
         ...{ sessionId: copy.id, agent: 'agent', owner: 'ann', nonce: 'n', now: 1, by: 'bob' },
         ...{ rows: [first.row], messages: [first], visibleMessages: 1 },
         turn: { turn: 1, row: 0, messageId: 'msg-1', step: 0, hasReplied: false },
-        askers: [[OLGA, person('bob')]],
+        // As a copier collects them: from each message of the turn.
+        askers: [[OLGA, person('bob'), person('bob')]],
       });
       equal((await store.sessions.read(copy.id))?.askers, [OLGA, person('bob')]);
       equal(await store.sessions.askers(copy.id, ['u1']), [[OLGA, person('bob')]]);
