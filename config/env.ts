@@ -269,6 +269,8 @@ const EnvSchema = z.object({
   NOTIFY_ESCALATE_AFTER: duration.optional(),
   /** How long a delivery is tried. */
   NOTIFY_RETRY_FOR: duration.optional(),
+  /** Notices of one user in an hour to a channel or mailbox. */
+  NOTIFY_PER_HOUR: atLeastOne.optional(),
   /** Whether notices show the input of calls. */
   NOTIFY_INCLUDE_INPUT: flag,
   /** Keys of links that decide, the newest first. */

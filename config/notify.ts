@@ -7,6 +7,7 @@ export interface NotifySetting {
   remindAfterMs: number[] | undefined;
   escalateAfterMs: number | undefined;
   retryForMs: number | undefined;
+  perHour: number | undefined;
   includeInput: boolean;
   publicUrl: string | undefined;
   linkKeys: string[] | undefined;
@@ -27,6 +28,7 @@ export function readNotify(config: Config): NotifySetting | undefined {
     remindAfterMs: config.NOTIFY_REMIND_AFTER,
     escalateAfterMs: config.NOTIFY_ESCALATE_AFTER,
     retryForMs: config.NOTIFY_RETRY_FOR,
+    perHour: config.NOTIFY_PER_HOUR,
     includeInput: config.NOTIFY_INCLUDE_INPUT,
     publicUrl: config.PUBLIC_URL,
     linkKeys: config.NOTIFY_LINK_KEY,
