@@ -35,11 +35,13 @@ export function untilExpiry(
     );
     try {
       yield* frames(AbortSignal.any([signal, expiry.signal]));
-      if (expiry.signal.aborted && !signal.aborted) {
-        throw toBroken(new StreamBrokenError('the token of its reader expired'), 0);
-      }
+    } catch (error) {
+      if (!expiry.signal.aborted) throw error;
     } finally {
       clearTimeout(timer);
+    }
+    if (expiry.signal.aborted && !signal.aborted) {
+      throw toBroken(new StreamBrokenError('the token of its reader expired'), 0);
     }
   };
 }
