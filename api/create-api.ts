@@ -130,7 +130,7 @@ interface Mounted {
 
 /** What one caller reads of conversations counts. */
 function countReads(deps: RouteDeps, countRead: CountRead): RouteDeps {
-  const { sessions } = deps.stateStore;
+  const { sessions, queue } = deps.stateStore;
   const counted: Pick<Store['sessions'], 'view' | 'rows'> = {
     view: (sessionId) => countRead((meter) => sessions.view(sessionId, meter)),
     rows: (sessionId, from, to) => countRead((meter) => sessions.rows(sessionId, from, to, meter)),
@@ -138,6 +138,9 @@ function countReads(deps: RouteDeps, countRead: CountRead): RouteDeps {
   // Stores may have their methods from a class.
   const stateStore = Object.assign(Object.create(deps.stateStore) as RouteDeps['stateStore'], {
     sessions: Object.assign(Object.create(sessions) as Store['sessions'], counted),
+    queue: Object.assign(Object.create(queue) as Store['queue'], {
+      read: (sessionId) => countRead((meter) => queue.read(sessionId, meter)),
+    } satisfies Pick<Store['queue'], 'read'>),
   });
   return { ...deps, stateStore, countRead };
 }

@@ -1,6 +1,7 @@
 import type { QueueMode } from '../../protocol/busy.js';
 import type { KnownPerson } from '../../protocol/responder.js';
 import type { RunRecord, UserMessage } from './runs.js';
+import type { ReadMeter } from './sessions.js';
 
 /** The queue of a session: accepted messages that wait for their turn. */
 export interface Queue {
@@ -11,7 +12,7 @@ export interface Queue {
   /** Removes queued messages; their ids count as never accepted. */
   remove: (input: RemoveQueuedInput) => Promise<RemoveQueuedResult>;
   /** The queued entries, in the order in which they are answered. */
-  read: (sessionId: string) => Promise<QueuedEntry[]>;
+  read: (sessionId: string, meter?: ReadMeter) => Promise<QueuedEntry[]>;
 }
 
 /** Accepted messages that wait for their turn. */

@@ -46,6 +46,7 @@ export function beginRequest(
     policy,
     interrupts: input.interrupts,
     mostQueued: LIMITS.queueEntries,
+    mostQueuedBytes: LIMITS.queueBytes,
     stop: contents.addJson(interruptBy(input)),
     by,
     askers: toAskersText(askers),

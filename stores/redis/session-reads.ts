@@ -7,7 +7,7 @@ import { carrierField } from '../transitions/lib/session.js';
 import type { RedisContext } from './context.js';
 import { callRedis } from './errors.js';
 import { toAskers, toOpenCall, toQueuedEntry, toRecord } from './stored-record.js';
-import { createStoredRows } from './stored-rows.js';
+import { createStoredRows, sizeOf } from './stored-rows.js';
 
 interface Reads {
   readRecord: Sessions['read'];
@@ -78,8 +78,11 @@ export function createSessionReads({ redis, reads, keys, transitions, now }: Red
         .map((part) => `${rootOf(sessionId)}.${part ?? ''}`)
         .map((id) => (isStreamId(id) ? id : undefined));
     },
-    readQueue: async (sessionId) =>
-      (await callRedis(redis.lrange(keys.session(sessionId).queue, 0, -1))).map(toQueuedEntry),
+    readQueue: async (sessionId, meter) => {
+      const entries = await callRedis(reads.lrange(keys.session(sessionId).queue, 0, -1));
+      await meter?.take(sizeOf(entries));
+      return entries.map(toQueuedEntry);
+    },
     readCall: async (sessionId, toolCallId) => {
       const call = await readOwnCall(sessionId, toolCallId);
       if (call !== undefined) return call;

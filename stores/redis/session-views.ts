@@ -5,7 +5,7 @@ import type { SessionOwner } from '../contract/waiting.js';
 import type { RedisContext } from './context.js';
 import { callRedis } from './errors.js';
 import { toOpenCall, toQueuedEntry, toRecord } from './stored-record.js';
-import { createStoredRows } from './stored-rows.js';
+import { createStoredRows, sizeOf } from './stored-rows.js';
 
 interface Views {
   readView: Sessions['view'];
@@ -36,6 +36,7 @@ export function createSessionViews({
       const root = await stored.withOutput(sessionId, found.root);
       const record = toRecord(sessionId, root, now());
       if (record === undefined) return undefined;
+      await meter?.take(sizeOf(found.queue));
       const range = { from: 0, to: found.rows, born: record.born };
       const rows = await stored.readPages(sessionId, range, meter);
       // It was rewound or erased meanwhile.

@@ -95,6 +95,7 @@ export function createStoredRows({
   };
 }
 
-function sizeOf(texts: readonly (string | null)[]): number {
+/** As a meter counts it. */
+export function sizeOf(texts: readonly (string | null)[]): number {
   return texts.reduce((sum, text) => sum + (text?.length ?? 0), 0);
 }

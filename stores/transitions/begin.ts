@@ -7,7 +7,13 @@ import { field, int, text } from './lib/json.js';
 import { closeLog, openLog, type Log } from './lib/log.js';
 import { accept, readAccepted } from './lib/accepted.js';
 import { toStored, type MessageArgument, type StoredMessage } from './lib/messages.js';
-import { popQueued, pushQueued, type QueueEntry, type QueueMode } from './lib/queue.js';
+import {
+  popQueued,
+  pushQueued,
+  queuedBytes,
+  type QueueEntry,
+  type QueueMode,
+} from './lib/queue.js';
 import { contentAt, only, type Content } from './lib/request.js';
 import { isLive, readRoot, setFields } from './lib/root.js';
 import type { Session } from './lib/session.js';
@@ -30,6 +36,7 @@ export interface BeginRequest {
   keepsQuestions?: boolean;
   /** Maximum number of entries in the queue. */
   mostQueued: number;
+  mostQueuedBytes: number;
   /** Stop record of an interrupt. */
   stop: Content;
   /** The sender. */
@@ -118,7 +125,9 @@ export function begin(session: Session, request: BeginRequest, args: readonly st
   if ((isActive && !abandons) || waiting > 0) {
     // A new message never overtakes waiting ones, whatever happens to the run.
     if (policy === 'reject' && !abandons) return only('busy');
-    if (waiting >= request.mostQueued) return only('queue_full');
+    if (waiting >= request.mostQueued || queuedBytes(session) >= request.mostQueuedBytes) {
+      return only('queue_full');
+    }
   }
   accept(session, fresh);
   if (stale.length > 0) redis.call('HDEL', session.places, ...stale);

@@ -74,6 +74,12 @@ function entryBehind(session: Session, mode: QueueMode): string | undefined {
   return undefined;
 }
 
+export function queuedBytes(session: Session): number {
+  let bytes = 0;
+  for (const json of redis.call('LRANGE', session.queue, '0', '-1')) bytes += byteLength(json);
+  return bytes;
+}
+
 export function popQueued(session: Session): QueueEntry {
   const json = redis.call('LPOP', session.queue) as string;
   countStored(session, -byteLength(json));
