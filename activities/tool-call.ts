@@ -2,7 +2,6 @@ import type { AgentDefinition, ToolDefinition } from '../agents/definitions.js';
 import { StateError } from '../agents/tool-error.js';
 import type { CallActivityRef, ToolCallOutcome } from '../protocol/activities.js';
 import { rootOf } from '../protocol/ids.js';
-import type { Decision } from '../protocol/rows.js';
 import { isTerminal } from '../protocol/run.js';
 import { retryDelay } from '../protocol/time.js';
 import type { CallPermission, StartCallInput } from '../stores/contract/calls.js';
@@ -206,7 +205,7 @@ export function createToolCall(deps: TracedDeps, runTools = createRunTools(deps)
       agent === undefined || tool === undefined
         ? { outcome }
         : await toRunOutput(agent, tool, outcome);
-    const decision = toRowDecision(start.decision) ?? start.call.decision;
+    const decision = start.decision ?? start.call.decision;
     const { row, chunk } = toResult(ref, start.call, ending.outcome, decision);
     const settled = await store.calls.settle({
       source: 'tool',
@@ -268,13 +267,6 @@ function isKnown(agent: AgentDefinition | undefined, { toolName }: CallActivityR
 /** A call that began may be executed again. */
 function isRepeatable(agent: AgentDefinition | undefined, ref: CallActivityRef): boolean {
   return findTool(agent, ref)?.idempotent === true;
-}
-
-/** Readers of the conversation learn who approved, not with which roles. */
-function toRowDecision(kept: CallPermission['decision']): Decision | undefined {
-  if (kept === undefined) return undefined;
-  const { approver: _approver, ...decision } = kept;
-  return decision;
 }
 
 /** What a person changed it to is what was approved. */

@@ -48,7 +48,8 @@ export function createApproverCheck(agents: Pick<AgentRegistry, 'get'>): Approve
     if (!fulfils(approvers, responder, { owner, tenant, askers })) return { allowed: false };
     if (approvers?.rule !== true) return { allowed: true };
     try {
-      const scope = { userId: request.owner, sessionId: sessionOfRun(runId), runId };
+      const sessionId = sessionOfRun(runId);
+      const scope = { userId: owner, tenantId: tenant, sessionId, runId };
       const tool = agents.get(agent, scope)?.tools.find(({ name }) => name === toolName);
       if (typeof tool?.approvers !== 'function') return { allowed: false };
       const verdict = await verdictInTime(tool.approvers(responder, request));

@@ -53,7 +53,7 @@ export function createCalledRuns({ store, agents, runs }: CalledRunsDeps): Calle
     const owner = request.userId ?? ANONYMOUS;
     const { by, askers = [{ by: by ?? owner }] } = request;
     const { storedId: sessionId } = await locate(request);
-    const agent = agents.resolve(request.agent, { sessionId, userId: owner });
+    const agent = agents.resolve(request.agent, { sessionId, userId: owner, tenantId });
     const { messages } = readInput(message, { messageId, metadata });
     const state = request.state && readState(agent, request.state);
     const result = await runs.prepare({

@@ -24,6 +24,7 @@ export interface Responder extends KnownPerson {
 
 /** No account's own name may begin so. */
 const VISITOR = 'other-tenant:';
+const VISITED = /^other-tenant:([^|]*)\|(.+)$/s;
 
 /**
  * The name of an operator within a tenant that is not the own one. Users there may have the same id, and
@@ -47,10 +48,18 @@ export function toPerson(
 ): KnownPerson {
   const known = { ...(roles && { roles }), ...(personId !== undefined && { personId }) };
   const userId = name.toWellFormed();
-  if (!isVisitorName(userId)) return { userId, ...(tenantId && { tenantId }), ...known };
-  const [tenant = ''] = userId.slice(VISITOR.length).split('|', 1);
-  const own = userId.slice(VISITOR.length + tenant.length + 1);
-  return { userId: own, ...(tenant !== '' && { tenantId: decodeURIComponent(tenant) }), ...known };
+  const [, tenant = '', own] = VISITED.exec(userId) ?? [];
+  if (own === undefined) return { userId, ...(tenantId && { tenantId }), ...known };
+  return { userId: own, ...(tenant !== '' && { tenantId: decoded(tenant) }), ...known };
+}
+
+/** A program, or an operator in Temporal, may name anybody. */
+function decoded(text: string): string {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    return text;
+  }
 }
 
 /** Who acts, as a person within a tenant; undefined for a rule. */

@@ -43,10 +43,10 @@ export interface CallContext {
 /** The same for every attempt of the call. */
 export function toCallIdentity(
   { sessionId, runId, agent: agentType, toolCallId }: CallActivityRef,
-  { requester, decision }: Pick<CallPermission, 'requester' | 'decision'>,
+  { requester, approver }: Pick<CallPermission, 'requester' | 'approver'>,
 ): ToolCallIdentity & ToolPeople & Pick<ToolContext, 'idempotencyKey'> {
   const idempotencyKey = `${runId}/${toolCallId}`;
-  const people = { requester: toPrincipal(requester), approver: toPrincipal(decision?.approver) };
+  const people = { requester: toPrincipal(requester), approver: toPrincipal(approver) };
   return { sessionId, runId, agentId: sessionId, agentType, toolCallId, idempotencyKey, ...people };
 }
 

@@ -218,7 +218,8 @@ export function drive(
       return store.calls.settle({
         source: 'approval',
         ...asked(runId, toolCallId),
-        decision: { ...decision, ...(approver && { approver }) },
+        decision,
+        approver,
         permitted,
         ...(!approved && { row }),
         now,

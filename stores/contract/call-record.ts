@@ -1,5 +1,4 @@
 import type { StreamChunk } from '../../protocol/chunk.js';
-import type { KnownPerson } from '../../protocol/responder.js';
 import type { Decision, Row } from '../../protocol/rows.js';
 import type { Approvers } from '../../protocol/roles.js';
 import type { CallKind, ChildRef, OnExpiry, Resumption, WaitKind } from '../../protocol/run.js';
@@ -39,12 +38,6 @@ export interface CallSpec {
   about?: CallDescription;
 }
 
-/** A decision as its call has it. */
-export type KeptDecision = Decision & {
-  /** The person who approved, if verified. Rows do not have it. */
-  approver?: KnownPerson | undefined;
-};
-
 /** `suspended`: its tool waits for another call of the step, and holds no process. */
 export type CallState = 'open' | 'waiting' | 'approved' | 'started' | 'suspended' | 'settled';
 
@@ -54,7 +47,7 @@ export interface OpenCall {
   state: CallState;
   /** Present once settled. */
   row?: Row;
-  decision?: KeptDecision;
+  decision?: Decision;
   /** Sequence of the pause that asked. */
   askedAt?: number;
   /** ms since the epoch by the store's clock. */

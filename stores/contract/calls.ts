@@ -3,7 +3,7 @@ import type { Decision, ToolRow } from '../../protocol/rows.js';
 import type { KnownPerson } from '../../protocol/responder.js';
 import type { Resumption } from '../../protocol/run.js';
 import type { Act } from './audit.js';
-import type { CallSpec, KeptDecision, OpenCall, Wake } from './call-record.js';
+import type { CallSpec, OpenCall, Wake } from './call-record.js';
 import type { CustomState } from './custom-state.js';
 import type {
   Journal,
@@ -71,7 +71,9 @@ export interface CallPermission {
   call: CallSpec;
   execution: number;
   /** The decision that allows this execution. */
-  decision?: KeptDecision;
+  decision?: Decision;
+  /** The person who approved it, if verified. */
+  approver?: KnownPerson;
   /** The author of the messages of the conversation's turn. */
   requester?: KnownPerson;
   /** Step of the conversation in which a sub-agent's call is shown. */
@@ -127,7 +129,9 @@ export type SettleCallInput =
       toolCallId: string;
       /** The run that asked. */
       runId: string;
-      decision: KeptDecision;
+      decision: Decision;
+      /** The person who approves, if verified; told with the permission to execute the call, and in no row. */
+      approver?: KnownPerson | undefined;
       /**
        * True if the answer was checked while the call waited, and its giver is one that the call's
        * `approvers` accept. Default: it is not stored.

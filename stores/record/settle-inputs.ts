@@ -59,8 +59,7 @@ export function toAnswerInput(
       input,
     };
     const decided = toDecided(asker, asked, decision, now);
-    const kept = { ...decision, ...(approved && { approver }) };
-    return { source: 'approval', ...base, permitted, ...decided, decision: kept };
+    return { source: 'approval', ...base, permitted, approver, ...decided };
   }
   const outcome =
     answer.error === undefined

@@ -22,6 +22,7 @@ export function settleRequest(input: SettleCallInput, contents: Contents): Settl
     row: row === undefined ? undefined : contents.add(toStoredRow(row)),
     isError: row?.error !== undefined,
     decision: contents.addOptional(decision, 1),
+    approver: contents.addOptional(input.source === 'approval' ? input.approver : undefined),
     isApproved: decision?.approved === true,
     result: output === undefined ? undefined : contents.add(output),
     permitted: 'permitted' in input ? input.permitted : undefined,

@@ -39,6 +39,8 @@ export interface SettleCallRequest {
   /** True if the row holds an error. */
   isError: boolean;
   decision?: Content;
+  /** The person who approves, JSON. */
+  approver?: Content;
   isApproved: boolean;
   /** The output of the row, if it is stored apart. */
   result?: Content;
@@ -284,6 +286,8 @@ function keep(session: Session, request: SettleCallRequest, args: readonly strin
     redis.call('HSET', session.calls, `decision:${id}`, contentAt(args, decision));
   }
   if (request.isApproved) {
+    const approver = contentAt(args, request.approver);
+    if (approver !== '') redis.call('HSET', session.calls, `approver:${id}`, approver);
     redis.call('HSET', session.calls, `state:${id}`, 'approved');
     return;
   }

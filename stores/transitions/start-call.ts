@@ -42,7 +42,7 @@ const FIELDS = [
 ] as const;
 const CALL = [
   ...(['state', 'kind', 'again', 'spec', 'decision', 'asked', 'n', 'unsure'] as const),
-  ...(['ops', 'sealed', 'release'] as const),
+  ...(['ops', 'sealed', 'release', 'approver'] as const),
 ];
 
 /**
@@ -128,6 +128,7 @@ export function startCall(session: Session, request: StartCallRequest): string |
   const rest =
     field('requester', asker) +
     field('decision', call.decision) +
+    field('approver', call.approver) +
     field('shownIn', shownIn) +
     field('journal', recorded);
   const permission = `{"kind":"${isUnsure ? 'verify' : 'execute'}","call":${call.spec ?? 'null'},"execution":${int(executions)}${rest}}`;

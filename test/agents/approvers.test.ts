@@ -3,7 +3,12 @@ import type { ApproverRule } from '../../agents/approver-rule.js';
 import { createApproverCheck, toApprovers } from '../../agents/approvers.js';
 import { AgentRegistry, defineAgent, defineTool } from '../../agents/index.js';
 import type { Role } from '../../protocol/actor.js';
-import { fulfils, type KnownPerson, type Responder } from '../../protocol/responder.js';
+import {
+  fulfils,
+  toVisitorName,
+  type KnownPerson,
+  type Responder,
+} from '../../protocol/responder.js';
 
 const base = {
   name: 'pay',
@@ -122,6 +127,18 @@ describe('the check of an approver', () => {
       'the account of an asker, whatever else is known of it',
       { userId: 'olga', ...t1, personId: 'Q' },
       [{ userId: 'olga', ...t1, personId: 'P' }],
+      false,
+    ],
+    [
+      'the owner from a tenant whose name has other letters',
+      { userId: toVisitorName({ tenantId: 'zürich|1', userId: 'ann' }), ...t1 },
+      [],
+      false,
+    ],
+    [
+      'a name that is no visitor of any tenant',
+      { userId: 'other-tenant:%zz|ann', ...t1 },
+      [],
       false,
     ],
   ])('of several names of one person each counts: %s', (_what, responder, askers, allowed) => {

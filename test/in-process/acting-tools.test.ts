@@ -1,8 +1,10 @@
 import { z } from 'zod';
 import {
+  AgentRegistry,
   createRuleModel,
   defineAgent,
   defineTool,
+  type AgentScope,
   type Principal,
   type ToolContext,
 } from '../../agents/index.js';
@@ -23,14 +25,16 @@ const act = defineTool({
     return 'done';
   },
 });
-const agent = defineAgent({
-  ...{ name: 'actor', systemPrompt: 'Act.', tools: [act] },
+const scopes: AgentScope[] = [];
+const acting = {
+  ...{ systemPrompt: 'Act.', tools: [act] },
   llmConfig: {
     model: createRuleModel(({ results }) =>
       results.length === 0 ? { calls: [{ tool: 'act', args: {} }] } : { say: 'done' },
     ),
   },
-});
+};
+const agent = defineAgent({ ...acting, name: 'actor' });
 
 const PEOPLE: Record<string, Identity> = {
   ann: { userId: 'ann', tenantId: 'acme', roles: ['viewer'], personId: 'p-ann' },
@@ -44,7 +48,12 @@ let url: string;
 let closeServer: () => Promise<void>;
 beforeAll(async () => {
   stores = createMemoryStores();
-  executor = createInProcessExecutor({ agents: [agent], stores });
+  const agents = new AgentRegistry([agent]);
+  agents.registerFactory('made', (scope) => {
+    scopes.push(scope);
+    return defineAgent({ ...acting, name: 'made' });
+  });
+  executor = createInProcessExecutor({ agents, stores });
   const app = createApi({
     ...{ executor, stores, agents: [agent], defaultAgent: 'actor' },
     authenticate: (request) => PEOPLE[request.get('x-user') ?? ''],
@@ -151,4 +160,16 @@ it('who has asked is kept by a retry, by copies and by their copies, and a new m
   await runs.branch({ sessionId: fork, newSessionId: again, by: 'fay' });
   await runs.retry({ sessionId: again, messageId: 'u1', by: 'ann' });
   expect((await asked(again)).who).toEqual(['olga', 'carl', 'emil', 'fay', 'ann']);
+});
+
+it('an agent that is made for a user is made for the user of that tenant, by each process that asks', async () => {
+  const options = { userId: 'ann', tenantId: 'acme' };
+  const handle = await executor.execute('made', 'go', options);
+  const asked = await handle.result();
+  const [call] = 'pending' in asked ? asked.pending : [];
+  const answer = { kind: 'approval-response', approved: true, by: 'bob' } as const;
+  await handle.submitToolResult({ ...answer, toolCallId: call?.toolCallId ?? '' });
+  expect(await handle.result()).toMatchObject({ status: 'completed' });
+  expect(scopes.length).toBeGreaterThan(3);
+  for (const scope of scopes) expect(scope).toMatchObject(options);
 });

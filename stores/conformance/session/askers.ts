@@ -120,6 +120,7 @@ export function askerCases({ describe, it }: Suite): void {
     });
 
     it('is told with each permission of a call, also of one that is approved', async ({
+      store,
       session,
     }) => {
       const begun = await session.begin({ by: 'ann', askers: [ANN, OLGA] });
@@ -131,7 +132,11 @@ export function askerCases({ describe, it }: Suite): void {
       await session.ask(runId, 2, [newCall('a', 'approval')]);
       await session.decide(runId, 'a', true, { approver: OLGA });
       const permission = await session.start(runId, 2, 'a');
-      includes(permission, { kind: 'execute', requester: ANN, decision: { approver: OLGA } });
+      includes(permission, { kind: 'execute', requester: ANN, approver: OLGA });
+      // A row that is made without the tool has no more of the decision than others.
+      await session.stop({ mode: 'abort' });
+      await session.end(runId, 'aborted');
+      equal(JSON.stringify(await store.sessions.rows(session.id, 0)).includes('operator'), false);
     });
   });
 }

@@ -15,7 +15,8 @@ import type { Session } from './session.js';
  * guard: '1' if its tool demands an approver · unsure: '1' while its tool is asked whether a lost
  * execution took effect · ops: number of operations in its journal · opBytes: their size · sealed:
  * notes of events that were emitted before the newest of them · of: the call that waits for this one ·
- * release: number of the release that was the first to name the call as approved.
+ * release: number of the release that was the first to name the call as approved · approver: the
+ * verified person who approved it, JSON.
  */
 export type CallField =
   | ('state' | 'name' | 'kind' | 'spec' | 'row' | 'decision' | 'automatic' | 'asked' | 'again')
@@ -38,6 +39,7 @@ export type CallField =
       | 'sealed'
       | 'of'
       | 'release'
+      | 'approver'
     );
 
 const CALL_FIELDS: readonly CallField[] = [
@@ -68,6 +70,7 @@ const CALL_FIELDS: readonly CallField[] = [
   'sealed',
   'of',
   'release',
+  'approver',
 ];
 
 export function readCallField(
