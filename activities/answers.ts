@@ -11,7 +11,7 @@ import { HelixError } from '../protocol/errors.js';
 import { rootOf, sessionOfRun } from '../protocol/ids.js';
 import { isTerminal } from '../protocol/run.js';
 import type { Wake } from '../stores/contract/call-record.js';
-import type { SessionView } from '../stores/contract/sessions.js';
+import type { SessionCalls } from '../stores/contract/sessions.js';
 import { toAct } from '../stores/record/acts.js';
 import { expireCalls } from '../stores/record/expire-calls.js';
 import { submitAnswer } from '../stores/record/submit-answer.js';
@@ -54,11 +54,11 @@ export function createAnswerActivities(deps: ActivityDeps): AnswerActivities {
 
   return {
     expireCalls: async ({ sessionId, runId, step, look }) => {
-      const before = await store.sessions.view(sessionId);
+      const before = await store.sessions.withCalls(sessionId);
       const own = before?.openCalls.filter(({ spec }) => spec.runId === runId) ?? [];
       const { settled, nextDueMs, unaskedMs } = await expireCalls(store, own, Date.now());
       for (const { result } of settled) await wakeOthers(deps, result.others);
-      const view = settled.length === 0 ? before : await store.sessions.view(sessionId);
+      const view = settled.length === 0 ? before : await store.sessions.withCalls(sessionId);
       const wait = nextDueMs ?? unaskedMs;
       return {
         ...standingOf(view, { runId, step }, look === true),
@@ -99,7 +99,7 @@ export function createAnswerActivities(deps: ActivityDeps): AnswerActivities {
  * @param look also releases calls that have been begun: this execution of the run may not know of them
  */
 function standingOf(
-  view: SessionView | undefined,
+  view: SessionCalls | undefined,
   { runId, step }: { runId: string; step: number },
   look: boolean,
 ): Pick<ExpireOutcome, 'resume' | 'isOver'> {

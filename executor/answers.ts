@@ -163,7 +163,7 @@ export function createAnswerApi({ store, agents, workflows, logger }: AnswerApiD
       return result;
     },
     expireCalls: async (sessionId) => {
-      const view = await store.sessions.view(sessionId);
+      const view = await store.sessions.withCalls(sessionId);
       if (view === undefined) return false;
       const waiting = view.openCalls.filter(({ state }) => state === 'waiting');
       const due = new Set(

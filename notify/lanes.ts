@@ -31,6 +31,8 @@ export interface Sent {
   taken: ReadonlyMap<string, readonly number[]>;
 }
 
+/** Of all owners that wait for one receiver; whoever has most is sent back first. */
+const MOST_WAITING = 60;
 const JOIN_MS = 60_000;
 const HOUR_MS = 60 * 60_000;
 
@@ -139,6 +141,21 @@ export function createLane<T>(
     }
   }
 
+  /** Sends the newest of the owner back who has most, if that is more than another one would have. */
+  function makeRoom(own: number): boolean {
+    const lists = new Map<string, Entry<T>[]>();
+    for (const entry of waiting) {
+      const key = keyOf({ ...entry, kind: '' });
+      lists.set(key, [...(lists.get(key) ?? []), entry]);
+    }
+    const [most = []] = [...lists.values()].sort((one, other) => other.length - one.length);
+    const last = most.at(-1);
+    if (last === undefined || most.length <= own + 1) return false;
+    waiting.splice(waiting.indexOf(last), 1);
+    last.end(busy(0));
+    return true;
+  }
+
   function pump(): void {
     cancel();
     while (active < limits.atOnce && waiting.length > 0) {
@@ -180,6 +197,7 @@ export function createLane<T>(
       if (own.length >= limits.waiting) throw busy(Math.max(waitMs, 0));
       // It comes back in time to go with what is asked until then.
       if (waitMs > JOIN_MS) throw busy(waitMs - JOIN_MS);
+      if (waiting.length >= MOST_WAITING && !makeRoom(own.length)) throw busy(0);
       const entry: Entry<T> = {
         ...{ tenant, owner, kind, item },
         end: (error) => {

@@ -159,10 +159,13 @@ export const AGENT_ROUTES: readonly Route[] = [
     },
     handle: async ({ deps, response, record: { sessionId, deadline = Infinity }, caller }) => {
       if (deadline <= Date.now()) await deps.executor.expireCalls(sessionId);
-      const view = await deps.stateStore.sessions.view(sessionId);
-      if (view === undefined) throw notFound();
-      const isHeld = (await deps.executor.pauses?.isHeld(view.record)) ?? false;
-      response.json(toAgentStatus(await judged(deps, caller, view), { isHeld }));
+      const { sessions } = deps.stateStore;
+      const found = await sessions.withCalls(sessionId);
+      if (found === undefined) throw notFound();
+      const isHeld = (await deps.executor.pauses?.isHeld(found.record)) ?? false;
+      const shown = await judged(deps, caller, found);
+      const rows = await sessions.rows(sessionId, found.record.turnStartRow);
+      response.json(toAgentStatus({ ...shown, rows }, { isHeld }));
     },
   }),
   defineRoute({

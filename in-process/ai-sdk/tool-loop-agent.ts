@@ -298,7 +298,7 @@ function createConversations({ sessions }: Pick<Store, 'sessions'>): Conversatio
   return {
     isKnown: async (sessionId, { owner, results }) => {
       if (results.size === 0) return (await sessions.read(sessionId)) !== undefined;
-      const view = await sessions.view(sessionId);
+      const view = await sessions.withCalls(sessionId);
       const isAwaited = view?.openCalls.some(
         ({ state, spec }) => state === 'waiting' && results.has(spec.toolCallId),
       );

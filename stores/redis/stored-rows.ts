@@ -33,22 +33,28 @@ const PAGE_BYTES = 256 * 1024;
 /** Each has more than `inlineResultBytes`. */
 const RESULTS_AT_ONCE = 4;
 
+/** Reads large results, few at once. */
+export function createReadResults({
+  reads,
+  keys,
+}: Pick<RedisContext, 'reads' | 'keys'>): (sessionId: string, meter?: ReadMeter) => ReadResults {
+  return (sessionId, meter) => async (ids) => {
+    const found: (string | null)[] = [];
+    for (let at = 0; at < ids.length; at += RESULTS_AT_ONCE) {
+      const some = ids.slice(at, at + RESULTS_AT_ONCE);
+      const results = await callRedis(reads.hmget(keys.session(sessionId).results, ...some));
+      found.push(...results);
+      await meter?.take(sizeOf(results));
+    }
+    return found;
+  };
+}
+
 export function createStoredRows({
   reads: redis,
   keys,
 }: Pick<RedisContext, 'reads' | 'keys'>): StoredRows {
-  const readResults =
-    (sessionId: string, meter?: ReadMeter): ReadResults =>
-    async (ids) => {
-      const found: (string | null)[] = [];
-      for (let at = 0; at < ids.length; at += RESULTS_AT_ONCE) {
-        const some = ids.slice(at, at + RESULTS_AT_ONCE);
-        const results = await callRedis(redis.hmget(keys.session(sessionId).results, ...some));
-        found.push(...results);
-        await meter?.take(sizeOf(results));
-      }
-      return found;
-    };
+  const readResults = createReadResults({ reads: redis, keys });
   const toRows: StoredRows['toRows'] = (sessionId, rows, meter) =>
     resolveRows(
       rows.map((row, at) => parseRow(row, `row ${String(at)}`)),

@@ -14,6 +14,7 @@ import { createReadKept } from './tail/kept-pages.js';
 import { createReadJoined, createReadLog, type ReadLog } from './tail/pages.js';
 import { toShortDelta } from './short-deltas.js';
 import { parseStored } from './stored-json.js';
+import { createReadResults } from './stored-rows.js';
 import { toNumber } from './stored-record.js';
 import { createTail } from './tail/tail.js';
 import type { TruncatedPage } from './transition-results.js';
@@ -22,10 +23,9 @@ import type { TruncatedPage } from './transition-results.js';
 export function createRedisStreamLog(context: RedisContext, subscriber: Subscriber): StreamLog {
   const { redis, keys, transitions, now: clock } = context;
 
+  const readResults = createReadResults(context);
   const resolve = (streamId: string, entries: LogEntry[]): ReturnType<typeof resolveEntries> =>
-    resolveEntries(entries, (ids) =>
-      callRedis(redis.hmget(keys.session(streamId).results, ...ids)),
-    );
+    resolveEntries(entries, readResults(streamId));
   const readLog = createReadLog(context);
   const readJoined = createReadJoined(context);
   const readKept = createReadKept(context);

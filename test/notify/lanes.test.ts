@@ -171,6 +171,16 @@ describe('a lane', () => {
     expect(sent).toEqual([['a'], ['e']]);
   });
 
+  it('makes room for others while many wait, and sends back those of whoever has most', async () => {
+    const { send, sent } = openLane({ atOnce: 0, joins: false, waiting: 40 });
+    const back: string[] = [];
+    for (let n = 0; n < 40; n += 1) send('a', 'ann').catch(() => back.push('ann'));
+    for (let n = 0; n < 25; n += 1) send('b', `b${String(n)}`).catch(() => back.push('others'));
+    await Promise.resolve();
+    expect(back).toEqual(Array.from({ length: 5 }, () => 'ann'));
+    expect(sent).toEqual([]);
+  });
+
   it('tries again soon what was not taken', async () => {
     let isAway = true;
     const lane = createLane<string>({ ...SLACK, paceMs: 0 }, async () => {
