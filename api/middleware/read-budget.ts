@@ -25,7 +25,7 @@ const ORDINARY_BYTES = 256 * KB;
 /** What has more is large. */
 const LARGE_BYTES = KB * KB;
 /** Large reads at once, in this process, and of one sender. */
-const LARGE_AT_ONCE = { total: 4, perUser: 2, waiting: 20 };
+const LARGE_AT_ONCE = { total: 4, perUser: 2, waiting: 8 };
 const TURN_MS = 30_000;
 const LOOK_AGAIN_MS = 1_000;
 const MOST_SENDERS = 10_000;
@@ -76,7 +76,10 @@ export function createReadBudget(
         onRefusal(Math.max(1, Math.ceil((excess * MINUTE_MS) / perMinute / 1_000)));
         throw tooMuch();
       }
-      await delay(LOOK_AGAIN_MS, undefined, { signal });
+      await delay(LOOK_AGAIN_MS, undefined, { signal }).catch(() => {
+        // The reader has left.
+        throw tooMuch();
+      });
     }
   }
 

@@ -3,6 +3,9 @@ import { say, startOnMemory, type ApiServer } from './api-server.js';
 
 const KB = 1024;
 const MB = KB * KB;
+const fail = (): never => {
+  throw new Error('it is not refused');
+};
 
 describe('what one sender may read', () => {
   let now = 0;
@@ -54,6 +57,18 @@ describe('what one sender may read', () => {
     now += 34_000;
     expect(await read(as('eve'), 40 * MB)).toBe('read');
     expect(await read(as('eve'), 1)).toBe('too_many_requests');
+  });
+
+  it('a reply that has begun waits until there is room, or its reader leaves', async () => {
+    const budget = createReadBudget(MB, () => now);
+    const left = new AbortController();
+    const as = budget({ key: 'eve', signal: left.signal, hasBegun: () => true, onRefusal: fail });
+    expect(await read(as, 3 * MB)).toBe('read');
+    const waiting = read(as, KB);
+    left.abort();
+    expect(await waiting).toBe('too_many_requests');
+    now += 61_000;
+    expect(await read(as, KB)).toBe('read');
   });
 
   it('two large reads of one sender go on at once, and the next ones in turns with others', async () => {
