@@ -2,6 +2,7 @@ import type { AgentDefinition, AgentScope } from '../agents/index.js';
 import type { Authorize } from '../ai-sdk/index.js';
 import type { createPayloadCodec } from '../executor/payload-codec.js';
 import type { Runs } from '../executor/runs.js';
+import type { Role } from '../protocol/actor.js';
 import type { BusyPolicy } from '../protocol/busy.js';
 import type { HealthFacts } from '../protocol/health.js';
 import type { OperatorWorkers } from '../protocol/operator-workers.js';
@@ -74,11 +75,23 @@ export interface ApiSettings extends IdentityOptions, CrossOriginOptions {
   /** Keys of links in notices that decide, the newest first. Default: there are no such links. */
   linkKeys?: readonly string[] | undefined;
   /**
+   * Asked when such a link is opened and when it decides: the link holds the roles of the day on which it was sent.
+   * Default: the link is believed.
+   */
+  mayStillDecide?: MayStillDecide | undefined;
+  /**
    * Interval of the comments that keep a stream open, ms. Default: 5,000, and 15,000 for `…/events`. Pages
    * take a connection for lost after `longestSilenceMs`, 12 s: a longer interval needs a longer one there.
    */
   keepAliveMs?: number | undefined;
 }
+
+/** Whether a person may still decide as the link says. */
+export type MayStillDecide = (person: {
+  userId: string;
+  tenantId?: string;
+  roles: readonly Role[];
+}) => boolean | Promise<boolean>;
 
 /** The runs as routes use them. */
 export type ApiRuns = Omit<

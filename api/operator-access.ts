@@ -1,4 +1,5 @@
 import {
+  convertToUIMessages,
   explainWithheld,
   findSession,
   mayDecide,
@@ -10,6 +11,7 @@ import {
 } from '../ai-sdk/index.js';
 import { HelixError } from '../protocol/errors.js';
 import { isStreamId, rootOf, sessionOfRun } from '../protocol/ids.js';
+import type { WaitingSession } from '../protocol/http.js';
 import type { OperatorQuestion } from '../protocol/operator.js';
 import type { SessionCalls, SessionRecord } from '../stores/contract/sessions.js';
 import { isOfTenant } from '../stores/record/waiting-page.js';
@@ -96,6 +98,19 @@ export async function requireNoTenant(
   if (caller.tenantId !== undefined) {
     throw new HelixError('not_allowed', `${what} for callers without a tenant.`);
   }
+}
+
+/** A person who decides must see everything that the model saw. */
+export async function readHidden(
+  { stateStore: { sessions } }: Pick<RouteDeps, 'stateStore'>,
+  { sessionId, hasHidden }: Pick<SessionRecord, 'sessionId' | 'hasHidden'>,
+): Promise<Pick<WaitingSession, 'hiddenMessages'>> {
+  if (hasHidden !== true) return {};
+  const rows = await sessions.rows(sessionId, 0);
+  const hidden = rows.filter((row) => row.role === 'user' && row.hidden === true);
+  if (hidden.length === 0) return {};
+  const shown: object[] = convertToUIMessages(hidden, { filterHidden: false });
+  return { hiddenMessages: shown as Required<WaitingSession>['hiddenMessages'] };
 }
 
 /** What waits in a session, as this caller may deal with it. */

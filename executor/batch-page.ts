@@ -53,7 +53,7 @@ export function createBatchPage({
   async function perform(ref: BatchPageRef, item: BatchItem, actId: string): Promise<Outcome> {
     const { act, actor, reason, mode = 'interrupt' } = ref;
     const { userId: by, roles, personId, via } = actor;
-    const [runId, toolCallId = ''] = item;
+    const [runId, toolCallId = '', inputHash] = item;
     const sessionId = rootOf(sessionOfRun(runId));
     const how = { roles, personId, via, actId };
     if (act === 'stop') {
@@ -72,6 +72,7 @@ export function createBatchPage({
         by,
         reason,
         approvalId: formatApprovalId(runId, toolCallId),
+        inputHash,
         approved: act === 'approve',
       },
       { actor: how, responder: toResponder(actor) },

@@ -126,6 +126,26 @@ export interface AskedBy {
   askers?: readonly KnownPerson[] | undefined;
 }
 
+/** By whose doing a call asks: once a person has changed its input, by that person's. */
+export function askedByOf(conversation: AskedBy, { edited }: EditedCall): AskedBy {
+  if (edited === undefined) return conversation;
+  const { by = '', person } = edited;
+  return { owner: by, tenant: person?.tenantId, askers: person && [person] };
+}
+
+/** Whether this person may take back what a call asks: the one who has changed it, and who asked before. */
+export function mayWithdraw(
+  responder: Responder,
+  conversation: AskedBy,
+  call: EditedCall,
+): boolean {
+  return hasAsked(responder, conversation) || hasAsked(responder, askedByOf(conversation, call));
+}
+
+interface EditedCall {
+  edited?: { by?: string | undefined; person?: KnownPerson | undefined } | undefined;
+}
+
 /** Whether it is this person's doing that a call of the conversation asks. */
 export function hasAsked(
   { userId, ...known }: Responder,

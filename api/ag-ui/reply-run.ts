@@ -217,7 +217,7 @@ function toOutcome(reason: string, pending: readonly PendingQuestion[]): AgUiOut
 
 function toInterrupt(question: PendingQuestion): AgUiInterrupt[] {
   const { approvalId, kind, toolCallId, toolName, deadline } = question;
-  if (kind !== 'approval' || approvalId === undefined) return [];
+  if (kind !== 'approval') return [];
   return [
     {
       id: approvalId,

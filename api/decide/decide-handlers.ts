@@ -1,15 +1,19 @@
 import type { Request, RequestHandler, Response } from 'express';
 import { toAnswerOptions, notFound, type Caller } from '../../ai-sdk/index.js';
 import { titleOfAgent, titleOfTool } from '../../agents/titles.js';
-import { readLink, hashInput, type LinkClaims } from '../../notify/links.js';
-import { toAnswerError } from '../../protocol/answers.js';
+import { readLink, type LinkClaims } from '../../notify/links.js';
 import { HelixError } from '../../protocol/errors.js';
 import { formatApprovalId, sessionOfRun } from '../../protocol/ids.js';
 import { LIMITS } from '../../protocol/limits.js';
+import { verdictInTime } from '../../protocol/verdict.js';
+import { hashInput } from '../../protocol/shown-call.js';
 import type { OpenCall } from '../../stores/contract/call-record.js';
+import type { SessionRecord } from '../../stores/contract/sessions.js';
 import { isOfTenant } from '../../stores/record/waiting-page.js';
 import type { RouteDeps } from '../deps.js';
 import { personIdOf } from '../jwt-authenticator.js';
+import { readHidden } from '../operator-access.js';
+import { toAnswerReply } from '../routes/answers.js';
 import { readBody } from '../middleware/read-body.js';
 import { toDecidedPage, toDecisionPage, toRefusedPage } from './pages.js';
 
@@ -26,11 +30,22 @@ export interface DecideHandlers {
 
 /** The page to which links from notices lead, and what its form does. */
 export function createDecideHandlers(deps: RouteDeps, keys: readonly string[]): DecideHandlers {
+  /** @throws HelixError `unauthorized`, `expired`, `not_allowed`; `unavailable` if the host's rule is late */
+  async function openLink(token: string): Promise<LinkClaims> {
+    const claims = await readLink(keys, token);
+    const { sub: userId, tenant, roles } = claims;
+    const person = { userId, roles, ...(tenant !== undefined && { tenantId: tenant }) };
+    if (await verdictInTime(deps.mayStillDecide?.(person) ?? true)) return claims;
+    throw new HelixError('not_allowed', 'You may not decide this any more.');
+  }
+
   return {
     show: orPage(async (request, response) => {
       const token = typeof request.query['token'] === 'string' ? request.query['token'] : '';
-      const claims = await readLink(keys, token);
-      const { call, agent } = await findCall(deps, claims);
+      const claims = await openLink(token);
+      const { call, record } = await findCall(deps, claims);
+      const { agent } = record;
+      const { hiddenMessages = [] } = await readHidden(deps, record);
       const { toolName, input, about } = call.spec;
       const { deadline } = call;
       if (call.row !== undefined || call.decision !== undefined) throw answered();
@@ -42,17 +57,18 @@ export function createDecideHandlers(deps: RouteDeps, keys: readonly string[]): 
         agent: titleOfAgent(deps.agents, about?.agent ?? agent),
         title: about?.title ?? titleOfTool(deps.agents, about?.agent ?? agent, toolName),
         description: about?.description,
+        hidden: hiddenMessages.map(({ parts }) => toPlainText(parts)),
       });
       send(response, 200, page);
     }),
     decide: orPage(async (request, response) => {
       const form = await readForm(request);
-      const claims = await readLink(keys, form.get('token') ?? '');
+      const claims = await openLink(form.get('token') ?? '');
       const decision = form.get('decision');
       if (decision !== 'approve' && decision !== 'deny') {
         throw new HelixError('validation_error', 'Approve or deny.');
       }
-      const { sessionId, toolCallId, runId, sub: by, roles } = claims;
+      const { sessionId, toolCallId, runId, inputHash, sub: by, roles } = claims;
       await findCall(deps, claims);
       const reason = form.get('reason')?.trim();
       const approved = decision === 'approve';
@@ -64,15 +80,23 @@ export function createDecideHandlers(deps: RouteDeps, keys: readonly string[]): 
           by,
           approved,
           approvalId: formatApprovalId(runId, toolCallId),
+          inputHash,
           ...(reason !== undefined && reason !== '' && { reason }),
         },
         toAnswerOptions(deps, toCaller(claims), { roles, via: 'link' }),
       );
-      if (result.kind !== 'stored') throw toAnswerError(result.kind);
+      toAnswerReply(result);
       if (isPage(request)) send(response, 200, toDecidedPage(approved));
       else response.status(200).json({ result: 'stored', approved });
     }),
   };
+}
+
+/** What a message says; files and the page's own parts as JSON. */
+function toPlainText(parts: readonly { type: string }[]): string {
+  return parts
+    .map((part) => ('text' in part ? String(part.text) : JSON.stringify(part)))
+    .join('\n');
 }
 
 /** The person whom the link names. On a server without accounts as well: it was sent to one person. */
@@ -126,14 +150,14 @@ async function readForm(request: Request): Promise<URLSearchParams> {
 async function findCall(
   { stateStore }: Pick<RouteDeps, 'stateStore'>,
   { sessionId, toolCallId, runId, inputHash, tenant }: LinkClaims,
-): Promise<{ call: OpenCall; agent: string }> {
+): Promise<{ call: OpenCall; record: SessionRecord }> {
   const found = await stateStore.sessions.withCalls(sessionId);
   if (found === undefined || !isOfTenant(found.record, tenant)) throw notFound();
   const call = found.openCalls.find(({ spec }) => spec.toolCallId === toolCallId);
   if (call === undefined) throw await whyClosed(stateStore, runId, toolCallId);
   if (call.spec.runId !== runId || hashInput(call.spec.input) !== inputHash) throw notAsked();
   if (call.decision?.automatic === true) throw expired();
-  return { call, agent: found.record.agent };
+  return { call, record: found.record };
 }
 
 /** The run, perhaps a sub-agent's, has continued since: the result of the call says why. */

@@ -19,7 +19,6 @@ import {
   SubmitToolResultBody,
   ToolResultTaken,
 } from '../../protocol/agent-server.js';
-import { toAnswerError } from '../../protocol/answers.js';
 import { HelixError } from '../../protocol/errors.js';
 import { HEADERS } from '../../protocol/http.js';
 import { StopReply } from '../../protocol/replies.js';
@@ -29,6 +28,7 @@ import { createAgentEvents } from '../agent-events.js';
 import { startAgent, toStarted } from '../agent-start.js';
 import { toAgentStatus } from '../agent-status.js';
 import { streamReply } from '../stream-reply.js';
+import { toAnswerReply } from './answers.js';
 import { defineRoute, SESSION_AND_RUN, type Route } from './route.js';
 
 const STARTED = {
@@ -135,8 +135,7 @@ export const AGENT_ROUTES: readonly Route[] = [
       const answer = { ...body, sessionId: record.sessionId, by: caller.userId };
       const options = toAnswerOptions(deps, caller, toActor(call), { record });
       const result = await deps.executor.submitToolResult(answer, options);
-      if (result.kind !== 'stored') throw toAnswerError(result.kind);
-      const taken = { sessionId, toolCallId, resumed: result.resume !== undefined };
+      const taken = { sessionId, toolCallId, resumed: toAnswerReply(result).resumed };
       response.status(202).json(taken satisfies ToolResultTaken);
     },
   }),

@@ -65,10 +65,11 @@ export const OPENAI_ROUTES: readonly Route[] = [
         request.get(HEADERS.idempotencyKey) ??
         (await takeRetryKey(deps.stateStore.requests, tried));
       const conversation = await findConversation(deps, body, { caller, session, key });
-      const { sessionId, answers } = conversation;
+      const { sessionId, answers, inputs } = conversation;
       const before = answers.size > 0 ? await readOwnCalls(deps, sessionId, caller) : undefined;
       if (answers.size > 0 && before === undefined) throw notFound();
-      const answered = before && toPostedAnswers(readAnswers(answers, before), before);
+      const answered =
+        before && toPostedAnswers({ ...readAnswers(answers, before), inputs }, before);
       const messages = [...(answered ?? []), ...toPostedMessages(conversation)];
       const { userId, tenantId, roles, personId, isEveryone } = caller;
       const params = { sessionId, messages, agent: body.model };

@@ -4,7 +4,7 @@ import {
   OperatorSessionPath,
   OperatorSessionQuery,
 } from '../../protocol/operator.js';
-import { openForOperator, toOperatorQuestions } from '../operator-access.js';
+import { openForOperator, readHidden, toOperatorQuestions } from '../operator-access.js';
 import { defineRoute, SESSION, type Route } from './route.js';
 
 /** Conversations of a tenant, for colleagues. */
@@ -37,6 +37,7 @@ export const OPERATOR_SESSION_ROUTES: readonly Route[] = [
       ]);
       if (found === undefined) throw notFound();
       const { agent, owner, createdAt, updatedAt, runId, status } = found.record;
+      const pending = await toOperatorQuestions(deps, caller, found);
       response.json({
         ...messages,
         sessionId: params.sessionId,
@@ -45,7 +46,8 @@ export const OPERATOR_SESSION_ROUTES: readonly Route[] = [
         createdAt,
         updatedAt,
         run: { runId, status },
-        pending: await toOperatorQuestions(deps, caller, found),
+        pending,
+        ...(pending.length > 0 && (await readHidden(deps, found.record))),
       } satisfies OperatorSession);
     },
   }),

@@ -15,7 +15,8 @@ import { toActor } from '../actor.js';
 import type { RouteDeps } from '../deps.js';
 import type { Identity } from '../identity.js';
 import type { About } from '../record-access.js';
-import { mayRead, openForOperator, toOperatorQuestions } from '../operator-access.js';
+import { mayRead, openForOperator, readHidden, toOperatorQuestions } from '../operator-access.js';
+import { toAnswerReply } from './answers.js';
 import { defineRoute, SESSION, type Route } from './route.js';
 
 const call = { method: 'post', params: OperatorCallPath } as const;
@@ -92,10 +93,7 @@ export const OPERATOR_WAITING_ROUTES: readonly Route[] = [
         { ...target, ...toAnswer(body) },
         toAnswerOptions(deps, caller, toActor(answered), { record }),
       );
-      if (result.kind !== 'stored') throw toAnswerError(result.kind);
-      const { sequence, resume } = result;
-      const stored = { result: 'stored', sequence, resumed: resume !== undefined } as const;
-      response.status(202).json(stored satisfies AnswerReply);
+      response.status(202).json(toAnswerReply(result));
     },
   }),
   defineRoute({
@@ -115,18 +113,15 @@ export const OPERATOR_WAITING_ROUTES: readonly Route[] = [
     refusals: [...UNANSWERED, 'no_deadline', 'deadline_too_far'],
     handle: async (extended) => {
       const { deps, response, params, caller } = extended;
-      const { byMs, reason } = extended.body;
       const { sessionId } = await openForOperator(deps, caller, 'extend', params.sessionId);
       const { toolCallId } = params;
-      const result = await deps.executor.extendDeadline({
-        sessionId,
-        toolCallId,
-        byMs,
-        reason,
-        ...toActor(extended),
-      });
+      const { body } = extended;
+      const result = await deps.executor.extendDeadline(
+        { sessionId, toolCallId, ...body, ...toActor(extended) },
+        { responder: caller },
+      );
       if (result.kind !== 'extended') throw toAnswerError(result.kind);
-      deps.logger.info({ sessionId, toolCallId, byMs }, 'a deadline was extended');
+      deps.logger.info({ sessionId, toolCallId, byMs: body.byMs }, 'a deadline was extended');
       const { deadline } = result;
       response.status(202).json({ result: 'extended', deadline } satisfies ExtendReply);
     },
@@ -170,7 +165,8 @@ async function toWaiting(
   const { agent, owner, deadline, runId, status } = current.record;
   const run = { runId, status };
   const shown = { sessionId: toShownSessionId(sessionId), run, agent, owner };
-  return [{ ...shown, since: found.since, deadline, pending }];
+  const hidden = await readHidden(deps, current.record);
+  return [{ ...shown, since: found.since, deadline, pending, ...hidden }];
 }
 
 /** The reason of an approval goes to the model; that of other answers is for the record only. */

@@ -212,7 +212,8 @@ export class ToolLoopAgent<
     const hooks = this.#hooks.open(sessionId, call);
     try {
       for (const answer of answers) {
-        ({ sequence: after } = await handle.submitToolResult({ ...answer, by: userId }));
+        const given = { ...answer, by: userId };
+        ({ sequence: after } = await handle.submitToolResult(given, { isPosted: true }));
       }
     } catch (error) {
       hooks.close();

@@ -3,7 +3,7 @@ import { formatCheckpointId, formatModelWriter } from '../../protocol/ids.js';
 import type { KnownPerson } from '../../protocol/responder.js';
 import type { ToolRow } from '../../protocol/rows.js';
 import type { StopRequest } from '../../protocol/run.js';
-import type { NewCall } from '../contract/call-record.js';
+import type { CallEdit, NewCall } from '../contract/call-record.js';
 import type {
   ExtendDeadlineResult,
   LeaseCallResult,
@@ -60,7 +60,13 @@ export interface SessionDriver {
     runId: string,
     toolCallId: string,
     approved: boolean,
-    extra?: { now?: number; permitted?: boolean; approver?: KnownPerson },
+    extra?: {
+      now?: number;
+      permitted?: boolean;
+      approver?: KnownPerson;
+      edit?: CallEdit;
+      shownEdit?: number;
+    },
   ) => Promise<SettleCallResult>;
   /** A client's result, or its error. */
   answer: (
@@ -211,7 +217,7 @@ export function drive(
       return commit(by, { calls });
     },
     decide: (runId, toolCallId, approved, extra = {}) => {
-      const { now = Date.now(), permitted = true, approver } = extra;
+      const { now = Date.now(), permitted = true, approver, ...edits } = extra;
       const decision = { approved, at: Date.now() };
       const base = { role: 'tool', toolCallId, toolName: 'approval-tool' } as const;
       const row: ToolRow = { ...base, denied: true, decision };
@@ -221,6 +227,7 @@ export function drive(
         decision,
         approver,
         permitted,
+        ...edits,
         ...(!approved && { row }),
         now,
       });

@@ -93,6 +93,8 @@ export interface SessionRecord {
   runBy?: string;
   /** Who asks by the newest turn: the author of its messages, then who has repeated, continued or copied it. */
   askers: readonly KnownPerson[];
+  /** Some of its messages are, or were, shown to models only. */
+  hasHidden?: true;
   /**
    * Sequence before the newest run's first entry; equal to the turn's unless the turn had an
    * earlier run.

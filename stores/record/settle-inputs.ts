@@ -32,7 +32,7 @@ const UNANSWERED = 'No one answered in time.';
 export function toAnswerInput(
   answer: ToolAnswer,
   asker: Asker,
-  asked: Asked & Pick<Partial<CallSpec>, 'input'>,
+  asked: Asked & Pick<Partial<CallSpec>, 'input' | 'edited'>,
   {
     now,
     via,
@@ -45,21 +45,24 @@ export function toAnswerInput(
     permitted?: boolean;
   },
 ): SettleCallInput {
-  const base = toBase(asker, asked, now);
+  const { edited } = asked;
+  const base = { ...toBase(asker, asked, now), permitted, shownEdit: edited?.n };
   if (answer.kind === 'approval-response') {
     const { approved, reason, by } = answer;
-    const input =
-      answer.approved && isChanged(answer.input, asked.input) ? answer.input : undefined;
+    const isOwn = isChanged(answer.input, asked.input);
+    const wanted = isOwn ? answer.input : asked.input;
+    const isAnother = isOwn || (edited !== undefined && isChanged(wanted, edited.from));
     const decision: Decision = {
       approved,
       reason,
       by,
       via,
       at: now,
-      input,
+      input: approved && isAnother ? wanted : undefined,
+      ...(approved && isAnother && !isOwn && { inputBy: edited?.by }),
     };
     const decided = toDecided(asker, asked, decision, now);
-    return { source: 'approval', ...base, permitted, approver, ...decided };
+    return { source: 'approval', ...base, approver, ...decided };
   }
   const outcome =
     answer.error === undefined
@@ -68,7 +71,6 @@ export function toAnswerInput(
   return {
     source: 'client',
     ...base,
-    permitted,
     ...toSettled(asker, asked, outcome, now, via),
     late: toLateText(outcome),
   };
@@ -148,7 +150,8 @@ function toSpeaker(asker: Asker, timestamp: number) {
   return { agentId: rootOf(sessionId), agentType: agent, step: conversationStep, timestamp };
 }
 
-function isChanged(input: unknown, asked: unknown): boolean {
+/** True for an input of an answer that is another than the one that was asked for. */
+export function isChanged(input: unknown, asked: unknown): boolean {
   return input !== undefined && JSON.stringify(input) !== JSON.stringify(asked);
 }
 

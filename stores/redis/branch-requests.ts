@@ -89,13 +89,14 @@ function askersText(
 }
 
 function toEnd(input: BranchInput, contents: Contents): RequestOf<'branch'>['end'] {
-  const { turn, visibleMessages, state, isOpen } = input;
+  const { turn, visibleMessages, state, isOpen, rows } = input;
   const { turn: number, row, messageId, step, hasReplied } = turn;
   const kept = contents.addOptional(state);
   return {
     ...{ turn: number, row, messageId, step, hasReplied, isOpen },
     askers: askersText(input, number),
     visibleMessages,
+    hasHidden: rows.some((row) => row.role === 'user' && row.hidden === true) || undefined,
     state: kept,
   };
 }

@@ -39,7 +39,7 @@ export function createSessionReads({ redis, reads, keys, transitions, now }: Red
   }
 
   async function readOwnCall(sessionId: string, toolCallId: string): Promise<OpenCall | undefined> {
-    const names = ['spec', 'state', 'row', 'decision', 'asked', 'deadline', 'ask'].map(
+    const names = ['spec', 'state', 'row', 'decision', 'asked', 'deadline', 'ask', 'edit'].map(
       (name) => `${name}:${toolCallId}`,
     );
     const values = await callRedis(redis.hmget(keys.session(sessionId).calls, ...names));

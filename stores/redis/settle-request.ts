@@ -13,6 +13,7 @@ type SettleRequest = RequestOf<'settleCall'>;
 export function settleRequest(input: SettleCallInput, contents: Contents): SettleRequest {
   const { row, chunks, output } = keepApart(input.row, input.chunks);
   const decision = 'decision' in input ? input.decision : undefined;
+  const edit = input.source === 'approval' ? input.edit : undefined;
   return {
     source: input.source,
     runId: input.source === 'tool' ? input.writer.runId : input.runId,
@@ -24,6 +25,8 @@ export function settleRequest(input: SettleCallInput, contents: Contents): Settl
     decision: contents.addOptional(decision, 1),
     approver: contents.addOptional(input.source === 'approval' ? input.approver : undefined),
     isApproved: decision?.approved === true,
+    edit: contents.addOptional(edit, 1),
+    shownEdit: 'shownEdit' in input ? input.shownEdit : undefined,
     result: output === undefined ? undefined : contents.add(output),
     permitted: 'permitted' in input ? input.permitted : undefined,
     late: input.source === 'client' ? input.late : undefined,

@@ -2,7 +2,7 @@ import type { FinishReason } from '../../protocol/chunk.js';
 import type { RunMode, RunStatus, StreamStatus } from '../../protocol/run.js';
 import { rootOf } from '../../protocol/ids.js';
 import { toPerson, type KnownPerson } from '../../protocol/responder.js';
-import type { CallState, OpenCall, Wake } from '../contract/call-record.js';
+import type { CallEdit, CallSpec, CallState, OpenCall, Wake } from '../contract/call-record.js';
 import type { QueuedEntry } from '../contract/queue.js';
 import type { SessionRecord } from '../contract/sessions.js';
 import { parseUsage } from '../record/run-usage.js';
@@ -21,8 +21,11 @@ export function toOpenCall(id: string, calls: Record<string, string>): OpenCall 
   const asked = field('asked');
   const deadline = field('deadline');
   const isHeld = field('ask') !== undefined;
+  const edit = field('edit');
+  const spec = parseStored(field('spec'), `call ${id}`) as CallSpec;
   return {
-    spec: parseStored(field('spec'), `call ${id}`) as OpenCall['spec'],
+    spec:
+      edit === undefined ? spec : withEdit(spec, parseStored(edit, `edit of ${id}`) as CallEdit),
     state: field('state') as CallState,
     ...(row !== undefined && { row: parseRow(row, `result of ${id}`) }),
     ...(decision !== undefined && {
@@ -55,6 +58,11 @@ export function toAskerText(
 export function toAskers(text: string | null | undefined): readonly KnownPerson[] {
   if (!text) return [];
   return text.split('\n').map((json) => parseStored(json, 'askers') as KnownPerson);
+}
+
+/** From then on every reader has the changed input: those who are asked, and rules about it. */
+function withEdit(spec: CallSpec, { input, ...edit }: CallEdit): CallSpec {
+  return { ...spec, input, edited: { ...edit, from: spec.input } };
 }
 
 /**
@@ -110,6 +118,7 @@ export function toRecord(
     runMode: (root['mode'] ?? 'new') as RunMode,
     ...(root['by'] && { runBy: root['by'] }),
     askers: toAskers(root['askers']),
+    ...(root['hasHidden'] !== undefined && { hasHidden: true }),
     runStartSequence: number('runSeq'),
     runFromStep: number('fromStep'),
     committedStep: number('committed'),

@@ -1,6 +1,7 @@
 import { byteLength, formatInt, redis } from './lib/host.js';
 import { armExpiry, claimFiles } from './lib/expiry.js';
 import { closeCopy } from './lib/finish.js';
+import { noteHidden } from './lib/messages.js';
 import { noteAct } from './lib/outbox.js';
 import { noteAskers, noteTurn } from './lib/places.js';
 import { contentAt, only, type Content } from './lib/request.js';
@@ -45,6 +46,8 @@ interface BranchEnd {
   askers: string;
   /** The turn is to be continued after its last step. */
   isOpen?: boolean;
+  /** Some of the copied messages are shown to models only. */
+  hasHidden?: boolean;
   /** Number of visible messages. */
   visibleMessages: number;
   /** The agent's own state. */
@@ -84,6 +87,7 @@ export function branch(session: Session, request: BranchRequest, args: readonly 
   if (request.end !== undefined) {
     if (isBegun) keep(session);
     createCopy(session, request, request.end, args);
+    if (request.end.hasHidden === true) noteHidden(session);
     noteAct(session, args, request.act, 'branched');
     return only('branched');
   }

@@ -42,6 +42,10 @@ export interface SettleCallRequest {
   /** The person who approves, JSON. */
   approver?: Content;
   isApproved: boolean;
+  /** The input that a person put in place of the model's: it waits for another person. */
+  edit?: Content;
+  /** The edit that the person was shown, 0 for none. */
+  shownEdit?: number;
   /** The output of the row, if it is stored apart. */
   result?: Content;
   /** Text for the model about an answer of a client that came after the timeout. */
@@ -67,7 +71,7 @@ export interface SettleCallRequest {
 
 const CALL = [
   ...(['state', 'kind', 'late', 'lapsed', 'lapsedAt', 'ask', 'deadline', 'child'] as const),
-  ...(['guard', 'of'] as const),
+  ...(['guard', 'of', 'edits'] as const),
 ] as const;
 type Call = Record<(typeof CALL)[number], string | undefined>;
 
@@ -79,9 +83,9 @@ type Call = Record<(typeof CALL)[number], string | undefined>;
  * Checks, in this order: a late answer to a call of an earlier step · an approval that timed out ·
  * the call is settled · it exists · its run is the newest and active · people were already asked ·
  * the source may settle it: fence for a tool, kind, permission and deadline (by Redis' clock) for a
- * person.
+ * person · the input is the one that the person was shown.
  *
- * @returns `stored` with the sequence and the runs to wake · `late` · `already_completed` ·
+ * @returns `stored` with the sequence and the runs to wake · `edited` · `late` · `already_completed` ·
  * `not_pending` · `stale_run` · `kind_mismatch` · `not_allowed` · `expired` · `fenced` · `not_due` with the
  * remaining time
  */
@@ -116,6 +120,21 @@ export function settleCall(
   if (source !== 'tool' && call.ask !== undefined) return only('not_pending');
   const refusal = refusalOf(session, request, call, isLate);
   if (refusal !== undefined) return refusal;
+  // Somebody else has changed the input since it was shown.
+  if (isPersons && !isLate && num(call.edits) !== (request.shownEdit ?? 0)) {
+    return only('not_pending');
+  }
+  if (request.edit !== undefined) {
+    const edit = [
+      `edit:${id}`,
+      contentAt(args, request.edit),
+      `edits:${id}`,
+      int(num(call.edits) + 1),
+    ];
+    redis.call('HSET', session.calls, ...edit);
+    noteAct(session, args, request.act, 'edited');
+    return `{"kind":"edited","sequence":${seq ?? '0'}}`;
+  }
 
   const log = openLog(session, seq);
   if (source === 'expiry' && call.of === undefined) {

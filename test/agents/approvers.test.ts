@@ -72,7 +72,7 @@ describe('the check of an approver', () => {
     check(
       { userId, ...extra },
       { toolName: 'pay', runId: 's:1-a', approvers },
-      { ...request, ...extra },
+      { ...request, askedBy: { owner: request.owner }, ...extra },
     );
 
   it.each([

@@ -144,8 +144,10 @@ it('the page of a link shows what models wrote as text', () => {
     ...{ token: 'a.b.c', agent: '<b>', title: '<img src=y>', person: '"><img src=x>' },
     ...{ description: '<script>0</script>', input: { ...HOSTILE, '<img src=z>': [{}] } },
     deadline: undefined,
+    hidden: ['<script>1</script>'],
   });
   expect(page).not.toMatch(/<script|<img|<!channel/);
+  expect(page).toContain('The model saw 1 message that');
   expect(page).toContain('method="post"');
 });
 
@@ -158,7 +160,11 @@ it('messages and pages have titles in place of names, and values by field', () =
   );
   const page = toDecisionPage({
     ...{ token: 't', agent: 'Support', title: titles.tool, person: 'lea', deadline: undefined },
-    ...{ description: 'Reads an order.', input: { orderId: 'A1', lines: [{ itemCount: 2 }] } },
+    ...{
+      hidden: [],
+      description: 'Reads an order.',
+      input: { orderId: 'A1', lines: [{ itemCount: 2 }] },
+    },
   });
   expect(page).toContain('<h1>Look up an order</h1>');
   expect(page).toContain('Reads an order.');

@@ -1,6 +1,6 @@
 import { ApplicationFailure, Context } from '@temporalio/activity';
 import { titleOfAgent, titleOfTool } from '../../agents/titles.js';
-import { hashInput, toDecideUrl } from '../../notify/links.js';
+import { toDecideUrl } from '../../notify/links.js';
 import type { Message, MessageItem } from '../../notify/message.js';
 import { toPlace } from '../../notify/place.js';
 import { NotDelivered } from '../../notify/not-delivered.js';
@@ -8,6 +8,7 @@ import { approverIn, type Receiver } from '../../notify/receivers.js';
 import type { Sender } from '../../notify/sender.js';
 import type { NotifySettings } from '../../notify/settings.js';
 import type { Delivery, Notice, NoticeCall } from '../../protocol/notices.js';
+import { hashInput } from '../../protocol/shown-call.js';
 import { toWords } from '../../protocol/to-words.js';
 import type { RunMeter } from '../../protocol/run-meter.js';
 import type { Store } from '../../stores/contract/store.js';

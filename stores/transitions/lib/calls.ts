@@ -16,7 +16,8 @@ import type { Session } from './session.js';
  * execution took effect · ops: number of operations in its journal · opBytes: their size · sealed:
  * notes of events that were emitted before the newest of them · of: the call that waits for this one ·
  * release: number of the release that was the first to name the call as approved · approver: the
- * verified person who approved it, JSON.
+ * verified person who approved it, JSON · edit: the input that a person put in place of the model's,
+ * JSON · edits: which edit that is, from 1.
  */
 export type CallField =
   | ('state' | 'name' | 'kind' | 'spec' | 'row' | 'decision' | 'automatic' | 'asked' | 'again')
@@ -40,6 +41,8 @@ export type CallField =
       | 'of'
       | 'release'
       | 'approver'
+      | 'edit'
+      | 'edits'
     );
 
 const CALL_FIELDS: readonly CallField[] = [
@@ -71,6 +74,8 @@ const CALL_FIELDS: readonly CallField[] = [
   'of',
   'release',
   'approver',
+  'edit',
+  'edits',
 ];
 
 export function readCallField(

@@ -1,7 +1,7 @@
 import { formatInt, redis } from './host.js';
 import { texts } from './json.js';
 import { placeOfTurn } from './places.js';
-import { num } from './root.js';
+import { num, setFields } from './root.js';
 import type { Session } from './session.js';
 import { countStored, sizeOf } from './size.js';
 
@@ -65,12 +65,18 @@ export function storeMessages(
     places[at + 1] = `${formatInt(row + at / 2)} ${of}`;
   }
   places.push(`a:${of}`, runId);
+  if (shown - num(uiCount) < messages.length) noteHidden(session);
   if (seq !== undefined) {
     const messageId = `msg-${formatInt(shown)}`;
     places.push(`t:${of}`, placeOfTurn({ turn, row, seq, messageId }));
   }
   redis.call('HSET', session.places, ...places);
   return { row, shown };
+}
+
+/** Some messages of the conversation are shown to models only. Stays if they are withdrawn. */
+export function noteHidden(session: Session): void {
+  setFields(session, ['hasHidden', '1']);
 }
 
 export function idsJson(messages: readonly StoredMessage[]): string {

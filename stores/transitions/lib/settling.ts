@@ -5,6 +5,7 @@ import { expireChild } from './expiry.js';
 import { fieldsOf, readCall, readCalls } from './calls.js';
 import { field, int, text } from './json.js';
 import { journalFields } from './journal.js';
+import { noteHidden } from './messages.js';
 import { write, type Log } from './log.js';
 import { addToField, num, readField, setFields } from './root.js';
 import { forDisplay } from './rows.js';
@@ -123,6 +124,7 @@ export function addNotices(session: Session): void {
   redis.call('RPUSH', session.rows, ...rows);
   countStored(session, sizeOf(rows));
   redis.call('UNLINK', session.notices);
+  noteHidden(session);
 }
 
 /** Adds a reply's row; the first one of a turn makes a new visible message. @returns how many rows there are */

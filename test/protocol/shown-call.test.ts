@@ -1,0 +1,12 @@
+import { createHash } from 'node:crypto';
+import { hashInput } from '../../protocol/shown-call.js';
+
+it('the hash of an input is the SHA-256 of its JSON, at every length of a block', () => {
+  const inputs: unknown[] = [undefined, null, {}, { amount: 5 }, '\ud800 é 🎉', [1e21, -0]];
+  for (let length = 50; length < 70; length += 1) inputs.push('x'.repeat(length));
+  inputs.push('y'.repeat(100_000));
+  for (const input of inputs) {
+    const json = JSON.stringify(input ?? null);
+    expect(hashInput(input)).toBe(createHash('sha256').update(json).digest('base64url'));
+  }
+});
