@@ -35,6 +35,9 @@ export function createAnswerActivities(deps: ActivityDeps): AnswerActivities {
     at = Date.now(),
   }: AnswerRef): Promise<AnswerOutcome> {
     const parsed = parseToolAnswer(toToolAnswer(sessionId, answer));
+    // An attempt before this one has stored the change, and its reply was lost.
+    const known = await store.calls.read(sessionId, parsed.toolCallId);
+    if (known?.spec.edited?.at === at) return { kind: 'edited' };
     const submitted = await submitAnswer({ store, check, permit }, parsed, at, {
       actor: { via: 'temporal' },
     });

@@ -113,8 +113,8 @@ it('each list of what waits gives what an answer names', async () => {
     expect(await (await api.get(`/api/${path}`)).json()).toMatchObject({ pending });
   }
   for (const list of ['operator/waiting', 'sessions']) {
-    const reply = await (await api.get(`/api/${list}`)).json();
-    expect(reply).toMatchObject({ sessions: [{ pending }] });
+    const reply = await api.get(`/api/${list}`);
+    expect(await reply.json()).toMatchObject({ sessions: [{ pending }] });
   }
   const waiting = { toolCallId: 'c1', inputHash, input: { amount: 5 } };
   for (const path of ['chat/mine/pending/c1', 'operator/waiting/mine/c1']) {

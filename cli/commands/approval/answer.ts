@@ -174,10 +174,12 @@ async function nameShown(
   if (inputHash !== undefined) return { approvalId, inputHash };
   if (asked.approvers === undefined && asked.separateApprover !== true) return { approvalId };
   const { terminal } = cli;
-  terminal.note((await output.draw(ASKED, [asked])) + toDetails(asked));
-  if (options.yes === true) {
-    throw wrongUsage('It has approvers: look at it here without --yes, or give its --input-hash.');
+  if (options.yes === true || !terminal.isInteractive) {
+    throw wrongUsage(
+      'It has approvers: look at it at a terminal, without -y, or give --input-hash.',
+    );
   }
+  terminal.note((await output.draw(ASKED, [asked])) + toDetails(asked));
   await confirm(terminal, ask, options);
   return { approvalId, inputHash: asked.inputHash };
 }
