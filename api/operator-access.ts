@@ -113,6 +113,29 @@ export async function readHidden(
   return { hiddenMessages: shown as Required<WaitingSession>['hiddenMessages'] };
 }
 
+/** Of a conversation that a list reads: pages ask again each second, for all that wait. */
+const LISTED_BYTES = 64 * 1024;
+const NOT_LISTED: Required<WaitingSession>['hiddenMessages'][number] = {
+  id: 'hidden-messages',
+  role: 'user',
+  parts: [
+    {
+      type: 'text',
+      text: 'This conversation is too large to show here what the model saw: open it to read the messages that it does not show.',
+    },
+  ],
+};
+
+/** The same for lists: nobody's conversation makes them so long that they cannot be read. */
+export async function listHidden(
+  deps: Pick<RouteDeps, 'stateStore'>,
+  record: Pick<SessionRecord, 'sessionId' | 'hasHidden' | 'storedBytes'>,
+): Promise<Pick<WaitingSession, 'hiddenMessages'>> {
+  const { hasHidden, storedBytes = 0 } = record;
+  if (hasHidden !== true || storedBytes <= LISTED_BYTES) return readHidden(deps, record);
+  return { hiddenMessages: [NOT_LISTED] };
+}
+
 /** What waits in a session, as this caller may deal with it. */
 export async function toOperatorQuestions(
   deps: RouteDeps,

@@ -15,7 +15,7 @@ import { toActor } from '../actor.js';
 import type { RouteDeps } from '../deps.js';
 import type { Identity } from '../identity.js';
 import type { About } from '../record-access.js';
-import { mayRead, openForOperator, readHidden, toOperatorQuestions } from '../operator-access.js';
+import { listHidden, mayRead, openForOperator, toOperatorQuestions } from '../operator-access.js';
 import { toAnswerReply } from './answers.js';
 import { defineRoute, SESSION, type Route } from './route.js';
 
@@ -165,7 +165,7 @@ async function toWaiting(
   const { agent, owner, deadline, runId, status } = current.record;
   const run = { runId, status };
   const shown = { sessionId: toShownSessionId(sessionId), run, agent, owner };
-  const hidden = await readHidden(deps, current.record);
+  const hidden = await listHidden(deps, current.record);
   return [{ ...shown, since: found.since, deadline, pending, ...hidden }];
 }
 

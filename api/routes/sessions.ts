@@ -15,7 +15,7 @@ import type { SessionCalls } from '../../stores/contract/sessions.js';
 import type { WaitingSession } from '../../stores/contract/waiting.js';
 import { titleOf } from '../../stores/record/conversation-title.js';
 import type { RouteDeps } from '../deps.js';
-import { readHidden } from '../operator-access.js';
+import { listHidden, readHidden } from '../operator-access.js';
 import { defineRoute, SESSION_AND_RUN, type Route } from './route.js';
 
 /** The caller's conversations, and what waits for people in them, for inboxes. */
@@ -130,7 +130,7 @@ async function toWaiting(
   if (body.pending.length === 0) return [];
   // One row: nearly every conversation begins with the words of a person.
   const title = titleOf(await deps.stateStore.sessions.rows(current.record.sessionId, 0, 1));
-  const hidden = await readHidden(deps, current.record);
+  const hidden = await listHidden(deps, current.record);
   return [{ ...body, title, agent, since: found.since, deadline, ...hidden }];
 }
 

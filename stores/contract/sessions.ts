@@ -95,6 +95,8 @@ export interface SessionRecord {
   askers: readonly KnownPerson[];
   /** Some of its messages are, or were, shown to models only. */
   hasHidden?: true;
+  /** Size of its transcript, queue, results and states. */
+  storedBytes?: number;
   /**
    * Sequence before the newest run's first entry; equal to the turn's unless the turn had an
    * earlier run.

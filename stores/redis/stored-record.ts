@@ -119,6 +119,7 @@ export function toRecord(
     ...(root['by'] && { runBy: root['by'] }),
     askers: toAskers(root['askers']),
     ...(root['hasHidden'] !== undefined && { hasHidden: true }),
+    storedBytes: number('bytes'),
     runStartSequence: number('runSeq'),
     runFromStep: number('fromStep'),
     committedStep: number('committed'),

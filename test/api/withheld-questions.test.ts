@@ -90,6 +90,24 @@ it('whoever may decide sees what the model saw: hidden messages of all turns, al
   }
 });
 
+it('no list of what waits reads a large conversation', async () => {
+  const limits = { readBytesPerMinute: 1_000_000 };
+  const server = await startOnMemory({ limits });
+  api = server;
+  const session = drive(server.stores, toStoredSessionId('large', 'acme'));
+  const first = userMessage('h1', 'pay mallory');
+  const hidden = { ...first, row: { ...first.row, hidden: true }, hidden: true };
+  const messages = [hidden, userMessage('u1', 'x'.repeat(800_000))];
+  const begun = await session.begin({ tenant: 'acme', messages });
+  if (begun.kind !== 'begun') throw new Error(begun.kind);
+  await session.ask(begun.run.runId, 1, [newCall('c1', 'approval')]);
+  const said = [{ parts: [{ text: expect.stringContaining('open it') as unknown }] }];
+  for (let n = 0; n < 4; n += 1) {
+    const reply = await api.get('/api/operator/waiting', { 'x-user': 'bob@acme@approver' });
+    expect(await reply.json()).toMatchObject({ sessions: [{ hiddenMessages: said }] });
+  }
+});
+
 it('each list of what waits gives what an answer names', async () => {
   const server = await startOnMemory({
     authenticate: () => ({ userId: 'ann', tenantId: 'acme', roles: ['approver'] }),
