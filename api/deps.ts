@@ -108,7 +108,7 @@ export interface ApiDeps extends ApiSettings {
     Store,
     'sessions' | 'waiting' | 'documents' | 'checkpoints' | 'queue' | 'audit' | 'usage'
   > & {
-    owners: Pick<Store['owners'], 'page' | 'repair'>;
+    owners: Pick<Store['owners'], 'page' | 'repair' | 'usage'>;
     requests?: Store['requests'];
     files?: Store['files'];
     batches?: Store['batches'];

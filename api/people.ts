@@ -44,9 +44,11 @@ export async function erasePerson(
   complete &&= conversations.length === 0;
   const batches = await eraseBatches({ executor, stateStore }, who);
   complete &&= batches.left === 0;
+  await owners.repair(who);
+  // What a request has reserved, which was refused then, counts in the name of the person for some seconds.
+  complete &&= (await owners.usage(who)).sessions === 0;
   if (complete) {
     const { owner: person, tenant } = who;
-    await owners.repair(who);
     await usage.forget(who);
     // The entry comes before the key is destroyed: it names the person by the last pseudonym.
     const act = toAct('forget', actor, {

@@ -151,6 +151,7 @@ export function createErasures(
       // Another session may have the id by now.
       if ((await read(sessionId)) === undefined) await waiting.forget(sessionId);
       await owners.fold(sessionId, owner);
+      await callRedis(redis.zrem(keys.owner(owner).unclaimed, sessionId));
     },
     done: async (sessionId, { text, owner }) => {
       const gone = keys.gone(sessionId);

@@ -1,5 +1,6 @@
 import { formatInt, redis, toNumber } from './lib/host.js';
 import { only } from './lib/request.js';
+import { readRoot } from './lib/root.js';
 import { elsewhereOf, type Session } from './lib/session.js';
 
 export interface RemoveFileRequest {
@@ -7,7 +8,8 @@ export interface RemoveFileRequest {
 }
 
 /**
- * remove file: the conversation has this file no longer; its bytes are removed afterwards.
+ * remove file: the conversation has this file no longer; its bytes are removed afterwards. With the last file
+ * of a conversation that was never begun goes the name of its owner.
  *
  * @returns `removed` · `not_found`
  */
@@ -16,8 +18,10 @@ export function removeFile(session: Session, { id }: RemoveFileRequest): string 
   if (size === false) return only('not_found');
   redis.call('HDEL', session.files, `file:${id}`, `size:${id}`);
   redis.call('HDEL', elsewhereOf(session), id);
-  redis.call('HINCRBY', session.files, 'count', '-1');
+  const left = redis.call('HINCRBY', session.files, 'count', '-1');
   redis.call('HINCRBY', session.files, 'bytes', formatInt(-toNumber(size)));
   redis.call('HINCRBY', session.files, 'changes', '1');
+  const isBegun = readRoot(session, ['agent']).agent !== undefined;
+  if (left === 0 && !isBegun) redis.call('UNLINK', session.files, session.fileBytes);
   return only('removed');
 }

@@ -127,7 +127,11 @@ export function createFakeRuntime(play: Play = () => Promise.resolve()): FakeRun
         branch: notPlayed,
         erase: notPlayed,
       },
-      owners: { page: () => Promise.resolve({ conversations: [] }), repair: notPlayed },
+      owners: {
+        page: () => Promise.resolve({ conversations: [] }),
+        repair: notPlayed,
+        usage: notPlayed,
+      },
       usage: { read: notPlayed, spent: notPlayed, forget: notPlayed },
       runs: { list: notPlayed },
       waiting: {
