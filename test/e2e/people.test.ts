@@ -10,6 +10,7 @@ import { charge, delegate } from '../support/lab-calls.js';
 import { ask as askIn } from '../support/lab-run.js';
 import { newSessionId, sharedTemporal, useProduct } from '../support/product.js';
 import { dumpKeys } from '../support/redis-dump.js';
+import { walkAs } from '../support/route-walk.js';
 import { until } from '../support/until.js';
 
 const SECRET = 'a secret of thirty-two bytes, at least';
@@ -134,7 +135,7 @@ describe('a person', () => {
   it('of a person who has used every route and is erased, nothing is left but ids in the trail', async () => {
     const canary = `mark-${newSessionId()}`;
     const zoe = `zoe-${canary}@example.com`;
-    const walk = walkAs(await as(zoe, 'acme'));
+    const walk = walkAs(() => product.url, await as(zoe, 'acme'));
     const texts = { script: [{ say: canary, calls: [charge('c1')] }, { say: canary }] };
     const script = JSON.stringify(texts);
     const message = (id: string, content = script) => ({ message: { id, role: 'user', content } });
@@ -179,7 +180,7 @@ describe('a person', () => {
       await walk(id, of);
     await walk('getSubAgentReport', { ...of, toolCallId: 'd1' });
     for (const id of ['followSession', 'followAgent', 'getAgentStatus'])
-      await walk(id, of, { query: `sessionId=${of.sessionId}` });
+      await walk(id, of, { query: `sessionId=${main ?? ''}` });
     for (const id of ['listWaiting', 'listConversations', 'getConfig', 'listModels', 'exportMe'])
       await walk(id);
     await walk('getModel', { model: 'lab' });
@@ -430,63 +431,19 @@ describe('a person', () => {
   });
 });
 
-interface Sent {
-  query?: string;
-  body?: object | string;
-  headers?: Record<string, string>;
-  /** It is refused, with what it was sent in memory. */
-  mayFail?: boolean;
-}
-
-/** Sends requests by the ids of their routes, and notes which were sent. */
-function walkAs(headers: Record<string, string>) {
-  const done = new Set<string>();
-  const walk = async (
-    id: string,
-    params: Record<string, string | undefined> = {},
-    sent: Sent = {},
-  ) => {
-    const route = ROUTES.find((each) => each.id === id);
-    if (route === undefined) throw new Error(`no route ${id}`);
-    done.add(id);
-    const path = route.path.replaceAll(/:(\w+)/g, (_, name: string) => params[name] ?? '');
-    const isText = typeof sent.body === 'string';
-    const response = await fetch(`${product.url}${path}?${sent.query ?? ''}`, {
-      method: route.method.toUpperCase(),
-      headers: { ...headers, ...sent.headers, ...(isText && { 'content-type': 'text/plain' }) },
-      ...(sent.body !== undefined && {
-        body: typeof sent.body === 'string' ? sent.body : JSON.stringify(sent.body),
-      }),
-    });
-    // A question holds some replies open, and others end with their conversation only.
-    const isEndless = ['followSession', 'followAgent'].includes(id);
-    const text = isEndless ? '' : await response.text();
-    if (isEndless) await response.body?.cancel();
-    const isFine = response.status < (sent.mayFail === true ? 500 : 300);
-    expect([id, response.status, isFine ? '' : text, isFine]).toEqual([
-      id,
-      response.status,
-      '',
-      true,
-    ]);
-    return text;
-  };
-  return Object.assign(walk, { done });
-}
-
 /** Ids, memos and histories of the workflows that Temporal still lists for this product. */
 async function textsInTemporal(): Promise<string> {
   const connection = await Connection.connect({ address: sharedTemporal() });
   try {
     const { workflow } = new Client({ connection });
     const texts: string[] = [];
-    for await (const { workflowId, runId, memo, searchAttributes } of workflow.list({
+    for await (const { workflowId, runId, memo, raw } of workflow.list({
       query: `TaskQueue = '${product.taskQueue}'`,
     })) {
       const handle = workflow.getHandle(workflowId, runId);
       // It may have been deleted since it was listed.
       const history = await handle.fetchHistory().catch(() => undefined);
-      texts.push(workflowId, textsOf(memo), textsOf(searchAttributes), textsOf(history));
+      texts.push(workflowId, textsOf(memo), textsOf(raw), textsOf(history));
     }
     return texts.join(' ');
   } finally {
