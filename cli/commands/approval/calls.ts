@@ -156,11 +156,15 @@ export function toDetails({ input, edited, hiddenMessages = [] }: AskedCall): st
   const unseen =
     hiddenMessages.length === 0
       ? ''
-      : `\n\nThe model saw ${String(hiddenMessages.length)} messages that the conversation does not show\n${shownJson(hiddenMessages, 2)}`;
+      : `\n\nThe model saw ${countOf(hiddenMessages)} that the conversation does not show\n${shownJson(hiddenMessages, 2)}`;
   return `\nInput\n${shownJson(input, 2)}${before}${unseen}`;
 }
 
 export function callPath(text: string, act = ''): string {
   const { sessionId, toolCallId } = parseCall(text);
   return `/api/operator/waiting/${encodeURIComponent(sessionId)}/${encodeURIComponent(toolCallId)}${act}`;
+}
+
+function countOf({ length }: readonly unknown[]): string {
+  return length === 1 ? '1 message' : `${String(length)} messages`;
 }
