@@ -29,7 +29,10 @@ beforeAll(async () => {
       NOTIFY_LINK_KEY: 'k'.repeat(32),
       NOTIFY_RECEIVERS: JSON.stringify([
         { name: 'desk', kind: 'slack', url: channel.url, privateNetwork: true },
-        { name: 'ann', kind: 'webhook', url: ann.url, privateNetwork: true, secrets, approver },
+        {
+          ...{ name: 'ann', kind: 'webhook', url: ann.url, privateNetwork: true, secrets },
+          ...{ tenant: 'acme', approver },
+        },
       ]),
     },
   });
