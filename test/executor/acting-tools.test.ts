@@ -8,6 +8,7 @@ import {
 } from '../../agents/index.js';
 import { formatApprovalId } from '../../protocol/ids.js';
 import type { Responder } from '../../protocol/responder.js';
+import { hashInput } from '../../protocol/shown-call.js';
 import type { OpenCall } from '../../stores/contract/call-record.js';
 import { createRunHarness, type RunHarness } from '../support/run-harness.js';
 import { userMessage } from '../support/session-driver.js';
@@ -88,9 +89,9 @@ const untilAsked = (sessionId: string, before = ''): Promise<OpenCall> =>
   });
 
 function approve(sessionId: string, { spec }: OpenCall, responder: Responder) {
-  const { toolCallId, runId } = spec;
-  const approvalId = formatApprovalId(runId, toolCallId);
-  const answer = { kind: 'approval-response', toolCallId, approvalId, approved: true } as const;
+  const { toolCallId, runId, input } = spec;
+  const shown = { approvalId: formatApprovalId(runId, toolCallId), inputHash: hashInput(input) };
+  const answer = { kind: 'approval-response', toolCallId, ...shown, approved: true } as const;
   return runs.executor.submitToolResult(
     { ...answer, sessionId, by: responder.userId },
     { responder },
