@@ -8,7 +8,8 @@ import type {
   StopResult,
   UserMessage,
 } from '../stores/contract/runs.js';
-import type { ReadMeter, SessionRecord } from '../stores/contract/sessions.js';
+import type { ReadMeter } from '../stores/contract/log.js';
+import type { SessionRecord } from '../stores/contract/sessions.js';
 import type { StartNext } from '../stores/record/start-next.js';
 import type { AnswerApi } from './answers.js';
 import type { AgentPauses } from './agent-pauses.js';

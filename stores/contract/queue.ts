@@ -1,7 +1,7 @@
 import type { QueueMode } from '../../protocol/busy.js';
 import type { KnownPerson } from '../../protocol/responder.js';
+import type { ReadMeter } from './log.js';
 import type { RunRecord, UserMessage } from './runs.js';
-import type { ReadMeter } from './sessions.js';
 
 /** The queue of a session: accepted messages that wait for their turn. */
 export interface Queue {

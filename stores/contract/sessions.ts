@@ -12,6 +12,7 @@ import type {
 import type { Act } from './audit.js';
 import type { OpenCall, Wake } from './call-record.js';
 import type { CustomState } from './custom-state.js';
+import type { ReadMeter } from './log.js';
 import type { QueuedEntry } from './queue.js';
 import type { InterruptRecord, RunUsage, UserMessage } from './runs.js';
 
@@ -61,12 +62,6 @@ export interface Sessions {
    * exist. With an act, what is left to do elsewhere is noted among the erasures.
    */
   erase: (sessionId: string, act?: Act) => Promise<void>;
-}
-
-/** Counts what is read, page by page, for one reader. */
-export interface ReadMeter {
-  /** The next page is read once it resolves. @throws HelixError if the reader may not read more now */
-  take: (bytes: number) => Promise<void>;
 }
 
 export interface SessionRecord {

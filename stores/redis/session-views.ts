@@ -1,6 +1,7 @@
 import { childPartOf } from '../../protocol/ids.js';
 import type { OpenCall } from '../contract/call-record.js';
-import type { ReadMeter, SessionCalls, Sessions, SessionView } from '../contract/sessions.js';
+import type { ReadMeter } from '../contract/log.js';
+import type { SessionCalls, Sessions, SessionView } from '../contract/sessions.js';
 import type { SessionOwner } from '../contract/waiting.js';
 import type { RedisContext } from './context.js';
 import { callRedis } from './errors.js';

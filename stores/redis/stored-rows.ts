@@ -1,6 +1,6 @@
 import type { Row } from '../../protocol/rows.js';
 import type { OpenCall } from '../contract/call-record.js';
-import type { ReadMeter } from '../contract/sessions.js';
+import type { ReadMeter } from '../contract/log.js';
 import type { RedisContext } from './context.js';
 import { callRedis } from './errors.js';
 import { resolveRows, type ReadResults } from './large-results.js';
