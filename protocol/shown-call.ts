@@ -43,9 +43,18 @@ export function isAsShown(
   return isPosted && approvalId !== undefined && edited === undefined;
 }
 
-/** SHA-256 of an input's JSON as base64url: the same in every process, and in browsers of any origin. */
+/**
+ * SHA-256 of an input's JSON with sorted keys as base64url: the same in every process, in browsers of any origin,
+ * and for a copy from a database that keeps no order of keys.
+ */
 export function hashInput(input: unknown): string {
-  return toBase64Url(sha256(new TextEncoder().encode(JSON.stringify(input ?? null))));
+  return toBase64Url(sha256(new TextEncoder().encode(JSON.stringify(input ?? null, inOrder))));
+}
+
+function inOrder(_key: string, value: unknown): unknown {
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) return value;
+  const fields = Object.entries(value);
+  return Object.fromEntries(fields.sort(([one], [other]) => (one < other ? -1 : 1)));
 }
 
 /** Fractional parts of the roots of the first primes, as FIPS 180-4 derives its constants. */
