@@ -5,7 +5,7 @@ import { useCurrentConversation, usePageState } from './current-conversation.js'
 import { DeadlineNote } from './deadline-note.js';
 import { SchemaForm } from './form/schema-form.js';
 import { useEditedInput } from './form/use-edited-input.js';
-import { changeLabel } from './question-notes.js';
+import { ChangeLabel } from './question-notes.js';
 import { ReasonInput } from './reason-input.js';
 import { titleOfAgent } from './tool-names.js';
 
@@ -61,7 +61,7 @@ export function ApprovalCard({ approvalId, toolCallId, input, open }: Props): Re
       />
       <div className="approval-tools">
         <button type="submit" className="primary" data-testid="approve" disabled={disabled}>
-          {edited === undefined ? 'Approve' : changeLabel(question ?? {})}
+          {edited === undefined ? 'Approve' : <ChangeLabel {...question} />}
         </button>
         <button type="button" data-testid="deny" disabled={disabled} onClick={deny}>
           Deny

@@ -1,4 +1,4 @@
-import type { ReactElement } from 'react';
+import { createContext, useContext, type ReactElement } from 'react';
 import type { PendingQuestion } from '../../protocol/http.js';
 import { FieldList } from './field-list.js';
 
@@ -39,9 +39,13 @@ function textOf(message: unknown): string {
   return parts.map((part) => part.text ?? JSON.stringify(part)).join('\n');
 }
 
+/** False on a server without sign-in, where everyone is one person. */
+export const SeparateApprovers = createContext(true);
+
 /** What approving with changes does: where another person has to agree, a change is a question to that one. */
-export function changeLabel({
-  separateApprover,
+export function ChangeLabel({
+  separateApprover = false,
 }: Pick<PendingQuestion, 'separateApprover'>): string {
-  return separateApprover === true ? 'Ask another approver for the change' : 'Approve with changes';
+  const isSeparate = useContext(SeparateApprovers) && separateApprover;
+  return isSeparate ? 'Ask another approver for the change' : 'Approve with changes';
 }

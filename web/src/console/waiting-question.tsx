@@ -8,7 +8,7 @@ import { FieldList } from '../field-list.js';
 import { ResultForm } from '../form/result-form.js';
 import { schemaOfResult, shownOfQuestion } from '../form/schema-of-result.js';
 import { formatWhen } from '../format-when.js';
-import { changeLabel, EditedNote } from '../question-notes.js';
+import { ChangeLabel, EditedNote } from '../question-notes.js';
 import { ReasonInput } from '../reason-input.js';
 import { toWords } from '../../../protocol/to-words.js';
 import type { Answer } from './answer.js';
@@ -147,7 +147,7 @@ export function WaitingQuestion(props: Props): ReactElement {
       {mayDecide && isApproval && (
         <div className="acts">
           <button type="submit" className="primary" data-testid="approve" disabled={busy}>
-            {edited === undefined ? 'Approve' : changeLabel(question)}
+            {edited === undefined ? 'Approve' : <ChangeLabel {...question} />}
           </button>
           <button
             type="button"
