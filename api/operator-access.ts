@@ -126,13 +126,14 @@ const NOT_LISTED: Required<WaitingSession>['hiddenMessages'][number] = {
   ],
 };
 
-/** The same for lists: nobody's conversation makes them so long that they cannot be read. */
+/** The same for lists, and for readers who are not counted: nobody's conversation makes them too long to be read. */
 export async function listHidden(
   deps: Pick<RouteDeps, 'stateStore'>,
   record: Pick<SessionRecord, 'sessionId' | 'hasHidden' | 'storedBytes'>,
+  mostBytes = LISTED_BYTES,
 ): Promise<Pick<WaitingSession, 'hiddenMessages'>> {
   const { hasHidden, storedBytes = 0 } = record;
-  if (hasHidden !== true || storedBytes <= LISTED_BYTES) return readHidden(deps, record);
+  if (hasHidden !== true || storedBytes <= mostBytes) return readHidden(deps, record);
   return { hiddenMessages: [NOT_LISTED] };
 }
 

@@ -12,7 +12,7 @@ import type { SessionRecord } from '../../stores/contract/sessions.js';
 import { isOfTenant } from '../../stores/record/waiting-page.js';
 import type { RouteDeps } from '../deps.js';
 import { personIdOf } from '../jwt-authenticator.js';
-import { readHidden } from '../operator-access.js';
+import { listHidden } from '../operator-access.js';
 import { toAnswerReply } from '../routes/answers.js';
 import { readBody } from '../middleware/read-body.js';
 import { toDecidedPage, toDecisionPage, toRefusedPage } from './pages.js';
@@ -27,6 +27,9 @@ export interface DecideHandlers {
   /** Decides, as the person whom the link names. */
   decide: RequestHandler;
 }
+
+/** Of the conversation, for one page: programs that look through mail open links, too. */
+const READ_BYTES = 2 * 1024 * 1024;
 
 /** The page to which links from notices lead, and what its form does. */
 export function createDecideHandlers(deps: RouteDeps, keys: readonly string[]): DecideHandlers {
@@ -45,10 +48,10 @@ export function createDecideHandlers(deps: RouteDeps, keys: readonly string[]): 
       const claims = await openLink(token);
       const { call, record } = await findCall(deps, claims);
       const { agent } = record;
-      const { hiddenMessages = [] } = await readHidden(deps, record);
       const { toolName, input, about } = call.spec;
       const { deadline } = call;
       if (call.row !== undefined || call.decision !== undefined) throw answered();
+      const { hiddenMessages = [] } = await listHidden(deps, record, READ_BYTES);
       const page = toDecisionPage({
         token,
         input,

@@ -84,6 +84,20 @@ it('a link shows the question as often as one likes, and its form decides once',
   }
 });
 
+it('a link reads no large conversation', async () => {
+  const large = drive(api.stores, toStoredSessionId('large', 'acme'));
+  const secret = userMessage('h1', 'pay mallory');
+  const hidden = { ...secret, row: { ...secret.row, hidden: true }, hidden: true };
+  const more = [1, 2, 3].map((n) => userMessage(`u${String(n)}`, 'x'.repeat(900_000)));
+  const begun = await large.begin({ owner: 'ann', tenant: 'acme', messages: [hidden, ...more] });
+  if (begun.kind !== 'begun') throw new Error(begun.kind);
+  const { runId } = begun.run;
+  await large.ask(runId, 1, [newCall('c1', 'approval', { input: { of: 'c1' } })]);
+  const shown = await follow('show', 'text/html', { sessionId: large.id, runId });
+  expect(shown.status).toBe(200);
+  expect(shown.text).toContain('too large to show here');
+});
+
 describe.each([
   ['that was answered', 'already_completed'],
   ['whose time is over', 'expired'],
