@@ -179,7 +179,7 @@ module.exports = {
       from: { path: '^ai-sdk/(client|react)/' },
       to: {
         path: '^(ai-sdk|protocol|stores|executor|config)/',
-        pathNot: '^(ai-sdk/(client|react|parts)/|protocol/(headers|time)\\.ts$)',
+        pathNot: '^(ai-sdk/(client|react|parts)/|protocol/(headers|shown-call|time)\\.ts$)',
         dependencyTypesNot: ['type-only'],
       },
     },

@@ -88,6 +88,7 @@ export type {
   StopWhen,
   SubAgent,
   SubAgentToolConfig,
+  Principal,
   ToolCallIdentity,
   ToolChoice,
   ToolConfig,

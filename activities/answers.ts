@@ -5,16 +5,18 @@ import type {
   AnswerRef,
   ExpireOutcome,
   OperatorAnswer,
+  Refused,
 } from '../protocol/activities.js';
 import { parseToolAnswer, toAnswerError } from '../protocol/answers.js';
 import { HelixError } from '../protocol/errors.js';
 import { rootOf, sessionOfRun } from '../protocol/ids.js';
+import type { PendingQuestion } from '../protocol/replies.js';
 import { isTerminal } from '../protocol/run.js';
 import type { Wake } from '../stores/contract/call-record.js';
-import type { SessionView } from '../stores/contract/sessions.js';
+import type { SessionCalls } from '../stores/contract/sessions.js';
 import { toAct } from '../stores/record/acts.js';
 import { expireCalls } from '../stores/record/expire-calls.js';
-import { submitAnswer } from '../stores/record/submit-answer.js';
+import { requireAsShown, submitAnswer } from '../stores/record/submit-answer.js';
 import type { ActivityDeps } from './deps.js';
 
 /** The sweeper looks at a session this long after an act, in case this process dies. */
@@ -33,6 +35,9 @@ export function createAnswerActivities(deps: ActivityDeps): AnswerActivities {
     at = Date.now(),
   }: AnswerRef): Promise<AnswerOutcome> {
     const parsed = parseToolAnswer(toToolAnswer(sessionId, answer));
+    // An attempt before this one has stored the change, and its reply was lost.
+    const known = await store.calls.read(sessionId, parsed.toolCallId);
+    if (known?.spec.edited?.at === at) return { kind: 'edited' };
     const submitted = await submitAnswer({ store, check, permit }, parsed, at, {
       actor: { via: 'temporal' },
     });
@@ -44,6 +49,7 @@ export function createAnswerActivities(deps: ActivityDeps): AnswerActivities {
         return { kind: 'stored', runId, sequence: record.sequence, resume: record.resume };
       }
     }
+    if (result.kind === 'edited') return result;
     if (result.kind !== 'stored') throw toAnswerError(result.kind);
     const { resume, sequence } = result;
     // Who did it is in the line of the audit entry, by pseudonym: no erasure reaches a log.
@@ -54,11 +60,11 @@ export function createAnswerActivities(deps: ActivityDeps): AnswerActivities {
 
   return {
     expireCalls: async ({ sessionId, runId, step, look }) => {
-      const before = await store.sessions.view(sessionId);
+      const before = await store.sessions.withCalls(sessionId);
       const own = before?.openCalls.filter(({ spec }) => spec.runId === runId) ?? [];
       const { settled, nextDueMs, unaskedMs } = await expireCalls(store, own, Date.now());
       for (const { result } of settled) await wakeOthers(deps, result.others);
-      const view = settled.length === 0 ? before : await store.sessions.view(sessionId);
+      const view = settled.length === 0 ? before : await store.sessions.withCalls(sessionId);
       const wait = nextDueMs ?? unaskedMs;
       return {
         ...standingOf(view, { runId, step }, look === true),
@@ -68,9 +74,10 @@ export function createAnswerActivities(deps: ActivityDeps): AnswerActivities {
       };
     },
     answerCall: (ref) => orRefused(() => answerCall(ref)),
-    extendDeadline: ({ sessionId, toolCallId, byMs, by }) =>
+    extendDeadline: ({ sessionId, toolCallId, byMs, by, ...shown }) =>
       orRefused(async () => {
         const call = await store.calls.read(sessionId, toolCallId);
+        if (call?.state === 'waiting') requireAsShown(shown, call);
         const runId = call?.spec.runId ?? `${sessionId}:0-none`;
         const asker = sessionOfRun(runId);
         const facts = { runId, toolCallId, toolName: call?.spec.toolName, detail: { byMs } };
@@ -99,7 +106,7 @@ export function createAnswerActivities(deps: ActivityDeps): AnswerActivities {
  * @param look also releases calls that have been begun: this execution of the run may not know of them
  */
 function standingOf(
-  view: SessionView | undefined,
+  view: SessionCalls | undefined,
   { runId, step }: { runId: string; step: number },
   look: boolean,
 ): Pick<ExpireOutcome, 'resume' | 'isOver'> {
@@ -123,8 +130,8 @@ function standingOf(
 
 /** Takes the fields of an answer by name and ignores all others. */
 function toToolAnswer(sessionId: string, answer: OperatorAnswer): Record<string, unknown> {
-  const { toolCallId, by } = answer;
-  const base = { sessionId, toolCallId, by };
+  const { toolCallId, approvalId, inputHash, by } = answer;
+  const base = { sessionId, toolCallId, approvalId, inputHash, by };
   if ('approved' in answer) {
     const { approved, reason, input } = answer;
     return { ...base, kind: 'approval-response', approved, reason, input };
@@ -134,14 +141,15 @@ function toToolAnswer(sessionId: string, answer: OperatorAnswer): Record<string,
 }
 
 /** A refusal is an outcome; after an outage Temporal retries. */
-async function orRefused<T>(
-  work: () => Promise<T>,
-): Promise<T | { kind: 'refused'; code: string }> {
+async function orRefused<T>(work: () => Promise<T>): Promise<T | Refused> {
   try {
     return await work();
   } catch (error) {
     if (!HelixError.isInstance(error) || error.code === 'unavailable') throw error;
-    return { kind: 'refused', code: error.code };
+    const { waiting } = (error.detail ?? {}) as { waiting?: PendingQuestion };
+    if (waiting === undefined) return { kind: 'refused', code: error.code };
+    const { toolCallId, approvalId, inputHash } = waiting;
+    return { kind: 'refused', code: error.code, waiting: { toolCallId, approvalId, inputHash } };
   }
 }
 

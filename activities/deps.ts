@@ -10,7 +10,7 @@ import type { Store } from '../stores/contract/store.js';
 import type { SessionOwner } from '../stores/contract/waiting.js';
 import type { LegTraces } from '../stores/record/leg-traces.js';
 import type { Lease } from './lease.js';
-import type { SlotLimits } from './tool/fair-slots.js';
+import type { SlotLimits } from '../protocol/fair-slots.js';
 import type { StreamManager } from '../stores/log/stream-manager.js';
 
 /** The part of a logger that activities use. */

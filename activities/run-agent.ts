@@ -20,7 +20,8 @@ export type FindAgent = (ref: AgentRef) => Promise<AgentDefinition | undefined>;
 export function createAgentLookup(agents: AgentRegistry, findOwner: FindOwner): FindAgent {
   return async ({ agent, sessionId, runId }) => {
     const owner = agents.isMade(agent) ? await findOwner({ sessionId, runId }) : undefined;
-    return agents.get(agent, { sessionId, runId, userId: owner?.owner });
+    const whose = { userId: owner?.owner, tenantId: owner?.tenant };
+    return agents.get(agent, { sessionId, runId, ...whose });
   };
 }
 

@@ -13,7 +13,7 @@ import { createChunkWriter } from './chunk-writer.js';
 import type { TracedDeps } from './deps.js';
 import { fenced } from './endings.js';
 import { openCallContext, toCallIdentity, type CallContext } from './tool/call-context.js';
-import { createFairSlots, type SlotLimits } from './tool/fair-slots.js';
+import { createFairSlots, type SlotLimits } from '../protocol/fair-slots.js';
 import type { Suspended } from './tool/call-journal.js';
 import { executeTool } from './tool/execute-tool.js';
 import { createToolSpan } from './tool/tool-span.js';
@@ -142,7 +142,7 @@ export function createToolCall(deps: TracedDeps, runTools = createRunTools(deps)
     return verifyCall({
       tool,
       input: toInput(start),
-      call: { ...toCallIdentity(ref), services: deps.services },
+      call: { ...toCallIdentity(ref, start), services: deps.services },
       attempt,
       signal: limited(attempt.signal, tool.timeoutMs ?? limitMs),
       logger,
@@ -179,10 +179,10 @@ export function createToolCall(deps: TracedDeps, runTools = createRunTools(deps)
       } else if (agent === undefined || tool === undefined) {
         outcome = toFailure(`There is no tool named "${toolName}".`, 'unknown_tool');
       } else {
-        const { state, call } = start;
+        const { state } = start;
         const given = { ref, agent, state, execution, attempt, abortSignal: signal, chunks };
         const { journal: recorded } = start;
-        opened = openCallContext(deps, { ...given, call, shown, writer, recorded });
+        opened = openCallContext(deps, { ...given, permission: start, shown, writer, recorded });
         const { context, journal } = opened;
         const running = { tool, input, number: execution, attempt, signal, context, journal };
         const execute = (): Promise<ToolOutcome | Suspended> => executeTool({ ...running, logger });

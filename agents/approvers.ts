@@ -1,6 +1,6 @@
 import { HelixError } from '../protocol/errors.js';
 import { sessionOfRun } from '../protocol/ids.js';
-import { fulfils, type Responder } from '../protocol/responder.js';
+import { fulfils, type AskedBy, type Responder } from '../protocol/responder.js';
 import type { Approvers } from '../protocol/roles.js';
 import { verdictInTime } from '../protocol/verdict.js';
 import type { ApprovalRequest } from './approver-rule.js';
@@ -35,7 +35,7 @@ interface GuardedCall {
 export type ApproverCheck = (
   responder: Responder,
   call: GuardedCall,
-  request: ApprovalRequest & { agent: string; runBy?: string | undefined },
+  request: ApprovalRequest & { agent: string; askedBy: AskedBy },
 ) => Promise<{ allowed: boolean; reason?: string }>;
 
 /**
@@ -43,11 +43,13 @@ export type ApproverCheck = (
  * agents; a process that does not know the tool refuses.
  */
 export function createApproverCheck(agents: Pick<AgentRegistry, 'get'>): ApproverCheck {
-  return async (responder, { toolName, runId, approvers }, { agent, runBy, ...request }) => {
-    if (!fulfils(approvers, responder, { owner: request.owner, runBy })) return { allowed: false };
+  return async (responder, { toolName, runId, approvers }, { agent, askedBy, ...request }) => {
+    if (!fulfils(approvers, responder, askedBy)) return { allowed: false };
     if (approvers?.rule !== true) return { allowed: true };
     try {
-      const scope = { userId: request.owner, sessionId: sessionOfRun(runId), runId };
+      const sessionId = sessionOfRun(runId);
+      const { owner: userId, tenantId } = request;
+      const scope = { userId, tenantId, sessionId, runId };
       const tool = agents.get(agent, scope)?.tools.find(({ name }) => name === toolName);
       if (typeof tool?.approvers !== 'function') return { allowed: false };
       const verdict = await verdictInTime(tool.approvers(responder, request));

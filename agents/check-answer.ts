@@ -7,7 +7,7 @@ import type { AgentRegistry } from './registry.js';
 
 /** Checks an answer to a call that waits; see createAnswerCheck. */
 export type AnswerCheck = (
-  of: { agent: string; owner?: string },
+  of: { agent: string; owner?: string; tenant?: string | undefined },
   call: { toolName: string; runId?: string; of?: string; input?: unknown },
   answer: ToolAnswer,
 ) => Promise<ToolAnswer>;
@@ -20,10 +20,14 @@ export type AnswerCheck = (
  * HelixError `invalid_result` or `invalid_input`; the call still waits then.
  */
 export function createAnswerCheck(agents: Pick<AgentRegistry, 'get'>): AnswerCheck {
-  return async ({ agent, owner: userId }, { toolName, runId, of, input }, answer) => {
+  return async (
+    { agent, owner: userId, tenant: tenantId },
+    { toolName, runId, of, input },
+    answer,
+  ) => {
     if (of !== undefined) return checkWaited(input, answer);
     const sessionId = runId === undefined ? undefined : sessionOfRun(runId);
-    const scope = { userId, sessionId, runId };
+    const scope = { userId, tenantId, sessionId, runId };
     const tool = agents.get(agent, scope)?.tools.find(({ name }) => name === toolName);
     if (tool === undefined) return answer;
     if (answer.kind === 'approval-response') {

@@ -99,6 +99,7 @@ export type { Piece, Reply, ReplyCall, ReplyFailure } from './scripted/reply.js'
 export { createScriptedModel, isScriptedModel } from './scripted/scripted-model.js';
 export type { ScriptStep } from './scripted/scripted-model.js';
 export type { LostCall, ToolCallIdentity, ToolContext, Verification } from './tool-context.js';
+export type { Principal } from '../protocol/responder.js';
 export { StateError, ToolError } from './tool-error.js';
 export {
   WaitError,

@@ -18,6 +18,8 @@ export interface AgentScope {
   readonly runId?: string;
   /** The owner of the conversation; absent where no conversation is meant. */
   readonly userId?: string;
+  /** The tenant, if there is one: users of others may have the same id. */
+  readonly tenantId?: string;
   /** The `env` argument of the registry; variables of the process are not added to it. */
   readonly env?: Readonly<Record<string, unknown>>;
 }

@@ -85,8 +85,8 @@ const NexusFields = settings({ endpoint: Named, service: Named, operation: Named
 
 /**
  * A tool whose calls are executed by an activity of yours, on a worker of yours in any language. It gets
- * the checked input, and `{ idempotencyKey, sessionId, runId, toolCallId }` as its second argument; what
- * it returns is the result of the call, what it throws the model sees.
+ * the checked input, and `{ idempotencyKey, sessionId, runId, toolCallId, requester?, approver? }` as its
+ * second argument; what it returns is the result of the call, what it throws the model sees.
  *
  * @example
  * import { activityTool } from 'helix-temporal';

@@ -1,4 +1,5 @@
 import type { StreamChunk } from '../protocol/chunk.js';
+import type { Principal } from '../protocol/responder.js';
 import type { ToolWork } from '../protocol/tool-work.js';
 import type { ToolJournal } from './tool-journal.js';
 
@@ -13,8 +14,20 @@ export interface ToolCallIdentity {
   readonly toolCallId: string;
 }
 
+/** For whom a call is made, as the server has recorded it: nothing that a model or a client says. */
+export interface ToolPeople {
+  /**
+   * The author of the message that the call answers; of a firing the one who created its schedule. It stays so
+   * when another person repeats or continues the turn. The roles are those that the author had then.
+   * Undefined where nobody is verified, as on a server without accounts.
+   */
+  readonly requester?: Principal | undefined;
+  /** The one who approved this call, with the roles of that time. Undefined if no verified person did. */
+  readonly approver?: Principal | undefined;
+}
+
 /** What a running tool gets beside its input. */
-export interface ToolContext extends ToolCallIdentity, ToolJournal {
+export interface ToolContext extends ToolCallIdentity, ToolPeople, ToolJournal {
   /**
    * The same for every attempt of this call and for no other call. Pass it to the system that the
    * tool changes, so that a call repeated after a machine crash takes effect once.
@@ -79,6 +92,7 @@ export interface ToolContext extends ToolCallIdentity, ToolJournal {
 
 /** The call that `verify` is asked about. */
 export type LostCall = ToolCallIdentity &
+  ToolPeople &
   Pick<ToolContext, 'idempotencyKey' | 'abortSignal' | 'services'>;
 
 /** What `verify` says of a call whose execution was lost. */

@@ -1,4 +1,5 @@
 import type { z } from 'zod';
+import type { Role } from '../protocol/actor.js';
 import { ToolError } from './tool-error.js';
 
 /**
@@ -86,6 +87,10 @@ export interface SuspendOptions<Schema extends z.ZodType = z.ZodType> {
   data?: unknown;
   /** How long people may take, ms after the pause. Default: no limit. */
   deadlineMs?: number;
+  /** Roles of which the one who answers needs one. Default: whoever may answer in the conversation. */
+  approvers?: readonly Role[];
+  /** True if the person who asked may not answer. Default: false. */
+  separateApprover?: boolean;
 }
 
 /**

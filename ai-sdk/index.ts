@@ -1,6 +1,7 @@
 export { COMMON_METADATA_KEYS } from '../protocol/metadata-keys.js';
 export { findExpiredPending } from '../protocol/expired-pending.js';
 export { ANONYMOUS } from '../protocol/ids.js';
+export { isForgedRequest } from '../protocol/origin.js';
 export type { ConvertOptions } from './parts/convert-messages.js';
 export {
   ConfigurationError,
@@ -79,6 +80,7 @@ export {
 export { authorizeByRole } from './reply/authorize-by-role.js';
 export type { Action, Authorize, Subject } from './reply/authorize-by-role.js';
 export { readStateAt } from './turns/state-at.js';
+export { toBroken } from './turns/turn-frames.js';
 export { toJudged, type Viewer } from './turns/viewer.js';
 export { extractResumePosition } from './reply/attach-turn.js';
 export { buildPastSnapshot, buildSnapshot } from './reply/build-snapshot.js';

@@ -12,6 +12,7 @@ type Access = Pick<
   | 'limits'
   | 'trustedProxies'
   | 'hostNames'
+  | 'repliesOutliveTokens'
 >;
 
 /**
@@ -34,8 +35,11 @@ export function readAccess(config: Config): Access {
     limits: {
       requestsPerMinute: config.MAX_REQUESTS_PER_MINUTE,
       openStreams: config.MAX_OPEN_STREAMS,
+      readBytesPerMinute:
+        config.MAX_READ_MB_PER_MINUTE && config.MAX_READ_MB_PER_MINUTE * 1024 * 1024,
     },
     trustedProxies: config.TRUSTED_PROXIES,
+    repliesOutliveTokens: config.REPLIES_OUTLIVE_TOKENS,
     // Against DNS rebinding, wherever it listens: a container's port may be published on loopback only.
     hostNames: authenticate === undefined ? toHostNames(config) : undefined,
   };
@@ -75,6 +79,7 @@ function createAuthenticator(config: Config): Authenticate | undefined {
       issuer: config.JWT_ISSUER,
       audience: config.JWT_AUDIENCE,
       userClaim: config.JWT_USER_CLAIM,
+      personClaim: config.JWT_PERSON_CLAIM,
       tenantClaim: config.JWT_TENANT_CLAIM,
       tenantsClaim: config.JWT_TENANTS_CLAIM,
       rolesClaim: config.JWT_ROLES_CLAIM,

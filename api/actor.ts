@@ -8,5 +8,6 @@ import type { Identity } from './identity.js';
 export function toActor({ request, caller }: { request: Request; caller: Identity }): Actor & {
   by: string;
 } {
-  return { by: caller.userId, roles: caller.roles, via: readVia(request.get(HEADERS.via)) };
+  const { userId: by, roles, personId } = caller;
+  return { by, roles, personId, via: readVia(request.get(HEADERS.via)) };
 }

@@ -17,6 +17,7 @@ import type { AgentStarted, StartAgentBody, UserInputMessage } from '../protocol
 import { HelixError } from '../protocol/errors.js';
 import type { PostedMessage } from '../protocol/http.js';
 import { toShownSessionId } from '../protocol/ids.js';
+import { toPerson } from '../protocol/responder.js';
 import type { RouteDeps } from './deps.js';
 
 interface StartParams {
@@ -55,6 +56,7 @@ export async function startAgent(
     owner: caller.userId,
     tenant: caller.tenantId,
     messages,
+    askers: [toPerson(caller.userId, caller)],
     state: state && definition ? readState(definition, state) : state,
     startAt,
   });

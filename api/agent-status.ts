@@ -4,9 +4,9 @@ import type { SessionView } from '../stores/contract/sessions.js';
 import { toRunStanding } from '../stores/record/run-standing.js';
 import { toPendingCalls } from '../stores/record/session-summaries.js';
 
-/** The state of a session's newest run. @param isHeld it waits for its agent */
+/** The state of a session's newest run, by the rows of its turn. @param isHeld it waits for its agent */
 export function toAgentStatus(
-  { record, rows, openCalls }: SessionView,
+  { record, rows, openCalls }: Pick<SessionView, 'record' | 'rows' | 'openCalls'>,
   { isHeld }: { isHeld: boolean },
 ): AgentStatus {
   const { sessionId, agent, runId, turn, status, stream, error, output, usage } = record;

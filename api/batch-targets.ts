@@ -17,6 +17,7 @@ import {
 } from '../protocol/ids.js';
 import { LIMITS } from '../protocol/limits.js';
 import { isTerminal, type RunStatus } from '../protocol/run.js';
+import { hashInput, isAsShown } from '../protocol/shown-call.js';
 import type { SessionCalls, SessionRecord } from '../stores/contract/sessions.js';
 import { isOfTenant } from '../stores/record/waiting-page.js';
 import type { RouteDeps } from './deps.js';
@@ -39,11 +40,14 @@ export const ACTION_OF: Record<BatchAct, Action> = {
 
 const PAGE = LIMITS.operatorPage;
 const READS_AT_ONCE = 10;
+/** Of an input on the list of a dry run. */
+const INPUT_CHARS = 200;
 
-type Asked = Pick<OperatorBatchBody, 'act' | 'filter' | 'targets'>;
+type Asked = Pick<OperatorBatchBody, 'act' | 'filter' | 'targets' | 'dryRun'>;
 interface Named {
   runId: string;
   toolCallId?: string | undefined;
+  inputHash?: string | undefined;
 }
 
 /**
@@ -57,7 +61,7 @@ interface Named {
 export async function findBatchTargets(
   deps: RouteDeps,
   caller: Caller,
-  { act, filter, targets }: Asked,
+  { act, filter, targets, dryRun }: Asked,
 ): Promise<BatchTargets> {
   const named = targets ?? (await findRuns(deps, caller, act, filter));
   const found: BatchTargets = { items: [], shown: [], problems: [] };
@@ -65,7 +69,7 @@ export async function findBatchTargets(
   for (let at = 0; at < named.length; at += READS_AT_ONCE) {
     const page = named.slice(at, at + READS_AT_ONCE);
     const judged = await Promise.all(
-      page.map((one) => judge(deps, caller, act, one, { tool: filter?.tool })),
+      page.map((one) => judge(deps, caller, act, one, { tool: filter?.tool, dryRun })),
     );
     for (const { item, shown, refused } of judged.flat()) {
       const target = nameOf(item);
@@ -118,8 +122,8 @@ async function judge(
   deps: RouteDeps,
   caller: Caller,
   act: BatchAct,
-  { runId, toolCallId }: Named,
-  { tool }: { tool: string | undefined },
+  { runId, toolCallId, inputHash }: Named,
+  { tool, dryRun }: { tool: string | undefined; dryRun: boolean },
 ): Promise<Judged[]> {
   const root = rootOf(sessionOfRun(runId));
   if (!isStreamId(root)) return [];
@@ -133,15 +137,26 @@ async function judge(
         (toolCallId ?? id) === id && (tool === undefined || tool === toolName),
     );
     return Promise.all(
-      calls.map(async (spec) => ({
-        item: [spec.runId, spec.toolCallId] as const,
-        shown: {
-          ...toShown(record, spec.runId),
-          toolCallId: spec.toolCallId,
-          toolName: spec.toolName,
-        },
-        refused: (await decides(deps, caller, record, spec)) ? undefined : 'not_allowed',
-      })),
+      calls.map(async (spec) => {
+        const current = hashInput(spec.input);
+        const shown = {
+          approvalId: formatApprovalId(spec.runId, spec.toolCallId),
+          // A list without names shows what it finds; whoever acts has to say what was shown.
+          inputHash: inputHash ?? (dryRun ? current : undefined),
+        };
+        const isAllowed = await decides(deps, caller, record, spec);
+        return {
+          item: [spec.runId, spec.toolCallId, current] as const,
+          shown: {
+            ...toShown(record, spec.runId),
+            toolCallId: spec.toolCallId,
+            toolName: spec.toolName,
+            input: JSON.stringify(spec.input ?? null).slice(0, INPUT_CHARS),
+            inputHash: current,
+          },
+          refused: !isAllowed ? 'not_allowed' : isAsShown(shown, spec) ? undefined : 'not_pending',
+        };
+      }),
     );
   }
   if (record.runId !== runId || !suits(act, record.status)) return [];

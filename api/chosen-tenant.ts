@@ -2,9 +2,9 @@ import type { Request } from 'express';
 import { HelixError } from '../protocol/errors.js';
 import { HEADERS } from '../protocol/headers.js';
 import { LIMITS } from '../protocol/limits.js';
+import { toVisitorName } from '../protocol/responder.js';
 import type { RouteDeps } from './deps.js';
 import type { Identity } from './identity.js';
-import { toVisitorName } from './visitor-name.js';
 
 const OPERATORS = '/api/operator/';
 const ALL = '*';

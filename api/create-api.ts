@@ -11,6 +11,7 @@ import { createCrossOrigin } from './middleware/cross-origin.js';
 import { createCsrfGuard } from './middleware/csrf-guard.js';
 import { createDnsRebindingGuard, requireHost } from './middleware/dns-rebinding-guard.js';
 import { createLimits, type Limits } from './middleware/limits.js';
+import type { CountRead } from './middleware/read-budget.js';
 import {
   createErrorResponder,
   refuseUnknown,
@@ -25,6 +26,7 @@ import { createReadiness } from './readiness.js';
 import { ROUTES, routesOf } from './routes/index.js';
 import { isCounted, mayStream, type Route } from './routes/route.js';
 import { nameSession, sessionPaths } from './session-access.js';
+import type { Store } from '../stores/contract/store.js';
 
 /** Paths below which callers are known, and guarded against forged requests. */
 const ROOTS = ['/api', OPENAI_ROOT];
@@ -64,10 +66,15 @@ export function createApi(options: ApiOptions): Express {
     metrics.refused(refusal.code);
     sendRefusal(request, response, refusal);
   };
-  const mount = (route: Route, guards: RequestHandler[] = []): void => {
-    app
-      .route(route.path)
-      [route.method](...guards, (request, response) => route.answer(deps, request, response));
+  const mount = (route: Route, { guards, reads }: Mounted = {}): void => {
+    app.route(route.path)[route.method](...(guards ?? []), async (request, response) => {
+      const counted = await reads?.(request, response);
+      await route.answer(
+        counted === undefined ? deps : countReads(deps, counted),
+        request,
+        response,
+      );
+    });
   };
   const routes = routesOf(deps);
   const app = express();
@@ -88,7 +95,8 @@ export function createApi(options: ApiOptions): Express {
   if (crossOrigin !== undefined) app.use(ROOTS, crossOrigin);
   const webhookRate = createWebhookRate();
   for (const route of routes) {
-    if (route.access === 'everyone') mount(route, route.payload === undefined ? [] : [webhookRate]);
+    if (route.access !== 'everyone') continue;
+    mount(route, route.payload === undefined ? {} : { guards: [webhookRate] });
   }
   if (deps.linkKeys !== undefined) {
     const { show, decide } = createDecideHandlers(deps, deps.linkKeys);
@@ -101,14 +109,40 @@ export function createApi(options: ApiOptions): Express {
     await readIdentity(request);
     next();
   });
+  const notForeign = createCsrfGuard(deps.allowedOrigins ?? [], { leavesTrace: true });
   const limits = createLimits(deps, createCountKey(deps, readIdentity));
   for (const route of routes) {
-    if (route.access !== 'everyone') mount(route, toGuards(route, limits));
+    if (route.access === 'everyone') continue;
+    const guards = toGuards(route, limits);
+    if (route.audits !== 'none') guards.unshift(notForeign);
+    mount(route, { guards, reads: limits.reads });
   }
   if (deps.webRoot !== undefined) servePages(app, deps.webRoot);
   app.use(refuseUnknown);
   app.use(createErrorResponder(deps.logger, refuse));
   return app;
+}
+
+interface Mounted {
+  guards?: RequestHandler[];
+  reads?: Limits['reads'];
+}
+
+/** What one caller reads of conversations counts. */
+function countReads(deps: RouteDeps, countRead: CountRead): RouteDeps {
+  const { sessions, queue } = deps.stateStore;
+  const counted: Pick<Store['sessions'], 'view' | 'rows'> = {
+    view: (sessionId) => countRead((meter) => sessions.view(sessionId, meter)),
+    rows: (sessionId, from, to) => countRead((meter) => sessions.rows(sessionId, from, to, meter)),
+  };
+  // Stores may have their methods from a class.
+  const stateStore = Object.assign(Object.create(deps.stateStore) as RouteDeps['stateStore'], {
+    sessions: Object.assign(Object.create(sessions) as Store['sessions'], counted),
+    queue: Object.assign(Object.create(queue) as Store['queue'], {
+      read: (sessionId) => countRead((meter) => queue.read(sessionId, meter)),
+    } satisfies Pick<Store['queue'], 'read'>),
+  });
+  return { ...deps, stateStore, countRead };
 }
 
 function toRouteDeps(options: ApiOptions): RouteDeps {
@@ -121,6 +155,7 @@ function toRouteDeps(options: ApiOptions): RouteDeps {
     executor: countRuns(deps.executor, metrics),
     readIdentity: createIdentityReader(deps),
     readReadiness: createReadiness(deps.checks),
+    countRead: (read) => read(),
     readOpenApi: () => (openApi ??= JSON.stringify(createOpenApi(ROUTES))),
   };
 }

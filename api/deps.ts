@@ -2,6 +2,7 @@ import type { AgentDefinition, AgentScope } from '../agents/index.js';
 import type { Authorize } from '../ai-sdk/index.js';
 import type { createPayloadCodec } from '../executor/payload-codec.js';
 import type { Runs } from '../executor/runs.js';
+import type { Role } from '../protocol/actor.js';
 import type { BusyPolicy } from '../protocol/busy.js';
 import type { HealthFacts } from '../protocol/health.js';
 import type { OperatorWorkers } from '../protocol/operator-workers.js';
@@ -14,6 +15,7 @@ import type { CrossOriginOptions } from './middleware/cross-origin.js';
 import type { ApiLimits } from './middleware/limits.js';
 import type { IdentityOptions, ReadIdentity } from './identity.js';
 import type { ApiMetrics } from './metrics/api-metrics.js';
+import type { CountRead } from './middleware/read-budget.js';
 import type { ApiLogger } from './middleware/refusals.js';
 
 /**
@@ -42,8 +44,16 @@ export interface ApiSettings extends IdentityOptions, CrossOriginOptions {
   webRoot?: string | undefined;
   /** Default: metrics of this app alone, without those of the process. */
   metrics?: ApiMetrics | undefined;
-  /** False if `createMetricsApp` serves `/metrics` on another port. Default: true. */
+  /**
+   * False if `createMetricsApp` serves `/metrics` on another port. Default: true; it answers callers with a
+   * role who belong to no tenant.
+   */
   publicMetrics?: boolean | undefined;
+  /**
+   * True sends a reply that has begun to its end, although its caller's token expires meanwhile: for clients
+   * that do not reconnect. Default: false.
+   */
+  repliesOutliveTokens?: boolean | undefined;
   /** Limits per sender. Default: those of `ApiLimits`; without `authenticate` unlimited. */
   limits?: ApiLimits | undefined;
   /** Proxies whose `X-Forwarded-*` headers are trusted: their number, or their addresses. */
@@ -65,11 +75,23 @@ export interface ApiSettings extends IdentityOptions, CrossOriginOptions {
   /** Keys of links in notices that decide, the newest first. Default: there are no such links. */
   linkKeys?: readonly string[] | undefined;
   /**
+   * Asked when such a link is opened and when it decides: the link holds the roles of the day on which it was sent.
+   * Default: the link is believed.
+   */
+  mayStillDecide?: MayStillDecide | undefined;
+  /**
    * Interval of the comments that keep a stream open, ms. Default: 5,000, and 15,000 for `…/events`. Pages
    * take a connection for lost after `longestSilenceMs`, 12 s: a longer interval needs a longer one there.
    */
   keepAliveMs?: number | undefined;
 }
+
+/** Whether a person may still decide as the link says. */
+export type MayStillDecide = (person: {
+  userId: string;
+  tenantId?: string;
+  roles: readonly Role[];
+}) => boolean | Promise<boolean>;
 
 /** The runs as routes use them. */
 export type ApiRuns = Omit<
@@ -86,7 +108,7 @@ export interface ApiDeps extends ApiSettings {
     Store,
     'sessions' | 'waiting' | 'documents' | 'checkpoints' | 'queue' | 'audit' | 'usage'
   > & {
-    owners: Pick<Store['owners'], 'page' | 'repair'>;
+    owners: Pick<Store['owners'], 'page' | 'repair' | 'usage'>;
     requests?: Store['requests'];
     files?: Store['files'];
     batches?: Store['batches'];
@@ -116,6 +138,8 @@ export interface ApiDeps extends ApiSettings {
 export interface RouteDeps extends ApiDeps {
   metrics: ApiMetrics;
   readIdentity: ReadIdentity;
+  /** One read that the store of these deps does not count. */
+  countRead: CountRead;
   /** Which parts answer, and whether this process takes messages. */
   readReadiness: () => Promise<ReadinessReply>;
   /** The OpenAPI document as JSON. */

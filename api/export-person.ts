@@ -1,10 +1,8 @@
-import type { Actor } from '../protocol/actor.js';
 import { HelixError } from '../protocol/errors.js';
 import { toShownSessionId } from '../protocol/ids.js';
 import { LIMITS } from '../protocol/limits.js';
 import type { StoredFile } from '../stores/contract/files.js';
 import type { SessionOwner } from '../stores/contract/waiting.js';
-import { toAct } from '../stores/record/acts.js';
 import type { RouteDeps } from './deps.js';
 
 const PAGE = 50;
@@ -16,20 +14,12 @@ type Deps = Pick<RouteDeps, 'stateStore'>;
 
 /**
  * The conversations of a person and the entries of the trail by that person, as JSON lines, in pieces
- * of text; the export is recorded before it begins.
+ * of text.
  */
-export async function exportPerson(
-  { stateStore }: Deps,
+export async function* exportPerson(
+  { stateStore: store }: Deps,
   who: SessionOwner,
-  actor: Actor,
-): Promise<AsyncIterable<string>> {
-  const { owner: person, tenant } = who;
-  const act = toAct('export', actor, { tenant, detail: { what: 'person' } });
-  await stateStore.audit.record(act, { person });
-  return toText(stateStore, who);
-}
-
-async function* toText(store: Deps['stateStore'], who: SessionOwner): AsyncGenerator<string> {
+): AsyncGenerator<string> {
   const { owners, audit } = store;
   let cursor: string | undefined;
   do {

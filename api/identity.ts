@@ -3,16 +3,19 @@ import { ipKeyGenerator } from 'express-rate-limit';
 import { ANONYMOUS, type Caller } from '../ai-sdk/index.js';
 import { ROLES } from '../protocol/actor.js';
 import { HelixError } from '../protocol/errors.js';
-import { isVisitorName } from './visitor-name.js';
+import { isVisitorName } from '../protocol/responder.js';
 
 /** The caller of a request, and how long that identity is valid. */
 export interface Identity extends Caller {
   /** Tenants on which the caller may act as an operator, beside the own one; `*`: all. */
   tenants?: readonly string[];
-  /** ms since the epoch; streams that only their reader ends are cut then. */
+  /** ms since the epoch; replies that are still being sent are cut then. */
   expiresAt?: number;
-  /** Aborts when the identity is revoked earlier, as by a sign-out: open streams are cut. */
-  revoked?: AbortSignal;
+  /**
+   * Whether the identity was revoked earlier, as by a sign-out: a signal, or a question that is asked with
+   * each request, and every 10 s while a reply is sent. The reply is cut then.
+   */
+  revoked?: AbortSignal | (() => boolean | Promise<boolean>);
 }
 
 /**
@@ -57,11 +60,18 @@ export function createIdentityReader(options: IdentityOptions): ReadIdentity {
 async function identify(authenticate: Authenticate, request: Request): Promise<Identity> {
   const caller = await authenticate(request);
   if (!caller?.userId) throw new HelixError('unauthorized', 'Sign in first.');
+  if (await hasEnded(caller)) throw new HelixError('unauthorized', 'Sign in again.');
   // It would be taken for an operator of another tenant.
   if (isVisitorName(caller.userId)) {
     throw new HelixError('unauthorized', 'The name of this user is reserved.');
   }
   return caller;
+}
+
+async function hasEnded({ expiresAt = Infinity, revoked }: Identity): Promise<boolean> {
+  // A time that is no number has passed.
+  if (!(expiresAt > Date.now())) return true;
+  return typeof revoked === 'function' ? revoked() : revoked?.aborted === true;
 }
 
 /** The key by which limits count requests: the user, or without accounts the address. */

@@ -1,4 +1,4 @@
-import { createPublicKey } from 'node:crypto';
+import { createHash, createPublicKey } from 'node:crypto';
 import type { Request } from 'express';
 import {
   createRemoteJWKSet,
@@ -32,6 +32,11 @@ export interface JwtOptions {
   clockToleranceSeconds?: number | undefined;
   /** Claim that names the user. Default: `sub`. */
   userClaim?: string | undefined;
+  /**
+   * Claim that names the person, the same in all tenants and for all issuers; a token has to have it. Default:
+   * the issuer and the user together name one person.
+   */
+  personClaim?: string | undefined;
   /** Claim that names the tenant; a token need not have it. Default: `tenant_id`. */
   tenantClaim?: string | undefined;
   /**
@@ -48,6 +53,11 @@ export interface JwtOptions {
   roleNames?: Partial<Record<Role, string | undefined>> | undefined;
   /** Cookie with the token of requests without an `Authorization` header. Default: none. */
   cookie?: string | undefined;
+  /**
+   * Whether a token, by its verified claims, was revoked before its end. Asked with each request, and every
+   * 10 s while a reply is sent. Default: none was.
+   */
+  revoked?: ((claims: JWTPayload) => boolean | Promise<boolean>) | undefined;
   /** Least time between two fetches for unknown keys, ms. Default: 30,000. */
   jwksCooldownMs?: number | undefined;
 }
@@ -67,6 +77,8 @@ const SIGNATURES = [
   'Ed25519',
 ];
 const SECRET_BYTES = 32;
+/** Of a hash: 128 bits and more. */
+const PERSON_CHARS = 22;
 const KEY_SET_BYTES = 1024 * 1024;
 const BEARER = /^Bearer +([^\s]+) *$/i;
 
@@ -86,8 +98,8 @@ const BEARER = /^Bearer +([^\s]+) *$/i;
  * });
  */
 export function createJwtAuthenticator(options: JwtOptions): Authenticate {
-  const { userClaim = 'sub', tenantClaim = 'tenant_id', tenantsClaim } = options;
-  const { issuer, audience, cookie } = options;
+  const { userClaim = 'sub', personClaim, tenantClaim = 'tenant_id', tenantsClaim } = options;
+  const { issuer, audience, cookie, revoked } = options;
   const readRoles = createRoleReader(options);
   const getKey = createKeySource(options);
   const tolerance = options.clockToleranceSeconds ?? 5;
@@ -107,11 +119,14 @@ export function createJwtAuthenticator(options: JwtOptions): Authenticate {
       const { exp } = payload;
       const roles = readRoles(payload);
       const tenants = tenantsClaim === undefined ? [] : readNames(payload, tenantsClaim);
+      const caller = toCaller(payload, userClaim, tenantClaim);
       return {
-        ...toCaller(payload, userClaim, tenantClaim),
+        ...caller,
+        personId: toPersonId(payload, personClaim, caller.userId),
         ...(roles.length > 0 && { roles }),
         ...(tenants.length > 0 && { tenants }),
         expiresAt: exp && (exp + tolerance) * 1_000,
+        ...(revoked && { revoked: () => askWhether(async () => revoked(payload)) }),
       };
     } catch (error) {
       if (HelixError.isInstance(error)) throw error;
@@ -169,9 +184,16 @@ function refuseKey(error: unknown): never {
     error instanceof errors.JWKSMultipleMatchingKeys ||
     error instanceof errors.JOSENotSupported;
   if (isOfToken) throw error;
-  throw new HelixError('unavailable', 'Signing in is not possible at the moment.', {
-    cause: error,
-  });
+  refuseForNow(error);
+}
+
+/** @throws HelixError `unavailable` if the answer cannot be had */
+async function askWhether(ask: () => Promise<boolean>): Promise<boolean> {
+  return ask().catch(refuseForNow);
+}
+
+function refuseForNow(cause: unknown): never {
+  throw new HelixError('unavailable', 'Signing in is not possible at the moment.', { cause });
 }
 
 function readAlgorithms({ secret, algorithms }: JwtOptions): string[] {
@@ -195,6 +217,23 @@ function toCaller(payload: JWTPayload, userClaim: string, tenantClaim: string): 
     throw new HelixError('unauthorized', 'The token does not name its user.');
   }
   return tenantId === undefined ? { userId } : { userId, tenantId };
+}
+
+function toPersonId(payload: JWTPayload, claim: string | undefined, user: string): string {
+  if (claim === undefined) return personIdOf(user, payload.iss);
+  const person = payload[claim] ?? at(payload, claim.split('.'));
+  if (!isName(person)) throw new HelixError('unauthorized', 'The token does not name its person.');
+  return personIdOf(person);
+}
+
+/**
+ * A hash, since it is kept with conversations of other people, and the claim may be an address.
+ *
+ * @param issuer whose name it is; absent for a claim that names people for all issuers
+ */
+export function personIdOf(person: string, issuer?: string): string {
+  const name = JSON.stringify([person, issuer]);
+  return createHash('sha256').update(name).digest('base64url').slice(0, PERSON_CHARS);
 }
 
 function isName(value: unknown): value is string {

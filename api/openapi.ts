@@ -5,7 +5,7 @@ import { HEADERS } from '../protocol/http.js';
 import { CompletionProblem } from '../protocol/openai.js';
 import { ProblemBody } from '../protocol/replies.js';
 import { OPENAI_ROOT } from './openai/problem.js';
-import { isCounted, mayStream, type Reply, type Route } from './routes/route.js';
+import { mayStream, type Reply, type Route } from './routes/route.js';
 
 /** The OpenAPI document of routes, made of the schemas that they parse. */
 export function createOpenApi(routes: readonly Route[]): oas31.OpenAPIObject {
@@ -40,7 +40,7 @@ function toCodes(route: Route): ErrorCode[] {
   return [
     'validation_error',
     'unauthorized',
-    ...(isCounted(route) ? (['too_many_requests'] as const) : []),
+    'too_many_requests',
     ...(mayStream(route) ? (['too_many_streams'] as const) : []),
     ...(body === undefined && upload === undefined
       ? []
@@ -65,13 +65,14 @@ function toPaths(routes: readonly Route[]): Paths {
 }
 
 function toOperation(route: Route): Paths[string]['get'] {
-  const { id, summary, access, params, query, headers = [], body, upload, payload } = route;
+  const { id, summary, access, audits, params, query, headers = [], body, upload, payload } = route;
   const named = Object.fromEntries(
     headers.map((name) => [HEADERS[name], z.string().optional()] as const),
   );
   return {
     operationId: id,
     summary,
+    'x-audit': audits,
     security: access === 'everyone' ? [] : undefined,
     // The library reads every key that is there.
     requestParams: {

@@ -1,4 +1,5 @@
 import {
+  convertToUIMessages,
   explainWithheld,
   findSession,
   mayDecide,
@@ -10,6 +11,7 @@ import {
 } from '../ai-sdk/index.js';
 import { HelixError } from '../protocol/errors.js';
 import { isStreamId, rootOf, sessionOfRun } from '../protocol/ids.js';
+import type { WaitingSession } from '../protocol/http.js';
 import type { OperatorQuestion } from '../protocol/operator.js';
 import type { SessionCalls, SessionRecord } from '../stores/contract/sessions.js';
 import { isOfTenant } from '../stores/record/waiting-page.js';
@@ -30,6 +32,21 @@ export async function openForOperator(
 ): Promise<SessionRecord> {
   const { record } = await findSession(deps.stateStore, sessionId, caller);
   return admit(deps, caller, action, record);
+}
+
+/** For a route that reads what is of the whole tenant. @throws HelixError `not_allowed` */
+export async function mayRead(call: { deps: RouteDeps; caller: Caller }): Promise<object> {
+  await requireAllowed(call.deps, call.caller, 'read');
+  return {};
+}
+
+/** For a route that reads a run. @throws HelixError `not_found` */
+export function mayReadRun(call: {
+  deps: RouteDeps;
+  caller: Caller;
+  params: { runId: string };
+}): Promise<SessionRecord> {
+  return openRunForOperator(call.deps, call.caller, 'read', call.params.runId);
 }
 
 /** The same by the id of a run. The session is the conversation, also for a sub-agent's run. */
@@ -65,6 +82,59 @@ async function admit(
   }
   if (action !== 'read') await requireAllowed(deps, caller, action, record);
   return record;
+}
+
+/**
+ * For what is of all tenants together.
+ *
+ * @throws HelixError `not_allowed` for a caller who has no role, or belongs to a tenant
+ */
+export async function requireNoTenant(
+  deps: Pick<RouteDeps, 'authorize'>,
+  caller: Caller,
+  what: string,
+): Promise<void> {
+  await requireAllowed(deps, caller, 'read');
+  if (caller.tenantId !== undefined) {
+    throw new HelixError('not_allowed', `${what} for callers without a tenant.`);
+  }
+}
+
+/** A person who decides must see everything that the model saw. */
+export async function readHidden(
+  { stateStore: { sessions } }: Pick<RouteDeps, 'stateStore'>,
+  { sessionId, hasHidden }: Pick<SessionRecord, 'sessionId' | 'hasHidden'>,
+): Promise<Pick<WaitingSession, 'hiddenMessages'>> {
+  if (hasHidden !== true) return {};
+  const rows = await sessions.rows(sessionId, 0);
+  const hidden = rows.filter((row) => row.role === 'user' && row.hidden === true);
+  if (hidden.length === 0) return {};
+  const shown: object[] = convertToUIMessages(hidden, { filterHidden: false });
+  return { hiddenMessages: shown as Required<WaitingSession>['hiddenMessages'] };
+}
+
+/** Of a conversation that a list reads: pages ask again each second, for all that wait. */
+const LISTED_BYTES = 64 * 1024;
+const NOT_LISTED: Required<WaitingSession>['hiddenMessages'][number] = {
+  id: 'hidden-messages',
+  role: 'user',
+  parts: [
+    {
+      type: 'text',
+      text: 'This conversation is too large to show here what the model saw: open it to read the messages that it does not show.',
+    },
+  ],
+};
+
+/** The same for lists, and for readers who are not counted: nobody's conversation makes them too long to be read. */
+export async function listHidden(
+  deps: Pick<RouteDeps, 'stateStore'>,
+  record: Pick<SessionRecord, 'sessionId' | 'hasHidden' | 'storedBytes'>,
+  mostBytes = LISTED_BYTES,
+): Promise<Pick<WaitingSession, 'hiddenMessages'>> {
+  const { hasHidden, storedBytes = 0 } = record;
+  if (hasHidden !== true || storedBytes <= mostBytes) return readHidden(deps, record);
+  return { hiddenMessages: [NOT_LISTED] };
 }
 
 /** What waits in a session, as this caller may deal with it. */

@@ -46,14 +46,14 @@ export async function readRunDetail(
 ): Promise<OperatorRunDetail | undefined> {
   const { sessions, runs } = deps.stateStore;
   const sessionId = sessionOfRun(runId);
-  const view = await sessions.view(sessionId);
-  if (view === undefined) return undefined;
+  const found = await sessions.withCalls(sessionId);
+  if (found === undefined) return undefined;
   const info = (await runs.list(sessionId)).find((run) => run.runId === runId);
   if (info === undefined) return undefined;
-  const { record, openCalls } = view;
+  const { record, openCalls } = found;
   const { status, turn, mode, stepCount, startedAt, endedAt, by, reason, error, usage } = info;
   const isNewest = record.runId === runId;
-  const rows = info.rewound === true ? [] : view.rows.slice(info.startRow);
+  const rows = info.rewound === true ? [] : await sessions.rows(sessionId, info.startRow);
   const isAsked = isNewest && sessionId === conversation.sessionId;
   return {
     runId,

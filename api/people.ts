@@ -3,6 +3,7 @@ import type { Actor } from '../protocol/actor.js';
 import type { PersonErasureReply } from '../protocol/erasure.js';
 import { HelixError } from '../protocol/errors.js';
 import { toAct } from '../stores/record/acts.js';
+import { logEntries } from '../stores/record/relay-after-acts.js';
 import type { SessionOwner } from '../stores/contract/waiting.js';
 import type { RouteDeps } from './deps.js';
 
@@ -15,7 +16,7 @@ const PAGE = 50;
  * pseudonym. A request that was interrupted, or that found more than it erases at once, is repeated.
  */
 export async function erasePerson(
-  { executor, stateStore }: Pick<RouteDeps, 'executor' | 'stateStore'>,
+  { executor, stateStore, logger }: Pick<RouteDeps, 'executor' | 'stateStore' | 'logger'>,
   who: SessionOwner,
   actor: Actor,
 ): Promise<PersonErasureReply> {
@@ -43,16 +44,19 @@ export async function erasePerson(
   complete &&= conversations.length === 0;
   const batches = await eraseBatches({ executor, stateStore }, who);
   complete &&= batches.left === 0;
+  await owners.repair(who);
+  // What a request has reserved, which was refused then, counts in the name of the person for some seconds.
+  complete &&= (await owners.usage(who)).sessions === 0;
   if (complete) {
     const { owner: person, tenant } = who;
-    await owners.repair(who);
     await usage.forget(who);
     // The entry comes before the key is destroyed: it names the person by the last pseudonym.
     const act = toAct('forget', actor, {
       tenant,
+      owner: person,
       detail: { conversations: found, batches: batches.erased },
     });
-    await audit.record(act, { person });
+    logEntries(logger, await audit.record(act, { person }));
     await audit.forget(tenant, person);
   }
   return { complete, conversations: found, batches: batches.erased, ...erased };

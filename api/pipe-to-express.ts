@@ -16,17 +16,11 @@ export interface PipeOptions {
   isEndless?: boolean;
   /** A reader that accepts nothing for this long is cut, ms. Default: 10,000. */
   stallMs?: number;
-  /** When the reader's token expires, ms since the epoch: it is cut, and must reconnect with another. */
-  until?: number | undefined;
-  /** Cuts the reader when it aborts: its access was revoked. */
-  revoked?: AbortSignal | undefined;
   /** Counts what is written. */
   meter?: StreamMeter | undefined;
 }
 
 const STALL_MS = 10_000;
-/** Longest delay that `setTimeout` accepts, ms. */
-const LONGEST_MS = 2 ** 31 - 1;
 
 /** SSE text that follows a log until the signal aborts. */
 export type Frames = (signal: AbortSignal) => AsyncIterable<string | Uint8Array>;
@@ -114,13 +108,6 @@ async function pipeFrames(frames: Frames, response: Response, options: PipeOptio
   const keepAlive = setInterval(() => {
     if (!response.writableNeedDrain) response.write(SSE_KEEP_ALIVE);
   }, options.keepAliveMs ?? KEEP_ALIVE_MS);
-  const { until, revoked } = options;
-  const cut = (): void => {
-    response.destroy();
-  };
-  const end = until && setTimeout(cut, Math.min(until - Date.now(), LONGEST_MS));
-  if (revoked?.aborted === true) cut();
-  revoked?.addEventListener('abort', cut);
   try {
     for await (const text of frames(reader.signal)) {
       if (reader.signal.aborted) return;
@@ -136,8 +123,6 @@ async function pipeFrames(frames: Frames, response: Response, options: PipeOptio
     throw error;
   } finally {
     clearInterval(keepAlive);
-    clearTimeout(end);
-    revoked?.removeEventListener('abort', cut);
     meter?.closed();
     response.off('close', leave);
     leave();

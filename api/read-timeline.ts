@@ -113,21 +113,22 @@ export async function readStep(
 ): Promise<OperatorStep | undefined> {
   const sessionId = sessionOfRun(runId);
   const run = await findRun(deps, sessionId, runId);
-  const view = run && (await deps.stateStore.sessions.view(sessionId));
-  if (run === undefined || view === undefined || run.rewound === true) return undefined;
-  const rows = view.rows.slice(run.startRow, await endOfTurn(deps, sessionId, run));
+  const { sessions } = deps.stateStore;
+  const found = run && (await sessions.withCalls(sessionId));
+  if (run === undefined || found === undefined || run.rewound === true) return undefined;
+  const rows = await sessions.rows(sessionId, run.startRow, await endOfTurn(deps, sessionId, run));
   const row = rows.find(
     (each) =>
       each.role === 'assistant' && each.runId === runId && each.step === step && !each.display,
   );
   if (row?.role !== 'assistant') return undefined;
-  const settled = view.openCalls.flatMap(({ row: result }) => (result ? [result] : []));
+  const settled = found.openCalls.flatMap(({ row: result }) => (result ? [result] : []));
   const results = new Map([...rows, ...settled].flatMap(toResult));
   const texts = (type: 'text' | 'reasoning'): string =>
     row.parts.flatMap((part) => (part.type === type ? part.text : [])).join('');
   return {
     step,
-    agent: view.record.agent,
+    agent: found.record.agent,
     prompt: toPrompt(rows),
     text: texts('text'),
     reasoning: texts('reasoning'),

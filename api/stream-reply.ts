@@ -1,5 +1,6 @@
 import type { Response } from 'express';
-import { StreamBrokenError } from '../ai-sdk/index.js';
+import { StreamBrokenError, toBroken } from '../ai-sdk/index.js';
+import { withTimeout } from '../protocol/time.js';
 import type { RouteDeps } from './deps.js';
 import type { Identity } from './identity.js';
 import { pipeToExpress, type Frames } from './pipe-to-express.js';
@@ -7,11 +8,92 @@ import { pipeToExpress, type Frames } from './pipe-to-express.js';
 /** Without a reply that comes in, a lost connection matters less than the batteries of idle pages. */
 export const IDLE_KEEP_ALIVE_MS = 15_000;
 
+/** How often it is asked whether the identity of a stream's reader was revoked, and how long the answer may take. */
+const REVOKED_CHECK_MS = 10_000;
+/** Longest delay that `setTimeout` accepts, ms. */
+const LONGEST_MS = 2 ** 31 - 1;
+
+/** How long a reply has to say that it breaks off before it is cut, ms. */
+export const BREAK_OFF_MS = 1_000;
+
+/**
+ * The frames until the token of their reader expires. Then they break off as those of a worker that died: stock
+ * clients learn that something is missing, behind any proxy, and ours goes on with another token.
+ */
+export function untilExpiry(
+  frames: Frames,
+  { deps, caller: { expiresAt } }: { deps: RouteDeps; caller: Identity },
+): Frames {
+  if (expiresAt === undefined || deps.repliesOutliveTokens === true) return frames;
+  return async function* (signal) {
+    const expiry = new AbortController();
+    const timer = setTimeout(
+      () => {
+        expiry.abort();
+      },
+      Math.min(expiresAt - Date.now(), LONGEST_MS),
+    );
+    try {
+      yield* frames(AbortSignal.any([signal, expiry.signal]));
+    } catch (error) {
+      if (!expiry.signal.aborted) throw error;
+    } finally {
+      clearTimeout(timer);
+    }
+    if (expiry.signal.aborted && !signal.aborted) {
+      throw toBroken(new StreamBrokenError('the token of its reader expired'), 0);
+    }
+  };
+}
+
+type Cuttable = Pick<Response, 'destroyed' | 'destroy' | 'once'>;
+
+/** Cuts a reply when its reader's token expires: the reader reconnects with another one, and loses nothing. */
+export function cutAtExpiry(
+  response: Cuttable,
+  { expiresAt }: Pick<Identity, 'expiresAt'>,
+  afterMs = 0,
+): void {
+  if (expiresAt === undefined || response.destroyed) return;
+  const timer = setTimeout(
+    () => response.destroy(),
+    Math.min(expiresAt - Date.now() + afterMs, LONGEST_MS),
+  );
+  response.once('close', () => {
+    clearTimeout(timer);
+  });
+}
+
+/** The same once its identity is revoked. Where that cannot be found out, it counts as revoked. */
+export function cutWhenRevoked(response: Cuttable, { revoked }: Pick<Identity, 'revoked'>): void {
+  if (revoked === undefined || response.destroyed) return;
+  const cut = (): void => {
+    response.destroy();
+  };
+  if (typeof revoked !== 'function') {
+    revoked.addEventListener('abort', cut);
+    response.once('close', () => {
+      revoked.removeEventListener('abort', cut);
+    });
+    if (revoked.aborted) cut();
+    return;
+  }
+  const ask = async (): Promise<boolean> => revoked();
+  const timer = setInterval(() => {
+    withTimeout(REVOKED_CHECK_MS, ask()).then((isRevoked) => {
+      if (isRevoked) cut();
+    }, cut);
+  }, REVOKED_CHECK_MS);
+  response.once('close', () => {
+    clearInterval(timer);
+  });
+}
+
 interface StreamReplyOptions {
   /** For the log. */
   sessionId: string;
   headers: Record<string, string>;
-  /** True for a stream that only its reader ends: it is cut when the caller's token expires. */
+  /** True for a stream that only its reader ends: it is cut in any case when the caller's token expires. */
   isEndless?: boolean;
   /** Default: that of a reply. */
   keepAliveMs?: number;
@@ -24,14 +106,13 @@ export async function streamReply(
   { sessionId, headers, isEndless = false, keepAliveMs }: StreamReplyOptions,
 ): Promise<void> {
   const { metrics, logger } = deps;
+  if (isEndless) cutAtExpiry(response, caller);
   try {
     await pipeToExpress(frames, response, {
       headers,
       keepAliveMs: deps.keepAliveMs ?? keepAliveMs,
       isEndless,
       meter: metrics.streams,
-      until: isEndless ? caller.expiresAt : undefined,
-      revoked: caller.revoked,
     });
   } catch (error) {
     let cause = error;

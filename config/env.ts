@@ -188,6 +188,7 @@ const EnvSchema = z.object({
   JWT_ISSUER: text.optional(),
   JWT_AUDIENCE: text.optional(),
   JWT_USER_CLAIM: text.optional(),
+  JWT_PERSON_CLAIM: text.optional(),
   JWT_TENANT_CLAIM: text.optional(),
   /** Claim with the roles of the user, and the names of the three roles there. */
   JWT_ROLES_CLAIM: text.optional(),
@@ -197,6 +198,8 @@ const EnvSchema = z.object({
   OPERATOR_ROLE: text.optional(),
   /** Cookie that may carry the token. */
   JWT_COOKIE: text.optional(),
+  /** Whether a reply that has begun is sent to its end although its caller's token expires meanwhile. */
+  REPLIES_OUTLIVE_TOKENS: flag,
   /** Origins of other pages that may use the API. */
   CORS_ORIGINS: origins.optional(),
   /** Whether requests from these origins may carry cookies. */
@@ -204,6 +207,7 @@ const EnvSchema = z.object({
   /** Requests per minute and sender; 0: unlimited. */
   MAX_REQUESTS_PER_MINUTE: count.optional(),
   MAX_OPEN_STREAMS: count.optional(),
+  MAX_READ_MB_PER_MINUTE: count.optional(),
   /** Quotas of one user: active runs, queued messages, conversations, megabytes of text. */
   QUOTA_RUNS: atLeastOne.optional(),
   QUOTA_QUEUED: atLeastOne.optional(),
@@ -265,6 +269,8 @@ const EnvSchema = z.object({
   NOTIFY_ESCALATE_AFTER: duration.optional(),
   /** How long a delivery is tried. */
   NOTIFY_RETRY_FOR: duration.optional(),
+  /** Notices of one user in an hour to a channel or mailbox. */
+  NOTIFY_PER_HOUR: atLeastOne.optional(),
   /** Whether notices show the input of calls. */
   NOTIFY_INCLUDE_INPUT: flag,
   /** Keys of links that decide, the newest first. */

@@ -4,11 +4,13 @@ import type { Actor } from '../protocol/actor.js';
 import { parseToolAnswer, type UncheckedAnswer } from '../protocol/answers.js';
 import { findExpiredPending } from '../protocol/expired-pending.js';
 import { rootOf, sessionOfRun } from '../protocol/ids.js';
-import type { Responder } from '../protocol/responder.js';
+import { toPerson, type Responder } from '../protocol/responder.js';
 import type { AnswerSignal } from '../protocol/run.js';
+import type { ShownCall } from '../protocol/shown-call.js';
 import { toAct } from '../stores/record/acts.js';
 import { expireCalls } from '../stores/record/expire-calls.js';
 import {
+  requireAsShown,
   submitAnswer,
   type AnswerDeps,
   type AnswerResult,
@@ -49,8 +51,15 @@ export interface AnswerApi {
   callWebhook: (token: string, payload: unknown) => Promise<void>;
   /** Settles calls whose deadline has passed, also if their run's timer did not; true if there were any. */
   expireCalls: (sessionId: string) => Promise<boolean>;
-  /** Extends a deadline. The run's timer fires at the old one, and reads the new one then. */
-  extendDeadline: (input: ExtendInput) => Promise<ExtendDeadlineResult>;
+  /**
+   * Extends a deadline. The run's timer fires at the old one, and reads the new one then.
+   *
+   * @throws HelixError for a call with approvers as for an approval of it: `not_allowed`, `not_pending`
+   */
+  extendDeadline: (
+    input: ExtendInput,
+    options?: Pick<AnswerOptions, 'responder'>,
+  ) => Promise<ExtendDeadlineResult>;
   /** Lets one of several pages that could carry out a client tool do it, for a limited time. */
   leaseCall: (input: LeaseInput) => Promise<LeaseCallResult>;
 }
@@ -65,6 +74,8 @@ export interface AnswerOptions {
    * roles.
    */
   responder?: Responder | undefined;
+  /** The answer is in a posted message of a chat; see `isAsShown`. */
+  isPosted?: boolean | undefined;
   /** The host's own rule. @throws HelixError `not_allowed`, also about calls that demand nothing */
   permit?: ((conversation: SessionRecord, call: CallSpec) => Promise<void>) | undefined;
 }
@@ -77,7 +88,7 @@ export interface LeaseInput {
   forMs: number;
 }
 
-export interface ExtendInput extends Actor {
+export interface ExtendInput extends Actor, ShownCall {
   sessionId: string;
   toolCallId: string;
   /** How much later, ms. */
@@ -133,7 +144,7 @@ export function createAnswerApi({ store, agents, workflows, logger }: AnswerApiD
         await wakeOthers(others);
       },
     }),
-    submitToolResult: async (input, { known, actor, responder, permit } = {}) => {
+    submitToolResult: async (input, { known, actor, responder, permit, isPosted } = {}) => {
       const answer = parseToolAnswer(input);
       const who = responder ?? { userId: answer.by ?? '' };
       const deps: AnswerDeps = {
@@ -144,7 +155,9 @@ export function createAnswerApi({ store, agents, workflows, logger }: AnswerApiD
           await demands.require(who, conversation, call, answer);
         },
       };
-      const submitted = await submitAnswer(deps, answer, Date.now(), { known, actor });
+      const approver = responder && toPerson(responder.userId, responder);
+      const how = { known, actor, approver, isPosted, isEveryone: who.isEveryone };
+      const submitted = await submitAnswer(deps, answer, Date.now(), how);
       const { result, runId, record } = submitted;
       const { toolCallId, by } = answer;
       if (result.kind === 'stored') {
@@ -162,7 +175,7 @@ export function createAnswerApi({ store, agents, workflows, logger }: AnswerApiD
       return result;
     },
     expireCalls: async (sessionId) => {
-      const view = await store.sessions.view(sessionId);
+      const view = await store.sessions.withCalls(sessionId);
       if (view === undefined) return false;
       const waiting = view.openCalls.filter(({ state }) => state === 'waiting');
       const due = new Set(
@@ -177,8 +190,19 @@ export function createAnswerApi({ store, agents, workflows, logger }: AnswerApiD
       }
       return settled.length > 0;
     },
-    extendDeadline: async ({ sessionId, toolCallId, byMs, reason, ...actor }) => {
-      const { deadline = 0, spec } = (await store.calls.read(sessionId, toolCallId)) ?? {};
+    extendDeadline: async (
+      { sessionId, toolCallId, byMs, reason, approvalId, inputHash, ...actor },
+      { responder = { userId: actor.by ?? '' } } = {},
+    ) => {
+      const call = await store.calls.read(sessionId, toolCallId);
+      if (call?.state === 'waiting') {
+        const conversation = await store.sessions.read(sessionId);
+        if (conversation !== undefined) {
+          await demands.requireApprover(responder, conversation, call.spec);
+        }
+        requireAsShown({ approvalId, inputHash }, call);
+      }
+      const { deadline = 0, spec } = call ?? {};
       const runId = spec?.runId ?? `${sessionId}:0-none`;
       if (spec !== undefined) await store.due.note(rootOf(sessionId), CHECK_MS);
       const now = Date.now();

@@ -3,7 +3,13 @@ import type { AgentRegistry } from '../agents/registry.js';
 import type { ToolAnswer } from '../protocol/answers.js';
 import { HelixError } from '../protocol/errors.js';
 import { sessionOfRun, toShownSessionId } from '../protocol/ids.js';
-import { hasAsked, lackedRoles, type Responder } from '../protocol/responder.js';
+import {
+  askedByOf,
+  lackedRoles,
+  mayWithdraw,
+  type AskedBy,
+  type Responder,
+} from '../protocol/responder.js';
 import { needsRole } from '../protocol/roles.js';
 import type { CallSpec } from '../stores/contract/call-record.js';
 import type { SessionRecord } from '../stores/contract/sessions.js';
@@ -13,10 +19,7 @@ import type { Store } from '../stores/contract/store.js';
 const REASON_CHARS = 2_000;
 
 /** What is known of the conversation that a call belongs to. */
-export type ConversationOfCall = Pick<
-  SessionRecord,
-  'sessionId' | 'owner' | 'tenant' | 'agent' | 'runBy'
->;
+export type ConversationOfCall = Pick<SessionRecord, 'sessionId' | 'agent'> & AskedBy;
 
 /** What tools demand of the people who approve their calls. */
 export interface ApproverDemands {
@@ -26,9 +29,14 @@ export interface ApproverDemands {
     conversation: ConversationOfCall,
     call: CallSpec,
   ) => Promise<boolean>;
+  /** Of one who acts as an approver. @throws as `require` */
+  requireApprover: (
+    responder: Responder,
+    conversation: ConversationOfCall,
+    call: CallSpec,
+  ) => Promise<void>;
   /**
-   * Those who have asked may always withdraw it: the owner of a conversation, and who has begun its newest
-   * run. All others have to be approvers of the call, also to deny it.
+   * Those who have asked may always withdraw it, see `hasAsked`. All others have to be approvers of the call, also to deny it.
    *
    * @throws HelixError `not_allowed`, which names the roles that would do; `unavailable` if a tool's
    * function does not decide in time
@@ -62,7 +70,7 @@ export function createApproverDemands({
     call: CallSpec,
     input: unknown = call.input,
   ): Promise<{ allowed: boolean; reason?: string }> {
-    const { sessionId, owner, tenant, runBy } = conversation;
+    const { sessionId, owner, tenant } = conversation;
     const { toolCallId, toolName, runId, approvers } = call;
     if (approvers === undefined) return { allowed: true };
     const agent = approvers.rule === true ? await readAsker(conversation, call) : undefined;
@@ -75,26 +83,36 @@ export function createApproverDemands({
       toolName,
       input,
       agent: agent ?? '',
-      runBy,
+      askedBy: askedByOf(conversation, call),
+    });
+  }
+
+  async function requireApprover(
+    responder: Responder,
+    conversation: ConversationOfCall,
+    call: CallSpec,
+    input?: unknown,
+  ): Promise<void> {
+    const { allowed, reason } = await judge(responder, conversation, call, input);
+    if (allowed) return;
+    const missing = lackedRoles(call.approvers, responder, askedByOf(conversation, call));
+    if (missing.length > 0) throw needsRole(missing);
+    const detail = reason === undefined ? undefined : { reason: reason.slice(0, REASON_CHARS) };
+    throw new HelixError('not_allowed', 'Another person has to decide about this call.', {
+      detail,
     });
   }
 
   return {
     areMet: async (responder, conversation, call) =>
       (await judge(responder, conversation, call)).allowed,
+    requireApprover,
     require: async (responder, conversation, call, answer) => {
       if (call.approvers === undefined) return;
       const isApproval = answer.kind === 'approval-response';
-      if (hasAsked(responder, conversation) && !(isApproval && answer.approved)) return;
-      const input = isApproval ? answer.input : undefined;
-      const { allowed, reason } = await judge(responder, conversation, call, input);
-      if (allowed) return;
-      const missing = lackedRoles(call.approvers, responder, conversation);
-      if (missing.length > 0) throw needsRole(missing);
-      const detail = reason === undefined ? undefined : { reason: reason.slice(0, REASON_CHARS) };
-      throw new HelixError('not_allowed', 'Another person has to decide about this call.', {
-        detail,
-      });
+      const isWithdrawal = isApproval ? !answer.approved : answer.error !== undefined;
+      if (isWithdrawal && mayWithdraw(responder, conversation, call)) return;
+      await requireApprover(responder, conversation, call, isApproval ? answer.input : undefined);
     },
   };
 }

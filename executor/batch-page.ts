@@ -52,10 +52,10 @@ export function createBatchPage({
 }: BatchPageDeps): (ref: BatchPageRef, watch: PageWatch) => Promise<BatchPart> {
   async function perform(ref: BatchPageRef, item: BatchItem, actId: string): Promise<Outcome> {
     const { act, actor, reason, mode = 'interrupt' } = ref;
-    const { userId: by, roles, via } = actor;
-    const [runId, toolCallId = ''] = item;
+    const { userId: by, roles, personId, via } = actor;
+    const [runId, toolCallId = '', inputHash] = item;
     const sessionId = rootOf(sessionOfRun(runId));
-    const how = { roles, via, actId };
+    const how = { roles, personId, via, actId };
     if (act === 'stop') {
       const stop = await runs.stop(sessionId, { mode, runId, reason, by, ...how });
       return stop.kind === 'nothing' ? 'skipped' : 'done';
@@ -72,6 +72,7 @@ export function createBatchPage({
         by,
         reason,
         approvalId: formatApprovalId(runId, toolCallId),
+        inputHash,
         approved: act === 'approve',
       },
       { actor: how, responder: toResponder(actor) },
@@ -159,11 +160,13 @@ function targetOf([runId, toolCallId]: BatchItem): string {
   return toolCallId === undefined ? runId : formatApprovalId(runId, toolCallId);
 }
 
-function toResponder({ userId, tenantId, roles, isEveryone }: BatchPageRef['actor']): Responder {
+function toResponder(actor: BatchPageRef['actor']): Responder {
+  const { userId, tenantId, roles, personId, isEveryone } = actor;
   return {
     userId,
     ...(tenantId !== undefined && { tenantId }),
     ...(roles !== undefined && { roles }),
+    ...(personId !== undefined && { personId }),
     ...(isEveryone === true && { isEveryone }),
   };
 }

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { HelixError } from '../protocol/errors.js';
 import { toShownSessionId } from '../protocol/ids.js';
+import { toActingPerson, type KnownPerson } from '../protocol/responder.js';
 import type { Row } from '../protocol/rows.js';
 import type { CustomState } from '../stores/contract/custom-state.js';
 import type { BranchInput as CopyInput } from '../stores/contract/sessions.js';
@@ -42,6 +43,8 @@ export function createBranch(
     }
     const state = await stateAfter(sessionId, chosen.length);
     const { agent, owner, tenant } = record;
+    const asker = toActingPerson(input, tenant);
+    const askers = await askersOf(sessionId, chosen, asker);
     if ((await sessions.read(newSessionId)) !== undefined) throw sessionExists();
     const whose = { owner, ...(tenant !== undefined && { tenant }) };
     const copy = { from: sessionId, to: newSessionId, owner: whose, rows: chosen };
@@ -55,6 +58,7 @@ export function createBranch(
       tenant,
       nonce,
       by,
+      askers,
       rows: [...rows],
       messages: rows.flatMap((row) => {
         if (row.role !== 'user') return [];
@@ -79,8 +83,9 @@ export function createBranch(
     checkpointId,
     messageIndex,
     fork,
+    meter,
   }: Parameters<Branching>[0]): Promise<readonly Row[]> {
-    const rows = await sessions.rows(sessionId, 0);
+    const rows = await sessions.rows(sessionId, 0, undefined, meter);
     if (fork !== undefined) {
       return rowsUpTo(rows, await runs.list(sessionId), fork);
     }
@@ -96,6 +101,25 @@ export function createBranch(
       throw new HelixError('message_not_found', 'This conversation has no such message.');
     }
     return withoutOpenCalls(rows.slice(0, end));
+  }
+
+  /** Who asks by each turn: those of the source, and who copies it. */
+  async function askersOf(
+    sessionId: string,
+    rows: readonly Row[],
+    copier: KnownPerson | undefined,
+  ): Promise<KnownPerson[][]> {
+    const ids = rows.flatMap((row) => (row.role === 'user' ? row.id : []));
+    const known = new Map<string, readonly KnownPerson[]>();
+    const found = await sessions.askers(sessionId, ids);
+    for (const [at, id] of ids.entries()) known.set(id, found[at] ?? []);
+    const turns: KnownPerson[][] = [];
+    for (const [at, row] of rows.entries()) {
+      if (row.role !== 'user') continue;
+      if (beginsTurn(rows, at)) turns.push([]);
+      turns.at(-1)?.push(...(known.get(row.id) ?? []));
+    }
+    return turns.map((all) => [...all, ...(copier ? [copier] : [])]);
   }
 
   /** The agent's own state after this many rows: the state that the next step began with. */

@@ -9,6 +9,7 @@ import type {
 import { HelixError } from '../protocol/errors.js';
 import { ANONYMOUS, isSessionId, toShownSessionId } from '../protocol/ids.js';
 import { LIMITS } from '../protocol/limits.js';
+import { toPerson } from '../protocol/responder.js';
 import { isTerminal } from '../protocol/run.js';
 import type { SessionRecord } from '../stores/contract/sessions.js';
 import type { Store } from '../stores/contract/store.js';
@@ -48,20 +49,22 @@ export function createCalledRuns({ store, agents, runs }: CalledRunsDeps): Calle
 
   async function begin(request: CalledRunRequest): Promise<CalledRun> {
     check(request);
-    const { message, metadata, messageId, whenBusy, by } = request;
+    const { message, metadata, messageId, whenBusy, tenantId } = request;
     const owner = request.userId ?? ANONYMOUS;
+    const { by, askers = [{ by: by ?? owner }] } = request;
     const { storedId: sessionId } = await locate(request);
-    const agent = agents.resolve(request.agent, { sessionId, userId: owner });
+    const agent = agents.resolve(request.agent, { sessionId, userId: owner, tenantId });
     const { messages } = readInput(message, { messageId, metadata });
     const state = request.state && readState(agent, request.state);
     const result = await runs.prepare({
       sessionId,
       agent: agent.name,
       owner,
-      tenant: request.tenantId,
+      tenant: tenantId,
       messages,
       state,
       by,
+      askers: askers.map(({ by: name, personId }) => toPerson(name, { tenantId, personId })),
       keepsQuestions: whenBusy !== 'abandon',
     });
     // A queued message is accepted, too: behind others, or sent there before.
@@ -118,13 +121,15 @@ function check({
   sessionId,
   userId = ANONYMOUS,
   by = userId,
+  askers = [],
   tenantId,
   ...sent
 }: CalledRunRequest): void {
   if (!isSessionId(sessionId)) {
     throw new HelixError('validation_error', 'The session id must match [A-Za-z0-9_-]{1,128}.');
   }
-  for (const id of [userId, tenantId ?? 'none', by, sent.agent, sent.messageId] as unknown[]) {
+  const names = [userId, tenantId ?? 'none', by, ...askers.map((asker) => asker.by)];
+  for (const id of [...names, sent.agent, sent.messageId] as unknown[]) {
     if (typeof id === 'string' && id.length > 0 && id.length <= LIMITS.idChars) continue;
     throw new HelixError(
       'validation_error',

@@ -8,7 +8,7 @@ import type { Delivery, EndRef, Notice } from '../protocol/notices.js';
 import type { RunNotices } from '../protocol/run.js';
 import { DELIVERY_WORKFLOW_TYPE, END_WORKFLOW_TYPE } from '../protocol/temporal-names.js';
 import { toStoredSessionId } from '../stores/record/stored-session-id.js';
-import { toDeliveryId, toNoticeId } from './delivery-ids.js';
+import { toDeliveryId, toNoticeId, toWhose } from './delivery-ids.js';
 import { isRefusedForGood } from './grpc-status.js';
 import { withinDeadline } from './run-workflows.js';
 
@@ -32,8 +32,12 @@ export interface Deliveries {
   /** What workflows of runs start notices for. */
   readonly notify: RunNotices | undefined;
   readonly receivers: readonly Receiver[];
-  /** Starts one delivery to each receiver that wants the notice; the same notice once. */
-  announce: (notice: Notice) => Promise<void>;
+  /**
+   * Starts one delivery to each receiver that wants the notice; the same notice once.
+   *
+   * @param owner of the conversation that it is about
+   */
+  announce: (notice: Notice, owner?: string) => Promise<void>;
   /** True while a receiver has yet to take this notice. */
   isUnderWay: (notice: Notice) => Promise<boolean>;
   /** Starts the notice of the end of a run whose workflow is gone; the same end once. */
@@ -157,11 +161,14 @@ export function createDeliveries(
     notify: toRunNotices(settings),
     receivers: settings.receivers,
     read,
-    announce: async (notice) => {
+    announce: async (notice, owner) => {
       const { retryForMs } = settings;
+      const { tenant } = notice;
+      const whose =
+        owner === undefined ? {} : { whose: toWhose({ owner, ...(tenant && { tenant }) }) };
       await Promise.all(
         wanting(notice).map((receiver) =>
-          begin(toDeliveryId(notice, receiver), { notice, receiver, retryForMs }),
+          begin(toDeliveryId(notice, receiver), { notice, receiver, retryForMs, ...whose }),
         ),
       );
     },

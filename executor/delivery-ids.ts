@@ -17,6 +17,11 @@ export function toDeliveryPrefix(sessionId = '', tenant?: string): string {
   return toStoredSessionId(`d-${hash(sessionId, 24)}-`, tenant);
 }
 
+/** A name of an owner that tells nothing but one from another. Pure. */
+export function toWhose({ owner, tenant = '' }: { owner: string; tenant?: string }): string {
+  return hash(JSON.stringify([tenant, owner]), 16);
+}
+
 function hash(text: string, length: number): string {
   return createHash('sha256').update(text).digest('hex').slice(0, length);
 }

@@ -26,7 +26,7 @@ export interface ErasureReceipt {
 }
 
 export interface EraseDeps {
-  store: Pick<Store, 'sessions' | 'runs' | 'due' | 'audit' | 'erasures' | 'files'>;
+  store: Pick<Store, 'sessions' | 'runs' | 'due' | 'audit' | 'erasures' | 'files' | 'owners'>;
   workflows: Pick<RunWorkflows, 'stop' | 'erase'>;
   /** Logs a signal that did not arrive. */
   lostSignal: (runId: string) => (error: unknown) => void;
@@ -44,7 +44,7 @@ export interface Erasing {
   deleteSession: (sessionId: string, by?: string | Actor) => Promise<ErasureReceipt | undefined>;
   /** Completes the erasures of a session id that were interrupted; false if something is left. */
   finishErasures: (sessionId: string) => Promise<boolean>;
-  /** The same of all conversations of a person. */
+  /** The same of all conversations of a person, and of files for conversations that were never begun. */
   finishErasuresOf: (who: SessionOwner) => Promise<boolean>;
 }
 
@@ -59,7 +59,7 @@ const APPEARS_MS = 15_000;
  * if this process dies.
  */
 export function createErasing({ store, workflows, lostSignal, logger }: EraseDeps): Erasing {
-  const { sessions, runs, due, audit, erasures, files } = store;
+  const { sessions, runs, due, audit, erasures, files, owners } = store;
 
   /** @throws HelixError `unavailable`; it is repeated as a whole then */
   async function finish(sessionId: string, erasure: Erasure): Promise<ErasureReceipt> {
@@ -73,8 +73,8 @@ export function createErasing({ store, workflows, lostSignal, logger }: EraseDep
     const counts = { sessions: 1 + parts.length, workflows: deleted, rows, entries, bytes };
     if (complete) {
       const { by, roles, via, at } = act;
-      const { tenant } = erasure.owner;
-      const receipt = { ...toAct('erased', { by, roles, via }, { tenant, detail: counts }) };
+      const { tenant, owner } = erasure.owner;
+      const receipt = { ...toAct('erased', { by, roles, via }, { tenant, owner, detail: counts }) };
       // The same erasure has one receipt.
       const entry = { ...receipt, id: `${act.id}-done`, outcome: 'complete' };
       logEntries(
@@ -106,6 +106,11 @@ export function createErasing({ store, workflows, lostSignal, logger }: EraseDep
           return false;
         });
         isComplete &&= isDone;
+      }
+      for (const sessionId of (await files?.eraseUnclaimed(who)) ?? []) {
+        // What was reserved for it counts no more, and the sweeper finds that nothing is left.
+        await owners.fold(sessionId, who);
+        if (files?.reclaim !== undefined) await due.note(sessionId, 0);
       }
       return isComplete;
     },

@@ -138,7 +138,7 @@ export function createExecutorOf(deps: {
       const sessionId = asked.includes('~') ? asked : toStoredSessionId(asked, tenantId);
       const agent =
         typeof requested === 'string'
-          ? agents.resolve(requested, { sessionId, userId })
+          ? agents.resolve(requested, { sessionId, userId, tenantId })
           : requested;
       if (typeof requested !== 'string') agents.register(requested);
       if (!isStoredSessionId(sessionId)) {

@@ -30,7 +30,7 @@ export function followAudit(
   settings: Pick<NotifySettings, 'receivers'> | undefined,
 ): AuditFeed | undefined {
   const receivers = (settings?.receivers ?? []).filter((each) =>
-    wants(each, 'audit.entry', each.tenant),
+    wants(each, 'audit.entry', each.tenant ?? undefined),
   );
   if (receivers.length === 0) return undefined;
   return audit.follow(fleet, (tenant) =>

@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { AgentAlreadyRunningError, HelixError } from '../protocol/errors.js';
+import { toActingPerson } from '../protocol/responder.js';
 import type { Resumption } from '../protocol/run.js';
 import type { RunRecord } from '../stores/contract/runs.js';
 import type { AuditAction } from '../stores/contract/audit.js';
@@ -42,9 +43,11 @@ export function createReruns(deps: RerunDeps): Pick<Runs, 'resume' | 'retry' | '
     const { sessionId, runId, by, roles, via, actId, reason, mode } = input;
     deps.requireAgent(record.agent);
     await store.due.note(sessionId, FIRST_SWEEP_MS);
+    const asker = toActingPerson(input, record.tenant);
     const result = await store.runs.resume({
       sessionId,
       nonce: newNonce(),
+      ...(asker && { asker }),
       mode: mode === 'with_confirmation' ? mode : 'continue',
       runId,
       by,
@@ -72,10 +75,12 @@ export function createReruns(deps: RerunDeps): Pick<Runs, 'resume' | 'retry' | '
   }
 
   async function continueWithMessage(
-    { sessionId, messages = [], by }: ResumeInput,
+    { sessionId, messages = [], ...input }: ResumeInput,
     { agent, owner, tenant, runId }: SessionRecord,
   ): Promise<ResumeResult> {
     if (messages.length === 0) throw new HelixError('nothing_to_do', 'There is no message.');
+    const { by } = input;
+    const asker = toActingPerson(input, tenant);
     const result = await execute({
       sessionId,
       agent,
@@ -83,6 +88,7 @@ export function createReruns(deps: RerunDeps): Pick<Runs, 'resume' | 'retry' | '
       tenant,
       messages,
       resumed: { by },
+      ...(asker && { askers: [asker] }),
     });
     switch (result.kind) {
       case 'begun':
@@ -124,9 +130,11 @@ export function createReruns(deps: RerunDeps): Pick<Runs, 'resume' | 'retry' | '
     const { by, roles, via, actId, reason } = input;
     deps.requireAgent(agent);
     await store.due.note(sessionId, FIRST_SWEEP_MS);
+    const asker = toActingPerson(input, tenant);
     const result = await store.runs.rewind({
       sessionId,
       runId,
+      ...(asker && { asker }),
       nonce: newNonce(),
       by,
       now: Date.now(),

@@ -1,4 +1,5 @@
 import { toAnswerError, type ToolAnswerInput } from '../protocol/answers.js';
+import type { ShownCall } from '../protocol/shown-call.js';
 import { HelixError } from '../protocol/errors.js';
 import type { StopResult } from '../stores/contract/runs.js';
 import type { Store } from '../stores/contract/store.js';
@@ -25,7 +26,7 @@ export type ToolAnswer = DistributiveOmit<ToolAnswerInput, 'sessionId'>;
 type DistributiveOmit<T, K extends PropertyKey> = T extends unknown ? Omit<T, K> : never;
 
 /** The approval of a call. */
-export interface Approval {
+export interface Approval extends ShownCall {
   /** Replaces the input that the model proposed. */
   input?: unknown;
   reason?: string;
@@ -39,13 +40,15 @@ export type ClientToolOutcome = (
 ) & {
   /** The person or program that answers, for the record. */
   by?: string;
-};
+} & ShownCall;
 
 /** The receipt of an answer that was stored. */
 export interface AnswerReceipt {
   sequence: number;
   /** True if it was the last answer that the run waited for: the run continues. */
   resumed: boolean;
+  /** True if the changed input waits for another person: nothing is decided yet. */
+  edited?: true;
 }
 
 /**
@@ -79,9 +82,12 @@ export interface RunHandle {
    */
   submitToolResult: (
     answer: ToolAnswer,
-    options?: Pick<AnswerOptions, 'responder'>,
+    options?: Pick<AnswerOptions, 'responder' | 'isPosted'>,
   ) => Promise<AnswerReceipt>;
-  /** Approves a call of `result.pending`. Throws as `submitToolResult` does, as the next two do. */
+  /**
+   * Approves a call of `result.pending`. One with approvers is named by the `approvalId` and `inputHash` there.
+   * Throws as `submitToolResult` does, as the next two do.
+   */
   approve: (toolCallId: string, approval?: Approval) => Promise<AnswerReceipt>;
   /** Denies a call: the model gets the reason. */
   deny: (toolCallId: string, denial?: Omit<Approval, 'input'>) => Promise<AnswerReceipt>;
@@ -102,7 +108,7 @@ export function createRunHandle(deps: HandleDeps, sessionId: string, runId: stri
 
   const submit = (
     answer: ToolAnswer,
-    options?: Pick<AnswerOptions, 'responder'>,
+    options?: Pick<AnswerOptions, 'responder' | 'isPosted'>,
   ): Promise<AnswerReceipt> => submitAnswer(runs, { ...answer, sessionId }, options);
   const decide = (toolCallId: string, approved: boolean, approval?: Approval) =>
     submit({ ...approval, kind: 'approval-response', toolCallId, approved });
@@ -136,9 +142,10 @@ export function createRunHandle(deps: HandleDeps, sessionId: string, runId: stri
 export async function submitAnswer(
   runs: Pick<Runs, 'submitToolResult'>,
   answer: ToolAnswerInput,
-  options?: Pick<AnswerOptions, 'responder'>,
+  options?: Pick<AnswerOptions, 'responder' | 'isPosted'>,
 ): Promise<AnswerReceipt> {
   const result = await runs.submitToolResult(answer, options);
+  if (result.kind === 'edited') return { sequence: result.sequence, resumed: false, edited: true };
   if (result.kind !== 'stored') throw toAnswerError(result.kind);
   return { sequence: result.sequence, resumed: result.resume !== undefined };
 }

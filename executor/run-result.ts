@@ -193,7 +193,7 @@ export async function readSuspendedResult(
 ): Promise<AgentResult> {
   const info = (await store.runs.list(sessionId)).find((run) => run.runId === runId);
   const base = await readText(store, sessionId, info ?? { runId });
-  const view = await store.sessions.view(sessionId);
+  const view = await store.sessions.withCalls(sessionId);
   const isPaused = view?.record.runId === runId && view.record.stream === 'paused';
   const pending = isPaused ? toPendingQuestions(view.openCalls) : [];
   // The marker's kind and payload belong together: its schema says so.

@@ -52,8 +52,8 @@ export function createRunStart(deps: RunStartDeps): ToRunStart {
   const { store, agents, tracer } = deps;
 
   return async ({ sessionId, runId, agent, turn, from, startAt }, tenant) => {
-    const owner = agents.isMade(agent) ? (await store.sessions.read(sessionId))?.owner : undefined;
-    const definition = agents.resolve(agent, { sessionId, runId, userId: owner });
+    const userId = agents.isMade(agent) ? (await store.sessions.read(sessionId))?.owner : undefined;
+    const definition = agents.resolve(agent, { sessionId, runId, userId, tenantId: tenant });
     const maxSteps = Math.min(resolveMaxSteps(definition), Number.MAX_SAFE_INTEGER);
     const shownId = toShownSessionId(sessionId);
     const sessionUrl = deps.sessionUrl?.(shownId, runId);

@@ -8,6 +8,7 @@ import type {
   StopResult,
   UserMessage,
 } from '../stores/contract/runs.js';
+import type { ReadMeter } from '../stores/contract/log.js';
 import type { SessionRecord } from '../stores/contract/sessions.js';
 import type { StartNext } from '../stores/record/start-next.js';
 import type { AnswerApi } from './answers.js';
@@ -137,6 +138,8 @@ export interface BranchInput extends Omit<Actor, 'by'> {
   newSessionId?: string;
   /** The caller, for the record. */
   by?: string;
+  /** Counts what is read of the conversation. */
+  meter?: ReadMeter | undefined;
 }
 
 export interface AdoptInput {
@@ -159,6 +162,8 @@ export interface ForkInput extends Omit<Actor, 'by'> {
   by?: string;
   /** Why, for the audit trail. */
   reason?: string | undefined;
+  /** Counts what is read of the conversation. */
+  meter?: ReadMeter | undefined;
 }
 
 export interface RetryInput extends Omit<Actor, 'by'> {

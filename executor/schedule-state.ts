@@ -29,7 +29,12 @@ export interface ScheduleMemo extends Omit<ScheduleInput, 'message' | 'isPaused'
 }
 
 /** The same for the same schedule, also if another person creates it. */
-export function digestOf({ by: _by, isPaused: _isPaused, ...what }: ScheduleInput): string {
+export function digestOf({
+  by: _by,
+  personId: _id,
+  isPaused: _isPaused,
+  ...what
+}: ScheduleInput): string {
   const fields = Object.entries<unknown>(what)
     .filter(([, value]) => value !== undefined)
     .sort(([a], [b]) => a.localeCompare(b, 'en'));

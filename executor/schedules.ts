@@ -18,7 +18,7 @@ import {
   FIRING_WORKFLOW_TYPE,
   WORKFLOW_TASK_TIMEOUT_MS,
 } from '../protocol/temporal-names.js';
-import { addTrigger } from '../protocol/triggers.js';
+import { addTrigger, type Asker } from '../protocol/triggers.js';
 import { toStoredSessionId } from '../stores/record/stored-session-id.js';
 import { isRefusedForGood, codeOf } from './grpc-status.js';
 import { hasCodec } from './has-codec.js';
@@ -55,7 +55,7 @@ export interface Schedules {
    *
    * @param by who does it, and cannot approve alone what the run asks with `separateApprover`
    */
-  trigger: (tenant: string | undefined, name: string, by?: string) => Promise<void>;
+  trigger: (tenant: string | undefined, name: string, by?: string | Asker) => Promise<void>;
   /** Runs that it has begun continue. False for an unknown one. */
   delete: (tenant: string | undefined, name: string) => Promise<boolean>;
   /** Deletes those of a person; returns their names. */
@@ -167,7 +167,7 @@ export function createSchedules({
 
   async function create(input: ScheduleInput): Promise<ScheduleState> {
     check(input);
-    const { message, isPaused = false, ...described } = input;
+    const { message, isPaused = false, personId, ...described } = input;
     const { name, agent, owner, tenant, sessionId, whenBusy, cron, everyMs } = input;
     const digest = digestOf(input);
     const same = await sameOf(input, digest);
@@ -177,8 +177,8 @@ export function createSchedules({
       throw new HelixError('quota_exceeded', `There are ${most} schedules already.`);
     }
     const about: ScheduleMemo = { ...described, createdAt: Date.now(), digest };
-    const by = input.by === owner ? undefined : input.by;
-    const run: ScheduledRun = { agent, message, owner, tenant, sessionId, whenBusy, by };
+    const { by } = input;
+    const run: ScheduledRun = { agent, message, owner, tenant, sessionId, whenBusy, by, personId };
     const scheduleId = idOf(tenant, name);
     try {
       await call(() =>
@@ -254,7 +254,8 @@ export function createSchedules({
     trigger: async (tenant, name, by) => {
       const found = await read(tenant, name);
       if (found !== undefined && by !== undefined) {
-        await act(tenant, name, (handle) => noteTrigger(client, handle, by));
+        const asker = typeof by === 'string' ? { by } : by;
+        await act(tenant, name, (handle) => noteTrigger(client, handle, asker));
       }
       await act(tenant, name, (handle) => handle.trigger(toPolicy(found?.overlap ?? 'skip')));
     },
@@ -336,18 +337,18 @@ const CHANGED: readonly unknown[] = [FAILED_PRECONDITION, NOT_FOUND];
 
 /**
  * Notes in a schedule who triggers it, before that is done: Temporal's trigger carries no name, and a
- * firing is started with what the schedule says. The owner counts without a note.
+ * firing is started with what the schedule says.
  *
  * @throws HelixError `unavailable` if others change the schedule all the time; ScheduleNotFoundError
  */
-async function noteTrigger(client: Client, handle: ScheduleHandle, by: string): Promise<void> {
+async function noteTrigger(client: Client, handle: ScheduleHandle, asker: Asker): Promise<void> {
   const at = Date.now();
   for (let tries = 0; tries < TRIES; tries += 1) {
     const found = await handle.describe();
     const [run] = (found.action.args ?? []) as [ScheduledRun?];
-    if (run === undefined || by === run.owner) return;
+    if (run === undefined) return;
     const { triggers = [] } = run;
-    const noted = addTrigger(triggers, { by, at });
+    const noted = addTrigger(triggers, { ...asker, at });
     // Also the proof that the update below was taken: servers drop one that is out of date, silently.
     if (noted === triggers) return;
     await update(client, found, { ...run, triggers: noted });

@@ -1,4 +1,3 @@
-import { createHash } from 'node:crypto';
 import { errors, jwtVerify, SignJWT } from 'jose';
 import { z } from 'zod';
 import { ROLES } from '../protocol/actor.js';
@@ -12,6 +11,7 @@ const ALGORITHM = 'HS256';
 const Claims = z.object({
   sub: z.string(),
   tenant: z.string().optional(),
+  person: z.string().optional(),
   roles: z.array(z.enum(ROLES)),
   sessionId: z.string(),
   runId: z.string(),
@@ -56,13 +56,6 @@ export async function readLink(keys: readonly string[], token: string): Promise<
     }
   }
   throw new HelixError('unauthorized', 'This link is not valid.');
-}
-
-/** What a link is bound to, so that it decides about what its reader was shown. */
-export function hashInput(input: unknown): string {
-  return createHash('sha256')
-    .update(JSON.stringify(input ?? null))
-    .digest('base64url');
 }
 
 function toKey(key: string): Uint8Array {

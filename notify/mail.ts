@@ -1,4 +1,4 @@
-import { toFacts, toHeadline, type Message } from './message.js';
+import { toFacts, toHeadline, toItemText, type Message } from './message.js';
 import { NotDelivered } from './not-delivered.js';
 import { toPlace } from './place.js';
 import type { NotifySettings } from './settings.js';
@@ -93,11 +93,16 @@ export function toServer(url: string): {
 
 /** Plain text: nothing in it is markup. Pure. */
 export function toMailText(message: Message): string {
-  const { notice, url, decideUrl } = message;
+  const { notice, url, decideUrl, items = [] } = message;
   return [
     toHeadline(message),
     '',
     ...toFacts(message).map(([name, value]) => `${name}: ${value}`),
+    ...items.flatMap((item) => [
+      '',
+      toItemText(item),
+      ...(item.decideUrl === undefined ? [] : [`Decide: ${item.decideUrl}`]),
+    ]),
     ...(decideUrl === undefined ? [] : ['', `Decide: ${decideUrl}`]),
     ...(url === undefined ? [] : ['', `${toPlace(notice).title}: ${url}`]),
     '',

@@ -1,6 +1,7 @@
 import { toShownSessionId } from '../protocol/ids.js';
 import type { Notice, NoticeType } from '../protocol/notices.js';
 import { toWords } from '../protocol/to-words.js';
+import { toPlace } from './place.js';
 
 /** What a receiver gets to read of a notice. */
 export interface Message {
@@ -13,6 +14,67 @@ export interface Message {
   decideUrl?: string | undefined;
   /** Of the call; only where the settings allow it. */
   input?: unknown;
+  /** Where it is about several: each of them, so that its reader can decide each. */
+  items?: readonly MessageItem[];
+}
+
+/** One of several calls, or runs, that a message is about. */
+export interface MessageItem {
+  sessionId?: string | undefined;
+  toolCallId?: string | undefined;
+  toolName?: string | undefined;
+  deadline?: number | undefined;
+  /** What it is called for people. */
+  title: string;
+  decideUrl?: string | undefined;
+  input?: unknown;
+}
+
+/** Items that a message shows; the others are counted. */
+const MOST_ITEMS = 20;
+
+/** Several messages as one: what it shows of each is a line of its own. Pure. */
+export function joinMessages(messages: readonly [Message, ...Message[]]): Message {
+  const [first, ...more] = messages;
+  if (more.length === 0) return first;
+  const all = messages.reduce((sum, { notice: { others = 0 } }) => sum + 1 + others, 0);
+  const items = messages.flatMap((message) => message.items ?? [toItem(message)]);
+  const { calls: _calls, deadline: _deadline, ...about } = first.notice;
+  const { sessionId, runId, toolCallId, ...ofMany } = about;
+  const isOne = messages.every(({ notice }) => notice.sessionId === sessionId);
+  const notice = {
+    ...(isOne ? { ...ofMany, sessionId, runId, toolCallId } : ofMany),
+    others: all - 1,
+  };
+  return {
+    notice,
+    ...(first.titles && { titles: first.titles }),
+    ...(first.url !== undefined && {
+      url: first.url.slice(0, -toPlace(first.notice).path.length) + toPlace(notice).path,
+    }),
+    items: items.slice(0, MOST_ITEMS),
+  };
+}
+
+function toItem({ notice, titles, decideUrl, input }: Message): MessageItem {
+  const { sessionId, toolCallId, toolName, deadline } = notice;
+  const title = titles?.tool ?? toWords(toolName ?? '');
+  return {
+    ...{ sessionId, toolCallId, toolName, deadline, decideUrl, input },
+    title: title === '' ? (titles?.agent ?? toWords(notice.agent ?? '')) : title,
+  };
+}
+
+/** What a message says of one of its items. Pure. */
+export function toItemText({ title, sessionId, deadline, input }: MessageItem): string {
+  return [
+    title,
+    sessionId && `conversation ${toShownSessionId(sessionId)}`,
+    deadline && `until ${new Date(deadline).toISOString()}`,
+    input === undefined ? undefined : shortened(JSON.stringify(input), MOST_ITEM_INPUT),
+  ]
+    .filter((each) => each !== undefined && each !== '' && each !== 0)
+    .join(' · ');
 }
 
 const WORDS: Record<NoticeType, (what: string, agent: string) => string> = {
@@ -39,9 +101,10 @@ const WORDS: Record<NoticeType, (what: string, agent: string) => string> = {
 export function toHeadline({ notice, titles = {} }: Message): string {
   const { type, toolName = '', agent, others = 0 } = notice;
   const { tool = toWords(toolName) } = titles;
-  const what = tool + (others > 0 ? ` and ${String(others)} more` : '');
+  const more = others > 0 ? ` and ${String(others)} more` : '';
   const who = titles.agent ?? (agent === undefined ? 'An agent' : toWords(agent));
-  return WORDS[type](what, who);
+  // The words for the end of a run name no call.
+  return tool === '' ? WORDS[type]('', who) + more : WORDS[type](tool + more, who);
 }
 
 /** Further facts: a name and a value each. Pure. */
@@ -59,7 +122,7 @@ export function toFacts({ notice, input }: Message): [name: string, value: strin
     ['Of', entry?.target.sessionId],
     ['Budget', describeBudget(notice)],
     ['Of', notice.period === undefined ? undefined : (owner ?? tenant ?? 'everyone')],
-    ['Input', input === undefined ? undefined : shortened(JSON.stringify(input))],
+    ['Input', input === undefined ? undefined : shortened(JSON.stringify(input), MOST_INPUT)],
   ];
   return facts.filter((fact): fact is [string, string] => fact[1] !== undefined);
 }
@@ -70,7 +133,8 @@ function describeBudget({ period, limitUsd, usedUsd }: Notice): string | undefin
 }
 
 const MOST_INPUT = 1_500;
+const MOST_ITEM_INPUT = 300;
 
-function shortened(text: string): string {
-  return text.length > MOST_INPUT ? `${text.slice(0, MOST_INPUT).toWellFormed()} …` : text;
+function shortened(text: string, most: number): string {
+  return text.length > most ? `${text.slice(0, most).toWellFormed()} …` : text;
 }

@@ -25,5 +25,7 @@ export function toPlace({ type, sessionId, runId, toolCallId }: Subject): Place 
   if (runId !== undefined) {
     return { title: 'Run', path: `/console/runs/${encodeURIComponent(runId)}` };
   }
+  if (/^(approval|tool)\./.test(type)) return { title: 'Questions', path: '/console/waiting' };
+  if (type.startsWith('run.')) return { title: 'Runs', path: '/console/runs' };
   return { title: 'Console', path: '/console' };
 }

@@ -29,14 +29,19 @@ const common = {
   name: z.string().regex(/^[a-z0-9-]{1,40}$/, 'must be 1 to 40 of a-z, 0-9 and -'),
   /** Default: of a webhook all but `audit.entry`, else what waits, what has expired, and runs that failed. */
   events: z.array(z.enum(NOTICE_TYPES)).min(1).optional(),
-  /** Only what happens in conversations of this tenant. Default: everything. */
-  tenant: z.string().min(1).optional(),
+  /** Only what happens in conversations of this tenant; null: of none. Default: everything. */
+  tenant: z.string().min(1).nullable().optional(),
   /** Gets nothing but what was escalated, settled or expired. Default: false. */
   escalation: z.boolean().default(false),
-  /** The one person who reads it: links that decide carry this name. Default: no such links. */
+  /**
+   * The one person who reads it, of the receiver's tenant: links that decide carry this name, and are in notices of
+   * that tenant's conversations only. Without a tenant a person has none. Default: no such links.
+   */
   approver: z
     .strictObject({
       userId: z.string().min(1).max(256),
+      /** As in the claim `JWT_PERSON_CLAIM` of the person's tokens. */
+      person: z.string().min(1).max(256).optional(),
       roles: z.array(z.enum(ROLES)).default(['approver']),
     })
     .optional(),
@@ -75,6 +80,15 @@ export const Receivers = z
 
 const ESCALATED = /\.(escalated|settled|expired)$/;
 
+/** The person whom links of this receiver name in a conversation of this tenant. Pure. */
+export function approverIn(
+  { approver, tenant: own }: Pick<Receiver, 'approver' | 'tenant'>,
+  tenant: string | undefined,
+): Receiver['approver'] {
+  // Elsewhere another person may have the name.
+  return (own ?? undefined) === tenant ? approver : undefined;
+}
+
 /** True for a receiver that a notice of this type, in this tenant, is for. Pure. */
 export function wants(
   receiver: Pick<Receiver, 'kind' | 'events' | 'tenant' | 'escalation'>,
@@ -82,7 +96,7 @@ export function wants(
   tenant: string | undefined,
 ): boolean {
   if (type === 'test') return true;
-  if (receiver.tenant !== undefined && receiver.tenant !== tenant) return false;
+  if (receiver.tenant !== undefined && receiver.tenant !== (tenant ?? null)) return false;
   // The next receivers hear what the first ones did not answer; the first ones heard it before.
   if (receiver.escalation ? !ESCALATED.test(type) : type.endsWith('.escalated')) return false;
   if (receiver.events !== undefined) return receiver.events.includes(type);

@@ -1,23 +1,30 @@
 import { Webhook } from 'standardwebhooks';
 import { toShownSessionId } from '../protocol/ids.js';
+import { createLane, type LaneLimits, type Waiting } from './lanes.js';
 import { createMailer, type Mailer } from './mail.js';
-import type { Message } from './message.js';
+import { joinMessages, type Message } from './message.js';
 import { NotDelivered } from './not-delivered.js';
 import { post } from './post.js';
 import type { Receiver } from './receivers.js';
 import type { NotifySettings } from './settings.js';
 import { sendSlack } from './slack.js';
 
-/** Slack takes a message a second. */
-const LANES: Record<Receiver['kind'], LaneLimits> = {
-  webhook: { atOnce: 4, waiting: 16, paceMs: 20 },
-  slack: { atOnce: 1, waiting: 16, paceMs: 1_000 },
-  mail: { atOnce: 1, waiting: 16, paceMs: 100 },
+/** Slack takes a message a second. Programs get each notice for itself. */
+const LANES: Record<Receiver['kind'], Omit<LaneLimits, 'perHour'>> = {
+  webhook: { atOnce: 4, waiting: 16, paceMs: 20, joins: false },
+  slack: { atOnce: 1, waiting: 20, paceMs: 1_000, joins: true },
+  mail: { atOnce: 1, waiting: 20, paceMs: 100, joins: true },
 };
+
+/** What waits in a lane: it is made when its turn comes. */
+interface Item {
+  toMessage: () => Promise<Message>;
+  signal: AbortSignal | undefined;
+}
 
 export interface Sender {
   /**
-   * One attempt.
+   * One attempt, alone or together with others of the same owner.
    *
    * @param toMessage adds to a notice what this receiver may read
    * @throws NotDelivered
@@ -25,19 +32,20 @@ export interface Sender {
   send: (
     receiver: string,
     toMessage: (receiver: Receiver) => Promise<Message>,
+    whose: Waiting,
     signal?: AbortSignal,
   ) => Promise<void>;
   close: () => void;
 }
 
 /** Sends notices to the receivers of the settings. */
-export function createSender({ receivers, mail }: NotifySettings): Sender {
-  const byName = new Map(receivers.map((each) => [each.name, each]));
-  const lanes = {
-    webhook: createLanes(LANES.webhook),
-    slack: createLanes(LANES.slack),
-    mail: createLanes(LANES.mail),
-  };
+export function createSender({ receivers, mail, perHour }: NotifySettings): Sender {
+  const byName = new Map(
+    receivers.map((receiver) => {
+      const limits = { ...LANES[receiver.kind], perHour };
+      return [receiver.name, { receiver, lane: createLane(limits, sendTo(receiver)) }];
+    }),
+  );
   let mailer: Promise<Mailer> | undefined;
 
   async function transmit(
@@ -58,13 +66,25 @@ export function createSender({ receivers, mail }: NotifySettings): Sender {
     }
   }
 
+  function sendTo(receiver: Receiver) {
+    return async (items: readonly Item[]): Promise<(Error | undefined)[]> => {
+      const made = await Promise.allSettled(items.map(({ toMessage }) => toMessage()));
+      const [first, ...more] = made.flatMap((each) =>
+        each.status === 'fulfilled' ? [each.value] : [],
+      );
+      if (first !== undefined) {
+        await transmit(receiver, joinMessages([first, ...more]), allOf(items));
+      }
+      return made.map((each) => (each.status === 'rejected' ? (each.reason as Error) : undefined));
+    };
+  }
+
   return {
-    send: async (name, toMessage, signal) => {
-      const receiver = byName.get(name);
-      if (receiver === undefined) throw unknownReceiver(name);
-      await lanes[receiver.kind](name, async () => {
-        await transmit(receiver, await toMessage(receiver), signal);
-      });
+    send: async (name, toMessage, whose, signal) => {
+      const found = byName.get(name);
+      if (found === undefined) throw unknownReceiver(name);
+      const { receiver, lane } = found;
+      await lane({ toMessage: () => toMessage(receiver), signal }, whose, signal);
     },
     close: () => {
       mailer?.then(
@@ -78,63 +98,22 @@ export function createSender({ receivers, mail }: NotifySettings): Sender {
   };
 }
 
+/** Aborts when nobody waits for any of them. */
+function allOf(items: readonly Item[]): AbortSignal | undefined {
+  const signals = items.flatMap(({ signal }) => signal ?? []);
+  if (signals.length < items.length) return undefined;
+  const over = new AbortController();
+  const look = (): void => {
+    if (signals.every(({ aborted }) => aborted)) over.abort();
+  };
+  for (const signal of signals) signal.addEventListener('abort', look, { once: true });
+  look();
+  return over.signal;
+}
+
 function unknownReceiver(name: string): NotDelivered {
   const text = `No receiver of the settings is named "${name}".`;
   return new NotDelivered('unknown_receiver', text, { isFinal: true });
-}
-
-/** How much one receiver, and all together, take in one process. */
-interface LaneLimits {
-  /** Attempts at once to one receiver. */
-  atOnce: number;
-  /** Attempts that wait for those; more are sent back. */
-  waiting: number;
-  /** Least time between the beginnings of two attempts to one receiver, ms. */
-  paceMs: number;
-}
-
-interface Lane {
-  active: number;
-  waiting: (() => void)[];
-  next: number;
-}
-
-/**
- * Lets few attempts to one receiver happen at once, so that one which hangs holds up neither the
- * others nor the process.
- *
- * @returns runs the work in its turn. @throws NotDelivered `busy` if too many wait
- */
-export function createLanes(
-  limits: LaneLimits,
-): <T>(name: string, work: () => Promise<T>) => Promise<T> {
-  // As many as there are receivers: one that is idle keeps its pace.
-  const lanes = new Map<string, Lane>();
-  return async (name, work) => {
-    const lane = lanes.get(name) ?? { active: 0, waiting: [], next: 0 };
-    lanes.set(name, lane);
-    if (lane.active >= limits.atOnce) {
-      if (lane.waiting.length >= limits.waiting) throw busy();
-      await new Promise<void>((resolve) => lane.waiting.push(resolve));
-    } else lane.active += 1;
-    try {
-      const now = Date.now();
-      const at = Math.max(lane.next, now);
-      lane.next = at + limits.paceMs;
-      if (at > now) await new Promise((resolve) => setTimeout(resolve, at - now));
-      return await work();
-    } finally {
-      const next = lane.waiting.shift();
-      // The place goes to the one that has waited longest.
-      if (next === undefined) lane.active -= 1;
-      else next();
-    }
-  };
-}
-
-function busy(): NotDelivered {
-  const retryAfterMs = 5_000 + Math.round(Math.random() * 10_000);
-  return new NotDelivered('busy', 'Too much is being sent to this receiver.', { retryAfterMs });
 }
 
 type WebhookReceiver = Extract<Receiver, { kind: 'webhook' }>;
@@ -162,9 +141,10 @@ async function sendWebhook(
 }
 
 /** Ids and names only, unless the settings add the input. Pure. */
-export function toBody({ notice, url, decideUrl, input }: Message): string {
+export function toBody({ notice, url, decideUrl, input, items }: Message): string {
   const { id: _id, type, at, sessionId, ...facts } = notice;
   const shown = sessionId === undefined ? undefined : toShownSessionId(sessionId);
-  const data = { sessionId: shown, ...facts, url, decideUrl, input };
+  const calls = items?.map(({ title: _title, sessionId: _session, ...call }) => call);
+  const data = { sessionId: shown, ...facts, ...(calls && { calls }), url, decideUrl, input };
   return JSON.stringify({ type, timestamp: new Date(at).toISOString(), data });
 }

@@ -13,6 +13,8 @@ export interface NotifyOptions {
   escalateAfterMs?: number | undefined;
   /** How long a delivery is tried, ms. Default: 3 days. */
   retryForMs?: number | undefined;
+  /** Attempts in an hour to a channel or mailbox for one user; what exceeds them is joined. Default: 60. */
+  perHour?: number | undefined;
   /** Notices show the input of calls. Default: false, ids and names only. */
   includeInput?: boolean | undefined;
   /** The page, for links; the API has to be there too for links that decide. */
@@ -29,6 +31,7 @@ export interface NotifySettings {
   remindAfterMs: readonly number[];
   escalateAfterMs: number;
   retryForMs: number;
+  perHour: number;
   includeInput: boolean;
   publicUrl: string | undefined;
   linkKeys: readonly string[];
@@ -60,6 +63,7 @@ export function toNotifySettings(options: NotifyOptions): NotifySettings {
     remindAfterMs: options.remindAfterMs ?? [HOUR_MS, 24 * HOUR_MS],
     escalateAfterMs: options.escalateAfterMs ?? 4 * HOUR_MS,
     retryForMs: options.retryForMs ?? 72 * HOUR_MS,
+    perHour: options.perHour ?? 60,
     includeInput: options.includeInput ?? false,
     publicUrl,
     linkKeys,
@@ -70,7 +74,7 @@ export function toNotifySettings(options: NotifyOptions): NotifySettings {
 /** What workflows have to start notices for; undefined if no receiver wants any. Pure. */
 export function toRunNotices({ receivers }: NotifySettings): RunNotices | undefined {
   const isWanted = (...types: NoticeType[]): boolean =>
-    types.some((type) => receivers.some((each) => wants(each, type, each.tenant)));
+    types.some((type) => receivers.some((each) => wants(each, type, each.tenant ?? undefined)));
   const stages = ['requested', 'reminder', 'escalated', 'settled', 'expired'] as const;
   const calls = (['approval', 'client'] as const).filter((kind) => {
     const prefix = kind === 'approval' ? 'approval' : 'tool';

@@ -1,4 +1,4 @@
-import { toFacts, toHeadline, type Message } from './message.js';
+import { toFacts, toHeadline, toItemText, type Message } from './message.js';
 import { toPlace } from './place.js';
 import { post } from './post.js';
 import type { Receiver } from './receivers.js';
@@ -22,6 +22,10 @@ export async function sendSlack(
 export function toSlackMessage(message: Message): object {
   const headline = escaped(toHeadline(message));
   const facts = toFacts(message).map(([name, value]) => `*${name}* ${escaped(value)}`);
+  const items = (message.items ?? []).map((item) => ({
+    ...section(escaped(toItemText(item))),
+    ...(item.decideUrl !== undefined && { accessory: button('Decide', item.decideUrl, 'primary') }),
+  }));
   const buttons = [
     ...(message.decideUrl === undefined ? [] : [button('Decide', message.decideUrl, 'primary')]),
     ...(message.url === undefined
@@ -34,6 +38,7 @@ export function toSlackMessage(message: Message): object {
     blocks: [
       section(`*${headline}*`),
       ...(facts.length === 0 ? [] : [section(facts.join('\n'))]),
+      ...items,
       ...(buttons.length === 0 ? [] : [{ type: 'actions', elements: buttons }]),
     ],
   };

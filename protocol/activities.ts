@@ -192,10 +192,20 @@ export interface ExpireOutcome {
 }
 
 /** An operator's answer, entered in the Temporal UI or CLI. */
-export type OperatorAnswer =
-  | { toolCallId: string; approved: boolean; reason?: string; input?: unknown; by?: string }
-  | { toolCallId: string; result: unknown; by?: string }
-  | { toolCallId: string; error: string; by?: string };
+export type OperatorAnswer = OperatorTarget &
+  (
+    | { approved: boolean; reason?: string; input?: unknown }
+    | { result: unknown }
+    | { error: string }
+  );
+
+/** The call that an operator means, as `ShownCall` has it, and who the operator is. */
+export interface OperatorTarget {
+  toolCallId: string;
+  approvalId?: string | undefined;
+  inputHash?: string | undefined;
+  by?: string | undefined;
+}
 
 export interface AnswerRef {
   sessionId: string;
@@ -215,19 +225,25 @@ export type AnswerOutcome =
       resume?: Resumption;
       sequence: number;
     }
-  | { kind: 'refused'; code: string };
+  /** The changed input waits for another person. */
+  | { kind: 'edited' }
+  | Refused;
 
-export interface ExtendRef {
-  sessionId: string;
-  runId: string;
-  toolCallId: string;
-  /** ms to add to the deadline. */
-  byMs: number;
-  by?: string;
+/** With the names of the call as it waits now, if the answer did not name it so. Inputs are in no history. */
+export interface Refused {
+  kind: 'refused';
+  code: string;
+  waiting?: { toolCallId: string; approvalId: string; inputHash: string };
 }
 
-export type ExtendOutcome =
-  { kind: 'extended'; deadline: number; nextDueMs: number } | { kind: 'refused'; code: string };
+export interface ExtendRef extends OperatorTarget {
+  sessionId: string;
+  runId: string;
+  /** ms to add to the deadline. */
+  byMs: number;
+}
+
+export type ExtendOutcome = { kind: 'extended'; deadline: number; nextDueMs: number } | Refused;
 
 export interface RunActivities {
   /** One model call: claim, stream, commit. */

@@ -32,6 +32,8 @@ export interface Actor {
   by?: string | undefined;
   /** The roles that the person had. */
   roles?: readonly Role[] | undefined;
+  /** The same for all accounts of the person; never part of an entry. */
+  personId?: string | undefined;
   /** Default: `api`. */
   via?: Channel | undefined;
   /** Id of the entry, of which the trail keeps one however often the act is repeated. Default: a new id. */

@@ -22,6 +22,8 @@ export const AgUiMessage = z.object({
     .nullish(),
   /** Of a `tool` message: the call that it answers. */
   toolCallId: id.optional(),
+  /** Of an `assistant` message: the calls as the client was shown them. */
+  toolCalls: z.unknown().optional(),
   /** Of a `tool` message: the call failed on the client. */
   error: z.string().optional(),
 });

@@ -180,7 +180,8 @@ export const AgentStatus = z
         kind: z.enum(['approval', 'client']),
         input: z.unknown(),
         runId: z.string(),
-        approvalId: z.string().optional(),
+        approvalId: z.string(),
+        inputHash: z.string(),
         /** ms since the epoch by the store's clock. */
         deadline: count.optional(),
       }),

@@ -3,6 +3,19 @@ import { HelixError, type ErrorCode } from './errors.js';
 import { isStreamId } from './ids.js';
 import { findJsonFault } from './json-depth.js';
 import { LIMITS } from './limits.js';
+import type { PendingQuestion } from './replies.js';
+
+/** The call as the author of an answer was shown it; see `isAsShown`. A call with approvers needs both. */
+export const SHOWN_CALL = {
+  /** The run and the call that asked. Default: the call that waits. */
+  approvalId: z
+    .string()
+    .min(1)
+    .max(3 * LIMITS.idChars)
+    .optional(),
+  /** Hash of the input that was shown. */
+  inputHash: z.string().min(1).max(LIMITS.idChars).optional(),
+};
 
 /** Answers of people and pages to a pending call, with the names of the Helix runtime. */
 const target = {
@@ -10,6 +23,7 @@ const target = {
   toolCallId: z.string().min(1).max(LIMITS.idChars),
   /** The person who answers, for the record. */
   by: z.string().min(1).max(LIMITS.idChars).optional(),
+  ...SHOWN_CALL,
 };
 
 /** Result or error of a client tool. An error also cancels an approval. */
@@ -32,12 +46,6 @@ export type ClientToolResult = z.infer<typeof ClientToolResult>;
 export const ApprovalResponse = z.object({
   ...target,
   kind: z.literal('approval-response'),
-  /** The approval that is answered; default: the open one. */
-  approvalId: z
-    .string()
-    .min(1)
-    .max(3 * LIMITS.idChars)
-    .optional(),
   approved: z.boolean(),
   reason: z.string().optional(),
   /** Replaces the input that the model requested. */
@@ -48,14 +56,15 @@ export type ApprovalResponse = z.infer<typeof ApprovalResponse>;
 /** An answer whose fields are checked when it is parsed. */
 export type UncheckedAnswer = z.input<typeof ClientToolResult> | ApprovalResponse;
 
-type Target = Pick<ClientToolResult, 'sessionId' | 'toolCallId' | 'by'>;
+type Target = Pick<
+  ClientToolResult,
+  'sessionId' | 'toolCallId' | 'by' | 'approvalId' | 'inputHash'
+>;
 type Never<Names extends PropertyKey> = Partial<Record<Names, never>>;
 
 /** An answer as callers give it; without a kind it is a client tool's. */
 export type ToolAnswerInput =
-  | (Target & { kind?: 'client-tool-result' } & Never<
-        'approved' | 'approvalId' | 'reason' | 'input'
-      > &
+  | (Target & { kind?: 'client-tool-result' } & Never<'approved' | 'reason' | 'input'> &
       (({ result: unknown } & Never<'error'>) | ({ error: string } & Never<'result'>)))
   | (ApprovalResponse & Never<'result' | 'error'>);
 export type ToolAnswer = ClientToolResult | ApprovalResponse;
@@ -135,4 +144,11 @@ const REFUSALS: Record<AnswerRefusal, [code: ErrorCode, text: string]> = {
 export function toAnswerError(refusal: AnswerRefusal): HelixError {
   const [code, text] = REFUSALS[refusal];
   return new HelixError(code, text);
+}
+
+/** The refusal of an answer to a call that waits, but not as the answer says. @param waiting the call as it waits now */
+export function notAsShown(waiting: PendingQuestion | undefined): HelixError {
+  const text =
+    'The answer does not name the call as it waits now: send its approvalId and inputHash with the answer.';
+  return new HelixError('not_pending', text, { detail: { waiting } });
 }

@@ -25,6 +25,10 @@ export const AUDIT_ACTIONS = [
   'pause',
   'unpause',
   'schedule',
+  'batch',
+  'notify',
+  'edit',
+  'open',
 ] as const;
 
 const AuditFilter = z.object({
@@ -59,6 +63,8 @@ export const AuditEntryReply = z
     actor: z.string(),
     /** The person's name; absent once the person was erased. */
     name: z.string().optional(),
+    /** The person was erased, and two operators together can open the name. */
+    isSealed: z.literal(true).optional(),
     roles: z.array(z.enum(ROLES)).optional(),
     via: z.enum(CHANNELS),
     tenant: z.string().optional(),
@@ -84,8 +90,28 @@ export const AuditReply = z.object({
   entries: z.array(AuditEntryReply),
   /** Cursor of the next page; absent on the last page. */
   cursor: z.string().optional(),
+  /** What operators ask for that takes two of them; with the first page. */
+  requests: z
+    .array(
+      z.object({
+        /** Erase a person, or open a sealed name. */
+        action: z.enum(['forget', 'open']),
+        /** The person's name, or the pseudonym. */
+        subject: z.string(),
+        by: z.string(),
+        until: ms,
+      }),
+    )
+    .optional(),
 });
 export type AuditReply = z.infer<typeof AuditReply>;
+
+/** `POST /api/operator/audit/names/:pseudonym`. */
+export const SealedNamePath = z.object({ pseudonym: z.string().min(1).max(LIMITS.idChars) });
+
+/** Its reply. */
+export const SealedName = z.object({ pseudonym: z.string(), name: z.string() });
+export type SealedName = z.infer<typeof SealedName>;
 
 /** Body of `GET /api/operator/audit/verify`. */
 export const AuditVerdictReply = z

@@ -6,14 +6,15 @@ import type { StopMode } from './run.js';
 /** One act on many runs or calls. */
 export type BatchAct = 'stop' | 'approve' | 'deny' | 'retry';
 
-/** The run, and the call that is answered. */
-export type BatchItem = readonly [runId: string, toolCallId?: string];
+/** The run, and the call that is answered with the hash of its input as it was when the batch began. */
+export type BatchItem = readonly [runId: string, toolCallId?: string, inputHash?: string];
 
 /** Who began the batch: each act is theirs. */
 export interface BatchActor {
   userId: string;
   tenantId?: string | undefined;
   roles?: readonly Role[] | undefined;
+  personId?: string | undefined;
   via: Channel;
   /** As of `Responder`. */
   isEveryone?: boolean | undefined;

@@ -25,6 +25,8 @@ const BatchTarget = z.object({
     .min(1)
     .max(3 * LIMITS.idChars),
   toolCallId: text.optional(),
+  /** Hash of the input that was shown. A call with approvers is approved and denied only by it. */
+  inputHash: text.optional(),
 });
 
 /** `POST /api/operator/batches`: one act on all that match a filter, or on what is named. */
@@ -91,6 +93,9 @@ export const OperatorBatchPlan = z
         runId: z.string(),
         toolCallId: z.string().optional(),
         toolName: z.string().optional(),
+        /** The beginning of the input's JSON, and the hash of all of it. */
+        input: z.string().optional(),
+        inputHash: z.string().optional(),
         sessionId: z.string(),
         agent: z.string(),
         owner: z.string(),

@@ -1,4 +1,5 @@
 import type { RunError, RunInput } from './run.js';
+import type { Asker } from './triggers.js';
 
 /**
  * Runs that a workflow of another program begins: what it exchanges with the activities that do so. Types
@@ -14,6 +15,8 @@ export interface CalledRunOptions {
   tenantId?: string;
   /** Who asks for the run, if that is not the owner: neither approves alone what has `separateApprover`. */
   by?: string;
+  /** All who ask, the author of the message first. Default: `by`. */
+  askers?: readonly Asker[];
   /** The conversation's state from now on, in the shape of the agent's state schema. */
   state?: Record<string, unknown>;
   /** Metadata of the message. */

@@ -22,6 +22,7 @@ export type ErrorCode =
   | 'unsupported_media_type'
   | 'unauthorized'
   | 'not_allowed'
+  | 'second_person_required'
   | 'invalid_query'
   | 'too_many_requests'
   | 'too_many_streams'
@@ -79,6 +80,7 @@ export const HTTP_STATUS = {
   unsupported_media_type: 415,
   unauthorized: 401,
   not_allowed: 403,
+  second_person_required: 409,
   invalid_query: 400,
   too_many_requests: 429,
   too_many_streams: 429,

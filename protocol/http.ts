@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { SHOWN_CALL } from './answers.js';
 import { BusyPolicy } from './busy.js';
 import { SESSION_ID } from './ids.js';
 import { LIMITS } from './limits.js';
@@ -142,11 +143,12 @@ export const AnswerBody = z.union([
     approved: z.boolean(),
     reason: z.string().optional(),
     input: z.unknown().optional(),
+    ...SHOWN_CALL,
   }),
   z
-    .strictObject({ result: z.unknown() })
+    .strictObject({ result: z.unknown(), ...SHOWN_CALL })
     .refine((body) => 'result' in body, { message: 'approved, result or error is required' }),
-  z.strictObject({ error: z.string() }),
+  z.strictObject({ error: z.string(), ...SHOWN_CALL }),
 ]);
 export type AnswerBody = z.infer<typeof AnswerBody>;
 
@@ -160,7 +162,10 @@ export const LeaseBody = z.object({
 });
 export type LeaseBody = z.infer<typeof LeaseBody>;
 
-export const ExtendBody = z.object({ byMs: z.int().positive().max(LIMITS.deadlineAheadMs) });
+export const ExtendBody = z.object({
+  byMs: z.int().positive().max(LIMITS.deadlineAheadMs),
+  ...SHOWN_CALL,
+});
 export type ExtendBody = z.infer<typeof ExtendBody>;
 
 /** A page of the sessions that wait for people; 20 per page unless `limit` is given. */

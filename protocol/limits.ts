@@ -81,6 +81,8 @@ export const LIMITS = {
   replayPage: 200,
   /** Queued messages in one session; more are refused. */
   queueEntries: 50,
+  /** More are refused as well once those that wait have so much: whatever reads a queue reads all of it. */
+  queueBytes: 4 * 1024 * 1024,
   /** Messages on one page of a conversation. */
   messagePage: 1_000,
   /** Entries of the audit trail on one page. */

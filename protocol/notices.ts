@@ -38,6 +38,14 @@ export const NOTICE_TYPES = [
 )[];
 export type NoticeType = (typeof NOTICE_TYPES)[number];
 
+/** One of the calls that a notice is about. */
+export interface NoticeCall {
+  toolCallId: string;
+  toolName: string;
+  /** ms since the epoch by the store's clock. */
+  deadline?: number;
+}
+
 /** A notice without content: what it shows of an input is read when it is sent. */
 export interface Notice {
   /** The same for every receiver and attempt, `webhook-id` of webhooks. */
@@ -54,7 +62,9 @@ export interface Notice {
   toolName?: string;
   /** ms since the epoch by the store's clock. */
   deadline?: number;
-  /** Further calls of the same step that wait and have no notice of their own. */
+  /** Where a notice is about several calls: each of them, the first ones if there are many. */
+  calls?: readonly NoticeCall[];
+  /** Further calls that it is about. */
   others?: number;
   /** How the question was settled: `approved`, `denied`, `answered`, `expired` or `closed`. */
   outcome?: string;
@@ -131,6 +141,8 @@ export interface Delivery {
   notice: Notice;
   /** By name. */
   receiver: string;
+  /** Tells the owners of conversations apart, and says nothing else of them. Absent: nobody's. */
+  whose?: string;
   /** How long attempts are repeated, ms. */
   retryForMs: number;
 }

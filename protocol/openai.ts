@@ -19,6 +19,8 @@ export const CompletionMessage = z.object({
     .min(1)
     .max(2 * LIMITS.idChars)
     .optional(),
+  /** Of an `assistant` message: the calls as the program was shown them. */
+  tool_calls: z.unknown().optional(),
 });
 export type CompletionMessage = z.infer<typeof CompletionMessage>;
 

@@ -15,6 +15,7 @@ import { LIMITS } from './limits.js';
 import {
   AnswerReply,
   ExtendReply,
+  HiddenMessages,
   MessagesReply,
   PendingQuestion,
   WaitingSession,
@@ -283,6 +284,8 @@ export const OperatorSession = MessagesReply.extend({
   updatedAt: ms,
   run: z.object({ runId: z.string(), status: RunStatus }),
   pending: z.array(OperatorQuestion),
+  /** Present while something waits. */
+  hiddenMessages: HiddenMessages,
 });
 export type OperatorSession<M = unknown> = Omit<z.infer<typeof OperatorSession>, 'messages'> & {
   messages: M[];

@@ -2,3 +2,68 @@
 export function isOrigin(value: string): boolean {
   return URL.canParse(value) && new URL(value).origin === value;
 }
+
+/** What a request shows of the page that sent it. */
+export interface SentRequest {
+  method: string;
+  /** True if it leaves something, though its method does not. */
+  leavesTrace?: boolean;
+  /** The name by which the sender reached this server, with its port. */
+  host: string;
+  header: (name: string) => string | null | undefined;
+}
+
+/** Methods that change nothing; CORS decides what other sites may read. */
+const READS = new Set(['GET', 'HEAD', 'OPTIONS']);
+const BEARER = /^Bearer +\S/i;
+/** Types of bodies that a page sends to any site without asking it first. */
+const UNASKED = new Set(['text/plain', 'application/x-www-form-urlencoded', 'multipart/form-data']);
+
+/**
+ * True for a request by which a page of another site would act with what the visitor's browser attaches
+ * by itself: cookies, Basic and Negotiate sign-in, client certificates, a place in the network. Decided
+ * by the headers that browsers set; other programs do not send them.
+ *
+ * A `Bearer` token frees a request, since no browser attaches one by itself: but not where the browser
+ * says that the page is of another site, nor with a body that pages send unasked.
+ */
+export function isForged(request: SentRequest, allowedOrigins: ReadonlySet<string>): boolean {
+  const { method, leavesTrace = !READS.has(method), header } = request;
+  if (!leavesTrace || !isForeign(request, allowedOrigins)) return false;
+  const type = header('content-type')?.split(';', 1)[0]?.trim().toLowerCase() ?? '';
+  return (
+    !BEARER.test(header('authorization') ?? '') ||
+    header('sec-fetch-site') === 'cross-site' ||
+    UNASKED.has(type)
+  );
+}
+
+/** True if a page of another origin sent it, which is not listed. */
+function isForeign({ host, header }: SentRequest, allowedOrigins: ReadonlySet<string>): boolean {
+  const origin = header('origin') ?? undefined;
+  if (origin !== undefined && allowedOrigins.has(origin)) return false;
+  const site = header('sec-fetch-site') ?? undefined;
+  if (site !== undefined) return site !== 'same-origin' && site !== 'none';
+  if (origin === undefined) return false;
+  return !URL.canParse(origin) || new URL(origin).host !== host;
+}
+
+/**
+ * The same for hosts of `handleChatStream`, whose sign-in may be a cookie: they refuse such a request.
+ *
+ * @param allowedOrigins other origins whose pages may act here
+ * @example
+ * import { isForgedRequest } from 'helix-temporal/ai-sdk';
+ *
+ * export function refuseForged(request: Request): Response | undefined {
+ *   return isForgedRequest(request) ? new Response(null, { status: 403 }) : undefined;
+ * }
+ */
+export function isForgedRequest(
+  { method, url, headers }: Pick<Request, 'method' | 'url' | 'headers'>,
+  allowedOrigins: readonly string[] = [],
+): boolean {
+  const host = headers.get('host') ?? new URL(url).host;
+  const header = (name: string): string | null => headers.get(name);
+  return isForged({ method, host, header }, new Set(allowedOrigins));
+}

@@ -22,6 +22,15 @@ export const ProblemBody = z
   .meta({ id: 'ProblemBody' });
 export type ProblemBody = z.infer<typeof ProblemBody>;
 
+/** Who changed the input of a call, when, and what the model had asked for. */
+export const EditedInput = z.object({
+  by: z.string().optional(),
+  /** ms since the epoch. */
+  at: ms,
+  from: z.unknown(),
+});
+export type EditedInput = z.infer<typeof EditedInput>;
+
 /** A call that waits for a person or a page. */
 export const PendingQuestion = z
   .object({
@@ -37,7 +46,12 @@ export const PendingQuestion = z
     description: z.string().optional(),
     /** JSON Schema of what people may change: the input of an approval, the result of a client's call. */
     schema: z.unknown().optional(),
-    approvalId: z.string().optional(),
+    /** Names the run and the call. An answer to a call with approvers sends it back, with the hash. */
+    approvalId: z.string(),
+    /** Hash of `input`. */
+    inputHash: z.string(),
+    /** Present once a person has changed the input; the change waits for another person. */
+    edited: EditedInput.optional(),
     /** ms since the epoch by the store's clock; absent if there is no deadline. */
     deadline: ms.optional(),
     /** False if the caller's answer would be refused: another person has to decide. */
@@ -66,13 +80,15 @@ const SessionQuestions = z.object({
   pending: z.array(PendingQuestion),
 });
 
+/**
+ * Messages that the model gets and the conversation does not show, for people who must know why they are asked;
+ * absent without such messages.
+ */
+export const HiddenMessages = z.array(UIMessage).optional();
+
 /** Body of `GET /api/sessions/:sessionId/pending`. */
 export const SessionPending = SessionQuestions.extend({
-  /**
-   * Messages of the asking turn that the model gets and the conversation does not show, for people
-   * who must know why they are asked; absent without such messages.
-   */
-  hiddenMessages: z.array(UIMessage).optional(),
+  hiddenMessages: HiddenMessages,
 });
 export type SessionPending<M = unknown> = z.infer<typeof SessionQuestions> & {
   hiddenMessages?: M[];
@@ -87,6 +103,7 @@ export const WaitingSession = SessionQuestions.extend({
   since: ms,
   /** The earliest deadline of the questions, ms since the epoch by the store's clock. */
   deadline: ms.optional(),
+  hiddenMessages: HiddenMessages,
 });
 export type WaitingSession = z.infer<typeof WaitingSession>;
 
@@ -127,7 +144,8 @@ export type StopReply = z.infer<typeof StopReply>;
 
 /** Reply to an accepted answer; after the last one that a run waited for, the run continues. */
 export const AnswerReply = z.object({
-  result: z.literal('stored'),
+  /** `edited`: the changed input waits for another person. */
+  result: z.enum(['stored', 'edited']),
   sequence: z.number(),
   resumed: z.boolean(),
 });

@@ -23,7 +23,7 @@ export const Approvers = z.object({
   roles: z.array(z.enum(ROLES)).optional(),
   /** The tool's own function decides about the approver; it is in the agent's code. */
   rule: z.boolean().optional(),
-  /** Those by whose doing it asks may not approve: the owner, and a colleague who began the run again. */
+  /** Those by whose doing it asks may not approve, see `hasAsked`. */
   separate: z.boolean().optional(),
 });
 export type Approvers = z.infer<typeof Approvers>;

@@ -224,6 +224,8 @@ export const Decision = z.object({
   at: z.number(),
   /** The input as changed by the person; the model is informed. */
   input: z.unknown().optional(),
+  /** Who changed it, if another person has approved the change. */
+  inputBy: z.string().optional(),
   /** True if no person decided, or none in time: the tool's own rule applied. */
   automatic: z.boolean().optional(),
 });

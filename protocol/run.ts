@@ -164,6 +164,9 @@ export interface CallRef {
   toolCallId: string;
   toolName: string;
   kind: CallKind;
+  /** Of a call that people answer: what an answer names it by; a person may have changed the input since. */
+  approvalId?: string;
+  inputHash?: string;
   /** Time limit of one execution, ms. */
   timeoutMs?: number;
   /** How long people may take to answer, ms after the pause. */

@@ -25,8 +25,10 @@ export interface ScheduledRun {
   /** The conversation that each firing continues, as its owner knows it. Default: a new one each time. */
   sessionId?: string | undefined;
   whenBusy: WhenBusy;
-  /** Who has created the schedule, if that is not its owner: the runs are asked for by that person, too. */
+  /** Who has created the schedule: the runs are asked for by that person, too. Default: its owner. */
   by?: string | undefined;
+  /** The same for all accounts of that person. */
+  personId?: string | undefined;
   /** Who has fired it by hand, apart from its owner. */
   triggers?: readonly Trigger[] | undefined;
 }

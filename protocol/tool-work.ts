@@ -1,3 +1,5 @@
+import type { Principal } from './responder.js';
+
 /**
  * Work of a tool that Temporal carries out elsewhere. Types only, since workflow code imports this
  * file.
@@ -43,6 +45,9 @@ export interface ToolWorkCall {
   sessionId: string;
   runId: string;
   toolCallId: string;
+  /** As in a tool's context. */
+  requester?: Principal;
+  approver?: Principal;
 }
 
 export interface ToolWorkInput {

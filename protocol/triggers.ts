@@ -1,7 +1,12 @@
 /** Who has fired a schedule by hand. Pure, since workflow code imports this file. */
 
-export interface Trigger {
+/** A person who has asked, by the name within the tenant. */
+export interface Asker {
   by: string;
+  personId?: string | undefined;
+}
+
+export interface Trigger extends Asker {
   /** By the clock of the process that triggered, ms since the epoch. */
   at: number;
 }
@@ -12,23 +17,31 @@ const SAME_MS = 2 * 60_000;
 const MOST = 500;
 
 /** The same list if it has this trigger. */
-export function addTrigger(triggers: readonly Trigger[], { by, at }: Trigger): readonly Trigger[] {
-  const isNoted = triggers.some((each) => each.by === by && each.at === at);
-  return isNoted ? triggers : [...triggers, { by, at }].slice(-MOST);
+export function addTrigger(triggers: readonly Trigger[], trigger: Trigger): readonly Trigger[] {
+  const isNoted = triggers.some(({ by, at }) => by === trigger.by && at === trigger.at);
+  return isNoted ? triggers : [...triggers, trigger].slice(-MOST);
 }
 
 /**
- * Who asks for a firing in place of the owner: the one who triggered it, else the one who created the
- * schedule. Temporal does not tell a trigger from a time of the schedule, so firings of the two minutes
- * around a trigger count as triggered.
+ * Who asks for a firing: the one who created the schedule, then those who triggered it, the nearest first.
+ * Temporal does not tell a trigger from a time of the schedule, so firings of the two minutes around a
+ * trigger count as triggered.
  */
-export function askerOf(
-  { by, triggers = [] }: { by?: string | undefined; triggers?: readonly Trigger[] | undefined },
+export function askersOf(
+  {
+    owner,
+    by = owner,
+    personId,
+    triggers = [],
+  }: Partial<Asker> & {
+    owner: string;
+    triggers?: readonly Trigger[] | undefined;
+  },
   firedAt: number,
-): string | undefined {
+): [Asker, ...Asker[]] {
   const distance = ({ at }: Trigger): number => Math.abs(at - firedAt);
-  const [nearest] = triggers
+  const near = triggers
     .filter((each) => distance(each) <= SAME_MS)
     .sort((a, b) => distance(a) - distance(b));
-  return nearest?.by ?? by;
+  return [{ by, personId }, ...near.map(({ at: _at, ...asker }) => asker)];
 }

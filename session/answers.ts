@@ -27,6 +27,12 @@ export interface SettleCall {
   /** As JSON. */
   decision?: string;
   isApproved: boolean;
+  /** The person who approves, as JSON. */
+  approver?: string;
+  /** The input that a person puts in place of the model's, as JSON: it waits for another person. */
+  edit?: string;
+  /** The edit that the person was shown; 0: none. */
+  shownEdit?: number;
   /** The output of the row as JSON, if it is stored apart. */
   result?: string;
   /** Text for the model about an answer of a client that came after the timeout. */
@@ -56,6 +62,7 @@ type Refusal =
 
 export type SettleReply =
   | ({ kind: 'stored'; sequence: number } & Resumed)
+  | { kind: 'edited'; sequence: number }
   | { kind: 'late' | Refusal }
   | { kind: 'not_due'; dueInMs?: number };
 
@@ -66,7 +73,7 @@ export type SettleReply =
  *
  * In this order: a late answer to a call of an earlier step · an approval that timed out · the call is settled · it
  * exists · its run is the newest and active · people were already asked · the source may settle it: fence for a tool,
- * kind, permission and deadline for a person.
+ * kind, permission and deadline for a person · the input is the one that the person was shown.
  */
 export function settleCall(requested: Session, input: SettleCall): SettleReply {
   const { source, toolCallId: id, runId, now, writer } = input;
@@ -74,7 +81,8 @@ export function settleCall(requested: Session, input: SettleCall): SettleReply {
   const { log, conversation } = session.tree;
   const call = session.calls.get(id);
   const isLate = call?.isLate === true && source === 'client' && call.kind === 'client';
-  const isSettled = call?.state === 'settled' || (call === undefined && pastOf(session, id) !== undefined);
+  const isSettled =
+    call?.state === 'settled' || (call === undefined && pastOf(session, id) !== undefined);
   if (source === 'webhook' && isSettled) {
     return { kind: pastOf(session, id)?.told === true ? 'already_completed' : 'expired' };
   }
@@ -93,6 +101,15 @@ export function settleCall(requested: Session, input: SettleCall): SettleReply {
   if (source !== 'tool' && call.isHeld === true) return { kind: 'not_pending' };
   const refusal = refusalOf(session, input, call, isLate);
   if (refusal !== undefined) return refusal;
+  // Somebody else has changed the input since it was shown.
+  if (isPersons && !isLate && (call.edits ?? 0) !== (input.shownEdit ?? 0))
+    return { kind: 'not_pending' };
+  if (input.edit !== undefined) {
+    session.content.set(ofCall('edit', id), input.edit);
+    call.edits = (call.edits ?? 0) + 1;
+    noteAct(session, input.act, { outcome: 'edited' });
+    return { kind: 'edited', sequence: log.sequence };
+  }
 
   const paused = conversation.existing.stream === 'paused';
   if (source === 'expiry' && call.of === undefined) call.isLate = true;
@@ -114,7 +131,12 @@ export function settleCall(requested: Session, input: SettleCall): SettleReply {
 function goOn(
   session: Session,
   call: Call,
-  { source, now, paused, isLate }: { source: Source; now: number; paused: boolean; isLate: boolean },
+  {
+    source,
+    now,
+    paused,
+    isLate,
+  }: { source: Source; now: number; paused: boolean; isLate: boolean },
 ): Resumed {
   if (isLate) return {};
   const { conversation } = session.tree;
@@ -143,7 +165,7 @@ function refusalOf(
   { source, writer, isError, permitted }: SettleCall,
   { state, kind, deadline, isGuarded }: Call,
   isLate: boolean,
-): Exclude<SettleReply, { kind: 'stored' }> | undefined {
+): Exclude<SettleReply, { kind: 'stored' | 'edited' }> | undefined {
   const { now } = session.tree;
   const left = deadline === undefined ? undefined : deadline - now;
   if (source === 'tool') {
@@ -157,7 +179,8 @@ function refusalOf(
     return left !== undefined && left <= 0 ? { kind: 'expired' } : undefined;
   }
   // No person ends what a tool waits for.
-  if (kind === 'timer' || kind === 'webhook') return source === 'expiry' ? unlessPassed(left) : { kind: 'kind_mismatch' };
+  if (kind === 'timer' || kind === 'webhook')
+    return source === 'expiry' ? unlessPassed(left) : { kind: 'kind_mismatch' };
   if (kind !== 'approval' && kind !== 'client') return { kind: 'kind_mismatch' };
   if (source === 'approval' && kind !== 'approval') return { kind: 'kind_mismatch' };
   // An approval may be answered with an error; the call is then not executed.
@@ -170,7 +193,8 @@ function refusalOf(
     if (!isLate) return { kind: 'not_pending' };
   }
   if (source === 'client') return undefined;
-  if (source === 'approval') return left !== undefined && left <= 0 ? { kind: 'expired' } : undefined;
+  if (source === 'approval')
+    return left !== undefined && left <= 0 ? { kind: 'expired' } : undefined;
   return unlessPassed(left);
 }
 
@@ -184,7 +208,10 @@ function unlessPassed(left: number | undefined): { kind: 'not_due'; dueInMs?: nu
  * An answer to a call of an earlier step that timed out. The model already got the timeout as the result; of a client's
  * late answer it gets one hidden note.
  */
-function takeLate(session: Session, { toolCallId: id, source, late = '', act }: SettleCall): 'late' | 'expired' | undefined {
+function takeLate(
+  session: Session,
+  { toolCallId: id, source, late = '', act }: SettleCall,
+): 'late' | 'expired' | undefined {
   const past = pastOf(session, id);
   if (past?.kind === undefined || past.row === undefined) return undefined;
   const row = session.rows.at(past.row);
@@ -216,8 +243,10 @@ function keep(session: Session, call: Call, input: SettleCall): void {
   const { now, changes, output, result, decision, writer } = input;
   session.existing.updated = now;
   session.tree.conversation.existing.updated = now;
-  if (changes !== undefined) stageChanges(session, `s${String(writer?.step ?? 0)}`, call.id, changes);
-  if (output !== undefined && session.existing.run.outputRef === undefined) keepOutput(session, output);
+  if (changes !== undefined)
+    stageChanges(session, `s${String(writer?.step ?? 0)}`, call.id, changes);
+  if (output !== undefined && session.existing.run.outputRef === undefined)
+    keepOutput(session, output);
   if (result !== undefined) {
     session.tree.conversation.results.set(call.id, result);
     countStored(session, result);
@@ -227,6 +256,8 @@ function keep(session: Session, call: Call, input: SettleCall): void {
     session.content.set(ofCall('decision', call.id), decision);
   }
   if (input.isApproved) {
+    if (input.approver !== undefined)
+      session.content.set(ofCall('approver', call.id), input.approver);
     call.state = 'approved';
     return;
   }

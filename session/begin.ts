@@ -1,13 +1,9 @@
+import type { KnownPerson } from '../protocol/responder.js';
 import type { RunMode, StopRequest } from '../protocol/run.js';
 import { claimFiles } from './files.js';
 import { finish } from './finish.js';
-import {
-  accept,
-  isDropped,
-  readAccepted,
-  type Message,
-} from './messages.js';
-import { popQueued, pushQueued, type Queued } from './queue.js';
+import { accept, isDropped, readAccepted, type Message } from './messages.js';
+import { popQueued, pushQueued, queuedBytes, type Queued } from './queue.js';
 import { newRecord } from './record.js';
 import { speakerOf } from './say.js';
 import { putState } from './state.js';
@@ -30,10 +26,13 @@ export interface Begin {
   /** A run that waits for people is not abandoned; it is active like any other. */
   keepsQuestions?: boolean;
   mostQueued: number;
+  mostQueuedBytes: number;
   /** What an interrupt leaves. */
   stop: StopRequest;
   /** The sender. */
   by?: string;
+  /** Who asks by the messages. */
+  askers: readonly KnownPerson[];
   messages: readonly Message[];
   /** The agent's own state from the start of the run, as JSON; ignored for messages that are queued. */
   state?: string;
@@ -89,7 +88,10 @@ export function begin(session: Session, input: Begin): BeginReply {
   const isActive = !isNew && isLive(record.run.status);
   const isPaused = record?.stream === 'paused';
   const abandons =
-    isActive && input.keepsQuestions !== true && isPaused && session.openCalls().some(({ state }) => state !== 'settled');
+    isActive &&
+    input.keepsQuestions !== true &&
+    isPaused &&
+    session.openCalls().some(({ state }) => state !== 'settled');
   const isOther = input.interrupts !== undefined && input.interrupts !== record?.run.id;
   const policy = input.policy === 'interrupt' && isOther ? 'reject' : input.policy;
   const waiting = record?.queue.length ?? 0;
@@ -97,20 +99,31 @@ export function begin(session: Session, input: Begin): BeginReply {
   if ((isActive && !abandons) || waiting > 0) {
     // A new message never overtakes waiting ones, whatever happens to the run.
     if (policy === 'reject' && !abandons) return { kind: 'busy' };
-    if (waiting >= input.mostQueued) return { kind: 'queue_full' };
+    if (waiting >= input.mostQueued || queuedBytes(session) >= input.mostQueuedBytes)
+      return { kind: 'queue_full' };
   }
   if (record === undefined) session.record = newRecord(now);
   accept(session, fresh);
   const { log } = session.tree;
   const speaker = speakerOf(session, now);
   const isQueued = policy === 'reject' || (policy === 'steer' && (!isActive || abandons));
-  const entry: Queued = { mode: isQueued ? 'queue' : policy, messages: fresh, queuedAt: now, by: input.by };
+  const entry: Queued = {
+    mode: isQueued ? 'queue' : policy,
+    messages: fresh,
+    queuedAt: now,
+    by: input.by,
+    askers: input.askers,
+  };
   const runId = record?.run.id ?? '';
   let superseded: string | undefined;
   if (abandons) {
     // Results already given are kept, all other calls are settled as abandoned; the new message follows.
     superseded = runId;
-    finish(session, speaker, { status: 'interrupted', reason: 'abandoned', code: 'client_tool_abandoned' });
+    finish(session, speaker, {
+      status: 'interrupted',
+      reason: 'abandoned',
+      code: 'client_tool_abandoned',
+    });
   } else if (isActive && policy === 'interrupt') {
     const { stop, isSpeaking } = requestStop(session, input.stop);
     if (isSpeaking) {
@@ -132,12 +145,21 @@ export function begin(session: Session, input: Begin): BeginReply {
     waited: false,
     mode: input.mode,
     by: input.resumedBy ?? strangerOf(input.by, owner),
+    askers: input.askers,
   };
   if (waiting > 0 && policy !== 'interrupt') {
     pushQueued(session, speaker, entry);
     const { sequence } = log;
     const first = popQueued(session);
-    makeTurn(session, { ...made, messages: first.messages, by: strangerOf(first.by, owner), waited: true, mode: 'new' });
+    const { messages, askers } = first;
+    makeTurn(session, {
+      ...made,
+      messages,
+      askers,
+      by: strangerOf(first.by, owner),
+      waited: true,
+      mode: 'new',
+    });
     return { kind: 'queued', sequence, begun: newestRun(session, superseded) };
   }
   if (isNew) create(session, input);
@@ -151,13 +173,17 @@ export function begin(session: Session, input: Begin): BeginReply {
  * The messages that were not accepted before. A hidden message belongs to the next visible one: if that one is new,
  * the hidden one may be new too.
  */
-function freshOf(session: Session, messages: readonly Message[]): Message[] | { kind: 'conflict'; messageId: string } {
+function freshOf(
+  session: Session,
+  messages: readonly Message[],
+): Message[] | { kind: 'conflict'; messageId: string } {
   const fresh: Message[] = [];
   let hidden: Message[] = [];
   for (const message of messages) {
     const accepted = readAccepted(session, message.id);
     const isKnown = accepted !== undefined && !isDropped(session, message.id, accepted);
-    if (isKnown && accepted.hash !== message.hash) return { kind: 'conflict', messageId: message.id };
+    if (isKnown && accepted.hash !== message.hash)
+      return { kind: 'conflict', messageId: message.id };
     if (isKnown) {
       if (!message.hidden) hidden = [];
     } else if (message.hidden) {
@@ -220,8 +246,8 @@ export function beginQueued(
   if (run.id.endsWith(`-${nonce}`)) return begun();
   if (isLive(run.status)) return { kind: 'busy' };
   if (record.queue.length === 0) return { kind: 'empty' };
-  const { messages } = popQueued(session);
-  makeTurn(session, { nonce, now, cap, messages, waited: true, mode: 'new', by: '' });
+  const { messages, askers, ...entry } = popQueued(session);
+  const by = strangerOf(entry.by, record.owner);
+  makeTurn(session, { nonce, now, cap, messages, askers, waited: true, mode: 'new', by });
   return begun();
 }
-

@@ -1,3 +1,4 @@
+import type { KnownPerson } from '../protocol/responder.js';
 import type { ChildRef } from '../protocol/run.js';
 import { restIfWaiting, noteDeadline } from './pause.js';
 import type { Call } from './record.js';
@@ -113,7 +114,13 @@ export interface StartCall {
 }
 
 export type StartReply =
-  | { kind: 'execute' | 'verify'; execution: number; shownIn?: number; texts: Record<'call' | 'decision' | 'journal', string | undefined> }
+  | {
+      kind: 'execute' | 'verify';
+      execution: number;
+      shownIn?: number;
+      requester?: KnownPerson;
+      texts: Record<'call' | 'decision' | 'approver' | 'journal', string | undefined>;
+    }
   | { kind: 'settled' | 'superseded' | 'stopped' | 'fenced' | 'refused' }
   | { kind: 'suspended'; dueInMs?: number };
 
@@ -129,14 +136,16 @@ export function startCall(session: Session, input: StartCall): StartReply {
   const { writer: by, toolCallId: id, now, budget } = input;
   const { runId, name, token, agentType, step } = by;
   const call = session.calls.get(id);
-  if (call?.state === 'settled' || (call === undefined && pastOf(session, id) !== undefined)) return { kind: 'settled' };
+  if (call?.state === 'settled' || (call === undefined && pastOf(session, id) !== undefined))
+    return { kind: 'settled' };
   if (!isActive(session, runId)) return { kind: 'superseded' };
   const { run } = session.existing;
   if (run.stop !== undefined) return { kind: 'stopped' };
   const writer = session.writer(name);
   const before = writer?.token ?? 0;
   if (before > token) return { kind: 'fenced' };
-  if (call === undefined || call.kind === 'subagent' || call.state === 'waiting') return { kind: 'refused' };
+  if (call === undefined || call.kind === 'subagent' || call.state === 'waiting')
+    return { kind: 'refused' };
   const { state } = call;
   if (state === 'suspended') return suspended(session, call);
   // The last answer of a batch releases the approved calls; until then the run stays paused.
@@ -178,13 +187,16 @@ export function startCall(session: Session, input: StartCall): StartReply {
     }
   }
   const isShownAbove = !session.isConversation && call.asked !== undefined;
+  const [requester] = session.tree.conversation.existing.turn.askers;
   return {
     kind: isUnsure ? 'verify' : 'execute',
     execution: call.n,
     ...(isShownAbove && { shownIn: session.tree.conversation.existing.run.committed }),
+    ...(requester !== undefined && { requester }),
     texts: {
       call: session.content.get(ofCall('spec', id)),
       decision: call.hasDecision === true ? session.content.get(ofCall('decision', id)) : undefined,
+      approver: call.hasDecision === true ? session.content.get(ofCall('approver', id)) : undefined,
       journal: journal?.text,
     },
   };
@@ -202,7 +214,10 @@ function suspended(session: Session, { journal }: Call): StartReply {
 const FAILED = 'null';
 
 /** What a call has done so far, as a list in JSON; `isInStep` if its tool was in the middle of a step. */
-function readJournal(session: Session, { id, journal }: Call): { text: string; isInStep: boolean } | undefined {
+function readJournal(
+  session: Session,
+  { id, journal }: Call,
+): { text: string; isInStep: boolean } | undefined {
   if (journal === undefined) return undefined;
   let isInStep = false;
   const operations = Array.from({ length: journal.operations }, (_, n) => {
@@ -241,7 +256,10 @@ export function extendDeadline(
   { runId, toolCallId: id, deadline: seen, byMs, mostAheadMs, now, act }: ExtendDeadline,
 ):
   | { kind: 'extended'; deadline: number; dueInMs: number }
-  | { kind: 'expired' | 'already_completed' | 'not_pending' | 'stale_run' | 'no_deadline' | 'too_far' } {
+  | {
+      kind:
+        'expired' | 'already_completed' | 'not_pending' | 'stale_run' | 'no_deadline' | 'too_far';
+    } {
   const session = ownerOf(requested, id);
   const call = session.calls.get(id);
   const past = pastOf(session, id);

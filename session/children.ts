@@ -18,7 +18,11 @@ export interface BeginChild {
   most: number;
 }
 
-const TOO_MANY: RunError = { code: 'subagent_limit', message: 'Too many sub-agents were started.', retryable: false };
+const TOO_MANY: RunError = {
+  code: 'subagent_limit',
+  message: 'Too many sub-agents were started.',
+  retryable: false,
+};
 
 /**
  * Creates the session of a sub-agent. Its input is taken from the committed call that it carries out, never from the
@@ -52,9 +56,23 @@ export function beginChild(
     tenant: top.tenant,
     born: runId,
     visible: 1,
-    turn: { n: 1, row: 0, sequence, messageId: '', hasReplied: false },
-    run: { ...record.run, id: runId, n: 1, status: 'starting', started: now, sequence, paused: sequence },
-    parent: { part: parent, runId: parentRunId, toolCallId, rootRun: top.run.id, ...(isOverLimit && { isOverLimit }) },
+    turn: { n: 1, row: 0, sequence, messageId: '', hasReplied: false, askers: [] },
+    run: {
+      ...record.run,
+      id: runId,
+      n: 1,
+      status: 'starting',
+      started: now,
+      sequence,
+      paused: sequence,
+    },
+    parent: {
+      part: parent,
+      runId: parentRunId,
+      toolCallId,
+      rootRun: top.run.id,
+      ...(isOverLimit && { isOverLimit }),
+    },
   };
   const brief = above.content.get(ofCall('brief', toolCallId)) ?? '{}';
   child.rows.push(brief);

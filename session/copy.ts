@@ -1,3 +1,4 @@
+import type { KnownPerson } from '../protocol/responder.js';
 import { claimFiles } from './files.js';
 import { closeRun, armExpiry } from './finish.js';
 import { accept, countStored } from './messages.js';
@@ -17,13 +18,22 @@ export interface Branch {
   /** The transcript; texts are JSON. */
   rows: readonly string[];
   messages: readonly { id: string; hash: string; row: number; turn: number }[];
-  turns: readonly (Pick<TurnPlace, 'row' | 'messageId'> & { n: number })[];
+  turns: readonly (Pick<TurnPlace, 'row' | 'messageId' | 'askers'> & { n: number })[];
   /** Calls that have a result, with the output if it is stored apart from the row. */
   results: readonly { id: string; output?: string }[];
-  turn: { n: number; row: number; messageId: string; step: number; hasReplied: boolean };
+  turn: {
+    n: number;
+    row: number;
+    messageId: string;
+    step: number;
+    hasReplied: boolean;
+    askers: readonly KnownPerson[];
+  };
   /** The turn is to be continued after its last step. */
   isOpen: boolean;
   visible: number;
+  /** Some of the copied messages are shown to models only. */
+  hasHidden: boolean;
   state?: string;
   act?: string;
 }
@@ -40,6 +50,7 @@ export function branch(session: Session, input: Branch): { kind: 'branched' | 'e
     return { kind: isSame ? 'branched' : 'exists' };
   }
   session.record = { ...newRecord(now), agent, owner, tenant, born: nonce, visible: input.visible };
+  if (input.hasHidden) session.existing.hasHidden = true;
   session.existing.sizes.isComplete = true;
   claimFiles(session);
   if (rows.length > 0) session.rows.push(...rows);
@@ -48,8 +59,9 @@ export function branch(session: Session, input: Branch): { kind: 'branched' | 'e
   for (const { id, hash, row, turn: n } of input.messages) {
     session.index.set(`m:${id}`, JSON.stringify({ hash, row, turn: n }));
   }
-  for (const { n, row, messageId } of input.turns) noteTurn(session, n, { row, sequence: 0, messageId });
-  noteTurn(session, turn.n, { row: turn.row, sequence: 0, messageId: turn.messageId });
+  for (const { n, ...place } of input.turns) noteTurn(session, n, { ...place, sequence: 0 });
+  const { n, row, messageId, hasReplied, askers } = turn;
+  noteTurn(session, n, { row, sequence: 0, messageId, askers });
   for (const { id, output } of input.results) {
     session.index.set(`s:${id}`, '{}');
     if (output === undefined) continue;
@@ -57,8 +69,7 @@ export function branch(session: Session, input: Branch): { kind: 'branched' | 'e
     countStored(session, output);
   }
   if (input.state !== undefined) putState(session, input.state);
-  const { n, row, messageId, hasReplied } = turn;
-  session.existing.turn = { n, row, messageId, sequence: 0, hasReplied };
+  session.existing.turn = { n, row, messageId, sequence: 0, hasReplied, askers };
   const id = `${session.id}:0-${nonce}`;
   startRun(session, { id, n: 0, mode: 'branch', by, sequence: 0, step: turn.step }, now);
   session.existing.stream = 'ended';

@@ -26,7 +26,10 @@ function ownerName(owner: string, tenant: string): string {
 export function addFile(
   session: Session,
   { id, file, bytes, owner, tenant, limits, unclaimedMs, isElsewhere }: AddFile,
-): { kind: 'added' } | { kind: 'not_found' } | { kind: 'exceeded'; what: 'files' | 'bytes'; limit: number } {
+):
+  | { kind: 'added' }
+  | { kind: 'not_found' }
+  | { kind: 'exceeded'; what: 'files' | 'bytes'; limit: number } {
   const { record, files, tree } = session;
   const isThere = record?.agent !== undefined;
   if (isThere && (record.owner !== owner || record.tenant !== tenant)) return { kind: 'not_found' };
@@ -59,8 +62,14 @@ function noteChange({ files }: Session): void {
   files.set('changes', String(Number(files.get('changes') ?? 0) + 1));
 }
 
-/** The conversation has this file no longer; its bytes are removed afterwards. */
-export function removeFile(session: Session, { id }: { id: string }): { kind: 'removed' | 'not_found' } {
+/**
+ * The conversation has this file no longer; its bytes are removed afterwards. With the last file of a conversation that
+ * was never begun goes the name of its owner.
+ */
+export function removeFile(
+  session: Session,
+  { id }: { id: string },
+): { kind: 'removed' | 'not_found' } {
   const { files } = session;
   const size = files.get(`size:${id}`);
   if (size === undefined) return { kind: 'not_found' };
@@ -69,6 +78,10 @@ export function removeFile(session: Session, { id }: { id: string }): { kind: 'r
   files.set('count', String(Number(files.get('count') ?? 0) - 1));
   files.set('bytes', String(Number(files.get('bytes') ?? 0) - Number(size)));
   noteChange(session);
+  if (files.get('count') === '0' && session.record?.agent === undefined) {
+    files.drop();
+    session.tree.write('drop', 'fileBytes', '');
+  }
   return { kind: 'removed' };
 }
 
@@ -84,4 +97,3 @@ export function claimFiles(session: Session): void {
   files.drop();
   tree.write('drop', 'fileBytes', '');
 }
-

@@ -59,6 +59,7 @@ export function storeMessages(
   messages.forEach(({ id, hash }, at) => {
     note(session, id, { hash, row: row + at, turn });
   });
+  if (messages.some(({ hidden }) => hidden)) session.existing.hasHidden = true;
   return { row, visible: visible + messages.filter(({ hidden }) => !hidden).length };
 }
 
@@ -122,4 +123,5 @@ export function addNotices(session: Session): void {
   countStored(session, ...rows);
   session.content.unset(...record.notices);
   record.notices = [];
+  record.hasHidden = true;
 }

@@ -1,10 +1,11 @@
+import type { KnownPerson } from '../protocol/responder.js';
 import { accept, countDropped, countStored, storeMessages, type Message } from './messages.js';
 import type { QueueEntry } from './record.js';
 import { armExpiry } from './finish.js';
 import { say, speakerOf, type Speaker } from './say.js';
 import { isLive } from './stop.js';
-import { noteTurn } from './turns.js';
-import type { Session } from './tree.js';
+import { joinAskers, noteTurn } from './turns.js';
+import { byteLength, type Session } from './tree.js';
 
 /** An entry with its rows, which stand beside the record. */
 export interface Queued extends Omit<QueueEntry, 'messages' | 'by'> {
@@ -19,19 +20,32 @@ export function noteQueue(session: Session, speaker: Speaker, removed?: readonly
 }
 
 /** Adds an entry: interrupting ones come first, then steering ones, then queued ones. */
-export function pushQueued(session: Session, speaker: Speaker, { mode, by, queuedAt, messages }: Queued): void {
+export function pushQueued(
+  session: Session,
+  speaker: Speaker,
+  { mode, by, askers, queuedAt, messages }: Queued,
+): void {
   const { queue } = session.existing;
   const entry: QueueEntry = {
     mode,
     queuedAt,
     ...(by !== undefined && { by }),
+    askers,
     messages: messages.map(({ id, hash, hidden }) => ({ id, hash, hidden })),
   };
   for (const { id, row } of messages) session.content.set(`q:${id}`, row);
   countStored(session, ...messages.map(({ row }) => row));
-  const behind = queue.findIndex((other) => mode === 'interrupt' || (mode === 'steer' && other.mode !== 'steer'));
+  const behind = queue.findIndex(
+    (other) => mode === 'interrupt' || (mode === 'steer' && other.mode !== 'steer'),
+  );
   queue.splice(behind < 0 ? queue.length : behind, 0, entry);
   noteQueue(session, speaker);
+}
+
+/** How much waits, bytes of JSON. */
+export function queuedBytes(session: Session): number {
+  const ids = session.record?.queue.flatMap(({ messages }) => messages.map(({ id }) => id)) ?? [];
+  return ids.reduce((sum, id) => sum + byteLength(session.content.get(`q:${id}`) ?? ''), 0);
 }
 
 /** Takes the entry that has waited longest; the caller knows that there is one. */
@@ -42,7 +56,10 @@ export function popQueued(session: Session): Queued {
 }
 
 function takeRows(session: Session, entry: QueueEntry): Queued {
-  const messages = entry.messages.map((message) => ({ ...message, row: session.content.get(`q:${message.id}`) ?? '' }));
+  const messages = entry.messages.map((message) => ({
+    ...message,
+    row: session.content.get(`q:${message.id}`) ?? '',
+  }));
   countDropped(session, ...messages.map(({ row }) => row));
   session.content.unset(...messages.map(({ id }) => `q:${id}`));
   return { ...entry, by: entry.by, messages };
@@ -60,29 +77,59 @@ export function takeSteering(session: Session, speaker: Speaker): void {
   const { existing: record } = session;
   if (!record.turn.hasReplied || !steeringWaits(session)) return;
   const messages: Message[] = [];
-  while (steeringWaits(session)) messages.push(...popQueued(session).messages);
+  let { askers } = record.turn;
+  while (steeringWaits(session)) {
+    const entry = popQueued(session);
+    messages.push(...entry.messages);
+    askers = joinAskers(entry.askers, askers);
+  }
   const { sequence } = session.tree.log;
   const turn = record.turn.n + 1;
   const { row, visible } = storeMessages(session, messages, record.visible, turn);
   const messageId = `msg-${String(visible)}`;
   record.visible = visible;
-  record.turn = { n: turn, row, sequence, messageId, hasReplied: false, controls: record.sizes.controls };
-  noteTurn(session, turn, { row, sequence, messageId, run: record.run.id });
+  record.turn = {
+    n: turn,
+    row,
+    sequence,
+    messageId,
+    hasReplied: false,
+    askers,
+    controls: record.sizes.controls,
+  };
+  noteTurn(session, turn, { row, sequence, messageId, askers, run: record.run.id });
   const messageIds = messages.map(({ id }) => id);
-  say(session, speaker, 'turn_started', { runId: record.run.id, messageId, messageIds, reason: 'steer' });
+  say(session, speaker, 'turn_started', {
+    runId: record.run.id,
+    messageId,
+    messageIds,
+    reason: 'steer',
+  });
+}
+
+export interface EditQueued {
+  message: Omit<Message, 'hidden'>;
+  expectedHash: string;
+  /** Who changes it. */
+  asker: readonly KnownPerson[];
+  now: number;
 }
 
 /** Replaces the content of a queued message that its editor has seen. */
 export function editQueued(
   session: Session,
-  { message, expectedHash, now }: { message: Omit<Message, 'hidden'>; expectedHash: string; now: number },
+  { message, expectedHash, asker, now }: EditQueued,
 ): { kind: 'edited' | 'stale' | 'not_queued' } {
   const { id, hash, row } = message;
-  const queued = session.record?.queue.flatMap(({ messages }) => messages).find((each) => each.id === id);
-  if (queued === undefined) return { kind: 'not_queued' };
+  const entry = session.record?.queue.find(({ messages }) =>
+    messages.some((each) => each.id === id),
+  );
+  const queued = entry?.messages.find((each) => each.id === id);
+  if (entry === undefined || queued === undefined) return { kind: 'not_queued' };
   if (queued.hash === hash) return { kind: 'edited' };
   if (queued.hash !== expectedHash) return { kind: 'stale' };
   queued.hash = hash;
+  entry.askers = joinAskers(asker, entry.askers);
   countDropped(session, session.content.get(`q:${id}`) ?? '');
   countStored(session, row);
   session.content.set(`q:${id}`, row);

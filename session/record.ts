@@ -1,4 +1,5 @@
 import type { FinishReason } from '../protocol/chunk.js';
+import type { KnownPerson } from '../protocol/responder.js';
 import type {
   CallKind,
   ChildRef,
@@ -38,6 +39,8 @@ export interface SessionRecord {
   rewound?: true;
   /** Visible messages. */
   visible: number;
+  /** Some messages were shown to models only. Stays if they are withdrawn. */
+  hasHidden?: true;
   turn: Turn;
   run: Run;
   /** The newest checkpoint, the version of the state that it refers to, and how many there are. */
@@ -78,6 +81,8 @@ export interface Turn {
   messageId: string;
   /** The reply has a row. */
   hasReplied: boolean;
+  /** Who asks by it, each once: the author of its messages first, the only one with roles. */
+  askers: readonly KnownPerson[];
   /** Version of the state when it began, once a step is committed. */
   stateVersion?: number;
 }
@@ -102,7 +107,14 @@ export interface Run {
   outcome?: StepOutcome;
   stop?: StopRequest;
   error?: RunError;
-  interrupted?: { runId: string; mode: StopMode; reason?: string; by?: string; at: number; checkpointId: string | null };
+  interrupted?: {
+    runId: string;
+    mode: StopMode;
+    reason?: string;
+    by?: string;
+    at: number;
+    checkpointId: string | null;
+  };
   usage?: Usage;
   finishReason?: FinishReason;
   model?: string;
@@ -160,6 +172,7 @@ export interface QueueEntry {
   mode: 'queue' | 'steer' | 'interrupt';
   queuedAt: number;
   by?: string;
+  askers: readonly KnownPerson[];
   messages: { id: string; hash: string; hidden: boolean }[];
 }
 
@@ -191,6 +204,8 @@ export interface Call {
   /** Its tool is asked whether a lost execution took effect. */
   isUnsure?: true;
   hasDecision?: true;
+  /** How often a person has put another input in place of the model's; the newest one is content. */
+  edits?: number;
   isAutomatic?: true;
   /** Number of the release that was the first to name it. */
   release?: number;
@@ -234,7 +249,7 @@ export function newRecord(now: number): SessionRecord {
     updated: now,
     born: '',
     visible: 0,
-    turn: { n: 0, row: 0, sequence: 0, messageId: '', hasReplied: false },
+    turn: { n: 0, row: 0, sequence: 0, messageId: '', hasReplied: false, askers: [] },
     run: {
       id: '',
       n: 0,
@@ -264,4 +279,3 @@ export function newRecord(now: number): SessionRecord {
     wakes: {},
   };
 }
-

@@ -1,11 +1,22 @@
+import type { KnownPerson } from '../protocol/responder.js';
 import type { RunMode } from '../protocol/run.js';
 import { newestRun, type Begun } from './begin.js';
-import { accept, acceptedHash, countBytes, countDropped, forgetMessages, headOf, readAccepted, storeMessages, type Message } from './messages.js';
+import {
+  accept,
+  acceptedHash,
+  countBytes,
+  countDropped,
+  forgetMessages,
+  headOf,
+  readAccepted,
+  storeMessages,
+  type Message,
+} from './messages.js';
 import { say, speakerOf, isControl } from './say.js';
 import { dropStates } from './state.js';
 import { isLive, noteAct } from './stop.js';
 import { findTarget, type Checkpoint, type Target } from './target.js';
-import { nextRunId, noteTurn, startRun, turnAt } from './turns.js';
+import { joinAskers, nextRunId, noteTurn, startRun, turnAt } from './turns.js';
 import { byteLength, type Session } from './tree.js';
 
 export interface ResumeRun {
@@ -15,6 +26,8 @@ export interface ResumeRun {
   now: number;
   mode: RunMode;
   by: string;
+  /** The same, for those who ask; empty for a rule. */
+  asker: readonly KnownPerson[];
   act?: string;
 }
 
@@ -31,7 +44,10 @@ export type ResumeReply =
  * In this order: the session exists · this nonce already started a run (same reply) · no run is active · the requested
  * run is the newest · its end allows another run.
  */
-export function resumeRun(session: Session, { runId, nonce, now, mode, by, act }: ResumeRun): ResumeReply {
+export function resumeRun(
+  session: Session,
+  { runId, nonce, now, mode, by, asker, act }: ResumeRun,
+): ResumeReply {
   const { record } = session;
   if (record?.agent === undefined) return { kind: 'not_found' };
   const { run, turn, checkpoint } = record;
@@ -57,6 +73,7 @@ export function resumeRun(session: Session, { runId, nonce, now, mode, by, act }
     fromStepCount: step,
     mode,
   });
+  turn.askers = joinAskers(turn.askers, asker);
   noteRunOf(session, turn.n, id);
   startRun(session, { id, n, mode, by, sequence, step }, now);
   noteAct(session, act, { outcome: 'begun', tenant: record.tenant, runId: id });
@@ -74,10 +91,11 @@ function lastStep(session: Session): number {
   return run.committed;
 }
 
-/** The newest run that replies to the messages of a turn. */
+/** The newest run that replies to the messages of the newest turn, and who asks by it. */
 function noteRunOf(session: Session, turn: number, run: string): void {
   const place = turnAt(session, turn);
-  if (place !== undefined) noteTurn(session, turn, { ...place, run });
+  const { askers } = session.existing.turn;
+  if (place !== undefined) noteTurn(session, turn, { ...place, askers, run });
 }
 
 /** A log that has expired has no control messages. */
@@ -96,6 +114,8 @@ export interface Rewind {
   now: number;
   mode: 'retry' | 'from_checkpoint';
   by: string;
+  /** The same, for those who ask; the author of replacing messages. */
+  asker: readonly KnownPerson[];
   /** For mode `from_checkpoint`. */
   checkpointId?: string;
   /** For mode `retry`: a message of the turn; absent: the newest turn. */
@@ -128,19 +148,23 @@ export function rewind(session: Session, input: Rewind): RewindReply {
   if (run.id !== input.runId) return { kind: 'stale_run', runId: run.id };
   const target = findTarget(session, { checkpointId, messageId, isEdited: messages.length > 0 });
   if (typeof target === 'string') return { kind: target };
-  for (const { id } of messages) if (stays(session, id, target.rows)) return { kind: 'conflict', messageId: id };
+  for (const { id } of messages)
+    if (stays(session, id, target.rows)) return { kind: 'conflict', messageId: id };
   if (!isStateKept(session, target)) {
     return { kind: mode === 'retry' ? 'message_not_found' : 'checkpoint_not_found' };
   }
   const { log } = session.tree;
   const dropped = log.after(target.sequence, Infinity);
-  record.sizes.controls -= dropped.filter(([, writer, message]) => isControl(writer, message)).length;
+  record.sizes.controls -= dropped.filter(([, writer, message]) =>
+    isControl(writer, message),
+  ).length;
   log.remove(dropped);
   recountControls(session);
   session.runs.set(`rewind ${run.id}`, JSON.stringify({ n: run.n, row: target.turn.row, mode }));
   restoreState(session, target);
   dropRows(session, target.rows);
-  for (let at = target.checkpoints; at < record.checkpoints; at += 1) session.index.unset(`cp:${String(at)}`);
+  for (let at = target.checkpoints; at < record.checkpoints; at += 1)
+    session.index.unset(`cp:${String(at)}`);
   record.checkpoints = target.checkpoints;
   const last = checkpointAt(session, target.checkpoints - 1);
   if (last === undefined) delete record.checkpoint;
@@ -171,7 +195,9 @@ function wantedVersion(session: Session, target: Target): number {
 function isStateKept(session: Session, target: Target): boolean {
   const { state } = session.existing;
   const wanted = wantedVersion(session, target);
-  return wanted === 0 || wanted === state.version || state.kept.some(([version]) => version === wanted);
+  return (
+    wanted === 0 || wanted === state.version || state.kept.some(([version]) => version === wanted)
+  );
 }
 
 /** Number of newest rows in which staged calls are looked up. */
@@ -208,7 +234,10 @@ function restoreState(session: Session, target: Target): void {
   state.turns = state.turns.filter(([n]) => n <= upTo);
   target.stateVersion = first;
   if (state.staged.length === 0) return;
-  const rows = target.rows === 0 ? [] : session.rows.range(Math.max(0, target.rows - NEWEST_ROWS), target.rows - 1);
+  const rows =
+    target.rows === 0
+      ? []
+      : session.rows.range(Math.max(0, target.rows - NEWEST_ROWS), target.rows - 1);
   const calls = new Set(rows.map((row) => headOf(row).toolCallId));
   const gone = state.staged.filter(({ call }) => !calls.has(call));
   state.staged = state.staged.filter(({ call }) => calls.has(call));
@@ -252,11 +281,17 @@ function forgetResult(session: Session, id: string): void {
 }
 
 /** Stores the replacing messages, informs viewers and starts the run. @returns its id */
-function startAgain(session: Session, { nonce, now, mode, by, messages }: Rewind, target: Target): string {
+function startAgain(
+  session: Session,
+  { nonce, now, mode, by, asker, messages }: Rewind,
+  target: Target,
+): string {
   const { existing: record } = session;
   const { log } = session.tree;
   const { id, n } = nextRunId(session, nonce);
   const { turn, step } = target;
+  const before = turnAt(session, turn.n)?.askers ?? [];
+  const askers = messages.length > 0 ? joinAskers(asker, before) : joinAskers(before, asker);
   let visible = target.visible;
   if (messages.length > 0) {
     accept(session, messages);
@@ -287,9 +322,10 @@ function startAgain(session: Session, { nonce, now, mode, by, messages }: Rewind
     sequence: began,
     messageId,
     hasReplied: target.hasReplied,
+    askers,
     ...(target.stateVersion !== undefined && { stateVersion: target.stateVersion }),
   };
-  noteTurn(session, turn.n, { row: turn.row, sequence: began, messageId, run: id });
+  noteTurn(session, turn.n, { row: turn.row, sequence: began, messageId, askers, run: id });
   startRun(session, { id, n, mode, by, sequence, step }, now);
   return id;
 }

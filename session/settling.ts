@@ -22,7 +22,17 @@ export function isUnseen({ kind }: Pick<Call, 'kind'>): boolean {
 }
 
 /** Names of the content of a call. */
-const CONTENT = ['spec', 'row', 'decision', 'automatic', 'ask', 'part', 'brief'] as const;
+const CONTENT = [
+  'spec',
+  'row',
+  'decision',
+  'automatic',
+  'ask',
+  'part',
+  'brief',
+  'approver',
+  'edit',
+] as const;
 
 export function ofCall(what: (typeof CONTENT)[number], id: string): string {
   return `${what}:${id}`;
@@ -65,7 +75,12 @@ function speakerFor(session: Session, { asked }: Call, speaker: Speaker): Speake
 }
 
 /** Settles a call with a code instead of a result. */
-export function settleByCode(session: Session, speaker: Speaker, call: Call, code: SettlingCode): void {
+export function settleByCode(
+  session: Session,
+  speaker: Speaker,
+  call: Call,
+  code: SettlingCode,
+): void {
   const { id, name, journal } = call;
   if (code === 'tool_outcome_unknown') undoPatches(session, speaker, id);
   const isPartial = journal !== undefined && code !== 'tool_outcome_unknown';
@@ -131,7 +146,11 @@ function forgetCall(session: Session, { id, journal }: Call): void {
 }
 
 /** An event that the newest attempt of a call emitted beside its result. */
-function eventsOf(session: Session, id: string, kind: 'c' | 'p'): { sequence: number; json: string }[] {
+function eventsOf(
+  session: Session,
+  id: string,
+  kind: 'c' | 'p',
+): { sequence: number; json: string }[] {
   return session.notes(`t:${id}`).flatMap((note) => {
     if (!note.startsWith(kind)) return [];
     const sequence = Number(note.slice(1));

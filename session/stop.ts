@@ -4,7 +4,12 @@ import { speakerOf } from './say.js';
 import type { Session } from './tree.js';
 
 export function isOver(status: RunStatus): status is TerminalStatus {
-  return status === 'completed' || status === 'failed' || status === 'interrupted' || status === 'aborted';
+  return (
+    status === 'completed' ||
+    status === 'failed' ||
+    status === 'interrupted' ||
+    status === 'aborted'
+  );
 }
 
 /** True while a run is active or waits. */
@@ -39,8 +44,16 @@ export function requestStop(
  */
 export function stop(
   session: Session,
-  { runId, stop: requested, now, act }: { runId?: string; stop: StopRequest; now: number; act?: string },
-): { kind: 'nothing' } | { kind: 'stopping'; runId: string } | { kind: 'ended'; runId: string; next?: true; waited?: true } {
+  {
+    runId,
+    stop: requested,
+    now,
+    act,
+  }: { runId?: string; stop: StopRequest; now: number; act?: string },
+):
+  | { kind: 'nothing' }
+  | { kind: 'stopping'; runId: string }
+  | { kind: 'ended'; runId: string; next?: true; waited?: true } {
   const addressed = session.record;
   if (addressed === undefined || !isLive(addressed.run.status)) return { kind: 'nothing' };
   if (runId !== undefined && runId !== addressed.run.id) return { kind: 'nothing' };
@@ -51,7 +64,12 @@ export function stop(
   noteAct(session, act, { outcome: isSpeaking ? 'stopping' : 'ended', tenant, runId: run.id });
   if (isSpeaking) return { kind: 'stopping', runId: run.id };
   const hasNext = finish(conversation, speakerOf(conversation, now), endingOfStop(counts));
-  return { kind: 'ended', runId: run.id, ...(hasNext && { next: true }), ...(isWaiting && { waited: true }) };
+  return {
+    kind: 'ended',
+    runId: run.id,
+    ...(hasNext && { next: true }),
+    ...(isWaiting && { waited: true }),
+  };
 }
 
 /**
@@ -67,6 +85,12 @@ export function noteAct(
 ): void {
   if (act === undefined) return;
   const { outcome, tenant, runId } = known;
-  const more = JSON.stringify({ outcome, ...(tenant && { tenant }), runId });
+  const { owner = '' } = session.record ?? {};
+  const more = JSON.stringify({
+    outcome,
+    ...(tenant && { tenant }),
+    runId,
+    ...(owner !== '' && { owner }),
+  });
   session.tree.write('note', 'outbox', `${act.slice(0, -1)},${more.slice(1)}`);
 }

@@ -1,3 +1,4 @@
+import type { KnownPerson } from '../protocol/responder.js';
 import type { RunMode } from '../protocol/run.js';
 import { acceptedHash, addNotices, readAccepted, storeMessages, type Message } from './messages.js';
 import { newRecord, LAYOUT, type Run, type Turn } from './record.js';
@@ -15,10 +16,22 @@ export interface NewTurn {
   waited: boolean;
   mode: RunMode;
   by: string;
+  /** Who asks by the messages. */
+  askers: readonly KnownPerson[];
+}
+
+/** Those who ask, each once, in this order; only the first one, the author, keeps roles. */
+export function joinAskers(...lists: (readonly KnownPerson[])[]): readonly KnownPerson[] {
+  const all = lists
+    .flat()
+    .map(({ roles, ...person }, at) =>
+      at === 0 && roles !== undefined ? { ...person, roles } : person,
+    );
+  return [...new Map(all.map((person) => [JSON.stringify(person), person])).values()];
 }
 
 /** Where a turn is, found by its number. */
-export type TurnPlace = Pick<Turn, 'row' | 'sequence' | 'messageId'> & { run?: string };
+export type TurnPlace = Pick<Turn, 'row' | 'sequence' | 'messageId' | 'askers'> & { run?: string };
 
 export function noteTurn(session: Session, turn: number, place: TurnPlace): void {
   session.index.set(`t:${String(turn)}`, JSON.stringify(place));
@@ -36,6 +49,12 @@ export function runOf(session: Session, messageId: string): string | undefined {
   return turn === undefined ? undefined : turnAt(session, turn)?.run;
 }
 
+/** Who asks by the turn of an accepted message. */
+export function askersOf(session: Session, messageId: string): readonly KnownPerson[] {
+  const turn = readAccepted(session, messageId)?.turn;
+  return (turn === undefined ? undefined : turnAt(session, turn)?.askers) ?? [];
+}
+
 /** Id of the session's next run. */
 export function nextRunId(session: Session, nonce: string): { id: string; n: number } {
   const n = (session.record?.run.n ?? 0) + 1;
@@ -44,7 +63,7 @@ export function nextRunId(session: Session, nonce: string): { id: string; n: num
 
 /** Creates a turn for user messages, and its run. */
 export function makeTurn(session: Session, made: NewTurn): void {
-  const { nonce, now, messages, mode } = made;
+  const { nonce, now, messages, mode, askers } = made;
   const { log } = session.tree;
   const { existing: record } = session;
   const { id, n } = nextRunId(session, nonce);
@@ -57,8 +76,16 @@ export function makeTurn(session: Session, made: NewTurn): void {
   const messageId = `msg-${String(visible)}`;
   const speaker = speakerOf(session, now, 0);
   const { checkpoint, run } = record;
-  record.turn = { n: turn, row, sequence, messageId, hasReplied: false, controls: record.sizes.controls };
-  noteTurn(session, turn, { row, sequence, messageId, run: id });
+  record.turn = {
+    n: turn,
+    row,
+    sequence,
+    messageId,
+    hasReplied: false,
+    askers,
+    controls: record.sizes.controls,
+  };
+  noteTurn(session, turn, { row, sequence, messageId, askers, run: id });
   if (made.waited) {
     const messageIds = messages.map((message) => message.id);
     say(session, speaker, 'turn_started', { runId: id, messageId, messageIds, reason: 'queue' });
@@ -108,7 +135,11 @@ export interface NewRun {
 }
 
 /** Makes a run the newest one of its session and active. What belonged to the run before goes. */
-export function startRun(session: Session, { id, n, mode, by, sequence, step }: NewRun, now: number): void {
+export function startRun(
+  session: Session,
+  { id, n, mode, by, sequence, step }: NewRun,
+  now: number,
+): void {
   const { existing: record } = session;
   persist(session);
   if (n <= 1) session.dropWriters();

@@ -3,6 +3,7 @@ import type { AgentExecutor } from '../executor/executor-of.js';
 import type { Approval, ClientToolOutcome, RunHandle } from '../executor/run-handle.js';
 import type { AgentResult } from '../executor/run-result.js';
 import type { PendingQuestion } from '../protocol/http.js';
+import type { ShownCall } from '../protocol/shown-call.js';
 import type { Store } from '../stores/contract/store.js';
 import type { StreamManager } from '../stores/log/stream-manager.js';
 import { isMatcher, matches, type Expected } from './matches.js';
@@ -68,13 +69,15 @@ export async function toTestRun(deps: TestRunDeps, handle: RunHandle): Promise<T
   const pending = 'pending' in result ? result.pending : [];
   const rest = (next: RunHandle = handle): Promise<TestRun> => toTestRun(deps, next);
 
-  function find(call: string): string {
+  /** The call, and what an answer names it by. */
+  function find(call: string): [toolCallId: string, shown: ShownCall] {
     const found = pending.filter(
       ({ toolCallId, toolName }) => toolCallId === call || toolName === call,
     );
-    const [{ toolCallId } = { toolCallId: '' }] = found;
+    const [question] = found;
     check(found.length === 1, `one pending call "${call}"`, describe(pending));
-    return toolCallId;
+    const { toolCallId = '', approvalId, inputHash } = question ?? {};
+    return [toolCallId, { approvalId, inputHash }];
   }
 
   const run: TestRun = {
@@ -90,15 +93,18 @@ export async function toTestRun(deps: TestRunDeps, handle: RunHandle): Promise<T
       return rest(await executor.execute(agent, text, { sessionId, userId, tenantId }));
     },
     approve: async (call, approval) => {
-      await handle.approve(find(call), approval);
+      const [id, shown] = find(call);
+      await handle.approve(id, { ...shown, ...approval });
       return rest();
     },
     deny: async (call, denial) => {
-      await handle.deny(find(call), denial);
+      const [id, shown] = find(call);
+      await handle.deny(id, { ...shown, ...denial });
       return rest();
     },
     answer: async (call, outcome) => {
-      await handle.answer(find(call), outcome);
+      const [id, shown] = find(call);
+      await handle.answer(id, { ...shown, ...outcome });
       return rest();
     },
     stop: async () => {

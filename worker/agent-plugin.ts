@@ -37,7 +37,7 @@ import { joinParts } from '../stores/contract/shared-data.js';
 import type { Store } from '../stores/contract/store.js';
 import type { StreamManager } from '../stores/log/stream-manager.js';
 import { createTallyMeter } from '../stores/record/tally-meter.js';
-import type { SlotLimits } from '../activities/tool/fair-slots.js';
+import type { SlotLimits } from '../protocol/fair-slots.js';
 import { createBatchPage, type BatchPageDeps } from '../executor/batch-page.js';
 import { createBatchWork } from '../executor/batch-work.js';
 import type { CalledRunsDeps } from '../executor/called-runs.js';

@@ -1,7 +1,7 @@
 import { defineSearchAttributeKey } from '@temporalio/common';
 import { ApplicationFailure, upsertMemo, workflowInfo } from '@temporalio/workflow';
 import type { FiringNote, ScheduledRun } from '../protocol/scheduled-run.js';
-import { askerOf } from '../protocol/triggers.js';
+import { askersOf } from '../protocol/triggers.js';
 import { startAgent, type CalledAgentRun } from './run-agent.js';
 
 /** The time of the schedule, or of the trigger, also if the firing waited behind others. */
@@ -14,11 +14,12 @@ const FiredAt = defineSearchAttributeKey('TemporalScheduledStartTime', 'DATETIME
 export async function agentFiring(scheduled: ScheduledRun): Promise<FiringNote> {
   const { agent, message, owner, tenant, sessionId, whenBusy } = scheduled;
   const { typedSearchAttributes, startTime } = workflowInfo();
-  const by = askerOf(scheduled, (typedSearchAttributes.get(FiredAt) ?? startTime).getTime());
+  const askers = askersOf(scheduled, (typedSearchAttributes.get(FiredAt) ?? startTime).getTime());
+  const [creator, trigger = creator] = askers;
   let run: CalledAgentRun;
   try {
     run = await startAgent(agent, message, {
-      ...{ userId: owner, tenantId: tenant, sessionId, by, withoutReply: true },
+      ...{ userId: owner, tenantId: tenant, sessionId, askers, by: trigger.by, withoutReply: true },
       whenBusy: whenBusy === 'skip' ? 'fail' : whenBusy,
     });
   } catch (error) {

@@ -1,19 +1,17 @@
 import { ApplicationFailure } from '@temporalio/workflow';
-import type { OperatorAnswer } from '../protocol/activities.js';
+import type { OperatorAnswer, OperatorTarget } from '../protocol/activities.js';
 import type { StopMode } from '../protocol/run.js';
 
 /** Arguments of operators' updates: named fields and no others. */
-interface Decided {
-  toolCallId: string;
+interface Decided extends OperatorTarget {
   reason?: string;
-  by?: string;
 }
 
 export interface OperatorRequests {
   approve: Decided & { input?: unknown };
   deny: Decided;
-  submitToolResult: { toolCallId: string; result?: unknown; error?: string; by?: string };
-  extendDeadline: { toolCallId: string; byMs: number; by?: string };
+  submitToolResult: OperatorTarget & { result?: unknown; error?: string };
+  extendDeadline: OperatorTarget & { byMs: number };
   stop: { mode?: StopMode; reason?: string; by?: string };
 }
 
@@ -25,6 +23,8 @@ interface Field {
 
 const ID: Field = { fits: isName, is: 'a text of 1 to 256 characters', required: true };
 const BY: Field = { fits: isName, is: 'a text of 1 to 256 characters' };
+const SHOWN: Field = { fits: isText, is: 'a text of 1 to 768 characters' };
+const TARGET = { toolCallId: ID, approvalId: SHOWN, inputHash: SHOWN, by: BY };
 const TEXT: Field = { fits: (value) => typeof value === 'string', is: 'text' };
 const ANY: Field = { fits: () => true, is: 'JSON' };
 const MS: Field = {
@@ -38,10 +38,10 @@ const MODE: Field = {
 };
 
 const FIELDS: { [Name in keyof OperatorRequests]: Record<keyof OperatorRequests[Name], Field> } = {
-  approve: { toolCallId: ID, input: ANY, reason: TEXT, by: BY },
-  deny: { toolCallId: ID, reason: TEXT, by: BY },
-  submitToolResult: { toolCallId: ID, result: ANY, error: TEXT, by: BY },
-  extendDeadline: { toolCallId: ID, byMs: MS, by: BY },
+  approve: { ...TARGET, input: ANY, reason: TEXT },
+  deny: { ...TARGET, reason: TEXT },
+  submitToolResult: { ...TARGET, result: ANY, error: TEXT },
+  extendDeadline: { ...TARGET, byMs: MS },
   stop: { mode: MODE, reason: TEXT, by: BY },
 };
 
@@ -87,18 +87,19 @@ export function pickRequest<Name extends keyof OperatorRequests>(
 
 /** A client tool's result in the form of the activity; a missing result counts as null. */
 export function toResultAnswer({
-  toolCallId,
   result,
   error,
-  by,
+  ...target
 }: OperatorRequests['submitToolResult']): OperatorAnswer {
-  return error === undefined
-    ? { toolCallId, result: result ?? null, by }
-    : { toolCallId, error, by };
+  return error === undefined ? { ...target, result: result ?? null } : { ...target, error };
 }
 
 function isName(value: unknown): boolean {
-  return typeof value === 'string' && value.length > 0 && value.length <= 256;
+  return isText(value) && (value as string).length <= 256;
+}
+
+function isText(value: unknown): boolean {
+  return typeof value === 'string' && value.length > 0 && value.length <= 768;
 }
 
 function refuse(why: string): never {

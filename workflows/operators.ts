@@ -7,7 +7,7 @@ import {
   getExternalWorkflowHandle,
   setHandler,
 } from '@temporalio/workflow';
-import type { AnswerOutcome, OperatorAnswer } from '../protocol/activities.js';
+import type { AnswerOutcome, OperatorAnswer, Refused } from '../protocol/activities.js';
 import { workflowIdOf } from '../protocol/ids.js';
 import type { AgentState, AnswerSignal, StopSignal } from '../protocol/run.js';
 import { QUERIES, SIGNALS, UPDATES } from '../protocol/temporal-names.js';
@@ -94,14 +94,15 @@ export function listenToOperators(state: RunState, view: OperatorsView): void {
     approve,
     (input) => answer(state, { ...pickRequest('approve', input), approved: true }),
     {
-      description: 'Approves a pending call: {toolCallId, input?, reason?, by?}.',
+      description:
+        'Approves a pending call: {toolCallId, approvalId?, inputHash?, input?, reason?, by?}. A call with approvers needs both.',
       validator: (input: unknown) => {
         checkRequest('approve', input);
       },
     },
   );
   setHandler(deny, (input) => answer(state, { ...pickRequest('deny', input), approved: false }), {
-    description: 'Denies a pending call: {toolCallId, reason?, by?}.',
+    description: 'Denies a pending call: {toolCallId, approvalId?, inputHash?, reason?, by?}.',
     validator: (input: unknown) => {
       checkRequest('deny', input);
     },
@@ -110,7 +111,8 @@ export function listenToOperators(state: RunState, view: OperatorsView): void {
     submitToolResult,
     (input) => answer(state, toResultAnswer(pickRequest('submitToolResult', input))),
     {
-      description: 'Answers a call of a client tool: {toolCallId, result | error, by?}.',
+      description:
+        'Answers a call of a client tool: {toolCallId, approvalId?, inputHash?, result | error, by?}.',
       validator: (input: unknown) => {
         checkRequest('submitToolResult', input);
       },
@@ -122,11 +124,12 @@ export function listenToOperators(state: RunState, view: OperatorsView): void {
       const { sessionId, runId } = state.input;
       const wanted = pickRequest('extendDeadline', input);
       const outcome = await answers.extendDeadline({ ...wanted, sessionId, runId });
-      if (outcome.kind === 'refused') throw refused(outcome.code);
+      if (outcome.kind === 'refused') throw refused(outcome);
       return { deadline: outcome.deadline };
     },
     {
-      description: 'Extends the deadline of a pending call: {toolCallId, byMs, by?}.',
+      description:
+        'Extends the deadline of a pending call: {toolCallId, approvalId?, inputHash?, byMs, by?}.',
       validator: (input: unknown) => {
         checkRequest('extendDeadline', input);
       },
@@ -159,8 +162,9 @@ async function answer(state: RunState, operatorAnswer: OperatorAnswer): Promise<
   if (outcome.kind === 'refused') {
     // An execution that was reset takes the updates of the one before again: the record has the answer.
     if (outcome.code === 'already_completed') state.looks += 1;
-    throw refused(outcome.code);
+    throw refused(outcome);
   }
+  if (outcome.kind === 'edited') return outcome.kind;
   const { runId, resume, sequence } = outcome;
   const signal: AnswerSignal = {
     toolCallId: operatorAnswer.toolCallId,
@@ -200,6 +204,8 @@ function noteStop(state: RunState, isEnded: boolean): void {
   state.isEnded ||= isEnded;
 }
 
-function refused(code: string): ApplicationFailure {
-  return ApplicationFailure.nonRetryable(`The answer was not taken: ${code}.`, code);
+function refused({ code, waiting }: Refused): ApplicationFailure {
+  const now = waiting === undefined ? '' : ` What waits now is in the details.`;
+  const text = `The answer was not taken: ${code}.${now}`;
+  return ApplicationFailure.nonRetryable(text, code, ...(waiting === undefined ? [] : [waiting]));
 }

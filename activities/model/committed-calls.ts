@@ -1,9 +1,11 @@
 import type { AgentDefinition } from '../../agents/definitions.js';
 import { formatApprovalId } from '../../protocol/ids.js';
+import { hashInput } from '../../protocol/shown-call.js';
 import type { AssistantPart, Row } from '../../protocol/rows.js';
 import type { CallRef, StepOutcome } from '../../protocol/run.js';
 import type { NewCall } from '../../stores/contract/call-record.js';
 import type { CommitInput } from '../../stores/contract/steps.js';
+import { isQuestion } from '../../stores/record/waiting-page.js';
 import { toChildRef } from '../../stores/record/sub-agent-calls.js';
 import { activityOf } from '../tool/own-activity.js';
 import type { OpenedCall } from './proposed-calls.js';
@@ -26,12 +28,16 @@ export function inOrder(
   return asked.flatMap(({ toolCallId }) => byId.get(toolCallId) ?? []);
 }
 
-export function toRef(agent: AgentDefinition, call: NewCall): CallRef {
-  const { toolCallId, toolName, kind, timeoutMs, deadlineMs, child } = call;
+export function toRef(agent: AgentDefinition, call: NewCall, runId: string): CallRef {
+  const { toolCallId, toolName, kind, timeoutMs, deadlineMs, child, input } = call;
   return {
     toolCallId,
     toolName,
     kind,
+    ...(isQuestion(call) && {
+      approvalId: formatApprovalId(runId, toolCallId),
+      inputHash: hashInput(input),
+    }),
     timeoutMs,
     deadlineMs,
     activity: activityOf(agent, toolName),

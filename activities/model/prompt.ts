@@ -289,7 +289,7 @@ function toToldOutput(
   output: LanguageModelV4ToolResultOutput = toOutput(row),
 ): LanguageModelV4ToolResultOutput {
   if (row.decision?.input === undefined || !row.decision.approved) return output;
-  const { by = 'a person', input } = row.decision;
+  const { by: approver = 'a person', inputBy: by = approver, input } = row.decision;
   const note = (outcome: string, failed = false): string =>
     writeChangedInput({ by, input, outcome, failed });
   switch (output.type) {

@@ -138,7 +138,7 @@ export function createStepCommit(deps: ActivityDeps, input: StepCommitInput): St
       open: opened
         .map(({ call }) => call)
         .filter(isOpen)
-        .map((call) => toRef(agent, call)),
+        .map((call) => toRef(agent, call, ref.runId)),
       hasCalls: opened.length > 0 || awaitsProvider(agent, reply.fold.parts, input.call?.rows),
       owesResult: finish !== undefined,
       result: accepted ? 'valid' : handed.isInvalid ? 'invalid' : 'none',

@@ -1,7 +1,7 @@
 import { createAgentState, type AgentState } from '../../agents/agent-state.js';
 import type { AgentDefinition } from '../../agents/definitions.js';
 import { StateError, ToolError } from '../../agents/tool-error.js';
-import type { ToolCallIdentity, ToolContext } from '../../agents/tool-context.js';
+import type { ToolCallIdentity, ToolContext, ToolPeople } from '../../agents/tool-context.js';
 import type { CallActivityRef } from '../../protocol/activities.js';
 import {
   StreamChunkSchema,
@@ -13,10 +13,11 @@ import { isReservedEventName } from '../../protocol/event-names.js';
 import { rootOf } from '../../protocol/ids.js';
 import { findJsonFault } from '../../protocol/json-depth.js';
 import { LIMITS } from '../../protocol/limits.js';
+import { toPrincipal } from '../../protocol/responder.js';
 import type { ToolWork } from '../../protocol/tool-work.js';
 import { formatWebhookToken } from '../../protocol/webhook-token.js';
 import { isShownUrl } from '../../protocol/shown-url.js';
-import type { CallSpec } from '../../stores/contract/call-record.js';
+import type { CallPermission } from '../../stores/contract/calls.js';
 import type { CustomState } from '../../stores/contract/custom-state.js';
 import { toCheckedJson } from '../../stores/record/checked-messages.js';
 import type { Attempt } from '../attempt.js';
@@ -40,14 +41,13 @@ export interface CallContext {
 }
 
 /** The same for every attempt of the call. */
-export function toCallIdentity({
-  sessionId,
-  runId,
-  agent: agentType,
-  toolCallId,
-}: CallActivityRef): ToolCallIdentity & Pick<ToolContext, 'idempotencyKey'> {
+export function toCallIdentity(
+  { sessionId, runId, agent: agentType, toolCallId }: CallActivityRef,
+  { requester, approver }: Pick<CallPermission, 'requester' | 'approver'>,
+): ToolCallIdentity & ToolPeople & Pick<ToolContext, 'idempotencyKey'> {
   const idempotencyKey = `${runId}/${toolCallId}`;
-  return { sessionId, runId, agentId: sessionId, agentType, toolCallId, idempotencyKey };
+  const people = { requester: toPrincipal(requester), approver: toPrincipal(approver) };
+  return { sessionId, runId, agentId: sessionId, agentType, toolCallId, idempotencyKey, ...people };
 }
 
 interface CallContextInput {
@@ -60,7 +60,7 @@ interface CallContextInput {
   attempt: Attempt;
   abortSignal: AbortSignal;
   chunks: ChunkWriter;
-  call: Pick<CallSpec, 'toolName' | 'kind'>;
+  permission: CallPermission;
   writer: Writer;
   /** What earlier executions have recorded. */
   recorded?: Journal | undefined;
@@ -81,7 +81,7 @@ export function openCallContext(
     attempt,
     abortSignal,
     chunks,
-    call,
+    permission,
     shown,
     writer,
     recorded = [],
@@ -95,7 +95,7 @@ export function openCallContext(
   let hasWork = false;
   let eventBytes = 0;
   const { toolCallId } = ref;
-  const { toolName, kind } = call;
+  const { toolName, kind } = permission.call;
   const preliminary = createPreliminary((result) => {
     const base = { type: 'tool_output_preliminary' as const, ...toBase(ref), ...shown };
     // As the result, which replaces it.
@@ -141,7 +141,7 @@ export function openCallContext(
   });
 
   const context: ToolContext = {
-    ...toCallIdentity(ref),
+    ...toCallIdentity(ref, permission),
     attempt: execution,
     abortSignal,
     emit: async (eventName, data) => {
@@ -186,8 +186,9 @@ export function openCallContext(
         execute: async (work, input) => {
           if (hasWork) throw new ToolError('second_work', secondText(work));
           hasWork = true;
-          const { sessionId, runId, idempotencyKey } = context;
-          const called = { sessionId, runId, toolCallId, idempotencyKey };
+          const { sessionId, runId, idempotencyKey, requester, approver } = context;
+          const people = { ...(requester && { requester }), ...(approver && { approver }) };
+          const called = { sessionId, runId, toolCallId, idempotencyKey, ...people };
           const name = `temporal ${work.name}`.slice(0, LIMITS.idChars);
           return toolWork(
             { work, input, call: called },

@@ -1,10 +1,13 @@
 import { randomBytes } from 'node:crypto';
 import { z } from 'zod';
+import { toApprovers } from '../../agents/approvers.js';
 import { findForeignSchema } from '../../agents/foreign-schema.js';
 import type { SuspendOptions, WebhookOptions } from '../../agents/tool-journal.js';
+import { ROLES } from '../../protocol/actor.js';
 import { rootOf } from '../../protocol/ids.js';
 import { findJsonFault } from '../../protocol/json-depth.js';
 import { LIMITS } from '../../protocol/limits.js';
+import { Approvers } from '../../protocol/roles.js';
 import type { SuspendCallInput } from '../../stores/contract/journal.js';
 import type { Writer } from '../../stores/contract/log.js';
 import { webhookCallId } from '../../stores/record/webhook-call.js';
@@ -47,9 +50,15 @@ export function toQuestion(
   { sessionId, agentType, step }: Writer,
   of: WaitingCall,
   toolName: string,
-  { schema, data, deadlineMs }: SuspendOptions,
+  { schema, data, deadlineMs, approvers, separateApprover }: SuspendOptions,
 ): Waiting {
   if (deadlineMs !== undefined) checkWait(deadlineMs);
+  if (
+    approvers !== undefined &&
+    !Approvers.shape.roles.unwrap().min(1).safeParse(approvers).success
+  ) {
+    throw invalid(`approvers is a list of roles: ${ROLES.join(', ')}`);
+  }
   const toolCallId = mintId(of);
   const input = {
     for: of.toolName,
@@ -64,7 +73,8 @@ export function toQuestion(
   const base = { agentId: rootOf(sessionId), agentType, step, timestamp: Date.now() };
   const ask = { type: 'tool_start' as const, ...base, toolCallId, toolName, arguments: input };
   const call = { toolCallId, toolName, kind: 'client' as const, input };
-  return { wait: { ...call, deadlineMs, ask, of: of.toolCallId } };
+  const demanded = toApprovers({ approvers, separateApprover });
+  return { wait: { ...call, deadlineMs, approvers: demanded, ask, of: of.toolCallId } };
 }
 
 /** @throws JournalFailure `invalid_wait` */

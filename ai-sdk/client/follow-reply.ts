@@ -66,8 +66,7 @@ async function* readParts(
   if (body === null) return;
   for await (const events of readSseEvents(body, longestSilenceMs)) {
     if (signal.aborted) return;
-    const parts = reply.take(events);
-    if (parts.length > 0) yield parts;
+    yield reply.take(events);
     if (reply.isOver || reply.isBroken) return;
   }
 }

@@ -24,8 +24,10 @@ export async function* followSessionEvents(
       if (body === null) return;
       for await (const events of readSseEvents(body, patience.longestSilenceMs)) {
         retries.reset();
-        hasEvents = true;
-        for (const { data } of events) yield JSON.parse(data) as SessionEvent;
+        for (const { data } of events) {
+          hasEvents = true;
+          yield JSON.parse(data) as SessionEvent;
+        }
       }
     } catch (error) {
       signal.throwIfAborted();

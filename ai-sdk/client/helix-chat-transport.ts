@@ -13,6 +13,7 @@ import {
   type ChatMessage,
   type ToolCallPart,
 } from './chat-message.js';
+import { hashInput } from '../../protocol/shown-call.js';
 import { ChatRequestError } from './chat-request-error.js';
 import type { CommonStreamPart, HelixTransport, SendMessagesOptions } from './chat-transport.js';
 import { isNetworkError } from './is-network-error.js';
@@ -129,12 +130,14 @@ export function createHelixChatTransport(options: HelixChatTransportOptions): He
     if (message === undefined || status?.messageId !== message.id) {
       throw new ReplyBrokenError('withdrawn');
     }
-    const waiting = new Set(status.pending.map(({ toolCallId }) => toolCallId));
+    const waiting = new Map(status.pending.map((call) => [call.toolCallId, call]));
     let isResumed = status.stream !== 'paused';
     for (const { toolCallId, body } of toAnswers(message)) {
-      if (!waiting.has(toolCallId)) continue;
+      const call = waiting.get(toolCallId);
+      if (call === undefined) continue;
+      const { approvalId } = call;
       const taken = await keepTrying(
-        () => submit(requests, { sessionId, ...body }, signal),
+        () => submit(requests, { sessionId, approvalId, ...body }, signal),
         signal,
       );
       isResumed ||= taken;
@@ -189,14 +192,16 @@ function toAnswers(message: ChatMessage): { toolCallId: string; body: object }[]
     .map((part) => ({ toolCallId: part.toolCallId, body: toAnswer(part) }));
 }
 
-function toAnswer({ toolCallId, state, approval, output, errorText }: ToolCallPart): object {
+function toAnswer(part: ToolCallPart): object {
+  const { toolCallId, state, approval, output, errorText } = part;
+  const inputHash = hashInput(part.input);
   if (state === 'approval-responded' && approval !== undefined) {
     const { id: approvalId, approved = false, reason } = approval;
-    return { kind: 'approval-response', toolCallId, approvalId, approved, reason };
+    return { kind: 'approval-response', toolCallId, approvalId, inputHash, approved, reason };
   }
   const kind = 'client-tool-result';
-  if (state === 'output-error') return { kind, toolCallId, error: errorText ?? '' };
-  return { kind, toolCallId, result: output ?? null };
+  if (state === 'output-error') return { kind, toolCallId, inputHash, error: errorText ?? '' };
+  return { kind, toolCallId, inputHash, result: output ?? null };
 }
 
 /**

@@ -8,7 +8,7 @@ export interface SseEvent {
 }
 
 /**
- * The events of a response, in what arrived together.
+ * The events of a response, in what arrived together: none in a comment, which shows that the connection lives.
  *
  * @throws TypeError when the connection breaks, or is silent for too long
  */
@@ -27,7 +27,6 @@ export async function* readSseEvents(
       const { done, value } = await withTimeout(longestSilenceMs, reader.read(), { late });
       if (done) return;
       parser.feed(decoder.decode(value, { stream: true }));
-      if (events.length === 0) continue;
       const arrived = events;
       events = [];
       yield arrived;

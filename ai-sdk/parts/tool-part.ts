@@ -51,6 +51,8 @@ function toState({ call, approvalId, result, open, isBesideOpen }: StoredCall): 
     return { state: 'approval-responded', approval: toApproval(approvalId, decision) };
   }
   if (open.state !== 'waiting' || open.mayDecide === false) return { state: 'input-available' };
+  // An answer to the part would be one to the input that the model asked for.
+  if (open.spec.edited !== undefined) return { state: 'input-available' };
   return { state: 'approval-requested', approval: { id: approvalId } };
 }
 
@@ -78,6 +80,6 @@ function toOutcome(
 
 /** A changed input comes with the person who changed it; the part's own input is the model's. */
 function toApproval(id: string, decision: Decision | undefined): UIApproval {
-  const { approved = true, reason, input, by } = decision ?? {};
-  return { id, approved, reason, input, by: input === undefined ? undefined : by };
+  const { approved = true, reason, input, by, inputBy = by } = decision ?? {};
+  return { id, approved, reason, input, by: input === undefined ? undefined : inputBy };
 }

@@ -62,6 +62,11 @@ export interface Caller {
   tenantId?: string;
   /** What the caller may do with conversations of others within the tenant. Default: nothing. */
   roles?: readonly Role[];
+  /**
+   * Names the person, the same for all accounts that one person has in several tenants. Default: accounts of
+   * the same `userId` are one person's.
+   */
+  personId?: string;
   /** True on a server without sign-in: every request comes from this user, and no tool can demand another. */
   isEveryone?: boolean;
 }
@@ -83,13 +88,15 @@ export function toCaller(sent: {
   userId?: string | undefined;
   tenantId?: string | undefined;
   roles?: readonly Role[] | undefined;
+  personId?: string | undefined;
   isEveryone?: boolean | undefined;
 }): Caller {
-  const { userId = ANONYMOUS, tenantId, roles, isEveryone } = sent;
+  const { userId = ANONYMOUS, tenantId, roles, personId, isEveryone } = sent;
   return {
     userId,
     ...(tenantId !== undefined && { tenantId }),
     ...(roles !== undefined && { roles }),
+    ...(personId !== undefined && { personId }),
     ...(isEveryone === true && { isEveryone }),
   };
 }

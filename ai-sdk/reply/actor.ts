@@ -4,6 +4,6 @@ import { readVia } from '../../protocol/via.js';
 import type { HandleChatStreamParams } from './types.js';
 
 /** Who sends a request, besides the name, and which way, for the audit trail. */
-export function toActor({ roles, request }: HandleChatStreamParams): Omit<Actor, 'by'> {
-  return { roles, via: readVia(request?.headers.get(HEADERS.via)) };
+export function toActor({ roles, personId, request }: HandleChatStreamParams): Omit<Actor, 'by'> {
+  return { roles, personId, via: readVia(request?.headers.get(HEADERS.via)) };
 }

@@ -3,11 +3,19 @@ import type { Actor, Role } from '../../protocol/actor.js';
 import type { ChunkOf } from '../../protocol/chunk.js';
 import { HelixError } from '../../protocol/errors.js';
 import { parseApprovalId, toShownSessionId } from '../../protocol/ids.js';
-import { fulfils, hasAsked, lackedRoles } from '../../protocol/responder.js';
+import {
+  askedByOf,
+  fulfils,
+  hasAsked,
+  lackedRoles,
+  mayWithdraw,
+  type AskedBy,
+} from '../../protocol/responder.js';
 import { needsRole } from '../../protocol/roles.js';
 import { verdictInTime } from '../../protocol/verdict.js';
 import type { CallSpec, OpenCall } from '../../stores/contract/call-record.js';
 import type { SessionCalls, SessionRecord } from '../../stores/contract/sessions.js';
+import { isQuestion } from '../../stores/record/waiting-page.js';
 import type { Viewer } from '../turns/viewer.js';
 import type { Caller } from './access.js';
 import {
@@ -43,13 +51,14 @@ export async function requireAllowed(
   throw new HelixError('not_allowed', 'You are not allowed to do this.');
 }
 
-type Conversation = Pick<SessionRecord, 'sessionId' | 'owner' | 'tenant' | 'agent' | 'runBy'>;
+type Conversation = Pick<SessionRecord, 'sessionId' | 'agent'> & AskedBy;
 
 function toSubject(session: Conversation | undefined, call: CallSpec | undefined): Subject {
   const subject: Subject = {};
   if (session !== undefined) {
     const { sessionId, owner, tenant, agent } = session;
-    subject.session = { sessionId: toShownSessionId(sessionId), owner, tenant, agent };
+    subject.session = { sessionId: toShownSessionId(sessionId), owner, agent };
+    if (tenant !== undefined) subject.session.tenant = tenant;
   }
   if (call !== undefined) {
     const { toolCallId, toolName, kind, input } = call;
@@ -90,7 +99,9 @@ export async function decides(
   if (call.approvers === undefined) return true;
   if (executor?.mayApprove !== undefined) return executor.mayApprove(caller, conversation, call);
   // Without the agents' code no function of a tool can be asked.
-  return call.approvers.rule !== true && fulfils(call.approvers, caller, conversation);
+  return (
+    call.approvers.rule !== true && fulfils(call.approvers, caller, askedByOf(conversation, call))
+  );
 }
 
 /** As `decides`; false as well while a rule does not decide. */
@@ -119,20 +130,21 @@ export async function explainWithheld(
   call: CallSpec,
 ): Promise<Withheld> {
   const subject = toSubject(conversation, call);
-  const isAsker = hasAsked(caller, conversation);
   const isAllowed = async (): Promise<boolean> => authorize(caller, 'answer', subject);
   const isPermitted = await verdictInTime(isAllowed()).catch(() => false);
   // No role passes a rule of the host's own.
   if (!isPermitted && authorize !== authorizeByRole) return {};
-  const mayWithdraw = isAsker && isPermitted && call.kind === 'approval';
+  const askedBy = askedByOf(conversation, call);
+  const isWithdrawable =
+    isPermitted && call.kind === 'approval' && mayWithdraw(caller, conversation, call);
   const usual = isPermitted ? undefined : missingRole(caller, 'answer', subject);
   // By the default rule, a role that a tool demands may answer whatever the usual one is.
-  const demanded = lackedRoles(call.approvers, caller, conversation);
+  const demanded = lackedRoles(call.approvers, caller, askedBy);
   const roles = demanded.length > 0 || usual === undefined ? [...demanded] : [usual];
-  const needsOther = isAsker && call.approvers?.separate === true;
+  const needsOther = call.approvers?.separate === true && hasAsked(caller, askedBy);
   return {
     ...(roles.length > 0 && !needsOther && { missingRoles: roles }),
-    ...(mayWithdraw && { mayWithdraw }),
+    ...(isWithdrawable && { mayWithdraw: true }),
   };
 }
 
@@ -143,10 +155,10 @@ export async function judged<Found extends SessionCalls>(
   found: Found,
 ): Promise<Found> {
   const isAsked = ({ spec, decision, row }: OpenCall): boolean =>
-    spec.kind === 'approval' &&
+    isQuestion(spec) &&
     decision === undefined &&
     row === undefined &&
-    (spec.approvers !== undefined || deps.authorize !== undefined);
+    (spec.approvers !== undefined || (spec.kind === 'approval' && deps.authorize !== undefined));
   if (!found.openCalls.some(isAsked)) return found;
   const openCalls = await Promise.all(
     found.openCalls.map(async (call) =>

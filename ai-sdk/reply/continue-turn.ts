@@ -240,19 +240,22 @@ export async function submitAnswers(
   const { sessionId, userId: by } = params;
   const { record, openCalls } = session ?? {};
   const known = record && openCalls && { record, openCalls };
-  const options = toAnswerOptions(deps, toCaller(params), toActor(params), known);
+  const answerer = toAnswerOptions(deps, toCaller(params), toActor(params), known);
+  const options = { ...answerer, isPosted: true };
   const submission: Submission = { stored: [], rejected: [...rejected] };
   let unfit: HelixError | undefined;
   for (const intent of intents) {
     try {
       const result = await deps.executor.submitToolResult({ sessionId, by, ...intent }, options);
       if (result.kind === 'not_allowed') throw toAnswerError(result.kind);
-      if (result.kind !== 'stored') {
+      // Posted messages change no input.
+      if (result.kind !== 'stored' && result.kind !== 'edited') {
         submission.rejected.push({ toolCallId: intent.toolCallId, reason: REASONS[result.kind] });
         continue;
       }
       submission.stored.push(intent.toolCallId);
-      if (result.resume !== undefined) submission.resumedAt = result.sequence;
+      if (result.kind === 'stored' && result.resume !== undefined)
+        submission.resumedAt = result.sequence;
     } catch (error) {
       if (!HelixError.isInstance(error) || error.statusCode >= 500) throw error;
       unfit ??= error;
@@ -263,7 +266,7 @@ export async function submitAnswers(
 }
 
 const REASONS: Record<
-  Exclude<AnswerResult['kind'], 'stored' | 'not_allowed'>,
+  Exclude<AnswerResult['kind'], 'stored' | 'edited' | 'not_allowed'>,
   RejectedIntent['reason']
 > = {
   already_completed: 'already-completed',

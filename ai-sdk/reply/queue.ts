@@ -1,4 +1,5 @@
 import type { QueuedMessages } from '../../protocol/http.js';
+import type { KnownPerson } from '../../protocol/responder.js';
 import type { QueuedEntry } from '../../stores/contract/queue.js';
 import type { Store } from '../../stores/contract/store.js';
 import { convertToUIMessages } from '../parts/convert-messages.js';
@@ -8,7 +9,7 @@ import { withText } from './user-messages.js';
 
 /** Waiting messages as a page shows them; hidden ones are left out. */
 export function toQueue(entries: readonly QueuedEntry[]): QueuedMessages<UIMessage>[] {
-  return entries.map(({ messages, ...entry }) => ({
+  return entries.map(({ messages, askers: _askers, ...entry }) => ({
     ...entry,
     messages: convertToUIMessages(messages.map(({ row }) => row)),
   }));
@@ -21,7 +22,12 @@ export function toQueue(entries: readonly QueuedEntry[]): QueuedMessages<UIMessa
  */
 export async function editQueuedMessage(
   { queue }: Pick<Store, 'queue'>,
-  { sessionId, id, text }: { sessionId: string; id: string; text: string },
+  {
+    sessionId,
+    id,
+    text,
+    asker,
+  }: { sessionId: string; id: string; text: string; asker?: KnownPerson },
 ): Promise<void> {
   for (;;) {
     const waiting = (await queue.read(sessionId)).flatMap(({ messages }) => messages);
@@ -33,6 +39,7 @@ export async function editQueuedMessage(
       sessionId,
       message: edited,
       expectedHash,
+      ...(asker && { asker }),
       now: Date.now(),
     });
     if (result.kind === 'edited') return;

@@ -1,5 +1,6 @@
 import type { PostedMessage } from '../../protocol/http.js';
 import { parseApprovalId } from '../../protocol/ids.js';
+import { hashInput } from '../../protocol/shown-call.js';
 import type { Row, ToolRow } from '../../protocol/rows.js';
 import type { PendingCall } from '../../stores/contract/calls.js';
 import type { SessionRecord } from '../../stores/contract/sessions.js';
@@ -10,11 +11,13 @@ export type ResumeIntent =
       kind: 'approval-response';
       toolCallId: string;
       approvalId: string;
+      inputHash?: string;
       approved: boolean;
       reason?: string;
     }
-  | { kind: 'client-tool-result'; toolCallId: string; result: unknown }
-  | { kind: 'client-tool-result'; toolCallId: string; error: string };
+  | ({ kind: 'client-tool-result'; toolCallId: string; inputHash?: string } & (
+      { result: unknown } | { error: string }
+    ));
 
 /** An answer for which no call waits. */
 export interface RejectedIntent {
@@ -131,7 +134,14 @@ function readApproval(
   if (call.kind !== 'approval') return { toolCallId, reason: 'kind-mismatch', runId };
   if (call.response !== undefined) return { toolCallId, reason: 'already-completed', runId };
   const text = typeof reason === 'string' && reason !== '' ? reason : undefined;
-  return { kind: 'approval-response', toolCallId, approvalId, approved, reason: text };
+  return {
+    kind: 'approval-response',
+    toolCallId,
+    approvalId,
+    ...shownInputOf(part, call),
+    approved,
+    reason: text,
+  };
 }
 
 /** Old results stay in the message: only a result of a call that waits is an answer. */
@@ -147,10 +157,17 @@ function readResult(
   if (kind === 'approval' && !isError) {
     return { toolCallId, reason: 'kind-mismatch' };
   }
-  if (!isError) return toResultIntent(part, toolCallId);
+  const shown = shownInputOf(part, call);
+  if (!isError) return { ...toResultIntent(part, toolCallId), ...shown };
   const text = part['errorText'];
   const error = typeof text === 'string' ? text : 'The client reported an error.';
-  return { kind: 'client-tool-result', toolCallId, error };
+  return { kind: 'client-tool-result', toolCallId, ...shown, error };
+}
+
+/** What the client's copy shows of a call with approvers. */
+function shownInputOf(part: PostedPart, { approvers }: PendingCall): { inputHash?: string } {
+  if (approvers === undefined || !('input' in part)) return {};
+  return { inputHash: hashInput(part['input']) };
 }
 
 function toResultIntent(part: PostedPart, toolCallId: string): ResumeIntent {

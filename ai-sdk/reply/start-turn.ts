@@ -1,4 +1,5 @@
 import { toBeginRefusal } from '../../executor/begin-refusal.js';
+import { toPerson } from '../../protocol/responder.js';
 import type { BeginInput, RunRecord, UserMessage } from '../../stores/contract/runs.js';
 import type { SessionView } from '../../stores/contract/sessions.js';
 import { toReader, replayTurn } from './attach-turn.js';
@@ -18,7 +19,7 @@ export async function startTurn(
   { agent, messages, ...policy }: Policy & { agent: string; messages: readonly UserMessage[] },
 ): Promise<ChatReply> {
   const { sessionId } = params;
-  const { userId: owner, tenantId: tenant } = toCaller(params);
+  const { userId: owner, tenantId: tenant, ...known } = toCaller(params);
   const result = await deps.executor.execute({
     sessionId,
     agent,
@@ -27,6 +28,7 @@ export async function startTurn(
     messages: [...messages],
     ...policy,
     by: owner,
+    askers: [toPerson(owner, { ...known, tenantId: tenant })],
   });
   switch (result.kind) {
     case 'begun':

@@ -27,6 +27,8 @@ export interface HandleChatStreamParams {
   tenantId?: string | undefined;
   /** For tools that name the roles of their approvers, and for the audit trail. */
   roles?: readonly Role[] | undefined;
+  /** The same for all accounts of the person. */
+  personId?: string | undefined;
   /** True on a server without sign-in: no tool can demand another person than this one. */
   isEveryone?: boolean | undefined;
   /** For user messages without metadata of their own. */

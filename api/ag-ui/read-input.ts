@@ -5,7 +5,12 @@ import { parseApprovalId } from '../../protocol/ids.js';
 import { LIMITS } from '../../protocol/limits.js';
 import type { AgUiInput, AgUiMessage } from '../../protocol/ag-ui.js';
 import { toDataUrl } from '../fronts/data-url.js';
-import { readDecision, type Answers, type Decided } from '../fronts/posted-answers.js';
+import {
+  readDecision,
+  readShownInputs,
+  type Answers,
+  type Decided,
+} from '../fronts/posted-answers.js';
 
 /** What a client adds to the conversation: everything else of its copy is the server's to know. */
 export interface Added extends Answers {
@@ -52,7 +57,9 @@ export function readInput({ messages, resume }: AgUiInput): Added {
     fault ??= new HelixError('kind_mismatch', 'An interrupt is both approved and denied.');
   }
   const newest = added.filter(({ role }) => role === 'user');
-  return { results, decisions, newest: newest.map(toPosted), ...(fault && { fault }) };
+  const reply = messages.findLast(({ role }) => role === 'assistant');
+  const inputs = new Map(readShownInputs(reply?.toolCalls));
+  return { results, decisions, inputs, newest: newest.map(toPosted), ...(fault && { fault }) };
 }
 
 function toText({ content }: AgUiMessage): string {

@@ -17,6 +17,7 @@ import type { PendingQuestion } from '../../protocol/http.js';
 import type { SessionCalls } from '../../stores/contract/sessions.js';
 import type { RouteDeps } from '../deps.js';
 import type { Identity } from '../identity.js';
+import { untilExpiry } from '../stream-reply.js';
 import { readAnswerable, readOwnCalls, toUsageSince } from '../fronts/session-standing.js';
 import { requireTaken } from '../fronts/require-taken.js';
 import { readParts } from '../fronts/ui-parts.js';
@@ -54,8 +55,8 @@ export interface Begun {
  */
 export async function beginRun(run: AgUiRun): Promise<Begun> {
   const { deps, params, caller } = run;
-  const { userId, tenantId, roles, isEveryone } = caller;
-  const asked = { ...params, userId, tenantId, roles, isEveryone };
+  const { userId, tenantId, roles, personId, isEveryone } = caller;
+  const asked = { ...params, userId, tenantId, roles, personId, isEveryone };
   const posted = await decideReply(deps, { ...asked, request: toRequest('POST') });
   const decided = isOfCopy(run, posted)
     ? { kind: 'refused' as const, error: nothingToDo() }
@@ -121,7 +122,7 @@ export async function* createRunFrames(
   const events = new AgUiEvents({ known, ...toPlace(run, decided) });
   if (decided.kind === 'stream') {
     try {
-      for await (const arrived of readParts(decided.frames, signal)) {
+      for await (const arrived of readParts(untilExpiry(decided.frames, run), signal)) {
         const text = format(arrived.flatMap((part) => events.accept(part)));
         if (text !== '') yield text;
       }
@@ -216,7 +217,7 @@ function toOutcome(reason: string, pending: readonly PendingQuestion[]): AgUiOut
 
 function toInterrupt(question: PendingQuestion): AgUiInterrupt[] {
   const { approvalId, kind, toolCallId, toolName, deadline } = question;
-  if (kind !== 'approval' || approvalId === undefined) return [];
+  if (kind !== 'approval') return [];
   return [
     {
       id: approvalId,

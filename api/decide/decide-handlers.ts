@@ -1,14 +1,19 @@
 import type { Request, RequestHandler, Response } from 'express';
 import { toAnswerOptions, notFound, type Caller } from '../../ai-sdk/index.js';
 import { titleOfAgent, titleOfTool } from '../../agents/titles.js';
-import { readLink, hashInput, type LinkClaims } from '../../notify/links.js';
-import { toAnswerError } from '../../protocol/answers.js';
+import { readLink, type LinkClaims } from '../../notify/links.js';
 import { HelixError } from '../../protocol/errors.js';
 import { formatApprovalId, sessionOfRun } from '../../protocol/ids.js';
 import { LIMITS } from '../../protocol/limits.js';
+import { verdictInTime } from '../../protocol/verdict.js';
+import { hashInput } from '../../protocol/shown-call.js';
 import type { OpenCall } from '../../stores/contract/call-record.js';
+import type { SessionRecord } from '../../stores/contract/sessions.js';
 import { isOfTenant } from '../../stores/record/waiting-page.js';
 import type { RouteDeps } from '../deps.js';
+import { personIdOf } from '../jwt-authenticator.js';
+import { listHidden } from '../operator-access.js';
+import { toAnswerReply } from '../routes/answers.js';
 import { readBody } from '../middleware/read-body.js';
 import { toDecidedPage, toDecisionPage, toRefusedPage } from './pages.js';
 
@@ -23,16 +28,30 @@ export interface DecideHandlers {
   decide: RequestHandler;
 }
 
+/** Of the conversation, for one page: programs that look through mail open links, too. */
+const READ_BYTES = 2 * 1024 * 1024;
+
 /** The page to which links from notices lead, and what its form does. */
 export function createDecideHandlers(deps: RouteDeps, keys: readonly string[]): DecideHandlers {
+  /** @throws HelixError `unauthorized`, `expired`, `not_allowed`; `unavailable` if the host's rule is late */
+  async function openLink(token: string): Promise<LinkClaims> {
+    const claims = await readLink(keys, token);
+    const { sub: userId, tenant, roles } = claims;
+    const person = { userId, roles, ...(tenant !== undefined && { tenantId: tenant }) };
+    if (await verdictInTime(deps.mayStillDecide?.(person) ?? true)) return claims;
+    throw new HelixError('not_allowed', 'You may not decide this any more.');
+  }
+
   return {
     show: orPage(async (request, response) => {
       const token = typeof request.query['token'] === 'string' ? request.query['token'] : '';
-      const claims = await readLink(keys, token);
-      const { call, agent } = await findCall(deps, claims);
+      const claims = await openLink(token);
+      const { call, record } = await findCall(deps, claims);
+      const { agent } = record;
       const { toolName, input, about } = call.spec;
       const { deadline } = call;
       if (call.row !== undefined || call.decision !== undefined) throw answered();
+      const { hiddenMessages = [] } = await listHidden(deps, record, READ_BYTES);
       const page = toDecisionPage({
         token,
         input,
@@ -41,17 +60,18 @@ export function createDecideHandlers(deps: RouteDeps, keys: readonly string[]): 
         agent: titleOfAgent(deps.agents, about?.agent ?? agent),
         title: about?.title ?? titleOfTool(deps.agents, about?.agent ?? agent, toolName),
         description: about?.description,
+        hidden: hiddenMessages.map(({ parts }) => toPlainText(parts)),
       });
       send(response, 200, page);
     }),
     decide: orPage(async (request, response) => {
       const form = await readForm(request);
-      const claims = await readLink(keys, form.get('token') ?? '');
+      const claims = await openLink(form.get('token') ?? '');
       const decision = form.get('decision');
       if (decision !== 'approve' && decision !== 'deny') {
         throw new HelixError('validation_error', 'Approve or deny.');
       }
-      const { sessionId, toolCallId, runId, sub: by, roles } = claims;
+      const { sessionId, toolCallId, runId, inputHash, sub: by, roles } = claims;
       await findCall(deps, claims);
       const reason = form.get('reason')?.trim();
       const approved = decision === 'approve';
@@ -63,20 +83,33 @@ export function createDecideHandlers(deps: RouteDeps, keys: readonly string[]): 
           by,
           approved,
           approvalId: formatApprovalId(runId, toolCallId),
+          inputHash,
           ...(reason !== undefined && reason !== '' && { reason }),
         },
         toAnswerOptions(deps, toCaller(claims), { roles, via: 'link' }),
       );
-      if (result.kind !== 'stored') throw toAnswerError(result.kind);
+      toAnswerReply(result);
       if (isPage(request)) send(response, 200, toDecidedPage(approved));
       else response.status(200).json({ result: 'stored', approved });
     }),
   };
 }
 
+/** What a message says; files and the page's own parts as JSON. */
+function toPlainText(parts: readonly { type: string }[]): string {
+  return parts
+    .map((part) => ('text' in part ? String(part.text) : JSON.stringify(part)))
+    .join('\n');
+}
+
 /** The person whom the link names. On a server without accounts as well: it was sent to one person. */
-function toCaller({ sub: userId, tenant, roles }: LinkClaims): Caller {
-  return { userId, roles, ...(tenant !== undefined && { tenantId: tenant }) };
+function toCaller({ sub: userId, tenant, roles, person }: LinkClaims): Caller {
+  return {
+    userId,
+    roles,
+    ...(tenant !== undefined && { tenantId: tenant }),
+    ...(person !== undefined && { personId: personIdOf(person) }),
+  };
 }
 
 /** Refusals are pages for browsers, and typed JSON for others. */
@@ -120,14 +153,14 @@ async function readForm(request: Request): Promise<URLSearchParams> {
 async function findCall(
   { stateStore }: Pick<RouteDeps, 'stateStore'>,
   { sessionId, toolCallId, runId, inputHash, tenant }: LinkClaims,
-): Promise<{ call: OpenCall; agent: string }> {
+): Promise<{ call: OpenCall; record: SessionRecord }> {
   const found = await stateStore.sessions.withCalls(sessionId);
   if (found === undefined || !isOfTenant(found.record, tenant)) throw notFound();
   const call = found.openCalls.find(({ spec }) => spec.toolCallId === toolCallId);
   if (call === undefined) throw await whyClosed(stateStore, runId, toolCallId);
   if (call.spec.runId !== runId || hashInput(call.spec.input) !== inputHash) throw notAsked();
   if (call.decision?.automatic === true) throw expired();
-  return { call, agent: found.record.agent };
+  return { call, record: found.record };
 }
 
 /** The run, perhaps a sub-agent's, has continued since: the result of the call says why. */

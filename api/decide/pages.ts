@@ -12,11 +12,13 @@ export interface Decision {
   deadline: number | undefined;
   /** Who decides. */
   person: string;
+  /** Texts of messages that the model saw and the conversation does not show. */
+  hidden: readonly string[];
 }
 
 /** The question with its exact input, and a form: only the form decides. Pure. */
 export function toDecisionPage(question: Decision): string {
-  const { token, agent, title, description, input, deadline, person } = question;
+  const { token, agent, title, description, input, deadline, person, hidden } = question;
   const about =
     description === undefined
       ? ''
@@ -25,6 +27,11 @@ export function toDecisionPage(question: Decision): string {
     deadline === undefined
       ? '<p>No deadline: this waits until it is answered.</p>'
       : `<p>Until ${escaped(new Date(deadline).toUTCString())}.</p>`;
+  const unseen =
+    hidden.length === 0
+      ? ''
+      : `<details><summary>The model saw ${countOf(hidden)} that the conversation does not show</summary>
+${hidden.map((text) => `<pre>${escaped(text)}</pre>`).join('\n')}</details>`;
   return toPage(
     title,
     `<p>${escaped(agent)} asks for approval. You decide as <b>${escaped(person)}</b>.</p>
@@ -32,6 +39,7 @@ ${about}
 ${toFields(input)}
 <details><summary>Exactly as it was asked</summary>
 <pre>${escaped(JSON.stringify(input, null, 2))}</pre></details>
+${unseen}
 ${until}
 <form method="post" action="/api/decide">
 <input type="hidden" name="token" value="${escaped(token)}">
@@ -40,6 +48,10 @@ ${until}
 <button name="decision" value="deny">Deny</button></p>
 </form>`,
   );
+}
+
+function countOf({ length }: readonly string[]): string {
+  return length === 1 ? '1 message' : `${String(length)} messages`;
 }
 
 /** Pure. */

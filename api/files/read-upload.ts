@@ -1,3 +1,7 @@
+import { Readable } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
+import { setImmediate as nextTick } from 'node:timers/promises';
+import { Busboy } from '@fastify/busboy';
 import type { Request } from 'express';
 import { HelixError } from '../../protocol/errors.js';
 import { LIMITS } from '../../protocol/limits.js';
@@ -39,21 +43,52 @@ export async function readUpload(
   return { content, mediaType, filename: toFilename(given.filename) };
 }
 
+/** A form brings one file, and perhaps fields that nobody reads. */
+const FORM_LIMITS = {
+  files: 1,
+  fields: 4,
+  parts: 5,
+  headerPairs: 20,
+  headerSize: 8 * 1024,
+  fieldSize: 64 * 1024,
+  fieldNameSize: LIMITS.idChars,
+};
+/** The parser gets so much at a time: other requests are served in between. */
+const SLICE_BYTES = 16 * 1024;
+
+/** Stops at the first part that exceeds the limits: what follows it costs nothing. */
 async function readForm(
   body: Buffer,
   type: string,
-): Promise<{ content: Uint8Array; type: string; filename: string }> {
-  let form: FormData;
+): Promise<{ content: Uint8Array; type: string; filename: string | undefined }> {
+  let file: { pieces: Buffer[]; type: string; filename: string | undefined } | undefined;
   try {
-    const headers = { 'content-type': type };
-    form = await new Response(new Uint8Array(body), { headers }).formData();
+    const form = new Busboy({ headers: { 'content-type': type }, limits: FORM_LIMITS });
+    for (const limit of ['partsLimit', 'filesLimit', 'fieldsLimit'] as const) {
+      form.on(limit, () => form.destroy(invalid('The form has too many parts; send one file.')));
+    }
+    form.on('file', (field, stream, filename, _encoding, mediaType) => {
+      const pieces: Buffer[] = [];
+      stream.on('data', (piece: Buffer) => pieces.push(piece));
+      // The form fails with the same reason.
+      stream.on('error', () => undefined);
+      if (field === 'file') file = { pieces, type: mediaType, filename };
+    });
+    await pipeline(Readable.from(slicesOf(body), { objectMode: false }), form);
   } catch (cause) {
+    if (HelixError.isInstance(cause)) throw cause;
     throw new HelixError('validation_error', 'The form cannot be read.', { cause });
   }
-  const file = form.get('file');
-  if (file === null || typeof file === 'string') throw invalid('The form needs a field `file`.');
-  const content = new Uint8Array(await file.arrayBuffer());
-  return { content, type: file.type, filename: file.name };
+  if (file === undefined) throw invalid('The form needs a field `file`.');
+  const { pieces, ...rest } = file;
+  return { content: Buffer.concat(pieces), ...rest };
+}
+
+async function* slicesOf(body: Buffer): AsyncGenerator<Buffer> {
+  for (let at = 0; at < body.length; at += SLICE_BYTES) {
+    await nextTick();
+    yield body.subarray(at, at + SLICE_BYTES);
+  }
 }
 
 /** The name alone, without control characters, which neither headers nor pages can show. */

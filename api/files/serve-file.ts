@@ -15,7 +15,11 @@ const SHOWN = /^(image\/(png|jpeg|gif|webp|avif)|audio\/[\w.+-]+|video\/[\w.+-]+
 export async function serveFile(
   request: Request,
   response: Response,
-  { files, sessionId, file }: { files: Files; sessionId: string; file: StoredFile },
+  {
+    files,
+    sessionId,
+    file,
+  }: { files: Pick<Files, 'content'>; sessionId: string; file: StoredFile },
 ): Promise<void> {
   const etag = `"${file.sha256}"`;
   response.set({

@@ -16,6 +16,8 @@ export interface Answers {
   /** Texts of tool results, or of errors. */
   results: ReadonlyMap<string, { text: string } | { error: string }>;
   decisions: ReadonlyMap<string, Decided>;
+  /** Inputs of calls as the client was shown them. */
+  inputs: ReadonlyMap<string, unknown>;
 }
 
 type Part = NonNullable<PostedMessage['parts']>[number];
@@ -26,21 +28,31 @@ type Part = NonNullable<PostedMessage['parts']>[number];
  * belongs to the client's copy of the history. Pure.
  */
 export function toPostedAnswers(
-  { results, decisions }: Answers,
+  { results, decisions, inputs }: Answers,
   session: SessionCalls | undefined,
 ): PostedMessage[] {
   if (session === undefined || results.size + decisions.size === 0) return [];
   const { record, openCalls } = session;
+  const shownInput = (id: string): object => (inputs.has(id) ? { input: inputs.get(id) } : {});
   const calls = new Map(openCalls.map(({ spec }) => [spec.toolCallId, spec]));
   const decided = [...decisions].map(([toolCallId, { approvalId, ...decision }]) => {
-    const asked = calls.get(toolCallId)?.approvalId ?? formatApprovalId(record.runId, toolCallId);
-    const approval = { id: approvalId ?? asked, ...decision };
-    return { type: 'dynamic-tool', toolCallId, state: 'approval-responded', approval };
+    const call = calls.get(toolCallId);
+    const asked = call?.approvalId ?? formatApprovalId(record.runId, toolCallId);
+    // Where nothing says which input was shown, the answer names no approval that could be meant.
+    const isUnseen = call?.approvers !== undefined && !inputs.has(toolCallId);
+    const approval = { id: approvalId ?? (isUnseen ? '' : asked), ...decision };
+    return {
+      type: 'dynamic-tool',
+      toolCallId,
+      state: 'approval-responded',
+      approval,
+      ...shownInput(toolCallId),
+    };
   });
   const undecided = new Set(openCalls.filter(waitsForDecision).map(({ spec }) => spec.toolCallId));
   const given = [...results].flatMap(([toolCallId, result]): Part[] => {
     if (decisions.has(toolCallId)) return [];
-    const base = { type: 'dynamic-tool', toolCallId };
+    const base = { type: 'dynamic-tool', toolCallId, ...shownInput(toolCallId) };
     if ('text' in result) {
       return [{ ...base, state: 'output-available', output: parseOutput(result.text) }];
     }
@@ -56,6 +68,17 @@ export function toPostedAnswers(
 /** A call that was approved has a result of its own, which clients have in their copy. */
 function waitsForDecision({ spec, row, decision }: OpenCall): boolean {
   return spec.kind === 'approval' && row === undefined && decision === undefined;
+}
+
+/** The calls of a reply, as clients of OpenAI and AG-UI keep them: by id, with their inputs. Pure. */
+export function readShownInputs(calls: unknown): [id: string, input: unknown][] {
+  if (!Array.isArray(calls)) return [];
+  return (calls as ({ id?: unknown; function?: { arguments?: unknown } } | null)[]).flatMap(
+    (call) =>
+      typeof call?.id === 'string' && typeof call.function?.arguments === 'string'
+        ? [[call.id, parseOutput(call.function.arguments)] as [string, unknown]]
+        : [],
+  );
 }
 
 /** A result that is JSON is that value, any other one its text. Pure. */

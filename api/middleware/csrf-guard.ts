@@ -1,31 +1,25 @@
-import type { Request, RequestHandler } from 'express';
+import type { RequestHandler } from 'express';
 import { HelixError } from '../../protocol/errors.js';
-
-/** Methods that change nothing; CORS decides what other sites may read. */
-const READS = new Set(['GET', 'HEAD', 'OPTIONS']);
+import { isForged } from '../../protocol/origin.js';
 
 /**
- * Guards against CSRF: refuses cross-site requests that ride on the visitor's cookies or network
- * position. A request with a token is not one: only a page that CORS allows can make a browser send
- * that header.
+ * Guards against CSRF: refuses what pages of other sites would do with the visitor's own means.
+ *
+ * @param of `leavesTrace` for a route whose reads are recorded in the visitor's name
  */
-export function createCsrfGuard(allowedOrigins: readonly string[]): RequestHandler {
+export function createCsrfGuard(
+  allowedOrigins: readonly string[],
+  of: { leavesTrace?: true } = {},
+): RequestHandler {
   const allowed = new Set(allowedOrigins);
   return (request, _response, next) => {
-    const isSafe = READS.has(request.method) || request.get('authorization') !== undefined;
-    if (!isSafe && isCrossSite(request, allowed)) {
-      throw new HelixError('unauthorized', 'Requests from other sites must bring a token.');
+    const { method, host } = request;
+    if (isForged({ method, host, ...of, header: (name) => request.get(name) }, allowed)) {
+      throw new HelixError(
+        'unauthorized',
+        'Pages of other sites may not do this, unless the server lists their origin.',
+      );
     }
     next();
   };
-}
-
-/** Decided by the headers that browsers set; other programs do not send them. */
-function isCrossSite(request: Request, allowed: ReadonlySet<string>): boolean {
-  const origin = request.get('origin');
-  if (origin !== undefined && allowed.has(origin)) return false;
-  const site = request.get('sec-fetch-site');
-  if (site !== undefined) return site !== 'same-origin' && site !== 'none';
-  if (origin === undefined) return false;
-  return !URL.canParse(origin) || new URL(origin).host !== request.host;
 }

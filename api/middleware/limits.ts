@@ -1,10 +1,11 @@
-import type { Request, RequestHandler } from 'express';
+import type { Request, RequestHandler, Response } from 'express';
 import { rateLimit, type Store } from 'express-rate-limit';
 import { HelixError } from '../../protocol/errors.js';
 import { LIMITS } from '../../protocol/limits.js';
 import { maxFileBytes, type FileSettings } from '../files/file-settings.js';
 import type { IdentityOptions } from '../identity.js';
 import { createJsonBody, type BodyBudget } from './json-body.js';
+import { createReadBudget, type CountRead } from './read-budget.js';
 import type { ApiLogger } from './refusals.js';
 import { createUploadBody } from './upload-body.js';
 
@@ -19,6 +20,8 @@ export interface ApiLimits {
   openStreams?: number | undefined;
   /** Bytes of bodies that are being read at once, in each process. Default: 64 MB, four of the largest. */
   bodyBytes?: number | undefined;
+  /** Bytes of conversations and files that are read in a minute, in each process. Default: 128 MB. */
+  readBytesPerMinute?: number | undefined;
   /** Counts requests for several processes, see the stores of express-rate-limit. */
   store?: Store | undefined;
 }
@@ -27,6 +30,8 @@ export interface ApiLimits {
 const REQUESTS_PER_MINUTE = 120;
 const OPEN_STREAMS = 100;
 const BODY_BYTES = 4 * LIMITS.bodyBytes;
+/** Half of what one may store; an ordinary page has less than a hundredth of it. */
+const READ_BYTES = 128 * 1024 * 1024;
 
 const WINDOW_MS = 60_000;
 
@@ -44,6 +49,8 @@ export interface Limits {
   bodies: RequestHandler;
   /** Reads the bytes of a file within its bounds. */
   uploads: RequestHandler;
+  /** Counts what a request reads. */
+  reads: ((request: Request, response: Response) => Promise<CountRead>) | undefined;
 }
 
 interface LimitsOptions extends IdentityOptions {
@@ -61,6 +68,7 @@ export function createLimits(
   const perMinute = limits.requestsPerMinute ?? byDefault(REQUESTS_PER_MINUTE);
   const openStreams = limits.openStreams ?? byDefault(OPEN_STREAMS);
   const bodyBytes = limits.bodyBytes ?? byDefault(BODY_BYTES);
+  const readBytes = limits.readBytesPerMinute ?? byDefault(READ_BYTES);
   const budget = bodyBytes > 0 ? createBodyBudget(bodyBytes, keyOf) : undefined;
   const onStoreError = (err: unknown): void => {
     logger.warn({ err }, 'requests cannot be counted');
@@ -73,6 +81,7 @@ export function createLimits(
     streams: openStreams > 0 ? createStreamSlots(openStreams, keyOf) : undefined,
     bodies: createJsonBody(budget),
     uploads: createUploadBody(maxFileBytes(files), budget),
+    reads: readBytes > 0 ? createReads(readBytes, keyOf) : undefined,
   };
 }
 
@@ -156,5 +165,21 @@ function createBodyBudget(limit: number, keyOf: KeyOf): BodyBudget {
         change(-own);
       },
     };
+  };
+}
+
+function createReads(perMinute: number, keyOf: KeyOf): NonNullable<Limits['reads']> {
+  const budget = createReadBudget(perMinute);
+  return async (request, response) => {
+    const left = new AbortController();
+    response.once('close', () => {
+      left.abort();
+    });
+    return budget({
+      key: await keyOf(request),
+      signal: left.signal,
+      hasBegun: () => response.headersSent,
+      onRefusal: (seconds) => response.set('retry-after', String(seconds)),
+    });
   };
 }

@@ -3,6 +3,7 @@ import type { Caller } from '../../ai-sdk/index.js';
 import { HelixError } from '../../protocol/errors.js';
 import { isSessionId } from '../../protocol/ids.js';
 import type { CompletionMessage, CompletionRequest } from '../../protocol/openai.js';
+import { readShownInputs } from '../fronts/posted-answers.js';
 import { parseCallId } from './call-id.js';
 
 /** What a request for a completion brings, read from its messages alone. */
@@ -14,6 +15,8 @@ export interface Conversation {
   messagePrefix: string;
   /** What it answers: the text by call. */
   answers: ReadonlyMap<string, string>;
+  /** The inputs of those calls, as the program was shown them. */
+  inputs: ReadonlyMap<string, unknown>;
   /** The user messages at its end. */
   newest: readonly CompletionMessage[];
   /** What precedes them. */
@@ -52,6 +55,11 @@ export function readConversation(
     answered = call.sessionId;
     answers.set(call.toolCallId, toText(message));
   }
+  const inputs = new Map<string, unknown>();
+  for (const [id, input] of readShownInputs(messages[start - 1]?.tool_calls)) {
+    const call = parseCallId(id, answered);
+    if (call !== undefined) inputs.set(call.toolCallId, input);
+  }
   const keyed = key && hashOf([caller.tenantId, caller.userId, key]);
   const isUsers = ({ role }: CompletionMessage): boolean => role === 'user';
   return {
@@ -59,6 +67,7 @@ export function readConversation(
     isNew: answered === undefined,
     messagePrefix: `c-${keyed ?? randomUUID()}`,
     answers,
+    inputs,
     newest: messages.slice(start).filter(isUsers),
     before: messages.slice(0, start),
   };

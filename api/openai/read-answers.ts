@@ -10,7 +10,7 @@ import { parseOutput, readDecision, type Answers, type Decided } from '../fronts
 export function readAnswers(
   texts: ReadonlyMap<string, string>,
   { openCalls }: Pick<SessionCalls, 'openCalls'>,
-): Answers {
+): Omit<Answers, 'inputs'> {
   const kinds = new Map(openCalls.map(({ spec }) => [spec.toolCallId, spec.kind]));
   const results = new Map<string, { text: string }>();
   const decisions = new Map<string, Decided>();

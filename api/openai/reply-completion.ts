@@ -11,7 +11,7 @@ import type { CompletionChunk, CompletionDelta, CompletionRequest } from '../../
 import type { SessionCalls } from '../../stores/contract/sessions.js';
 import type { Identity } from '../identity.js';
 import type { Call } from '../routes/route.js';
-import { streamReply } from '../stream-reply.js';
+import { streamReply, untilExpiry } from '../stream-reply.js';
 import type { RouteDeps } from '../deps.js';
 import { readParts } from '../fronts/ui-parts.js';
 import { requireTaken } from '../fronts/require-taken.js';
@@ -117,7 +117,8 @@ async function* streamFrames(
   const parts = new CompletionParts();
   yield write({ role: 'assistant', content: '' });
   try {
-    for await (const arrived of readParts(decided.frames, signal)) {
+    const frames = untilExpiry(decided.frames, { deps, caller });
+    for await (const arrived of readParts(frames, signal)) {
       const deltas = arrived.flatMap((part) => parts.accept(part) ?? []);
       if (deltas.length > 0) yield deltas.map(write).join('');
     }

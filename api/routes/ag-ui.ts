@@ -14,6 +14,7 @@ export const AG_UI_ROUTES: readonly Route[] = [
     method: 'post',
     path: '/api/ag-ui/:agent',
     id: 'runAgUi',
+    audits: 'act',
     summary: 'Run an agent, answer its calls, or follow its run, as events of AG-UI',
     params: AgUiPath,
     body: AgUiInput,

@@ -19,7 +19,6 @@ import {
   SubmitToolResultBody,
   ToolResultTaken,
 } from '../../protocol/agent-server.js';
-import { toAnswerError } from '../../protocol/answers.js';
 import { HelixError } from '../../protocol/errors.js';
 import { HEADERS } from '../../protocol/http.js';
 import { StopReply } from '../../protocol/replies.js';
@@ -29,6 +28,7 @@ import { createAgentEvents } from '../agent-events.js';
 import { startAgent, toStarted } from '../agent-start.js';
 import { toAgentStatus } from '../agent-status.js';
 import { streamReply } from '../stream-reply.js';
+import { toAnswerReply } from './answers.js';
 import { defineRoute, SESSION_AND_RUN, type Route } from './route.js';
 
 const STARTED = {
@@ -60,6 +60,7 @@ export const AGENT_ROUTES: readonly Route[] = [
     method: 'post',
     path: '/api/agent/start',
     id: 'startAgent',
+    audits: 'none',
     summary: 'Start a turn, in a new session unless one is named',
     body: StartAgentBody,
     replies: STARTED,
@@ -73,12 +74,12 @@ export const AGENT_ROUTES: readonly Route[] = [
     method: 'post',
     path: '/api/agent/resume',
     id: 'resumeAgent',
+    audits: 'act',
     summary: 'Resume an interrupted run, or run a turn again; an active run is left alone',
     access: 'owner',
     body: ResumeAgentBody,
     replies: STARTED,
     refusals: [...BEGIN, 'checkpoint_not_found', 'not_resumable', 'stale_run'],
-    headers: ['via'],
     handle: async (call) => {
       const { deps, response, body, record, caller } = call;
       const { message, mode, checkpointId, messageId } = body;
@@ -105,6 +106,7 @@ export const AGENT_ROUTES: readonly Route[] = [
     method: 'post',
     path: '/api/agent/submit-tool-result',
     id: 'submitToolResult',
+    audits: 'act',
     summary: 'Answer a pending call; the run continues without a resume',
     access: 'owner',
     body: SubmitToolResultBody,
@@ -127,15 +129,13 @@ export const AGENT_ROUTES: readonly Route[] = [
       'invalid_input',
       'not_allowed',
     ],
-    headers: ['via'],
     handle: async (call) => {
       const { deps, response, body, record, caller } = call;
       const { sessionId, toolCallId } = body;
       const answer = { ...body, sessionId: record.sessionId, by: caller.userId };
       const options = toAnswerOptions(deps, caller, toActor(call), { record });
       const result = await deps.executor.submitToolResult(answer, options);
-      if (result.kind !== 'stored') throw toAnswerError(result.kind);
-      const taken = { sessionId, toolCallId, resumed: result.resume !== undefined };
+      const taken = { sessionId, toolCallId, resumed: toAnswerReply(result).resumed };
       response.status(202).json(taken satisfies ToolResultTaken);
     },
   }),
@@ -145,6 +145,7 @@ export const AGENT_ROUTES: readonly Route[] = [
     method: 'get',
     path: '/api/agent/status',
     id: 'getAgentStatus',
+    audits: 'none',
     summary: 'Get the state of the newest run of a session',
     access: 'owner',
     query: AgentTarget,
@@ -157,16 +158,20 @@ export const AGENT_ROUTES: readonly Route[] = [
     },
     handle: async ({ deps, response, record: { sessionId, deadline = Infinity }, caller }) => {
       if (deadline <= Date.now()) await deps.executor.expireCalls(sessionId);
-      const view = await deps.stateStore.sessions.view(sessionId);
-      if (view === undefined) throw notFound();
-      const isHeld = (await deps.executor.pauses?.isHeld(view.record)) ?? false;
-      response.json(toAgentStatus(await judged(deps, caller, view), { isHeld }));
+      const { sessions } = deps.stateStore;
+      const found = await sessions.withCalls(sessionId);
+      if (found === undefined) throw notFound();
+      const isHeld = (await deps.executor.pauses?.isHeld(found.record)) ?? false;
+      const shown = await judged(deps, caller, found);
+      const rows = await sessions.rows(sessionId, found.record.turnStartRow);
+      response.json(toAgentStatus({ ...shown, rows }, { isHeld }));
     },
   }),
   defineRoute({
     method: 'get',
     path: '/api/agent/sse',
     id: 'followAgent',
+    audits: 'none',
     summary: 'Follow the stream as wire events, across pauses, to the end of the run',
     access: 'owner',
     query: AgentEventsQuery,
@@ -203,6 +208,7 @@ function defineStop(mode: StopMode, id: string, summary: string): Route {
     method: 'post',
     path: `/api/agent/${mode}`,
     id,
+    audits: 'act',
     summary,
     access: 'owner',
     body: StopAgentBody,
@@ -213,7 +219,6 @@ function defineStop(mode: StopMode, id: string, summary: string): Route {
         headers: SESSION_AND_RUN,
       },
     },
-    headers: ['via'],
     handle: async (call) => {
       const { deps, response, body, record } = call;
       const { sessionId, runId } = record;

@@ -3,6 +3,7 @@ import { toAnswerError } from '../../protocol/answers.js';
 import { HelixError } from '../../protocol/errors.js';
 import { AnswerBody, CallPath, ExtendBody, LeaseBody } from '../../protocol/http.js';
 import { AnswerReply, ExtendReply, LeaseReply } from '../../protocol/replies.js';
+import type { AnswerResult } from '../../stores/record/submit-answer.js';
 import { toActor } from '../actor.js';
 import { defineRoute, SESSION_AND_RUN, type Route } from './route.js';
 
@@ -10,7 +11,6 @@ const pendingCall = {
   method: 'post',
   access: 'owner',
   params: CallPath,
-  headers: ['via'],
 } as const;
 
 const UNANSWERED = ['not_pending', 'already_completed', 'stale_run'] as const;
@@ -21,6 +21,7 @@ export const ANSWER_ROUTES: readonly Route[] = [
     ...pendingCall,
     path: '/api/chat/:sessionId/pending/:toolCallId',
     id: 'answerCall',
+    audits: 'act',
     summary: 'Answer a pending call from anywhere',
     body: AnswerBody,
     replies: {
@@ -47,16 +48,14 @@ export const ANSWER_ROUTES: readonly Route[] = [
       const answer = { ...target, ...toAnswer(body) };
       const options = toAnswerOptions(deps, caller, toActor(call), { record });
       const result = await deps.executor.submitToolResult(answer, options);
-      if (result.kind !== 'stored') throw toAnswerError(result.kind);
-      const { sequence, resume } = result;
-      const stored = { result: 'stored', sequence, resumed: resume !== undefined } as const;
-      response.status(202).json(stored satisfies AnswerReply);
+      response.status(202).json(toAnswerReply(result));
     },
   }),
   defineRoute({
     ...pendingCall,
     path: '/api/chat/:sessionId/pending/:toolCallId/extend',
     id: 'extendDeadline',
+    audits: 'act',
     summary: 'Extend the deadline of a pending call',
     body: ExtendBody,
     replies: {
@@ -66,12 +65,15 @@ export const ANSWER_ROUTES: readonly Route[] = [
         headers: SESSION_AND_RUN,
       },
     },
-    refusals: [...UNANSWERED, 'no_deadline', 'deadline_too_far', 'expired'],
+    refusals: [...UNANSWERED, 'not_allowed', 'no_deadline', 'deadline_too_far', 'expired'],
     handle: async (call) => {
-      const { deps, response, params, body, record } = call;
+      const { deps, response, params, body, record, caller } = call;
       const { toolCallId } = params;
-      const target = { sessionId: record.sessionId, toolCallId, byMs: body.byMs };
-      const result = await deps.executor.extendDeadline({ ...target, ...toActor(call) });
+      const target = { sessionId: record.sessionId, toolCallId, ...body };
+      const result = await deps.executor.extendDeadline(
+        { ...target, ...toActor(call) },
+        { responder: caller },
+      );
       if (result.kind !== 'extended') throw toAnswerError(result.kind);
       const { deadline } = result;
       response.status(202).json({ result: 'extended', deadline } satisfies ExtendReply);
@@ -81,6 +83,7 @@ export const ANSWER_ROUTES: readonly Route[] = [
     ...pendingCall,
     path: '/api/chat/:sessionId/pending/:toolCallId/lease',
     id: 'leaseCall',
+    audits: 'none',
     summary: 'Claim a client tool call for one of several pages',
     body: LeaseBody,
     replies: {
@@ -103,6 +106,13 @@ export const ANSWER_ROUTES: readonly Route[] = [
     },
   }),
 ];
+
+/** @throws HelixError for an answer that was not taken */
+export function toAnswerReply(result: AnswerResult): AnswerReply {
+  if (result.kind !== 'stored' && result.kind !== 'edited') throw toAnswerError(result.kind);
+  const resumed = result.kind === 'stored' && result.resume !== undefined;
+  return { result: result.kind, sequence: result.sequence, resumed };
+}
 
 function toAnswer(body: AnswerBody): object {
   if ('approved' in body) return { kind: 'approval-response', ...body };

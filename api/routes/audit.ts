@@ -1,21 +1,23 @@
-import { Readable } from 'node:stream';
-import { pipeline } from 'node:stream/promises';
 import {
   AuditExportQuery,
   AuditQuery,
   AuditReply,
   AuditVerdictReply,
+  SealedName,
+  SealedNamePath,
   type AuditEntryReply,
 } from '../../protocol/audit.js';
+import { HelixError } from '../../protocol/errors.js';
 import { LIMITS } from '../../protocol/limits.js';
 import type {
   Audit,
   AuditQuery as StoredQuery,
   ChainedEntry,
 } from '../../stores/contract/audit.js';
-import { toAct } from '../../stores/record/acts.js';
-import { toActor } from '../actor.js';
-import { requireRole } from '../require-role.js';
+import type { Identity } from '../identity.js';
+import type { About } from '../record-access.js';
+import { requireRole, requireSecondOperator } from '../require-role.js';
+import { sendLines } from './people.js';
 import { defineRoute, type Route } from './route.js';
 
 /** The audit trail of the caller's tenant. */
@@ -24,28 +26,58 @@ export const AUDIT_ROUTES: readonly Route[] = [
     method: 'get',
     path: '/api/operator/audit',
     id: 'listAudit',
+    audits: 'read',
     summary: 'List entries of the audit trail, newest first',
     query: AuditQuery,
     replies: { 200: { description: 'A page.', content: { json: AuditReply } } },
     refusals: ['not_allowed'],
+    about: async ({ caller, query }) => mayReadTrail(caller, query.actor),
     handle: async ({ deps, response, query, caller }) => {
-      requireRole(caller, 'operator');
       const { limit, cursor } = query;
       const page = { ...toFilter(query), limit, cursor };
       const { entries, cursor: next } = await deps.stateStore.audit.page(caller.tenantId, page);
-      const reply: AuditReply = { entries: entries.map(toReply), cursor: next };
-      response.json(reply);
+      const asked =
+        cursor === undefined ? await deps.stateStore.audit.asked(caller.tenantId) : undefined;
+      response.json({
+        entries: entries.map(toReply),
+        cursor: next,
+        requests: asked?.map(({ personId: _personId, ...request }) => request),
+      } satisfies AuditReply);
+    },
+  }),
+  defineRoute({
+    method: 'post',
+    path: '/api/operator/audit/names/:pseudonym',
+    id: 'openSealedName',
+    audits: 'act',
+    summary: 'Open the name of a person who was erased; two operators have to ask within a day',
+    params: SealedNamePath,
+    replies: { 200: { description: 'The name.', content: { json: SealedName } } },
+    refusals: ['not_allowed', 'not_found', 'second_person_required'],
+    entry: 'open',
+    about: async (call) => {
+      const { deps, caller, params } = call;
+      requireRole(caller, 'operator');
+      const { pseudonym } = params;
+      const name = await deps.stateStore.audit.unseal(caller.tenantId, pseudonym);
+      if (name === undefined) throw new HelixError('not_found', 'No name is sealed there.');
+      await requireSecondOperator(call, { action: 'open', subject: pseudonym });
+      return { pseudonym, name };
+    },
+    handle: ({ response, about }) => {
+      response.json(about satisfies SealedName);
     },
   }),
   defineRoute({
     method: 'get',
     path: '/api/operator/audit/verify',
     id: 'verifyAudit',
+    audits: 'read',
     summary: 'Check that the audit trail is as it was written',
     replies: { 200: { description: 'The verdict.', content: { json: AuditVerdictReply } } },
     refusals: ['not_allowed'],
+    about: async ({ caller }) => mayReadTrail(caller),
     handle: async ({ deps, response, caller }) => {
-      requireRole(caller, 'operator');
       const verdict = await deps.stateStore.audit.verify(caller.tenantId);
       response.json(verdict satisfies AuditVerdictReply);
     },
@@ -54,27 +86,26 @@ export const AUDIT_ROUTES: readonly Route[] = [
     method: 'get',
     path: '/api/operator/audit/export',
     id: 'exportAudit',
+    audits: 'read',
     summary: 'Export the audit trail as JSON lines, newest first',
     query: AuditExportQuery,
-    headers: ['via'],
     replies: {
       200: { description: 'The entries.', content: { lines: 'One JSON object a line.' } },
     },
     refusals: ['not_allowed'],
-    handle: async (call) => {
-      const { deps, response, query, caller } = call;
-      requireRole(caller, 'operator');
-      const { audit } = deps.stateStore;
-      // An export is recorded before it is answered.
-      const act = toAct('export', toActor(call), { tenant: caller.tenantId });
-      await audit.record({ ...act, detail: { what: 'audit' } }, {});
-      response.type('application/x-ndjson');
-      const lines = toLines(audit, caller.tenantId, toFilter(query));
-      // A fault ends the connection, not the reply, so that no part is taken for the whole.
-      await pipeline(Readable.from(lines), response).catch(() => response.destroy());
+    entry: 'export',
+    about: async ({ caller, query }) => mayReadTrail(caller, query.actor),
+    handle: async ({ deps, response, query, caller }) => {
+      await sendLines(response, toLines(deps.stateStore.audit, caller.tenantId, toFilter(query)));
     },
   }),
 ];
+
+/** Also of the caller's own entries alone: who has looked is for the others to know. */
+function mayReadTrail(caller: Identity, actor?: string): About {
+  requireRole(caller, 'operator');
+  return { person: actor };
+}
 
 /** The entries as JSON lines, read page by page as the reader takes them. */
 async function* toLines(
@@ -98,7 +129,7 @@ function toMs(time: string | undefined): number | undefined {
   return time === undefined ? undefined : Date.parse(time);
 }
 
-function toReply({ n, entry, name }: ChainedEntry): AuditEntryReply {
+function toReply({ n, entry, name, isSealed }: ChainedEntry): AuditEntryReply {
   const { roles, ...rest } = entry;
-  return { n, ...rest, name, roles: roles && [...roles] };
+  return { n, ...rest, name, isSealed, roles: roles && [...roles] };
 }

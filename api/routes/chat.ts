@@ -10,7 +10,7 @@ import {
   type PostedMessage,
 } from '../../protocol/http.js';
 import { readSnapshotCookie } from '../snapshot-cookie.js';
-import { streamReply } from '../stream-reply.js';
+import { streamReply, untilExpiry } from '../stream-reply.js';
 import { defineRoute, SESSION, SESSION_AND_RUN, type Call, type Route } from './route.js';
 
 const STREAM = {
@@ -32,7 +32,7 @@ const say = {
   method: 'post',
   summary: 'Send a message, answer calls, edit a message, or ask for another reply',
   query: ChatQuery,
-  headers: [...POSITION, 'existingMessageId', 'via'],
+  headers: [...POSITION, 'existingMessageId'],
   body: ChatRequest,
   replies: { 200: STREAM, 204: NOTHING },
   refusals: [
@@ -69,6 +69,7 @@ const say = {
 
 const follow = {
   method: 'get',
+  audits: 'none',
   summary: 'Follow the active turn; strangers get 204',
   params: SessionPath,
   headers: POSITION,
@@ -88,6 +89,7 @@ export const CHAT_ROUTES: readonly Route[] = [
     ...say,
     path: '/api/chat',
     id: 'postChat',
+    audits: 'act',
     handle: async (call) => {
       const { id } = call.body;
       if (id === undefined) throw new HelixError('validation_error', 'The body needs an id.');
@@ -98,6 +100,7 @@ export const CHAT_ROUTES: readonly Route[] = [
     ...say,
     path: '/api/chat/:sessionId',
     id: 'postChatSession',
+    audits: 'act',
     params: SessionPath,
     handle: async (call) => {
       const { sessionId } = call.params;
@@ -144,12 +147,13 @@ async function reply(call: ChatCall, params: HandleChatStreamParams): Promise<vo
   const { deps, request, response } = call;
   const { sessionId } = params;
   response.set(toReplyHeaders(sessionId));
-  const { userId, tenantId, roles, isEveryone } = call.caller;
+  const { userId, tenantId, roles, personId, isEveryone } = call.caller;
   const decided = await decideReply(deps, {
     ...params,
     userId,
     tenantId,
     roles,
+    personId,
     isEveryone,
     request: { method: request.method, headers: toHeaders(request) },
   });
@@ -160,7 +164,7 @@ async function reply(call: ChatCall, params: HandleChatStreamParams): Promise<vo
     response.status(204).end();
     return;
   }
-  await streamReply(call, decided.frames, { sessionId, headers });
+  await streamReply(call, untilExpiry(decided.frames, call), { sessionId, headers });
 }
 
 /** The headers that the bridge reads. */

@@ -21,6 +21,7 @@ export const FILE_ROUTES: readonly Route[] = [
     method: 'post',
     path: '/api/chat/:sessionId/files',
     id: 'uploadFile',
+    audits: 'none',
     summary: 'Store a file that a message of this conversation is going to name',
     params: SessionPath,
     query: FileQuery,
@@ -53,6 +54,7 @@ export const FILE_ROUTES: readonly Route[] = [
     ...one,
     method: 'get',
     id: 'getFile',
+    audits: 'none',
     summary: 'Get a file of the conversation, whole or a range of it',
     replies: {
       200: { description: 'The file.', content: { file: 'Its bytes.' }, headers: SESSION },
@@ -64,19 +66,31 @@ export const FILE_ROUTES: readonly Route[] = [
       const { storedId, record } = await locate(deps, sessionId, caller);
       const file = await readOwn(files, { storedId, fileId }, caller);
       response.set(toReplyHeaders(sessionId, record));
-      await serveFile(request, response, { files, sessionId: storedId, file });
+      const content: Files['content'] = (...which) =>
+        deps.countRead(async (meter) => {
+          const piece = await files.content(...which);
+          await meter?.take(piece?.length ?? 0);
+          return piece;
+        });
+      await serveFile(request, response, { files: { content }, sessionId: storedId, file });
     },
   }),
   defineRoute({
     ...one,
     method: 'delete',
     id: 'deleteFile',
+    audits: 'act',
+    entry: 'edit',
     summary: 'Remove a file; messages that name it keep its name',
     replies: { 204: { description: 'The file is removed.', headers: SESSION } },
     refusals: ['not_found'],
-    handle: async ({ deps, response, params: { sessionId, fileId }, caller }) => {
+    about: async ({ deps, params: { sessionId, fileId }, caller }) => {
       const { storedId, record } = await locate(deps, sessionId, caller);
-      await readOwn(filesOf(deps), { storedId, fileId }, caller);
+      const { owner } = await readOwn(filesOf(deps), { storedId, fileId }, caller);
+      return { sessionId: storedId, owner, record, detail: { file: fileId } };
+    },
+    handle: async ({ deps, response, params: { sessionId, fileId }, about }) => {
+      const { sessionId: storedId, record } = about;
       await deps.executor.uploads?.removeFile(storedId, fileId);
       response.set(toReplyHeaders(sessionId, record)).status(204).end();
     },

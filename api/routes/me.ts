@@ -11,8 +11,8 @@ export const ME_ROUTES: readonly Route[] = [
     method: 'get',
     path: '/api/me/export',
     id: 'exportMe',
+    audits: 'read',
     summary: "Export the caller's conversations and entries of the audit trail as JSON lines",
-    headers: ['via'],
     replies: {
       200: {
         description:
@@ -20,18 +20,19 @@ export const ME_ROUTES: readonly Route[] = [
         content: { lines: 'One JSON object a line.' },
       },
     },
-    handle: async (call) => {
-      const { deps, response, caller } = call;
+    entry: 'export',
+    about: async ({ caller }) => ({ person: caller.userId }),
+    handle: async ({ deps, response, caller }) => {
       const who = { owner: caller.userId, tenant: caller.tenantId };
-      await sendLines(response, await exportPerson(deps, who, toActor(call)));
+      await sendLines(response, exportPerson(deps, who));
     },
   }),
   defineRoute({
     method: 'delete',
     path: '/api/me',
     id: 'eraseMe',
+    audits: 'act',
     summary: 'Erase the caller: all conversations, then the key of the pseudonym',
-    headers: ['via'],
     replies: {
       200: { description: 'What was erased.', content: { json: PersonErasureReply } },
       202: {

@@ -85,7 +85,9 @@ async function carryOut(
   response.json = send;
   const isPartial = route.method === 'delete' && response.statusCode === UNFINISHED;
   if (kept === undefined || isPartial) {
-    const empty = JSON.stringify(toKept(response));
+    const empty = JSON.stringify(
+      route.method === 'delete' ? withoutNames(toKept(response)) : toKept(response),
+    );
     const noted = isPartial
       ? requests.drop(name)
       : requests.settle(name, empty, LIMITS.idempotencyMs);
@@ -94,12 +96,19 @@ async function carryOut(
     return;
   }
   // Kept before it is sent: a reply that was received is also given again.
-  const reply = JSON.stringify(kept);
+  const reply = JSON.stringify(route.method === 'delete' ? withoutNames(kept) : kept);
   const isKept = Buffer.byteLength(reply) <= LIMITS.inlineResultBytes;
   const done = isKept ? requests.settle(name, reply, LIMITS.idempotencyMs) : requests.drop(name);
   // The act is done whether its reply is kept or not.
   await done.catch(() => undefined);
   send(kept.body);
+}
+
+/** What is kept of an erasure says neither who asked for it nor of what: it outlives both. */
+function withoutNames({ status, body }: Kept): Kept {
+  if (typeof body !== 'object' || body === null) return { status, headers: {}, body };
+  const { by: _by, sessionId: _sessionId, ...rest } = body as Record<string, unknown>;
+  return { status, headers: {}, body: rest };
 }
 
 function toKept(response: Response): Kept {

@@ -25,6 +25,7 @@ export const OPENAI_ROUTES: readonly Route[] = [
     method: 'post',
     path: '/v1/chat/completions',
     id: 'createCompletion',
+    audits: 'act',
     summary: 'Send a message to an agent, or answer its calls, in the form of OpenAI',
     headers: ['sessionId', 'idempotencyKey'],
     body: CompletionRequest,
@@ -64,17 +65,18 @@ export const OPENAI_ROUTES: readonly Route[] = [
         request.get(HEADERS.idempotencyKey) ??
         (await takeRetryKey(deps.stateStore.requests, tried));
       const conversation = await findConversation(deps, body, { caller, session, key });
-      const { sessionId, answers } = conversation;
+      const { sessionId, answers, inputs } = conversation;
       const before = answers.size > 0 ? await readOwnCalls(deps, sessionId, caller) : undefined;
       if (answers.size > 0 && before === undefined) throw notFound();
-      const answered = before && toPostedAnswers(readAnswers(answers, before), before);
+      const answered =
+        before && toPostedAnswers({ ...readAnswers(answers, before), inputs }, before);
       const messages = [...(answered ?? []), ...toPostedMessages(conversation)];
-      const { userId, tenantId, roles, isEveryone } = caller;
+      const { userId, tenantId, roles, personId, isEveryone } = caller;
       const params = { sessionId, messages, agent: body.model };
       await replyCompletion(
         { deps, response, caller },
         {
-          params: { ...params, userId, tenantId, roles, isEveryone },
+          params: { ...params, userId, tenantId, roles, personId, isEveryone },
           before,
           request: body,
         },
@@ -85,6 +87,7 @@ export const OPENAI_ROUTES: readonly Route[] = [
     method: 'get',
     path: '/v1/models',
     id: 'listModels',
+    audits: 'none',
     summary: 'List the agents in the form of OpenAI',
     replies: { 200: { description: 'The agents.', content: { json: ModelList } } },
     handle: ({ deps, response }) => {
@@ -96,6 +99,7 @@ export const OPENAI_ROUTES: readonly Route[] = [
     method: 'get',
     path: '/v1/models/:model',
     id: 'getModel',
+    audits: 'none',
     summary: 'Get an agent in the form of OpenAI',
     params: ModelPath,
     replies: { 200: { description: 'The agent.', content: { json: Model } } },

@@ -14,7 +14,6 @@ const act = {
   method: 'post',
   params: OperatorAgentPath,
   body: OperatorPauseBody,
-  headers: ['via'],
   refusals: ['not_allowed', 'agent_not_found'],
 } as const;
 
@@ -24,6 +23,7 @@ export const OPERATOR_AGENT_ROUTES: readonly Route[] = [
     method: 'get',
     path: '/api/operator/agents',
     id: 'listAgents',
+    audits: 'none',
     summary: 'List the agents, who has paused them, and how many runs are held back',
     replies: { 200: { description: 'The agents.', content: { json: OperatorAgents } } },
     refusals: ['not_allowed'],
@@ -57,6 +57,7 @@ export const OPERATOR_AGENT_ROUTES: readonly Route[] = [
     ...act,
     path: '/api/operator/agents/:agent/pause',
     id: 'pauseAgent',
+    audits: 'act',
     summary: 'Pause an agent: its runs continue, new ones wait until it is resumed',
     replies: { 200: { description: 'It is paused.', content: { json: OperatorPauseReply } } },
     handle: async (call) => {
@@ -70,6 +71,7 @@ export const OPERATOR_AGENT_ROUTES: readonly Route[] = [
     ...act,
     path: '/api/operator/agents/:agent/unpause',
     id: 'unpauseAgent',
+    audits: 'act',
     summary: 'Resume an agent: what was held back starts in its order, 20 runs a second',
     replies: { 200: { description: 'It is not paused.', content: { json: OperatorPauseReply } } },
     handle: async (call) => {

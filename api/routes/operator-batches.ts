@@ -17,6 +17,8 @@ import { toActor } from '../actor.js';
 import { ACTION_OF, findBatchTargets } from '../batch-targets.js';
 import type { RouteDeps } from '../deps.js';
 import type { Identity } from '../identity.js';
+import { mayRead } from '../operator-access.js';
+import type { About } from '../record-access.js';
 import { defineRoute, type Route } from './route.js';
 
 const ID_BYTES = 12;
@@ -28,9 +30,9 @@ export const OPERATOR_BATCH_ROUTES: readonly Route[] = [
     method: 'post',
     path: '/api/operator/batches',
     id: 'startBatch',
+    audits: 'act',
     summary: 'Stop, approve, deny or retry all that match a filter',
     body: OperatorBatchBody,
-    headers: ['via'],
     replies: {
       200: {
         description: 'A dry run, or nothing to do: what it would be.',
@@ -39,10 +41,14 @@ export const OPERATOR_BATCH_ROUTES: readonly Route[] = [
       202: { description: 'The batch, which has begun.', ...BATCH },
     },
     refusals: ['not_allowed', 'invalid_query'],
+    entry: 'batch',
+    about: async ({ deps, caller, body: { act, reason, dryRun } }) => {
+      await requireAllowed(deps, caller, ACTION_OF[act]);
+      return { reason, detail: { act, ...(dryRun && { dryRun }) } };
+    },
     handle: async (call) => {
       const { deps, request, response, caller, body } = call;
       const { act, reason, mode, rps, dryRun } = body;
-      await requireAllowed(deps, caller, ACTION_OF[act]);
       const key = request.get(HEADERS.idempotencyKey);
       const batchId = toBatchId(caller, body, key);
       if (key !== undefined && !dryRun) {
@@ -59,7 +65,8 @@ export const OPERATOR_BATCH_ROUTES: readonly Route[] = [
         response.status(200).json(plan satisfies OperatorBatchPlan);
         return;
       }
-      const { userId, tenantId, roles, isEveryone } = caller;
+      const { userId, tenantId, roles, personId, isEveryone } = caller;
+      const { via = 'api' } = toActor(call);
       const batch = await batchesOf(deps).start({
         batchId,
         act,
@@ -67,7 +74,7 @@ export const OPERATOR_BATCH_ROUTES: readonly Route[] = [
         mode,
         rps,
         items,
-        actor: { userId, tenantId, roles, isEveryone, via: toActor(call).via ?? 'api' },
+        actor: { userId, tenantId, roles, personId, isEveryone, via },
         refused: problems,
       });
       response.status(202).json(toReply(batch));
@@ -77,12 +84,13 @@ export const OPERATOR_BATCH_ROUTES: readonly Route[] = [
     method: 'get',
     path: '/api/operator/batches',
     id: 'listBatches',
+    audits: 'read',
     summary: 'List the batches of the tenant; Temporal lists them up to two seconds late',
     query: OperatorBatchesQuery,
     replies: { 200: { description: 'The newest first.', content: { json: OperatorBatches } } },
     refusals: ['not_allowed'],
+    about: mayRead,
     handle: async ({ deps, response, query, caller }) => {
-      await requireAllowed(deps, caller, 'read');
       const batches = await batchesOf(deps).list(
         toStoredSessionId('b-', caller.tenantId),
         query.limit,
@@ -94,13 +102,13 @@ export const OPERATOR_BATCH_ROUTES: readonly Route[] = [
     method: 'get',
     path: '/api/operator/batches/:batchId',
     id: 'getBatch',
+    audits: 'read',
     summary: 'Get a batch of the tenant with its counts',
     params: OperatorBatchPath,
     replies: { 200: { description: 'The batch.', ...BATCH } },
     refusals: ['not_found', 'not_allowed'],
-    handle: async ({ deps, response, params, caller }) => {
-      await requireAllowed(deps, caller, 'read');
-      const batch = await open(deps, caller, params.batchId);
+    about: open,
+    handle: ({ response, about: { batch } }) => {
       response.json(toReply(batch));
     },
   }),
@@ -108,16 +116,20 @@ export const OPERATOR_BATCH_ROUTES: readonly Route[] = [
     method: 'delete',
     path: '/api/operator/batches/:batchId',
     id: 'abortBatch',
+    audits: 'act',
     summary: 'End a batch after the acts that are under way; what it has done stays',
     params: OperatorBatchPath,
     replies: { 202: { description: 'The batch as it was.', ...BATCH } },
     refusals: ['not_found', 'not_allowed'],
-    handle: async ({ deps, response, params, caller }) => {
-      await requireAllowed(deps, caller, 'read');
-      const batch = await open(deps, caller, params.batchId);
-      if (batch.by !== caller.userId && !holdsRole(caller.roles, 'operator')) {
+    entry: 'batch',
+    about: async (call) => {
+      const opened = await open(call);
+      const { userId, roles } = call.caller;
+      if (opened.batch.by !== userId && !holdsRole(roles, 'operator'))
         throw needsRole(['operator']);
-      }
+      return opened;
+    },
+    handle: async ({ deps, response, about: { batch } }) => {
       await batchesOf(deps).abort(batch.batchId);
       response.status(202).json(toReply(batch));
     },
@@ -140,11 +152,18 @@ function toBatchId(
   return toStoredSessionId(`b-${id.toString('hex')}`, tenantId);
 }
 
-/** @throws HelixError `not_found`, also for another tenant's */
-async function open(deps: RouteDeps, { tenantId }: Identity, id: string): Promise<BatchState> {
-  const batch = await batchesOf(deps).read(toStoredSessionId(id, tenantId));
+/** @throws HelixError `not_allowed`; `not_found`, also for another tenant's */
+async function open(call: {
+  deps: RouteDeps;
+  params: { batchId: string };
+  caller: Identity;
+}): Promise<About & { batch: BatchState }> {
+  const { deps, params, caller } = call;
+  await mayRead(call);
+  const { batchId: id } = params;
+  const batch = await batchesOf(deps).read(toStoredSessionId(id, caller.tenantId));
   if (batch === undefined) throw notFound();
-  return batch;
+  return { batch, detail: { batch: id } };
 }
 
 /** @throws HelixError `unavailable` */

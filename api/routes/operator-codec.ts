@@ -1,7 +1,8 @@
-import { requireAllowed } from '../../ai-sdk/index.js';
 import { HelixError } from '../../protocol/errors.js';
 import { CodecPayloads } from '../../protocol/codec.js';
 import type { PayloadCodecOf } from '../deps.js';
+import { requireNoTenant } from '../operator-access.js';
+import type { About } from '../record-access.js';
 import { defineRoute, type Route } from './route.js';
 
 type Payload = Parameters<PayloadCodecOf['decode']>[0][number];
@@ -11,17 +12,18 @@ const codecRoute = (act: 'decode' | 'encode', summary: string): Route =>
     method: 'post',
     path: `/api/operator/codec/${act}`,
     id: `${act}Payloads`,
+    audits: act === 'decode' ? 'read' : 'none',
     summary,
     body: CodecPayloads,
     replies: { 200: { description: 'The payloads.', content: { json: CodecPayloads } } },
     refusals: ['not_allowed', 'not_found'],
-    handle: async ({ deps, response, body: { payloads }, caller }) => {
-      await requireAllowed(deps, caller, 'read');
-      if (caller.tenantId !== undefined) {
-        throw new HelixError('not_allowed', 'The codec is for callers without a tenant.');
-      }
+    about: async ({ deps, caller }): Promise<About & { payloadCodec: PayloadCodecOf }> => {
+      await requireNoTenant(deps, caller, 'The codec is');
       const { payloadCodec } = deps;
       if (payloadCodec === undefined) throw new HelixError('not_found', 'There is no codec here.');
+      return { payloadCodec };
+    },
+    handle: async ({ response, body: { payloads }, about: { payloadCodec } }) => {
       let changed: Payload[];
       try {
         changed = await payloadCodec[act](payloads.map(toPayload));

@@ -1,4 +1,4 @@
-import { notFound, requireAllowed, toStoredSessionId } from '../../ai-sdk/index.js';
+import { notFound, requireAllowed, toStoredSessionId, type Action } from '../../ai-sdk/index.js';
 import type { Deliveries, DeliveryState } from '../../executor/deliveries.js';
 import {
   OperatorDeliveries,
@@ -12,6 +12,8 @@ import { HelixError } from '../../protocol/errors.js';
 import { toShownSessionId } from '../../protocol/ids.js';
 import type { RouteDeps } from '../deps.js';
 import type { Identity } from '../identity.js';
+import { mayRead } from '../operator-access.js';
+import type { About } from '../record-access.js';
 import { defineRoute, type Route } from './route.js';
 
 const DELIVERY = { content: { json: OperatorDelivery } };
@@ -22,12 +24,13 @@ export const OPERATOR_DELIVERY_ROUTES: readonly Route[] = [
     method: 'get',
     path: '/api/operator/deliveries',
     id: 'listDeliveries',
+    audits: 'read',
     summary: 'List notices to receivers; Temporal lists them up to two seconds late',
     query: OperatorDeliveriesQuery,
     replies: { 200: { description: 'The newest first.', content: { json: OperatorDeliveries } } },
     refusals: ['not_allowed'],
+    about: mayRead,
     handle: async ({ deps, response, query, caller }) => {
-      await requireAllowed(deps, caller, 'read');
       const found = (await deps.executor.deliveries?.list(caller.tenantId, query)) ?? [];
       response.json({ deliveries: found.map(toReply) } satisfies OperatorDeliveries);
     },
@@ -36,13 +39,13 @@ export const OPERATOR_DELIVERY_ROUTES: readonly Route[] = [
     method: 'get',
     path: '/api/operator/deliveries/:deliveryId',
     id: 'getDelivery',
+    audits: 'read',
     summary: 'Get a notice to a receiver, and why it was not taken',
     params: OperatorDeliveryPath,
     replies: { 200: { description: 'The delivery.', ...DELIVERY } },
     refusals: ['not_found', 'not_allowed'],
-    handle: async ({ deps, response, params, caller }) => {
-      await requireAllowed(deps, caller, 'read');
-      const delivery = await open(deps, caller, params.deliveryId);
+    about: (call) => open(call, 'read'),
+    handle: ({ response, about: { delivery } }) => {
       response.json(toReply(delivery));
     },
   }),
@@ -50,13 +53,14 @@ export const OPERATOR_DELIVERY_ROUTES: readonly Route[] = [
     method: 'post',
     path: '/api/operator/deliveries/:deliveryId/redeliver',
     id: 'redeliver',
+    audits: 'act',
     summary: 'Send a notice again that was not taken; its id at the receiver stays',
     params: OperatorDeliveryPath,
     replies: { 202: { description: 'The delivery, which has begun again.', ...DELIVERY } },
     refusals: ['not_found', 'not_allowed', 'nothing_to_do'],
-    handle: async ({ deps, response, params, caller }) => {
-      await requireAllowed(deps, caller, 'retry');
-      const delivery = await open(deps, caller, params.deliveryId);
+    entry: 'notify',
+    about: (call) => open(call, 'retry'),
+    handle: async ({ deps, response, about: { delivery } }) => {
       await deliveriesOf(deps).redeliver(delivery);
       const { endedAt: _ended, problem: _problem, ...again } = delivery;
       response.status(202).json(toReply({ ...again, status: 'running' }));
@@ -66,6 +70,7 @@ export const OPERATOR_DELIVERY_ROUTES: readonly Route[] = [
     method: 'get',
     path: '/api/operator/receivers',
     id: 'listReceivers',
+    audits: 'none',
     summary: 'List who is notified',
     replies: {
       200: { description: 'Names and kinds.', content: { json: OperatorReceivers } },
@@ -85,14 +90,18 @@ export const OPERATOR_DELIVERY_ROUTES: readonly Route[] = [
     method: 'post',
     path: '/api/operator/receivers/:receiver/test',
     id: 'testReceiver',
+    audits: 'act',
     summary: 'Send a test to a receiver',
     params: OperatorReceiverPath,
     replies: { 202: { description: 'The delivery, which has begun.', ...DELIVERY } },
     refusals: ['not_found', 'not_allowed'],
-    handle: async ({ deps, response, params, caller }) => {
+    entry: 'notify',
+    about: async ({ deps, params: { receiver }, caller }) => {
       await requireAllowed(deps, caller, 'retry');
-      const isKnown = receiversOf(deps, caller).some(({ name }) => name === params.receiver);
-      if (!isKnown) throw notFound();
+      if (!receiversOf(deps, caller).some(({ name }) => name === receiver)) throw notFound();
+      return { detail: { receiver } };
+    },
+    handle: async ({ deps, response, params, caller }) => {
       const delivery = await deliveriesOf(deps).test(params.receiver, caller.tenantId);
       response.status(202).json(toReply(delivery));
     },
@@ -105,11 +114,16 @@ function receiversOf({ executor }: RouteDeps, { tenantId }: Identity): Deliverie
   return all.filter(({ tenant }) => tenant === undefined || tenant === tenantId);
 }
 
-/** @throws HelixError `not_found`, also for another tenant's */
-async function open(deps: RouteDeps, { tenantId }: Identity, id: string): Promise<DeliveryState> {
-  const found = await deps.executor.deliveries?.read(toStoredSessionId(id, tenantId));
-  if (found === undefined) throw notFound();
-  return found;
+/** @throws HelixError `not_allowed`; `not_found`, also for another tenant's */
+async function open(
+  { deps, params, caller }: { deps: RouteDeps; params: { deliveryId: string }; caller: Identity },
+  action: Action,
+): Promise<About & { delivery: DeliveryState }> {
+  await requireAllowed(deps, caller, action);
+  const { deliveryId: id } = params;
+  const delivery = await deps.executor.deliveries?.read(toStoredSessionId(id, caller.tenantId));
+  if (delivery === undefined) throw notFound();
+  return { delivery, detail: { delivery: id } };
 }
 
 /** @throws HelixError `unavailable` */

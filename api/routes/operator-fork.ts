@@ -14,10 +14,10 @@ export const OPERATOR_FORK_ROUTE: Route = defineRoute({
   method: 'post',
   path: '/api/operator/runs/:runId/fork',
   id: 'forkRun',
+  audits: 'act',
   summary: 'Copy the conversation up to a step of a run, and continue the copy from there',
   params: OperatorRunPath,
   body: OperatorForkBody,
-  headers: ['via'],
   replies: {
     201: {
       description: 'The copy, of the same owner, and the run that continues in it.',
@@ -51,15 +51,9 @@ export const OPERATOR_FORK_ROUTE: Route = defineRoute({
     // The same request names the same copy.
     const { step, reason, sessionId = `s-${key ?? randomUUID()}` } = body;
     const { storedId: newSessionId } = await findSession(deps.stateStore, sessionId, caller);
-    const copy = await deps.executor.fork({
-      sessionId: record.sessionId,
-      runId,
-      step,
-      newSessionId,
-      key,
-      reason,
-      ...toActor(call),
-    });
+    const { sessionId: from } = record;
+    const input = { sessionId: from, runId, step, newSessionId, key, reason, ...toActor(call) };
+    const copy = await deps.countRead((meter) => deps.executor.fork({ ...input, meter }));
     const shown = toShownSessionId(copy.sessionId);
     response
       .status(201)

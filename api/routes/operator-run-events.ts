@@ -4,9 +4,7 @@ import { sessionOfRun } from '../../protocol/ids.js';
 import { LIMITS } from '../../protocol/limits.js';
 import { OperatorEvents, OperatorEventsQuery, OperatorRunPath } from '../../protocol/operator.js';
 import type { RunInfo } from '../../stores/contract/runs.js';
-import { toAct } from '../../stores/record/acts.js';
-import { toActor } from '../actor.js';
-import { openRunForOperator } from '../operator-access.js';
+import { mayReadRun } from '../operator-access.js';
 import { defineRoute, type Route } from './route.js';
 
 /** Of the entries of one page, as JSON. */
@@ -17,26 +15,19 @@ export const OPERATOR_RUN_EVENTS_ROUTE: Route = defineRoute({
   method: 'get',
   path: '/api/operator/runs/:runId/events',
   id: 'listRunEvents',
+  audits: 'read',
   summary: "List the log entries of a run's turn",
   params: OperatorRunPath,
   query: OperatorEventsQuery,
   replies: { 200: { description: 'A page, oldest first.', content: { json: OperatorEvents } } },
   refusals: ['not_found'],
-  headers: ['via'],
-  handle: async (call) => {
-    const { deps, response, caller, query } = call;
-    const { runId } = call.params;
-    const { runs, audit } = deps.stateStore;
-    const record = await openRunForOperator(deps, caller, 'read', runId);
+  entry: 'read',
+  about: mayReadRun,
+  handle: async ({ deps, response, query, params: { runId }, about: record }) => {
     const sessionId = sessionOfRun(runId);
-    const all = await runs.list(sessionId);
+    const all = await deps.stateStore.runs.list(sessionId);
     const run = all.find((each) => each.runId === runId);
     if (run === undefined) throw notFound();
-    if (record.owner !== caller.userId) {
-      // Recorded before it is answered: entries hold what people and models wrote.
-      const act = toAct('read', toActor(call), { tenant: record.tenant });
-      await audit.record(act, { sessionId: record.sessionId });
-    }
     const after = Math.max(query.after, run.startSequence);
     const entries = await deps.streamManager.read(record.sessionId, after, query.limit);
     const page = cut(entries.filter(({ sequence }) => sequence <= endOf(run, all)));

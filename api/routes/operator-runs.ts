@@ -1,4 +1,4 @@
-import { notFound, requireAddressable, requireAllowed } from '../../ai-sdk/index.js';
+import { notFound, requireAddressable } from '../../ai-sdk/index.js';
 import { HelixError } from '../../protocol/errors.js';
 import { HEADERS } from '../../protocol/http.js';
 import {
@@ -18,12 +18,11 @@ import type { SessionRecord } from '../../stores/contract/sessions.js';
 import { toActor } from '../actor.js';
 import type { RouteDeps } from '../deps.js';
 import { listRuns } from '../list-runs.js';
-import { openRunForOperator } from '../operator-access.js';
-import { recordRead } from '../record-read.js';
+import { mayRead, mayReadRun, openRunForOperator } from '../operator-access.js';
 import { readRunDetail, toOperatorRun } from '../operator-run.js';
 import { defineRoute, type Route } from './route.js';
 
-const ofRun = { method: 'post', params: OperatorRunPath, headers: ['via'] } as const;
+const ofRun = { method: 'post', params: OperatorRunPath } as const;
 const REFUSED = ['not_found', 'not_allowed', 'stale_run'] as const;
 const BEGUN = { 202: { description: 'The run that continues.', content: { json: RetryReply } } };
 
@@ -33,12 +32,13 @@ export const OPERATOR_RUN_ROUTES: readonly Route[] = [
     method: 'get',
     path: '/api/operator/runs',
     id: 'listRuns',
+    audits: 'read',
     summary: 'List the runs of the tenant; Temporal lists them up to two seconds late',
     query: OperatorRunsQuery,
     replies: { 200: { description: 'A page, newest first.', content: { json: OperatorRuns } } },
     refusals: ['not_allowed', 'invalid_query'],
+    about: async (call) => ({ ...(await mayRead(call)), person: call.query.owner }),
     handle: async ({ deps, response, query: { limit, cursor, ...filter }, caller }) => {
-      await requireAllowed(deps, caller, 'read');
       const page = { limit, cursor };
       const found = await listRuns(deps, { ...filter, tenant: caller.tenantId }, page);
       const runs = await Promise.all(found.runs.map((run) => toOperatorRun(deps, caller, run)));
@@ -49,12 +49,13 @@ export const OPERATOR_RUN_ROUTES: readonly Route[] = [
     method: 'get',
     path: '/api/operator/runs/count',
     id: 'countRuns',
+    audits: 'read',
     summary: 'Count the runs of the tenant by status, agent or tenant',
     query: OperatorRunCountQuery,
     replies: { 200: { description: 'The counts.', content: { json: OperatorRunCount } } },
     refusals: ['not_allowed', 'invalid_query'],
+    about: mayRead,
     handle: async ({ deps, response, query: { groupBy, ...filter }, caller }) => {
-      await requireAllowed(deps, caller, 'read');
       const of = { ...filter, tenant: caller.tenantId };
       if (groupBy === 'tenant') {
         const total = await deps.executor.count(of);
@@ -81,16 +82,13 @@ export const OPERATOR_RUN_ROUTES: readonly Route[] = [
     method: 'get',
     path: '/api/operator/runs/:runId',
     id: 'getRun',
+    audits: 'read',
     summary: 'Get a run of the tenant: its record, steps and calls',
     params: OperatorRunPath,
     replies: { 200: { description: 'The run.', content: { json: OperatorRunDetail } } },
     refusals: ['not_found'],
-    headers: ['via'],
-    handle: async (call) => {
-      const { deps, response, caller } = call;
-      const { runId } = call.params;
-      const record = await openRunForOperator(deps, caller, 'read', runId);
-      await recordRead(deps, toActor(call), record);
+    about: mayReadRun,
+    handle: async ({ deps, response, caller, params: { runId }, about: record }) => {
       const detail = await readRunDetail(deps, caller, record, runId);
       if (detail === undefined) throw notFound();
       response.json(detail satisfies OperatorRunDetail);
@@ -100,6 +98,7 @@ export const OPERATOR_RUN_ROUTES: readonly Route[] = [
     ...ofRun,
     path: '/api/operator/runs/:runId/stop',
     id: 'stopRun',
+    audits: 'act',
     summary: 'Stop a run of the tenant; its partial reply is kept',
     body: OperatorStopBody,
     replies: { 202: { description: 'The effect of the stop.', content: { json: StopReply } } },
@@ -117,6 +116,7 @@ export const OPERATOR_RUN_ROUTES: readonly Route[] = [
     ...ofRun,
     path: '/api/operator/runs/:runId/resume',
     id: 'resumeRun',
+    audits: 'act',
     summary: 'Continue a run that was interrupted; an active one is left alone',
     body: OperatorResumeBody,
     replies: BEGUN,
@@ -148,6 +148,7 @@ export const OPERATOR_RUN_ROUTES: readonly Route[] = [
     ...ofRun,
     path: '/api/operator/runs/:runId/retry',
     id: 'retryRun',
+    audits: 'act',
     summary: "Repeat a run's turn, or continue after a checkpoint; what came later is dropped",
     body: OperatorRetryBody,
     replies: BEGUN,

@@ -1,9 +1,11 @@
+import type { Response } from 'express';
 import {
   isOwner,
   notFound,
   requireAddressable,
   requireAllowed,
   toStoredSessionId,
+  type Action,
 } from '../../ai-sdk/index.js';
 import type { DescribedSchedule } from '../../executor/schedule-state.js';
 import type { Schedules } from '../../executor/schedules.js';
@@ -17,16 +19,14 @@ import {
   OperatorScheduleReply,
   OperatorSchedules,
 } from '../../protocol/schedules.js';
-import { toAct } from '../../stores/record/acts.js';
-import { logEntries } from '../../stores/record/relay-after-acts.js';
-import { toActor } from '../actor.js';
 import type { RouteDeps } from '../deps.js';
 import type { Identity } from '../identity.js';
-import { defineRoute, type Call, type Route } from './route.js';
+import { mayRead } from '../operator-access.js';
+import type { About } from '../record-access.js';
+import { defineRoute, type Route } from './route.js';
 
 const one = {
   params: OperatorSchedulePath,
-  headers: ['via'],
   refusals: ['not_found', 'not_allowed'],
 } as const;
 const REPLY = { content: { json: OperatorScheduleReply } };
@@ -37,9 +37,9 @@ export const OPERATOR_SCHEDULE_ROUTES: readonly Route[] = [
     method: 'post',
     path: '/api/operator/schedules',
     id: 'createSchedule',
+    audits: 'act',
     summary: 'Create a schedule: runs of an agent that begin at set times',
     body: OperatorScheduleBody,
-    headers: ['via'],
     replies: {
       201: {
         description: 'The schedule; also if there is the same one already.',
@@ -47,16 +47,18 @@ export const OPERATOR_SCHEDULE_ROUTES: readonly Route[] = [
       },
     },
     refusals: ['not_allowed', 'not_found', 'agent_not_found', 'schedule_exists', 'quota_exceeded'],
-    handle: async (call) => {
-      const { deps, response, caller, body } = call;
+    entry: 'schedule',
+    about: async ({ deps, caller, body }) => {
       const { owner = caller.userId, sessionId, agent, name } = body;
-      const { tenantId: tenant } = caller;
       await requireAllowed(deps, caller, 'schedule');
       requireAddressable(deps.agents, agent);
       if (sessionId !== undefined) await requireOf(deps, caller, { sessionId, owner });
-      const schedules = schedulesOf(deps);
-      await note(call, 'create', { name, agent });
-      const created = await schedules.create({ ...body, owner, tenant, by: caller.userId });
+      return { schedules: schedulesOf(deps), detail: { schedule: name, agent } };
+    },
+    handle: async ({ response, caller, body, about: { schedules } }) => {
+      const { owner = caller.userId } = body;
+      const { tenantId: tenant, userId: by, personId } = caller;
+      const created = await schedules.create({ ...body, owner, tenant, by, personId });
       response.status(201).json(toReply(created));
     },
   }),
@@ -64,11 +66,12 @@ export const OPERATOR_SCHEDULE_ROUTES: readonly Route[] = [
     method: 'get',
     path: '/api/operator/schedules',
     id: 'listSchedules',
+    audits: 'read',
     summary: 'List the schedules of the tenant; Temporal lists them up to two seconds late',
     replies: { 200: { description: 'By name.', content: { json: OperatorSchedules } } },
     refusals: ['not_allowed'],
+    about: mayRead,
     handle: async ({ deps, response, caller }) => {
-      await requireAllowed(deps, caller, 'read');
       const schedules = await schedulesOf(deps).list(caller.tenantId);
       response.json({ schedules: schedules.map(toReply) } satisfies OperatorSchedules);
     },
@@ -78,12 +81,11 @@ export const OPERATOR_SCHEDULE_ROUTES: readonly Route[] = [
     method: 'get',
     path: '/api/operator/schedules/:name',
     id: 'getSchedule',
+    audits: 'read',
     summary: 'Get a schedule of the tenant with its newest firings',
     replies: { 200: { description: 'The schedule.', content: { json: OperatorScheduleDetail } } },
-    handle: async ({ deps, response, params, caller }) => {
-      await requireAllowed(deps, caller, 'read');
-      const found = await schedulesOf(deps).read(caller.tenantId, params.name);
-      if (found === undefined) throw notFound();
+    about: (call) => open(call, 'read'),
+    handle: ({ response, about: { found } }) => {
       response.json(toReply(found));
     },
   }),
@@ -92,13 +94,15 @@ export const OPERATOR_SCHEDULE_ROUTES: readonly Route[] = [
     method: 'post',
     path: '/api/operator/schedules/:name/pause',
     id: 'pauseSchedule',
+    audits: 'act',
     summary: 'Pause a schedule: runs that it has begun continue',
     body: OperatorScheduleActBody,
     replies: { 200: { description: 'It is paused.', ...REPLY } },
-    handle: async (call) => {
-      const { schedules, tenant, name } = await open(call, 'pause', call.body.reason);
-      await schedules.pause(tenant, name, call.body.reason);
-      reply(call, 'paused');
+    entry: 'schedule',
+    about: (call) => open(call, 'schedule', call.body.reason),
+    handle: async ({ response, body, about: { schedules, tenant, found } }) => {
+      await schedules.pause(tenant, found.name, body.reason);
+      reply(response, 'paused');
     },
   }),
   defineRoute({
@@ -106,13 +110,15 @@ export const OPERATOR_SCHEDULE_ROUTES: readonly Route[] = [
     method: 'post',
     path: '/api/operator/schedules/:name/resume',
     id: 'resumeSchedule',
+    audits: 'act',
     summary: 'Resume a schedule: what it has missed is not made up for',
     body: OperatorScheduleActBody,
     replies: { 200: { description: 'It is not paused.', ...REPLY } },
-    handle: async (call) => {
-      const { schedules, tenant, name } = await open(call, 'resume', call.body.reason);
-      await schedules.resume(tenant, name, call.body.reason);
-      reply(call, 'resumed');
+    entry: 'schedule',
+    about: (call) => open(call, 'schedule', call.body.reason),
+    handle: async ({ response, body, about: { schedules, tenant, found } }) => {
+      await schedules.resume(tenant, found.name, body.reason);
+      reply(response, 'resumed');
     },
   }),
   defineRoute({
@@ -120,13 +126,15 @@ export const OPERATOR_SCHEDULE_ROUTES: readonly Route[] = [
     method: 'post',
     path: '/api/operator/schedules/:name/trigger',
     id: 'triggerSchedule',
+    audits: 'act',
     summary: 'Fire a schedule now, under its overlap policy, also while it is paused',
     replies: { 202: { description: 'It fires.', ...REPLY } },
-    handle: async (call) => {
-      const { schedules, tenant, name } = await open(call, 'trigger');
-      await schedules.trigger(tenant, name, call.caller.userId);
-      call.response.status(202);
-      reply(call, 'triggered');
+    entry: 'schedule',
+    about: (call) => open(call, 'schedule'),
+    handle: async ({ response, caller, about: { schedules, tenant, found } }) => {
+      const { userId: by, personId } = caller;
+      await schedules.trigger(tenant, found.name, { by, personId });
+      reply(response.status(202), 'triggered');
     },
   }),
   defineRoute({
@@ -134,48 +142,31 @@ export const OPERATOR_SCHEDULE_ROUTES: readonly Route[] = [
     method: 'delete',
     path: '/api/operator/schedules/:name',
     id: 'deleteSchedule',
+    audits: 'act',
     summary: 'Delete a schedule: runs that it has begun continue',
     replies: { 200: { description: 'It is deleted.', ...REPLY } },
-    handle: async (call) => {
-      const { schedules, tenant, name } = await open(call, 'delete');
-      await schedules.delete(tenant, name);
-      reply(call, 'deleted');
+    entry: 'schedule',
+    about: (call) => open(call, 'schedule'),
+    handle: async ({ response, about: { schedules, tenant, found } }) => {
+      await schedules.delete(tenant, found.name);
+      reply(response, 'deleted');
     },
   }),
 ];
 
-type Asked = Pick<
-  Call<'caller', typeof OperatorSchedulePath, undefined, undefined>,
-  'deps' | 'request' | 'response' | 'params' | 'caller'
->;
-type Change = 'create' | 'pause' | 'resume' | 'trigger' | 'delete';
-
-/** Notes the act before it is carried out. @throws HelixError `not_allowed`, `not_found` */
+/** @throws HelixError `not_allowed`, `not_found` */
 async function open(
-  call: Asked,
-  change: Change,
+  { deps, params, caller }: { deps: RouteDeps; params: { name: string }; caller: Identity },
+  action: Action,
   reason?: string,
-): Promise<{ schedules: Schedules; tenant: string | undefined; name: string }> {
-  const { deps, caller, params } = call;
+): Promise<About & { schedules: Schedules; tenant: string | undefined; found: DescribedSchedule }> {
   const { tenantId: tenant } = caller;
-  await requireAllowed(deps, caller, 'schedule');
+  await requireAllowed(deps, caller, action);
   const schedules = schedulesOf(deps);
   const found = await schedules.read(tenant, params.name);
   if (found === undefined) throw notFound();
-  await note(call, change, found, reason);
-  return { schedules, tenant, name: found.name };
-}
-
-async function note(
-  call: Pick<Asked, 'deps' | 'request' | 'caller'>,
-  change: Change,
-  { name, agent }: Pick<DescribedSchedule, 'name' | 'agent'>,
-  reason?: string,
-): Promise<void> {
-  const { deps, caller } = call;
-  const detail = { change, schedule: name, agent };
-  const act = toAct('schedule', toActor(call), { tenant: caller.tenantId, reason, detail });
-  logEntries(deps.logger, await deps.stateStore.audit.record(act, {}));
+  const detail = { schedule: found.name, agent: found.agent };
+  return { schedules, tenant, found, reason, detail };
 }
 
 /** A conversation that exists has to be the owner's, and the caller's to act on. */
@@ -205,6 +196,6 @@ function toReply<State extends { tenant?: unknown }>({
   return rest;
 }
 
-function reply({ response }: Asked, result: OperatorScheduleReply['result']): void {
+function reply(response: Response, result: OperatorScheduleReply['result']): void {
   response.json({ result } satisfies OperatorScheduleReply);
 }

@@ -4,9 +4,7 @@ import {
   OperatorSessionPath,
   OperatorSessionQuery,
 } from '../../protocol/operator.js';
-import { toAct } from '../../stores/record/acts.js';
-import { toActor } from '../actor.js';
-import { openForOperator, toOperatorQuestions } from '../operator-access.js';
+import { openForOperator, readHidden, toOperatorQuestions } from '../operator-access.js';
 import { defineRoute, SESSION, type Route } from './route.js';
 
 /** Conversations of a tenant, for colleagues. */
@@ -15,6 +13,7 @@ export const OPERATOR_SESSION_ROUTES: readonly Route[] = [
     method: 'get',
     path: '/api/operator/sessions/:sessionId',
     id: 'readTenantSession',
+    audits: 'read',
     summary: 'Read a conversation of the tenant',
     params: OperatorSessionPath,
     query: OperatorSessionQuery,
@@ -26,16 +25,10 @@ export const OPERATOR_SESSION_ROUTES: readonly Route[] = [
       },
     },
     refusals: ['not_found'],
-    headers: ['via'],
-    handle: async (call) => {
-      const { deps, response, params, caller } = call;
-      const { hidden, ...page } = call.query;
-      const record = await openForOperator(deps, caller, 'read', params.sessionId);
-      if (record.owner !== caller.userId) {
-        // Recorded before it is answered.
-        const act = toAct('read', toActor(call), { tenant: record.tenant });
-        await deps.stateStore.audit.record(act, { sessionId: record.sessionId });
-      }
+    entry: 'read',
+    about: ({ deps, caller, params }) => openForOperator(deps, caller, 'read', params.sessionId),
+    handle: async ({ deps, response, params, query, caller, about: record }) => {
+      const { hidden, ...page } = query;
       const own = { userId: record.owner, tenantId: record.tenant };
       const options = { ...page, filterHidden: hidden !== 'true', caller: own };
       const [messages, found] = await Promise.all([
@@ -44,6 +37,7 @@ export const OPERATOR_SESSION_ROUTES: readonly Route[] = [
       ]);
       if (found === undefined) throw notFound();
       const { agent, owner, createdAt, updatedAt, runId, status } = found.record;
+      const pending = await toOperatorQuestions(deps, caller, found);
       response.json({
         ...messages,
         sessionId: params.sessionId,
@@ -52,7 +46,8 @@ export const OPERATOR_SESSION_ROUTES: readonly Route[] = [
         createdAt,
         updatedAt,
         run: { runId, status },
-        pending: await toOperatorQuestions(deps, caller, found),
+        pending,
+        ...(pending.length > 0 && (await readHidden(deps, found.record))),
       } satisfies OperatorSession);
     },
   }),

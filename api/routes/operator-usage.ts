@@ -1,7 +1,7 @@
-import { requireAllowed } from '../../ai-sdk/index.js';
 import { UsageQuery, UsageReply, type UsageRow } from '../../protocol/usage.js';
 import type { UsageSum } from '../../stores/contract/usage.js';
 import { addUsage } from '../../stores/record/run-usage.js';
+import { mayRead } from '../operator-access.js';
 import { defineRoute, type Route } from './route.js';
 
 /** What the tenant has used, for colleagues. */
@@ -9,12 +9,13 @@ export const OPERATOR_USAGE_ROUTE: Route = defineRoute({
   method: 'get',
   path: '/api/operator/usage',
   id: 'getUsage',
+  audits: 'read',
   summary: 'Sum up what the ended runs of the tenant have used, by day, owner, agent and model',
   query: UsageQuery,
   replies: { 200: { description: 'The sums.', content: { json: UsageReply } } },
   refusals: ['not_allowed'],
+  about: mayRead,
   handle: async ({ deps, response, query, caller }) => {
-    await requireAllowed(deps, caller, 'read');
     const today = new Date().toISOString().slice(0, 10);
     const { until = today, since = `${until.slice(0, 8)}01`, by } = query;
     const sums = await deps.stateStore.usage.read(caller.tenantId, { since, until });

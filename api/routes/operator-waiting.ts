@@ -14,11 +14,12 @@ import type { WaitingSession } from '../../stores/contract/waiting.js';
 import { toActor } from '../actor.js';
 import type { RouteDeps } from '../deps.js';
 import type { Identity } from '../identity.js';
-import { recordListRead, recordRead } from '../record-read.js';
-import { openForOperator, toOperatorQuestions } from '../operator-access.js';
+import type { About } from '../record-access.js';
+import { listHidden, mayRead, openForOperator, toOperatorQuestions } from '../operator-access.js';
+import { toAnswerReply } from './answers.js';
 import { defineRoute, SESSION, type Route } from './route.js';
 
-const call = { method: 'post', params: OperatorCallPath, headers: ['via'] } as const;
+const call = { method: 'post', params: OperatorCallPath } as const;
 const UNANSWERED = [
   'not_found',
   'not_allowed',
@@ -34,32 +35,30 @@ export const OPERATOR_WAITING_ROUTES: readonly Route[] = [
     method: 'get',
     path: '/api/operator/waiting',
     id: 'listTenantWaiting',
+    audits: 'read',
     summary: 'List what waits for people in the tenant',
     query: OperatorWaitingQuery,
     replies: {
       200: { description: 'A page, longest wait first.', content: { json: OperatorWaiting } },
     },
     refusals: ['not_allowed', 'not_found'],
-    headers: ['via'],
-    handle: async (call) => {
-      const { deps, response, caller } = call;
-      const { olderThan, session, ...page } = call.query;
-      if (session !== undefined) {
-        const record = await openForOperator(deps, caller, 'read', session);
-        await recordRead(deps, toActor(call), record);
-        const sessions = await readWaiting(deps, caller, record.sessionId);
+    about: async (call): Promise<About> => {
+      const { session } = call.query;
+      if (session === undefined) return mayRead(call);
+      return openForOperator(call.deps, call.caller, 'read', session);
+    },
+    handle: async ({ deps, response, caller, query, about: { sessionId } }) => {
+      const { olderThan, session: _session, ...page } = query;
+      if (sessionId !== undefined) {
+        const sessions = await readWaiting(deps, caller, sessionId);
         response.json({ sessions } satisfies OperatorWaiting);
         return;
       }
-      await requireAllowed(deps, caller, 'read');
       const { sessions, cursor } = await deps.stateStore.waiting.pageOfTenant(caller.tenantId, {
         ...page,
         ...(olderThan !== undefined && { askedBy: Date.now() - olderThan }),
       });
       const shown = await Promise.all(sessions.map((found) => toWaiting(deps, caller, found)));
-      if (shown.flat().some(({ owner }) => owner !== caller.userId)) {
-        await recordListRead(deps, toActor(call), caller.tenantId);
-      }
       response.json({ sessions: shown.flat(), cursor } satisfies OperatorWaiting);
     },
   }),
@@ -67,6 +66,7 @@ export const OPERATOR_WAITING_ROUTES: readonly Route[] = [
     ...call,
     path: '/api/operator/waiting/:sessionId/:toolCallId',
     id: 'answerTenantCall',
+    audits: 'act',
     summary: "Answer a pending call in a colleague's or customer's conversation",
     body: OperatorAnswerBody,
     replies: {
@@ -93,16 +93,14 @@ export const OPERATOR_WAITING_ROUTES: readonly Route[] = [
         { ...target, ...toAnswer(body) },
         toAnswerOptions(deps, caller, toActor(answered), { record }),
       );
-      if (result.kind !== 'stored') throw toAnswerError(result.kind);
-      const { sequence, resume } = result;
-      const stored = { result: 'stored', sequence, resumed: resume !== undefined } as const;
-      response.status(202).json(stored satisfies AnswerReply);
+      response.status(202).json(toAnswerReply(result));
     },
   }),
   defineRoute({
     ...call,
     path: '/api/operator/waiting/:sessionId/:toolCallId/extend',
     id: 'extendTenantDeadline',
+    audits: 'act',
     summary: 'Extend the deadline of a pending call of the tenant',
     body: OperatorExtendBody,
     replies: {
@@ -115,18 +113,15 @@ export const OPERATOR_WAITING_ROUTES: readonly Route[] = [
     refusals: [...UNANSWERED, 'no_deadline', 'deadline_too_far'],
     handle: async (extended) => {
       const { deps, response, params, caller } = extended;
-      const { byMs, reason } = extended.body;
       const { sessionId } = await openForOperator(deps, caller, 'extend', params.sessionId);
       const { toolCallId } = params;
-      const result = await deps.executor.extendDeadline({
-        sessionId,
-        toolCallId,
-        byMs,
-        reason,
-        ...toActor(extended),
-      });
+      const { body } = extended;
+      const result = await deps.executor.extendDeadline(
+        { sessionId, toolCallId, ...body, ...toActor(extended) },
+        { responder: caller },
+      );
       if (result.kind !== 'extended') throw toAnswerError(result.kind);
-      deps.logger.info({ sessionId, toolCallId, byMs }, 'a deadline was extended');
+      deps.logger.info({ sessionId, toolCallId, byMs: body.byMs }, 'a deadline was extended');
       const { deadline } = result;
       response.status(202).json({ result: 'extended', deadline } satisfies ExtendReply);
     },
@@ -170,7 +165,8 @@ async function toWaiting(
   const { agent, owner, deadline, runId, status } = current.record;
   const run = { runId, status };
   const shown = { sessionId: toShownSessionId(sessionId), run, agent, owner };
-  return [{ ...shown, since: found.since, deadline, pending }];
+  const hidden = await listHidden(deps, current.record);
+  return [{ ...shown, since: found.since, deadline, pending, ...hidden }];
 }
 
 /** The reason of an approval goes to the model; that of other answers is for the record only. */

@@ -1,6 +1,6 @@
-import { requireAllowed } from '../../ai-sdk/index.js';
 import { HelixError } from '../../protocol/errors.js';
 import { OperatorWorkers } from '../../protocol/operator-workers.js';
+import { requireNoTenant } from '../operator-access.js';
 import { defineRoute, type Route } from './route.js';
 
 /** The workers of the fleet. */
@@ -8,15 +8,12 @@ export const OPERATOR_WORKERS_ROUTE: Route = defineRoute({
   method: 'get',
   path: '/api/operator/workers',
   id: 'listWorkers',
+  audits: 'none',
   summary: 'List the workers that ask Temporal for work, and the leases that they hold',
   replies: { 200: { description: 'The workers.', content: { json: OperatorWorkers } } },
   refusals: ['not_allowed', 'not_found', 'unavailable'],
   handle: async ({ deps, response, caller }) => {
-    await requireAllowed(deps, caller, 'read');
-    // They work for all tenants together.
-    if (caller.tenantId !== undefined) {
-      throw new HelixError('not_allowed', 'Workers are listed for callers without a tenant.');
-    }
+    await requireNoTenant(deps, caller, 'Workers are listed');
     const { readWorkers } = deps;
     if (readWorkers === undefined) throw new HelixError('not_found', 'There are no workers here.');
     const reply = await readWorkers();

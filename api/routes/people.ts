@@ -1,14 +1,14 @@
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import type { Response } from 'express';
-import { requireRole } from '../require-role.js';
+import { requireRole, requireSecondOperator } from '../require-role.js';
 import { toActor } from '../actor.js';
 import { exportPerson } from '../export-person.js';
 import { erasePerson } from '../people.js';
 import { PersonErasureReply, PersonPath } from '../../protocol/erasure.js';
 import { defineRoute, type Route } from './route.js';
 
-const person = { params: PersonPath, headers: ['via'], refusals: ['not_allowed'] } as const;
+const person = { params: PersonPath, refusals: ['not_allowed'] } as const;
 
 /** What is stored about a person of the caller's tenant. */
 export const PEOPLE_ROUTES: readonly Route[] = [
@@ -17,6 +17,7 @@ export const PEOPLE_ROUTES: readonly Route[] = [
     method: 'delete',
     path: '/api/operator/users/:userId',
     id: 'erasePerson',
+    audits: 'act',
     summary: 'Erase a person: all conversations, then the key of the pseudonym',
     replies: {
       200: { description: 'What was erased.', content: { json: PersonErasureReply } },
@@ -25,10 +26,17 @@ export const PEOPLE_ROUTES: readonly Route[] = [
         content: { json: PersonErasureReply },
       },
     },
+    refusals: ['not_allowed', 'second_person_required'],
     handle: async (call) => {
       const { deps, response, params, caller } = call;
       requireRole(caller, 'operator');
-      const who = { owner: params.userId, tenant: caller.tenantId };
+      const { userId: subject } = params;
+      const { tenantId: tenant } = caller;
+      // Nobody alone takes the name of a colleague out of the trail.
+      if (await deps.stateStore.audit.hasActedOnOthers(tenant, subject)) {
+        await requireSecondOperator(call, { action: 'forget', subject });
+      }
+      const who = { owner: subject, tenant };
       const erased = await erasePerson(deps, who, toActor(call));
       response.status(erased.complete ? 200 : 202).json(erased satisfies PersonErasureReply);
     },
@@ -38,6 +46,7 @@ export const PEOPLE_ROUTES: readonly Route[] = [
     method: 'get',
     path: '/api/operator/users/:userId/export',
     id: 'exportPerson',
+    audits: 'read',
     summary: 'Export what is stored about a person as JSON lines',
     replies: {
       200: {
@@ -46,11 +55,14 @@ export const PEOPLE_ROUTES: readonly Route[] = [
         content: { lines: 'One JSON object a line.' },
       },
     },
-    handle: async (call) => {
-      const { deps, response, params, caller } = call;
+    entry: 'export',
+    about: async ({ params, caller }) => {
       requireRole(caller, 'operator');
+      return { person: params.userId };
+    },
+    handle: async ({ deps, response, params, caller }) => {
       const who = { owner: params.userId, tenant: caller.tenantId };
-      await sendLines(response, await exportPerson(deps, who, toActor(call)));
+      await sendLines(response, exportPerson(deps, who));
     },
   }),
 ];
@@ -58,6 +70,6 @@ export const PEOPLE_ROUTES: readonly Route[] = [
 /** Sends JSON lines while they are read. */
 export async function sendLines(response: Response, lines: AsyncIterable<string>): Promise<void> {
   response.type('application/x-ndjson');
-  // A reader that leaves ends the export.
+  // A reader that leaves ends the export. A fault ends the connection, so that no part is taken for the whole.
   await pipeline(Readable.from(lines), response).catch(() => response.destroy());
 }

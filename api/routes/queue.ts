@@ -2,6 +2,7 @@ import type { Response } from 'express';
 import { editQueuedMessage, notQueued, toQueue } from '../../ai-sdk/index.js';
 import { QueueEdit, QueueQuery, SessionPath } from '../../protocol/http.js';
 import { QueueReply } from '../../protocol/replies.js';
+import { toPerson } from '../../protocol/responder.js';
 import type { SessionRecord } from '../../stores/contract/sessions.js';
 import type { RouteDeps } from '../deps.js';
 import { defineRoute, SESSION_AND_RUN, type Route } from './route.js';
@@ -25,6 +26,7 @@ export const QUEUE_ROUTES: readonly Route[] = [
     ...queue,
     method: 'get',
     id: 'getQueue',
+    audits: 'none',
     summary: 'List queued messages',
     handle: sendQueue,
   }),
@@ -32,12 +34,15 @@ export const QUEUE_ROUTES: readonly Route[] = [
     ...queue,
     method: 'patch',
     id: 'editQueue',
+    audits: 'act',
+    entry: 'edit',
     summary: 'Edit a queued message',
     body: QueueEdit,
     refusals: ['message_not_found', 'message_too_large'],
     handle: async (call) => {
       const { sessionId } = call.record;
-      await editQueuedMessage(call.deps.stateStore, { sessionId, ...call.body });
+      const asker = toPerson(call.caller.userId, call.caller);
+      await editQueuedMessage(call.deps.stateStore, { sessionId, ...call.body, asker });
       await sendQueue(call);
     },
   }),
@@ -45,6 +50,8 @@ export const QUEUE_ROUTES: readonly Route[] = [
     ...queue,
     method: 'delete',
     id: 'clearQueue',
+    audits: 'act',
+    entry: 'edit',
     summary: 'Remove one queued message, or all',
     query: QueueQuery,
     refusals: ['message_not_found'],

@@ -26,6 +26,7 @@ export const RERUN_ROUTES: readonly Route[] = [
     method: 'post',
     path: '/api/chat/:sessionId/retry',
     id: 'retryChat',
+    audits: 'act',
     summary: 'Run a turn again, or continue after a checkpoint',
     body: RetryBody,
     replies: {
@@ -43,7 +44,6 @@ export const RERUN_ROUTES: readonly Route[] = [
       'quota_exceeded',
       'budget_exceeded',
     ],
-    headers: ['via'],
     handle: async (call) => {
       const { deps, response, body, record } = call;
       const { sessionId, agent } = record;
@@ -60,23 +60,24 @@ export const RERUN_ROUTES: readonly Route[] = [
     method: 'post',
     path: '/api/chat/:sessionId/branch',
     id: 'branchChat',
+    audits: 'act',
     summary: 'Copy the conversation, up to a checkpoint or a message',
     body: BranchBody,
     replies: {
       201: { description: 'The copy.', content: { json: BranchReply }, headers: SESSION },
     },
     refusals: [...RERUN, 'session_exists', 'quota_exceeded'],
-    headers: ['via'],
     handle: async (call) => {
       const { deps, response, body, record, caller } = call;
       const { checkpointId, messageIndex, sessionId = `s-${randomUUID()}` } = body;
-      const copy = await deps.executor.branch({
+      const input = {
         sessionId: record.sessionId,
         ...toActor(call),
         checkpointId,
         messageIndex,
         newSessionId: await findFreeId(deps, sessionId, caller),
-      });
+      };
+      const copy = await deps.countRead((meter) => deps.executor.branch({ ...input, meter }));
       // The reply is about the copy, which has no run yet.
       response.removeHeader(HEADERS.runId);
       const shown = { ...copy, sessionId: toShownSessionId(copy.sessionId) };
@@ -91,6 +92,7 @@ export const RERUN_ROUTES: readonly Route[] = [
     method: 'get',
     path: '/api/chat/:sessionId/checkpoints',
     id: 'listCheckpoints',
+    audits: 'none',
     summary: 'List checkpoints',
     query: CheckpointQuery,
     replies: {

@@ -6,7 +6,9 @@ import type { SessionRecord } from '../../stores/contract/sessions.js';
 import type { RouteDeps } from '../deps.js';
 import type { Identity } from '../identity.js';
 import { readCaller } from '../chosen-tenant.js';
+import { recordAccess, type About, type Audited } from '../record-access.js';
 import { loadOwnSession } from '../session-access.js';
+import { BREAK_OFF_MS, cutAtExpiry, cutWhenRevoked } from '../stream-reply.js';
 import { parseBody, parsePath, parseQuery } from '../validate.js';
 
 /** Everyone, every caller that is signed in, or the owner of the session that the request names. */
@@ -22,7 +24,7 @@ export interface Route extends Declaration {
   answer: (deps: RouteDeps, request: Request, response: Response) => Promise<void>;
 }
 
-interface Declaration {
+interface Declaration extends Audited {
   method: 'get' | 'post' | 'patch' | 'delete';
   /** Express pattern from the root. */
   path: string;
@@ -77,13 +79,15 @@ export interface Call<A, P, Q, B> {
 
 type Parsed<S> = S extends z.ZodType ? z.infer<S> : undefined;
 
-interface Declared<A, P, Q, B> extends Declaration {
+interface Declared<A, P, Q, B, T> extends Declaration {
   /** Default: `caller`. */
   access?: A;
   params?: P;
   query?: Q;
   body?: B;
-  handle: (call: Call<A, P, Q, B>) => Promise<void> | void;
+  /** Finds what the request is about, and checks that the caller may do this; after it the request is recorded. */
+  about?: (call: Call<A, P, Q, B>) => Promise<T>;
+  handle: (call: Call<A, P, Q, B> & { about: T }) => Promise<void> | void;
 }
 
 /** A route whose handler takes what its schemas parse. */
@@ -92,11 +96,15 @@ export function defineRoute<
   P extends z.ZodObject | undefined = undefined,
   Q extends z.ZodObject | undefined = undefined,
   B extends z.ZodType | undefined = undefined,
->({ handle, ...declared }: Declared<A, P, Q, B>): Route {
+  T extends About | undefined = undefined,
+>({ handle, about: find, ...declared }: Declared<A, P, Q, B, T>): Route {
   const { access = 'caller', params, query, body } = declared;
+  const { headers = [], audits } = declared;
+  const isAudited = audits !== 'none' && access !== 'everyone';
   return {
     ...declared,
     access,
+    ...(isAudited && { headers: [...headers, 'via'] }),
     answer: async (deps, request, response) => {
       const parsed = {
         params: params && parsePath(params, request),
@@ -105,14 +113,23 @@ export function defineRoute<
       };
       // Replies may take hours: only what the schema keeps of the body stays in memory.
       if (body !== undefined) request.body = undefined;
-      // What one caller gets is kept by no cache, unless the handler says otherwise.
-      if (access !== 'everyone') response.set('cache-control', 'no-store');
+      // No cache keeps a reply, unless the handler says otherwise.
+      response.set('cache-control', 'no-store');
       const caller = access === 'everyone' ? undefined : await readCaller(deps, request);
+      if (caller !== undefined && mayStream(declared)) {
+        if (deps.repliesOutliveTokens !== true) cutAtExpiry(response, caller, BREAK_OFF_MS);
+        cutWhenRevoked(response, caller);
+      }
       const record =
         access === 'owner' && caller !== undefined
           ? await loadOwnSession(deps.stateStore, sessionOf(parsed), caller, response)
           : undefined;
-      await handle({ deps, request, response, ...parsed, caller, record } as Call<A, P, Q, B>);
+      const call = { deps, request, response, ...parsed, caller, record } as Call<A, P, Q, B>;
+      const about = (await find?.(call)) as T;
+      if (caller !== undefined) {
+        await recordAccess(declared, { deps, request, caller }, about ?? record ?? {});
+      }
+      await handle({ ...call, about });
     },
   };
 }

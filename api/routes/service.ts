@@ -3,6 +3,7 @@ import { z } from 'zod';
 import { ConfigReply, ReadinessReply } from '../../protocol/replies.js';
 import type { ApiMetrics } from '../metrics/api-metrics.js';
 import { toAgentCards } from '../agent-cards.js';
+import { requireNoTenant } from '../operator-access.js';
 import { FILE_TYPES, maxFileBytes } from '../files/file-settings.js';
 import { defineRoute, type Route } from './route.js';
 
@@ -12,6 +13,7 @@ export const SERVICE_ROUTES: readonly Route[] = [
     method: 'get',
     path: '/api/config',
     id: 'getConfig',
+    audits: 'none',
     summary: 'Get the settings of this server that a page needs',
     replies: { 200: { description: 'Agents and links.', content: { json: ConfigReply } } },
     handle: ({ deps, response, caller }) => {
@@ -35,6 +37,7 @@ export const SERVICE_ROUTES: readonly Route[] = [
     method: 'get',
     path: '/api/openapi.json',
     id: 'getOpenApi',
+    audits: 'none',
     summary: 'Get this document',
     access: 'everyone',
     replies: {
@@ -51,6 +54,7 @@ export const SERVICE_ROUTES: readonly Route[] = [
     method: 'get',
     path: '/healthz',
     id: 'getHealth',
+    audits: 'none',
     summary: 'Check whether this process answers',
     access: 'everyone',
     replies: {
@@ -67,6 +71,7 @@ export const SERVICE_ROUTES: readonly Route[] = [
     method: 'get',
     path: '/readyz',
     id: 'getReadiness',
+    audits: 'none',
     summary: 'Check whether this process accepts messages, and which parts are away',
     access: 'everyone',
     replies: {
@@ -84,17 +89,21 @@ export const SERVICE_ROUTES: readonly Route[] = [
   }),
 ];
 
-/** Served on the port of the API, unless metrics have a port of their own. */
+/** Served on the port of the API, unless metrics have a port of their own: they are of all tenants together. */
 export const METRICS_ROUTE: Route = defineRoute({
   method: 'get',
   path: '/metrics',
   id: 'getMetrics',
+  audits: 'none',
   summary: 'Get metrics of this process',
-  access: 'everyone',
   replies: {
     200: { description: 'Metrics.', content: { text: "Prometheus' text format." } },
   },
-  handle: ({ deps, response }) => sendMetrics(deps.metrics, response),
+  refusals: ['not_allowed'],
+  handle: async ({ deps, response, caller }) => {
+    await requireNoTenant(deps, caller, 'Metrics are');
+    await sendMetrics(deps.metrics, response);
+  },
 });
 
 export async function sendReadiness(

@@ -35,6 +35,7 @@ export const SESSION_ROUTES: readonly Route[] = [
     method: 'get',
     path: '/api/chat/:sessionId/snapshot',
     id: 'getSnapshot',
+    audits: 'none',
     summary: 'Get what a page starts with, now or as of a checkpoint',
     params: SessionPath,
     query: SnapshotQuery,
@@ -76,6 +77,7 @@ export const SESSION_ROUTES: readonly Route[] = [
     method: 'get',
     path: '/api/chat/:sessionId/messages',
     id: 'listMessages',
+    audits: 'none',
     summary: 'List messages, page by page',
     query: MessagesQuery,
     headers: ['toolParts'],
@@ -97,6 +99,7 @@ export const SESSION_ROUTES: readonly Route[] = [
     method: 'get',
     path: '/api/chat/:sessionId/sub-agents/:toolCallId',
     id: 'getSubAgentReport',
+    audits: 'none',
     summary: 'Get what sub-agents did for a call',
     access: 'owner',
     params: CallPath,
@@ -117,6 +120,7 @@ export const SESSION_ROUTES: readonly Route[] = [
     method: 'get',
     path: '/api/chat/:sessionId/events',
     id: 'followSession',
+    audits: 'none',
     summary: 'Follow the state of the session, across pauses and turns',
     replies: {
       200: {
@@ -142,9 +146,9 @@ export const SESSION_ROUTES: readonly Route[] = [
     method: 'delete',
     path: '/api/chat/:sessionId',
     id: 'deleteChat',
+    audits: 'act',
     summary: 'Stop the run and erase the session',
     query: EraseQuery,
-    headers: ['via'],
     replies: {
       200: {
         description: 'What was erased, if the query asks for the receipt.',
@@ -172,6 +176,7 @@ export const SESSION_ROUTES: readonly Route[] = [
     method: 'post',
     path: '/api/chat/:sessionId/stop',
     id: 'stopChat',
+    audits: 'act',
     summary: 'Stop the active run; its partial reply is kept',
     body: StopBody,
     replies: {
@@ -181,7 +186,6 @@ export const SESSION_ROUTES: readonly Route[] = [
         headers: SESSION_AND_RUN,
       },
     },
-    headers: ['via'],
     handle: async (call) => {
       const { deps, response, body, record } = call;
       const { mode, reason } = body;

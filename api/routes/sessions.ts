@@ -1,5 +1,4 @@
 import {
-  convertToUIMessages,
   isOwner,
   judged,
   notFound,
@@ -16,6 +15,7 @@ import type { SessionCalls } from '../../stores/contract/sessions.js';
 import type { WaitingSession } from '../../stores/contract/waiting.js';
 import { titleOf } from '../../stores/record/conversation-title.js';
 import type { RouteDeps } from '../deps.js';
+import { listHidden, readHidden } from '../operator-access.js';
 import { defineRoute, SESSION_AND_RUN, type Route } from './route.js';
 
 /** The caller's conversations, and what waits for people in them, for inboxes. */
@@ -24,6 +24,7 @@ export const SESSIONS_ROUTES: readonly Route[] = [
     method: 'get',
     path: '/api/conversations',
     id: 'listConversations',
+    audits: 'none',
     summary: 'List the conversations of the caller',
     query: ConversationsQuery,
     replies: {
@@ -53,6 +54,7 @@ export const SESSIONS_ROUTES: readonly Route[] = [
     method: 'get',
     path: '/api/sessions',
     id: 'listWaiting',
+    audits: 'none',
     summary: 'List the sessions of the caller that wait for people',
     query: WaitingQuery,
     replies: {
@@ -72,6 +74,7 @@ export const SESSIONS_ROUTES: readonly Route[] = [
     method: 'get',
     path: '/api/sessions/:sessionId/pending',
     id: 'getPending',
+    audits: 'none',
     summary: 'List the open questions of one session',
     access: 'owner',
     params: SessionPath,
@@ -87,7 +90,7 @@ export const SESSIONS_ROUTES: readonly Route[] = [
       if (found === undefined || !isOwner(found.record, caller)) throw notFound();
       const current = (await expire(deps, found)) ?? found;
       const seen = await judged(deps, caller, current);
-      const pending = { ...toPending(seen), ...(await readHidden(deps, current)) };
+      const pending = { ...toPending(seen), ...(await readHidden(deps, current.record)) };
       response
         .set(toReplyHeaders(params.sessionId, current.record))
         .json(pending satisfies SessionPending);
@@ -103,17 +106,6 @@ async function countWaiting(
   if (isTerminal(status)) return 0;
   const found = await store.sessions.withCalls(sessionId);
   return found === undefined ? 0 : toPendingQuestions(found.openCalls).length;
-}
-
-/** A person who decides must see everything that the model saw. */
-async function readHidden(
-  { stateStore: store }: RouteDeps,
-  { record }: SessionCalls,
-): Promise<Pick<SessionPending, 'hiddenMessages'>> {
-  const rows = await store.sessions.rows(record.sessionId, record.turnStartRow);
-  const hidden = rows.filter((row) => row.role === 'user' && row.hidden === true);
-  if (hidden.length === 0) return {};
-  return { hiddenMessages: convertToUIMessages(hidden, { filterHidden: false }) };
 }
 
 /** Settles calls that are overdue. Returns the session as it is then, or nothing if none was. */
@@ -134,11 +126,12 @@ async function toWaiting(
 ): Promise<WaitingSessions['sessions']> {
   const current = (await expire(deps, found)) ?? found;
   const { deadline, agent } = current.record;
-  const body = toPending(await judged(deps, caller, current));
+  const { hiddenMessages: _none, ...body } = toPending(await judged(deps, caller, current));
   if (body.pending.length === 0) return [];
   // One row: nearly every conversation begins with the words of a person.
   const title = titleOf(await deps.stateStore.sessions.rows(current.record.sessionId, 0, 1));
-  return [{ ...body, title, agent, since: found.since, deadline }];
+  const hidden = await listHidden(deps, current.record);
+  return [{ ...body, title, agent, since: found.since, deadline, ...hidden }];
 }
 
 function toPending({ record, openCalls }: SessionCalls): SessionPending {

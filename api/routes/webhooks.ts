@@ -15,6 +15,7 @@ export const WEBHOOK_ROUTES: readonly Route[] = [
     method: 'post',
     path: '/api/hooks/:token',
     id: 'callWebhook',
+    audits: 'act',
     summary: 'Give a tool what it waits for; the first request counts, and may be repeated',
     access: 'everyone',
     params: z.object({ token: z.string() }),

@@ -1,6 +1,11 @@
 import { Command, Option } from 'commander';
-import type { AuditEntryReply, AuditReply, AuditVerdictReply } from '../../protocol/audit.js';
-import { describeFault } from '../../protocol/audit-fault.js';
+import type {
+  AuditEntryReply,
+  AuditReply,
+  AuditVerdictReply,
+  SealedName,
+} from '../../protocol/audit.js';
+import { describeFault, describeRequest } from '../../protocol/audit-fault.js';
 import { readPages } from '../api/pages.js';
 import type { Cli } from '../cli.js';
 import { EXIT } from '../exit-codes.js';
@@ -16,6 +21,7 @@ const ENTRIES: Kind<AuditEntryReply> = {
     'at',
     'actor',
     'name',
+    'isSealed',
     'roles',
     'via',
     'tenant',
@@ -47,7 +53,10 @@ interface AuditOptions extends ListOptions {
 /** `audit`: who did what, and how. */
 export function createAuditCommands(cli: Cli): Command {
   const noun = new Command('audit').description('See, export and verify the audit trail.');
-  const verbs = [createListCommand(cli), createExportCommand(cli), createVerifyCommand(cli)];
+  const verbs = [
+    ...[createListCommand(cli), createExportCommand(cli), createVerifyCommand(cli)],
+    createOpenCommand(cli),
+  ];
   for (const verb of verbs) noun.addCommand(verb);
   return noun;
 }
@@ -66,7 +75,9 @@ function createListCommand(cli: Cli): Command {
       const entries = readPages(
         async (page) => {
           const query = { ...filter, ...page };
-          const { entries, cursor } = await api.get<AuditReply>('/api/operator/audit', { query });
+          const reply = await api.get<AuditReply>('/api/operator/audit', { query });
+          const { entries, cursor, requests = [] } = reply;
+          for (const request of requests) cli.terminal.note(describeRequest(request));
           return { items: entries, cursor };
         },
         limit,
@@ -102,6 +113,18 @@ function createVerifyCommand(cli: Cli): Command {
           : describeFault(fault),
       );
       cli.exitWith(ok ? EXIT.done : EXIT.failed);
+    });
+}
+
+function createOpenCommand(cli: Cli): Command {
+  return new Command('open')
+    .description('Open the name of a person who was erased. It takes two operators within a day.')
+    .argument('<pseudonym>', 'actor of an entry that is sealed', parseText)
+    .action(async (pseudonym: string, _: object, self: Command) => {
+      const { api, output } = workOf<GlobalOptions>(cli, self);
+      const path = `/api/operator/audit/names/${encodeURIComponent(pseudonym)}`;
+      const opened = await api.post<SealedName>(path);
+      await output.text(opened, () => opened.name);
     });
 }
 

@@ -42,7 +42,12 @@ const sessionPath = (sessionId: string): string =>
 const callPath = ({ sessionId, toolCallId }: Call, act = ''): string =>
   `/api/operator/waiting/${encodeURIComponent(sessionId)}/${encodeURIComponent(toolCallId)}${act}`;
 
-const call = { sessionId: id, toolCallId: id };
+const shown = {
+  sessionId: id,
+  toolCallId: id,
+  approvalId: id.describe('As list_waiting gives it'),
+  inputHash: id.describe('As list_waiting gives it: says which input was read'),
+};
 interface Call {
   sessionId: string;
   toolCallId: string;
@@ -115,9 +120,9 @@ const WRITES: McpTool[] = [
     {
       name: 'approve_call',
       description: 'Approves a call that waits; its tool then runs, with another input if given.',
-      input: z.object({ ...call, input: z.unknown().optional(), reason }),
-      call: (api, { input, reason, ...of }) =>
-        api.post(callPath(of), { approved: true, input, reason }),
+      input: z.object({ ...shown, input: z.unknown().optional(), reason }),
+      call: (api, { sessionId, toolCallId, ...body }) =>
+        api.post(callPath({ sessionId, toolCallId }), { approved: true, ...body }),
     },
     { isWrite: true },
   ),
@@ -125,8 +130,9 @@ const WRITES: McpTool[] = [
     {
       name: 'deny_call',
       description: 'Denies a call that waits; the agent gets the reason.',
-      input: z.object({ ...call, reason: z.string().min(1) }),
-      call: (api, { reason, ...of }) => api.post(callPath(of), { approved: false, reason }),
+      input: z.object({ ...shown, reason: z.string().min(1) }),
+      call: (api, { sessionId, toolCallId, ...body }) =>
+        api.post(callPath({ sessionId, toolCallId }), { approved: false, ...body }),
     },
     { isWrite: true },
   ),
@@ -134,8 +140,9 @@ const WRITES: McpTool[] = [
     {
       name: 'extend_deadline',
       description: 'Extends the deadline of a call that waits.',
-      input: z.object({ ...call, byMs: z.int().positive(), reason }),
-      call: (api, { byMs, reason, ...of }) => api.post(callPath(of, '/extend'), { byMs, reason }),
+      input: z.object({ ...shown, byMs: z.int().positive(), reason }),
+      call: (api, { sessionId, toolCallId, ...body }) =>
+        api.post(callPath({ sessionId, toolCallId }, '/extend'), body),
     },
     { isWrite: true },
   ),

@@ -3,6 +3,7 @@ import {
   buildSnapshot,
   FrontendHandlerError,
   handleChatStream,
+  isForgedRequest,
   type Caller,
   type HandleChatStreamDeps,
   type HandleChatStreamParams,
@@ -24,6 +25,8 @@ export function createChatApp(
   const app = new Hono();
 
   app.post('/api/chat/:sessionId', async (c) => {
+    // A sign-in by cookie would count for pages of other sites as well.
+    if (isForgedRequest(c.req.raw)) return c.json({ error: 'Not from this site.' }, 403);
     const { messages = [], trigger, messageId } = await c.req.json<Body>();
     const sessionId = c.req.param('sessionId');
     const params = { sessionId, messages, trigger, messageId, request: c.req.raw };

@@ -13,7 +13,6 @@ import { toAllSteps, toFinishEvent } from '../../activities/model/finish-event.j
 import { toPrompt } from '../../activities/model/prompt.js';
 import { toStepRecords } from '../../activities/model/step-records.js';
 import type { AgentResult } from '../../executor/run-result.js';
-import { formatApprovalId } from '../../protocol/ids.js';
 import type { PendingQuestion } from '../../protocol/http.js';
 import type { Row } from '../../protocol/rows.js';
 
@@ -103,7 +102,7 @@ export function toGenerated<TOOLS extends ToolSet, OUTPUT extends OutputInterfac
   const pending = 'pending' in result ? result.pending : [];
   const { sessionId, runId } = result;
   const requests = pending.flatMap((question) =>
-    question.kind === 'approval' ? [toRequest<TOOLS>(question, runId)] : [],
+    question.kind === 'approval' ? [toRequest<TOOLS>(question)] : [],
   );
   const fresh = turn
     .slice(given.rows)
@@ -181,13 +180,15 @@ const WITHOUT_STEP: Partial<Record<OfLastStep, unknown>> = {
   request: {},
 };
 
-function toRequest<TOOLS extends ToolSet>(
-  { toolCallId, toolName, input, approvalId }: PendingQuestion,
-  runId: string,
-): ContentPart<TOOLS> {
+function toRequest<TOOLS extends ToolSet>({
+  toolCallId,
+  toolName,
+  input,
+  approvalId,
+}: PendingQuestion): ContentPart<TOOLS> {
   return {
     type: 'tool-approval-request',
-    approvalId: approvalId ?? formatApprovalId(runId, toolCallId),
+    approvalId,
     toolCall: { type: 'tool-call', toolCallId, toolName, input },
   } as ContentPart<TOOLS>;
 }

@@ -10,6 +10,7 @@ import type { RunHandle } from '../../executor/run-handle.js';
 import { HelixError } from '../../protocol/errors.js';
 import { ANONYMOUS } from '../../protocol/ids.js';
 import type { Row } from '../../protocol/rows.js';
+import type { SessionRecord } from '../../stores/contract/sessions.js';
 import type { Store } from '../../stores/contract/store.js';
 import { createMemoryStores } from '../../stores/memory/index.js';
 import {
@@ -202,7 +203,7 @@ export class ToolLoopAgent<
     const { sessionId, answers, results } = read;
     const handle = await this.#executor.getHandle(sessionId);
     const record = await this.#stores.store.sessions.read(sessionId);
-    if (handle === null || record?.owner !== owner) {
+    if (handle === null || !isOf(record, owner)) {
       throw new HelixError('not_found', 'There is no such conversation.');
     }
     const turn = await this.#conversations.turn(sessionId);
@@ -211,7 +212,8 @@ export class ToolLoopAgent<
     const hooks = this.#hooks.open(sessionId, call);
     try {
       for (const answer of answers) {
-        ({ sequence: after } = await handle.submitToolResult({ ...answer, by: userId }));
+        const given = { ...answer, by: userId };
+        ({ sequence: after } = await handle.submitToolResult(given, { isPosted: true }));
       }
     } catch (error) {
       hooks.close();
@@ -288,15 +290,20 @@ interface Conversations {
   stillWaits: (sessionId: string, answered: number) => Promise<boolean>;
 }
 
+/** Users of this agent have no tenant; in a tenant another person may have the name. */
+function isOf(record: SessionRecord | undefined, owner: string): boolean {
+  return record?.owner === owner && record.tenant === undefined;
+}
+
 function createConversations({ sessions }: Pick<Store, 'sessions'>): Conversations {
   return {
     isKnown: async (sessionId, { owner, results }) => {
       if (results.size === 0) return (await sessions.read(sessionId)) !== undefined;
-      const view = await sessions.view(sessionId);
+      const view = await sessions.withCalls(sessionId);
       const isAwaited = view?.openCalls.some(
         ({ state, spec }) => state === 'waiting' && results.has(spec.toolCallId),
       );
-      if (view?.record.owner === owner && isAwaited === true) {
+      if (isOf(view?.record, owner) && isAwaited === true) {
         throw new HelixError('validation_error', TWO_CALLS);
       }
       return view !== undefined;

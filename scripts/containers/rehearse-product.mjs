@@ -1,6 +1,6 @@
 // docker-compose.yml in a fresh clone, by the words of its head.
 import { appendFileSync, mkdirSync } from 'node:fs';
-import { createServer } from 'node:http';
+import { createServer, request } from 'node:http';
 import { join } from 'node:path';
 import { once } from 'node:events';
 import { chromium } from 'playwright-core';
@@ -37,6 +37,7 @@ export async function rehearseProduct(engine, { folder, step, isShort }) {
     if (!isShort) await step('a port in use is named', () => namesPort(product));
     await step('docker compose up --wait answers /readyz', () => product.up().then(isReady));
     await step('a reply of 80 words', () => talk.hear());
+    await step('a page whose name was made to lead here is refused', () => refusesRebound(product));
     if (isShort) {
       await step('kill -9 of worker in the middle of a reply', () =>
         talk.hear(() => product.kill('worker')),
@@ -89,6 +90,27 @@ async function refuses(product) {
   const labels = `label=com.docker.compose.project=helix-rehearsal`;
   if ((await product.run('docker', 'ps', '-aq', '--filter', labels)) !== '')
     throw new Error('containers run');
+}
+
+/** The published ports, and Temporal's HTTP API by the address of its container, which browsers reach here. */
+async function refusesRebound(product) {
+  const [container] = (await product.compose('ps', '-q', 'temporal')).split('\n');
+  const format = '{{range .NetworkSettings.Networks}}{{.IPAddress}}{{end}}';
+  const temporal = await product.run('docker', 'inspect', '-f', format, container);
+  const ui = await product.compose('port', 'temporal-ui-proxy', '8080');
+  for (const [url, refusal] of [
+    [`${product.url}/api/config`, 401],
+    [`http://${ui}/api/v1/namespaces/default/workflows`, 403],
+    [`http://${temporal}:7243/api/v1/namespaces/default/workflows`, 403],
+  ]) {
+    const status = await new Promise((resolve, reject) => {
+      const headers = { host: 'rebound.evil.example' };
+      request(url, { headers }, (reply) => resolve(reply.resume().statusCode))
+        .once('error', reject)
+        .end();
+    });
+    if (status !== refusal) throw new Error(`${url} answers a foreign host with ${status}`);
+  }
 }
 
 async function namesPort(product) {

@@ -71,8 +71,9 @@ export async function createTalk(url, { agent, headers = {} }) {
     approve: async (sessionId) => {
       const { pending } = await look(sessionId);
       if (pending?.length !== 1) throw new Error(`${pending?.length ?? 0} questions wait`);
-      const path = `/chat/${sessionId}/pending/${encodeURIComponent(pending[0].toolCallId)}`;
-      const { status } = await send(path, json({ approved: true }));
+      const { toolCallId, approvalId, inputHash } = pending[0];
+      const path = `/chat/${sessionId}/pending/${encodeURIComponent(toolCallId)}`;
+      const { status } = await send(path, json({ approved: true, approvalId, inputHash }));
       if (status !== 202) throw new Error(`the answer got ${status}`);
       let shown;
       const isOver = async () => (shown = await look(sessionId)).status === 'ended';

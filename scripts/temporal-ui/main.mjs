@@ -1,7 +1,7 @@
 // The proxy as a process of its own, for containers: TEMPORAL_UI_UPSTREAM is the UI's host:port.
 import { createUiProxy } from './proxy.mjs';
 
-const { HOST = '0.0.0.0', PORT = '8080', TEMPORAL_UI_UPSTREAM = '127.0.0.1:8233' } = process.env;
+const { HOST = '127.0.0.1', PORT = '8080', TEMPORAL_UI_UPSTREAM = '127.0.0.1:8233' } = process.env;
 const [, host, port] = /^(.+):(\d+)$/.exec(TEMPORAL_UI_UPSTREAM) ?? [];
 if (host === undefined) throw new Error('TEMPORAL_UI_UPSTREAM must be host:port.');
 const names = process.env.TEMPORAL_UI_URL ? [new URL(process.env.TEMPORAL_UI_URL).hostname] : [];

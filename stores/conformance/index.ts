@@ -29,6 +29,7 @@ import { sessionProperties } from './properties/sessions.js';
 import { streamProperties } from './properties/streams.js';
 import { abandonmentCases } from './session/abandonment.js';
 import { appendCases } from './session/append.js';
+import { askerCases } from './session/askers.js';
 import { attemptCases } from './session/attempts.js';
 import { beginCases } from './session/begin.js';
 import { beginLaterCases } from './session/begin-later.js';
@@ -93,6 +94,7 @@ const SESSION = [
   queueCases,
   steerCases,
   claimCases,
+  askerCases,
   attemptCases,
   checkOrderCases,
   appendCases,

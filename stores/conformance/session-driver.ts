@@ -1,8 +1,9 @@
 import type { LogEntry, StreamMessage } from '../../protocol/chunk.js';
 import { formatCheckpointId, formatModelWriter } from '../../protocol/ids.js';
+import type { KnownPerson } from '../../protocol/responder.js';
 import type { ToolRow } from '../../protocol/rows.js';
 import type { StopRequest } from '../../protocol/run.js';
-import type { NewCall } from '../contract/call-record.js';
+import type { CallEdit, NewCall } from '../contract/call-record.js';
 import type {
   ExtendDeadlineResult,
   LeaseCallResult,
@@ -59,7 +60,13 @@ export interface SessionDriver {
     runId: string,
     toolCallId: string,
     approved: boolean,
-    extra?: { now?: number; permitted?: boolean },
+    extra?: {
+      now?: number;
+      permitted?: boolean;
+      approver?: KnownPerson;
+      edit?: CallEdit;
+      shownEdit?: number;
+    },
   ) => Promise<SettleCallResult>;
   /** A client's result, or its error. */
   answer: (
@@ -104,6 +111,7 @@ interface RewindExtra {
   runId?: string;
   nonce?: string;
   by?: string;
+  asker?: KnownPerson;
   now?: number;
 }
 
@@ -208,7 +216,8 @@ export function drive(
       if (claimed.kind !== 'claimed') throw new Error(`claim replied ${claimed.kind}`);
       return commit(by, { calls });
     },
-    decide: (runId, toolCallId, approved, { now = Date.now(), permitted = true } = {}) => {
+    decide: (runId, toolCallId, approved, extra = {}) => {
+      const { now = Date.now(), permitted = true, approver, ...edits } = extra;
       const decision = { approved, at: Date.now() };
       const base = { role: 'tool', toolCallId, toolName: 'approval-tool' } as const;
       const row: ToolRow = { ...base, denied: true, decision };
@@ -216,7 +225,9 @@ export function drive(
         source: 'approval',
         ...asked(runId, toolCallId),
         decision,
+        approver,
         permitted,
+        ...edits,
         ...(!approved && { row }),
         now,
       });

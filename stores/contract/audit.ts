@@ -7,7 +7,7 @@ import type { Actor, Channel, Role } from '../../protocol/actor.js';
 export type AuditAction =
   | ('approve' | 'deny' | 'result' | 'error' | 'expire' | 'extend' | 'stop')
   | ('resume' | 'retry' | 'branch' | 'erase' | 'erased' | 'read' | 'export' | 'forget')
-  | ('pause' | 'unpause' | 'schedule');
+  | ('pause' | 'unpause' | 'schedule' | 'batch' | 'notify' | 'edit' | 'open');
 
 /** Small facts about an act; never content of people, models or tools. */
 export type AuditDetail = Readonly<Record<string, string | number | boolean>>;
@@ -22,6 +22,8 @@ export interface Act extends Omit<Actor, 'actId'> {
   /** ms since the epoch. */
   at: number;
   action: AuditAction;
+  /** Whose data the act is about, which the entry does not say; absent: no one person's. */
+  owner?: string | undefined;
   tenant?: string | undefined;
   runId?: string | undefined;
   toolCallId?: string | undefined;
@@ -60,6 +62,16 @@ export interface AuditEntry {
   detail?: AuditDetail | undefined;
 }
 
+/** What an act without a transition is about. */
+export interface AuditTarget {
+  sessionId?: string | undefined;
+  /** A person by name, who gets a pseudonym. */
+  person?: string | undefined;
+  /** The same, only if the person has one. */
+  sought?: string | undefined;
+  pseudonym?: string | undefined;
+}
+
 /** An entry at its place in the chain. */
 export interface ChainedEntry {
   /** From 1, without gaps. */
@@ -67,6 +79,20 @@ export interface ChainedEntry {
   entry: AuditEntry;
   /** The person's name, while the key of the pseudonym exists. */
   name?: string | undefined;
+  /** The person was erased, and two operators together can open the name. */
+  isSealed?: true | undefined;
+}
+
+/** An operator asks for what needs two of them: to erase a person, or to open a sealed name. */
+export interface DualRequest {
+  action: 'forget' | 'open';
+  /** The person's name, or the pseudonym. */
+  subject: string;
+  /** Who asks; `personId` is the same for all accounts of one person. */
+  by: string;
+  personId?: string | undefined;
+  /** ms since the epoch. */
+  until: number;
 }
 
 export interface AuditQuery {
@@ -117,14 +143,25 @@ export interface Audit {
   /** Moves what is in the outbox of a conversation to its tenant's chain; returns what was new there. */
   relay: (sessionId: string) => Promise<AuditEntry[]>;
   /** Appends an act that no transition does; resolves once it is in the chain. */
-  record: (act: Act, target: { sessionId?: string; person?: string }) => Promise<AuditEntry[]>;
+  record: (act: Act, target: AuditTarget) => Promise<AuditEntry[]>;
   /** True if the chain has, or had, an entry of this id; remembered for 30 days. */
   knows: (tenant: string | undefined, id: string) => Promise<boolean>;
   page: (tenant: string | undefined, query: AuditQuery) => Promise<AuditPage>;
   /** Recomputes the chain from its oldest entry. */
   verify: (tenant: string | undefined) => Promise<AuditVerdict>;
-  /** Destroys the key of a person's pseudonym; true if there was one. */
+  /**
+   * Destroys the key of a person's pseudonym; true if there was one. The name of one who acted on what
+   * belongs to others stays sealed as long as the trail keeps such an entry.
+   */
   forget: (tenant: string | undefined, person: string) => Promise<boolean>;
+  /** True if the trail has an entry by this person about what belongs to others. */
+  hasActedOnOthers: (tenant: string | undefined, person: string) => Promise<boolean>;
+  /** The sealed name; undefined if there is none of this pseudonym. */
+  unseal: (tenant: string | undefined, pseudonym: string) => Promise<string | undefined>;
+  /** Notes for a day that an operator asks; asking again does not prolong it. */
+  ask: (tenant: string | undefined, request: Omit<DualRequest, 'until'>) => Promise<void>;
+  /** What is asked for, and has not ended. */
+  asked: (tenant: string | undefined) => Promise<DualRequest[]>;
   /**
    * From now on this process notes what it appends for a fleet to pass on. Every process that appends
    * has to follow: what another one appends is found with the tenant's next entry only. A feed that

@@ -1,4 +1,5 @@
 import type { StreamChunk } from '../../protocol/chunk.js';
+import type { KnownPerson } from '../../protocol/responder.js';
 import type { Decision, Row } from '../../protocol/rows.js';
 import type { Approvers } from '../../protocol/roles.js';
 import type { CallKind, ChildRef, OnExpiry, Resumption, WaitKind } from '../../protocol/run.js';
@@ -11,6 +12,17 @@ export interface CallDescription {
   description?: string;
   /** JSON Schema of what people may change: the input of an approval, the result of a client's call. */
   schema?: unknown;
+}
+
+/** The input that a person put in place of the model's: it waits for the approval of another one. */
+export interface CallEdit {
+  /** Which edit of the call it is, from 1. */
+  n: number;
+  input: unknown;
+  /** Who has changed it, and so asks now; the name in the tenant, and the verified person. */
+  by?: string | undefined;
+  person?: KnownPerson | undefined;
+  at: number;
 }
 
 /** What the model asked for, as committed. Only this record authorises an execution. */
@@ -36,6 +48,8 @@ export interface CallSpec {
   of?: string;
   /** Of a call that people answer. */
   about?: CallDescription;
+  /** Who has changed `input` since, when, and from what; kept beside the call. */
+  edited?: Omit<CallEdit, 'input'> & { from: unknown };
 }
 
 /** `suspended`: its tool waits for another call of the step, and holds no process. */

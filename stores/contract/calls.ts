@@ -1,8 +1,9 @@
 import type { JSONPatchOperation, StreamMessage } from '../../protocol/chunk.js';
 import type { Decision, ToolRow } from '../../protocol/rows.js';
+import type { KnownPerson } from '../../protocol/responder.js';
 import type { Resumption } from '../../protocol/run.js';
 import type { Act } from './audit.js';
-import type { CallSpec, OpenCall, Wake } from './call-record.js';
+import type { CallEdit, CallSpec, OpenCall, Wake } from './call-record.js';
 import type { CustomState } from './custom-state.js';
 import type {
   Journal,
@@ -71,6 +72,10 @@ export interface CallPermission {
   execution: number;
   /** The decision that allows this execution. */
   decision?: Decision;
+  /** The person who approved it, if verified. */
+  approver?: KnownPerson;
+  /** The author of the messages of the conversation's turn. */
+  requester?: KnownPerson;
   /** Step of the conversation in which a sub-agent's call is shown. */
   shownIn?: number;
   /** The agent's own state including staged changes of settled calls, if it was wanted. */
@@ -125,6 +130,12 @@ export type SettleCallInput =
       /** The run that asked. */
       runId: string;
       decision: Decision;
+      /** The person who approves, if verified; told with the permission to execute the call, and in no row. */
+      approver?: KnownPerson | undefined;
+      /** The input is changed, and waits for another person: nothing is decided yet. */
+      edit?: CallEdit;
+      /** The edit that was shown, 0 for none. The answer is not taken if the call has another one by now. */
+      shownEdit?: number;
       /**
        * True if the answer was checked while the call waited, and its giver is one that the call's
        * `approvers` accept. Default: it is not stored.
@@ -148,6 +159,8 @@ export type SettleCallInput =
       /** The run that asked. */
       runId: string;
       row: ToolRow;
+      /** As for an approval. */
+      shownEdit?: number;
       /** As for an approval; one that comes after the timeout needs it only if there are `approvers`. */
       permitted?: boolean;
       /** Text for the model, if it already got the timeout as the result. */
@@ -195,6 +208,8 @@ export type SettleCallResult =
    * asked continues with, and `others`, other runs of the conversation that continue.
    */
   | { kind: 'stored'; sequence: number; resume?: Resumption; others?: Wake[] }
+  /** The changed input is stored, and the call waits for another person. */
+  | { kind: 'edited'; sequence: number }
   | { kind: 'already_completed' }
   | { kind: 'not_pending' }
   | { kind: 'kind_mismatch' }
@@ -273,13 +288,15 @@ export type LeaseCallResult =
   | { kind: 'kind_mismatch' };
 
 /** A call of the newest committed step that a person or a client answers. */
-export interface PendingCall extends Pick<CallSpec, 'about' | 'approvers'> {
+export interface PendingCall extends Pick<CallSpec, 'about' | 'approvers' | 'edited'> {
   toolCallId: string;
   toolName: string;
   kind: 'approval' | 'client';
   input: unknown;
   runId: string;
-  approvalId?: string;
+  approvalId: string;
+  /** Hash of `input`, by which an answer says what its author was shown. */
+  inputHash: string;
   /** ms since the epoch by the store's clock; set when the run paused. */
   deadline?: number;
   /** False if the one for whom it was read may not approve it. */

@@ -57,6 +57,12 @@ export interface Files {
   /** Removes the bytes of a file whose conversation was erased. */
   forget: (sessionId: string, fileId: string) => Promise<void>;
   /**
+   * Removes what an owner has added to conversations that were never begun. It can be repeated.
+   *
+   * @returns those conversations
+   */
+  eraseUnclaimed: (owner: SessionOwner) => Promise<string[]>;
+  /**
    * Where the bytes are in a store of their own: removes there those of files that have expired or
    * were displaced. It can be repeated.
    *

@@ -1,6 +1,12 @@
 import type { LogEntry, StreamMessage } from '../../protocol/chunk.js';
 import type { StreamStatus } from '../../protocol/run.js';
 
+/** Counts what is read, page by page, for one reader. */
+export interface ReadMeter {
+  /** The next page is read once it resolves. @throws HelixError if the reader may not read more now */
+  take: (bytes: number) => Promise<void>;
+}
+
 /**
  * The log of a stream's messages: fenced appends, reads by position, a live tail. A store
  * implements this; `StreamManager` builds the public API on it.

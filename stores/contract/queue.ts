@@ -1,4 +1,6 @@
 import type { QueueMode } from '../../protocol/busy.js';
+import type { KnownPerson } from '../../protocol/responder.js';
+import type { ReadMeter } from './log.js';
 import type { RunRecord, UserMessage } from './runs.js';
 
 /** The queue of a session: accepted messages that wait for their turn. */
@@ -10,7 +12,7 @@ export interface Queue {
   /** Removes queued messages; their ids count as never accepted. */
   remove: (input: RemoveQueuedInput) => Promise<RemoveQueuedResult>;
   /** The queued entries, in the order in which they are answered. */
-  read: (sessionId: string) => Promise<QueuedEntry[]>;
+  read: (sessionId: string, meter?: ReadMeter) => Promise<QueuedEntry[]>;
 }
 
 /** Accepted messages that wait for their turn. */
@@ -22,6 +24,8 @@ export interface QueuedEntry {
   /** ms since the epoch. */
   queuedAt: number;
   by?: string;
+  /** Who asks by them, their author first. */
+  askers: readonly KnownPerson[];
 }
 
 export interface BeginQueuedInput {
@@ -43,6 +47,8 @@ export interface EditQueuedInput {
   message: Pick<UserMessage, 'id' | 'hash' | 'row'>;
   /** Hash of the content that the editor has seen. */
   expectedHash: string;
+  /** Who changes it: the author from now on. */
+  asker?: KnownPerson;
   now: number;
 }
 

@@ -1,5 +1,6 @@
 import type { BusyPolicy } from '../../protocol/busy.js';
 import type { FinishReason } from '../../protocol/chunk.js';
+import type { KnownPerson } from '../../protocol/responder.js';
 import type { Row } from '../../protocol/rows.js';
 import type {
   ChildRef,
@@ -72,6 +73,8 @@ export interface BeginInput {
   keepsQuestions?: boolean;
   /** The sender, shown to readers of the queue. If it is not the owner, the run was requested by it. */
   by?: string;
+  /** Who asks by the messages, their author first. Default: who has requested the run, or the owner. */
+  askers?: readonly KnownPerson[];
   /** Replaces the agent's own state when the run begins; ignored if no run begins. */
   state?: CustomState;
   /** Set if the messages continue a turn after a run that has ended. */
@@ -148,6 +151,8 @@ export interface ResumeRunInput {
   mode: Extract<RunMode, 'continue' | 'with_confirmation'>;
   /** The requester, for the record. */
   by?: string;
+  /** The same as a person: asks from now on, too. */
+  asker?: KnownPerson;
   now: number;
   /** For the audit trail. */
   act?: Act;
@@ -174,6 +179,8 @@ export type RewindInput = {
   nonce: string;
   /** The requester, for the record. */
   by?: string;
+  /** The same as a person: asks from now on, too; the author of messages that replace others. */
+  asker?: KnownPerson;
   now: number;
   /** For the audit trail. */
   act?: Act;

@@ -1,4 +1,5 @@
 import type { FinishReason } from '../../protocol/chunk.js';
+import type { KnownPerson } from '../../protocol/responder.js';
 import type { Row } from '../../protocol/rows.js';
 import type {
   Resumption,
@@ -11,6 +12,7 @@ import type {
 import type { Act } from './audit.js';
 import type { OpenCall, Wake } from './call-record.js';
 import type { CustomState } from './custom-state.js';
+import type { ReadMeter } from './log.js';
 import type { QueuedEntry } from './queue.js';
 import type { InterruptRecord, RunUsage, UserMessage } from './runs.js';
 
@@ -22,7 +24,7 @@ export interface Sessions {
    * Rows of the transcript `from` (inclusive, 0-based; a negative number counts from the end) up to `to`
    * (exclusive; all when absent).
    */
-  rows: (sessionId: string, from: number, to?: number) => Promise<Row[]>;
+  rows: (sessionId: string, from: number, to?: number, meter?: ReadMeter) => Promise<Row[]>;
   /** Ids of the sessions of its sub-agents that are stored, at every depth; sorted. */
   children: (sessionId: string) => Promise<string[]>;
   /**
@@ -31,7 +33,7 @@ export interface Sessions {
    */
   carriers: (sessionId: string, toolCallIds: string[]) => Promise<(string | undefined)[]>;
   /** Everything that a snapshot needs, read at one moment, with the calls of sub-agents. */
-  view: (sessionId: string) => Promise<SessionView | undefined>;
+  view: (sessionId: string, meter?: ReadMeter) => Promise<SessionView | undefined>;
   /**
    * The view without transcript and queue: the record and the calls that the session waits for. With
    * an owner, the calls of a session that belongs to another owner are not read.
@@ -47,6 +49,8 @@ export interface Sessions {
    * one that was copied with its reply.
    */
   runOf: (sessionId: string, messageId: string) => Promise<string | undefined>;
+  /** Who asks by the turns of these accepted messages, as of a record. */
+  askers: (sessionId: string, messageIds: string[]) => Promise<(readonly KnownPerson[])[]>;
   /** Remembers for 60 s that a snapshot was taken while this turn was active. */
   noteActiveSnapshot: (sessionId: string, turn: number) => Promise<void>;
   /** Forgets that, since a snapshot of the idle turn was taken. */
@@ -82,6 +86,12 @@ export interface SessionRecord {
   runMode: RunMode;
   /** The requester of the newest run, if recorded. */
   runBy?: string;
+  /** Who asks by the newest turn: the author of its messages, then who has repeated, continued or copied it. */
+  askers: readonly KnownPerson[];
+  /** Some of its messages are, or were, shown to models only. */
+  hasHidden?: true;
+  /** Size of its transcript, queue, results and states. */
+  storedBytes?: number;
   /**
    * Sequence before the newest run's first entry; equal to the turn's unless the turn had an
    * earlier run.
@@ -162,6 +172,8 @@ export interface BranchInput {
   nonce: string;
   /** The requester, for the record. */
   by?: string;
+  /** Who asks by each of its turns, as of a record. Default: the owner. */
+  askers?: readonly (readonly KnownPerson[])[];
   /** The transcript; every call in it has a result. */
   rows: Row[];
   /** Its user messages, as they were accepted. */

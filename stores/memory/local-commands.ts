@@ -81,6 +81,7 @@ function createReads(keyspace: Pick<Keyspace, 'call'>, replies: unknown[]): Read
     hgetall: (key) => add(toRecord(keyspace.call('HGETALL', key))),
     hmget: (key, ...fields) => add(toNullable(keyspace.call('HMGET', key, ...fields))),
     lrange: (key, from, to) => add(keyspace.call('LRANGE', key, from, to)),
+    llen: (key) => add(keyspace.call('LLEN', key)),
     xlen: (key) => add(keyspace.call('XLEN', key)),
     xrange: (key, ...args) => add(keyspace.call('XRANGE', key, ...args)),
     info: () => add(''),

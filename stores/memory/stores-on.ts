@@ -43,9 +43,11 @@ function createMemoryContext(data: MemoryData): RedisContext {
   const { keyspace, options, now, files } = data;
   const keys = createKeySpace();
   const conversations = createConversations(evaluateOn(keyspace), DEFAULT_PREFIX, options);
+  const redis = createLocalCommands(keyspace);
   return {
     data,
-    redis: createLocalCommands(keyspace),
+    redis,
+    reads: redis,
     keys,
     transitions: createTransitions(runInProcess(keyspace, now), keys, conversations),
     change: conversations.change,

@@ -1,10 +1,14 @@
 import { createHash, randomBytes } from 'node:crypto';
 import type { Actor } from '../../protocol/actor.js';
 import type { ToolAnswer } from '../../protocol/answers.js';
+import { hashInput } from '../../protocol/shown-call.js';
 import type { Act, AuditAction } from '../contract/audit.js';
 import type { CallSpec } from '../contract/call-record.js';
 
-type Facts = Pick<Act, 'tenant' | 'runId' | 'toolCallId' | 'toolName' | 'inputHash' | 'detail'>;
+type Facts = Pick<
+  Act,
+  'tenant' | 'owner' | 'runId' | 'toolCallId' | 'toolName' | 'inputHash' | 'detail'
+>;
 
 /** An act for the audit trail; of a reason only its hash is kept. */
 export function toAct(
@@ -25,11 +29,15 @@ export function toAct(
   };
 }
 
-/** The act of answering a call. The hash is of what the tool gets, or of what the model gets. */
+/**
+ * The act of answering a call. The hash is of what the tool gets, or of what the model gets; where a person has
+ * changed the input, that of the model's is there as well.
+ */
 export function toAnswerAct(
   answer: ToolAnswer,
   actor: Actor,
-  asked: Pick<CallSpec, 'toolCallId' | 'toolName' | 'runId'> & Pick<Partial<CallSpec>, 'input'>,
+  asked: Pick<CallSpec, 'toolCallId' | 'toolName' | 'runId'> &
+    Pick<Partial<CallSpec>, 'input' | 'edited'>,
   tenant: string | undefined,
   at: number,
 ): Act {
@@ -37,17 +45,16 @@ export function toAnswerAct(
   const facts = { tenant, runId, toolCallId, toolName };
   if (answer.kind === 'approval-response') {
     const { approved, reason, input = asked.input } = answer;
-    return approved
-      ? toAct('approve', actor, { ...facts, reason, inputHash: hashJson(input) }, at)
-      : toAct('deny', actor, { ...facts, reason }, at);
+    if (!approved) return toAct('deny', actor, { ...facts, reason }, at);
+    const before = hashInput(asked.edited === undefined ? asked.input : asked.edited.from);
+    const inputHash = hashInput(input);
+    const detail = { edited: true, inputHashBefore: before };
+    const more = before === inputHash ? {} : { detail };
+    return toAct('approve', actor, { ...facts, reason, inputHash, ...more }, at);
   }
   return answer.error === undefined
-    ? toAct('result', actor, { ...facts, inputHash: hashJson(answer.result ?? null) }, at)
+    ? toAct('result', actor, { ...facts, inputHash: hashInput(answer.result) }, at)
     : toAct('error', actor, { ...facts, reason: answer.error }, at);
-}
-
-function hashJson(value: unknown): string | undefined {
-  return value === undefined ? undefined : hashText(JSON.stringify(value));
 }
 
 /** SHA-256 as base64url. */

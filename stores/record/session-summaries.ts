@@ -1,5 +1,8 @@
 import type { PendingQuestion } from '../../protocol/http.js';
+import { formatApprovalId } from '../../protocol/ids.js';
+import type { EditedInput } from '../../protocol/replies.js';
 import type { ToolRow } from '../../protocol/rows.js';
+import { hashInput } from '../../protocol/shown-call.js';
 import type { OpenCall } from '../contract/call-record.js';
 import type { PendingCall, SuspensionContext } from '../contract/calls.js';
 import type { RunInfo } from '../contract/runs.js';
@@ -54,7 +57,9 @@ function toPendingCall({
     kind: spec.kind,
     input: spec.input,
     runId: spec.runId,
-    ...(spec.approvalId !== undefined && { approvalId: spec.approvalId }),
+    approvalId: formatApprovalId(spec.runId, spec.toolCallId),
+    inputHash: hashInput(spec.input),
+    ...(spec.edited !== undefined && { edited: spec.edited }),
     ...(deadline !== undefined && { deadline }),
     ...(mayDecide === false && { mayDecide }),
     ...(spec.about !== undefined && { about: spec.about }),
@@ -88,15 +93,20 @@ export function toSuspension({ record, openCalls }: SessionView): SuspensionCont
   };
 }
 
+function toShownEdit({ by, at, from }: NonNullable<PendingCall['edited']>): EditedInput {
+  return { by, at, from };
+}
+
 /** What people are asked now, in the order of the calls. Pure. */
 export function toPendingQuestions(openCalls: readonly OpenCall[]): PendingQuestion[] {
   return Object.values(toPendingCalls(openCalls)).flatMap((call) => {
-    const { toolCallId, toolName, kind, input, approvalId, deadline, mayDecide } = call;
+    const { toolCallId, toolName, kind, input, approvalId, inputHash, deadline, mayDecide } = call;
     if (call.response !== undefined) return [];
     const { roles, separate } = call.approvers ?? {};
     return [
       {
-        ...{ toolCallId, toolName, kind, input, approvalId, deadline, mayDecide },
+        ...{ toolCallId, toolName, kind, input, approvalId, inputHash, deadline, mayDecide },
+        ...(call.edited !== undefined && { edited: toShownEdit(call.edited) }),
         ...(roles !== undefined && { approvers: roles }),
         ...(separate === true && { separateApprover: true }),
         ...call.about,

@@ -2,6 +2,7 @@ import type { ToolAnswer } from '../../protocol/answers.js';
 import type { ChunkOf } from '../../protocol/chunk.js';
 import { formatApprovalId, rootOf } from '../../protocol/ids.js';
 import { LIMITS } from '../../protocol/limits.js';
+import type { KnownPerson } from '../../protocol/responder.js';
 import type { AnswerWay, Decision, ToolRow } from '../../protocol/rows.js';
 import type { CallSpec } from '../contract/call-record.js';
 import type { SettleCallInput } from '../contract/calls.js';
@@ -31,23 +32,37 @@ const UNANSWERED = 'No one answered in time.';
 export function toAnswerInput(
   answer: ToolAnswer,
   asker: Asker,
-  asked: Asked & Pick<Partial<CallSpec>, 'input'>,
-  { now, via, permitted }: { now: number; via?: AnswerWay; permitted?: boolean },
+  asked: Asked & Pick<Partial<CallSpec>, 'input' | 'edited'>,
+  {
+    now,
+    via,
+    approver,
+    permitted,
+  }: {
+    now: number;
+    via?: AnswerWay;
+    approver?: KnownPerson | undefined;
+    permitted?: boolean;
+  },
 ): SettleCallInput {
-  const base = toBase(asker, asked, now);
+  const { edited } = asked;
+  const base = { ...toBase(asker, asked, now), permitted, shownEdit: edited?.n };
   if (answer.kind === 'approval-response') {
     const { approved, reason, by } = answer;
-    const input =
-      answer.approved && isChanged(answer.input, asked.input) ? answer.input : undefined;
+    const isOwn = isChanged(answer.input, asked.input);
+    const wanted = isOwn ? answer.input : asked.input;
+    const isAnother = isOwn || (edited !== undefined && isChanged(wanted, edited.from));
     const decision: Decision = {
       approved,
       reason,
       by,
       via,
       at: now,
-      input,
+      input: approved && isAnother ? wanted : undefined,
+      ...(approved && isAnother && !isOwn && { inputBy: edited?.by }),
     };
-    return { source: 'approval', ...base, permitted, ...toDecided(asker, asked, decision, now) };
+    const decided = toDecided(asker, asked, decision, now);
+    return { source: 'approval', ...base, approver, ...decided };
   }
   const outcome =
     answer.error === undefined
@@ -56,7 +71,6 @@ export function toAnswerInput(
   return {
     source: 'client',
     ...base,
-    permitted,
     ...toSettled(asker, asked, outcome, now, via),
     late: toLateText(outcome),
   };
@@ -136,7 +150,8 @@ function toSpeaker(asker: Asker, timestamp: number) {
   return { agentId: rootOf(sessionId), agentType: agent, step: conversationStep, timestamp };
 }
 
-function isChanged(input: unknown, asked: unknown): boolean {
+/** True for an input of an answer that is another than the one that was asked for. */
+export function isChanged(input: unknown, asked: unknown): boolean {
   return input !== undefined && JSON.stringify(input) !== JSON.stringify(asked);
 }
 

@@ -1,12 +1,15 @@
 import type { Actor } from '../../protocol/actor.js';
-import type { ToolAnswer } from '../../protocol/answers.js';
+import { notAsShown, type ToolAnswer } from '../../protocol/answers.js';
 import { parseApprovalId, rootOf, sessionOfRun } from '../../protocol/ids.js';
-import type { CallSpec, OpenCall } from '../contract/call-record.js';
+import { toPerson, type KnownPerson } from '../../protocol/responder.js';
+import { isAsShown, type ShownCall } from '../../protocol/shown-call.js';
+import type { CallEdit, CallSpec, OpenCall } from '../contract/call-record.js';
 import type { SettleCallResult } from '../contract/calls.js';
 import type { SessionCalls, SessionRecord } from '../contract/sessions.js';
 import type { Store } from '../contract/store.js';
 import { toAnswerAct } from './acts.js';
-import { toAnswerInput } from './settle-inputs.js';
+import { toPendingQuestions } from './session-summaries.js';
+import { isChanged, toAnswerInput } from './settle-inputs.js';
 
 export interface AnswerDeps {
   store: Pick<Store, 'calls' | 'due' | 'sessions'>;
@@ -29,6 +32,19 @@ export interface AnswerDeps {
   permit: (conversation: SessionRecord, call: CallSpec, answer: ToolAnswer) => Promise<void>;
 }
 
+export interface SubmitOptions {
+  /** The roles of the person, whose name is in the answer, and the way it came. */
+  actor?: Omit<Actor, 'by'> | undefined;
+  /** What the caller has just read of the answered session; the transition decides in any case. */
+  known?: Partial<SessionCalls> | undefined;
+  /** The verified person, for the tool that is approved. */
+  approver?: KnownPerson | undefined;
+  /** The answer is in a posted message of a chat; see `isAsShown`. */
+  isPosted?: boolean | undefined;
+  /** There is no other person who could approve a change. */
+  isEveryone?: boolean | undefined;
+}
+
 /** The outcome of an answer. */
 export type AnswerResult = Exclude<SettleCallResult, { kind: 'fenced' | 'not_due' }>;
 
@@ -43,34 +59,42 @@ export interface SubmittedAnswer {
 /**
  * Answers a pending call of a session or of its sub-agents.
  *
- * @param actor the roles of the person, whose name is in the answer, and the way it came
- * @param known what the caller has just read of the answered session; the transition decides in any case
+ * @throws HelixError `not_pending` for an answer that is not about the call as it waits now: it says what waits;
+ * what `check` and `permit` throw
  */
 export async function submitAnswer(
   { store, check, permit }: AnswerDeps,
   answer: ToolAnswer,
   now: number,
-  { actor = {}, known = {} }: { actor?: Omit<Actor, 'by'>; known?: Partial<SessionCalls> } = {},
+  { actor = {}, known = {}, approver, isPosted, isEveryone }: SubmitOptions = {},
 ): Promise<SubmittedAnswer> {
   const { sessionId, toolCallId } = answer;
   const [call, conversation] = await readCall(store, answer, known);
   const owner = call === undefined ? sessionId : sessionOfRun(call.spec.runId);
   const record = owner === sessionId ? conversation : await store.sessions.read(owner);
   if (record === undefined) return { result: { kind: 'not_pending' }, runId: '' };
-  const runId = namedRun(answer) ?? call?.spec.runId ?? record.runId;
+  const isWaiting = call?.state === 'waiting';
+  const runId = (isWaiting ? undefined : namedRun(answer)) ?? call?.spec.runId ?? record.runId;
   const done = (result: AnswerResult): SubmittedAnswer => ({ result, runId, record });
-  if (namesAnother(answer)) return done({ kind: 'not_pending' });
-  const isWaiting = call?.state === 'waiting' && call.spec.runId === runId;
+  if (!isWaiting && namesAnother(answer)) return done({ kind: 'not_pending' });
   const isPermitted = isWaiting || isLate(call, answer);
-  if (isPermitted) await permit(conversation ?? record, call.spec, answer);
+  if (isPermitted) {
+    await permit(conversation ?? record, call.spec, answer);
+    requireAsShown(answer, call, isPosted);
+  }
   const isFitting = isWaiting && fits(call.spec, answer);
   const checked = isFitting ? await check(record, call.spec, answer) : answer;
   const target = { ...(call?.spec ?? { toolCallId, toolName: '' }), runId };
   const via = actor.via === 'temporal' ? actor.via : undefined;
   const { by } = answer;
+  const named = by === undefined ? undefined : toPerson(by, { tenantId: record.tenant });
+  // Temporal does not say who sends an update.
+  const who = via === undefined ? (approver ?? named) : undefined;
   const act = toAnswerAct(checked, { ...actor, by }, target, record.tenant, now);
+  const edit = call && isEveryone !== true ? toEdit(checked, call.spec, now, who) : undefined;
   const input = {
-    ...toAnswerInput(checked, record, target, { now, via, permitted: isPermitted }),
+    ...toAnswerInput(checked, record, target, { now, via, approver: who, permitted: isPermitted }),
+    ...(edit !== undefined && { edit }),
     act,
   };
   // The wake-up or the entry of the audit trail may be left undone, and the sweeper looks at waiting
@@ -110,16 +134,34 @@ function isLate(call: OpenCall | undefined, answer: ToolAnswer): call is OpenCal
   return call?.state === 'settled' && call.spec.kind === 'client' && fits(call.spec, answer);
 }
 
-/** An approval names the run that asked. */
-function namedRun(answer: ToolAnswer): string | undefined {
-  if (answer.kind !== 'approval-response' || answer.approvalId === undefined) return undefined;
-  return parseApprovalId(answer.approvalId)?.runId;
+/** @throws HelixError `not_pending`, which says what waits */
+export function requireAsShown(shown: ShownCall, call: OpenCall, isPosted?: boolean): void {
+  if (isAsShown(shown, call.spec, isPosted)) return;
+  throw notAsShown(toPendingQuestions([call])[0]);
+}
+
+/** Of two persons, one would have chosen the input and approved it alone: the change waits for another one. */
+function toEdit(
+  answer: ToolAnswer,
+  call: CallSpec,
+  at: number,
+  person: KnownPerson | undefined,
+): CallEdit | undefined {
+  if (answer.kind !== 'approval-response' || !answer.approved) return undefined;
+  if (call.approvers?.separate !== true || !isChanged(answer.input, call.input)) return undefined;
+  const { input, by } = answer;
+  return { n: (call.edited?.n ?? 0) + 1, input, by, person, at };
+}
+
+/** The run that asked, if the answer names it. */
+function namedRun({ approvalId }: ToolAnswer): string | undefined {
+  return approvalId === undefined ? undefined : parseApprovalId(approvalId)?.runId;
 }
 
 /** True for an approval id that is malformed, or that of another call. */
-function namesAnother(answer: ToolAnswer): boolean {
-  if (answer.kind !== 'approval-response' || answer.approvalId === undefined) return false;
-  return parseApprovalId(answer.approvalId)?.toolCallId !== answer.toolCallId;
+function namesAnother({ approvalId, toolCallId }: ToolAnswer): boolean {
+  if (approvalId === undefined) return false;
+  return parseApprovalId(approvalId)?.toolCallId !== toolCallId;
 }
 
 function fits({ kind }: CallSpec, answer: ToolAnswer): boolean {

@@ -13,7 +13,7 @@ const MOST_LOOKS = 5_000;
 /** Reads of a tenant's chain, the newest first. */
 export function createAuditPages(
   context: Pick<RedisContext, 'redis' | 'keys'>,
-  people: Pick<People, 'find' | 'namesOf'>,
+  people: Pick<People, 'find' | 'namesOf' | 'sealedOf'>,
 ): Pick<Audit, 'page'> {
   const { redis, keys } = context;
   return {
@@ -43,12 +43,15 @@ export function createAuditPages(
   };
 
   async function named(tenant: string, entries: ChainedEntry[], next: number | undefined) {
-    const names = await people.namesOf(
-      tenant,
-      entries.map(({ entry }) => entry.actor),
-    );
+    const actors = entries.map(({ entry }) => entry.actor);
+    const names = await people.namesOf(tenant, actors);
+    const sealed = await people.sealedOf(tenant, actors);
     return {
-      entries: entries.map((each) => ({ ...each, name: names.get(each.entry.actor) })),
+      entries: entries.map((each) => {
+        const name = names.get(each.entry.actor);
+        const isSealed = name === undefined && sealed.has(each.entry.actor);
+        return { ...each, name, ...(isSealed && { isSealed }) };
+      }),
       cursor: next === undefined || next === 1 ? undefined : String(next),
     };
   }

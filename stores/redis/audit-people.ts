@@ -1,25 +1,47 @@
 import { createHmac, randomBytes } from 'node:crypto';
+import type { DualRequest } from '../contract/audit.js';
 import type { RedisContext } from './context.js';
 import { callRedis } from './errors.js';
+import { parseStored } from './stored-json.js';
 
 /**
  * Pseudonyms of people, each made with a key of its own: a reader of the trail cannot find out by
- * trying names who is meant, and without the key no one can.
+ * trying names who is meant, and without the key no one can. The name of a person who acted on what
+ * belongs to others is also sealed, where no erasure reaches it.
  */
 export interface People {
-  /** Makes the key if the person has none; undefined without a person. */
-  pseudonymOf: (tenant: string, person: string | undefined) => Promise<string | undefined>;
+  /**
+   * Makes the key if the person has none; undefined without a person.
+   *
+   * @param isOnOthers the person acts on what belongs to others
+   */
+  pseudonymOf: (
+    tenant: string,
+    person: string | undefined,
+    isOnOthers: boolean,
+  ) => Promise<string | undefined>;
   /** The pseudonym of a person that has one. */
-  find: (tenant: string, person: string) => Promise<string | undefined>;
+  find: (tenant: string, person: string | undefined) => Promise<string | undefined>;
   /** Names of pseudonyms whose keys exist. */
   namesOf: (tenant: string, pseudonyms: readonly string[]) => Promise<Map<string, string>>;
+  /** Names of pseudonyms that are sealed. */
+  sealedOf: (tenant: string, pseudonyms: readonly string[]) => Promise<Map<string, string>>;
+  hasActedOnOthers: (tenant: string, person: string) => Promise<boolean>;
   forget: (tenant: string, person: string) => Promise<boolean>;
+  ask: (tenant: string, request: Omit<DualRequest, 'until'>) => Promise<void>;
+  asked: (tenant: string) => Promise<DualRequest[]>;
 }
 
 const KEY_BYTES = 32;
 const PSEUDONYM_CHARS = 22;
+/** What one operator asks for waits this long for another one. */
+const ASKED_MS = 24 * 60 * 60 * 1000;
 
-export function createPeople({ redis, keys }: Pick<RedisContext, 'redis' | 'keys'>): People {
+export function createPeople({
+  redis,
+  keys,
+  now,
+}: Pick<RedisContext, 'redis' | 'keys' | 'now'>): People {
   const keyOf = (tenant: string, person: string): Promise<string | null> =>
     callRedis(redis.hget(keys.audit(tenant).people, person));
 
@@ -30,35 +52,80 @@ export function createPeople({ redis, keys }: Pick<RedisContext, 'redis' | 'keys
     return isMade ? key : ((await keyOf(tenant, person)) ?? key);
   }
 
+  async function read(key: string, pseudonyms: readonly string[]): Promise<Map<string, string>> {
+    const wanted = [...new Set(pseudonyms)];
+    if (wanted.length === 0) return new Map();
+    const names = await callRedis(redis.hmget(key, ...wanted));
+    return new Map(
+      wanted.flatMap((pseudonym, at) => {
+        const name = names[at];
+        return name == null ? [] : [[pseudonym, name] as const];
+      }),
+    );
+  }
+
+  const find: People['find'] = async (tenant, person) => {
+    if (person === undefined) return undefined;
+    const key = await keyOf(tenant, person);
+    return key === null ? undefined : toPseudonym(key, person);
+  };
+
+  /** By the field of each. */
+  async function readAsked(tenant: string): Promise<[string, DualRequest][]> {
+    const stored = await callRedis(redis.hgetall(keys.audit(tenant).asked));
+    return Object.entries(stored).map(([field, until]) => {
+      const request = parseStored(field, 'request of an operator') as DualRequest;
+      return [field, { ...request, until: Number(until) }];
+    });
+  }
+
+  async function drop(tenant: string, isOver: (request: DualRequest) => boolean) {
+    for (const [field, request] of await readAsked(tenant)) {
+      if (isOver(request)) await callRedis(redis.hdel(keys.audit(tenant).asked, field));
+    }
+  }
+
   return {
-    pseudonymOf: async (tenant, person) => {
+    pseudonymOf: async (tenant, person, isOnOthers) => {
       if (person === undefined || person === '') return undefined;
-      const { names } = keys.audit(tenant);
+      const { names, acted, sealed } = keys.audit(tenant);
       for (;;) {
         const key = (await keyOf(tenant, person)) ?? (await makeKey(tenant, person));
         const pseudonym = toPseudonym(key, person);
         await callRedis(redis.hset(names, pseudonym, person));
+        if (isOnOthers) {
+          // The time first, so that no trim in between takes the name.
+          await callRedis(redis.zadd(acted, now(), pseudonym));
+          await callRedis(redis.hset(sealed, pseudonym, person));
+        }
         if ((await keyOf(tenant, person)) === key) return pseudonym;
         // The person was forgotten meanwhile: the name would stay without its key.
         await callRedis(redis.hdel(names, pseudonym));
       }
     },
-    find: async (tenant, person) => {
-      const key = await keyOf(tenant, person);
-      return key === null ? undefined : toPseudonym(key, person);
+    find,
+    namesOf: (tenant, pseudonyms) => read(keys.audit(tenant).names, pseudonyms),
+    sealedOf: (tenant, pseudonyms) => read(keys.audit(tenant).sealed, pseudonyms),
+    hasActedOnOthers: async (tenant, person) => {
+      const pseudonym = await find(tenant, person);
+      if (pseudonym === undefined) return false;
+      return (await callRedis(redis.zscore(keys.audit(tenant).acted, pseudonym))) !== null;
     },
-    namesOf: async (tenant, pseudonyms) => {
-      const asked = [...new Set(pseudonyms)];
-      if (asked.length === 0) return new Map();
-      const names = await callRedis(redis.hmget(keys.audit(tenant).names, ...asked));
-      return new Map(
-        asked.flatMap((pseudonym, at) => {
-          const name = names[at];
-          return name == null ? [] : [[pseudonym, name] as const];
-        }),
-      );
+    ask: async (tenant, { action, subject, by, personId }) => {
+      const key = keys.audit(tenant).asked;
+      await drop(tenant, ({ until }) => until <= now());
+      const field = JSON.stringify({ action, subject, by, personId });
+      await callRedis(redis.hsetnx(key, field, String(now() + ASKED_MS)));
+      await callRedis(redis.pexpire(key, ASKED_MS));
+    },
+    asked: async (tenant) => {
+      const requests = await readAsked(tenant);
+      return requests.flatMap(([, request]) => (request.until > now() ? [request] : []));
     },
     forget: async (tenant, person) => {
+      await drop(tenant, ({ action, subject, by }) =>
+        action === 'forget' ? [subject, by].includes(person) : by === person,
+      );
       const key = await keyOf(tenant, person);
       if (key === null) return false;
       const { people, names } = keys.audit(tenant);

@@ -1,7 +1,7 @@
 import { rootOf, toShownSessionId } from '../../protocol/ids.js';
 import type { Act, Audit, AuditEntry, AuditVerdict } from '../contract/audit.js';
 import { chainOn, checkChain, NO_HEAD, type Head } from '../record/audit-chain.js';
-import { toEntry } from '../record/audit-entry.js';
+import { isOnOthers, toEntry } from '../record/audit-entry.js';
 import { createAuditFeeds } from './audit-feed.js';
 import { createPeople } from './audit-people.js';
 import { createAuditPages, parseEntry, readChain } from './audit-pages.js';
@@ -24,6 +24,9 @@ export function createAudit(context: RedisContext): Audit {
   const people = createPeople(context);
   const feeds = createAuditFeeds(context);
   const trimmedAt = new Map<string, number>();
+
+  const actorOf = (tenant: string, act: Act): Promise<string | undefined> =>
+    people.pseudonymOf(tenant, act.by, isOnOthers(act));
 
   async function readHead(tenant: string): Promise<Head & { from: Head }> {
     const names = ['n', 'hash', 'from', 'fromHash'] as const;
@@ -68,7 +71,7 @@ export function createAudit(context: RedisContext): Audit {
       if (stored === undefined || parseEntry(stored).at >= now() - keptMs) break;
       last = stored;
     }
-    if (last.n > 0) await transitions.trimAudit(keys.audit(tenant), last);
+    await transitions.trimAudit(keys.audit(tenant), last, now() - keptMs);
   }
 
   /** What stands behind the head, which is moved together with each entry. */
@@ -94,7 +97,7 @@ export function createAudit(context: RedisContext): Audit {
         for (const [tenant, acts] of byTenant(waiting)) {
           const entries: AuditEntry[] = [];
           for (const act of acts) {
-            entries.push(toEntry(act, target, await people.pseudonymOf(tenant, act.by)));
+            entries.push(toEntry(act, target, await actorOf(tenant, act)));
           }
           relayed.push(...(await append(tenant, entries)));
         }
@@ -102,15 +105,18 @@ export function createAudit(context: RedisContext): Audit {
         for (const text of waiting) await callRedis(redis.lrem(outbox, 1, text));
       }
     },
-    record: async (act, { sessionId, person }) => {
+    record: async (act, { sessionId, person, sought, pseudonym }) => {
       const { tenant = '' } = act;
       const entry = toEntry(
         act,
         {
           sessionId: sessionId === undefined ? undefined : toShownSessionId(rootOf(sessionId)),
-          person: person === undefined ? undefined : await people.pseudonymOf(tenant, person),
+          person:
+            pseudonym ??
+            (await people.pseudonymOf(tenant, person, false)) ??
+            (await people.find(tenant, sought)),
         },
-        await people.pseudonymOf(tenant, act.by),
+        await actorOf(tenant, act),
       );
       return append(tenant, [entry]);
     },
@@ -137,6 +143,11 @@ export function createAudit(context: RedisContext): Audit {
       };
     },
     forget: (tenant = '', person) => people.forget(tenant, person),
+    hasActedOnOthers: (tenant = '', person) => people.hasActedOnOthers(tenant, person),
+    unseal: async (tenant = '', pseudonym) =>
+      (await people.sealedOf(tenant, [pseudonym])).get(pseudonym),
+    ask: (tenant = '', request) => people.ask(tenant, request),
+    asked: (tenant = '') => people.asked(tenant),
   };
 }
 

@@ -59,6 +59,7 @@ export interface Reads {
   hgetall: (key: string) => Reads;
   hmget: (key: string, ...fields: string[]) => Reads;
   lrange: (key: string, from: number, to: number) => Reads;
+  llen: (key: string) => Reads;
   xlen: (key: string) => Reads;
   xrange: (key: string, from: string, to: string, count: 'COUNT', most: number) => Reads;
   info: (section: string) => Reads;

@@ -19,6 +19,8 @@ export interface RedisContext {
   /** What tells this data from other data, see `joinParts`. */
   data: unknown;
   redis: Commands;
+  /** For what may be large: apart from the one above, where the start of a run would wait behind it. */
+  reads: Commands;
   keys: KeySpace;
   transitions: Transitions;
   /** Changes and reads of conversations. */

@@ -41,6 +41,8 @@ export interface ContextOptions {
   library?: Library;
   /** True: commands are retried while Redis temporarily refuses them. */
   retriesRefusals?: boolean;
+  /** Connection for large reads. Default: the same. */
+  reads?: RedisConnection;
   /** Commands before the first connection wait for this; later ones do not. Default: none waits. */
   connected?: Promise<void>;
 }
@@ -77,7 +79,12 @@ export interface RedisConnectionContext extends RedisContext {
 export function createContext(
   redis: RedisConnection,
   options: RedisStoreOptions = {},
-  { library = THIS_LIBRARY, retriesRefusals = false, connected }: ContextOptions = {},
+  {
+    library = THIS_LIBRARY,
+    retriesRefusals = false,
+    reads = redis,
+    connected,
+  }: ContextOptions = {},
 ): RedisConnectionContext {
   const keys = createKeySpace(options.prefix);
   const unanswered = createUnanswered();
@@ -99,11 +106,20 @@ export function createContext(
     return send(work);
   };
   const rights = rightsFor(keys);
-  const { runLibrary, evaluate } = createRunLibrary(redis, { library, send: announcedSend, rights });
-  const conversations = createConversations(evaluate, options.prefix ?? DEFAULT_PREFIX, toExpiry(options));
+  const { runLibrary, evaluate } = createRunLibrary(redis, {
+    library,
+    send: announcedSend,
+    rights,
+  });
+  const conversations = createConversations(
+    evaluate,
+    options.prefix ?? DEFAULT_PREFIX,
+    toExpiry(options),
+  );
   return {
     data: nameData(redis, options.prefix),
     redis: commandsOf(redis, announcedSend),
+    reads: commandsOf(reads, announcedSend),
     keys,
     transitions: createTransitions(runLibrary, keys, conversations),
     change: conversations.change,
@@ -114,7 +130,7 @@ export function createContext(
     now: Date.now,
     audit: toAuditSettings(options),
     keepsFilesElsewhere: options.files !== undefined,
-    fileStore: options.files ?? createRedisFileStore(redis, keys, announcedSend),
+    fileStore: options.files ?? createRedisFileStore(reads, keys, announcedSend),
     corkWrites: () => {
       corkWrites(redis);
     },

@@ -45,7 +45,12 @@ export async function eraseSession(
     }
     const { kind } = leftovers
       ? { kind: 'not_found' }
-      : await make(sessionId, erase, { message: toStoredJson(end), noted: notedOf(rest, act) }, { isFreeing: true });
+      : await make(
+          sessionId,
+          erase,
+          { message: toStoredJson(end), noted: notedOf(rest, act) },
+          { isFreeing: true },
+        );
     if (kind !== 'changed') return;
   }
   throw new HelixError('unavailable', 'The conversation changes too fast to be erased.');
@@ -64,7 +69,13 @@ type Rest = Pick<
 function notedOf(rest: Rest | undefined, act: Act | undefined): Erase['noted'] {
   if (rest === undefined || act === undefined) return undefined;
   const { runId, children, fileChanges, ...found } = rest;
-  return { rest: toStoredJson({ act, ...found }), runId, children, fileChanges, act: toStoredJson(act) };
+  return {
+    rest: toStoredJson({ act, ...found }),
+    runId,
+    children,
+    fileChanges,
+    act: toStoredJson(act),
+  };
 }
 
 /** What an erasure has to reach outside the record; undefined if the session does not exist. */
@@ -86,7 +97,9 @@ function readRest({ change, now }: Context, sessionId: string): Promise<Rest | u
       parts,
       childRuns: below.flatMap((child) => child.record?.run.id ?? []),
       calls: [session, ...below].flatMap((each) => recentCalls(each, now())),
-      files: [...kept.keys()].flatMap((name) => (name.startsWith(FILE) ? name.slice(FILE.length) : [])),
+      files: [...kept.keys()].flatMap((name) =>
+        name.startsWith(FILE) ? name.slice(FILE.length) : [],
+      ),
       fileChanges: Number(kept.get('changes') ?? 0),
     };
   });
@@ -95,7 +108,8 @@ function readRest({ change, now }: Context, sessionId: string): Promise<Rest | u
 /** Calls that the session has made in the last minute, and some before them. */
 function recentCalls(session: Session, now: number): [runId: string, toolCallId: string][] {
   const { record, rows } = session;
-  if (record === undefined || now - Math.max(record.updated, session.appended) > RECENT_MS) return [];
+  if (record === undefined || now - Math.max(record.updated, session.appended) > RECENT_MS)
+    return [];
   const { count } = rows;
   return rows.range(Math.max(0, count - RECENT_ROWS), count - 1).flatMap((text) => {
     const row = parseStored(text, 'row') as Row;
@@ -131,6 +145,7 @@ export function createErasures(
       // Another session may have the id by now.
       if ((await read(sessionId)) === undefined) await waiting.forget(sessionId);
       await owners.fold(sessionId, owner);
+      await callRedis(redis.zrem(keys.owner(owner).unclaimed, sessionId));
     },
     done: async (sessionId, { text, owner }) => {
       const gone = keys.gone(sessionId);

@@ -1,6 +1,7 @@
 import { rootOf } from '../../protocol/ids.js';
 import { LIMITS } from '../../protocol/limits.js';
 import type { Files, StoredFile } from '../contract/files.js';
+import type { SessionOwner } from '../contract/waiting.js';
 import { addFile, removeFile } from '../../session/files.js';
 import { toStoredJson } from '../record/to-stored-json.js';
 import { checkSessionId } from '../record/checked-ids.js';
@@ -16,7 +17,7 @@ type Context = Pick<
 
 /** Files of conversations: noted in the record first, so that no bytes are stored beyond its limits. */
 export function createFiles(context: Context): Files {
-  const { redis, keys, make, fileStore, keepsFilesElsewhere } = context;
+  const { redis, keys, make, now, fileStore, keepsFilesElsewhere } = context;
   const keyOf = (sessionId: string): string => keys.session(rootOf(sessionId)).files;
   const placeOf = (sessionId: string, fileId: string) => ({
     sessionId: rootOf(sessionId),
@@ -27,6 +28,24 @@ export function createFiles(context: Context): Files {
     const text = await callRedis(redis.hget(keyOf(sessionId), `file:${fileId}`));
     return text === null ? undefined : (parseStored(text, 'file') as StoredFile);
   };
+
+  const list: Files['list'] = async (sessionId) => {
+    const fields = await callRedis(redis.hgetall(keyOf(sessionId)));
+    const files = Object.entries(fields).flatMap(([name, text]) =>
+      name.startsWith('file:') ? (parseStored(text, 'file') as StoredFile) : [],
+    );
+    return files.sort((a, b) => a.at - b.at);
+  };
+
+  /** Before a file is added, so that an erasure of its owner finds it. */
+  async function note(sessionId: string, owner: SessionOwner): Promise<void> {
+    const { unclaimed } = keys.owner(owner);
+    const until = now() + LIMITS.unclaimedFilesMs;
+    for (const past of await callRedis(redis.zrangebyscore(unclaimed, '-inf', now())))
+      await callRedis(redis.zrem(unclaimed, past));
+    await callRedis(redis.zadd(unclaimed, until, rootOf(sessionId)));
+    await callRedis(redis.pexpire(unclaimed, LIMITS.unclaimedFilesMs));
+  }
 
   const remove: Files['remove'] = async (sessionId, fileId) => {
     // First: without a record, bytes whose removal failed could not be found again.
@@ -41,6 +60,7 @@ export function createFiles(context: Context): Files {
       const bytes = content.byteLength;
       const file: StoredFile = { ...about, bytes, owner, ...(tenant !== '' && { tenant }) };
       const { id } = file;
+      await note(sessionId, { owner, tenant });
       const result = await make(sessionId, addFile, {
         ...{ id, bytes, owner, tenant, limits },
         file: toStoredJson(file),
@@ -60,12 +80,19 @@ export function createFiles(context: Context): Files {
       return { kind: 'not_found' };
     },
     read,
-    list: async (sessionId) => {
-      const fields = await callRedis(redis.hgetall(keyOf(sessionId)));
-      const files = Object.entries(fields).flatMap(([name, text]) =>
-        name.startsWith('file:') ? (parseStored(text, 'file') as StoredFile) : [],
-      );
-      return files.sort((a, b) => a.at - b.at);
+    list,
+    eraseUnclaimed: async (who) => {
+      const { unclaimed } = keys.owner(who);
+      const noted = await callRedis(redis.zrangebyscore(unclaimed, '-inf', '+inf'));
+      for (const sessionId of noted) {
+        const isBegun =
+          (await callRedis(redis.hget(keys.session(sessionId).root, 'record'))) !== null;
+        for (const { id, owner, tenant = '' } of isBegun ? [] : await list(sessionId)) {
+          if (owner === who.owner && tenant === (who.tenant ?? '')) await remove(sessionId, id);
+        }
+        await callRedis(redis.zrem(unclaimed, sessionId));
+      }
+      return noted;
     },
     content: (sessionId, fileId, range) => fileStore.read(placeOf(sessionId, fileId), range),
     remove,

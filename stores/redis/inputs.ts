@@ -7,15 +7,24 @@ import type { RecordStep, SuspendCall } from '../../session/journal.js';
 import type { Message } from '../../session/messages.js';
 import type { Usage } from '../../session/record.js';
 import type { Rewind } from '../../session/rerun.js';
+import { joinAskers } from '../../session/turns.js';
 import type { Claim, Commit } from '../../session/steps.js';
 import type { StreamChunk } from '../../protocol/chunk.js';
 import { childPartOf, runNumberOf } from '../../protocol/ids.js';
+import { toPerson, type KnownPerson } from '../../protocol/responder.js';
 import { LIMITS } from '../../protocol/limits.js';
 import type { NewCall, WaitCall } from '../contract/call-record.js';
 import type { SettleCallInput } from '../contract/calls.js';
 import type { RecordStepInput, SuspendCallInput } from '../contract/journal.js';
 import type { Writer } from '../contract/log.js';
-import type { BeginChildInput, BeginInput, EndInput, RewindInput, RunUsage, UserMessage } from '../contract/runs.js';
+import type {
+  BeginChildInput,
+  BeginInput,
+  EndInput,
+  RewindInput,
+  RunUsage,
+  UserMessage,
+} from '../contract/runs.js';
 import type { StagedChanges } from '../contract/staging.js';
 import type { ClaimInput, CommitInput } from '../contract/steps.js';
 import { toCallSpec } from '../record/call-spec.js';
@@ -27,17 +36,30 @@ import { toStoredJson } from '../record/to-stored-json.js';
 import { toStoredRow } from '../record/to-stored-row.js';
 import { keepApart } from './large-results.js';
 
+/** One who asks: the author of messages, with the roles of this time, or one who asks as well; nobody for a rule. */
+export function toAsker(
+  { asker, by = '' }: { asker?: KnownPerson | undefined; by?: string },
+  isAuthor = false,
+): readonly KnownPerson[] {
+  if (asker === undefined && by === '') return [];
+  const { roles, ...person } = asker ?? toPerson(by);
+  return [isAuthor && roles !== undefined ? { ...person, roles } : person];
+}
+
 /** What callers give, as changes take it: content as JSON, checked. Pure. */
 
 /** Half characters are stored as U+FFFD, and compared as such. */
 export function wellFormed<Value>(value: Value): Value {
-  if (typeof value === 'string') return (value.isWellFormed() ? value : value.toWellFormed()) as Value;
+  if (typeof value === 'string')
+    return (value.isWellFormed() ? value : value.toWellFormed()) as Value;
   if (Array.isArray(value)) {
     const items = value.map(wellFormed);
     return (items.every((item, at) => item === value[at]) ? value : items) as Value;
   }
   if (typeof value !== 'object' || value === null) return value;
-  const entries = Object.entries(value).map(([name, each]) => [wellFormed(name), wellFormed(each)] as const);
+  const entries = Object.entries(value).map(
+    ([name, each]) => [wellFormed(name), wellFormed(each)] as const,
+  );
   const isSame = entries.every(([name, each]) => (value as Record<string, unknown>)[name] === each);
   return isSame ? value : (Object.fromEntries(entries) as Value);
 }
@@ -66,13 +88,16 @@ export function fromUsage(usage: Usage): RunUsage {
 }
 
 export function toBegin(input: BeginInput, cap: number): Begin {
-  const { agent, owner, tenant = '', nonce, now, policy = 'reject', resumed } = input;
+  const { agent, owner, tenant = '', nonce, now, policy = 'reject', by, resumed } = input;
+  const sender = resumed?.by ?? by ?? owner;
   return {
     ...{ agent, owner, tenant, nonce, now, cap, policy },
     interrupts: input.interrupts,
     mostQueued: LIMITS.queueEntries,
+    mostQueuedBytes: LIMITS.queueBytes,
     stop: interruptBy(input),
-    by: input.by,
+    by,
+    askers: joinAskers(input.askers ?? [toPerson(sender, { tenantId: tenant })]),
     keepsQuestions: input.keepsQuestions,
     messages: toMessages(input.messages),
     state: json(input.state),
@@ -100,17 +125,34 @@ export function toBeginChild({ child, parent, now }: BeginChildInput): BeginChil
 
 export function toRewind(input: RewindInput): Rewind {
   const { runId, nonce, now, mode, by = '' } = input;
-  const fixed = { runId, nonce, now, mode, by, act: json(input.act) };
-  if (input.mode === 'from_checkpoint') return { ...fixed, checkpointId: input.checkpointId, messages: [] };
+  const isAuthor = input.mode === 'retry' && (input.messages?.length ?? 0) > 0;
+  const fixed = {
+    runId,
+    nonce,
+    now,
+    mode,
+    by,
+    asker: toAsker(input, isAuthor),
+    act: json(input.act),
+  };
+  if (input.mode === 'from_checkpoint')
+    return { ...fixed, checkpointId: input.checkpointId, messages: [] };
   return { ...fixed, messageId: input.messageId, messages: toMessages(input.messages ?? []) };
 }
 
-export function toClaim({ writer, known, now, budget = LIMITS.attempts, perToken = 0 }: ClaimInput): Claim {
+export function toClaim({
+  writer,
+  known,
+  now,
+  budget = LIMITS.attempts,
+  perToken = 0,
+}: ClaimInput): Claim {
   return { writer, runN: runNumberOf(writer.runId), known, now, budget, perToken };
 }
 
 export function toCommit(input: CommitInput): Commit {
-  const { writer, now, known, final, outcome, checkpointId, answersStop, model, finishReason } = input;
+  const { writer, now, known, final, outcome, checkpointId, answersStop, model, finishReason } =
+    input;
   return {
     ...{ writer, now, known, final, outcome, checkpointId, answersStop, model, finishReason },
     row: input.row === undefined ? undefined : toStoredRow(input.row),
@@ -122,7 +164,17 @@ export function toCommit(input: CommitInput): Commit {
 }
 
 function toCall(call: NewCall | WaitCall, writer: Writer): StoredCall {
-  const { toolCallId: id, toolName: name, kind, row, idempotent, deadlineMs, ask, child, decision } = call;
+  const {
+    toolCallId: id,
+    toolName: name,
+    kind,
+    row,
+    idempotent,
+    deadlineMs,
+    ask,
+    child,
+    decision,
+  } = call;
   return {
     ...{ id, name, kind, idempotent, deadlineMs },
     // Nested values of the model are checked two levels deeper, since they are stored inside the spec.
@@ -144,8 +196,26 @@ function toTimeless(chunk: StreamChunk): string {
   return JSON.stringify(rest);
 }
 
-export function toEnd({ row, floor = 0, runId, agentType, step, status, error, now }: EndInput): End {
-  return { runId, agentType, step, status, error, now, floor, row: row === undefined ? undefined : toStoredRow(row) };
+export function toEnd({
+  row,
+  floor = 0,
+  runId,
+  agentType,
+  step,
+  status,
+  error,
+  now,
+}: EndInput): End {
+  return {
+    runId,
+    agentType,
+    step,
+    status,
+    error,
+    now,
+    floor,
+    row: row === undefined ? undefined : toStoredRow(row),
+  };
 }
 
 export function toSettle(input: SettleCallInput): SettleCall {
@@ -160,6 +230,7 @@ export function toSettle(input: SettleCallInput): SettleCall {
     isError: row?.error !== undefined,
     decision: json(decision, 1),
     isApproved: decision?.approved === true,
+    ...answerOf(input),
     result,
     permitted: 'permitted' in input ? input.permitted : undefined,
     late: input.source === 'client' ? input.late : undefined,
@@ -170,11 +241,22 @@ export function toSettle(input: SettleCallInput): SettleCall {
   };
 }
 
+/** Who answers, and by what that person was shown. */
+function answerOf(input: SettleCallInput): Pick<SettleCall, 'approver' | 'edit' | 'shownEdit'> {
+  if (input.source === 'client') return { shownEdit: input.shownEdit };
+  if (input.source !== 'approval') return {};
+  return { approver: json(input.approver), edit: json(input.edit, 1), shownEdit: input.shownEdit };
+}
+
 /** What a tool leaves besides its result. */
 function workOf(input: SettleCallInput): Pick<SettleCall, 'writer' | 'changes' | 'output'> {
   if (input.source !== 'tool') return {};
   const { toolCallId, changes = [], output, now, writer } = input;
-  return { writer, changes: toChanges({ toolCallId, patches: changes, timestamp: now }), output: json(output) };
+  return {
+    writer,
+    changes: toChanges({ toolCallId, patches: changes, timestamp: now }),
+    output: json(output),
+  };
 }
 
 function toChanges(changes: StagedChanges): string | undefined {

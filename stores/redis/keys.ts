@@ -106,9 +106,14 @@ export interface KeySpace {
  * head: hash, number and hash of the newest entry, `from` those of the newest that was dropped, and up to which
  * entry a fleet has passed them on ·
  * chain: stream of entries by number · seen: sorted set of ids by time · people: hash of the keys of
- * pseudonyms by user · names: hash of users by pseudonym.
+ * pseudonyms by user · names: hash of users by pseudonym · acted: sorted set of the pseudonyms of those who
+ * acted on what belongs to others, by the time of the newest such act · sealed: hash of their users, which
+ * outlives an erasure · asked: hash of what operators ask for that needs two of them, until when.
  */
-export type AuditKeys = Record<'head' | 'chain' | 'seen' | 'people' | 'names', string>;
+export type AuditKeys = Record<
+  'head' | 'chain' | 'seen' | 'people' | 'names' | 'acted' | 'sealed' | 'asked',
+  string
+>;
 
 export const DEFAULT_PREFIX = 'hx';
 
@@ -204,6 +209,9 @@ export function createKeySpace(prefix: string = DEFAULT_PREFIX): KeySpace {
         seen: `${tag}:seen`,
         people: `${tag}:people`,
         names: `${tag}:names`,
+        acted: `${tag}:acted`,
+        sealed: `${tag}:sealed`,
+        asked: `${tag}:asked`,
       };
     },
     auditFeed: (fleet) => {

@@ -47,11 +47,16 @@ export function openRedisStores(
 ): RedisStores {
   const { url, whenAway = 'wait' } = options;
   const commands = connectCommands(url, whenAway);
+  const reads = connectCommands(url, whenAway);
   const subscriber = connectSubscriber(url, whenAway);
-  const connected = whenAway === 'wait' ? undefined : firstConnection(commands);
+  const connected =
+    whenAway === 'wait'
+      ? undefined
+      : Promise.all([commands, reads].map(firstConnection)).then(() => undefined);
   const context = createContext(commands, options, {
     ...build,
     retriesRefusals: whenAway === 'wait',
+    reads,
     connected,
   });
   const ask = async <T>(command: () => Promise<T>): Promise<T> => {
@@ -59,7 +64,7 @@ export function openRedisStores(
     return callRedis(command());
   };
   context.processes.start();
-  for (const redis of [commands, subscriber]) redis.connect().catch(() => undefined);
+  for (const redis of [commands, reads, subscriber]) redis.connect().catch(() => undefined);
   return {
     store: createRedisSessionStore({
       ...context,
@@ -73,7 +78,7 @@ export function openRedisStores(
     unansweredMs: context.unanswered.silentMs,
     close: async () => {
       await context.processes.close();
-      for (const client of [commands, subscriber]) closeClient(client);
+      for (const client of [commands, reads, subscriber]) closeClient(client);
     },
   };
 }

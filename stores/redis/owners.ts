@@ -147,6 +147,8 @@ export function createOwners(context: RedisContext, readRows: Sessions['rows']):
         // Sequentially: a single session may be as large as the owner's whole quota.
         for (const { member } of page) await repairSession(member, owner);
       }
+      // Also drops reservations that have expired.
+      await transitions.runOfOwner('release', owner, { sessionId: '', bytes: 0 });
       const left = await callRedis(redis.hmget(keys.owner(owner).usage, 'sessions'));
       if (left[0] == null) await callRedis(redis.zrem(keys.ownersIndex, formatOwner(owner)));
     },

@@ -1,10 +1,11 @@
 import { childPartOf, isStreamId, rootOf } from '../../protocol/ids.js';
 import type { Row } from '../../protocol/rows.js';
 import { acceptedHash } from '../../session/messages.js';
-import { runOf } from '../../session/turns.js';
+import { askersOf, runOf } from '../../session/turns.js';
 import { ownerOf } from '../../session/calls.js';
 import { carrierName } from '../../session/children.js';
 import type { Calls } from '../contract/calls.js';
+import type { ReadMeter } from '../contract/log.js';
 import type { Queue, QueuedEntry } from '../contract/queue.js';
 import type { Sessions, SessionView } from '../contract/sessions.js';
 import type { SessionOwner } from '../contract/waiting.js';
@@ -13,7 +14,7 @@ import { callRedis } from './errors.js';
 import { callTexts, sessionTexts, viewTexts, type ViewTexts } from './session-texts.js';
 import { parseRow } from './stored-json.js';
 import { toOpenCall, toRecord } from './stored-record.js';
-import { createStoredRows } from './stored-rows.js';
+import { createStoredRows, sizeOf } from './stored-rows.js';
 
 interface Reads {
   readRecord: Sessions['read'];
@@ -26,21 +27,36 @@ interface Reads {
   readCalls: Sessions['withCalls'];
   acceptedMessages: Sessions['acceptedMessages'];
   runOf: Sessions['runOf'];
+  askers: Sessions['askers'];
 }
 
 /** Reads of a session, each made at one moment. */
-export function createSessionReads({ redis, keys, change, now }: RedisContext): Reads {
-  const { toRows, withResults } = createStoredRows({ redis, keys });
+export function createSessionReads({ redis, reads, keys, change, now }: RedisContext): Reads {
+  const { readPages, withResults } = createStoredRows({ reads, keys });
 
-  async function read(sessionId: string, callsOnly: boolean, owner?: SessionOwner): Promise<SessionView | undefined> {
-    const texts = await change(sessionId, (session) => viewTexts(session, { callsOnly, owner }));
-    if (texts === undefined) return undefined;
-    return {
-      record: toRecord(texts, now()),
-      rows: await toRows(sessionId, texts.rows),
-      openCalls: await withResults(sessionId, texts.calls.map(toOpenCall)),
-      queue: toQueue(texts),
-    };
+  async function read(
+    sessionId: string,
+    { callsOnly, owner }: { callsOnly: boolean; owner?: SessionOwner | undefined },
+    meter?: ReadMeter,
+  ): Promise<SessionView | undefined> {
+    for (;;) {
+      const texts = await change(sessionId, (session) => viewTexts(session, { callsOnly, owner }));
+      if (texts === undefined) return undefined;
+      const record = toRecord(texts, now());
+      await meter?.take(sizeOf(texts.queue.flatMap((entry) => entry.rows)));
+      const range = { from: 0, to: texts.rowCount, born: record.born };
+      const rows = await readPages(sessionId, range, meter);
+      // It was rewound or erased meanwhile.
+      if (rows === undefined) continue;
+      const openCalls = await withResults(sessionId, texts.calls.map(toOpenCall));
+      return { record, rows, openCalls, queue: toQueue(texts) };
+    }
+  }
+
+  /** A negative number counts from the end. */
+  async function indexOf(sessionId: string, from: number): Promise<number> {
+    if (from >= 0) return from;
+    return Math.max(0, from + (await callRedis(redis.llen(keys.session(sessionId).rows))));
   }
 
   return {
@@ -48,10 +64,12 @@ export function createSessionReads({ redis, keys, change, now }: RedisContext): 
       const texts = await change(sessionId, sessionTexts);
       return texts && toRecord(texts, now());
     },
-    readRows: async (sessionId, from, to) => {
-      if (to !== undefined && to <= from) return [];
-      const end = to === undefined ? -1 : to - 1;
-      return toRows(sessionId, await callRedis(redis.lrange(keys.session(sessionId).rows, from, end)));
+    readRows: async (sessionId, from, to, meter) => {
+      for (;;) {
+        const range = { from: await indexOf(sessionId, from), to };
+        const rows = await readPages(sessionId, range, meter);
+        if (rows !== undefined) return rows;
+      }
     },
     readChildren: async (sessionId) => {
       const parts = await callRedis(redis.hkeys(keys.session(sessionId).children));
@@ -67,9 +85,11 @@ export function createSessionReads({ redis, keys, change, now }: RedisContext): 
         .map((carrier) => `${rootOf(sessionId)}.${carrier ?? ''}`)
         .map((id) => (isStreamId(id) ? id : undefined));
     },
-    readQueue: async (sessionId) => {
+    readQueue: async (sessionId, meter) => {
       const texts = await change(sessionId, (session) => viewTexts(session, { callsOnly: false }));
-      return texts === undefined ? [] : toQueue(texts);
+      if (texts === undefined) return [];
+      await meter?.take(sizeOf(texts.queue.flatMap((entry) => entry.rows)));
+      return toQueue(texts);
     },
     readCall: async (sessionId, id) => {
       const toolCallId = id.toWellFormed();
@@ -82,17 +102,22 @@ export function createSessionReads({ redis, keys, change, now }: RedisContext): 
       const [call] = await withResults(sessionId, [toOpenCall(texts)]);
       return call;
     },
-    readView: (sessionId) => read(sessionId, false),
+    readView: (sessionId, meter) => read(sessionId, { callsOnly: false }, meter),
     readCalls: async (sessionId, owner) => {
-      const view = await read(sessionId, true, owner);
+      const view = await read(sessionId, { callsOnly: true, owner });
       return view && { record: view.record, openCalls: view.openCalls };
     },
     acceptedMessages: async (sessionId, ids) => {
       if (ids.length === 0) return [];
       const wanted = ids.map((id) => id.toWellFormed());
-      return change(sessionId, (session) => wanted.filter((id) => acceptedHash(session, id) !== undefined));
+      return change(sessionId, (session) =>
+        wanted.filter((id) => acceptedHash(session, id) !== undefined),
+      );
     },
-    runOf: (sessionId, messageId) => change(sessionId, (session) => runOf(session, messageId.toWellFormed())),
+    askers: (sessionId, messageIds) =>
+      change(sessionId, (session) => messageIds.map((id) => askersOf(session, id.toWellFormed()))),
+    runOf: (sessionId, messageId) =>
+      change(sessionId, (session) => runOf(session, messageId.toWellFormed())),
   };
 }
 
@@ -102,10 +127,12 @@ function toQueue({ queue }: ViewTexts): QueuedEntry[] {
     mode: entry.mode,
     queuedAt: entry.queuedAt,
     ...(entry.by !== undefined && { by: entry.by }),
-    messages: entry.messages.map((message, at): { id: string; hash: string; hidden: boolean; row: Row } => ({
-      ...message,
-      row: parseRow(rows[at] ?? '', `queued message ${message.id}`),
-    })),
+    askers: entry.askers,
+    messages: entry.messages.map(
+      (message, at): { id: string; hash: string; hidden: boolean; row: Row } => ({
+        ...message,
+        row: parseRow(rows[at] ?? '', `queued message ${message.id}`),
+      }),
+    ),
   }));
 }
-

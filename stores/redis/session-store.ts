@@ -2,7 +2,13 @@ import { LIMITS } from '../../protocol/limits.js';
 import type { Compaction } from '../../protocol/rows.js';
 import { settleCall } from '../../session/answers.js';
 import { begin, beginQueued } from '../../session/begin.js';
-import { extendDeadline, leaseCall, startCall, takeCallId, type StartCall } from '../../session/calls.js';
+import {
+  extendDeadline,
+  leaseCall,
+  startCall,
+  takeCallId,
+  type StartCall,
+} from '../../session/calls.js';
 import { beginChild } from '../../session/children.js';
 import { branch } from '../../session/copy.js';
 import { end } from '../../session/end.js';
@@ -34,6 +40,7 @@ import { createDueLists } from './due-lists.js';
 import {
   fromUsage,
   json,
+  toAsker,
   toBegin,
   toBeginChild,
   toClaim,
@@ -92,6 +99,7 @@ export function createRedisSessionStore(context: RedisContext): Store {
       withCalls: reads.readCalls,
       acceptedMessages: reads.acceptedMessages,
       runOf: reads.runOf,
+      askers: reads.askers,
       noteActiveSnapshot: (sessionId, turn) => noteSnapshot(context, sessionId, turn, true),
       noteRestingSnapshot: (sessionId, turn) => noteSnapshot(context, sessionId, turn, false),
       branch: createBranch(context),
@@ -160,14 +168,26 @@ function createRuns(context: RedisContext): Omit<Runs, 'current' | 'list' | 'int
       return make(input.sessionId, begin, toBegin(input, maxEntries));
     },
     beginChild: async (input) => make(input.child.sessionId, beginChild, toBeginChild(input)),
-    resume: async ({ sessionId, by = '', act, ...input }) =>
-      make(sessionId, resumeRun, { ...input, by, act: json(act) }) as ReturnType<Runs['resume']>,
+    resume: async ({ sessionId, by = '', asker, act, ...input }) =>
+      make(sessionId, resumeRun, {
+        ...input,
+        by,
+        asker: toAsker({ asker, by }),
+        act: json(act),
+      }) as ReturnType<Runs['resume']>,
     rewind: async (input) => make(input.sessionId, rewind, toRewind(input)),
     stop: async (sessionId, { runId, act, ...request }) =>
-      make(sessionId, stop, { runId, stop: request, now: now(), act: json(act) }, { isFreeing: true }),
+      make(
+        sessionId,
+        stop,
+        { runId, stop: request, now: now(), act: json(act) },
+        { isFreeing: true },
+      ),
     pinTools: async ({ sessionId, runId, tools }) => {
       const reply = await make(sessionId, pinTools, { runId, tools: json(tools) });
-      return reply.kind === 'pinned' ? { ...reply, tools: JSON.parse(reply.tools) as unknown } : reply;
+      return reply.kind === 'pinned'
+        ? { ...reply, tools: JSON.parse(reply.tools) as unknown }
+        : reply;
     },
     end: async (input) => make(input.sessionId, end, toEnd(input), { isFreeing: true }),
   };
@@ -183,9 +203,16 @@ type Wanted = NonNullable<ClaimInput['wants']>;
 function readWanted(session: Session, { born, rows: known, state }: Wanted): Texts {
   const { count } = session.rows;
   const from = born === session.existing.born && known <= count ? known : 0;
-  const rows = count - from > MOST_ROWS || count === from ? [] : session.rows.range(from, count - 1);
-  const fits = rows.length === count - from && rows.reduce((sum, row) => sum + Buffer.byteLength(row), 0) <= MOST_BYTES;
-  return { from: fits ? from : count, rows: fits ? rows : [], state: state ? readStaged(session) : undefined };
+  const rows =
+    count - from > MOST_ROWS || count === from ? [] : session.rows.range(from, count - 1);
+  const fits =
+    rows.length === count - from &&
+    rows.reduce((sum, row) => sum + Buffer.byteLength(row), 0) <= MOST_BYTES;
+  return {
+    from: fits ? from : count,
+    rows: fits ? rows : [],
+    state: state ? readStaged(session) : undefined,
+  };
 }
 
 interface Texts {
@@ -194,7 +221,10 @@ interface Texts {
   state: ReturnType<typeof readStaged> | undefined;
 }
 
-function createSteps(context: RedisContext, noteAsking: (sessionId: string) => Promise<void>): Steps {
+function createSteps(
+  context: RedisContext,
+  noteAsking: (sessionId: string) => Promise<void>,
+): Steps {
   const { make } = context;
   const { toRows } = createStoredRows(context);
   return {
@@ -206,7 +236,9 @@ function createSteps(context: RedisContext, noteAsking: (sessionId: string) => P
       return {
         ...claimed,
         ...(usage !== undefined && { usage: fromUsage(usage) }),
-        ...(texts !== undefined && { fresh: { from: texts.from, rows: await toRows(sessionId, texts.rows) } }),
+        ...(texts !== undefined && {
+          fresh: { from: texts.from, rows: await toRows(sessionId, texts.rows) },
+        }),
         ...(texts?.state !== undefined && { state: toStateRead(texts.state) }),
       };
     },
@@ -217,11 +249,18 @@ function createSteps(context: RedisContext, noteAsking: (sessionId: string) => P
       return make(sessionId, commit, given);
     },
     discard: async ({ usage, ...input }) =>
-      make(input.writer.sessionId, discard, { ...input, usage: toUsage(usage) }, { isFreeing: true }),
+      make(
+        input.writer.sessionId,
+        discard,
+        { ...input, usage: toUsage(usage) },
+        { isFreeing: true },
+      ),
     compact: async ({ writer, compaction, usage }) => {
       const given = { writer, compaction: json(compaction), usage: toUsage(usage) };
       const reply = await make(writer.sessionId, compact, given);
-      return reply.kind === 'kept' ? { ...reply, compaction: JSON.parse(reply.compaction) as Compaction } : reply;
+      return reply.kind === 'kept'
+        ? { ...reply, compaction: JSON.parse(reply.compaction) as Compaction }
+        : reply;
     },
     handOver: async (input) => make(input.writer.sessionId, handOver, input),
     takeOver: async ({ sessionId, ...input }) => make(sessionId, takeOver, input),
@@ -254,7 +293,8 @@ function createCalls(
 ): Omit<Calls, 'read' | 'pending' | 'suspension'> {
   const { make } = context;
   const withAnswers = createJournalReads(context);
-  const parse = (text: string | undefined): unknown => (text === undefined ? undefined : JSON.parse(text));
+  const parse = (text: string | undefined): unknown =>
+    text === undefined ? undefined : JSON.parse(text);
   return {
     start: async ({ writer, budget = LIMITS.attempts, ...input }) => {
       const { sessionId } = writer;
@@ -266,6 +306,7 @@ function createCalls(
         ...rest,
         call: parse(texts.call),
         ...(texts.decision !== undefined && { decision: parse(texts.decision) }),
+        ...(texts.approver !== undefined && { approver: parse(texts.approver) }),
         ...(texts.journal !== undefined && { journal: parse(texts.journal) }),
         ...(read !== undefined && { state: fitChanges(read.customState, read.staged) }),
       } as CallPermission);
@@ -282,7 +323,11 @@ function createCalls(
       return make(sessionId, settleCall, toSettle(input), { isFreeing: true });
     },
     extendDeadline: async ({ sessionId, act, ...input }) =>
-      make(sessionId, extendDeadline, { ...input, mostAheadMs: LIMITS.deadlineAheadMs, act: json(act) }),
+      make(sessionId, extendDeadline, {
+        ...input,
+        mostAheadMs: LIMITS.deadlineAheadMs,
+        act: json(act),
+      }),
     lease: async ({ sessionId, ...input }) => make(sessionId, leaseCall, input),
     takeId: async ({ sessionId, ...input }) => make(sessionId, takeCallId, input),
   };
@@ -292,9 +337,13 @@ function createQueue(context: RedisContext): Omit<Queue, 'read'> {
   const { maxEntries } = context;
   const { make } = context;
   return {
-    begin: async ({ sessionId, ...input }) => make(sessionId, beginQueued, { ...input, cap: maxEntries }),
-    edit: async ({ sessionId, message: { id, hash, row }, expectedHash, now }) =>
-      make(sessionId, editQueued, { message: { id, hash, row: toStoredRow(row) }, expectedHash, now }),
+    begin: async ({ sessionId, ...input }) =>
+      make(sessionId, beginQueued, { ...input, cap: maxEntries }),
+    edit: async ({ sessionId, message: { id, hash, row }, expectedHash, asker, now }) =>
+      make(sessionId, editQueued, {
+        message: { id, hash, row: toStoredRow(row) },
+        ...{ expectedHash, now, asker: toAsker({ asker }, true) },
+      }),
     remove: async ({ sessionId, ...input }) => make(sessionId, removeQueued, input),
   };
 }

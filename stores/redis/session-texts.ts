@@ -20,6 +20,7 @@ export interface CallTexts {
   spec: string;
   row: string | undefined;
   decision: string | undefined;
+  edit: string | undefined;
 }
 
 export function callTexts(session: Session, call: Call): CallTexts {
@@ -27,7 +28,9 @@ export function callTexts(session: Session, call: Call): CallTexts {
     call,
     spec: session.content.get(ofCall('spec', call.id)) ?? '{}',
     row: call.state === 'settled' ? session.content.get(ofCall('row', call.id)) : undefined,
-    decision: call.hasDecision === true ? session.content.get(ofCall('decision', call.id)) : undefined,
+    decision:
+      call.hasDecision === true ? session.content.get(ofCall('decision', call.id)) : undefined,
+    edit: call.edits === undefined ? undefined : session.content.get(ofCall('edit', call.id)),
   };
 }
 
@@ -60,7 +63,8 @@ export function sessionTexts(session: Session): SessionTexts | undefined {
 }
 
 export interface ViewTexts extends SessionTexts {
-  rows: string[];
+  /** Its rows are read apart, since they may be many. */
+  rowCount: number;
   queue: { entry: StoredRecord['queue'][number]; rows: string[] }[];
   calls: CallTexts[];
 }
@@ -72,25 +76,32 @@ export interface ViewTexts extends SessionTexts {
  */
 export function viewTexts(
   session: Session,
-  { callsOnly, owner }: { callsOnly: boolean; owner?: { owner: string; tenant?: string } | undefined },
+  {
+    callsOnly,
+    owner,
+  }: { callsOnly: boolean; owner?: { owner: string; tenant?: string } | undefined },
 ): ViewTexts | undefined {
   const own = sessionTexts(session);
   if (own === undefined) return undefined;
   const { record } = own;
   // How long a read takes tells a stranger how much there is.
-  if (owner !== undefined && (record.owner !== owner.owner || record.tenant !== (owner.tenant ?? ''))) {
-    return { ...own, rows: [], queue: [], calls: [] };
+  if (
+    owner !== undefined &&
+    (record.owner !== owner.owner || record.tenant !== (owner.tenant ?? ''))
+  ) {
+    return { ...own, rowCount: 0, queue: [], calls: [] };
   }
-  const { count } = session.rows;
   return {
     ...own,
-    rows: callsOnly || count === 0 ? [] : session.rows.range(0, count - 1),
+    rowCount: callsOnly ? 0 : session.rows.count,
     queue: callsOnly
       ? []
       : record.queue.map((entry) => ({
           entry,
           rows: entry.messages.map(({ id }) => session.content.get(`q:${id}`) ?? ''),
         })),
-    calls: sessionsBelow(session).flatMap(({ session: found, calls }) => calls.map((call) => callTexts(found, call))),
+    calls: sessionsBelow(session).flatMap(({ session: found, calls }) =>
+      calls.map((call) => callTexts(found, call)),
+    ),
   };
 }

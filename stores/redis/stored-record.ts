@@ -1,7 +1,7 @@
 import type { RunMode } from '../../protocol/run.js';
 import { rootOf } from '../../protocol/ids.js';
 import type { SessionRecord as StoredRecord } from '../../session/record.js';
-import type { OpenCall, Wake } from '../contract/call-record.js';
+import type { CallEdit, CallSpec, OpenCall, Wake } from '../contract/call-record.js';
 import type { RunUsage } from '../contract/runs.js';
 import type { SessionRecord } from '../contract/sessions.js';
 import { fromUsage } from './inputs.js';
@@ -13,10 +13,12 @@ import { corrupt, parseRow, parseStored } from './stored-json.js';
 /** A page that took an active snapshot may request the turn up to this much later. */
 const ACTIVE_SNAPSHOT_MS = 60_000;
 
-export function toOpenCall({ call, spec, row, decision }: CallTexts): OpenCall {
+export function toOpenCall({ call, spec, row, decision, edit }: CallTexts): OpenCall {
   const { id, state, asked, deadline, isHeld } = call;
+  const made = parseStored(spec, `call ${id}`) as CallSpec;
   return {
-    spec: parseStored(spec, `call ${id}`) as OpenCall['spec'],
+    spec:
+      edit === undefined ? made : withEdit(made, parseStored(edit, `edit of ${id}`) as CallEdit),
     state,
     ...(row !== undefined && { row: parseRow(row, `result of ${id}`) }),
     ...(decision !== undefined && {
@@ -28,6 +30,11 @@ export function toOpenCall({ call, spec, row, decision }: CallTexts): OpenCall {
   };
 }
 
+/** From then on every reader has the changed input: those who are asked, and rules about it. */
+function withEdit(spec: CallSpec, { input, ...edit }: CallEdit): CallSpec {
+  return { ...spec, input, edited: { ...edit, from: spec.input } };
+}
+
 function usageOf(usage: StoredRecord['run']['usage']): RunUsage | undefined {
   return usage === undefined ? undefined : fromUsage(usage);
 }
@@ -37,7 +44,11 @@ export function toRecord(texts: SessionTexts, now: number): SessionRecord {
   const { run, turn, parent, snapshot, checkpoint, state } = record;
   const wakes = Object.entries(record.wakes)
     .sort(([a], [b]) => (a < b ? -1 : 1))
-    .map(([part, { runId, ...resume }]): Wake => ({ sessionId: `${rootOf(id)}.${part}`, runId, resume }));
+    .map(([part, { runId, ...resume }]): Wake => ({
+      sessionId: `${rootOf(id)}.${part}`,
+      runId,
+      resume,
+    }));
   const isFresh = snapshot !== undefined && now - snapshot.at < ACTIVE_SNAPSHOT_MS;
   return {
     sessionId: id,
@@ -58,12 +69,17 @@ export function toRecord(texts: SessionTexts, now: number): SessionRecord {
     runStartedAt: run.started,
     runMode: run.mode as RunMode,
     ...(run.by !== '' && { runBy: run.by }),
+    askers: turn.askers,
+    ...(record.hasHidden === true && { hasHidden: true }),
+    storedBytes: record.sizes.stored,
     runStartSequence: run.sequence,
     runFromStep: run.fromStep,
     committedStep: run.committed,
     claimedStep: run.claimed,
     pauseSequence: run.paused,
-    ...(run.leg !== undefined && { leg: { number: run.leg.n + 1, at: run.leg.at, used: usageOf(run.leg.used) } }),
+    ...(run.leg !== undefined && {
+      leg: { number: run.leg.n + 1, at: run.leg.at, used: usageOf(run.leg.used) },
+    }),
     queued: record.queue.length,
     stateVersion: state.version,
     ...(turn.stateVersion !== undefined && { turnStateVersion: turn.stateVersion }),

@@ -1,5 +1,7 @@
 import type { Row } from '../../protocol/rows.js';
+import type { SessionRecord as StoredRecord } from '../../session/record.js';
 import type { OpenCall } from '../contract/call-record.js';
+import type { ReadMeter } from '../contract/log.js';
 import type { RedisContext } from './context.js';
 import { callRedis } from './errors.js';
 import { resolveRows, type ReadResults } from './large-results.js';
@@ -7,32 +9,80 @@ import { parseRow } from './stored-json.js';
 
 export interface StoredRows {
   /** Parses stored rows and restores large results that are stored apart. */
-  toRows: (sessionId: string, rows: string[]) => Promise<Row[]>;
-  /** Adds the result of the run to the fields of a root, if it is stored apart. */
-  withOutput: (sessionId: string, root: Record<string, string>) => Promise<Record<string, string>>;
+  toRows: (sessionId: string, rows: string[], meter?: ReadMeter) => Promise<Row[]>;
+  /**
+   * Reads rows page by page: what is read at once holds up whatever Redis does for others. Rows never
+   * change, so the pages are as good as one read unless the session is rewound or erased meanwhile.
+   *
+   * @returns undefined in that case
+   */
+  readPages: (
+    sessionId: string,
+    range: { from: number; to?: number | undefined; born?: string | undefined },
+    meter?: ReadMeter,
+  ) => Promise<Row[] | undefined>;
   /** Restores the large results of calls whose rows are not in the transcript yet. */
   withResults: (sessionId: string, calls: OpenCall[]) => Promise<OpenCall[]>;
 }
 
-export function createStoredRows({
-  redis,
+/** Nothing is known of a session's rows before the first page; the next ones have so many bytes. */
+const FIRST_ROWS = 4;
+const MOST_ROWS = 500;
+const PAGE_BYTES = 256 * 1024;
+/** Each has more than `inlineResultBytes`. */
+const RESULTS_AT_ONCE = 4;
+
+/** Reads large results, few at once. */
+export function createReadResults({
+  reads,
   keys,
-}: Pick<RedisContext, 'redis' | 'keys'>): StoredRows {
-  const readResults =
-    (sessionId: string): ReadResults =>
-    (ids) =>
-      callRedis(redis.hmget(keys.session(sessionId).results, ...ids));
+}: Pick<RedisContext, 'reads' | 'keys'>): (sessionId: string, meter?: ReadMeter) => ReadResults {
+  return (sessionId, meter) => async (ids) => {
+    const found: (string | null)[] = [];
+    for (let at = 0; at < ids.length; at += RESULTS_AT_ONCE) {
+      const some = ids.slice(at, at + RESULTS_AT_ONCE);
+      const results = await callRedis(reads.hmget(keys.session(sessionId).results, ...some));
+      found.push(...results);
+      await meter?.take(sizeOf(results));
+    }
+    return found;
+  };
+}
+
+export function createStoredRows({
+  reads: redis,
+  keys,
+}: Pick<RedisContext, 'reads' | 'keys'>): StoredRows {
+  const readResults = createReadResults({ reads: redis, keys });
+  const toRows: StoredRows['toRows'] = (sessionId, rows, meter) =>
+    resolveRows(
+      rows.map((row, at) => parseRow(row, `row ${String(at)}`)),
+      readResults(sessionId, meter),
+    );
   return {
-    toRows: (sessionId, rows) =>
-      resolveRows(
-        rows.map((row, at) => parseRow(row, `row ${String(at)}`)),
-        readResults(sessionId),
-      ),
-    withOutput: async (sessionId, root) => {
-      const { outputRef } = root;
-      if (outputRef === undefined) return root;
-      const [output] = await readResults(sessionId)([outputRef]);
-      return output == null ? root : { ...root, output };
+    toRows,
+    readPages: async (sessionId, { from, to = Infinity, born }, meter) => {
+      const { root, rows } = keys.session(sessionId);
+      const found: Row[] = [];
+      let first = born;
+      let count = FIRST_ROWS;
+      for (let at = from; at < to;) {
+        const end = Math.min(at + count, to);
+        const [page, [record]] = (await callRedis(
+          redis.together((reads) => reads.lrange(rows, at, end - 1).hmget(root, 'record')),
+        )) as [string[], [string | null]];
+        const now = record == null ? '' : (JSON.parse(record) as StoredRecord).born;
+        first ??= now;
+        if (first !== now) return undefined;
+        const bytes = sizeOf(page);
+        await meter?.take(bytes);
+        found.push(...(await toRows(sessionId, page, meter)));
+        if (page.length < end - at) break;
+        at = end;
+        const fitting = Math.floor((PAGE_BYTES * page.length) / Math.max(1, bytes));
+        count = Math.min(Math.max(1, fitting), MOST_ROWS);
+      }
+      return found;
     },
     withResults: (sessionId, calls) =>
       Promise.all(
@@ -43,4 +93,9 @@ export function createStoredRows({
         }),
       ),
   };
+}
+
+/** As a meter counts it. */
+export function sizeOf(texts: readonly (string | null)[]): number {
+  return texts.reduce((sum, text) => sum + (text?.length ?? 0), 0);
 }

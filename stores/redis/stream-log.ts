@@ -8,23 +8,22 @@ import { closeWriter, mark as changeMark, openWriter, truncate } from '../../ses
 import { toStoredJson } from '../record/to-stored-json.js';
 import { toControlMessage } from '../log/control-message-of.js';
 import { createChannels, type Subscriber } from './tail/channels.js';
-import { callRedis } from './errors.js';
 import type { RedisContext } from './context.js';
 import { resolveEntries } from './large-results.js';
 import { createKeepPages } from './tail/keep-pages.js';
 import { createReadKept } from './tail/kept-pages.js';
 import { createReadJoined, createReadLog, type ReadLog } from './tail/pages.js';
 import { toShortDelta } from './short-deltas.js';
+import { createReadResults } from './stored-rows.js';
 import { createTail } from './tail/tail.js';
 
 /** The log in a Redis Stream, with a tail over sharded Pub/Sub. */
 export function createRedisStreamLog(context: RedisContext, subscriber: Subscriber): StreamLog {
-  const { redis, keys, transitions, change, make, now: clock } = context;
+  const { keys, transitions, change, make, now: clock } = context;
 
+  const readResults = createReadResults(context);
   const resolve = (streamId: string, entries: LogEntry[]): ReturnType<typeof resolveEntries> =>
-    resolveEntries(entries, (ids) =>
-      callRedis(redis.hmget(keys.session(streamId).results, ...ids)),
-    );
+    resolveEntries(entries, readResults(streamId));
   const readLog = createReadLog(context);
   const readJoined = createReadJoined(context);
   const readKept = createReadKept(context);

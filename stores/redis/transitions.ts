@@ -1,8 +1,5 @@
 import type { Head, StoredEntry } from '../record/audit-chain.js';
-import {
-  type OwnerRequestOf,
-  type OwnerTransitionName,
-} from '../transitions/library.js';
+import { type OwnerRequestOf, type OwnerTransitionName } from '../transitions/library.js';
 import type { AuditKeys, DueKeys, KeySpace } from './keys.js';
 import { corrupt } from './stored-json.js';
 import type { OwnerResultOf } from './transition-results.js';
@@ -45,8 +42,12 @@ export interface Transitions {
   ) => Promise<{ chained: boolean; head: Head; known: string[] }>;
   /** Raises the number of the entry up to which a chain was passed on. */
   passAudit: (head: string, field: string, n: number) => Promise<void>;
-  /** Drops the oldest entries of an audit chain, up to and including this one. */
-  trimAudit: (keys: Pick<AuditKeys, 'head' | 'chain'>, last: Head) => Promise<void>;
+  /** Drops the oldest entries of an audit chain, up to and including this one, and names sealed before. */
+  trimAudit: (
+    keys: Pick<AuditKeys, 'head' | 'chain' | 'acted' | 'sealed'>,
+    last: Head,
+    before: number,
+  ) => Promise<void>;
   /** Names refused items in the record of a batch, as field and code, if that still exists. */
   noteRefusals: (
     batch: string,
@@ -111,8 +112,9 @@ export function createTransitions(
     passAudit: async (head, field, n) => {
       await runLibrary('writing', [head], ['passAudit', field, n]);
     },
-    trimAudit: async ({ head, chain }, { n, hash }) => {
-      await runLibrary('writing', [head, chain], ['trimAudit', n, hash]);
+    trimAudit: async ({ head, chain, acted, sealed }, { n, hash }, before) => {
+      const args = ['trimAudit', n, hash, before];
+      await runLibrary('writing', [head, chain, acted, sealed], args);
     },
     noteRefusals: async (batch, { most, keptMs }, refused) => {
       await runLibrary('writing', [batch], ['noteRefusals', most, keptMs, ...refused.flat()]);

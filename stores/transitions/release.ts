@@ -1,5 +1,5 @@
-import { readEntry, removeEntry, writeEntry, type Owner } from './lib/owner.js';
-import { only } from './lib/request.js';
+import { clearExpired, readEntry, removeEntry, writeEntry, type Owner } from './lib/owner.js';
+import { only, storeNow } from './lib/request.js';
 
 export interface ReleaseRequest {
   sessionId: string;
@@ -15,6 +15,7 @@ export interface ReleaseRequest {
  * @returns `released` · `unknown`, nothing is reserved for it
  */
 export function release(owner: Owner, { sessionId, bytes }: ReleaseRequest): string {
+  clearExpired(owner, storeNow());
   const entry = readEntry(owner, sessionId);
   if (entry === undefined) return only('unknown');
   if (entry.created !== 0) return only('unknown');

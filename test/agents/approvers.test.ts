@@ -3,6 +3,12 @@ import type { ApproverRule } from '../../agents/approver-rule.js';
 import { createApproverCheck, toApprovers } from '../../agents/approvers.js';
 import { AgentRegistry, defineAgent, defineTool } from '../../agents/index.js';
 import type { Role } from '../../protocol/actor.js';
+import {
+  fulfils,
+  toVisitorName,
+  type KnownPerson,
+  type Responder,
+} from '../../protocol/responder.js';
 
 const base = {
   name: 'pay',
@@ -66,7 +72,7 @@ describe('the check of an approver', () => {
     check(
       { userId, ...extra },
       { toolName: 'pay', runId: 's:1-a', approvers },
-      { ...request, ...extra },
+      { ...request, askedBy: { owner: request.owner }, ...extra },
     );
 
   it.each([
@@ -86,6 +92,58 @@ describe('the check of an approver', () => {
     expect(await ask('bob', { separate: true })).toEqual({ allowed: true });
     expect(await ask('', { separate: true })).toEqual({ allowed: false });
     expect(await ask('ann', { separate: true }, { isEveryone: true })).toEqual({ allowed: true });
+  });
+
+  const t1 = { tenantId: 't1' };
+  it.each<[what: string, responder: Responder, askers: KnownPerson[], allowed: boolean]>([
+    [
+      'who has created a schedule that another one fired',
+      { userId: 'olga' },
+      [{ userId: 'olga' }, { userId: 'carl' }],
+      false,
+    ],
+    ['who has fired it', { userId: 'carl' }, [{ userId: 'olga' }, { userId: 'carl' }], false],
+    ['a third', { userId: 'dora' }, [{ userId: 'olga' }, { userId: 'carl' }], true],
+    ['the owner from another tenant', { userId: 'other-tenant:hq|ann', ...t1 }, [], false],
+    [
+      'the owner from another tenant, by the person',
+      { userId: 'other-tenant:hq|boss', ...t1, personId: 'P' },
+      [{ userId: 'ann', ...t1, personId: 'P' }],
+      false,
+    ],
+    [
+      'a visitor of the same name from another issuer',
+      { userId: 'other-tenant:hq|ann', ...t1, personId: 'Q' },
+      [{ userId: 'ann', ...t1, personId: 'P' }],
+      true,
+    ],
+    [
+      'a visitor who has asked, by the account there',
+      { userId: 'olga', ...t1 },
+      [{ userId: 'olga', tenantId: 'hq' }],
+      false,
+    ],
+    [
+      'the account of an asker, whatever else is known of it',
+      { userId: 'olga', ...t1, personId: 'Q' },
+      [{ userId: 'olga', ...t1, personId: 'P' }],
+      false,
+    ],
+    [
+      'the owner from a tenant whose name has other letters',
+      { userId: toVisitorName({ tenantId: 'zürich|1', userId: 'ann' }), ...t1 },
+      [],
+      false,
+    ],
+    [
+      'a name that is no visitor of any tenant',
+      { userId: 'other-tenant:%zz|ann', ...t1 },
+      [],
+      false,
+    ],
+  ])('of several names of one person each counts: %s', (_what, responder, askers, allowed) => {
+    const asked = { owner: 'ann', tenant: 't1', askers };
+    expect(fulfils({ separate: true }, responder, asked)).toBe(allowed);
   });
 
   it('a function sees what would be executed, and only its clear yes counts', async () => {

@@ -1,3 +1,5 @@
+import { isForgedRequest } from '../../ai-sdk/index.js';
+import { ROUTES } from '../../api/routes/index.js';
 import { createFakeRuntime } from '../support/fake-runtime.js';
 import { startApi, type ApiServer, type StartOptions } from './api-server.js';
 
@@ -74,16 +76,68 @@ describe('pages of other origins', () => {
     expect(response.headers.get('access-control-allow-credentials')).toBe('true');
   });
 
-  it('a page of another origin may write only if it is listed or sends a token', async () => {
+  it('a page of another origin may read what CORS lets it', async () => {
     const server = await start({ allowedOrigins: [APP] });
-    const stop = async (headers: Record<string, string>): Promise<number> =>
-      (await server.post('/api/chat/s1/stop', {}, { 'sec-fetch-site': 'cross-site', ...headers }))
-        .status;
-    expect(await stop({ origin: APP })).toBe(404);
-    expect(await stop({ origin: 'https://evil.test' })).toBe(401);
-    expect(await stop({ origin: 'https://evil.test', authorization: 'Bearer x' })).toBe(404);
-    expect(await stop({})).toBe(401);
     expect((await server.get('/api/config', { 'sec-fetch-site': 'cross-site' })).status).toBe(200);
+  });
+
+  const evil = { origin: 'https://evil.test', 'sec-fetch-site': 'cross-site' };
+  const neighbour = { origin: 'https://chat.test:8443', 'sec-fetch-site': 'same-site' };
+  const basic = { authorization: 'Basic YTpi' };
+  const bearer = { authorization: 'Bearer x' };
+
+  it('it gets nothing whose reading or export is recorded in the name of the visitor', async () => {
+    const server = await start({ allowedOrigins: [APP] });
+    const reading = ROUTES.filter(
+      ({ method, access }) => method === 'get' && access !== 'everyone',
+    );
+    for (const { id, path, audits } of reading) {
+      const at = path.replace(/:\w+/g, 'other');
+      const codeFor = async (headers: Record<string, string>): Promise<unknown> => {
+        const response = await server.get(at, headers);
+        if (response.status < 400) return void response.body?.cancel();
+        return ((await response.json()) as { code?: string }).code;
+      };
+      const isRefused = (await codeFor({ ...evil, ...bearer })) === 'unauthorized';
+      expect([id, isRefused]).toEqual([id, audits !== 'none']);
+      expect(await codeFor({ ...evil, origin: APP })).not.toBe('unauthorized');
+      expect(await codeFor({ 'sec-fetch-site': 'same-origin' })).not.toBe('unauthorized');
+    }
+  });
+
+  it.each<[string, Record<string, string>, boolean]>([
+    ['a program', {}, false],
+    ['a program with Basic sign-in', basic, false],
+    ['a page of this origin', { 'sec-fetch-site': 'same-origin', ...basic }, false],
+    ['a page of this origin that tells no site', { origin: 'https://chat.test' }, false],
+    ['what a person typed', { 'sec-fetch-site': 'none', ...basic }, false],
+    ['a page of a listed origin', { ...evil, origin: APP, ...basic }, false],
+    ['a neighbouring page with a token', { ...neighbour, ...bearer }, false],
+    ['a page that tells its origin only, with a token', { origin: evil.origin, ...bearer }, false],
+    ['another page with cookies', evil, true],
+    ['another page with Basic sign-in', { ...evil, ...basic }, true],
+    ['another page with Negotiate', { ...evil, authorization: 'Negotiate YTpi' }, true],
+    ['another page with a token', { ...evil, ...bearer }, true],
+    ['a page that hides its origin', { 'sec-fetch-site': 'cross-site', ...bearer }, true],
+    ['a page without a name', { ...evil, ...basic, origin: 'null' }, true],
+    ['a neighbouring page with Basic sign-in', { ...neighbour, ...basic }, true],
+    ['a page that tells its origin only', { origin: evil.origin, ...basic }, true],
+    ['the word Bearer alone', { origin: evil.origin, authorization: 'Bearer ' }, true],
+    ...[
+      'text/plain',
+      'Text/Plain; charset=utf-8',
+      'application/x-www-form-urlencoded',
+      'multipart/form-data; boundary=a',
+    ].map((type): [string, Record<string, string>, boolean] => [
+      `a neighbouring page with a token and ${type}`,
+      { ...neighbour, ...bearer, 'content-type': type },
+      true,
+    ]),
+  ])('%s: is it taken for forged?', (_who, headers, isForged) => {
+    const sent = { method: 'POST', headers: new Headers(headers) };
+    const url = 'https://chat.test/api/chat';
+    expect(isForgedRequest({ ...sent, url }, [APP])).toBe(isForged);
+    expect(isForgedRequest({ ...sent, url, method: 'GET' }, [APP])).toBe(false);
   });
 
   it.each(['*', 'app.test', 'https://app.test/', 'https://app.test/x', 'null'])(

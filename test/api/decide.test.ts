@@ -1,7 +1,9 @@
 import { toStoredSessionId } from '../../ai-sdk/index.js';
-import { hashInput, toDecideUrl, type LinkClaims } from '../../notify/links.js';
-import { drive, newCall, type SessionDriver } from '../support/session-driver.js';
+import { toDecideUrl, type LinkClaims } from '../../notify/links.js';
+import { hashInput } from '../../protocol/shown-call.js';
+import { drive, newCall, userMessage, type SessionDriver } from '../support/session-driver.js';
 import { until } from '../support/until.js';
+import type { MayStillDecide } from '../../api/deps.js';
 import { startOnMemory } from './api-server.js';
 
 /** What links of notices lead to: a page, and the form on it. */
@@ -10,11 +12,19 @@ const KEY = 'k'.repeat(32);
 let api: Awaited<ReturnType<typeof startOnMemory>>;
 let session: SessionDriver;
 let claims: LinkClaims;
+let mayStillDecide: MayStillDecide | undefined;
 
 beforeEach(async () => {
-  api = await startOnMemory({ linkKeys: [KEY] });
+  mayStillDecide = undefined;
+  api = await startOnMemory({
+    linkKeys: [KEY],
+    mayStillDecide: (person) => mayStillDecide?.(person) ?? true,
+  });
   session = drive(api.stores, toStoredSessionId('mine', 'acme'));
-  const begun = await session.begin({ owner: 'ann', tenant: 'acme' });
+  const secret = userMessage('h1', 'pay <b>mallory</b>');
+  const hidden = { ...secret, row: { ...secret.row, hidden: true }, hidden: true };
+  const messages = [hidden, userMessage('u1')];
+  const begun = await session.begin({ owner: 'ann', tenant: 'acme', messages });
   if (begun.kind !== 'begun') throw new Error(begun.kind);
   const { runId } = begun.run;
   await session.ask(runId, 1, [newCall('c1', 'approval'), newCall('c2', 'client')]);
@@ -55,6 +65,9 @@ it('a link shows the question as often as one likes, and its form decides once',
     const shown = await follow('show', 'text/html');
     expect(shown).toMatchObject({ status: 200, headers: { ...PRIVATE, 'x-robots-tag': 'none' } });
     expect(shown.text).toContain('You decide as <b>bob</b>');
+    // What the model saw beside it.
+    expect(shown.text).toContain('The model saw 1 message that the conversation does not show');
+    expect(shown.text).toContain('pay &lt;b&gt;mallory&lt;/b&gt;');
   }
   const odd = await follow('decide', 'text/html', {}, KEY, 'maybe');
   expect(odd).toMatchObject({ status: 400, code: 'validation_error' });
@@ -69,6 +82,20 @@ it('a link shows the question as often as one likes, and its form decides once',
       ...{ status: 409, code: 'already_completed', headers: PRIVATE },
     });
   }
+});
+
+it('a link reads no large conversation', async () => {
+  const large = drive(api.stores, toStoredSessionId('large', 'acme'));
+  const secret = userMessage('h1', 'pay mallory');
+  const hidden = { ...secret, row: { ...secret.row, hidden: true }, hidden: true };
+  const more = [1, 2, 3].map((n) => userMessage(`u${String(n)}`, 'x'.repeat(900_000)));
+  const begun = await large.begin({ owner: 'ann', tenant: 'acme', messages: [hidden, ...more] });
+  if (begun.kind !== 'begun') throw new Error(begun.kind);
+  const { runId } = begun.run;
+  await large.ask(runId, 1, [newCall('c1', 'approval', { input: { of: 'c1' } })]);
+  const shown = await follow('show', 'text/html', { sessionId: large.id, runId });
+  expect(shown.status).toBe(200);
+  expect(shown.text).toContain('too large to show here');
 });
 
 describe.each([
@@ -114,4 +141,22 @@ describe.each(
     expect(refused).toMatchObject({ status, code, headers: { 'cache-control': 'no-store' } });
     expect(await decisionOf()).toBeUndefined();
   });
+});
+
+it('a link is not believed about a person of whom the host says otherwise by now', async () => {
+  const asked: unknown[] = [];
+  mayStillDecide = (person) => {
+    asked.push(person);
+    return false;
+  };
+  for (const way of WAYS) {
+    expect(await follow(way, 'text/html')).toMatchObject({ status: 403, code: 'not_allowed' });
+  }
+  const bob = { userId: 'bob', tenantId: 'acme', roles: ['approver'] };
+  expect(asked).toEqual([bob, bob]);
+  mayStillDecide = () => Promise.reject(new Error('away'));
+  expect((await follow('decide', 'text/html')).status).toBe(500);
+  expect(await decisionOf()).toBeUndefined();
+  mayStillDecide = () => Promise.resolve(true);
+  expect(await follow('decide', 'text/html')).toMatchObject({ status: 200 });
 });

@@ -252,6 +252,19 @@ describe('what is refused', () => {
   });
 });
 
+it.each([
+  ['six parts', Array.from({ length: 6 }, (_, n) => (n === 0 ? 'file' : `field${String(n)}`))],
+  ['two files', ['file', 'file']],
+])('a form of %s is refused: of a form only a few parts are read', async (_, names) => {
+  const form = new FormData();
+  for (const name of names) {
+    form.append(name, name === 'file' ? new File([PNG], 'a.png', { type: 'image/png' }) : 'x');
+  }
+  const response = await fetch(`${api.url}/api/chat/s1/files`, { method: 'POST', body: form });
+  expect(response.status).toBe(400);
+  expect(await response.json()).toMatchObject({ code: 'validation_error' });
+});
+
 it('a form brings its file with its name', async () => {
   const form = new FormData();
   form.append('file', new File([PNG], '../"ä".png', { type: 'image/png' }));

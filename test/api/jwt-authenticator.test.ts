@@ -1,6 +1,6 @@
 import { exportPKCS8, exportSPKI, SignJWT, UnsecuredJWT } from 'jose';
 import { toStoredSessionId } from '../../ai-sdk/index.js';
-import { createJwtAuthenticator, type JwtOptions } from '../../api/index.js';
+import { createJwtAuthenticator, type Identity, type JwtOptions } from '../../api/index.js';
 import { createFakeRuntime } from '../support/fake-runtime.js';
 import { say, startApi, type ApiServer } from './api-server.js';
 import {
@@ -103,6 +103,19 @@ describe('tokens with a shared secret', () => {
     expect(await response.text()).not.toMatch(/exp|aud|signature|claim/i);
   });
 
+  it('a token that was revoked is refused, and one of which nothing can be known has to wait', async () => {
+    const isAway = (): Promise<boolean> => Promise.reject(new Error('the list is away'));
+    const server = await start({
+      secret: SECRET,
+      revoked: ({ jti }) => (jti === 'lost' ? isAway() : jti === 'old'),
+    });
+    const answerTo = async (jti: string): Promise<unknown> =>
+      ask(server, bearer(await sign({ jti })));
+    expect(await answerTo('new')).toEqual(SIGNED_IN);
+    expect(await answerTo('old')).toEqual(REFUSED);
+    expect(await answerTo('lost')).toEqual([503, 'unavailable']);
+  });
+
   it('a token is accepted within the clock tolerance', async () => {
     const late = Math.floor(Date.now() / 1000) - 20;
     const server = await start({ secret: SECRET, clockToleranceSeconds: 60 });
@@ -159,12 +172,57 @@ describe('options of createJwtAuthenticator', () => {
   });
 });
 
-it('the identity of a token expires with it', async () => {
-  const authenticate = createJwtAuthenticator({ secret: SECRET, clockToleranceSeconds: 7 });
-  const exp = Math.floor(Date.now() / 1_000) + 60;
-  const token = await sign({ exp });
+async function identify(
+  claims: Record<string, unknown>,
+  options: JwtOptions = {},
+): Promise<Identity | undefined> {
+  const authenticate = createJwtAuthenticator({ secret: SECRET, ...options });
+  const token = await sign(claims);
   const request = { get: () => `Bearer ${token}` } as unknown as Parameters<typeof authenticate>[0];
-  expect(await authenticate(request)).toEqual({ userId: 'ann', expiresAt: (exp + 7) * 1_000 });
+  return authenticate(request);
+}
+
+it('the identity of a token expires with it', async () => {
+  const exp = Math.floor(Date.now() / 1_000) + 60;
+  const identity = await identify({ exp }, { clockToleranceSeconds: 7 });
+  expect(identity).toMatchObject({ userId: 'ann', expiresAt: (exp + 7) * 1_000 });
+});
+
+describe('the person of a token', () => {
+  const [t1, hq] = [{ tenant_id: 't1' }, { tenant_id: 'hq', iss: 'https://a.test' }];
+  const email = { personClaim: 'email' };
+  it.each<
+    [
+      what: string,
+      one: Record<string, unknown>,
+      other: Record<string, unknown>,
+      options: JwtOptions,
+      isSame: boolean,
+    ]
+  >([
+    ['one subject of one issuer in two tenants', t1, { tenant_id: 'hq' }, {}, true],
+    ['one subject of two issuers', { ...t1, iss: 'https://b.test' }, hq, {}, false],
+    ['two subjects', t1, { sub: 'bob' }, {}, false],
+    [
+      'two with one value of the claim',
+      { email: 'e' },
+      { ...hq, sub: 'x', email: 'e' },
+      email,
+      true,
+    ],
+    ['one with two values of the claim', { email: 'e' }, { email: 'f' }, email, false],
+  ])('is the same for %s: %#', async (_what, one, other, options, isSame) => {
+    const ids = [await identify(one, options), await identify(other, options)];
+    const [first, second] = ids.map((identity) => identity?.personId);
+    expect(first).toMatch(/^[\w-]{22}$/);
+    expect(first === second).toBe(isSame);
+  });
+
+  it('is demanded where a claim names it', async () => {
+    for (const claims of [{}, { email: 7 }, { email: '' }]) {
+      await expect(identify(claims, email)).rejects.toMatchObject({ code: 'unauthorized' });
+    }
+  });
 });
 describe('unsafe keys', () => {
   it('a private key is not accepted as publicKey', async () => {

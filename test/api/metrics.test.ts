@@ -5,7 +5,7 @@ import { createFakeRuntime } from '../support/fake-runtime.js';
 import { AGENT, drive, newCall } from '../support/session-driver.js';
 import { createMemoryStores } from '../../stores/memory/index.js';
 import { until } from '../support/until.js';
-import { say, startApi, type ApiServer } from './api-server.js';
+import { readUser, say, startApi, type ApiServer } from './api-server.js';
 
 let api: ApiServer | undefined;
 afterEach(async () => {
@@ -79,6 +79,22 @@ describe('/metrics', () => {
     api = await startApi(createFakeRuntime(), { publicMetrics: false });
     expect((await api.get('/metrics')).status).toBe(404);
   });
+
+  it.each([
+    ['a stranger', {}, 401],
+    ['a user', { 'x-user': 'ann' }, 403],
+    ['an operator of a tenant', { 'x-user': 'ann@acme@operator' }, 403],
+    ['a viewer of all', { 'x-user': 'ann@@viewer' }, 200],
+  ] as [string, Record<string, string>, number][])(
+    '/metrics on the public port answers %s %j with %d where people sign in',
+    async (_who, headers, status) => {
+      const accounts = { allowUnauthenticated: false, authenticate: readUser };
+      api = await startApi(createFakeRuntime(), accounts);
+      const response = await api.get('/metrics', headers);
+      expect(response.status).toBe(status);
+      expect(response.headers.get('cache-control')).toBe('no-store');
+    },
+  );
 
   it.each([
     ['evil.test', ['chat.test'], 401],

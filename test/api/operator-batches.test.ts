@@ -1,6 +1,8 @@
 import { toStoredSessionId, type Authorize } from '../../ai-sdk/index.js';
 import type { Batches, BatchState } from '../../executor/batches.js';
 import type { RunFilter } from '../../executor/run-list.js';
+import type { BatchItem } from '../../protocol/batch-run.js';
+import { hashInput } from '../../protocol/shown-call.js';
 import { HelixError } from '../../protocol/errors.js';
 import { toShownSessionId } from '../../protocol/ids.js';
 import { createMemoryStores, type MemoryStores } from '../../stores/memory/index.js';
@@ -15,6 +17,8 @@ let session: SessionDriver;
 let authorize: Authorize | undefined;
 let begun: Map<string, BatchState>;
 let listed: RunFilter[];
+/** Of the newest batch. */
+let taken: readonly BatchItem[];
 
 let aborted: string[];
 let isAway: boolean;
@@ -29,6 +33,7 @@ const batches: Batches = {
     const counts = { total: items.length + failed, done: 0, skipped: 0, failed, problems };
     const state = { batchId, act, by: actor.userId, status: 'running', startedAt: 1 } as const;
     begun.set(batchId, { ...state, ...counts });
+    taken = items;
     if (isFirstLost && begun.size === 1) throw new HelixError('unavailable', 'no answer in time');
     return { ...state, ...counts };
   },
@@ -169,3 +174,32 @@ async function erase(): Promise<unknown[]> {
   const { batches: erased } = (await response.json()) as { batches?: number };
   return [response.status, erased];
 }
+
+it('a call with approvers is decided with others only by the input that was shown', async () => {
+  const guarded = { approvers: { roles: ['approver' as const] }, input: { amount: 5 } };
+  const { runId = '' } = (await stores.store.sessions.read(session.id)) ?? {};
+  await session.decide(runId, 'c1', false);
+  await session.ask(runId, 2, [newCall('c2', 'approval', guarded)]);
+  const filter = { agent: 'tester' };
+  const plan = async (body: object): Promise<unknown> => {
+    const headers = { 'x-user': 'col' };
+    return (await api.post('/api/operator/batches', { act: 'approve', ...body }, headers)).json();
+  };
+  const inputHash = hashInput({ amount: 5 });
+  // A dry run shows it; what nobody was shown is left out.
+  expect(await plan({ filter, dryRun: true })).toMatchObject({
+    targets: [{ runId, toolCallId: 'c2', input: '{"amount":5}', inputHash }],
+    problems: [],
+  });
+  const refused = { total: 0, problems: [{ target: `${runId}::c2`, code: 'not_pending' }] };
+  const target = { runId, toolCallId: 'c2' };
+  expect(await plan({ filter })).toMatchObject(refused);
+  expect(await plan({ targets: [target] })).toMatchObject(refused);
+  const other = { ...target, inputHash: hashInput({ amount: 6 }) };
+  expect(await plan({ targets: [other] })).toMatchObject(refused);
+  expect(begun.size).toBe(0);
+  expect(await post({ act: 'approve', targets: [{ ...target, inputHash }] }, 'k1')).toMatchObject({
+    status: 202,
+  });
+  expect(taken).toEqual([[runId, 'c2', inputHash]]);
+});

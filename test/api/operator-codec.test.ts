@@ -2,11 +2,13 @@ import { randomBytes } from 'node:crypto';
 import type { Identity } from '../../api/identity.js';
 import { createPayloadCodec } from '../../executor/payload-codec.js';
 import type { CodecPayloads } from '../../protocol/codec.js';
+import { createMemoryStores, type MemoryStores } from '../../stores/memory/index.js';
 import { startApi, type ApiServer } from './api-server.js';
 
 const payloadCodec = createPayloadCodec([{ id: 'new', key: randomBytes(32) }]);
 
 let api: ApiServer | undefined;
+let trail: MemoryStores['store']['audit'];
 afterEach(async () => {
   await api?.close();
   api = undefined;
@@ -21,7 +23,10 @@ async function startFor(
   caller: Partial<Identity>,
   codec: object = { payloadCodec },
 ): Promise<void> {
+  const { store: stateStore } = createMemoryStores();
+  trail = stateStore.audit;
   api = await startApi(undefined, {
+    stateStore,
     authenticate: () => ({ userId: 'ann', ...caller }),
     ...codec,
   });
@@ -40,6 +45,10 @@ describe('the codec server', () => {
     expect(encoded.payloads[0]?.metadata).toMatchObject({ encoding: base64('binary/encrypted') });
     expect(JSON.stringify(encoded)).not.toContain(base64('"a secret"'));
     expect(await ask('decode', encoded)).toEqual([200, plain]);
+    const { entries } = await trail.page(undefined, { limit: 10 });
+    expect(entries.map(({ entry, name }) => [name, entry.action, entry.detail])).toEqual([
+      ['ann', 'read', { what: 'decodePayloads' }],
+    ]);
   });
 
   it('payloads from before the codec stay readable', async () => {

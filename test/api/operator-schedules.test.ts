@@ -66,8 +66,8 @@ it('is of the tenant and by the caller, whatever the body says, and noted', asyn
   await api.post(`${PATH}/daily/pause`, { reason: 'why' }, USER);
   const { entries } = await stores.store.audit.page('acme', { limit: 9, action: 'schedule' });
   expect(entries.map(({ entry, name }) => [name, entry.detail])).toEqual([
-    ['col', { change: 'pause', schedule: 'daily', agent: 'tester' }],
-    ['col', { change: 'create', schedule: 'daily', agent: 'tester' }],
+    ['col', { what: 'pauseSchedule', schedule: 'daily', agent: 'tester' }],
+    ['col', { what: 'createSchedule', schedule: 'daily', agent: 'tester' }],
   ]);
 });
 

@@ -37,9 +37,9 @@ it('each read of a step is recorded, and the timeline once in an hour', async ()
   }
   const { entries } = await stores.store.audit.page('acme', { limit: 10, action: 'read' });
   expect(entries.map(({ name, entry }) => [name, entry.target.sessionId, entry.detail])).toEqual([
-    ['col', 'mine', undefined],
-    ['col', 'mine', { what: 'run' }],
-    ['col', 'mine', undefined],
+    ['col', 'mine', { what: 'getRunStep' }],
+    ['col', 'mine', { what: 'getRunTimeline' }],
+    ['col', 'mine', { what: 'getRunStep' }],
   ]);
 });
 

@@ -186,22 +186,62 @@ describe('sessions of tenants', () => {
   });
 });
 
-describe.each(['/api/chat/mine/events', '/api/agent/sse?sessionId=mine'])(
-  'a stream that only its reader ends: %s',
-  (path) => {
-    beforeEach(() => begin(MINE));
+describe('the end of a token', () => {
+  beforeEach(async () => {
+    await begin(MINE);
+    const start = { sessionId: 'active', message: 'hi', agent: 'tester' };
+    await api.post('/api/agent/start', start, { 'x-user': 'ann@acme' });
+  });
+  const completion = { messages: [{ role: 'user', content: 'hi' }], model: 'tester' };
 
-    it('the stream is cut when the token of its reader expires', async () => {
-      const until = String(Date.now() + 2_000);
-      const headers = { 'x-user': 'ann@acme', 'x-until': until };
-      const signal = AbortSignal.timeout(20_000);
-      const response = await fetch(api.url + path, { headers, signal });
-      expect(response.status).toBe(200);
-      // Cut, not ended: its reader reconnects, and then needs another token.
-      await expect(response.text()).rejects.toThrow('terminated');
-    });
-  },
-);
+  /** What the reply says of it; nothing: it is cut, and its reader reconnects. */
+  const RESYNC = /"type":"data-stream-resync".*"type":"error"/s;
+  it.each([
+    ['/api/chat/mine/events', undefined],
+    ['/api/agent/sse?sessionId=mine', undefined],
+    ['/api/chat/active', RESYNC],
+    ['/api/chat/active/stream', RESYNC],
+    [
+      '/api/chat/other',
+      RESYNC,
+      { messages: [{ id: 'u1', role: 'user', parts: [{ type: 'text', text: 'hi' }] }] },
+    ],
+    [
+      '/api/ag-ui/tester',
+      /"type":"RUN_ERROR"/,
+      {
+        threadId: 'other',
+        runId: 'r1',
+        messages: [{ id: 'u1', role: 'user', content: 'hi' }],
+        ...{ state: {}, tools: [], context: [], forwardedProps: {} },
+      },
+    ],
+    ['/v1/chat/completions', /"error":.*broke off/, { ...completion, stream: true }],
+    ['/v1/chat/completions', undefined, completion],
+  ] as [string, RegExp | undefined, object | undefined][])(
+    'is the end of the reply of %s, which says %s',
+    async (...[path, says, body]) => {
+      const response = fetch(api.url + path, {
+        ...(body !== undefined && { method: 'POST', body: JSON.stringify(body) }),
+        headers: {
+          'x-user': 'ann@acme',
+          'x-until': String(Date.now() + 500),
+          'x-resume-from-sequence': '0',
+          'content-type': 'application/json',
+        },
+        signal: AbortSignal.timeout(5_000),
+      });
+      const text = response.then((begun) => begun.text());
+      if (says === undefined) await expect(text).rejects.toThrow(/^(terminated|fetch failed)$/);
+      else await expect(text).resolves.toMatch(says);
+    },
+  );
+
+  it.each([0, NaN])('a token whose time is %d is refused', async (until) => {
+    const headers = { 'x-user': 'ann@acme', 'x-until': String(until) };
+    expect((await api.get('/api/sessions', headers)).status).toBe(401);
+  });
+});
 
 const KEPT: Record<string, RegExp | undefined> = { getFile: /^private, no-cache$/ };
 

@@ -1,5 +1,7 @@
+import { EventEmitter } from 'node:events';
 import { createFakeRuntime } from '../support/fake-runtime.js';
-import { say, startApi, type ApiServer } from './api-server.js';
+import { cutWhenRevoked } from '../../api/stream-reply.js';
+import { say, startApi, type ApiServer, type StartOptions } from './api-server.js';
 
 let api: ApiServer | undefined;
 afterEach(() => api?.close());
@@ -7,7 +9,9 @@ afterEach(() => api?.close());
 const as = (token: string): Record<string, string> => ({ 'x-token': token });
 
 /** Starts a turn, and offers to revoke the token of its user. */
-async function startTurn(): Promise<{ server: ApiServer; revoke: (token: string) => void }> {
+async function startTurn(
+  options: StartOptions = {},
+): Promise<{ server: ApiServer; revoke: (token: string) => void }> {
   const tokens = new Map(['old', 'new'].map((token) => [token, new AbortController()]));
   const runtime = createFakeRuntime((session) => {
     session.step();
@@ -19,8 +23,11 @@ async function startTurn(): Promise<{ server: ApiServer; revoke: (token: string)
     allowUnauthenticated: false,
     authenticate: (request) => {
       const revoked = tokens.get(request.get('x-token') ?? '')?.signal;
-      return revoked?.aborted === false ? { userId: 'ann', revoked } : undefined;
+      const until = request.get('x-until');
+      if (revoked === undefined) return undefined;
+      return { userId: 'ann', revoked, ...(until && { expiresAt: Number(until) }) };
     },
+    ...options,
   });
   api = server;
   return { server, revoke: (token) => tokens.get(token)?.abort() };
@@ -55,5 +62,68 @@ describe('a revoked identity', () => {
     revoke('old');
     await expect(posted.text()).rejects.toThrow('terminated');
     expect(server.runtime.sessions.get('s1')?.record.status).toBe('running');
+  });
+});
+
+it('a reply outlives its token where a setting says so, and what only its reader ends does not', async () => {
+  const { server } = await startTurn({ repliesOutliveTokens: true });
+  const headers = { ...as('new'), 'x-until': String(Date.now() + 500) };
+  const posted = await server.post('/api/chat/s1', { messages: [say('u1', 'go')] }, headers);
+  const events = await server.get('/api/chat/s1/events', headers);
+  await expect(events.text()).rejects.toThrow('terminated');
+  server.runtime.sessions.get('s1')?.end();
+  expect(await posted.text()).toContain('[DONE]');
+});
+
+describe('whether an identity was revoked', () => {
+  beforeEach(() => {
+    jest.useFakeTimers();
+  });
+  afterEach(() => {
+    jest.useRealTimers();
+  });
+
+  /** A response, as far as it is looked at. */
+  function readReply() {
+    const reply = Object.assign(new EventEmitter(), {
+      destroyed: false,
+      destroy: () => {
+        reply.destroyed = true;
+        reply.emit('close');
+        return reply;
+      },
+    });
+    return reply as typeof reply & Parameters<typeof cutWhenRevoked>[0];
+  }
+
+  it.each<[string, () => boolean | Promise<boolean>]>([
+    ['says yes', () => true],
+    ['fails', () => Promise.reject(new Error('away'))],
+    [
+      'throws',
+      () => {
+        throw new Error('away');
+      },
+    ],
+    ['is never given', () => new Promise(() => undefined)],
+  ])('is asked while a reply is read, which is cut when the answer %s', async (_what, answer) => {
+    const reply = readReply();
+    let isAsked = 0;
+    cutWhenRevoked(reply, { revoked: () => (isAsked += 1) > 3 && answer() });
+    await jest.advanceTimersByTimeAsync(30_000);
+    expect([isAsked, reply.destroyed]).toEqual([3, false]);
+    await jest.advanceTimersByTimeAsync(20_000);
+    expect(reply.destroyed).toBe(true);
+    await jest.advanceTimersByTimeAsync(10_000);
+    expect(jest.getTimerCount()).toBe(0);
+  });
+
+  it('is not asked any more when the reply is over', async () => {
+    const reply = readReply();
+    const revoked = jest.fn(() => false);
+    cutWhenRevoked(reply, { revoked });
+    reply.emit('close');
+    await jest.advanceTimersByTimeAsync(60_000);
+    expect(revoked).not.toHaveBeenCalled();
   });
 });

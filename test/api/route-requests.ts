@@ -80,6 +80,7 @@ export const ASKED_BY_OPERATORS: Record<string, Asked> = {
   testReceiver: { body: {} },
   listAudit: {},
   verifyAudit: {},
+  openSealedName: {},
   exportAudit: {},
   getUsage: {},
   exportPerson: {},

@@ -28,10 +28,12 @@ async function start(options: StartOptions = {}, play?: Play): Promise<ApiServer
 async function ask(
   { url }: ApiServer,
   { method, path }: { method: string; path: string },
+  headers: Record<string, string> = {},
 ): Promise<{ status: number; code: string | undefined; error: string | undefined }> {
   const response = await fetch(url + path.replace(/:\w+/g, 'other'), {
     method: method.toUpperCase(),
-    ...(method !== 'get' && { headers: { 'content-type': 'application/json' }, body: '{}' }),
+    headers: { ...(method !== 'get' && { 'content-type': 'application/json' }), ...headers },
+    ...(method !== 'get' && { body: '{}' }),
   });
   const text = await response.text();
   const isJson = response.headers.get('content-type')?.includes('application/json') === true;
@@ -85,6 +87,29 @@ describe('a declared route', () => {
       const { code } = await ask(server, route);
       expect([route.id, code === 'too_many_requests']).toEqual([route.id, isCounted(route)]);
     }
+  });
+});
+
+describe('a page of another origin', () => {
+  const bearer = { authorization: 'Bearer x' };
+  const evil = { origin: 'https://evil.test', 'sec-fetch-site': 'cross-site' };
+  const neighbour = { origin: 'https://app.test:8443', 'sec-fetch-site': 'same-site' };
+  const writing = ROUTES.filter(({ method }) => method !== 'get');
+
+  it.each<[string, Record<string, string>, boolean]>([
+    ['with what its browser attaches', { ...evil, authorization: 'Basic YTpi' }, true],
+    ['with a token', { ...evil, ...bearer }, true],
+    ['with a form', { ...neighbour, ...bearer, 'content-type': 'text/plain' }, true],
+    ['nearby, with a token', { ...neighbour, ...bearer }, false],
+  ])('%s: is it kept from every route that changes something?', async (_how, headers, isKept) => {
+    const server = await start();
+    for (const route of writing) {
+      const { code } = await ask(server, route, headers);
+      // The address of a webhook is its permission.
+      const isRefused = isKept && route.access !== 'everyone';
+      expect([route.id, code === 'unauthorized']).toEqual([route.id, isRefused]);
+    }
+    expect(writing.length).toBeGreaterThan(30);
   });
 });
 

@@ -1,8 +1,9 @@
 import { toStoredSessionId, type Authorize } from '../../ai-sdk/index.js';
 import type { Role } from '../../protocol/actor.js';
 import type { OperatorWaiting } from '../../protocol/operator.js';
+import { hashInput } from '../../protocol/shown-call.js';
 import type { Approvers } from '../../protocol/roles.js';
-import { drive, newCall } from '../support/session-driver.js';
+import { drive, newCall, userMessage } from '../support/session-driver.js';
 import { startOnMemory, type ApiServer } from './api-server.js';
 
 /** What colleagues read of a question that they may not decide. */
@@ -52,4 +53,99 @@ it('where a host has a rule of its own no role is named', async () => {
   authorize = (_caller, action) => action === 'read';
   const seen = await seenBy('vera', 'viewer', { roles: ['approver'] });
   expect(seen).toEqual({ mayDecide: false });
+});
+
+it('whoever may decide sees what the model saw: hidden messages of all turns, also in a copy', async () => {
+  const server = await startOnMemory({
+    authenticate: () => ({ userId: 'ann', tenantId: 'acme', roles: ['approver'] }),
+  });
+  api = server;
+  const asking = async (id: string, source?: string): Promise<void> => {
+    const session = drive(server.stores, toStoredSessionId(id, 'acme'));
+    if (source === undefined) {
+      const first = userMessage('h1', 'pay mallory');
+      const hidden = { ...first, row: { ...first.row, hidden: true }, hidden: true };
+      const begun = await session.begin({ tenant: 'acme', messages: [hidden, userMessage('u1')] });
+      if (begun.kind !== 'begun') throw new Error(begun.kind);
+      await session.end(begun.run.runId, 'completed');
+    } else {
+      await api.post(`/api/chat/${source}/branch`, { sessionId: id }, {});
+    }
+    const next = await session.begin({ tenant: 'acme', messages: [userMessage(`of-${id}`)] });
+    if (next.kind !== 'begun') throw new Error(next.kind);
+    await session.ask(next.run.runId, 1, [newCall('c1', 'approval', { input: { amount: 5 } })]);
+  };
+  await asking('mine');
+  await asking('copy', 'mine');
+  const hiddenMessages = [{ id: 'h1', parts: [{ type: 'text', text: 'pay mallory' }] }];
+  const read = async (path: string): Promise<unknown> => (await api.get(path)).json();
+  for (const list of ['/api/operator/waiting', '/api/sessions']) {
+    expect(await read(list)).toMatchObject({ sessions: [{ hiddenMessages }, { hiddenMessages }] });
+  }
+  for (const id of ['mine', 'copy']) {
+    expect(await read(`/api/sessions/${id}/pending`)).toMatchObject({ hiddenMessages });
+    const session = await read(`/api/operator/sessions/${id}`);
+    expect(session).toMatchObject({ hiddenMessages });
+    expect(JSON.stringify((session as { messages: unknown }).messages)).not.toContain('mallory');
+  }
+});
+
+it('no list of what waits reads a large conversation', async () => {
+  const limits = { readBytesPerMinute: 1_000_000 };
+  const server = await startOnMemory({ limits });
+  api = server;
+  const session = drive(server.stores, toStoredSessionId('large', 'acme'));
+  const first = userMessage('h1', 'pay mallory');
+  const hidden = { ...first, row: { ...first.row, hidden: true }, hidden: true };
+  const messages = [hidden, userMessage('u1', 'x'.repeat(800_000))];
+  const begun = await session.begin({ tenant: 'acme', messages });
+  if (begun.kind !== 'begun') throw new Error(begun.kind);
+  await session.ask(begun.run.runId, 1, [newCall('c1', 'approval')]);
+  const said = [{ parts: [{ text: expect.stringContaining('open it') as unknown }] }];
+  for (let n = 0; n < 4; n += 1) {
+    const reply = await api.get('/api/operator/waiting', { 'x-user': 'bob@acme@approver' });
+    expect(await reply.json()).toMatchObject({ sessions: [{ hiddenMessages: said }] });
+  }
+});
+
+it('each list of what waits gives what an answer names', async () => {
+  const server = await startOnMemory({
+    authenticate: () => ({ userId: 'ann', tenantId: 'acme', roles: ['approver'] }),
+  });
+  api = server;
+  const session = drive(server.stores, toStoredSessionId('mine', 'acme'));
+  const begun = await session.begin({ tenant: 'acme' });
+  if (begun.kind !== 'begun') throw new Error(begun.kind);
+  const { runId } = begun.run;
+  const asked = { approvers: { roles: ['approver' as const] }, input: { amount: 5 } };
+  await session.ask(runId, 1, [newCall('c1', 'approval', asked), newCall('c2', 'client', asked)]);
+  const inputHash = hashInput({ amount: 5 });
+  const pending = ['c1', 'c2'].map((toolCallId) => ({
+    ...{ toolCallId, approvalId: `${runId}::${toolCallId}`, inputHash },
+  }));
+  const run = encodeURIComponent(runId);
+  for (const path of [
+    ...['operator/sessions/mine', `operator/runs/${run}`, 'sessions/mine/pending'],
+    ...['chat/mine/snapshot', 'agent/status?sessionId=mine'],
+  ]) {
+    expect(await (await api.get(`/api/${path}`)).json()).toMatchObject({ pending });
+  }
+  for (const list of ['operator/waiting', 'sessions']) {
+    const reply = await api.get(`/api/${list}`);
+    expect(await reply.json()).toMatchObject({ sessions: [{ pending }] });
+  }
+  const waiting = { toolCallId: 'c1', inputHash, input: { amount: 5 } };
+  for (const path of ['chat/mine/pending/c1', 'operator/waiting/mine/c1']) {
+    for (const body of [{ approved: true }, { approved: false }, { error: 'no' }]) {
+      const reply = await api.post(`/api/${path}`, body, {});
+      const refused = { code: 'not_pending', detail: { waiting } };
+      expect([reply.status, await reply.json()]).toMatchObject([409, refused]);
+    }
+    const extended = await api.post(`/api/${path}/extend`, { byMs: 1_000 }, {});
+    expect(await extended.json()).toMatchObject({ code: 'not_pending', detail: { waiting } });
+  }
+  const submit = { sessionId: 'mine', kind: 'approval-response', toolCallId: 'c1', approved: true };
+  expect((await api.post('/api/agent/submit-tool-result', submit, {})).status).toBe(409);
+  const named = { ...submit, approvalId: `${runId}::c1`, inputHash };
+  expect((await api.post('/api/agent/submit-tool-result', named, {})).status).toBe(202);
 });

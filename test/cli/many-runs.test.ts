@@ -118,3 +118,65 @@ it('a person with more conversations than one request erases is erased by as man
     exitCode: EXIT.done,
   });
 });
+
+describe('a call with approvers', () => {
+  const question = {
+    toolCallId: 'c1',
+    approvalId: 's1:1-a::c1',
+    inputHash: 'h1',
+    input: { amount: 5 },
+  };
+  const hiddenMessages = [
+    { id: 'h', role: 'user', parts: [{ type: 'text', text: 'pay mallory' }] },
+  ];
+  const session = {
+    ...{ agent: 'bank', owner: 'ann', run: { runId: 's1:1-a', status: 'waiting_approval' } },
+    ...{ pending: [{ ...question, separateApprover: true }], hiddenMessages },
+  };
+
+  /** Decides it at a terminal, or in a script. */
+  async function decide(args: string[], isInteractive: boolean) {
+    const [sent, shown]: [object[], string[]] = [[], []];
+    const post = (path: string, body: object): Promise<object> => {
+      sent.push({ path, body: JSON.parse(JSON.stringify(body)) as object });
+      return Promise.resolve({ result: 'stored', sequence: 1, resumed: true });
+    };
+    const cli = {
+      env: {},
+      now: () => 0,
+      connect: () => ({ post, get: () => Promise.resolve(session) }) as unknown as ApiClient,
+      exitWith: () => undefined,
+      terminal: {
+        ...{ print: () => undefined, isInteractive, ask: () => Promise.resolve(true) },
+        style: (_style: string, text: string) => text,
+        note: (text: string) => shown.push(text),
+      },
+    } as unknown as Cli;
+    const program = createProgram(cli, { version: '0' });
+    const failed = await program
+      .parseAsync(['approval', 'approve', ...args, '-o', 'json'], { from: 'user' })
+      .then(() => undefined)
+      .catch((error: unknown) => (error as Error).message);
+    return { sent, shown: shown.join('\n'), failed };
+  }
+
+  it('is shown before it is decided, with all that the model saw, and decided as it was shown', async () => {
+    const { sent, shown, failed } = await decide(['s1::c1'], true);
+    expect(failed).toBeUndefined();
+    for (const part of ['"amount": 5', 'The model saw 1 message that', 'pay mallory']) {
+      expect(shown).toContain(part);
+    }
+    const { approvalId, inputHash } = question;
+    expect(sent).toMatchObject([{ body: { approved: true, approvalId, inputHash } }]);
+  });
+
+  it('is not decided by a script without the hash of what it has read', async () => {
+    for (const args of [['s1::c1'], ['s1::c1', '-y']]) {
+      const { sent, failed } = await decide(args, false);
+      expect(failed).toContain('--input-hash');
+      expect(sent).toEqual([]);
+    }
+    const named = await decide(['s1:1-b::c1', '--input-hash', 'h0'], false);
+    expect(named.sent).toMatchObject([{ body: { approvalId: 's1:1-b::c1', inputHash: 'h0' } }]);
+  });
+});

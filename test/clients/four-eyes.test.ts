@@ -1,4 +1,5 @@
-import { createSignIn, outcome, signToken } from '../support/people.js';
+import type { OperatorWaiting } from '../../protocol/operator.js';
+import { createSignIn, json, outcome, signToken } from '../support/people.js';
 import { useProduct } from '../support/product.js';
 import { startSigningProxy } from '../support/signing-proxy.js';
 import { until } from '../support/until.js';
@@ -52,7 +53,13 @@ async function play(stage: Stage, kit: Kit, approved: boolean): Promise<void> {
   const colleague = await signIn('lea', undefined, 'approver');
   const toolCallId = refundOf(tab)?.toolCallId ?? '';
   const path = `operator/waiting/${stage.sessionId}/${toolCallId}`;
-  expect(await outcome(colleague.post(path, { approved }))).toEqual([202]);
+  // By the call alone nothing is decided: it may be another one by now.
+  const waiting = `operator/waiting?session=${stage.sessionId}`;
+  const { sessions } = await json<OperatorWaiting>(colleague.get(waiting));
+  const { approvalId, inputHash } = sessions[0]?.pending[0] ?? {};
+  expect(await outcome(colleague.post(path, { approved }))).toEqual([409, 'not_pending']);
+  const shown = { approved, approvalId, inputHash };
+  expect(await outcome(colleague.post(path, shown))).toEqual([202]);
   await until('the run has ended', async () => (await stage.stored()).status === 'ended');
   const later = await stage.load();
   const state = approved ? 'output-available' : 'output-denied';

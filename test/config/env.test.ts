@@ -22,6 +22,7 @@ describe('parseEnv', () => {
       TOOLS_PER_USER: 50,
       DATA_DIR: '.data',
       HELIX_ALLOW_UNAUTHENTICATED: false,
+      REPLIES_OUTLIVE_TOKENS: false,
       CORS_CREDENTIALS: false,
       LOG_LEVEL: 'info',
       NOTIFY_INCLUDE_INPUT: false,

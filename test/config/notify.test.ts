@@ -14,3 +14,17 @@ it('links are not signed with the key of sign-in', () => {
   );
   expect(read('k'.repeat(40))).toMatchObject({ linkKeys: ['k'.repeat(40)] });
 });
+
+it.each([
+  [{ JWT_SECRET: 'j'.repeat(40) }, {}, 'the receiver "lina" has an approver and needs'],
+  [{ JWT_JWKS_URL: 'https://id.test/keys' }, {}, 'the receiver "lina" has an approver and needs'],
+  [{ JWT_SECRET: 'j'.repeat(40) }, { tenant: 'acme' }, undefined],
+  [{ JWT_SECRET: 'j'.repeat(40) }, { tenant: null }, undefined],
+  [{}, {}, undefined],
+])('where tokens may have tenants, an approver needs one: %#', (env, extra, refusal) => {
+  const receiver = { name: 'lina', approver: { userId: 'lina' }, ...extra };
+  const read = (): unknown =>
+    readNotify(parseEnv({ ...env, NOTIFY_RECEIVERS: JSON.stringify([receiver]) }));
+  if (refusal === undefined) expect(read()).toMatchObject({ receivers: [receiver] });
+  else expect(read).toThrow(refusal);
+});

@@ -34,6 +34,8 @@ declare function lookUp(input: unknown): Promise<string>; declare function isFin
 declare function show(...what: unknown[]): void;`,
   'approvals-1':
     'declare function payBack(order: string, amount: number, key: string): { paid: number };',
+  'approvals-2': `declare function mayArchive(userId: string | undefined, id: string): Promise<boolean>;
+declare function archiveFor(id: string, approver: string | undefined): Promise<{ archived: boolean }>;`,
   'client-tools-2': 'declare function askForCity(): Promise<string>;',
   'waiting-1': `${AGENT}declare const bank: {
   reserve: (amount: number, key: string) => Promise<string>;

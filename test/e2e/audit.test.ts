@@ -216,7 +216,7 @@ describe('the audit trail', () => {
     const exported = await fetch(`${product.url}/api/operator/audit/export`);
     const lines = (await exported.text()).trimEnd().split('\n');
     const [first] = lines.map((line) => JSON.parse(line) as AuditEntryReply);
-    expect(first).toMatchObject({ action: 'export', detail: { what: 'audit' } });
+    expect(first).toMatchObject({ action: 'export', detail: { what: 'exportAudit' } });
     const { entries } = await verify();
     expect(lines).toHaveLength(entries);
     const { chain } = keys.audit('');

@@ -74,7 +74,12 @@ describe('helix-temporal mcp', () => {
   it('with --allow-writes an agent answers, and the trail says that it came by mcp', async () => {
     const { sessionId, runId } = await askForCharge();
     const { call } = await connect('--allow-writes');
-    const target = { sessionId, toolCallId: 'c1' };
+    const { sessions } = (await call('list_waiting')).json<OperatorWaiting>();
+    const waiting = sessions.find((session) => session.sessionId === sessionId);
+    const { approvalId, inputHash } = waiting?.pending[0] ?? {};
+    const target = { sessionId, toolCallId: 'c1', approvalId, inputHash };
+    const bare = await call('approve_call', { sessionId, toolCallId: 'c1' });
+    expect(bare.isError).toBe(true);
     expect((await call('approve_call', { ...target, input: { amount: 3 } })).isError).toBe(false);
     await until('the run has ended', async () => {
       const run = (await call('get_run', { runId })).json<OperatorRunDetail>();

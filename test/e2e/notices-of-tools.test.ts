@@ -86,9 +86,11 @@ it('reminders keep their time when a tool beside the questions wakes, and its ow
       ({ data, ...each }) =>
         each.type === type &&
         data['sessionId'] === session &&
-        (toolCallId === undefined || data['toolCallId'] === toolCallId),
+        (toolCallId === undefined || namedIn(data).includes(toolCallId)),
     );
   expect(of('tool.requested')).toHaveLength(1);
+  // Both were asked at once.
+  expect(of('approval.requested')).toMatchObject([{ data: { others: 1 } }]);
   for (const toolCallId of ['c1', 'c2']) {
     await until('it is reminded of', async () => of('approval.reminder', toolCallId).length > 0);
     const [asked, ...again] = of('approval.requested', toolCallId);
@@ -97,6 +99,9 @@ it('reminders keep their time when a tool beside the questions wakes, and its ow
     expect(timeOf(reminded) - timeOf(asked)).toBe(2_000);
   }
 });
+
+const namedIn = ({ toolCallId, calls = [{ toolCallId }] }: ReceivedNotice['data']): unknown[] =>
+  (calls as { toolCallId: unknown }[]).map((call) => call.toolCallId);
 
 const timeOf = (notice: ReceivedNotice | undefined): number =>
   Date.parse((JSON.parse(notice?.body ?? '{}') as { timestamp: string }).timestamp);

@@ -64,7 +64,8 @@ async function forged(snapshot: Snapshot, { toolCallId, approvalId }: PendingQue
 describe('a refund that a colleague has to approve', () => {
   it('the customer cannot approve it by any way, and a colleague does, with another amount', async () => {
     const { id, customer, stream, snapshot, question } = await askForRefund('acme');
-    const { toolCallId, approvalId } = question;
+    const { toolCallId, approvalId, inputHash } = question;
+    const names = { approvalId, inputHash };
     expect(question).toMatchObject({ toolName: 'refund', mayDecide: false });
     // Live, replayed and in the snapshot nothing asks the customer.
     expect(stream).toContain('tool-input-available');
@@ -97,7 +98,26 @@ describe('a refund that a colleague has to approve', () => {
     });
     const input = { ...(question.input as object), amount: 20 };
     const answer = { approved: true, input, reason: 'goodwill' };
-    expect(await outcome(lead.post(`operator/waiting/${id}/${toolCallId}`, answer))).toEqual([202]);
+    const call = `operator/waiting/${id}/${toolCallId}`;
+    // What waits is named, the input included; a refusal says what it is.
+    const waits = { code: 'not_pending', detail: { waiting: { ...names, input: question.input } } };
+    for (const shown of [{}, { approvalId }, { ...names, inputHash: 'another' }]) {
+      const reply = await lead.post(call, { ...answer, ...shown });
+      expect([reply.status, await reply.json()]).toMatchObject([409, waits]);
+    }
+    // Who changes the input asks, so another colleague agrees to the change.
+    expect(await json(lead.post(call, { ...answer, ...names }))).toMatchObject({
+      result: 'edited',
+    });
+    const [changed] = (await snapshot()).pending ?? [];
+    expect(changed).toMatchObject({ approvalId, input, edited: { by: 'lea' }, mayDecide: false });
+    const shown = { approvalId, inputHash: changed?.inputHash };
+    expect(await outcome(lead.post(call, { approved: true, ...shown }))).toEqual([
+      403,
+      'not_allowed',
+    ]);
+    const olaf = await signIn('olaf', 'acme', 'helpdesk-lead');
+    expect(await outcome(olaf.post(call, { approved: true, ...shown }))).toEqual([202]);
     await until('the refund is made', async () => (await snapshot()).status === 'ended');
     const { messages } = await snapshot();
     const part = messages.at(-1)?.parts.find((each) => each.toolCallId === toolCallId);
@@ -112,18 +132,21 @@ describe('a refund that a colleague has to approve', () => {
   it('the customer may withdraw the request', async () => {
     const { id, customer, snapshot, question } = await askForRefund('acme');
     const path = `chat/${id}/pending/${question.toolCallId}`;
-    expect(await outcome(customer.post(path, { approved: false }))).toEqual([202]);
+    const { approvalId, inputHash } = question;
+    const withdrawal = { approved: false, approvalId, inputHash };
+    expect(await outcome(customer.post(path, withdrawal))).toEqual([202]);
     await until('the run has ended', async () => (await snapshot()).status === 'ended');
   });
 
   it('of two colleagues at once one decides, and the other learns that it is done', async () => {
     const { id, question } = await askForRefund('acme');
-    const path = `operator/waiting/${id}/${question.toolCallId}`;
+    const { toolCallId, approvalId, inputHash } = question;
+    const path = `operator/waiting/${id}/${toolCallId}`;
     const one = await signIn('lea', 'acme', 'helpdesk-lead');
     const two = await signIn('olaf', 'acme', 'operator');
     const outcomes = await Promise.all([
-      outcome(one.post(path, { approved: true })),
-      outcome(two.post(path, { approved: false })),
+      outcome(one.post(path, { approved: true, approvalId, inputHash })),
+      outcome(two.post(path, { approved: false, approvalId, inputHash })),
     ]);
     expect(outcomes.sort()).toEqual([[202], [409, 'already_completed']]);
   });

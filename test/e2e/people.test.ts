@@ -1,12 +1,16 @@
 import { Client, Connection } from '@temporalio/client';
 import { SignJWT } from 'jose';
+import { ROUTES } from '../../api/routes/index.js';
 import type { AuditReply } from '../../protocol/audit.js';
 import type { OperatorBatch } from '../../protocol/batch.js';
 import type { PersonErasureReply } from '../../protocol/erasure.js';
+import { createKeySpace } from '../../stores/redis/keys.js';
 import { runCommand } from '../support/command-line.js';
+import { charge, delegate } from '../support/lab-calls.js';
 import { ask as askIn } from '../support/lab-run.js';
 import { newSessionId, sharedTemporal, useProduct } from '../support/product.js';
 import { dumpKeys } from '../support/redis-dump.js';
+import { walkAs } from '../support/route-walk.js';
 import { until } from '../support/until.js';
 
 const SECRET = 'a secret of thirty-two bytes, at least';
@@ -109,11 +113,11 @@ describe('a person', () => {
       await ask('/operator/audit?limit=100', operator)
     ).json()) as AuditReply;
     expect(entries.map(({ action }) => action).reverse()).toEqual([
-      ...['read', 'retry', 'export', 'erase', 'erased', 'erase', 'erased', 'forget'],
+      ...['read', 'retry', 'export', 'erase', 'erased', 'erase', 'erased', 'forget', 'read'],
     ]);
     const named = entries.filter(({ action }) => action === 'retry');
     expect(named.map(({ name }) => name)).toEqual([undefined]);
-    expect(entries.find(({ action }) => action === 'read')).toMatchObject({
+    expect(entries.findLast(({ action }) => action === 'read')).toMatchObject({
       name: 'olga',
       roles: ['operator'],
       target: { sessionId: own[0] },
@@ -128,29 +132,168 @@ describe('a person', () => {
     });
   });
 
-  it('a person who is erased is named by no key and no value of Redis', async () => {
-    const zoe = `zoe-${newSessionId()}@example.com`;
-    const script = JSON.stringify({ script: [askIn('charge', { amount: 5 }), { say: 'thanks' }] });
-    const asked = await say(zoe, 'acme', script);
-    await say(zoe, 'acme', 'and another');
-    const asZoe = await as(zoe, 'acme');
-    const answer = { method: 'POST', headers: asZoe, body: JSON.stringify({ approved: true }) };
-    const path = `${product.url}/api/chat/${asked}/pending/c1`;
-    expect((await fetch(path, answer)).status).toBe(202);
-    const operator = await as('olga', 'acme', 'operator');
-    expect((await ask(`/operator/sessions/${asked}`, operator)).status).toBe(200);
-    const naming = async () => {
-      const keys = await dumpKeys(product.redis, '*');
-      return keys.filter((each) => JSON.stringify(each).includes(zoe)).map(({ key }) => key);
+  it('of a person who has used every route and is erased, nothing is left but ids in the trail', async () => {
+    const canary = `mark-${newSessionId()}`;
+    const zoe = `zoe-${canary}@example.com`;
+    const walk = walkAs(() => product.url, await as(zoe, 'acme'));
+    const texts = { script: [{ say: canary, calls: [charge('c1')] }, { say: canary }] };
+    const script = JSON.stringify(texts);
+    const message = (id: string, content = script) => ({ message: { id, role: 'user', content } });
+    const [main, other, third] = ['main', 'other', 'third'].map((name) => `${canary}-${name}`);
+    const of = { sessionId: main, toolCallId: 'c1' };
+    const delegated = {
+      calls: [
+        { tool: 'remember', id: 'm1', args: { key: canary, value: canary } },
+        delegate('d1', { say: canary }),
+      ],
     };
-    expect((await naming()).length).toBeGreaterThan(2);
-    const user = `/operator/users/${encodeURIComponent(zoe)}`;
-    await until('all of it is erased', async () => {
-      const reply = await ask(user, operator, 'DELETE');
-      return ((await reply.json()) as PersonErasureReply).complete;
+
+    await walk('postChatSession', of, {
+      body: message('u1', JSON.stringify({ script: [delegated, ...texts.script] })),
     });
-    expect(await naming()).toEqual([]);
-  });
+    const file = await walk('uploadFile', of, { query: `filename=${canary}.txt`, body: canary });
+    const { id: fileId } = JSON.parse(file) as { id: string };
+    await walk('getFile', { ...of, fileId });
+    for (const id of ['unborn', 'withdrawn'])
+      await walk(
+        'uploadFile',
+        { sessionId: `${canary}-${id}` },
+        { query: `filename=${canary}.txt`, body: canary },
+      );
+    const gone = await walk(
+      'uploadFile',
+      { sessionId: `${canary}-emptied` },
+      { query: `filename=${canary}.txt`, body: canary },
+    );
+    await walk('deleteFile', {
+      sessionId: `${canary}-emptied`,
+      fileId: (JSON.parse(gone) as { id: string }).id,
+    });
+    for (const id of [
+      'followChat',
+      'followChatStream',
+      'getSnapshot',
+      'listMessages',
+      'listCheckpoints',
+      'getPending',
+    ])
+      await walk(id, of);
+    await walk('getSubAgentReport', { ...of, toolCallId: 'd1' });
+    for (const id of ['followSession', 'followAgent', 'getAgentStatus'])
+      await walk(id, of, { query: `sessionId=${main ?? ''}` });
+    for (const id of ['listWaiting', 'listConversations', 'getConfig', 'listModels', 'exportMe'])
+      await walk(id);
+    await walk('getModel', { model: 'lab' });
+    const slow = JSON.stringify({
+      script: [{ say: canary, calls: [{ tool: 'sleep', id: 's1', args: { ms: 2_000 } }] }],
+    });
+    const busy = { sessionId: `${canary}-busy` };
+    await walk('startAgent', {}, { body: { ...busy, message: slow, agent: 'lab' } });
+    const queued = ['u2', 'u3'].map((id) =>
+      walk(
+        'postChat',
+        {},
+        { query: 'busy=queue', body: { id: busy.sessionId, ...message(id, canary) } },
+      ),
+    );
+    await until('both are queued', async () => {
+      const { queue } = JSON.parse(await walk('getQueue', busy)) as { queue: unknown[] };
+      return queue.length === 2;
+    });
+    await walk('editQueue', busy, { body: { id: 'u2', text: canary } });
+    await walk('clearQueue', busy, { query: 'id=u3' });
+    await Promise.all(queued);
+    await walk('leaseCall', of, { body: { holder: canary }, mayFail: true });
+    await walk('extendDeadline', of, { body: { byMs: 1_000 }, mayFail: true });
+    await walk('answerCall', of, {
+      body: { approved: true, input: { amount: 6, note: canary }, reason: canary },
+    });
+
+    await walk('startAgent', {}, { body: { sessionId: other, message: script, agent: 'lab' } });
+    const rests = (id: string) =>
+      until(`${id} rests`, async () => {
+        const status = await walk('getAgentStatus', {}, { query: `sessionId=${id}` });
+        return /"status":"(waiting_approval|completed|interrupted)"/.test(status);
+      });
+    await rests(other ?? '');
+    await walk(
+      'submitToolResult',
+      {},
+      {
+        body: {
+          kind: 'approval-response',
+          sessionId: other,
+          toolCallId: 'c1',
+          approved: false,
+          reason: canary,
+        },
+      },
+    );
+    await walk('postChatSession', { sessionId: third }, { body: message('u1') });
+    const stop = { body: { sessionId: third, reason: canary } };
+    await walk('interruptAgent', {}, stop);
+    await walk('resumeAgent', {}, { body: { sessionId: third } });
+    await rests(third ?? '');
+    await walk('stopChat', { sessionId: third }, { body: { reason: canary } });
+    await walk('retryChat', { sessionId: third }, { body: {} });
+    await walk('abortAgent', {}, stop);
+    await walk('branchChat', { sessionId: third }, { body: { sessionId: `${canary}-copy` } });
+    const say = [{ id: 'u1', role: 'user', content: script }];
+    await walk(
+      'createCompletion',
+      {},
+      {
+        body: { model: 'lab', messages: say, metadata: { note: canary } },
+        headers: { 'x-session-id': `${canary}-completion`, 'idempotency-key': canary },
+      },
+    );
+    await walk(
+      'runAgUi',
+      { agent: 'lab' },
+      { body: { threadId: `${canary}-events`, runId: canary, messages: say } },
+    );
+    const once = { query: 'receipt=true', headers: { 'idempotency-key': canary } };
+    await walk('deleteChat', { sessionId: `${canary}-copy` }, once);
+    const operator = await as('olga', 'acme', 'operator');
+    expect((await ask(`/operator/sessions/${main ?? ''}`, operator)).status).toBe(200);
+
+    const find = async (text: string) => {
+      const keys = await dumpKeys(product.redis, '*');
+      return keys.filter((each) => JSON.stringify(each).includes(text)).map(({ key }) => key);
+    };
+    expect((await find(zoe)).length).toBeGreaterThan(2);
+    await until('all of it is erased', async () => {
+      const reply = await walk('eraseMe');
+      return (JSON.parse(reply) as PersonErasureReply).complete;
+    });
+    const ofUsers = ROUTES.filter(
+      ({ access, path }) => access !== 'everyone' && !/^\/(api\/operator|metrics)/.test(path),
+    );
+    expect([...walk.done].sort()).toEqual(ofUsers.map(({ id }) => id).sort());
+    expect(await find(zoe)).toEqual([]);
+    // Ids are in the entries, on the list of the sweeper, which takes them off once it finds nothing, and in
+    // what the tool of the lab has done elsewhere.
+    const left = (await find(canary)).filter((key) => !/^hx:due:|:chain$|^lab:/.test(key));
+    expect(left).toEqual([]);
+    const entries = JSON.stringify(
+      await product.redis.xrange(createKeySpace().audit('acme').chain, '-', '+'),
+    );
+    expect(
+      entries.replaceAll(
+        new RegExp(`${canary}-(main|other|third|copy|completion|events|emptied|busy)`, 'g'),
+        '',
+      ),
+    ).not.toContain(canary);
+    expect(product.log()).not.toContain(zoe);
+    await until(
+      'Temporal has none of it',
+      async () => {
+        const left = await textsInTemporal();
+        return left.length > 0 && !left.includes(canary);
+      },
+      60_000,
+    );
+  }, 180_000);
 
   it('a person exports and erases what is stored about them, with a key and without', async () => {
     const own = await say(ANN, 'acme', 'canary-c');
@@ -243,6 +386,10 @@ describe('a person', () => {
     expect(ofOlga).toMatchObject({ status: 'completed', by: 'olga' });
 
     const sums = { conversations: 0, batches: 0 };
+    // Eva has answered what bob was asked: it takes two operators.
+    expect(
+      (await ask(`/operator/users/${eva}`, await as('otto', 'acme', 'operator'), 'DELETE')).status,
+    ).toBe(409);
     await until('all is erased', async () => {
       const response = await ask(`/operator/users/${eva}`, olga, 'DELETE');
       if (!response.ok) return false;
@@ -283,6 +430,26 @@ describe('a person', () => {
     expect(onBobs.map(({ name, via }) => [name, via])).toEqual([[undefined, 'api']]);
   });
 });
+
+/** Ids, memos and histories of the workflows that Temporal still lists for this product. */
+async function textsInTemporal(): Promise<string> {
+  const connection = await Connection.connect({ address: sharedTemporal() });
+  try {
+    const { workflow } = new Client({ connection });
+    const texts: string[] = [];
+    for await (const { workflowId, runId, memo, raw } of workflow.list({
+      query: `TaskQueue = '${product.taskQueue}'`,
+    })) {
+      const handle = workflow.getHandle(workflowId, runId);
+      // It may have been deleted since it was listed.
+      const history = await handle.fetchHistory().catch(() => undefined);
+      texts.push(workflowId, textsOf(memo), textsOf(raw), textsOf(history));
+    }
+    return texts.join(' ');
+  } finally {
+    await connection.close();
+  }
+}
 
 /** All that is in a value of Temporal's, payloads decoded. */
 function textsOf(value: unknown): string {

@@ -72,7 +72,7 @@ describe('answers to a real run', () => {
     expect(await answer({ ...approve, approvalId: formatApprovalId(run.runId, c) })).toBe(
       'not_pending',
     );
-    expect(await answer({ ...approve, approvalId: `${sessionId}:9-x::${a}` })).toBe('stale_run');
+    expect(await answer({ ...approve, approvalId: `${sessionId}:9-x::${a}` })).toBe('not_pending');
     expect(await answer({ ...approve, input: { amount: 'much' } })).toBe('invalid_input');
     expect(await answer({ ...approve, input: tooDeep })).toBe('validation_error');
     expect(

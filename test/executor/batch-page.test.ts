@@ -1,6 +1,8 @@
 import { AgentRegistry, defineAgent } from '../../agents/index.js';
 import { createBatchPage } from '../../executor/batch-page.js';
 import { createRuns } from '../../executor/create-runs.js';
+import { formatApprovalId } from '../../protocol/ids.js';
+import { hashInput } from '../../protocol/shown-call.js';
 import { HelixError } from '../../protocol/errors.js';
 import type { BatchAct, BatchItem, BatchPageRef } from '../../protocol/batch-run.js';
 import type { Approvers } from '../../protocol/roles.js';
@@ -43,7 +45,8 @@ async function crowd(size: number, approvers?: Approvers) {
   return { store, runs, sessions, ids, page, watch, ref, entries };
 }
 
-const calls = (ids: string[]): BatchItem[] => ids.map((id) => [id, 'c1']);
+const HASH = hashInput(newCall('c1', 'approval').input);
+const calls = (ids: string[]): BatchItem[] => ids.map((id) => [id, 'c1', HASH]);
 
 it.each(['deny', 'approve', 'stop', 'retry'] as const)(
   'a page that is repeated as a whole does each %s once, and counts it as done',
@@ -81,6 +84,7 @@ it('what others have decided is skipped, and what is not allowed fails', async (
     {
       ...{ kind: 'approval-response', approved: true, by: 'carl' },
       ...{ sessionId: first?.id ?? '', toolCallId: 'c1' },
+      ...{ approvalId: formatApprovalId(ids[0] ?? '', 'c1'), inputHash: HASH },
     },
     { responder: { userId: 'carl', roles: ['approver'] } },
   );

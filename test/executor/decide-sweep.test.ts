@@ -24,6 +24,7 @@ function recordOf(status: RunStatus, extra: Partial<SessionRecord> = {}): Sessio
     turnStartRow: 0,
     runStartedAt: 0,
     runMode: 'new',
+    askers: [],
     runStartSequence: 0,
     runFromStep: 0,
     committedStep: 0,

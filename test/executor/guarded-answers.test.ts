@@ -5,7 +5,9 @@ import { AgentRegistry, defineAgent, defineTool } from '../../agents/index.js';
 import { createAnswerApi, type AnswerOptions } from '../../executor/answers.js';
 import type { UncheckedAnswer } from '../../protocol/answers.js';
 import { HelixError } from '../../protocol/errors.js';
+import { hashInput } from '../../protocol/shown-call.js';
 import type { Approvers } from '../../protocol/roles.js';
+import { toPendingCalls, toPendingQuestions } from '../../stores/record/session-summaries.js';
 import { createMemoryStores } from '../../stores/memory/index.js';
 import { drive, newCall, newSessionId } from '../support/session-driver.js';
 
@@ -36,24 +38,44 @@ async function start(approvers: Approvers | undefined) {
   if (begun.kind !== 'begun') throw new Error(begun.kind);
   const { runId } = begun.run;
   const ask = () =>
-    session.ask(runId, 1, [newCall('c1', 'approval', { approvers, input: { amount: 5 } })]);
+    session.ask(runId, 1, [
+      newCall('c1', 'approval', { approvers, input: { amount: 5 }, deadlineMs: 60_000 }),
+    ]);
   const answers = createAnswerApi({
     store,
     agents,
     workflows: { answer: () => Promise.resolve() },
     logger: { warn: () => undefined },
   });
-  const answer = async (given: object, options?: AnswerOptions): Promise<unknown> => {
-    const to = { sessionId: session.id, toolCallId: 'c1', kind: 'approval-response', ...given };
+  /** The names of a call as it waits now. */
+  const namesOf = async (toolCallId = 'c1') => {
+    const { openCalls = [] } = (await store.sessions.withCalls(session.id)) ?? {};
+    const { approvalId, inputHash } = toPendingCalls(openCalls)[toolCallId] ?? {};
+    return { approvalId, inputHash };
+  };
+  const outcome = async (of: Promise<{ kind: string }>): Promise<unknown> => {
     try {
-      return (await answers.submitToolResult(to as UncheckedAnswer, options)).kind;
+      return (await of).kind;
     } catch (error) {
       const { code, detail } = error as { code?: string; detail?: unknown };
       return detail === undefined ? code : [code, detail];
     }
   };
+  /** Answers what waits now, unless the names of something else are given. */
+  const answer = async (
+    given: { toolCallId?: string; [field: string]: unknown },
+    options?: AnswerOptions,
+  ): Promise<unknown> => {
+    const to = { sessionId: session.id, toolCallId: 'c1', kind: 'approval-response' };
+    const named = { ...to, ...(await namesOf(given.toolCallId)), ...given };
+    return outcome(answers.submitToolResult(named as UncheckedAnswer, options));
+  };
+  const extend = (given: object, options?: Pick<AnswerOptions, 'responder'>): Promise<unknown> => {
+    const to = { sessionId: session.id, toolCallId: 'c1', byMs: 60_000, ...given };
+    return outcome(answers.extendDeadline(to, options));
+  };
   const state = async () => (await store.calls.read(session.id, 'c1'))?.state;
-  return { store, session, ask, answer, answers, state };
+  return { store, session, ask, answer, answers, extend, namesOf, state };
 }
 
 it('a program names the person who answers, with the roles that it has verified', async () => {
@@ -147,7 +169,9 @@ it.each([
       isAsked = true;
       return before;
     };
-    expect(await answer({ approved: true, by: 'ann', input: { amount: 'much' } })).toBe(refusal);
+    const names = { approvalId: undefined, inputHash: undefined };
+    const given = { approved: true, by: 'ann', input: { amount: 'much' }, ...names };
+    expect(await answer(given)).toBe(refusal);
     expect(await state()).toBe('waiting');
   },
 );
@@ -161,4 +185,176 @@ it("an answer that comes after the timeout passes the host's rule as well", asyn
   const refuse = () => Promise.reject(new HelixError('not_allowed', 'no'));
   expect(await answer(late, { permit: refuse })).toBe('not_allowed');
   expect(await answer(late)).toBe('stored');
+});
+
+const BOB = { userId: 'bob', roles: ['approver' as const] };
+const CAROL = { ...BOB, userId: 'carol' };
+
+/** The refusal that says what waits now. */
+const waits = (now: object): unknown => [
+  'not_pending',
+  { waiting: expect.objectContaining({ toolCallId: 'c1', ...now }) as unknown },
+];
+
+it('an approval of what was shown before an erasure is not one of what waits under the same names', async () => {
+  const { store, session, ask, answer, namesOf, state } = await start({ roles: ['approver'] });
+  await ask();
+  const shown = await namesOf();
+  await store.sessions.erase(session.id);
+  const begun = await session.begin({ owner: 'ann', agent: 'tester' });
+  if (begun.kind !== 'begun') throw new Error(begun.kind);
+  const swapped = { approvers: { roles: ['approver' as const] }, input: { amount: 777_777 } };
+  await session.ask(begun.run.runId, 1, [newCall('c1', 'approval', swapped)]);
+  const now = { ...(await namesOf()), input: { amount: 777_777 } };
+  const bob = { responder: BOB };
+  const none = { approvalId: undefined, inputHash: undefined };
+  // As shown before, by the call alone, and with each of the two names of another call.
+  for (const names of [
+    shown,
+    none,
+    { ...shown, inputHash: now.inputHash },
+    { ...shown, approvalId: now.approvalId },
+    { ...none, approvalId: now.approvalId },
+    { ...none, inputHash: now.inputHash },
+  ]) {
+    for (const approved of [true, false]) {
+      expect(await answer({ approved, ...names }, bob)).toEqual(waits(now));
+    }
+    expect(await answer({ kind: 'client-tool-result', error: 'no', ...names }, bob)).toEqual(
+      waits(now),
+    );
+  }
+  // Who may not decide does not learn what waits.
+  expect(await answer({ approved: true, ...shown }, { responder: { userId: 'eve' } })).toEqual([
+    'not_allowed',
+    { roles: ['approver'] },
+  ]);
+  expect(await state()).toBe('waiting');
+  expect(await answer({ approved: true }, bob)).toBe('stored');
+});
+
+it('a posted message names a call by the approval id that came with its input', async () => {
+  const { ask, answer, namesOf } = await start({ roles: ['approver'] });
+  await ask();
+  const posted = { responder: BOB, isPosted: true };
+  const unhashed = { approved: true, inputHash: undefined };
+  const none = { ...unhashed, approvalId: undefined };
+  expect(await answer(none, posted)).toEqual(waits(await namesOf()));
+  expect(await answer({ ...unhashed, approvalId: 's:9-x::c1' }, posted)).toEqual(
+    waits(await namesOf()),
+  );
+  expect(await answer({ approved: true, inputHash: hashInput({ amount: 6 }) }, posted)).toEqual(
+    waits(await namesOf()),
+  );
+  expect(await answer(unhashed, posted)).toBe('stored');
+});
+
+it('names are not demanded of a call without approvers, and compared where they are given', async () => {
+  const { ask, answer, namesOf } = await start(undefined);
+  await ask();
+  const other = { approved: true, by: 'ann', inputHash: hashInput({ amount: 6 }) };
+  expect(await answer(other)).toEqual(waits(await namesOf()));
+  const none = { approvalId: undefined, inputHash: undefined };
+  expect(await answer({ approved: true, by: 'ann', ...none })).toBe('stored');
+});
+
+it('who changes the input has asked: the change waits for another person, the asker included', async () => {
+  const approvers = { separate: true };
+  const { store, session, ask, answer, namesOf, state } = await start(approvers);
+  await ask();
+  const before = await namesOf();
+  const change = { approved: true, by: 'bob', input: { amount: 9 }, reason: 'more' };
+  expect(await answer({ ...change, by: 'ann' }, { responder: { userId: 'ann' } })).toBe(
+    'not_allowed',
+  );
+  expect(await answer(change, { responder: BOB })).toBe('edited');
+  const after = await namesOf();
+  expect([after.approvalId, after.inputHash]).toEqual([
+    before.approvalId,
+    hashInput({ amount: 9 }),
+  ]);
+  const found = await store.sessions.withCalls(session.id);
+  expect(toPendingQuestions(found?.openCalls ?? [])).toMatchObject([
+    { input: { amount: 9 }, edited: { by: 'bob', from: { amount: 5 } } },
+  ]);
+  // Nothing is decided, and what the model asked for cannot be approved any more: not by a stock client either.
+  expect(await state()).toBe('waiting');
+  const ofModel = { approved: true, ...before };
+  expect(await answer(ofModel, { responder: CAROL })).toEqual(waits(after));
+  const posted = { responder: CAROL, isPosted: true };
+  expect(await answer({ ...ofModel, inputHash: undefined }, posted)).toEqual(waits(after));
+  expect(await answer({ approved: true }, { responder: BOB })).toBe('not_allowed');
+  expect(await answer({ approved: true, by: 'ann' }, { responder: { userId: 'ann' } })).toBe(
+    'stored',
+  );
+  expect((await store.calls.read(session.id, 'c1'))?.decision).toMatchObject({
+    ...{ approved: true, by: 'ann', input: { amount: 9 }, inputBy: 'bob' },
+  });
+  await store.audit.relay(session.id);
+  const { entries } = await store.audit.page(undefined, { limit: 10 });
+  const trail = entries.map(({ entry, name }) => [name, entry.action, entry.outcome]);
+  expect(trail).toEqual([
+    ['ann', 'approve', 'stored'],
+    ['bob', 'approve', 'edited'],
+  ]);
+  for (const { entry } of entries) {
+    expect(entry.inputHash).toBe(after.inputHash);
+    expect(entry.detail).toEqual({ edited: true, inputHashBefore: before.inputHash });
+  }
+});
+
+it('a change can be changed again, put back, withdrawn by both who asked, and lost to a faster one', async () => {
+  const { store, session, ask, answer, namesOf } = await start({ separate: true });
+  await ask();
+  const change = (amount: number, more: object = {}) =>
+    ({ approved: true, input: { amount }, ...more }) as const;
+  // What is asked already is no change.
+  const first = await namesOf();
+  expect(await answer(change(9, { by: 'bob' }), { responder: BOB })).toBe('edited');
+  expect(await answer(change(8, { by: 'carol', ...first }), { responder: CAROL })).toEqual(
+    waits(await namesOf()),
+  );
+  expect(await answer(change(7, { by: 'carol' }), { responder: CAROL })).toBe('edited');
+  expect(await answer(change(5, { by: 'bob' }), { responder: BOB })).toBe('edited');
+  // Two changes of what both were shown: the first one counts.
+  const { read } = store.calls;
+  let isRaced = false;
+  store.calls.read = async (...args) => {
+    const shown = await read(...args);
+    if (!isRaced) {
+      isRaced = true;
+      expect(await answer(change(6, { by: 'carol' }), { responder: CAROL })).toBe('edited');
+    }
+    return shown;
+  };
+  expect(await answer(change(5, { by: 'eve' }), { responder: { userId: 'eve' } })).toBe(
+    'not_pending',
+  );
+  store.calls.read = read;
+  expect((await store.calls.read(session.id, 'c1'))?.spec).toMatchObject({
+    ...{ input: { amount: 6 }, edited: { n: 4, by: 'carol', from: { amount: 5 } } },
+  });
+  expect(await answer({ approved: false, by: 'carol' }, { responder: CAROL })).toBe('stored');
+});
+
+it('without accounts there is no other person, so a change is approved at once', async () => {
+  const { ask, answer } = await start({ separate: true });
+  await ask();
+  const everyone = { userId: 'anonymous', isEveryone: true };
+  expect(await answer({ approved: true, input: { amount: 9 } }, { responder: everyone })).toBe(
+    'stored',
+  );
+});
+
+it('the deadline of a call with approvers is extended by one of them, who names what was shown', async () => {
+  const { ask, extend, namesOf } = await start({ roles: ['approver'], separate: true });
+  await ask();
+  const names = await namesOf();
+  expect(await extend({ by: 'ann', ...names })).toBe('not_allowed');
+  expect(await extend(names, { responder: { userId: 'eve' } })).toEqual([
+    'not_allowed',
+    { roles: ['approver'] },
+  ]);
+  expect(await extend({}, { responder: BOB })).toEqual(waits(names));
+  expect(await extend(names, { responder: BOB })).toBe('extended');
 });

@@ -87,14 +87,15 @@ describe('a firing', () => {
     expect((await stored(schedule, firing?.sessionId)).record).toMatchObject({
       owner: schedule.owner,
       runBy: 'carl',
+      askers: ['olga', 'carl'].map((userId) => ({ userId, tenantId: schedule.tenant })),
     });
-    // At the same moment, none of the names is lost, and the owner needs no note.
+    // At the same moment, none of the names is lost.
     const others = ['dora', 'emil', 'olga', schedule.owner];
     await Promise.all(others.map((by) => trigger(schedule, by)));
     const id = scheduleIdOf(runs.taskQueue, toStoredSessionId('', schedule.tenant), schedule.name);
     const { action, state } = await runs.client.schedule.getHandle(id).describe();
     const [{ triggers = [] }] = action.args as [ScheduledRun];
-    expect(triggers.map(({ by }) => by).sort()).toEqual(['carl', 'dora', 'emil', 'olga']);
+    expect(triggers.map(({ by }) => by).sort()).toEqual(['carl', ...others].sort());
     expect(state.paused).toBe(false);
   }, 20_000);
 

@@ -9,6 +9,9 @@ import {
 } from 'ai';
 import { z } from 'zod';
 import { AgentRunError, ToolLoopAgent, type ToolLoopAgentMore } from '../../in-process/index.js';
+import { formatApprovalId } from '../../protocol/ids.js';
+import { toStoredSessionId } from '../../stores/record/stored-session-id.js';
+import { drive, newCall } from '../support/session-driver.js';
 import { createMemoryStores } from '../../stores/memory/index.js';
 import { fakeModel, parts, sayInTurn, type Script } from '../support/fake-model.js';
 
@@ -212,6 +215,20 @@ describe('a ToolLoopAgent of this runtime', () => {
       await expect(steal()).rejects.toMatchObject({ code: 'not_found' });
     }
     expect(await agent.generate({ messages, userId: 'ann' })).toMatchObject({ text: 'Paid.' });
+  });
+
+  it('leaves the conversation of a tenant alone, whose user has the same name', async () => {
+    const stores = createMemoryStores();
+    const session = drive(stores, toStoredSessionId('s1', 'acme'));
+    const begun = await session.begin({ owner: 'ann', tenant: 'acme' });
+    const runId = begun.kind === 'begun' ? begun.run.runId : '';
+    await session.ask(runId, 1, [newCall('c1', 'approval')]);
+    const { agent } = open(sayInTurn(), { stores });
+    const messages = [approve(formatApprovalId(runId, 'c1'))];
+    await expect(agent.generate({ messages, userId: 'ann' })).rejects.toMatchObject({
+      code: 'not_found',
+    });
+    expect((await stores.store.calls.read(session.id, 'c1'))?.state).toBe('waiting');
   });
 
   it('rejects with the code of the failure, also in a stream', async () => {

@@ -1,5 +1,7 @@
 import { z } from 'zod';
 import { defineAgent, defineTool, type ToolContext } from '../../agents/index.js';
+import type { Role } from '../../protocol/actor.js';
+import type { Runs } from '../../executor/runs.js';
 import { createCallWebhook } from '../../executor/call-webhook.js';
 import { createTestRuntime, type TestRuntime } from '../../testing/index.js';
 
@@ -75,6 +77,38 @@ describe('a tool that waits', () => {
     const ended = await run.answer('suspend', { result: { limit: 1 } });
     await ended.expectCalls([{ tool: 'transfer', output: { seen: ['before', 'after'] } }]);
     expect(await ended.state()).toEqual({ seen: ['before', 'after'] });
+  });
+
+  it('a question of a tool may be for others than the one who asked', async () => {
+    const { run, runtime } = await begin(async ({ suspend }) =>
+      suspend({ schema: Answer, approvers: ['approver'], separateApprover: true }),
+    );
+    const [question] = run.pending;
+    expect(question).toMatchObject({ approvers: ['approver'], separateApprover: true });
+    const { toolCallId = '', approvalId, inputHash } = question ?? {};
+    const result = { toolCallId, sessionId: run.sessionId, result: { limit: 99 } };
+    const named = { ...result, approvalId, inputHash };
+    const as = (userId: string, role: Role) => ({ responder: { userId, roles: [role] } });
+    const { runs } = runtime.executor as unknown as { runs: Pick<Runs, 'submitToolResult'> };
+    const record = await runtime.stores.store.sessions.read(run.sessionId);
+    for (const [answer, who, code] of [
+      [named, as(record?.owner ?? '', 'operator'), 'not_allowed'],
+      [named, as('vera', 'viewer'), 'not_allowed'],
+      [result, as('lea', 'approver'), 'not_pending'],
+    ] as const) {
+      await expect(runs.submitToolResult(answer, who)).rejects.toMatchObject({ code });
+    }
+    expect(await runs.submitToolResult(named, as('lea', 'approver'))).toMatchObject({
+      kind: 'stored',
+    });
+    await (await run.current()).expectCalls([{ tool: 'transfer', output: { limit: 99 } }]);
+  });
+
+  it('roles that no person can have are refused where the tool asks', async () => {
+    const { run } = await begin(async ({ suspend }) =>
+      suspend({ schema: Answer, approvers: ['boss' as Role] }),
+    );
+    await run.expectCalls([{ tool: 'transfer', error: /approvers is a list of roles/ }]);
   });
 
   it('an answer that does not fit is refused, and the question stays', async () => {

@@ -1,5 +1,6 @@
 import { SignJWT } from 'jose';
-import { hashInput, readLink, toDecideUrl, type LinkClaims } from '../../notify/links.js';
+import { readLink, toDecideUrl, type LinkClaims } from '../../notify/links.js';
+import { hashInput } from '../../protocol/shown-call.js';
 
 const [KEY, OLD] = ['k'.repeat(32), 'o'.repeat(32)];
 const CLAIMS: LinkClaims = {

@@ -45,6 +45,8 @@ afterEach(() => {
   if (server.listening) server.close();
 });
 
+const NOBODY = { tenant: '', kind: 'test' };
+
 const send = async (): Promise<void> => {
   const sender = createSender(
     toNotifySettings({
@@ -61,7 +63,7 @@ const send = async (): Promise<void> => {
     toolName,
   } as const;
   await sender
-    .send('ann', async () => ({ notice, url: 'https://chat.test/?session=s' }))
+    .send('ann', async () => ({ notice, url: 'https://chat.test/?session=s' }), NOBODY)
     .finally(sender.close);
 };
 
@@ -128,7 +130,9 @@ it('closing after mail could not be set up throws nothing', async () => {
     mail: { url: 'no address', from: 'helix@example.com' },
   });
   const notice = { id: 'msg_1', type: 'test', at: 1 } as const;
-  await expect(sender.send('ann', async () => ({ notice, url: undefined }))).rejects.toThrow();
+  await expect(
+    sender.send('ann', async () => ({ notice, url: undefined }), NOBODY),
+  ).rejects.toThrow();
   sender.close();
   await new Promise((resolve) => setImmediate(() => setImmediate(resolve)));
   process.off('unhandledRejection', note);

@@ -1,7 +1,7 @@
 import { Webhook } from 'standardwebhooks';
 import { toDecisionPage } from '../../api/decide/pages.js';
 import { toMailText } from '../../notify/mail.js';
-import { toHeadline } from '../../notify/message.js';
+import { joinMessages, toHeadline, type Message } from '../../notify/message.js';
 import { toPlace } from '../../notify/place.js';
 import { toSlackMessage } from '../../notify/slack.js';
 import { toBody } from '../../notify/sender.js';
@@ -67,6 +67,45 @@ it('what models wrote makes no message that Slack refuses, or makes links of', (
   }
 });
 
+describe('a notice about several calls', () => {
+  const url = 'https://page.test/console/waiting/s-1';
+  const decideUrl = (n: number): string => `https://page.test/api/decide?token=t${String(n)}`;
+  const single = (n: number): Message => ({
+    notice: { ...notice, id: `msg_${String(n)}`, sessionId: `s-${String(n)}` },
+    ...{ url: `https://page.test/console/waiting/s-${String(n)}`, decideUrl: decideUrl(n) },
+    ...{ input: HOSTILE, titles: { agent: 'Support', tool: 'Refund' } },
+  });
+
+  it('of several conversations lets its reader decide each, or leads to the list', () => {
+    const [first, ...more] = Array.from({ length: 25 }, (_, n) => single(n)) as [Message];
+    const joined = joinMessages([first, ...more]);
+    expect(toHeadline(joined)).toBe('Support asks for approval: Refund and 24 more');
+    const { blocks } = toSlackMessage(joined) as {
+      blocks: { accessory?: { url: string }; elements?: { url: string }[] }[];
+    };
+    const decides = blocks.flatMap(({ accessory }) => accessory?.url ?? []);
+    expect(decides).toEqual(Array.from({ length: 20 }, (_, n) => decideUrl(n)));
+    expect(blocks.at(-1)?.elements?.map((each) => each.url)).toEqual([
+      'https://page.test/console/waiting',
+    ]);
+    expect(JSON.stringify(blocks)).not.toMatch(/<!|<https|<script/);
+    expect(blocks.length).toBeLessThanOrEqual(50);
+    const mail = toMailText(joined);
+    expect(mail.match(/^Decide: /gm)).toHaveLength(20);
+    expect(mail).toContain('conversation s-7');
+    expect(joinMessages([first])).toBe(first);
+  });
+
+  it('of one step names each call to a program', () => {
+    const calls = ['c1', 'c2'].map((toolCallId) => ({ toolCallId, toolName: 'refund' }));
+    const items = calls.map((call) => ({ ...call, title: 'Refund', sessionId: 'hash~s-1' }));
+    const of = { ...notice, calls, others: 1 };
+    const { data } = JSON.parse(toBody({ notice: of, url, items })) as { data: object };
+    expect(data).toMatchObject({ sessionId: 's-1', toolCallId: 'c1', others: 1, calls });
+    expect(JSON.stringify(data)).not.toContain('hash~');
+  });
+});
+
 it('an entry of the audit trail is sent as it is, and read by people in words', () => {
   const target = { sessionId: 's-1', runId: 'r' };
   const entry = { n: 7, id: 'a1', at: 0, actor: 'p-1', via: 'page', action: 'approve' } as const;
@@ -95,6 +134,8 @@ it('the link of a notice leads to the page of the console where its reader can a
   );
   expect(place('delivery.failed', { sessionId: 's-1' })).toBe('/console/health');
   expect(place('spend.exceeded')).toBe('/console/usage');
+  expect(place('approval.requested')).toBe('/console/waiting');
+  expect(place('run.failed')).toBe('/console/runs');
   expect(place('test')).toBe('/console');
 });
 
@@ -103,8 +144,10 @@ it('the page of a link shows what models wrote as text', () => {
     ...{ token: 'a.b.c', agent: '<b>', title: '<img src=y>', person: '"><img src=x>' },
     ...{ description: '<script>0</script>', input: { ...HOSTILE, '<img src=z>': [{}] } },
     deadline: undefined,
+    hidden: ['<script>1</script>'],
   });
   expect(page).not.toMatch(/<script|<img|<!channel/);
+  expect(page).toContain('The model saw 1 message that');
   expect(page).toContain('method="post"');
 });
 
@@ -117,7 +160,11 @@ it('messages and pages have titles in place of names, and values by field', () =
   );
   const page = toDecisionPage({
     ...{ token: 't', agent: 'Support', title: titles.tool, person: 'lea', deadline: undefined },
-    ...{ description: 'Reads an order.', input: { orderId: 'A1', lines: [{ itemCount: 2 }] } },
+    ...{
+      hidden: [],
+      description: 'Reads an order.',
+      input: { orderId: 'A1', lines: [{ itemCount: 2 }] },
+    },
   });
   expect(page).toContain('<h1>Look up an order</h1>');
   expect(page).toContain('Reads an order.');

@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { createLanes } from '../../notify/sender.js';
+import { createLane } from '../../notify/lanes.js';
 import { post, readRetryAfter } from '../../notify/post.js';
 import { startReceiver, type NoticeReceiver } from '../support/notice-receiver.js';
 
@@ -77,25 +77,16 @@ it('a receiver that hangs is left when the attempt is cancelled', async () => {
   await expect(sent).rejects.toMatchObject({ code: 'unreachable' });
 });
 
-it('a receiver that hangs holds up no other, and too many attempts are sent back', async () => {
-  const lanes = createLanes({ atOnce: 2, waiting: 1, paceMs: 0 });
-  const hanging = jest.fn(() => new Promise<void>(() => undefined));
-  void lanes('a', hanging);
-  void lanes('a', hanging);
-  void lanes('a', hanging);
-  await expect(lanes('a', hanging)).rejects.toMatchObject({ code: 'busy', isFinal: false });
-  expect(hanging).toHaveBeenCalledTimes(2);
-  expect(await lanes('b', async () => 'taken')).toBe('taken');
-});
-
 it('attempts to one receiver keep their pace', async () => {
-  const lanes = createLanes({ atOnce: 1, waiting: 5, paceMs: 30 });
   const began: number[] = [];
-  const work = async (): Promise<void> => {
+  const limits = { atOnce: 1, waiting: 5, paceMs: 30, joins: false, perHour: 60 };
+  const lane = createLane<undefined>(limits, async () => {
     began.push(performance.now());
-  };
-  await Promise.all([lanes('a', work), lanes('a', work), lanes('a', work)]);
+    return [];
+  });
+  const send = (): Promise<void> => lane(undefined, { tenant: '', kind: 'test' });
+  await Promise.all([send(), send(), send()]);
   // Nothing is under way by then.
-  await lanes('a', work);
+  await send();
   expect((began[3] ?? 0) - (began[0] ?? 0)).toBeGreaterThanOrEqual(85);
 });

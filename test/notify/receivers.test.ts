@@ -1,4 +1,4 @@
-import { wants, type ReceiverInput } from '../../notify/receivers.js';
+import { approverIn, wants, type ReceiverInput } from '../../notify/receivers.js';
 import { toNotifySettings, toRunNotices, type NotifySettings } from '../../notify/settings.js';
 
 const SECRET = `whsec_${'a'.repeat(32)}`;
@@ -62,6 +62,27 @@ describe('receivers', () => {
     for (const tenant of ['other', undefined]) {
       expect(wants(ofAcme, 'approval.requested', tenant)).toBe(false);
     }
+  });
+
+  it.each([
+    ['acme', 'acme', true],
+    ['acme', 'other', false],
+    ['acme', undefined, false],
+    // Without a tenant of the receiver, the name is that of a person who has none.
+    [undefined, undefined, true],
+    [undefined, 'acme', false],
+    [null, undefined, true],
+    [null, 'acme', false],
+  ])('an approver of tenant %s decides by link in tenant %s: %s', (own, tenant, decides) => {
+    const approver = { userId: 'lina' };
+    const [receiver] = settings({ ...slack, tenant: own, approver }).receivers;
+    expect(receiver && approverIn(receiver, tenant) !== undefined).toBe(decides);
+  });
+
+  it('a receiver of no tenant gets nothing of one', () => {
+    const [receiver] = settings({ ...slack, tenant: null }).receivers as [never];
+    expect(wants(receiver, 'approval.requested', undefined)).toBe(true);
+    expect(wants(receiver, 'approval.requested', 'acme')).toBe(false);
   });
 
   it('runs start notices only for what a receiver wants', () => {

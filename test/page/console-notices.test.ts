@@ -29,7 +29,10 @@ beforeAll(async () => {
       NOTIFY_LINK_KEY: 'k'.repeat(32),
       NOTIFY_RECEIVERS: JSON.stringify([
         { name: 'desk', kind: 'slack', url: channel.url, privateNetwork: true },
-        { name: 'ann', kind: 'webhook', url: ann.url, privateNetwork: true, secrets, approver },
+        {
+          ...{ name: 'ann', kind: 'webhook', url: ann.url, privateNetwork: true, secrets },
+          ...{ tenant: 'acme', approver },
+        },
       ]),
     },
   });
@@ -47,12 +50,12 @@ interface SlackMessage {
 const REFUND = `I want a refund for order ${EXAMPLE_ORDER_ID}, please.`;
 const CHARGE = JSON.stringify({ script: [ask('charge', { amount: 5 }), { say: 'well' }] });
 
-/** Asks as a customer, and resolves to the id of the conversation. */
-async function begin(agent: 'support' | 'lab', content: string): Promise<string> {
+/** Asks as a customer, and resolves to the id of the conversation. A second notice of one customer waits for a minute. */
+async function begin(customer: string, agent: 'support' | 'lab', content: string): Promise<string> {
   const sessionId = newSessionId();
-  const cora = await createSignIn(() => product.url)('cora', 'acme');
+  const signedIn = await createSignIn(() => product.url)(customer, 'acme');
   const message = { id: 'u1', role: 'user', content };
-  const reply = await cora.post(`chat/${sessionId}?agent=${agent}`, { message });
+  const reply = await signedIn.post(`chat/${sessionId}?agent=${agent}`, { message });
   expect(reply.status).toBe(200);
   await reply.text();
   return sessionId;
@@ -86,7 +89,7 @@ async function statusOf(sessionId: string): Promise<string> {
 }
 
 it("a colleague follows the channel's link, approves with one more click, and sees the effect", async () => {
-  const sessionId = await begin('support', REFUND);
+  const sessionId = await begin('carl', 'support', REFUND);
   const link = await channelLink(sessionId);
   const console = await openAs(await signToken('lea', 'acme', ['approver']), link);
   await console.click('approve');
@@ -96,7 +99,7 @@ it("a colleague follows the channel's link, approves with one more click, and se
 });
 
 it('the owner, who has no role, may follow it too; another customer is shown nothing', async () => {
-  const sessionId = await begin('lab', CHARGE);
+  const sessionId = await begin('cora', 'lab', CHARGE);
   const link = await channelLink(sessionId);
   const other = await openAs(await signToken('nora', 'acme'), link);
   expect(await other.at('problem').textContent()).toBe(
@@ -110,7 +113,7 @@ it('the owner, who has no role, may follow it too; another customer is shown not
 });
 
 it('the page of a link that decides is accessible, small enough for phones, and decides once', async () => {
-  const sessionId = await begin('support', REFUND);
+  const sessionId = await begin('cleo', 'support', REFUND);
   const { data } = await ann.untilTaken(sessionId, 'approval.requested');
   const { pathname, search } = new URL(String(data['decideUrl']));
   const context = await browser.newContext({ viewport: { width: 320, height: 640 } });

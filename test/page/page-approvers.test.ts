@@ -41,9 +41,10 @@ it('the page of one who may not decide says so, and shows what a colleague decid
   expect(await chat.at('regenerate').count()).toBe(0);
   const lead = await signIn('lea', undefined, 'approver');
   const { sessions } = await json<OperatorWaiting>(lead.get('operator/waiting'));
-  const toolCallId = sessions[0]?.pending[0]?.toolCallId ?? '';
+  const { toolCallId = '', approvalId, inputHash } = sessions[0]?.pending[0] ?? {};
   const path = `operator/waiting/${sessionId}/${toolCallId}`;
-  expect(await outcome(lead.post(path, { approved: true }))).toEqual([202]);
+  const answer = { approved: true, approvalId, inputHash };
+  expect(await outcome(lead.post(path, answer))).toEqual([202]);
   await chat.untilReplyHas('the refund was approved', 30_000);
   const approved = /^Approved by lea, .*\d\d:\d\d/;
   await until('it names who decided', async () =>

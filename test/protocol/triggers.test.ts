@@ -1,22 +1,28 @@
-import { addTrigger, askerOf, type Trigger } from '../../protocol/triggers.js';
+import { addTrigger, askersOf, type Trigger } from '../../protocol/triggers.js';
 
 const MINUTE = 60_000;
 const at = (minutes: number, by = 'carl'): Trigger => ({ by, at: minutes * MINUTE });
 
-describe('who asks for a firing', () => {
+describe('who asks for a firing, beside the creator of the schedule', () => {
   it.each([
-    ['the creator, without a trigger', [], 60, 'olga'],
-    ['who triggered it', [at(60)], 60, 'carl'],
-    ['who triggered it, though clocks differ by a minute', [at(59)], 60, 'carl'],
-    ['who triggered it, though it waited for weeks', [at(60), at(9_000, 'dora')], 60, 'carl'],
-    ['the one of two whose trigger is nearer', [at(59), at(60, 'dora')], 60, 'dora'],
-    ['the creator, at a time long after a trigger', [at(50)], 60, 'olga'],
-  ])('is %s', (_what, triggers, minute, asker) => {
-    expect(askerOf({ by: 'olga', triggers }, minute * MINUTE)).toBe(asker);
+    ['nobody, without a trigger', [], 60, []],
+    ['who triggered it', [at(60)], 60, ['carl']],
+    ['who triggered it, though clocks differ by a minute', [at(59)], 60, ['carl']],
+    ['who triggered it, though it waited for weeks', [at(60), at(9_000, 'dora')], 60, ['carl']],
+    ['both of two, the nearer one first', [at(59), at(60, 'dora')], 60, ['dora', 'carl']],
+    ['nobody, at a time long after a trigger', [at(50)], 60, []],
+  ])('is %s', (_what, triggers, minute, others) => {
+    const askers = askersOf({ owner: 'ann', by: 'olga', triggers }, minute * MINUTE);
+    expect(askers.map(({ by }) => by)).toEqual(['olga', ...others]);
   });
 
-  it('is the owner alone, who needs no name, for a schedule that names no other', () => {
-    expect(askerOf({}, 0)).toBeUndefined();
+  it('is the owner for a schedule that names no other, with the accounts of the person', () => {
+    expect(askersOf({ owner: 'ann' }, 0)).toEqual([{ by: 'ann' }]);
+    const triggers = [{ ...at(0), personId: 'p-carl' }];
+    expect(askersOf({ owner: 'ann', by: 'olga', personId: 'p-olga', triggers }, 0)).toEqual([
+      { by: 'olga', personId: 'p-olga' },
+      { by: 'carl', personId: 'p-carl' },
+    ]);
   });
 });
 
@@ -29,7 +35,7 @@ describe('triggers that are noted', () => {
 
   it('are those of a person who triggers again behind another, too', () => {
     const triggers = [at(1), at(1.5, 'dora'), at(1.7)].reduce<readonly Trigger[]>(addTrigger, []);
-    expect(askerOf({ by: 'olga', triggers }, 1.7 * MINUTE)).toBe('carl');
+    expect(askersOf({ owner: 'ann', triggers }, 1.7 * MINUTE)[1]).toEqual({ by: 'carl' });
   });
 
   it('are bounded', () => {

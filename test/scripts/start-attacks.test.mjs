@@ -1,13 +1,16 @@
-// What a web page can do to a product that `npm start` runs on its visitor's machine: it knows or
-// finds every port of 127.0.0.1, it sends what browsers send without asking first, and its own host
+// What a web page can do to a product that runs on its visitor's machine, by `npm start`, or in an app of `init`
+// with the Temporal server of its compose file: it knows or finds every port of 127.0.0.1, it sends what browsers send without asking first, and its own host
 // name may lead here (DNS rebinding). It must neither read nor change anything.
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { request } from 'node:http';
+import { parse } from 'yaml';
+import { createEngine } from '../../scripts/engines/engine-process.mjs';
+import { isTemporalReady } from '../../scripts/engines/temporal-server.mjs';
 import { waitUntil } from '../../scripts/start/wait-until.mjs';
 import { anyFreePort } from '../../scripts/system/ports.mjs';
 import { projectRoot } from '../../scripts/system/project.mjs';
 import { listeningOf } from './listening.mjs';
 import { startCommand } from './stand-in-project.mjs';
-import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
@@ -70,43 +73,7 @@ onLinux('npm start', () => {
     return (await fetch(url)).json();
   }
 
-  /** Everything that a page might find out or bring about, on one port. */
-  function attacks() {
-    const workflow = `${NAMESPACE}/workflows/${encodeURIComponent(`run:${runId}`)}`;
-    const stop = {
-      visibilityQuery: 'ExecutionStatus = "Running"',
-      terminationOperation: {},
-      reason: '',
-    };
-    const approve = { input: { args: { payloads: [payload({ toolCallId: 'c1' })] } } };
-    const answer = `/api/chat/${sessionId}/pending/c1`;
-    const writes = [
-      ['POST', `${NAMESPACE}/batch-operations/x`, JSON.stringify(stop)],
-      ['POST', `${workflow}/terminate`, '{}'],
-      ['POST', `${workflow}/update/approve`, JSON.stringify({ request: approve })],
-      ['POST', `/namespaces/default/task-queues/helix-agents/nexus-services/any/op`, '{}'],
-      ['POST', answer, '{"approved":true}'],
-      ['POST', `/api/chat/${sessionId}/stop`, '{"mode":"abort"}'],
-      // Redis takes lines.
-      ['POST', '/', '\r\nFLUSHALL\r\nSHUTDOWN NOSAVE\r\n'],
-    ];
-    const reads = [
-      '/',
-      '/metrics',
-      `${NAMESPACE}/workflows`,
-      `${workflow}/history`,
-      '/api/sessions',
-    ];
-    return [
-      ...reads.map((path) => ({ method: 'GET', path, headers: REBOUND })),
-      ...writes.flatMap(([method, path, body]) => [
-        { method, path, body, headers: { ...CROSS_SITE, 'content-type': 'text/plain' } },
-        { method, path, body, headers: { ...REBOUND, 'content-type': 'application/json' } },
-        // As the Temporal UI's own page does it, whose cookie the rebound page may read.
-        { method, path, body, headers: { ...REBOUND, ...CSRF } },
-      ]),
-    ];
-  }
+  const attacks = () => attacksOn({ sessionId, runId });
 
   test('no port that pages can reach obeys one or shows it anything', async () => {
     const listening = listeningOf(command.child.pid);
@@ -165,6 +132,84 @@ onLinux('npm start', () => {
     await expect(waitUntil(ended, { withinMs: 30_000 })).resolves.toBe(true);
   });
 });
+
+onLinux('the Temporal server of an app', () => {
+  test('no page can use the Temporal server of the compose file of init', async () => {
+    const folder = mkdtempSync(join(tmpdir(), 'helix-attacks-'));
+    const file = join(projectRoot, 'templates/app/compose.yaml');
+    const { services } = parse(readFileSync(file, 'utf8'), { merge: true });
+    const port = await anyFreePort();
+    const here = {
+      // Containers, too, have addresses that this machine's browsers reach.
+      '--ip': '127.0.0.1',
+      '--db-filename': join(folder, 'temporal.db'),
+    };
+    const args = services.temporal.command.map((arg) => {
+      const [flag] = arg.split('=', 1);
+      return flag in here ? `${flag}=${here[flag]}` : arg;
+    });
+    const isReady = () => isTemporalReady({ port });
+    const engine = createEngine({
+      ...{ name: 'temporal', file: process.env.TEMPORAL_CLI_PATH, isReady, folder },
+      args: [...args, `--port=${port}`],
+    });
+    try {
+      await engine.restart();
+      const known = listeningOf(engine.pid);
+      expect(known).toContainEqual({ host: '127.0.0.1', port });
+      const attacks = attacksOn({ sessionId: 's1', runId: 's1:1-a' });
+      const served = await Promise.all(
+        known.flatMap((at) =>
+          attacks.map(async (attack) => ({ at, attack, reply: await send(at, attack) })),
+        ),
+      );
+      const obeyed = served.filter(
+        ({ attack, reply }) =>
+          reply.status > 0 &&
+          reply.status !== 403 &&
+          reply.status !== 404 &&
+          attack.path !== '/metrics',
+      );
+      expect(obeyed).toEqual([]);
+      expect(served.some(({ reply }) => reply.status === 403)).toBe(true);
+    } finally {
+      await engine.stop();
+      rmSync(folder, { recursive: true, force: true });
+    }
+  }, 60_000);
+});
+
+/** Everything that a page might find out or bring about, on one port. */
+function attacksOn({ sessionId, runId }) {
+  const workflow = `${NAMESPACE}/workflows/${encodeURIComponent(`run:${runId}`)}`;
+  const stop = {
+    visibilityQuery: 'ExecutionStatus = "Running"',
+    terminationOperation: {},
+    reason: '',
+  };
+  const approve = { input: { args: { payloads: [payload({ toolCallId: 'c1' })] } } };
+  const answer = `/api/chat/${sessionId}/pending/c1`;
+  const writes = [
+    ['POST', `${NAMESPACE}/batch-operations/x`, JSON.stringify(stop)],
+    ['POST', `${workflow}/terminate`, '{}'],
+    ['POST', `${workflow}/update/approve`, JSON.stringify({ request: approve })],
+    ['POST', `/namespaces/default/task-queues/helix-agents/nexus-services/any/op`, '{}'],
+    ['POST', answer, '{"approved":true}'],
+    ['POST', `/api/chat/${sessionId}/stop`, '{"mode":"abort"}'],
+    // Redis takes lines.
+    ['POST', '/', '\r\nFLUSHALL\r\nSHUTDOWN NOSAVE\r\n'],
+  ];
+  const reads = ['/', '/metrics', `${NAMESPACE}/workflows`, `${workflow}/history`, '/api/sessions'];
+  return [
+    ...reads.map((path) => ({ method: 'GET', path, headers: REBOUND })),
+    ...writes.flatMap(([method, path, body]) => [
+      { method, path, body, headers: { ...CROSS_SITE, 'content-type': 'text/plain' } },
+      { method, path, body, headers: { ...REBOUND, 'content-type': 'application/json' } },
+      // As the Temporal UI's own page does it, whose cookie the rebound page may read.
+      { method, path, body, headers: { ...REBOUND, ...CSRF } },
+    ]),
+  ];
+}
 
 /** Any token does for one who sets the cookie himself. */
 const CSRF = { cookie: '_csrf=known', 'x-csrf-token': 'known', 'content-type': 'application/json' };

@@ -1,11 +1,6 @@
 import { once } from 'node:events';
-import { readFileSync } from 'node:fs';
 import { createServer, request } from 'node:http';
-import { join } from 'node:path';
-import { DEV_SERVER } from '../../scripts/engines/temporal/programs.mjs';
-import { temporalArguments } from '../../scripts/engines/temporal-server.mjs';
 import { placeUi } from '../../scripts/start/engines.mjs';
-import { projectRoot } from '../../scripts/system/project.mjs';
 import { createUiProxy } from '../../scripts/temporal-ui/proxy.mjs';
 import { connectRaw } from '../support/raw-http.js';
 
@@ -155,63 +150,5 @@ describe('the Temporal UI itself stands', () => {
 
   test('the Temporal UI is on 127.0.0.1 on request', async () => {
     await expect(placeUi(true, nowhere)).resolves.toMatchObject({ host: '127.0.0.1' });
-  });
-});
-
-describe('docker-compose.yml', () => {
-  let compose;
-  const service = (name) => new RegExp(`^  ${name}:\\n(?:(?:    .*)?\\n)+`, 'm').exec(compose)[0];
-  beforeAll(() => {
-    compose = readFileSync(join(projectRoot, 'docker-compose.yml'), 'utf8');
-  });
-
-  test('docker-compose.yml publishes the pages alone, on this machine only', () => {
-    const published = [...compose.matchAll(/^ {6}- (\S+:\d+)$/gm)].map(([, where]) => where);
-    expect(published).toEqual([
-      '127.0.0.1:${TEMPORAL_UI_PORT:-8233}:8080',
-      '127.0.0.1:${PORT:-3000}:3000',
-      '127.0.0.1:${GRAFANA_PORT:-3001}:3000',
-    ]);
-    const withPorts = [...compose.matchAll(/^ {4}ports:$/gm)];
-    expect(withPorts).toHaveLength(published.length);
-  });
-
-  test('docker-compose.yml publishes the Temporal UI by its proxy alone', () => {
-    expect(service('temporal-ui')).toContain('network_mode: service:temporal-ui-proxy');
-    expect(service('temporal-ui')).not.toContain('ports:');
-    expect(service('temporal-ui-proxy')).toContain('TEMPORAL_UI_UPSTREAM: 127.0.0.1:8081');
-    const ui = readFileSync(join(projectRoot, 'ops/temporal/ui.yaml'), 'utf8');
-    expect(ui).toMatch(/^host: 127\.0\.0\.1\nport: 8081$/m);
-  });
-
-  test('docker-compose.yml gives no container unneeded rights or keys', () => {
-    const services = compose.slice(compose.indexOf('\nservices:'), compose.indexOf('\nconfigs:'));
-    const names = [...services.matchAll(/^ {2}([\w-]+):$/gm)].map(([, name]) => name);
-    expect(names).toHaveLength(11);
-    for (const name of names)
-      expect(service(name)).toMatch(/<<: \*(locked|temporal-tools|image|app)\n/);
-    expect(compose).toMatch(
-      /x-locked: &locked\n {2}restart: .*\n {2}cap_drop: \[ALL\]\n {2}security_opt: \['no-new-priv/,
-    );
-    for (const name of names) expect(/_API_KEY/.test(service(name))).toBe(name === 'worker');
-    expect(service('redis')).toContain('--requirepass');
-  });
-
-  test('docker-compose.yml allows unauthenticated access only if the setting is explicit', () => {
-    const api = service('api');
-    expect(api).toContain('HELIX_ALLOW_UNAUTHENTICATED: ${HELIX_ALLOW_UNAUTHENTICATED:?');
-    // A key comes as it is set: what a default would make blank is absent, and what is blank is an error.
-    const keys = [...api.matchAll(/^ {6}(JWT_\w+):(.*)$/gm)];
-    expect(keys.length).toBeGreaterThanOrEqual(3);
-    for (const [, , value] of keys) expect(value).toBe('');
-  });
-
-  test('the dev server of an app has the settings of every Temporal server', () => {
-    const app = readFileSync(join(projectRoot, 'templates/app/compose.yaml'), 'utf8');
-    const args = temporalArguments({ port: 7233, databaseFile: '' });
-    const settings = args.filter((_, at) => args[at - 1] === '--dynamic-config-value');
-    expect(settings).toContain('frontend.httpAllowedHosts=["/"]');
-    for (const each of settings) expect(app).toContain(`- --dynamic-config-value=${each}\n`);
-    expect(app).toContain(`image: temporalio/temporal:${DEV_SERVER.version}\n`);
   });
 });

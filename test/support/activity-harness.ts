@@ -1,7 +1,7 @@
 import type { Info } from '@temporalio/activity';
 import { MockActivityEnvironment } from '@temporalio/testing';
 import type { Lease } from '../../activities/lease.js';
-import type { SlotLimits } from '../../activities/tool/fair-slots.js';
+import type { SlotLimits } from '../../protocol/fair-slots.js';
 import type {
   CallActivityRef,
   LegOutcome,

@@ -111,6 +111,7 @@ export function createFakeRuntime(play: Play = () => Promise.resolve()): FakeRun
         children: () => Promise.resolve([]),
         carriers: () => Promise.resolve([]),
         runOf: () => Promise.resolve(undefined),
+        askers: () => Promise.resolve([]),
         view: (sessionId) => Promise.resolve(sessions.get(sessionId)?.view()),
         withCalls: (sessionId) => Promise.resolve(sessions.get(sessionId)?.view()),
         noteActiveSnapshot: (sessionId, turn) => {
@@ -126,7 +127,11 @@ export function createFakeRuntime(play: Play = () => Promise.resolve()): FakeRun
         branch: notPlayed,
         erase: notPlayed,
       },
-      owners: { page: notPlayed, repair: notPlayed },
+      owners: {
+        page: () => Promise.resolve({ conversations: [] }),
+        repair: notPlayed,
+        usage: notPlayed,
+      },
       usage: { read: notPlayed, spent: notPlayed, forget: notPlayed },
       runs: { list: notPlayed },
       waiting: {
@@ -139,11 +144,15 @@ export function createFakeRuntime(play: Play = () => Promise.resolve()): FakeRun
       },
       audit: {
         relay: notPlayed,
-        record: notPlayed,
-        knows: notPlayed,
-        page: notPlayed,
+        record: () => Promise.resolve([]),
+        knows: () => Promise.resolve(false),
+        page: () => Promise.resolve({ entries: [] }),
         verify: notPlayed,
         forget: notPlayed,
+        hasActedOnOthers: notPlayed,
+        unseal: notPlayed,
+        ask: notPlayed,
+        asked: notPlayed,
         follow: () => {
           throw new Error('not played');
         },

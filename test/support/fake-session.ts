@@ -37,6 +37,7 @@ export class FakeSession {
       turnStartRow: 0,
       runStartedAt: 1,
       runMode: 'new',
+      askers: [],
       runStartSequence: 0,
       runFromStep: 0,
       committedStep: 0,

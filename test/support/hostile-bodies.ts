@@ -1,9 +1,13 @@
-import { gzipSync } from 'node:zlib';
+import { brotliCompressSync, constants, deflateSync, gzipSync } from 'node:zlib';
+import { createOpenApi } from '../../api/openapi.js';
+import { ROUTES } from '../../api/routes/index.js';
+import { ASKED, ASKED_BY_OPERATORS } from '../api/route-requests.js';
 
 /** A body made to cost its reader more than it costs its sender. */
 export interface HostileBody {
   name: string;
-  /** Below `/api`; `$` stands for a session id that no other test uses. */
+  method?: string;
+  /** From the root; `$` stands for a session id that no other test uses. Default: that of a chat. */
   path?: string;
   headers?: Record<string, string>;
   body: () => Uint8Array<ArrayBuffer>;
@@ -149,7 +153,7 @@ const strings: HostileBody[] = [
   },
   {
     name: 'a message named in a stop',
-    path: 'chat/$/stop',
+    path: '/api/chat/$/stop',
     body: () => bytes(`{"reason":"${fill('x')}"}`),
     statuses: REFUSED,
   },
@@ -171,13 +175,13 @@ const keys: HostileBody[] = [
   { name: 'many unknown keys', body: () => bytes(manyKeys(140)), statuses: REFUSED },
   {
     name: 'many unknown keys of an answer',
-    path: 'chat/$/pending/c1',
+    path: '/api/chat/$/pending/c1',
     body: () => bytes(manyKeys(140)),
     statuses: REFUSED,
   },
   {
     name: 'many unknown keys of a stop',
-    path: 'chat/$/stop',
+    path: '/api/chat/$/stop',
     body: () => bytes(manyKeys(140)),
     statuses: [400, 404],
   },
@@ -216,68 +220,251 @@ const shapes: HostileBody[] = [
 const elsewhere: HostileBody[] = [
   {
     name: 'a result',
-    path: 'chat/$/pending/c1',
+    path: '/api/chat/$/pending/c1',
     body: () => bytes(`{"result":${list('1', 2 * MANY - 100)}}`),
     statuses: [404, 413],
   },
   {
     name: 'a long result',
-    path: 'chat/$/pending/c1',
+    path: '/api/chat/$/pending/c1',
     body: () => bytes(`{"result":"${fill('\\u0001')}"}`),
     statuses: [404, 413],
   },
   {
     name: 'an input',
-    path: 'chat/$/pending/c1',
+    path: '/api/chat/$/pending/c1',
     body: () => bytes(`{"approved":true,"input":${manyKeys(140)}}`),
     statuses: [404, 413],
   },
   {
     name: 'messages of a program',
-    path: 'agent/start',
+    path: '/api/agent/start',
     body: () => bytes(`{"agent":"lab","message":${list('1', 2 * MANY - 100)}}`),
     statuses: REFUSED,
   },
   {
     name: 'valid messages of a program',
-    path: 'agent/start',
+    path: '/api/agent/start',
     body: () => bytes(`{"agent":"lab","message":${list('{"content":"x"}', 16 * 33_000)}}`),
   },
   {
     name: 'faulty parts of a program',
-    path: 'agent/start',
+    path: '/api/agent/start',
     body: () => bytes(`{"agent":"lab","message":{"parts":${list('{"type":1}', 11 * 49_000)}}}`),
     statuses: REFUSED,
   },
   {
     name: 'a state',
-    path: 'agent/start',
+    path: '/api/agent/start',
     body: () => bytes(`{"agent":"lab","message":"x","state":${manyKeys(140)}}`),
   },
   {
     name: 'metadata of a program',
-    path: 'agent/start',
+    path: '/api/agent/start',
     body: () => bytes(`{"agent":"lab","message":"x","metadata":${manyKeys(140)}}`),
   },
   {
     name: 'a text of a program',
-    path: 'agent/start',
+    path: '/api/agent/start',
     body: () => bytes(`{"agent":"lab","message":"${fill('x')}"}`),
     statuses: [413],
   },
   {
     name: 'another try',
-    path: 'chat/$/retry',
+    path: '/api/chat/$/retry',
     body: () => bytes(`{"checkpointId":"${fill('x')}"}`),
     statuses: REFUSED,
   },
 ];
 
+/** A form whose parts, or headers of one part, are as many as fit into the 10 MB of an upload. */
+const form = (head: string, repeated: string): HostileBody => ({
+  name: `a form of ${head}`,
+  path: '/api/chat/$/files',
+  headers: { 'content-type': 'multipart/form-data; boundary=x' },
+  body: () => bytes(fill(repeated, 10 * MB - 1_000), '\r\n--x--\r\n'),
+  statuses: [400],
+});
+const FILE_HEAD = '--x\r\ncontent-disposition: form-data; name="file"; filename="a"\r\n';
+
+const forms: HostileBody[] = [
+  form('empty files', `${FILE_HEAD}\r\n\r\n`),
+  form('empty fields', '--x\r\ncontent-disposition: form-data; name="a"\r\n\r\n\r\n'),
+  form('parts without a head', '--x\r\n\r\n\r\n'),
+  form('boundaries', '\r\n--x'),
+  {
+    ...form('headers', ''),
+    body: () => bytes(FILE_HEAD, fill('a: b\r\n', 10 * MB - 1_000)),
+  },
+  {
+    ...form('one header', ''),
+    body: () => bytes(FILE_HEAD, 'a: ', fill('b', 10 * MB - 1_000)),
+  },
+  {
+    ...form('half boundaries', ''),
+    body: () => bytes(FILE_HEAD, '\r\n', fill('\r\n--', 10 * MB - 1_000)),
+  },
+];
+
+const completion = (content: string): Uint8Array<ArrayBuffer> =>
+  bytes(`{"model":"lab","messages":[{"role":"user","content":${content}}]}`);
+const agUi = (messages: string): Uint8Array<ArrayBuffer> =>
+  bytes(`{"threadId":"${crypto.randomUUID()}","runId":"r1","messages":${messages}}`);
+const dataUrl = (): string => `data:image/png;base64,${fill('iVBORw0K', 15 * MB)}`;
+
+/** Messages in the shapes of other protocols. */
+const fronts: HostileBody[] = [
+  {
+    name: 'many messages of a completion',
+    path: '/v1/chat/completions',
+    body: () =>
+      bytes(
+        `{"model":"lab","messages":[${numbered(33_000, () => '{"role":"user","content":"x"}')}]}`,
+      ),
+  },
+  {
+    name: 'many parts of a completion',
+    path: '/v1/chat/completions',
+    body: () => completion(`[${numbered(33_000, () => '{"type":"text","text":"x"}')}]`),
+  },
+  {
+    name: 'an image in a completion',
+    path: '/v1/chat/completions',
+    body: () => completion(`[{"type":"image_url","image_url":{"url":"${dataUrl()}"}}]`),
+  },
+  {
+    name: 'many calls of a completion',
+    path: '/v1/chat/completions',
+    body: () =>
+      bytes(
+        `{"model":"lab","messages":[{"role":"assistant","tool_calls":[${numbered(
+          16_000,
+          (n) =>
+            `{"id":"c${String(n)}","type":"function","function":{"name":"a","arguments":"{}"}}`,
+        )}]},{"role":"user","content":"x"}]}`,
+      ),
+  },
+  {
+    name: 'many messages of AG-UI',
+    path: '/api/ag-ui/lab',
+    body: () =>
+      agUi(`[${numbered(24_000, (n) => `{"id":"${String(n)}","role":"user","content":"x"}`)}]`),
+  },
+  {
+    name: 'a long message of AG-UI',
+    path: '/api/ag-ui/lab',
+    body: () => agUi(`[{"id":"u1","role":"user","content":"${fill('\\u0001')}"}]`),
+  },
+  {
+    name: 'many parts of AG-UI',
+    path: '/api/ag-ui/lab',
+    body: () =>
+      agUi(
+        `[{"id":"u1","role":"user","content":[${numbered(33_000, () => '{"type":"text","text":"x"}')}]}]`,
+      ),
+  },
+  {
+    name: 'a file in a message',
+    body: () =>
+      chat(
+        `[{"id":"u1","role":"user","parts":[{"type":"file","mediaType":"image/png","url":"${dataUrl()}"}]}]`,
+      ),
+  },
+  {
+    name: 'many files in a message',
+    body: () =>
+      chat(
+        `[{"id":"u1","role":"user","parts":[${numbered(
+          24_000,
+          () => '{"type":"file","mediaType":"image/png","url":"data:image/png;base64,iVBORw0K"}',
+        )}]}]`,
+      ),
+  },
+];
+
+/** Values that stand in the place of each member of each body. */
+const VALUES: Record<string, () => string> = {
+  numbers: () => list('1', 2 * MANY - 100),
+  objects: () => list('{"id":1}', 9 * 49_000),
+  texts: () => list(`"${'x'.repeat(150)}"`),
+  keys: () => manyKeys(140),
+  depth: () => `[${numbered(190, () => nested(480))}]`,
+  escapes: () => `"${fill('\\u0001')}"`,
+  letters: () => `"${fill('x')}"`,
+};
+
+const PACKED: Record<string, (content: Uint8Array) => Uint8Array> = {
+  gzip: (content) => gzipSync(content, { level: 1 }),
+  deflate: (content) => deflateSync(content, { level: 1 }),
+  br: (content) => brotliCompressSync(content, { params: { [constants.BROTLI_PARAM_QUALITY]: 1 } }),
+  identity: (content) => content,
+};
+
+/** Each member of each body that the API takes, by its own description, packed in turns. */
+function createOfRoutes(): HostileBody[] {
+  const { paths, components } = createOpenApi(ROUTES) as unknown as OpenApi;
+  const schemaOf = ({ $ref = '', ...schema }: Schema): Schema =>
+    $ref === '' ? schema : (components.schemas[$ref.split('/').at(-1) ?? ''] ?? {});
+  const bodies = Object.entries(paths).flatMap(([path, methods]) =>
+    Object.entries(methods).flatMap(([method, { operationId, requestBody }]) => {
+      const schema = requestBody?.content['application/json']?.schema;
+      if (schema === undefined) return [];
+      const { properties, anyOf = [] } = schemaOf(schema);
+      const members = [properties ?? {}, ...anyOf.map((each) => schemaOf(each).properties ?? {})];
+      const names = new Set(members.flatMap((each) => Object.keys(each)));
+      const valid = ASKED[operationId]?.('s1').body ?? ASKED_BY_OPERATORS[operationId]?.body ?? {};
+      return (names.size === 0 ? ['body'] : [...names]).flatMap((name) =>
+        Object.entries(VALUES).map(([kind, toValue]) => ({
+          ...{ method, path, name: `${operationId}, ${name}: ${kind}` },
+          toText: () => {
+            const others = Object.entries(valid).filter(([key]) => key !== name);
+            const rest = others.map(([key, value]) => `,"${key}":${JSON.stringify(value)}`);
+            return `{"${name}":${toValue()}${rest.join('')}}`;
+          },
+        })),
+      );
+    }),
+  );
+  return bodies.map(({ toText, path, ...body }, nth) => {
+    const [encoding, pack] = Object.entries(PACKED)[nth % 4] ?? ['identity', (all) => all];
+    return {
+      ...body,
+      path: path
+        .replace('{sessionId}', '$')
+        .replace('{agent}', 'lab')
+        .replace(/\{\w+\}/g, 'x'),
+      headers: { 'content-encoding': encoding },
+      body: () => new Uint8Array(pack(Buffer.from(toText()))),
+    };
+  });
+}
+
+interface Schema {
+  $ref?: string;
+  properties?: Record<string, Schema>;
+  anyOf?: Schema[];
+}
+interface OpenApi {
+  paths: Record<
+    string,
+    Record<
+      string,
+      { operationId: string; requestBody?: { content: Record<string, { schema: Schema }> } }
+    >
+  >;
+  components: { schemas: Record<string, Schema> };
+}
+
 /** Bodies of every kind that is known to cost much, each as large as the API accepts. */
 export const HOSTILE_BODIES: readonly HostileBody[] = [
+  ...forms,
   ...lists,
   ...strings.map((body) => ({ ...body, name: `a long string: ${body.name}` })),
   ...keys,
   ...shapes,
   ...elsewhere,
+  ...fronts,
 ];
+
+/** Each member of each body of the API, in each shape: for `npm run bodies -- --all`. */
+export const BODIES_OF_ROUTES: readonly HostileBody[] = createOfRoutes();

@@ -26,6 +26,7 @@ const questionAs = (mayDecide: boolean): ReactElement =>
     question: {
       ...{ toolCallId: 'c1', toolName: 'charge', kind: 'approval', mayDecide },
       input: { amount: 5, note: HTML },
+      ...{ approvalId: 's1:1-a::c1', inputHash: 'h' },
     },
     ...{ runId: SPAN.runId, mayExtend: false, isChosen: undefined },
     ...{ onChoose: () => undefined, onTouched: () => undefined },

@@ -22,11 +22,19 @@ const asking = toMessage({
 const running = toMessage(calls('lookupOrder'), calls('subagent__research'));
 const writing = toMessage(calls('lookupOrder'), { type: 'text', text: 'So', state: 'streaming' });
 
+const SHOWN = { approvalId: 's1:1-a::c', inputHash: 'h' };
 const withheld: PendingQuestion[] = [
-  { toolCallId: 'refund', toolName: 'refund', kind: 'approval', input: {}, mayDecide: false },
+  {
+    toolCallId: 'refund',
+    toolName: 'refund',
+    kind: 'approval',
+    input: {},
+    ...SHOWN,
+    mayDecide: false,
+  },
 ];
 const onPage: PendingQuestion[] = [
-  { toolCallId: 'locate', toolName: 'locate', kind: 'client', input: {} },
+  { toolCallId: 'locate', toolName: 'locate', kind: 'client', input: {}, ...SHOWN },
 ];
 
 describe('pageStatus', () => {

@@ -27,7 +27,8 @@ describe('toolCardState', () => {
 describe('waitsForColleague', () => {
   it('a call waits for a colleague if the server has it so', () => {
     const part: ToolPart = { ...call, state: 'input-available' };
-    const question = { toolCallId: 'c1', toolName: 'charge', kind: 'approval', input: {} } as const;
+    const names = { toolCallId: 'c1', approvalId: 's1:1-a::c1', inputHash: 'h' };
+    const question = { ...names, toolName: 'charge', kind: 'approval', input: {} } as const;
     expect(waitsForColleague(part, [{ ...question, mayDecide: false }])).toBe(true);
     expect(waitsForColleague(part, [question])).toBe(false);
     expect(waitsForColleague(part, [{ ...question, toolCallId: 'c2', mayDecide: false }])).toBe(

@@ -3,11 +3,11 @@ import { findChoices, keyOf } from '../../web/src/console/waiting-choice.js';
 
 it('a batch has no call whose form a person has changed', () => {
   const pending = ['c1', 'c2', 'c3'].map((toolCallId) => ({
-    ...{ toolCallId, kind: 'approval', mayDecide: toolCallId !== 'c3' },
+    ...{ toolCallId, inputHash: 'h', kind: 'approval', mayDecide: toolCallId !== 'c3' },
   }));
   const sessions = [{ run: { runId: 's1:1-a' }, pending }] as unknown as OperatorWaitingSession[];
   const [first, second] = findChoices(sessions, new Set());
   expect([first?.toolCallId, second?.toolCallId]).toEqual(['c1', 'c2']);
-  const changed = new Set([keyOf({ runId: 's1:1-a', toolCallId: 'c1' })]);
+  const changed = new Set([keyOf({ runId: 's1:1-a', toolCallId: 'c1', inputHash: 'h' })]);
   expect(findChoices(sessions, changed)).toEqual([second]);
 });

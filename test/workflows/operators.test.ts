@@ -1,6 +1,8 @@
 import { z } from 'zod';
 import { defineAgent, defineTool, type AgentDefinition } from '../../agents/index.js';
 import { workflowIdOf } from '../../protocol/ids.js';
+import type { AgentState } from '../../protocol/run.js';
+import { hashInput } from '../../protocol/shown-call.js';
 import type { RunRecord } from '../../stores/contract/runs.js';
 import { fakeModel, parts } from '../support/fake-model.js';
 import { createRunHarness, type RunHarness } from '../support/run-harness.js';
@@ -34,6 +36,15 @@ function createAskingAgent(): AgentDefinition {
           return input;
         },
       }),
+      defineTool({
+        name: 'wire',
+        description: 'Pays with four eyes.',
+        inputSchema,
+        requireApproval: true,
+        separateApprover: true,
+        deadlineMs: 60_000,
+        execute: (input) => input,
+      }),
       defineTool({ name: 'locate', description: 'Asks.', inputSchema, execute: 'client' }),
     ],
     llmConfig: { model },
@@ -49,7 +60,7 @@ describe('an operator in Temporal', () => {
     await runs.startWorker();
   });
 
-  async function ask(tool: 'pay' | 'locate'): Promise<RunRecord> {
+  async function ask(tool: 'pay' | 'wire' | 'locate'): Promise<RunRecord> {
     const run = await runs.begin(runs.newSessionId(), 'asking', tool);
     await runs.untilStatus(run.sessionId, 'waiting_approval', 'waiting_tool');
     return run;
@@ -78,6 +89,38 @@ describe('an operator in Temporal', () => {
       output: { amount: 3 },
       decision: { approved: true, by: 'olga', reason: 'less', via: 'temporal' },
     });
+  });
+
+  it('an operator names what was shown of a call with approvers, and a refusal says what waits', async () => {
+    const run = await ask('wire');
+    let waitingFor: AgentState['waitingFor'] = [];
+    await until('the workflow waits', async () => {
+      const handle = runs.client.workflow.getHandle(workflowIdOf(run.runId));
+      ({ waitingFor } = await handle.query<AgentState>('agentState'));
+      return waitingFor.length > 0;
+    });
+    const { approvalId, inputHash } = waitingFor[0] ?? {};
+    expect([approvalId, inputHash]).toEqual([`${run.runId}::c1`, hashInput({ amount: 5 })]);
+    const names = { toolCallId: 'c1', approvalId, inputHash };
+    for (const [name, given] of [
+      ['approve', { toolCallId: 'c1' }],
+      ['deny', { ...names, inputHash: 'another' }],
+      ['submitToolResult', { toolCallId: 'c1', error: 'no' }],
+      ['extendDeadline', { toolCallId: 'c1', byMs: 1_000 }],
+    ] as const) {
+      const refused = await runs.client.workflow
+        .getHandle(workflowIdOf(run.runId))
+        .executeUpdate<unknown, [unknown]>(name, { args: [given] })
+        .catch((error: unknown) => (error as { cause?: unknown }).cause);
+      expect(refused).toMatchObject({ type: 'not_pending', details: [names] });
+    }
+    const changed = { ...names, input: { amount: 3 }, by: 'olga' };
+    expect(await update(run, 'approve', changed)).toBe('edited');
+    expect(await update(run, 'approve', names)).toEqual({ refused: 'not_pending' });
+    const agreed = { ...names, inputHash: hashInput({ amount: 3 }), by: 'otto' };
+    expect(await update(run, 'approve', agreed)).toBe('stored');
+    expect(await runs.result(run)).toMatchObject({ status: 'completed' });
+    expect(await resultOf(run)).toMatchObject({ output: { amount: 3 } });
   });
 
   it('an operator denies, and gives a page’s answer in its place', async () => {

@@ -157,8 +157,10 @@ describe.each(agents.map(({ name }) => [name]))('a tool that is an activity: %s'
     await runs.decide(run, toolCallId, true);
     const { runId, sessionId } = run;
     expect(await runs.result(run)).toMatchObject({ status: 'completed' });
+    const ann = { userId: 'ann', tenantId: 'acme' };
     const call = { runId, sessionId, toolCallId, idempotencyKey: expect.any(String) };
-    expect(executionsOf(runId)).toEqual([['ship', { orderId: 'o1' }, call]]);
+    const people = { requester: ann, approver: ann };
+    expect(executionsOf(runId)).toEqual([['ship', { orderId: 'o1' }, { ...call, ...people }]]);
     expect(await textOf(sessionId)).toContain('{"shipped":"o1"}');
   });
 

@@ -1,9 +1,11 @@
 import { useState, type ReactElement } from 'react';
 import type { PendingQuestion } from '../../protocol/http.js';
+import { hashInput } from '../../protocol/shown-call.js';
 import { useCurrentConversation, usePageState } from './current-conversation.js';
 import { DeadlineNote } from './deadline-note.js';
 import { SchemaForm } from './form/schema-form.js';
 import { useEditedInput } from './form/use-edited-input.js';
+import { ChangeLabel } from './question-notes.js';
 import { ReasonInput } from './reason-input.js';
 import { titleOfAgent } from './tool-names.js';
 
@@ -28,7 +30,10 @@ export function ApprovalCard({ approvalId, toolCallId, input, open }: Props): Re
   const approve = (): void => {
     setAnswered(true);
     if (edited === undefined) answer(approvalId, true);
-    else void controls.approveChanged(toolCallId, edited).then(setAnswered);
+    else {
+      const shown = { toolCallId, approvalId, inputHash: hashInput(input) };
+      void controls.approveChanged(shown, edited).then(setAnswered);
+    }
   };
   const deny = (): void => {
     setAnswered(true);
@@ -56,7 +61,7 @@ export function ApprovalCard({ approvalId, toolCallId, input, open }: Props): Re
       />
       <div className="approval-tools">
         <button type="submit" className="primary" data-testid="approve" disabled={disabled}>
-          {edited === undefined ? 'Approve' : 'Approve with changes'}
+          {edited === undefined ? 'Approve' : <ChangeLabel {...question} />}
         </button>
         <button type="button" data-testid="deny" disabled={disabled} onClick={deny}>
           Deny

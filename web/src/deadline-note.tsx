@@ -30,7 +30,7 @@ export function DeadlineNote({ toolCallId }: { toolCallId: string }): ReactEleme
           type="button"
           className="plain"
           data-testid="extend"
-          onClick={() => void controls.extend(toolCallId)}
+          onClick={() => void controls.extend(asked)}
         >
           10 more minutes
         </button>

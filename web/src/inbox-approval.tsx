@@ -4,6 +4,7 @@ import { describeApprovers } from './describe-approvers.js';
 import { FieldList } from './field-list.js';
 import { SchemaForm } from './form/schema-form.js';
 import { useEditedInput } from './form/use-edited-input.js';
+import { ChangeLabel, EditedNote } from './question-notes.js';
 import { ReasonInput } from './reason-input.js';
 
 interface Props {
@@ -24,6 +25,7 @@ export function InboxApproval({ question, disabled, onAnswer }: Props): ReactEle
         if (mayDecide && !disabled) onAnswer({ approved: true, input: edited });
       }}
     >
+      <EditedNote edited={question.edited} />
       {mayDecide ? (
         <SchemaForm
           shape={shape}
@@ -41,7 +43,7 @@ export function InboxApproval({ question, disabled, onAnswer }: Props): ReactEle
       <div className="approval-tools">
         {mayDecide && (
           <button type="submit" className="primary" data-testid="inbox-approve" disabled={disabled}>
-            {edited === undefined ? 'Approve' : 'Approve with changes'}
+            {edited === undefined ? 'Approve' : <ChangeLabel {...question} />}
           </button>
         )}
         <button

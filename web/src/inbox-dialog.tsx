@@ -5,6 +5,8 @@ import { formatWhen } from './format-when.js';
 import { InboxQuestion } from './inbox-question.js';
 import { createInbox, type Waiting } from './inbox.js';
 import { describeFault, LoadFault } from './load-fault.js';
+import { HiddenNote } from './question-notes.js';
+import type { AskedCall } from './session-actions.js';
 import { titleOfAgent } from './tool-names.js';
 
 interface Props {
@@ -40,11 +42,11 @@ export function InboxDialog({ cards, onClose, onOpen }: Props): ReactElement {
     void load();
   }, [load]);
 
-  const answer = async (sessionId: string, callId: string, body: AnswerBody): Promise<void> => {
+  const answer = async (sessionId: string, call: AskedCall, body: AnswerBody): Promise<void> => {
     setRefused(undefined);
     setSending(true);
     try {
-      await inbox.answer(sessionId, callId, body);
+      await inbox.answer(sessionId, call, body);
     } catch (error) {
       setRefused(describeFault(error, 'The answer was not taken: the server'));
     }
@@ -60,7 +62,7 @@ export function InboxDialog({ cards, onClose, onOpen }: Props): ReactElement {
       {waiting === undefined && unread === undefined && <p role="status">Loading…</p>}
       {waiting?.sessions.length === 0 && <p data-testid="inbox-empty">Nothing does.</p>}
       <ul>
-        {waiting?.sessions.map(({ sessionId, title, agent, since, pending }) => (
+        {waiting?.sessions.map(({ sessionId, title, agent, since, pending, hiddenMessages }) => (
           <li key={sessionId} data-testid="inbox-session" data-session={sessionId}>
             <div className="inbox-from">
               <button
@@ -78,12 +80,13 @@ export function InboxDialog({ cards, onClose, onOpen }: Props): ReactElement {
                 {titleOfAgent(cards, agent)}, since {formatWhen(since)}
               </span>
             </div>
+            <HiddenNote messages={hiddenMessages} />
             {pending.map((question) => (
               <InboxQuestion
-                key={question.toolCallId}
+                key={`${question.approvalId} ${question.inputHash}`}
                 question={question}
                 disabled={sending}
-                onAnswer={(body) => void answer(sessionId, question.toolCallId, body)}
+                onAnswer={(body) => void answer(sessionId, question, body)}
               />
             ))}
           </li>

@@ -1,7 +1,7 @@
 import type { AnswerBody, WaitingSession, WaitingSessions } from '../../protocol/http.js';
 import { Refusal, request, type Fetch } from './api-client.js';
 import { pageFetch } from './page-fetch.js';
-import { createSessionActions } from './session-actions.js';
+import { createSessionActions, type AskedCall } from './session-actions.js';
 
 /** The beginning of what waits, and whether there is more. */
 export interface Waiting {
@@ -13,7 +13,7 @@ export interface Waiting {
 export interface Inbox {
   load: (pages?: number) => Promise<Waiting>;
   /** Answers a call of any conversation; its run continues whether or not a page shows it. */
-  answer: (sessionId: string, toolCallId: string, answer: AnswerBody) => Promise<void>;
+  answer: (sessionId: string, call: AskedCall, answer: AnswerBody) => Promise<void>;
 }
 
 export function createInbox(send: Fetch = pageFetch): Inbox {
@@ -36,7 +36,6 @@ export function createInbox(send: Fetch = pageFetch): Inbox {
       const byId = new Map(sessions.map((session) => [session.sessionId, session]));
       return { sessions: [...byId.values()], hasMore: cursor !== undefined };
     },
-    answer: (sessionId, toolCallId, answer) =>
-      createSessionActions(sessionId, send).answer(toolCallId, answer),
+    answer: (sessionId, call, answer) => createSessionActions(sessionId, send).answer(call, answer),
   };
 }

@@ -1,6 +1,11 @@
 import type { UIMessage } from 'ai';
 import type { BusyPolicy } from '../../protocol/busy.js';
-import type { AnswerBody, QueuedMessages, QueueReply } from '../../protocol/http.js';
+import type {
+  AnswerBody,
+  PendingQuestion,
+  QueuedMessages,
+  QueueReply,
+} from '../../protocol/http.js';
 import type { CheckpointsReply, ExtendReply } from '../../protocol/replies.js';
 import type { SubAgentReport } from '../../protocol/sub-agent-event.js';
 import { Refusal, request, type Fetch } from './api-client.js';
@@ -10,11 +15,14 @@ export type QueueEntry = QueuedMessages<UIMessage>;
 /** A point that a conversation can be copied up to. */
 export type CheckpointEntry = CheckpointsReply['checkpoints'][number];
 
+/** A call as the page shows it: the server takes an answer to nothing else. */
+export type AskedCall = Pick<PendingQuestion, 'toolCallId' | 'approvalId' | 'inputHash'>;
+
 /** Everything that a page does with a session beside talking. All of it throws Refusal if the server declines. */
 export interface SessionActions {
-  answer: (toolCallId: string, answer: AnswerBody) => Promise<void>;
+  answer: (call: AskedCall, answer: AnswerBody) => Promise<void>;
   /** Resolves to the new deadline, ms since the epoch by the server's clock. */
-  extend: (toolCallId: string, byMs: number) => Promise<number>;
+  extend: (call: AskedCall, byMs: number) => Promise<number>;
   loadQueue: () => Promise<QueueEntry[]>;
   editQueued: (id: string, text: string) => Promise<QueueEntry[]>;
   removeQueued: (id: string) => Promise<QueueEntry[]>;
@@ -50,12 +58,12 @@ export function createSessionActions(sessionId: string, send: Fetch): SessionAct
   const queueOf = ({ queue }: QueueReply<UIMessage>): QueueEntry[] => queue;
 
   return {
-    answer: async (toolCallId, answer) => {
-      await ask(call(toolCallId), 'POST', answer);
+    answer: async ({ toolCallId, approvalId, inputHash }, answer) => {
+      await ask(call(toolCallId), 'POST', { ...answer, approvalId, inputHash });
     },
-    extend: async (toolCallId, byMs) => {
+    extend: async ({ toolCallId, approvalId, inputHash }, byMs) => {
       const url = `${call(toolCallId)}/extend`;
-      return (await ask<ExtendReply>(url, 'POST', { byMs })).deadline;
+      return (await ask<ExtendReply>(url, 'POST', { byMs, approvalId, inputHash })).deadline;
     },
     loadQueue: async () => queueOf(await ask(`${chat}/queue`)),
     editQueued: async (messageId, text) =>

@@ -1,8 +1,9 @@
+import type { AnswerBody, PendingQuestion } from '../../protocol/http.js';
 import { generateId, type FileUIPart } from 'ai';
 import { Refusal } from './api-client.js';
 import type { PageStore } from './page-store.js';
 import { withSentAt } from './sent-at.js';
-import type { QueueEntry, SessionActions } from './session-actions.js';
+import type { AskedCall, QueueEntry, SessionActions } from './session-actions.js';
 
 /** Time that a click adds to a deadline. */
 const MORE_TIME_MS = 10 * 60_000;
@@ -45,10 +46,9 @@ export class SessionControls {
   }
 
   /** Approves a call with another input. @returns false if the server declined it */
-  async approveChanged(toolCallId: string, input: unknown): Promise<boolean> {
-    const isTaken = await this.#try(() =>
-      this.#actions.answer(toolCallId, { approved: true, input }),
-    );
+  async approveChanged(call: AskedCall, input: unknown): Promise<boolean> {
+    const { toolCallId } = call;
+    const isTaken = await this.#try(() => this.#actions.answer(call, { approved: true, input }));
     if (!isTaken) return false;
     this.#page.noteDecision(toolCallId);
     this.#page.set({ changed: { ...this.#page.get().changed, [toolCallId]: input } });
@@ -56,17 +56,25 @@ export class SessionControls {
   }
 
   /** Takes back what another person was to approve. @returns false if the server declined it */
-  async withdraw(toolCallId: string): Promise<boolean> {
-    return this.#try(() => this.#actions.answer(toolCallId, { approved: false }));
+  async withdraw(call: AskedCall & Pick<PendingQuestion, 'kind'>): Promise<boolean> {
+    const isApproval = call.kind === 'approval';
+    return this.answer(call, isApproval ? { approved: false } : { error: 'It was withdrawn.' });
+  }
+
+  /** Answers a call as it is shown. @returns false if the server declined it */
+  async answer(call: AskedCall, answer: AnswerBody): Promise<boolean> {
+    return this.#try(() => this.#actions.answer(call, answer));
   }
 
   /** Gives all people more time to answer. */
-  async extend(toolCallId: string): Promise<void> {
+  async extend(asked: AskedCall): Promise<void> {
     await this.#try(async () => {
-      const deadline = await this.#actions.extend(toolCallId, MORE_TIME_MS);
+      const deadline = await this.#actions.extend(asked, MORE_TIME_MS);
       const pending = this.#page
         .get()
-        .pending.map((call) => (call.toolCallId === toolCallId ? { ...call, deadline } : call));
+        .pending.map((call) =>
+          call.toolCallId === asked.toolCallId ? { ...call, deadline } : call,
+        );
       this.#page.set({ pending });
     });
   }

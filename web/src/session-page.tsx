@@ -1,5 +1,6 @@
 import { useEffect, type ReactElement } from 'react';
 import { ChatPage } from './chat-page.js';
+import { SeparateApprovers } from './question-notes.js';
 import type { Place } from './session-url.js';
 import { StatusLine } from './status-line.js';
 import { TopBar } from './top-bar.js';
@@ -33,16 +34,18 @@ export function SessionPage(props: Props): ReactElement {
   if (loaded.kind === 'ready') {
     const { conversation, config } = loaded;
     return (
-      <ChatPage
-        conversation={conversation}
-        config={config}
-        isMade={isMade}
-        onNewChat={onNewChat}
-        onAgent={onAgent}
-        onOpen={onOpen}
-        onChange={onChange}
-        onList={onList}
-      />
+      <SeparateApprovers value={config.separateApprovers}>
+        <ChatPage
+          conversation={conversation}
+          config={config}
+          isMade={isMade}
+          onNewChat={onNewChat}
+          onAgent={onAgent}
+          onOpen={onOpen}
+          onChange={onChange}
+          onList={onList}
+        />
+      </SeparateApprovers>
     );
   }
   return (

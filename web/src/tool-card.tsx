@@ -1,5 +1,6 @@
 import { getToolName } from 'ai';
 import { useState, type ReactElement } from 'react';
+import type { PendingQuestion } from '../../protocol/http.js';
 import { ApprovalCard } from './approval-card.js';
 import { ChoiceCard } from './choice-card.js';
 import type { ClientCall } from './client-call.js';
@@ -10,9 +11,11 @@ import { DecisionNote } from './decision-note.js';
 import { FieldList } from './field-list.js';
 import { DECLINED, ResultForm } from './form/result-form.js';
 import { schemaOfResult, shownOfQuestion } from './form/schema-of-result.js';
+import { InboxApproval } from './inbox-approval.js';
 import { decisionOf } from './shown-decision.js';
 import { SubAgentCard } from './sub-agent-card.js';
 import {
+  findChanged,
   isPageCall,
   toolCardState,
   waitsForColleague,
@@ -49,7 +52,8 @@ export function ToolCard({ part, newest }: Props): ReactElement {
   const asked = pending.find(({ toolCallId }) => toolCallId === part.toolCallId);
   const title = asked?.title ?? part.title ?? titleOf(name);
   const isAsked = isPageCall(part, pending);
-  const now = isAsked ? 'waiting' : toolCardState(part);
+  const changedCall = newest ? findChanged(part, pending) : undefined;
+  const now = isAsked || changedCall !== undefined ? 'waiting' : toolCardState(part);
   // What an earlier message asked is not asked any more, whatever became of it.
   const isLeft = !newest && (now === 'waiting' || now === 'running');
   const isWithheld = newest && waitsForColleague(part, pending);
@@ -74,6 +78,9 @@ export function ToolCard({ part, newest }: Props): ReactElement {
       {part.state === 'approval-requested' && (
         <ApprovalCard key={part.approval.id} approvalId={part.approval.id} {...call} />
       )}
+      {changedCall !== undefined && (
+        <ChangedCall key={changedCall.inputHash} question={changedCall} />
+      )}
       {isWithheld && <WithheldCard toolCallId={part.toolCallId} input={part.input} />}
       {isAsked && question !== undefined && <ChoiceCard asked={question} {...call} />}
       {isAsked && question === undefined && <ClientToolCard key={part.toolCallId} {...call} />}
@@ -92,6 +99,24 @@ export function ToolCard({ part, newest }: Props): ReactElement {
           open={state === 'failed' || state === 'denied'}
         />
       )}
+    </div>
+  );
+}
+
+/** A call whose input a colleague has changed: another person has to agree. */
+function ChangedCall({ question }: { question: PendingQuestion }): ReactElement {
+  const { controls } = useCurrentConversation();
+  const [answered, setAnswered] = useState(false);
+  return (
+    <div className="approval" data-testid="changed-call">
+      <InboxApproval
+        question={question}
+        disabled={answered}
+        onAnswer={(answer) => {
+          setAnswered(true);
+          void controls.answer(question, answer).then(setAnswered);
+        }}
+      />
     </div>
   );
 }

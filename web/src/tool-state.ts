@@ -27,7 +27,10 @@ export function toolCardState(part: ToolPart): ToolCardState {
 export function isPageCall(part: ToolPart, pending: readonly PendingQuestion[]): boolean {
   return (
     part.state === 'input-available' &&
-    pending.some(({ kind, toolCallId }) => kind === 'client' && toolCallId === part.toolCallId)
+    pending.some(
+      ({ kind, toolCallId, mayDecide }) =>
+        kind === 'client' && mayDecide !== false && toolCallId === part.toolCallId,
+    )
   );
 }
 
@@ -38,6 +41,18 @@ export function waitsForColleague(part: ToolPart, pending: readonly PendingQuest
     pending.some(
       ({ toolCallId, mayDecide }) => mayDecide === false && toolCallId === part.toolCallId,
     )
+  );
+}
+
+/** The question about a call whose input a colleague has changed, if the one at this page may decide it. */
+export function findChanged(
+  part: ToolPart,
+  pending: readonly PendingQuestion[],
+): PendingQuestion | undefined {
+  if (part.state !== 'input-available') return undefined;
+  return pending.find(
+    ({ toolCallId, edited, mayDecide }) =>
+      edited !== undefined && mayDecide !== false && toolCallId === part.toolCallId,
   );
 }
 

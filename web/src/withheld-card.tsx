@@ -3,6 +3,7 @@ import { useCurrentConversation, usePageState } from './current-conversation.js'
 import { DeadlineNote } from './deadline-note.js';
 import { describeApprovers } from './describe-approvers.js';
 import { FieldList } from './field-list.js';
+import { EditedNote } from './question-notes.js';
 
 interface Props {
   toolCallId: string;
@@ -19,16 +20,18 @@ export function WithheldCard({ toolCallId, input }: Props): ReactElement {
   return (
     <div className="approval" data-testid="withheld-card">
       <p>{describeApprovers(question ?? {})} You may close this page; the answer will be here.</p>
-      <FieldList value={input} />
+      <EditedNote edited={question?.edited} />
+      <FieldList value={question?.input ?? input} />
       <DeadlineNote toolCallId={toolCallId} />
       <div className="approval-tools">
         <button
           type="button"
           data-testid="withdraw"
-          disabled={withdrawn}
+          disabled={withdrawn || question === undefined}
           onClick={() => {
+            if (question === undefined) return;
             setWithdrawn(true);
-            void controls.withdraw(toolCallId).then(setWithdrawn);
+            void controls.withdraw(question).then(setWithdrawn);
           }}
         >
           Withdraw

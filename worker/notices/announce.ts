@@ -8,6 +8,7 @@ import type {
   AskedCall,
   EndRef,
   Notice,
+  NoticeCall,
   NoticeType,
   WaitLook,
   WaitOutlook,
@@ -55,16 +56,19 @@ export function createAnnounce({ store, deliveries, settings }: AnnounceDeps): {
 
   async function notify(
     look: WaitLook,
-    { tenant }: Pick<SessionRecord, 'tenant'>,
-    call: AskedCall,
+    { tenant, owner }: Pick<SessionRecord, 'tenant' | 'owner'>,
+    calls: readonly AskedCall[],
     stage: { type: NoticeType; at: number; point: string },
     more: Pick<Notice, 'others' | 'outcome'> = {},
   ): Promise<void> {
     const { sessionId, runId, agent } = look;
-    const { toolCallId, toolName, deadline } = call;
+    const [first] = calls;
+    if (first === undefined) return;
+    const { toolCallId, toolName, deadline } = first;
     const { type, at, point } = stage;
+    const others = calls.length - 1 + (more.others ?? 0);
     const notice: Notice = {
-      id: toNoticeId(`${runId} ${toolCallId} ${type} ${point}`),
+      id: toNoticeId(`${runId} ${calls.map((call) => call.toolCallId).join(' ')} ${type} ${point}`),
       type,
       at,
       sessionId,
@@ -75,8 +79,10 @@ export function createAnnounce({ store, deliveries, settings }: AnnounceDeps): {
       toolName,
       deadline,
       ...more,
+      ...(others > 0 && { others }),
+      ...(calls.length > 1 && { calls: calls.map(toNoticeCall) }),
     };
-    await deliveries.announce(notice);
+    await deliveries.announce(notice, owner);
   }
 
   /** Of calls that receivers were notified of, and that are not open any more. */
@@ -88,11 +94,15 @@ export function createAnnounce({ store, deliveries, settings }: AnnounceDeps): {
   ): Promise<void> {
     const now = Date.now();
     const still = new Set(openCalls.filter(isOpen).map(({ spec }) => spec.toolCallId));
+    const together = createGroups<{ type: NoticeType; outcome: Outcome }>();
     for (const call of calls.filter(({ toolCallId }) => !still.has(toolCallId))) {
       const found = openCalls.find(({ spec }) => spec.toolCallId === call.toolCallId);
       const outcome = outcomeOf(call, found, look.over, now);
       const type = `${PREFIX[call.kind]}.${outcome === 'expired' ? 'expired' : 'settled'}` as const;
-      await notify(look, record, call, { type, at: now, point: '' }, { outcome });
+      together.add({ type, outcome }, call);
+    }
+    for (const [{ type, outcome }, those] of together.all()) {
+      await notify(look, record, those, { type, at: now, point: '' }, { outcome });
     }
   }
 
@@ -105,6 +115,8 @@ export function createAnnounce({ store, deliveries, settings }: AnnounceDeps): {
     const { calls, others } = followed(wanted, look.progress);
     const now = Date.now();
     const after: Required<Pick<AskedCall, 'askedAt' | 'done'>>[] = [];
+    const together = createGroups<{ type: NoticeType; point: string }>();
+    const due = new Map<NoticeType, number>();
     let againMs = LOOK_AGAIN_MS;
     for (const call of calls) {
       const { askedAt = now, done = -1, deadline } = call;
@@ -113,12 +125,14 @@ export function createAnnounce({ store, deliveries, settings }: AnnounceDeps): {
       const found = lookAtSchedule(schedule, done, now - askedAt);
       for (const { stage, atMs } of found.due) {
         const type = `${PREFIX[call.kind]}.${stage}` as const;
-        const point = stage === 'requested' ? '' : String(atMs);
-        const more = others > 0 ? { others } : {};
-        await notify(look, record, call, { type, at: askedAt + atMs, point }, more);
+        together.add({ type, point: stage === 'requested' ? '' : String(atMs) }, call);
+        due.set(type, Math.min(due.get(type) ?? Infinity, askedAt + atMs));
       }
       after.push({ askedAt, done: found.done });
       againMs = Math.min(againMs, found.againMs);
+    }
+    for (const [{ type, point }, those] of together.all()) {
+      await notify(look, record, those, { type, at: due.get(type) ?? now, point }, { others });
     }
     return { progress: { calls: calls.map((call, at) => ({ ...call, ...after[at] })) }, againMs };
   }
@@ -159,10 +173,10 @@ export function createAnnounce({ store, deliveries, settings }: AnnounceDeps): {
       const known = isNewest ? record.error?.code : undefined;
       const reason = how === status ? (code ?? known) : known;
       const type = END_TYPES[how];
-      const { tenant } = record;
+      const { tenant, owner } = record;
       const id = toNoticeId(`${runId} ${type}`);
       const notice = { id, type, at: Date.now(), sessionId, runId, agent, tenant, code: reason };
-      await deliveries.announce(notice);
+      await deliveries.announce(notice, owner);
     },
   };
 }
@@ -182,6 +196,24 @@ function followed(
   const all = [...known, ...wanted.filter(({ toolCallId }) => !ids.has(toolCallId))];
   const calls = all.slice(0, MOST_CALLS);
   return { calls, others: all.length - calls.length };
+}
+
+/** Calls of one step with the same to say are one notice. */
+function createGroups<Key extends object>() {
+  const groups = new Map<string, [key: Key, calls: AskedCall[]]>();
+  return {
+    add: (key: Key, call: AskedCall): void => {
+      const name = JSON.stringify(key);
+      const group = groups.get(name) ?? [key, []];
+      groups.set(name, group);
+      group[1].push(call);
+    },
+    all: () => groups.values(),
+  };
+}
+
+function toNoticeCall({ toolCallId, toolName, deadline }: AskedCall): NoticeCall {
+  return { toolCallId, toolName, ...(deadline !== undefined && { deadline }) };
 }
 
 const PREFIX = { approval: 'approval', client: 'tool' } as const;

@@ -14,7 +14,7 @@ import { createAnnounce } from './announce.js';
 import { createSend, type SendDeps } from './send.js';
 
 /** Activities of one process: most of them wait for a receiver's turn. */
-const SLOTS = 100;
+const SLOTS = 300;
 /** Over all processes, so that a flood of questions reaches neither Temporal nor receivers at once. */
 const PER_SECOND = 50;
 

@@ -1,13 +1,15 @@
 import { ApplicationFailure, Context } from '@temporalio/activity';
 import { titleOfAgent, titleOfTool } from '../../agents/titles.js';
-import { hashInput, toDecideUrl } from '../../notify/links.js';
-import type { Message } from '../../notify/message.js';
+import { toDecideUrl } from '../../notify/links.js';
+import type { Message, MessageItem } from '../../notify/message.js';
 import { toPlace } from '../../notify/place.js';
 import { NotDelivered } from '../../notify/not-delivered.js';
-import type { Receiver } from '../../notify/receivers.js';
+import { approverIn, type Receiver } from '../../notify/receivers.js';
 import type { Sender } from '../../notify/sender.js';
 import type { NotifySettings } from '../../notify/settings.js';
-import type { Delivery, Notice } from '../../protocol/notices.js';
+import type { Delivery, Notice, NoticeCall } from '../../protocol/notices.js';
+import { hashInput } from '../../protocol/shown-call.js';
+import { toWords } from '../../protocol/to-words.js';
 import type { RunMeter } from '../../protocol/run-meter.js';
 import type { Store } from '../../stores/contract/store.js';
 import { asks } from '../../stores/record/waiting-page.js';
@@ -31,16 +33,19 @@ export interface SendDeps {
 export function createSend({ agents, store, sender, settings, meter }: SendDeps) {
   const { publicUrl, includeInput, linkKeys } = settings;
 
-  async function toMessage(notice: Notice, receiver: Receiver): Promise<Message> {
-    const { sessionId, toolCallId } = notice;
-    const url = publicUrl === undefined ? undefined : publicUrl + toPlace(notice).path;
-    const mayNeed = includeInput || (receiver.approver !== undefined && linkKeys.length > 0);
-    if (sessionId === undefined || toolCallId === undefined || !mayNeed) return { notice, url };
-    const call = await store.calls.read(sessionId, toolCallId);
-    if (call === undefined || call.spec.runId !== notice.runId) return { notice, url };
-    const { input } = call.spec;
+  /** What a receiver may read of one call. */
+  async function readCall(
+    { sessionId, runId, tenant }: Notice,
+    toolCallId: string,
+    receiver: Receiver,
+  ): Promise<Pick<Message, 'decideUrl' | 'input'>> {
+    const approver = approverIn(receiver, tenant);
     const [key] = linkKeys;
-    const { approver } = receiver;
+    const mayNeed = includeInput || (approver !== undefined && key !== undefined);
+    if (sessionId === undefined || !mayNeed) return {};
+    const call = await store.calls.read(sessionId, toolCallId);
+    if (call === undefined || call.spec.runId !== runId) return {};
+    const { input } = call.spec;
     const decideUrl =
       key !== undefined &&
       publicUrl !== undefined &&
@@ -50,14 +55,35 @@ export function createSend({ agents, store, sender, settings, meter }: SendDeps)
         ? await toDecideUrl(publicUrl, key, {
             sub: approver.userId,
             roles: approver.roles,
-            ...(notice.tenant !== undefined && { tenant: notice.tenant }),
+            ...(approver.person !== undefined && { person: approver.person }),
+            ...(tenant !== undefined && { tenant }),
             sessionId,
             toolCallId,
             runId: call.spec.runId,
             inputHash: hashInput(input),
           })
         : undefined;
-    return { notice, url, decideUrl, ...(includeInput && { input }) };
+    return { decideUrl, ...(includeInput && { input }) };
+  }
+
+  async function toMessage(notice: Notice, receiver: Receiver): Promise<Message> {
+    const { sessionId, toolCallId, calls } = notice;
+    const message = {
+      notice,
+      titles: titlesOf(notice),
+      url: publicUrl === undefined ? undefined : publicUrl + toPlace(notice).path,
+    };
+    if (toolCallId === undefined) return message;
+    if (calls === undefined) {
+      return { ...message, ...(await readCall(notice, toolCallId, receiver)) };
+    }
+    const toItem = async (call: NoticeCall): Promise<MessageItem> => ({
+      ...call,
+      sessionId,
+      title: titlesOf({ ...notice, ...call })?.tool ?? toWords(call.toolName),
+      ...(await readCall(notice, call.toolCallId, receiver)),
+    });
+    return { ...message, items: await Promise.all(calls.map(toItem)) };
   }
 
   function titlesOf({ agent, toolName }: Notice): Message['titles'] {
@@ -68,16 +94,12 @@ export function createSend({ agents, store, sender, settings, meter }: SendDeps)
     };
   }
 
-  return async ({ notice, receiver }: Delivery): Promise<void> => {
+  return async ({ notice, receiver, whose: owner }: Delivery): Promise<void> => {
     const { cancellationSignal: signal, heartbeat, info } = Context.current();
     const beating = setInterval(heartbeat, BEAT_MS);
     try {
-      const titles = titlesOf(notice);
-      await sender.send(
-        receiver,
-        async (known) => ({ ...(await toMessage(notice, known)), titles }),
-        signal,
-      );
+      const whose = { tenant: notice.tenant ?? '', owner, kind: notice.type };
+      await sender.send(receiver, (known) => toMessage(notice, known), whose, signal);
       meter({
         kind: 'notice_tried',
         type: notice.type,

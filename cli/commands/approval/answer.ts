@@ -1,12 +1,21 @@
-import { Command } from 'commander';
+import { Command, Option } from 'commander';
 import type { OperatorAnswerReply, OperatorExtendReply } from '../../../protocol/operator.js';
+import type { ShownCall } from '../../../protocol/shown-call.js';
 import type { Cli } from '../../cli.js';
+import { confirm } from '../../confirm.js';
 import { wrongUsage } from '../../failure.js';
 import { parseDuration, parseText, readJson } from '../../parse-values.js';
-import { reasonOption, workOf, type GlobalOptions, type ReasonOption } from '../options.js';
+import {
+  reasonOption,
+  workOf,
+  yesOption,
+  type GlobalOptions,
+  type ReasonOption,
+  type Work,
+} from '../options.js';
 import { addBatchOptions, runBatch, type BatchOptions } from '../batch/run-batch.js';
 import { addRunFilter, isEmpty, toRunQuery, type RunFilter } from '../run/run-filter.js';
-import { callPath } from './calls.js';
+import { ASKED, callPath, findAsked, isApprovalId, toDetails } from './calls.js';
 
 const CALL = ['<call>', 'as approval list prints it'] as const;
 const CALL_OR_FILTER = ['[call]', 'as approval list prints it'] as const;
@@ -14,6 +23,7 @@ const CALL_OR_FILTER = ['[call]', 'as approval list prints it'] as const;
 interface DecideOptions extends GlobalOptions, RunFilter, BatchOptions, ReasonOption {
   input?: string;
   tool?: string;
+  inputHash?: string;
 }
 
 export function createApproveCommand(cli: Cli): Command {
@@ -26,16 +36,18 @@ export function createApproveCommand(cli: Cli): Command {
       'run it with this input instead; @file reads it from a file',
       parseText,
     )
+    .addOption(hashOption())
     .addOption(reasonOption());
   return addFilter(command).action(
     async (call: string | undefined, given: DecideOptions, self: Command) => {
       if (await decidedMany(cli, self, call, 'approve')) return;
-      const { reason } = given;
+      const { reason, inputHash } = given;
       const input =
         given.input === undefined
           ? undefined
           : await readJson('--input', given.input, cli.terminal);
-      await answer(cli, self, call ?? '', { approved: true, reason, input });
+      const body = { approved: true, reason, input };
+      await answer(cli, self, call ?? '', { ask: 'Approve this?', body, inputHash });
     },
   );
 }
@@ -45,11 +57,13 @@ export function createDenyCommand(cli: Cli): Command {
     .summary('deny calls')
     .description('Deny a call; the agent gets the reason. Name one, or select many with a filter.')
     .argument(...CALL_OR_FILTER)
+    .addOption(hashOption())
     .addOption(reasonOption().makeOptionMandatory());
   return addFilter(command).action(
-    async (call: string | undefined, { reason }: DecideOptions, self: Command) => {
+    async (call: string | undefined, { reason, inputHash }: DecideOptions, self: Command) => {
       if (await decidedMany(cli, self, call, 'deny')) return;
-      await answer(cli, self, call ?? '', { approved: false, reason });
+      const body = { approved: false, reason };
+      await answer(cli, self, call ?? '', { ask: 'Deny this?', body, inputHash });
     },
   );
 }
@@ -68,19 +82,21 @@ async function decidedMany(
   act: 'approve' | 'deny',
 ): Promise<boolean> {
   const work = workOf<DecideOptions>(cli, self);
-  const { tool, input, reason, ...options } = work.options;
+  const { tool, input, reason, inputHash, ...options } = work.options;
   const hasFilter = !isEmpty(options) || tool !== undefined;
   if ((call !== undefined) === hasFilter) {
     throw wrongUsage('Name a call, or select calls with -q, --status, --agent, --since or --tool.');
   }
   if (call !== undefined) return false;
   if (input !== undefined) throw wrongUsage('--input is for one call.');
+  if (inputHash !== undefined) throw wrongUsage('--input-hash is for one call.');
   const filter = { ...toRunQuery(options, cli.now()), tool };
   await runBatch(cli, work, { act, filter, reason });
   return true;
 }
 
 interface AnswerOptions extends ReasonOption {
+  inputHash?: string;
   result?: string;
   error?: string;
 }
@@ -91,8 +107,11 @@ export function createAnswerCommand(cli: Cli): Command {
     .argument(...CALL)
     .option('--result <json>', 'the result; @file reads it from a file', parseText)
     .option('--error <text>', 'why there is no result', parseText)
+    .addOption(hashOption())
+    .addOption(yesOption())
     .addOption(reasonOption())
-    .action(async (call: string, { result, error, reason }: AnswerOptions, self: Command) => {
+    .action(async (call: string, given: AnswerOptions, self: Command) => {
+      const { result, error, reason, inputHash } = given;
       if ((result === undefined) === (error === undefined)) {
         throw wrongUsage('Give --result or --error.');
       }
@@ -100,7 +119,8 @@ export function createAnswerCommand(cli: Cli): Command {
         result === undefined
           ? { error }
           : { result: await readJson('--result', result, cli.terminal) };
-      await answer(cli, self, call, { ...body, reason });
+      const ask = 'Answer this?';
+      await answer(cli, self, call, { ask, body: { ...body, reason }, inputHash });
     });
 }
 
@@ -109,22 +129,83 @@ export function createExtendCommand(cli: Cli): Command {
     .description('Extend the deadline of a call.')
     .argument(...CALL)
     .requiredOption('--by <duration>', 'how much longer', parseDuration)
+    .addOption(hashOption())
+    .addOption(yesOption())
     .addOption(reasonOption())
-    .action(async (call: string, { by, reason }: { by: number } & ReasonOption, self: Command) => {
-      const { api, output } = workOf<GlobalOptions>(cli, self);
-      const body = { byMs: by, reason };
+    .action(async (call: string, given: ExtendOptions, self: Command) => {
+      const work = workOf<GlobalOptions & { yes?: boolean }>(cli, self);
+      const { api, output } = work;
+      const { by, reason, inputHash } = given;
+      const shown = await nameShown(cli, work, call, { ask: 'Extend its deadline?', inputHash });
+      const body = { byMs: by, reason, ...shown };
       const reply = await api.post<OperatorExtendReply>(callPath(call, '/extend'), body);
       const deadline = new Date(reply.deadline).toISOString();
       await output.text(reply, () => `The deadline is ${deadline}.`);
     });
 }
 
-async function answer(cli: Cli, self: Command, call: string, body: object): Promise<void> {
-  const { api, output } = workOf<GlobalOptions>(cli, self);
-  const reply = await api.post<OperatorAnswerReply>(callPath(call), body);
+type ExtendOptions = { by: number; inputHash?: string } & ReasonOption;
+
+function hashOption(): Option {
+  return new Option(
+    '--input-hash <hash>',
+    'the inputHash of approval list: for a call with approvers, in place of looking at it now',
+  ).argParser(parseText);
+}
+
+/**
+ * Names a call as the person sees it here. One with approvers is shown first, and decided as it is shown: the list
+ * may be old.
+ *
+ * @throws CliFailure
+ */
+async function nameShown(
+  cli: Cli,
+  { api, output, options }: Work<GlobalOptions & { yes?: boolean }>,
+  call: string,
+  { ask, inputHash }: { ask: string; inputHash?: string | undefined },
+): Promise<ShownCall> {
+  const named = isApprovalId(call) ? call : undefined;
+  if (inputHash !== undefined && named !== undefined) return { approvalId: named, inputHash };
+  const asked = await findAsked(api, call);
+  // The server says what became of it.
+  if (asked === undefined) return { approvalId: named, inputHash };
+  const approvalId = named ?? asked.approvalId;
+  if (inputHash !== undefined) return { approvalId, inputHash };
+  if (asked.approvers === undefined && asked.separateApprover !== true) return { approvalId };
+  const { terminal } = cli;
+  if (options.yes === true || !terminal.isInteractive) {
+    throw wrongUsage(
+      'It has approvers: look at it at a terminal, without -y, or give --input-hash.',
+    );
+  }
+  terminal.note((await output.draw(ASKED, [asked])) + toDetails(asked));
+  await confirm(terminal, ask, options);
+  return { approvalId, inputHash: asked.inputHash };
+}
+
+interface Answer {
+  /** The question to the person at the terminal. */
+  ask: string;
+  body: object;
+  inputHash: string | undefined;
+}
+
+async function answer(
+  cli: Cli,
+  self: Command,
+  call: string,
+  { body, ...asked }: Answer,
+): Promise<void> {
+  const work = workOf<GlobalOptions & { yes?: boolean }>(cli, self);
+  const { api, output } = work;
+  const shown = await nameShown(cli, work, call, asked);
+  const reply = await api.post<OperatorAnswerReply>(callPath(call), { ...body, ...shown });
   await output.text(reply, () =>
-    reply.resumed
-      ? 'The answer is stored, and the run continues.'
-      : 'The answer is stored; the run waits for others.',
+    reply.result === 'edited'
+      ? 'The changed input is stored, and waits for another approver.'
+      : reply.resumed
+        ? 'The answer is stored, and the run continues.'
+        : 'The answer is stored; the run waits for others.',
   );
 }

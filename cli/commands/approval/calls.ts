@@ -1,4 +1,8 @@
-import type { OperatorQuestion, OperatorWaiting } from '../../../protocol/operator.js';
+import type {
+  OperatorQuestion,
+  OperatorSession,
+  OperatorWaiting,
+} from '../../../protocol/operator.js';
 import { parseApprovalId, rootOf, sessionOfRun, toShownSessionId } from '../../../protocol/ids.js';
 import type { ApiClient } from '../../api/client.js';
 import { readPages } from '../../api/pages.js';
@@ -14,6 +18,8 @@ export interface AskedCall extends OperatorQuestion {
   runId: string;
   agent: string;
   owner: string;
+  /** What the model saw and the conversation does not show. */
+  hiddenMessages?: unknown[] | undefined;
 }
 
 interface WaitingCall extends AskedCall {
@@ -31,6 +37,9 @@ const FIELDS = [
   'kind',
   'input',
   'approvalId',
+  'inputHash',
+  'edited',
+  'hiddenMessages',
   'agent',
   'owner',
   'deadline',
@@ -59,6 +68,7 @@ export const WAITING: Kind<WaitingCall> = {
   columns: [
     ...WHAT,
     { title: 'INPUT', show: ({ input }) => shortText(shownJson(input), INPUT_CHARS) },
+    { title: 'HIDDEN', show: ({ hiddenMessages }) => hiddenMessages?.length },
     { title: 'SINCE', show: ({ since }, shown) => shown.time(since) },
     ...WHOSE,
   ],
@@ -96,10 +106,11 @@ export async function* readWaiting(
     limit,
     onMore,
   );
-  for await (const { pending, run, sessionId, agent, owner, since } of sessions) {
+  for await (const { pending, run, ...session } of sessions) {
+    const { sessionId, agent, owner, since, hiddenMessages } = session;
     for (const question of pending) {
       const call = `${sessionId}::${question.toolCallId}`;
-      yield { call, sessionId, runId: run.runId, agent, owner, since, ...question };
+      yield { call, sessionId, runId: run.runId, agent, owner, since, hiddenMessages, ...question };
     }
   }
 }
@@ -120,7 +131,40 @@ export function parseCall(text: string): { sessionId: string; toolCallId: string
   return { sessionId: rootOf(toShownSessionId(sessionOfRun(runId))), toolCallId };
 }
 
+/** True for a name with the run: a session's id has no colon. */
+export function isApprovalId(call: string): boolean {
+  return parseApprovalId(call)?.runId.includes(':') === true;
+}
+
+/** A call as the server has it now; undefined if it does not wait. */
+export async function findAsked(api: ApiClient, call: string): Promise<AskedCall | undefined> {
+  const { sessionId, toolCallId } = parseCall(call);
+  const path = `/api/operator/sessions/${encodeURIComponent(sessionId)}`;
+  const session = await api.get<OperatorSession>(path, { query: { limit: 1 } });
+  const question = session.pending.find((pending) => pending.toolCallId === toolCallId);
+  if (question === undefined) return undefined;
+  const { agent, owner, run, hiddenMessages } = session;
+  return { call, sessionId, runId: run.runId, agent, owner, hiddenMessages, ...question };
+}
+
+/** All that a person has to know of a call to decide about it. */
+export function toDetails({ input, edited, hiddenMessages = [] }: AskedCall): string {
+  const before =
+    edited === undefined
+      ? ''
+      : `\n\n${edited.by ?? 'A person'} has changed it. The agent asked for\n${shownJson(edited.from, 2)}`;
+  const unseen =
+    hiddenMessages.length === 0
+      ? ''
+      : `\n\nThe model saw ${countOf(hiddenMessages)} that the conversation does not show\n${shownJson(hiddenMessages, 2)}`;
+  return `\nInput\n${shownJson(input, 2)}${before}${unseen}`;
+}
+
 export function callPath(text: string, act = ''): string {
   const { sessionId, toolCallId } = parseCall(text);
   return `/api/operator/waiting/${encodeURIComponent(sessionId)}/${encodeURIComponent(toolCallId)}${act}`;
+}
+
+function countOf({ length }: readonly unknown[]): string {
+  return length === 1 ? '1 message' : `${String(length)} messages`;
 }

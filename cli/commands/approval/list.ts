@@ -1,11 +1,9 @@
 import { Command } from 'commander';
-import type { OperatorSession } from '../../../protocol/operator.js';
 import type { Cli } from '../../cli.js';
 import { CliFailure } from '../../failure.js';
-import { shownJson } from '../../output/shown-text.js';
 import { parseDuration } from '../../parse-values.js';
 import { limitOption, noteMore, workOf, type GlobalOptions, type ListOptions } from '../options.js';
-import { ASKED, parseCall, readWaiting, WAITING, type AskedCall } from './calls.js';
+import { ASKED, findAsked, readWaiting, toDetails, WAITING } from './calls.js';
 
 export function createListCommand(cli: Cli): Command {
   return new Command('list')
@@ -25,13 +23,8 @@ export function createDescribeCommand(cli: Cli): Command {
     .argument('<call>', 'as approval list prints it')
     .action(async (call: string, _, self: Command) => {
       const { api, output } = workOf<GlobalOptions>(cli, self);
-      const { sessionId, toolCallId } = parseCall(call);
-      const path = `/api/operator/sessions/${encodeURIComponent(sessionId)}`;
-      const session = await api.get<OperatorSession>(path, { query: { limit: 1 } });
-      const question = session.pending.find((pending) => pending.toolCallId === toolCallId);
-      if (question === undefined) throw new CliFailure(`${call} does not wait for anyone.`);
-      const { agent, owner, run } = session;
-      const found: AskedCall = { call, sessionId, runId: run.runId, agent, owner, ...question };
-      await output.one(ASKED, found, `\nInput\n${shownJson(question.input, 2)}`);
+      const found = await findAsked(api, call);
+      if (found === undefined) throw new CliFailure(`${call} does not wait for anyone.`);
+      await output.one(ASKED, found, toDetails(found));
     });
 }

@@ -42,7 +42,17 @@ export const BATCHES: Kind<OperatorBatch> = {
 export type Target = OperatorBatchPlan['targets'][number];
 
 export const TARGETS: Kind<Target> = {
-  fields: ['runId', 'toolCallId', 'toolName', 'sessionId', 'agent', 'owner', 'status'],
+  fields: [
+    'runId',
+    'toolCallId',
+    'toolName',
+    'input',
+    'inputHash',
+    'sessionId',
+    'agent',
+    'owner',
+    'status',
+  ],
   columns: [
     { title: 'RUN', show: ({ runId }) => runId },
     { title: 'STATUS', show: ({ status }) => status },
@@ -50,6 +60,7 @@ export const TARGETS: Kind<Target> = {
     { title: 'OWNER', show: ({ owner }) => owner },
     { title: 'CALL', show: ({ toolCallId }) => toolCallId },
     { title: 'TOOL', show: ({ toolName }) => toolName },
+    { title: 'INPUT', show: ({ input }) => input },
   ],
   none: 'Nothing matches.',
 };

@@ -77,8 +77,8 @@ export async function runBatch(
   else if (batch.failed > 0 || batch.status === 'failed') cli.exitWith(EXIT.failed);
 }
 
-function toName({ runId, toolCallId }: Target): object {
-  return { runId, toolCallId };
+function toName({ runId, toolCallId, inputHash }: Target): object {
+  return { runId, toolCallId, inputHash };
 }
 
 async function untilEnded(cli: Cli, api: ApiClient, begun: OperatorBatch): Promise<OperatorBatch> {

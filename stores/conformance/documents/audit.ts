@@ -215,7 +215,7 @@ export function auditCases({ describe, it }: Suite): void {
     }) => {
       const tenant = newSessionId();
       const record = (by: string): Promise<AuditEntry[]> =>
-        store.audit.record(actOf('read', { tenant, by }), { sessionId: 's1' });
+        store.audit.record(actOf('retry', { tenant, by, owner: by }), { sessionId: 's1' });
       const [first] = await record('ann');
       const [second] = await record('ann');
       const [bob] = await record('bob');
@@ -232,6 +232,64 @@ export function auditCases({ describe, it }: Suite): void {
       const [again] = await record('ann');
       equal(again?.actor === first?.actor, false);
       includes(await store.audit.verify(tenant), { ok: true, entries: 4 });
+    });
+
+    it('the name of a person who acted on others is sealed once it is forgotten', async ({
+      store: { audit, ...store },
+      session,
+    }) => {
+      const tenant = newSessionId();
+      await audit.record(actOf('read', { tenant, by: 'bob', owner: 'bob' }), {});
+      equal(await audit.hasActedOnOthers(tenant, 'bob'), false);
+      // A colleague answers in a conversation of another user.
+      const runId = await asking(session, tenant, ['a', 'b']);
+      for (const [id, by] of [
+        ['a', 'col'],
+        ['b', 'ann'],
+      ] as const) {
+        const act = actOf('approve', { tenant, toolCallId: id, by });
+        includes(await store.calls.settle(approval(session, runId, id, act)), { kind: 'stored' });
+      }
+      const [of] = await audit.relay(session.id);
+      equal(await Promise.all(['col', 'ann'].map((by) => audit.hasActedOnOthers(tenant, by))), [
+        true,
+        false,
+      ]);
+      for (const person of ['bob', 'col', 'ann']) await audit.forget(tenant, person);
+      const { entries } = await audit.page(tenant, { limit: 10 });
+      equal(
+        entries.map(({ name, isSealed }) => [name, isSealed]),
+        [
+          [undefined, undefined],
+          [undefined, true],
+          [undefined, undefined],
+        ],
+      );
+      equal(await audit.page(tenant, { limit: 10, actor: 'col' }), { entries: [] });
+      equal(await audit.unseal(tenant, of?.actor ?? ''), 'col');
+      equal(await audit.unseal(newSessionId(), of?.actor ?? ''), undefined);
+      for (const { entry } of entries.filter(({ isSealed }) => isSealed !== true))
+        equal(await audit.unseal(tenant, entry.actor), undefined);
+    });
+
+    it('what operators ask for is listed, and gone with those whom it names', async ({
+      store: { audit },
+    }) => {
+      const tenant = newSessionId();
+      const asks = [
+        { action: 'forget', subject: 'zoe', by: 'ann' },
+        { action: 'forget', subject: 'col', by: 'bob' },
+        { action: 'open', subject: 'p-1', by: 'bob' },
+      ] as const;
+      for (const ask of [...asks, asks[0]]) await audit.ask(tenant, ask);
+      const listed = async (): Promise<string[]> =>
+        (await audit.asked(tenant)).map(({ subject, by }) => `${by} ${subject}`).sort();
+      equal(await listed(), ['ann zoe', 'bob col', 'bob p-1']);
+      equal(await audit.asked(newSessionId()), []);
+      await audit.forget(tenant, 'bob');
+      equal(await listed(), ['ann zoe']);
+      await audit.forget(tenant, 'zoe');
+      equal(await listed(), []);
     });
 
     it('pages are filtered, and continue where the one before ended', async ({ store }) => {

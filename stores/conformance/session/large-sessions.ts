@@ -1,4 +1,5 @@
-import { equal, includes } from '../assertions.js';
+import { HelixError } from '../../../protocol/errors.js';
+import { equal, includes, refuses } from '../assertions.js';
 import { AGENT, newCall, textChunk, textIn, userMessage } from '../fixtures.js';
 import type { Writer } from '../../contract/log.js';
 import type { Case, Suite } from '../suite.js';
@@ -29,6 +30,49 @@ async function speaker({ session }: Case): Promise<{ runId: string; writer: Writ
 /** Work that takes more than one request: either all of it is done, or it has not visibly begun. */
 export function largeSessionCases({ describe, it }: Suite): void {
   describe('a large session', () => {
+    it('its rows are read in pages, each of which its reader is asked about', async ({
+      store,
+      session,
+    }) => {
+      const texts = Array.from({ length: 12 }, (_, n) => `${String(n)}${'x'.repeat(200_000)}`);
+      const messages = texts.map((text, n) => userMessage(`u${String(n)}`, text));
+      includes(await session.begin({ messages }), { kind: 'begun' });
+      const pages: number[] = [];
+      const meter = {
+        take: (bytes: number) => {
+          pages.push(bytes);
+          return Promise.resolve();
+        },
+      };
+      const view = await store.sessions.view(session.id, meter);
+      equal(view?.rows, await store.sessions.rows(session.id, 0));
+      equal(pages.reduce((sum, bytes) => sum + bytes) > 2_400_000, true);
+      equal(
+        pages.every((bytes) => bytes < 1_000_000),
+        true,
+      );
+      const excess = new HelixError('too_many_requests', 'enough');
+      const enough = { take: () => Promise.reject(excess) };
+      await refuses(store.sessions.view(session.id, enough), 'too_many_requests');
+      await refuses(store.sessions.rows(session.id, 3, undefined, enough), 'too_many_requests');
+    });
+
+    it('a view is of one moment, also if the session is erased while it is read', async ({
+      store,
+      session,
+    }) => {
+      await playTurn(session, 'u1');
+      let taken = 0;
+      const meter = {
+        take: async () => {
+          taken += 1;
+          if (taken === 1) await store.sessions.erase(session.id);
+        },
+      };
+      for (let n = 2; n <= 4; n += 1) await playTurn(session, `u${String(n)}`);
+      equal(await store.sessions.view(session.id, meter), undefined);
+    });
+
     it('everything that a lost attempt at a step wrote is withdrawn, and nothing else', async (setup) => {
       const { session } = setup;
       const { runId, writer } = await speaker(setup);

@@ -98,6 +98,30 @@ export function settleApprovalCases({ describe, it }: Suite): void {
       includes(await session.answer(runId, 'c', { output: 1 }), { kind: 'stored' });
     });
 
+    it('a changed input waits in place of the first, for whoever was shown it', async ({
+      store,
+      session,
+    }) => {
+      const { runId } = await session.newRun();
+      const [input, from] = [{ amount: 9, text: '\u0000é' }, { amount: 5 }];
+      await session.ask(runId, 1, [newCall('a', 'approval', { input: from })]);
+      const edit = { n: 1, input, by: 'bob', at: 1 };
+      includes(await session.decide(runId, 'a', true, { edit }), { kind: 'edited' });
+      for (const shown of [{}, { shownEdit: 2 }, { edit }]) {
+        equal(await session.decide(runId, 'a', true, shown), { kind: 'not_pending' });
+      }
+      equal(await session.answer(runId, 'a', { error: 'no' }), { kind: 'not_pending' });
+      const read = await store.calls.read(session.id, 'a');
+      const view = await store.sessions.view(session.id);
+      for (const call of [read, view?.openCalls[0]]) {
+        includes(call, { state: 'waiting' });
+        equal(call?.spec.input, input);
+        equal(call?.spec.edited, { n: 1, by: 'bob', at: 1, from });
+      }
+      includes(await store.sessions.read(session.id), { stream: 'paused' });
+      includes(await session.decide(runId, 'a', true, { shownEdit: 1 }), { kind: 'stored' });
+    });
+
     it('the rule of a tool for a deadline needs no permission', async ({ session }) => {
       const { runId } = await session.newRun();
       const approvers = { separate: true };

@@ -10,7 +10,8 @@ import { num } from './request.js';
  * time of the last change, so that the newest comes first · work: sorted set of sessions with an
  * active run · entries: hash by session, see Entry · titles: hash by session · used: prefix of a hash
  * for each day, usage by agent and model · users: prefix of a hash for each day, the users with such a
- * hash · spend: prefix of a hash for each day and month, the cost by user; `*` is all users of the slot.
+ * hash · unclaimed: sorted set of conversations to which this user has added files before they began, by the
+ * time at which those expire · spend: prefix of a hash for each day and month, the cost by user; `*` is all users of the slot.
  */
 export interface Owner {
   /** Prefix of the keys of all users in the slot. */
@@ -27,6 +28,7 @@ export interface Owner {
   used: string;
   users: string;
   spend: string;
+  unclaimed: string;
 }
 
 /** What is counted: the fields of `usage`, and the names of limits. */
@@ -75,6 +77,7 @@ export function ownerAt(base: string, user: string): Owner {
     used: `${own}used:`,
     users: `${base}users:`,
     spend: `${base}spend:`,
+    unclaimed: `${own}unclaimed`,
   };
 }
 

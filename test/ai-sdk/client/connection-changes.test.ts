@@ -14,6 +14,8 @@ const refusal = (status: number, code: string): Response =>
 const BEGIN =
   'data: {"type":"start"}\n\ndata: {"type":"text-start","id":"t"}\n\n' +
   'id: 1\ndata: {"type":"text-delta","id":"t","delta":"a"}\n\n';
+const END =
+  'id: 2\ndata: {"type":"text-end","id":"t"}\n\ndata: {"type":"finish"}\n\ndata: [DONE]\n\n';
 const BROKEN =
   'data: {"type":"data-stream-resync","data":{},"transient":true}\n\n' +
   'data: {"type":"error","errorText":"gone"}\n\n';
@@ -28,13 +30,15 @@ function silent(text: string): ReadableStream<Uint8Array> {
 }
 
 /** A transport whose requests get the given replies in turn; what it reported, and how often it asked. */
-function openTransport(...replies: (Response | Error)[]) {
+const openTransport = (...replies: (Response | Error)[]) => openPatient(120_000, ...replies);
+function openPatient(giveUpAfterMs: number, ...replies: (Response | Error)[]) {
   const changes: boolean[] = [];
   let requests = 0;
   const transport = createResumableChatTransport({
     api: 'http://chat.test/api/chat',
     retryDelayMs: () => 0,
     longestSilenceMs: 200,
+    giveUpAfterMs,
     onConnectionChange: (isConnected) => changes.push(isConnected),
     fetch: () => {
       const reply = replies[requests] ?? refusal(500, 'internal_error');
@@ -67,6 +71,16 @@ describe('a resumable transport', () => {
       expect([asked(), changes]).toEqual([1, []]);
     },
   );
+
+  it('a resumable transport follows a long silent call over tokens that each end while it waits', async () => {
+    const replies = [BEGIN, ...Array.from({ length: 5 }, () => ': keep-alive\n\n'), END];
+    const { transport, asked } = openPatient(1, ...replies.map((text) => new Response(text)));
+    const reply = await transport.sendMessages(options);
+    const parts = [];
+    for await (const part of reply) parts.push(part.type);
+    expect(parts.at(-1)).toBe('finish');
+    expect(asked()).toBe(replies.length);
+  });
 
   it('a resumable transport asks again when the server is busy for a moment', async () => {
     const { transport, asked } = openTransport(

@@ -1,5 +1,6 @@
 import { extractResumeIntent, type ResumableState } from '../../../ai-sdk/index.js';
 import type { PostedMessage } from '../../../protocol/http.js';
+import { hashInput } from '../../../protocol/shown-call.js';
 import type { PendingCall } from '../../../stores/contract/calls.js';
 
 const RUN = 's1:1-abc';
@@ -10,7 +11,9 @@ function pending(
   response?: PendingCall['response'],
 ): PendingCall {
   const answered = response === undefined ? {} : { response };
-  return { toolCallId, toolName: 'tool', kind, input: { a: 1 }, runId: RUN, ...answered };
+  const input = { a: 1 };
+  const names = { approvalId: `${RUN}::${toolCallId}`, inputHash: hashInput(input) };
+  return { toolCallId, toolName: 'tool', kind, input, runId: RUN, ...names, ...answered };
 }
 
 function waitingFor(...calls: PendingCall[]): ResumableState {
@@ -55,6 +58,28 @@ describe('extractResumeIntent', () => {
       rejected: [],
       hasTrailingUserMessage: false,
     });
+  });
+
+  it('of a call with approvers the posted input is named as well, which is what was shown', () => {
+    const approvers = { roles: ['approver' as const] };
+    const calls = waitingFor(
+      { ...pending('c1', 'approval'), approvers },
+      { ...pending('c2', 'client'), approvers },
+      { ...pending('c3', 'client'), approvers },
+    );
+    const messages = [
+      assistant(
+        approved('c1'),
+        { toolCallId: 'c2', state: 'output-available', output: 1, input: { a: 1 } },
+        { toolCallId: 'c3', state: 'output-error', errorText: 'no' },
+      ),
+    ];
+    const { intents } = extractResumeIntent(messages, calls, RUN);
+    expect(intents.map((intent) => intent.inputHash)).toEqual([
+      hashInput({ a: 999 }),
+      hashInput({ a: 1 }),
+      undefined,
+    ]);
   });
 
   it('extractResumeIntent reads results of pending client calls', () => {

@@ -1,4 +1,4 @@
-import { toPostedAnswers } from '../../../api/fronts/posted-answers.js';
+import { readShownInputs, toPostedAnswers } from '../../../api/fronts/posted-answers.js';
 import { readAnswers } from '../../../api/openai/read-answers.js';
 import { readConversation, readEarlierSession } from '../../../api/openai/conversation.js';
 import type { CompletionMessage } from '../../../protocol/openai.js';
@@ -13,9 +13,11 @@ function session(): SessionCalls {
   return { record, openCalls: [open('a', 'approval'), open('c', 'client')] } as never;
 }
 
+const inputs = new Map<string, unknown>();
+
 const post = (texts: Record<string, string>): unknown => {
   const answers = readAnswers(new Map(Object.entries(texts)), session());
-  return toPostedAnswers(answers, session())[0]?.parts?.slice(1);
+  return toPostedAnswers({ ...answers, inputs }, session())[0]?.parts?.slice(1);
 };
 
 describe('answers of another protocol', () => {
@@ -27,13 +29,13 @@ describe('answers of another protocol', () => {
   );
 
   it('an error settles no approval that waits, and the result of an approved call is no answer', () => {
-    const failed = { results: new Map([['a', { error: 'no' }]]), decisions: new Map() };
+    const failed = { results: new Map([['a', { error: 'no' }]]), decisions: new Map(), inputs };
     expect(toPostedAnswers(failed, session())[0]?.parts?.slice(1)).toMatchObject([
       { state: 'output-available' },
     ]);
     const decided = session();
     for (const call of decided.openCalls) call.decision = { approved: true } as never;
-    const known = { results: new Map([['a', { text: 'charged' }]]), decisions: new Map() };
+    const known = { results: new Map([['a', { text: 'charged' }]]), decisions: new Map(), inputs };
     expect(toPostedAnswers(known, decided)[0]?.parts?.slice(1)).toMatchObject([
       { toolCallId: 'a', output: 'charged' },
     ]);
@@ -42,8 +44,27 @@ describe('answers of another protocol', () => {
   it('a decision is about the approval that it names', () => {
     const approvalId = 'other:1-x::a';
     const decisions = new Map([['a', { approved: true, approvalId }]]);
-    expect(toPostedAnswers({ results: new Map(), decisions }, session())[0]?.parts).toContainEqual(
-      expect.objectContaining({ approval: { id: approvalId, approved: true } }),
+    expect(
+      toPostedAnswers({ results: new Map(), decisions, inputs }, session())[0]?.parts,
+    ).toContainEqual(expect.objectContaining({ approval: { id: approvalId, approved: true } }));
+  });
+
+  it('a call with approvers is decided by the input that the client was shown', () => {
+    const guarded = session();
+    for (const { spec } of guarded.openCalls) spec.approvers = { separate: true };
+    const given = { results: new Map(), decisions: new Map([['a', { approved: true }]]) };
+    const [unseen] = toPostedAnswers({ ...given, inputs }, guarded);
+    expect(unseen?.parts).toContainEqual(
+      expect.objectContaining({ toolCallId: 'a', approval: { id: '', approved: true } }),
+    );
+    const calls = [{ id: 'a', function: { arguments: '{"amount":5}' } }, { id: 'b' }, null];
+    const shown = new Map(readShownInputs(calls));
+    const [posted] = toPostedAnswers({ ...given, inputs: shown }, guarded);
+    expect(posted?.parts).toContainEqual(
+      expect.objectContaining({
+        ...{ toolCallId: 'a', input: { amount: 5 } },
+        approval: { id: 's1:1-a::a', approved: true },
+      }),
     );
   });
 

@@ -56,6 +56,23 @@ describe('bytes of files in a store of their own', () => {
     expect(await store.files?.reclaim?.(id)).toBeUndefined();
   });
 
+  it('what no conversation claims is erased with the person who added it, and nothing else is', async () => {
+    const { id, uploads, bucket, session, files } = open();
+    const of = (sessionId: string, owner: string) =>
+      uploads.upload({ sessionId, owner, mediaType: 'image/png', content: Buffer.from('a') });
+    for (const sessionId of [id, 'unborn', 'emptied']) await of(sessionId, 'ann');
+    const [emptied] = await files.list('emptied');
+    await uploads.removeFile('emptied', emptied?.id ?? '');
+    await of('other', 'bob');
+    await session.begin({ owner: 'ann' });
+    expect((await files.eraseUnclaimed({ owner: 'ann' })).sort()).toEqual(
+      [id, 'emptied', 'unborn'].sort(),
+    );
+    const left = bucket.names().map((name) => name.split('/')[0]);
+    expect(left.sort()).toEqual([id, 'other'].sort());
+    expect(await files.eraseUnclaimed({ owner: 'ann' })).toEqual([]);
+  });
+
   it('what a conversation has claimed stays, and goes when the conversation expires', async () => {
     const { id, uploads, bucket, sweepFor, session, store } = open({
       sessionTtlSeconds: (3 * DAY) / 1000,

@@ -2,6 +2,7 @@ import { readFile } from 'node:fs/promises';
 import { createRedisStores, type RedisStores } from '../../../stores/redis/index.js';
 import { createKeySpace } from '../../../stores/redis/keys.js';
 import { sign, hashOf } from '../../../stores/record/audit-chain.js';
+import { createMemoryStores } from '../../../stores/memory/index.js';
 import { toAct } from '../../../stores/record/acts.js';
 import { newSessionId } from '../../support/session-driver.js';
 import { openTestStores, sharedRedisUrl, type TestStores } from '../../support/test-stores.js';
@@ -221,10 +222,29 @@ describe('the relay', () => {
     }
   });
 
+  it('a sealed name is kept as long as the trail keeps an entry of what the person did to others', async () => {
+    let now = Date.now();
+    const { store } = createMemoryStores({ now: () => now, auditTtlSeconds: 60 });
+    const read = (by: string) =>
+      store.audit.record(toAct('read', { by }, { owner: 'ann' }, now), { sessionId: 's1' });
+    const [first] = await read('col');
+    now += 50_000;
+    const [second] = await read('bob');
+    for (const person of ['col', 'bob']) await store.audit.forget(undefined, person);
+    const names = () =>
+      Promise.all([first, second].map((of) => store.audit.unseal(undefined, of?.actor ?? '')));
+    expect(await names()).toEqual(['col', 'bob']);
+    now += 15_000;
+    await read('dan');
+    expect(await names()).toEqual([undefined, 'bob']);
+    expect((await store.audit.page(undefined, { limit: 10 })).entries).toHaveLength(2);
+  });
+
   it('nothing of a person is in the trail but the pseudonym, and its key only once', async () => {
     const tenant = newSessionId();
     const person = `ann-${newSessionId()}@example.com`;
-    await plain.store.audit.record(toAct('deny', { by: person }, { tenant, reason: 'secret' }), {});
+    const facts = { tenant, owner: person, reason: 'secret' };
+    await plain.store.audit.record(toAct('deny', { by: person }, facts), {});
     const { chain } = keys.audit(tenant);
     const text = JSON.stringify(await plain.redis.xrange(chain, '-', '+'));
     expect(text).not.toContain(person);

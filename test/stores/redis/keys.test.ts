@@ -1,6 +1,6 @@
 import type { Request } from 'express';
 import { createCountKey } from '../../../api/identity.js';
-import { toVisitorName } from '../../../api/visitor-name.js';
+import { toVisitorName } from '../../../protocol/responder.js';
 import { toDeliveryId } from '../../../executor/delivery-ids.js';
 import { formatChildSessionId } from '../../../protocol/ids.js';
 import type { SessionOwner } from '../../../stores/contract/waiting.js';

@@ -35,9 +35,9 @@ describe('a connection whose packets vanish', () => {
   it('a silent connection is replaced under an idle API', async () => {
     const { wire, url } = await startWire();
     const stores = await openStores(url, 'api');
-    await until('both connections', () => wire.connections() === 2);
+    await until('all connections', () => wire.connections() === 3);
     wire.swallow();
-    await until('new ones', () => wire.connections() === 4, REPLACED_MS);
+    await until('new ones', () => wire.connections() === 6, REPLACED_MS);
     await until('Redis answers', () => answers(stores), REPLACED_MS);
   });
 

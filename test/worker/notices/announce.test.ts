@@ -43,17 +43,19 @@ function announcing() {
   const taken = (): string[] =>
     notices
       .splice(0)
-      .map(({ type, toolCallId, outcome, tenant }) =>
-        [type, toolCallId, outcome, tenant].filter((each) => each !== undefined).join(' '),
+      .map(({ type, toolCallId, calls, outcome, tenant }) =>
+        [type, calls?.map((each) => each.toolCallId).join('+') ?? toolCallId, outcome, tenant]
+          .filter((each) => each !== undefined)
+          .join(' '),
       );
-  return { announce, state, record, taken };
+  return { announce, state, record, notices, taken };
 }
 
 it('of several questions one that expires is notified while the others wait', async () => {
   const { announce, state, taken } = announcing();
   state.calls = [approval('a', { deadline: Date.now() + 60_000 }), approval('b')];
   const first = await announce.wait(LOOK);
-  expect(taken()).toEqual(['approval.requested a acme', 'approval.requested b acme']);
+  expect(taken()).toEqual(['approval.requested a+b acme']);
   const decision = { approved: false, at: 1, automatic: true };
   state.calls = [approval('a', { state: 'settled', decision }), approval('b')];
   const second = await announce.wait({ ...LOOK, ...first });
@@ -121,4 +123,19 @@ it('each question has its own clock, and one that is asked later is notified at 
   expect(taken()).toEqual(['approval.requested b acme']);
   expect(third?.progress).toMatchObject({ calls: [{ askedAt: before }, {}] });
   expect(third?.progress.calls[1]?.askedAt).toBeGreaterThan(before);
+});
+
+it('the calls of one step that are due at once are one notice, of which the first twenty are named', async () => {
+  const { announce, state, taken, notices } = announcing();
+  const names = Array.from({ length: 25 }, (_, n) => `c${String(n)}`);
+  state.calls = names.map((name) => approval(name));
+  const first = await announce.wait(LOOK);
+  expect(notices).toMatchObject([{ toolCallId: 'c0', others: 24, calls: { length: 20 } }]);
+  taken();
+  state.calls = [];
+  await announce.wait({ ...LOOK, ...first, over: { approved: ['c0'], at: Date.now() } });
+  expect(taken()).toEqual([
+    'approval.settled c0 approved acme',
+    `approval.settled ${names.slice(1, 20).join('+')} denied acme`,
+  ]);
 });

@@ -1,6 +1,6 @@
 import { useQuery } from '@tanstack/react-query';
 import { useState, type ReactElement } from 'react';
-import { describeFault } from '../../../protocol/audit-fault.js';
+import { describeFault, describeRequest } from '../../../protocol/audit-fault.js';
 import type { AuditEntryReply, AuditReply, AuditVerdictReply } from '../../../protocol/audit.js';
 import { formatWhen } from '../format-when.js';
 import { read } from './console-api.js';
@@ -51,6 +51,11 @@ export function AuditTrail(): ReactElement {
         <AuditCheck />
       </div>
       {trail.error !== null && <ProblemNote error={trail.error} what="The audit trail" />}
+      {trail.data?.requests?.map((request) => (
+        <p key={`${request.action} ${request.subject} ${request.by}`} data-testid="audit-request">
+          {describeRequest(request)}
+        </p>
+      ))}
       {trail.data !== undefined && entries.length === 0 && <p>There are no such entries.</p>}
       {entries.length > 0 && (
         <table className="rows">
@@ -88,9 +93,10 @@ export function AuditTrail(): ReactElement {
   );
 }
 
-/** A person who was erased has a pseudonym only. */
-function whoOf({ name, actor }: AuditEntryReply): string {
+/** A person who was erased has a pseudonym only, whole where two operators can open the name. */
+function whoOf({ name, actor, isSealed }: AuditEntryReply): string {
   if (name !== undefined) return name;
+  if (isSealed) return `a person who was erased (sealed: ${actor})`;
   return actor === 'rule' ? 'a rule' : `a person who was erased (${actor.slice(0, 8)})`;
 }
 
@@ -158,4 +164,8 @@ const AUDIT_WORDS: Record<AuditEntryReply['action'], string> = {
   pause: 'Paused an agent',
   unpause: 'Resumed an agent',
   schedule: 'Changed a schedule',
+  batch: 'Began or ended a batch',
+  notify: 'Sent a notice',
+  edit: 'Edited what waits, or removed a file',
+  open: 'Opened a sealed name',
 };

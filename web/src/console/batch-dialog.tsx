@@ -16,7 +16,9 @@ const SHOWN = 20;
 
 interface Props {
   act: OperatorBatchBody['act'];
-  of: { filter: Record<string, string> } | { targets: { runId: string; toolCallId?: string }[] };
+  of:
+    | { filter: Record<string, string> }
+    | { targets: { runId: string; toolCallId?: string; inputHash?: string }[] };
   onClose: () => void;
 }
 

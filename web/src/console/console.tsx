@@ -1,6 +1,7 @@
 import { useQuery } from '@tanstack/react-query';
 import { Suspense, useEffect, useRef, type ReactElement } from 'react';
 import type { PageConfig } from '../api-client.js';
+import { SeparateApprovers } from '../question-notes.js';
 import { read } from './console-api.js';
 import { lazyView } from './lazy-view.js';
 import { Link } from './link.js';
@@ -68,7 +69,9 @@ export function Console(): ReactElement {
         {place === undefined && <p>The address leads nowhere. Choose a view above.</p>}
         {place !== undefined && config.data !== undefined && (
           <Suspense fallback={<p role="status">Loading…</p>}>
-            <Shown place={place} config={config.data} />
+            <SeparateApprovers value={config.data.separateApprovers}>
+              <Shown place={place} config={config.data} />
+            </SeparateApprovers>
           </Suspense>
         )}
       </main>

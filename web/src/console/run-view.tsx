@@ -18,7 +18,9 @@ export function RunView({ runId, config }: { runId: string; config: PageConfig }
   const run = useQuery({
     queryKey: ['run', runId],
     queryFn: ({ signal }) => read<OperatorRunDetail>(runPath(runId), { signal }),
-    refetchInterval: REFRESH_MS.soon,
+    // A run that has ended changes seldom, and its steps count as reads of the person who looks.
+    refetchInterval: ({ state: { data } }) =>
+      data !== undefined && hasEnded(data.status) ? REFRESH_MS.seldom : REFRESH_MS.soon,
   });
   const isOver = run.data !== undefined && hasEnded(run.data.status);
   const timeline = useQuery({

@@ -8,9 +8,12 @@ const BatchDialog = lazyView(async () => (await import('./batch-dialog.js')).Bat
 export interface Choice {
   runId: string;
   toolCallId: string;
+  /** Of the input that the page shows. */
+  inputHash: string;
 }
 
-export const keyOf = ({ runId, toolCallId }: Choice): string => `${runId} ${toolCallId}`;
+export const keyOf = ({ runId, toolCallId, inputHash }: Choice): string =>
+  `${runId} ${toolCallId} ${inputHash}`;
 
 /** Approvals are decided together; what a page would answer differs from one to the next. Pure. */
 export function isChoosable({ kind, mayDecide }: OperatorQuestion): boolean {
@@ -27,7 +30,9 @@ export function findChoices(
 ): Choice[] {
   return sessions
     .flatMap(({ run: { runId }, pending }) =>
-      pending.filter(isChoosable).map(({ toolCallId }) => ({ runId, toolCallId })),
+      pending
+        .filter(isChoosable)
+        .map(({ toolCallId, inputHash }) => ({ runId, toolCallId, inputHash })),
     )
     .filter((choice) => !changed.has(keyOf(choice)));
 }

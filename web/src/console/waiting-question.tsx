@@ -8,6 +8,7 @@ import { FieldList } from '../field-list.js';
 import { ResultForm } from '../form/result-form.js';
 import { schemaOfResult, shownOfQuestion } from '../form/schema-of-result.js';
 import { formatWhen } from '../format-when.js';
+import { ChangeLabel, EditedNote } from '../question-notes.js';
 import { ReasonInput } from '../reason-input.js';
 import { toWords } from '../../../protocol/to-words.js';
 import type { Answer } from './answer.js';
@@ -50,7 +51,8 @@ export function WaitingQuestion(props: Props): ReactElement {
   // An answer has a form of its own, and forms are not nested.
   const Frame = isApproval ? 'form' : 'section';
   const title = question.title ?? toWords(toolName);
-  const key = keyOf({ runId, toolCallId: question.toolCallId });
+  const { toolCallId, inputHash } = question;
+  const key = keyOf({ runId, toolCallId, inputHash });
   const isTouched = isTyped || edited !== undefined || reason.trim() !== '';
   useLayoutEffect(() => {
     onTouched(key, isTouched);
@@ -115,6 +117,7 @@ export function WaitingQuestion(props: Props): ReactElement {
         <p data-testid="alone">You have changed this one, so it is decided alone.</p>
       )}
       {question.description !== undefined && <p>{question.description}</p>}
+      <EditedNote edited={question.edited} />
       {mayApprove ? (
         <div
           onChange={() => {
@@ -144,7 +147,7 @@ export function WaitingQuestion(props: Props): ReactElement {
       {mayDecide && isApproval && (
         <div className="acts">
           <button type="submit" className="primary" data-testid="approve" disabled={busy}>
-            {edited === undefined ? 'Approve' : 'Approve with changes'}
+            {edited === undefined ? 'Approve' : <ChangeLabel {...question} />}
           </button>
           <button
             type="button"

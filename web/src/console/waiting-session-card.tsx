@@ -3,6 +3,7 @@ import type { ReactElement } from 'react';
 import type { OperatorWaitingSession } from '../../../protocol/operator.js';
 import type { PageConfig } from '../api-client.js';
 import { formatWhen } from '../format-when.js';
+import { HiddenNote } from '../question-notes.js';
 import type { Answer } from './answer.js';
 import { act } from './console-api.js';
 import { formatSpan } from './format-span.js';
@@ -25,7 +26,7 @@ interface Props {
 /** One conversation that waits: who asked, since when, and its questions. */
 export function WaitingSessionCard(props: Props): ReactElement {
   const { session, roles, chosen, onChoose, onTouched } = props;
-  const { sessionId, owner, agent, since, run, pending } = session;
+  const { sessionId, owner, agent, since, run, pending, hiddenMessages } = session;
   const queries = useQueryClient();
   const path = `/operator/waiting/${encodeURIComponent(sessionId)}`;
   const send = async (rest: string, body: object): Promise<void> => {
@@ -51,12 +52,16 @@ export function WaitingSessionCard(props: Props): ReactElement {
         </span>
         <Link href={formatPlace({ view: 'runs', item: run.runId })}>Open the run</Link>
       </header>
+      <HiddenNote messages={hiddenMessages} />
       {pending.map((question) => {
-        const key = keyOf({ runId: run.runId, toolCallId: question.toolCallId });
+        const { toolCallId, approvalId, inputHash } = question;
+        const key = keyOf({ runId: run.runId, toolCallId, inputHash });
+        const callPath = encodeURIComponent(toolCallId);
         const isOffered = onChoose !== undefined && isChoosable(question);
         return (
           <WaitingQuestion
-            key={question.toolCallId}
+            // Another question under the same id is another card, whose form begins anew.
+            key={`${approvalId} ${inputHash}`}
             question={question}
             runId={run.runId}
             isChosen={isOffered ? chosen.has(key) : undefined}
@@ -65,8 +70,8 @@ export function WaitingSessionCard(props: Props): ReactElement {
             }}
             onTouched={onTouched}
             mayExtend={mayAs(roles, 'approver')}
-            onAnswer={(answer: Answer) => send(encodeURIComponent(question.toolCallId), answer)}
-            onExtend={(byMs) => send(`${encodeURIComponent(question.toolCallId)}/extend`, { byMs })}
+            onAnswer={(answer: Answer) => send(callPath, { ...answer, approvalId, inputHash })}
+            onExtend={(byMs) => send(`${callPath}/extend`, { byMs, approvalId, inputHash })}
           />
         );
       })}

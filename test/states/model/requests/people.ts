@@ -84,6 +84,7 @@ export function resume(nonce: string, clock: Clock): Request {
     now: timeAt(clock),
     mode: 'continue',
     by: '',
+    asker: '',
   }));
 }
 

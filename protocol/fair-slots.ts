@@ -1,7 +1,7 @@
-/** Places for tools in one process: so many at once, and no user has more than their share. */
+/** Places in one process, for tools and for whatever else users share: no user has more than their share. */
 export interface FairSlots {
   /**
-   * Waits for a place, in turn among the users that wait; of one user as many as have one.
+   * Waits for a place, in turn among the users that wait.
    *
    * @returns what gives it back; undefined if too many wait, none came in time, or the signal fired
    */
@@ -9,15 +9,21 @@ export interface FairSlots {
 }
 
 export interface SlotLimits {
-  /** Tools that are executed at once. */
+  /** Places that are taken at once. */
   total: number;
   /** Those of one user. */
   perUser: number;
+  /** Of one user that wait; more are sent away. Default: `perUser`. */
+  waiting?: number;
 }
 
 type Grant = () => void;
 
-export function createFairSlots({ total, perUser }: SlotLimits): FairSlots {
+export function createFairSlots({
+  total,
+  perUser,
+  waiting: mostWait = perUser,
+}: SlotLimits): FairSlots {
   const busy = new Map<string, number>();
   /** Users in the order of their turn, each with those that wait. */
   const waiting = new Map<string, Set<Grant>>();
@@ -62,7 +68,7 @@ export function createFairSlots({ total, perUser }: SlotLimits): FairSlots {
     take: (user, signal, withinMs) => {
       if (signal.aborted) return Promise.resolve(undefined);
       if (mayTake(user) && !waiting.has(user)) return Promise.resolve(occupy(user));
-      if ((waiting.get(user)?.size ?? 0) >= perUser) return Promise.resolve(undefined);
+      if ((waiting.get(user)?.size ?? 0) >= mostWait) return Promise.resolve(undefined);
       return new Promise((resolve) => {
         const leave = (): void => {
           clearTimeout(timer);

@@ -1,4 +1,4 @@
-import { createFairSlots } from '../../activities/tool/fair-slots.js';
+import { createFairSlots } from '../../protocol/fair-slots.js';
 
 const never = new AbortController().signal;
 const LONG_MS = 60_000;

@@ -1,0 +1,195 @@
+import type { NotDelivered } from '../../notify/not-delivered.js';
+import { createLane, type LaneLimits, type Waiting } from '../../notify/lanes.js';
+
+const SLACK: LaneLimits = { atOnce: 1, waiting: 20, paceMs: 1_000, joins: true, perHour: 60 };
+const HOOK: LaneLimits = { ...SLACK, atOnce: 4, waiting: 16, paceMs: 20, joins: false };
+const HOUR_MS = 3_600_000;
+
+interface Asked extends Waiting {
+  at: number;
+}
+
+const ask = (tenant: string, owner: string, at: number, kind = 'approval.requested'): Asked => ({
+  ...{ tenant, owner, kind, at },
+});
+
+/** Time that passes when nothing happens any more. */
+function createClock() {
+  let time = 1_000_000;
+  const timers = new Set<{ at: number; work: () => void }>();
+  const after = (ms: number, work: () => void): (() => void) => {
+    const timer = { at: time + ms, work };
+    timers.add(timer);
+    return () => timers.delete(timer);
+  };
+  const run = async (untilMs = Infinity): Promise<void> => {
+    for (;;) {
+      // What is under way goes on before time does.
+      for (let n = 0; n < 20; n += 1) await Promise.resolve();
+      let next: { at: number; work: () => void } | undefined;
+      for (const timer of timers) if (timer.at < (next?.at ?? Infinity)) next = timer;
+      if (next === undefined || next.at > 1_000_000 + untilMs) return;
+      timers.delete(next);
+      time = Math.max(time, next.at);
+      next.work();
+    }
+  };
+  return { now: () => time, after, run, passed: () => time - 1_000_000 };
+}
+
+/** What a receiver gets, and when, if each attempt takes 300 ms. What is sent back comes again. */
+async function play(
+  asked: readonly Asked[],
+  limits: LaneLimits,
+): Promise<{ at: number; sent: Asked[] }[]> {
+  const clock = createClock();
+  const log: { at: number; sent: Asked[] }[] = [];
+  const lane = createLane<Asked>(
+    limits,
+    async (sent) => {
+      log.push({ at: clock.passed(), sent });
+      await new Promise<void>((resolve) => clock.after(300, resolve));
+      return [];
+    },
+    clock,
+  );
+  const send = (each: Asked): void => {
+    lane(each, each).catch((error: unknown) => {
+      const { retryAfterMs = 0 } = error as NotDelivered;
+      clock.after(retryAfterMs, () => {
+        send(each);
+      });
+    });
+  };
+  for (const each of asked) {
+    clock.after(each.at, () => {
+      send(each);
+    });
+  }
+  await clock.run();
+  return log;
+}
+
+type Played = Awaited<ReturnType<typeof play>>;
+
+const waitOf = (log: Played, asked: Asked): number =>
+  (log.find(({ sent }) => sent.includes(asked))?.at ?? Infinity) - asked.at;
+
+describe.each([
+  ['a channel', SLACK],
+  ['a program', HOOK],
+])('300 questions of one person to %s', (_, limits) => {
+  it('delay the notice of another tenant, and of a colleague, by no more than 3 s', async () => {
+    const flood = Array.from({ length: 300 }, (__, n) => ask('t1', 'eve', n));
+    const bob = ask('t2', 'bob', 500);
+    const ann = ask('t1', 'ann', 600);
+    const log = await play([...flood, bob, ann], limits);
+    expect(waitOf(log, bob)).toBeLessThanOrEqual(3_000);
+    expect(waitOf(log, ann)).toBeLessThanOrEqual(3_000);
+    expect(log.flatMap(({ sent }) => sent)).toHaveLength(302);
+  });
+
+  it('of many people of one tenant delay another tenant no more', async () => {
+    const flood = Array.from({ length: 300 }, (__, n) => ask('t1', `u${String(n)}`, n));
+    const bob = ask('t2', 'bob', 1_500);
+    expect(waitOf(await play([...flood, bob], limits), bob)).toBeLessThanOrEqual(3_000);
+  });
+});
+
+describe('for one person', () => {
+  const counts = (log: Played) => log.map(({ at, sent }) => [at, sent.length]);
+
+  it('the first question is sent at once, and those of the next minute as one', async () => {
+    const asked = [0, 5_000, 10_000, 59_000, 61_000, 200_000].map((at) => ask('t', 'ann', at));
+    expect(counts(await play(asked, SLACK))).toEqual([
+      ...[
+        [0, 1],
+        [60_300, 3],
+        [120_600, 1],
+        [200_000, 1],
+      ],
+    ]);
+  });
+
+  it('a program gets each for itself', async () => {
+    const asked = [0, 1, 2].map((at) => ask('t', 'ann', at));
+    expect(counts(await play(asked, HOOK)).map(([, count]) => count)).toEqual([1, 1, 1]);
+  });
+
+  it('what exceeds the number of an hour waits, and is joined', async () => {
+    const asked = Array.from({ length: 30 }, (_, n) => ask('t', 'ann', n * 120_000));
+    const log = await play(asked, { ...SLACK, perHour: 5 });
+    expect(counts(log).slice(0, 6)).toEqual([
+      ...[0, 120_000, 240_000, 360_000, 480_000].map((at) => [at, 1]),
+      ...[[HOUR_MS + 300, 20]],
+    ]);
+  });
+});
+
+describe('a lane', () => {
+  function openLane(limits: Partial<LaneLimits>) {
+    const clock = createClock();
+    const sent: string[][] = [];
+    const lane = createLane<string>(
+      { ...SLACK, paceMs: 0, ...limits },
+      async (items) => {
+        sent.push(items);
+        return items.map((item) => (item === 'faulty' ? new Error('faulty') : undefined));
+      },
+      clock,
+    );
+    const send = (item: string, owner: string, signal?: AbortSignal): Promise<void> =>
+      lane(item, { tenant: 't', owner, kind: 'approval.requested' }, signal);
+    return { clock, sent, send };
+  }
+
+  it('sends what goes together as one, and ends each for itself', async () => {
+    const { clock, sent, send } = openLane({});
+    await send('a', 'ann');
+    const later = Promise.allSettled(['b', 'faulty', 'c'].map((item) => send(item, 'ann')));
+    const over = new AbortController();
+    const stopped = send('d', 'ann', over.signal);
+    over.abort(new Error('stopped'));
+    await expect(stopped).rejects.toThrow('stopped');
+    await send('e', 'bob');
+    await clock.run(59_000);
+    expect(sent).toEqual([['a'], ['e']]);
+    await clock.run();
+    expect((await later).map(({ status }) => status)).toEqual([
+      ...['fulfilled', 'rejected', 'fulfilled'],
+    ]);
+    expect(sent).toEqual([['a'], ['e'], ['b', 'faulty', 'c']]);
+  });
+
+  it('sends those of one owner back of whom too many wait, and takes those of others', async () => {
+    const { send, sent } = openLane({ waiting: 2 });
+    await send('a', 'ann');
+    void send('b', 'ann');
+    void send('c', 'ann');
+    await expect(send('d', 'ann')).rejects.toMatchObject({ code: 'busy', isFinal: false });
+    await send('e', 'bob');
+    expect(sent).toEqual([['a'], ['e']]);
+  });
+
+  it('makes room for others while many wait, and sends back those of whoever has most', async () => {
+    const { send, sent } = openLane({ atOnce: 0, joins: false, waiting: 40 });
+    const back: string[] = [];
+    for (let n = 0; n < 40; n += 1) send('a', 'ann').catch(() => back.push('ann'));
+    for (let n = 0; n < 25; n += 1) send('b', `b${String(n)}`).catch(() => back.push('others'));
+    await Promise.resolve();
+    expect(back).toEqual(Array.from({ length: 5 }, () => 'ann'));
+    expect(sent).toEqual([]);
+  });
+
+  it('tries again soon what was not taken', async () => {
+    let isAway = true;
+    const lane = createLane<string>({ ...SLACK, paceMs: 0 }, async () => {
+      if (isAway) throw new Error('away');
+      return [];
+    });
+    const whose = { tenant: 't', owner: 'ann', kind: 'k' };
+    await expect(lane('a', whose)).rejects.toThrow('away');
+    isAway = false;
+    await lane('a', whose);
+  });
+});
