@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { defineAgent, defineTool } from '../../agents/index.js';
-import { createKeySpace } from '../../stores/redis/keys.js';
 import { fakeModel, parts } from '../support/fake-model.js';
+import { plantCall } from '../support/planted-record.js';
 import { createRunHarness, type RunHarness } from '../support/run-harness.js';
 import { drive } from '../support/session-driver.js';
 import { openTestStores, type TestStores } from '../support/test-stores.js';
@@ -77,8 +77,9 @@ it('an approval whose signal was lost is carried out although a tool that slept 
   for (const { id, runId, agent, session } of begun) {
     const { openCalls = [] } = (await stores.store.sessions.view(id)) ?? {};
     const nap = openCalls.find(({ spec }) => spec.kind === 'timer')?.spec.toolCallId ?? '';
-    const fields = createKeySpace().session(id).calls;
-    await stores.redis.hset(fields, `deadline:${nap}`, '1');
+    await plantCall(stores.redis, id, nap, (call) => {
+      call.deadline = 1;
+    });
     const over = await stores.store.calls.settle({
       source: 'expiry',
       ...{ sessionId: id, agentType: agent, toolCallId: nap, runId, chunks: [], now: Date.now() },

@@ -1,5 +1,5 @@
 import type { Redis } from 'ioredis';
-import type { SessionRecord } from '../../session/record.js';
+import type { Call, SessionRecord } from '../../session/record.js';
 import { newNonce } from './session-driver.js';
 
 /** Changes the record of a conversation behind its store's back, as time or another process does. */
@@ -25,4 +25,18 @@ export function plantSilence(redis: Redis, sessionId: string, since: number): Pr
   return plant(redis, sessionId, (record) => {
     record.updated = since;
   });
+}
+
+/** The same for a call of the conversation. */
+export async function plantCall(
+  redis: Redis,
+  sessionId: string,
+  toolCallId: string,
+  change: (call: Call) => void,
+): Promise<void> {
+  const key = `hx:{${sessionId}}:root`;
+  const field = `call:${toolCallId}`;
+  const call = JSON.parse((await redis.hget(key, field)) ?? '{}') as Call;
+  change(call);
+  await redis.hset(key, { [field]: JSON.stringify(call), v: newNonce() });
 }
