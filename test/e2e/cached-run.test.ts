@@ -6,6 +6,7 @@ import { newSessionId, startProduct, type Product } from '../support/product.js'
 import { postMessage } from '../support/sse-reader.js';
 import { until } from '../support/until.js';
 import { startFleet, type WorkerFleet } from '../support/worker-fleet.js';
+import { storedRecord } from '../support/stored-record.js';
 
 let product: Product;
 let fleet: WorkerFleet;
@@ -22,8 +23,8 @@ afterAll(async () => {
 });
 
 async function untilStatus(sessionId: string, status: string): Promise<void> {
-  const key = `hx:{${sessionId}}:root`;
-  const isIt = async (): Promise<boolean> => (await product.redis.hget(key, 'status')) === status;
+  const isIt = async (): Promise<boolean> =>
+    (await storedRecord(product.redis, sessionId))?.run.status === status;
   await until(`the run is ${status}`, isIt, 30_000);
 }
 

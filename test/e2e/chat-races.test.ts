@@ -2,6 +2,7 @@ import { CLIENT_7, loadSnapshot, openChat, textOf, toScript } from '../support/c
 import { newSessionId, useProduct } from '../support/product.js';
 import { postMessage, readSse, type SseReader } from '../support/sse-reader.js';
 import { until } from '../support/until.js';
+import { storedRecord } from '../support/stored-record.js';
 
 const product = useProduct();
 
@@ -24,7 +25,7 @@ it('a message starts one run, however often it is posted', async () => {
   expect(again.text()).toBe('Sent once and only once.');
   const { messages } = await loadSnapshot(url, sessionId);
   expect(messages.map(({ role }) => role)).toEqual(['user', 'assistant']);
-  expect(await redis.hget(`hx:{${sessionId}}:root`, 'runN')).toBe('1');
+  expect((await storedRecord(redis, sessionId))?.run.n).toBe(1);
 });
 
 it('the server accepts one of two different messages that arrive at once', async () => {

@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { Client, Connection } from '@temporalio/client';
 import { newSessionId, sharedTemporal, startProduct, type Product } from '../support/product.js';
 import { until } from '../support/until.js';
+import { storedRecord } from '../support/stored-record.js';
 
 let product: Product;
 let connection: Connection;
@@ -22,10 +23,9 @@ it('a workflow whose worker is killed while its agent speaks gets the result of 
     taskQueue: product.taskQueue,
     args: ['lab', JSON.stringify({ script }), { sessionId }],
   });
-  const root = `hx:{${sessionId}}:root`;
   await until(
     'the agent speaks',
-    async () => (await product.redis.hget(root, 'status')) === 'running',
+    async () => (await storedRecord(product.redis, sessionId))?.run.status === 'running',
   );
   await product.kill9Worker();
   await product.startWorker();

@@ -10,6 +10,7 @@ import {
 import { newSessionId, startProduct, type Product } from '../support/product.js';
 import { startTcpProxy, type TcpProxy } from '../support/tcp-proxy.js';
 import { until } from '../support/until.js';
+import { storedRecord } from '../support/stored-record.js';
 
 /** The API reaches Redis over a wire that a test can hold; its worker does not. */
 let product: Product;
@@ -68,7 +69,7 @@ it('a fork whose API is killed between the copy and its run is continued, once, 
     },
     40_000,
   );
-  expect(await product.redis.hget(`hx:{${copyId}}:root`, 'runN')).toBe('1');
+  expect((await storedRecord(product.redis, copyId))?.run.n).toBe(1);
   // A claim of a request that died lasts a minute.
   await product.redis.del(await product.redis.keys('hx:request:*'));
   const again = await fork();

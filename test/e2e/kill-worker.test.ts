@@ -14,6 +14,7 @@ import { LAB_AGENTS } from '../support/lab-agents.js';
 import { newSessionId, startProduct, type Product } from '../support/product.js';
 import { postMessage, readSse } from '../support/sse-reader.js';
 import { until } from '../support/until.js';
+import { storedCall } from '../support/stored-record.js';
 
 const FIRST = 'The first attempt says this and dies in the middle of it. '.repeat(10);
 const SECOND = 'What the second attempt says is something else.';
@@ -155,8 +156,7 @@ describe('kill -9 of the worker', () => {
     const all = openAll({ calls: [sleep] }, { say: 'Awake.' });
     for (const { sessionId } of all) {
       await until('the tool has started', async () => {
-        const state = await product.redis.hget(`hx:{${sessionId}}:calls`, 'state:c1');
-        return state === 'started';
+        return (await storedCall(product.redis, sessionId, 'c1'))?.state === 'started';
       });
     }
     await killWorker();

@@ -3,6 +3,7 @@ import { newSessionId, startProduct, type Product } from '../support/product.js'
 import { postMessage, type SseReader } from '../support/sse-reader.js';
 import { until } from '../support/until.js';
 import { startFleet, type WorkerFleet } from '../support/worker-fleet.js';
+import { storedCall, storedRecord } from '../support/stored-record.js';
 
 /**
  * Much less than the 90 s after which heartbeats notice, and not much more than the 5 s without leases; a lease
@@ -45,15 +46,14 @@ async function untilTakenOver(sessionId: string, withinMs = SOON_MS): Promise<vo
 }
 
 async function untilStarted(sessionId: string): Promise<void> {
-  const stateOf = () => product.redis.hget(`hx:{${sessionId}}:calls`, 'state:c1');
+  const stateOf = async () => (await storedCall(product.redis, sessionId, 'c1'))?.state;
   await until('the call has started', async () => (await stateOf()) === 'started');
   const [[, work] = []] = await fleet.workOf(sessionId);
   expect(work).toMatchObject({ isPatient: true });
 }
 
 async function untilEnded(sessionId: string): Promise<void> {
-  const key = `hx:{${sessionId}}:root`;
-  const statusOf = () => product.redis.hget(key, 'status');
+  const statusOf = async () => (await storedRecord(product.redis, sessionId))?.run.status;
   await until('the run ends', async () => (await statusOf()) === 'completed', SOON_MS);
 }
 
@@ -143,7 +143,7 @@ describe('workers that live', () => {
     // Idempotent, so that it would be executed again and again.
     const write = { tool: 'write', id: 'c1', args: { pieces: 2, everyMs: 60_000 } };
     const { sessionId } = await post('lab', { calls: [write] }, { say: SECOND, deltas: 1 });
-    const stateOf = () => product.redis.hget(`hx:{${sessionId}}:calls`, 'state:c1');
+    const stateOf = async () => (await storedCall(product.redis, sessionId, 'c1'))?.state;
     await until('the call has started', async () => (await stateOf()) === 'started');
     await fleet.start();
     process.kill(worker.pid, 'SIGUSR1');

@@ -4,6 +4,7 @@ import { newSessionId, startProduct, type Product } from '../support/product.js'
 import { postMessage } from '../support/sse-reader.js';
 import { until } from '../support/until.js';
 import { startFleet, type WorkerFleet } from '../support/worker-fleet.js';
+import { storedRecord } from '../support/stored-record.js';
 
 let product: Product;
 let fleet: WorkerFleet;
@@ -36,9 +37,8 @@ it('a leg that was lost with its worker leaves its steps, and how far the log ha
     return steps.length === 2 && steps[1]?.calls?.length === 1;
   });
   await (await fleet.workerOf(sessionId)).kill9();
-  const key = `hx:{${sessionId}}:root`;
   const isOver = async (): Promise<boolean> =>
-    (await product.redis.hget(key, 'status')) === 'completed';
+    (await storedRecord(product.redis, sessionId))?.run.status === 'completed';
   await until('the run ends', isOver, 60_000);
   const events = await until('its leg has ended', async () => {
     const all = await histories.of(sessionId);

@@ -5,6 +5,7 @@ import { newSessionId, startProduct, type Product } from '../support/product.js'
 import { postMessage } from '../support/sse-reader.js';
 import { startTcpProxy, type TcpProxy } from '../support/tcp-proxy.js';
 import { until } from '../support/until.js';
+import { storedRecord } from '../support/stored-record.js';
 
 /** Far longer than a stop takes; without one the model is silent for that long. */
 const SILENT_MS = 120_000;
@@ -35,9 +36,8 @@ it.each(LAB_AGENTS)(
     const calls = [{ tool: 'echo', id: 'e1', args: { value: 1 } }];
     const text = JSON.stringify({ script: [{ ...first, calls }, ...rest] });
     const reader = await postMessage(product.url, sessionId, { id: 'u1', text }, {}, agent);
-    const writers = `hx:{${sessionId}}:root`;
     await until('the second step has begun', async () => {
-      return (await product.redis.hget(writers, 'claimed')) === '2';
+      return (await storedRecord(product.redis, sessionId))?.run.claimed === 2;
     });
     const lostBefore = wire.lost();
     wire.loseMessages(/[^\r]*:stop/);
@@ -55,7 +55,7 @@ it.each(LAB_AGENTS)(
     printFigure(`A stop whose message is lost: ${String(ms)} ms to the end of the activity.`);
     expect(wire.lost()).toBeGreaterThan(lostBefore);
     await until('the run is stopped', async () => {
-      return (await product.redis.hget(`hx:{${sessionId}}:root`, 'status')) === 'interrupted';
+      return (await storedRecord(product.redis, sessionId))?.run.status === 'interrupted';
     });
     await reader.done;
   },

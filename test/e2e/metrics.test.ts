@@ -4,6 +4,7 @@ import { newSessionId, useProduct } from '../support/product.js';
 import { scrape, type Scrape } from '../support/scrape.js';
 import { postMessage } from '../support/sse-reader.js';
 import { until } from '../support/until.js';
+import { storedRecord } from '../support/stored-record.js';
 
 const product = useProduct({ env: { METRICS_PORT: '0', WORKER_METRICS_PORT: '0' } });
 
@@ -29,8 +30,7 @@ async function play(sessionId: string, script: object[], agent = 'lab'): Promise
 
 /** What the newest run of a session has used, as its record says. */
 async function usageOf(sessionId: string): Promise<[input: number, output: number]> {
-  const usage = (await product.redis.hget(`hx:{${sessionId}}:root`, 'usage')) ?? '';
-  const [input = 0, output = 0] = usage.split(' ').map(Number);
+  const [input = 0, output = 0] = (await storedRecord(product.redis, sessionId))?.run.usage ?? [];
   return [input, output];
 }
 

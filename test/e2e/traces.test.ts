@@ -11,6 +11,7 @@ import {
 import { postMessage, readSse, type SseReader } from '../support/sse-reader.js';
 import { until } from '../support/until.js';
 import { startFleet, type FleetWorker, type WorkerFleet } from '../support/worker-fleet.js';
+import { storedRecord } from '../support/stored-record.js';
 
 const CANARY = 'canary-7f3a';
 /** People think for longer than anything else takes. */
@@ -70,8 +71,8 @@ async function approve(sessionId: string, toolCallId: string): Promise<void> {
 const spansOf = (sessionId: string): ReceivedSpan[] =>
   receiver.spans.filter(({ attributes }) => attributes['gen_ai.conversation.id'] === sessionId);
 
-const statusOf = (sessionId: string): Promise<string | null> =>
-  product.redis.hget(`hx:{${sessionId}}:root`, 'status');
+const statusOf = async (sessionId: string): Promise<string | undefined> =>
+  (await storedRecord(product.redis, sessionId))?.run.status;
 
 async function untilTraced(sessionId: string, status: string): Promise<ReceivedSpan[]> {
   await until('the end of the run is traced', () =>
@@ -105,8 +106,7 @@ function expectWhole(spans: readonly ReceivedSpan[]): void {
 
 /** Sums of the run's own record, sub-agents included. */
 async function expectUsageOf(sessionId: string, spans: readonly ReceivedSpan[]): Promise<void> {
-  const usage = (await product.redis.hget(`hx:{${sessionId}}:root`, 'usage')) ?? '';
-  const [input, output] = usage.split(' ').map(Number);
+  const [input, output] = (await storedRecord(product.redis, sessionId))?.run.usage ?? [];
   expect(output).toBeGreaterThan(0);
   for (const group of [
     spans.filter(({ name }) => name.startsWith('chat ')),
@@ -238,7 +238,7 @@ describe('traces', () => {
       });
       expect(status).toBe(202);
       await until('it is stopped', async () => (await statusOf(sessionId)) === 'interrupted');
-      const runId = (await product.redis.hget(`hx:{${sessionId}}:root`, 'run')) ?? '';
+      const runId = (await storedRecord(product.redis, sessionId))?.run.id ?? '';
       await temporal.workflow.getHandle(workflowIdOf(runId)).result();
     };
     const waiting = newSessionId();

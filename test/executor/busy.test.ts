@@ -1,4 +1,4 @@
-import { plantSilence } from '../support/planted-record.js';
+import { plantSilence } from '../support/stored-record.js';
 import { randomBytes } from 'node:crypto';
 import { editQueuedMessage } from '../../ai-sdk/index.js';
 import type { BusyPolicy } from '../../protocol/busy.js';

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { defineAgent, defineTool } from '../../agents/index.js';
 import { fakeModel, parts } from '../support/fake-model.js';
-import { plantCall } from '../support/planted-record.js';
+import { plantCall } from '../support/stored-record.js';
 import { createRunHarness, type RunHarness } from '../support/run-harness.js';
 import { drive } from '../support/session-driver.js';
 import { openTestStores, type TestStores } from '../support/test-stores.js';

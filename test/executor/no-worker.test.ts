@@ -1,4 +1,4 @@
-import { plantSilence } from '../support/planted-record.js';
+import { plantSilence } from '../support/stored-record.js';
 import { LIMITS } from '../../protocol/limits.js';
 import { toStoredSessionId } from '../../stores/record/stored-session-id.js';
 import { createRunHarness, type RunHarness } from '../support/run-harness.js';

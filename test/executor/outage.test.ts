@@ -1,4 +1,4 @@
-import { plant } from '../support/planted-record.js';
+import { plant } from '../support/stored-record.js';
 import { LIMITS } from '../../protocol/limits.js';
 import { createRunHarness, type RunHarness } from '../support/run-harness.js';
 import { userMessage } from '../support/session-driver.js';

@@ -1,4 +1,4 @@
-import { plant } from '../support/planted-record.js';
+import { plant } from '../support/stored-record.js';
 import { AgentRegistry, type AgentDefinition } from '../../agents/index.js';
 import { ANONYMOUS, workflowIdOf } from '../../protocol/ids.js';
 import type { RunRecord } from '../../stores/contract/runs.js';

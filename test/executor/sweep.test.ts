@@ -1,4 +1,4 @@
-import { plant, plantSilence } from '../support/planted-record.js';
+import { plant, plantSilence } from '../support/stored-record.js';
 import { createFindClosed } from '../../executor/find-closed.js';
 import { workflowIdOf } from '../../protocol/ids.js';
 import type { DueList } from '../../stores/contract/due.js';

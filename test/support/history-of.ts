@@ -3,6 +3,7 @@ import { Client, Connection } from '@temporalio/client';
 import type { temporal } from '@temporalio/proto';
 import { workflowIdOf } from '../../protocol/ids.js';
 import { sharedTemporal } from './product.js';
+import { storedRecord } from './stored-record.js';
 
 export type HistoryEvent = temporal.api.history.v1.IHistoryEvent;
 
@@ -18,8 +19,8 @@ export function openHistories(redis: Redis): Histories {
   const client = new Client({ connection });
   return {
     of: async (sessionId) => {
-      const runId = await redis.hget(`hx:{${sessionId}}:root`, 'run');
-      const handle = client.workflow.getHandle(workflowIdOf(runId ?? ''));
+      const record = await storedRecord(redis, sessionId);
+      const handle = client.workflow.getHandle(workflowIdOf(record?.run.id ?? ''));
       return (await handle.fetchHistory()).events ?? [];
     },
     close: () => connection.close(),

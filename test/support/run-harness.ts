@@ -1,4 +1,4 @@
-import { plant } from './planted-record.js';
+import { plant } from './stored-record.js';
 import { randomBytes } from 'node:crypto';
 import { fileURLToPath } from 'node:url';
 import { Client, Connection } from '@temporalio/client';

@@ -4,6 +4,7 @@ import { scenario, type Play } from '../scenario.js';
 import { expectSame, type Stage } from '../stage.js';
 import type { Tab } from '../tab.js';
 import { addsReplayAfterDrop, addsReplayToCopy, reconnectsWhenShown } from '../versions.js';
+import { storedRecord } from '../../support/stored-record.js';
 
 const LONG = 'Nothing of this may be lost or doubled, by any viewer. '.repeat(4);
 const slowly = { say: LONG, deltas: 30, everyMs: 30 };
@@ -130,9 +131,9 @@ export const connections = [
     const before = tab.view.messages;
     await stage.stop();
     // No page may read now: the session remembers each page that was shown an active turn.
-    const { redis } = stage.product;
-    const root = `hx:{${stage.sessionId}}:root`;
-    await until('the end', async () => (await redis.hget(root, 'stream')) === 'ended');
+    const { sessionId, product } = stage;
+    const read = () => storedRecord(product.redis, sessionId);
+    await until('the end', async () => (await read())?.stream === 'ended');
     await tab.act('resumeStream');
     await tab.untilShown('the answer', () => tab.view.requests.at(-1)?.status === 204);
     await tab.untilRests();

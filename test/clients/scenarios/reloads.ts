@@ -4,6 +4,7 @@ import { until } from '../../support/until.js';
 import { madeWith, scenario } from '../scenario.js';
 import { expectSame, type Stage } from '../stage.js';
 import type { Tab } from '../tab.js';
+import { storedRecord } from '../../support/stored-record.js';
 
 const LONG = 'Nothing of this may be lost or doubled, by any viewer. '.repeat(4);
 const slowly = { say: LONG, deltas: 40, everyMs: 50 };
@@ -69,8 +70,8 @@ function untilStreamIs(stage: Stage, status: string): Promise<unknown> {
 
 /** Without a look at the snapshot, which would count as the newest one. */
 function untilRecordIs({ product, sessionId }: Stage, stream: string): Promise<unknown> {
-  const ask = (): Promise<string | null> => product.redis.hget(`hx:{${sessionId}}:root`, 'stream');
-  return until(`the stream is ${stream}`, async () => (await ask()) === stream);
+  const read = () => storedRecord(product.redis, sessionId);
+  return until(`the stream is ${stream}`, async () => (await read())?.stream === stream);
 }
 
 /** @param untilStatus waits for a status of the stream, with a snapshot or without one */

@@ -1,5 +1,5 @@
 import { LAYOUT } from '../../../session/record.js';
-import { plant } from '../../support/planted-record.js';
+import { plant } from '../../support/stored-record.js';
 import { dumpKeys, type DumpedKey } from '../../support/redis-dump.js';
 import { drive, newCall, userMessage } from '../../support/session-driver.js';
 import { openTestStores } from '../../support/test-stores.js';

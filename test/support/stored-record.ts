@@ -2,6 +2,27 @@ import type { Redis } from 'ioredis';
 import type { Call, SessionRecord } from '../../session/record.js';
 import { newNonce } from './session-driver.js';
 
+type Reads = Pick<Redis, 'hget'>;
+
+/** The record of a conversation as it is stored, without a look at its snapshot; undefined before it exists. */
+export async function storedRecord(
+  redis: Reads,
+  sessionId: string,
+): Promise<SessionRecord | undefined> {
+  const text = await redis.hget(`hx:{${sessionId}}:root`, 'record');
+  return text === null ? undefined : (JSON.parse(text) as SessionRecord);
+}
+
+/** The same of a call of its newest step. */
+export async function storedCall(
+  redis: Reads,
+  sessionId: string,
+  toolCallId: string,
+): Promise<Call | undefined> {
+  const text = await redis.hget(`hx:{${sessionId}}:root`, `call:${toolCallId}`);
+  return text === null ? undefined : (JSON.parse(text) as Call);
+}
+
 /** Changes the record of a conversation behind its store's back, as time or another process does. */
 export async function plant(
   redis: Redis,
