@@ -1,7 +1,8 @@
 import { newRecord, type Call, type SessionRecord, type Writer } from './record.js';
 
 /** Where a session's data are. A field of a place is a text; rows are a list. */
-export type Place = 'record' | 'writers' | 'index' | 'content' | 'runs' | 'children' | 'files' | 'results';
+export type Place =
+  'record' | 'writers' | 'index' | 'content' | 'runs' | 'children' | 'files' | 'results';
 
 /** One read of a conversation, all at one version. */
 export type Read =
@@ -27,7 +28,7 @@ export type Write =
   | readonly ['stop', runId: string]
   | readonly ['note', 'outbox' | 'erasures', text: string]
   | readonly ['expire', part: string, ms: number]
-  | readonly ['expireLog', ms: number]
+  | readonly ['expireLog', ms: number | undefined]
   | readonly ['persist', part: string]
   | readonly ['elsewhere', fileId: string, at?: number]
   | readonly ['fileBytes', expiresMs: number | undefined]
@@ -125,13 +126,19 @@ class Fields {
     const changed = this.changed.get(name);
     if (changed !== undefined) return changed ?? undefined;
     if (this.isDropped) return undefined;
-    return (this.source.ask(['field', this.place, this.part, name]) as string | null | undefined) ?? undefined;
+    return (
+      (this.source.ask(['field', this.place, this.part, name]) as string | null | undefined) ??
+      undefined
+    );
   }
 
   all(): Map<string, string> {
-    const found = this.isDropped ? [] : ((this.source.ask(['fields', this.place, this.part]) ?? []) as string[]);
+    const found = this.isDropped
+      ? []
+      : ((this.source.ask(['fields', this.place, this.part]) ?? []) as string[]);
     const all = new Map<string, string>();
-    for (let at = 0; at < found.length; at += 2) all.set(found[at] as string, found[at + 1] as string);
+    for (let at = 0; at < found.length; at += 2)
+      all.set(found[at] as string, found[at + 1] as string);
     for (const [name, text] of this.changed) {
       if (text === null) all.delete(name);
       else all.set(name, text);
@@ -171,7 +178,10 @@ class Fields {
 class Values<Value> {
   private readonly fields: Fields;
   private readonly prefix: string;
-  private readonly known = new Map<string, { before: string | undefined; value: Value | undefined }>();
+  private readonly known = new Map<
+    string,
+    { before: string | undefined; value: Value | undefined }
+  >();
 
   constructor(fields: Fields, prefix: string) {
     this.fields = fields;
@@ -352,7 +362,16 @@ export class Session {
     this.calls.flush();
     this.writerValues.flush();
     this.flushLive();
-    const places = [this.own, this.writerFields, this.index, this.content, this.runs, this.children, this.files, this.results];
+    const places = [
+      this.own,
+      this.writerFields,
+      this.index,
+      this.content,
+      this.runs,
+      this.children,
+      this.files,
+      this.results,
+    ];
     return [...places.flatMap((fields) => fields.writes()), ...this.rows.writes()];
   }
 
@@ -368,7 +387,12 @@ export class Session {
 }
 
 function isOver(status: string): boolean {
-  return status === 'completed' || status === 'failed' || status === 'interrupted' || status === 'aborted';
+  return (
+    status === 'completed' ||
+    status === 'failed' ||
+    status === 'interrupted' ||
+    status === 'aborted'
+  );
 }
 
 /** The transcript. */
@@ -399,8 +423,12 @@ class Rows {
   range(from: number, to: number): string[] {
     const { stored } = this;
     const last = Math.min(to, stored - 1);
-    const found = from <= last ? ((this.source.ask(['rows', this.part, from, last]) ?? []) as string[]) : [];
-    return [...found, ...this.added.slice(Math.max(0, from - stored), Math.max(0, to + 1 - stored))];
+    const found =
+      from <= last ? ((this.source.ask(['rows', this.part, from, last]) ?? []) as string[]) : [];
+    return [
+      ...found,
+      ...this.added.slice(Math.max(0, from - stored), Math.max(0, to + 1 - stored)),
+    ];
   }
 
   /** @returns index of the first one */
@@ -462,7 +490,9 @@ export class Log {
   }
 
   get count(): number {
-    return ((this.source.ask(['entryCount']) ?? 0) as number) + this.added.length - this.removed.size;
+    return (
+      ((this.source.ask(['entryCount']) ?? 0) as number) + this.added.length - this.removed.size
+    );
   }
 
   remove(entries: readonly Entry[]): void {

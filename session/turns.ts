@@ -156,10 +156,13 @@ export function startRun(
   delete record.snapshot;
 }
 
-/** Nothing of a session that is active or waits expires. */
+/** Nothing of a session that is active or waits expires; where records are kept, the log of an ended run does. */
 export function persist(session: Session): void {
-  const { record } = session;
-  if (record?.expires === undefined) return;
-  delete record.expires;
-  session.tree.write('persist', session.part);
+  const { record, tree } = session;
+  if (record?.expires !== undefined) {
+    delete record.expires;
+    tree.write('persist', session.part);
+  } else if (record !== undefined && record.run.n > 0) {
+    tree.write('expireLog', undefined);
+  }
 }

@@ -132,7 +132,11 @@ end
 return { 1, at, tonumber(stop) or 0 }`);
 
 /** Calls a script of the store. */
-export type Evaluate = (script: Script, keys: readonly string[], args: readonly string[]) => Promise<unknown>;
+export type Evaluate = (
+  script: Script,
+  keys: readonly string[],
+  args: readonly string[],
+) => Promise<unknown>;
 
 /** Changes by scripts. @param prefix of all keys */
 export function createBackend(
@@ -161,11 +165,20 @@ export function createBackend(
       const keys = keysOf(prefix, conversationId);
       const [before = ''] = version.split(' ');
       const isThere = leavesRecord(commit, before !== '');
-      const fixed = [version, newVersion(), isThere ? '1' : '0', String(commit.sequence), String(commit.logBytes)];
+      const fixed = [
+        version,
+        newVersion(),
+        isThere ? '1' : '0',
+        String(commit.sequence),
+        String(commit.logBytes),
+      ];
       const commands = toCommands(keys, commit.writes);
       const script = commit.isFreeing ? COMMIT_FREEING : COMMIT;
       const versioned = [keys('', 'record'), keys('', 'files')];
-      const stored = await evaluate(script, versioned, [...fixed, ...commands.flatMap(toArguments)]);
+      const stored = await evaluate(script, versioned, [
+        ...fixed,
+        ...commands.flatMap(toArguments),
+      ]);
       if (stored === 1) return 'stored';
       return stored === -1 ? 'behind' : 'stale';
     },
@@ -181,7 +194,10 @@ function toNumber(text: string | null | undefined): number {
 
 /** True if the conversation has a record after this. */
 function leavesRecord({ writes }: Commit, wasThere: boolean): boolean {
-  const of = writes.filter((write) => (write[0] === 'set' || write[0] === 'drop') && write[1] === 'record' && write[2] === '');
+  const of = writes.filter(
+    (write) =>
+      (write[0] === 'set' || write[0] === 'drop') && write[1] === 'record' && write[2] === '',
+  );
   const last = of.at(-1);
   return last === undefined ? wasThere : last[0] === 'set';
 }
@@ -266,7 +282,10 @@ function toCommands(keys: Keys, writes: readonly Write[]): string[][] {
   const entries = added.map(
     ([, sequence, writer, message]) => `[${String(sequence)},${JSON.stringify(writer)},${message}]`,
   );
-  return [...commands, ['SPUBLISH', keys('', 'channel'), `[${String(first[1] - 1)},[${entries.join(',')}]]`]];
+  return [
+    ...commands,
+    ['SPUBLISH', keys('', 'channel'), `[${String(first[1] - 1)},[${entries.join(',')}]]`],
+  ];
 }
 
 const KEPT = ['record', 'writers', 'index', 'content', 'runs', 'children', 'rows'];
@@ -294,11 +313,23 @@ function toWrites(keys: Keys, write: Write): string[][] {
       return [['XADD', keys('', 'log'), `${String(sequence)}-0`, ...fields]];
     }
     case 'remove':
-      return [['XDEL', keys('', 'log'), ...write.slice(1).map((sequence) => `${String(sequence)}-0`)]];
+      return [
+        ['XDEL', keys('', 'log'), ...write.slice(1).map((sequence) => `${String(sequence)}-0`)],
+      ];
     case 'trimLog':
       return [['XTRIM', keys('', 'log'), 'MINID', `${String(write[1])}-0`]];
     case 'page':
-      return [['XADD', keys('', 'pages'), `${String(write[2])}-0`, 'from', String(write[1]), 'entries', write[3]]];
+      return [
+        [
+          'XADD',
+          keys('', 'pages'),
+          `${String(write[2])}-0`,
+          'from',
+          String(write[1]),
+          'entries',
+          write[3],
+        ],
+      ];
     case 'stop':
       return [['SPUBLISH', keys('', 'stop'), write[1]]];
     case 'note':
@@ -306,9 +337,16 @@ function toWrites(keys: Keys, write: Write): string[][] {
     case 'expire':
       return keptOf(write[1]).map((name) => ['PEXPIRE', keys(write[1], name), String(write[2])]);
     case 'expireLog':
-      return [['PEXPIRE', keys('', 'log'), String(write[1])]];
+      return [
+        write[1] === undefined
+          ? ['PERSIST', keys('', 'log')]
+          : ['PEXPIRE', keys('', 'log'), String(write[1])],
+      ];
     case 'persist':
-      return [...keptOf(write[1]), 'log'].map((name) => ['PERSIST', keys(name === 'log' ? '' : write[1], name)]);
+      return [...keptOf(write[1]), 'log'].map((name) => [
+        'PERSIST',
+        keys(name === 'log' ? '' : write[1], name),
+      ]);
     case 'elsewhere':
       return [
         write[2] === undefined
@@ -318,7 +356,10 @@ function toWrites(keys: Keys, write: Write): string[][] {
     case 'fileBytes': {
       const made = ['HSETNX', keys('', 'fileBytes'), '', ''];
       if (write[1] === undefined) return [made];
-      return [made, ...['files', 'fileBytes'].map((name) => ['PEXPIRE', keys('', name), String(write[1])])];
+      return [
+        made,
+        ...['files', 'fileBytes'].map((name) => ['PEXPIRE', keys('', name), String(write[1])]),
+      ];
     }
     case 'keepFiles':
       return ['files', 'fileBytes'].map((name) => ['PERSIST', keys('', name)]);

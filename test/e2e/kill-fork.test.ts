@@ -49,8 +49,8 @@ it('a fork whose API is killed between the copy and its run is continued, once, 
       headers: { 'content-type': 'application/json', 'idempotency-key': copyId },
       body: JSON.stringify({ step: 1, sessionId: copyId }),
     });
-  // The last part of the copy is stored, and its reply never arrives.
-  const copied = wire.holdAt('"isOpen":true', 'after');
+  // The copy is stored, and the reply never arrives.
+  const copied = wire.holdAt('"mode":"branch"', 'after');
   const lost = fork().catch(() => undefined);
   await copied;
   await until('the copy', async () => (await product.redis.exists(`hx:{${copyId}}:root`)) === 1);

@@ -39,19 +39,9 @@ async function finish(session: SessionDriver, runId: string): Promise<void> {
   await session.ask(runId, 2, []);
 }
 
-const RUNNING = ['busy', 'messages', 'places', 'root', 'rows', 'stream', 'writers'];
-const WAITING = [
-  'calls',
-  'checkpoints',
-  'messages',
-  'order',
-  'places',
-  'results',
-  'root',
-  'rows',
-  'stream',
-];
-const ENDED = ['checkpoints', 'messages', 'places', 'results', 'root', 'rows', 'runs', 'settled'];
+const RUNNING = ['index', 'root', 'rows', 'stream', 'writers'];
+const WAITING = ['content', 'index', 'results', 'root', 'rows', 'stream'];
+const ENDED = ['index', 'results', 'root', 'rows', 'runs'];
 
 describe('the keys of a session', () => {
   it('the keys of a session do not expire while it starts, runs or waits; those of an ended one do so for the stream only', async () => {
@@ -82,7 +72,7 @@ describe('the keys of a session', () => {
     const { runId } = await session.newRun();
     await session.enqueue('later');
     await session.end(runId, 'failed');
-    expect(await lifetimes(redis, session.id)).toMatchObject(all(-1, 'queue', 'stream'));
+    expect(await lifetimes(redis, session.id)).toMatchObject(all(-1, 'content', 'stream'));
     await stores.store.queue.remove({ sessionId: session.id, messageId: 'later', now: Date.now() });
     expect((await lifetimes(redis, session.id))['stream']).toBeGreaterThan(DAY - 60);
   });
@@ -96,7 +86,7 @@ describe('the keys of a session', () => {
     await stores.store.staging.stage(session.id, 's1', { toolCallId: 'b', patches: [] });
     await stores.store.documents.save(session.id, { customState: { note: 'late' }, version: 0 });
     const names = Object.keys(await lifetimes(redis, session.id));
-    expect(names).toEqual(expect.arrayContaining(['staged', 'states']));
+    expect(names).toEqual(expect.arrayContaining(['content', 'index']));
     expect(Object.values(await lifetimes(redis, session.id))).not.toContain(-1);
   });
 });
