@@ -47,7 +47,7 @@ export interface ToolConfig<
    * the owner of the conversation, and approvers of the tenant.
    */
   approvers?: readonly ('approver' | 'operator')[] | ApproverRule;
-  /** True if nobody by whose doing it asks may approve, under whatever name. Default: false. */
+  /** True if a person who asked for the call may not approve it, under any account. Default: false. */
   separateApprover?: boolean;
   /** Safe to run again when a worker died in the middle of it. Default: false, never repeated. */
   idempotent?: boolean;

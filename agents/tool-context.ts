@@ -19,7 +19,7 @@ export interface ToolPeople {
   /**
    * The author of the message that the call answers; of a firing the one who created its schedule. It stays so
    * when another person repeats or continues the turn. The roles are those that the author had then.
-   * Undefined where nobody is verified, as on a server without accounts.
+   * Undefined if the server has not verified that person, as on a server without accounts.
    */
   readonly requester?: Principal | undefined;
   /** The one who approved this call, with the roles of that time. Undefined if no verified person did. */

@@ -87,7 +87,7 @@ export interface SuspendOptions<Schema extends z.ZodType = z.ZodType> {
   data?: unknown;
   /** How long people may take, ms after the pause. Default: no limit. */
   deadlineMs?: number;
-  /** Roles of which the one who answers needs one. Default: whoever may answer in the conversation. */
+  /** A person who answers needs one of these roles. Default: everyone who may answer in the conversation. */
   approvers?: readonly Role[];
   /** True if the person who asked may not answer. Default: false. */
   separateApprover?: boolean;

@@ -141,7 +141,7 @@ async function judge(
         const current = hashInput(spec.input);
         const shown = {
           approvalId: formatApprovalId(spec.runId, spec.toolCallId),
-          // A list without names shows what it finds; whoever acts has to say what was shown.
+          // A dry run shows what it finds; a batch that acts names the input that its author was shown.
           inputHash: inputHash ?? (dryRun ? current : undefined),
         };
         const isAllowed = await decides(deps, caller, record, spec);

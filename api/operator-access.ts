@@ -126,7 +126,10 @@ const NOT_LISTED: Required<WaitingSession>['hiddenMessages'][number] = {
   ],
 };
 
-/** The same for lists, and for readers who are not counted: nobody's conversation makes them too long to be read. */
+/**
+ * The same for lists and for links, whose reads no budget counts: of a larger conversation they say only that it has
+ * hidden messages.
+ */
 export async function listHidden(
   deps: Pick<RouteDeps, 'stateStore'>,
   record: Pick<SessionRecord, 'sessionId' | 'hasHidden' | 'storedBytes'>,

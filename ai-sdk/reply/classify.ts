@@ -156,7 +156,7 @@ function classifyRegenerate(
   if (known === undefined && messages.length > 0) return undefined;
   const repeat = classifyRepeat(known, { record, rows });
   if (repeat?.kind !== 'refuse') return repeat ?? { kind: 'regenerate', messageId: known };
-  // Whoever wants a reply again that is being written has given it up; messages that wait would be next.
+  // A client that regenerates a running reply has given it up. Queued messages would come first.
   if (record.queued > 0 || !isOfNewestTurn(known, { record, rows })) return repeat;
   return { kind: 'regenerate', messageId: known, stops: record };
 }

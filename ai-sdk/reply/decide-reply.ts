@@ -101,7 +101,7 @@ async function toPolicy(
   if (session === undefined || !isCutShort(session.record, copy)) return reject;
   const { sessionId, turnStartRow, runId } = session.record;
   const rows = await sessions.rows(sessionId, turnStartRow);
-  // A page that is asked has the whole reply up to there: somebody else may have answered.
+  // A page that shows the question has the reply up to it: another person may have answered meanwhile.
   if (showsQuestion(copy, rows)) return reject;
   // A second click on Send.
   if (messages.some((message) => rows.some((row) => saysSame(message, row)))) return reject;

@@ -43,7 +43,7 @@ export async function readUpload(
   return { content, mediaType, filename: toFilename(given.filename) };
 }
 
-/** A form brings one file, and perhaps fields that nobody reads. */
+/** A form has one file; its other fields are not read. */
 const FORM_LIMITS = {
   files: 1,
   fields: 4,

@@ -7,7 +7,7 @@ import type { ReadMeter } from '../../stores/contract/log.js';
 export interface Reader {
   /** Names the sender whose reads are counted together. */
   key: string;
-  /** Aborts when nobody waits for the reply any more. */
+  /** Aborts when the client has closed the connection. */
   signal: AbortSignal;
   /** True once the reply has begun: a reader is not refused then, but waits. */
   hasBegun: () => boolean;
@@ -29,7 +29,7 @@ const LARGE_AT_ONCE = { total: 4, perUser: 2, waiting: 8 };
 const TURN_MS = 30_000;
 const LOOK_AGAIN_MS = 1_000;
 const MOST_SENDERS = 10_000;
-/** Nobody is kept waiting for more than so many minutes' bytes. */
+/** A sender's debt is at most the bytes of so many minutes, so its wait is bounded. */
 const MOST_MINUTES = 3;
 
 /**

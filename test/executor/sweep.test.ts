@@ -109,24 +109,27 @@ describe('the search for what nobody looks at', () => {
     await runs.executor.stop(run.sessionId, { mode: 'abort' });
   });
 
+  /** Looks through the workflows that an engine says it has. */
+  function findAmong(
+    workflows: Partial<Parameters<typeof createFindClosed>[0]['workflows']>,
+  ): () => Promise<void> {
+    return createFindClosed({
+      store: { ...stores.store, due: { ...runs.due, leaseClosed: () => Promise.resolve(true) } },
+      workflows: { ...IDLE_WORKFLOWS, ...workflows },
+      holder: 'test',
+      logger: { warn: () => undefined },
+    });
+  }
+
   it('goes on from the newest one that was found, by the clock of Temporal', async () => {
     const asked: number[] = [];
     const [ahead, closedAt] = [150_000, Date.now()];
     const clock = jest.spyOn(Date, 'now').mockReturnValue(closedAt + ahead);
-    const find = createFindClosed({
-      store: {
-        ...stores.store,
-        due: { ...runs.due, leaseClosed: () => Promise.resolve(true) },
+    const find = findAmong({
+      closedSince: (since) => {
+        asked.push(since);
+        return Promise.resolve([{ runId: `${runs.newSessionId()}:1-x`, closedAt }]);
       },
-      workflows: {
-        ...IDLE_WORKFLOWS,
-        closedSince: (since) => {
-          asked.push(since);
-          return Promise.resolve([{ runId: `${runs.newSessionId()}:1-x`, closedAt }]);
-        },
-      },
-      holder: 'test',
-      logger: { warn: () => undefined },
     });
     for (let times = 0; times < 2; times += 1) await find();
     clock.mockRestore();
@@ -137,25 +140,16 @@ describe('the search for what nobody looks at', () => {
   it('goes back an hour at most, and looks through what is open also where Temporal lists nothing', async () => {
     const asked: number[] = [];
     let pages = 0;
-    const find = createFindClosed({
-      store: {
-        ...stores.store,
-        due: { ...runs.due, leaseClosed: () => Promise.resolve(true) },
+    const find = findAmong({
+      closedSince: (since) => {
+        asked.push(since);
+        if (asked.length === 2) return Promise.reject(new Error('too many'));
+        return Promise.resolve([{ runId: `${runs.newSessionId()}:1-x`, closedAt: 1 }]);
       },
-      workflows: {
-        ...IDLE_WORKFLOWS,
-        closedSince: (since) => {
-          asked.push(since);
-          if (asked.length === 2) return Promise.reject(new Error('too many'));
-          return Promise.resolve([{ runId: `${runs.newSessionId()}:1-x`, closedAt: 1 }]);
-        },
-        openPage: () => {
-          pages += 1;
-          return Promise.resolve({ runIds: [], next: new Uint8Array() });
-        },
+      openPage: () => {
+        pages += 1;
+        return Promise.resolve({ runIds: [], next: new Uint8Array() });
       },
-      holder: 'test',
-      logger: { warn: () => undefined },
     });
     const begun = Date.now();
     await find();
