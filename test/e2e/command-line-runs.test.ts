@@ -19,15 +19,19 @@ const { helix, read } = useCommandLine(product);
 
 describe('helix-temporal worker list', () => {
   it('it lists who asks for work, and the leases', async () => {
-    const workers = await read<OperatorWorker[]>('worker', 'list');
-    const all = workers.find(({ takes }) => takes.length === 3);
+    const all = await until('the worker has asked each of its queues', async () => {
+      const workers = await read<OperatorWorker[]>('worker', 'list');
+      return workers.find(({ takes }) => takes.length === 3);
+    });
     expect(all).toEqual({
       identity: expect.stringMatching(/\d+@/),
       takes: ['runs', 'steps', 'tools'],
       lastPollAt: expect.any(Number),
     });
-    const leases = await read<OperatorLease[]>('worker', 'list', '--leases');
-    expect(leases.filter(({ state }) => state === 'held').length).toBeGreaterThan(0);
+    await until('the worker holds a lease', async () => {
+      const leases = await read<OperatorLease[]>('worker', 'list', '--leases');
+      return leases.some(({ state }) => state === 'held');
+    });
     // A file of that name is reached by its path.
     const file = startCommand(['worker', './list']);
     expect(await file.ended).toMatchObject({ code: 64, stdout: '' });
