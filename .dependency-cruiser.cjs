@@ -44,18 +44,11 @@ module.exports = {
     only('agents', ['protocol'], 'Agents know neither Temporal nor Redis.'),
     only('stores', ['protocol'], 'Stores know the contract only.'),
     {
-      name: 'transitions-stand-alone',
-      comment: 'They are compiled for Redis: nothing of Node, no package, no other folder.',
-      severity: 'error',
-      from: { path: '^stores/transitions/' },
-      to: { pathNot: '^stores/transitions/' },
-    },
-    {
       name: 'memory-needs-no-redis-client',
       severity: 'error',
       from: { path: '^stores/memory/' },
       to: {
-        path: '^stores/redis/(clients|connection|run-library|open-stores|helix-classes|index)\\.ts$',
+        path: '^stores/redis/(clients|connection|evaluate|open-stores|helix-classes|index)\\.ts$',
         dependencyTypesNot: ['type-only'],
       },
     },

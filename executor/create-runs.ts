@@ -31,7 +31,7 @@ import { createErasing } from './erase.js';
 import { createForks } from './forks.js';
 import { createLaunches } from './launches.js';
 import { createBudgetCheck, type Budgets } from './budgets.js';
-import { createQuotasOf, reserveBeforeBegin, type Quotas } from './quotas.js';
+import { createQuotasOf, admitBeforeBegin, type Quotas } from './quotas.js';
 import { createReruns, FIRST_SWEEP_MS, newNonce } from './reruns.js';
 import { isRefusedForGood } from './grpc-status.js';
 import type { RunList } from './run-list.js';
@@ -101,7 +101,7 @@ export function createRuns(deps: RunsDeps): Runs & PreparedRuns {
   const bare = meterChanges({ ...traced, due: traced.due.of(workflows.fleet) }, meter);
   const folding = relayAfterActs(foldAfterChanges(bare, logger), logger);
   const quotasOf = createQuotasOf(deps.quotas);
-  const store = reserveBeforeBegin(startNextAfterEnds(folding, { startNext, logger }), {
+  const store = admitBeforeBegin(startNextAfterEnds(folding, { startNext, logger }), {
     quotasOf,
     checkBudget: createBudgetCheck(deps.budgets, {
       ...{ usage: folding.usage, logger, meter, announce: announceSpendTo(deps.deliveries) },

@@ -2,7 +2,7 @@ import { HelixError } from '../protocol/errors.js';
 import { ANONYMOUS } from '../protocol/ids.js';
 import type { Row } from '../protocol/rows.js';
 import { isTerminal } from '../protocol/run.js';
-import type { OwnerCounts, QuotaExceeded, ReserveInput } from '../stores/contract/owners.js';
+import type { OwnerCounts, QuotaExceeded, AdmitInput } from '../stores/contract/owners.js';
 import type { BeginInput } from '../stores/contract/runs.js';
 import type { Store } from '../stores/contract/store.js';
 import type { SessionOwner } from '../stores/contract/waiting.js';
@@ -88,7 +88,7 @@ export function quotaExceeded({ what, of, limit, used }: QuotaExceeded): HelixEr
   });
 }
 
-export interface ReservationDeps {
+export interface AdmissionDeps {
   /** The limits of an owner; undefined: nothing is refused. */
   quotasOf: (owner: SessionOwner) => Quotas | undefined;
   /** Throws HelixError if the owner has spent a budget. */
@@ -97,21 +97,22 @@ export interface ReservationDeps {
 }
 
 /**
- * A store that begins, continues and copies nothing beyond the owner's limits. What a request adds is
- * reserved in the owner's slot first, and charged once it is stored; if the process dies in between,
- * the reservation expires.
+ * A store that begins, continues and copies nothing beyond the owner's limits. What a request adds counts in this
+ * process at once, and is charged once it is stored; what a process that dies in between has stored is charged by the
+ * next change of the session, or the repair.
  *
  * Its `begin`, `resume`, `rewind` and `branch` throw HelixError `quota_exceeded`, the first three also
  * `budget_exceeded`.
  */
-export function reserveBeforeBegin(
+export function admitBeforeBegin(
   store: Store,
-  { quotasOf, checkBudget, logger }: ReservationDeps,
+  { quotasOf, checkBudget, logger }: AdmissionDeps,
 ): Store {
   const { runs, sessions, owners } = store;
 
-  async function reserved<Result>(
-    input: ReserveInput,
+  async function admitted<Result>(
+    input: AdmitInput,
+    title: string,
     change: () => Promise<Result>,
     isKnown: () => Promise<boolean> = () => Promise.resolve(false),
   ): Promise<Result> {
@@ -123,12 +124,12 @@ export function reserveBeforeBegin(
       throw error;
     }
     const limits = quotasOf(input);
-    const reserve = () => owners.reserve({ ...input, limits });
-    let result = await reserve();
+    const admit = () => owners.admit({ ...input, limits });
+    let result = await admit();
     if (result.kind === 'exceeded' && result.what === 'sessions') {
       // A session that is not counted yet is not a new one.
       await owners.fold(sessionId);
-      result = await reserve();
+      result = await admit();
     }
     if (result.kind === 'exceeded') {
       // Messages that were accepted before add nothing.
@@ -138,9 +139,10 @@ export function reserveBeforeBegin(
     try {
       return await change();
     } finally {
-      await owners.fold(sessionId, { owner, tenant }).catch((error: unknown) => {
-        logger.warn({ err: error, sessionId }, 'a reservation is left to expire');
+      await owners.fold(sessionId, { owner, tenant }, title).catch((error: unknown) => {
+        logger.warn({ err: error, sessionId }, 'what a request has added is left to be charged later');
       });
+      result.done();
     }
   }
 
@@ -150,7 +152,7 @@ export function reserveBeforeBegin(
   }
 
   /** For a new run of an existing session; a session with an active run gets none. */
-  async function reservedForRun<Result>(
+  async function admittedForRun<Result>(
     sessionId: string,
     rows: readonly Row[],
     change: () => Promise<Result>,
@@ -158,7 +160,7 @@ export function reserveBeforeBegin(
     const record = await sessions.read(sessionId);
     if (record === undefined || !isTerminal(record.status)) return change();
     const input = { sessionId, purpose: 'alone', bytes: sizeOf(rows), ...ownerOf(record) } as const;
-    return reserved(input, change);
+    return admitted(input, '', change);
   }
 
   return {
@@ -168,36 +170,36 @@ export function reserveBeforeBegin(
       begin: (input) => {
         const rows = input.messages.map(({ row }) => row);
         const mayWait = input.policy !== undefined && input.policy !== 'reject';
-        return reserved(
+        return admitted(
           {
             ...ownerOf(input),
             sessionId: input.sessionId,
             purpose: mayWait ? 'run' : 'alone',
             bytes: sizeOf(rows),
-            title: titleOf(rows),
           },
+          titleOf(rows),
           () => runs.begin(input),
           () => wasAccepted(input),
         );
       },
-      resume: (input) => reservedForRun(input.sessionId, [], () => runs.resume(input)),
+      resume: (input) => admittedForRun(input.sessionId, [], () => runs.resume(input)),
       rewind: (input) => {
         const edited = input.mode === 'retry' ? (input.messages ?? []) : [];
         const rows = edited.map(({ row }) => row);
-        return reservedForRun(input.sessionId, rows, () => runs.rewind(input));
+        return admittedForRun(input.sessionId, rows, () => runs.rewind(input));
       },
     },
     sessions: {
       ...sessions,
       branch: (input) =>
-        reserved(
+        admitted(
           {
             ...ownerOf(input),
             sessionId: input.sessionId,
             purpose: 'copy',
             bytes: sizeOf(input.rows),
-            title: titleOf(input.rows),
           },
+          titleOf(input.rows),
           () => sessions.branch(input),
         ),
     },

@@ -29,7 +29,7 @@ export interface Uploads {
 }
 
 export interface UploadsDeps {
-  store: Pick<Store, 'sessions' | 'owners' | 'due'> & { files: NonNullable<Store['files']> };
+  store: Pick<Store, 'owners' | 'due'> & { files: NonNullable<Store['files']> };
   /** The limits of an owner; undefined: nothing is refused. */
   quotasOf: (owner: SessionOwner) => Quotas | undefined;
   logger: { warn: (fields: object, message: string) => void };
@@ -40,37 +40,22 @@ export const SESSION_FILES = { files: LIMITS.files, bytes: LIMITS.sessionFileByt
 
 /** Stores files within the limits of their conversation and of its owner. */
 export function createUploads({ store, quotasOf, logger }: UploadsDeps): Uploads {
-  const { files, owners, sessions, due } = store;
-
-  /** What an owner is charged for: at once for a conversation, reserved for one that may follow. */
-  async function charge(sessionId: string, owner: SessionOwner, bytes: number): Promise<void> {
-    const isThere = (await sessions.read(sessionId)) !== undefined;
-    const forMs = isThere ? undefined : LIMITS.unclaimedFilesMs;
-    const limits = quotasOf(owner);
-    const reserved = await owners.reserve({
-      ...owner,
-      sessionId,
-      bytes,
-      limits,
-      purpose: 'copy',
-      ...(forMs !== undefined && { forMs }),
-    });
-    if (reserved.kind === 'exceeded') throw quotaExceeded(reserved);
-  }
+  const { files, owners, due } = store;
 
   /** What is charged for a conversation follows its files, also before its first message. */
-  async function settle(sessionId: string, unused?: SessionOwner & { bytes: number }) {
-    await owners.fold(sessionId);
-    if (unused === undefined) return;
-    const { owner, tenant, bytes } = unused;
-    await owners.release({ owner, tenant, sessionId, bytes });
+  async function charge(sessionId: string, owner?: SessionOwner): Promise<void> {
+    await owners.fold(sessionId, owner).catch((error: unknown) => {
+      logger.warn({ err: error, sessionId }, 'files are left to be charged later');
+    });
   }
 
   return {
     upload: async ({ sessionId, owner, tenant, content, mediaType, filename, madeBy }) => {
       const whose = { owner, ...(tenant !== undefined && { tenant }) };
       const bytes = content.byteLength;
-      await charge(sessionId, whose, bytes);
+      const limits = quotasOf(whose);
+      const admitted = await owners.admit({ ...whose, sessionId, bytes, limits, purpose: 'copy' });
+      if (admitted.kind === 'exceeded') throw quotaExceeded(admitted);
       const sha256 = createHash('sha256').update(content).digest('hex');
       const id = randomUUID();
       const made = madeBy === undefined ? {} : { madeBy };
@@ -79,17 +64,13 @@ export function createUploads({ store, quotasOf, logger }: UploadsDeps): Uploads
       if (files.reclaim !== undefined) {
         await due.noteLater(rootOf(sessionId), LIMITS.unclaimedFilesMs);
       }
-      let isStored = false;
       let result: AddFileResult;
       try {
         const input = { ...whose, sessionId, file, content };
         result = await files.add({ ...input, limits: SESSION_FILES });
-        isStored = result.kind === 'added';
       } finally {
-        const unused = isStored ? undefined : { ...whose, bytes };
-        await settle(sessionId, unused).catch((error: unknown) => {
-          logger.warn({ err: error, sessionId }, 'a reservation is left to expire');
-        });
+        await charge(sessionId);
+        admitted.done();
       }
       if (result.kind === 'not_found') {
         throw new HelixError('not_found', 'There is no such conversation.');
@@ -100,7 +81,7 @@ export function createUploads({ store, quotasOf, logger }: UploadsDeps): Uploads
     removeFile: async (sessionId, fileId) => {
       const file = await files.read(sessionId, fileId);
       const wasThere = await files.remove(sessionId, fileId);
-      if (wasThere) await settle(sessionId, file);
+      if (wasThere) await charge(sessionId, file);
       return wasThere;
     },
   };

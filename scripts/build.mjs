@@ -5,7 +5,6 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { buildPage } from './build/build-page.mjs';
 import { bundleWorkflows } from './build/bundle-workflows.mjs';
-import { compileTransitions } from './build/compile-transitions.mjs';
 import { transformSources } from './build/transform-sources.mjs';
 import { withLock } from './system/file-lock.mjs';
 import { withProgress } from './system/progress.mjs';
@@ -21,8 +20,6 @@ export async function build({ root = projectRoot, types = false } = {}) {
   const dist = join(root, 'dist');
   await withLock(join(dist, '.build.lock'), async () => {
     const toolVersions = lockFileDigest(root);
-    // Sources import what this makes.
-    await compileTransitions(root, dist, toolVersions);
     // All parts are finished before the lock goes, also when one of them fails.
     const parts = await Promise.allSettled([
       transformSources(root, dist, toolVersions),

@@ -19,6 +19,14 @@ function ownerName(owner: string, tenant: string): string {
   return JSON.stringify([owner, tenant]);
 }
 
+/** Who has added files to a conversation without a message; undefined if there are none. */
+export function filesOwner({ files }: Session): { owner: string; tenant?: string } | undefined {
+  const whose = files.get('whose');
+  if (whose === undefined) return undefined;
+  const [owner, tenant] = JSON.parse(whose) as [string, string];
+  return { owner, ...(tenant !== '' && { tenant }) };
+}
+
 /**
  * Notes a file of the conversation, whose bytes are written afterwards. The session need not exist: its files then
  * belong to the first owner who adds one, expire, and stay if that owner creates the session.

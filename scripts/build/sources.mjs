@@ -25,11 +25,11 @@ const FOLDERS = [
   'bench',
 ];
 
-/** Every TypeScript and Lua file of the product, relative to the root, sorted. */
+/** Every TypeScript file of the product, relative to the root, sorted. */
 export function listSources(root) {
   const files = FOLDERS.flatMap((folder) => listFiles(root, folder));
   if (existsSync(join(root, 'index.ts'))) files.push('index.ts');
-  return files.filter((file) => /\.(tsx?|lua)$/.test(file) && !isElsewhere(file)).sort();
+  return files.filter((file) => /\.tsx?$/.test(file) && !isElsewhere(file)).sort();
 }
 
 /** Declarations, and the example that is a project of its own. */

@@ -32,10 +32,6 @@ export async function transformSources(root, dist, toolVersions) {
 async function writeOutput(swc, root, dist, file) {
   const source = readFileSync(join(root, file), 'utf8');
   const output = join(dist, outputOf(file));
-  if (file.endsWith('.lua')) {
-    writeAtomically(output, source);
-    return;
-  }
   const { code } = await swc
     .transform(source, { ...swcOptions(file), filename: join(root, file) })
     .catch((error) => {

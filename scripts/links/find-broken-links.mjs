@@ -7,7 +7,6 @@ const COMMENTS = {
   ...Object.fromEntries(
     ['.ts', '.tsx', '.js', '.mjs', '.cjs', '.css'].map((kind) => [kind, /(?:\/\/|\*)\s.*$/]),
   ),
-  '.lua': /--.*$/,
   '.yml': /#\s.*$/,
 };
 /** A document that a comment names, not as part of a URL. */

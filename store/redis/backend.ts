@@ -1,27 +1,7 @@
-import { createHash } from 'node:crypto';
 import { LAYOUT } from '../../session/record.js';
 import type { Entry, Read, Write } from '../../session/tree.js';
 import type { Backend, Commit } from '../change.js';
-
-/** A Lua script that is called by its hash. */
-export interface Script {
-  code: string;
-  sha: string;
-}
-
-function script(code: string): Script {
-  return { code, sha: createHash('sha1').update(code).digest('hex') };
-}
-
-/** Commands as arguments: the number of words of each, then the words. */
-const EACH = `
-local function each(at, run)
-  while at <= #ARGV do
-    local words = tonumber(ARGV[at])
-    run(redis.call(unpack(ARGV, at + 1, at + words)))
-    at = at + 1 + words
-  end
-end`;
+import { EACH, script, toArguments, type Evaluate } from './scripts.js';
 
 /**
  * load: reads at one moment.
@@ -131,13 +111,6 @@ if ARGV[7] ~= '' then
 end
 return { 1, at, tonumber(stop) or 0 }`);
 
-/** Calls a script of the store. */
-export type Evaluate = (
-  script: Script,
-  keys: readonly string[],
-  args: readonly string[],
-) => Promise<unknown>;
-
 /** Changes by scripts. @param prefix of all keys */
 export function createBackend(
   evaluate: Evaluate,
@@ -219,10 +192,6 @@ function keysOf(prefix: string, conversationId: string): Keys {
     const key = NAMES[name] ?? name;
     return part === '' ? base + key : `${base}${part}:${key}`;
   };
-}
-
-function toArguments(command: readonly string[]): string[] {
-  return [String(command.length), ...command];
 }
 
 /** Commands for reads; fields of one hash are read together. */

@@ -10,7 +10,7 @@ import { deletionCases } from './documents/deletion.js';
 import { dueSessionCases } from './documents/due-sessions.js';
 import { fileCases } from './documents/files.js';
 import { ownerConversationCases } from './documents/owner-conversations.js';
-import { ownerReservationCases } from './documents/owner-reservations.js';
+import { ownerAdmissionCases } from './documents/owner-admissions.js';
 import { ownerUsageCases } from './documents/owner-usage.js';
 import { usageCases } from './documents/usage.js';
 import { workerLeaseCases } from './documents/leases.js';
@@ -155,7 +155,7 @@ const DOCUMENTS = [
   ownerConversationCases,
   ownerUsageCases,
   usageCases,
-  ownerReservationCases,
+  ownerAdmissionCases,
   workerLeaseCases,
   auditCases,
   auditFeedCases,

@@ -4,24 +4,20 @@ import type { SessionOwner } from './waiting.js';
 /** Owners: what each owner has stored and running, and the list of the owner's conversations. */
 export interface Owners {
   /**
-   * Reserves what a request is about to add to a session, or names the limit that it would exceed.
-   * The reservation expires after a few seconds unless `fold` comes first.
+   * Names the limit that a request would exceed, or counts what it is about to add for this process until `done` is
+   * called, after `fold`. Processes do not see each other's: several together may exceed a limit by what they add at the
+   * same moment.
    */
-  reserve: (input: ReserveInput) => Promise<ReserveResult>;
-  /**
-   * Takes bytes off what is reserved for a conversation that does not exist; the last ones end the
-   * reservation. Does nothing if nothing is reserved, or if the conversation exists: `fold` then.
-   */
-  release: (input: ReleaseInput) => Promise<void>;
+  admit: (input: AdmitInput) => Promise<AdmitResult>;
   /**
    * Charges the owner of a session for its current size and lists it; a session that no longer
    * exists is removed. Called after every change of a session; may be repeated and may come late.
    *
-   * @param reserved owner whose reservation ends with this; also no longer charged if the session
-   * does not exist
+   * @param owner who may be charged for it; no longer, if it is another's or does not exist
+   * @param title its title, if it is that owner's and has none yet
    */
-  fold: (sessionId: string, reserved?: SessionOwner) => Promise<void>;
-  /** Current usage of this user, including reservations. */
+  fold: (sessionId: string, owner?: SessionOwner, title?: string) => Promise<void>;
+  /** Current usage of this user. */
   usage: (owner: SessionOwner) => Promise<OwnerCounts>;
   /**
    * Conversations of one user, most recently changed first. Conversations that change while pages
@@ -48,7 +44,7 @@ export interface OwnerCounts {
   bytes: number;
 }
 
-export interface ReserveInput extends SessionOwner {
+export interface AdmitInput extends SessionOwner {
   sessionId: string;
   /**
    * `run` starts a run or queues behind one; `alone` starts a run, or does nothing while one is
@@ -57,17 +53,11 @@ export interface ReserveInput extends SessionOwner {
   purpose: 'run' | 'alone' | 'copy';
   /** Bytes that the request stores. */
   bytes: number;
-  /** Title of the conversation, if it has none yet. */
-  title?: string;
   /** Absent: nothing is refused. */
   limits?: { user: OwnerCounts; tenant: OwnerCounts };
-  /** How long the reservation holds, ms. Default 10 s. */
-  forMs?: number;
 }
 
-export type ReleaseInput = Pick<ReserveInput, 'owner' | 'tenant' | 'sessionId' | 'bytes'>;
-
-export type ReserveResult = { kind: 'reserved' } | QuotaExceeded;
+export type AdmitResult = { kind: 'admitted'; done: () => void } | QuotaExceeded;
 
 export interface QuotaExceeded {
   kind: 'exceeded';

@@ -1,4 +1,4 @@
-import type { Commands, Reads, Writes } from '../redis/commands.js';
+import type { Commands, Reads } from '../redis/commands.js';
 import type { Keyspace } from './keyspace/keyspace.js';
 import type { Reply } from './keyspace/reply.js';
 
@@ -49,26 +49,7 @@ export function createLocalCommands(local: Keyspace): Commands {
       add(createReads(keyspace, replies));
       return replies;
     },
-    transact: async (add) => {
-      add(createWrites(keyspace));
-    },
   };
-}
-
-/** Nothing can run between synchronous writes either. */
-function createWrites(keyspace: Pick<Keyspace, 'call'>): Writes {
-  const write = (...command: Parameters<Keyspace['call']>): Writes => {
-    keyspace.call(...command);
-    return writes;
-  };
-  const writes: Writes = {
-    hset: (key, field, value) => write('HSET', key, field, value),
-    hsetnx: (key, field, value) => write('HSETNX', key, field, value),
-    pexpire: (key, ms) => write('PEXPIRE', key, ms),
-    zadd: (key, ...args) => write('ZADD', key, ...args),
-    zremrangebyscore: (key, from, to) => write('ZREMRANGEBYSCORE', key, from, to),
-  };
-  return writes;
 }
 
 /** Synchronous reads are atomic, since nothing can run between them. */
@@ -105,6 +86,6 @@ function toRecord(reply: Reply): Record<string, string> {
 }
 
 /** An argument as Redis receives it: UTF-8, which cannot encode lone surrogates. */
-export function toWireText(argument: string | number): string {
+function toWireText(argument: string | number): string {
   return String(argument).toWellFormed();
 }

@@ -1,10 +1,24 @@
 import { LAYOUT } from '../../session/record.js';
-import { APPEND, LOAD, type Evaluate } from '../../store/redis/backend.js';
+import { APPEND, LOAD } from '../../store/redis/backend.js';
+import type { Evaluate } from '../../store/redis/scripts.js';
+import { WRITE_IF, WRITE_IF_FREEING } from '../../store/redis/write-if.js';
 import type { Keyspace } from './keyspace/keyspace.js';
+
+/** Expired keys that are never read are dropped this often. */
+const SWEEP_MS = 60_000;
 
 /** The scripts of the store on an in-process keyspace: nothing can run between their commands either. */
 export function evaluateOn(keyspace: Pick<Keyspace, 'call'>): Evaluate {
   const { call } = keyspace;
+  let sweptAt = 0;
+  const sweep = (): void => {
+    const [seconds] = call('TIME') as [string, string];
+    const now = Number(seconds) * 1_000;
+    if (now - sweptAt < SWEEP_MS) return;
+    sweptAt = now;
+    // DBSIZE drops expired keys.
+    call('DBSIZE');
+  };
   const each = (args: readonly string[], from: number): unknown[] => {
     const replies: unknown[] = [];
     for (let at = from; at < args.length; ) {
@@ -15,8 +29,21 @@ export function evaluateOn(keyspace: Pick<Keyspace, 'call'>): Evaluate {
     }
     return replies;
   };
+  const writeIf = (args: readonly string[]): number => {
+    let at = 1;
+    for (let checks = Number(args[0]); checks > 0; checks -= 1) {
+      const next = at + 2 + Number(args[at + 1]);
+      const [name = '', ...rest] = args.slice(at + 2, next);
+      if ((call(name, ...rest) || '') !== args[at]) return 0;
+      at = next;
+    }
+    each(args, at);
+    return 1;
+  };
   return async (script, keys, args) => {
+    sweep();
     const [root = '', files = ''] = keys;
+    if (script === WRITE_IF || script === WRITE_IF_FREEING) return writeIf(args);
     if (script === APPEND) return append(call, keys, args);
     if (script === LOAD) {
       const at = orNull(call('HMGET', root, 'v', 'seq', 'logBytes'));

@@ -1,6 +1,8 @@
 import { withTimeout } from '../../protocol/time.js';
 import type { Audit, AuditEntry, AuditFeed, FedEntry, FedTenant } from '../contract/audit.js';
 import type { StoredEntry } from '../record/audit-chain.js';
+import { createTakenLists } from './due-lists.js';
+import { untilWritten } from '../../store/redis/write-if.js';
 import { parseEntry, toStored } from './audit-pages.js';
 import type { RedisContext } from './context.js';
 import { callRedis } from './errors.js';
@@ -43,12 +45,11 @@ function readable({ stored }: { stored: StoredEntry | undefined }): FedEntry[] {
  * that a Redis which lost its newest writes has lost both alike. Which tenants have something to pass
  * on is listed for the fleet, in a slot of its own.
  */
-export function createAuditFeeds({
-  redis,
-  keys,
-  transitions,
-  now,
-}: Pick<RedisContext, 'redis' | 'keys' | 'transitions' | 'now'>): AuditFeeds {
+export function createAuditFeeds(
+  context: Pick<RedisContext, 'redis' | 'keys' | 'writeIf' | 'now'>,
+): AuditFeeds {
+  const { redis, keys, writeIf, now } = context;
+  const { takeFrom, move } = createTakenLists(context);
   const followed = new Map<string, Followed>();
 
   /** The chain does not depend on the feed: one that is away lists the tenant with the next entry. */
@@ -69,17 +70,8 @@ export function createAuditFeeds({
   function feedOf(fleet: string, isWanted: Followed['isWanted']): AuditFeed {
     const { lease, ...lists } = keys.auditFeed(fleet);
 
-    async function takeFrom(
-      list: FedTenant['list'],
-      takenUntil: number,
-    ): Promise<FedTenant | undefined> {
-      const times = { now: now(), again: takenUntil };
-      const { urgent } = await transitions.takeDue(
-        { urgent: lists[list], routine: lists[list] },
-        times,
-        { urgent: 1, routine: 0 },
-      );
-      const [tenant] = urgent;
+    async function take(list: FedTenant['list'], takenUntil: number): Promise<FedTenant | undefined> {
+      const [tenant] = await takeFrom(lists[list], takenUntil, 1);
       return tenant === undefined ? undefined : { tenant, list, takenUntil };
     }
 
@@ -88,14 +80,14 @@ export function createAuditFeeds({
         (await callRedis(redis.set(lease, holder, 'PX', forMs, 'NX'))) === 'OK',
       take: async (forMs) => {
         const until = now() + forMs;
-        return (await takeFrom('due', until)) ?? (await takeFrom('resting', until));
+        return (await take('due', until)) ?? (await take('resting', until));
       },
       again: async ({ tenant, list, takenUntil }, inMs) => {
-        await transitions.putDue(lists[list], lists.due, tenant, takenUntil, now() + inMs);
+        await move(lists[list], lists.due, tenant, takenUntil, now() + inMs);
       },
       rest: async ({ tenant, list, takenUntil }) => {
         const at = list === 'due' ? now() + REST_MS : undefined;
-        await transitions.putDue(lists[list], lists.resting, tenant, takenUntil, at);
+        await move(lists[list], lists.resting, tenant, takenUntil, at);
       },
       next: async (tenant, most) => {
         if (!isWanted(tenant === '' ? undefined : tenant)) return undefined;
@@ -117,7 +109,15 @@ export function createAuditFeeds({
           upTo: left.at(-1)?.n ?? Number(n),
         };
       },
-      passed: (tenant, n) => transitions.passAudit(keys.audit(tenant).head, positionOf(fleet), n),
+      passed: (tenant, n) =>
+        untilWritten(async () => {
+          const [{ head }, field] = [keys.audit(tenant), positionOf(fleet)];
+          const before = await callRedis(redis.hget(head, field));
+          // Another process may have come further; a position that is gone with its head stays gone.
+          if (before === null || Number(before) >= n) return true;
+          const isRaised = await writeIf([[before, 'HGET', head, field]], [['HSET', head, field, n]]);
+          return isRaised || undefined;
+        }).then(() => undefined),
     };
   }
 

@@ -1,13 +1,14 @@
 import { rootOf, toShownSessionId } from '../../protocol/ids.js';
 import type { Act, Audit, AuditEntry, AuditVerdict } from '../contract/audit.js';
-import { chainOn, checkChain, NO_HEAD, type Head } from '../record/audit-chain.js';
+import { chainOn, checkChain, NO_HEAD, type Head, type StoredEntry } from '../record/audit-chain.js';
 import { isOnOthers, toEntry } from '../record/audit-entry.js';
 import { createAuditFeeds } from './audit-feed.js';
 import { createPeople } from './audit-people.js';
 import { createAuditPages, parseEntry, readChain } from './audit-pages.js';
+import type { Check, Write } from '../../store/redis/write-if.js';
 import type { RedisContext } from './context.js';
 import { callRedis } from './errors.js';
-import { parseStored } from './stored-json.js';
+import { corrupt, parseStored } from './stored-json.js';
 
 /** Acts of one conversation that are relayed at once. */
 const BATCH = 100;
@@ -16,10 +17,14 @@ const MOST_TRIES = 200;
 /** A process drops old entries of a tenant this often. */
 const TRIM_MS = 60_000;
 const PAGE = 500;
+/** Ids of entries are remembered this long; an outbox that was not trimmed is relayed again long before. */
+const SEEN_MS = 30 * 24 * 60 * 60 * 1000;
+/** Sealed names that one look drops; the others wait for the next. */
+const MOST_NAMES = 500;
 
 /** The audit trail: a chain for each tenant, in the tenant's own slot. */
 export function createAudit(context: RedisContext): Audit {
-  const { redis, keys, transitions, now } = context;
+  const { redis, keys, writeIf, now } = context;
   const { keys: signingKeys } = context.audit;
   const people = createPeople(context);
   const feeds = createAuditFeeds(context);
@@ -49,16 +54,53 @@ export function createAudit(context: RedisContext): Audit {
       const texts = left.map((entry) => JSON.stringify(entry));
       const chained = chainOn({ n, hash }, texts, { tenant, keys: signingKeys });
       const added = chained.map((entry, at) => ({ ...entry, id: left[at]?.id ?? '' }));
-      const reply = await transitions.chainAudit(keys.audit(tenant), { n, hash }, added, now());
-      if (reply.chained) {
+      if (await chain(tenant, { n, hash }, added)) {
         await trim(tenant);
         return left;
       }
-      ({ n, hash } = reply.head);
-      left = left.filter(({ id }) => !reply.known.includes(id));
+      ({ n, hash } = await readHead(tenant));
+      const { seen } = keys.audit(tenant);
+      const known = await callRedis(Promise.all(left.map(({ id }) => redis.zscore(seen, id))));
+      left = left.filter((_, at) => known[at] === null);
     }
     if (left.length > 0) throw new Error('the audit chain is appended to without end');
     return [];
+  }
+
+  /**
+   * Appends entries, if the chain still ends at `last` and has none of them.
+   *
+   * @throws HelixError `corrupt_record` if entries stand behind the head, which no relay has written
+   */
+  async function chain(
+    tenant: string,
+    last: Head,
+    entries: readonly (StoredEntry & { id: string })[],
+  ): Promise<boolean> {
+    const { head, chain: stream, seen } = keys.audit(tenant);
+    const at = now();
+    const [behind] = await callRedis(redis.xrange(stream, `(${String(last.n)}-0`, '+', 'COUNT', 1));
+    if (behind !== undefined) {
+      const { n } = await readHead(tenant);
+      if (n === last.n) throw corrupt('end of an audit trail');
+      return false;
+    }
+    const [n, hash] = last.n === 0 ? ['', ''] : [String(last.n), last.hash];
+    const checks: Check[] = [
+      [n, 'HGET', head, 'n'],
+      [hash, 'HGET', head, 'hash'],
+      ...entries.map(({ id }): Check => ['', 'ZSCORE', seen, id]),
+    ];
+    const newest = entries.at(-1) ?? last;
+    return writeIf(checks, [
+      ...entries.map((entry): Write => {
+        const fields = ['e', entry.text, 'h', entry.hash, 'm', entry.mac];
+        return ['XADD', stream, `${String(entry.n)}-0`, ...fields];
+      }),
+      ...entries.map(({ id }): Write => ['ZADD', seen, at, id]),
+      ['HSET', head, 'n', newest.n, 'hash', newest.hash],
+      ['ZREMRANGEBYSCORE', seen, '-inf', at - SEEN_MS],
+    ]);
   }
 
   /** Drops entries that are older than they are kept. */
@@ -71,7 +113,34 @@ export function createAudit(context: RedisContext): Audit {
       if (stored === undefined || parseEntry(stored).at >= now() - keptMs) break;
       last = stored;
     }
-    await transitions.trimAudit(keys.audit(tenant), last, now() - keptMs);
+    await drop(tenant, last, now() - keptMs);
+  }
+
+  /** Drops the oldest entries, up to and including `last`, whose hash is kept, and the sealed names of which the rest has no entry. */
+  async function drop(tenant: string, last: Head, before: number): Promise<void> {
+    const { head, chain: stream, acted, sealed } = keys.audit(tenant);
+    const past = await callRedis(
+      redis.zrangebyscore(acted, '-inf', before, 'WITHSCORES', 'LIMIT', 0, MOST_NAMES),
+    );
+    const names = past.filter((_, at) => at % 2 === 0);
+    const unchanged = names.map((name, at): Check => [past[at * 2 + 1] ?? '', 'ZSCORE', acted, name]);
+    // Who acts meanwhile is left to the next time.
+    await writeIf(
+      unchanged,
+      names.flatMap((name): Write[] => [
+        ['HDEL', sealed, name],
+        ['ZREM', acted, name],
+      ]),
+    );
+    const from = await callRedis(redis.hget(head, 'from'));
+    if (last.n <= Number(from ?? 0)) return;
+    await writeIf(
+      [[from ?? '', 'HGET', head, 'from']],
+      [
+        ['HSET', head, 'from', last.n, 'fromHash', last.hash],
+        ['XTRIM', stream, 'MINID', `${String(last.n + 1)}-0`],
+      ],
+    );
   }
 
   /** What stands behind the head, which is moved together with each entry. */

@@ -1,6 +1,7 @@
 import type { BatchProblem } from '../../protocol/batch-run.js';
 import { LIMITS } from '../../protocol/limits.js';
 import type { Batches, BatchWork } from '../contract/batches.js';
+import { untilWritten, type Write } from '../../store/redis/write-if.js';
 import type { RedisContext } from './context.js';
 import { callRedis } from './errors.js';
 import { parseStored } from './stored-json.js';
@@ -13,9 +14,9 @@ const PROBLEM = 'problem:';
 export function createBatchRecords({
   redis,
   keys,
-  transitions,
+  writeIf,
   now,
-}: Pick<RedisContext, 'redis' | 'keys' | 'transitions' | 'now'>): Batches {
+}: Pick<RedisContext, 'redis' | 'keys' | 'writeIf' | 'now'>): Batches {
   async function work(batchId: string): Promise<BatchWork | undefined> {
     const stored = await callRedis(redis.hget(keys.batch(batchId), 'work'));
     return stored === null ? undefined : (parseStored(stored, 'batch') as BatchWork);
@@ -29,31 +30,40 @@ export function createBatchRecords({
       const known = problems.slice(0, LIMITS.batchProblems);
       // The list first: an erasure finds whatever is stored.
       await callRedis(
-        redis.transact((writes) =>
-          writes
-            .zadd(list, now(), batchId)
-            // A record may have been written again since, and then lives longer than its score says.
-            .zremrangebyscore(list, '-inf', now() - 2 * KEPT_MS)
-            .pexpire(list, 2 * KEPT_MS),
-        ),
+        writeIf([], [
+          ['ZADD', list, now(), batchId],
+          // A record may have been written again since, and then lives longer than its score says.
+          ['ZREMRANGEBYSCORE', list, '-inf', now() - 2 * KEPT_MS],
+          ['PEXPIRE', list, 2 * KEPT_MS],
+        ]),
       );
       // A process that dies in between would leave a record without its limit.
       await callRedis(
-        redis.transact((writes) =>
-          writes
-            .hset(key, 'by', owner)
-            .hsetnx(key, 'refused', JSON.stringify(known))
-            .hsetnx(key, 'work', JSON.stringify(asked))
-            .pexpire(key, KEPT_MS),
-        ),
+        writeIf([], [
+          ['HSET', key, 'by', owner],
+          ['HSETNX', key, 'refused', JSON.stringify(known)],
+          ['HSETNX', key, 'work', JSON.stringify(asked)],
+          ['PEXPIRE', key, KEPT_MS],
+        ]),
       );
       return (await work(batchId)) ?? asked;
     },
     refuse: async (batchId, problems) => {
       if (problems.length === 0) return;
-      const named = problems.map(({ target, code }) => [PROBLEM + target, code] as const);
-      const limits = { most: LIMITS.batchProblems, keptMs: KEPT_MS };
-      await callRedis(transitions.noteRefusals(keys.batch(batchId), limits, named));
+      const key = keys.batch(batchId);
+      await untilWritten(async () => {
+        const [by, names] = await callRedis(Promise.all([redis.hget(key, 'by'), redis.hkeys(key)]));
+        // An attempt may outlive its batch and the erasure of its person: a record that is gone is not made again.
+        if (by === null) return true;
+        const known = new Set(names.filter((name) => name.startsWith(PROBLEM)));
+        const writes: Write[] = problems.flatMap(({ target, code }): Write[] => {
+          if (known.size >= LIMITS.batchProblems && !known.has(PROBLEM + target)) return [];
+          known.add(PROBLEM + target);
+          return [['HSET', key, PROBLEM + target, code]];
+        });
+        const isWritten = await writeIf([[by, 'HGET', key, 'by']], [...writes, ['PEXPIRE', key, KEPT_MS]]);
+        return isWritten || undefined;
+      });
     },
     about: async (batchId) => {
       const key = keys.batch(batchId);

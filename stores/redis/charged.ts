@@ -1,9 +1,24 @@
 import { isTerminal, type RunStatus } from '../../protocol/run.js';
 import { sumOf } from '../../session/finish.js';
 import type { Usage } from '../../session/record.js';
+import { filesOwner } from '../../session/files.js';
 import type { Session } from '../../session/tree.js';
 import type { SessionOwner } from '../contract/waiting.js';
-import type { Standing } from '../transitions/fold.js';
+
+/** What a session counts for, as it was read at one moment. */
+export interface Standing {
+  /** 0: it has files, and no message yet. */
+  created: number;
+  version: number;
+  bytes: number;
+  queued: number;
+  /** 1 while its run is active. */
+  runs: number;
+  /** ms since the epoch. */
+  updated: number;
+  /** Usage of all its ended runs, six numbers and the number of runs; '' without any. */
+  spent: string;
+}
 
 /** What an owner is charged for one session. */
 export interface Charged {
@@ -18,14 +33,24 @@ export interface Charged {
 }
 
 /**
- * What the owner of a conversation is charged for it; undefined if it does not exist.
+ * What the owner of a conversation is charged for it; undefined if there is none. Files that came before the first
+ * message are charged to who added them.
  *
  * @param isClosing it is erased after this: its active run counts as if it ended now, with what its active sub-agents
  * have used
  */
 export function chargedOf(session: Session, isClosing = false): Charged | undefined {
   const { record, tree, files } = session;
-  if (record?.agent === undefined) return undefined;
+  const [fileBytes, changes] = [files.get('bytes'), files.get('changes')];
+  if (record?.agent === undefined) {
+    const whose = filesOwner(session);
+    if (whose === undefined) return undefined;
+    const sizes = { version: Number(changes ?? 0), bytes: Number(fileBytes ?? 0) };
+    return {
+      ...{ agent: '', model: '', status: 'completed', owner: whose },
+      standing: { ...sizes, created: 0, queued: 0, runs: 0, updated: 0, spent: '' },
+    };
+  }
   const { owner, tenant, run, stream, sizes } = record;
   const hasEnded = isTerminal(run.status);
   const isActive = stream !== 'paused' && !hasEnded;
@@ -33,7 +58,6 @@ export function chargedOf(session: Session, isClosing = false): Charged | undefi
   const isCut = isClosing && !hasEnded;
   const spent = isCut ? [...sumOf(record.spent, usedBelow(session)), record.runs + 1] : [...record.spent, record.runs];
   const hasLog = tree.log.count > 0;
-  const [fileBytes, changes] = [files.get('bytes'), files.get('changes')];
   return {
     agent: record.agent,
     model: run.model ?? '',
@@ -48,7 +72,7 @@ export function chargedOf(session: Session, isClosing = false): Charged | undefi
       queued: record.queue.length,
       runs: isActive ? 1 : 0,
       updated: Math.max(record.updated, session.appended),
-      ...(record.runs > 0 || isCut ? { spent: spent.join(' ') } : {}),
+      spent: record.runs > 0 || isCut ? spent.join(' ') : '',
     },
   };
 }

@@ -3,7 +3,7 @@ import { isDiscarded } from './errors.js';
 import type { Send } from './refusals.js';
 
 /**
- * The commands that the store sends besides its transitions. Both a connection of ioredis and the
+ * The commands that the store sends besides its scripts. Both a connection of ioredis and the
  * in-process keyspace implement them.
  */
 export interface Commands {
@@ -46,8 +46,6 @@ export interface Commands {
   xrevrange: (...range: StreamRange) => Promise<StoredEntries>;
   /** Replies of reads made at one moment, in their order. */
   together: (add: (reads: Reads) => unknown) => Promise<unknown[]>;
-  /** Writes to keys of one slot: all of them, or none. */
-  transact: (add: (writes: Writes) => unknown) => Promise<void>;
 }
 
 /** In the order of the command: XRANGE takes the lower end first, XREVRANGE the upper one. */
@@ -63,15 +61,6 @@ export interface Reads {
   xlen: (key: string) => Reads;
   xrange: (key: string, from: string, to: string, count: 'COUNT', most: number) => Reads;
   info: (section: string) => Reads;
-}
-
-/** Writes that are made together. */
-export interface Writes {
-  hset: (key: string, field: string, value: string) => Writes;
-  hsetnx: (key: string, field: string, value: string) => Writes;
-  pexpire: (key: string, ms: number) => Writes;
-  zadd: (key: string, ...args: (string | number)[]) => Writes;
-  zremrangebyscore: (key: string, from: string | number, to: string | number) => Writes;
 }
 
 const SINGLE = [
@@ -93,9 +82,8 @@ export function commandsOf(redis: RedisConnection, send: Send): Commands {
     (...args: unknown[]) => send(() => all[name].apply(redis, args)),
   ]);
   return {
-    ...(Object.fromEntries(single) as Omit<Commands, 'together' | 'transact'>),
+    ...(Object.fromEntries(single) as Omit<Commands, 'together'>),
     together: (add) => send(() => readTogether(redis, add)),
-    transact: (add) => send(() => writeTogether(redis, add)),
   };
 }
 
@@ -117,24 +105,6 @@ async function readTogether(
     if (!isDiscarded(error)) throw error;
     return read(redis.pipeline());
   }
-}
-
-async function writeTogether(
-  redis: RedisConnection,
-  add: (writes: Writes) => unknown,
-): Promise<void> {
-  const writes = redis.multi() as unknown as Writes & Pick<Pipeline, 'exec'>;
-  add(writes);
-  try {
-    unpack(await writes.exec());
-  } catch (error) {
-    // Why one of the commands was refused says more.
-    throw isDiscarded(error) ? ((error as Discarded).previousErrors?.[0] ?? error) : error;
-  }
-}
-
-interface Discarded {
-  previousErrors?: Error[];
 }
 
 interface Pipeline extends Reads {

@@ -1,10 +1,9 @@
 import type { FileStore } from '../contract/files.js';
 import type { LeaseThread } from '../contract/leases.js';
-import type { Change } from '../../store/change.js';
+import type { WriteIf } from '../../store/redis/write-if.js';
 import type { Commands } from './commands.js';
-import type { Make } from './make-change.js';
+import type { Conversations } from './conversations.js';
 import type { KeySpace } from './keys.js';
-import type { Transitions } from './transitions.js';
 
 /** Settings of the audit trail. */
 export interface AuditSettings {
@@ -15,17 +14,15 @@ export interface AuditSettings {
 }
 
 /** What all parts of the store share that work on one Redis, or on one in-process keyspace. */
-export interface RedisContext {
+export interface RedisContext extends Conversations {
   /** What tells this data from other data, see `joinParts`. */
   data: unknown;
   redis: Commands;
   /** For what may be large: apart from the one above, where the start of a run would wait behind it. */
   reads: Commands;
   keys: KeySpace;
-  transitions: Transitions;
-  /** Changes and reads of conversations. */
-  change: Change;
-  make: Make;
+  /** Changes of what is in other slots than conversations. */
+  writeIf: WriteIf;
   /** Entries that a stream may have before whole old turns are trimmed; 0: no limit. */
   maxEntries: number;
   /** Clock of this process, ms since the epoch; deadlines use the clock of the store. */

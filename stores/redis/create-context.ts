@@ -6,13 +6,11 @@ import type { AuditSettings, RedisContext } from './context.js';
 import { corkWrites } from './cork-writes.js';
 import { createRedisFileStore } from './file-store.js';
 import { createKeySpace, DEFAULT_PREFIX } from './keys.js';
-import { THIS_LIBRARY, type Library } from './library.js';
-import { createProcesses, type Processes } from './processes.js';
-import { createPruning } from './prune-libraries.js';
+import { createEvaluate } from './evaluate.js';
 import { sendOnce, waitOutRefusals, type Send } from './refusals.js';
 import { rightsFor } from './rights.js';
-import { createRunLibrary } from './run-library.js';
-import { createConversations, createTransitions, type Expiry } from './transitions.js';
+import { createWriteIf } from '../../store/redis/write-if.js';
+import { createConversations, type Expiry } from './conversations.js';
 import { createUnanswered, type Unanswered } from './unanswered.js';
 import { toKeptMs, type AuditTtl } from '../record/audit-ttl.js';
 
@@ -37,8 +35,6 @@ export interface RedisStoreOptions {
 }
 
 export interface ContextOptions {
-  /** Library of another build. */
-  library?: Library;
   /** True: commands are retried while Redis temporarily refuses them. */
   retriesRefusals?: boolean;
   /** Connection for large reads. Default: the same. */
@@ -69,22 +65,16 @@ export function toAuditSettings({
 }
 const SHORTEST_KEY = 32;
 
-/** A context on a connection, with the announcement of this process. */
+/** A context on a connection. */
 export interface RedisConnectionContext extends RedisContext {
-  processes: Processes;
   unanswered: Unanswered;
 }
 
-/** Keys, transitions and limits on one connection. */
+/** Keys, scripts and limits on one connection. */
 export function createContext(
   redis: RedisConnection,
   options: RedisStoreOptions = {},
-  {
-    library = THIS_LIBRARY,
-    retriesRefusals = false,
-    reads = redis,
-    connected,
-  }: ContextOptions = {},
+  { retriesRefusals = false, reads = redis, connected }: ContextOptions = {},
 ): RedisConnectionContext {
   const keys = createKeySpace(options.prefix);
   const unanswered = createUnanswered();
@@ -96,41 +86,20 @@ export function createContext(
   const sendNow: Send = (work) => repeat(() => unanswered.during(work));
   const send: Send = (work) =>
     connected !== undefined && isConnecting ? connected.then(() => sendNow(work)) : sendNow(work);
-  const processes = createProcesses(redis, {
-    key: keys.processes,
-    library: library.hash,
-    onRead: createPruning(redis),
-  });
-  const announcedSend: Send = (work) => {
-    processes.touch();
-    return send(work);
-  };
-  const rights = rightsFor(keys);
-  const { runLibrary, evaluate } = createRunLibrary(redis, {
-    library,
-    send: announcedSend,
-    rights,
-  });
-  const conversations = createConversations(
-    evaluate,
-    options.prefix ?? DEFAULT_PREFIX,
-    toExpiry(options),
-  );
+  const evaluate = createEvaluate(redis, { send, rights: rightsFor(keys) });
   return {
     data: nameData(redis, options.prefix),
-    redis: commandsOf(redis, announcedSend),
-    reads: commandsOf(reads, announcedSend),
+    redis: commandsOf(redis, send),
+    reads: commandsOf(reads, send),
     keys,
-    transitions: createTransitions(runLibrary, keys, conversations),
-    change: conversations.change,
-    make: conversations.make,
-    processes,
+    ...createConversations(evaluate, keys, toExpiry(options)),
+    writeIf: createWriteIf(evaluate),
     unanswered,
     maxEntries: options.maxChunks ?? LIMITS.streamEntries,
     now: Date.now,
     audit: toAuditSettings(options),
     keepsFilesElsewhere: options.files !== undefined,
-    fileStore: options.files ?? createRedisFileStore(reads, keys, announcedSend),
+    fileStore: options.files ?? createRedisFileStore(reads, keys, send),
     corkWrites: () => {
       corkWrites(redis);
     },

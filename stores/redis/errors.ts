@@ -1,12 +1,9 @@
 import { HelixError } from '../../protocol/errors.js';
 import { corrupt } from './stored-json.js';
 
-/**
- * Replies with which Redis temporarily refuses a command; a missing library is loaded by the
- * caller.
- */
+/** Replies with which Redis temporarily refuses a command. */
 const NOT_NOW =
-  /^((LOADING|READONLY|MASTERDOWN|CLUSTERDOWN|TRYAGAIN|MOVED|ASK|NOREPLICAS|MISCONF|OOM|BUSY) |ERR Function not found)/;
+  /^(LOADING|READONLY|MASTERDOWN|CLUSTERDOWN|TRYAGAIN|MOVED|ASK|NOREPLICAS|MISCONF|OOM|BUSY) /;
 /** Missing permission for a command, for a key or channel, or for a command inside a script. */
 const NO_RIGHT = /^NOPERM |^ERR The user executing the script can't /;
 const NO_ENTRY = /^(NOAUTH|WRONGPASS) /;

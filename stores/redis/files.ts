@@ -41,10 +41,9 @@ export function createFiles(context: Context): Files {
   async function note(sessionId: string, owner: SessionOwner): Promise<void> {
     const { unclaimed } = keys.owner(owner);
     const until = now() + LIMITS.unclaimedFilesMs;
-    for (const past of await callRedis(redis.zrangebyscore(unclaimed, '-inf', now())))
-      await callRedis(redis.zrem(unclaimed, past));
     await callRedis(redis.zadd(unclaimed, until, rootOf(sessionId)));
-    await callRedis(redis.pexpire(unclaimed, LIMITS.unclaimedFilesMs));
+    // What has expired stays listed until its owner's figures are repaired.
+    await callRedis(redis.pexpire(unclaimed, 2 * LIMITS.unclaimedFilesMs));
   }
 
   const remove: Files['remove'] = async (sessionId, fileId) => {

@@ -73,7 +73,6 @@ export const RedisStreamManager = class RedisStreamManager {
     const subscriber = provided ?? duplicateForSubscriptions(redis);
     Object.assign(this, createStreamManager(createRedisStreamLog(context, subscriber)), {
       close: async () => {
-        await context.processes.close();
         if (provided === undefined) closeClient(subscriber);
       },
     });

@@ -5,27 +5,26 @@ import { closeClient, type RedisConnection } from './clients.js';
 import { connectCommands } from './connection.js';
 import { toExpiry } from './create-context.js';
 import { callRedis } from './errors.js';
-import { createKeySpace, DEFAULT_PREFIX } from './keys.js';
+import { createKeySpace } from './keys.js';
 import { mastersOf } from './masters.js';
 import { rightsFor } from './rights.js';
-import { createRunLibrary } from './run-library.js';
+import { createEvaluate } from './evaluate.js';
 import { parseServerInfo, type ServerInfo } from './server-info.js';
-import { createConversations } from './transitions.js';
+import { createConversations } from './conversations.js';
 
 /** What a look at a Redis found. */
 export interface RedisFacts {
   /** Every master. */
   servers: ServerInfo[];
   clock: ClockReading;
-  /** Why a transition would be refused, as a missing right; absent if it would not. */
+  /** Why a change would be refused, as a missing right; absent if it would not. */
   refusal?: string;
 }
 
 const CONNECT_MS = 5_000;
 
 /**
- * Looks at a Redis with the credentials and commands of the stores, and changes no record. It puts
- * the library of this release there if it is missing, as every process does.
+ * Looks at a Redis with the credentials and commands of the stores, and changes no record.
  *
  * @throws Error with the reason if it cannot be reached, or refuses these credentials
  */
@@ -66,8 +65,8 @@ async function readClock(redis: RedisConnection): Promise<ClockReading> {
 /** Reads a session that does not exist: the rights of all commands are checked before. */
 async function findRefusal(redis: RedisConnection): Promise<string | undefined> {
   const keys = createKeySpace();
-  const { evaluate } = createRunLibrary(redis, { rights: rightsFor(keys) });
-  const { change } = createConversations(evaluate, DEFAULT_PREFIX, toExpiry({}));
+  const evaluate = createEvaluate(redis, { rights: rightsFor(keys) });
+  const { change } = createConversations(evaluate, keys, toExpiry({}));
   try {
     await change('doctor', () => undefined);
     return undefined;

@@ -1,7 +1,6 @@
 import { childPartOf, rootOf } from '../../protocol/ids.js';
 import { checkStreamId } from '../record/checked-ids.js';
 import type { SessionOwner } from '../contract/waiting.js';
-import { ownerAt, type Owner } from '../transitions/lib/owner.js';
 
 /** Keys of a session: its record, writers, what is found by id, content, ended runs and transcript. */
 export const OWN_KEYS = ['root', 'writers', 'index', 'content', 'runs', 'rows'] as const;
@@ -34,12 +33,13 @@ export interface DueKeys {
 
 /** Names of keys under one prefix. @throws HelixError `validation_error` for a malformed id */
 export interface KeySpace {
+  prefix: string;
   /**
    * Keys of a session. They carry the hash tag of the root session, so that a session and its
    * sub-agents are in one cluster slot and one script can access them all.
    */
   session: (sessionId: string) => SessionKeys;
-  /** The keys of transitions/append; separate because they are needed for every token. */
+  /** The keys of the script that appends; separate because they are needed for every token. */
   append: (sessionId: string) => string[];
   channel: (sessionId: string) => string;
   /**
@@ -65,8 +65,6 @@ export interface KeySpace {
   askingSince: string;
   /** What has happened within a few minutes, counted. */
   tally: (bucket: number) => string;
-  /** Processes that use these keys, by the time until which their announcement holds. */
-  processes: string;
   /** An owner's sessions that have asked people something, by time. */
   waitingIndex: (owner: SessionOwner) => string;
   /** The same of all owners of a tenant, or of those without one. */
@@ -77,7 +75,7 @@ export interface KeySpace {
    * What is stored about an owner: in one slot for all users of a tenant, or for a user without a
    * tenant.
    */
-  owner: (owner: SessionOwner) => Owner;
+  owner: (owner: SessionOwner) => OwnerKeys;
   /** Owners by the time of their next repair. */
   ownersIndex: string;
   /** Acts of a conversation that are yet to be relayed, in its slot. */
@@ -115,6 +113,52 @@ export type AuditKeys = Record<
   string
 >;
 
+/**
+ * What is stored about the conversations of one user, in the slot of the tenant, or of the user if
+ * there is no tenant.
+ *
+ * user: the user, escaped as in keys · tenant: hash, sums over all users of the slot · usage: hash, sums of this user ·
+ * sessions: sorted set of sessions by negative time of the last change, so that the newest comes first · work: sorted
+ * set of sessions with an active run · entries: hash by session, what each counts for · titles: hash by session · used:
+ * prefix of a hash for each day, usage by agent and model · users: prefix of a hash for each day, the users with such a
+ * hash · unclaimed: sorted set of conversations to which this user has added files before they began, by the time at
+ * which those expire · spend: prefix of a hash for each day and month, the cost by user; `*` is all users of the slot.
+ */
+export interface OwnerKeys {
+  /** Prefix of the keys of all users in the slot. */
+  base: string;
+  user: string;
+  tenant: string;
+  usage: string;
+  sessions: string;
+  work: string;
+  entries: string;
+  titles: string;
+  used: string;
+  users: string;
+  spend: string;
+  unclaimed: string;
+}
+
+/** Keys of a user in the slot with this prefix. */
+export function ownerAt(base: string, user: string): OwnerKeys {
+  const own = `${base}${user}:`;
+  return {
+    base,
+    user,
+    tenant: `${base}tenant`,
+    usage: `${own}usage`,
+    sessions: `${own}sessions`,
+    work: `${own}work`,
+    entries: `${own}entries`,
+    titles: `${own}titles`,
+    used: `${own}used:`,
+    users: `${base}users:`,
+    spend: `${base}spend:`,
+    unclaimed: `${own}unclaimed`,
+  };
+}
+
 export const DEFAULT_PREFIX = 'hx';
 
 export function createKeySpace(prefix: string = DEFAULT_PREFIX): KeySpace {
@@ -125,6 +169,7 @@ export function createKeySpace(prefix: string = DEFAULT_PREFIX): KeySpace {
   };
   const shared = (sessionId: string): string => `${prefix}:{${rootOf(sessionId)}}:`;
   return {
+    prefix,
     session: (sessionId) => {
       const [own, common] = [base(sessionId), shared(sessionId)];
       const names = [
@@ -173,7 +218,6 @@ export function createKeySpace(prefix: string = DEFAULT_PREFIX): KeySpace {
     askingIndex: `${prefix}:asking`,
     askingSince: `${prefix}:asking:since`,
     tally: (bucket) => `${prefix}:tally:${String(bucket)}`,
-    processes: `${prefix}:processes`,
     // Escaped, so that an owner's name can neither equal that of another owner in a tenant nor
     // contain a hash tag.
     waitingIndex: ({ owner, tenant = '' }) =>

@@ -13,8 +13,8 @@ export interface LeaseAddress {
 }
 
 /**
- * Opens the leases in another thread, over a connection of its own and without the library of
- * transitions. A renewal that cannot be sent now fails: sent later it would extend a lease that has
+ * Opens the leases in another thread, over a connection of its own and without scripts.
+ * A renewal that cannot be sent now fails: sent later it would extend a lease that has
  * lapsed.
  */
 export function openLeases({ url, prefix }: LeaseAddress): OpenedLeases {

@@ -11,7 +11,6 @@ import {
 } from './connection.js';
 import { callRedis } from './errors.js';
 import { createContext, type RedisStoreOptions } from './create-context.js';
-import type { Library } from './library.js';
 import { createRedisSessionStore } from './session-store.js';
 import { readRedisSettings, type RedisSettings } from './settings.js';
 import { createRedisStreamLog } from './stream-log.js';
@@ -40,11 +39,8 @@ export interface ConnectionOptions extends RedisStoreOptions {
   whenAway?: WhenAway;
 }
 
-/** Opens both stores on one Redis. With `library` it behaves like another build. */
-export function openRedisStores(
-  options: ConnectionOptions,
-  build: { library?: Library } = {},
-): RedisStores {
+/** Opens both stores on one Redis. */
+export function openRedisStores(options: ConnectionOptions): RedisStores {
   const { url, whenAway = 'wait' } = options;
   const commands = connectCommands(url, whenAway);
   const reads = connectCommands(url, whenAway);
@@ -54,7 +50,6 @@ export function openRedisStores(
       ? undefined
       : Promise.all([commands, reads].map(firstConnection)).then(() => undefined);
   const context = createContext(commands, options, {
-    ...build,
     retriesRefusals: whenAway === 'wait',
     reads,
     connected,
@@ -63,7 +58,6 @@ export function openRedisStores(
     await connected;
     return callRedis(command());
   };
-  context.processes.start();
   for (const redis of [commands, reads, subscriber]) redis.connect().catch(() => undefined);
   return {
     store: createRedisSessionStore({
@@ -77,7 +71,6 @@ export function openRedisStores(
     settings: () => ask(() => readRedisSettings(commands)),
     unansweredMs: context.unanswered.silentMs,
     close: async () => {
-      await context.processes.close();
       for (const client of [commands, reads, subscriber]) closeClient(client);
     },
   };

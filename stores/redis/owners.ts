@@ -1,18 +1,15 @@
 import { rootOf } from '../../protocol/ids.js';
-import type { OwnerCounts, Owners, ReserveInput } from '../contract/owners.js';
+import type { AdmitInput, OwnerCounts, Owners, QuotaExceeded } from '../contract/owners.js';
 import type { Sessions } from '../contract/sessions.js';
 import type { SessionOwner } from '../contract/waiting.js';
-import { COUNTED } from '../transitions/lib/owner.js';
+import { COUNTED, createCharge, NO_COUNTS, parseEntry } from './charge.js';
 import { chargedOf, formatOwner, isSame, parseOwner, type Charged } from './charged.js';
 import type { RedisContext } from './context.js';
 import { createConversationPages } from './conversation-pages.js';
 import { callRedis } from './errors.js';
 import { recount } from './recount.js';
-import { toUsedBy } from './used-by.js';
 import { nextInOrder, type ScoredMember } from './scored-list.js';
 
-/** A reservation expires after this time: its request has died or was refused elsewhere. */
-const HOLD_MS = 10_000;
 /**
  * Before a run is refused, up to this many sessions are checked for ended runs that still count.
  */
@@ -29,40 +26,35 @@ export interface OwnersIndex extends Owners {
   close: (sessionId: string) => Promise<SessionOwner | undefined>;
 }
 
+/** What a request of this process is about to add. */
+interface Expected {
+  usage: string;
+  tenant: string;
+  sessionId: string;
+  counts: OwnerCounts;
+}
+
 /**
- * Figures of owners, each owner in its own slot. The transitions of a session cannot reach that
+ * Figures of owners, each owner in its own slot. The changes of a session cannot reach that
  * slot, so the figures follow afterwards, each as the session was when last read.
  */
 export function createOwners(context: RedisContext, readRows: Sessions['rows']): OwnersIndex {
-  const { redis, keys, transitions, change, now } = context;
+  const { redis, keys, change, now } = context;
+  const charge = createCharge(context);
+  const expected = new Set<Expected>();
 
   const read = (sessionId: string): Promise<Charged | undefined> =>
     change(sessionId, (session) => chargedOf(session));
 
-  async function charge(
-    sessionId: string,
-    owner: SessionOwner,
-    charged: Charged | undefined,
-    anyway = false,
-  ): Promise<boolean> {
-    const request = {
-      sessionId,
-      standing: charged?.standing,
-      anyway,
-      usedBy: toUsedBy(charged, now()),
-    };
-    const { kind } = await transitions.runOfOwner('fold', owner, request);
-    if (kind === 'added') await noteOwner(owner);
-    return kind !== 'stale';
-  }
-
-  const fold: Owners['fold'] = async (sessionId, reserved) => {
+  const fold: Owners['fold'] = async (sessionId, owner, title) => {
     const id = rootOf(sessionId);
     const found = await read(id);
-    if (found !== undefined) await charge(id, found.owner, found);
-    if (reserved !== undefined && (found === undefined || !isSame(found.owner, reserved))) {
-      await charge(id, reserved, undefined);
+    const isOwner = found !== undefined && owner !== undefined && isSame(found.owner, owner);
+    if (found !== undefined) {
+      const kind = await charge(id, found.owner, found, { title: isOwner ? title : undefined });
+      if (kind === 'added') await noteOwner(found.owner);
     }
+    if (owner !== undefined && !isOwner) await charge(id, owner, undefined);
   };
 
   async function repairSession(sessionId: string, owner: SessionOwner): Promise<void> {
@@ -73,16 +65,16 @@ export function createOwners(context: RedisContext, readRows: Sessions['rows']):
       await charge(sessionId, owner, undefined);
       return;
     }
-    if (await charge(sessionId, owner, found)) return;
-    // Overtaken by another fold, or the store was restored from a backup and holds less.
-    await charge(sessionId, owner, await read(sessionId), true);
+    if ((await charge(sessionId, owner, found)) !== 'stale') return;
+    // Overtaken by another charge, or the store was restored from a backup and holds less.
+    await charge(sessionId, owner, await read(sessionId), { anyway: true });
   }
 
   async function noteOwner(owner: SessionOwner): Promise<void> {
     await callRedis(redis.zadd(keys.ownersIndex, 'NX', now() + REPAIR_MS, formatOwner(owner)));
   }
 
-  /** Removes runs that ended without a process folding their sessions. */
+  /** Removes runs that ended without a process charging their sessions. */
   async function refreshWork(owner: SessionOwner): Promise<void> {
     const { work } = keys.owner(owner);
     const ids = await callRedis(
@@ -91,26 +83,51 @@ export function createOwners(context: RedisContext, readRows: Sessions['rows']):
     await Promise.all(ids.map((sessionId) => fold(sessionId, owner)));
   }
 
-  function tryToReserve({ owner, tenant, title, limits, ...input }: ReserveInput) {
-    const whose = { owner, tenant };
-    const { forMs = HOLD_MS, sessionId, purpose, bytes } = input;
-    const request = { sessionId, purpose, bytes, forMs, ...limits };
-    return transitions.runOfOwner('reserve', whose, request, title);
+  async function readCounts(key: string): Promise<OwnerCounts> {
+    return toCounts(await callRedis(redis.hmget(key, ...COUNTED)));
+  }
+
+  async function tryToAdmit({ sessionId, purpose, bytes, limits, ...whose }: AdmitInput) {
+    const { entries, usage, tenant } = keys.owner(whose);
+    const [stored, ofUser, ofTenant] = await Promise.all([
+      callRedis(redis.hget(entries, sessionId)),
+      readCounts(usage),
+      readCounts(tenant),
+    ]);
+    const entry = parseEntry(stored);
+    const others = [...expected];
+    const ofSession = sumOf(others.filter((each) => each.usage === usage && each.sessionId === sessionId));
+    const isActive = entry?.runs === 1 || ofSession.runs > 0;
+    const counts = {
+      runs: purpose === 'copy' || isActive ? 0 : 1,
+      queued: purpose === 'run' && isActive ? 1 : 0,
+      sessions: entry === undefined && ofSession.sessions === 0 ? 1 : 0,
+      // An owner that has reached the limit gets nothing more, however small the request.
+      bytes: Math.max(bytes, 1),
+    };
+    const inUse = {
+      user: sumOf([{ counts: ofUser }, ...others.filter((each) => each.usage === usage)]),
+      tenant: sumOf([{ counts: ofTenant }, ...others.filter((each) => each.tenant === tenant)]),
+    };
+    for (const of of ['user', 'tenant'] as const) {
+      const exceeded = exceededBy(counts, of, inUse[of], limits?.[of]);
+      if (exceeded !== undefined) return exceeded;
+    }
+    const own = { usage, tenant, sessionId, counts };
+    expected.add(own);
+    return { kind: 'admitted' as const, done: () => void expected.delete(own) };
   }
 
   const readConversations = createConversationPages(context, { read, fold, readRows });
 
   return {
-    reserve: async (input) => {
-      const result = await tryToReserve(input);
-      if (result.kind === 'reserved' || result.what !== 'runs' || result.of !== 'user') {
+    admit: async (input) => {
+      const result = await tryToAdmit(input);
+      if (result.kind === 'admitted' || result.what !== 'runs' || result.of !== 'user') {
         return result;
       }
       await refreshWork(input);
-      return tryToReserve(input);
-    },
-    release: async ({ owner, tenant, sessionId, bytes }) => {
-      await transitions.runOfOwner('release', { owner, tenant }, { sessionId, bytes });
+      return tryToAdmit(input);
     },
     fold,
     close: async (sessionId) => {
@@ -118,14 +135,10 @@ export function createOwners(context: RedisContext, readRows: Sessions['rows']):
       const isWhole = id === sessionId;
       const found = await change(id, (session) => chargedOf(session, isWhole));
       // What cannot be counted is erased all the same.
-      if (found !== undefined) await charge(id, found.owner, found).catch(() => false);
+      if (found !== undefined) await charge(id, found.owner, found).catch(() => undefined);
       return found?.owner;
     },
-    usage: async (owner) => {
-      const values = await callRedis(redis.hmget(keys.owner(owner).usage, ...COUNTED));
-      const counts = COUNTED.map((what, at) => [what, Number(values[at] ?? 0)]);
-      return Object.fromEntries(counts) as OwnerCounts;
-    },
+    usage: (owner) => readCounts(keys.owner(owner).usage),
     page: readConversations,
     take: async (limit, forMs) => {
       const due = await callRedis(
@@ -138,7 +151,7 @@ export function createOwners(context: RedisContext, readRows: Sessions['rows']):
       return due.map(parseOwner);
     },
     repair: async (owner) => {
-      const { sessions } = keys.owner(owner);
+      const { sessions, unclaimed, usage } = keys.owner(owner);
       let last: ScoredMember | undefined;
       for (;;) {
         const page: ScoredMember[] = await nextInOrder(redis, sessions, last, REPAIR_PAGE);
@@ -147,10 +160,40 @@ export function createOwners(context: RedisContext, readRows: Sessions['rows']):
         // Sequentially: a single session may be as large as the owner's whole quota.
         for (const { member } of page) await repairSession(member, owner);
       }
-      // Also drops reservations that have expired.
-      await transitions.runOfOwner('release', owner, { sessionId: '', bytes: 0 });
-      const left = await callRedis(redis.hmget(keys.owner(owner).usage, 'sessions'));
-      if (left[0] == null) await callRedis(redis.zrem(keys.ownersIndex, formatOwner(owner)));
+      // Files that no conversation has claimed, and that have expired.
+      for (const sessionId of await callRedis(redis.zrangebyscore(unclaimed, '-inf', now()))) {
+        await repairSession(sessionId, owner);
+        await callRedis(redis.zrem(unclaimed, sessionId));
+      }
+      if ((await callRedis(redis.hget(usage, 'sessions'))) === null) {
+        await callRedis(redis.zrem(keys.ownersIndex, formatOwner(owner)));
+      }
     },
   };
+}
+
+function toCounts(values: readonly (string | null)[]): OwnerCounts {
+  const counts = { ...NO_COUNTS };
+  COUNTED.forEach((what, at) => {
+    counts[what] = Number(values[at] ?? 0);
+  });
+  return counts;
+}
+
+function sumOf(all: readonly { counts: OwnerCounts }[]): OwnerCounts {
+  const sum = { ...NO_COUNTS };
+  for (const { counts } of all) for (const what of COUNTED) sum[what] += counts[what];
+  return sum;
+}
+
+function exceededBy(
+  counts: OwnerCounts,
+  of: 'user' | 'tenant',
+  inUse: OwnerCounts,
+  limits: OwnerCounts | undefined,
+): QuotaExceeded | undefined {
+  if (limits === undefined) return undefined;
+  const what = COUNTED.find((each) => counts[each] > 0 && inUse[each] + counts[each] > limits[each]);
+  if (what === undefined) return undefined;
+  return { kind: 'exceeded', what, of, limit: limits[what], used: inUse[what] };
 }

@@ -3,13 +3,14 @@ import type { RedisContext } from './context.js';
 import { callRedis } from './errors.js';
 import { parseStored } from './stored-json.js';
 
-type Context = Pick<RedisContext, 'redis' | 'keys'>;
+type Context = Pick<RedisContext, 'redis' | 'keys' | 'writeIf'>;
 
 /** A list of held runs: those of one agent in one tenant. */
 type ListName = Pick<HeldRun, 'agent' | 'tenant'>;
 
 /** The pauses of one fleet, in one slot: what is held is read beside what is paused. */
-export function createPauses({ redis, keys }: Context, fleet = ''): Pauses {
+export function createPauses(context: Context, fleet = ''): Pauses {
+  const { redis, keys, writeIf } = context;
   const at = keys.pauses(fleet);
 
   async function isPaused({ agent, tenant }: ListName): Promise<boolean> {
@@ -27,7 +28,7 @@ export function createPauses({ redis, keys }: Context, fleet = ''): Pauses {
   }
 
   return {
-    of: (other) => createPauses({ redis, keys }, other),
+    of: (other) => createPauses(context, other),
     set: async ({ agent, tenant, everywhere, ...about }) => {
       const field = fieldOf({ agent, tenant, everywhere });
       return (await callRedis(redis.hsetnx(at.paused, field, JSON.stringify(about)))) === 1;
@@ -45,9 +46,10 @@ export function createPauses({ redis, keys }: Context, fleet = ''): Pauses {
       const name = nameOf(of);
       // A run that is held, but on no list that is read, would never be released.
       await callRedis(
-        redis.transact((writes) =>
-          writes.zadd(at.held(name), 'NX', startedAt, runId).hset(at.lists, name, '1'),
-        ),
+        writeIf([], [
+          ['ZADD', at.held(name), 'NX', startedAt, runId],
+          ['HSET', at.lists, name, '1'],
+        ]),
       );
       return true;
     },

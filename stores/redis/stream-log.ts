@@ -19,7 +19,7 @@ import { createTail } from './tail/tail.js';
 
 /** The log in a Redis Stream, with a tail over sharded Pub/Sub. */
 export function createRedisStreamLog(context: RedisContext, subscriber: Subscriber): StreamLog {
-  const { keys, transitions, change, make, now: clock } = context;
+  const { keys, append, change, make, now: clock } = context;
 
   const readResults = createReadResults(context);
   const resolve = (streamId: string, entries: LogEntry[]): ReturnType<typeof resolveEntries> =>
@@ -52,7 +52,7 @@ export function createRedisStreamLog(context: RedisContext, subscriber: Subscrib
       const texts = toCheckedJson(messages, (message) => toShortDelta(message, conversation));
       context.corkWrites();
       const owner = writer.runId === NO_RUN ? conversation : writer.sessionId;
-      const reply = await transitions.append(owner, [
+      const reply = await append(owner, [
         writer.runId,
         writer.name,
         writer.token,

@@ -1,14 +1,15 @@
 import type { SessionOwner } from '../contract/waiting.js';
 import type { Spending, Usage, UsageSum } from '../contract/usage.js';
 import { parseUsage } from '../record/run-usage.js';
-import { FORGOTTEN } from '../transitions/forget-usage.js';
-import { ownerAt, type Owner } from '../transitions/lib/owner.js';
-import { ALL } from '../transitions/lib/used.js';
 import { parseOwner } from './charged.js';
 import type { RedisContext } from './context.js';
 import { callRedis } from './errors.js';
-import { toDay } from './used-by.js';
+import { ownerAt, type OwnerKeys } from './keys.js';
+import { untilWritten, type Check, type Write } from '../../store/redis/write-if.js';
+import { addTo, ALL, toDay } from './used-by.js';
 
+/** Stands for all users that were forgotten; parts of users begin with `u:`. */
+const FORGOTTEN = 'f:';
 const DAY_MS = 24 * 60 * 60 * 1000;
 /** Days that one report covers at most. */
 const MOST_DAYS = 400;
@@ -17,9 +18,9 @@ const RUNS = 6;
 /** Users that are read at once. */
 const PAGE = 100;
 
-export function createUsage({ redis, keys, transitions, now }: RedisContext): Usage {
+export function createUsage({ redis, keys, writeIf, now }: RedisContext): Usage {
   /** The sums of all users of a slot on one day. */
-  async function readDay({ base, users }: Owner, day: string): Promise<UsageSum[]> {
+  async function readDay({ base, users }: OwnerKeys, day: string): Promise<UsageSum[]> {
     const parts = Object.keys(await callRedis(redis.hgetall(users + day)));
     const sums: UsageSum[] = [];
     for (let from = 0; from < parts.length; from += PAGE) {
@@ -51,6 +52,31 @@ export function createUsage({ redis, keys, transitions, now }: RedisContext): Us
     }
   }
 
+  /** What the user has used on a day is added to the sums of those that were forgotten before. */
+  async function forget({ base, user, used, users, spend }: OwnerKeys, day: string): Promise<void> {
+    const forgotten = ownerAt(base, FORGOTTEN).used + day;
+    await untilWritten(async () => {
+      const periods = [day, day.slice(0, 6)].map((period) => spend + period);
+      const costs = callRedis(Promise.all(periods.map((period) => redis.hget(period, user))));
+      const sums = Object.entries(await callRedis(redis.hgetall(used + day)));
+      if (sums.length === 0 && (await costs).every((cost) => cost === null)) return true;
+      const writes: Write[] = [['HDEL', users + day, user], ['UNLINK', used + day]];
+      for (const period of periods) writes.push(['HDEL', period, user]);
+      const checks: Check[] = [];
+      for (const [by, sum] of sums) {
+        const before = await callRedis(redis.hget(forgotten, by));
+        checks.push([sum, 'HGET', used + day, by], [before ?? '', 'HGET', forgotten, by]);
+        writes.push(['HSET', forgotten, by, addTo(before, sum.split(' ').map(Number))]);
+      }
+      if (sums.length > 0) {
+        writes.push(['HSET', users + day, FORGOTTEN, '1']);
+        const left = await callRedis(redis.pttl(used + day));
+        if (left > 0) writes.push(['PEXPIRE', forgotten, left]);
+      }
+      return (await writeIf(checks, writes, { isFreeing: true })) || undefined;
+    });
+  }
+
   return {
     read: async (tenant, { since, until }) => {
       const days = daysBetween(since, until);
@@ -69,7 +95,7 @@ export function createUsage({ redis, keys, transitions, now }: RedisContext): Us
     },
     forget: async (owner) => {
       for (const day of daysBetween(toDate(now() - MOST_DAYS * DAY_MS), toDate(now()))) {
-        await transitions.runOfOwner('forgetUsage', owner, { day });
+        await forget(keys.owner(owner), day);
       }
     },
   };

@@ -86,8 +86,8 @@ describe('a history that is not known', () => {
     const { agent } = open(sayInTurn(), { stores });
     const [owner, sessionId] = ['ann', 'of-ann'];
     const { bytes } = toQuotas().user;
-    const held = { owner, sessionId: 'another', purpose: 'copy', bytes: bytes - 5_000 } as const;
-    await stores.store.owners.reserve({ ...held, forMs: 60_000 });
+    const others = { owner, sessionId: 'another', purpose: 'copy', bytes: bytes - 5_000 } as const;
+    await stores.store.owners.admit(others);
     const messages = [user('long '.repeat(1_000)), ...stored.slice(1), user('two')];
     const refused = agent.generate({ messages, sessionId, userId: owner });
     await expect(refused).rejects.toMatchObject({ code: 'quota_exceeded' });

@@ -1,15 +1,15 @@
-import type { Commands } from '../../stores/redis/commands.js';
+type Methods<Of> = { [Name in keyof Of]: (...args: never[]) => unknown };
 
 /** The commands of a process that dies after so many of them. */
-export function dyingAfter(count: number, redis: Commands): Commands {
+export function dyingAfter<Of extends Methods<Of>>(count: number, commands: Of): Of {
   let left = count;
-  return new Proxy(redis, {
+  return new Proxy(commands, {
     get:
-      (of, name: keyof Commands) =>
+      (of, name) =>
       (...args: never[]) => {
         left -= 1;
         if (left < 0) return Promise.reject(new Error('it has died'));
-        return (of[name] as (...all: never[]) => unknown)(...args);
+        return of[name as keyof Of](...args);
       },
   });
 }

@@ -52,7 +52,3 @@ function documentedRules(prefix: string): string[] {
   ) ?? [undefined, ''];
   return block.replaceAll('hx:', `${prefix}:`).trim().split(/\s+/);
 }
-
-/** What stands for functions, and for scripts. */
-export const NO_FUNCTIONS = ['-fcall', '-fcall_ro', '-function'];
-export const SCRIPTS = ['+evalsha', '+eval'];

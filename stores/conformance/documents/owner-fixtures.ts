@@ -1,4 +1,4 @@
-import type { OwnerCounts, ReserveInput, ReserveResult } from '../../contract/owners.js';
+import type { AdmitInput, AdmitResult, OwnerCounts } from '../../contract/owners.js';
 import type { SessionOwner } from '../../contract/waiting.js';
 import { newSessionId } from '../fixtures.js';
 import { drive, type SessionDriver } from '../session-driver.js';
@@ -19,16 +19,16 @@ const MANY: OwnerCounts = { runs: 1_000, queued: 1_000, sessions: 1_000, bytes: 
 export function limits(
   user: Partial<OwnerCounts>,
   tenant: Partial<OwnerCounts> = {},
-): Required<ReserveInput>['limits'] {
+): Required<AdmitInput>['limits'] {
   return { user: { ...MANY, ...user }, tenant: { ...MANY, ...tenant } };
 }
 
-export function reserve(
+export function admit(
   { store }: Case,
   owner: SessionOwner,
-  input: Partial<ReserveInput> = {},
-): Promise<ReserveResult> {
-  return store.owners.reserve({
+  input: Partial<AdmitInput> = {},
+): Promise<AdmitResult> {
+  return store.owners.admit({
     ...owner,
     sessionId: newSessionId(),
     purpose: 'run',
@@ -37,17 +37,16 @@ export function reserve(
   });
 }
 
-/** A session with an active run, after a reservation. */
+/** A session with an active run, charged to its owner. */
 export async function newSession(
   setup: Case,
   owner: SessionOwner,
   title = '',
 ): Promise<SessionDriver> {
   const session = drive(setup);
-  await reserve(setup, owner, { sessionId: session.id, title });
   const begun = await session.begin(owner);
   if (begun.kind !== 'begun') throw new Error(`begin replied ${begun.kind}`);
-  await setup.store.owners.fold(session.id, owner);
+  await setup.store.owners.fold(session.id, owner, title);
   return session;
 }
 

@@ -3,11 +3,10 @@ import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { Cluster } from 'ioredis';
 import { RedisStateStore, RedisStreamManager } from '../../../stores/redis/index.js';
-import { libraryName, THIS_LIBRARY } from '../../../stores/redis/library.js';
 import { startFollower, type Follower } from '../../support/follower.js';
 import { answers, openStores } from '../../support/open-stores.js';
 import { startCluster, type RedisCluster } from '../../support/redis-cluster.js';
-import type { RedisProcess } from '../../support/redis-process.js';
+
 import { slotOf } from '../../support/redis-slots.js';
 import { createClusterUser } from '../../support/redis-user.js';
 import { drive, newCall, newSessionId, textIn } from '../../support/session-driver.js';
@@ -40,11 +39,6 @@ async function hasNode(node: 0 | 1 | 2, sessionId: string): Promise<boolean> {
     redis.call('PUBSUB', 'SHARDNUMSUB', `hx:{${sessionId}}:channel`),
   );
   return Number((counts as unknown[])[1]) > 0;
-}
-
-async function hasLibrary({ ask }: RedisProcess): Promise<boolean> {
-  const libraries = (await ask((redis) => redis.function('LIST'))) as string[][];
-  return libraries.some(([, name]) => name === libraryName(THIS_LIBRARY));
 }
 
 async function says(state: string): Promise<boolean> {
@@ -82,17 +76,6 @@ describe('on a cluster of three nodes', () => {
     expect(follower.entries).toEqual(await session.log());
     expect(await api.store.sessions.read(session.id)).toMatchObject({ status: 'completed' });
     expect((await api.settings()).warnings).toEqual([]);
-    // The next process finds it, whatever the node.
-    expect(await Promise.all(cluster.nodes.map(hasLibrary))).toEqual([true, true, true]);
-  });
-
-  it('a node that lost the library is given it by who needs it, beside those that have it', async () => {
-    const worker = await openStores(cluster.url, 'worker');
-    const session = drive(worker, sessionOn(1));
-    const { runId } = await session.newRun();
-    await cluster.nodes[1].ask((redis) => redis.function('FLUSH'));
-    await session.ask(runId, 1, [newCall('a', 'approval')]);
-    expect(await hasLibrary(cluster.nodes[1])).toBe(true);
   });
 
   it('followers of all nodes lose nothing when their subscriptions are cut', async () => {
@@ -184,20 +167,18 @@ describe('on a cluster of three nodes', () => {
     redis.disconnect();
   });
 
-  it('a master that is added later gets the library with its first slot', async () => {
+  it('a master that is added later, or has lost the scripts, gets them by who needs them', async () => {
     const worker = await openStores(cluster.url, 'worker');
     const api = await openStores(cluster.url, 'api');
     const { session, say, runId } = await openSpeaker(worker, sessionOn(2));
     await say('a');
     expect((await api.store.sessions.view(session.id))?.record.runId).toBe(runId);
     const added = await cluster.add();
-    expect(await hasLibrary(added)).toBe(false);
     const [first, second, from] = cluster.nodes;
     await migrateSlot(slotOf(session.id), { from, to: added, others: [first, second] });
     await say('b');
-    expect(await hasLibrary(added)).toBe(true);
-    // A client that is not patient, to a node that lost it again.
-    await added.ask((redis) => redis.function('FLUSH'));
+    // A client that is not patient, to a node that lost them again.
+    await added.ask((redis) => redis.script('FLUSH'));
     expect(await drive(api, session.id).stop()).toMatchObject({ kind: 'stopping' });
     expect(textIn(await session.log())).toBe('ab');
     expect(await added.ask((redis) => redis.exists(`hx:{${session.id}}:stream`))).toBe(1);

@@ -2,8 +2,7 @@ import { Redis } from 'ioredis';
 import { startFollower } from '../../support/follower.js';
 import { closeStores, openStores } from '../../support/open-stores.js';
 import { startRedis, type RedisServer } from '../../support/redis-server.js';
-import { createRedisUser, NO_FUNCTIONS, SCRIPTS } from '../../support/redis-user.js';
-import { drive, newCall, textIn } from '../../support/session-driver.js';
+import { textIn } from '../../support/session-driver.js';
 import { openSpeaker, words } from '../../support/speaker.js';
 import { until } from '../../support/until.js';
 
@@ -22,20 +21,8 @@ afterEach(async () => {
   await server.close();
 });
 
-const libraries = async (): Promise<number> => (await redis.function('LIST')).length;
-
-describe('a Redis that loses its library or its data', () => {
-  it('a restart keeps the library, or it is loaded again', async () => {
-    const stores = await openStores(server.url);
-    const session = drive(stores);
-    await session.newRun();
-    await server.restart();
-    await until('Redis answers', () => redis.ping().then(Boolean, () => false));
-    expect(await libraries()).toBe(1);
-    expect(await session.stop()).toMatchObject({ kind: 'ended' });
-  });
-
-  it('functions that are flushed again and again are loaded again', async () => {
+describe('a Redis that loses its scripts or its data', () => {
+  it('scripts that are flushed, or gone after a restart, are sent again', async () => {
     const [worker, api] = [await openStores(server.url), await openStores(server.url, 'api')];
     const { session, say } = await openSpeaker(worker);
     const follower = startFollower(api.streamManager, session.id, 0);
@@ -43,21 +30,15 @@ describe('a Redis that loses its library or its data', () => {
     const speaking = say(...sent);
     for (const moment of [20, 60, 100, 140]) {
       await until('the writer has come so far', () => follower.entries.length > moment);
-      await redis.function('FLUSH');
+      await redis.script('FLUSH');
     }
     await speaking;
     await until('all has come', () => follower.entries.length === sent.length);
     await follower.stop();
     expect(textIn(follower.entries)).toBe(sent.join(''));
-  });
-
-  it('scripts that are flushed are loaded again', async () => {
-    const { url } = await createRedisUser(redis, 'hx', ...NO_FUNCTIONS, ...SCRIPTS);
-    const { say, session } = await openSpeaker(await openStores(url));
-    await say('a');
-    await redis.script('FLUSH');
-    await say('b');
-    expect(textIn(await session.log())).toBe('ab');
+    await server.restart();
+    await until('Redis answers', () => redis.ping().then(Boolean, () => false));
+    expect(await session.stop()).toMatchObject({ kind: 'stopping' });
   });
 
   it('an emptied Redis ends active runs with a typed error, and serves new sessions', async () => {
@@ -78,16 +59,5 @@ describe('a Redis that loses its library or its data', () => {
     const next = await openSpeaker(worker, session.id);
     await next.say('again');
     expect(textIn(await next.session.log())).toBe('again');
-  });
-
-  it('a Redis with another library, under a name like ours or with other functions, serves both', async () => {
-    await redis.function(
-      'LOAD',
-      "#!lua name=hx_other\nredis.register_function('begin', function() return 'theirs' end)",
-    );
-    const session = drive(await openStores(server.url));
-    const { runId } = await session.newRun();
-    await session.ask(runId, 1, [newCall('a', 'client')]);
-    expect(await redis.fcall('begin', 0)).toBe('theirs');
   });
 });

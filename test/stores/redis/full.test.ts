@@ -45,11 +45,11 @@ async function openSessions() {
 }
 
 describe('a Redis that is full', () => {
-  it.each(['has the library', 'has lost the library'])(
+  it.each(['has the scripts', 'has lost the scripts'])(
     'a full Redis and %s accepts nothing new, but answers, ends, stops and erasures',
     async (state) => {
       const { api, speaker, waiting, waits, working, works, ended } = await openSessions();
-      if (state === 'has lost the library') await redis.function('FLUSH');
+      if (state === 'has lost the scripts') await redis.script('FLUSH');
       await fill();
       await expect(drive(api).newRun()).rejects.toMatchObject(full);
       await expect(waiting.enqueue('next')).rejects.toMatchObject(full);
@@ -82,7 +82,7 @@ describe('a Redis that is full', () => {
 
   it('a full Redis without a prior request lets a run be stopped', async () => {
     const { working } = await openSessions();
-    await redis.function('FLUSH');
+    await redis.script('FLUSH');
     await fill();
     const fresh = await openStores(server.url, 'api');
     expect(await drive(fresh, working.id).stop()).toMatchObject({ kind: 'ended' });

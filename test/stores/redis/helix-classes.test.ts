@@ -1,3 +1,6 @@
+import { execFile } from 'node:child_process';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
 import { Redis } from 'ioredis';
 import { ConfigurationError } from '../../../ai-sdk/index.js';
 import { createInProcessExecutor } from '../../../in-process/index.js';
@@ -70,4 +73,10 @@ it('a stream manager on another server is found with the first run', async () =>
   const executor = createInProcessExecutor({ agents, stores: { store, streamManager: elsewhere } });
   await expect(executor.execute('tester', 'hello')).rejects.toBeInstanceOf(ConfigurationError);
   await executor.close();
+});
+
+it('a program that closes its connection is kept alive by nothing', async () => {
+  const script = fileURLToPath(new URL('./use-and-leave.mjs', import.meta.url));
+  // A process that does not end is killed, which rejects.
+  await promisify(execFile)(process.execPath, [script, sharedRedisUrl()], { timeout: 20_000 });
 });

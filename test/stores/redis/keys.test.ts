@@ -83,8 +83,8 @@ describe('names of what belongs to somebody', () => {
 
   /** What users of one tenant share is the tenant's. */
   function namesOf(of: SessionOwner): { own: string[]; shared: string[] } {
-    const { user: _, base, holds, tenant: sums, users, spend, ...own } = keys.owner(of);
-    return { own: Object.values(own), shared: [base, holds, sums, users, spend] };
+    const { user: _, base, tenant: sums, users, spend, ...own } = keys.owner(of);
+    return { own: Object.values(own), shared: [base, sums, users, spend] };
   }
 
   const KINDS: Record<keyof Kinds, [string, unknown][]> & Record<string, [string, unknown][]> = {

@@ -1,5 +1,7 @@
 import { createKeyspace } from '../../../stores/memory/keyspace/keyspace.js';
 import { createLocalCommands } from '../../../stores/memory/local-commands.js';
+import { createWriteIf } from '../../../store/redis/write-if.js';
+import { evaluateOn } from '../../../stores/memory/local-scripts.js';
 import { createKeySpace } from '../../../stores/redis/keys.js';
 import { createPauses } from '../../../stores/redis/pauses.js';
 import { dyingAfter } from '../../support/dying-commands.js';
@@ -12,10 +14,15 @@ const PAUSE = { agent: 'guide', everywhere: false };
 it.each([0, 1, 2, 3])(
   'a run whose process dies after %i commands is not held without end',
   async (count) => {
-    const redis = createLocalCommands(createKeyspace({ now: Date.now, publish: () => undefined }));
-    const pauses = createPauses({ redis, keys }, 'test');
+    const keyspace = createKeyspace({ now: Date.now, publish: () => undefined });
+    const context = {
+      ...createLocalCommands(keyspace),
+      writeIf: createWriteIf(evaluateOn(keyspace)),
+    };
+    const open = ({ writeIf, ...redis }: typeof context) => createPauses({ redis, keys, writeIf }, 'test');
+    const pauses = open(context);
     await pauses.set({ ...PAUSE, at: 1, by: 'olga' });
-    const dying = createPauses({ redis: dyingAfter(count, redis), keys }, 'test');
+    const dying = open(dyingAfter(count, context));
     await dying.hold(RUN).catch(() => undefined);
     await pauses.clear(PAUSE);
     const released = await pauses.released(10);

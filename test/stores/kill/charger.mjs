@@ -4,7 +4,7 @@ import { toQuotas } from '../../../dist/executor/quotas.js';
 import { createRuns } from '../../../dist/executor/create-runs.js';
 import { createRedisStores } from '../../../dist/stores/redis/index.js';
 
-const { url, sessionId, owner, tenant, restBefore, forMs } = JSON.parse(process.argv[2]);
+const { url, sessionId, owner, tenant, restBefore } = JSON.parse(process.argv[2]);
 const { store, streamManager } = createRedisStores({ url, whenAway: 'wait' });
 process.once('disconnect', () => process.exit());
 
@@ -18,7 +18,6 @@ const dying = {
   ...store,
   owners: {
     ...owners,
-    reserve: (input) => owners.reserve({ ...input, forMs }),
     ...(restBefore === 'fold' && { fold: rest }),
   },
   runs: { ...runs, ...(restBefore === 'begin' && { begin: rest }) },
