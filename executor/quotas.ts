@@ -140,7 +140,10 @@ export function admitBeforeBegin(
       return await change();
     } finally {
       await owners.fold(sessionId, { owner, tenant }, title).catch((error: unknown) => {
-        logger.warn({ err: error, sessionId }, 'what a request has added is left to be charged later');
+        logger.warn(
+          { err: error, sessionId },
+          'what a request has added is left to be charged later',
+        );
       });
       result.done();
     }

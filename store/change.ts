@@ -4,13 +4,17 @@ import { Tree, type Read, type Session, type Source, type Write } from '../sessi
 
 /** What a store brings so that changes can be made on it. */
 export interface Backend {
-  /** Reads of one conversation, at one moment. */
-  load: (conversationId: string, reads: readonly Read[]) => Promise<Loaded>;
+  /** Reads of one conversation, at one moment. `isLarge`: other work does not wait behind them. */
+  load: (conversationId: string, reads: readonly Read[], isLarge: boolean) => Promise<Loaded>;
   /**
    * Writes all or nothing, if the version still stands. `behind`: the log has entries above its sequence, which a store
    * that failed in between has left.
    */
-  commit: (conversationId: string, version: string, commit: Commit) => Promise<'stored' | 'stale' | 'behind'>;
+  commit: (
+    conversationId: string,
+    version: string,
+    commit: Commit,
+  ) => Promise<'stored' | 'stale' | 'behind'>;
   /** How long ended streams and sessions are kept, ms; 0: no limit. */
   keep: Source['keep'];
 }
@@ -28,6 +32,8 @@ export interface Options {
   /** What this change is going to ask for. */
   wants?: readonly Read[];
   isFreeing?: boolean;
+  /** It only reads, and much: no change waits for it. */
+  isLarge?: boolean;
 }
 
 export interface Loaded {
@@ -64,14 +70,14 @@ export function createChange(backend: Backend): Change {
   async function attempt<Reply>(
     [conversationId, part]: readonly [string, string],
     decide: (session: Session) => Reply,
-    { wants = [], isFreeing = false }: Options,
+    { wants = [], isFreeing = false, isLarge = false }: Options,
     log: { floor: number },
   ): Promise<{ reply: Reply } | undefined> {
     const known = new Map<string, unknown>();
     let reads: readonly Read[] = [...recordsOf(part), ...wants];
     let version: string | undefined;
     for (;;) {
-      const loaded = await backend.load(conversationId, reads).catch(asCorrupt);
+      const loaded = await backend.load(conversationId, reads, isLarge).catch(asCorrupt);
       // Something has changed between two reads.
       if (version !== undefined && version !== loaded.version) return undefined;
       version = loaded.version;
@@ -86,7 +92,12 @@ export function createChange(backend: Backend): Change {
       const { reply, writes } = decided;
       if (writes.length === 0) return { reply };
       const { sequence: newest, bytes: logBytes } = tree.log;
-      const stored = await backend.commit(conversationId, version, { writes, sequence: newest, logBytes, isFreeing });
+      const stored = await backend.commit(conversationId, version, {
+        writes,
+        sequence: newest,
+        logBytes,
+        isFreeing,
+      });
       if (stored === 'stored') return { reply };
       if (stored === 'behind') log.floor = sequence + Math.max(1, sequence - loaded.sequence) * 2;
       return undefined;
@@ -109,9 +120,14 @@ export function createChange(backend: Backend): Change {
 
   return (sessionId, decide, options = {}) => {
     const dot = sessionId.indexOf('.');
-    const at = dot < 0 ? ([sessionId, ''] as const) : ([sessionId.slice(0, dot), sessionId.slice(dot + 1)] as const);
+    const at =
+      dot < 0
+        ? ([sessionId, ''] as const)
+        : ([sessionId.slice(0, dot), sessionId.slice(dot + 1)] as const);
+    if (options.isLarge === true) return decideUntilStored(at, decide, options);
     const before = queues.get(at[0]) ?? Promise.resolve();
-    const next = (): Promise<Awaited<ReturnType<typeof decide>>> => decideUntilStored(at, decide, options) as never;
+    const next = (): Promise<Awaited<ReturnType<typeof decide>>> =>
+      decideUntilStored(at, decide, options) as never;
     const own = before.then(next, next);
     queues.set(at[0], own);
     const done = (): void => {
@@ -128,7 +144,9 @@ function recordsOf(part: string): Read[] {
     ['field', 'record', part, 'record'],
     ['field', 'record', part, 'live'],
   ];
-  return part === '' ? own : [...own, ['field', 'record', '', 'record'], ['field', 'record', '', 'live']];
+  return part === ''
+    ? own
+    : [...own, ['field', 'record', '', 'record'], ['field', 'record', '', 'live']];
 }
 
 /** What cannot be parsed was not written by this build. */
@@ -145,7 +163,11 @@ class KnownSource implements Source {
   readonly missing = new Map<string, Read>();
   private readonly known: ReadonlyMap<string, unknown>;
 
-  constructor(known: ReadonlyMap<string, unknown>, { now, sequence, logBytes }: Loaded, keep: Source['keep']) {
+  constructor(
+    known: ReadonlyMap<string, unknown>,
+    { now, sequence, logBytes }: Loaded,
+    keep: Source['keep'],
+  ) {
     this.known = known;
     this.now = now;
     this.sequence = sequence;

@@ -111,18 +111,32 @@ if ARGV[7] ~= '' then
 end
 return { 1, at, tonumber(stop) or 0 }`);
 
-/** Changes by scripts. @param prefix of all keys */
-export function createBackend(
-  evaluate: Evaluate,
-  { prefix, keep, newVersion }: { prefix: string; keep: Backend['keep']; newVersion: () => string },
-): Backend {
+export interface BackendOptions {
+  evaluate: Evaluate;
+  /** The same on the connection for large reads. */
+  evaluateLarge: Evaluate;
+  /** Of all keys. */
+  prefix: string;
+  keep: Backend['keep'];
+  newVersion: () => string;
+}
+
+/** Changes by scripts. */
+export function createBackend({
+  evaluate,
+  evaluateLarge,
+  prefix,
+  keep,
+  newVersion,
+}: BackendOptions): Backend {
   return {
     keep,
-    load: async (conversationId, reads) => {
+    load: async (conversationId, reads, isLarge) => {
       const keys = keysOf(prefix, conversationId);
       const { commands, pick } = toReads(keys, reads);
       const versioned = [keys('', 'record'), keys('', 'files')];
-      const loaded = await evaluate(LOAD, versioned, commands.flatMap(toArguments));
+      const evaluateRead = isLarge ? evaluateLarge : evaluate;
+      const loaded = await evaluateRead(LOAD, versioned, commands.flatMap(toArguments));
       const [[version, sequence, logBytes], changes, [seconds, micros], replies] = loaded as [
         ...[(string | null)[], string | null, [string, string], unknown[]],
       ];

@@ -7,7 +7,11 @@ export interface Script {
 }
 
 /** Calls a script of the store. */
-export type Evaluate = (script: Script, keys: readonly string[], args: readonly string[]) => Promise<unknown>;
+export type Evaluate = (
+  script: Script,
+  keys: readonly string[],
+  args: readonly string[],
+) => Promise<unknown>;
 
 export function script(code: string): Script {
   return { code, sha: createHash('sha1').update(code).digest('hex') };

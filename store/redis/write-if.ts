@@ -49,7 +49,9 @@ export function createWriteIf(evaluate: Evaluate): WriteIf {
 const MOST_TRIES = 50;
 
 /** Decides and writes until it holds; `attempt` replies undefined where it was overtaken. */
-export async function untilWritten<Reply>(attempt: () => Promise<Reply | undefined>): Promise<Reply> {
+export async function untilWritten<Reply>(
+  attempt: () => Promise<Reply | undefined>,
+): Promise<Reply> {
   for (let tries = 0; tries < MOST_TRIES; tries += 1) {
     const done = await attempt();
     if (done !== undefined) return done;

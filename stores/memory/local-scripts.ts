@@ -21,7 +21,7 @@ export function evaluateOn(keyspace: Pick<Keyspace, 'call'>): Evaluate {
   };
   const each = (args: readonly string[], from: number): unknown[] => {
     const replies: unknown[] = [];
-    for (let at = from; at < args.length; ) {
+    for (let at = from; at < args.length;) {
       const words = Number(args[at]);
       const [name = '', ...rest] = args.slice(at + 1, at + 1 + words);
       replies.push(orNull(call(name, ...rest)));
@@ -66,11 +66,17 @@ function orNull(reply: unknown): unknown {
 }
 
 /** See APPEND. */
-function append(call: Keyspace['call'], keys: readonly string[], args: readonly string[]): number[] {
+function append(
+  call: Keyspace['call'],
+  keys: readonly string[],
+  args: readonly string[],
+): number[] {
   const [own = '', writers = '', root = '', log = '', channel = ''] = keys;
   const [run, writer = '', token, batchText, now = '', known, notes = '', ...messages] = args;
   const [layout, active, stop, paused] = String(call('HGET', own, 'live') || '0 - 0 0').split(' ');
-  const [owner, stored] = call('HMGET', writers, `t:${writer}`, `b:${writer}`) as (string | false)[];
+  const [owner, stored] = call('HMGET', writers, `t:${writer}`, `b:${writer}`) as (
+    string | false
+  )[];
   const [last = '-1', lastSequence = '0'] = (stored || '-1 0').split(' ');
   const batch = Number(batchText);
   if (owner === token && Number(last) >= batch) return [1, Number(lastSequence), Number(stop)];
@@ -93,12 +99,21 @@ function append(call: Keyspace['call'], keys: readonly string[], args: readonly 
   call('HSET', root, 'seq', String(at), 'logBytes', String(bytes), 'appended', now);
   call('HSET', writers, `b:${writer}`, `${String(batch)} ${String(at)}`);
   const name = JSON.stringify(writer);
-  const entries = messages.map((message, place) => `[${String(before + place + 1)},${name},${message}]`);
+  const entries = messages.map(
+    (message, place) => `[${String(before + place + 1)},${name},${message}]`,
+  );
   call('SPUBLISH', channel, `[${String(before)},[${entries.join(',')}]]`);
   if (notes !== '') {
-    const noted = notes.split(' ').map((note) => note.slice(0, 1) + String(before + 1 + Number(note.slice(1))));
+    const noted = notes
+      .split(' ')
+      .map((note) => note.slice(0, 1) + String(before + 1 + Number(note.slice(1))));
     const earlier = call('HGET', writers, `e:${writer}`);
-    call('HSET', writers, `e:${writer}`, [...(earlier ? [String(earlier)] : []), ...noted].join(' '));
+    call(
+      'HSET',
+      writers,
+      `e:${writer}`,
+      [...(earlier ? [String(earlier)] : []), ...noted].join(' '),
+    );
   }
   return [1, at, Number(stop)];
 }

@@ -45,7 +45,7 @@ function createMemoryContext(data: MemoryData): RedisContext {
     redis,
     reads: redis,
     keys,
-    ...createConversations(evaluate, keys, options),
+    ...createConversations({ evaluate }, keys, options),
     writeIf: createWriteIf(evaluate),
     maxEntries: options.maxChunks,
     now,

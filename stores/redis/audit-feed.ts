@@ -70,7 +70,10 @@ export function createAuditFeeds(
   function feedOf(fleet: string, isWanted: Followed['isWanted']): AuditFeed {
     const { lease, ...lists } = keys.auditFeed(fleet);
 
-    async function take(list: FedTenant['list'], takenUntil: number): Promise<FedTenant | undefined> {
+    async function take(
+      list: FedTenant['list'],
+      takenUntil: number,
+    ): Promise<FedTenant | undefined> {
       const [tenant] = await takeFrom(lists[list], takenUntil, 1);
       return tenant === undefined ? undefined : { tenant, list, takenUntil };
     }
@@ -115,7 +118,10 @@ export function createAuditFeeds(
           const before = await callRedis(redis.hget(head, field));
           // Another process may have come further; a position that is gone with its head stays gone.
           if (before === null || Number(before) >= n) return true;
-          const isRaised = await writeIf([[before, 'HGET', head, field]], [['HSET', head, field, n]]);
+          const isRaised = await writeIf(
+            [[before, 'HGET', head, field]],
+            [['HSET', head, field, n]],
+          );
           return isRaised || undefined;
         }).then(() => undefined),
     };

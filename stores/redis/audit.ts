@@ -1,6 +1,12 @@
 import { rootOf, toShownSessionId } from '../../protocol/ids.js';
 import type { Act, Audit, AuditEntry, AuditVerdict } from '../contract/audit.js';
-import { chainOn, checkChain, NO_HEAD, type Head, type StoredEntry } from '../record/audit-chain.js';
+import {
+  chainOn,
+  checkChain,
+  NO_HEAD,
+  type Head,
+  type StoredEntry,
+} from '../record/audit-chain.js';
 import { isOnOthers, toEntry } from '../record/audit-entry.js';
 import { createAuditFeeds } from './audit-feed.js';
 import { createPeople } from './audit-people.js';
@@ -123,7 +129,12 @@ export function createAudit(context: RedisContext): Audit {
       redis.zrangebyscore(acted, '-inf', before, 'WITHSCORES', 'LIMIT', 0, MOST_NAMES),
     );
     const names = past.filter((_, at) => at % 2 === 0);
-    const unchanged = names.map((name, at): Check => [past[at * 2 + 1] ?? '', 'ZSCORE', acted, name]);
+    const unchanged = names.map((name, at): Check => [
+      past[at * 2 + 1] ?? '',
+      'ZSCORE',
+      acted,
+      name,
+    ]);
     // Who acts meanwhile is left to the next time.
     await writeIf(
       unchanged,

@@ -30,21 +30,27 @@ export function createBatchRecords({
       const known = problems.slice(0, LIMITS.batchProblems);
       // The list first: an erasure finds whatever is stored.
       await callRedis(
-        writeIf([], [
-          ['ZADD', list, now(), batchId],
-          // A record may have been written again since, and then lives longer than its score says.
-          ['ZREMRANGEBYSCORE', list, '-inf', now() - 2 * KEPT_MS],
-          ['PEXPIRE', list, 2 * KEPT_MS],
-        ]),
+        writeIf(
+          [],
+          [
+            ['ZADD', list, now(), batchId],
+            // A record may have been written again since, and then lives longer than its score says.
+            ['ZREMRANGEBYSCORE', list, '-inf', now() - 2 * KEPT_MS],
+            ['PEXPIRE', list, 2 * KEPT_MS],
+          ],
+        ),
       );
       // A process that dies in between would leave a record without its limit.
       await callRedis(
-        writeIf([], [
-          ['HSET', key, 'by', owner],
-          ['HSETNX', key, 'refused', JSON.stringify(known)],
-          ['HSETNX', key, 'work', JSON.stringify(asked)],
-          ['PEXPIRE', key, KEPT_MS],
-        ]),
+        writeIf(
+          [],
+          [
+            ['HSET', key, 'by', owner],
+            ['HSETNX', key, 'refused', JSON.stringify(known)],
+            ['HSETNX', key, 'work', JSON.stringify(asked)],
+            ['PEXPIRE', key, KEPT_MS],
+          ],
+        ),
       );
       return (await work(batchId)) ?? asked;
     },
@@ -61,7 +67,10 @@ export function createBatchRecords({
           known.add(PROBLEM + target);
           return [['HSET', key, PROBLEM + target, code]];
         });
-        const isWritten = await writeIf([[by, 'HGET', key, 'by']], [...writes, ['PEXPIRE', key, KEPT_MS]]);
+        const isWritten = await writeIf(
+          [[by, 'HGET', key, 'by']],
+          [...writes, ['PEXPIRE', key, KEPT_MS]],
+        );
         return isWritten || undefined;
       });
     },

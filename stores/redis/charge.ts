@@ -53,7 +53,12 @@ export type Charge = (
   options?: ChargeOptions,
 ) => Promise<'added' | 'charged' | 'stale' | 'removed' | 'unknown'>;
 
-export function createCharge({ redis, keys, writeIf, now }: Pick<RedisContext, 'redis' | 'keys' | 'writeIf' | 'now'>): Charge {
+export function createCharge({
+  redis,
+  keys,
+  writeIf,
+  now,
+}: Pick<RedisContext, 'redis' | 'keys' | 'writeIf' | 'now'>): Charge {
   return (sessionId, owner, charged, { anyway = false, title = '' } = {}) => {
     const at = keys.owner(owner);
     const used = usedBy(at, charged, now());
@@ -72,7 +77,10 @@ export function createCharge({ redis, keys, writeIf, now }: Pick<RedisContext, '
       const checks: Check[] = [[stored ?? '', 'HGET', at.entries, sessionId]];
       const writes: Write[] = [];
       const change = differenceOf(before, charged?.standing);
-      for (const [key, sessions] of [[at.usage, ofUser], [at.tenant, ofTenant]] as const) {
+      for (const [key, sessions] of [
+        [at.usage, ofUser],
+        [at.tenant, ofTenant],
+      ] as const) {
         if (change.sessions < 0 && Number(sessions) === 1) {
           // A user who has erased everything leaves no key.
           checks.push([sessions ?? '', 'HGET', key, 'sessions']);
@@ -97,7 +105,9 @@ export function createCharge({ redis, keys, writeIf, now }: Pick<RedisContext, '
         else writes.push(['ZREM', at.work, sessionId]);
         if (used !== undefined && standing.spent !== (before?.spent ?? '')) {
           checks.push([usedBefore ?? '', 'HGET', used.key, used.by]);
-          writes.push(...addUsage(used, usedBefore, { now: standing.spent, before: before?.spent ?? '' }));
+          writes.push(
+            ...addUsage(used, usedBefore, { now: standing.spent, before: before?.spent ?? '' }),
+          );
         }
       }
       // It may free memory of an owner.

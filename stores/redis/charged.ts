@@ -56,7 +56,9 @@ export function chargedOf(session: Session, isClosing = false): Charged | undefi
   const isActive = stream !== 'paused' && !hasEnded;
   // As the end of a run adds it.
   const isCut = isClosing && !hasEnded;
-  const spent = isCut ? [...sumOf(record.spent, usedBelow(session)), record.runs + 1] : [...record.spent, record.runs];
+  const spent = isCut
+    ? [...sumOf(record.spent, usedBelow(session)), record.runs + 1]
+    : [...record.spent, record.runs];
   const hasLog = tree.log.count > 0;
   return {
     agent: record.agent,
@@ -68,7 +70,10 @@ export function chargedOf(session: Session, isClosing = false): Charged | undefi
       created: record.created,
       // None of these numbers ever decreases, and each change of a counted figure raises one of them.
       version: tree.log.sequence + run.n + Number(changes ?? 0),
-      bytes: Math.max(0, sizes.stored) + (hasLog ? Math.max(0, tree.log.bytes) : 0) + Number(fileBytes ?? 0),
+      bytes:
+        Math.max(0, sizes.stored) +
+        (hasLog ? Math.max(0, tree.log.bytes) : 0) +
+        Number(fileBytes ?? 0),
       queued: record.queue.length,
       runs: isActive ? 1 : 0,
       updated: Math.max(record.updated, session.appended),

@@ -23,14 +23,17 @@ export interface Conversations {
 /** What `append` replies where a newer build has laid out the record. */
 const APPEND_NEWER = 6;
 
+/** @param evaluateLarge on the connection for large reads */
 export function createConversations(
-  evaluate: Evaluate,
+  { evaluate, evaluateLarge = evaluate }: { evaluate: Evaluate; evaluateLarge?: Evaluate },
   keys: KeySpace,
   { streamTtlSeconds, sessionTtlSeconds }: Expiry,
 ): Conversations {
   const keep = { streamMs: streamTtlSeconds * 1000, sessionMs: sessionTtlSeconds * 1000 };
   const newVersion = (): string => randomBytes(9).toString('base64url');
-  const change = createChange(createBackend(evaluate, { prefix: keys.prefix, keep, newVersion }));
+  const change = createChange(
+    createBackend({ evaluate, evaluateLarge, prefix: keys.prefix, keep, newVersion }),
+  );
   return {
     change,
     make: createMake(change),

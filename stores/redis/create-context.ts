@@ -86,13 +86,15 @@ export function createContext(
   const sendNow: Send = (work) => repeat(() => unanswered.during(work));
   const send: Send = (work) =>
     connected !== undefined && isConnecting ? connected.then(() => sendNow(work)) : sendNow(work);
-  const evaluate = createEvaluate(redis, { send, rights: rightsFor(keys) });
+  const rights = rightsFor(keys);
+  const evaluate = createEvaluate(redis, { send, rights });
+  const evaluateLarge = createEvaluate(reads, { send, rights });
   return {
     data: nameData(redis, options.prefix),
     redis: commandsOf(redis, send),
     reads: commandsOf(reads, send),
     keys,
-    ...createConversations(evaluate, keys, toExpiry(options)),
+    ...createConversations({ evaluate, evaluateLarge }, keys, toExpiry(options)),
     writeIf: createWriteIf(evaluate),
     unanswered,
     maxEntries: options.maxChunks ?? LIMITS.streamEntries,

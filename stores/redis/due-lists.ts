@@ -72,11 +72,21 @@ interface TakenLists {
   /** Takes the oldest that are due; they become due again at `takenUntil`, in case the process that took them dies. */
   takeFrom: (list: string, takenUntil: number, most: number) => Promise<string[]>;
   /** Moves one that was taken, unless it was noted as due since; without `at` it is taken off. */
-  move: (from: string, onto: string, member: string, takenUntil: number, at?: number) => Promise<void>;
+  move: (
+    from: string,
+    onto: string,
+    member: string,
+    takenUntil: number,
+    at?: number,
+  ) => Promise<void>;
 }
 
 /** Lists of what is due, each a sorted set by time. */
-export function createTakenLists({ redis, writeIf, now }: Pick<RedisContext, 'redis' | 'writeIf' | 'now'>): TakenLists {
+export function createTakenLists({
+  redis,
+  writeIf,
+  now,
+}: Pick<RedisContext, 'redis' | 'writeIf' | 'now'>): TakenLists {
   return {
     takeFrom: (list, takenUntil, most) =>
       untilWritten(async () => {
@@ -84,7 +94,9 @@ export function createTakenLists({ redis, writeIf, now }: Pick<RedisContext, 're
         const flat = await callRedis(
           redis.zrangebyscore(list, '-inf', now(), 'WITHSCORES', 'LIMIT', 0, most),
         );
-        const due = flat.flatMap((member, at) => (at % 2 === 0 ? [[member, flat[at + 1] ?? '']] : [])) as [string, string][];
+        const due = flat.flatMap((member, at) =>
+          at % 2 === 0 ? [[member, flat[at + 1] ?? '']] : [],
+        ) as [string, string][];
         const checks = due.map(([member, score]): Check => [score, 'ZSCORE', list, member]);
         const writes = due.map(([member]): Write => ['ZADD', list, takenUntil, member]);
         return (await writeIf(checks, writes)) ? due.map(([member]) => member) : undefined;

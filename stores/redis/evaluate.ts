@@ -34,7 +34,11 @@ export function createEvaluate(
   let isChecked = false;
   let checking: Promise<void> | undefined;
 
-  async function evaluate({ sha, code }: Script, keys: readonly string[], args: readonly string[]): Promise<unknown> {
+  async function evaluate(
+    { sha, code }: Script,
+    keys: readonly string[],
+    args: readonly string[],
+  ): Promise<unknown> {
     const input = [keys.length, ...keys, ...args] as const;
     try {
       return await redis.evalsha(sha, ...input);

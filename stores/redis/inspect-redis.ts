@@ -66,7 +66,7 @@ async function readClock(redis: RedisConnection): Promise<ClockReading> {
 async function findRefusal(redis: RedisConnection): Promise<string | undefined> {
   const keys = createKeySpace();
   const evaluate = createEvaluate(redis, { rights: rightsFor(keys) });
-  const { change } = createConversations(evaluate, keys, toExpiry({}));
+  const { change } = createConversations({ evaluate }, keys, toExpiry({}));
   try {
     await change('doctor', () => undefined);
     return undefined;

@@ -87,8 +87,8 @@ export function createOwners(context: RedisContext, readRows: Sessions['rows']):
     return toCounts(await callRedis(redis.hmget(key, ...COUNTED)));
   }
 
-  async function tryToAdmit({ sessionId, purpose, bytes, limits, ...whose }: AdmitInput) {
-    const { entries, usage, tenant } = keys.owner(whose);
+  async function tryToAdmit({ sessionId, purpose, bytes, limits, ...owner }: AdmitInput) {
+    const { entries, usage, tenant } = keys.owner(owner);
     const [stored, ofUser, ofTenant] = await Promise.all([
       callRedis(redis.hget(entries, sessionId)),
       readCounts(usage),
@@ -96,7 +96,9 @@ export function createOwners(context: RedisContext, readRows: Sessions['rows']):
     ]);
     const entry = parseEntry(stored);
     const others = [...expected];
-    const ofSession = sumOf(others.filter((each) => each.usage === usage && each.sessionId === sessionId));
+    const ofSession = sumOf(
+      others.filter((each) => each.usage === usage && each.sessionId === sessionId),
+    );
     const isActive = entry?.runs === 1 || ofSession.runs > 0;
     const counts = {
       runs: purpose === 'copy' || isActive ? 0 : 1,
@@ -109,8 +111,8 @@ export function createOwners(context: RedisContext, readRows: Sessions['rows']):
       user: sumOf([{ counts: ofUser }, ...others.filter((each) => each.usage === usage)]),
       tenant: sumOf([{ counts: ofTenant }, ...others.filter((each) => each.tenant === tenant)]),
     };
-    for (const of of ['user', 'tenant'] as const) {
-      const exceeded = exceededBy(counts, of, inUse[of], limits?.[of]);
+    for (const whose of ['user', 'tenant'] as const) {
+      const exceeded = exceededBy(counts, whose, inUse[whose], limits?.[whose]);
       if (exceeded !== undefined) return exceeded;
     }
     const own = { usage, tenant, sessionId, counts };
@@ -193,7 +195,9 @@ function exceededBy(
   limits: OwnerCounts | undefined,
 ): QuotaExceeded | undefined {
   if (limits === undefined) return undefined;
-  const what = COUNTED.find((each) => counts[each] > 0 && inUse[each] + counts[each] > limits[each]);
+  const what = COUNTED.find(
+    (each) => counts[each] > 0 && inUse[each] + counts[each] > limits[each],
+  );
   if (what === undefined) return undefined;
   return { kind: 'exceeded', what, of, limit: limits[what], used: inUse[what] };
 }

@@ -46,10 +46,13 @@ export function createPauses(context: Context, fleet = ''): Pauses {
       const name = nameOf(of);
       // A run that is held, but on no list that is read, would never be released.
       await callRedis(
-        writeIf([], [
-          ['ZADD', at.held(name), 'NX', startedAt, runId],
-          ['HSET', at.lists, name, '1'],
-        ]),
+        writeIf(
+          [],
+          [
+            ['ZADD', at.held(name), 'NX', startedAt, runId],
+            ['HSET', at.lists, name, '1'],
+          ],
+        ),
       );
       return true;
     },

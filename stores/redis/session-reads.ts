@@ -40,7 +40,9 @@ export function createSessionReads({ redis, reads, keys, change, now }: RedisCon
     meter?: ReadMeter,
   ): Promise<SessionView | undefined> {
     for (;;) {
-      const texts = await change(sessionId, (session) => viewTexts(session, { callsOnly, owner }));
+      const texts = await change(sessionId, (session) => viewTexts(session, { callsOnly, owner }), {
+        isLarge: !callsOnly,
+      });
       if (texts === undefined) return undefined;
       const record = toRecord(texts, now());
       await meter?.take(sizeOf(texts.queue.flatMap((entry) => entry.rows)));
@@ -86,7 +88,9 @@ export function createSessionReads({ redis, reads, keys, change, now }: RedisCon
         .map((id) => (isStreamId(id) ? id : undefined));
     },
     readQueue: async (sessionId, meter) => {
-      const texts = await change(sessionId, (session) => viewTexts(session, { callsOnly: false }));
+      const texts = await change(sessionId, (session) => viewTexts(session, { callsOnly: false }), {
+        isLarge: true,
+      });
       if (texts === undefined) return [];
       await meter?.take(sizeOf(texts.queue.flatMap((entry) => entry.rows)));
       return toQueue(texts);

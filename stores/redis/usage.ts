@@ -60,7 +60,10 @@ export function createUsage({ redis, keys, writeIf, now }: RedisContext): Usage 
       const costs = callRedis(Promise.all(periods.map((period) => redis.hget(period, user))));
       const sums = Object.entries(await callRedis(redis.hgetall(used + day)));
       if (sums.length === 0 && (await costs).every((cost) => cost === null)) return true;
-      const writes: Write[] = [['HDEL', users + day, user], ['UNLINK', used + day]];
+      const writes: Write[] = [
+        ['HDEL', users + day, user],
+        ['UNLINK', used + day],
+      ];
       for (const period of periods) writes.push(['HDEL', period, user]);
       const checks: Check[] = [];
       for (const [by, sum] of sums) {

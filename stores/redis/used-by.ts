@@ -22,7 +22,11 @@ export interface UsedBy {
 }
 
 /** What the usage of a session belongs to at this moment; undefined if it has ended no run. */
-export function usedBy(owner: OwnerKeys, charged: Charged | undefined, now: number): UsedBy | undefined {
+export function usedBy(
+  owner: OwnerKeys,
+  charged: Charged | undefined,
+  now: number,
+): UsedBy | undefined {
   if (charged === undefined || charged.standing.spent === '') return undefined;
   const day = toDay(now);
   return { owner, day, key: owner.used + day, by: JSON.stringify([charged.agent, charged.model]) };

@@ -56,7 +56,9 @@ export function ownerAdmissionCases({ describe, it }: Suite): void {
     it('of requests at once, those up to the limit are admitted in one process, until they are done', async (setup) => {
       const owner = newMember();
       const limit = { limits: limits({ runs: 3 }) };
-      const results = await Promise.all(Array.from({ length: 20 }, () => admit(setup, owner, limit)));
+      const results = await Promise.all(
+        Array.from({ length: 20 }, () => admit(setup, owner, limit)),
+      );
       const admitted = results.flatMap((result) => (result.kind === 'admitted' ? [result] : []));
       equal(admitted.length, 3);
       equal(await counts(setup, owner), { runs: 0, queued: 0, sessions: 0 });
@@ -69,7 +71,10 @@ export function ownerAdmissionCases({ describe, it }: Suite): void {
       const owner = newMember();
       const other = { ...setup, store: (await setup.another()).store };
       await newSession(setup, owner);
-      includes(await admit(other, owner, { limits: limits({ runs: 1 }) }), { kind: 'exceeded', what: 'runs' });
+      includes(await admit(other, owner, { limits: limits({ runs: 1 }) }), {
+        kind: 'exceeded',
+        what: 'runs',
+      });
     });
 
     it('who asks for a session of another owner is not charged, and names it not', async (setup) => {

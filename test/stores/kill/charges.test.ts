@@ -9,7 +9,12 @@ async function killBefore(restBefore: 'begin' | 'fold') {
   const { store } = await openStores(url);
   const id = newSessionId();
   const whose = { owner: `owner-${id}`, tenant: `tenant-${id}` };
-  const child = startChild<{ did: string }>('charger.mjs', { url, sessionId: id, ...whose, restBefore });
+  const child = startChild<{ did: string }>('charger.mjs', {
+    url,
+    sessionId: id,
+    ...whose,
+    restBefore,
+  });
   await child.sends('that it rests', ({ did }) => did === 'rest');
   await child.kill9();
   return { id, store, usage: () => store.owners.usage(whose) };

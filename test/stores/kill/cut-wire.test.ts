@@ -1,5 +1,6 @@
 import { openStores } from '../../support/open-stores.js';
 import { drive, newCall, textIn } from '../../support/session-driver.js';
+import { openSpeaker } from '../../support/speaker.js';
 import { startTcpProxy, type TcpProxy } from '../../support/tcp-proxy.js';
 import { sharedRedisUrl } from '../../support/test-stores.js';
 import { until } from '../../support/until.js';
@@ -18,6 +19,10 @@ afterAll(async () => {
 async function openBoth() {
   const far = await openStores(`redis://127.0.0.1:${String(wire.port)}`);
   const near = await openStores(sharedRedisUrl());
+  // A script that the server does not know yet would be sent once more.
+  const speaker = await openSpeaker(near);
+  await speaker.say('known');
+  await speaker.session.stop();
   const session = drive(near);
   const { runId } = await session.newRun();
   const writer = session.writer(runId, 1, 1);

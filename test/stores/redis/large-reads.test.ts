@@ -10,12 +10,17 @@ it('what may be large is read on another connection than the one that starts run
   const looking = new Redis(server.url);
   const stores = await openStores(server.url);
   const session = drive(stores);
+  const last = async (): Promise<string[]> => {
+    const clients = String(await looking.client('LIST')).split('\n');
+    return clients.flatMap((line) => /\bcmd=(evalsha|eval|exec)\b/.exec(line)?.[1] ?? []).sort();
+  };
   await session.newRun();
+  await session.enqueue('next');
+  expect(await last()).toEqual(['evalsha']);
+  await stores.store.queue.read(session.id);
+  expect(await last()).toEqual(['evalsha', 'evalsha']);
   await stores.store.sessions.view(session.id);
-  await stores.store.sessions.read(session.id);
-  const clients = String(await looking.client('LIST')).split('\n');
-  const last = clients.flatMap((line) => /\bcmd=(hgetall|exec)\b/.exec(line)?.[1] ?? []);
-  expect(last.sort()).toEqual(['exec', 'hgetall']);
+  expect(await last()).toEqual(['evalsha', 'exec']);
   looking.disconnect();
   await closeStores();
   await server.stop();

@@ -19,7 +19,8 @@ it.each([0, 1, 2, 3])(
       ...createLocalCommands(keyspace),
       writeIf: createWriteIf(evaluateOn(keyspace)),
     };
-    const open = ({ writeIf, ...redis }: typeof context) => createPauses({ redis, keys, writeIf }, 'test');
+    const open = ({ writeIf, ...redis }: typeof context) =>
+      createPauses({ redis, keys, writeIf }, 'test');
     const pauses = open(context);
     await pauses.set({ ...PAUSE, at: 1, by: 'olga' });
     const dying = open(dyingAfter(count, context));

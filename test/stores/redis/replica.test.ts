@@ -40,7 +40,8 @@ async function openSession() {
   await session.ask(runId, 1, [newCall('a', 'approval')]);
   await until('the replica has it', () =>
     replica.ask(
-      async (redis) => (await redis.hget(`hx:{${session.id}}:root`, 'live'))?.endsWith(' 1') === true,
+      async (redis) =>
+        (await redis.hget(`hx:{${session.id}}:root`, 'live'))?.endsWith(' 1') === true,
     ),
   );
   return { session, runId };

@@ -86,10 +86,10 @@ describe('a user of Redis', () => {
   it('a user that loses a right gets an error that names it', async () => {
     const { session, user, store } = await openAs();
     await playTurn(session);
-    await user.change('-hgetall', '-hset');
+    await user.change('-hmget', '-hset');
     await expect(store.sessions.read(session.id)).rejects.toMatchObject({
       code: 'unavailable',
-      message: expect.stringContaining('HGETALL') as unknown,
+      message: expect.stringContaining('HMGET') as unknown,
     });
     await expect(session.newRun()).rejects.toMatchObject({
       code: 'unavailable',
