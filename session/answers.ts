@@ -2,13 +2,13 @@ import { finish } from './finish.js';
 import { countStored, headOf } from './messages.js';
 import { noteDeadline, restIfWaiting } from './pause.js';
 import { ownerOf, pastOf } from './calls.js';
-import type { Call } from './record.js';
+import { type Call, isLive } from './record.js';
 import { continueAlone, isLastToAsk, resumeIfAnswered, type Resumed } from './resume.js';
 import { speakerOf } from './say.js';
 import { isUnseen, ofCall, settleRow, withEvents } from './settling.js';
 import { stageChanges } from './state.js';
 import { keepOutput } from './steps.js';
-import { isLive, noteAct } from './stop.js';
+import { noteAct } from './stop.js';
 import type { Session } from './tree.js';
 import { isActive, type WriterInput } from './writers.js';
 

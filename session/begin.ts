@@ -4,10 +4,10 @@ import { claimFiles } from './files.js';
 import { finish } from './finish.js';
 import { accept, isDropped, readAccepted, type Message } from './messages.js';
 import { popQueued, pushQueued, queuedBytes, type Queued } from './queue.js';
-import { newRecord } from './record.js';
+import { newRecord, isLive } from './record.js';
 import { speakerOf } from './say.js';
 import { putState } from './state.js';
-import { endingOfStop, isLive, requestStop } from './stop.js';
+import { endingOfStop, requestStop } from './stop.js';
 import { makeTurn, type NewTurn } from './turns.js';
 import type { Session } from './tree.js';
 

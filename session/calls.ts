@@ -1,7 +1,7 @@
 import type { KnownPerson } from '../protocol/responder.js';
 import type { ChildRef } from '../protocol/run.js';
 import { restIfWaiting, noteDeadline } from './pause.js';
-import type { Call } from './record.js';
+import { dropWake, type Call } from './record.js';
 import { speakerOf } from './say.js';
 import { ofCall, settleByCode, settleRow, setBusy } from './settling.js';
 import { noteAct } from './stop.js';
@@ -183,7 +183,7 @@ export function startCall(session: Session, input: StartCall): StartReply {
     // A start of a call that was released before does not show that the newest signal has arrived.
     if (state === 'approved' && call.release === run.releases) {
       run.isTaken = true;
-      delete session.tree.conversation.existing.wakes[session.part];
+      dropWake(session.tree.conversation.existing, session.part);
     }
   }
   const isShownAbove = !session.isConversation && call.asked !== undefined;

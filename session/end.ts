@@ -1,8 +1,8 @@
+import { isOver } from './record.js';
 import type { RunError, TerminalStatus } from '../protocol/run.js';
 import { finish } from './finish.js';
 import { pushReply } from './messages.js';
 import { speakerOf } from './say.js';
-import { isOver } from './stop.js';
 import type { Session } from './tree.js';
 
 export interface End {
@@ -29,7 +29,9 @@ export function end(
   const { record } = session;
   if (record?.run.id !== runId) return { kind: 'superseded' };
   const { run } = record;
-  const ended = (status: TerminalStatus): { kind: 'ended'; status: TerminalStatus; next?: true } => ({
+  const ended = (
+    status: TerminalStatus,
+  ): { kind: 'ended'; status: TerminalStatus; next?: true } => ({
     kind: 'ended',
     status,
     ...(session.isConversation && record.queue.length > 0 && { next: true }),

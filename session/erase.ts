@@ -1,8 +1,17 @@
+import { type Place } from './fields.js';
 import { control } from './say.js';
 import { noteAct } from './stop.js';
-import type { Place, Session } from './tree.js';
+import type { Session } from './tree.js';
 
-const PLACES: (Place | 'rows')[] = ['record', 'writers', 'index', 'content', 'runs', 'children', 'rows'];
+const PLACES: (Place | 'rows')[] = [
+  'record',
+  'writers',
+  'index',
+  'content',
+  'runs',
+  'children',
+  'rows',
+];
 
 export interface Erase {
   /** The stream's end for attached readers, as JSON. */
@@ -21,13 +30,20 @@ interface Noted {
 }
 
 /** Removes a session with its stream and the sessions of its sub-agents; attached readers get the end. */
-export function erase(session: Session, { message, noted }: Erase): { kind: 'erased' | 'not_found' | 'changed' } {
+export function erase(
+  session: Session,
+  { message, noted }: Erase,
+): { kind: 'erased' | 'not_found' | 'changed' } {
   const { record, tree } = session;
   if (record === undefined) return { kind: 'not_found' };
   const { run, tenant, sizes } = record;
   if (noted !== undefined) {
     const changes = Number(session.files.get('changes') ?? 0);
-    if (run.id !== noted.runId || run.children !== noted.children || changes !== noted.fileChanges) {
+    if (
+      run.id !== noted.runId ||
+      run.children !== noted.children ||
+      changes !== noted.fileChanges
+    ) {
       return { kind: 'changed' };
     }
     const bytes = sizes.stored + tree.log.bytes + Number(session.files.get('bytes') ?? 0);

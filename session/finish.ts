@@ -2,7 +2,7 @@ import type { RunError, TerminalStatus } from '../protocol/run.js';
 import { addResults, closeCalls, type SettlingCode } from './settling.js';
 import { pushReply, countStored } from './messages.js';
 import { noteDeadline, sessionsBelow } from './pause.js';
-import type { Usage } from './record.js';
+import { dropWake, sumOf } from './record.js';
 import { control, say, sayRaw, speakerOf, withRaw, type Speaker } from './say.js';
 import type { Session } from './tree.js';
 
@@ -17,7 +17,11 @@ export interface Ending {
 }
 
 /** Viewers of an aborted run and pages that are loaded later read the same. */
-const ABORTED: RunError = { code: 'framework_cancelled', message: 'The run was aborted.', retryable: false };
+const ABORTED: RunError = {
+  code: 'framework_cancelled',
+  message: 'The run was aborted.',
+  retryable: false,
+};
 
 /** Results up to this size stand in rows and chunks; larger ones are referred to. */
 const INLINE_BYTES = 64 * 1024;
@@ -102,11 +106,19 @@ function endSubAgents(session: Session, speaker: Speaker, ending: Ending): void 
 }
 
 /** Tells viewers why the stream ends. @returns the text of a failure */
-function sayEnd(session: Session, speaker: Speaker, { status, error, reason }: Ending): string | undefined {
+function sayEnd(
+  session: Session,
+  speaker: Speaker,
+  { status, error, reason }: Ending,
+): string | undefined {
   const { run, checkpoint } = session.existing;
   if (status === 'completed') return undefined;
   if (status === 'interrupted') {
-    say(session, speaker, 'run_interrupted', { runId: run.id, checkpointId: checkpoint?.id ?? null, reason });
+    say(session, speaker, 'run_interrupted', {
+      runId: run.id,
+      checkpointId: checkpoint?.id ?? null,
+      reason,
+    });
     return undefined;
   }
   const { code, message, retryable } = error ?? ABORTED;
@@ -149,7 +161,7 @@ export function closeRun(session: Session, now: number, { status, error, reason 
     const first = session.writer(`m${String(run.claimed)}`)?.first;
     if (first !== undefined) run.openSequence = first;
   }
-  if (!session.isConversation) delete session.tree.conversation.existing.wakes[session.part];
+  if (!session.isConversation) dropWake(session.tree.conversation.existing, session.part);
   delete run.stop;
   delete run.resume;
   delete run.isTaken;
@@ -191,7 +203,8 @@ export function noteEndOfStep(session: Session): void {
   const { checkpoint } = session.existing;
   if (checkpoint === undefined) return;
   const name = `e:${checkpoint.id}`;
-  if (session.index.get(name) === undefined) session.index.set(name, String(session.tree.log.sequence));
+  if (session.index.get(name) === undefined)
+    session.index.set(name, String(session.tree.log.sequence));
 }
 
 /** Arms the expiry of what has ended; a stream without a session expires as a whole. */
@@ -205,10 +218,3 @@ export function armExpiry(session: Session): void {
   record.expires = tree.now + rest;
   tree.write('expire', '', rest);
 }
-
-/** The sum of both. */
-export function sumOf(a: Usage | undefined, b: Usage | undefined): Usage {
-  const [x, y] = [a ?? NOTHING, b ?? NOTHING];
-  return [x[0] + y[0], x[1] + y[1], x[2] + y[2], x[3] + y[3], x[4] + y[4], x[5] + y[5]];
-}
-export const NOTHING: Usage = [0, 0, 0, 0, 0, 0];

@@ -1,9 +1,10 @@
+import { byteLength } from './fields.js';
 import { openCalls, pastOf, type NewCall } from './calls.js';
 import { noteDeadline, restIfWaiting } from './pause.js';
 import type { Call } from './record.js';
 import { setBusy } from './settling.js';
 import { stageChanges } from './state.js';
-import { byteLength, type Session } from './tree.js';
+import { type Session } from './tree.js';
 import { isActive, type WriterInput } from './writers.js';
 
 /** How many operations, and how many bytes, a journal holds. */
@@ -27,7 +28,9 @@ export interface RecordStep {
   most: Most;
 }
 
-type Refused = { kind: 'superseded' | 'stopped' | 'fenced' | 'full' };
+interface Refused {
+  kind: 'superseded' | 'stopped' | 'fenced' | 'full';
+}
 
 /** Of a step that threw; its tool carries it out again when it is executed again. */
 const FAILED = 'null';
@@ -42,12 +45,16 @@ function refusalOf(
   call: Call | undefined,
   { writer, toolCallId, at, most }: Pick<RecordStep, 'writer' | 'toolCallId' | 'at' | 'most'>,
 ): Refused | undefined {
-  if (call?.state === 'settled' || (call === undefined && pastOf(session, toolCallId) !== undefined)) {
+  if (
+    call?.state === 'settled' ||
+    (call === undefined && pastOf(session, toolCallId) !== undefined)
+  ) {
     return { kind: 'superseded' };
   }
   if (!isActive(session, writer.runId)) return { kind: 'superseded' };
   if (session.existing.run.stop !== undefined) return { kind: 'stopped' };
-  if (session.writer(writer.name)?.token !== writer.token || call?.state !== 'started') return { kind: 'fenced' };
+  if (session.writer(writer.name)?.token !== writer.token || call?.state !== 'started')
+    return { kind: 'fenced' };
   if (at >= most.operations || (call.journal?.bytes ?? 0) > most.bytes) return { kind: 'full' };
   return undefined;
 }
@@ -59,7 +66,8 @@ function refusalOf(
 export function recordStep(session: Session, input: RecordStep): { kind: 'recorded' } | Refused {
   const { writer, toolCallId: id, at, now, operation, failed, changes } = input;
   const call = session.calls.get(id);
-  const before = at < (call?.journal?.operations ?? 0) ? session.content.get(nameOf(at, id)) : undefined;
+  const before =
+    at < (call?.journal?.operations ?? 0) ? session.content.get(nameOf(at, id)) : undefined;
   const hasResult = before !== undefined && before !== '' && before !== FAILED;
   if (session.writer(writer.name)?.token === writer.token && hasResult) return { kind: 'recorded' };
   const refusal = refusalOf(session, call, input);
@@ -113,8 +121,17 @@ export function suspendCall(session: Session, input: SuspendCall): { kind: 'susp
   return { kind: 'suspended' };
 }
 
-function add(session: Session, call: Call, at: number, operation: string): NonNullable<Call['journal']> {
-  const { operations, waits, bytes, ...sealed } = call.journal ?? { operations: 0, waits: {}, bytes: 0 };
+function add(
+  session: Session,
+  call: Call,
+  at: number,
+  operation: string,
+): NonNullable<Call['journal']> {
+  const { operations, waits, bytes, ...sealed } = call.journal ?? {
+    operations: 0,
+    waits: {},
+    bytes: 0,
+  };
   const journal = {
     ...sealed,
     operations: Math.max(operations, at + 1),
@@ -130,8 +147,15 @@ function add(session: Session, call: Call, at: number, operation: string): NonNu
  * What the attempt has emitted and changed up to now stays if the attempt is lost: the operation that was recorded comes
  * after it.
  */
-function seal(session: Session, call: Call, { name, step }: WriterInput, at: number, changes: string | undefined): void {
-  if (changes !== undefined) stageChanges(session, `s${String(step)}.${String(at)}`, call.id, changes);
+function seal(
+  session: Session,
+  call: Call,
+  { name, step }: WriterInput,
+  at: number,
+  changes: string | undefined,
+): void {
+  if (changes !== undefined)
+    stageChanges(session, `s${String(step)}.${String(at)}`, call.id, changes);
   // The changes of the state are staged, so nothing takes them back.
   const kept = session.notes(name).filter((note) => note.startsWith('c'));
   if (call.journal !== undefined) call.journal.sealed = kept.join(' ');

@@ -1,4 +1,5 @@
-import { byteLength, type Session } from './tree.js';
+import { byteLength } from './fields.js';
+import { type Session } from './tree.js';
 
 /** A user message that is accepted. */
 export interface Message {

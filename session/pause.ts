@@ -1,8 +1,7 @@
-import type { Call } from './record.js';
+import { type Call, isLive } from './record.js';
 import { countStored } from './messages.js';
 import { say, speakerOf, withRaw, type Speaker } from './say.js';
 import { isUnseen, ofCall, setBusy } from './settling.js';
-import { isLive } from './stop.js';
 import type { Session } from './tree.js';
 
 /** A session with its calls. */
@@ -17,7 +16,9 @@ export function sessionsBelow(session: Session): Found[] {
   const below = calls.flatMap(({ child, state }) => {
     if (child === undefined || state === 'settled') return [];
     const found = session.tree.session(child.part);
-    return found.record !== undefined && isLive(found.record.run.status) ? sessionsBelow(found) : [];
+    return found.record !== undefined && isLive(found.record.run.status)
+      ? sessionsBelow(found)
+      : [];
   });
   return [{ session, calls }, ...below];
 }
@@ -25,7 +26,10 @@ export function sessionsBelow(session: Session): Found[] {
 /** Notes the earliest deadline of the calls that wait in the conversation. */
 export function noteDeadline(conversation: Session): void {
   const calls = sessionsBelow(conversation).flatMap((found) => found.calls);
-  noteEarliest(conversation, calls.filter(({ state }) => state === 'waiting'));
+  noteEarliest(
+    conversation,
+    calls.filter(({ state }) => state === 'waiting'),
+  );
 }
 
 function noteEarliest(conversation: Session, calls: readonly Call[]): number | undefined {
@@ -36,7 +40,11 @@ function noteEarliest(conversation: Session, calls: readonly Call[]): number | u
   return run.deadline;
 }
 
-const REASON = { waiting_approval: 'approval', waiting_tool: 'client_tool', waiting_children: 'awaiting_children' } as const;
+const REASON = {
+  waiting_approval: 'approval',
+  waiting_tool: 'client_tool',
+  waiting_children: 'awaiting_children',
+} as const;
 type Waiting = keyof typeof REASON;
 
 /**
@@ -88,9 +96,13 @@ function pause(conversation: Session, now: number, status: Waiting): void {
   showHeld(conversation, speaker, waiting);
   sayMarker(conversation, speaker, status, own, waiting);
   for (const { call } of waiting) {
-    if (call.deadline === undefined && call.waitMs !== undefined) call.deadline = conversation.tree.now + call.waitMs;
+    if (call.deadline === undefined && call.waitMs !== undefined)
+      call.deadline = conversation.tree.now + call.waitMs;
   }
-  const deadline = noteEarliest(conversation, waiting.map(({ call }) => call));
+  const deadline = noteEarliest(
+    conversation,
+    waiting.map(({ call }) => call),
+  );
   const first = waiting.find(({ call }) => !isUnseen(call))?.call;
   say(conversation, speaker, 'run_paused', {
     runId: run.id,
@@ -127,12 +139,18 @@ function sayMarker(
         ? { subSessionId: child.sessionId, subAgentType: child.agent, callId: id }
         : [],
     );
-    say(conversation, speaker, 'suspension_marker', { kind: 'suspended_awaiting_children', payload: { children } });
+    say(conversation, speaker, 'suspension_marker', {
+      kind: 'suspended_awaiting_children',
+      payload: { children },
+    });
   } else if (hasSettled) {
     const payload = { toolCallIds, stepId: `s${String(speaker.step)}` };
     say(conversation, speaker, 'suspension_marker', { kind: 'suspended_step_partial', payload });
   } else {
-    say(conversation, speaker, 'suspension_marker', { kind: 'suspended_client_tool', payload: { toolCallIds } });
+    say(conversation, speaker, 'suspension_marker', {
+      kind: 'suspended_client_tool',
+      payload: { toolCallIds },
+    });
   }
 }
 
@@ -152,7 +170,14 @@ function showHeld(conversation: Session, speaker: Speaker, waiting: readonly Ask
   }
   say(conversation, speaker, 'step_end', { stepId: 'ask' });
   const { run, turn } = conversation.existing;
-  const head = { role: 'assistant', messageId: turn.messageId, runId: run.id, step, display: true, sequence: first };
+  const head = {
+    role: 'assistant',
+    messageId: turn.messageId,
+    runId: run.id,
+    step,
+    display: true,
+    sequence: first,
+  };
   const row = withRaw(JSON.stringify(head), { parts: `[${parts.join(',')}]` });
   conversation.rows.push(row);
   countStored(conversation, row);

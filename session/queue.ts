@@ -1,11 +1,11 @@
+import { byteLength } from './fields.js';
 import type { KnownPerson } from '../protocol/responder.js';
 import { accept, countDropped, countStored, storeMessages, type Message } from './messages.js';
-import type { QueueEntry } from './record.js';
+import { type QueueEntry, isLive } from './record.js';
 import { armExpiry } from './finish.js';
 import { say, speakerOf, type Speaker } from './say.js';
-import { isLive } from './stop.js';
 import { joinAskers, noteTurn } from './turns.js';
-import { byteLength, type Session } from './tree.js';
+import { type Session } from './tree.js';
 
 /** An entry with its rows, which stand beside the record. */
 export interface Queued extends Omit<QueueEntry, 'messages' | 'by'> {

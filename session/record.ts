@@ -11,6 +11,7 @@ import type {
   StopMode,
   StopRequest,
   StreamStatus,
+  TerminalStatus,
   WaitKind,
 } from '../protocol/run.js';
 
@@ -142,6 +143,28 @@ export interface Run {
 
 /** Input, output, cached, written to the cache, reasoning tokens; millionths of a dollar. */
 export type Usage = readonly [number, number, number, number, number, number];
+
+export const NOTHING: Usage = [0, 0, 0, 0, 0, 0];
+
+/** The sum of both. */
+export function sumOf(a: Usage = NOTHING, b: Usage = NOTHING): Usage {
+  return [a[0] + b[0], a[1] + b[1], a[2] + b[2], a[3] + b[3], a[4] + b[4], a[5] + b[5]];
+}
+
+export function isOver(status: RunStatus): status is TerminalStatus {
+  return ['completed', 'failed', 'interrupted', 'aborted'].includes(status);
+}
+
+/** True while a run is active or waits. */
+export function isLive(status: RunStatus): boolean {
+  return !isOver(status);
+}
+
+/** A sub-agent goes on, or has ended: nothing is to wake it. */
+export function dropWake(record: SessionRecord, part: string): void {
+  const others = Object.entries(record.wakes).filter(([name]) => name !== part);
+  record.wakes = Object.fromEntries(others);
+}
 
 export interface Sizes {
   /** Bytes of transcript, queue, results and states. */

@@ -1,3 +1,5 @@
+import { byteLength } from './fields.js';
+import { isLive } from './record.js';
 import type { KnownPerson } from '../protocol/responder.js';
 import type { RunMode } from '../protocol/run.js';
 import { newestRun, type Begun } from './begin.js';
@@ -14,10 +16,10 @@ import {
 } from './messages.js';
 import { say, speakerOf, isControl } from './say.js';
 import { dropStates } from './state.js';
-import { isLive, noteAct } from './stop.js';
+import { noteAct } from './stop.js';
 import { findTarget, type Checkpoint, type Target } from './target.js';
 import { joinAskers, nextRunId, noteTurn, startRun, turnAt } from './turns.js';
-import { byteLength, type Session } from './tree.js';
+import { type Session } from './tree.js';
 
 export interface ResumeRun {
   /** The run to continue; absent: the newest one. */

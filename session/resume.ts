@@ -41,7 +41,11 @@ function makeActive(session: Session, now: number): boolean {
 /** Notes where a leg begins: what an operator's trace of it starts from. */
 function beginLeg(session: Session, now: number): void {
   const { run } = session.existing;
-  run.leg = { n: (run.leg?.n ?? 0) + 1, at: now, ...(run.usage !== undefined && { used: run.usage }) };
+  run.leg = {
+    n: (run.leg?.n ?? 0) + 1,
+    at: now,
+    ...(run.usage !== undefined && { used: run.usage }),
+  };
 }
 
 /**
@@ -84,13 +88,16 @@ export function isLastToAsk({ tree }: Session): boolean {
   const asleep = findAsleep(found);
   return found.some(
     ({ session, calls }) =>
-      !asleep.has(session.part) && calls.some(({ asked, isTold }) => asked !== undefined && isTold !== true),
+      !asleep.has(session.part) &&
+      calls.some(({ asked, isTold }) => asked !== undefined && isTold !== true),
   );
 }
 
 /** True while a person has to answer one of the calls. */
 function asksPeople(found: readonly Found[]): boolean {
-  return found.some(({ calls }) => calls.some((call) => call.state === 'waiting' && !isUnseen(call)));
+  return found.some(({ calls }) =>
+    calls.some((call) => call.state === 'waiting' && !isUnseen(call)),
+  );
 }
 
 /**
@@ -179,7 +186,7 @@ function continueWithAncestors(session: Session, now: number): void {
   const isNewLeg = makeActive(session, now);
   if (isNewLeg && !session.isConversation) beginLeg(session, now);
   session.existing.run.status = 'running';
-  for (let below = session; !below.isConversation; ) {
+  for (let below = session; !below.isConversation;) {
     const { parent } = below.existing;
     const above = session.tree.session(parent?.part ?? '');
     if (isNewLeg && !above.isConversation) beginLeg(above, now);

@@ -9,12 +9,21 @@ export interface Speaker {
 }
 
 /** The agent of a session, at the step that the session has reached. */
-export function speakerOf(session: Session, now: number, step = session.existing.run.committed): Speaker {
+export function speakerOf(
+  session: Session,
+  now: number,
+  step = session.existing.run.committed,
+): Speaker {
   return { agentId: session.id, agentType: session.existing.agent ?? '', step, timestamp: now };
 }
 
 /** Adds a chunk of the store itself to the log. */
-export function say(session: Session, speaker: Speaker, type: string, fields: Record<string, unknown>): void {
+export function say(
+  session: Session,
+  speaker: Speaker,
+  type: string,
+  fields: Record<string, unknown>,
+): void {
   session.tree.log.add(JSON.stringify({ type, ...fields, ...speaker }));
 }
 

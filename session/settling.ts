@@ -1,5 +1,4 @@
-import type { Call } from './record.js';
-import { sumOf } from './finish.js';
+import { type Call, sumOf } from './record.js';
 import { countStored } from './messages.js';
 import { say, sayRaw, speakerOf, withRaw, type Speaker } from './say.js';
 import type { Session } from './tree.js';

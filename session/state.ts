@@ -1,5 +1,6 @@
+import { byteLength } from './fields.js';
 import { countBytes, countStored } from './messages.js';
-import { byteLength, type Session } from './tree.js';
+import { type Session } from './tree.js';
 
 /** Number of turns whose states are kept; a session cannot be rewound further. */
 const TURNS_KEPT = 20;
@@ -8,7 +9,8 @@ const TURNS_KEPT = 20;
 export function putState(session: Session, state: string): number {
   const { existing: record } = session;
   const { version } = record.state;
-  if (version > 0 && version !== (record.checkpoint?.stateVersion ?? 0)) dropStates(session, [version]);
+  if (version > 0 && version !== (record.checkpoint?.stateVersion ?? 0))
+    dropStates(session, [version]);
   const next = version + 1;
   session.content.set(`v:${String(next)}`, state);
   countStored(session, state);
@@ -81,7 +83,8 @@ export function saveState(
   const { record } = session;
   if (record?.agent === undefined) return { kind: 'not_found' };
   const { state } = record;
-  if (state.version === expectedVersion + 1 && state.by === nonce) return { kind: 'saved', version: state.version };
+  if (state.version === expectedVersion + 1 && state.by === nonce)
+    return { kind: 'saved', version: state.version };
   if (state.version !== expectedVersion) return { kind: 'stale' };
   const isThere = taken.every(({ step, call, n }) =>
     state.staged.some((staged) => staged.step === step && staged.call === call && staged.n === n),

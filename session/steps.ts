@@ -1,17 +1,25 @@
 import type { FinishReason } from '../protocol/chunk.js';
 import type { RunError, StepOutcome, StopRequest, TerminalStatus } from '../protocol/run.js';
 import { openCalls, type NewCall } from './calls.js';
-import { finish, noteEndOfStep, sumOf } from './finish.js';
+import { finish, noteEndOfStep } from './finish.js';
 import { addNotices, countStored, pushReply } from './messages.js';
 import { restIfWaiting } from './pause.js';
 import { steeringWaits, takeSteering } from './queue.js';
-import type { Usage } from './record.js';
+import { dropWake, type Usage, sumOf, isOver } from './record.js';
 import { speakerOf } from './say.js';
 import { addResults, type SettlingCode } from './settling.js';
 import { noteStateOfTurn } from './state.js';
-import { isOver } from './stop.js';
 import type { Session } from './tree.js';
-import { countLost, isActive, isExhausted, own, sayDiscarded, withdraw, type Budget, type WriterInput } from './writers.js';
+import {
+  countLost,
+  isActive,
+  isExhausted,
+  own,
+  sayDiscarded,
+  withdraw,
+  type Budget,
+  type WriterInput,
+} from './writers.js';
 
 export interface Claim {
   writer: WriterInput;
@@ -63,7 +71,8 @@ export function claim(session: Session, input: Claim): ClaimReply {
   const { record } = session;
   if (record?.run.id === runId && record.run.committed >= step) return doneOrSuperseded(session);
   if (log.sequence < input.known) return { kind: 'rewound' };
-  if (record?.run.id !== runId) return { kind: (record?.run.n ?? 0) < input.runN ? 'rewound' : 'superseded' };
+  if (record?.run.id !== runId)
+    return { kind: (record?.run.n ?? 0) < input.runN ? 'rewound' : 'superseded' };
   const { run } = record;
   if (isOver(run.status)) return { kind: 'superseded' };
   if (run.stop !== undefined) return { kind: 'stopped', stop: run.stop };
@@ -73,12 +82,15 @@ export function claim(session: Session, input: Claim): ClaimReply {
   if (run.committed !== step - 1) return { kind: 'rewound' };
   // A sub-agent continues together with the others once the conversation is no longer paused.
   const isPaused = !session.isConversation && conversation.existing.stream === 'paused';
-  if (isPaused || session.openCalls().some(({ state }) => state !== 'settled')) return { kind: 'not_ready' };
+  if (isPaused || session.openCalls().some(({ state }) => state !== 'settled'))
+    return { kind: 'not_ready' };
   const isTaken = before > 0 && before < token;
-  if (isTaken && writer !== undefined && isExhausted(session, writer, input.budget)) return { kind: 'exhausted' };
+  if (isTaken && writer !== undefined && isExhausted(session, writer, input.budget))
+    return { kind: 'exhausted' };
   if (before < token) {
     const speaker = speakerOf(session, input.now, step);
-    const { removed, spoken } = before > 0 ? withdraw(session, name) : { removed: false, spoken: 0 };
+    const { removed, spoken } =
+      before > 0 ? withdraw(session, name) : { removed: false, spoken: 0 };
     if (isTaken) countLost(session, name, input.budget);
     addSpoken(session, spoken, input.perToken);
     noteEndOfStep(session);
@@ -89,14 +101,15 @@ export function claim(session: Session, input: Claim): ClaimReply {
     else takeSteering(session, { ...speaker, agentType });
     own(session, name, token, session.writer(name));
     // A run that was to begin later has started with its first claim: no wait counts as its work.
-    if (run.status === 'starting' && run.waitsUntil !== undefined) run.started = Math.max(run.started, input.now);
+    if (run.status === 'starting' && run.waitsUntil !== undefined)
+      run.started = Math.max(run.started, input.now);
     run.hasModel = true;
     run.status = 'running';
     run.claimed = step;
     record.updated = input.now;
     conversation.existing.stream = 'active';
     conversation.existing.updated = input.now;
-    delete conversation.existing.wakes[session.part];
+    dropWake(conversation.existing, session.part);
     // Only answers to calls leave them.
     if (hadCalls) {
       delete run.resume;
@@ -137,7 +150,8 @@ function addSpoken(session: Session, bytes: number, perToken: number): void {
  */
 function doneOrSuperseded(session: Session): Done {
   const { outcome, status } = session.existing.run;
-  if (outcome === undefined || (isOver(status) && outcome.kind !== 'ended')) return { kind: 'superseded' };
+  if (outcome === undefined || (isOver(status) && outcome.kind !== 'ended'))
+    return { kind: 'superseded' };
   return { kind: 'done', outcome };
 }
 
@@ -188,7 +202,8 @@ export function commit(session: Session, input: Commit): CommitReply {
   if (record?.run.id !== runId || isOver(record.run.status)) return { kind: 'superseded' };
   const { run } = record;
   if (run.stop !== undefined && !input.answersStop) return { kind: 'stopped', stop: run.stop };
-  if (session.writer(name)?.token !== token || run.committed !== step - 1) return { kind: 'fenced' };
+  if (session.writer(name)?.token !== token || run.committed !== step - 1)
+    return { kind: 'fenced' };
   const reason = run.stop?.reason;
 
   if (input.row !== undefined) pushReply(session, input.row);
@@ -302,7 +317,8 @@ export function compact(
   if (!isActive(session, writer.runId)) return { kind: 'superseded' };
   const kept = session.kept('compaction');
   const of = String(writer.step);
-  if (kept !== undefined && session.kept('compactedStep') === of) return { kind: 'kept', compaction: kept };
+  if (kept !== undefined && session.kept('compactedStep') === of)
+    return { kind: 'kept', compaction: kept };
   if (compaction === undefined) return { kind: 'none' };
   if (session.writer(writer.name)?.token !== writer.token) return { kind: 'fenced' };
   const { run } = session.existing;

@@ -1,21 +1,8 @@
-import type { RunStatus, StopRequest, TerminalStatus } from '../protocol/run.js';
+import type { StopRequest } from '../protocol/run.js';
 import { finish, type Ending } from './finish.js';
+import { isLive } from './record.js';
 import { speakerOf } from './say.js';
 import type { Session } from './tree.js';
-
-export function isOver(status: RunStatus): status is TerminalStatus {
-  return (
-    status === 'completed' ||
-    status === 'failed' ||
-    status === 'interrupted' ||
-    status === 'aborted'
-  );
-}
-
-/** True while a run is active or waits. */
-export function isLive(status: RunStatus): boolean {
-  return !isOver(status);
-}
 
 /** The ending that a stop requests. */
 export function endingOfStop({ mode, reason }: StopRequest): Ending {

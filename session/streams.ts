@@ -1,10 +1,10 @@
+import { type Entry } from './fields.js';
 import type { StreamStatus } from '../protocol/run.js';
 import { armExpiry } from './finish.js';
-import { newRecord } from './record.js';
+import { newRecord, isLive } from './record.js';
 import { control } from './say.js';
-import { isLive } from './stop.js';
 import { persist } from './turns.js';
-import type { Entry, Session } from './tree.js';
+import type { Session } from './tree.js';
 import { isActive, own, sayDiscarded, withdraw, type WriterInput } from './writers.js';
 
 /**
@@ -19,7 +19,8 @@ export function openWriter(
   const { name, token, agentType, step } = writer;
   const { log } = session.tree;
   const before = session.writer(name);
-  if (before?.token === token && before.nonce === nonce) return { kind: 'opened', sequence: log.sequence };
+  if (before?.token === token && before.nonce === nonce)
+    return { kind: 'opened', sequence: log.sequence };
   if (before !== undefined && before.token >= token) return { kind: 'fenced' };
   const { record } = session;
   const rests = record?.stream !== 'active' && record?.stream !== 'paused';
@@ -58,7 +59,12 @@ export function closeWriter(
 /** Pauses, resumes or ends a stream that belongs to no run. The first end counts. @param message for the log, as JSON */
 export function mark(
   session: Session,
-  { status, message, error, now }: { status: StreamStatus; message: string; error?: string; now: number },
+  {
+    status,
+    message,
+    error,
+    now,
+  }: { status: StreamStatus; message: string; error?: string; now: number },
 ): { kind: 'marked' | 'unchanged' | 'owned' | 'not_found' } {
   const { record } = session;
   if (record?.stream === undefined) return { kind: 'not_found' };
@@ -85,19 +91,32 @@ export function truncate(
   const atSequence = log.sequence;
   const gone = log.after(after, Infinity).filter((entry) => {
     const place = placeOf(entry, conversationId);
-    return place !== undefined && place.step > step && (agentId === undefined || place.agentId === agentId);
+    return (
+      place !== undefined &&
+      place.step > step &&
+      (agentId === undefined || place.agentId === agentId)
+    );
   });
   log.remove(gone);
   const lastRemoved = gone.at(-1)?.[0] ?? 0;
   if (gone.length > 0) {
-    const about = { streamId: conversationId, timestamp: now, truncatedAtStep: step, atSequence, lastRemoved };
+    const about = {
+      streamId: conversationId,
+      timestamp: now,
+      truncatedAtStep: step,
+      atSequence,
+      lastRemoved,
+    };
     control(session, JSON.stringify({ type: 'stream_truncated', ...about }));
   }
   return { removed: gone.length, lastRemoved, atSequence };
 }
 
 /** Who wrote an entry, and at which step; undefined for what this runtime did not write. */
-function placeOf([, , message]: Entry, conversationId: string): { agentId: string; step: number } | undefined {
+function placeOf(
+  [, , message]: Entry,
+  conversationId: string,
+): { agentId: string; step: number } | undefined {
   let parsed: unknown;
   try {
     parsed = JSON.parse(message);
@@ -120,7 +139,17 @@ function placeOf([, , message]: Entry, conversationId: string): { agentId: strin
  */
 export function keepPage(
   session: Session,
-  { writer, from, to, entries }: { writer: Pick<WriterInput, 'runId' | 'name' | 'token'>; from: number; to: number; entries: string },
+  {
+    writer,
+    from,
+    to,
+    entries,
+  }: {
+    writer: Pick<WriterInput, 'runId' | 'name' | 'token'>;
+    from: number;
+    to: number;
+    entries: string;
+  },
 ): { kind: 'kept' | 'superseded' | 'fenced' } {
   if (!isActive(session, writer.runId)) return { kind: 'superseded' };
   if (session.writer(writer.name)?.token !== writer.token) return { kind: 'fenced' };

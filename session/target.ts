@@ -92,7 +92,11 @@ function numberOf(messageId: string): number {
 }
 
 /** The last turn before the newest one that is early enough. */
-function lastTurn(session: Session, newest: Turn, isEarly: (turn: Turn) => boolean): Turn | undefined {
+function lastTurn(
+  session: Session,
+  newest: Turn,
+  isEarly: (turn: Turn) => boolean,
+): Turn | undefined {
   let [low, high] = [0, newest.n];
   let found: Turn | undefined;
   while (high - low > 1) {
@@ -124,7 +128,8 @@ function toTurn(
 ): Target | 'message_not_found' {
   const turn = turnOfRow(session, row);
   const newest = session.existing.turn;
-  const ends = (turn.n < newest.n ? turnAt(session, turn.n + 1)?.row : undefined) ?? session.rows.count;
+  const ends =
+    (turn.n < newest.n ? turnAt(session, turn.n + 1)?.row : undefined) ?? session.rows.count;
   // The user messages of a turn precede its reply.
   let at = turn.row;
   let visible = 0;
@@ -137,7 +142,8 @@ function toTurn(
     if (at >= row) behind += 1;
   }
   const before = visibleBefore(session, turn, visible);
-  if (isEdited && (messageId === undefined || headAt(session, row)?.id !== messageId)) return 'message_not_found';
+  if (isEdited && (messageId === undefined || headAt(session, row)?.id !== messageId))
+    return 'message_not_found';
   return {
     turn,
     rows: isEdited ? row : at,
@@ -167,7 +173,8 @@ function countCheckpoints(session: Session, rows: number): number {
 
 function toCheckpoint(session: Session, id: string): Target | 'checkpoint_not_found' {
   const index = Number(session.index.get(`c:${id}`) ?? -1);
-  const checkpoint = index < session.existing.checkpoints ? readCheckpoint(session, index) : undefined;
+  const checkpoint =
+    index < session.existing.checkpoints ? readCheckpoint(session, index) : undefined;
   if (checkpoint?.id !== id) return 'checkpoint_not_found';
   const turn = turnOfRow(session, checkpoint.messageCount - 1);
   let rows = checkpoint.messageCount;

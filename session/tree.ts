@@ -1,52 +1,5 @@
-import { newRecord, type Call, type SessionRecord, type Writer } from './record.js';
-
-/** Where a session's data are. A field of a place is a text; rows are a list. */
-export type Place =
-  'record' | 'writers' | 'index' | 'content' | 'runs' | 'children' | 'files' | 'results';
-
-/** One read of a conversation, all at one version. */
-export type Read =
-  | readonly ['field', Place, part: string, name: string]
-  | readonly ['fields', Place, part: string]
-  | readonly ['rowCount', part: string]
-  | readonly ['rows', part: string, from: number, to: number]
-  | readonly ['entries', after: number, upTo: number, most: number]
-  | readonly ['entriesBefore', after: number, most: number]
-  | readonly ['entryCount'];
-
-/** One write. A commit stores all of a change, or none. */
-export type Write =
-  | readonly ['set', Place, part: string, ...pairs: string[]]
-  | readonly ['unset', Place, part: string, ...names: string[]]
-  | readonly ['drop', Place | 'rows' | 'log' | 'pages' | 'fileBytes', part: string]
-  | readonly ['push', part: string, ...rows: string[]]
-  | readonly ['trim', part: string, rows: number]
-  | readonly ['add', sequence: number, writer: string, message: string]
-  | readonly ['remove', ...sequences: number[]]
-  | readonly ['trimLog', before: number]
-  | readonly ['page', from: number, upTo: number, entries: string]
-  | readonly ['stop', runId: string]
-  | readonly ['note', 'outbox' | 'erasures', text: string]
-  | readonly ['expire', part: string, ms: number]
-  | readonly ['expireLog', ms: number | undefined]
-  | readonly ['persist', part: string]
-  | readonly ['elsewhere', fileId: string, at?: number]
-  | readonly ['fileBytes', expiresMs: number | undefined]
-  | readonly ['keepFiles'];
-
-export type Entry = readonly [sequence: number, writer: string, message: string];
-
-/** What a store answers to a change. Undefined: it is not read yet, and the change is decided again once it is. */
-export interface Source {
-  ask: (read: Read) => unknown;
-  /** The store's clock. */
-  now: number;
-  /** The newest sequence of the log, and its size. */
-  sequence: number;
-  logBytes: number;
-  /** How long ended streams and sessions are kept, ms; 0: no limit. */
-  keep: { streamMs: number; sessionMs: number };
-}
+import { Fields, Log, Rows, Values, type Place, type Source, type Write } from './fields.js';
+import { isOver, newRecord, type Call, type SessionRecord, type Writer } from './record.js';
 
 /** A conversation and the sessions of its sub-agents, as one change reads and writes them. */
 export class Tree {
@@ -108,125 +61,6 @@ export class Tree {
   }
 }
 
-/** Fields that are read and written by name. */
-class Fields {
-  private readonly source: Source;
-  private readonly place: Place;
-  private readonly part: string;
-  private readonly changed = new Map<string, string | null>();
-  private isDropped = false;
-
-  constructor(source: Source, place: Place, part: string) {
-    this.source = source;
-    this.place = place;
-    this.part = part;
-  }
-
-  get(name: string): string | undefined {
-    const changed = this.changed.get(name);
-    if (changed !== undefined) return changed ?? undefined;
-    if (this.isDropped) return undefined;
-    return (
-      (this.source.ask(['field', this.place, this.part, name]) as string | null | undefined) ??
-      undefined
-    );
-  }
-
-  all(): Map<string, string> {
-    const found = this.isDropped
-      ? []
-      : ((this.source.ask(['fields', this.place, this.part]) ?? []) as string[]);
-    const all = new Map<string, string>();
-    for (let at = 0; at < found.length; at += 2)
-      all.set(found[at] as string, found[at + 1] as string);
-    for (const [name, text] of this.changed) {
-      if (text === null) all.delete(name);
-      else all.set(name, text);
-    }
-    return all;
-  }
-
-  set(name: string, text: string): void {
-    this.changed.set(name, text);
-  }
-
-  unset(...names: string[]): void {
-    for (const name of names) this.changed.set(name, null);
-  }
-
-  drop(): void {
-    this.changed.clear();
-    this.isDropped = true;
-  }
-
-  writes(): Write[] {
-    const [pairs, gone]: [string[], string[]] = [[], []];
-    for (const [name, text] of this.changed) {
-      if (text !== null) pairs.push(name, text);
-      else if (!this.isDropped) gone.push(name);
-    }
-    const { place, part } = this;
-    return [
-      ...(this.isDropped ? [['drop', place, part] as const] : []),
-      ...(pairs.length > 0 ? [['set', place, part, ...pairs] as const] : []),
-      ...(gone.length > 0 ? [['unset', place, part, ...gone] as const] : []),
-    ];
-  }
-}
-
-/** Values of one kind in fields of a place, changed in place by the caller. */
-class Values<Value> {
-  private readonly fields: Fields;
-  private readonly prefix: string;
-  private readonly known = new Map<
-    string,
-    { before: string | undefined; value: Value | undefined }
-  >();
-
-  constructor(fields: Fields, prefix: string) {
-    this.fields = fields;
-    this.prefix = prefix;
-  }
-
-  get(id: string): Value | undefined {
-    return this.at(id).value;
-  }
-
-  set(id: string, value: Value): void {
-    this.at(id).value = value;
-  }
-
-  unset(id: string): void {
-    this.at(id).value = undefined;
-  }
-
-  private at(id: string): { before: string | undefined; value: Value | undefined } {
-    let known = this.known.get(id);
-    if (known === undefined) {
-      const before = this.fields.get(this.prefix + id);
-      known = { before, value: before === undefined ? undefined : (JSON.parse(before) as Value) };
-      this.known.set(id, known);
-    }
-    return known;
-  }
-
-  /** Gives the fields what has changed. */
-  flush(): void {
-    for (const [id, { before, value }] of this.known) {
-      if (value === undefined) {
-        if (before !== undefined) this.fields.unset(this.prefix + id);
-        continue;
-      }
-      const after = JSON.stringify(value);
-      if (after !== before) this.fields.set(this.prefix + id, after);
-    }
-  }
-
-  forget(): void {
-    this.known.clear();
-  }
-}
-
 /** One session of a conversation. */
 export class Session {
   readonly tree: Tree;
@@ -246,7 +80,7 @@ export class Session {
   private readonly writerFields: Fields;
   private readonly writerValues: Values<Writer>;
   private readonly records: Values<SessionRecord>;
-  private readonly orders: Values<string[]>;
+  private readonly orders: Values<readonly string[]>;
 
   constructor(tree: Tree, part: string, source: Source) {
     this.tree = tree;
@@ -279,8 +113,9 @@ export class Session {
     return this.records.get('');
   }
 
-  set record(record: SessionRecord) {
-    this.records.set('', record);
+  set record(record: SessionRecord | undefined) {
+    if (record === undefined) this.records.unset('');
+    else this.records.set('', record);
   }
 
   /** The record of a session that is known to exist. */
@@ -295,11 +130,11 @@ export class Session {
   }
 
   /** Ids of the calls of the newest committed step, in their order. */
-  get order(): string[] {
+  get order(): readonly string[] {
     return this.orders.get('') ?? [];
   }
 
-  set order(ids: string[]) {
+  set order(ids: readonly string[]) {
     if (ids.length === 0) this.orders.unset('');
     else this.orders.set('', ids);
   }
@@ -384,142 +219,4 @@ export class Session {
     const text = `${String(layout)} ${live} ${run.stop === undefined ? '0' : '1'} ${stream === 'paused' ? '1' : '0'}`;
     if (this.own.get('live') !== text) this.own.set('live', text);
   }
-}
-
-function isOver(status: string): boolean {
-  return (
-    status === 'completed' ||
-    status === 'failed' ||
-    status === 'interrupted' ||
-    status === 'aborted'
-  );
-}
-
-/** The transcript. */
-class Rows {
-  private readonly source: Source;
-  private readonly part: string;
-  private readonly added: string[] = [];
-  private kept: number | undefined;
-
-  constructor(source: Source, part: string) {
-    this.source = source;
-    this.part = part;
-  }
-
-  private get stored(): number {
-    return this.kept ?? ((this.source.ask(['rowCount', this.part]) ?? 0) as number);
-  }
-
-  get count(): number {
-    return this.stored + this.added.length;
-  }
-
-  at(index: number): string | undefined {
-    return index < 0 ? undefined : this.range(index, index)[0];
-  }
-
-  /** @param to inclusive */
-  range(from: number, to: number): string[] {
-    const { stored } = this;
-    const last = Math.min(to, stored - 1);
-    const found =
-      from <= last ? ((this.source.ask(['rows', this.part, from, last]) ?? []) as string[]) : [];
-    return [
-      ...found,
-      ...this.added.slice(Math.max(0, from - stored), Math.max(0, to + 1 - stored)),
-    ];
-  }
-
-  /** @returns index of the first one */
-  push(...rows: string[]): number {
-    const first = this.count;
-    this.added.push(...rows);
-    return first;
-  }
-
-  /** Keeps the first ones. */
-  trim(count: number): void {
-    const { stored } = this;
-    this.kept = Math.min(stored, count);
-    this.added.length = Math.min(this.added.length, Math.max(0, count - stored));
-  }
-
-  writes(): Write[] {
-    return [
-      ...(this.kept === undefined ? [] : [['trim', this.part, this.kept] as const]),
-      ...(this.added.length > 0 ? [['push', this.part, ...this.added] as const] : []),
-    ];
-  }
-}
-
-/** The log of the conversation. */
-export class Log {
-  /** Sequence of the newest entry. */
-  sequence: number;
-  /** Size of what expires with the log. */
-  bytes: number;
-  private readonly source: Source;
-  private readonly added: Entry[] = [];
-  private readonly others: Write[] = [];
-  private readonly removed = new Set<number>();
-
-  constructor(source: Source) {
-    this.source = source;
-    this.sequence = source.sequence;
-    this.bytes = source.logBytes;
-  }
-
-  /** Adds an entry of a writer; entries of the store itself have the writer ''. */
-  add(message: string, writer = ''): void {
-    this.sequence += 1;
-    this.added.push([this.sequence, writer, message]);
-    this.bytes += byteLength(message);
-  }
-
-  /** Entries after a sequence, the oldest first. */
-  after(sequence: number, most: number, upTo = Infinity): Entry[] {
-    const stored = (this.source.ask(['entries', sequence, upTo, most]) ?? []) as Entry[];
-    const added = this.added.filter(([at]) => at > sequence && at <= upTo);
-    return [...stored.filter(([at]) => !this.removed.has(at)), ...added].slice(0, most);
-  }
-
-  /** Entries after a sequence, the newest first. */
-  newestAfter(sequence: number, most: number): Entry[] {
-    return (this.source.ask(['entriesBefore', sequence, most]) ?? []) as Entry[];
-  }
-
-  get count(): number {
-    return (
-      ((this.source.ask(['entryCount']) ?? 0) as number) + this.added.length - this.removed.size
-    );
-  }
-
-  remove(entries: readonly Entry[]): void {
-    if (entries.length === 0) return;
-    const sequences = entries.map(([sequence]) => sequence);
-    for (const sequence of sequences) this.removed.add(sequence);
-    this.others.push(['remove', ...sequences], ['drop', 'pages', '']);
-    const bytes = entries.reduce((sum, [, , message]) => sum + byteLength(message), 0);
-    this.bytes -= bytes;
-  }
-
-  /** Removes what is older. */
-  trim(before: number): void {
-    this.others.push(['trimLog', before]);
-  }
-
-  write(...write: Write): void {
-    this.others.push(write);
-  }
-
-  writes(): Write[] {
-    return [...this.added.map((entry) => ['add', ...entry] as const), ...this.others];
-  }
-}
-
-const encoder = new TextEncoder();
-
-export function byteLength(text: string): number {
-  return encoder.encode(text).length;
 }

@@ -1,6 +1,7 @@
+import { byteLength } from './fields.js';
 import type { Writer } from './record.js';
 import { say, type Speaker } from './say.js';
-import { byteLength, type Session } from './tree.js';
+import { type Session } from './tree.js';
 
 /** Identity of a writer; a higher token fences lower ones off. */
 export interface WriterInput {
@@ -25,7 +26,12 @@ const MOST_FORGIVEN = 20;
 const PAGE = 400;
 
 /** Makes an attempt the owner of its writer. @param before the owner until now */
-export function own(session: Session, name: string, token: number, before: Writer | undefined): void {
+export function own(
+  session: Session,
+  name: string,
+  token: number,
+  before: Writer | undefined,
+): void {
   const { left: _left, handedOver: _handedOver, ...kept } = before ?? {};
   session.setWriter(name, { ...kept, token, first: session.tree.log.sequence });
   session.resetBatch(name);
@@ -40,7 +46,8 @@ export function own(session: Session, name: string, token: number, before: Write
 export function withdraw(session: Session, name: string): { removed: boolean; spoken: number } {
   const writer = session.writer(name);
   if (writer === undefined) return { removed: false, spoken: 0 };
-  if (session.batch(name).n === 0 && writer.left === undefined) return { removed: false, spoken: 0 };
+  if (session.batch(name).n === 0 && writer.left === undefined)
+    return { removed: false, spoken: 0 };
   const { log } = session.tree;
   let after = writer.first;
   let spoken = 0;
@@ -75,7 +82,11 @@ export function countLost(session: Session, name: string, { withinMs }: Budget):
 }
 
 /** True if no further attempt may be made, counting the current owner as lost. */
-export function isExhausted(session: Session, { token, lost = [], handedOver }: Writer, budget: Budget): boolean {
+export function isExhausted(
+  session: Session,
+  { token, lost = [], handedOver }: Writer,
+  budget: Budget,
+): boolean {
   const counted = lost.filter(({ at }) => at >= session.tree.now - budget.withinMs).length;
   return counted + (handedOver === token ? 0 : 1) >= budget.most;
 }
@@ -87,7 +98,11 @@ export function isExhausted(session: Session, { token, lost = [], handedOver }: 
  */
 export function handOver(
   session: Session,
-  { writer: { runId, name, token }, toolCallId, how }: { writer: WriterInput; toolCallId?: string; how: 'left' | 'retry' | 'fault' },
+  {
+    writer: { runId, name, token },
+    toolCallId,
+    how,
+  }: { writer: WriterInput; toolCallId?: string; how: 'left' | 'retry' | 'fault' },
 ): { kind: 'handed_over'; lost: number } | { kind: 'superseded' | 'not_owner' } {
   if (!isActive(session, runId)) return { kind: 'superseded' };
   const writer = session.writer(name);
@@ -113,11 +128,19 @@ function forgive(writer: Writer, token: number): void {
 /** True if the run is the newest and not over. */
 export function isActive(session: Session, runId: string): boolean {
   const { record } = session;
-  return record?.run.id === runId && !['completed', 'failed', 'interrupted', 'aborted'].includes(record.run.status);
+  return (
+    record?.run.id === runId &&
+    !['completed', 'failed', 'interrupted', 'aborted'].includes(record.run.status)
+  );
 }
 
 /** Informs viewers that an attempt at a step was discarded, and that part of what they saw was withdrawn. */
-export function sayDiscarded(session: Session, speaker: Speaker, reason: string, removed: boolean): void {
+export function sayDiscarded(
+  session: Session,
+  speaker: Speaker,
+  reason: string,
+  removed: boolean,
+): void {
   const stepId = `s${String(speaker.step)}`;
   say(session, speaker, 'step_discarded', { runId: session.existing.run.id, stepId, reason });
   if (removed) sayResync(session, speaker);

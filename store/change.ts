@@ -1,6 +1,7 @@
+import { type Read, type Source, type Write } from '../session/fields.js';
 import { setTimeout as pause } from 'node:timers/promises';
 import { HelixError } from '../protocol/errors.js';
-import { Tree, type Read, type Session, type Source, type Write } from '../session/tree.js';
+import { Tree, type Session } from '../session/tree.js';
 
 /** What a store brings so that changes can be made on it. */
 export interface Backend {

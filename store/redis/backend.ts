@@ -1,5 +1,5 @@
+import { type Entry, type Read, type Write } from '../../session/fields.js';
 import { LAYOUT } from '../../session/record.js';
-import type { Entry, Read, Write } from '../../session/tree.js';
 import type { Backend, Commit } from '../change.js';
 import { EACH, script, toArguments, type Evaluate } from './scripts.js';
 

@@ -34,7 +34,7 @@ export function evaluateOn(keyspace: Pick<Keyspace, 'call'>): Evaluate {
     for (let checks = Number(args[0]); checks > 0; checks -= 1) {
       const next = at + 2 + Number(args[at + 1]);
       const [name = '', ...rest] = args.slice(at + 2, next);
-      if ((call(name, ...rest) || '') !== args[at]) return 0;
+      if (textOf(call(name, ...rest)) !== args[at]) return 0;
       at = next;
     }
     each(args, at);
@@ -50,10 +50,10 @@ export function evaluateOn(keyspace: Pick<Keyspace, 'call'>): Evaluate {
       return [at, orNull(call('HGET', files, 'changes')), call('TIME'), each(args, 0)];
     }
     const [version = '', next = '', isThere, newest = '', logBytes = ''] = args;
-    const [v, seq] = call('HMGET', root, 'v', 'seq') as (string | false)[];
-    const changes = call('HGET', files, 'changes') as string | false;
+    const [v = '', seq = ''] = textsOf(call('HMGET', root, 'v', 'seq'));
+    const changes = textOf(call('HGET', files, 'changes'));
     if (v === next) return 1;
-    if (`${v || ''} ${seq || '0'} ${changes || ''}` !== version) return 0;
+    if (`${v} ${seq === '' ? '0' : seq} ${changes}` !== version) return 0;
     each(args, 5);
     if (isThere === '1') call('HSET', root, 'v', next, 'seq', newest, 'logBytes', logBytes);
     return 1;
@@ -65,6 +65,14 @@ function orNull(reply: unknown): unknown {
   return reply === false ? null : reply;
 }
 
+function textOf(reply: unknown): string {
+  return typeof reply === 'string' ? reply : '';
+}
+
+function textsOf(reply: unknown): string[] {
+  return (reply as unknown[]).map(textOf);
+}
+
 /** See APPEND. */
 function append(
   call: Keyspace['call'],
@@ -73,22 +81,20 @@ function append(
 ): number[] {
   const [own = '', writers = '', root = '', log = '', channel = ''] = keys;
   const [run, writer = '', token, batchText, now = '', known, notes = '', ...messages] = args;
-  const [layout, active, stop, paused] = String(call('HGET', own, 'live') || '0 - 0 0').split(' ');
-  const [owner, stored] = call('HMGET', writers, `t:${writer}`, `b:${writer}`) as (
-    string | false
-  )[];
-  const [last = '-1', lastSequence = '0'] = (stored || '-1 0').split(' ');
+  const [layout = '0', active, stop = '0', paused] = textOf(call('HGET', own, 'live')).split(' ');
+  const [owner, stored = ''] = textsOf(call('HMGET', writers, `t:${writer}`, `b:${writer}`));
+  const [last = '-1', lastSequence = '0'] = stored === '' ? [] : stored.split(' ');
   const batch = Number(batchText);
   if (owner === token && Number(last) >= batch) return [1, Number(lastSequence), Number(stop)];
   if (Number(layout) > LAYOUT) return [6];
-  const [seq, logBytes] = call('HMGET', root, 'seq', 'logBytes') as (string | false)[];
-  const before = Number(seq || 0);
+  const [seq = '', logBytes = ''] = textsOf(call('HMGET', root, 'seq', 'logBytes'));
+  const before = Number(seq);
   if (before < Number(known)) return [5];
   if (run !== '*' && active !== run) return [3];
   if (owner !== token) return [2];
   if (Number(last) !== batch - 1) return [5];
   if (run === '*' && paused === '1') return [4];
-  let bytes = Number(logBytes || 0);
+  let bytes = Number(logBytes);
   let at = before;
   for (const message of messages) {
     at += 1;

@@ -1,6 +1,5 @@
 import { isTerminal, type RunStatus } from '../../protocol/run.js';
-import { sumOf } from '../../session/finish.js';
-import type { Usage } from '../../session/record.js';
+import { type Usage, sumOf } from '../../session/record.js';
 import { filesOwner } from '../../session/files.js';
 import type { Session } from '../../session/tree.js';
 import type { SessionOwner } from '../contract/waiting.js';

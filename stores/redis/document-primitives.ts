@@ -33,7 +33,8 @@ export function createDocumentPrimitives({
         const all = [...runs.all()];
         return all.map(([name, text]) => {
           const { outputRef } = JSON.parse(text) as { outputRef?: string };
-          const output = outputRef === undefined ? undefined : tree.conversation.results.get(outputRef);
+          const output =
+            outputRef === undefined ? undefined : tree.conversation.results.get(outputRef);
           return { name, text, output };
         });
       });
@@ -41,14 +42,21 @@ export function createDocumentPrimitives({
       const isRewound = createRewindCheck(stored.filter(isRewind).map(({ text }) => text));
       return stored
         .filter((run) => !isRewind(run))
-        .map(({ text, output }) => toRunInfo(parseStored(text, 'run') as StoredRun, isRewound, output));
+        .map(({ text, output }) =>
+          toRunInfo(parseStored(text, 'run') as StoredRun, isRewound, output),
+        );
     },
     countCheckpoints: (sessionId) => change(sessionId, ({ record }) => record?.checkpoints ?? 0),
     readCheckpoints: async (sessionId, from, to) => {
       const found = await change(sessionId, ({ record, index }) => {
         const count = record?.checkpoints ?? 0;
-        const [first, last] = [from, to].map((at) => (at < 0 ? count + at : at)) as [number, number];
-        const places = Array.from({ length: Math.max(0, Math.min(last, count - 1) - Math.max(0, first) + 1) });
+        const [first, last] = [from, to].map((at) => (at < 0 ? count + at : at)) as [
+          number,
+          number,
+        ];
+        const places = Array.from({
+          length: Math.max(0, Math.min(last, count - 1) - Math.max(0, first) + 1),
+        });
         return places.flatMap((_, at) => index.get(`cp:${String(Math.max(0, first) + at)}`) ?? []);
       });
       return found.map((checkpoint) => parseStored(checkpoint, 'checkpoint') as Checkpoint);
@@ -68,7 +76,11 @@ export function createDocumentPrimitives({
       });
     },
     stage: async (sessionId, stepId, changes) => {
-      const staged = { step: toStoredStep(stepId), call: changes.toolCallId, changes: toStoredChanges(changes) };
+      const staged = {
+        step: toStoredStep(stepId),
+        call: changes.toolCallId,
+        changes: toStoredChanges(changes),
+      };
       return make(sessionId, stage, staged);
     },
     readStaged: async (sessionId, stepId) => {
@@ -111,7 +123,9 @@ function toRunInfo(
 
 /** Tells which runs were rewound: those that began at or after a turn that a later rewind dropped. */
 function createRewindCheck(rewinds: readonly string[]): (run: StoredRun) => boolean {
-  const dropped = rewinds.map((text) => JSON.parse(text) as { n: number; row: number; mode: string });
+  const dropped = rewinds.map(
+    (text) => JSON.parse(text) as { n: number; row: number; mode: string },
+  );
   return ({ runId, startRow }) =>
     dropped.some(
       ({ n, row, mode }) =>

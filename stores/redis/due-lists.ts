@@ -94,9 +94,9 @@ export function createTakenLists({
         const flat = await callRedis(
           redis.zrangebyscore(list, '-inf', now(), 'WITHSCORES', 'LIMIT', 0, most),
         );
-        const due = flat.flatMap((member, at) =>
+        const due = flat.flatMap((member, at): [string, string][] =>
           at % 2 === 0 ? [[member, flat[at + 1] ?? '']] : [],
-        ) as [string, string][];
+        );
         const checks = due.map(([member, score]): Check => [score, 'ZSCORE', list, member]);
         const writes = due.map(([member]): Write => ['ZADD', list, takenUntil, member]);
         return (await writeIf(checks, writes)) ? due.map(([member]) => member) : undefined;

@@ -1,8 +1,9 @@
+import { type Read } from '../../session/fields.js';
 import { begin } from '../../session/begin.js';
 import { HelixError } from '../../protocol/errors.js';
 import { childPartOf } from '../../protocol/ids.js';
 import { LAYOUT } from '../../session/record.js';
-import type { Read, Session } from '../../session/tree.js';
+import type { Session } from '../../session/tree.js';
 import type { Change } from '../../store/change.js';
 import { wellFormed } from './inputs.js';
 

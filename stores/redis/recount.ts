@@ -29,7 +29,9 @@ export async function recount(
   await change(sessionId, (session) => {
     const { record, content } = session;
     if (record?.agent === undefined) return;
-    const queued = record.queue.flatMap(({ messages }) => messages.map(({ id }) => content.get(`q:${id}`) ?? ''));
+    const queued = record.queue.flatMap(({ messages }) =>
+      messages.map(({ id }) => content.get(`q:${id}`) ?? ''),
+    );
     const states = record.state.kept.reduce((sum, [, bytes]) => sum + bytes, 0);
     const more = queued.reduce((sum, text) => sum + Buffer.byteLength(text), states);
     // What was stored during the measurement stays counted.

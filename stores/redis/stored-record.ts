@@ -1,4 +1,3 @@
-import type { RunMode } from '../../protocol/run.js';
 import { rootOf } from '../../protocol/ids.js';
 import type { SessionRecord as StoredRecord } from '../../session/record.js';
 import type { CallEdit, CallSpec, OpenCall, Wake } from '../contract/call-record.js';
@@ -67,7 +66,7 @@ export function toRecord(texts: SessionTexts, now: number): SessionRecord {
     turnStartSequence: turn.sequence,
     turnStartRow: turn.row,
     runStartedAt: run.started,
-    runMode: run.mode as RunMode,
+    runMode: run.mode,
     ...(run.by !== '' && { runBy: run.by }),
     askers: turn.askers,
     ...(record.hasHidden === true && { hasHidden: true }),
@@ -103,7 +102,7 @@ export function toRecord(texts: SessionTexts, now: number): SessionRecord {
     }),
     ...(wakes.length > 0 && { wakes }),
     ...(isFresh && { activeSnapshotTurn: snapshot.turn }),
-  } as SessionRecord;
+  };
 }
 
 export function toNumber(what: string, text: string): number {

@@ -3,7 +3,11 @@ import type { NumberedChanges, StagedChanges, StateRead } from '../contract/stag
 import { parseStored } from './stored-json.js';
 
 /** The agent's own state with its staged changes, as a transition replies it. */
-export function toStateRead([version, state, staged]: readonly [version: string, state: string, staged: string[]]): StateRead {
+export function toStateRead([version, state, staged]: readonly [
+  version: string,
+  state: string,
+  staged: string[],
+]): StateRead {
   return {
     version: Number(version),
     customState: state === '' ? {} : (parseStored(state, 'state') as CustomState),
@@ -12,7 +16,10 @@ export function toStateRead([version, state, staged]: readonly [version: string,
 }
 
 export function pairsOf(flat: readonly string[]): [field: string, value: string][] {
-  return Array.from({ length: flat.length / 2 }, (_, at) => [flat[at * 2] ?? '', flat[at * 2 + 1] ?? '']);
+  return Array.from({ length: flat.length / 2 }, (_, at) => [
+    flat[at * 2] ?? '',
+    flat[at * 2 + 1] ?? '',
+  ]);
 }
 
 /** In the order in which the changes were staged. */

@@ -131,5 +131,5 @@ function toPosition(session: Session): LogPosition | undefined {
     chunks: Math.max(0, tree.log.count - sizes.controls),
     turnStartSequence: turn.sequence,
     error: run.error?.message ?? record.streamError,
-  } as LogPosition;
+  };
 }

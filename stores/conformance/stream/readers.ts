@@ -59,7 +59,10 @@ export function readerCases({ describe, it }: Suite): void {
       await writer.write(textChunk('a'));
       const [reader, read] = await start(setup);
       await eventually('it is live', () => read.items.length === 1);
-      await Promise.all([streamManager.pauseStream(streamId), streamManager.resumeStream(streamId)]);
+      await Promise.all([
+        streamManager.pauseStream(streamId),
+        streamManager.resumeStream(streamId),
+      ]);
       await writer.write(textChunk('b'));
       await read.done;
       equal([reader.status, textOf(read.items)], ['paused', 'a']);
