@@ -10,11 +10,6 @@ const FIELDS = [
   'costMicroUsd',
 ] as const satisfies (keyof RunUsage)[];
 
-/** Usage as six whole numbers, which a script can add up; empty without usage. */
-export function formatUsage(usage: RunUsage | undefined): string {
-  return usage === undefined ? '' : FIELDS.map((field) => String(usage[field] ?? 0)).join(' ');
-}
-
 export function parseUsage(text: string | undefined): RunUsage | undefined {
   if (text === undefined || text === '') return undefined;
   const numbers = text.split(' ').map(Number);

@@ -1,7 +1,7 @@
 import type { Redis } from 'ioredis';
 import type { RedisConnection } from './clients.js';
 
-/** The nodes on which functions must be loaded: every master of a cluster. */
+/** Every master of a cluster, or the one server. */
 export function mastersOf(redis: RedisConnection): Redis[] {
   return 'nodes' in redis ? redis.nodes('master') : [redis];
 }

@@ -47,7 +47,7 @@ it(
         }),
       );
       await until('the first worker speaks', () => client.reply().includes('What the worker'));
-      await wire.holdAt('fcall', 'before');
+      await wire.holdAt('evalsha', 'before');
       await product.startWorker();
 
       // The page is cut off when what it shows was withdrawn, and comes back.
