@@ -1,6 +1,6 @@
 import type { Commands, Reads } from '../redis/commands.js';
-import type { Keyspace } from './keyspace/keyspace.js';
-import type { Reply } from './keyspace/reply.js';
+import type { Keyspace } from './keyspace.js';
+import type { Reply } from './keyspace.js';
 
 type Arguments = (string | number)[];
 

@@ -2,7 +2,7 @@ import { LAYOUT } from '../../session/record.js';
 import { APPEND, LOAD } from '../../store/redis/backend.js';
 import type { Evaluate } from '../../store/redis/scripts.js';
 import { WRITE_IF, WRITE_IF_FREEING } from '../../store/redis/write-if.js';
-import type { Keyspace } from './keyspace/keyspace.js';
+import type { Keyspace } from './keyspace.js';
 
 /** Expired keys that are never read are dropped this often. */
 const SWEEP_MS = 60_000;

@@ -3,7 +3,7 @@ import { LIMITS } from '../../protocol/limits.js';
 import type { FileStore } from '../contract/files.js';
 import type { LocalSubscriber } from '../redis/tail/channels.js';
 import { createMemoryFileStore } from './file-store.js';
-import { createKeyspace, type Keyspace } from './keyspace/keyspace.js';
+import { createKeyspace, type Keyspace } from './keyspace.js';
 import type { AuditTtl } from '../record/audit-ttl.js';
 
 export interface MemoryOptions {

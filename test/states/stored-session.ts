@@ -2,7 +2,7 @@ import type { StreamMessage } from '../../protocol/chunk.js';
 import { rootOf } from '../../protocol/ids.js';
 import type { Row } from '../../protocol/rows.js';
 import type { CallKind } from '../../protocol/run.js';
-import type { Keyspace } from '../../stores/memory/keyspace/keyspace.js';
+import type { Keyspace } from '../../stores/memory/keyspace.js';
 import { createKeySpace } from '../../stores/redis/keys.js';
 import { toMessage } from '../../stores/redis/short-deltas.js';
 import { jsonOf } from '../../stores/transitions/lib/entries.js';

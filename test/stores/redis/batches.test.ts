@@ -1,4 +1,4 @@
-import { createKeyspace } from '../../../stores/memory/keyspace/keyspace.js';
+import { createKeyspace } from '../../../stores/memory/keyspace.js';
 import { createLocalCommands } from '../../../stores/memory/local-commands.js';
 import { createBatchRecords } from '../../../stores/redis/batches.js';
 import { createKeySpace } from '../../../stores/redis/keys.js';

@@ -1,4 +1,4 @@
-import { createKeyspace } from '../../../stores/memory/keyspace/keyspace.js';
+import { createKeyspace } from '../../../stores/memory/keyspace.js';
 import { createLocalCommands } from '../../../stores/memory/local-commands.js';
 import { createWriteIf } from '../../../store/redis/write-if.js';
 import { evaluateOn } from '../../../stores/memory/local-scripts.js';

@@ -1,7 +1,7 @@
 import type { StreamMessage } from '../../../../protocol/chunk.js';
 import type { Row } from '../../../../protocol/rows.js';
 import { isTerminal, type RunStatus } from '../../../../protocol/run.js';
-import type { Keyspace } from '../../../../stores/memory/keyspace/keyspace.js';
+import type { Keyspace } from '../../../../stores/memory/keyspace.js';
 import { hashOf } from '../record/facts.js';
 import { allCalls, RUNS, SESSION } from '../plan.js';
 import { keysOf } from '../requests/request.js';

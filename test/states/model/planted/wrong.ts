@@ -1,4 +1,4 @@
-import type { Keyspace } from '../../../../stores/memory/keyspace/keyspace.js';
+import type { Keyspace } from '../../../../stores/memory/keyspace.js';
 import { play, type Play } from '../record/play.js';
 import type { Call } from '../requests/request.js';
 

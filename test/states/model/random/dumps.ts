@@ -1,5 +1,5 @@
 import type { DumpedValue } from '../../../../stores/memory/keyspace/fingerprint.js';
-import type { Keyspace } from '../../../../stores/memory/keyspace/keyspace.js';
+import type { Keyspace } from '../../../../stores/memory/keyspace.js';
 import type { DumpedKey } from '../../../support/redis-dump.js';
 
 /** All keys with their values, and whether they expire. When they do is left out: Redis counts by its own clock. */

@@ -1,4 +1,4 @@
-import { createKeyspace } from '../../../../stores/memory/keyspace/keyspace.js';
+import { createKeyspace } from '../../../../stores/memory/keyspace.js';
 import { actionsOf } from '../actions/index.js';
 import { NO_REPLY, type Action } from '../actions/action.js';
 import { timeAt } from '../clock.js';

@@ -1,4 +1,4 @@
-import type { Keyspace } from '../../../../stores/memory/keyspace/keyspace.js';
+import type { Keyspace } from '../../../../stores/memory/keyspace.js';
 
 /** Commands of transitions that change nothing that is stored. */
 const READS = new Set([

@@ -1,6 +1,6 @@
 import { isTerminal } from '../../../../protocol/run.js';
 import type { SessionRecord } from '../../../../stores/contract/sessions.js';
-import type { Keyspace } from '../../../../stores/memory/keyspace/keyspace.js';
+import type { Keyspace } from '../../../../stores/memory/keyspace.js';
 import { toRecord } from '../../../../stores/redis/stored-record.js';
 import { RUNS, SESSION, type RunName } from '../plan.js';
 import { keysOf } from '../requests/request.js';

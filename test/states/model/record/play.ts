@@ -1,5 +1,5 @@
 import { decode, encode } from '../../../../stores/memory/keyspace/cjson.js';
-import type { Keyspace } from '../../../../stores/memory/keyspace/keyspace.js';
+import type { Keyspace } from '../../../../stores/memory/keyspace.js';
 import { runOn } from '../../../../stores/transitions/lib/host.js';
 import { run } from '../../../../stores/transitions/library.js';
 import type { Call } from '../requests/request.js';

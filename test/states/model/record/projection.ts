@@ -1,4 +1,4 @@
-import type { Keyspace } from '../../../../stores/memory/keyspace/keyspace.js';
+import type { Keyspace } from '../../../../stores/memory/keyspace.js';
 import type { Projection } from '../../../../stores/memory/keyspace/fingerprint.js';
 import { RUNS, SESSION } from '../plan.js';
 import { keysOf } from '../requests/request.js';

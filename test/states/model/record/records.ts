@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { createKeyspace, type Keyspace } from '../../../../stores/memory/keyspace/keyspace.js';
+import { createKeyspace, type Keyspace } from '../../../../stores/memory/keyspace.js';
 import { timeAt, type Clock } from '../clock.js';
 import type { Call, Request } from '../requests/request.js';
 import { copyOnWrite } from './copy-on-write.js';

@@ -1,4 +1,4 @@
-import type { Keyspace } from '../../../../stores/memory/keyspace/keyspace.js';
+import type { Keyspace } from '../../../../stores/memory/keyspace.js';
 import { SESSION } from '../plan.js';
 import { keysOf } from '../requests/request.js';
 
