@@ -1,5 +1,11 @@
 import { rootOf } from '../../protocol/ids.js';
-import type { AdmitInput, OwnerCounts, Owners, QuotaExceeded } from '../contract/owners.js';
+import type {
+  AdmitInput,
+  AdmitResult,
+  OwnerCounts,
+  Owners,
+  QuotaExceeded,
+} from '../contract/owners.js';
 import type { Sessions } from '../contract/sessions.js';
 import type { SessionOwner } from '../contract/waiting.js';
 import { COUNTED, createCharge, NO_COUNTS, parseEntry } from './charge.js';
@@ -87,7 +93,14 @@ export function createOwners(context: RedisContext, readRows: Sessions['rows']):
     return toCounts(await callRedis(redis.hmget(key, ...COUNTED)));
   }
 
-  async function tryToAdmit({ sessionId, purpose, bytes, limits, ...owner }: AdmitInput) {
+  async function tryToAdmit({
+    sessionId,
+    purpose,
+    bytes,
+    limits,
+    ...owner
+  }: AdmitInput): Promise<AdmitResult> {
+    if (limits === undefined) return { kind: 'admitted', done: () => undefined };
     const { entries, usage, tenant } = keys.owner(owner);
     const [stored, ofUser, ofTenant] = await Promise.all([
       callRedis(redis.hget(entries, sessionId)),
@@ -112,12 +125,12 @@ export function createOwners(context: RedisContext, readRows: Sessions['rows']):
       tenant: sumOf([{ counts: ofTenant }, ...others.filter((each) => each.tenant === tenant)]),
     };
     for (const whose of ['user', 'tenant'] as const) {
-      const exceeded = exceededBy(counts, whose, inUse[whose], limits?.[whose]);
+      const exceeded = exceededBy(counts, whose, inUse[whose], limits[whose]);
       if (exceeded !== undefined) return exceeded;
     }
     const own = { usage, tenant, sessionId, counts };
     expected.add(own);
-    return { kind: 'admitted' as const, done: () => void expected.delete(own) };
+    return { kind: 'admitted', done: () => void expected.delete(own) };
   }
 
   const readConversations = createConversationPages(context, { read, fold, readRows });
@@ -192,9 +205,8 @@ function exceededBy(
   counts: OwnerCounts,
   of: 'user' | 'tenant',
   inUse: OwnerCounts,
-  limits: OwnerCounts | undefined,
+  limits: OwnerCounts,
 ): QuotaExceeded | undefined {
-  if (limits === undefined) return undefined;
   const what = COUNTED.find(
     (each) => counts[each] > 0 && inUse[each] + counts[each] > limits[each],
   );

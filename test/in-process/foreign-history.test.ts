@@ -87,7 +87,7 @@ describe('a history that is not known', () => {
     const [owner, sessionId] = ['ann', 'of-ann'];
     const { bytes } = toQuotas().user;
     const others = { owner, sessionId: 'another', purpose: 'copy', bytes: bytes - 5_000 } as const;
-    await stores.store.owners.admit(others);
+    await stores.store.owners.admit({ ...others, limits: toQuotas() });
     const messages = [user('long '.repeat(1_000)), ...stored.slice(1), user('two')];
     const refused = agent.generate({ messages, sessionId, userId: owner });
     await expect(refused).rejects.toMatchObject({ code: 'quota_exceeded' });
