@@ -15,7 +15,6 @@ const FORBIDDEN = {
   'config-imports-inward': ['config/a.ts', '../agents/any.js'],
   'agents-imports-inward': ['agents/a.ts', '../stores/contract/any.js'],
   'stores-imports-inward': ['stores/record/a.ts', '../../executor/any.js'],
-  'transitions-stand-alone': ['stores/transitions/a.ts', '../../protocol/limits.js'],
   'memory-needs-no-redis-client': ['stores/memory/a.ts', '../redis/clients.js'],
   'notify-imports-inward': ['notify/a.ts', '../stores/contract/any.js'],
   'tracing-imports-inward': ['tracing/a.ts', '../stores/log/b.js'],
