@@ -29,16 +29,16 @@ export interface Commit {
   isFreeing: boolean;
 }
 
-export interface Options {
+export interface ChangeOptions {
   /** What this change is going to ask for. */
   wants?: readonly Read[];
   isFreeing?: boolean;
-  /** It only reads, and much: no change waits for it. */
-  isLarge?: boolean;
 }
 
 export interface Loaded {
   version: string;
+  /** The same without the log, which grows by appends alone, too. */
+  recordVersion: string;
   /** The store's clock, ms since the epoch. */
   now: number;
   /** Sequence of the newest entry, and the size of what expires with the log. */
@@ -47,96 +47,139 @@ export interface Loaded {
   replies: readonly unknown[];
 }
 
-/** Makes a change of a session, or reads it; `decide` may be called more than once. */
+/** Makes a change of a session; `decide` may be called more than once. */
 export type Change = <Reply>(
   sessionId: string,
   decide: (session: Session) => Reply,
-  options?: Options,
+  options?: ChangeOptions,
 ) => Promise<Reply>;
 
-/** A change that others always overtake is given up. */
+/** Reads a session at one moment; what `look` writes is not stored. No change waits for it, nor it for one. */
+export type Look = <Reply>(
+  sessionId: string,
+  look: (session: Session) => Reply,
+  options?: { isLarge?: boolean },
+) => Promise<Reply>;
+
+/** What others always overtake is given up. */
 const MOST_TRIES = 50;
 /** Tries after which one waits for a moment. */
 const HASTY_TRIES = 3;
 const MOST_PAUSE_MS = 20;
+
+type Address = readonly [conversationId: string, part: string];
+
+interface Decided<Reply> {
+  reply: Reply;
+  tree: Tree;
+  loaded: Loaded;
+}
+
+interface Loads {
+  wants?: readonly Read[];
+  isLarge?: boolean;
+  /** The log may grow between two loads; it is as the first one has found it. */
+  mayGrow?: boolean;
+  /** Sequences from which entries are numbered at least. */
+  floor?: number;
+}
 
 /**
  * Makes changes of conversations: reads what a change asks for, decides it here, and stores it if the version on which
  * it was decided still stands. Changes of one conversation wait for each other in this process, so that contention is
  * between processes.
  */
-export function createChange(backend: Backend): Change {
+export function createChange(backend: Backend): { change: Change; look: Look } {
   const queues = new Map<string, Promise<unknown>>();
 
-  async function attempt<Reply>(
-    [conversationId, part]: readonly [string, string],
+  /** Loads until nothing is missing that is asked for; undefined if something has changed between two loads. */
+  async function decideOn<Reply>(
+    [conversationId, part]: Address,
     decide: (session: Session) => Reply,
-    { wants = [], isFreeing = false, isLarge = false }: Options,
-    log: { floor: number },
-  ): Promise<{ reply: Reply } | undefined> {
+    { wants = [], isLarge = false, mayGrow = false, floor = 0 }: Loads,
+  ): Promise<Decided<Reply> | undefined> {
     const known = new Map<string, unknown>();
     let reads: readonly Read[] = [...recordsOf(part), ...wants];
-    let version: string | undefined;
+    let first: Loaded | undefined;
     for (;;) {
       const loaded = await backend.load(conversationId, reads, isLarge).catch(asCorrupt);
-      // Something has changed between two reads.
-      if (version !== undefined && version !== loaded.version) return undefined;
-      version = loaded.version;
+      first ??= loaded;
+      const isSame = mayGrow
+        ? first.recordVersion === loaded.recordVersion
+        : first.version === loaded.version;
+      if (!isSame) return undefined;
       reads.forEach((read, at) => known.set(nameOf(read), loaded.replies[at]));
-      const sequence = Math.max(loaded.sequence, log.floor);
-      const source = new KnownSource(known, { ...loaded, sequence }, backend.keep);
+      const { sequence, logBytes } = first;
+      const source = new KnownSource(
+        known,
+        { now: loaded.now, sequence: Math.max(sequence, floor), logBytes },
+        backend.keep,
+      );
       const tree = new Tree(conversationId, source);
-      const decided = tryTo(() => ({ reply: decide(tree.session(part)), writes: tree.writes() }));
+      const decided = tryTo(() => ({ reply: decide(tree.session(part)) }));
+      // What is written may ask for more.
+      if (!mayGrow && 'reply' in decided) tryTo(() => tree.writes());
       reads = [...source.missing.values()];
       if (reads.length > 0) continue;
       if ('error' in decided) asCorrupt(decided.error);
-      const { reply, writes } = decided;
-      if (writes.length === 0) return { reply };
-      const { sequence: newest, bytes: logBytes } = tree.log;
-      const stored = await backend.commit(conversationId, version, {
-        writes,
-        sequence: newest,
-        logBytes,
-        isFreeing,
-      });
-      if (stored === 'stored') return { reply };
-      if (stored === 'behind') log.floor = sequence + Math.max(1, sequence - loaded.sequence) * 2;
-      return undefined;
+      return { reply: decided.reply, tree, loaded: first };
     }
   }
 
-  async function decideUntilStored<Reply>(
-    at: readonly [string, string],
-    decide: (session: Session) => Reply,
-    options: Options,
+  async function untilDone<Reply>(
+    attempt: () => Promise<{ reply: Reply } | undefined>,
   ): Promise<Reply> {
-    const log = { floor: 0 };
     for (let tries = 1; tries <= MOST_TRIES; tries += 1) {
-      const done = await attempt(at, decide, options, log);
+      const done = await attempt();
       if (done !== undefined) return done.reply;
       if (tries >= HASTY_TRIES) await pause(Math.random() * MOST_PAUSE_MS);
     }
     throw new Error('other changes of this conversation were always first');
   }
 
-  return (sessionId, decide, options = {}) => {
-    const dot = sessionId.indexOf('.');
-    const at =
-      dot < 0
-        ? ([sessionId, ''] as const)
-        : ([sessionId.slice(0, dot), sessionId.slice(dot + 1)] as const);
-    if (options.isLarge === true) return decideUntilStored(at, decide, options);
-    const before = queues.get(at[0]) ?? Promise.resolve();
-    const next = (): Promise<Awaited<ReturnType<typeof decide>>> =>
-      decideUntilStored(at, decide, options) as never;
-    const own = before.then(next, next);
-    queues.set(at[0], own);
-    const done = (): void => {
-      if (queues.get(at[0]) === own) queues.delete(at[0]);
-    };
-    own.then(done, done);
-    return own;
+  function decideUntilStored<Reply>(
+    at: Address,
+    decide: (session: Session) => Reply,
+    { wants, isFreeing = false }: ChangeOptions,
+  ): Promise<Reply> {
+    let floor = 0;
+    return untilDone(async () => {
+      const decided = await decideOn(at, decide, { wants, floor });
+      if (decided === undefined) return undefined;
+      const { tree, loaded } = decided;
+      const writes = tree.writes();
+      if (writes.length === 0) return decided;
+      const { sequence, bytes: logBytes } = tree.log;
+      const commit = { writes, sequence, logBytes, isFreeing };
+      const stored = await backend.commit(at[0], loaded.version, commit);
+      if (stored === 'stored') return decided;
+      const from = Math.max(loaded.sequence, floor);
+      if (stored === 'behind') floor = from + Math.max(1, from - loaded.sequence) * 2;
+      return undefined;
+    });
+  }
+
+  return {
+    change: (sessionId, decide, options = {}) => {
+      const at = addressOf(sessionId);
+      const before = queues.get(at[0]) ?? Promise.resolve();
+      const next = () => decideUntilStored(at, decide, options);
+      const own = before.then(next, next);
+      queues.set(at[0], own);
+      const done = (): void => {
+        if (queues.get(at[0]) === own) queues.delete(at[0]);
+      };
+      own.then(done, done);
+      return own;
+    },
+    look: (sessionId, look, { isLarge } = {}) =>
+      untilDone(() => decideOn(addressOf(sessionId), look, { isLarge, mayGrow: true })),
   };
+}
+
+function addressOf(sessionId: string): Address {
+  const dot = sessionId.indexOf('.');
+  return dot < 0 ? [sessionId, ''] : [sessionId.slice(0, dot), sessionId.slice(dot + 1)];
 }
 
 /** Nearly every change looks at the record of its session, and at that of the conversation. */
@@ -166,7 +209,7 @@ class KnownSource implements Source {
 
   constructor(
     known: ReadonlyMap<string, unknown>,
-    { now, sequence, logBytes }: Loaded,
+    { now, sequence, logBytes }: Pick<Loaded, 'now' | 'sequence' | 'logBytes'>,
     keep: Source['keep'],
   ) {
     this.known = known;

@@ -142,6 +142,7 @@ export function createBackend({
       ];
       return {
         version: `${version ?? ''} ${sequence ?? '0'} ${changes ?? ''}`,
+        recordVersion: `${version ?? ''} ${changes ?? ''}`,
         sequence: toNumber(sequence),
         logBytes: toNumber(logBytes),
         now: Number(seconds) * 1000 + Math.floor(Number(micros) / 1000),

@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { createChange, type Change } from '../../store/change.js';
+import { createChange, type Change, type Look } from '../../store/change.js';
 import { APPEND, createBackend } from '../../store/redis/backend.js';
 import type { Evaluate } from '../../store/redis/scripts.js';
 import type { KeySpace } from './keys.js';
@@ -15,6 +15,7 @@ export interface Expiry {
 /** Changes of conversations, and appends to their logs. */
 export interface Conversations {
   change: Change;
+  look: Look;
   make: Make;
   /** @param args of the script `append` */
   append: (sessionId: string, args: readonly (string | number)[]) => Promise<(number | string)[]>;
@@ -31,11 +32,12 @@ export function createConversations(
 ): Conversations {
   const keep = { streamMs: streamTtlSeconds * 1000, sessionMs: sessionTtlSeconds * 1000 };
   const newVersion = (): string => randomBytes(9).toString('base64url');
-  const change = createChange(
+  const { change, look } = createChange(
     createBackend({ evaluate, evaluateLarge, prefix: keys.prefix, keep, newVersion }),
   );
   return {
     change,
+    look,
     make: createMake(change),
     append: async (sessionId, args) => {
       const words = args.map((word) => String(word).toWellFormed());

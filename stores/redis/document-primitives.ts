@@ -23,13 +23,14 @@ export function createDocumentPrimitives({
   redis,
   keys,
   change,
+  look,
   make,
   now,
 }: RedisContext): Primitives {
   return {
     countRows: (sessionId) => callRedis(redis.llen(keys.session(sessionId).rows)),
     readEndedRuns: async (sessionId) => {
-      const stored = await change(sessionId, ({ runs, tree }) => {
+      const stored = await look(sessionId, ({ runs, tree }) => {
         const all = [...runs.all()];
         return all.map(([name, text]) => {
           const { outputRef } = JSON.parse(text) as { outputRef?: string };
@@ -46,9 +47,9 @@ export function createDocumentPrimitives({
           toRunInfo(parseStored(text, 'run') as StoredRun, isRewound, output),
         );
     },
-    countCheckpoints: (sessionId) => change(sessionId, ({ record }) => record?.checkpoints ?? 0),
+    countCheckpoints: (sessionId) => look(sessionId, ({ record }) => record?.checkpoints ?? 0),
     readCheckpoints: async (sessionId, from, to) => {
-      const found = await change(sessionId, ({ record, index }) => {
+      const found = await look(sessionId, ({ record, index }) => {
         const count = record?.checkpoints ?? 0;
         const [first, last] = [from, to].map((at) => (at < 0 ? count + at : at)) as [
           number,
@@ -62,7 +63,7 @@ export function createDocumentPrimitives({
       return found.map((checkpoint) => parseStored(checkpoint, 'checkpoint') as Checkpoint);
     },
     readState: async (sessionId, version) => {
-      const state = await change(sessionId, ({ content }) => content.get(`v:${String(version)}`));
+      const state = await look(sessionId, ({ content }) => content.get(`v:${String(version)}`));
       return state === undefined ? undefined : (parseStored(state, 'state') as CustomState);
     },
     saveState: async (sessionId, expectedVersion, state, taken = []) => {
@@ -84,7 +85,7 @@ export function createDocumentPrimitives({
       return make(sessionId, stage, staged);
     },
     readStaged: async (sessionId, stepId) => {
-      const [, , staged] = await change(sessionId, readStaged);
+      const [, , staged] = await look(sessionId, readStaged);
       const step = stepId === undefined ? undefined : toStoredStep(stepId);
       return toStaged(pairsOf(staged)).filter(
         (changes) => step === undefined || changes.stepId === step,
@@ -97,7 +98,7 @@ export function createDocumentPrimitives({
     erase: async (sessionId, act) => {
       // A sub-agent's session expires with its conversation.
       if (childPartOf(sessionId) !== '') return;
-      await eraseSession({ redis, keys, make, change, now }, sessionId, act);
+      await eraseSession({ redis, keys, make, look, now }, sessionId, act);
     },
   };
 }

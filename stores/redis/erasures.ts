@@ -12,7 +12,7 @@ import type { RedisContext } from './context.js';
 import { callRedis } from './errors.js';
 import { parseStored } from './stored-json.js';
 
-type Context = Pick<RedisContext, 'redis' | 'keys' | 'make' | 'change' | 'now'>;
+type Context = Pick<RedisContext, 'redis' | 'keys' | 'make' | 'look' | 'now'>;
 
 /** Each try that fails means that a run or a sub-agent has begun meanwhile. */
 const MOST_TRIES = 20;
@@ -79,8 +79,8 @@ function notedOf(rest: Rest | undefined, act: Act | undefined): Erase['noted'] {
 }
 
 /** What an erasure has to reach outside the record; undefined if the session does not exist. */
-function readRest({ change, now }: Context, sessionId: string): Promise<Rest | undefined> {
-  return change(sessionId, (session) => {
+function readRest({ look, now }: Context, sessionId: string): Promise<Rest | undefined> {
+  return look(sessionId, (session) => {
     const { record, tree, runs, children, files } = session;
     if (record === undefined) return undefined;
     const { run, owner, tenant } = record;

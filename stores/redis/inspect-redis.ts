@@ -66,9 +66,9 @@ async function readClock(redis: RedisConnection): Promise<ClockReading> {
 async function findRefusal(redis: RedisConnection): Promise<string | undefined> {
   const keys = createKeySpace();
   const evaluate = createEvaluate(redis, { rights: rightsFor(keys) });
-  const { change } = createConversations({ evaluate }, keys, toExpiry({}));
+  const { look } = createConversations({ evaluate }, keys, toExpiry({}));
   try {
-    await change('doctor', () => undefined);
+    await look('doctor', () => undefined);
     return undefined;
   } catch (error) {
     if (HelixError.isInstance(error) && error.code === 'unavailable') return error.message;

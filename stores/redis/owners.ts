@@ -45,12 +45,12 @@ interface Expected {
  * slot, so the figures follow afterwards, each as the session was when last read.
  */
 export function createOwners(context: RedisContext, readRows: Sessions['rows']): OwnersIndex {
-  const { redis, keys, change, now } = context;
+  const { redis, keys, look, now } = context;
   const charge = createCharge(context);
   const expected = new Set<Expected>();
 
   const read = (sessionId: string): Promise<Charged | undefined> =>
-    change(sessionId, (session) => chargedOf(session));
+    look(sessionId, (session) => chargedOf(session));
 
   const fold: Owners['fold'] = async (sessionId, owner, title) => {
     const id = rootOf(sessionId);
@@ -148,7 +148,7 @@ export function createOwners(context: RedisContext, readRows: Sessions['rows']):
     close: async (sessionId) => {
       const id = rootOf(sessionId);
       const isWhole = id === sessionId;
-      const found = await change(id, (session) => chargedOf(session, isWhole));
+      const found = await look(id, (session) => chargedOf(session, isWhole));
       // What cannot be counted is erased all the same.
       if (found !== undefined) await charge(id, found.owner, found).catch(() => undefined);
       return found?.owner;

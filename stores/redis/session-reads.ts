@@ -31,7 +31,7 @@ interface Reads {
 }
 
 /** Reads of a session, each made at one moment. */
-export function createSessionReads({ redis, reads, keys, change, now }: RedisContext): Reads {
+export function createSessionReads({ redis, reads, keys, look, now }: RedisContext): Reads {
   const { readPages, withResults } = createStoredRows({ reads, keys });
 
   async function read(
@@ -40,7 +40,7 @@ export function createSessionReads({ redis, reads, keys, change, now }: RedisCon
     meter?: ReadMeter,
   ): Promise<SessionView | undefined> {
     for (;;) {
-      const texts = await change(sessionId, (session) => viewTexts(session, { callsOnly, owner }), {
+      const texts = await look(sessionId, (session) => viewTexts(session, { callsOnly, owner }), {
         isLarge: !callsOnly,
       });
       if (texts === undefined) return undefined;
@@ -63,7 +63,7 @@ export function createSessionReads({ redis, reads, keys, change, now }: RedisCon
 
   return {
     readRecord: async (sessionId) => {
-      const texts = await change(sessionId, sessionTexts);
+      const texts = await look(sessionId, sessionTexts);
       return texts && toRecord(texts, now());
     },
     readRows: async (sessionId, from, to, meter) => {
@@ -80,7 +80,7 @@ export function createSessionReads({ redis, reads, keys, change, now }: RedisCon
     readCarriers: async (sessionId, toolCallIds) => {
       if (toolCallIds.length === 0) return [];
       const part = childPartOf(sessionId);
-      const found = await change(sessionId, ({ tree }) =>
+      const found = await look(sessionId, ({ tree }) =>
         toolCallIds.map((id) => tree.conversation.index.get(carrierName(part, id.toWellFormed()))),
       );
       return found
@@ -88,7 +88,7 @@ export function createSessionReads({ redis, reads, keys, change, now }: RedisCon
         .map((id) => (isStreamId(id) ? id : undefined));
     },
     readQueue: async (sessionId, meter) => {
-      const texts = await change(sessionId, (session) => viewTexts(session, { callsOnly: false }), {
+      const texts = await look(sessionId, (session) => viewTexts(session, { callsOnly: false }), {
         isLarge: true,
       });
       if (texts === undefined) return [];
@@ -97,7 +97,7 @@ export function createSessionReads({ redis, reads, keys, change, now }: RedisCon
     },
     readCall: async (sessionId, id) => {
       const toolCallId = id.toWellFormed();
-      const texts = await change(sessionId, (session) => {
+      const texts = await look(sessionId, (session) => {
         const owner = ownerOf(session, toolCallId);
         const call = owner.calls.get(toolCallId);
         return call && callTexts(owner, call);
@@ -114,14 +114,14 @@ export function createSessionReads({ redis, reads, keys, change, now }: RedisCon
     acceptedMessages: async (sessionId, ids) => {
       if (ids.length === 0) return [];
       const wanted = ids.map((id) => id.toWellFormed());
-      return change(sessionId, (session) =>
+      return look(sessionId, (session) =>
         wanted.filter((id) => acceptedHash(session, id) !== undefined),
       );
     },
     askers: (sessionId, messageIds) =>
-      change(sessionId, (session) => messageIds.map((id) => askersOf(session, id.toWellFormed()))),
+      look(sessionId, (session) => messageIds.map((id) => askersOf(session, id.toWellFormed()))),
     runOf: (sessionId, messageId) =>
-      change(sessionId, (session) => runOf(session, messageId.toWellFormed())),
+      look(sessionId, (session) => runOf(session, messageId.toWellFormed())),
   };
 }
 

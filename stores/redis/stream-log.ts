@@ -19,7 +19,7 @@ import { createTail } from './tail/tail.js';
 
 /** The log in a Redis Stream, with a tail over sharded Pub/Sub. */
 export function createRedisStreamLog(context: RedisContext, subscriber: Subscriber): StreamLog {
-  const { keys, append, change, make, now: clock } = context;
+  const { keys, append, look, make, now: clock } = context;
 
   const readResults = createReadResults(context);
   const resolve = (streamId: string, entries: LogEntry[]): ReturnType<typeof resolveEntries> =>
@@ -77,7 +77,7 @@ export function createRedisStreamLog(context: RedisContext, subscriber: Subscrib
     },
     follow: tail.follow,
     inspect: async (streamId) => {
-      return change(rootOf(streamId), toPosition);
+      return look(rootOf(streamId), toPosition);
     },
     mark: async (streamId, mark, now) => {
       const conversation = rootOf(streamId);

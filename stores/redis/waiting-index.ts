@@ -27,12 +27,12 @@ const LOOKS = 50;
  * up by their readers.
  */
 export function createWaitingIndex(
-  { redis, keys, change, now }: Pick<RedisContext, 'redis' | 'keys' | 'change' | 'now'>,
+  { redis, keys, look, now }: Pick<RedisContext, 'redis' | 'keys' | 'look' | 'now'>,
   readCalls: Sessions['withCalls'],
 ): WaitingIndex {
   /** The owner's list that a session belongs on; undefined if the session does not exist. */
   async function listOf(sessionId: string): Promise<string | undefined> {
-    const record = await change(sessionId, (session) => session.record);
+    const record = await look(sessionId, (session) => session.record);
     if (record?.agent === undefined) return undefined;
     const { owner, tenant } = record;
     return keys.waitingIndex({ owner, ...(tenant !== '' && { tenant }) });
