@@ -132,20 +132,31 @@ export function createRedisSessionStore(context: RedisContext): Store {
   return onData(store, context.data);
 }
 
+/** A page that is shown a turn soon after another one notes nothing. */
+const NOTED_AGAIN_MS = 5_000;
+
 /** Remembers that a page was shown a turn while it was active, or forgets it; also while Redis is full. */
-function noteSnapshot(
-  { change, now }: RedisContext,
+async function noteSnapshot(
+  { change, look, now }: RedisContext,
   sessionId: string,
   turn: number,
   isActive: boolean,
 ): Promise<void> {
   const at = now();
-  return change(
+  const isNoted = ({ record }: Session): boolean => {
+    if (record === undefined) return true;
+    const { snapshot } = record;
+    if (!isActive) return snapshot?.turn !== turn;
+    return snapshot?.turn === turn && at - snapshot.at < NOTED_AGAIN_MS;
+  };
+  // Pages that are loaded by many do not stand in the way of the run.
+  if (await look(sessionId, isNoted)) return;
+  await change(
     sessionId,
-    ({ record }) => {
-      if (record === undefined) return;
-      if (isActive) record.snapshot = { turn, at };
-      else if (record.snapshot?.turn === turn) delete record.snapshot;
+    (session) => {
+      if (isNoted(session)) return;
+      if (isActive) session.existing.snapshot = { turn, at };
+      else delete session.existing.snapshot;
     },
     { isFreeing: true },
   );
