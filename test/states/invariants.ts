@@ -1,4 +1,4 @@
-import { isTerminal, type RunStatus } from '../../protocol/run.js';
+import { isTerminal } from '../../protocol/run.js';
 import type { StoredSession } from './stored-session.js';
 import { recordOf, type World } from './world.js';
 
@@ -9,8 +9,8 @@ export function findFault(world: World): string | undefined {
   return findUnpaired(session) ?? findEndings(session);
 }
 
-function hasEnded({ root }: StoredSession): boolean {
-  return isTerminal(root['status'] as RunStatus);
+function hasEnded({ record }: StoredSession): boolean {
+  return isTerminal(record.run.status);
 }
 
 /** Each call has exactly one result, before the model or the person says anything more. */
@@ -32,20 +32,18 @@ function findUnpaired(session: StoredSession): string | undefined {
   if (hasEnded(session)) {
     return open.size > 0 ? `${[...open].join(', ')} has no result after the end` : undefined;
   }
-  const known = new Set(session.calls.map(({ toolCallId }) => toolCallId));
+  const known = new Set(session.calls);
   const missing = [...open].find((id) => !known.has(id));
   return missing && `${missing} is neither open nor settled`;
 }
 
 /** The log has one end for each run that has ended, and no end for other runs. */
 function findEndings(session: StoredSession): string | undefined {
-  const { root, log, endedRuns } = session;
+  const { record, log, endedRuns } = session;
   const ends = log.filter(({ type }) => type === 'stream_end').length;
   if (ends !== endedRuns) {
     return `${String(ends)} ends in the log of ${String(endedRuns)} ended runs`;
   }
-  const isNewestEnded = endedRuns === Number(root['runN']);
-  return hasEnded(session) === isNewestEnded
-    ? undefined
-    : `the newest run is ${root['status'] ?? ''}`;
+  const isNewestEnded = endedRuns === record.run.n;
+  return hasEnded(session) === isNewestEnded ? undefined : `the newest run is ${record.run.status}`;
 }

@@ -11,8 +11,8 @@ export interface TableEvent {
   happen: (session: SessionDriver, world: World) => Promise<{ kind: string }>;
 }
 
-const runIdOf = (world: World): string => recordOf(world)?.root['run'] ?? `${SESSION}:1-n`;
-const stepOf = (world: World): number => Number(recordOf(world)?.root['committed'] ?? 0) + 1;
+const runIdOf = (world: World): string => recordOf(world)?.record.run.id ?? `${SESSION}:1-n`;
+const stepOf = (world: World): number => (recordOf(world)?.record.run.committed ?? 0) + 1;
 
 /** Beyond every deadline. */
 function later({ clock }: World): number {

@@ -4,7 +4,6 @@ import { LOG } from './log.js';
 import { findAccepted } from './refusals.js';
 import { findDoneTwice } from './repeats.js';
 import { RUNS_AND_MESSAGES } from './runs.js';
-import { toSent } from './sent.js';
 import { STATUS } from './status.js';
 import { readStored } from './stored.js';
 
@@ -16,10 +15,10 @@ export const checkAll: Check = (played) =>
 
 /** @param only the one rule that is checked; all if absent */
 export function checkInvariants(
-  { before, after, call }: Played,
+  { before, after, sent }: Played,
   only?: string,
 ): string | undefined {
-  const [then, now, sent] = [readStored(before), readStored(after), toSent(call)];
+  const [then, now] = [readStored(before), readStored(after)];
   for (const { rule, find } of INVARIANTS) {
     if (only !== undefined && rule !== only) continue;
     const found = find(now, then, sent);

@@ -1,4 +1,3 @@
-import { copyOnWrite } from '../record/copy-on-write.js';
 import { toReply } from '../record/play.js';
 import type { Played } from '../record/records.js';
 
@@ -18,15 +17,13 @@ const REPEATABLE = new Set(['stop', 'takeOver']);
 export const REPEAT_RULE = 'P4, a request that is sent twice is done once';
 
 /** A sender whose connection broke sends again: nothing is done twice, and it gets the first result. */
-export function findDoneTwice({ play, call, reply, after }: Played): string | undefined {
-  const [transition = ''] = call.args;
-  if (REPEATABLE.has(transition)) return undefined;
-  const copied = copyOnWrite(after);
-  const again = play(copied.keyspace, call);
-  const written = copied.firstWrite();
-  if (written !== undefined) return `${REPEAT_RULE}: ${transition} writes ${written}`;
-  if (again === reply || String(again) === String(reply)) return undefined;
-  const [first, second] = [toReply(reply).kind, toReply(again).kind];
+export function findDoneTwice({ play, sent, now, reply, after }: Played): string | undefined {
+  const { what } = sent;
+  if (REPEATABLE.has(what)) return undefined;
+  const again = play(after, sent, now);
+  const [written] = again.writes;
+  if (written !== undefined) return `${REPEAT_RULE}: ${what} writes ${written.join(' ')}`;
+  const [first, second] = [reply.kind, toReply(again.reply).kind];
   if (first === second || SECOND_REPLIES[first]?.includes(second) === true) return undefined;
-  return `${REPEAT_RULE}: ${transition} is ${first}, then ${second}`;
+  return `${REPEAT_RULE}: ${what} is ${first}, then ${second}`;
 }
