@@ -19,14 +19,10 @@ describe('every order of actions', () => {
       expect(explored.violation ?? findStuck(explored, records)).toBeUndefined();
       // Fewer states mean that the exploration covers less than it says.
       const size = explored.states.size();
-      process.stderr.write(`t ${(Date.now() / 1000) | 0} `);
-
+      expect(size).toBeGreaterThan(atLeast);
       states += size;
-      process.stderr.write(
-        `${_}: ${size} states, ${records.size()} records, ${records.played()} played\n`,
-      );
     },
-    1_200_000,
+    600_000,
   );
 
   afterAll(() => {

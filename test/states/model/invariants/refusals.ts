@@ -14,7 +14,7 @@ export function findAccepted({ play, after, now, facts, isNew }: Played): string
     const { reply, writes } = play(after, request.toSent(facts), now);
     const { kind } = toReply(reply);
     const rule = `${refusalRule(stale)}: ${request.key}`;
-    if (writes[0] !== undefined) return `${rule} writes ${writes[0].join(' ')}`;
+    if (writes[0] !== undefined) return `${rule} writes ${writes[0].slice(0, 4).join(' ')}`;
     if (!replies.includes(kind)) return `${rule} is ${kind}`;
   }
   return undefined;

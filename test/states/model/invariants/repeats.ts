@@ -22,7 +22,8 @@ export function findDoneTwice({ play, sent, now, reply, after }: Played): string
   if (REPEATABLE.has(what)) return undefined;
   const again = play(after, sent, now);
   const [written] = again.writes;
-  if (written !== undefined) return `${REPEAT_RULE}: ${what} writes ${written.join(' ')}`;
+  if (written !== undefined)
+    return `${REPEAT_RULE}: ${what} writes ${written.slice(0, 4).join(' ')}`;
   const [first, second] = [reply.kind, toReply(again.reply).kind];
   if (first === second || SECOND_REPLIES[first]?.includes(second) === true) return undefined;
   return `${REPEAT_RULE}: ${what} is ${first}, then ${second}`;

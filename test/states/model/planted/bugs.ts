@@ -39,7 +39,9 @@ const LOG_BUGS: readonly PlantedBug[] = [
   {
     rule: 'P1, an entry stays in the log, unless another attempt claims its writer',
     bug: 'claim withdraws all entries, not only those of its writer',
-    play: after('claim', ({ tree: { log } }) => log.remove(log.after(0, Infinity))),
+    play: after('claim', ({ tree: { log } }) => {
+      log.remove(log.after(0, Infinity));
+    }),
   },
   {
     rule: 'P1, only the owner of a writer appends to it',
@@ -76,13 +78,15 @@ const CALL_BUGS: readonly PlantedBug[] = [
     rule: 'P4, each call has one result, before the next message',
     bug: 'claim does not take results into the transcript',
     play: without(
-      (write) => write[0] === 'push' && write.some((row) => String(row).includes('"role":"tool"')),
+      (write) => write[0] === 'push' && write.some((row) => row.includes('"role":"tool"')),
     ),
   },
   {
     rule: 'P4, a call is open, or its one result is in the transcript',
     bug: 'a call is settled without its result',
-    play: after('settleCall', ({ content }) => content.unset('row:t')),
+    play: after('settleCall', ({ content }) => {
+      content.unset('row:t');
+    }),
   },
   {
     rule: 'P4, a result is never replaced, a timeout only by the result itself',
@@ -168,7 +172,10 @@ const RUN_BUGS: readonly PlantedBug[] = [
   {
     rule: 'P4, all runs before the newest have ended, and the newest if its status says so',
     bug: 'commit ends the run and does not note its end',
-    play: without((write) => write[0] === 'set' && write[1] === 'runs', 'commit'),
+    play: without(
+      ([kind, place, part]) => kind === 'set' && place === 'runs' && part === '',
+      'commit',
+    ),
   },
   {
     rule: 'P4, the log has one end of each ended run',

@@ -68,7 +68,7 @@ export function ask(data: Data, read: Read): unknown {
 const KEPT = ['record', 'writers', 'index', 'content', 'runs', 'children', 'rows'];
 const SHARED = ['results', 'files'];
 
-/** What is stored after writes. What no change here reads is not kept: the outbox, kept pages, bytes of files. */
+/** What is stored after writes. */
 export function apply(before: Data, writes: readonly Stored[]): Data {
   const places = new Map(before.places);
   const rows = new Map(before.rows);
@@ -96,9 +96,9 @@ export function apply(before: Data, writes: readonly Stored[]): Data {
         break;
       case 'set': {
         const fields = open(`${write[2]}:${write[1]}`);
-        for (let at = 3; at < write.length; at += 2) {
-          fields.set(write[at] as string, write[at + 1] as string);
-        }
+        const [, , , ...pairs] = write;
+        for (let at = 0; at < pairs.length; at += 2)
+          fields.set(pairs[at] ?? '', pairs[at + 1] ?? '');
         break;
       }
       case 'unset': {
@@ -141,6 +141,14 @@ export function apply(before: Data, writes: readonly Stored[]): Data {
       case 'expireLog':
         if (write[1] !== undefined && sequence + log.length > 0) expiring.add(':log');
         else expiring.delete(':log');
+        break;
+      // Of these no change reads anything here.
+      case 'note':
+      case 'page':
+      case 'stop':
+      case 'elsewhere':
+      case 'fileBytes':
+      case 'keepFiles':
         break;
     }
   }

@@ -63,41 +63,42 @@ const PROJECTIONS: Partial<Record<string, Project>> = {
 
 const UNREAD_CONTENT = new Set(['spec', 'part', 'brief', 'automatic', 'approver']);
 
+const UNREAD: (keyof SessionRecord)[] = [
+  ...(['created', 'updated', 'born', 'visible', 'hasHidden', 'checkpoint', 'checkpoints'] as const),
+  ...(['state', 'sizes', 'spent', 'runs'] as const),
+];
+const RUN_UNREAD: (keyof SessionRecord['run'])[] = [
+  ...(['started', 'sequence', 'paused', 'error', 'interrupted', 'usage', 'leg'] as const),
+  ...(['openSequence', 'by', 'mode'] as const),
+];
+
 function projectRecord(record: SessionRecord): string {
-  const { created, updated, born, visible, hasHidden, checkpoint, checkpoints, state, ...rest } =
-    record;
-  const { sizes, spent, runs, expires, turn, run, queue, ...read } = rest;
-  const {
-    started,
-    sequence,
-    paused,
-    error,
-    interrupted,
-    usage,
-    leg,
-    openSequence,
-    by,
-    mode,
-    ...running
-  } = run;
-  return JSON.stringify({
-    ...read,
-    stream: record.stream === 'failed' ? 'ended' : record.stream,
-    expires: expires !== undefined,
+  const { run, turn, queue, stream, expires } = record;
+  return textWithout(UNREAD, {
+    ...record,
+    stream: stream === 'failed' ? 'ended' : stream,
+    expires: Number(expires !== undefined),
     turn: [turn.n, turn.hasReplied],
     // Of runs that have failed those can be resumed that may pass.
-    run: { ...running, status: error?.retryable === true ? 'retryable' : run.status },
-    queue: queue.map(({ mode: of, messages }) => [of, messages.map(({ id }) => id)]),
+    run: textWithout(RUN_UNREAD, { ...run, status: run.error?.retryable ?? run.status }),
+    queue: queue.map(({ mode, messages }) => [mode, messages.map(({ id }) => id)]),
   });
 }
 
 /** Other parts of a settled call are never read again. */
 function projectCall(call: Call): string {
   const { id, kind, state, isLate, isTold, child, of } = call;
-  const asked = call.asked !== undefined;
-  if (state === 'settled')
-    return JSON.stringify({ id, kind, state, asked, isLate, isTold, child, of });
-  return JSON.stringify({ ...call, asked });
+  const read = state === 'settled' ? { id, kind, state, isLate, isTold, child, of } : call;
+  return textWithout([], { ...read, asked: call.asked !== undefined });
+}
+
+/** Fields in whatever order they were set. */
+function textWithout(unread: readonly string[], value: object): string {
+  return JSON.stringify(
+    Object.entries(value)
+      .filter(([name]) => !unread.includes(name))
+      .sort(([one], [other]) => (one < other ? -1 : 1)),
+  );
 }
 
 /** What each open writer has in the log: it may yet be withdrawn, and a wrong claim leaves some of it. */
