@@ -1,6 +1,5 @@
 import { isTerminal } from '../../protocol/run.js';
-import type { StoredSession } from './stored-session.js';
-import { recordOf, type World } from './world.js';
+import { recordOf, type StoredSession, type World } from './world.js';
 
 /** What must hold after every event; the text says what does not. */
 export function findFault(world: World): string | undefined {

@@ -4,7 +4,7 @@ import type { Call } from '../../../../session/record.js';
 import type { Facts } from '../record/facts.js';
 import { answer, expire, result } from '../requests/people.js';
 import type { Request } from '../requests/request.js';
-import { wakeAll } from '../wake.js';
+import { wakeAll } from '../workflows.js';
 import { withLoss, type Action } from './action.js';
 
 /** People and pages answer calls; what they do not answer in time expires. */

@@ -4,17 +4,7 @@ import type { Budget } from '../environment.js';
 import { REPEAT_RULE } from '../invariants/repeats.js';
 import { fieldsOf, type Stored } from '../record/data.js';
 import type { Play } from '../record/play.js';
-import {
-  after,
-  always,
-  appending,
-  before,
-  given,
-  instead,
-  replying,
-  without,
-  withoutFields,
-} from './wrong.js';
+import { after, appending, before, instead, without, withoutFields } from './wrong.js';
 
 /** A wrong decision, and the rule that it breaks. */
 export interface PlantedBug {
@@ -28,6 +18,10 @@ export interface PlantedBug {
 const takesAnyToken = appending((args, data) => {
   const owner = fieldsOf(data, '', 'writers')?.get(`t:${args[1] ?? ''}`);
   return owner === undefined ? args : args.with(2, owner);
+});
+
+const forgetsReleases = after(undefined, ({ tree }) => {
+  delete tree.conversation.record?.run.resume;
 });
 
 const LOG_BUGS: readonly PlantedBug[] = [
@@ -116,10 +110,9 @@ const CALL_BUGS: readonly PlantedBug[] = [
   {
     rule: 'P5, a call is executed only once a person has approved it',
     bug: 'a denial is taken for an approval',
-    play: given('settleCall', (input) => ({
-      ...input,
-      isApproved: input.source === 'approval' || input.isApproved,
-    })),
+    play: instead('settleCall', (_, input, right) =>
+      right({ ...input, isApproved: input.source === 'approval' || input.isApproved }),
+    ),
   },
   {
     rule: 'P5, a stale request is refused',
@@ -152,9 +145,11 @@ const CALL_BUGS: readonly PlantedBug[] = [
   {
     rule: 'P4, a settled call is not executed',
     bug: 'an idempotent call starts once more after its result was stored',
-    play: replying('startCall', (reply, { toolCallId }) =>
-      reply.kind === 'settled' && toolCallId === 'u' ? { kind: 'execute' } : reply,
-    ),
+    play: instead('startCall', (_, input, right) => {
+      const reply = right(input);
+      const isSettled = reply.kind === 'settled' && input.toolCallId === 'u';
+      return isSettled ? { kind: 'execute' } : reply;
+    }),
     budget: { faults: 1 },
   },
   {
@@ -229,7 +224,8 @@ const STATUS_BUGS: readonly PlantedBug[] = [
   {
     rule: 'P3, a run is paused if, and only if, people alone can continue it',
     bug: 'the run does not pause when its last tool has settled',
-    play: always(({ record }) => {
+    play: after(undefined, ({ tree }) => {
+      const { record } = tree.conversation;
       if (record?.stream === 'paused') record.stream = 'active';
     }),
   },
@@ -249,18 +245,18 @@ const STATUS_BUGS: readonly PlantedBug[] = [
   {
     rule: 'P3, what answers have released is kept until it is taken',
     bug: 'an answer does not note what it has released',
-    play: always(({ record }) => delete record?.run.resume),
+    play: forgetsReleases,
   },
   {
     rule: 'P3, rest is reachable from every state',
     bug: 'an answer does not note what it has released, and its signal is lost',
-    play: always(({ record }) => delete record?.run.resume),
+    play: forgetsReleases,
     budget: { faults: 1 },
   },
   {
     rule: 'P3, a call has a defined outcome',
     bug: 'startCall does not know its call',
-    play: replying('startCall', () => ({ kind: 'unknown' })),
+    play: instead('startCall', () => ({ kind: 'unknown' })),
   },
   {
     rule: 'P2, nothing of a live run expires',

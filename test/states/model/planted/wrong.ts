@@ -6,7 +6,6 @@ import {
   play,
   toReply,
   type ChangeName,
-  type Decide,
   type InputOf,
   type Play,
   type Reply,
@@ -16,7 +15,7 @@ import {
 
 type What = ChangeName | 'append';
 
-/** Leaves out some writes of a request, or of all. */
+/** Leaves out some writes of a kind of requests, or of all. */
 export function without(isSkipped: (write: Stored) => boolean, what?: What): Play {
   return altering((write) => (isSkipped(write) ? [] : [write]), what);
 }
@@ -43,66 +42,38 @@ function altering(alter: (write: Stored) => Stored[], what?: What): Play {
   };
 }
 
-type Wrong<Name extends ChangeName, Result> = (session: Session, input: InputOf<Name>) => Result;
+/** Decides something else in place of a change, or of all changes. */
+export function instead<Name extends ChangeName>(
+  what: Name | undefined,
+  wrong: (session: Session, input: InputOf<Name>, right: (input: InputOf<Name>) => Reply) => Reply,
+): Play {
+  return (data, sent, now) => {
+    if (sent.what === 'append' || (what !== undefined && sent.what !== what))
+      return play(data, sent, now);
+    const decide = CHANGES[sent.what] as (session: Session, input: InputOf<Name>) => unknown;
+    return decideOn(data, sent, now, (session, input) =>
+      wrong(session, input as InputOf<Name>, (given) => toReply(decide(session, given))),
+    );
+  };
+}
+
+type Does<Name extends ChangeName> = (session: Session, input: InputOf<Name>) => void;
 
 /** Does something before a change. */
-export function before<Name extends ChangeName>(what: Name, wrong: Wrong<Name, void>): Play {
+export function before<Name extends ChangeName>(what: Name, wrong: Does<Name>): Play {
   return instead(what, (session, input, right) => {
     wrong(session, input);
-    return right(session, input);
+    return right(input);
   });
 }
 
-/** Does something after a change, which has replied. */
-export function after<Name extends ChangeName>(what: Name, wrong: Wrong<Name, void>): Play {
+/** Does something after a change, or all, once it has been decided. */
+export function after<Name extends ChangeName>(what: Name | undefined, wrong: Does<Name>): Play {
   return instead(what, (session, input, right) => {
-    const reply = right(session, input);
+    const reply = right(input);
     wrong(session, input);
     return reply;
   });
-}
-
-/** Does something after every change of a conversation. */
-export function always(wrong: (conversation: Session) => void): Play {
-  return (data, sent, now) => {
-    if (sent.what === 'append') return play(data, sent, now);
-    const right = CHANGES[sent.what] as Decide;
-    return decideOn(data, sent, now, (session, input) => {
-      const reply = right(session, input);
-      wrong(session.tree.conversation);
-      return reply;
-    });
-  };
-}
-
-/** Makes a change with another input. */
-export function given<Name extends ChangeName>(
-  what: Name,
-  wrong: (input: InputOf<Name>) => InputOf<Name>,
-): Play {
-  return instead(what, (session, input, right) => right(session, wrong(input)));
-}
-
-/** Replaces the reply of a change. */
-export function replying<Name extends ChangeName>(
-  what: Name,
-  wrong: (reply: Reply, input: InputOf<Name>) => Reply,
-): Play {
-  return instead(what, (session, input, right) => wrong(toReply(right(session, input)), input));
-}
-
-/** Decides something else in place of a change. */
-export function instead<Name extends ChangeName>(
-  what: Name,
-  wrong: (session: Session, input: InputOf<Name>, right: Decide) => unknown,
-): Play {
-  return (data, sent, now) => {
-    if (sent.what !== what) return play(data, sent, now);
-    const right = CHANGES[what] as Decide;
-    return decideOn(data, sent, now, (session, input) =>
-      wrong(session, input as InputOf<Name>, right),
-    );
-  };
 }
 
 /** Appends with other arguments. */

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { timeAt, type Clock } from '../clock.js';
+import { timeAt, type Clock } from '../environment.js';
 import type { Request } from '../requests/request.js';
 import { apply, NOTHING, type Data } from './data.js';
 import { factsOf, type Facts } from './facts.js';

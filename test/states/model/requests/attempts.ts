@@ -8,7 +8,7 @@ import type { CommitInput } from '../../../../stores/contract/steps.js';
 import { toCheckedJson } from '../../../../stores/record/checked-messages.js';
 import { closingChunks } from '../../../../stores/record/closed-call.js';
 import { toBeginChild, toClaim, toCommit, toSettle } from '../../../../stores/redis/inputs.js';
-import { timeAt, type Clock } from '../clock.js';
+import { timeAt, type Clock } from '../environment.js';
 import { callOf, RUNS, SESSION, toNewCall, toolOf, type FoundCall, type RunName } from '../plan.js';
 import { appendRequest, request, type Request } from './request.js';
 

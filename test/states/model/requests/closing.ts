@@ -1,7 +1,7 @@
 import type { TerminalStatus } from '../../../../protocol/run.js';
 import { toCommit, toEnd, toSettle } from '../../../../stores/redis/inputs.js';
 import { LOST, modelWriter, toCut } from './attempts.js';
-import { timeAt, type Clock } from '../clock.js';
+import { timeAt, type Clock } from '../environment.js';
 import { RUNS, toolOf, callOf, type RunName } from '../plan.js';
 import { request, requestBy, type Request } from './request.js';
 

@@ -3,7 +3,7 @@ import { toCallSpec } from '../../../../stores/record/call-spec.js';
 import { toAnswerInput, toExpiryInput } from '../../../../stores/record/settle-inputs.js';
 import { toBegin, toSettle } from '../../../../stores/redis/inputs.js';
 import { userMessage } from '../../../support/session-driver.js';
-import { timeAt, type Clock } from '../clock.js';
+import { timeAt, type Clock } from '../environment.js';
 import { AGENT, callOf, OWNER, RUNS, SESSION, toNewCall } from '../plan.js';
 import { request, type Request } from './request.js';
 

@@ -1,6 +1,10 @@
-import type { Actor, Environment, Workflow } from '../environment.js';
-import { actorText, workflowText } from '../environment-text.js';
-import { createTexts } from './texts.js';
+import {
+  type Actor,
+  type Environment,
+  type Workflow,
+  actorText,
+  workflowText,
+} from '../environment.js';
 
 /** Environments by number: two with the same number have the same future. */
 export interface Environments {
@@ -63,5 +67,27 @@ export function createEnvironments(): Environments {
       if (env === undefined) throw new Error(`there is no environment ${String(number)}`);
       return env;
     },
+  };
+}
+
+/** Texts by number, each once. */
+export interface Texts {
+  number: (text: string) => number;
+  text: (number: number) => string;
+}
+
+export function createTexts(): Texts {
+  const numbers = new Map<string, number>();
+  const texts: string[] = [];
+  return {
+    number: (text) => {
+      let number = numbers.get(text);
+      if (number === undefined) {
+        number = texts.push(text) - 1;
+        numbers.set(text, number);
+      }
+      return number;
+    },
+    text: (number) => texts[number] ?? '',
   };
 }

@@ -1,12 +1,10 @@
-import type { Action } from '../actions/action.js';
+import { NO_REPLY, type Action } from '../actions/action.js';
 import { actionsOf } from '../actions/index.js';
 import type { Budget, Environment } from '../environment.js';
 import type { Records } from '../record/records.js';
-import { createEdges, type Edges } from './edges.js';
-import { createEnvironments } from './environments.js';
-import { nextState } from './next-state.js';
-import { createStates, type States } from './states.js';
-import { createTexts } from './texts.js';
+import { createEnvironments, createTexts } from './environments.js';
+import { reduce } from './reduce.js';
+import { createEdges, createStates, type Edges, type States } from './states.js';
 
 export interface Exploration {
   states: States;
@@ -57,4 +55,21 @@ export function explore(records: Records, budget: Budget): Exploration {
     }
   }
   return { states, fair, trace };
+}
+
+/** The state after an action, or the rule that the action breaks. */
+function nextState(
+  records: Records,
+  record: number,
+  env: Environment,
+  { request, then }: Action,
+): { record: number; env: Environment } | string {
+  const effect =
+    request === undefined
+      ? { to: record, reply: NO_REPLY, violation: undefined }
+      : records.send(record, request, env.clock);
+  if (effect.violation !== undefined) return effect.violation;
+  const after = then(effect.reply, records.facts(record));
+  if (typeof after === 'string') return after;
+  return { record: effect.to, env: reduce(after, records.facts(effect.to)) };
 }

@@ -1,11 +1,10 @@
-import { actionsOf } from '../actions/index.js';
-import { NO_REPLY, type Action } from '../actions/action.js';
-import { timeAt } from '../clock.js';
-import type { Environment } from '../environment.js';
-import { apply, NOTHING, type Data } from '../record/data.js';
-import { factsOf } from '../record/facts.js';
-import { play, toReply, type Sent } from '../record/play.js';
-import { reduce } from '../search/reduce.js';
+import { actionsOf } from './actions/index.js';
+import { NO_REPLY, type Action } from './actions/action.js';
+import { timeAt, type Environment } from './environment.js';
+import { apply, NOTHING, type Data } from './record/data.js';
+import { factsOf } from './record/facts.js';
+import { play, toReply, type Sent } from './record/play.js';
+import { reduce } from './search/reduce.js';
 
 export interface Path {
   trace: string[];
