@@ -1,9 +1,16 @@
 import { HelixError } from '../../protocol/errors.js';
 import { isTerminal } from '../../protocol/run.js';
-import { findFault } from './invariants.js';
+import { CALLS } from './model/invariants/calls.js';
+import { RUNS_AND_MESSAGES } from './model/invariants/runs.js';
+import { STATUS } from './model/invariants/status.js';
+import { SESSION } from './model/plan.js';
+import type { Sent } from './model/record/play.js';
 import { TABLE_EVENTS, type TableEvent } from './table-events.js';
 import { TABLE_STATES, type TableState } from './table-states.js';
-import { createWorld, driverOf, SESSION, storeOf, type World } from './world.js';
+import { createWorld, driverOf, storedIn, storeOf, type World } from './world.js';
+
+/** What was sent counts for rules about writers alone. */
+const SENT: Sent = { sessionId: SESSION, what: 'stop', input: {} };
 
 /** Status of the newest run, as an operator reads it. */
 async function statusOf(world: World): Promise<string> {
@@ -20,6 +27,7 @@ async function cellOf(state: TableState, event: TableEvent): Promise<string> {
   const session = driverOf(world);
   await state.reach(session, world);
   const before = await statusOf(world);
+  const stored = storedIn(world);
   let reply: string;
   try {
     reply = (await event.happen(session, world)).kind;
@@ -27,8 +35,10 @@ async function cellOf(state: TableState, event: TableEvent): Promise<string> {
     if (!HelixError.isInstance(error)) throw error;
     reply = error.code;
   }
-  const fault = findFault(world);
-  if (fault !== undefined) throw new Error(`${state.name}, ${event.name}: ${fault}`);
+  for (const { rule, find } of [...CALLS, ...RUNS_AND_MESSAGES, ...STATUS]) {
+    const fault = find(storedIn(world), stored, SENT);
+    if (fault !== undefined) throw new Error(`${state.name}, ${event.name}: ${rule}: ${fault}`);
+  }
   const after = await statusOf(world);
   return after === before ? reply : `${reply} → ${after}`;
 }

@@ -1,4 +1,4 @@
-import type { Decision } from '../../../../protocol/rows.js';
+import type { Decision, Row } from '../../../../protocol/rows.js';
 import { callOf } from '../plan.js';
 import { first, invariant } from './invariant.js';
 import { TIMEOUT, toolRows } from './log.js';
@@ -15,7 +15,9 @@ export const CALLS = [
       const twice = calls.find(({ id }) => takenIn.includes(id));
       if (twice !== undefined) return `${twice.id} is open and taken in`;
       const results = toolRows(agent).map(({ toolCallId }) => toolCallId);
-      const lost = takenIn.find((id) => !results.includes(id));
+      // The model has not called what its tools wait for.
+      const called = new Set(agent.rows.flatMap(callsIn));
+      const lost = takenIn.find((id) => called.has(id) && !results.includes(id));
       if (lost !== undefined) return `${lost} is taken in without a result`;
       const unsettled = calls.find(
         ({ state, row }) => (state === 'settled') !== (row !== undefined),
@@ -40,8 +42,8 @@ export const CALLS = [
   invariant('P5', 'a call starts only once a person has approved it', (after) =>
     first(agentsOf(after), ({ calls }) => {
       const started = calls.find(
-        ({ id, state, decision }) =>
-          callOf(id).kind === 'approval' &&
+        ({ kind, state, decision }) =>
+          kind === 'approval' &&
           (state === 'started' || state === 'approved') &&
           !isApproved(decision),
       );
@@ -78,12 +80,16 @@ function findUnpaired(agent: StoredAgent): string | undefined {
     }
     if (open.size > 0) return `${[...open].join()} has no result before the next message`;
     if (row.role !== 'assistant') continue;
-    open = new Set(
-      row.parts.flatMap((part) => (part.type === 'tool-call' ? [part.toolCallId] : [])),
-    );
+    open = new Set(callsIn(row));
   }
   const missing = [...open].find((id) => !agent.calls.some((call) => call.id === id));
   return missing && `${missing} is neither open nor settled`;
+}
+
+/** Calls of the model in a row. */
+function callsIn(row: Row): string[] {
+  if (row.role !== 'assistant' || row.display === true) return [];
+  return row.parts.flatMap((part) => (part.type === 'tool-call' ? [part.toolCallId] : []));
 }
 
 function isApproved(decision: string | undefined): boolean {

@@ -37,8 +37,11 @@ export const RUNS_AND_MESSAGES = [
   ),
   invariant('P4', 'a run begins only when the one before has ended', (after, before) => {
     const old = before.conversation?.record.run.id;
-    if (old === undefined || old === after.conversation?.record.run.id) return undefined;
-    return after.conversation?.ended.includes(old) === true ? undefined : `${old} has not`;
+    const { conversation } = after;
+    if (old === undefined || conversation === undefined) return undefined;
+    return conversation.record.run.id === old || conversation.ended.includes(old)
+      ? undefined
+      : `${old} has not`;
   }),
   invariant(
     'P4',

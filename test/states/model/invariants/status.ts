@@ -1,6 +1,5 @@
 import { first, invariant } from './invariant.js';
 import { agentsOf, type Stored, type StoredAgent } from './stored.js';
-import { callOf } from '../plan.js';
 
 /** Status, stream and what is busy agree, so that some actor always continues the run. */
 export const STATUS = [
@@ -128,7 +127,7 @@ function liveAgents(stored: Stored): StoredAgent[] {
 
 /** A sub-agent was ended while it waited: the parent, which has ended it, settles its call next. */
 function hasLostSubAgent({ conversation, sub }: Stored): boolean {
-  const call = conversation?.calls.find(({ id }) => callOf(id).child === 'sub');
+  const call = conversation?.calls.find(({ child }) => child !== undefined);
   return sub?.isOver === true && call?.state === 'open';
 }
 
