@@ -9,7 +9,7 @@ import { readStored } from './stored.js';
 
 export const INVARIANTS = [...LOG, ...CALLS, ...RUNS_AND_MESSAGES, ...STATUS];
 
-/** The first rule that a transition breaks, of all rules. */
+/** The first rule that a request breaks, of all rules. */
 export const checkAll: Check = (played) =>
   checkInvariants(played) ?? findDoneTwice(played) ?? findAccepted(played);
 

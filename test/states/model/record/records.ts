@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import { timeAt, type Clock } from '../environment.js';
 import type { Request } from '../requests/request.js';
+import { createTexts } from '../search/environments.js';
 import { apply, NOTHING, type Data } from './data.js';
 import { factsOf, type Facts } from './facts.js';
 import { toReply, type Play, type Reply, type Sent } from './play.js';
@@ -55,17 +56,14 @@ interface KnownRecord {
 
 export function createRecords(play: Play, check: Check): Records {
   const records: KnownRecord[] = [];
-  const numbers = new Map<string, number>();
-  const requests = new Map<string, number>();
+  const hashes = createTexts();
+  const requests = createTexts();
   let played = 0;
 
   function add(data: Data): number {
     const hash = createHash('md5').update(fingerprintOf(data)).digest('base64');
-    let number = numbers.get(hash);
-    if (number === undefined) {
-      number = records.push({ data, facts: factsOf(data), effects: new Map() }) - 1;
-      numbers.set(hash, number);
-    }
+    const number = hashes.number(hash);
+    if (number === records.length) records.push({ data, facts: factsOf(data), effects: new Map() });
     return number;
   }
 
@@ -76,11 +74,7 @@ export function createRecords(play: Play, check: Check): Records {
   }
 
   function send(from: number, request: Request, clock: Clock): Effect {
-    let number = requests.get(request.key);
-    if (number === undefined) {
-      number = requests.size;
-      requests.set(request.key, number);
-    }
+    const number = requests.number(request.key);
     const { effects } = record(from);
     let effect = effects.get(number);
     if (effect === undefined) {
