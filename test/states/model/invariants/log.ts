@@ -69,7 +69,7 @@ export const LOG = [
     }
     return undefined;
   }),
-  invariant('P1', 'what an append looks at is what the record and its writers say', (after) =>
+  invariant('P1', 'what an append looks at is what the record says', (after) =>
     first(agentsOf(after), ({ record, live, isOver }) => {
       const { layout, run, stream } = record;
       const marks = [run.stop !== undefined, stream === 'paused'].map(Number);

@@ -35,6 +35,18 @@ export const RUNS_AND_MESSAGES = [
       return `${messages.join()} were accepted, ${shown.join()} are there`;
     },
   ),
+  invariant('P4', 'what stands beside the record belongs to what is in it', (after) =>
+    first(agentsOf(after), ({ record, calls, beside }) => {
+      if (record.run.calls !== calls.length) return `${String(record.run.calls)} calls are counted`;
+      const queued = record.queue.flatMap(({ messages }) => messages.map(({ id }) => `q:${id}`));
+      const known = new Set([...queued, ...record.notices]);
+      const ids = new Set(calls.map(({ id }) => id));
+      const isState = (name: string): boolean => /^[vs]:/.test(name);
+      const isOf = (name: string): boolean => known.has(name) || ids.has(name.replace(/^\w+:/, ''));
+      const stray = beside.find((name) => !isState(name) && !isOf(name));
+      return stray ?? queued.find((name) => !beside.includes(name));
+    }),
+  ),
   invariant('P4', 'a run begins only when the one before has ended', (after, before) => {
     const old = before.conversation?.record.run.id;
     const { conversation } = after;

@@ -37,6 +37,8 @@ export interface StoredAgent {
   busy: readonly string[];
   /** Tokens by name. */
   owners: ReadonlyMap<string, number>;
+  /** Names of what stands beside the record by the id of a call, a queued message or a note. */
+  beside: readonly string[];
   /** Names of all that is kept while a run is active. */
   kept: readonly string[];
   /** Ids of runs that have ended. */
@@ -96,6 +98,10 @@ function readAgent(data: Data, session: Session): StoredAgent | undefined {
     takenIn: namesIn('index', 's:'),
     busy: [...busy, ...(record.run.hasModel ? ['model'] : [])],
     owners: new Map(ownersIn(data, part)),
+    beside: [
+      ...namesIn('record').filter((name) => name.startsWith('call:')),
+      ...namesIn('content'),
+    ],
     kept: namesIn('writers'),
     ended: namesIn('runs'),
     messages: namesIn('index', 'm:'),

@@ -55,7 +55,7 @@ const LOG_BUGS: readonly PlantedBug[] = [
     play: without(adds('tool_end'), 'settleCall'),
   },
   {
-    rule: 'P1, what an append looks at is what the record and its writers say',
+    rule: 'P1, what an append looks at is what the record says',
     bug: 'a stop is not shown to appends',
     play: withoutFields('record', (name) => name === 'live', 'stop'),
     budget: { stops: 1 },
@@ -196,6 +196,11 @@ const RUN_BUGS: readonly PlantedBug[] = [
     play: after('claim', ({ existing }) => {
       existing.run.claimed += 1;
     }),
+  },
+  {
+    rule: 'P4, what stands beside the record belongs to what is in it',
+    bug: 'the texts of a call stay when its result is taken in',
+    play: without(([kind, place]) => kind === 'unset' && place === 'content'),
   },
   {
     rule: REPEAT_RULE,

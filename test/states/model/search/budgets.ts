@@ -18,4 +18,10 @@ export const DEEP_BUDGETS: readonly NamedBudget[] = [
     { messages: 2, stops: 1, faults: 1, leases: 1, jumps: 0 },
     1_500_000,
   ],
+  [
+    'two messages, two faults and a stop',
+    { messages: 2, stops: 1, faults: 2, leases: 0, jumps: 0 },
+    1,
+  ],
+  ['two messages and one of each', { messages: 2, stops: 1, faults: 1, leases: 1, jumps: 1 }, 1],
 ];
