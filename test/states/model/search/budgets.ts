@@ -20,8 +20,7 @@ export const DEEP_BUDGETS: readonly NamedBudget[] = [
   ],
   [
     'two messages, two faults and a stop',
-    { messages: 2, stops: 1, faults: 2, leases: 0, jumps: 0 },
-    1,
+    { ...ONE_MESSAGE, messages: 2, stops: 1, faults: 2 },
+    1_300_000,
   ],
-  ['two messages and one of each', { messages: 2, stops: 1, faults: 1, leases: 1, jumps: 1 }, 1],
 ];
