@@ -20,7 +20,7 @@ describe('every order of actions', () => {
       expect(explored.states).toBeGreaterThan(atLeast);
       states += explored.states;
     },
-    600_000,
+    1_800_000,
   );
 
   afterAll(() => {

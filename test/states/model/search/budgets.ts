@@ -23,4 +23,9 @@ export const DEEP_BUDGETS: readonly NamedBudget[] = [
     { ...ONE_MESSAGE, messages: 2, stops: 1, faults: 2 },
     1_300_000,
   ],
+  [
+    'two messages and one of each',
+    { messages: 2, stops: 1, faults: 1, leases: 1, jumps: 1 },
+    4_500_000,
+  ],
 ];
