@@ -10,6 +10,7 @@ export const STATUS = [
       if (left !== undefined) return `it still has ${left}`;
       const wake = Object.keys(record.wakes)[0];
       if (wake !== undefined) return `it still wakes ${wake}`;
+      if (record.queue.some(({ mode }) => mode === 'steer')) return 'a message steers it';
       if (busy.length > 0) return `${busy.join()} is busy`;
       if (record.run.busyCalls > 0) return `${String(record.run.busyCalls)} calls are busy`;
       return kept[0] && `it has the writer ${kept[0]}`;
