@@ -1,8 +1,12 @@
 import { readFile, writeFile } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
-import { checkInvariants, INVARIANTS } from './invariants/index.js';
-import { findAccepted } from './invariants/refusals.js';
-import { findDoneTwice, REPEAT_RULE } from './invariants/repeats.js';
+import {
+  checkInvariants,
+  findAccepted,
+  findDoneTwice,
+  INVARIANTS,
+  REPEAT_RULE,
+} from './invariants/index.js';
 import { PLANTED_BUGS, type PlantedBug } from './planted/bugs.js';
 import { createRecords, type Check } from './record/records.js';
 import { ONE_MESSAGE } from './search/budgets.js';

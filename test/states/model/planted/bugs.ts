@@ -1,7 +1,7 @@
 import type { Session } from '../../../../session/tree.js';
 import { setBusy } from '../../../../session/settling.js';
 import type { Budget } from '../environment.js';
-import { REPEAT_RULE } from '../invariants/repeats.js';
+import { REPEAT_RULE } from '../invariants/index.js';
 import { fieldsOf, type Stored } from '../record/data.js';
 import type { Play } from '../record/play.js';
 import { after, appending, before, instead, without, withoutFields } from './wrong.js';

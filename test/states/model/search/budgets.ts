@@ -8,7 +8,7 @@ type NamedBudget = readonly [what: string, budget: Budget, atLeast: number];
 export const BUDGETS: readonly NamedBudget[] = [
   ['two faults and a jump', { ...ONE_MESSAGE, faults: 2, jumps: 1 }, 25_000],
   ['three messages and a stop', { ...ONE_MESSAGE, messages: 3, stops: 1 }, 45_000],
-  ['one of each', { messages: 1, stops: 1, faults: 1, leases: 1, jumps: 1 }, 330_000],
+  ['one of each', { ...ONE_MESSAGE, stops: 1, faults: 1, leases: 1, jumps: 1 }, 330_000],
 ];
 
 /** What `npm run explore -- --deep` explores as well. */
