@@ -3,7 +3,8 @@ import type { EndInput } from '../../stores/contract/runs.js';
 import type { SessionRecord } from '../../stores/contract/sessions.js';
 import { userMessage, type SessionDriver } from '../support/session-driver.js';
 import { TOKEN } from './table-states.js';
-import { recordOf, SESSION, storeOf, type World } from './world.js';
+import { SESSION } from './model/plan.js';
+import { storedIn, storeOf, type World } from './world.js';
 
 /** What can happen to a conversation; says what came of it. */
 export interface TableEvent {
@@ -11,8 +12,10 @@ export interface TableEvent {
   happen: (session: SessionDriver, world: World) => Promise<{ kind: string }>;
 }
 
-const runIdOf = (world: World): string => recordOf(world)?.root['run'] ?? `${SESSION}:1-n`;
-const stepOf = (world: World): number => Number(recordOf(world)?.root['committed'] ?? 0) + 1;
+const runIdOf = (world: World): string =>
+  storedIn(world).conversation?.record.run.id ?? `${SESSION}:1-n`;
+const stepOf = (world: World): number =>
+  (storedIn(world).conversation?.record.run.committed ?? 0) + 1;
 
 /** Beyond every deadline. */
 function later({ clock }: World): number {

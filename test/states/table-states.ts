@@ -1,6 +1,7 @@
 import { newCall, userMessage, type SessionDriver } from '../support/session-driver.js';
 import { AGENT } from '../../stores/conformance/fixtures.js';
-import { SESSION, storeOf, type World } from './world.js';
+import { SESSION } from './model/plan.js';
+import { storeOf, type World } from './world.js';
 
 /** A state of a conversation, and the steps that lead to it. Calls are named `s`, `a` and `c` after their kinds. */
 export interface TableState {

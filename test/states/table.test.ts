@@ -1,6 +1,64 @@
 import { readFile, writeFile } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
-import { toTable } from './table.js';
+import { HelixError } from '../../protocol/errors.js';
+import { isTerminal } from '../../protocol/run.js';
+import { CALLS } from './model/invariants/calls.js';
+import { RUNS_AND_MESSAGES } from './model/invariants/runs.js';
+import { STATUS } from './model/invariants/status.js';
+import { SESSION } from './model/plan.js';
+import type { Sent } from './model/record/play.js';
+import { TABLE_EVENTS, type TableEvent } from './table-events.js';
+import { TABLE_STATES, type TableState } from './table-states.js';
+import { createWorld, driverOf, storedIn, storeOf, type World } from './world.js';
+
+/** What was sent counts for rules about writers alone. */
+const SENT: Sent = { sessionId: SESSION, what: 'stop', input: {} };
+
+/** Status of the newest run, as an operator reads it. */
+async function statusOf(world: World): Promise<string> {
+  const record = await storeOf(world).sessions.read(SESSION);
+  if (record === undefined) return 'no session';
+  const { status, stop, resume } = record;
+  if (stop !== undefined && !isTerminal(status)) return `${status}, stopping`;
+  return resume !== undefined && !isTerminal(status) ? `${status}, answered` : status;
+}
+
+/** The outcome of an event in a state: the reply, and the status if it changes. */
+async function cellOf(state: TableState, event: TableEvent): Promise<string> {
+  const world = createWorld();
+  const session = driverOf(world);
+  await state.reach(session, world);
+  const before = await statusOf(world);
+  const stored = storedIn(world);
+  let reply: string;
+  try {
+    reply = (await event.happen(session, world)).kind;
+  } catch (error) {
+    if (!HelixError.isInstance(error)) throw error;
+    reply = error.code;
+  }
+  for (const { rule, find } of [...CALLS, ...RUNS_AND_MESSAGES, ...STATUS]) {
+    const fault = find(storedIn(world), stored, SENT);
+    if (fault !== undefined) throw new Error(`${state.name}, ${event.name}: ${rule}: ${fault}`);
+  }
+  const after = await statusOf(world);
+  return after === before ? reply : `${reply} → ${after}`;
+}
+
+/** The table as markdown: a section for each state, a line for each event. */
+async function toTable(): Promise<string> {
+  const sections: string[] = [];
+  for (const state of TABLE_STATES) {
+    const lines: string[] = [];
+    for (const event of TABLE_EVENTS) {
+      lines.push(`| ${event.name} | ${await cellOf(state, event)} |`);
+    }
+    sections.push(
+      [`## ${state.name}`, '', '| Event | Outcome |', '|---|---|', ...lines].join('\n'),
+    );
+  }
+  return sections.join('\n\n');
+}
 
 /** The site's page about states is made of it; UPDATE_STATES=1 writes it. */
 const file = fileURLToPath(new URL('./outcomes.txt', import.meta.url));

@@ -1,9 +1,12 @@
+import { writerOf, jsonOf } from '../../store/redis/entries.js';
+import type { Keyspace } from '../../stores/memory/keyspace.js';
 import type { Store } from '../../stores/contract/store.js';
 import { createMemoryData, createStoresOn, type MemoryData } from '../../stores/memory/index.js';
+import { createKeySpace } from '../../stores/redis/keys.js';
 import { drive, type SessionDriver } from '../support/session-driver.js';
-import { readStored, type StoredSession } from './stored-session.js';
-
-export const SESSION = 'explored';
+import { readStored, type Stored } from './model/invariants/stored.js';
+import { SESSION } from './model/plan.js';
+import { NOTHING, type Data } from './model/record/data.js';
 
 /** One session in a store of its own, with a clock that the test sets. */
 export interface World {
@@ -21,12 +24,39 @@ export function storeOf({ data }: World): Store {
   return createStoresOn(data).store;
 }
 
-/** The session, driven transition by transition. */
+/** The session, driven change by change. */
 export function driverOf({ data }: World): SessionDriver {
   return drive(createStoresOn(data), SESSION);
 }
 
-/** What is stored; undefined before the first message. */
-export function recordOf({ data }: World): StoredSession | undefined {
-  return readStored(data.keyspace, SESSION);
+/** What is stored, as the invariants of the model read it. */
+export function storedIn({ data }: World): Stored {
+  return readStored(dataOf(data.keyspace));
+}
+
+const KEYS = createKeySpace().session(SESSION);
+const PLACES = [
+  ['record', KEYS.root],
+  ...(['writers', 'index', 'content', 'runs'] as const).map(
+    (place) => [place, KEYS[place]] as const,
+  ),
+] as const;
+
+function dataOf(keyspace: Keyspace): Data {
+  const places = PLACES.map(([place, key]): [string, Map<string, string>] => {
+    const flat = keyspace.call('HGETALL', key) as string[];
+    const pairs = flat.flatMap((name, at) =>
+      at % 2 === 0 ? [[name, flat[at + 1] ?? ''] as const] : [],
+    );
+    return [`:${place}`, new Map(pairs)];
+  });
+  const entries = keyspace.call('XRANGE', KEYS.stream, '-', '+') as [string, string[]][];
+  const expires = (keyspace.call('PTTL', KEYS.stream) as number) >= 0;
+  return {
+    ...NOTHING,
+    places: new Map(places),
+    rows: new Map([['', keyspace.call('LRANGE', KEYS.rows, 0, -1) as string[]]]),
+    log: entries.map(([id, fields]) => [Number.parseInt(id), writerOf(fields), jsonOf(fields)]),
+    expiring: new Set(expires ? [':log'] : []),
+  };
 }

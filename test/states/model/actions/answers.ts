@@ -1,9 +1,10 @@
 import { spend, type Environment } from '../environment.js';
 import { callOf } from '../plan.js';
-import type { CallFacts, Facts } from '../record/facts.js';
+import type { Call } from '../../../../session/record.js';
+import type { Facts } from '../record/facts.js';
 import { answer, expire, result } from '../requests/people.js';
 import type { Request } from '../requests/request.js';
-import { wakeAll } from '../wake.js';
+import { wakeAll } from '../workflows.js';
 import { withLoss, type Action } from './action.js';
 
 /** People and pages answer calls; what they do not answer in time expires. */
@@ -21,7 +22,7 @@ export function answerActions(env: Environment, facts: Facts): Action[] {
     } else if (kind === 'client') {
       add('result of', result(id, clock));
     }
-    if (call.hasDeadline) add('deadline of', expire(id, clock));
+    if (call.deadline !== undefined) add('deadline of', expire(id, clock));
   }
   for (const id of facts.lapsed) {
     actions.push({
@@ -44,10 +45,10 @@ interface Answer {
 function answered(
   env: Environment,
   id: string,
-  { state, isLate }: CallFacts,
+  { state, isLate }: Call,
   { name, request, mark }: Answer,
 ): Action[] {
-  const isExpected = state === 'waiting' || isLate;
+  const isExpected = state === 'waiting' || isLate === true;
   return withLoss(env, { name, request, isFair: true }, 'signal', (isDelivered) => (reply) => {
     if (reply.kind !== 'stored') return env;
     if (!isExpected) return `P4, an answer is consumed once: ${id} is answered twice`;

@@ -2,8 +2,7 @@ import { decideSweep } from '../../../../executor/sweep-session.js';
 import { addActor, workflowOf, type Environment } from '../environment.js';
 import { nameOfRun, type RunName } from '../plan.js';
 import type { Facts } from '../record/facts.js';
-import { wakeEach } from '../wake.js';
-import { signalAnswer, signalStop, startWorkflow } from '../workflows.js';
+import { wakeEach, signalAnswer, signalStop, startWorkflow } from '../workflows.js';
 import type { Action } from './action.js';
 import { queueActions } from './messages.js';
 

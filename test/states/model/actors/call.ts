@@ -1,5 +1,4 @@
-import { retry, tokenOf } from '../attempts.js';
-import { withActor, type Actor, type Environment } from '../environment.js';
+import { retry, tokenOf, withActor, type Actor, type Environment } from '../environment.js';
 import { callOf } from '../plan.js';
 import type { Facts } from '../record/facts.js';
 import type { Reply } from '../record/play.js';

@@ -4,8 +4,7 @@ import type { Facts } from '../record/facts.js';
 import type { Reply } from '../record/play.js';
 import { endRun, settleChild } from '../requests/closing.js';
 import type { Request } from '../requests/request.js';
-import { wakeOthers } from '../wake.js';
-import { finishActor } from '../workflows.js';
+import { wakeOthers, finishActor } from '../workflows.js';
 
 /**
  * The activity that settles a call once the workflow of its sub-agent has closed. It ends the sub-agent's

@@ -13,8 +13,14 @@ import type { Facts } from '../record/facts.js';
 import { takeOutcome } from '../workflows.js';
 import type { Reply } from '../record/play.js';
 import type { Request } from '../requests/request.js';
-import { retry, tokenOf } from '../attempts.js';
-import { withActor, withoutActor, type Actor, type Environment } from '../environment.js';
+import {
+  retry,
+  tokenOf,
+  withActor,
+  withoutActor,
+  type Actor,
+  type Environment,
+} from '../environment.js';
 
 /** An attempt of a model step, from request to request. */
 

@@ -1,6 +1,6 @@
-import type { Decision } from '../../../../protocol/rows.js';
+import type { Decision, Row } from '../../../../protocol/rows.js';
 import { callOf } from '../plan.js';
-import { invariant } from './invariant.js';
+import { first, invariant } from './invariant.js';
 import { TIMEOUT, toolRows } from './log.js';
 import { agentsOf, type StoredAgent } from './stored.js';
 
@@ -15,12 +15,14 @@ export const CALLS = [
       const twice = calls.find(({ id }) => takenIn.includes(id));
       if (twice !== undefined) return `${twice.id} is open and taken in`;
       const results = toolRows(agent).map(({ toolCallId }) => toolCallId);
-      const lost = takenIn.find((id) => !results.includes(id));
+      // The model has not called what its tools wait for.
+      const called = new Set(agent.rows.flatMap(callsIn));
+      const lost = takenIn.find((id) => called.has(id) && !results.includes(id));
       if (lost !== undefined) return `${lost} is taken in without a result`;
       const unsettled = calls.find(
-        ({ field }) => (field['state'] === 'settled') !== (field['row'] !== undefined),
+        ({ state, row }) => (state === 'settled') !== (row !== undefined),
       );
-      return unsettled && `${unsettled.id} is ${unsettled.field['state'] ?? 'nowhere'}`;
+      return unsettled && `${unsettled.id} is ${unsettled.state}`;
     }),
   ),
   invariant(
@@ -29,10 +31,10 @@ export const CALLS = [
     (after, before) =>
       first(agentsOf(before), ({ sessionId, calls }) => {
         const agent = agentsOf(after).find((each) => each.sessionId === sessionId);
-        for (const { id, field } of calls) {
-          const now = agent?.calls.find((call) => call.id === id)?.field['row'];
-          if (field['row'] === undefined || now === undefined) continue;
-          if (now !== field['row'] && !field['row'].includes(TIMEOUT)) return `that of ${id} was`;
+        for (const { id, row } of calls) {
+          const now = agent?.calls.find((call) => call.id === id)?.row;
+          if (row === undefined || now === undefined) continue;
+          if (now !== row && !row.includes(TIMEOUT)) return `that of ${id} was`;
         }
         return undefined;
       }),
@@ -40,19 +42,17 @@ export const CALLS = [
   invariant('P5', 'a call starts only once a person has approved it', (after) =>
     first(agentsOf(after), ({ calls }) => {
       const started = calls.find(
-        ({ id, field }) =>
-          callOf(id).kind === 'approval' &&
-          (field['state'] === 'started' || field['state'] === 'approved') &&
-          !isApproved(field['decision']),
+        ({ kind, state, decision }) =>
+          kind === 'approval' &&
+          (state === 'started' || state === 'approved') &&
+          !isApproved(decision),
       );
       return started && `${started.id} has`;
     }),
   ),
   invariant('P4', 'only an idempotent call starts twice', (after) =>
     first(agentsOf(after), ({ calls }) => {
-      const again = calls.find(
-        ({ id, field }) => Number(field['n'] ?? 0) > 1 && callOf(id).isIdempotent !== true,
-      );
+      const again = calls.find(({ id, n }) => n > 1 && callOf(id).isIdempotent !== true);
       return again && `${again.id} has`;
     }),
   ),
@@ -70,17 +70,6 @@ export const CALLS = [
   ),
 ];
 
-export function first<T>(
-  items: readonly T[],
-  find: (item: T) => string | undefined,
-): string | undefined {
-  for (const item of items) {
-    const found = find(item);
-    if (found !== undefined) return found;
-  }
-  return undefined;
-}
-
 function findUnpaired(agent: StoredAgent): string | undefined {
   let open = new Set<string>();
   for (const row of agent.rows) {
@@ -91,12 +80,16 @@ function findUnpaired(agent: StoredAgent): string | undefined {
     }
     if (open.size > 0) return `${[...open].join()} has no result before the next message`;
     if (row.role !== 'assistant') continue;
-    open = new Set(
-      row.parts.flatMap((part) => (part.type === 'tool-call' ? [part.toolCallId] : [])),
-    );
+    open = new Set(callsIn(row));
   }
   const missing = [...open].find((id) => !agent.calls.some((call) => call.id === id));
   return missing && `${missing} is neither open nor settled`;
+}
+
+/** Calls of the model in a row. */
+function callsIn(row: Row): string[] {
+  if (row.role !== 'assistant' || row.display === true) return [];
+  return row.parts.flatMap((part) => (part.type === 'tool-call' ? [part.toolCallId] : []));
 }
 
 function isApproved(decision: string | undefined): boolean {

@@ -1,7 +1,7 @@
-import type { Sent } from './sent.js';
+import type { Sent } from '../record/play.js';
 import type { Stored } from './stored.js';
 
-/** What must hold after every transition. */
+/** What must hold after every request. */
 export interface Invariant {
   /** The number of the promise and what holds, as violations name it. */
   rule: string;
@@ -11,4 +11,15 @@ export interface Invariant {
 
 export function invariant(promise: `P${number}`, rule: string, find: Invariant['find']): Invariant {
   return { rule: `${promise}, ${rule}`, find };
+}
+
+export function first<T>(
+  items: readonly T[],
+  find: (item: T) => string | undefined,
+): string | undefined {
+  for (const item of items) {
+    const found = find(item);
+    if (found !== undefined) return found;
+  }
+  return undefined;
 }

@@ -2,7 +2,8 @@ import type { AssistantRow, Row, ToolRow } from '../../../../protocol/rows.js';
 import { formatModelWriter } from '../../../../protocol/ids.js';
 import { callOf, nameOfRun, RUNS, type RunName } from '../plan.js';
 
-import { invariant } from './invariant.js';
+import type { Sent } from '../record/play.js';
+import { first, invariant } from './invariant.js';
 import { agentsOf, type Stored, type StoredAgent, type StoredEntry } from './stored.js';
 
 /** The log and the transcript hold the same. */
@@ -22,16 +23,17 @@ export const LOG = [
   invariant(
     'P1',
     'an entry stays in the log, unless another attempt claims its writer',
-    ({ entries }, before, { transition, writer }) => {
+    ({ entries }, before, sent) => {
       const left = new Set(entries.map(({ sequence }) => sequence));
       const gone = before.entries.filter(({ sequence }) => !left.has(sequence));
       const lost = gone.find(
-        (entry) => !MAY_WITHDRAW.has(transition) || entry.writer !== writer?.name,
+        (entry) => !MAY_WITHDRAW.has(sent.what) || entry.writer !== senderOf(sent)?.name,
       );
       return lost && `entry ${String(lost.sequence)} of ${lost.writer} is gone`;
     },
   ),
-  invariant('P1', 'only the owner of a writer appends to it', ({ entries }, before, { writer }) => {
+  invariant('P1', 'only the owner of a writer appends to it', ({ entries }, before, sent) => {
+    const writer = senderOf(sent);
     const added = entries.filter(({ sequence }) => sequence > before.sequence);
     const other = added.find((entry) => entry.writer !== '' && entry.writer !== writer?.name);
     if (other !== undefined) return `an entry of ${other.writer}`;
@@ -53,8 +55,8 @@ export const LOG = [
   invariant('P1', 'the log has one end of each settled call', (after) => {
     for (const agent of agentsOf(after)) {
       const settled = new Map(toolRows(agent).map((row) => [row.toolCallId, row]));
-      for (const { id, field } of agent.calls) {
-        if (field['row'] !== undefined) settled.set(id, JSON.parse(field['row']) as ToolRow);
+      for (const { id, row } of agent.calls) {
+        if (row !== undefined) settled.set(id, JSON.parse(row) as ToolRow);
       }
       for (const id of callsOf(agent)) {
         const ends = after.entries.filter(({ message }) => isEnd(message, id));
@@ -67,6 +69,14 @@ export const LOG = [
     }
     return undefined;
   }),
+  invariant('P1', 'what an append looks at is what the record says', (after) =>
+    first(agentsOf(after), ({ record, live, isOver }) => {
+      const { layout, run, stream } = record;
+      const marks = [run.stop !== undefined, stream === 'paused'].map(Number);
+      const expected = [layout, isOver ? '-' : run.id, ...marks].join(' ');
+      return live === expected ? undefined : `it is ${live}, and not ${expected}`;
+    }),
+  ),
 ];
 
 /** Of a client's call that no page has carried out in time. */
@@ -75,11 +85,15 @@ export const TIMEOUT = 'client_tool_timeout';
 const MAY_WITHDRAW = new Set(['claim', 'startCall', 'discard']);
 
 function ownerOf(stored: Stored, writer: string): number | undefined {
-  for (const { writers } of agentsOf(stored)) {
-    const token = writers[`t:${writer}`];
-    if (token !== undefined) return Number(token);
-  }
-  return undefined;
+  return agentsOf(stored)
+    .map(({ owners }) => owners.get(writer))
+    .find((token) => token !== undefined);
+}
+
+/** The writer that sends a request. */
+function senderOf(sent: Sent): { name: string; token: number } | undefined {
+  if (sent.what === 'append') return { name: sent.args[1] ?? '', token: Number(sent.args[2]) };
+  return (sent.input as { writer?: { name: string; token: number } }).writer;
 }
 
 function runsOf({ sessionId }: StoredAgent): RunName[] {
@@ -115,7 +129,7 @@ function findOtherText(after: Stored, agent: StoredAgent, run: RunName): string 
     const row = agent.rows.find((each) => isReply(each, run, step));
     const stored = row === undefined ? '' : textIn(row as AssistantRow);
     if (words.length > 1) return `${writer} of ${run} has ${words.join('')}`;
-    const isOpen = agent.writers[`t:${writer}`] !== undefined && nameOfRun(runOf(agent)) === run;
+    const isOpen = agent.owners.has(writer) && nameOfRun(agent.record.run.id) === run;
     // A sub-agent's run that is ended from outside leaves its text in the log only: the
     // words are no part of the conversation's message.
     if (row === undefined && (isOpen || (run === 'sub' && agent.isOver))) continue;
@@ -124,10 +138,6 @@ function findOtherText(after: Stored, agent: StoredAgent, run: RunName): string 
     }
   }
   return undefined;
-}
-
-function runOf({ root }: StoredAgent): string {
-  return root['run'] ?? '';
 }
 
 function isReply(row: Row, run: RunName, step: number): boolean {
@@ -159,9 +169,7 @@ export function toolRows({ rows }: StoredAgent): ToolRow[] {
 }
 
 function settledRows({ calls }: StoredAgent): ToolRow[] {
-  return calls.flatMap(({ field }) =>
-    field['row'] === undefined ? [] : [JSON.parse(field['row']) as ToolRow],
-  );
+  return calls.flatMap(({ row }) => (row === undefined ? [] : [JSON.parse(row) as ToolRow]));
 }
 
 function callsOf({ calls, takenIn }: StoredAgent): string[] {

@@ -1,6 +1,5 @@
 import { runNumberOf } from '../../../../protocol/ids.js';
-import { first } from './calls.js';
-import { invariant } from './invariant.js';
+import { first, invariant } from './invariant.js';
 import { agentsOf } from './stored.js';
 
 /** One run at a time, and each message once. */
@@ -9,8 +8,8 @@ export const RUNS_AND_MESSAGES = [
     'P4',
     'all runs before the newest have ended, and the newest if its status says so',
     (after) =>
-      first(agentsOf(after), ({ root, ended, isOver }) => {
-        const newest = Number(root['runN']);
+      first(agentsOf(after), ({ record, ended, isOver }) => {
+        const newest = record.run.n;
         const over = ended.map(runNumberOf).sort().join();
         const expected = Array.from({ length: isOver ? newest : newest - 1 }, (_, at) => at + 1);
         return over === expected.join() ? undefined : `ended are ${over} of ${String(newest)}`;
@@ -26,7 +25,8 @@ export const RUNS_AND_MESSAGES = [
     'an accepted message is in the transcript once, or in the queue',
     ({ conversation }) => {
       if (conversation === undefined) return undefined;
-      const { rows, messages, queued } = conversation;
+      const { rows, messages, record } = conversation;
+      const queued = record.queue.flatMap((entry) => entry.messages).length;
       const written = rows.flatMap((row) => (row.role === 'user' ? [row.id] : []));
       if (new Set(written).size !== written.length) return `there are ${written.join()}`;
       // A result that came too late reaches the model as a message.
@@ -35,23 +35,38 @@ export const RUNS_AND_MESSAGES = [
       return `${messages.join()} were accepted, ${shown.join()} are there`;
     },
   ),
+  invariant('P4', 'what stands beside the record belongs to what is in it', (after) =>
+    first(agentsOf(after), ({ record, calls, beside }) => {
+      if (record.run.calls !== calls.length) return `${String(record.run.calls)} calls are counted`;
+      const queued = record.queue.flatMap(({ messages }) => messages.map(({ id }) => `q:${id}`));
+      const known = new Set([...queued, ...record.notices]);
+      const ids = new Set(calls.map(({ id }) => id));
+      const isState = (name: string): boolean => /^[vs]:/.test(name);
+      const isOf = (name: string): boolean => known.has(name) || ids.has(name.replace(/^\w+:/, ''));
+      const stray = beside.find((name) => !isState(name) && !isOf(name));
+      return stray ?? queued.find((name) => !beside.includes(name));
+    }),
+  ),
   invariant('P4', 'a run begins only when the one before has ended', (after, before) => {
-    const old = before.conversation?.root['run'];
-    if (old === undefined || old === after.conversation?.root['run']) return undefined;
-    return after.conversation?.ended.includes(old) === true ? undefined : `${old} has not`;
+    const old = before.conversation?.record.run.id;
+    const { conversation } = after;
+    if (old === undefined || conversation === undefined) return undefined;
+    return conversation.record.run.id === old || conversation.ended.includes(old)
+      ? undefined
+      : `${old} has not`;
   }),
   invariant(
     'P4',
     'steps are committed one after the other, each after its claim',
     (after, before) =>
-      first(agentsOf(after), ({ sessionId, root }) => {
-        const [claimed, committed] = [Number(root['claimed'] ?? 0), Number(root['committed'] ?? 0)];
+      first(agentsOf(after), ({ sessionId, record }) => {
+        const { id, claimed, committed } = record.run;
         if (claimed !== committed && claimed !== committed + 1) {
           return `${String(claimed)} is claimed, ${String(committed)} committed`;
         }
         const old = agentsOf(before).find((agent) => agent.sessionId === sessionId);
-        if (old === undefined || old.root['run'] !== root['run']) return undefined;
-        const step = committed - Number(old.root['committed'] ?? 0);
+        if (old?.record.run.id !== id) return undefined;
+        const step = committed - old.record.run.committed;
         return step === 0 || step === 1 ? undefined : `${String(step)} steps at once`;
       }),
   ),

@@ -1,34 +1,34 @@
-import { invariant } from './invariant.js';
+import { first, invariant } from './invariant.js';
 import { agentsOf, type Stored, type StoredAgent } from './stored.js';
-import { first } from './calls.js';
-import { callOf } from '../plan.js';
 
-/** Status, stream and busy set agree, so that some actor always continues the run. */
+/** Status, stream and what is busy agree, so that some actor always continues the run. */
 export const STATUS = [
   invariant('P3', 'a run that has ended leaves nothing to do', (after) =>
-    first(agentsOf(after), ({ root, isOver, busy, writers }) => {
+    first(agentsOf(after), ({ record, isOver, busy, kept }) => {
       if (!isOver) return undefined;
-      const left = ['stop', 'resume', 'taken', 'deadline'].find((name) => name in root);
+      const left = ['stop', 'resume', 'isTaken', 'deadline'].find((name) => name in record.run);
       if (left !== undefined) return `it still has ${left}`;
-      const wake = Object.keys(root).find((name) => name.startsWith('wake:'));
-      if (wake !== undefined) return `it still has ${wake}`;
+      const wake = Object.keys(record.wakes)[0];
+      if (wake !== undefined) return `it still wakes ${wake}`;
+      if (record.queue.some(({ mode }) => mode === 'steer')) return 'a message steers it';
       if (busy.length > 0) return `${busy.join()} is busy`;
-      const owned = Object.keys(writers)[0];
-      return owned && `it has the writer ${owned}`;
+      if (record.run.busyCalls > 0) return `${String(record.run.busyCalls)} calls are busy`;
+      return kept[0] && `it has the writer ${kept[0]}`;
     }),
   ),
   invariant('P3', 'the status of the run agrees with that of the stream', ({ conversation }) => {
     if (conversation === undefined) return undefined;
-    const { status = '', stream = '' } = conversation.root;
+    const { run, stream = '' } = conversation.record;
+    const { status } = run;
     return isAgreed(status, stream) ? undefined : `${status}, ${stream}`;
   }),
   invariant('P3', 'a run is paused if, and only if, people alone can continue it', (after) => {
     const { conversation } = after;
     if (conversation === undefined || conversation.isOver) return undefined;
-    const isPaused = conversation.root['stream'] === 'paused';
+    const isPaused = conversation.record.stream === 'paused';
     const busy = liveAgents(after).flatMap((agent) => agent.busy);
     const calls = liveAgents(after).flatMap((agent) => agent.calls);
-    const waiting = calls.filter(({ field }) => field['state'] === 'waiting');
+    const waiting = calls.filter(({ state }) => state === 'waiting');
     if (isPaused) {
       if (busy.length > 0) return `it is paused, and ${busy.join()} is busy`;
       const isDue = waiting.length > 0 || hasLostSubAgent(after);
@@ -37,46 +37,48 @@ export const STATUS = [
     const isDue = liveAgents(after).some(canClaim);
     return busy.length === 0 && !isDue ? 'nothing is busy, and it is not paused' : undefined;
   }),
-  invariant('P3', 'the busy set has what can continue without people', (after) =>
-    first(liveAgents(after), ({ root, busy, calls }) => {
-      const isSpeaking = Number(root['claimed'] ?? 0) > Number(root['committed'] ?? 0);
+  invariant('P3', 'what can continue without people is busy', (after) =>
+    first(liveAgents(after), ({ record, busy, calls }) => {
+      const { claimed, committed, busyCalls } = record.run;
+      const isSpeaking = claimed > committed;
       if (busy.includes('model') !== isSpeaking) return `the model is${isSpeaking ? ' not' : ''}`;
       for (const id of busy) {
         const call = calls.find((each) => each.id === id);
-        if (id !== 'model' && !MAY_BE_BUSY.has(call?.field['state'] ?? '')) return id;
+        if (id !== 'model' && !MAY_BE_BUSY.has(call?.state ?? '')) return id;
       }
+      const counted = busyCalls + Number(busy.includes('model'));
+      if (counted !== busy.length) return `${busy.join()} are counted as ${String(counted)}`;
       const idle = calls.find(
-        ({ id, field }) =>
-          !busy.includes(id) &&
-          (field['state'] === 'started' ||
-            (field['state'] === 'open' && callOf(id).kind === 'server')),
+        ({ id, state, kind }) =>
+          !busy.includes(id) && (state === 'started' || (state === 'open' && kind === 'server')),
       );
       return idle && `${idle.id} is not`;
     }),
   ),
   invariant('P3', 'a pause is in the log, shows what is asked, and starts the clocks', (after) => {
     const { conversation, entries } = after;
-    if (conversation?.root['stream'] !== 'paused' || conversation.isOver) return undefined;
+    if (conversation?.record.stream !== 'paused' || conversation.isOver) return undefined;
     const paused = entries.findLast(({ message }) => message.type === 'run_paused');
-    if (paused?.sequence !== Number(conversation.root['pauseSeq'] ?? 0)) return 'it has not paused';
+    if (paused?.sequence !== conversation.record.run.paused) return 'it has not paused';
     const later = entries.find(
       ({ sequence, writer }) => sequence > paused.sequence && writer !== '',
     );
     if (later !== undefined) return `${later.writer} speaks behind the pause`;
     const calls = liveAgents(after).flatMap((agent) => agent.calls);
-    const waiting = calls.filter(({ field }) => field['state'] === 'waiting');
+    const waiting = calls.filter(({ state }) => state === 'waiting');
     const unasked = waiting.find(
-      ({ field }) => field['asked'] === undefined || field['ask'] !== undefined,
+      ({ asked, ask, isHeld }) => asked === undefined || ask !== undefined || isHeld === true,
     );
     if (unasked !== undefined) return `${unasked.id} was not`;
-    const deadlines = waiting.flatMap(({ field }) => field['deadline'] ?? []).map(Number);
+    const deadlines = waiting.flatMap(({ deadline }) => deadline ?? []);
     const timeless = waiting.find(
-      ({ field }) => (field['wait'] ?? '') !== '' && field['deadline'] === undefined,
+      ({ waitMs, deadline }) => waitMs !== undefined && deadline === undefined,
     );
     if (timeless !== undefined) return `${timeless.id} has no deadline`;
-    const noted = conversation.root['deadline'];
-    const next = deadlines.length === 0 ? undefined : String(Math.min(...deadlines));
-    return noted === next ? undefined : `the next deadline is ${next ?? 'none'}`;
+    const next = deadlines.length === 0 ? undefined : Math.min(...deadlines);
+    return conversation.record.run.deadline === next
+      ? undefined
+      : `the next deadline is ${String(next ?? 'none')}`;
   }),
   invariant(
     'P3',
@@ -84,11 +86,9 @@ export const STATUS = [
     ({ conversation, sub }) => {
       for (const agent of [conversation, sub]) {
         if (agent === undefined || agent.isOver) continue;
-        const { root, calls, busy } = agent;
-        const released = calls.find(
-          ({ id, field }) => field['state'] === 'approved' && busy.includes(id),
-        );
-        if (released !== undefined && root['resume'] === undefined) return released.id;
+        const { record, calls } = agent;
+        const released = calls.find(({ state, isBusy }) => state === 'approved' && isBusy === true);
+        if (released !== undefined && record.run.resume === undefined) return released.id;
       }
       return undefined;
     },
@@ -98,8 +98,8 @@ export const STATUS = [
     return expiring.length === 0 ? undefined : expiring.join();
   }),
   invariant('P2', 'the log of a run that has ended expires', ({ conversation, expiring }) => {
-    if (conversation?.isOver !== true || conversation.queued > 0) return undefined;
-    return expiring.includes('stream') ? undefined : 'it does not';
+    if (conversation?.isOver !== true || conversation.record.queue.length > 0) return undefined;
+    return expiring.includes(':log') ? undefined : 'it does not';
   }),
 ];
 
@@ -128,11 +128,11 @@ function liveAgents(stored: Stored): StoredAgent[] {
 
 /** A sub-agent was ended while it waited: the parent, which has ended it, settles its call next. */
 function hasLostSubAgent({ conversation, sub }: Stored): boolean {
-  const call = conversation?.calls.find(({ id }) => callOf(id).child === 'sub');
-  return sub?.isOver === true && call?.field['state'] === 'open';
+  const call = conversation?.calls.find(({ child }) => child !== undefined);
+  return sub?.isOver === true && call?.state === 'open';
 }
 
 /** The next step may be claimed. */
 function canClaim({ calls }: StoredAgent): boolean {
-  return calls.every(({ field }) => field['state'] === 'settled');
+  return calls.every(({ state }) => state === 'settled');
 }

@@ -1,12 +1,12 @@
 import type { StreamMessage } from '../../../../protocol/chunk.js';
 import type { Row } from '../../../../protocol/rows.js';
-import { isTerminal, type RunStatus } from '../../../../protocol/run.js';
-import type { Keyspace } from '../../../../stores/memory/keyspace.js';
-import { hashOf } from '../record/facts.js';
-import { allCalls, RUNS, SESSION } from '../plan.js';
-import { keysOf } from '../requests/request.js';
+import { isTerminal } from '../../../../protocol/run.js';
+import type { Call, SessionRecord } from '../../../../session/record.js';
+import type { Session } from '../../../../session/tree.js';
+import { fieldsOf, treeOf, type Data } from '../record/data.js';
+import { ownersIn, SUB } from '../record/facts.js';
 
-/** All that a record stores, as invariants read it. */
+/** All that is stored, as invariants read it. */
 export interface Stored {
   /** Of the newest entry, as the record has it. */
   sequence: number;
@@ -14,7 +14,7 @@ export interface Stored {
   /** Undefined before the first message. */
   conversation: StoredAgent | undefined;
   sub: StoredAgent | undefined;
-  /** Keys that expire, by the last part of their names; the sub-agent's are not among them. */
+  /** What expires; the sub-agent's is not among it. */
   expiring: readonly string[];
 }
 
@@ -26,92 +26,87 @@ export interface StoredEntry {
 
 export interface StoredAgent {
   sessionId: string;
-  root: Readonly<Record<string, string | undefined>>;
+  record: SessionRecord;
+  /** What appends look at. */
+  live: string;
   rows: readonly Row[];
   calls: readonly StoredCall[];
   /** Ids of calls that an earlier step has taken in. */
   takenIn: readonly string[];
+  /** What can continue without people: ids of calls, and `model`. */
   busy: readonly string[];
-  /** Fields as they are. */
-  writers: Readonly<Record<string, string | undefined>>;
+  /** Tokens by name. */
+  owners: ReadonlyMap<string, number>;
+  /** Names of what stands beside the record by the id of a call, a queued message or a note. */
+  beside: readonly string[];
+  /** Names of all that is kept while a run is active. */
+  kept: readonly string[];
   /** Ids of runs that have ended. */
   ended: readonly string[];
   messages: readonly string[];
-  queued: number;
   isOver: boolean;
 }
 
-export interface StoredCall {
-  id: string;
-  /** Fields by name. */
-  field: Readonly<Record<string, string | undefined>>;
+/** A call with its texts. */
+export interface StoredCall extends Call {
+  row: string | undefined;
+  decision: string | undefined;
+  ask: string | undefined;
 }
 
-/** Each keyspace is read once: the result of one transition is the start of the next. */
-const read = new WeakMap<Keyspace, Stored>();
+/** Each is read once: the result of one request is the start of the next. */
+const read = new WeakMap<Data, Stored>();
 
-export function readStored(keyspace: Keyspace): Stored {
-  let stored = read.get(keyspace);
+export function readStored(data: Data): Stored {
+  let stored = read.get(data);
   if (stored === undefined) {
-    stored = readAll(keyspace);
-    read.set(keyspace, stored);
+    const tree = treeOf(data);
+    stored = {
+      sequence: data.sequence,
+      entries: data.log.map(([sequence, writer, message]) => {
+        return { sequence, writer, message: parse(message) as StreamMessage };
+      }),
+      conversation: readAgent(data, tree.conversation),
+      sub: readAgent(data, tree.session(SUB)),
+      expiring: [...data.expiring].filter((at) => at.startsWith(':')),
+    };
+    read.set(data, stored);
   }
   return stored;
 }
 
-function readAll(keyspace: Keyspace): Stored {
-  const keys = keysOf(SESSION);
-  const log = keyspace.call('XRANGE', keys.stream, '-', '+') as [string, string[]][];
-  const conversation = readAgent(keyspace, SESSION);
-  const expiring = keys.all.filter((key) => (keyspace.call('PTTL', key) as number) >= 0);
+function readAgent(data: Data, session: Session): StoredAgent | undefined {
+  const { part, record, content } = session;
+  if (record?.agent === undefined) return undefined;
+  const calls = session.openCalls();
+  const namesIn = (place: string, prefix = ''): string[] =>
+    [...(fieldsOf(data, part, place)?.keys() ?? [])].flatMap((name) =>
+      name.startsWith(prefix) ? name.slice(prefix.length) : [],
+    );
+  const busy = calls.filter(({ isBusy }) => isBusy === true).map(({ id }) => id);
   return {
-    sequence: Number(conversation?.root['seq'] ?? 0),
-    entries: log.map(([id, fields]) => ({
-      sequence: Number.parseInt(id),
-      writer: fields[1] ?? '',
-      message: parse(fields[3] ?? '') as StreamMessage,
+    sessionId: session.id,
+    record,
+    live: fieldsOf(data, part, 'record')?.get('live') ?? '',
+    rows: (data.rows.get(part) ?? []).map((row) => parse(row) as Row),
+    calls: calls.map((call) => ({
+      ...call,
+      row: content.get(`row:${call.id}`),
+      decision: content.get(`decision:${call.id}`),
+      ask: content.get(`ask:${call.id}`),
     })),
-    conversation,
-    sub: readAgent(keyspace, RUNS.sub.sessionId),
-    expiring: expiring.map((key) => key.slice(key.lastIndexOf(':') + 1)),
+    takenIn: namesIn('index', 's:'),
+    busy: [...busy, ...(record.run.hasModel ? ['model'] : [])],
+    owners: new Map(ownersIn(data, part)),
+    beside: [
+      ...namesIn('record').filter((name) => name.startsWith('call:')),
+      ...namesIn('content'),
+    ],
+    kept: namesIn('writers'),
+    ended: namesIn('runs'),
+    messages: namesIn('index', 'm:'),
+    isOver: isTerminal(record.run.status),
   };
-}
-
-function readAgent(keyspace: Keyspace, sessionId: string): StoredAgent | undefined {
-  const keys = keysOf(sessionId);
-  const root = hashOf(keyspace, keys.root);
-  if (root['agent'] === undefined) return undefined;
-  const list = (key: string): string[] => keyspace.call('LRANGE', key, 0, -1) as string[];
-  const fields = hashOf(keyspace, keys.calls);
-  return {
-    sessionId,
-    root,
-    rows: list(keys.rows).map((row) => parse(row) as Row),
-    calls: list(keys.order).map((id) => ({ id, field: fieldsOf(fields, id) })),
-    takenIn: membersOf(keyspace, keys.settled),
-    busy: membersOf(keyspace, keys.busy),
-    writers: hashOf(keyspace, keys.writers),
-    ended: keyspace.call('HKEYS', keys.runs) as string[],
-    messages: keyspace.call('HKEYS', keys.messages) as string[],
-    queued: keyspace.call('LLEN', keys.queue) as number,
-    isOver: isTerminal(root['status'] as RunStatus),
-  };
-}
-
-const WRITERS = ['model', ...allCalls().map(({ id }) => id)];
-
-function membersOf(keyspace: Keyspace, key: string): string[] {
-  const members = WRITERS.filter((id) => keyspace.call('SISMEMBER', key, id) === 1);
-  const size = keyspace.call('SCARD', key);
-  return size === members.length ? members : [...members, 'an unknown member'];
-}
-
-function fieldsOf(fields: Record<string, string>, id: string): Record<string, string> {
-  const own: Record<string, string> = {};
-  for (const [name, value] of Object.entries(fields)) {
-    if (name.endsWith(`:${id}`)) own[name.slice(0, -id.length - 1)] = value;
-  }
-  return own;
 }
 
 /** Parsed once each, since the same few texts are stored in most records. */

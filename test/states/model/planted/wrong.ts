@@ -1,85 +1,83 @@
-import type { Keyspace } from '../../../../stores/memory/keyspace.js';
-import { play, type Play } from '../record/play.js';
-import type { Call } from '../requests/request.js';
+import type { Session } from '../../../../session/tree.js';
+import type { Data, Stored } from '../record/data.js';
+import {
+  CHANGES,
+  decideOn,
+  play,
+  toReply,
+  type ChangeName,
+  type InputOf,
+  type Play,
+  type Reply,
+} from '../record/play.js';
 
-/** Wrong transitions, made of the right ones. */
+/** Wrong decisions, made of the right ones. */
 
-export type Commands = Pick<Keyspace, 'call'>;
-type IsSkipped = (key: string, args: string) => boolean;
+type What = ChangeName | 'append';
 
-/** Leaves out the commands of a kind in some transitions, or in all. */
-export function without(command: string, isSkipped: IsSkipped, ...transitions: string[]): Play {
-  return of(transitions, ({ call }, sent) => {
-    const skipping: Keyspace['call'] = (name, ...args) => {
-      const [key = '', ...rest] = args.map(String);
-      const isLeftOut = name === command && isSkipped(key, rest.join(' '));
-      if (!isLeftOut) return call(name, ...args);
-      return name === 'XADD' ? '0-0' : 0;
-    };
-    return play({ call: skipping }, sent);
-  });
+/** Leaves out some writes of a kind of requests, or of all. */
+export function without(isSkipped: (write: Stored) => boolean, what?: What): Play {
+  return altering((write) => (isSkipped(write) ? [] : [write]), what);
 }
 
-/** Leaves some fields of a hash out where they are set. */
+/** Leaves some fields of a place out where they are set. */
 export function withoutFields(
-  hash: string,
-  isSkipped: (field: string, value: string) => boolean,
+  place: string,
+  isSkipped: (name: string) => boolean,
+  what?: What,
 ): Play {
-  return of([], ({ call }, sent) => {
-    const skipping: Keyspace['call'] = (name, ...args) => {
-      if (name !== 'HSET' || args[0] !== hash) return call(name, ...args);
-      const kept: string[] = [];
-      for (let at = 1; at < args.length; at += 2) {
-        const [field, value] = [String(args[at]), String(args[at + 1])];
-        if (!isSkipped(field, value)) kept.push(field, value);
-      }
-      return kept.length === 0 ? 0 : call(name, hash, ...kept);
-    };
-    return play({ call: skipping }, sent);
+  return altering((write) => {
+    if (write[0] !== 'set' || write[1] !== place) return [write];
+    const [kind, of, part, ...pairs] = write;
+    const kept = pairs.filter((_, at) => !isSkipped(pairs[at - (at % 2)] ?? ''));
+    return kept.length === 0 ? [] : [[kind, of, part, ...kept]];
+  }, what);
+}
+
+function altering(alter: (write: Stored) => Stored[], what?: What): Play {
+  return (data, sent, now) => {
+    const outcome = play(data, sent, now);
+    const isRight = what !== undefined && sent.what !== what;
+    return isRight ? outcome : { ...outcome, writes: outcome.writes.flatMap(alter) };
+  };
+}
+
+/** Decides something else in place of a change, or of all changes. */
+export function instead<Name extends ChangeName>(
+  what: Name | undefined,
+  wrong: (session: Session, input: InputOf<Name>, right: (input: InputOf<Name>) => Reply) => Reply,
+): Play {
+  return (data, sent, now) => {
+    if (sent.what === 'append' || (what !== undefined && sent.what !== what))
+      return play(data, sent, now);
+    const decide = CHANGES[sent.what] as (session: Session, input: InputOf<Name>) => unknown;
+    return decideOn(data, sent, now, (session, input) =>
+      wrong(session, input as InputOf<Name>, (given) => toReply(decide(session, given))),
+    );
+  };
+}
+
+type Does<Name extends ChangeName> = (session: Session, input: InputOf<Name>) => void;
+
+/** Does something before a change. */
+export function before<Name extends ChangeName>(what: Name, wrong: Does<Name>): Play {
+  return instead(what, (session, input, right) => {
+    wrong(session, input);
+    return right(input);
   });
 }
 
-/** Does something before a transition. */
-export function before(transition: string, change: (commands: Commands, sent: Call) => void): Play {
-  return of([transition], (commands, sent) => {
-    change(commands, sent);
-    return play(commands, sent);
-  });
-}
-
-/** Does something after a transition, which has replied. */
-export function after(transition: string, change: (commands: Commands, sent: Call) => void): Play {
-  return of([transition], (commands, sent) => {
-    const reply = play(commands, sent);
-    change(commands, sent);
+/** Does something after a change, or all, once it has been decided. */
+export function after<Name extends ChangeName>(what: Name | undefined, wrong: Does<Name>): Play {
+  return instead(what, (session, input, right) => {
+    const reply = right(input);
+    wrong(session, input);
     return reply;
   });
 }
 
-/** Runs a transition with other arguments. */
-export function given(
-  transition: string,
-  change: (commands: Commands, args: string[]) => string[],
-): Play {
-  return of([transition], (commands, sent) =>
-    play(commands, { ...sent, args: change(commands, [...sent.args]) }),
-  );
-}
-
-/** Does something else in place of a transition. */
-export function instead(transition: string, change: (commands: Commands) => string): Play {
-  return of([transition], change);
-}
-
-/** Replaces the reply of a transition. */
-export function replying(transition: string, change: (reply: string, sent: Call) => string): Play {
-  return of([transition], (commands, sent) => change(play(commands, sent) as string, sent));
-}
-
-/** Applies a wrong transition in place of the right ones of these names; without names, of all. */
-function of(transitions: readonly string[], wrong: Play): Play {
-  return (commands, sent) => {
-    const isWrong = transitions.length === 0 || transitions.includes(sent.args[0] ?? '');
-    return isWrong ? wrong(commands, sent) : play(commands, sent);
-  };
+/** Appends with other arguments. */
+export function appending(wrong: (args: readonly string[], data: Data) => readonly string[]): Play {
+  return (data, sent, now) =>
+    play(data, sent.what === 'append' ? { ...sent, args: wrong(sent.args, data) } : sent, now);
 }

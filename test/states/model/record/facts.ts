@@ -1,10 +1,13 @@
+import { childPartOf } from '../../../../protocol/ids.js';
 import { isTerminal } from '../../../../protocol/run.js';
+import type { Call } from '../../../../session/record.js';
+import type { Entry } from '../../../../session/fields.js';
+import type { Session } from '../../../../session/tree.js';
 import type { SessionRecord } from '../../../../stores/contract/sessions.js';
-import type { Keyspace } from '../../../../stores/memory/keyspace.js';
+import { sessionTexts } from '../../../../stores/redis/session-texts.js';
 import { toRecord } from '../../../../stores/redis/stored-record.js';
-import { RUNS, SESSION, type RunName } from '../plan.js';
-import { keysOf } from '../requests/request.js';
-import { textsByWriter } from './texts-by-writer.js';
+import { RUNS, type RunName } from '../plan.js';
+import { fieldsOf, treeOf, type Data } from './data.js';
 
 /** What actors may have read of a record before they send a request to it. */
 export interface Facts {
@@ -16,7 +19,7 @@ export interface Facts {
   /** How many messages were accepted. */
   accepted: number;
   /** Calls of the newest committed step of each agent. */
-  calls: ReadonlyMap<string, CallFacts>;
+  calls: ReadonlyMap<string, Call>;
   /** Clients' calls of earlier steps that had expired. */
   lapsed: readonly string[];
   /** Tokens of the writers that are open, by name. */
@@ -25,27 +28,30 @@ export interface Facts {
   textOf: (writer: string) => string;
 }
 
-export interface CallFacts {
-  state: string;
-  /** It has expired; a client's result is still taken. */
-  isLate: boolean;
-  hasDeadline: boolean;
+export const SUB = childPartOf(RUNS.sub.sessionId);
+
+export function factsOf(data: Data): Facts {
+  const tree = treeOf(data);
+  const sessions = [tree.conversation, tree.session(SUB)];
+  const [record, sub] = sessions.map(readRecord);
+  const index = [...(fieldsOf(data, '', 'index') ?? [])];
+  const isLapsed = (name: string, text: string): boolean =>
+    name.startsWith('s:') && (JSON.parse(text) as { kind?: string }).kind === 'client';
+  return {
+    sequence: data.sequence,
+    record,
+    sub,
+    accepted: index.filter(([name]) => name.startsWith('m:')).length,
+    calls: new Map(sessions.flatMap((each) => each.openCalls()).map((call) => [call.id, call])),
+    lapsed: index.flatMap(([name, text]) => (isLapsed(name, text) ? [name.slice(2)] : [])),
+    owners: new Map([...ownersIn(data, ''), ...ownersIn(data, SUB)]),
+    textOf: (writer) => textsByWriter(data.log).get(writer) ?? '',
+  };
 }
 
-export function factsOf(keyspace: Keyspace): Facts {
-  const root = hashOf(keyspace, keysOf(SESSION).root);
-  const subRoot = hashOf(keyspace, keysOf(RUNS.sub.sessionId).root);
-  const sessions = [SESSION, ...(subRoot['run'] === undefined ? [] : [RUNS.sub.sessionId])];
-  return {
-    sequence: Number(root['seq'] ?? 0),
-    record: toRecord(SESSION, root, 0),
-    sub: toRecord(RUNS.sub.sessionId, subRoot, 0),
-    accepted: keyspace.call('HLEN', keysOf(SESSION).messages) as number,
-    calls: new Map(sessions.flatMap((sessionId) => callsIn(keyspace, sessionId))),
-    lapsed: lapsedIn(keyspace),
-    owners: new Map(sessions.flatMap((sessionId) => ownersIn(keyspace, sessionId))),
-    textOf: (writer) => textsByWriter(keyspace).get(writer) ?? '',
-  };
+function readRecord(session: Session): SessionRecord | undefined {
+  const texts = sessionTexts(session);
+  return texts && toRecord(texts, 0);
 }
 
 /** True while a run may still change the record: before it begins, while it is active or waits. */
@@ -61,33 +67,26 @@ export function recordOf({ record, sub }: Facts, run: RunName): SessionRecord | 
   return found?.runId === RUNS[run].runId ? found : undefined;
 }
 
-function callsIn(keyspace: Keyspace, sessionId: string): [string, CallFacts][] {
-  const { order, calls } = keysOf(sessionId);
-  return (keyspace.call('LRANGE', order, 0, -1) as string[]).map((id) => {
-    const fields = [`state:${id}`, `deadline:${id}`, `late:${id}`];
-    const found = keyspace.call('HMGET', calls, ...fields) as (string | false)[];
-    const [state, deadline, late] = found;
-    return [id, { state: String(state), hasDeadline: deadline !== false, isLate: late === '1' }];
-  });
-}
-
-function lapsedIn(keyspace: Keyspace): string[] {
-  const fields = Object.entries(hashOf(keyspace, keysOf(SESSION).calls));
-  return fields.flatMap(([field, text]) =>
-    field.startsWith('lapsed:') && !text.startsWith('approval ') ? field.slice(7) : [],
+/** Tokens of the writers of a session, by name. */
+export function ownersIn(data: Data, part: string): [string, number][] {
+  const writers = [...(fieldsOf(data, part, 'writers') ?? [])];
+  return writers.flatMap(([name, token]): [string, number][] =>
+    name.startsWith('t:') ? [[name.slice(2), Number(token)]] : [],
   );
 }
 
-function ownersIn(keyspace: Keyspace, sessionId: string): [string, number][] {
-  const writers = Object.entries(hashOf(keyspace, keysOf(sessionId).writers));
-  return writers.flatMap(([field, token]): [string, number][] =>
-    field.startsWith('t:') ? [[field.slice(2), Number(token)]] : [],
-  );
-}
+const WORD = /"delta":"([^"]*)"|"eventName":"progress","data":(\d+)/;
 
-export function hashOf(keyspace: Keyspace, key: string): Record<string, string> {
-  const flat = keyspace.call('HGETALL', key) as string[];
-  const hash: Record<string, string> = {};
-  for (let at = 0; at < flat.length; at += 2) hash[flat[at] ?? ''] = flat[at + 1] ?? '';
-  return hash;
+/** What each writer of the newest run has in the log: the deltas of models, the events of tools. */
+export function textsByWriter(log: readonly Entry[]): Map<string, string> {
+  const texts = new Map<string, string>();
+  for (const [, writer, message] of log) {
+    // Writers of the next run have the same names.
+    if (writer === '' && message.includes('"type":"stream_end"')) texts.clear();
+    const found = writer === '' ? null : WORD.exec(message);
+    if (found === null) continue;
+    const [, delta, data = ''] = found;
+    texts.set(writer, `${texts.get(writer) ?? ''}${delta ?? data}`);
+  }
+  return texts;
 }

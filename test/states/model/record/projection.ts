@@ -1,82 +1,113 @@
-import type { Keyspace } from '../../../../stores/memory/keyspace.js';
-import type { Projection } from '../../../../stores/memory/keyspace/fingerprint.js';
-import { RUNS, SESSION } from '../plan.js';
-import { keysOf } from '../requests/request.js';
-import { textsByWriter } from './texts-by-writer.js';
+import type { Call, SessionRecord, Writer } from '../../../../session/record.js';
+import type { Data, Fields } from './data.js';
+import { ownersIn, SUB, textsByWriter } from './facts.js';
 
 /**
- * The parts of a record that decide its future; two records that differ in nothing else are one. Left out
- * are clocks, absolute sequences, and what transitions write and never decide by (rows, log, ended runs).
- * Invariants check those parts after each transition, before the record is merged with others.
+ * The parts of what is stored that decide its future; two that differ in nothing else are one. Left out are clocks,
+ * absolute sequences, and what changes write and never decide by (rows, log, ended runs). Invariants check those parts
+ * after each change, before the record is merged with others.
  */
-const UNREAD = new Set([
-  ...['rows', 'checkpoints', 'runs', 'places', 'results', 'rewinds', 'stream', 'states'],
-]);
-
-const ROOT_UNREAD = new Set([
-  ...['created', 'started', 'updated', 'born', 'seq', 'turnSeq', 'runSeq', 'pauseSeq', 'openSeq'],
-  // How much is stored.
-  ...['bytes', 'logBytes', 'logTurn'],
-  ...['turnRow', 'uiCount', 'messageId', 'usage', 'finishReason', 'error', 'interrupted', 'by'],
-  ...['controls', 'turnControls', 'checkpoint'],
-]);
-
-const CALL_UNREAD = new Set(['spec', 'part', 'brief', 'ref', 'automatic', 'lapsedAt', 'name']);
-/** The other fields of a settled call are never read again. */
-const SETTLED_READ = new Set(['state', 'asked', 'told', 'late']);
-/** Fields whose values do not matter, only that they are set. */
-const CALL_MARKS = new Set(['asked', 'row', 'decision', 'ask']);
-
-const WRITER_READ = new Set(['t', 'b', 'w', 'fails']);
-
-export const project: Projection = (key, value, type) => {
-  const name = key.slice(key.lastIndexOf(':') + 1);
-  if (UNREAD.has(name)) return undefined;
-  if (type !== 'hash') return value;
-  const fields = value as [string, string][];
-  if (name === 'root') return fields.flatMap(projectRoot);
-  if (name === 'calls') return projectCalls(fields);
-  if (name === 'writers') return fields.filter(([field]) => WRITER_READ.has(prefixOf(field)));
-  return fields;
-};
-
-function projectRoot([field, text]: [string, string]): [string, string][] {
-  if (ROOT_UNREAD.has(field)) return [];
-  if (field === 'status' && (text === 'completed' || text === 'failed')) return [[field, 'ended']];
-  if (field === 'stream' && (text === 'ended' || text === 'failed')) return [[field, 'over']];
-  return [[field, text]];
+export function fingerprintOf(data: Data): string {
+  let text = [...data.expiring].sort().join();
+  for (const at of [...data.places.keys()].sort()) {
+    const fields = data.places.get(at);
+    if (fields !== undefined) text += `\n${at} ${textOf(at, fields)}`;
+  }
+  return text + openTexts(data);
 }
 
-function projectCalls(fields: [string, string][]): [string, string][] {
-  const settled = new Set<string>();
-  for (const [field, text] of fields) {
-    if (text === 'settled' && field.startsWith('state:')) settled.add(field.slice(6));
+/** Most places of a record are those of the record before. */
+const known = new WeakMap<Fields, string>();
+
+function textOf(at: string, fields: Fields): string {
+  let text = known.get(fields);
+  if (text === undefined) {
+    const project = PROJECTIONS[at.slice(at.indexOf(':') + 1)];
+    const texts =
+      project === undefined
+        ? []
+        : [...fields].flatMap(([name, value]) => project(name, value, fields));
+    text = texts.sort().join('\n');
+    known.set(fields, text);
   }
-  return fields.flatMap(([field, text]): [string, string][] => {
-    const what = prefixOf(field);
-    if (CALL_UNREAD.has(what)) return [];
-    if (!SETTLED_READ.has(what) && settled.has(field.slice(what.length + 1))) return [];
-    return [[field, CALL_MARKS.has(what) ? '' : text]];
+  return text;
+}
+
+/** Texts that count of a field. */
+type Project = (name: string, text: string, fields: Fields) => string | readonly string[];
+
+/** Places that are left out have nothing that counts. */
+const PROJECTIONS: Partial<Record<string, Project>> = {
+  record: (name, text) => {
+    if (name === 'record') return projectRecord(JSON.parse(text) as SessionRecord);
+    if (name.startsWith('call:')) return projectCall(JSON.parse(text) as Call);
+    return name === 'appended' ? [] : `${name} ${text}`;
+  },
+  writers: (name, text) => {
+    if (name.startsWith('e:')) return [];
+    if (name.startsWith('b:')) return `${name} ${text.split(' ')[0] ?? ''}`;
+    if (!name.startsWith('w:')) return `${name} ${text}`;
+    const { token, left, failures } = JSON.parse(text) as Writer;
+    return `${name} ${[token, left, failures].join()}`;
+  },
+  index: (name, text) => {
+    if (name.startsWith('m:') || name.startsWith('o:')) return name;
+    if (!name.startsWith('s:')) return [];
+    const { kind, told } = JSON.parse(text) as { kind?: string; told?: true };
+    return `${name} ${[kind, told].join()}`;
+  },
+  // What is there counts, not what it says.
+  content: (name) => (UNREAD_CONTENT.has(name.slice(0, name.indexOf(':'))) ? [] : name),
+  children: (name) => name,
+};
+
+const UNREAD_CONTENT = new Set(['spec', 'part', 'brief', 'automatic', 'approver']);
+
+const UNREAD: (keyof SessionRecord)[] = [
+  ...(['created', 'updated', 'born', 'visible', 'hasHidden', 'checkpoint', 'checkpoints'] as const),
+  ...(['state', 'sizes', 'spent', 'runs'] as const),
+];
+const RUN_UNREAD: (keyof SessionRecord['run'])[] = [
+  ...(['started', 'sequence', 'paused', 'error', 'interrupted', 'usage', 'leg'] as const),
+  ...(['openSequence', 'by', 'mode'] as const),
+];
+
+function projectRecord(record: SessionRecord): string {
+  const { run, turn, queue, stream, expires } = record;
+  return textWithout(UNREAD, {
+    ...record,
+    stream: stream === 'failed' ? 'ended' : stream,
+    expires: Number(expires !== undefined),
+    turn: [turn.n, turn.hasReplied],
+    // Of runs that have failed those can be resumed that may pass.
+    run: textWithout(RUN_UNREAD, { ...run, status: run.error?.retryable ?? run.status }),
+    queue: queue.map(({ mode, messages }) => [mode, messages.map(({ id }) => id)]),
   });
 }
 
-function prefixOf(field: string): string {
-  const colon = field.indexOf(':');
-  return colon < 0 ? field : field.slice(0, colon);
+/** Other parts of a settled call are never read again. */
+function projectCall(call: Call): string {
+  const { id, kind, state, isLate, isTold, child, of } = call;
+  const read = state === 'settled' ? { id, kind, state, isLate, isTold, child, of } : call;
+  return textWithout([], { ...read, asked: call.asked !== undefined });
+}
+
+/** Fields in whatever order they were set. */
+function textWithout(unread: readonly string[], value: object): string {
+  return JSON.stringify(
+    Object.entries(value)
+      .filter(([name]) => !unread.includes(name))
+      .sort(([one], [other]) => (one < other ? -1 : 1)),
+  );
 }
 
 /** What each open writer has in the log: it may yet be withdrawn, and a wrong claim leaves some of it. */
-export function openTexts(keyspace: Keyspace): string {
-  const writers = [SESSION, RUNS.sub.sessionId].flatMap((sessionId) => {
-    const fields = keyspace.call('HKEYS', keysOf(sessionId).writers) as string[];
-    return fields.filter((field) => field.startsWith('t:'));
-  });
-  if (writers.length === 0) return '';
-  const texts = textsByWriter(keyspace);
-  let open = '';
-  for (const field of writers) {
-    const text = texts.get(field.slice(2));
-    if (text !== undefined) open += `${field} ${text}\n`;
-  }
-  return open;
+function openTexts(data: Data): string {
+  const owners = [...ownersIn(data, ''), ...ownersIn(data, SUB)];
+  if (owners.length === 0) return '';
+  const texts = textsByWriter(data.log);
+  return owners
+    .map(([writer]) => `\n${writer} ${texts.get(writer) ?? ''}`)
+    .sort()
+    .join('');
 }

@@ -1,11 +1,11 @@
 import { createHash } from 'node:crypto';
-import { createKeyspace, type Keyspace } from '../../../../stores/memory/keyspace.js';
-import { timeAt, type Clock } from '../clock.js';
-import type { Call, Request } from '../requests/request.js';
-import { copyOnWrite } from './copy-on-write.js';
+import { timeAt, type Clock } from '../environment.js';
+import type { Request } from '../requests/request.js';
+import { createTexts } from '../search/environments.js';
+import { apply, NOTHING, type Data } from './data.js';
 import { factsOf, type Facts } from './facts.js';
-import { toReply, type Play, type Reply } from './play.js';
-import { openTexts, project } from './projection.js';
+import { toReply, type Play, type Reply, type Sent } from './play.js';
+import { fingerprintOf } from './projection.js';
 
 /** What a request does to a record. */
 export interface Effect {
@@ -16,20 +16,22 @@ export interface Effect {
   violation: string | undefined;
 }
 
-/** One transition that has written. */
+/** One request that has written. */
 export interface Played {
   play: Play;
-  call: Call;
-  reply: unknown;
-  before: Keyspace;
-  after: Keyspace;
+  sent: Sent;
+  /** The clock of the store. */
+  now: number;
+  reply: Reply;
+  before: Data;
+  after: Data;
   /** Of `after`. */
   facts: Facts;
   /** It has led to a record that was not there before. */
   isNew: boolean;
 }
 
-/** Judges a transition; the text says which rule it breaks, and how. */
+/** Judges what a request has written; the text says which rule it breaks, and how. */
 export type Check = (played: Played) => string | undefined;
 
 /**
@@ -46,27 +48,22 @@ export interface Records {
 }
 
 interface KnownRecord {
-  keyspace: Keyspace;
+  data: Data;
   facts: Facts;
   /** Of the requests that were sent to it, by their numbers. */
   effects: Map<number, Effect>;
 }
 
 export function createRecords(play: Play, check: Check): Records {
-  let now = timeAt(0);
   const records: KnownRecord[] = [];
-  const numbers = new Map<string, number>();
-  const requests = new Map<string, number>();
+  const hashes = createTexts();
+  const requests = createTexts();
   let played = 0;
 
-  function add(keyspace: Keyspace): number {
-    const text = keyspace.fingerprint(project) + openTexts(keyspace);
-    const hash = createHash('md5').update(text).digest('base64');
-    let number = numbers.get(hash);
-    if (number === undefined) {
-      number = records.push({ keyspace, facts: factsOf(keyspace), effects: new Map() }) - 1;
-      numbers.set(hash, number);
-    }
+  function add(data: Data): number {
+    const hash = createHash('md5').update(fingerprintOf(data)).digest('base64');
+    const number = hashes.number(hash);
+    if (number === records.length) records.push({ data, facts: factsOf(data), effects: new Map() });
     return number;
   }
 
@@ -77,44 +74,38 @@ export function createRecords(play: Play, check: Check): Records {
   }
 
   function send(from: number, request: Request, clock: Clock): Effect {
-    let number = requests.get(request.key);
-    if (number === undefined) {
-      number = requests.size;
-      requests.set(request.key, number);
-    }
+    const number = requests.number(request.key);
     const { effects } = record(from);
     let effect = effects.get(number);
     if (effect === undefined) {
-      now = timeAt(clock);
-      effect = playOn(from, request);
+      effect = playOn(from, request, timeAt(clock));
       played += 1;
       effects.set(number, effect);
     }
     return effect;
   }
 
-  function playOn(from: number, request: Request): Effect {
-    const { keyspace: before, facts } = record(from);
-    const copied = copyOnWrite(before);
-    const call = request.toCall(facts);
-    let reply: unknown;
+  function playOn(from: number, request: Request, now: number): Effect {
+    const { data: before, facts } = record(from);
+    const sent = request.toSent(facts);
     try {
-      reply = play(copied.keyspace, call);
+      const outcome = play(before, sent, now);
+      const reply = toReply(outcome.reply);
+      if (outcome.writes.length === 0) return { to: from, reply, violation: undefined };
+      const after = apply(before, outcome.writes);
+      const known = records.length;
+      const to = add(after);
+      const isNew = to === known;
+      const done = { play, sent, now, reply, before, after, facts: record(to).facts, isNew };
+      return { to, reply, violation: check(done) };
     } catch (error) {
       const violation = `P3, every request gets a reply: ${request.key} fails with ${String(error)}`;
       return { to: from, reply: { kind: 'failed' }, violation };
     }
-    const after = copied.written();
-    if (after === undefined) return { to: from, reply: toReply(reply), violation: undefined };
-    const known = records.length;
-    const to = add(after);
-    const isNew = to === known;
-    const played = { play, call, reply, before, after, facts: record(to).facts, isNew };
-    return { to, reply: toReply(reply), violation: check(played) };
   }
 
   return {
-    first: add(createKeyspace({ now: () => now })),
+    first: add(NOTHING),
     size: () => records.length,
     played: () => played,
     facts: (number) => record(number).facts,

@@ -1,4 +1,5 @@
 import type { StreamChunk } from '../../../../protocol/chunk.js';
+import { LIMITS } from '../../../../protocol/limits.js';
 import { formatCheckpointId, formatModelWriter } from '../../../../protocol/ids.js';
 import type { AssistantRow } from '../../../../protocol/rows.js';
 import type { StepOutcome } from '../../../../protocol/run.js';
@@ -6,14 +7,8 @@ import type { Writer } from '../../../../stores/contract/log.js';
 import type { CommitInput } from '../../../../stores/contract/steps.js';
 import { toCheckedJson } from '../../../../stores/record/checked-messages.js';
 import { closingChunks } from '../../../../stores/record/closed-call.js';
-import {
-  beginChildRequest,
-  claimRequest,
-  commitRequest,
-  startCallRequest,
-} from '../../../../stores/redis/requests.js';
-import { settleRequest } from '../../../../stores/redis/settle-request.js';
-import { timeAt, type Clock } from '../clock.js';
+import { toBeginChild, toClaim, toCommit, toSettle } from '../../../../stores/redis/inputs.js';
+import { timeAt, type Clock } from '../environment.js';
 import { callOf, RUNS, SESSION, toNewCall, toolOf, type FoundCall, type RunName } from '../plan.js';
 import { appendRequest, request, type Request } from './request.js';
 
@@ -47,7 +42,7 @@ function nameOf(what: string, { run, step, token, batch }: Attempt, clock: Clock
 export function beginChild(run: RunName, clock: Clock): Request {
   const { sessionId, runId, agent } = RUNS[run];
   return request(`begin child ${run} @${String(clock)}`, 'beginChild', sessionId, () =>
-    beginChildRequest({
+    toBeginChild({
       child: { sessionId, runId, agent },
       parent: { sessionId: SESSION, runId: RUNS.one.runId, toolCallId: 'd' },
       now: timeAt(clock),
@@ -58,7 +53,7 @@ export function beginChild(run: RunName, clock: Clock): Request {
 export function claim(attempt: Attempt, clock: Clock): Request {
   const writer = modelWriter(attempt);
   return request(nameOf('claim', attempt, clock), 'claim', writer.sessionId, () =>
-    claimRequest({ writer, known: 0, now: timeAt(clock) }),
+    toClaim({ writer, known: 0, now: timeAt(clock) }),
   );
 }
 
@@ -95,7 +90,7 @@ export function appendEvent(attempt: Attempt, id: string, clock: Clock): Request
   );
 }
 
-/** The arguments in the order of transitions/append. */
+/** The arguments in the order of the script. */
 function toArgs(
   { runId, name, token }: Writer,
   batch: number,
@@ -115,7 +110,6 @@ export function discard(attempt: Attempt, failure: number, clock: Clock): Reques
     writer,
     reason: 'provider_failed',
     failure,
-    usage: '',
     now: timeAt(clock),
   }));
 }
@@ -131,24 +125,21 @@ export function outcomeOf(run: RunName, step: number): StepOutcome {
 export function commit(attempt: Attempt, clock: Clock): Request {
   const { run, step } = attempt;
   const calls = (RUNS[run].steps[step - 1] ?? []).map(({ id }) => callOf(id));
-  return request(nameOf('commit', attempt, clock), 'commit', RUNS[run].sessionId, (contents) =>
-    commitRequest(
-      {
-        ...toCommit(attempt, textOf(attempt), calls, clock),
-        outcome: outcomeOf(run, step),
-        answersStop: false,
-        ...(calls.length === 0 && { final: { status: 'completed' as const } }),
-      },
-      contents,
-    ),
+  return request(nameOf('commit', attempt, clock), 'commit', RUNS[run].sessionId, () =>
+    toCommit({
+      ...commitOf(attempt, textOf(attempt), calls, clock),
+      outcome: outcomeOf(run, step),
+      answersStop: false,
+      ...(calls.length === 0 && { final: { status: 'completed' as const } }),
+    }),
   );
 }
 
 /** Commits the text that the attempt had when it saw the stop. */
 export function commitCut(attempt: Attempt, hasSaid: boolean, clock: Clock): Request {
   const key = nameOf(hasSaid ? 'commit cut' : 'commit nothing', attempt, clock);
-  return request(key, 'commit', RUNS[attempt.run].sessionId, (contents) =>
-    commitRequest(toCut(attempt, hasSaid ? textOf(attempt) : '', 'interrupted', clock), contents),
+  return request(key, 'commit', RUNS[attempt.run].sessionId, () =>
+    toCommit(toCut(attempt, hasSaid ? textOf(attempt) : '', 'interrupted', clock)),
   );
 }
 
@@ -161,7 +152,7 @@ export function toCut(
 ): CommitInput {
   const failure = status === 'failed' ? { error: LOST } : {};
   return {
-    ...toCommit(attempt, reply, [], clock),
+    ...commitOf(attempt, reply, [], clock),
     outcome: { kind: 'ended', step: attempt.step, status, ...failure },
     answersStop: true,
     final: { status, ...failure },
@@ -170,7 +161,7 @@ export function toCut(
 
 export const LOST = { code: 'framework_run_lost', message: 'It was lost.', retryable: true };
 
-function toCommit(
+function commitOf(
   attempt: Attempt,
   reply: string,
   calls: readonly FoundCall[],
@@ -209,9 +200,12 @@ function toCommit(
 
 export function startCall(attempt: Attempt, id: string, clock: Clock): Request {
   const writer = callWriter(attempt, id);
-  return request(nameOf(`start ${id}`, attempt, clock), 'startCall', writer.sessionId, () =>
-    startCallRequest({ writer, toolCallId: id, now: timeAt(clock) }),
-  );
+  return request(nameOf(`start ${id}`, attempt, clock), 'startCall', writer.sessionId, () => ({
+    writer,
+    toolCallId: id,
+    now: timeAt(clock),
+    budget: LIMITS.attempts,
+  }));
 }
 
 export function settleTool(attempt: Attempt, id: string, clock: Clock): Request {
@@ -219,18 +213,15 @@ export function settleTool(attempt: Attempt, id: string, clock: Clock): Request 
   const { agentType, sessionId: agentId, step } = writer;
   const which = { toolCallId: id, toolName: toolOf(id) };
   const base = { agentId, agentType, step, timestamp: timeAt(clock) };
-  return request(nameOf(`settle ${id}`, attempt, clock), 'settleCall', agentId, (contents) =>
-    settleRequest(
-      {
-        source: 'tool',
-        writer,
-        toolCallId: id,
-        row: { role: 'tool', ...which, output: attempt.token },
-        hasEvents: callOf(id).hasEvents === true,
-        chunks: [{ type: 'tool_end', ...base, ...which, result: attempt.token }],
-        now: timeAt(clock),
-      },
-      contents,
-    ),
+  return request(nameOf(`settle ${id}`, attempt, clock), 'settleCall', agentId, () =>
+    toSettle({
+      source: 'tool',
+      writer,
+      toolCallId: id,
+      row: { role: 'tool', ...which, output: attempt.token },
+      hasEvents: callOf(id).hasEvents === true,
+      chunks: [{ type: 'tool_end', ...base, ...which, result: attempt.token }],
+      now: timeAt(clock),
+    }),
   );
 }

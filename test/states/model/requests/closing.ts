@@ -1,8 +1,7 @@
 import type { TerminalStatus } from '../../../../protocol/run.js';
-import { commitRequest, endRequest } from '../../../../stores/redis/requests.js';
-import { settleRequest } from '../../../../stores/redis/settle-request.js';
+import { toCommit, toEnd, toSettle } from '../../../../stores/redis/inputs.js';
 import { LOST, modelWriter, toCut } from './attempts.js';
-import { timeAt, type Clock } from '../clock.js';
+import { timeAt, type Clock } from '../environment.js';
 import { RUNS, toolOf, callOf, type RunName } from '../plan.js';
 import { request, requestBy, type Request } from './request.js';
 
@@ -26,25 +25,22 @@ export function fold(
 ): Request {
   const key = `fold ${run} ${String(step)} ${String(token)} ${status} @${String(clock)}`;
   const attempt = { run, step, token };
-  return requestBy(key, 'commit', RUNS[run].sessionId, (contents, { textOf, sequence }) =>
-    commitRequest(
-      { ...toCut(attempt, textOf(modelWriter(attempt).name), status, clock), known: sequence },
-      contents,
-    ),
+  return requestBy(key, 'commit', RUNS[run].sessionId, ({ textOf, sequence }) =>
+    toCommit({
+      ...toCut(attempt, textOf(modelWriter(attempt).name), status, clock),
+      known: sequence,
+    }),
   );
 }
 
 export function endRun(run: RunName, step: number, status: TerminalStatus, clock: Clock): Request {
   const { sessionId, runId, agent: agentType } = RUNS[run];
   const key = `end ${run} ${String(step)} ${status} @${String(clock)}`;
-  return request(key, 'end', sessionId, (contents) =>
-    endRequest(
-      {
-        ...{ sessionId, runId, agentType, step, status, now: timeAt(clock) },
-        ...(status === 'failed' && { error: LOST }),
-      },
-      contents,
-    ),
+  return request(key, 'end', sessionId, () =>
+    toEnd({
+      ...{ sessionId, runId, agentType, step, status, now: timeAt(clock) },
+      ...(status === 'failed' && { error: LOST }),
+    }),
   );
 }
 
@@ -58,18 +54,15 @@ export function settleChild(id: string, isDone: boolean, clock: Clock): Request 
   const failure = isDone ? {} : { error: 'It was lost.', errorCode: 'subagent_failed' };
   const result = isDone ? 'helped' : null;
   const key = `settle ${id} ${isDone ? 'done' : 'lost'} @${String(clock)}`;
-  return request(key, 'settleCall', sessionId, (contents) =>
-    settleRequest(
-      {
-        source: 'child',
-        ...{ sessionId, agentType, runId, toolCallId: id, now: timeAt(clock) },
-        row: { role: 'tool', ...which, ...(isDone ? { output: result } : failure) },
-        chunks: [
-          { type: 'subagent_end', ...base, subAgentType, subSessionId, callId: id, result },
-          { type: 'tool_end', ...base, ...which, result, ...failure, providerExecuted: true },
-        ],
-      },
-      contents,
-    ),
+  return request(key, 'settleCall', sessionId, () =>
+    toSettle({
+      source: 'child',
+      ...{ sessionId, agentType, runId, toolCallId: id, now: timeAt(clock) },
+      row: { role: 'tool', ...which, ...(isDone ? { output: result } : failure) },
+      chunks: [
+        { type: 'subagent_end', ...base, subAgentType, subSessionId, callId: id, result },
+        { type: 'tool_end', ...base, ...which, result, ...failure, providerExecuted: true },
+      ],
+    }),
   );
 }

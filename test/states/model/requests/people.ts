@@ -1,10 +1,9 @@
 import type { StopMode } from '../../../../protocol/run.js';
 import { toCallSpec } from '../../../../stores/record/call-spec.js';
 import { toAnswerInput, toExpiryInput } from '../../../../stores/record/settle-inputs.js';
-import { beginRequest } from '../../../../stores/redis/requests.js';
-import { settleRequest } from '../../../../stores/redis/settle-request.js';
+import { toBegin, toSettle } from '../../../../stores/redis/inputs.js';
 import { userMessage } from '../../../support/session-driver.js';
-import { timeAt, type Clock } from '../clock.js';
+import { timeAt, type Clock } from '../environment.js';
 import { AGENT, callOf, OWNER, RUNS, SESSION, toNewCall } from '../plan.js';
 import { request, type Request } from './request.js';
 
@@ -16,8 +15,8 @@ export type Policy = 'reject' | 'queue' | 'steer' | 'interrupt';
 export function post(message: string, nonce: string, policy: Policy, clock: Clock): Request {
   const key = `post ${message} ${nonce} ${policy} @${String(clock)}`;
   const of = { sessionId: SESSION, agent: AGENT, owner: OWNER, now: timeAt(clock) };
-  return request(key, 'begin', SESSION, (contents) =>
-    beginRequest({ ...of, nonce, messages: [userMessage(message)], policy }, 0, contents),
+  return request(key, 'begin', SESSION, () =>
+    toBegin({ ...of, nonce, messages: [userMessage(message)], policy }, 0),
   );
 }
 
@@ -56,23 +55,22 @@ function settle(
   name: string,
   id: string,
   clock: Clock,
-  toInput: (asked: Asked) => Parameters<typeof settleRequest>[0],
+  toInput: (asked: Asked) => Parameters<typeof toSettle>[0],
 ): Request {
   const found = callOf(id);
   const { sessionId, runId, agent } = RUNS[found.run];
-  return request(`${name} ${id} @${String(clock)}`, 'settleCall', sessionId, (contents) => {
+  return request(`${name} ${id} @${String(clock)}`, 'settleCall', sessionId, () => {
     const input = toInput({
       agent: { sessionId, agent, committedStep: found.step },
       call: toCallSpec({ runId, step: found.step }, toNewCall(found)),
     });
-    return settleRequest(input, contents);
+    return toSettle(input);
   });
 }
 
 export function stop(mode: StopMode, clock: Clock): Request {
-  return request(`${mode} @${String(clock)}`, 'stop', SESSION, (contents) => ({
-    mode,
-    record: contents.addJson({ mode }),
+  return request(`${mode} @${String(clock)}`, 'stop', SESSION, () => ({
+    stop: { mode },
     now: timeAt(clock),
   }));
 }
@@ -84,7 +82,7 @@ export function resume(nonce: string, clock: Clock): Request {
     now: timeAt(clock),
     mode: 'continue',
     by: '',
-    asker: '',
+    asker: [],
   }));
 }
 

@@ -6,18 +6,26 @@ type NamedBudget = readonly [what: string, budget: Budget, atLeast: number];
 
 /** What `npm test` explores, one budget after the other, and at least how many states each has. */
 export const BUDGETS: readonly NamedBudget[] = [
-  ['a fault and a jump', { ...ONE_MESSAGE, faults: 1, jumps: 1 }, 12_000],
-  ['two messages and a stop', { ...ONE_MESSAGE, messages: 2, stops: 1 }, 10_000],
+  ['two faults and a jump', { ...ONE_MESSAGE, faults: 2, jumps: 1 }, 25_000],
+  ['three messages and a stop', { ...ONE_MESSAGE, messages: 3, stops: 1 }, 45_000],
+  ['one of each', { ...ONE_MESSAGE, stops: 1, faults: 1, leases: 1, jumps: 1 }, 330_000],
 ];
 
 /** What `npm run explore -- --deep` explores as well. */
 export const DEEP_BUDGETS: readonly NamedBudget[] = [
-  ['two faults and a jump', { ...ONE_MESSAGE, faults: 2, jumps: 1 }, 20_000],
-  ['three messages and a stop', { ...ONE_MESSAGE, messages: 3, stops: 1 }, 40_000],
-  ['one of each', { messages: 1, stops: 1, faults: 1, leases: 1, jumps: 1 }, 160_000],
   [
     'two messages and one of each, the jump aside',
     { messages: 2, stops: 1, faults: 1, leases: 1, jumps: 0 },
-    1_000_000,
+    1_500_000,
+  ],
+  [
+    'two messages, two faults and a stop',
+    { ...ONE_MESSAGE, messages: 2, stops: 1, faults: 2 },
+    1_300_000,
+  ],
+  [
+    'two messages and one of each',
+    { messages: 2, stops: 1, faults: 1, leases: 1, jumps: 1 },
+    4_500_000,
   ],
 ];

@@ -1,24 +1,20 @@
-import type { Actor, Environment, Workflow } from '../environment.js';
-import { actorText, workflowText } from '../environment-text.js';
-import { createTexts } from './texts.js';
+import { actorText, workflowText, type Environment } from '../environment.js';
 
-/** Environments by number: two with the same number have the same future. */
-export interface Environments {
-  number: (env: Environment) => number;
+/** An environment, and its number: two with the same number have the same future. */
+export interface Numbered {
+  number: number;
   /** The first one that got the number. */
-  at: (number: number) => Environment;
+  env: Environment;
 }
 
 /** A part of an environment takes one character. */
 const MOST_PARTS = 1 << 16;
 
-export function createEnvironments(): Environments {
+export function createEnvironments(): (env: Environment) => Numbered {
   const parts = createTexts();
   const texts = createTexts();
-  const environments: Environment[] = [];
-  const numbers = new WeakMap<Environment, number>();
-  /** Workflows and actors are never changed, and are part of many environments. */
-  const known = new WeakMap<Workflow | Actor, number>();
+  const numbered: Numbered[] = [];
+  const known = new WeakMap<Environment, Numbered>();
 
   function codeOf(text: string): number {
     const code = parts.number(text);
@@ -26,42 +22,48 @@ export function createEnvironments(): Environments {
     return code;
   }
 
-  function workflowCode(workflow: Workflow): number {
-    let code = known.get(workflow);
-    if (code === undefined) known.set(workflow, (code = codeOf(workflowText(workflow))));
-    return code;
-  }
-
-  function actorCode(actor: Actor): number {
-    let code = known.get(actor);
-    if (code === undefined) known.set(actor, (code = codeOf(actorText(actor))));
-    return code;
-  }
-
   function textOf({ clock, left, workflows, actors, marks }: Environment): string {
     const codes = [clock, left.faults, left.leases, left.stops, left.messages, left.jumps];
     codes.push(codeOf(marks.join()), workflows.length);
-    for (const workflow of workflows) codes.push(workflowCode(workflow));
+    for (const workflow of workflows) codes.push(codeOf(workflowText(workflow)));
     // In whatever order the actors came.
-    codes.push(...actors.map(actorCode).sort((one, other) => one - other));
+    codes.push(
+      ...actors.map((actor) => codeOf(actorText(actor))).sort((one, other) => one - other),
+    );
     return String.fromCharCode(...codes);
   }
 
+  return (env) => {
+    let found = known.get(env);
+    if (found !== undefined) return found;
+    const number = texts.number(textOf(env));
+    found = numbered[number] ?? { number, env };
+    if (number === numbered.length) {
+      numbered.push(found);
+      known.set(env, found);
+    }
+    return found;
+  };
+}
+
+/** Texts by number, each once. */
+export interface Texts {
+  number: (text: string) => number;
+  text: (number: number) => string;
+}
+
+export function createTexts(): Texts {
+  const numbers = new Map<string, number>();
+  const texts: string[] = [];
   return {
-    number: (env) => {
-      const known = numbers.get(env);
-      if (known !== undefined) return known;
-      const number = texts.number(textOf(env));
-      if (number === environments.length) {
-        environments.push(env);
-        numbers.set(env, number);
+    number: (text) => {
+      let number = numbers.get(text);
+      if (number === undefined) {
+        number = texts.push(text) - 1;
+        numbers.set(text, number);
       }
       return number;
     },
-    at: (number) => {
-      const env = environments[number];
-      if (env === undefined) throw new Error(`there is no environment ${String(number)}`);
-      return env;
-    },
+    text: (number) => texts[number] ?? '',
   };
 }

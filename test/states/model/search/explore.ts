@@ -1,21 +1,24 @@
-import type { Action } from '../actions/action.js';
+import { isTerminal } from '../../../../protocol/run.js';
+import { NO_REPLY, type Action } from '../actions/action.js';
 import { actionsOf } from '../actions/index.js';
 import type { Budget, Environment } from '../environment.js';
 import type { Records } from '../record/records.js';
-import { createEdges, type Edges } from './edges.js';
 import { createEnvironments } from './environments.js';
-import { nextState } from './next-state.js';
-import { createStates, type States } from './states.js';
-import { createTexts } from './texts.js';
+import { reduce } from './reduce.js';
+
+/** A record and its environment, with the last action of a shortest trace to it. */
+interface State {
+  record: number;
+  env: Environment;
+  action: string;
+  parent: State | undefined;
+}
 
 export interface Exploration {
-  states: States;
-  /** Actions that happen sooner or later, whatever else does. */
-  fair: Edges;
+  /** The states that were reached, each once. */
+  states: number;
   /** The first rule that is broken. */
-  violation?: Violation;
-  /** Actions from the start to a state. */
-  trace: (state: number) => string[];
+  violation?: Violation | undefined;
 }
 
 export interface Violation {
@@ -24,37 +27,93 @@ export interface Violation {
   trace: string[];
 }
 
+/** More environments than these cannot be told apart. */
+const MOST = 2 ** 26;
+
 /** Explores every order of actions that the budget allows, breadth first. */
 export function explore(records: Records, budget: Budget): Exploration {
-  const states = createStates();
-  const environments = createEnvironments();
-  const names = createTexts();
-  const fair = createEdges();
-  const trace = (state: number): string[] => {
-    const actions: string[] = [];
-    for (let at = state; at > 0; at = states.parent(at))
-      actions.push(names.text(states.action(at)));
-    return actions.reverse();
-  };
-  const broken = (from: number, { name }: Action, rule: string): Exploration => ({
-    ...{ states, fair, trace },
-    violation: { rule, trace: [...trace(from), name] },
-  });
+  const numbered = createEnvironments();
+  const states: State[] = [];
+  const numbers = new Map<number, number>();
+  /** Pairs of states: an action leads from the one to the other that happens sooner or later, whatever else does. */
+  const fair: number[] = [];
 
-  const start: Environment = { clock: 0, left: budget, workflows: [], actors: [], marks: [] };
-  states.add(records.first, environments.number(start), 0, () => names.number(''));
+  function add(record: number, env: Environment, action: string, parent?: State): number {
+    const environment = numbered(env);
+    const key = record * MOST + environment.number;
+    let number = numbers.get(key);
+    if (number === undefined) {
+      number = states.push({ record, env: environment.env, action, parent }) - 1;
+      numbers.set(key, number);
+    }
+    return number;
+  }
+
+  add(records.first, { clock: 0, left: budget, workflows: [], actors: [], marks: [] }, '');
   // States are numbered in the order in which they were reached, so this is breadth first.
-  for (let from = 0; from < states.size(); from += 1) {
-    const record = states.record(from);
-    const env = environments.at(states.environment(from));
+  for (const [from, state] of states.entries()) {
+    const { record, env } = state;
     for (const action of actionsOf(env, records.facts(record))) {
       const next = nextState(records, record, env, action);
-      if (typeof next === 'string') return broken(from, action, next);
+      if (typeof next === 'string') {
+        const trace = [...traceTo(state), action.name];
+        return { states: states.length, violation: { rule: next, trace } };
+      }
       if (next.env === env && next.record === record) continue;
-      const environment = environments.number(next.env);
-      const to = states.add(next.record, environment, from, () => names.number(action.name));
-      if (action.isFair && to !== from) fair.add(from, to);
+      const to = add(next.record, next.env, action.name, state);
+      if (action.isFair && to !== from) fair.push(from, to);
     }
   }
-  return { states, fair, trace };
+  return { states: states.length, violation: findStuck(states, fair, records) };
+}
+
+function traceTo(state: State): string[] {
+  return state.parent === undefined ? [] : [...traceTo(state.parent), state.action];
+}
+
+/** The state after an action, or the rule that the action breaks. */
+function nextState(
+  records: Records,
+  record: number,
+  env: Environment,
+  { request, then }: Action,
+): { record: number; env: Environment } | string {
+  const effect =
+    request === undefined
+      ? { to: record, reply: NO_REPLY, violation: undefined }
+      : records.send(record, request, env.clock);
+  if (effect.violation !== undefined) return effect.violation;
+  const after = then(effect.reply, records.facts(record));
+  if (typeof after === 'string') return after;
+  return { record: effect.to, env: reduce(after, records.facts(effect.to)) };
+}
+
+/**
+ * P3: from every state the conversation reaches rest by fair actions alone: workers work, people
+ * answer, the sweep runs. It needs no further message and no stop.
+ *
+ * @returns the first state from which it does not
+ */
+function findStuck(
+  states: readonly State[],
+  fair: readonly number[],
+  records: Records,
+): Violation | undefined {
+  const rests = states.map((state) => {
+    const { record } = records.facts(state.record);
+    return record === undefined || (isTerminal(record.status) && record.queued === 0);
+  });
+  // Most actions lead to states that were found later, so few rounds are needed. The last one finds nothing.
+  for (let isNew = true; isNew;) {
+    isNew = false;
+    for (let edge = fair.length - 2; edge >= 0; edge -= 2) {
+      const [from = 0, to = 0] = [fair[edge], fair[edge + 1]];
+      if (rests[from] === true || rests[to] !== true) continue;
+      rests[from] = true;
+      isNew = true;
+    }
+  }
+  const stuck = states[rests.indexOf(false)];
+  if (stuck === undefined) return undefined;
+  return { rule: 'P3, rest is reachable from every state', trace: traceTo(stuck) };
 }

@@ -1,5 +1,4 @@
-import { tokenOf } from '../attempts.js';
-import type { Actor, Environment, Workflow } from '../environment.js';
+import { tokenOf, type Actor, type Environment, type Workflow } from '../environment.js';
 import { callOf } from '../plan.js';
 import { isLive, recordOf, type Facts } from '../record/facts.js';
 import { modelWriter } from '../requests/attempts.js';

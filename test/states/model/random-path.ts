@@ -1,47 +1,45 @@
-import { createKeyspace } from '../../../../stores/memory/keyspace.js';
-import { actionsOf } from '../actions/index.js';
-import { NO_REPLY, type Action } from '../actions/action.js';
-import { timeAt } from '../clock.js';
-import type { Environment } from '../environment.js';
-import { factsOf } from '../record/facts.js';
-import { play, toReply } from '../record/play.js';
-import type { Call } from '../requests/request.js';
-import { reduce } from '../search/reduce.js';
-import { dumpOf, type Dump } from './dumps.js';
+import { actionsOf } from './actions/index.js';
+import { NO_REPLY, type Action } from './actions/action.js';
+import { timeAt, type Environment } from './environment.js';
+import { apply, NOTHING, type Data } from './record/data.js';
+import { factsOf } from './record/facts.js';
+import { play, toReply, type Sent } from './record/play.js';
+import { reduce } from './search/reduce.js';
 
 export interface Path {
   trace: string[];
-  requests: { call: Call; now: number; reply: unknown }[];
+  requests: { sent: Sent; now: number; reply: unknown }[];
   /** What is stored in the end. */
-  dump: Dump;
+  data: Data;
 }
 
 const MOST_ACTIONS = 60;
 
-/** A path through the model, on a keyspace in memory. It is the same whenever the seed is. */
+/** A path through the model. It is the same whenever the seed is. */
 export function randomPath(seed: number): Path {
   const random = createRandom(seed);
   const left = { messages: 3, stops: 1, faults: 3, leases: 1, jumps: 1 };
   let env: Environment = { clock: 0, left, workflows: [], actors: [], marks: [] };
-  const keyspace = createKeyspace({ now: () => timeAt(env.clock) });
-  const path: Path = { trace: [], requests: [], dump: {} };
+  const path: Path = { trace: [], requests: [], data: NOTHING };
   for (let n = 0; n < MOST_ACTIONS; n += 1) {
-    const facts = factsOf(keyspace);
+    const facts = factsOf(path.data);
     const action = choose(actionsOf(env, facts), random);
     if (action === undefined) break;
     path.trace.push(action.name);
     let reply = NO_REPLY;
     if (action.request !== undefined) {
-      const call = action.request.toCall(facts);
-      const replied = play(keyspace, call);
-      path.requests.push({ call, now: timeAt(env.clock), reply: replied });
-      reply = toReply(replied);
+      const sent = action.request.toSent(facts);
+      const now = timeAt(env.clock);
+      const outcome = play(path.data, sent, now);
+      path.requests.push({ sent, now, reply: outcome.reply });
+      path.data = apply(path.data, outcome.writes);
+      reply = toReply(outcome.reply);
     }
     const next = action.then(reply, facts);
     if (typeof next === 'string') throw new Error(`${path.trace.join(' → ')}: ${next}`);
-    env = reduce(next, factsOf(keyspace));
+    env = reduce(next, factsOf(path.data));
   }
-  return { ...path, dump: dumpOf(keyspace) };
+  return path;
 }
 
 /** Mostly what moves the run on, so that paths become long enough to get somewhere. */

@@ -1,0 +1,157 @@
+import type { Entry, Read, Source, Write } from '../../../../session/fields.js';
+import { Tree } from '../../../../session/tree.js';
+import { SESSION } from '../plan.js';
+
+/**
+ * All that is stored of the conversation and its sub-agent. It is never changed, only replaced, and what two of them
+ * have in common they share.
+ */
+export interface Data {
+  /** Of the newest entry. */
+  readonly sequence: number;
+  readonly logBytes: number;
+  /** Fields by `<part>:<place>`. */
+  readonly places: ReadonlyMap<string, Fields>;
+  /** Transcripts by part. */
+  readonly rows: ReadonlyMap<string, readonly string[]>;
+  readonly log: readonly Entry[];
+  /** What expires: places, `<part>:rows` and `:log`. */
+  readonly expiring: ReadonlySet<string>;
+}
+
+export type Fields = ReadonlyMap<string, string>;
+
+/** A write of a change, or the sequence and size of the log that are stored with all of them. */
+export type Stored = Write | readonly ['count', sequence: number, logBytes: number];
+
+export const NOTHING: Data = {
+  ...{ sequence: 0, logBytes: 0, log: [] },
+  ...{ places: new Map(), rows: new Map(), expiring: new Set<string>() },
+};
+
+/** The log expires after a day, sessions never. */
+export const KEEP = { streamMs: 86_400_000, sessionMs: 0 };
+
+export function fieldsOf({ places }: Data, part: string, place: string): Fields | undefined {
+  return places.get(`${part}:${place}`);
+}
+
+/** @param now the clock of the store */
+export function treeOf(data: Data, now = 0): Tree {
+  const { sequence, logBytes } = data;
+  const source: Source = { now, sequence, logBytes, keep: KEEP, ask: (read) => ask(data, read) };
+  return new Tree(SESSION, source);
+}
+
+export function ask(data: Data, read: Read): unknown {
+  const { rows, log } = data;
+  switch (read[0]) {
+    case 'field':
+      return fieldsOf(data, read[2], read[1])?.get(read[3]);
+    case 'fields':
+      return [...(fieldsOf(data, read[2], read[1]) ?? [])].flat();
+    case 'rowCount':
+      return rows.get(read[1])?.length;
+    case 'rows':
+      return rows.get(read[1])?.slice(read[2], read[3] + 1);
+    case 'entries':
+      return log.filter(([at]) => at > read[1] && at <= read[2]).slice(0, read[3]);
+    case 'entriesBefore':
+      return log
+        .filter(([at]) => at > read[1])
+        .reverse()
+        .slice(0, read[2]);
+    case 'entryCount':
+      return log.length;
+  }
+}
+
+const KEPT = ['record', 'writers', 'index', 'content', 'runs', 'children', 'rows'];
+const SHARED = ['results', 'files'];
+
+/** What is stored after writes. */
+export function apply(before: Data, writes: readonly Stored[]): Data {
+  const places = new Map(before.places);
+  const rows = new Map(before.rows);
+  const expiring = new Set(before.expiring);
+  const copies = new Map<string, Map<string, string>>();
+  let { sequence, logBytes, log } = before;
+
+  function open(at: string): Map<string, string> {
+    const copy = copies.get(at) ?? new Map(places.get(at));
+    copies.set(at, copy);
+    places.set(at, copy);
+    return copy;
+  }
+
+  function drop(at: string): void {
+    places.delete(at);
+    copies.delete(at);
+    expiring.delete(at);
+  }
+
+  for (const write of writes) {
+    switch (write[0]) {
+      case 'count':
+        [, sequence, logBytes] = write;
+        break;
+      case 'set': {
+        const fields = open(`${write[2]}:${write[1]}`);
+        const [, , , ...pairs] = write;
+        for (let at = 0; at < pairs.length; at += 2)
+          fields.set(pairs[at] ?? '', pairs[at + 1] ?? '');
+        break;
+      }
+      case 'unset': {
+        const at = `${write[2]}:${write[1]}`;
+        const fields = open(at);
+        for (const name of write.slice(3)) fields.delete(name);
+        if (fields.size === 0) drop(at);
+        break;
+      }
+      case 'drop':
+        drop(`${write[2]}:${write[1]}`);
+        break;
+      case 'push':
+        rows.set(write[1], [...(rows.get(write[1]) ?? []), ...write.slice(2)]);
+        break;
+      case 'trim':
+        rows.set(write[1], rows.get(write[1])?.slice(0, write[2]) ?? []);
+        break;
+      case 'add':
+        log = [...log, [write[1], write[2], write[3]]];
+        break;
+      case 'remove': {
+        const gone = new Set<unknown>(write.slice(1));
+        log = log.filter(([at]) => !gone.has(at));
+        break;
+      }
+      case 'trimLog':
+        log = log.filter(([at]) => at >= write[1]);
+        break;
+      case 'expire':
+      case 'persist':
+        for (const name of write[1] === '' ? [...KEPT, ...SHARED] : KEPT) {
+          const at = `${write[1]}:${name}`;
+          const isThere = name === 'rows' ? rows.has(write[1]) : places.has(at);
+          if (write[0] === 'expire' && isThere) expiring.add(at);
+          else expiring.delete(at);
+        }
+        if (write[0] === 'persist') expiring.delete(':log');
+        break;
+      case 'expireLog':
+        if (write[1] !== undefined && sequence + log.length > 0) expiring.add(':log');
+        else expiring.delete(':log');
+        break;
+      // Of these no change reads anything here.
+      case 'note':
+      case 'page':
+      case 'stop':
+      case 'elsewhere':
+      case 'fileBytes':
+      case 'keepFiles':
+        break;
+    }
+  }
+  return { sequence, logBytes, places, rows, log, expiring };
+}
