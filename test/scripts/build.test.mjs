@@ -12,7 +12,6 @@ function project() {
   writeText(root, 'package-lock.json', '{}');
   writeText(root, 'index.ts', "export { one } from './protocol/one.js';\n");
   writeText(root, 'protocol/one.ts', 'export const one: number = 1;\n');
-  writeText(root, 'stores/redis/lua/append.lua', 'return 1\n');
   return root;
 }
 
@@ -21,12 +20,11 @@ const textOf = (root, path) => readFileSync(join(root, 'dist', path), 'utf8');
 const inode = (root, path) => statSync(join(root, 'dist', path)).ino;
 
 describe('the build', () => {
-  test('the build keeps the paths, drops the types and copies the Lua files', async () => {
+  test('the build keeps the paths and drops the types', async () => {
     const root = project();
     await build({ root });
     expect(textOf(root, 'index.js')).toContain("from './protocol/one.js'");
     expect(textOf(root, 'protocol/one.js')).toMatch(/^export const one = 1;/);
-    expect(textOf(root, 'stores/redis/lua/append.lua')).toBe('return 1\n');
   });
 
   test('the build compiles only what has changed', async () => {
