@@ -101,17 +101,18 @@ export function createRuns(deps: RunsDeps): Runs & PreparedRuns {
   const bare = meterChanges({ ...traced, due: traced.due.of(workflows.fleet) }, meter);
   const folding = relayAfterActs(foldAfterChanges(bare, logger), logger);
   const quotasOf = createQuotasOf(deps.quotas);
+  const launches = createLaunches(logger);
   const store = admitBeforeBegin(startNextAfterEnds(folding, { startNext, logger }), {
     quotasOf,
     checkBudget: createBudgetCheck(deps.budgets, {
       ...{ usage: folding.usage, logger, meter, announce: announceSpendTo(deps.deliveries) },
     }),
+    inBackground: launches.inBackground,
     logger,
   });
   const { files } = bare;
   const uploads = files && createUploads({ store: { ...bare, files }, quotasOf, logger });
   const pauses = deps.store.pauses?.of(workflows.fleet);
-  const launches = createLaunches(logger);
   const toStart = createRunStart(deps);
 
   /** The sweeper, or the search for workflows that outlive their run, sends the signal again. */

@@ -1,8 +1,10 @@
-/** Starts of workflows in the background of the requests that made the runs. */
+/** Starts of workflows, and other work in the background of the requests that made the runs. */
 export interface Launches {
   /** Starts in the background; a start that fails is left to the sweeper, since the run is noted as due. */
   launch: (runId: string, start: () => Promise<void>) => void;
-  /** Resolves when no start is in progress, whether they succeeded or not. */
+  /** Work that does not fail. */
+  inBackground: (work: Promise<void>) => void;
+  /** Resolves when nothing is in progress, whether it succeeded or not. */
   idle: () => Promise<void>;
 }
 
@@ -13,6 +15,7 @@ export function createLaunches(logger: {
   warn: (fields: object, message: string) => void;
 }): Launches {
   const underWay = new Set<Promise<void>>();
+  const others = new Set<Promise<void>>();
 
   return {
     launch: (runId, start) => {
@@ -29,8 +32,12 @@ export function createLaunches(logger: {
         });
       underWay.add(started);
     },
+    inBackground: (work) => {
+      const done = work.finally(() => others.delete(done));
+      others.add(done);
+    },
     idle: async () => {
-      while (underWay.size > 0) await Promise.all(underWay);
+      while (underWay.size + others.size > 0) await Promise.all([...underWay, ...others]);
     },
   };
 }

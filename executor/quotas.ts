@@ -93,6 +93,8 @@ export interface AdmissionDeps {
   quotasOf: (owner: SessionOwner) => Quotas | undefined;
   /** Throws HelixError if the owner has spent a budget. */
   checkBudget: (owner: SessionOwner) => Promise<void>;
+  /** Told of what goes on after its request. */
+  inBackground: (work: Promise<void>) => void;
   logger: { warn: (fields: object, message: string) => void };
 }
 
@@ -106,7 +108,7 @@ export interface AdmissionDeps {
  */
 export function admitBeforeBegin(
   store: Store,
-  { quotasOf, checkBudget, logger }: AdmissionDeps,
+  { quotasOf, checkBudget, inBackground, logger }: AdmissionDeps,
 ): Store {
   const { runs, sessions, owners } = store;
 
@@ -136,16 +138,16 @@ export function admitBeforeBegin(
       if (await isKnown()) return change();
       throw quotaExceeded(result);
     }
+    const { done } = result;
     try {
       return await change();
     } finally {
-      await owners.fold(sessionId, { owner, tenant }, title).catch((error: unknown) => {
-        logger.warn(
-          { err: error, sessionId },
-          'what a request has added is left to be charged later',
-        );
+      // The request does not wait: until then it counts in this process.
+      const charged = owners.fold(sessionId, { owner, tenant }, title).catch((error: unknown) => {
+        const fields = { err: error, sessionId };
+        logger.warn(fields, 'what a request has added is left to be charged later');
       });
-      result.done();
+      inBackground(charged.finally(done));
     }
   }
 

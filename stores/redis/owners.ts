@@ -58,7 +58,11 @@ export function createOwners(context: RedisContext, readRows: Sessions['rows']):
     const isOwner = found !== undefined && owner !== undefined && isSame(found.owner, owner);
     if (found !== undefined) {
       const kind = await charge(id, found.owner, found, { title: isOwner ? title : undefined });
-      if (kind === 'added') await noteOwner(found.owner);
+      if (kind === 'added') {
+        await noteOwner(found.owner);
+        // It may have been erased meanwhile, and is charged to nobody then.
+        if ((await read(id)) === undefined) await charge(id, found.owner, undefined);
+      }
     }
     if (owner !== undefined && !isOwner) await charge(id, owner, undefined);
   };

@@ -153,6 +153,7 @@ describe('what was not charged when a run ended, since its process died', () => 
   async function endUnnoticed(executor: Runs): Promise<string> {
     const sessionId = newSessionId();
     const begun = await say(executor, { sessionId });
+    await executor.idle();
     if (begun.kind === 'begun') await drive(stores, sessionId).end(begun.run.runId, 'completed');
     expect(await runsOf('ann')).toBe(1);
     return sessionId;
@@ -172,6 +173,7 @@ describe('what was not charged when a run ended, since its process died', () => 
     const sessionId = newSessionId();
     const begun = await say(executor, { sessionId });
     if (begun.kind !== 'begun') throw new Error(`it was ${begun.kind}`);
+    await executor.idle();
     await drive(stores, sessionId).ask(begun.run.runId, 1, [newCall('c1', 'approval')]);
     expect(await runsOf('ann')).toBe(1);
     await store.due.note(sessionId, -1);

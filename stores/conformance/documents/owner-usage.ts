@@ -39,6 +39,22 @@ export function ownerUsageCases({ describe, it }: Suite): void {
       equal(await counts(setup, owner), { runs: 1, queued: 0, sessions: 1 });
     });
 
+    it('a conversation that is erased while it is charged counts for nobody', async (setup) => {
+      const owner = newOwner();
+      const other = (await setup.another()).store;
+      const begun = Array.from({ length: 20 }, async () => {
+        const session = drive(setup);
+        await session.begin(owner);
+        await Promise.all([
+          setup.store.owners.fold(session.id, owner),
+          other.owners.fold(session.id, owner),
+          setup.store.sessions.erase(session.id),
+        ]);
+      });
+      await Promise.all(begun);
+      equal(await setup.store.owners.usage(owner), { runs: 0, queued: 0, sessions: 0, bytes: 0 });
+    });
+
     it('bytes grow with stored messages, results and entries, and shrink when these are removed', async (setup) => {
       const owner = newOwner();
       const session = drive(setup);
