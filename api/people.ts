@@ -45,7 +45,7 @@ export async function erasePerson(
   const batches = await eraseBatches({ executor, stateStore }, who);
   complete &&= batches.left === 0;
   await owners.repair(who);
-  // What a request has reserved, which was refused then, counts in the name of the person for some seconds.
+  // What a request has begun meanwhile counts in the name of the person.
   complete &&= (await owners.usage(who)).sessions === 0;
   if (complete) {
     const { owner: person, tenant } = who;

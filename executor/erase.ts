@@ -108,7 +108,7 @@ export function createErasing({ store, workflows, lostSignal, logger }: EraseDep
         isComplete &&= isDone;
       }
       for (const sessionId of (await files?.eraseUnclaimed(who)) ?? []) {
-        // What was reserved for it counts no more, and the sweeper finds that nothing is left.
+        // What was charged for it counts no more, and the sweeper finds that nothing is left.
         await owners.fold(sessionId, who);
         if (files?.reclaim !== undefined) await due.note(sessionId, 0);
       }

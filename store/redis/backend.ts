@@ -1,4 +1,5 @@
 import { type Entry, type Read, type Write } from '../../session/fields.js';
+import { HelixError } from '../../protocol/errors.js';
 import { LAYOUT } from '../../session/record.js';
 import type { Backend, Commit } from '../change.js';
 import { EACH, script, toArguments, type Evaluate } from './scripts.js';
@@ -8,12 +9,12 @@ import { EACH, script, toArguments, type Evaluate } from './scripts.js';
  *
  * Keys: the conversation's record, its files. Arguments: commands that read.
  *
- * @returns version, sequence and size of the log · changes of the files · time · replies
+ * @returns version, sequence and size of the log, and what only an earlier build has written · changes of the files · time · replies
  */
 export const LOAD = script(`${EACH}
 local replies = {}
 each(1, function(reply) replies[#replies + 1] = reply end)
-local at = redis.call('HMGET', KEYS[1], 'v', 'seq', 'logBytes')
+local at = redis.call('HMGET', KEYS[1], 'v', 'seq', 'logBytes', 'status')
 return { at, redis.call('HGET', KEYS[2], 'changes'), redis.call('TIME'), replies }`);
 
 /**
@@ -111,6 +112,8 @@ if ARGV[7] ~= '' then
 end
 return { 1, at, tonumber(stop) or 0 }`);
 
+const EARLIER = 'This conversation was made by an earlier build and cannot be read.';
+
 export interface BackendOptions {
   evaluate: Evaluate;
   /** The same on the connection for large reads. */
@@ -137,9 +140,9 @@ export function createBackend({
       const versioned = [keys('', 'record'), keys('', 'files')];
       const evaluateRead = isLarge ? evaluateLarge : evaluate;
       const loaded = await evaluateRead(LOAD, versioned, commands.flatMap(toArguments));
-      const [[version, sequence, logBytes], changes, [seconds, micros], replies] = loaded as [
-        ...[(string | null)[], string | null, [string, string], unknown[]],
-      ];
+      const [[version, sequence, logBytes, foreign], changes, [seconds, micros], replies] =
+        loaded as [...[(string | null)[], string | null, [string, string], unknown[]]];
+      if (foreign != null) throw new HelixError('corrupt_record', EARLIER);
       return {
         version: `${version ?? ''} ${sequence ?? '0'} ${changes ?? ''}`,
         recordVersion: `${version ?? ''} ${changes ?? ''}`,

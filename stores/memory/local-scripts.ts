@@ -46,7 +46,7 @@ export function evaluateOn(keyspace: Pick<Keyspace, 'call'>): Evaluate {
     if (script === WRITE_IF || script === WRITE_IF_FREEING) return writeIf(args);
     if (script === APPEND) return append(call, keys, args);
     if (script === LOAD) {
-      const at = orNull(call('HMGET', root, 'v', 'seq', 'logBytes'));
+      const at = orNull(call('HMGET', root, 'v', 'seq', 'logBytes', 'status'));
       return [at, orNull(call('HGET', files, 'changes')), call('TIME'), each(args, 0)];
     }
     const [version = '', next = '', isThere, newest = '', logBytes = ''] = args;

@@ -68,7 +68,7 @@ export function openRedisStores(options: ConnectionOptions): RedisStores {
     ping: async () => {
       await ask(() => commands.ping());
     },
-    settings: () => ask(() => readRedisSettings(commands)),
+    settings: () => ask(() => readRedisSettings(commands, context)),
     unansweredMs: context.unanswered.silentMs,
     close: async () => {
       for (const client of [commands, reads, subscriber]) closeClient(client);

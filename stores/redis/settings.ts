@@ -1,4 +1,6 @@
+import { parseOwner } from './charged.js';
 import type { RedisConnection } from './clients.js';
+import type { RedisContext } from './context.js';
 import { mastersOf } from './masters.js';
 import { parseServerInfo, type ServerInfo } from './server-info.js';
 
@@ -10,16 +12,36 @@ export interface RedisSettings {
 
 /**
  * Reads the settings that durability depends on, on every master: `noeviction` and an append-only
- * file.
+ * file; and whether its conversations are of this layout.
  */
-export async function readRedisSettings(redis: RedisConnection): Promise<RedisSettings> {
+export async function readRedisSettings(
+  redis: RedisConnection,
+  context: Pick<RedisContext, 'redis' | 'keys'>,
+): Promise<RedisSettings> {
   const found = await Promise.all(
     mastersOf(redis).map(async (node) => parseServerInfo(await node.info())),
   );
   return {
     version: [...new Set(found.map(({ version }) => version))].join(', '),
-    warnings: [...new Set(found.flatMap(warningsOf))],
+    warnings: [...new Set(found.flatMap(warningsOf)), ...(await earlierData(context))],
   };
+}
+
+/** A conversation of some owner tells for all. */
+async function earlierData({
+  redis,
+  keys,
+}: Pick<RedisContext, 'redis' | 'keys'>): Promise<string[]> {
+  const first = async (list: string): Promise<string | undefined> =>
+    (await redis.zrangebyscore(list, '-inf', '+inf', 'LIMIT', 0, 1))[0];
+  const owner = await first(keys.ownersIndex);
+  const sessionId = owner && (await first(keys.owner(parseOwner(owner)).sessions));
+  if (sessionId === undefined) return [];
+  const status = await redis.hget(keys.session(sessionId).root, 'status');
+  if (status === null) return [];
+  return [
+    'The conversations in this Redis were made by an earlier build and cannot be read: use another database or prefix, or delete them.',
+  ];
 }
 
 /** What is wrong with a master, and what to set; `doctor` says more. Pure. */
