@@ -5,7 +5,7 @@ const only = (folder, allowed, comment, except = '^$') => ({
   severity: 'error',
   from: { path: `^${folder}/`, pathNot: except },
   to: {
-    path: '^(protocol|agents|workflows|activities|executor|in-process|notify|testing|stores|tracing|worker|ai-sdk|api|web|cli|config|examples|bench|test)/',
+    path: '^(protocol|agents|workflows|activities|executor|in-process|notify|testing|session|store|stores|tracing|worker|ai-sdk|api|web|cli|config|examples|bench|test)/',
     pathNot: `^(${[folder, ...allowed].join('|')})/`,
   },
 });
@@ -42,7 +42,16 @@ module.exports = {
     only('protocol', [], 'The contract is a leaf.'),
     only('config', ['protocol'], 'Settings know the contract only.'),
     only('agents', ['protocol'], 'Agents know neither Temporal nor Redis.'),
-    only('stores', ['protocol'], 'Stores know the contract only.'),
+    only('session', ['protocol'], 'The rules of a conversation know the contract only.'),
+    {
+      name: 'session-is-pure',
+      comment: 'No I/O and no package.',
+      severity: 'error',
+      from: { path: '^session/' },
+      to: { dependencyTypesNot: ['local'] },
+    },
+    only('store', ['protocol', 'session'], 'It makes changes of the record.'),
+    only('stores', ['protocol', 'session', 'store'], 'Stores know the contract and the record.'),
     {
       name: 'memory-needs-no-redis-client',
       severity: 'error',
@@ -82,7 +91,7 @@ module.exports = {
     },
     only(
       'testing',
-      ['protocol', 'agents', 'stores', 'executor', 'in-process', 'worker', 'ai-sdk'],
+      ['protocol', 'agents', 'session', 'stores', 'executor', 'in-process', 'worker', 'ai-sdk'],
       'Composes what applications compose.',
     ),
     {
