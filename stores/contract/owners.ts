@@ -5,8 +5,8 @@ import type { SessionOwner } from './waiting.js';
 export interface Owners {
   /**
    * Names the limit that a request would exceed, or counts what it is about to add for this process until `done` is
-   * called, after `fold`. Processes do not see each other's: several together may exceed a limit by what they add at the
-   * same moment.
+   * called, after `fold`; who would exceed it with those of others waits for them. Processes do not see each other's:
+   * several together may exceed a limit by what they add at the same moment.
    */
   admit: (input: AdmitInput) => Promise<AdmitResult>;
   /**

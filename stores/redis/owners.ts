@@ -32,12 +32,22 @@ export interface OwnersIndex extends Owners {
   close: (sessionId: string) => Promise<SessionOwner | undefined>;
 }
 
+interface Counted {
+  counts: OwnerCounts;
+}
+
 /** What a request of this process is about to add. */
-interface Expected {
+interface Expected extends Counted {
   usage: string;
   tenant: string;
   sessionId: string;
-  counts: OwnerCounts;
+  ended: Promise<void>;
+}
+
+function createEnd(): { ended: Promise<void>; end: () => void } {
+  let end = (): void => undefined;
+  const ended = new Promise<void>((resolve) => (end = resolve));
+  return { ended, end };
 }
 
 /**
@@ -97,14 +107,10 @@ export function createOwners(context: RedisContext, readRows: Sessions['rows']):
     return toCounts(await callRedis(redis.hmget(key, ...COUNTED)));
   }
 
-  async function tryToAdmit({
-    sessionId,
-    purpose,
-    bytes,
-    limits,
-    ...owner
-  }: AdmitInput): Promise<AdmitResult> {
-    if (limits === undefined) return { kind: 'admitted', done: () => undefined };
+  async function tryToAdmit(
+    { sessionId, purpose, bytes, ...owner }: AdmitInput,
+    limits: NonNullable<AdmitInput['limits']>,
+  ): Promise<{ result: AdmitResult; others: Expected[] }> {
     const { entries, usage, tenant } = keys.owner(owner);
     const [stored, ofUser, ofTenant] = await Promise.all([
       callRedis(redis.hget(entries, sessionId)),
@@ -112,10 +118,9 @@ export function createOwners(context: RedisContext, readRows: Sessions['rows']):
       readCounts(tenant),
     ]);
     const entry = parseEntry(stored);
-    const others = [...expected];
-    const ofSession = sumOf(
-      others.filter((each) => each.usage === usage && each.sessionId === sessionId),
-    );
+    const others = [...expected].filter((each) => each.tenant === tenant);
+    const ofOwner = others.filter((each) => each.usage === usage);
+    const ofSession = sumOf(ofOwner.filter((each) => each.sessionId === sessionId));
     const isActive = entry?.runs === 1 || ofSession.runs > 0;
     const counts = {
       runs: purpose === 'copy' || isActive ? 0 : 1,
@@ -124,29 +129,45 @@ export function createOwners(context: RedisContext, readRows: Sessions['rows']):
       // An owner that has reached the limit gets nothing more, however small the request.
       bytes: Math.max(bytes, 1),
     };
-    const inUse = {
-      user: sumOf([{ counts: ofUser }, ...others.filter((each) => each.usage === usage)]),
-      tenant: sumOf([{ counts: ofTenant }, ...others.filter((each) => each.tenant === tenant)]),
-    };
-    for (const whose of ['user', 'tenant'] as const) {
-      const exceeded = exceededBy(counts, whose, inUse[whose], limits[whose]);
-      if (exceeded !== undefined) return exceeded;
-    }
-    const own = { usage, tenant, sessionId, counts };
+    const exceededWith = (
+      user: readonly Counted[],
+      all: readonly Counted[],
+    ): QuotaExceeded | undefined =>
+      exceededBy(counts, 'user', sumOf([{ counts: ofUser }, ...user]), limits.user) ??
+      exceededBy(counts, 'tenant', sumOf([{ counts: ofTenant }, ...all]), limits.tenant);
+    const stays = exceededWith([], []);
+    if (stays !== undefined) return { result: stays, others: [] };
+    const result = exceededWith(ofOwner, others);
+    if (result !== undefined) return { result, others };
+    const own = { usage, tenant, sessionId, counts, ...createEnd() };
     expected.add(own);
-    return { kind: 'admitted', done: () => void expected.delete(own) };
+    const done = (): void => {
+      expected.delete(own);
+      own.end();
+    };
+    return { result: { kind: 'admitted', done }, others };
+  }
+
+  async function admitIn({ limits, ...input }: AdmitInput): Promise<AdmitResult> {
+    if (limits === undefined) return { kind: 'admitted', done: () => undefined };
+    for (;;) {
+      const { result, others } = await tryToAdmit(input, limits);
+      if (result.kind === 'admitted' || others.length === 0) return result;
+      // What they have stored counts twice until they are done, and some of them begin nothing.
+      await Promise.race(others.map(({ ended }) => ended));
+    }
   }
 
   const readConversations = createConversationPages(context, { read, fold, readRows });
 
   return {
     admit: async (input) => {
-      const result = await tryToAdmit(input);
+      const result = await admitIn(input);
       if (result.kind === 'admitted' || result.what !== 'runs' || result.of !== 'user') {
         return result;
       }
       await refreshWork(input);
-      return tryToAdmit(input);
+      return admitIn(input);
     },
     fold,
     close: async (sessionId) => {
@@ -199,7 +220,7 @@ function toCounts(values: readonly (string | null)[]): OwnerCounts {
   return counts;
 }
 
-function sumOf(all: readonly { counts: OwnerCounts }[]): OwnerCounts {
+function sumOf(all: readonly Counted[]): OwnerCounts {
   const sum = { ...NO_COUNTS };
   for (const { counts } of all) for (const what of COUNTED) sum[what] += counts[what];
   return sum;

@@ -28,6 +28,9 @@ const post = (sessionId: string) =>
     messages: [userMessage('u1', 'hello')],
   });
 
+/** The longer an engine was away, the longer its clients wait before they try again. */
+const RECONNECT_MS = 60_000;
+
 describe('starting a run', () => {
   it('ten times at the same moment makes one workflow', async () => {
     const id = runs.newSessionId();
@@ -81,10 +84,14 @@ describe('starting a run', () => {
 
     await server.restart();
     const worker = await runs.startWorker();
-    await until('the sweep has started it', async () => {
-      await runs.sweep(id);
-      return (await stores.store.sessions.read(id))?.status === 'completed';
-    });
+    await until(
+      'the sweep has started it',
+      async () => {
+        await runs.sweep(id);
+        return (await stores.store.sessions.read(id))?.status === 'completed';
+      },
+      RECONNECT_MS,
+    );
     await worker.stop();
   });
 });

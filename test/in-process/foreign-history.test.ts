@@ -3,7 +3,8 @@ import { z } from 'zod';
 import { toQuotas } from '../../executor/quotas.js';
 import { ToolLoopAgent, type ToolLoopAgentMore } from '../../in-process/index.js';
 import { LIMITS } from '../../protocol/limits.js';
-import { createMemoryStores } from '../../stores/memory/index.js';
+import { createMemoryData, createMemoryStores, createStoresOn } from '../../stores/memory/index.js';
+import { createKeySpace } from '../../stores/redis/keys.js';
 import { fakeModel, parts, sayInTurn, type Script } from '../support/fake-model.js';
 
 // Messages that a program has stored elsewhere, before those that a record has.
@@ -82,12 +83,12 @@ describe('a history that is not known', () => {
   });
 
   it('counts towards the quotas of its owner', async () => {
-    const stores = createMemoryStores();
+    const data = createMemoryData();
+    const stores = createStoresOn(data);
     const { agent } = open(sayInTurn(), { stores });
     const [owner, sessionId] = ['ann', 'of-ann'];
-    const { bytes } = toQuotas().user;
-    const others = { owner, sessionId: 'another', purpose: 'copy', bytes: bytes - 5_000 } as const;
-    await stores.store.owners.admit({ ...others, limits: toQuotas() });
+    const { usage } = createKeySpace().owner({ owner });
+    data.keyspace.call('HSET', usage, 'bytes', toQuotas().user.bytes - 5_000);
     const messages = [user('long '.repeat(1_000)), ...stored.slice(1), user('two')];
     const refused = agent.generate({ messages, sessionId, userId: owner });
     await expect(refused).rejects.toMatchObject({ code: 'quota_exceeded' });

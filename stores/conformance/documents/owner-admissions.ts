@@ -1,5 +1,6 @@
 import { equal, includes } from '../assertions.js';
-import { newNonce } from '../fixtures.js';
+import { newNonce, userMessage } from '../fixtures.js';
+import { drive } from '../session-driver.js';
 import type { Suite } from '../suite.js';
 import {
   admit,
@@ -53,18 +54,32 @@ export function ownerAdmissionCases({ describe, it }: Suite): void {
       });
     });
 
-    it('of requests at once, those up to the limit are admitted in one process, until they are done', async (setup) => {
+    it('of requests at once, those up to the limit begin, and no further', async (setup) => {
       const owner = newMember();
       const limit = { limits: limits({ runs: 3 }) };
-      const results = await Promise.all(
-        Array.from({ length: 20 }, () => admit(setup, owner, limit)),
+      const outcomes = await Promise.all(
+        Array.from({ length: 20 }, async () => {
+          const session = drive(setup);
+          const admitted = await admit(setup, owner, { ...limit, sessionId: session.id });
+          if (admitted.kind === 'exceeded') return admitted.what;
+          await session.begin(owner);
+          await setup.store.owners.fold(session.id, owner);
+          admitted.done();
+          return 'begun';
+        }),
       );
-      const admitted = results.flatMap((result) => (result.kind === 'admitted' ? [result] : []));
-      equal(admitted.length, 3);
-      equal(await counts(setup, owner), { runs: 0, queued: 0, sessions: 0 });
-      admitted[0]?.done();
-      includes(await admit(setup, owner, limit), { kind: 'admitted' });
-      includes(await admit(setup, owner, limit), { kind: 'exceeded', what: 'runs' });
+      equal(outcomes.filter((outcome) => outcome === 'begun').length, 3);
+      equal(outcomes.filter((outcome) => outcome === 'runs').length, 17);
+      equal(await counts(setup, owner), { runs: 3, queued: 0, sessions: 3 });
+    });
+
+    it('who would exceed a limit with what another may begin waits, and is admitted if it begins nothing', async (setup) => {
+      const owner = newMember();
+      const limit = { limits: limits({ runs: 1 }) };
+      const first = await admit(setup, owner, limit);
+      const second = admit(setup, owner, limit);
+      if (first.kind === 'admitted') first.done();
+      includes(await second, { kind: 'admitted' });
     });
 
     it('another process admits no more once what was begun is charged', async (setup) => {
@@ -89,10 +104,16 @@ export function ownerAdmissionCases({ describe, it }: Suite): void {
 
     it('what comes behind a run counts as a queued message, or as nothing if queueing is not allowed', async (setup) => {
       const owner = newOwner();
-      const { id: sessionId } = await newSession(setup, owner);
-      const tight = { sessionId, limits: limits({ runs: 1, queued: 1 }) };
+      const session = await newSession(setup, owner);
+      const tight = { sessionId: session.id, limits: limits({ runs: 1, queued: 1 }) };
+      for (const purpose of ['alone', 'run'] as const) {
+        const admitted = await admit(setup, owner, { ...tight, purpose });
+        includes(admitted, { kind: 'admitted' });
+        if (admitted.kind === 'admitted') admitted.done();
+      }
+      await session.begin({ ...owner, messages: [userMessage('u2')], policy: 'queue' });
+      await setup.store.owners.fold(session.id);
       includes(await admit(setup, owner, { ...tight, purpose: 'alone' }), { kind: 'admitted' });
-      includes(await admit(setup, owner, tight), { kind: 'admitted' });
       includes(await admit(setup, owner, tight), { kind: 'exceeded', what: 'queued' });
     });
 
