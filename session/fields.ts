@@ -12,6 +12,12 @@ export type Read =
   | readonly ['entriesBefore', after: number, most: number]
   | readonly ['entryCount'];
 
+/**
+ * What a change may be given at once, before it asks: the calls of the newest step, if they are few, and these contents
+ * of each.
+ */
+export type Want = Read | readonly ['calls', part: string, ...contents: string[]];
+
 /** One write. A commit stores all of a change, or none. */
 export type Write =
   | readonly ['set', Place, part: string, ...pairs: string[]]

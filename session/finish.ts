@@ -201,10 +201,9 @@ export function closeRun(session: Session, now: number, { status, error, reason 
  */
 export function noteEndOfStep(session: Session): void {
   const { checkpoint } = session.existing;
-  if (checkpoint === undefined) return;
-  const name = `e:${checkpoint.id}`;
-  if (session.index.get(name) === undefined)
-    session.index.set(name, String(session.tree.log.sequence));
+  if (checkpoint === undefined || checkpoint.isOver === true) return;
+  checkpoint.isOver = true;
+  session.index.set(`e:${checkpoint.id}`, String(session.tree.log.sequence));
 }
 
 /** Arms the expiry of what has ended; a stream without a session expires as a whole. */

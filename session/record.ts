@@ -44,8 +44,8 @@ export interface SessionRecord {
   hasHidden?: true;
   turn: Turn;
   run: Run;
-  /** The newest checkpoint, the version of the state that it refers to, and how many there are. */
-  checkpoint?: { id: string; stateVersion: number };
+  /** The newest checkpoint, the version of the state that it refers to, and how many there are. `isOver`: it is noted where its step's entries end. */
+  checkpoint?: { id: string; stateVersion: number; isOver?: true };
   checkpoints: number;
   state: States;
   /** What the conversation has waiting; its messages are beside it, by id. */

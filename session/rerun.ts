@@ -170,7 +170,7 @@ export function rewind(session: Session, input: Rewind): RewindReply {
   record.checkpoints = target.checkpoints;
   const last = checkpointAt(session, target.checkpoints - 1);
   if (last === undefined) delete record.checkpoint;
-  else record.checkpoint = { id: last.id, stateVersion: last.stateVersion };
+  else record.checkpoint = { id: last.id, stateVersion: last.stateVersion, isOver: true };
   const runId = startAgain(session, input, target);
   noteAct(session, input.act, { outcome: 'begun', tenant, runId });
   return { kind: 'rewound', run: newestRun(session) };

@@ -1,4 +1,4 @@
-import { type Read, type Source, type Write } from '../session/fields.js';
+import type { Read, Source, Want, Write } from '../session/fields.js';
 import { setTimeout as pause } from 'node:timers/promises';
 import { HelixError } from '../protocol/errors.js';
 import { Tree, type Session } from '../session/tree.js';
@@ -6,7 +6,7 @@ import { Tree, type Session } from '../session/tree.js';
 /** What a store brings so that changes can be made on it. */
 export interface Backend {
   /** Reads of one conversation, at one moment. `isLarge`: other work does not wait behind them. */
-  load: (conversationId: string, reads: readonly Read[], isLarge: boolean) => Promise<Loaded>;
+  load: (conversationId: string, reads: readonly Want[], isLarge: boolean) => Promise<Loaded>;
   /**
    * Writes all or nothing, if the version still stands. `behind`: the log has entries above its sequence, which a store
    * that failed in between has left.
@@ -31,7 +31,7 @@ export interface Commit {
 
 export interface ChangeOptions {
   /** What this change is going to ask for. */
-  wants?: readonly Read[];
+  wants?: readonly Want[];
   isFreeing?: boolean;
 }
 
@@ -44,6 +44,7 @@ export interface Loaded {
   /** Sequence of the newest entry, and the size of what expires with the log. */
   sequence: number;
   logBytes: number;
+  /** Of `calls`: reads and their replies. */
   replies: readonly unknown[];
 }
 
@@ -58,7 +59,7 @@ export type Change = <Reply>(
 export type Look = <Reply>(
   sessionId: string,
   look: (session: Session) => Reply,
-  options?: { isLarge?: boolean },
+  options?: { wants?: readonly Want[]; isLarge?: boolean },
 ) => Promise<Reply>;
 
 /** What others always overtake is given up. */
@@ -76,7 +77,7 @@ interface Decided<Reply> {
 }
 
 interface Loads {
-  wants?: readonly Read[];
+  wants?: readonly Want[];
   isLarge?: boolean;
   /** The log may grow between two loads; it is as the first one has found it. */
   mayGrow?: boolean;
@@ -99,7 +100,7 @@ export function createChange(backend: Backend): { change: Change; look: Look } {
     { wants = [], isLarge = false, mayGrow = false, floor = 0 }: Loads,
   ): Promise<Decided<Reply> | undefined> {
     const known = new Map<string, unknown>();
-    let reads: readonly Read[] = [...recordsOf(part), ...wants];
+    let reads: readonly Want[] = [...recordsOf(part), ...wants];
     let first: Loaded | undefined;
     for (;;) {
       const loaded = await backend.load(conversationId, reads, isLarge).catch(asCorrupt);
@@ -108,7 +109,9 @@ export function createChange(backend: Backend): { change: Change; look: Look } {
         ? first.recordVersion === loaded.recordVersion
         : first.version === loaded.version;
       if (!isSame) return undefined;
-      reads.forEach((read, at) => known.set(nameOf(read), loaded.replies[at]));
+      reads.forEach((read, at) => {
+        note(known, read, loaded.replies[at]);
+      });
       const { sequence, logBytes } = first;
       const source = new KnownSource(
         known,
@@ -172,14 +175,19 @@ export function createChange(backend: Backend): { change: Change; look: Look } {
       own.then(done, done);
       return own;
     },
-    look: (sessionId, look, { isLarge } = {}) =>
-      untilDone(() => decideOn(addressOf(sessionId), look, { isLarge, mayGrow: true })),
+    look: (sessionId, look, options = {}) =>
+      untilDone(() => decideOn(addressOf(sessionId), look, { ...options, mayGrow: true })),
   };
 }
 
 function addressOf(sessionId: string): Address {
   const dot = sessionId.indexOf('.');
   return dot < 0 ? [sessionId, ''] : [sessionId.slice(0, dot), sessionId.slice(dot + 1)];
+}
+
+function note(known: Map<string, unknown>, want: Want, reply: unknown): void {
+  if (want[0] !== 'calls') known.set(nameOf(want), reply);
+  else for (const [read, found] of reply as [Read, unknown][]) known.set(nameOf(read), found);
 }
 
 /** Nearly every change looks at the record of its session, and at that of the conversation. */

@@ -1,4 +1,4 @@
-import { type Entry, type Read, type Write } from '../../session/fields.js';
+import type { Entry, Read, Want, Write } from '../../session/fields.js';
 import { HelixError } from '../../protocol/errors.js';
 import { LAYOUT } from '../../session/record.js';
 import type { Backend, Commit } from '../change.js';
@@ -7,13 +7,34 @@ import { EACH, script, toArguments, type Evaluate } from './scripts.js';
 /**
  * load: reads at one moment.
  *
- * Keys: the conversation's record, its files. Arguments: commands that read.
+ * Keys: the conversation's record, its files. Arguments: commands that read, with the number of words before each. Of
+ * them `CALLS`: at most, the session's record, its content, contents; it replies with the order of the calls of the newest
+ * step, and if there are not more, these and their contents.
  *
  * @returns version, sequence and size of the log, and what only an earlier build has written · changes of the files · time · replies
  */
-export const LOAD = script(`${EACH}
-local replies = {}
-each(1, function(reply) replies[#replies + 1] = reply end)
+export const LOAD = script(`
+local function calls(most, key, content, ...)
+  local order = redis.call('HGET', key, 'order')
+  local ids = order and cjson.decode(order) or {}
+  if #ids > tonumber(most) then return { order } end
+  local replies = { order }
+  local function add(hash, kind)
+    local fields = {}
+    for n, id in ipairs(ids) do fields[n] = kind .. ':' .. id end
+    replies[#replies + 1] = #ids == 0 and {} or redis.call('HMGET', hash, unpack(fields))
+  end
+  add(key, 'call')
+  for _, kind in ipairs({ ... }) do add(content, kind) end
+  return replies
+end
+local replies, place = {}, 1
+while place <= #ARGV do
+  local last = place + tonumber(ARGV[place])
+  local read = ARGV[place + 1] == 'CALLS' and calls or redis.call
+  replies[#replies + 1] = read(unpack(ARGV, read == calls and place + 2 or place + 1, last))
+  place = last + 1
+end
 local at = redis.call('HMGET', KEYS[1], 'v', 'seq', 'logBytes', 'status')
 return { at, redis.call('HGET', KEYS[2], 'changes'), redis.call('TIME'), replies }`);
 
@@ -215,7 +236,7 @@ function keysOf(prefix: string, conversationId: string): Keys {
 /** Commands for reads; fields of one hash are read together. */
 function toReads(
   keys: Keys,
-  reads: readonly Read[],
+  reads: readonly Want[],
 ): { commands: string[][]; pick: (replies: readonly unknown[]) => unknown[] } {
   const commands: string[][] = [];
   const hashes = new Map<string, number>();
@@ -227,12 +248,39 @@ function toReads(
       const field = (commands[at]?.push(read[3]) ?? 0) - 3;
       return (replies) => (replies[at] as unknown[])[field];
     }
+    if (read[0] === 'calls') {
+      const [, part, ...contents] = read;
+      const [record, content] = [keys(part, 'record'), keys(part, 'content')];
+      const at = commands.push(['CALLS', MOST_CALLS, record, content, ...contents]) - 1;
+      return (replies) => toCalls(part, contents, replies[at] as CallsReply);
+    }
     const at = commands.push(toCommand(keys, read)) - 1;
     return read[0] === 'entries' || read[0] === 'entriesBefore'
       ? (replies) => (replies[at] as [string, string[]][]).map(toEntry)
       : (replies) => replies[at];
   });
   return { commands, pick: (replies) => picks.map((pick) => pick(replies)) };
+}
+
+/** More calls of a step than this are read as far as they are asked for. */
+const MOST_CALLS = '16';
+
+type CallsReply = [order: string | null, ...fields: (string | null)[][]];
+
+function toCalls(
+  part: string,
+  contents: readonly string[],
+  [order, calls, ...texts]: CallsReply,
+): [Read, unknown][] {
+  const found: [Read, unknown][] = [[['field', 'record', part, 'order'], order]];
+  if (order === null || calls === undefined) return found;
+  (JSON.parse(order) as string[]).forEach((id, at) => {
+    found.push([['field', 'record', part, `call:${id}`], calls[at]]);
+    contents.forEach((what, n) => {
+      found.push([['field', 'content', part, `${what}:${id}`], texts[n]?.[at]]);
+    });
+  });
+  return found;
 }
 
 function toCommand(keys: Keys, read: Exclude<Read, readonly ['field', ...unknown[]]>): string[] {

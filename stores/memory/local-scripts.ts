@@ -2,7 +2,7 @@ import { LAYOUT } from '../../session/record.js';
 import { APPEND, LOAD } from '../../store/redis/backend.js';
 import type { Evaluate } from '../../store/redis/scripts.js';
 import { WRITE_IF, WRITE_IF_FREEING } from '../../store/redis/write-if.js';
-import type { Keyspace } from './keyspace.js';
+import type { Keyspace, Reply } from './keyspace.js';
 
 /** Expired keys that are never read are dropped this often. */
 const SWEEP_MS = 60_000;
@@ -19,12 +19,21 @@ export function evaluateOn(keyspace: Pick<Keyspace, 'call'>): Evaluate {
     // DBSIZE drops expired keys.
     call('DBSIZE');
   };
+  /** See LOAD. */
+  const calls = ([most, record = '', content = '', ...kinds]: string[]): Reply => {
+    const order = call('HGET', record, 'order');
+    const ids = order === false ? [] : (JSON.parse(String(order)) as string[]);
+    if (ids.length > Number(most)) return [order];
+    const of = (hash: string, kind: string): Reply =>
+      ids.length === 0 ? [] : call('HMGET', hash, ...ids.map((id) => `${kind}:${id}`));
+    return [order, of(record, 'call'), ...kinds.map((kind) => of(content, kind))];
+  };
   const each = (args: readonly string[], from: number): unknown[] => {
     const replies: unknown[] = [];
     for (let at = from; at < args.length;) {
       const words = Number(args[at]);
       const [name = '', ...rest] = args.slice(at + 1, at + 1 + words);
-      replies.push(orNull(call(name, ...rest)));
+      replies.push(orNull(name === 'CALLS' ? calls(rest) : call(name, ...rest)));
       at += 1 + words;
     }
     return replies;

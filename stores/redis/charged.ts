@@ -1,5 +1,6 @@
 import { isTerminal, type RunStatus } from '../../protocol/run.js';
 import { type Usage, sumOf } from '../../session/record.js';
+import type { Want } from '../../session/fields.js';
 import { filesOwner } from '../../session/files.js';
 import type { Session } from '../../session/tree.js';
 import type { SessionOwner } from '../contract/waiting.js';
@@ -18,6 +19,15 @@ export interface Standing {
   /** Usage of all its ended runs, six numbers and the number of runs; '' without any. */
   spent: string;
 }
+
+/** What a conversation is charged by. */
+export const CHARGED: readonly Want[] = [
+  ['field', 'files', '', 'bytes'],
+  ['field', 'files', '', 'changes'],
+  ['field', 'files', '', 'whose'],
+  ['field', 'record', '', 'appended'],
+  ['entryCount'],
+];
 
 /** What an owner is charged for one session. */
 export interface Charged {

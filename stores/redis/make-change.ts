@@ -1,4 +1,4 @@
-import { type Read } from '../../session/fields.js';
+import type { Want } from '../../session/fields.js';
 import { begin } from '../../session/begin.js';
 import { HelixError } from '../../protocol/errors.js';
 import { childPartOf } from '../../protocol/ids.js';
@@ -11,6 +11,7 @@ interface Input {
   writer?: { name: string };
   claim?: { writer: { name: string } };
   toolCallId?: string;
+  calls?: readonly { id: string }[];
   messages?: readonly { id: string }[];
 }
 
@@ -44,11 +45,12 @@ export function newerLayout(): HelixError {
 }
 
 /** What most changes ask for, by what they are given, so that it is read at once. */
-function wantsOf(decide: unknown, part: string, input: object): Read[] {
-  const { writer, claim, toolCallId: id, messages = [] } = input as Input;
-  const wants: Read[] = [
-    ['field', 'record', part, 'order'],
+function wantsOf(decide: unknown, part: string, input: object): Want[] {
+  const { writer, claim, toolCallId: id, calls = [], messages = [] } = input as Input;
+  const contents = claim === undefined ? [] : ['row'];
+  const wants: Want[] = [
     ['rowCount', part],
+    ['calls', part, ...contents],
   ];
   const name = writer?.name ?? claim?.writer.name;
   if (name !== undefined) {
@@ -57,9 +59,12 @@ function wantsOf(decide: unknown, part: string, input: object): Read[] {
   if (id !== undefined) {
     wants.push(['field', 'record', part, `call:${id}`], ['field', 'index', part, `s:${id}`]);
     wants.push(['field', 'index', '', `o:${id}`]);
-    if (name !== undefined) wants.push(['field', 'content', part, `spec:${id}`]);
+    // What an execution is given.
+    const given = name === undefined ? [] : ['spec', 'decision', 'approver'];
+    for (const what of given) wants.push(['field', 'content', part, `${what}:${id}`]);
   }
+  for (const call of calls) wants.push(['field', 'record', part, `call:${call.id}`]);
   for (const message of messages) wants.push(['field', 'index', part, `m:${message.id}`]);
-  if (decide === begin) wants.push(['field', 'files', '', 'whose']);
+  if (decide === begin) wants.push(['field', 'files', '', 'whose'], ['entryCount']);
   return wants;
 }

@@ -9,7 +9,7 @@ import type {
 import type { Sessions } from '../contract/sessions.js';
 import type { SessionOwner } from '../contract/waiting.js';
 import { COUNTED, createCharge, NO_COUNTS, parseEntry } from './charge.js';
-import { chargedOf, formatOwner, isSame, parseOwner, type Charged } from './charged.js';
+import { CHARGED, chargedOf, formatOwner, isSame, parseOwner, type Charged } from './charged.js';
 import type { RedisContext } from './context.js';
 import { createConversationPages } from './conversation-pages.js';
 import { callRedis } from './errors.js';
@@ -60,7 +60,7 @@ export function createOwners(context: RedisContext, readRows: Sessions['rows']):
   const expected = new Set<Expected>();
 
   const read = (sessionId: string): Promise<Charged | undefined> =>
-    look(sessionId, (session) => chargedOf(session));
+    look(sessionId, (session) => chargedOf(session), { wants: CHARGED });
 
   const fold: Owners['fold'] = async (sessionId, owner, title) => {
     const id = rootOf(sessionId);
@@ -173,7 +173,7 @@ export function createOwners(context: RedisContext, readRows: Sessions['rows']):
     close: async (sessionId) => {
       const id = rootOf(sessionId);
       const isWhole = id === sessionId;
-      const found = await look(id, (session) => chargedOf(session, isWhole));
+      const found = await look(id, (session) => chargedOf(session, isWhole), { wants: CHARGED });
       // What cannot be counted is erased all the same.
       if (found !== undefined) await charge(id, found.owner, found).catch(() => undefined);
       return found?.owner;

@@ -1,5 +1,6 @@
 import { childPartOf, isStreamId, rootOf } from '../../protocol/ids.js';
 import type { Row } from '../../protocol/rows.js';
+import type { Want } from '../../session/fields.js';
 import { acceptedHash } from '../../session/messages.js';
 import { askersOf, runOf } from '../../session/turns.js';
 import { ownerOf } from '../../session/calls.js';
@@ -40,8 +41,10 @@ export function createSessionReads({ redis, reads, keys, look, now }: RedisConte
     meter?: ReadMeter,
   ): Promise<SessionView | undefined> {
     for (;;) {
+      const wants: Want[] = [APPENDED, ['calls', childPartOf(sessionId)]];
+      if (!callsOnly) wants.push(['rowCount', childPartOf(sessionId)]);
       const texts = await look(sessionId, (session) => viewTexts(session, { callsOnly, owner }), {
-        isLarge: !callsOnly,
+        ...{ wants, isLarge: !callsOnly },
       });
       if (texts === undefined) return undefined;
       const record = toRecord(texts, now());
@@ -63,7 +66,7 @@ export function createSessionReads({ redis, reads, keys, look, now }: RedisConte
 
   return {
     readRecord: async (sessionId) => {
-      const texts = await look(sessionId, sessionTexts);
+      const texts = await look(sessionId, sessionTexts, { wants: [APPENDED] });
       return texts && toRecord(texts, now());
     },
     readRows: async (sessionId, from, to, meter) => {
@@ -97,11 +100,15 @@ export function createSessionReads({ redis, reads, keys, look, now }: RedisConte
     },
     readCall: async (sessionId, id) => {
       const toolCallId = id.toWellFormed();
-      const texts = await look(sessionId, (session) => {
-        const owner = ownerOf(session, toolCallId);
-        const call = owner.calls.get(toolCallId);
-        return call && callTexts(owner, call);
-      });
+      const texts = await look(
+        sessionId,
+        (session) => {
+          const owner = ownerOf(session, toolCallId);
+          const call = owner.calls.get(toolCallId);
+          return call && callTexts(owner, call);
+        },
+        { wants: wantsOfCall(childPartOf(sessionId), toolCallId) },
+      );
       if (texts === undefined) return undefined;
       const [call] = await withResults(sessionId, [toOpenCall(texts)]);
       return call;
@@ -123,6 +130,22 @@ export function createSessionReads({ redis, reads, keys, look, now }: RedisConte
     runOf: (sessionId, messageId) =>
       look(sessionId, (session) => runOf(session, messageId.toWellFormed())),
   };
+}
+
+const APPENDED: Want = ['field', 'record', '', 'appended'];
+
+function wantsOfCall(part: string, id: string): Want[] {
+  return [
+    ['field', 'record', part, `call:${id}`],
+    ['field', 'index', part, `s:${id}`],
+    ['field', 'index', '', `o:${id}`],
+    ...['spec', 'row', 'decision', 'edit'].map((what): Want => [
+      'field',
+      'content',
+      part,
+      `${what}:${id}`,
+    ]),
+  ];
 }
 
 function toQueue({ queue }: ViewTexts): QueuedEntry[] {
