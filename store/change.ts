@@ -27,12 +27,16 @@ export interface Commit {
   logBytes: number;
   /** It frees memory or ends a run, and is stored where Redis is full, too. */
   isFreeing: boolean;
+  /** It holds whatever was appended meanwhile, and adds no entries. */
+  mayGrow: boolean;
 }
 
 export interface ChangeOptions {
   /** What this change is going to ask for. */
   wants?: readonly Want[];
   isFreeing?: boolean;
+  /** The log may grow meanwhile: nothing is decided by its end, and nothing written there. */
+  mayGrow?: boolean;
 }
 
 export interface Loaded {
@@ -81,6 +85,8 @@ interface Loads {
   isLarge?: boolean;
   /** The log may grow between two loads; it is as the first one has found it. */
   mayGrow?: boolean;
+  /** What is written is not stored. */
+  onlyLooks?: boolean;
   /** Sequences from which entries are numbered at least. */
   floor?: number;
 }
@@ -97,7 +103,7 @@ export function createChange(backend: Backend): { change: Change; look: Look } {
   async function decideOn<Reply>(
     [conversationId, part]: Address,
     decide: (session: Session) => Reply,
-    { wants = [], isLarge = false, mayGrow = false, floor = 0 }: Loads,
+    { wants = [], isLarge = false, mayGrow = false, onlyLooks = false, floor = 0 }: Loads,
   ): Promise<Decided<Reply> | undefined> {
     const known = new Map<string, unknown>();
     let reads: readonly Want[] = [...recordsOf(part), ...wants];
@@ -121,7 +127,7 @@ export function createChange(backend: Backend): { change: Change; look: Look } {
       const tree = new Tree(conversationId, source);
       const decided = tryTo(() => ({ reply: decide(tree.session(part)) }));
       // What is written may ask for more.
-      if (!mayGrow && 'reply' in decided) tryTo(() => tree.writes());
+      if (!onlyLooks && 'reply' in decided) tryTo(() => tree.writes());
       reads = [...source.missing.values()];
       if (reads.length > 0) continue;
       if ('error' in decided) asCorrupt(decided.error);
@@ -143,17 +149,17 @@ export function createChange(backend: Backend): { change: Change; look: Look } {
   function decideUntilStored<Reply>(
     at: Address,
     decide: (session: Session) => Reply,
-    { wants, isFreeing = false }: ChangeOptions,
+    { wants, isFreeing = false, mayGrow = false }: ChangeOptions,
   ): Promise<Reply> {
     let floor = 0;
     return untilDone(async () => {
-      const decided = await decideOn(at, decide, { wants, floor });
+      const decided = await decideOn(at, decide, { wants, floor, mayGrow });
       if (decided === undefined) return undefined;
       const { tree, loaded } = decided;
       const writes = tree.writes();
       if (writes.length === 0) return decided;
       const { sequence, bytes: logBytes } = tree.log;
-      const commit = { writes, sequence, logBytes, isFreeing };
+      const commit = { writes, sequence, logBytes, isFreeing, mayGrow };
       const stored = await backend.commit(at[0], loaded.version, commit);
       if (stored === 'stored') return decided;
       const from = Math.max(loaded.sequence, floor);
@@ -176,7 +182,9 @@ export function createChange(backend: Backend): { change: Change; look: Look } {
       return own;
     },
     look: (sessionId, look, options = {}) =>
-      untilDone(() => decideOn(addressOf(sessionId), look, { ...options, mayGrow: true })),
+      untilDone(() =>
+        decideOn(addressOf(sessionId), look, { ...options, mayGrow: true, onlyLooks: true }),
+      ),
   };
 }
 

@@ -41,8 +41,8 @@ return { at, redis.call('HGET', KEYS[2], 'changes'), redis.call('TIME'), replies
 /**
  * commit: writes all or nothing, if the conversation still has the version on which that was decided.
  *
- * Keys: the conversation's record, its files. Arguments: version, sequence and changes of the files · name of this
- * commit, the next version · 1 if the record is there then · sequence and size of the log then · commands that write,
+ * Keys: the conversation's record, its files. Arguments: version, sequence, `*` for any, and changes of the files · name of this
+ * commit, the next version · 1 if the record is there then · sequence and size of the log then, or nothing twice · commands that write,
  * entries of the log first.
  *
  * @returns 1 if it is stored, now or by the same request before · 0 if the version is another one · -1 if the log has
@@ -52,7 +52,8 @@ const COMMIT_CODE = `${EACH}
 local at = redis.call('HMGET', KEYS[1], 'v', 'seq')
 if at[1] == ARGV[2] then return 1 end
 local changes = redis.call('HGET', KEYS[2], 'changes') or ''
-if (at[1] or '') .. ' ' .. (at[2] or '0') .. ' ' .. changes ~= ARGV[1] then return 0 end
+local seq = ARGV[4] == '' and '*' or at[2] or '0'
+if (at[1] or '') .. ' ' .. seq .. ' ' .. changes ~= ARGV[1] then return 0 end
 local first = 6
 if ARGV[7] == 'XADD' then
   local words = tonumber(ARGV[6])
@@ -64,7 +65,8 @@ if ARGV[7] == 'XADD' then
   first = 7 + words
 end
 each(first, function() end)
-if ARGV[3] == '1' then redis.call('HSET', KEYS[1], 'v', ARGV[2], 'seq', ARGV[4], 'logBytes', ARGV[5]) end
+if ARGV[4] == '' then redis.call('HSET', KEYS[1], 'v', ARGV[2])
+elseif ARGV[3] == '1' then redis.call('HSET', KEYS[1], 'v', ARGV[2], 'seq', ARGV[4], 'logBytes', ARGV[5]) end
 return 1`;
 export const COMMIT = script(COMMIT_CODE);
 /** The same where Redis is full. */
@@ -175,14 +177,13 @@ export function createBackend({
     },
     commit: async (conversationId, version, commit) => {
       const keys = keysOf(prefix, conversationId);
-      const [before = ''] = version.split(' ');
+      const [before = '', , changes = ''] = version.split(' ');
       const isThere = leavesRecord(commit, before !== '');
       const fixed = [
-        version,
+        commit.mayGrow ? `${before} * ${changes}` : version,
         newVersion(),
         isThere ? '1' : '0',
-        String(commit.sequence),
-        String(commit.logBytes),
+        ...(commit.mayGrow ? ['', ''] : [String(commit.sequence), String(commit.logBytes)]),
       ];
       const commands = toCommands(keys, commit.writes);
       const script = commit.isFreeing ? COMMIT_FREEING : COMMIT;

@@ -62,9 +62,11 @@ export function evaluateOn(keyspace: Pick<Keyspace, 'call'>): Evaluate {
     const [v = '', seq = ''] = textsOf(call('HMGET', root, 'v', 'seq'));
     const changes = textOf(call('HGET', files, 'changes'));
     if (v === next) return 1;
-    if (`${v} ${seq === '' ? '0' : seq} ${changes}` !== version) return 0;
+    const sequence = seq === '' ? '0' : seq;
+    if (`${v} ${newest === '' ? '*' : sequence} ${changes}` !== version) return 0;
     each(args, 5);
-    if (isThere === '1') call('HSET', root, 'v', next, 'seq', newest, 'logBytes', logBytes);
+    if (newest === '') call('HSET', root, 'v', next);
+    else if (isThere === '1') call('HSET', root, 'v', next, 'seq', newest, 'logBytes', logBytes);
     return 1;
   };
 }

@@ -4,7 +4,7 @@ import { HelixError } from '../../protocol/errors.js';
 import { childPartOf } from '../../protocol/ids.js';
 import { LAYOUT } from '../../session/record.js';
 import type { Session } from '../../session/tree.js';
-import type { Change } from '../../store/change.js';
+import type { Change, ChangeOptions } from '../../store/change.js';
 import { wellFormed } from './inputs.js';
 
 interface Input {
@@ -20,7 +20,7 @@ export type Make = <Input extends object, Reply>(
   sessionId: string,
   decide: (session: Session, input: Input) => Reply,
   input: Input,
-  options?: { isFreeing?: boolean },
+  options?: Pick<ChangeOptions, 'isFreeing' | 'mayGrow'>,
 ) => Promise<Reply>;
 
 export function createMake(change: Change): Make {

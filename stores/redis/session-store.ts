@@ -158,7 +158,7 @@ async function noteSnapshot(
       if (isActive) session.existing.snapshot = { turn, at };
       else delete session.existing.snapshot;
     },
-    { isFreeing: true },
+    { isFreeing: true, mayGrow: true },
   );
 }
 

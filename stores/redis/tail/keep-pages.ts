@@ -21,12 +21,13 @@ export function createKeepPages(
     }
     const page = collector.add(messages, sequence);
     if (page === undefined) return;
-    const keeping = make(sessionId, keepPage, {
+    const given = {
       writer: { runId, name, token },
       from: page.from,
       to: page.to,
       entries: JSON.stringify(page.entries),
-    });
+    };
+    const keeping = make(sessionId, keepPage, given, { mayGrow: true });
     keeping.catch(() => undefined);
   };
 }

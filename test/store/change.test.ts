@@ -1,0 +1,63 @@
+import { openWriter } from '../../session/streams.js';
+import type { Session } from '../../session/tree.js';
+import { createChange, type Backend } from '../../store/change.js';
+import { APPEND, createBackend } from '../../store/redis/backend.js';
+import { createKeyspace } from '../../stores/memory/keyspace.js';
+import { evaluateOn } from '../../stores/memory/local-scripts.js';
+import { createKeySpace } from '../../stores/redis/keys.js';
+
+const WRITER = { name: 'w:a', token: 1, agentType: 'tester', runId: '*', step: 0 };
+const OPEN = { writer: WRITER, nonce: 'n', now: 1 };
+
+/** A stream to which `meanwhile` is done between the first load and the first commit. */
+async function openStream(meanwhile: (append: () => Promise<unknown>) => Promise<void>) {
+  const evaluate = evaluateOn(createKeyspace({ now: Date.now }));
+  let versions = 0;
+  const backend = createBackend({
+    ...{ evaluate, evaluateLarge: evaluate, prefix: 'hx', keep: { streamMs: 0, sessionMs: 0 } },
+    newVersion: () => String((versions += 1)),
+  });
+  const { change } = createChange(backend);
+  await change('s', (session) => openWriter(session, OPEN as never));
+  let batch = 0;
+  const append = (): Promise<unknown> => {
+    batch += 1;
+    const args = ['*', 'w:a', '1', String(batch), '1', '0', '', '["x"]'];
+    return evaluate(APPEND, createKeySpace().append('s'), args);
+  };
+  let isFirst = true;
+  const commit: Backend['commit'] = async (...given) => {
+    if (isFirst) await meanwhile(append);
+    isFirst = false;
+    return backend.commit(...given);
+  };
+  return createChange({ ...backend, commit });
+}
+
+const note = (tries: number[]) => (session: Session) => {
+  tries.push(session.tree.log.sequence);
+  session.existing.owner = 'ann';
+};
+
+it.each([
+  ['is decided again', {}, [0, 1]],
+  ['holds where it may grow', { mayGrow: true }, [0]],
+])('a change while the log grows %s, and no entry is lost', async (_what, options, decided) => {
+  const { change, look } = await openStream(async (append) => {
+    await append();
+  });
+  const tries: number[] = [];
+  await change('s', note(tries), options);
+  expect(tries).toEqual(decided);
+  const found = await look('s', ({ tree, record }) => [tree.log.sequence, record?.owner]);
+  expect(found).toEqual([1, 'ann']);
+});
+
+it('a look waits for no change of its conversation', async () => {
+  let looked: unknown;
+  const { change, look } = await openStream(async () => {
+    looked = await look('s', ({ record }) => record?.owner);
+  });
+  await change('s', note([]));
+  expect(looked).toBe('');
+});
