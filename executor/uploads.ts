@@ -60,12 +60,12 @@ export function createUploads({ store, quotasOf, logger }: UploadsDeps): Uploads
       const id = randomUUID();
       const made = madeBy === undefined ? {} : { madeBy };
       const file = { id, mediaType, filename, sha256, at: Date.now(), ...made };
-      // The sweep removes the bytes of a file that no conversation claims.
-      if (files.reclaim !== undefined) {
-        await due.noteLater(rootOf(sessionId), LIMITS.unclaimedFilesMs);
-      }
       let result: AddFileResult;
       try {
+        // The sweep removes the bytes of a file that no conversation claims.
+        if (files.reclaim !== undefined) {
+          await due.noteLater(rootOf(sessionId), LIMITS.unclaimedFilesMs);
+        }
         const input = { ...whose, sessionId, file, content };
         result = await files.add({ ...input, limits: SESSION_FILES });
       } finally {

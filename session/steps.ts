@@ -52,10 +52,14 @@ export type ClaimReply =
     }
   | Done
   | { kind: 'stopped'; stop: StopRequest }
+  | { kind: 'fencing' }
   | { kind: 'rewound' | 'fenced' | 'not_ready' | 'exhausted' };
 
 /** Estimated bytes per token: the provider never reported the usage of a lost attempt. */
 const BYTES_PER_TOKEN = 4;
+
+/** Batches of an attempt that can be withdrawn while it appends. */
+const SHORT = 100;
 
 /**
  * Makes an attempt the owner of its step's model writer. It withdraws what earlier attempts wrote, and takes results,
@@ -64,6 +68,8 @@ const BYTES_PER_TOKEN = 4;
  * In this order: the step is committed (its outcome) · the store is older than what the run has seen · the run is active
  * and the newest · stop · fence · this is the next step · all calls of the step before are settled · budget of lost
  * attempts.
+ *
+ * @returns `fencing`: the attempt before has written much and may still append; see `fenceOff`
  */
 export function claim(session: Session, input: Claim): ClaimReply {
   const { runId, name, token, agentType, step } = input.writer;
@@ -87,6 +93,9 @@ export function claim(session: Session, input: Claim): ClaimReply {
   const isTaken = before > 0 && before < token;
   if (isTaken && writer !== undefined && isExhausted(session, writer, input.budget))
     return { kind: 'exhausted' };
+  // While the other attempt appends, withdrawing much of what it has written would always come too late.
+  const isLong = session.batch(name).n > SHORT;
+  if (isTaken && isLong && session.fence(name) < token) return { kind: 'fencing' };
   if (before < token) {
     const speaker = speakerOf(session, input.now, step);
     const { removed, spoken } =

@@ -152,6 +152,16 @@ export class Session {
     this.writerFields.set(`t:${name}`, String(writer.token));
   }
 
+  /** The token of the only attempt that may append. */
+  fence(name: string): number {
+    return Number(this.writerFields.get(`t:${name}`) ?? 0);
+  }
+
+  /** Lets this attempt alone append, before it owns the writer. */
+  setFence(name: string, token: number): void {
+    this.writerFields.set(`t:${name}`, String(token));
+  }
+
   /** Batch, and sequence of that batch, of the writer's owner; 0 before its first one. */
   batch(name: string): { n: number; sequence: number } {
     const [n = '0', sequence = '0'] = this.writerFields.get(`b:${name}`)?.split(' ') ?? [];

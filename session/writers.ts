@@ -23,7 +23,7 @@ export interface Budget {
 /** Limit on how many attempts of one writer are forgiven. */
 const MOST_FORGIVEN = 20;
 /** Entries that are looked at together. */
-const PAGE = 400;
+const PAGE = 2_000;
 
 /** Makes an attempt the owner of its writer. @param before the owner until now */
 export function own(
@@ -173,4 +173,16 @@ export function takeOver(
   session.setWriter(name, { ...writer, token, ...(hasWritten && { left: 'wrote' as const }) });
   session.resetBatch(name);
   return { kind: 'taken', token, first: writer.first };
+}
+
+/** Lets this attempt alone append at the step of an active run, before it claims it. */
+export function fenceOff(
+  session: Session,
+  { writer }: { writer: WriterInput },
+): { kind: 'taken' | 'superseded' } {
+  const { runId, name, token } = writer;
+  if (!isActive(session, runId) || session.existing.run.stop !== undefined)
+    return { kind: 'superseded' };
+  if (session.fence(name) < token) session.setFence(name, token);
+  return { kind: 'taken' };
 }

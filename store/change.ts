@@ -1,6 +1,7 @@
 import type { Read, Source, Want, Write } from '../session/fields.js';
 import { setTimeout as pause } from 'node:timers/promises';
 import { HelixError } from '../protocol/errors.js';
+import { createQueues } from './queues.js';
 import { Tree, type Session } from '../session/tree.js';
 
 /** What a store brings so that changes can be made on it. */
@@ -97,7 +98,7 @@ interface Loads {
  * between processes.
  */
 export function createChange(backend: Backend): { change: Change; look: Look } {
-  const queues = new Map<string, Promise<unknown>>();
+  const queued = createQueues();
 
   /** Loads until nothing is missing that is asked for; undefined if something has changed between two loads. */
   async function decideOn<Reply>(
@@ -171,15 +172,7 @@ export function createChange(backend: Backend): { change: Change; look: Look } {
   return {
     change: (sessionId, decide, options = {}) => {
       const at = addressOf(sessionId);
-      const before = queues.get(at[0]) ?? Promise.resolve();
-      const next = () => decideUntilStored(at, decide, options);
-      const own = before.then(next, next);
-      queues.set(at[0], own);
-      const done = (): void => {
-        if (queues.get(at[0]) === own) queues.delete(at[0]);
-      };
-      own.then(done, done);
-      return own;
+      return queued(at[0], () => decideUntilStored(at, decide, options));
     },
     look: (sessionId, look, options = {}) =>
       untilDone(() =>

@@ -244,10 +244,14 @@ function toReads(
   const picks = reads.map((read): ((replies: readonly unknown[]) => unknown) => {
     if (read[0] === 'field') {
       const key = keys(read[2], read[1]);
-      const at = hashes.get(key) ?? commands.push(['HMGET', key]) - 1;
-      hashes.set(key, at);
+      let at = hashes.get(key);
+      if (at === undefined || (commands[at]?.length ?? 0) > MOST_WORDS) {
+        at = commands.push(['HMGET', key]) - 1;
+        hashes.set(key, at);
+      }
+      const of = at;
       const field = (commands[at]?.push(read[3]) ?? 0) - 3;
-      return (replies) => (replies[at] as unknown[])[field];
+      return (replies) => (replies[of] as unknown[])[field];
     }
     if (read[0] === 'calls') {
       const [, part, ...contents] = read;
@@ -324,19 +328,29 @@ function toCommands(keys: Keys, writes: readonly Write[]): string[][] {
   ];
 }
 
+/** Of one command, which a script takes from its stack; even, for fields with their values. */
+const MOST_WORDS = 1_000;
+
+function inParts(command: readonly string[], words: readonly string[]): string[][] {
+  const parts: string[][] = [];
+  for (let at = 0; at < words.length; at += MOST_WORDS)
+    parts.push([...command, ...words.slice(at, at + MOST_WORDS)]);
+  return parts;
+}
+
 const KEPT = ['record', 'writers', 'index', 'content', 'runs', 'children', 'rows'];
 const SHARED = ['results', 'files', 'fileBytes'];
 
 function toWrites(keys: Keys, write: Write): string[][] {
   switch (write[0]) {
     case 'set':
-      return [['HSET', keys(write[2], write[1]), ...write.slice(3)]];
+      return inParts(['HSET', keys(write[2], write[1])], write.slice(3));
     case 'unset':
-      return [['HDEL', keys(write[2], write[1]), ...write.slice(3)]];
+      return inParts(['HDEL', keys(write[2], write[1])], write.slice(3));
     case 'drop':
       return [['UNLINK', keys(write[2], write[1])]];
     case 'push':
-      return [['RPUSH', keys(write[1], 'rows'), ...write.slice(2)]] as string[][];
+      return inParts(['RPUSH', keys(write[1], 'rows')], write.slice(2) as string[]);
     case 'trim':
       return [
         write[2] === 0
@@ -348,10 +362,10 @@ function toWrites(keys: Keys, write: Write): string[][] {
       const fields = message.startsWith('[') ? [writer, message] : ['w', writer, 'c', message];
       return [['XADD', keys('', 'log'), `${String(sequence)}-0`, ...fields]];
     }
-    case 'remove':
-      return [
-        ['XDEL', keys('', 'log'), ...write.slice(1).map((sequence) => `${String(sequence)}-0`)],
-      ];
+    case 'remove': {
+      const ids = write.slice(1).map((sequence) => `${String(sequence)}-0`);
+      return inParts(['XDEL', keys('', 'log')], ids);
+    }
     case 'trimLog':
       return [['XTRIM', keys('', 'log'), 'MINID', `${String(write[1])}-0`]];
     case 'page':

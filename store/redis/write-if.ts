@@ -1,3 +1,4 @@
+import { setTimeout as pause } from 'node:timers/promises';
 import { EACH, script, toArguments, type Evaluate } from './scripts.js';
 
 /** A read and the reply that it must still give; `''` where nothing is stored. */
@@ -46,7 +47,10 @@ export function createWriteIf(evaluate: Evaluate): WriteIf {
 }
 
 /** Tries of one change that others overtake. */
-const MOST_TRIES = 50;
+const MOST_TRIES = 200;
+/** Tries after which one waits for a moment. */
+const HASTY_TRIES = 3;
+const MOST_PAUSE_MS = 20;
 
 /** Decides and writes until it holds; `attempt` replies undefined where it was overtaken. */
 export async function untilWritten<Reply>(
@@ -55,6 +59,7 @@ export async function untilWritten<Reply>(
   for (let tries = 0; tries < MOST_TRIES; tries += 1) {
     const done = await attempt();
     if (done !== undefined) return done;
+    if (tries >= HASTY_TRIES) await pause(Math.random() * MOST_PAUSE_MS);
   }
   throw new Error('other changes were always first');
 }

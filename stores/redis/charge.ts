@@ -1,4 +1,5 @@
 import { untilWritten, type Check, type Write } from '../../store/redis/write-if.js';
+import { createQueues } from '../../store/queues.js';
 import type { OwnerCounts } from '../contract/owners.js';
 import type { SessionOwner } from '../contract/waiting.js';
 import type { Charged, Standing } from './charged.js';
@@ -59,62 +60,66 @@ export function createCharge({
   writeIf,
   now,
 }: Pick<RedisContext, 'redis' | 'keys' | 'writeIf' | 'now'>): Charge {
+  /** Charges of one slot wait for each other in this process, so that they compete between processes only. */
+  const queued = createQueues();
   return (sessionId, owner, charged, { anyway = false, title = '' } = {}) => {
     const at = keys.owner(owner);
     const used = usedBy(at, charged, now());
-    return untilWritten(async () => {
-      const [stored, ofUser, ofTenant, usedBefore] = await callRedis(
-        Promise.all([
-          redis.hget(at.entries, sessionId),
-          redis.hget(at.usage, 'sessions'),
-          redis.hget(at.tenant, 'sessions'),
-          used === undefined ? null : redis.hget(used.key, used.by),
-        ]),
-      );
-      const before = parseEntry(stored);
-      if (charged === undefined && before === undefined) return 'unknown';
-      if (charged !== undefined && !anyway && isOlder(charged.standing, before)) return 'stale';
-      const checks: Check[] = [[stored ?? '', 'HGET', at.entries, sessionId]];
-      const writes: Write[] = [];
-      const change = differenceOf(before, charged?.standing);
-      for (const [key, sessions] of [
-        [at.usage, ofUser],
-        [at.tenant, ofTenant],
-      ] as const) {
-        if (change.sessions < 0 && Number(sessions) === 1) {
-          // A user who has erased everything leaves no key.
-          checks.push([sessions ?? '', 'HGET', key, 'sessions']);
-          writes.push(['UNLINK', key]);
-          continue;
+    const attempt = () =>
+      untilWritten(async () => {
+        const [stored, ofUser, ofTenant, usedBefore] = await callRedis(
+          Promise.all([
+            redis.hget(at.entries, sessionId),
+            redis.hget(at.usage, 'sessions'),
+            redis.hget(at.tenant, 'sessions'),
+            used === undefined ? null : redis.hget(used.key, used.by),
+          ]),
+        );
+        const before = parseEntry(stored);
+        if (charged === undefined && before === undefined) return 'unknown';
+        if (charged !== undefined && !anyway && isOlder(charged.standing, before)) return 'stale';
+        const checks: Check[] = [[stored ?? '', 'HGET', at.entries, sessionId]];
+        const writes: Write[] = [];
+        const change = differenceOf(before, charged?.standing);
+        for (const [key, sessions] of [
+          [at.usage, ofUser],
+          [at.tenant, ofTenant],
+        ] as const) {
+          if (change.sessions < 0) checks.push([sessions ?? '', 'HGET', key, 'sessions']);
+          if (change.sessions < 0 && Number(sessions) === 1) {
+            // A user who has erased everything leaves no key.
+            writes.push(['UNLINK', key]);
+            continue;
+          }
+          for (const what of COUNTED) {
+            if (change[what] !== 0) writes.push(['HINCRBY', key, what, change[what]]);
+          }
         }
-        for (const what of COUNTED) {
-          if (change[what] !== 0) writes.push(['HINCRBY', key, what, change[what]]);
+        if (charged === undefined) {
+          writes.push(['HDEL', at.entries, sessionId], ['HDEL', at.titles, sessionId]);
+          writes.push(['ZREM', at.sessions, sessionId], ['ZREM', at.work, sessionId]);
+        } else {
+          const { standing } = charged;
+          writes.push(['HSET', at.entries, sessionId, formatEntry(standing)]);
+          if (standing.created > 0) {
+            writes.push(['ZADD', at.sessions, -standing.updated, sessionId]);
+            if (title !== '') writes.push(['HSETNX', at.titles, sessionId, title]);
+          }
+          if (standing.runs === 1) writes.push(['ZADD', at.work, standing.updated, sessionId]);
+          else writes.push(['ZREM', at.work, sessionId]);
+          if (used !== undefined && standing.spent !== (before?.spent ?? '')) {
+            checks.push([usedBefore ?? '', 'HGET', used.key, used.by]);
+            writes.push(
+              ...addUsage(used, usedBefore, { now: standing.spent, before: before?.spent ?? '' }),
+            );
+          }
         }
-      }
-      if (charged === undefined) {
-        writes.push(['HDEL', at.entries, sessionId], ['HDEL', at.titles, sessionId]);
-        writes.push(['ZREM', at.sessions, sessionId], ['ZREM', at.work, sessionId]);
-      } else {
-        const { standing } = charged;
-        writes.push(['HSET', at.entries, sessionId, formatEntry(standing)]);
-        if (standing.created > 0) {
-          writes.push(['ZADD', at.sessions, -standing.updated, sessionId]);
-          if (title !== '') writes.push(['HSETNX', at.titles, sessionId, title]);
-        }
-        if (standing.runs === 1) writes.push(['ZADD', at.work, standing.updated, sessionId]);
-        else writes.push(['ZREM', at.work, sessionId]);
-        if (used !== undefined && standing.spent !== (before?.spent ?? '')) {
-          checks.push([usedBefore ?? '', 'HGET', used.key, used.by]);
-          writes.push(
-            ...addUsage(used, usedBefore, { now: standing.spent, before: before?.spent ?? '' }),
-          );
-        }
-      }
-      // It may free memory of an owner.
-      if (!(await writeIf(checks, writes, { isFreeing: true }))) return undefined;
-      if (charged === undefined) return 'removed';
-      return before === undefined || before.created === 0 ? 'added' : 'charged';
-    });
+        // It may free memory of an owner.
+        if (!(await writeIf(checks, writes, { isFreeing: true }))) return undefined;
+        if (charged === undefined) return 'removed';
+        return before === undefined || before.created === 0 ? 'added' : 'charged';
+      });
+    return queued(at.base, attempt);
   };
 }
 

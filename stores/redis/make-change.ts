@@ -54,7 +54,8 @@ function wantsOf(decide: unknown, part: string, input: object): Want[] {
   ];
   const name = writer?.name ?? claim?.writer.name;
   if (name !== undefined) {
-    for (const kind of ['w', 'b', 'e']) wants.push(['field', 'writers', part, `${kind}:${name}`]);
+    for (const kind of ['w', 'b', 'e', 't'])
+      wants.push(['field', 'writers', part, `${kind}:${name}`]);
   }
   if (id !== undefined) {
     wants.push(['field', 'record', part, `call:${id}`], ['field', 'index', part, `s:${id}`]);

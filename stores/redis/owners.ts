@@ -1,3 +1,4 @@
+import { setTimeout as pause } from 'node:timers/promises';
 import { rootOf } from '../../protocol/ids.js';
 import type {
   AdmitInput,
@@ -23,6 +24,8 @@ const MOST_AT_WORK = 100;
 /** The conversations of each owner are repaired this often. */
 const REPAIR_MS = 60 * 60 * 1000;
 const REPAIR_PAGE = 100;
+/** A request that others hold up is refused after this long. */
+const MOST_WAIT_MS = 5_000;
 
 export interface OwnersIndex extends Owners {
   /**
@@ -150,11 +153,21 @@ export function createOwners(context: RedisContext, readRows: Sessions['rows']):
 
   async function admitIn({ limits, ...input }: AdmitInput): Promise<AdmitResult> {
     if (limits === undefined) return { kind: 'admitted', done: () => undefined };
-    for (;;) {
-      const { result, others } = await tryToAdmit(input, limits);
-      if (result.kind === 'admitted' || others.length === 0) return result;
-      // What they have stored counts twice until they are done, and some of them begin nothing.
-      await Promise.race(others.map(({ ended }) => ended));
+    const leave = new AbortController();
+    const patience = pause(MOST_WAIT_MS, undefined, { signal: leave.signal, ref: false }).then(
+      () => 'over' as const,
+      () => 'over' as const,
+    );
+    try {
+      for (;;) {
+        const { result, others } = await tryToAdmit(input, limits);
+        if (result.kind === 'admitted' || others.length === 0) return result;
+        // What they have stored counts twice until they are done, and some of them begin nothing.
+        const ended = await Promise.race([patience, ...others.map((each) => each.ended)]);
+        if (ended === 'over') return result;
+      }
+    } finally {
+      leave.abort();
     }
   }
 

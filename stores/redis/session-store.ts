@@ -19,7 +19,7 @@ import { claim, commit, compact, discard, type Claim } from '../../session/steps
 import { stop } from '../../session/stop.js';
 import { pinTools } from '../../session/streams.js';
 import type { Session } from '../../session/tree.js';
-import { handOver, takeOver } from '../../session/writers.js';
+import { fenceOff, handOver, takeOver } from '../../session/writers.js';
 import { checkSessionId } from '../record/checked-ids.js';
 import { fitChanges } from '../record/fit-changes.js';
 import { createSessionDocuments } from '../record/session-documents.js';
@@ -241,7 +241,16 @@ function createSteps(
   return {
     claim: async ({ wants, ...input }) => {
       const { sessionId } = input.writer;
-      const { reply, texts } = await make(sessionId, claimWith, { claim: toClaim(input), wants });
+      const given = { claim: toClaim(input), wants };
+      let made = await make(sessionId, claimWith, given);
+      if (made.reply.kind === 'fencing') {
+        // Whatever it appends meanwhile is withdrawn with the rest.
+        await make(sessionId, fenceOff, { writer: given.claim.writer }, { mayGrow: true });
+        made = await make(sessionId, claimWith, given);
+      }
+      const { reply, texts } = made;
+      // A later attempt has come in between.
+      if (reply.kind === 'fencing') return { kind: 'fenced' };
       if (reply.kind !== 'claimed') return reply;
       const { usage, ...claimed } = reply;
       return {

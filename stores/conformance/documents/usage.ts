@@ -54,6 +54,20 @@ export function usageCases({ describe, it }: Suite): void {
       });
     });
 
+    it('what conversations of one owner have used that are erased at once is all counted', async (setup) => {
+      const owner = newMember();
+      const other = (await setup.another()).store;
+      const erased = Array.from({ length: 60 }, async (_, n) => {
+        const session = await newSession(setup, owner);
+        await play(setup, session);
+        await (n % 2 === 0 ? setup.store : other).sessions.erase(session.id);
+      });
+      await Promise.all(erased);
+      const [sum] = await sumsOf(setup, owner);
+      equal(sum?.runs, 60);
+      equal(await setup.store.owners.usage(owner), { runs: 0, queued: 0, sessions: 0, bytes: 0 });
+    });
+
     it('what a missed fold leaves out is added by the next one', async (setup) => {
       const owner = newOwner();
       const session = await newSession(setup, owner);

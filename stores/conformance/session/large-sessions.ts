@@ -1,13 +1,13 @@
 import { HelixError } from '../../../protocol/errors.js';
 import { equal, includes, refuses } from '../assertions.js';
-import { AGENT, newCall, textChunk, textIn, userMessage } from '../fixtures.js';
+import { AGENT, newCall, newNonce, textChunk, textIn, userMessage } from '../fixtures.js';
 import type { Writer } from '../../contract/log.js';
 import type { Case, Suite } from '../suite.js';
 import { childAt, grow } from '../tree.js';
 import { conclude, playTurn } from './played-turns.js';
 
 /** More entries than one request handles. */
-const ENTRIES = 900;
+const ENTRIES = 9_000;
 const MESSAGES = 320;
 const SUB_AGENTS = 30;
 
@@ -81,6 +81,73 @@ export function largeSessionCases({ describe, it }: Suite): void {
       equal(textIn(await session.log()), 'kept');
       equal((await session.messages('step_discarded')).length, 1);
       equal(await session.say(writer, 3, 'zombie'), { kind: 'fenced' });
+    });
+
+    it('an attempt that goes on writing is withdrawn as well', async ({
+      streamManager,
+      session,
+    }) => {
+      const { runId } = await session.newRun();
+      const writer = session.writer(runId, 1, 1);
+      await session.claim(writer);
+      const words = Array.from({ length: 50 }, () => textChunk('gone'));
+      let batch = 0;
+      const append = async (): Promise<string> => {
+        batch += 1;
+        return (await streamManager.append(writer, batch, words)).kind;
+      };
+      while (batch < 120) await append();
+      const goesOn = (async () => {
+        for (;;) {
+          const kind = await append();
+          if (kind !== 'appended') return kind;
+          await new Promise((resolve) => setTimeout(resolve, 4));
+        }
+      })();
+      includes(await session.claim(session.writer(runId, 1, 2)), { kind: 'claimed' });
+      equal(await goesOn, 'fenced');
+      equal(textIn(await session.log()), '');
+    });
+
+    it('a copy of many turns has all of them', async ({ store, session }) => {
+      const turns = Array.from({ length: 2_100 }, (_, n) => n);
+      const rows = turns.flatMap((n) => {
+        const { row } = userMessage(`u${String(n)}`, 'hi');
+        const parts = [{ type: 'text' as const, text: 'yo' }];
+        const reply = {
+          role: 'assistant' as const,
+          messageId: `msg-${String(n)}`,
+          runId: 'r',
+          step: 1,
+          parts,
+        };
+        return [row, reply];
+      });
+      const messages = turns.map((n) => userMessage(`u${String(n)}`, 'hi'));
+      const last = { turn: 2_100, row: 4_198, messageId: 'msg-2099', step: 1, hasReplied: true };
+      const copy = { sessionId: session.id, agent: AGENT, owner: 'ann', nonce: newNonce(), now: 1 };
+      includes(
+        await store.sessions.branch({
+          ...copy,
+          rows,
+          messages,
+          turn: last,
+          visibleMessages: 4_200,
+        }),
+        {
+          kind: 'branched',
+        },
+      );
+      equal((await store.sessions.rows(session.id, 0)).length, 4_200);
+      equal(
+        (
+          await store.sessions.acceptedMessages(
+            session.id,
+            messages.map(({ id }) => id),
+          )
+        ).length,
+        2_100,
+      );
     });
 
     it('everything that a lost attempt at a call wrote is withdrawn, and nothing else', async (setup) => {
