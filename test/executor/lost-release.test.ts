@@ -99,8 +99,13 @@ it('an approval whose signal was lost is carried out although a tool that slept 
   }
   await runs.startWorker();
   for (const { id } of begun) {
+    // Seldom, as the sweeper comes: a signal in each of its tasks could keep a workflow from ending.
+    let sweptAt = 0;
     await until('the run completes', async () => {
-      await runs.sweep(id);
+      if (performance.now() - sweptAt > 1_000) {
+        sweptAt = performance.now();
+        await runs.sweep(id);
+      }
       return (await stores.store.sessions.read(id))?.status === 'completed';
     });
     const own = executed.filter((call) => call.startsWith(id));
