@@ -69,9 +69,12 @@ describe('files that a model makes', () => {
       begun();
       return file;
     };
+    let takeOver: () => void = () => undefined;
+    const isTakenOver = new Promise<void>((resolve) => (takeOver = resolve));
     async function* hanging(): AsyncGenerator<LanguageModelV4StreamPart> {
       yield image('a');
-      await new Promise(() => undefined);
+      await isTakenOver;
+      yield* parts.text('late');
     }
     const script: Script = (n) => (n === 0 ? hanging() : [image('b'), ...ended]);
     const harness = serve(script, { upload });
@@ -79,6 +82,7 @@ describe('files that a model makes', () => {
     const lost = harness.step(run, 1, 1).catch(() => undefined);
     await isStored;
     expect(await harness.step(run, 1, 2)).toMatchObject({ status: 'completed' });
+    takeOver();
     await lost;
     expect(await stored(harness)).toEqual(['b']);
   });

@@ -32,7 +32,11 @@ async function expectRightAtBoundaries(stage: Stage, first: Tab, text: string): 
   }
   await open.close();
   const last = await stage.load();
-  await last.untilShown('the running tool', () => last.calls().at(-1)?.toolCallId === 's1');
+  // While its input is incomplete, a stop ends the call as one that was never made.
+  await last.untilShown('the running tool', () => {
+    const call = last.calls().at(-1);
+    return call?.toolCallId === 's1' && call.state === 'input-available';
+  });
   await stage.stop();
   await stage.expectRight(last, { posts: 0 });
   expect(last.reply()).toBe(text);
