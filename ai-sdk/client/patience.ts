@@ -55,9 +55,10 @@ export class Retries {
 
   /** Waits for the time of the next try. @throws the given error when time is over */
   async next(error: unknown, signal: AbortSignal | undefined): Promise<void> {
-    this.#since ??= Date.now();
+    const now = Date.now();
+    this.#since ??= now;
     const { giveUpAfterMs, retryDelayMs } = this.#patience;
-    if (Date.now() - this.#since >= giveUpAfterMs) throw error;
+    if (now - this.#since >= giveUpAfterMs) throw error;
     this.#report(true);
     await pause(retryDelayMs(this.#tries), signal).catch((reason: unknown) => {
       this.connected();
