@@ -132,11 +132,11 @@ it.each(['that has claimed its step', 'that no worker has seen'])(
     replica.promote();
     for (const run of begun) {
       const { sessionId, agent } = run;
-      const record = await until(`the run of ${agent} is over`, async () => {
-        await runs.sweep(sessionId);
-        const found = await stores.store.sessions.read(sessionId);
-        return found !== undefined && isTerminal(found.status) && found;
-      });
+      const record = await runs.sweepUntil(
+        sessionId,
+        `the run of ${agent} is over`,
+        (found) => isTerminal(found.status) && found,
+      );
       // The replica knows what an agent has delegated, so that only the sub-agent has lost something.
       if (hasClaimed && agent === 'delegating') {
         expect(record.status).toBe('completed');

@@ -5,7 +5,6 @@ import { plantCall } from '../support/stored-record.js';
 import { createRunHarness, type RunHarness } from '../support/run-harness.js';
 import { drive } from '../support/session-driver.js';
 import { openTestStores, type TestStores } from '../support/test-stores.js';
-import { until } from '../support/until.js';
 
 const SHAPES = [undefined, 'leg'] as const;
 const executed: string[] = [];
@@ -99,15 +98,7 @@ it('an approval whose signal was lost is carried out although a tool that slept 
   }
   await runs.startWorker();
   for (const { id } of begun) {
-    // Seldom, as the sweeper comes: a signal in each of its tasks could keep a workflow from ending.
-    let sweptAt = 0;
-    await until('the run completes', async () => {
-      if (performance.now() - sweptAt > 1_000) {
-        sweptAt = performance.now();
-        await runs.sweep(id);
-      }
-      return (await stores.store.sessions.read(id))?.status === 'completed';
-    });
+    await runs.sweepUntil(id, 'the run completes', ({ status }) => status === 'completed');
     const own = executed.filter((call) => call.startsWith(id));
     expect(own.sort()).toEqual([`${id}c`, `${id}n`]);
   }

@@ -1,5 +1,6 @@
 import { plant } from '../support/stored-record.js';
 import { LIMITS } from '../../protocol/limits.js';
+import type { SessionRecord } from '../../stores/contract/sessions.js';
 import { createRunHarness, type RunHarness } from '../support/run-harness.js';
 import { userMessage } from '../support/session-driver.js';
 import { startTemporal, type TemporalServer } from '../support/temporal-server.js';
@@ -84,14 +85,8 @@ describe('starting a run', () => {
 
     await server.restart();
     const worker = await runs.startWorker();
-    await until(
-      'the sweep has started it',
-      async () => {
-        await runs.sweep(id);
-        return (await stores.store.sessions.read(id))?.status === 'completed';
-      },
-      RECONNECT_MS,
-    );
+    const isOver = ({ status }: SessionRecord): boolean => status === 'completed';
+    await runs.sweepUntil(id, 'the sweep has started it', isOver, RECONNECT_MS);
     await worker.stop();
   });
 });

@@ -137,10 +137,9 @@ it.each(Object.keys(WAYS) as (keyof typeof WAYS)[])(
         await untilAsked(run, second);
         await reset(run, withSignals);
         await runs.decide(run, second, true);
-        await until('the run completes', async () => {
-          if (isSwept) await runs.sweep(id);
-          return (await stores.store.sessions.read(id))?.status === 'completed';
-        });
+        if (isSwept) {
+          await runs.sweepUntil(id, 'the run completes', ({ status }) => status === 'completed');
+        } else await runs.untilStatus(id, 'completed');
         expect(await runs.result(run)).toMatchObject({ status: 'completed', steps: 3 });
         const own = executed.filter((call) => call.startsWith(id));
         expect(own).toEqual(way === 'deadline' ? [second] : [first, second]);
@@ -160,10 +159,7 @@ it('a sub-agent whose workflow is reset to before an answer that it has used goe
   await untilAsked(run, second);
   await reset(child, false);
   await runs.decide(child, second, true);
-  await until('the run completes', async () => {
-    await runs.sweep(id);
-    return (await stores.store.sessions.read(id))?.status === 'completed';
-  });
+  await runs.sweepUntil(id, 'the run completes', ({ status }) => status === 'completed');
   expect(await runs.result(run)).toMatchObject({ status: 'completed' });
   expect(executed.filter((call) => call.startsWith(id))).toEqual([first, second]);
 });

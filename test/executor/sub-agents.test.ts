@@ -80,11 +80,11 @@ describe('a sub-agent', () => {
       now,
     });
     expect(stored).toMatchObject({ kind: 'stored', resume: { approved: ['c1'] } });
-    await until('the answer is overdue', async () => {
-      await runs.sweep(sessionId);
-      const record = await stores.store.sessions.read(sessionId);
-      return record?.status === 'completed' ? record : undefined;
-    });
+    await runs.sweepUntil(
+      sessionId,
+      'the answer is overdue',
+      ({ status }) => status === 'completed',
+    );
     expect(await resultOf(sessionId, 'd1')).toMatchObject({ output: 'paid' });
     expect(await runs.result(run)).toMatchObject({ status: 'completed' });
   }, 60_000);

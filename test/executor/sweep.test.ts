@@ -289,10 +289,7 @@ describe('the sweep', () => {
     expect(await drive(stores, id).decide(run.runId, `${id}-c`, true)).toMatchObject({
       kind: 'stored',
     });
-    await until('the sweep wakes it', async () => {
-      await runs.sweep(id);
-      return (await stores.store.sessions.read(id))?.status === 'completed';
-    });
+    await runs.sweepUntil(id, 'the sweep wakes it', ({ status }) => status === 'completed');
     expect(executed.filter((call) => call.startsWith(id))).toEqual([`${id}-c`]);
   });
 

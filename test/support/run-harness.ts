@@ -49,6 +49,16 @@ export interface RunHarness {
   ) => Promise<{ stop: () => Promise<void> }>;
   /** One sweep, with this session as a due one that has been silent if it is active. */
   sweep: (sessionId: string) => Promise<void>;
+  /**
+   * Sweeps until something is so, as seldom as the sweeper does: a signal in each task of a workflow could keep it
+   * from ending.
+   */
+  sweepUntil: <T>(
+    sessionId: string,
+    what: string,
+    done: (record: SessionRecord) => T | undefined | false,
+    withinMs?: number,
+  ) => Promise<T>;
   /** One sweep over what is due. */
   sweepDue: () => Promise<void>;
   /** The list of its fleet. */
@@ -138,24 +148,41 @@ export async function createRunHarness(
     return { stop };
   }
 
+  async function sweep(sessionId: string): Promise<void> {
+    const record = await store.sessions.read(sessionId);
+    if (record !== undefined && record.stream !== 'paused' && !isTerminal(record.status)) {
+      // What has just been begun or written is not looked up in Temporal.
+      const past = Date.now() - 10_000;
+      await plant(stores.redis, sessionId, (planted) => {
+        planted.updated = past;
+        planted.run.started = past;
+      });
+    }
+    await due.note(sessionId, -1_000);
+    await sweepDue();
+  }
+
   return {
     client,
     executor,
     workflows,
     taskQueue,
     startWorker,
-    sweep: async (sessionId) => {
-      const record = await store.sessions.read(sessionId);
-      if (record !== undefined && record.stream !== 'paused' && !isTerminal(record.status)) {
-        // What has just been begun or written is not looked up in Temporal.
-        const past = Date.now() - 10_000;
-        await plant(stores.redis, sessionId, (planted) => {
-          planted.updated = past;
-          planted.run.started = past;
-        });
-      }
-      await due.note(sessionId, -1_000);
-      await sweepDue();
+    sweep,
+    sweepUntil: (sessionId, what, done, withinMs) => {
+      let sweptAt = -Infinity;
+      return until(
+        what,
+        async () => {
+          if (performance.now() - sweptAt > 1_000) {
+            sweptAt = performance.now();
+            await sweep(sessionId);
+          }
+          const record = await store.sessions.read(sessionId);
+          return record !== undefined && done(record);
+        },
+        withinMs,
+      );
     },
     sweepDue,
     due,
