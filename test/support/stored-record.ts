@@ -23,21 +23,43 @@ export async function storedCall(
   return text === null ? undefined : (JSON.parse(text) as Call);
 }
 
+/** Writes a field unless it was changed meanwhile, as a new version. */
+const SWAP = `
+if (redis.call('HGET', KEYS[1], ARGV[1]) or '{}') ~= ARGV[2] then return 0 end
+redis.call('HSET', KEYS[1], ARGV[1], ARGV[3], 'v', ARGV[4], unpack(ARGV, 5))
+return 1`;
+
+/** Changes a field, as JSON; what the product writes meanwhile stays. */
+async function swap<Value>(
+  redis: Redis,
+  sessionId: string,
+  field: string,
+  change: (value: Value) => readonly string[],
+): Promise<void> {
+  const key = `hx:{${sessionId}}:root`;
+  for (;;) {
+    const before = (await redis.hget(key, field)) ?? '{}';
+    const value = JSON.parse(before) as Value;
+    const others = change(value);
+    const after = JSON.stringify(value);
+    const stored = await redis.eval(SWAP, 1, key, field, before, after, newNonce(), ...others);
+    if (stored === 1) return;
+  }
+}
+
 /** Changes the record of a conversation behind its store's back, as time or another process does. */
 export async function plant(
   redis: Redis,
   sessionId: string,
   change: (record: SessionRecord) => void,
 ): Promise<void> {
-  const key = `hx:{${sessionId}}:root`;
-  const record = JSON.parse((await redis.hget(key, 'record')) ?? '{}') as SessionRecord;
-  change(record);
-  const [, ...live] = ((await redis.hget(key, 'live')) ?? '').split(' ');
-  await redis.hset(key, {
-    record: JSON.stringify(record),
-    live: [record.layout, ...live].join(' '),
-    v: newNonce(),
-    appended: 0,
+  const live = (await redis.hget(`hx:{${sessionId}}:root`, 'live')) ?? '';
+  await swap<SessionRecord>(redis, sessionId, 'record', (record) => {
+    const { layout } = record;
+    change(record);
+    const others = ['appended', '0'];
+    if (record.layout === layout) return others;
+    return [...others, 'live', [record.layout, ...live.split(' ').slice(1)].join(' ')];
   });
 }
 
@@ -55,9 +77,8 @@ export async function plantCall(
   toolCallId: string,
   change: (call: Call) => void,
 ): Promise<void> {
-  const key = `hx:{${sessionId}}:root`;
-  const field = `call:${toolCallId}`;
-  const call = JSON.parse((await redis.hget(key, field)) ?? '{}') as Call;
-  change(call);
-  await redis.hset(key, { [field]: JSON.stringify(call), v: newNonce() });
+  await swap<Call>(redis, sessionId, `call:${toolCallId}`, (call) => {
+    change(call);
+    return [];
+  });
 }
