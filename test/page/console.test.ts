@@ -10,7 +10,8 @@ import { newSessionId, useProduct } from '../support/product.js';
 import { until } from '../support/until.js';
 
 /** The console in Chromium, on a server whose one user may do everything. */
-const product = useProduct();
+// Its own: what other files leave would be listed, too.
+const product = useProduct({});
 let browser: Browser;
 beforeAll(async () => {
   browser = await shareBrowser();
