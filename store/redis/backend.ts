@@ -350,7 +350,7 @@ function toWrites(keys: Keys, write: Write): string[][] {
     case 'drop':
       return [['UNLINK', keys(write[2], write[1])]];
     case 'push':
-      return inParts(['RPUSH', keys(write[1], 'rows')], write.slice(2) as string[]);
+      return inParts(['RPUSH', keys(write[1], 'rows')], write.slice(2));
     case 'trim':
       return [
         write[2] === 0
