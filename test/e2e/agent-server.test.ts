@@ -1,15 +1,9 @@
 import { createParser } from 'eventsource-parser';
 import { charge } from '../support/lab-calls.js';
-import { newSessionId, startProduct, type Product } from '../support/product.js';
+import { newSessionId, useProduct } from '../support/product.js';
 import { until } from '../support/until.js';
 
-let product: Product;
-
-beforeAll(async () => {
-  product = await startProduct();
-});
-
-afterAll(() => product.stop());
+const product = useProduct();
 
 interface SeenEvent {
   id: number | undefined;

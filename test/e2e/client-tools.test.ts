@@ -13,7 +13,7 @@ import { until } from '../support/until.js';
 
 const locate = (id: string): object => ({ tool: 'locate', id, args: { question: 'where?' } });
 
-const product = useProduct({});
+const product = useProduct();
 
 async function post(path: string, body: object): Promise<{ status: number; body: unknown }> {
   const response = await fetch(`${product.url}/api/${path}`, {

@@ -5,7 +5,7 @@ import { until } from '../support/until.js';
 
 // Stock pages as the guides of the AI SDK write them, with nothing that this project asks for.
 
-const product = useProduct({});
+const product = useProduct();
 const locate = { calls: [{ tool: 'locate', id: 'l1', args: {} }] };
 const slowly = { say: 'A long answer. '.repeat(20), deltas: 100, everyMs: 20 };
 

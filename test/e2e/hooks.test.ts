@@ -10,7 +10,7 @@ import {
 import { newSessionId, useProduct } from '../support/product.js';
 import { until } from '../support/until.js';
 
-const product = useProduct({});
+const product = useProduct();
 const pages: HookPage[] = [];
 
 afterEach(() => {

@@ -15,7 +15,7 @@ import {
 import { expectStoredAsShown } from '../support/compare-messages.js';
 import { fakeModel, parts } from '../support/fake-model.js';
 import { charge } from '../support/lab-calls.js';
-import { newSessionId, startProduct, type Product } from '../support/product.js';
+import { newSessionId, useProduct } from '../support/product.js';
 import { createRunHarness } from '../support/run-harness.js';
 import { openTestStores } from '../support/test-stores.js';
 import { until } from '../support/until.js';
@@ -48,11 +48,7 @@ function shownTypes(client: ChatClient): string[] {
 }
 
 describe('what tools say beside their results', () => {
-  let product: Product;
-  beforeAll(async () => {
-    product = await startProduct();
-  });
-  afterAll(() => product.stop());
+  const product = useProduct();
 
   it.each(CLIENTS)('%s: is kept in the order in which it was streamed', async (_name, library) => {
     const { url } = product;

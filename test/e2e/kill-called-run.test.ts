@@ -1,18 +1,16 @@
 import { randomUUID } from 'node:crypto';
 import { Client, Connection } from '@temporalio/client';
-import { newSessionId, sharedTemporal, startProduct, type Product } from '../support/product.js';
+import { newSessionId, sharedTemporal, useProduct } from '../support/product.js';
 import { until } from '../support/until.js';
 import { storedRecord } from '../support/stored-record.js';
 
-let product: Product;
+const product = useProduct();
 let connection: Connection;
 beforeAll(async () => {
-  product = await startProduct();
   connection = await Connection.connect({ address: sharedTemporal() });
 });
 afterAll(async () => {
   await connection.close();
-  await product.stop();
 });
 
 it('a workflow whose worker is killed while its agent speaks gets the result of that one run', async () => {

@@ -2,26 +2,22 @@ import { openAsked, openAskedBy } from '../support/asked-chat.js';
 import { callsOf, CLIENT_7, openChat, toScript, untilRests } from '../support/chat-client.js';
 import { expectStoredAsShown } from '../support/compare-messages.js';
 import { charge } from '../support/lab-calls.js';
-import { newSessionId, startProduct, type Product } from '../support/product.js';
+import { newSessionId, useProduct } from '../support/product.js';
 import { startTcpProxy, type TcpProxy } from '../support/tcp-proxy.js';
 import { until } from '../support/until.js';
 
-let product: Product;
+const product = useProduct();
 let proxy: TcpProxy;
 // Workers reach Redis over a wire that a test can cut.
 const startWorker = (): Promise<void> =>
   product.startWorker({ REDIS_URL: `redis://127.0.0.1:${String(proxy.port)}` });
 
 beforeAll(async () => {
-  product = await startProduct();
   await product.kill9Worker();
   proxy = await startTcpProxy(product.redisServer.port);
   await startWorker();
 });
-afterAll(async () => {
-  await product.stop();
-  await proxy.close();
-});
+afterAll(() => proxy.close());
 
 /** Kills the worker, which holds what did not get through, and starts another one. */
 async function replaceWorker(): Promise<void> {

@@ -7,25 +7,21 @@ import {
   toScript,
   untilRests,
 } from '../support/chat-client.js';
-import { newSessionId, startProduct, type Product } from '../support/product.js';
+import { newSessionId, useProduct } from '../support/product.js';
 import { startTcpProxy, type TcpProxy } from '../support/tcp-proxy.js';
 import { until } from '../support/until.js';
 import { storedRecord } from '../support/stored-record.js';
 
 /** The API reaches Redis over a wire that a test can hold; its worker does not. */
-let product: Product;
+const product = useProduct();
 let wire: TcpProxy;
 
 beforeAll(async () => {
-  product = await startProduct();
   wire = await startTcpProxy(Number(new URL(product.redisServer.url).port));
   await product.kill9Api();
   await startApi();
 });
-afterAll(async () => {
-  await product.stop();
-  await wire.close();
-});
+afterAll(() => wire.close());
 
 const startApi = (): Promise<void> =>
   product.startApi({ REDIS_URL: `redis://127.0.0.1:${String(wire.port)}` });

@@ -8,15 +8,10 @@ import {
 } from '../support/chat-client.js';
 import { expectStoredAsShown } from '../support/compare-messages.js';
 import { LAB_AGENTS } from '../support/lab-agents.js';
-import { newSessionId, startProduct, type Product } from '../support/product.js';
+import { newSessionId, useProduct } from '../support/product.js';
 import { startTcpProxy } from '../support/tcp-proxy.js';
 
-let product: Product;
-beforeAll(async () => {
-  product = await startProduct();
-  await product.kill9Worker();
-});
-afterAll(() => product.stop());
+const product = useProduct();
 
 const remember = (key: string): object => ({
   tool: 'remember',

@@ -1,3 +1,4 @@
+import type { Redis } from 'ioredis';
 import {
   callsOf,
   CLIENT_7,
@@ -11,7 +12,7 @@ import {
 } from '../support/chat-client.js';
 import { expectStoredAsShown } from '../support/compare-messages.js';
 import { LAB_AGENTS } from '../support/lab-agents.js';
-import { newSessionId, startProduct, type Product } from '../support/product.js';
+import { newSessionId, useProduct } from '../support/product.js';
 import { postMessage, readSse } from '../support/sse-reader.js';
 import { until } from '../support/until.js';
 import { storedCall } from '../support/stored-record.js';
@@ -27,16 +28,12 @@ const changesItsMind = {
 };
 const charge = { tool: 'charge', id: 'c1', args: { amount: 5 } };
 
-let product: Product;
+const product = useProduct();
 let isUp = true;
-beforeAll(async () => {
-  product = await startProduct();
-});
 beforeEach(async () => {
   if (!isUp) await product.startWorker();
   isUp = true;
 });
-afterAll(() => product.stop());
 
 async function killWorker(): Promise<void> {
   await product.kill9Worker();
@@ -187,7 +184,7 @@ describe('kill -9 of the worker', () => {
   });
 });
 
-async function chargesOf(redis: Product['redis'], sessionId: string): Promise<string[]> {
+async function chargesOf(redis: Redis, sessionId: string): Promise<string[]> {
   const all = await redis.hgetall('lab:charges');
   return Object.entries(all).flatMap(([key, n]) => (key.startsWith(`${sessionId}:`) ? [n] : []));
 }

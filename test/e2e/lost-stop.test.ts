@@ -1,7 +1,7 @@
 import { openHistories, type Histories } from '../support/history-of.js';
 import { LAB_AGENTS } from '../support/lab-agents.js';
 import { printFigure } from '../support/print-figure.js';
-import { newSessionId, startProduct, type Product } from '../support/product.js';
+import { newSessionId, useProduct } from '../support/product.js';
 import { postMessage } from '../support/sse-reader.js';
 import { startTcpProxy, type TcpProxy } from '../support/tcp-proxy.js';
 import { until } from '../support/until.js';
@@ -10,19 +10,17 @@ import { storedRecord } from '../support/stored-record.js';
 /** Far longer than a stop takes; without one the model is silent for that long. */
 const SILENT_MS = 120_000;
 
-let product: Product;
+const product = useProduct();
 let wire: TcpProxy;
 let histories: Histories;
 beforeAll(async () => {
-  product = await startProduct();
   histories = openHistories(product.redis);
-  await product.stopWorker();
+  await product.kill9Worker();
   wire = await startTcpProxy(product.redisServer.port);
   await product.startWorker({ REDIS_URL: `redis://127.0.0.1:${String(wire.port)}` });
 });
 afterAll(async () => {
   await histories.close();
-  await product.stop();
   await wire.close();
 });
 

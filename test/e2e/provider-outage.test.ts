@@ -12,7 +12,7 @@ const product = useProduct();
 /** Says for how long it is away, which is longer than a worker keeps a slot for it. */
 const away = (retryAfterMs: number): object => ({ status: 529, retryAfterMs, times: 1 });
 
-it.each(LAB_AGENTS)(
+it.concurrent.each(LAB_AGENTS)(
   '%s: an outage of the provider is sat out',
   async (agent) => {
     const { url } = product;
@@ -40,26 +40,30 @@ it.each(LAB_AGENTS)(
   60_000,
 );
 
-it('a run that waits for its provider is visible to every viewer, and stops at once', async () => {
-  const { url } = product;
-  const sessionId = newSessionId();
-  const text = JSON.stringify({ script: [{ say: 'Never.', fail: away(300_000) }] });
-  const posted = await postMessage(url, sessionId, { id: 'u1', text });
-  const events = await readSse(`${url}/api/chat/${sessionId}/events`);
-  const runIn = (part: object): unknown => ('run' in part ? part.run : undefined);
-  await until('the event arrives', () =>
-    events.parts.some((part) => JSON.stringify(runIn(part)).includes('"waitingFor":"provider"')),
-  );
-  const stop = await fetch(`${url}/api/chat/${sessionId}/stop`, { method: 'POST' });
-  const { result, runId } = (await stop.json()) as { result: string; runId: string };
-  expect(result).toBe('ended');
-  expect(await posted.done).toBe('ended');
-  // Nor is the workflow left to wait.
-  const connection = await Connection.connect({ address: sharedTemporal() });
-  const handle = new Client({ connection }).workflow.getHandle(workflowIdOf(runId));
-  expect(await handle.result()).toMatchObject({ status: 'interrupted' });
-  await connection.close();
-  const next = await postMessage(url, sessionId, { id: 'u2', text: 'hello' });
-  expect(await next.done).toBe('ended');
-  expect(next.text()).toContain('hello');
-}, 60_000);
+it.concurrent(
+  'a run that waits for its provider is visible to every viewer, and stops at once',
+  async () => {
+    const { url } = product;
+    const sessionId = newSessionId();
+    const text = JSON.stringify({ script: [{ say: 'Never.', fail: away(300_000) }] });
+    const posted = await postMessage(url, sessionId, { id: 'u1', text });
+    const events = await readSse(`${url}/api/chat/${sessionId}/events`);
+    const runIn = (part: object): unknown => ('run' in part ? part.run : undefined);
+    await until('the event arrives', () =>
+      events.parts.some((part) => JSON.stringify(runIn(part)).includes('"waitingFor":"provider"')),
+    );
+    const stop = await fetch(`${url}/api/chat/${sessionId}/stop`, { method: 'POST' });
+    const { result, runId } = (await stop.json()) as { result: string; runId: string };
+    expect(result).toBe('ended');
+    expect(await posted.done).toBe('ended');
+    // Nor is the workflow left to wait.
+    const connection = await Connection.connect({ address: sharedTemporal() });
+    const handle = new Client({ connection }).workflow.getHandle(workflowIdOf(runId));
+    expect(await handle.result()).toMatchObject({ status: 'interrupted' });
+    await connection.close();
+    const next = await postMessage(url, sessionId, { id: 'u2', text: 'hello' });
+    expect(await next.done).toBe('ended');
+    expect(next.text()).toContain('hello');
+  },
+  60_000,
+);

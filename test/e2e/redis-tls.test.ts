@@ -52,7 +52,7 @@ const requireCertificates = async (which: 'yes' | 'no'): Promise<void> => {
 };
 
 describe('a Redis with TLS and a user of its own, which demands certificates', () => {
-  it('API and worker with one carry out a run, by the documented rights', async () => {
+  it.concurrent('API and worker with one carry out a run, by the documented rights', async () => {
     const env = { REDIS_URL: `${url}${files}` };
     const product = await startProduct({ env });
     try {
@@ -69,28 +69,31 @@ describe('a Redis with TLS and a user of its own, which demands certificates', (
     expect(stdout).toContain('The user of REDIS_URL may use every command.');
   });
 
-  it('doctor names the setting for a certificate that is missing, or whose file cannot be read', async () => {
-    const without = await doctor({ REDIS_URL: url, NODE_EXTRA_CA_CERTS: authority });
-    expect(without.code).toBe(1);
-    expect(without.stdout).toMatch(
-      /cannot be reached.*demands a certificate, \?cert=<file>&key=<file>/s,
-    );
-    const gone = await doctor({ REDIS_URL: `${url}${files}.gone` });
-    expect(gone.code).toBe(1);
-    expect(gone.stdout).toMatch(/The file key of REDIS_URL: ENOENT/);
-    expect(without.stdout + gone.stdout).not.toContain('secret');
-  });
+  it.concurrent(
+    'doctor names the setting for a certificate that is missing, or whose file cannot be read',
+    async () => {
+      const without = await doctor({ REDIS_URL: url, NODE_EXTRA_CA_CERTS: authority });
+      expect(without.code).toBe(1);
+      expect(without.stdout).toMatch(
+        /cannot be reached.*demands a certificate, \?cert=<file>&key=<file>/s,
+      );
+      const gone = await doctor({ REDIS_URL: `${url}${files}.gone` });
+      expect(gone.code).toBe(1);
+      expect(gone.stdout).toMatch(/The file key of REDIS_URL: ENOENT/);
+      expect(without.stdout + gone.stdout).not.toContain('secret');
+    },
+  );
 });
 
 describe('a Redis with TLS and a user of its own', () => {
   beforeAll(() => requireCertificates('no'));
 
-  it('doctor with its authority finds nothing wrong', async () => {
+  it.concurrent('doctor with its authority finds nothing wrong', async () => {
     const { stdout } = await doctor({ REDIS_URL: url, NODE_EXTRA_CA_CERTS: authority });
     expect(stdout).toContain('The user of REDIS_URL may use every command.');
   });
 
-  it.each<[what: string, fault: { plain?: true; password?: string }, sentence: RegExp]>([
+  it.concurrent.each<[what: string, fault: { plain?: true; password?: string }, sentence: RegExp]>([
     ['a certificate of an unknown authority', {}, /REDIS_URL.*NODE_EXTRA_CA_CERTS/s],
     ['no TLS', { plain: true }, /rediss:\/\/ where it wants TLS|rediss:\/\/ in REDIS_URL for TLS/],
     ['a wrong password', { password: 'wrong' }, /Correct user and password in REDIS_URL\./],
@@ -105,7 +108,7 @@ describe('a Redis with TLS and a user of its own', () => {
     expect(stdout).not.toContain('secret');
   });
 
-  it.each(['api', 'worker'] as const)(
+  it.concurrent.each(['api', 'worker'] as const)(
     'the %s without the authority ends with one line',
     async (role) => {
       const started = startProcess(role, {

@@ -7,18 +7,12 @@ import { remoteSessionId } from '../../agents/remote/run-remotely.js';
 import { createHarness } from '../support/activity-harness.js';
 import { fakeModel, parts, sayInTurn } from '../support/fake-model.js';
 import { charge } from '../support/lab-calls.js';
-import { startProduct, type Product } from '../support/product.js';
+import { useProduct } from '../support/product.js';
 import { openTestStores } from '../support/test-stores.js';
 import { until } from '../support/until.js';
 
 /** The other server, with its own API, worker and Redis. */
-let remote: Product;
-
-beforeAll(async () => {
-  remote = await startProduct();
-});
-
-afterAll(() => remote.stop());
+const remote = useProduct();
 
 const script = (...entries: object[]): object => ({ script: entries });
 const slow = script({ say: 'far away', deltas: 8, everyMs: 400 });

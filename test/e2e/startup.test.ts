@@ -64,8 +64,9 @@ const settings = (): Record<string, string> => ({
   HELIX_ALLOW_UNAUTHENTICATED: '1',
 });
 
-describe.each(ROLES)('the %s without a server that it needs', (role) => {
-  it('a process without a server that it needs names the server, and ends', async () => {
+// Most of their time is patience with servers: they start side by side.
+describe('a process without a server that it needs', () => {
+  it.concurrent.each(ROLES)('the %s names the server, and ends', async (role) => {
     const silent = createServer();
     const silentPort = await listen(silent);
     // Each role with one that does not listen, and one that does not answer.
@@ -91,7 +92,7 @@ describe.each(ROLES)('the %s without a server that it needs', (role) => {
     }
   });
 
-  it('a process that its script started names the missing server too', async () => {
+  it.concurrent.each(ROLES)('the %s that its script started names it too', async (role) => {
     const PORT = String(await findFreePort());
     const where = `127.0.0.1:${String(NOWHERE)}`;
     const missing: Record<string, string> =
@@ -102,7 +103,7 @@ describe.each(ROLES)('the %s without a server that it needs', (role) => {
 });
 
 describe('a setting that is wrong is named', () => {
-  it.each([
+  it.concurrent.each([
     ['REDIS_URL', 'localhost'],
     ['MODEL', ':'],
     ['DEFAULT_AGENT', 'unknown'],
@@ -113,7 +114,7 @@ describe('a setting that is wrong is named', () => {
     expect(ending.output.trim().split('\n')).toHaveLength(2);
   });
 
-  it('the port that is taken', async () => {
+  it.concurrent('the port that is taken', async () => {
     const other = createServer();
     const port = await listen(other);
     try {
@@ -129,21 +130,24 @@ describe('a setting that is wrong is named', () => {
 });
 
 describe('a worker that cannot start', () => {
-  it.each(['MODEL', 'WORKER_METRICS_PORT'])('leaves no lease behind: %s', async (name) => {
-    const other = createServer();
-    const port = await listen(other);
-    const wrong = { MODEL: 'openai:gpt-5', WORKER_METRICS_PORT: String(port) }[name] ?? '';
-    const LEASE_ID = randomUUID();
-    try {
-      const env = { ...settings(), LEASE_ID, [name]: wrong };
-      expectSentence(await runProcess('worker', env), [name === 'MODEL' ? name : String(port)]);
-    } finally {
-      other.close();
-    }
-    const { leases } = (await openTestStores()).store;
-    const holders = (await leases?.of('default').holders()) ?? [];
-    expect(holders.filter((holder) => holder.startsWith(LEASE_ID))).toEqual([]);
-  });
+  it.concurrent.each(['MODEL', 'WORKER_METRICS_PORT'])(
+    'leaves no lease behind: %s',
+    async (name) => {
+      const other = createServer();
+      const port = await listen(other);
+      const wrong = { MODEL: 'openai:gpt-5', WORKER_METRICS_PORT: String(port) }[name] ?? '';
+      const LEASE_ID = randomUUID();
+      try {
+        const env = { ...settings(), LEASE_ID, [name]: wrong };
+        expectSentence(await runProcess('worker', env), [name === 'MODEL' ? name : String(port)]);
+      } finally {
+        other.close();
+      }
+      const { leases } = (await openTestStores()).store;
+      const holders = (await leases?.of('default').holders()) ?? [];
+      expect(holders.filter((holder) => holder.startsWith(LEASE_ID))).toEqual([]);
+    },
+  );
 });
 
 async function listen(server: Server): Promise<number> {

@@ -27,22 +27,25 @@ const say = (url: string, sessionId: string, id = 'u1'): Promise<Response> =>
   });
 
 describe('a Temporal server that demands an API key, as Temporal Cloud does', () => {
-  it('API and worker with the key connect to it, a run completes, and each call names its namespace', async () => {
-    const product = await startProduct({ env: withKey(KEY) });
-    try {
-      const response = await say(product.url, newSessionId());
-      expect(await response.text()).toContain('"type":"finish"');
-      const { stdout } = await runCommand(['doctor', '--engines-only'], {
-        env: { REDIS_URL: product.redisServer.url, NO_COLOR: '1', ...withKey(KEY) },
-      });
-      expect(stdout).toContain('✓ temporal namespace');
-      expect([...proxy.unrouted]).toEqual([]);
-    } finally {
-      await product.stop();
-    }
-  });
+  it.concurrent(
+    'API and worker with the key connect to it, a run completes, and each call names its namespace',
+    async () => {
+      const product = await startProduct({ env: withKey(KEY) });
+      try {
+        const response = await say(product.url, newSessionId());
+        expect(await response.text()).toContain('"type":"finish"');
+        const { stdout } = await runCommand(['doctor', '--engines-only'], {
+          env: { REDIS_URL: product.redisServer.url, NO_COLOR: '1', ...withKey(KEY) },
+        });
+        expect(stdout).toContain('✓ temporal namespace');
+        expect([...proxy.unrouted]).toEqual([]);
+      } finally {
+        await product.stop();
+      }
+    },
+  );
 
-  it.each(['api', 'worker'] as const)(
+  it.concurrent.each(['api', 'worker'] as const)(
     'the %s with a wrong one ends with one line',
     async (role) => {
       const started = startProcess(role, {
@@ -61,7 +64,7 @@ describe('a Temporal server that demands an API key, as Temporal Cloud does', ()
     },
   );
 
-  it('doctor names the setting of a wrong one, and never shows it', async () => {
+  it.concurrent('doctor names the setting of a wrong one, and never shows it', async () => {
     const { code, stdout } = await runCommand(['doctor', '--engines-only'], {
       env: {
         REDIS_URL: process.env['TEST_REDIS_URL'] ?? '',

@@ -15,7 +15,7 @@ import { newSessionId, useProduct } from '../support/product.js';
 import { callHook, readExecutions, untilSent, waits } from '../support/tool-waits.js';
 import { until } from '../support/until.js';
 
-const product = useProduct({});
+const product = useProduct();
 
 describe('a tool that waits beside a question to people', () => {
   it.each(LAB_AGENTS)('of %s ends its wait while the question is open', async (agent) => {

@@ -16,7 +16,7 @@ import { newSessionId, useProduct } from '../support/product.js';
 import { callHook, readExecutions, untilSent, waits } from '../support/tool-waits.js';
 import { until } from '../support/until.js';
 
-const product = useProduct({});
+const product = useProduct();
 
 /** The question of a tool, once the chat shows it. */
 async function untilAskedBy(client: ChatClient, name: string): Promise<string> {

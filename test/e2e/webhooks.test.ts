@@ -12,7 +12,7 @@ import { newSessionId, useProduct } from '../support/product.js';
 import { callHook, untilSent, waits } from '../support/tool-waits.js';
 import { until } from '../support/until.js';
 
-const product = useProduct({});
+const product = useProduct();
 
 /** A conversation whose tool waits for its webhook. */
 async function askForPayment(agent = 'lab'): Promise<{ sessionId: string; hook: string }> {

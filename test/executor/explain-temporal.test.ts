@@ -9,10 +9,10 @@ import {
 import { CERTIFICATES } from '../support/tls-proxy.js';
 import { Connection } from '@temporalio/client';
 
-/** A server of gRPC over TLS that demands certificates, and replies with these statuses. */
-let server: Http2SecureServer | undefined;
-afterEach(() => {
-  server?.close();
+/** Servers of gRPC over TLS that demand certificates. */
+const servers: Http2SecureServer[] = [];
+afterAll(() => {
+  for (const server of servers) server.close();
 });
 
 const read = (name: string): Buffer =>
@@ -27,6 +27,7 @@ interface Replies {
   namespace?: number;
 }
 
+/** Replies with these statuses. */
 async function serve({ all = 0, system = all, namespace = all }: Replies): Promise<string> {
   const made = createSecureServer({
     ...{ key: read('server.key'), cert: read('server.pem'), ca: read('ca.pem') },
@@ -52,7 +53,7 @@ async function serve({ all = 0, system = all, namespace = all }: Replies): Promi
     stream.end(Buffer.alloc(5));
   });
   made.on('sessionError', () => undefined);
-  server = made;
+  servers.push(made);
   await new Promise<void>((resolve) => {
     made.listen(0, '127.0.0.1', resolve);
   });
@@ -73,7 +74,7 @@ const OTHER_KEY = { ...TLS, clientCertPair: { ...clientCertPair, key: read('serv
 const { clientCertPair: _pair, ...WITHOUT_CERTIFICATE } = TLS;
 const { serverRootCACertificate: _authority, ...WITHOUT_AUTHORITY } = TLS;
 
-it.each([
+it.concurrent.each([
   ['no certificate', {}, WITHOUT_CERTIFICATE, /refuses the TLS.* TEMPORAL_TLS_CLIENT_CERT_PATH/],
   ['another authority', {}, WITHOUT_AUTHORITY, /not trusted.* TEMPORAL_TLS_SERVER_CA_CERT_PATH/],
   [
@@ -107,7 +108,7 @@ it.each([
   else expect(looked.fault).toMatch(says);
 });
 
-it.each([
+it.concurrent.each([
   ['an unknown namespace', inNamespace, { namespace: 5 }, 5],
   ['an unknown namespace, for an API', inUsableNamespace, { namespace: 5 }, 5],
   ['no permission', inUsableNamespace, { all: 7, system: 0 }, 7],
@@ -118,35 +119,43 @@ it.each([
   await expect(use(connection, 'acme')).rejects.toMatchObject({ code });
 });
 
-it('an API begins in a namespace that it may use and not describe, with a warning', async () => {
-  const address = await serve({ namespace: 7 });
-  const connection = await Connection.connect({ address, tls: TLS });
-  await expect(inUsableNamespace(connection, 'acme')).resolves.toBe(connection);
-  await connection.close();
-  const settings = {
-    ...{ address, connection: { address, tls: TLS } },
-    ...{ namespace: 'acme', taskQueue: 'runs', keyIds: [] },
-  };
-  await expect(explainTemporal(settings)).resolves.toEqual({
-    fault: undefined,
-    warning: expect.stringMatching(/"acme", but not describe it: the reason\..*DescribeNamespace/),
-  });
-  // The SDK's workers describe it themselves.
-  await expect(explainTemporal({ ...settings, isWorker: true })).resolves.toMatchObject({
-    fault: expect.stringContaining('may not use the namespace "acme"'),
-  });
-});
+it.concurrent(
+  'an API begins in a namespace that it may use and not describe, with a warning',
+  async () => {
+    const address = await serve({ namespace: 7 });
+    const connection = await Connection.connect({ address, tls: TLS });
+    await expect(inUsableNamespace(connection, 'acme')).resolves.toBe(connection);
+    await connection.close();
+    const settings = {
+      ...{ address, connection: { address, tls: TLS } },
+      ...{ namespace: 'acme', taskQueue: 'runs', keyIds: [] },
+    };
+    await expect(explainTemporal(settings)).resolves.toEqual({
+      fault: undefined,
+      warning: expect.stringMatching(
+        /"acme", but not describe it: the reason\..*DescribeNamespace/,
+      ),
+    });
+    // The SDK's workers describe it themselves.
+    await expect(explainTemporal({ ...settings, isWorker: true })).resolves.toMatchObject({
+      fault: expect.stringContaining('may not use the namespace "acme"'),
+    });
+  },
+);
 
-it('a server without TLS is named as such, not as one whose certificate is not trusted', async () => {
-  const plain = createServer((socket) => socket.end('HTTP/1.1 400 Bad Request\r\n\r\n'));
-  await new Promise<void>((resolve) => plain.listen(0, '127.0.0.1', resolve));
-  const address = `127.0.0.1:${String((plain.address() as AddressInfo).port)}`;
-  const settings = { namespace: 'acme', taskQueue: 'runs', keyIds: [] };
-  const { fault } = await explainTemporal({
-    ...settings,
-    address,
-    connection: { address, tls: TLS },
-  });
-  plain.close();
-  expect(fault).toMatch(/does not speak TLS: .* Set TEMPORAL_TLS=false/);
-});
+it.concurrent(
+  'a server without TLS is named as such, not as one whose certificate is not trusted',
+  async () => {
+    const plain = createServer((socket) => socket.end('HTTP/1.1 400 Bad Request\r\n\r\n'));
+    await new Promise<void>((resolve) => plain.listen(0, '127.0.0.1', resolve));
+    const address = `127.0.0.1:${String((plain.address() as AddressInfo).port)}`;
+    const settings = { namespace: 'acme', taskQueue: 'runs', keyIds: [] };
+    const { fault } = await explainTemporal({
+      ...settings,
+      address,
+      connection: { address, tls: TLS },
+    });
+    plain.close();
+    expect(fault).toMatch(/does not speak TLS: .* Set TEMPORAL_TLS=false/);
+  },
+);

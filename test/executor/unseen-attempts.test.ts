@@ -39,7 +39,7 @@ async function beginHeld(name: string, text: string, which: number[]) {
 }
 
 describe('an attempt that Temporal gave to a worker, which never registered it', () => {
-  it.each([
+  it.concurrent.each([
     ['a model step', agent.name, 1],
     ['a tool call', agent.name, 2],
     ['a leg', leg.agent.name, 1],
@@ -56,7 +56,7 @@ describe('an attempt that Temporal gave to a worker, which never registered it',
 });
 
 describe('a worker that only registers late', () => {
-  it('is refused after its successor has claimed the step', async () => {
+  it.concurrent('is refused after its successor has claimed the step', async () => {
     const { id, run, attempts } = await beginHeld(gated.agent.name, 'speak late', [1]);
     await attempts.reached(1);
     await runs.sweep(id);
@@ -67,7 +67,7 @@ describe('a worker that only registers late', () => {
     expect(textIn(await stores.streamManager.read(id, 0, 99))).toBe('Once upon a time');
   });
 
-  it('gives way to its successor once that claims the step', async () => {
+  it.concurrent('gives way to its successor once that claims the step', async () => {
     const { id, run, attempts } = await beginHeld(gated.agent.name, 'speak early', [1, 2]);
     await attempts.reached(1);
     await runs.sweep(id);

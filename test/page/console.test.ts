@@ -220,12 +220,7 @@ it('every view is without barriers, and as wide as the screen, light and dark', 
   const runId = await runLab(product, [ask('echo', { value: 'x' }), ...CHARGE]);
   const views = ['waiting', 'runs', `runs/${runId}`, 'runs/no:1-x', 'usage', 'health', 'nothing'];
   const found: Record<string, string[]> = {};
-  for (const [width, colorScheme] of [
-    [320, 'light'],
-    [390, 'dark'],
-    [1280, 'light'],
-    [1280, 'dark'],
-  ] as const) {
+  async function look(width: number, colorScheme: 'light' | 'dark'): Promise<void> {
     const options = { viewport: { width, height: 800 }, colorScheme };
     const console = await openConsole(browser, product.url, '/console', options);
     for (const view of views) {
@@ -240,6 +235,12 @@ it('every view is without barriers, and as wide as the screen, light and dark', 
     expect(console.faults).toEqual([]);
     await console.close();
   }
+  await Promise.all([
+    look(320, 'light'),
+    look(390, 'dark'),
+    look(1280, 'light'),
+    look(1280, 'dark'),
+  ]);
   expect(found).toEqual({});
 }, 120_000);
 

@@ -18,7 +18,7 @@ beforeAll(async () => {
   browser = await shareBrowser();
 });
 
-it('the page shows text as it arrives, and links to the run', async () => {
+it.concurrent('the page shows text as it arrives, and links to the run', async () => {
   const sessionId = newSessionId();
   const chat = await openPage(browser, product.url, sessionId);
   await chat.untilStatus('ready');
@@ -48,7 +48,7 @@ it('the page shows text as it arrives, and links to the run', async () => {
   expect(chat.faults).toEqual([]);
 });
 
-it('the page shows the input and the result of tools', async () => {
+it.concurrent('the page shows the input and the result of tools', async () => {
   const chat = await openPage(browser, product.url, newSessionId());
   await chat.say(
     toScript({
@@ -68,7 +68,7 @@ it('the page shows the input and the result of tools', async () => {
   expect(chat.faults).toEqual([]);
 });
 
-it('the page asks for an approval, and accepts a yes', async () => {
+it.concurrent('the page asks for an approval, and accepts a yes', async () => {
   const sessionId = newSessionId();
   const chat = await openPage(browser, product.url, sessionId);
   await chat.say(toScript({ say: 'May I?', calls: [charge] }).text);
@@ -81,7 +81,7 @@ it('the page asks for an approval, and accepts a yes', async () => {
   expect(await chat.at('approval-card').count()).toBe(0);
 });
 
-it('the page accepts a no, with its reason', async () => {
+it.concurrent('the page accepts a no, with its reason', async () => {
   const sessionId = newSessionId();
   const chat = await openPage(browser, product.url, sessionId);
   await chat.say(toScript({ calls: [charge] }, { say: 'Then not.' }).text);
@@ -95,7 +95,7 @@ it('the page accepts a no, with its reason', async () => {
   );
 });
 
-it('the page shows the whole reply after a reload in the middle of it', async () => {
+it.concurrent('the page shows the whole reply after a reload in the middle of it', async () => {
   const chat = await openPage(browser, product.url, newSessionId());
   await chat.say(toScript(held).text);
   await chat.untilReplyHas('Each reader');
@@ -110,7 +110,7 @@ it('the page shows the whole reply after a reload in the middle of it', async ()
   expect(chat.faults).toEqual([]);
 });
 
-it('the page asks again after a reload while an approval waits', async () => {
+it.concurrent('the page asks again after a reload while an approval waits', async () => {
   const chat = await openPage(browser, product.url, newSessionId());
   await chat.say(toScript({ say: 'May I?', calls: [charge] }).text);
   await chat.untilStatus('waiting');
@@ -122,7 +122,7 @@ it('the page asks again after a reload while an approval waits', async () => {
   expect(await chat.replies()).toEqual(['May I?done']);
 });
 
-it('the page stops a reply, and continues with the next message', async () => {
+it.concurrent('the page stops a reply, and continues with the next message', async () => {
   const chat = await openPage(browser, product.url, newSessionId());
   await chat.say(toScript({ ...slowly, everyMs: 400 }).text);
   await chat.untilReplyHas('Each');
@@ -136,7 +136,7 @@ it('the page stops a reply, and continues with the next message', async () => {
   expect(await chat.replies()).toEqual([kept, 'Here again.']);
 });
 
-it('the page shows why a run failed, and continues with the next message', async () => {
+it.concurrent('the page shows why a run failed, and continues with the next message', async () => {
   const chat = await openPage(browser, product.url, newSessionId());
   await chat.say(toScript({ say: 'Half', fail: { status: 400, afterDeltas: 1 } }).text);
   await until('the error is shown', () => chat.at('error-line').isVisible());
@@ -145,7 +145,7 @@ it('the page shows why a run failed, and continues with the next message', async
   expect(await chat.at('error-line').count()).toBe(0);
 });
 
-it('a customer gets a refund at the help desk', async () => {
+it.concurrent('a customer gets a refund at the help desk', async () => {
   const chat = await openPage(browser, product.url, newSessionId(), 'support');
   await chat.say(`I want a refund for order ${EXAMPLE_ORDER_ID}, please.`);
   await chat.untilStatus('waiting', 30_000);

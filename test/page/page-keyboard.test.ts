@@ -5,7 +5,7 @@ import { newSessionId, useProduct } from '../support/product.js';
 import { until } from '../support/until.js';
 
 /** The page by keyboard alone, and for people whom motion disturbs. */
-const product = useProduct({});
+const product = useProduct();
 let browser: Browser;
 beforeAll(async () => {
   browser = await shareBrowser();

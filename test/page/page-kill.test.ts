@@ -1,7 +1,7 @@
 import type { Browser } from 'playwright-core';
 import { toScript } from '../support/chat-client.js';
 import { shareBrowser, openPage } from '../support/page-driver.js';
-import { newSessionId, startProduct, type Product } from '../support/product.js';
+import { newSessionId, useProduct } from '../support/product.js';
 import { until } from '../support/until.js';
 
 const FIRST = 'The first attempt says this and dies. '.repeat(10).trim();
@@ -17,13 +17,10 @@ const charge = { tool: 'charge', id: 'c1', args: { amount: 5 } };
 /** A worker that died is noticed after five seconds of silence; machines of tests are busy. */
 const SLOW = 40_000;
 
-let product: Product;
+const product = useProduct();
 let browser: Browser;
 beforeAll(async () => {
-  [product, browser] = await Promise.all([startProduct(), shareBrowser()]);
-});
-afterAll(async () => {
-  await product.stop();
+  browser = await shareBrowser();
 });
 
 describe('the page when the worker is killed', () => {
@@ -46,8 +43,9 @@ describe('the page when the worker is killed', () => {
   });
 
   it('while an approval waits can be answered before and after a reload', async () => {
+    const ids = [newSessionId(), newSessionId()];
     const [watched, reloaded] = await Promise.all(
-      [1, 2].map(() => openPage(browser, product.url, newSessionId())),
+      ids.map((id) => openPage(browser, product.url, id)),
     );
     if (watched === undefined || reloaded === undefined) throw new Error('no pages');
     for (const chat of [watched, reloaded]) {
@@ -65,7 +63,9 @@ describe('the page when the worker is killed', () => {
       expect(await chat.replies()).toEqual(['May I?done']);
       expect(await chat.tools()).toEqual([{ tool: 'charge', state: 'done' }]);
     }
-    expect(await product.redis.hvals('lab:charges')).toEqual(['1', '1']);
+    const charges = Object.entries(await product.redis.hgetall('lab:charges'));
+    const own = charges.filter(([key]) => ids.some((id) => key.startsWith(`${id}:`)));
+    expect(own.map(([, count]) => count)).toEqual(['1', '1']);
   });
 });
 

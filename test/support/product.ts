@@ -38,6 +38,8 @@ export interface Product {
   kill9Api: () => Promise<void>;
   kill9Worker: () => Promise<void>;
   isReady: () => Promise<boolean>;
+  /** Starts what does not run, or runs with other settings than the product's. */
+  restore: () => Promise<void>;
   stop: () => Promise<void>;
 }
 
@@ -46,8 +48,8 @@ export function newSessionId(): string {
   return `e2e-${randomBytes(6).toString('hex')}`;
 }
 
-/** The product that test files share. A file neither stops it nor counts what it holds. */
-export type SharedProduct = Pick<Product, 'url' | 'redis'>;
+/** A product that test files share: a file may kill its processes, and neither ends it nor counts what it holds. */
+export type SharedProduct = Omit<Product, 'stop' | 'restore'>;
 
 /** Where the shared products say that Temporal's page is. */
 export const TEMPORAL_UI = 'http://temporal.test:8233';
@@ -90,7 +92,8 @@ function shareProduct(kind: SharedKind): Promise<Product> {
 
 /**
  * The product, up for all tests of a file. With options it is the file's own; else all files of this process
- * share one, each with conversations of its own; its rate limits and quotas are lifted.
+ * share one, each with conversations of its own; its rate limits and quotas are lifted. A process carries out one
+ * file after the other, so that a file may also kill what it shares.
  */
 export function useProduct(kind?: SharedKind): SharedProduct;
 export function useProduct(options: ProductOptions): Product;
@@ -100,7 +103,7 @@ export function useProduct(options: SharedKind | ProductOptions = 'open'): Produ
     const isShared = typeof options === 'string';
     started = await (isShared ? shareProduct(options) : startProduct(options));
   });
-  if (typeof options !== 'string') afterAll(() => started?.stop());
+  afterAll(() => (typeof options === 'string' ? started?.restore() : started?.stop()));
   return new Proxy({} as Product, {
     get: (_, name): unknown => {
       if (started === undefined) throw new Error('the product is not up yet');
@@ -129,8 +132,10 @@ export async function startProduct(options: ProductOptions = {}): Promise<Produc
   let worker: ProductProcess | undefined;
   let leases = 0;
   let endedLease: string | undefined;
+  const asUsual = { api: false, worker: false };
 
   async function startApi(extra: Record<string, string> = {}): Promise<void> {
+    asUsual.api = Object.keys(extra).length === 0;
     api = startProcess('api', { ...env, ...extra, PORT: port });
     const line = await api.says('api listens');
     port = String(line['port']);
@@ -138,6 +143,7 @@ export async function startProduct(options: ProductOptions = {}): Promise<Produc
 
   async function startWorker(extra: Record<string, string> = {}): Promise<void> {
     leases += 1;
+    asUsual.worker = Object.keys(extra).length === 0;
     worker = startProcess('worker', {
       ...env,
       LEASE_ID: `worker-${String(leases)}`,
@@ -148,7 +154,13 @@ export async function startProduct(options: ProductOptions = {}): Promise<Produc
     await worker.says('worker runs');
   }
 
+  async function endApi(end: 'stop' | 'kill9'): Promise<void> {
+    asUsual.api = false;
+    await api?.[end]();
+  }
+
   async function endWorker(end: 'stop' | 'kill9'): Promise<void> {
+    asUsual.worker = false;
     await worker?.[end]();
     if (worker !== undefined) endedLease = `worker-${String(leases)}`;
   }
@@ -189,11 +201,16 @@ export async function startProduct(options: ProductOptions = {}): Promise<Produc
     log: () => `${api?.log() ?? ''}${worker?.log() ?? ''}`,
     startApi,
     startWorker,
-    stopApi: async () => api?.stop(),
+    stopApi: () => endApi('stop'),
     stopWorker: () => endWorker('stop'),
-    kill9Api: async () => api?.kill9(),
+    kill9Api: () => endApi('kill9'),
     kill9Worker: () => endWorker('kill9'),
     isReady,
+    restore: async () => {
+      if (!asUsual.api) await endApi('kill9').then(() => startApi());
+      if (!asUsual.worker) await endWorker('kill9').then(() => startWorker());
+      await until('the product is ready', isReady);
+    },
     stop,
   };
 }

@@ -72,7 +72,7 @@ export interface RunHarness {
 }
 
 /** The workflows as a worker loads them: bundled by the build. */
-const bundlePath = fileURLToPath(new URL('../../dist/workflows/bundle.js', import.meta.url));
+export const bundlePath = fileURLToPath(new URL('../../dist/workflows/bundle.js', import.meta.url));
 
 /** Executor, sweep and workers on a real Temporal; with a task queue of their own unless it is named. */
 export async function createRunHarness(

@@ -5,6 +5,7 @@ import { createAgentPlugin } from '../../worker/index.js';
 import { toCachedRuns } from '../../worker/worker-settings.js';
 import { startRedis, type RedisServer } from '../support/redis-server.js';
 import {
+  bundlePath,
   createRunHarness,
   sharedTemporalAddress,
   type RunHarness,
@@ -20,6 +21,7 @@ let stores: TestStores;
 let connection: NativeConnection;
 let runs: RunHarness;
 const { agent } = createTestAgent();
+const workflowBundle = { codePath: bundlePath };
 const workflowsPath = fileURLToPath(new URL('./own-workflows.ts', import.meta.url));
 
 beforeAll(async () => {
@@ -47,7 +49,7 @@ describe('runs that a process keeps in memory', () => {
     const worker = await Worker.create({
       connection,
       taskQueue: runs.taskQueue,
-      workflowsPath,
+      workflowBundle,
       plugins: [createAgentPlugin({ agents: [agent], stores, sweep: false, cachedRuns: 0 })],
     });
     expect(worker.options).toMatchObject({ maxCachedWorkflows: 0 });
@@ -90,7 +92,7 @@ describe('the plugin', () => {
     const worker = await Worker.create({
       connection,
       taskQueue: runs.taskQueue,
-      workflowsPath,
+      workflowBundle,
       plugins: [createAgentPlugin({ agents: [agent], stores })],
     });
     await worker.runUntil(async () => {
@@ -142,7 +144,7 @@ describe('versioning', () => {
     const worker = await Worker.create({
       connection,
       taskQueue: runs.taskQueue,
-      workflowsPath,
+      workflowBundle,
       plugins: [
         createAgentPlugin({
           agents: [agent],

@@ -1,9 +1,9 @@
 import { randomBytes } from 'node:crypto';
-import { fileURLToPath } from 'node:url';
 import { NativeConnection, Worker, type WorkerOptions } from '@temporalio/worker';
 import { createAgentPlugin } from '../../worker/index.js';
 import { createGatedAgent } from '../support/gated-agent.js';
 import {
+  bundlePath,
   createRunHarness,
   sharedTemporalAddress,
   type RunHarness,
@@ -14,7 +14,6 @@ let stores: TestStores;
 let connection: NativeConnection;
 let runs: RunHarness;
 const { agent, open, reached } = createGatedAgent();
-const workflowsPath = fileURLToPath(new URL('./own-workflows.ts', import.meta.url));
 
 beforeAll(async () => {
   stores = await openTestStores();
@@ -29,7 +28,7 @@ async function startOwnWorker(settings: Partial<WorkerOptions> = {}) {
   const worker = await Worker.create({
     connection,
     taskQueue: runs.taskQueue,
-    workflowsPath,
+    workflowBundle: { codePath: bundlePath },
     plugins: [createAgentPlugin({ agents: [agent], stores, sweep: false })],
     ...settings,
   });

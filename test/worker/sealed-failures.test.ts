@@ -1,5 +1,4 @@
 import { randomBytes } from 'node:crypto';
-import { fileURLToPath } from 'node:url';
 import { APICallError } from '@ai-sdk/provider';
 import { MockLanguageModelV4 } from 'ai/test';
 import { ApplicationFailure, CancelledFailure } from '@temporalio/common';
@@ -12,10 +11,9 @@ import { workflowIdOf } from '../../protocol/ids.js';
 import { SEALED_FAILURE } from '../../protocol/temporal-names.js';
 import { createAgentWorker } from '../../worker/create-worker.js';
 import { toSealedFailure } from '../../worker/agent-plugin.js';
-import { sharedTemporalAddress } from '../support/run-harness.js';
+import { bundlePath, sharedTemporalAddress } from '../support/run-harness.js';
 import { openTestStores } from '../support/test-stores.js';
 
-const workflowsPath = fileURLToPath(new URL('../../workflows/index.ts', import.meta.url));
 const CANARY = 'the canary sings';
 const afterwards: (() => Promise<unknown>)[] = [];
 afterAll(async () => {
@@ -82,7 +80,7 @@ it.each([
     });
     const worker = await createAgentWorker({
       ...{ connection: native, taskQueue, dataConverter, stores },
-      ...{ agents: faulty, sweep: false, workflows: { workflowsPath } },
+      ...{ agents: faulty, sweep: false, workflows: { bundlePath } },
     });
     const running = worker.run();
     afterwards.push(async () => {

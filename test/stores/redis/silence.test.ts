@@ -9,30 +9,33 @@ import { until } from '../../support/until.js';
 /** What a silent connection may cost, with room for a slow machine. */
 const REPLACED_MS = 8_000;
 
-let wire: TcpProxy | undefined;
+const wires: TcpProxy[] = [];
 
-afterEach(async () => {
+afterAll(async () => {
   await closeStores();
-  await wire?.close();
-  wire = undefined;
+  await Promise.all(wires.map((wire) => wire.close()));
 });
 
 async function startWire(): Promise<{ wire: TcpProxy; url: string }> {
-  wire = await startTcpProxy(Number(new URL(sharedRedisUrl()).port));
+  const wire = await startTcpProxy(Number(new URL(sharedRedisUrl()).port));
+  wires.push(wire);
   return { wire, url: `redis://127.0.0.1:${String(wire.port)}` };
 }
 
 describe('a connection whose packets vanish', () => {
-  it('a silent connection is replaced under a writer, which loses and repeats nothing', async () => {
-    const { wire, url } = await startWire();
-    const { session, say } = await openSpeaker(await openStores(url));
-    await say('before');
-    wire.swallow();
-    await within(say(' after'));
-    expect(textIn(await session.log())).toBe('before after');
-  });
+  it.concurrent(
+    'a silent connection is replaced under a writer, which loses and repeats nothing',
+    async () => {
+      const { wire, url } = await startWire();
+      const { session, say } = await openSpeaker(await openStores(url));
+      await say('before');
+      wire.swallow();
+      await within(say(' after'));
+      expect(textIn(await session.log())).toBe('before after');
+    },
+  );
 
-  it('a silent connection is replaced under an idle API', async () => {
+  it.concurrent('a silent connection is replaced under an idle API', async () => {
     const { wire, url } = await startWire();
     const stores = await openStores(url, 'api');
     await until('all connections', () => wire.connections() === 3);
@@ -41,7 +44,7 @@ describe('a connection whose packets vanish', () => {
     await until('Redis answers', () => answers(stores), REPLACED_MS);
   });
 
-  it('a silent connection is replaced under a follower that only listens', async () => {
+  it.concurrent('a silent connection is replaced under a follower that only listens', async () => {
     const { wire, url } = await startWire();
     const { session, say } = await openSpeaker(await openStores(sharedRedisUrl()));
     await say('before');
