@@ -23,7 +23,7 @@ const GROUPS = {
   ],
   tail: [
     'stores/redis/tail/*.ts',
-    'test/stores/redis/tail test/stores/redis/kept-pages test/stores/redis/joined-deltas test/stores/redis/cursor test/stores/redis/rewound-reader',
+    'test/stores/redis/tail test/stores/redis/kept-pages test/stores/redis/cursor test/stores/redis/rewound-reader',
   ],
 };
 

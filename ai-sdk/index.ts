@@ -81,7 +81,7 @@ export { authorizeByRole } from './reply/authorize-by-role.js';
 export type { Action, Authorize, Subject } from './reply/authorize-by-role.js';
 export { readStateAt } from './turns/state-at.js';
 export { toBroken } from './turns/turn-frames.js';
-export { toJudged, type Viewer } from './turns/viewer.js';
+export { toJudged, type Viewer } from './turns/turn-progress.js';
 export { extractResumePosition } from './reply/attach-turn.js';
 export { buildPastSnapshot, buildSnapshot } from './reply/build-snapshot.js';
 export { toPendingQuestions } from '../stores/record/session-summaries.js';

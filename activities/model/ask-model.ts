@@ -31,7 +31,7 @@ export interface AskedModel {
   callMs?: number | undefined;
   reply: StepReply;
   chunks: ChunkWriter;
-  /** Called with each part of the reply, before it is written. */
+  /** Called with each part of the reply before it is written; of the deltas with the first only. */
   onPart?: (part: LanguageModelV4StreamPart) => void;
   /** Checks the reply before it is written. */
   guard?: OutputGuard | undefined;
@@ -91,13 +91,16 @@ async function stream(asked: AskedModel, silence: Silence): Promise<void> {
   };
   if (signal.aborted) leave();
   signal.addEventListener('abort', leave, { once: true });
+  let hasSpoken = false;
   try {
     for (;;) {
       const { done, value: heard } = await reader.read();
       if (done) return;
       silence.heard();
       const value = withText(heard);
-      asked.onPart?.(value);
+      const isDelta = 'delta' in value;
+      if (!isDelta || !hasSpoken) asked.onPart?.(value);
+      hasSpoken ||= isDelta;
       if (value.type === 'error') throw value.error;
       const { guard } = asked;
       let passed: LanguageModelV4StreamPart[] = [value];

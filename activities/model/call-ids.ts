@@ -1,6 +1,5 @@
 import { LIMITS } from '../../protocol/limits.js';
 import type { Row } from '../../protocol/rows.js';
-import { startOf } from './whole-characters.js';
 
 /**
  * Call ids are unique per session: a provider that repeats one gets `<id>_<n>` with the smallest
@@ -54,4 +53,12 @@ export function callIdsOf(rows: readonly Row[]): Set<string> {
     for (const part of row.parts) if (part.type === 'tool-call') ids.add(part.toolCallId);
   }
   return ids;
+}
+
+/** The beginning of a text, at most so long, as whole characters. */
+export function startOf(text: string, length: number): string {
+  const whole = text.toWellFormed();
+  const last = whole.charCodeAt(length - 1);
+  const isCut = whole.length > length && last >= 0xd800 && last <= 0xdbff;
+  return whole.slice(0, isCut ? length - 1 : length);
 }

@@ -3,7 +3,7 @@ import type { LanguageModelV4Message, LanguageModelV4Prompt } from '@ai-sdk/prov
 import type { Eased, Row } from '../../protocol/rows.js';
 import { pairCalls } from './prepare-messages.js';
 import { isOfPrompt, toProviderFailure } from './provider-failure.js';
-import { startOf } from './whole-characters.js';
+import { startOf } from './call-ids.js';
 
 /** How often a step asks again with less, and the least that is worth it, in characters. */
 const MOST = 4;

@@ -1,6 +1,5 @@
 import { SlowReaderError, StreamBrokenError } from './errors.js';
 import { toStaticEvent, type ToolParts } from './static-parts.js';
-import type { Transformed } from './stream-transformer.js';
 import type { UIStreamPart } from './ui-stream-part.js';
 
 /** The header by which a backend declares the UI message stream, and its value. */
@@ -49,6 +48,21 @@ export function formatSse(part: UIStreamPart, sequence?: number, toolParts?: Too
   return sequence === undefined
     ? `data: ${data}\n\n`
     : `id: ${String(sequence)}\ndata: ${data}\n\n`;
+}
+
+/**
+ * The events of one chunk as SSE text. The id of the chunk is put on its last event, so that a reader that was
+ * cut in the middle of it gets it again.
+ */
+export function toFrames(
+  events: readonly UIStreamPart[],
+  { sequence, toolParts }: { sequence?: number | undefined; toolParts?: ToolParts | undefined },
+): string {
+  let text = '';
+  for (const [index, event] of events.entries()) {
+    text += formatSse(event, index === events.length - 1 ? sequence : undefined, toolParts);
+  }
+  return text;
 }
 
 /** An event of the stream, with the place to resume after it if it has one. */
@@ -169,72 +183,4 @@ function streamTexts(
       await iterator.return?.();
     },
   });
-}
-
-/**
- * Collects events into SSE text. The id of a chunk is put on its last event, so that a reader that
- * was cut in the middle of it gets it again; adjacent deltas of one block become one event.
- */
-export class FrameWriter {
-  #text = '';
-  #pending: UIStreamPart | undefined;
-  #sequence: number | undefined;
-  readonly #toolParts: ToolParts | undefined;
-
-  constructor(toolParts?: ToolParts) {
-    this.#toolParts = toolParts;
-  }
-
-  add({ events, sequence }: Pick<Transformed, 'events' | 'sequence'>): void {
-    const last = events.length - 1;
-    for (const [index, event] of events.entries()) {
-      const id = index === last ? sequence : undefined;
-      if (index === last && this.#pending !== undefined && joinDeltas(this.#pending, event)) {
-        this.#sequence = id;
-        continue;
-      }
-      this.#flush();
-      this.#pending = event;
-      this.#sequence = id;
-    }
-  }
-
-  /** Approximate length of the collected text, in characters; 0 if it is empty. */
-  get size(): number {
-    return this.#text.length + (this.#pending === undefined ? 0 : 1 + sizeOf(this.#pending));
-  }
-
-  /** The text so far; the writer is empty afterwards. */
-  take(): string {
-    this.#flush();
-    const text = this.#text;
-    this.#text = '';
-    return text;
-  }
-
-  #flush(): void {
-    if (this.#pending === undefined) return;
-    this.#text += formatSse(this.#pending, this.#sequence, this.#toolParts);
-    this.#pending = undefined;
-  }
-}
-
-/** Only deltas grow while they wait. */
-function sizeOf(part: UIStreamPart): number {
-  if (part.type === 'tool-input-delta') return part.inputTextDelta.length;
-  return part.type === 'text-delta' || part.type === 'reasoning-delta' ? part.delta.length : 0;
-}
-
-/** Adds `next` to `target` if both are deltas of one block. */
-function joinDeltas(target: UIStreamPart, next: UIStreamPart): boolean {
-  if (target.type === 'tool-input-delta') {
-    if (next.type !== target.type || next.toolCallId !== target.toolCallId) return false;
-    target.inputTextDelta += next.inputTextDelta;
-    return true;
-  }
-  if (target.type !== 'text-delta' && target.type !== 'reasoning-delta') return false;
-  if (next.type !== target.type || next.id !== target.id) return false;
-  target.delta += next.delta;
-  if (next.providerMetadata !== undefined) target.providerMetadata = next.providerMetadata;
-  return true;
 }

@@ -6,13 +6,11 @@ import type {
   FinishReason,
 } from '../../protocol/chunk.js';
 import type { Interruption } from '../../protocol/interruption.js';
-import { isControlMessage } from '../../protocol/control-guard.js';
 import type { StreamEnd } from '../../protocol/control-message.js';
 import { ASK_STEP_ID, FINISH_TOOL_NAME, toShownSessionId } from '../../protocol/ids.js';
 import type { SubAgentEvent } from '../../protocol/sub-agent-event.js';
 import type { StoredChunk } from '../../stores/log/stream-manager.js';
 import { ContentBlocks } from '../../protocol/content-blocks.js';
-import { StepFrame } from './step-frame.js';
 import {
   toControlPart,
   toEventPart,
@@ -97,6 +95,104 @@ class RunEnding {
     const isPassedOn = this.#state === 'passed_on';
     if (isPassedOn && this.#finishReason === 'tool-calls') return 'other';
     return this.#finishReason ?? 'stop';
+  }
+}
+
+/** The content of the newest step in the client's message. `before`: this stream has had no step. */
+type StepContent = 'before' | 'nothing' | 'content' | 'calls';
+
+/** Frames the steps of one turn, and ends the response so that a stock client does not post again. */
+class StepFrame {
+  readonly #blocks: ContentBlocks;
+  readonly #isShown: boolean;
+  #content: StepContent;
+  #step = 0;
+  #isOpen = false;
+  /** Parts were sent that no commit has confirmed. */
+  #isUncommitted = false;
+
+  constructor(blocks: ContentBlocks, options: { isShown: boolean; isTail: boolean }) {
+    this.#blocks = blocks;
+    this.#isShown = options.isShown;
+    // A tail follows a pause: the client's newest step is the one that asked.
+    this.#content = options.isTail ? 'calls' : 'before';
+  }
+
+  /** Begins the step unless it has begun, or is over. */
+  enter(step: number, out: UIStreamPart[]): void {
+    if (step <= this.#step) return;
+    this.#close(out);
+    this.#step = step;
+    this.#isUncommitted = false;
+    this.#blocks.reset(step);
+    this.#open(out);
+  }
+
+  /** Begins another frame within the newest step: calls that wait for people have a frame to themselves. */
+  enterAgain(step: number, out: UIStreamPart[]): void {
+    this.#close(out);
+    this.#step = Math.max(this.#step, step);
+    this.#isUncommitted = false;
+    this.#open(out);
+  }
+
+  /** Notes that the step has a part now. */
+  noteContent(kind: 'content' | 'calls'): void {
+    this.#isUncommitted = true;
+    if (this.#content !== 'calls') this.#content = kind;
+  }
+
+  /** The step's reply is stored. */
+  commit(step: number, out: UIStreamPart[]): void {
+    this.enter(step, out);
+    this.#isUncommitted = false;
+    this.#close(out);
+  }
+
+  /** True if the client was sent parts of this step that may still be withdrawn. */
+  isUncommitted(step: number): boolean {
+    return step === this.#step && this.#isUncommitted;
+  }
+
+  /** Back to the beginning of the step; the client's `start-step` stays. */
+  discard(step: number): void {
+    if (step !== this.#step || !this.#isOpen) return;
+    this.#isUncommitted = false;
+    this.#content = 'nothing';
+    this.#blocks.reset(step);
+  }
+
+  /** Announces an open step again, for a reader that joins in the middle of it. */
+  reopen(out: UIStreamPart[]): void {
+    if (this.#isOpen && this.#isShown) out.push({ type: 'start-step' });
+  }
+
+  /**
+   * Closes the last step. With `guard`, a step whose results a stock client would send back is
+   * followed by another step with metadata: clients ignore an empty step.
+   */
+  end(out: UIStreamPart[], options: { guard: boolean }): void {
+    if (this.#isShown && options.guard && this.#content !== 'content') {
+      if (this.#content !== 'nothing') {
+        this.#close(out);
+        this.#open(out);
+      }
+      out.push({ type: 'message-metadata', messageMetadata: {} });
+    }
+    this.#close(out);
+  }
+
+  #open(out: UIStreamPart[]): void {
+    this.#isOpen = true;
+    this.#content = 'nothing';
+    if (this.#isShown) out.push({ type: 'start-step' });
+  }
+
+  #close(out: UIStreamPart[]): void {
+    this.#blocks.close(out);
+    if (!this.#isOpen) return;
+    this.#isOpen = false;
+    if (this.#isShown) out.push({ type: 'finish-step' });
   }
 }
 
@@ -185,7 +281,8 @@ export class StreamTransformer {
     const message = 'message' in item ? item.message : 'chunk' in item ? item.chunk : item;
     const result: Transformed = { events: [] };
     if (!('type' in item)) result.sequence = item.sequence;
-    if (isControlMessage(message)) {
+    // Control messages are of the stream, and of no agent.
+    if (!('agentId' in message)) {
       if (message.type === 'stream_end') this.#ending.end(message);
       if (message.type === 'stream_truncated') result.mustCut = true;
       return result;
@@ -200,7 +297,10 @@ export class StreamTransformer {
     result.events = this.start();
     if ('message' in item) this.#noteWriter(item.writer, message);
     if (message.type === 'stream_resync' && this.#isWithdrawn(message)) result.mustCut = true;
-    if (message.type === 'step_discarded') this.#discard(message, result);
+    if (message.type === 'text_delta') this.#write('text', message.delta, message, result.events);
+    else if (message.type === 'thinking') {
+      this.#write('reasoning', message.content, message, result.events);
+    } else if (message.type === 'step_discarded') this.#discard(message, result);
     else if (isToolChunk(message)) this.#addTool(message, result.events);
     else this.#add(message, result.events);
     return result;
@@ -238,12 +338,6 @@ export class StreamTransformer {
   #add(chunk: StreamChunk, out: UIStreamPart[]): void {
     this.#ending.accept(chunk);
     switch (chunk.type) {
-      case 'text_delta':
-        this.#write('text', chunk.delta, chunk, out);
-        break;
-      case 'thinking':
-        this.#write('reasoning', chunk.content, chunk, out);
-        break;
       case 'source_url':
       case 'source_document':
       case 'file':

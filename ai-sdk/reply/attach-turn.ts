@@ -8,11 +8,10 @@ import { toStreamProfile, type StreamProfile } from '../parts/ui-stream-part.js'
 import { replayRange } from '../turns/replay-range.js';
 import { createMessageFrames, createTurnFrames } from '../turns/turn-frames.js';
 import { findTurnOrigin } from '../turns/turn-origin.js';
-import type { TurnSpan } from '../turns/turn-progress.js';
 import { notFound } from './refusals.js';
 import { toCaller } from './access.js';
 import { judged, toViewer } from './authority.js';
-import type { Viewer } from '../turns/viewer.js';
+import type { TurnSpan, Viewer } from '../turns/turn-progress.js';
 import type { ChatDeps, ChatReply, HandleChatStreamParams, StreamedReply } from './types.js';
 
 /** Who reads a reply, and what that client can read. */

@@ -5,7 +5,7 @@ import { createTurnFrames, toBroken } from './turn-frames.js';
 import { StreamBrokenError } from '../parts/errors.js';
 import type { ToolParts } from '../parts/static-parts.js';
 import type { StreamProfile } from '../parts/ui-stream-part.js';
-import type { Viewer } from './viewer.js';
+import type { Viewer } from './turn-progress.js';
 
 export interface AwaitedTurnDeps {
   stateStore: Pick<Store, 'sessions'>;

@@ -1,17 +1,16 @@
-import type { FinishReason } from '../../protocol/chunk.js';
+import type { FinishReason, LogEntry } from '../../protocol/chunk.js';
 import type { SessionRecord } from '../../stores/contract/sessions.js';
 import type { StreamManager } from '../../stores/log/stream-manager.js';
 import { toControlPart } from '../parts/content-parts.js';
 import { BROKEN_OFF, SlowReaderError, StreamBrokenError } from '../parts/errors.js';
 import { toMessageEvents } from '../parts/message-events.js';
-import { FrameWriter, SSE_DONE } from '../parts/sse.js';
+import { SSE_DONE, toFrames } from '../parts/sse.js';
 import type { ToolParts } from '../parts/static-parts.js';
 import type { UIMessage } from '../parts/ui-message.js';
 import type { StreamProfile, UIStreamPart } from '../parts/ui-stream-part.js';
-import { LiveTurn, type LiveViewer } from './live-turn.js';
 import { replayRange } from './replay-range.js';
 import { isBeyond } from './turn-origin.js';
-import { TurnProgress, type TurnSpan } from './turn-progress.js';
+import { isStop, TurnProgress, type TurnSpan } from './turn-progress.js';
 
 /** The reading half of a log. */
 export type LogReader = Pick<StreamManager, 'read' | 'follow'>;
@@ -79,6 +78,154 @@ async function* replayTurn(
   if (until.kind === 'stored' && !signal.aborted) yield progress.finish();
 }
 
+/** A slow viewer is cut when this much waits for it, in characters. */
+const MOST_WAITING = 1024 * 1024;
+
+/** A reader of a turn's frames. */
+interface LiveViewer {
+  /** The frames since the last call; undefined when the turn has stopped or the signal fires. */
+  next: () => Promise<string | undefined>;
+  leave: () => void;
+}
+
+interface Seat {
+  waiting: string;
+  isBehind: boolean;
+  wake: (() => void) | undefined;
+}
+
+/**
+ * An active turn from some position on. Its chunks are transformed and framed once for all viewers;
+ * the log is followed as long as there is a viewer.
+ */
+class LiveTurn {
+  readonly #progress: TurnProgress;
+  readonly #seats = new Set<Seat>();
+  readonly #leave = new AbortController();
+  readonly #onOver: () => void;
+  /** What has arrived since viewers were last given something. */
+  #arrived: LogEntry[] = [];
+  #over: { error?: unknown } | undefined;
+
+  constructor(
+    reader: Pick<LogReader, 'follow'>,
+    sessionId: string,
+    progress: TurnProgress,
+    onOver: () => void,
+  ) {
+    this.#progress = progress;
+    this.#onOver = onOver;
+    void this.#run(reader, sessionId);
+  }
+
+  get position(): number {
+    return this.#progress.position;
+  }
+
+  /** True if a viewer with this progress may get the rest from this turn. */
+  isAt(progress: TurnProgress): boolean {
+    if (this.#progress === progress) return true;
+    if (progress.position !== this.position) return false;
+    return JSON.stringify(progress.reopen()) === JSON.stringify(this.#progress.reopen());
+  }
+
+  /** The frames from now on. `next` throws StreamBrokenError, and the errors of following the log. */
+  enter(signal: AbortSignal): LiveViewer {
+    const seat: Seat = { waiting: '', isBehind: false, wake: undefined };
+    const wake = (): void => seat.wake?.();
+    signal.addEventListener('abort', wake);
+    this.#seats.add(seat);
+    return {
+      next: async () => {
+        for (;;) {
+          if (signal.aborted) return undefined;
+          if (seat.isBehind) throw new SlowReaderError();
+          const text = seat.waiting;
+          seat.waiting = '';
+          if (text !== '') return text;
+          if (this.#over !== undefined) {
+            if ('error' in this.#over) throw this.#over.error;
+            return undefined;
+          }
+          await new Promise<void>((resolve) => (seat.wake = resolve));
+        }
+      },
+      leave: () => {
+        signal.removeEventListener('abort', wake);
+        this.#seats.delete(seat);
+        if (this.#seats.size === 0) this.#end({});
+      },
+    };
+  }
+
+  async #run(reader: Pick<LogReader, 'follow'>, sessionId: string): Promise<void> {
+    const { signal } = this.#leave;
+    try {
+      for await (const entries of reader.follow(sessionId, this.position, signal)) {
+        const stop = entries.findIndex(({ message }) => isStop(sessionId, message));
+        const taken = stop < 0 ? entries : entries.slice(0, stop + 1);
+        const judging = this.#progress.judge(taken);
+        if (judging !== undefined) await judging;
+        // What else arrives in this turn of the event loop is framed and written with it.
+        if (this.#arrived.length === 0 && arriving.push(this) === 1) setImmediate(sendArrived);
+        this.#arrived.push(...taken);
+        if (stop < 0) continue;
+        // At once: a viewer that joined behind the stop would wait for another one.
+        this.send();
+        if (this.#over === undefined) this.#give(this.#progress.finish());
+        this.#end({});
+        return;
+      }
+      if (!signal.aborted) throw new StreamBrokenError('the log broke off');
+      this.#end({});
+    } catch (error) {
+      this.send();
+      this.#end({ error });
+    }
+  }
+
+  /** Gives the viewers what has arrived. */
+  send(): void {
+    const arrived = this.#arrived;
+    this.#arrived = [];
+    if (arrived.length === 0 || this.#over !== undefined) return;
+    let over: { error: unknown } | undefined;
+    try {
+      this.#progress.accept(arrived);
+    } catch (error) {
+      over = { error };
+    }
+    this.#give(this.#progress.take());
+    if (over !== undefined) this.#end(over);
+  }
+
+  #give(text: string): void {
+    if (text === '') return;
+    for (const seat of this.#seats) {
+      seat.isBehind ||= seat.waiting.length > MOST_WAITING;
+      if (!seat.isBehind) seat.waiting += text;
+      seat.wake?.();
+    }
+  }
+
+  #end(over: { error?: unknown }): void {
+    if (this.#over !== undefined) return;
+    this.#over = over;
+    this.#leave.abort();
+    this.#onOver();
+    for (const seat of this.#seats) seat.wake?.();
+  }
+}
+
+/** Turns of which something has arrived in this turn of the event loop. */
+let arriving: LiveTurn[] = [];
+
+function sendArrived(): void {
+  const turns = arriving;
+  arriving = [];
+  for (const turn of turns) turn.send();
+}
+
 /** Turns that are being followed, by the fields that their viewers share. */
 const liveTurns = new WeakMap<LogReader, Map<string, LiveTurn>>();
 
@@ -99,6 +246,7 @@ async function join(
   for (let tries = 0; ; tries += 1) {
     // A viewer of stored steps has had less of the log than others at the same place.
     const shared = span.stored === undefined ? turns.get(key) : undefined;
+    shared?.send();
     if (shared !== undefined && shared.position > progress.position && tries < MOST_TRIES) {
       const { position } = shared;
       for await (const entries of replayRange(reader, sessionId, progress.position, position)) {
@@ -124,14 +272,19 @@ export async function* createMessageFrames(
   record: SessionRecord,
   { profile, toolParts }: { profile: StreamProfile; toolParts?: ToolParts },
 ): AsyncGenerator<string, void, undefined> {
-  const writer = new FrameWriter(toolParts);
-  writer.add({ events: [{ type: 'start', messageId: message.id }] });
-  writer.add({ events: toMessageEvents(message, profile), sequence: record.sequence });
-  if (record.stream === 'failed' && record.error !== undefined) {
-    writer.add({ events: [{ type: 'error', errorText: record.error.message }] });
-  }
-  writer.add({ events: [{ type: 'finish', finishReason: toFinishReason(record) }] });
-  yield await Promise.resolve(writer.take() + SSE_DONE);
+  const to = (events: UIStreamPart[], sequence?: number): string =>
+    toFrames(events, { sequence, toolParts });
+  const { stream, error } = record;
+  const text = [
+    to([{ type: 'start', messageId: message.id }]),
+    to(toMessageEvents(message, profile), record.sequence),
+    stream === 'failed' && error !== undefined
+      ? to([{ type: 'error', errorText: error.message }])
+      : '',
+    to([{ type: 'finish', finishReason: toFinishReason(record) }]),
+    SSE_DONE,
+  ].join('');
+  yield await Promise.resolve(text);
 }
 
 function toFinishReason({ stream, status }: SessionRecord): FinishReason {

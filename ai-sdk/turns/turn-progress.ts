@@ -1,26 +1,49 @@
-import type { LogEntry, StreamMessage } from '../../protocol/chunk.js';
+import type { ChunkOf, LogEntry, StreamMessage } from '../../protocol/chunk.js';
+import { mergeDeltas } from '../../protocol/merge-deltas.js';
 import { toControlPart } from '../parts/content-parts.js';
 import { StreamBrokenError } from '../parts/errors.js';
-import { FrameWriter, SSE_DONE } from '../parts/sse.js';
+import { SSE_DONE, toFrames } from '../parts/sse.js';
 import type { ToolParts } from '../parts/static-parts.js';
 import { StreamTransformer } from '../parts/stream-transformer.js';
 import type { StreamProfile, UIStreamPart } from '../parts/ui-stream-part.js';
 import type { StoredSteps } from './turn-origin.js';
-import { toJudged, type Viewer } from './viewer.js';
+
+type Question = ChunkOf<'tool_approval_request'>;
+
+/** The person for whom a turn is read. */
+export interface Viewer {
+  /** The same for viewers who may decide the same, so that they can share a turn's frames. */
+  key: string;
+  /** False for questions that everyone may answer who can read them. */
+  judges: (question: Question) => boolean;
+  /** Whether the viewer's approval would be taken. */
+  mayDecide: (question: Question) => Promise<boolean>;
+}
+
+/** The questions among the entries that have to be judged for this viewer; mostly none. */
+export function toJudged(viewer: Viewer, entries: readonly LogEntry[]): Question[] {
+  const found: Question[] = [];
+  for (const { message } of entries) {
+    if (message.type !== 'tool_approval_request' || message.isAutomatic === true) continue;
+    if (viewer.judges(message)) found.push(message);
+  }
+  return found;
+}
 
 /** How much of a turn a viewer has, or several viewers that have the same. */
 export class TurnProgress {
   readonly #transformer: StreamTransformer;
-  readonly #writer: FrameWriter;
+  readonly #toolParts: ToolParts | undefined;
   readonly #attachedAt: number;
   readonly #sessionId: string;
   readonly #viewer: Viewer | undefined;
   /** Calls that the viewer may not decide. */
   readonly #withheld: Set<string>;
   #position: number;
+  #text = '';
 
   constructor(span: TurnSpan) {
-    this.#writer = new FrameWriter(span.toolParts);
+    this.#toolParts = span.toolParts;
     this.#viewer = span.viewer;
     this.#withheld = new Set(span.withheld);
     this.#position = span.from;
@@ -43,9 +66,9 @@ export class TurnProgress {
     return this.#position;
   }
 
-  /** Approximate length of the waiting text, in characters; 0 if it is empty. */
+  /** Length of the waiting text, in characters. */
   get size(): number {
-    return this.#writer.size;
+    return this.#text.length;
   }
 
   /**
@@ -63,19 +86,22 @@ export class TurnProgress {
     );
   }
 
-  /** @throws StreamBrokenError when parts that were sent are withdrawn */
+  /**
+   * Adjacent deltas of a block become one event.
+   *
+   * @throws StreamBrokenError when parts that were sent are withdrawn
+   */
   accept(entries: readonly LogEntry[]): void {
-    for (const entry of entries) {
+    for (const entry of entries.length > 1 ? mergeDeltas(entries) : entries) {
       this.#position = entry.sequence;
       // What was removed before the viewer joined was never sent to it.
       if (entry.message.type === 'stream_truncated' && entry.sequence <= this.#attachedAt) continue;
-      const transformed = this.#transformer.transform(entry);
-      const { events } = transformed;
-      if (transformed.mustCut) {
+      const { events, sequence, mustCut } = this.#transformer.transform(entry);
+      if (mustCut) {
         throw new StreamBrokenError('an attempt was withdrawn', toNotice(events, entries));
       }
       // `finish` sends the id of a stop: a reader that has the id has the last frames, too.
-      this.#writer.add(isStop(this.#sessionId, entry.message) ? { events } : transformed);
+      this.write(events, isStop(this.#sessionId, entry.message) ? undefined : sequence);
     }
   }
 
@@ -92,8 +118,9 @@ export class TurnProgress {
     this.#position = Math.max(this.#position, position);
   }
 
-  write(events: UIStreamPart[]): void {
-    this.#writer.add({ events });
+  /** @param sequence where a reader that has all of them goes on */
+  write(events: UIStreamPart[], sequence?: number): void {
+    this.#text += toFrames(events, { sequence, toolParts: this.#toolParts });
   }
 
   /** The parts that announce what is open, for a viewer that joins here. */
@@ -103,12 +130,14 @@ export class TurnProgress {
 
   /** The frames so far; empty afterwards. */
   take(): string {
-    return this.#writer.take();
+    const text = this.#text;
+    this.#text = '';
+    return text;
   }
 
   /** The last frames. They have an id as well: a browser's EventSource reconnects after every end. */
   finish(): string {
-    this.#writer.add({ ...this.#transformer.finalize(), sequence: this.#position });
+    this.write(this.#transformer.finalize().events, this.#position);
     return this.take() + SSE_DONE;
   }
 }

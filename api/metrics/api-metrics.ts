@@ -7,12 +7,12 @@ import type { Waiting, WaitingStanding } from '../../stores/contract/waiting.js'
 import { createRunCounters } from './run-counters.js';
 import { addQuestionGauge, addWaitingGauges } from './waiting-gauges.js';
 
-/** Counts what streams write; it is called for each write. */
+/** Counts of streams: plain numbers that are read on demand, since every token is counted. */
 export interface StreamMeter {
-  opened: () => void;
-  /** Length of a text, or number of bytes. */
-  wrote: (size: number) => void;
-  closed: () => void;
+  open: number;
+  writes: number;
+  /** Length of texts, or number of bytes. */
+  characters: number;
 }
 
 /** Metrics of one process, for Prometheus. */
@@ -121,9 +121,8 @@ export function createApiMetrics(options: ApiMetricsOptions = {}): ApiMetrics {
   };
 }
 
-/** Plain numbers that Prometheus reads on demand: every token passes here. */
 function createStreamMeter(registry: Registry): StreamMeter {
-  const now = { open: 0, writes: 0, size: 0 };
+  const now: StreamMeter = { open: 0, writes: 0, characters: 0 };
   const registers = [registry];
   new Gauge({
     name: 'helix_open_streams',
@@ -145,19 +144,8 @@ function createStreamMeter(registry: Registry): StreamMeter {
     });
   };
   total('helix_stream_writes_total', 'Writes to streams: what arrived together.', () => now.writes);
-  total('helix_stream_characters_total', 'Characters written to streams.', () => now.size);
-  return {
-    opened: () => {
-      now.open += 1;
-    },
-    wrote: (size) => {
-      now.writes += 1;
-      now.size += size;
-    },
-    closed: () => {
-      now.open -= 1;
-    },
-  };
+  total('helix_stream_characters_total', 'Characters written to streams.', () => now.characters);
+  return now;
 }
 
 /** A scrape does not wait longer than this for the store. */

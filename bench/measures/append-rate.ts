@@ -3,7 +3,7 @@ import { createChunkWriter } from '../../activities/chunk-writer.js';
 import type { Bench, Measurement } from '../bench.js';
 import { seedTurn, toDelta } from '../client/seed-turn.js';
 import { newSessionId } from '../client/session-ids.js';
-import { corkWrites } from '../../stores/redis/cork-writes.js';
+import { corkWrites } from '../../stores/redis/send.js';
 import { openStores } from '../stores.js';
 import type { RedisStores } from '../../stores/redis/index.js';
 import type { Writer } from '../../stores/contract/log.js';
@@ -77,10 +77,11 @@ async function rateOf({ isQuick }: Bench, lanes: Lane[]): Promise<number> {
 
 function addBare(redis: Redis, writer: Writer): Lane {
   const key = `floor:${writer.sessionId}`;
+  const cork = corkWrites(redis);
   return async (until) => {
     let count = 0;
     while (performance.now() < until) {
-      corkWrites(redis);
+      cork();
       await redis.xadd(key, '*', 'w', writer.name, 'c', JSON.stringify(toDelta(writer, 'word1 ')));
       count += 1;
     }

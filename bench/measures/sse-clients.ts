@@ -1,70 +1,103 @@
-import { TASK_QUEUE, type Measurement } from '../bench.js';
+import { TASK_QUEUE, type Bench, type Measurement } from '../bench.js';
 import { followPage, startStampedStreams } from '../client/stamped-streams.js';
 import { createLeave, sleep } from '../clock.js';
+import { measureRedisFloor } from '../floor/redis-floor.js';
 import { startApi } from '../processes/product.js';
 import { residentMegabytes } from '../processes/usage.js';
-import { summarize } from '../report/statistics.js';
-import { measureRedisFloor } from '../floor/redis-floor.js';
+import { formatShares, startCpuMeter } from '../processes/cpu-meter.js';
+import { summarize, type Summary } from '../report/statistics.js';
 
 const CLIENTS = 1_000;
-const EVERY_MS = 500;
 const SETTLE_MS = 3_000;
+/** Pages that come together, and the time to the next of them. */
+const AT_ONCE = 10;
+const BETWEEN_MS = 30;
+/** The first stamps of a stream meet what is cold, and do not count. */
+const WARM_UP = 75;
+/** Two words a second, in a turn for each page. */
+const APART = { turns: CLIENTS, everyMs: 500, stamps: 40 };
+/** A turn that is watched by ten. */
+const TOGETHER = { turns: 100, everyMs: 20, stamps: 300 };
 
-/** Pages on one API process, each on a turn of its own that says two words a second. */
+/** Pages on one API process. */
 export const sseClients: Measurement = {
   name: 'sse-clients',
   take: async (bench) => {
-    // The first stamps of a stream meet what is cold, and do not count.
-    const stamps = 75 + (bench.isQuick ? 5 : 40);
-    const size = { streams: CLIENTS, stamps, everyMs: EVERY_MS };
-    const turns = await startStampedStreams(bench.servers.redisUrl, size);
-    const api = await startApi(bench.servers, TASK_QUEUE);
-    const leave = createLeave();
-    const latencies: number[] = [];
-    try {
-      bench.say(`sse-clients: ${String(CLIENTS)} pages`);
-      await sleep(SETTLE_MS);
-      const before = residentMegabytes(api.pid) ?? NaN;
-      const pages = turns.sessions.map((id) =>
-        followPage(api.port, id, (ms) => latencies.push(ms), leave.signal),
-      );
-      await sleep(SETTLE_MS);
-      const idle = residentMegabytes(api.pid) ?? NaN;
-      turns.begin();
-      await Promise.race([turns.done, Promise.all(pages)]);
-      const busy = residentMegabytes(api.pid) ?? NaN;
-      leave.abort();
-      await Promise.all(pages);
-      bench.say('sse-clients: floor');
-      const floor = await measureRedisFloor(bench.servers.redisUrl, {
-        ...size,
-        streams: 200,
-        stamps: bench.isQuick ? 5 : 40,
-      });
-      const each = (megabytes: number): number => ((megabytes - before) * 1024) / CLIENTS;
-      return {
-        rows: [
-          {
-            what: `${String(CLIENTS)} SSE clients on one API: append → client`,
-            unit: 'ms' as const,
-            value: summarize(latencies),
-            beside: { what: 'XADD → blocking XREAD, 200 streams', value: summarize(floor) },
-            aim: { p99: 20 },
-          },
-          {
-            what: '  memory of each, idle',
-            unit: 'KB' as const,
-            value: { p50: each(idle) },
-            aim: { p50: 100 },
-          },
-          { what: '  memory of each, talking', unit: 'KB' as const, value: { p50: each(busy) } },
-        ],
-        notes: [],
-      };
-    } finally {
-      leave.abort();
-      await api.stop();
-      await turns.stop();
-    }
+    const apart = await followTurns(bench, APART);
+    const together = await followTurns(bench, TOGETHER);
+    const { everyMs, stamps } = APART;
+    const size = { streams: 200, stamps: WARM_UP + stamps, everyMs };
+    const floor = summarize(await measureRedisFloor(bench.servers.redisUrl, size));
+    return {
+      rows: [
+        {
+          what: `${String(CLIENTS)} SSE clients on one API: append → client`,
+          unit: 'ms' as const,
+          value: apart.latency,
+          beside: { what: 'XADD → blocking XREAD, 200 streams', value: floor },
+          aim: { p99: 20 },
+        },
+        {
+          what: '  memory of each, idle',
+          unit: 'KB' as const,
+          value: { p50: apart.idle },
+          aim: { p50: 100 },
+        },
+        { what: '  memory of each, talking', unit: 'KB' as const, value: { p50: apart.busy } },
+        {
+          what: `  ten each on ${String(TOGETHER.turns)} turns × 50/s`,
+          unit: 'ms' as const,
+          value: together.latency,
+          aim: { p99: 50 },
+        },
+      ],
+      notes: [`ten on each turn: CPU % of a core: ${together.cpu}`],
+    };
   },
 };
+
+interface Followed {
+  latency: Summary;
+  /** Memory of each page, before and after the turns have spoken, KB. */
+  idle: number;
+  busy: number;
+  cpu: string;
+}
+
+async function followTurns(
+  { servers, say, isQuick, pids }: Bench,
+  { turns: streams, everyMs, stamps: counted }: { turns: number; everyMs: number; stamps: number },
+): Promise<Followed> {
+  const stamps = WARM_UP + (isQuick ? 5 : counted);
+  const turns = await startStampedStreams(servers.redisUrl, { streams, stamps, everyMs });
+  const api = await startApi(servers, TASK_QUEUE);
+  const leave = createLeave();
+  const latencies: number[] = [];
+  try {
+    say(`sse-clients: ${String(CLIENTS)} pages on ${String(streams)} turns`);
+    await sleep(SETTLE_MS);
+    const before = residentMegabytes(api.pid) ?? NaN;
+    const pages: Promise<void>[] = [];
+    for (let index = 0; index < CLIENTS; index += 1) {
+      const id = turns.sessions[index % streams] ?? '';
+      pages.push(followPage(api.port, id, (ms) => latencies.push(ms), leave.signal));
+      // All at once would measure how an API refuses what it cannot take in time.
+      if (index % AT_ONCE === 0) await sleep(BETWEEN_MS);
+    }
+    await sleep(SETTLE_MS);
+    const idle = residentMegabytes(api.pid) ?? NaN;
+    const readCpu = startCpuMeter({ api: api.pid, redis: pids.redis, client: process.pid });
+    turns.begin();
+    await Promise.race([turns.done, Promise.all(pages)]);
+    const cpu = formatShares(readCpu());
+    const busy = residentMegabytes(api.pid) ?? NaN;
+    leave.abort();
+    await Promise.all(pages);
+    const each = (megabytes: number): number => ((megabytes - before) * 1024) / CLIENTS;
+    return { latency: summarize(latencies), idle: each(idle), busy: each(busy), cpu };
+  } finally {
+    leave.abort();
+    await api.stop();
+    await turns.stop();
+  }
+}

@@ -45,6 +45,7 @@ function createMemoryContext(data: MemoryData): RedisContext {
     redis,
     reads: redis,
     keys,
+    evaluate,
     ...createConversations({ evaluate }, keys, options),
     writeIf: createWriteIf(evaluate),
     maxEntries: options.maxChunks,

@@ -12,37 +12,34 @@ import { toStoredJson } from './to-stored-json.js';
 const MAX_BYTES_PER_CHAR = 3;
 
 /**
- * The JSON texts of messages that are about to be stored, each checked against the protocol.
+ * The JSON text of a message that is about to be stored, checked against the protocol.
  *
- * @param shorten the short form of a checked message, if it has one
  * @throws HelixError `invalid_chunk` with the first faults in `detail`, `chunk_too_large`
  */
-export function toCheckedJson(
-  messages: readonly StreamMessage[],
-  shorten?: (message: StreamMessage) => string | undefined,
-): string[] {
-  return messages.map((message) => {
-    const checked = StreamMessageSchema.safeParse(message);
-    if (!checked.success) {
-      const detail = checked.error.issues.slice(0, 5).map(({ path, message: text }) => ({
-        path: path.map(String).join('.'),
-        text,
-      }));
-      throw new HelixError('invalid_chunk', 'This is no chunk of the stream protocol.', { detail });
-    }
-    const short = shorten?.(message);
-    if (short !== undefined) return short;
-    const json = toJson(message);
-    if (
-      json.length * MAX_BYTES_PER_CHAR > LIMITS.chunkBytes &&
-      Buffer.byteLength(json) > LIMITS.chunkBytes
-    ) {
-      throw new HelixError('chunk_too_large', 'A chunk is limited to 256 KB.', {
-        detail: { type: message.type },
-      });
-    }
-    return json;
-  });
+export function toCheckedText(message: StreamMessage): string {
+  const checked = StreamMessageSchema.safeParse(message);
+  if (!checked.success) {
+    const detail = checked.error.issues.slice(0, 5).map(({ path, message: text }) => ({
+      path: path.map(String).join('.'),
+      text,
+    }));
+    throw new HelixError('invalid_chunk', 'This is no chunk of the stream protocol.', { detail });
+  }
+  const json = toJson(message);
+  if (
+    json.length * MAX_BYTES_PER_CHAR > LIMITS.chunkBytes &&
+    Buffer.byteLength(json) > LIMITS.chunkBytes
+  ) {
+    throw new HelixError('chunk_too_large', 'A chunk is limited to 256 KB.', {
+      detail: { type: message.type },
+    });
+  }
+  return json;
+}
+
+/** The same for several. */
+export function toCheckedJson(messages: readonly StreamMessage[]): string[] {
+  return messages.map(toCheckedText);
 }
 
 function toJson(message: StreamMessage): string {

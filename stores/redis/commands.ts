@@ -1,6 +1,6 @@
 import type { RedisConnection } from './clients.js';
 import { isDiscarded } from './errors.js';
-import type { Send } from './refusals.js';
+import type { Send } from './send.js';
 
 /**
  * The commands that the store sends besides its scripts. Both a connection of ioredis and the

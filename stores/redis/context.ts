@@ -1,5 +1,6 @@
 import type { FileStore } from '../contract/files.js';
 import type { LeaseThread } from '../contract/leases.js';
+import type { Evaluate } from '../../store/redis/scripts.js';
 import type { WriteIf } from '../../store/redis/write-if.js';
 import type { Commands } from './commands.js';
 import type { Conversations } from './conversations.js';
@@ -21,6 +22,8 @@ export interface RedisContext extends Conversations {
   /** For what may be large: apart from the one above, where the start of a run would wait behind it. */
   reads: Commands;
   keys: KeySpace;
+  /** Runs scripts of the store. */
+  evaluate: Evaluate;
   /** Changes of what is in other slots than conversations. */
   writeIf: WriteIf;
   /** Entries that a stream may have before whole old turns are trimmed; 0: no limit. */

@@ -1,9 +1,9 @@
 import { randomBytes } from 'node:crypto';
 import { createChange, type Change, type Look } from '../../store/change.js';
-import { APPEND, createBackend } from '../../store/redis/backend.js';
+import { createBackend } from '../../store/redis/backend.js';
 import type { Evaluate } from '../../store/redis/scripts.js';
 import type { KeySpace } from './keys.js';
-import { createMake, newerLayout, type Make } from './make-change.js';
+import { createMake, type Make } from './make-change.js';
 
 /** How long ended streams and sessions are kept, seconds. */
 export interface Expiry {
@@ -12,17 +12,12 @@ export interface Expiry {
   sessionTtlSeconds: number;
 }
 
-/** Changes of conversations, and appends to their logs. */
+/** Changes of conversations. */
 export interface Conversations {
   change: Change;
   look: Look;
   make: Make;
-  /** @param args of the script `append` */
-  append: (sessionId: string, args: readonly (string | number)[]) => Promise<(number | string)[]>;
 }
-
-/** What `append` replies where a newer build has laid out the record. */
-const APPEND_NEWER = 6;
 
 /** @param evaluateLarge on the connection for large reads */
 export function createConversations(
@@ -35,15 +30,5 @@ export function createConversations(
   const { change, look } = createChange(
     createBackend({ evaluate, evaluateLarge, prefix: keys.prefix, keep, newVersion }),
   );
-  return {
-    change,
-    look,
-    make: createMake(change),
-    append: async (sessionId, args) => {
-      const words = args.map((word) => String(word).toWellFormed());
-      const reply = (await evaluate(APPEND, keys.append(sessionId), words)) as (number | string)[];
-      if (reply[0] === APPEND_NEWER) throw newerLayout();
-      return reply;
-    },
-  };
+  return { change, look, make: createMake(change) };
 }

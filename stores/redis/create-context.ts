@@ -3,15 +3,20 @@ import type { RedisConnection } from './clients.js';
 import { commandsOf } from './commands.js';
 import type { FileStore } from '../contract/files.js';
 import type { AuditSettings, RedisContext } from './context.js';
-import { corkWrites } from './cork-writes.js';
 import { createRedisFileStore } from './file-store.js';
 import { createKeySpace, DEFAULT_PREFIX } from './keys.js';
-import { createEvaluate } from './evaluate.js';
-import { sendOnce, waitOutRefusals, type Send } from './refusals.js';
+import {
+  corkWrites,
+  createEvaluate,
+  createUnanswered,
+  sendCounted,
+  sendOnce,
+  waitOutRefusals,
+  type Unanswered,
+} from './send.js';
 import { rightsFor } from './rights.js';
 import { createWriteIf } from '../../store/redis/write-if.js';
 import { createConversations, type Expiry } from './conversations.js';
-import { createUnanswered, type Unanswered } from './unanswered.js';
 import { toKeptMs, type AuditTtl } from '../record/audit-ttl.js';
 
 export interface RedisStoreOptions {
@@ -79,13 +84,7 @@ export function createContext(
   const keys = createKeySpace(options.prefix);
   const unanswered = createUnanswered();
   const repeat = retriesRefusals ? waitOutRefusals(() => redis.status === 'end') : sendOnce;
-  let isConnecting = connected !== undefined;
-  void connected?.then(() => {
-    isConnecting = false;
-  });
-  const sendNow: Send = (work) => repeat(() => unanswered.during(work));
-  const send: Send = (work) =>
-    connected !== undefined && isConnecting ? connected.then(() => sendNow(work)) : sendNow(work);
+  const send = sendCounted(repeat, unanswered, connected);
   const rights = rightsFor(keys);
   const evaluate = createEvaluate(redis, { send, rights });
   const evaluateLarge = createEvaluate(reads, { send, rights });
@@ -94,6 +93,7 @@ export function createContext(
     redis: commandsOf(redis, send),
     reads: commandsOf(reads, send),
     keys,
+    evaluate,
     ...createConversations({ evaluate, evaluateLarge }, keys, toExpiry(options)),
     writeIf: createWriteIf(evaluate),
     unanswered,
@@ -102,9 +102,7 @@ export function createContext(
     audit: toAuditSettings(options),
     keepsFilesElsewhere: options.files !== undefined,
     fileStore: options.files ?? createRedisFileStore(reads, keys, send),
-    corkWrites: () => {
-      corkWrites(redis);
-    },
+    corkWrites: corkWrites(redis),
   };
 }
 

@@ -3,7 +3,7 @@ import type { FilePlace, FileStore } from '../contract/files.js';
 import type { RedisConnection } from './clients.js';
 import { callRedis } from './errors.js';
 import type { KeySpace } from './keys.js';
-import type { Send } from './refusals.js';
+import type { Send } from './send.js';
 
 const PIECE = LIMITS.filePieceBytes;
 

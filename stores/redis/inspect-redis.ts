@@ -8,7 +8,7 @@ import { callRedis } from './errors.js';
 import { createKeySpace } from './keys.js';
 import { mastersOf } from './masters.js';
 import { rightsFor } from './rights.js';
-import { createEvaluate } from './evaluate.js';
+import { createEvaluate } from './send.js';
 import { parseServerInfo, type ServerInfo } from './server-info.js';
 import { createConversations } from './conversations.js';
 

@@ -4,7 +4,7 @@ import { commandsOf } from './commands.js';
 import { connectCommands } from './connection.js';
 import { createKeySpace } from './keys.js';
 import { createLeases } from './leases.js';
-import { sendOnce } from './refusals.js';
+import { sendOnce } from './send.js';
 
 /** The address of a Redis, and the prefix of its keys. */
 export interface LeaseAddress {

@@ -1,33 +1,40 @@
 import type { LogEntry, StreamMessage } from '../../protocol/chunk.js';
 import { rootOf } from '../../protocol/ids.js';
 import type { Session } from '../../session/tree.js';
-import { toCheckedJson } from '../record/checked-messages.js';
+import { APPEND } from '../../store/redis/backend.js';
+import { toShortDelta } from '../../store/redis/entries.js';
+import { mergeDeltas } from '../../protocol/merge-deltas.js';
+import { toCheckedText } from '../record/checked-messages.js';
 import { onData } from '../contract/shared-data.js';
-import { NO_RUN, type AppendResult, type LogPosition, type StreamLog } from '../contract/log.js';
+import {
+  NO_RUN,
+  type AppendResult,
+  type LogPosition,
+  type StreamLog,
+  type Writer,
+} from '../contract/log.js';
 import { closeWriter, mark as changeMark, openWriter, truncate } from '../../session/streams.js';
 import { toStoredJson } from '../record/to-stored-json.js';
 import { toControlMessage } from '../log/control-message-of.js';
 import { createChannels, type Subscriber } from './tail/channels.js';
 import type { RedisContext } from './context.js';
 import { resolveEntries } from './large-results.js';
-import { createKeepPages } from './tail/keep-pages.js';
-import { createReadKept } from './tail/kept-pages.js';
-import { createReadJoined, createReadLog, type ReadLog } from './tail/pages.js';
-import { toShortDelta } from './short-deltas.js';
+import { newerLayout } from './make-change.js';
+import { createKeptPages, PAGE_END } from './tail/kept-pages.js';
+import { createReadLog, createReadRange, type ReadLog } from './tail/pages.js';
 import { createReadResults } from './stored-rows.js';
 import { createTail } from './tail/tail.js';
 
 /** The log in a Redis Stream, with a tail over sharded Pub/Sub. */
 export function createRedisStreamLog(context: RedisContext, subscriber: Subscriber): StreamLog {
-  const { keys, append, look, make, now: clock } = context;
+  const { keys, evaluate, look, make, now: clock } = context;
 
   const readResults = createReadResults(context);
   const resolve = (streamId: string, entries: LogEntry[]): ReturnType<typeof resolveEntries> =>
     resolveEntries(entries, readResults(streamId));
   const readLog = createReadLog(context);
-  const readJoined = createReadJoined(context);
-  const readKept = createReadKept(context);
-  const keepPages = createKeepPages(make);
+  const readRange = createReadRange(context);
+  const kept = createKeptPages(context);
   const read: ReadLog = async (streamId, fromSequence, limit) => {
     const part = await readLog(streamId, fromSequence, limit);
     return { ...part, entries: await resolve(streamId, part.entries) };
@@ -36,6 +43,28 @@ export function createRedisStreamLog(context: RedisContext, subscriber: Subscrib
   const stops = createChannels<(runId: string) => void>(subscriber, (listeners, runId) => {
     for (const listener of listeners) listener(runId);
   });
+
+  const targets = new WeakMap<Writer, Target>();
+
+  function targetOf(writer: Writer): Target {
+    const known = targets.get(writer);
+    if (known !== undefined) return known;
+    const { sessionId, runId, name, token } = writer;
+    const conversation = rootOf(sessionId);
+    const target = {
+      conversation,
+      appendKeys: keys.append(runId === NO_RUN ? conversation : sessionId),
+      names: [runId, name, String(token)].map((word) => word.toWellFormed()),
+    };
+    targets.set(writer, target);
+    return target;
+  }
+
+  function keepPage(writer: Writer, appended: number, sequence: number): void {
+    const end = sequence - (sequence % PAGE_END);
+    if (sequence - appended >= end || writer.runId === NO_RUN) return;
+    kept.keep(writer, end).catch(() => undefined);
+  }
 
   const log: StreamLog = {
     openWriter: async ({ sessionId: id, name, token, agentId, agentType, step }, nonce, now) => {
@@ -48,30 +77,25 @@ export function createRedisStreamLog(context: RedisContext, subscriber: Subscrib
       return make(rootOf(sessionId), closeWriter, request);
     },
     append: async (writer, batch, messages, known = 0) => {
-      const conversation = rootOf(writer.sessionId);
-      const texts = toCheckedJson(messages, (message) => toShortDelta(message, conversation));
+      const { conversation, appendKeys, names } = targetOf(writer);
+      const texts = messages.map(
+        (message) => toShortDelta(message, conversation) ?? toCheckedText(message),
+      );
+      const notes = writer.name.startsWith('t:') ? toNotes(messages) : '';
       context.corkWrites();
-      const owner = writer.runId === NO_RUN ? conversation : writer.sessionId;
-      const reply = await append(owner, [
-        writer.runId,
-        writer.name,
-        writer.token,
-        batch,
-        clock(),
-        known,
-        writer.name.startsWith('t:') ? toNotes(messages) : '',
-        ...texts,
-      ]);
-      const result = toAppendResult(reply);
-      if (result.kind === 'appended') keepPages(writer, texts, result.sequence);
+      const counts = [String(batch), String(clock()), String(known)];
+      const reply = await evaluate(APPEND, appendKeys, [...names, ...counts, notes, ...texts]);
+      const result = toAppendResult(reply as number[]);
+      if (result.kind === 'appended') keepPage(writer, texts.length, result.sequence);
       return result;
     },
-    read: async (streamId, fromSequence, limit, joinUpTo) =>
-      joinUpTo === undefined
-        ? (await read(streamId, fromSequence, limit)).entries
-        : resolve(streamId, await readJoined(streamId, fromSequence, joinUpTo, limit)),
+    read: async (streamId, fromSequence, limit, joinUpTo) => {
+      if (joinUpTo === undefined) return (await read(streamId, fromSequence, limit)).entries;
+      const entries = await readRange(streamId, fromSequence, joinUpTo, limit);
+      return resolve(streamId, mergeDeltas(entries));
+    },
     keptPages: async (streamId, fromSequence) => {
-      const pages = await readKept(streamId, fromSequence);
+      const pages = await kept.read(streamId, fromSequence);
       for (const page of pages) page.entries = await resolve(streamId, page.entries);
       return pages;
     },
@@ -96,6 +120,14 @@ export function createRedisStreamLog(context: RedisContext, subscriber: Subscrib
   return onData(log, context.data);
 }
 
+/** Where a writer appends: the same for all that it writes. */
+interface Target {
+  conversation: string;
+  appendKeys: string[];
+  /** The first arguments of the script. */
+  names: string[];
+}
+
 /** Which of these messages a call's row keeps: the letter of its kind, and its index. */
 function toNotes(messages: readonly StreamMessage[]): string {
   return messages
@@ -106,16 +138,19 @@ function toNotes(messages: readonly StreamMessage[]): string {
     .join(' ');
 }
 
-function toAppendResult([code, sequence, stop]: (string | number)[]): AppendResult {
+/** See APPEND. @throws HelixError `unavailable` where a newer build has laid out the record */
+function toAppendResult([code, sequence = 0, stop]: number[]): AppendResult {
   switch (code) {
     case 1:
-      return { kind: 'appended', sequence: Number(sequence), stopRequested: stop === 1 };
+      return { kind: 'appended', sequence, stopRequested: stop === 1 };
     case 2:
       return { kind: 'fenced' };
     case 3:
       return { kind: 'superseded' };
     case 4:
       return { kind: 'closed' };
+    case 6:
+      throw newerLayout();
     default:
       return { kind: 'rewound' };
   }

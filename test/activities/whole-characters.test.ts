@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import { createReplyFold } from '../../protocol/reply-fold.js';
 import { createStepReply } from '../../activities/model/step-reply.js';
 import type { StepReply } from '../../activities/model/reply-types.js';
-import { startOf } from '../../activities/model/whole-characters.js';
+import { startOf } from '../../activities/model/call-ids.js';
 import type { StreamChunk } from '../../protocol/chunk.js';
 import { toCheckedJson } from '../../stores/record/checked-messages.js';
 import { createHarness } from '../support/activity-harness.js';

@@ -1,8 +1,7 @@
 import { cpSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { toMessage } from '../../stores/redis/short-deltas.js';
-import { jsonOf } from '../../store/redis/entries.js';
+import { jsonOf, toMessage } from '../../store/redis/entries.js';
 import { loadSnapshot, toScript } from '../support/chat-client.js';
 import { newSessionId, startProduct, type Product } from '../support/product.js';
 import { postMessage } from '../support/sse-reader.js';

@@ -1,39 +1,71 @@
+import type { LogEntry } from '../../../protocol/chunk.js';
 import { rootOf } from '../../../protocol/ids.js';
 import { mergeDeltas } from '../../../protocol/merge-deltas.js';
-import type { KeptPage } from '../../contract/log.js';
+import { keepPage } from '../../../session/streams.js';
+import type { StreamEntry } from '../../../store/redis/entries.js';
+import type { KeptPage, Writer } from '../../contract/log.js';
 import type { RedisContext } from '../context.js';
 import { callRedis } from '../errors.js';
-import type { StreamEntry } from './joined-deltas.js';
-import { toLogEntry } from './pages.js';
+import { createReadRange } from './pages.js';
 
+/** A page ends wherever a writer reaches a multiple of this sequence. */
+export const PAGE_END = 500;
+/** Pages have at least so many entries, and at most a tenth of them once their deltas are joined. */
+const LEAST = 250;
+const GAIN = 10;
+/** Longer ones are not kept, in characters of JSON. */
+const LONGEST = 256 * 1024;
 /** Pages that one read brings: few, since they are parsed in one go, and kept until a slow viewer has them. */
 const MOST = 8;
 
-/** Reads kept pages, and takes those whose first and last entries the log still has. */
-export function createReadKept({
+/**
+ * Pages of the running step as a replay sends them, so that viewers who join later need not read each delta: a
+ * turn of 10,000 takes a sixth of the time, and ten such turns at once a fifteenth. They are kept beside the appends,
+ * and one that is not kept costs those viewers time and nothing else.
+ */
+export interface KeptPages {
+  /** Keeps what the writer has appended up to a sequence without others in between. */
+  keep: (writer: Writer, upTo: number) => Promise<unknown>;
+  /** Pages behind a sequence whose first and last entries the log still has. */
+  read: (streamId: string, fromSequence: number) => Promise<KeptPage[]>;
+}
+
+export function createKeptPages({
   redis,
+  reads,
   keys,
-}: Pick<RedisContext, 'redis' | 'keys'>): (
-  streamId: string,
-  fromSequence: number,
-) => Promise<KeptPage[]> {
-  return async (streamId, fromSequence) => {
-    const conversationId = rootOf(streamId);
-    const { joined, stream } = keys.session(conversationId);
-    const after = `(${String(fromSequence)}-0`;
-    const stored = await callRedis(redis.xrange(joined, after, '+', 'COUNT', MOST));
-    const pages = inOrder(
-      stored.map((page) => parsePage(page, conversationId)),
-      fromSequence,
-    );
-    if (pages.length === 0) return [];
-    const ends = pages.flatMap(({ from, to }) => [`${String(from)}-0`, `${String(to)}-0`]);
-    const found = (await callRedis(
-      redis.together((reads) => {
-        for (const id of ends) reads.xrange(stream, id, id, 'COUNT', 1);
-      }),
-    )) as StreamEntry[][];
-    return pages.filter((_, at) => found[2 * at]?.length === 1 && found[2 * at + 1]?.length === 1);
+  make,
+}: Pick<RedisContext, 'redis' | 'reads' | 'keys' | 'make'>): KeptPages {
+  const readRange = createReadRange({ redis: reads, keys });
+  return {
+    keep: async ({ sessionId, runId, name, token }, upTo) => {
+      const streamId = rootOf(sessionId);
+      const all = await readRange(streamId, upTo - PAGE_END, upTo, PAGE_END);
+      const own = all.slice(all.findLastIndex((entry) => entry.writer !== name) + 1);
+      const [from = 0, to = 0] = [own[0]?.sequence, own.at(-1)?.sequence];
+      const joined = mergeDeltas(own);
+      const entries = JSON.stringify(joined);
+      if (own.length < LEAST || joined.length * GAIN > own.length) return;
+      if (entries.length > LONGEST) return;
+      const page = { writer: { runId, name, token }, from, to, entries };
+      return make(sessionId, keepPage, page, { mayGrow: true });
+    },
+    read: async (streamId, fromSequence) => {
+      const { joined, stream } = keys.session(rootOf(streamId));
+      const after = `(${String(fromSequence)}-0`;
+      const stored = await callRedis(redis.xrange(joined, after, '+', 'COUNT', MOST));
+      const pages = inOrder(stored.map(parsePage), fromSequence);
+      if (pages.length === 0) return [];
+      const ends = pages.flatMap(({ from, to }) => [`${String(from)}-0`, `${String(to)}-0`]);
+      const found = (await callRedis(
+        redis.together((together) => {
+          for (const id of ends) together.xrange(stream, id, id, 'COUNT', 1);
+        }),
+      )) as StreamEntry[][];
+      return pages.filter(
+        (_, at) => found[2 * at]?.length === 1 && found[2 * at + 1]?.length === 1,
+      );
+    },
   };
 }
 
@@ -49,18 +81,11 @@ function inOrder(stored: (KeptPage | undefined)[], fromSequence: number): KeptPa
   return pages;
 }
 
-/** Undefined for what this release did not write: the log has the same entries. */
-function parsePage([id, fields]: StreamEntry, conversationId: string): KeptPage | undefined {
-  const [, from = '', , json = ''] = fields;
+/** Undefined for what cannot be read: the log has the same entries. */
+function parsePage([id, [, from = '', , json = '']]: StreamEntry): KeptPage | undefined {
   try {
-    const entries = (JSON.parse(json) as StreamEntry[]).map((entry) =>
-      toLogEntry(entry, conversationId),
-    );
-    return {
-      from: Number.parseInt(from, 10),
-      to: Number.parseInt(id, 10),
-      entries: mergeDeltas(entries),
-    };
+    const entries = JSON.parse(json) as LogEntry[];
+    return { from: Number.parseInt(from, 10), to: Number.parseInt(id, 10), entries };
   } catch {
     return undefined;
   }

@@ -1,15 +1,12 @@
 import type { LogEntry, StreamMessage } from '../../../protocol/chunk.js';
 import { rootOf } from '../../../protocol/ids.js';
 import { LIMITS } from '../../../protocol/limits.js';
-import { mergeDeltas } from '../../../protocol/merge-deltas.js';
-import { jsonOf, writerOf } from '../../../store/redis/entries.js';
+import { jsonOf, toMessage, writerOf, type StreamEntry } from '../../../store/redis/entries.js';
 import type { RedisContext } from '../context.js';
 import { callRedis, isLackOfRights } from '../errors.js';
-import { toMessage } from '../short-deltas.js';
 import type { SessionKeys } from '../keys.js';
 import { corrupt } from '../stored-json.js';
 import { toNumber } from '../stored-record.js';
-import { joinShortDeltas, type StreamEntry } from './joined-deltas.js';
 
 const ID = /^\d+-0$/;
 
@@ -65,34 +62,28 @@ export function createReadLog({ redis, keys }: Pick<RedisContext, 'redis' | 'key
   };
 }
 
-/**
- * Entries after a sequence up to and including another one, at most `limit`, with adjacent deltas of one
- * block joined. @throws HelixError `corrupt_record`
- */
-export type ReadJoined = (
+/** Entries after a sequence up to and including another one, at most `limit`. @throws HelixError `corrupt_record` */
+export type ReadRange = (
   streamId: string,
   fromSequence: number,
   upTo: number,
   limit: number,
 ) => Promise<LogEntry[]>;
 
-export function createReadJoined({
-  redis,
-  keys,
-}: Pick<RedisContext, 'redis' | 'keys'>): ReadJoined {
+export function createReadRange({ redis, keys }: Pick<RedisContext, 'redis' | 'keys'>): ReadRange {
   return async (streamId, fromSequence, upTo, limit) => {
     const conversationId = rootOf(streamId);
     const { stream } = keys.session(conversationId);
     const range = [`(${String(fromSequence)}-0`, `${String(upTo)}-0`] as const;
     const page = await callRedis(redis.xrange(stream, ...range, 'COUNT', limit));
-    return mergeDeltas(joinShortDeltas(page).map((entry) => toLogEntry(entry, conversationId)));
+    return page.map((entry) => toLogEntry(entry, conversationId));
   };
 }
 
 const RUN_ID = /^run_id:(\w+)/m;
 
 /** See store/redis/entries. */
-export function toLogEntry([id, fields]: StreamEntry, conversationId: string): LogEntry {
+function toLogEntry([id, fields]: StreamEntry, conversationId: string): LogEntry {
   const message = parseMessage(jsonOf(fields), conversationId);
   if (message === undefined || !ID.test(id)) throw corrupt(`entry ${id}`);
   return { sequence: Number.parseInt(id, 10), writer: writerOf(fields), message };

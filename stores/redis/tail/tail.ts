@@ -1,11 +1,10 @@
 import type { LogEntry } from '../../../protocol/chunk.js';
+import { HelixError } from '../../../protocol/errors.js';
 import { rootOf } from '../../../protocol/ids.js';
+import { toMessage } from '../../../store/redis/entries.js';
 import { retryWhileUnavailable } from '../../record/outage.js';
-import { createChannels, type Subscriber } from './channels.js';
-import { createCursor } from './cursor.js';
-import { createInbox, parseBatch, type Batch, type Inbox } from './inbox.js';
-import { createReadPage, shareReads, type ReadLog } from './pages.js';
-import { watchSubscriptions } from './subscription-health.js';
+import { createChannels, watchSubscriptions, type Subscriber } from './channels.js';
+import { createReadPage, shareReads, type LogPage, type ReadLog } from './pages.js';
 
 /**
  * Interval at which an idle follower reads the log: a publication may be lost, a log entry is not.
@@ -57,6 +56,7 @@ export function createTail(
 
   /** Large results are fetched once for all followers that read a batch at the same time. */
   function resolve(streamId: string, batch: Batch): LogEntry[] | Promise<LogEntry[]> {
+    if (batch.mayRefer === false) return batch.entries;
     const known = resolving.get(batch);
     if (known !== undefined) return known;
     const entries = log.resolve(streamId, batch.entries);
@@ -131,4 +131,189 @@ export function createTail(
 /** A function call, because the signal may fire during any wait. */
 function hasLeft(signal: AbortSignal): boolean {
   return signal.aborted;
+}
+
+/** What a transition published: entries, and the sequence before them. */
+export interface Batch {
+  previous: number;
+  entries: LogEntry[];
+  /** Length of the published text. */
+  size: number;
+  /** False for deltas in their short form, which refer to no result that is stored apart. */
+  mayRefer?: boolean;
+}
+
+/** Parses a published message; undefined if it was published by another program or truncated. */
+export function parseBatch(text: string, conversationId: string): Batch | undefined {
+  let parsed: unknown;
+  try {
+    parsed = JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+  if (!Array.isArray(parsed)) return undefined;
+  const [previous, published] = parsed as unknown[];
+  if (!isSequence(previous) || !Array.isArray(published) || published.length === 0) {
+    return undefined;
+  }
+  const entries: LogEntry[] = [];
+  let before = previous;
+  let mayRefer = false;
+  for (const item of published as unknown[]) {
+    const entry = toEntry(item, conversationId);
+    if (entry === undefined || entry.sequence <= before) return undefined;
+    before = entry.sequence;
+    mayRefer ||= !Array.isArray((item as unknown[])[2]);
+    entries.push(entry);
+  }
+  return { previous, entries, size: text.length, mayRefer };
+}
+
+function toEntry(item: unknown, conversationId: string): LogEntry | undefined {
+  if (!Array.isArray(item)) return undefined;
+  const [sequence, writer, stored] = item as unknown[];
+  if (!isSequence(sequence) || typeof writer !== 'string') return undefined;
+  const message = toMessage(stored, conversationId);
+  return message && { sequence, writer, message };
+}
+
+function isSequence(value: unknown): value is number {
+  return Number.isSafeInteger(value) && (value as number) >= 0;
+}
+
+/** Limits for a slow follower; beyond either, it reads the log again. */
+const MAX_BATCHES = 256;
+const MAX_SIZE = 1024 * 1024;
+
+/** Published batches that a follower has not read yet. Bounded. */
+export interface Inbox {
+  /** The conversation whose log is followed. */
+  conversationId: string;
+  offer: (batch: Batch) => void;
+  /** Some batches are missing: drops all of them, so that the follower reads the log. */
+  miss: () => void;
+  /** True once after a miss, and initially. Batches offered from now on are kept. */
+  takeMiss: () => boolean;
+  first: () => Batch | undefined;
+  removeFirst: () => void;
+  wake: () => void;
+  /** Resolves at the next offer, miss or wake, or after a time; at once if something is here. */
+  wait: (ms: number) => Promise<'woken' | 'idle'>;
+}
+
+export function createInbox(conversationId: string): Inbox {
+  let batches: Batch[] = [];
+  let size = 0;
+  let hasMissed = true;
+  let onEvent: (() => void) | undefined;
+
+  const wake = (): void => onEvent?.();
+  const miss = (): void => {
+    batches = [];
+    size = 0;
+    hasMissed = true;
+    wake();
+  };
+  return {
+    conversationId,
+    offer: (batch) => {
+      // The follower is about to read the log, which contains this batch.
+      if (hasMissed) return;
+      if (batches.length >= MAX_BATCHES || size + batch.size > MAX_SIZE) {
+        miss();
+        return;
+      }
+      batches.push(batch);
+      size += batch.size;
+      wake();
+    },
+    miss,
+    takeMiss: () => {
+      const had = hasMissed;
+      hasMissed = false;
+      return had;
+    },
+    first: () => batches[0],
+    removeFirst: () => {
+      size -= batches.shift()?.size ?? 0;
+    },
+    wake,
+    wait: (ms) =>
+      new Promise((resolve) => {
+        const end = (outcome: 'woken' | 'idle'): void => {
+          clearTimeout(timer);
+          onEvent = undefined;
+          resolve(outcome);
+        };
+        const timer = setTimeout(end, ms, 'idle');
+        onEvent = () => {
+          end('woken');
+        };
+        if (hasMissed || batches.length > 0) end('woken');
+      }),
+  };
+}
+
+/** A follower's position in a log, and what it needs to detect that the log was rewound. */
+export interface Cursor {
+  /** Where to continue reading: the entry at this sequence is read again and compared. */
+  anchor: () => number;
+  /** The new entries of a page. @throws HelixError `rewound` */
+  takePage: (page: LogPage) => LogEntry[];
+  /** True if entries before this batch were missed. */
+  isGapBefore: (batch: Batch) => boolean;
+  /** The new entries of a batch. */
+  takeBatch: (entries: LogEntry[]) => LogEntry[];
+}
+
+export function createCursor(fromSequence: number): Cursor {
+  /** Everything up to this sequence is known, including withdrawn entries. */
+  let known = fromSequence;
+  let last: LogEntry | undefined;
+  let server: string | undefined;
+
+  function advance(fresh: LogEntry[]): LogEntry[] {
+    last = fresh[fresh.length - 1] ?? last;
+    known = Math.max(known, last?.sequence ?? 0);
+    return fresh;
+  }
+
+  /** A log restored from a backup is shorter, or has other entries under the same numbers. */
+  function refuseRewound(page: LogPage, fresh: LogEntry[]): void {
+    if (page.sequence < known) throw rewound();
+    if (last === undefined) return;
+    const [again] = page.entries;
+    if (again?.sequence === last.sequence) {
+      if (!isSame(again, last)) throw rewound();
+    } else if (server !== undefined && server !== page.server && fresh.length > 0) {
+      // On the same server the entry was withdrawn or trimmed, which is fine.
+      throw rewound();
+    }
+  }
+
+  return {
+    anchor: () => last?.sequence ?? known,
+    takePage: (page) => {
+      const fresh = page.entries.filter(({ sequence }) => sequence > known);
+      refuseRewound(page, fresh);
+      const [first] = page.entries;
+      if (last === undefined && first?.sequence === known) last = first;
+      if (last === undefined || first !== undefined) server = page.server;
+      advance(fresh);
+      if (!page.isFull) known = Math.max(known, page.sequence);
+      return fresh;
+    },
+    isGapBefore: ({ previous }) => previous > known,
+    takeBatch: (entries) => advance(entries.filter(({ sequence }) => sequence > known)),
+  };
+}
+
+function rewound(): HelixError {
+  return new HelixError('rewound', 'The conversation store is older than what was already read.');
+}
+
+function isSame(one: LogEntry, other: LogEntry): boolean {
+  if (one === other) return true;
+  if (one.writer !== other.writer) return false;
+  return JSON.stringify(one.message) === JSON.stringify(other.message);
 }

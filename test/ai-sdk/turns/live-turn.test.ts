@@ -161,7 +161,7 @@ describe('viewers of an active turn', () => {
     expect(textOf(second)).toBe('all');
   });
 
-  it('what arrives in one turn of the event loop is one write to each viewer', async () => {
+  it('what arrives in one turn of the event loop is one write to each viewer, adjacent deltas one event', async () => {
     const { session, view } = createTurn();
     session.step();
     const viewers = [view(), view()];
@@ -174,7 +174,11 @@ describe('viewers of an active turn', () => {
     }
     await soon();
     expect(viewers.map(({ writes }, n) => writes - (before[n] ?? 0))).toEqual([1, 1]);
-    expect(viewers.map(textOf)).toEqual(['a b c d ', 'a b c d ']);
+    for (const { text } of viewers) {
+      const last = parseFrames(text).at(-1);
+      expect(last).toMatchObject({ part: { delta: 'a b c d ' } });
+      expect(last?.id).toBe(String(session.entries.at(-1)?.sequence));
+    }
     for (const { leave } of viewers) leave();
     await Promise.all(viewers.map(({ done }) => done));
   });

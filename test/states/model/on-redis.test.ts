@@ -7,7 +7,7 @@ import { createKeyspace } from '../../../stores/memory/keyspace.js';
 import { evaluateOn } from '../../../stores/memory/local-scripts.js';
 import { createKeySpace } from '../../../stores/redis/keys.js';
 import { createMake } from '../../../stores/redis/make-change.js';
-import { createEvaluate } from '../../../stores/redis/evaluate.js';
+import { createEvaluate } from '../../../stores/redis/send.js';
 import { sharedRedisUrl } from '../../support/test-stores.js';
 import { randomPath } from './random-path.js';
 import { SESSION } from './plan.js';

@@ -1,6 +1,6 @@
 import type { LogEntry } from '../../../protocol/chunk.js';
 import type { LogPage } from '../../../stores/redis/tail/pages.js';
-import { createCursor, type Cursor } from '../../../stores/redis/tail/cursor.js';
+import { createCursor, type Cursor } from '../../../stores/redis/tail/tail.js';
 import { textChunk } from '../../../stores/conformance/fixtures.js';
 
 const entry = (sequence: number, text = 'x', writer = 'm1'): LogEntry => ({

@@ -1,8 +1,8 @@
 import { Redis } from 'ioredis';
+import type { StreamChunk } from '../../../protocol/chunk.js';
 import type { KeptPage } from '../../../stores/contract/log.js';
 import { createRedisStores } from '../../../stores/redis/index.js';
 import { createKeySpace } from '../../../stores/redis/keys.js';
-import { PageCollector } from '../../../stores/redis/tail/page-collector.js';
 import { textChunk } from '../../../stores/conformance/fixtures.js';
 import { eventually } from '../../../stores/conformance/assertions.js';
 import { openSpeaker, type Speaker } from '../../support/speaker.js';
@@ -19,15 +19,14 @@ afterAll(async () => {
   await stores.close();
 });
 
+function words({ session }: Speaker, length: number, text = 'word '): StreamChunk[] {
+  return Array.from({ length }, () => textChunk(text, 1, session.id));
+}
+
 /** A step with 500 entries, and the page that has them. */
 async function openWithPage(): Promise<Speaker> {
   const speaker = await openSpeaker(stores);
-  const { session, writer } = speaker;
-  const chunks = Array.from({ length: 500 }, () => ({
-    ...textChunk('word ', 1, session.id),
-    timestamp: 1_763_841_234_567,
-  }));
-  await stores.streamManager.append(writer, 1, chunks);
+  await stores.streamManager.append(speaker.writer, 1, words(speaker, 500));
   await eventually('a page is kept', async () => (await kept(speaker)).length === 1);
   return speaker;
 }
@@ -58,34 +57,24 @@ describe('a kept page', () => {
     const { session, runId } = speaker;
     await session.claim(session.writer(runId, 1, 2));
     expect(await redis.exists(keys.session(session.id).joined)).toBe(0);
-    const chunks = Array.from({ length: 500 }, () => textChunk('late ', 1, session.id));
-    const result = await stores.streamManager.append(speaker.writer, 2, chunks);
+    const result = await stores.streamManager.append(speaker.writer, 2, words(speaker, 500));
     expect(result).toEqual({ kind: 'fenced' });
     expect(await kept(speaker)).toEqual([]);
   });
-});
 
-describe('what is collected for a page', () => {
-  const delta = (text: string): string => `["${text}","lab",1,1763841234567]`;
-  const deltas = (count: number): string[] => Array.from({ length: count }, () => delta('x'));
-
-  it('begins a new page behind the entries of others', () => {
-    const collector = new PageCollector('m1');
-    expect(collector.add(deltas(499), 499)).toBeUndefined();
-    expect(collector.add(deltas(1), 501)).toBeUndefined();
-    expect(collector.add(deltas(499), 1_000)).toMatchObject({ from: 501, to: 1_000 });
-  });
-
-  it('is no page if joining saves too little', () => {
-    const collector = new PageCollector('m1');
-    const events = Array.from({ length: 500 }, () => '{"type":"custom"}');
-    expect(collector.add(events, 500)).toBeUndefined();
-    expect(collector.add(deltas(500), 1_000)).toMatchObject({ from: 501, to: 1_000 });
-  });
-
-  it('becomes a page before it is long', () => {
-    const collector = new PageCollector('m1');
-    const long = Array.from({ length: 40 }, () => delta('y'.repeat(4_000)));
-    expect(collector.add(long, 40)).toMatchObject({ from: 1, to: 40 });
+  it('is none where joining saves too little, or the words are too long', async () => {
+    const speaker = await openSpeaker(stores);
+    const { streamManager } = stores;
+    const word = textChunk('word ', 1, speaker.session.id);
+    const { delta: _, ...base } = word;
+    const note: StreamChunk = { ...base, type: 'custom', eventName: 'n', data: 1 };
+    const mixed = Array.from({ length: 500 }, (_, n) => (n % 5 === 0 ? note : word));
+    const append = (batch: number, chunks: StreamChunk[]) =>
+      streamManager.append(speaker.writer, batch, chunks);
+    await append(1, mixed);
+    await append(2, words(speaker, 500, 'x'.repeat(600)));
+    await append(3, words(speaker, 500));
+    await eventually('the last page is kept', async () => (await kept(speaker)).length > 0);
+    expect(await kept(speaker)).toMatchObject([{ from: 1_001, to: 1_500 }]);
   });
 });

@@ -1,4 +1,7 @@
+import fc from 'fast-check';
 import { Redis } from 'ioredis';
+import { StreamMessageSchema, type StreamMessage } from '../../../protocol/chunk.js';
+import { toMessage, toShortDelta } from '../../../store/redis/entries.js';
 import { openRedisStores } from '../../../stores/redis/open-stores.js';
 import { answers } from '../../support/open-stores.js';
 import { drive, newNonce } from '../../support/session-driver.js';
@@ -30,4 +33,53 @@ it('a delta of five letters takes at most 75 bytes in Redis', async () => {
   }
   const bytes = await redis.memory('USAGE', `${prefix}:{${id}}:stream`, 'SAMPLES', 0);
   expect(Number(bytes) / 5_000).toBeLessThanOrEqual(75);
+});
+
+/** Mostly what the protocol takes. */
+const field = (...good: unknown[]): fc.Arbitrary<unknown> =>
+  fc.oneof(
+    { weight: 30, arbitrary: fc.constantFrom(...good) },
+    { weight: 1, arbitrary: fc.constantFrom('', 'x'.repeat(257), -1, 0.5, NaN, Infinity, null) },
+    { weight: 1, arbitrary: fc.constantFrom<unknown>(undefined, true, {}, [], '\ud83d') },
+  );
+
+const text = fc.oneof(
+  field('', 'word ', '"', '\\ud', '🙂', '["a"]', '\u0000', '\ude42', 'y'.repeat(8_193)),
+  fc.string({ unit: 'binary', maxLength: 5 }),
+);
+
+const message = fc
+  .tuple(
+    fc.oneof(
+      fc.record({ type: fc.constant('text_delta'), delta: text }),
+      fc.record({ type: fc.constant('thinking'), content: text, isComplete: field(true, false) }),
+      fc.record({
+        type: fc.constant('tool_arg_stream_delta'),
+        delta: text,
+        toolCallId: field('c1', 'a","a'),
+      }),
+    ),
+    fc.record({
+      agentId: field('s1', 's1.1a', 's1.', 'other'),
+      agentType: field('a', '","a'),
+      step: field(0, 1, 11),
+      timestamp: field(1_763_841_234_567, 0.5),
+    }),
+    fc.constantFrom(...Array<object>(9).fill({}), { language: 'en' }, { block: 1 }, { block: -1 }),
+  )
+  .map((fields) => Object.assign({}, ...fields) as StreamMessage);
+
+it('the short form is given only to what the schema takes, and says the same', () => {
+  let short = 0;
+  fc.assert(
+    fc.property(message, (given) => {
+      const json = toShortDelta(given, 's1');
+      if (json === undefined) return;
+      short += 1;
+      expect(StreamMessageSchema.safeParse(given).success).toBe(true);
+      expect(toMessage(JSON.parse(json), 's1')).toEqual(given);
+    }),
+    { numRuns: 2_000 },
+  );
+  expect(short).toBeGreaterThan(300);
 });

@@ -1,5 +1,5 @@
 import type { LogEntry } from '../../../protocol/chunk.js';
-import { type Batch, createInbox } from '../../../stores/redis/tail/inbox.js';
+import { type Batch, createInbox } from '../../../stores/redis/tail/tail.js';
 import { textChunk } from '../../../stores/conformance/fixtures.js';
 import { startFollower } from '../../support/follower.js';
 import { openSpeaker } from '../../support/speaker.js';

@@ -1,4 +1,4 @@
-import { createUnanswered } from '../../../stores/redis/unanswered.js';
+import { createUnanswered } from '../../../stores/redis/send.js';
 import { until } from '../../support/until.js';
 
 const never = (): Promise<void> => new Promise(() => undefined);
