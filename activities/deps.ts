@@ -3,7 +3,7 @@ import type { AgentRegistry } from '../agents/registry.js';
 import type { RunMeter } from '../protocol/run-meter.js';
 import type { ExecuteToolWork } from '../protocol/tool-work.js';
 import type { Tracer } from '../protocol/tracer.js';
-import type { StartNext } from '../stores/record/start-next.js';
+import type { StartNext } from '../stores/record/listeners.js';
 import type { Wake } from '../stores/contract/call-record.js';
 import type { StoredFile } from '../stores/contract/files.js';
 import type { Store } from '../stores/contract/store.js';

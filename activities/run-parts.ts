@@ -4,12 +4,8 @@ import { HelixError } from '../protocol/errors.js';
 import { rootOf } from '../protocol/ids.js';
 import { NO_METER } from '../protocol/run-meter.js';
 import { toAct } from '../stores/record/acts.js';
-import { foldAfterChanges } from '../stores/record/fold-after-changes.js';
 import { createLegTraces, type LegTraces, type RunOfWork } from '../stores/record/leg-traces.js';
-import { meterChanges } from '../stores/record/meter-changes.js';
-import { relayAfterActs } from '../stores/record/relay-after-acts.js';
-import { startNextAfterEnds } from '../stores/record/start-next.js';
-import { traceChanges } from '../stores/record/trace-changes.js';
+import { listenToChanges } from '../stores/record/listeners.js';
 import { createAnswerActivities } from './answers.js';
 import type { ActivityDeps } from './deps.js';
 import { STATE_LOST } from './endings.js';
@@ -31,14 +27,11 @@ export interface RunParts
 
 /** The parts of a run over the given stores and agents. Nothing here knows Temporal. */
 export function createRunParts(options: ActivityDeps): RunParts {
-  // Each part that ends a run begins the next one.
   const { meter = NO_METER, tracer } = options;
   const traces = tracer && createLegTraces(options.store, tracer);
-  const traced = traceChanges(options.store, traces);
-  const folding = foldAfterChanges(meterChanges(traced, meter), options.logger);
-  const store = relayAfterActs(folding, options.logger);
+  const store = listenToChanges(options.store, { ...options, meter, traces });
   const mcp = options.mcp ?? createMcpConnections(options.logger);
-  const deps = { ...options, mcp, store: startNextAfterEnds(store, options), traces };
+  const deps = { ...options, mcp, store, traces };
   // The steps of a run and its calls use the same definition, and so the same connections.
   const runTools = createRunTools(deps);
   const modelStep = createModelStep(deps, runTools);

@@ -3,7 +3,7 @@ import type { Actor } from '../protocol/actor.js';
 import type { PersonErasureReply } from '../protocol/erasure.js';
 import { HelixError } from '../protocol/errors.js';
 import { toAct } from '../stores/record/acts.js';
-import { logEntries } from '../stores/record/relay-after-acts.js';
+import { logEntries } from '../stores/record/listeners.js';
 import type { SessionOwner } from '../stores/contract/waiting.js';
 import type { RouteDeps } from './deps.js';
 

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import type { Request } from 'express';
 import type { AuditAction, AuditDetail } from '../stores/contract/audit.js';
 import { toAct } from '../stores/record/acts.js';
-import { logEntries } from '../stores/record/relay-after-acts.js';
+import { logEntries } from '../stores/record/listeners.js';
 import { toActor } from './actor.js';
 import type { RouteDeps } from './deps.js';
 import type { Identity } from './identity.js';

@@ -4,7 +4,7 @@ import { holdsRole, needsRole } from '../protocol/roles.js';
 import type { DualRequest } from '../stores/contract/audit.js';
 import { toAct } from '../stores/record/acts.js';
 import { hasSecond } from '../stores/record/audit-entry.js';
-import { logEntries } from '../stores/record/relay-after-acts.js';
+import { logEntries } from '../stores/record/listeners.js';
 import { toActor } from './actor.js';
 import type { RouteDeps } from './deps.js';
 import type { Identity } from './identity.js';

@@ -7,7 +7,7 @@ import type { HeldCount, HeldRun, Pause, PauseScope, Pauses } from '../stores/co
 import type { SessionRecord } from '../stores/contract/sessions.js';
 import type { Store } from '../stores/contract/store.js';
 import { toAct } from '../stores/record/acts.js';
-import { logEntries, type AuditLogger } from '../stores/record/relay-after-acts.js';
+import { logEntries, type AuditLogger } from '../stores/record/listeners.js';
 
 /** Who pauses or resumes an agent, and why. */
 export interface PauseRequest extends PauseScope, Omit<Actor, 'by'> {

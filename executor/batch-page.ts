@@ -5,7 +5,7 @@ import { LIMITS } from '../protocol/limits.js';
 import type { Responder } from '../protocol/responder.js';
 import { sleep } from '../protocol/time.js';
 import type { Store } from '../stores/contract/store.js';
-import { logEntries, type AuditLogger } from '../stores/record/relay-after-acts.js';
+import { logEntries, type AuditLogger } from '../stores/record/listeners.js';
 import type { Runs } from './runs.js';
 
 export interface BatchPageDeps {

@@ -11,13 +11,9 @@ import type { SessionRecord } from '../stores/contract/sessions.js';
 import type { Store } from '../stores/contract/store.js';
 import type { StreamManager } from '../stores/log/stream-manager.js';
 import { toAct } from '../stores/record/acts.js';
-import { foldAfterChanges } from '../stores/record/fold-after-changes.js';
-import { relayAfterActs, type AuditLogger } from '../stores/record/relay-after-acts.js';
+import { listenToChanges, type AuditLogger } from '../stores/record/listeners.js';
 import { forceEnd } from '../stores/record/force-end.js';
 import { createLegTraces } from '../stores/record/leg-traces.js';
-import { meterChanges } from '../stores/record/meter-changes.js';
-import { traceChanges } from '../stores/record/trace-changes.js';
-import { startNextAfterEnds } from '../stores/record/start-next.js';
 import { createAdopt } from './adopt.js';
 import { createAgentPauses, toHeld } from './agent-pauses.js';
 import { createAnswerApi } from './answers.js';
@@ -97,15 +93,15 @@ export function createRuns(deps: RunsDeps): Runs & PreparedRuns {
   const { streamManager, workflows, agents, meter = NO_METER, logger } = deps;
   const { tracer } = deps;
   warnOfUnpriced(deps);
-  const traced = traceChanges(deps.store, tracer && createLegTraces(deps.store, tracer));
-  const bare = meterChanges({ ...traced, due: traced.due.of(workflows.fleet) }, meter);
-  const folding = relayAfterActs(foldAfterChanges(bare, logger), logger);
+  const traces = tracer && createLegTraces(deps.store, tracer);
+  const ofFleet = { ...deps.store, due: deps.store.due.of(workflows.fleet) };
+  const bare = listenToChanges(ofFleet, { meter, traces, startNext, logger });
   const quotasOf = createQuotasOf(deps.quotas);
   const launches = createLaunches(logger);
-  const store = admitBeforeBegin(startNextAfterEnds(folding, { startNext, logger }), {
+  const store = admitBeforeBegin(bare, {
     quotasOf,
     checkBudget: createBudgetCheck(deps.budgets, {
-      ...{ usage: folding.usage, logger, meter, announce: announceSpendTo(deps.deliveries) },
+      ...{ usage: bare.usage, logger, meter, announce: announceSpendTo(deps.deliveries) },
     }),
     inBackground: launches.inBackground,
     logger,
@@ -159,9 +155,15 @@ export function createRuns(deps: RunsDeps): Runs & PreparedRuns {
   });
 
   /** Called after each end of a run, and by the sweeper for a queue that is left. */
-  async function startNext(sessionId: string): Promise<void> {
+  function startNext(sessionId: string): Promise<void> {
+    const begun = beginNext(sessionId);
+    launches.inBackground(begun.catch(() => undefined));
+    return begun;
+  }
+
+  async function beginNext(sessionId: string): Promise<void> {
     await bare.due.note(sessionId, FIRST_SWEEP_MS);
-    const result = await folding.queue.begin({ sessionId, nonce: newNonce(), now: Date.now() });
+    const result = await bare.queue.begin({ sessionId, nonce: newNonce(), now: Date.now() });
     if (result.kind === 'begun') launch(result.run, result.tenant);
   }
 

@@ -2,7 +2,7 @@ import type { Actor } from '../protocol/actor.js';
 import { rootOf, toShownSessionId } from '../protocol/ids.js';
 import { isTerminal } from '../protocol/run.js';
 import { toAct } from '../stores/record/acts.js';
-import { logEntries, type AuditLogger } from '../stores/record/relay-after-acts.js';
+import { logEntries, type AuditLogger } from '../stores/record/listeners.js';
 import type { Erasure } from '../stores/contract/erasures.js';
 import type { SessionOwner } from '../stores/contract/waiting.js';
 import type { Store } from '../stores/contract/store.js';

@@ -10,7 +10,7 @@ import type {
 } from '../stores/contract/runs.js';
 import type { ReadMeter } from '../stores/contract/log.js';
 import type { SessionRecord } from '../stores/contract/sessions.js';
-import type { StartNext } from '../stores/record/start-next.js';
+import type { StartNext } from '../stores/record/listeners.js';
 import type { AnswerApi } from './answers.js';
 import type { AgentPauses } from './agent-pauses.js';
 import type { Batches } from './batches.js';

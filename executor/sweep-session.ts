@@ -4,7 +4,7 @@ import type { RunMeter } from '../protocol/run-meter.js';
 import type { SessionRecord } from '../stores/contract/sessions.js';
 import type { Store } from '../stores/contract/store.js';
 import { startOf } from '../stores/record/run-standing.js';
-import type { StartNext } from '../stores/record/start-next.js';
+import type { StartNext } from '../stores/record/listeners.js';
 import type { RunWorkflows } from './run-workflows.js';
 import type { FindUnseen } from './unseen-attempts.js';
 import { NOTHING, type WorkflowLook, type WorkflowState } from './workflow-look.js';

@@ -2,7 +2,7 @@ import { HelixError } from '../protocol/errors.js';
 import type { DueSession } from '../stores/contract/due.js';
 import type { Store } from '../stores/contract/store.js';
 import { DUE_SHARDS } from '../stores/record/due-shards.js';
-import { logEntries, type AuditLogger } from '../stores/record/relay-after-acts.js';
+import { logEntries, type AuditLogger } from '../stores/record/listeners.js';
 import { inLanes } from './in-lanes.js';
 import { createRepair } from './repair-owners.js';
 import type { Runs } from './runs.js';

@@ -161,7 +161,13 @@ export function createInProcessExecutor(options: InProcessOptions): InProcessExe
     learn: (agent) => {
       if (!agents.has(agent.name)) agents.register(agent as AgentDefinition);
     },
-    idle: local.idle,
+    idle: async () => {
+      // The end of a run may begin another one.
+      do {
+        await local.idle();
+        await runs.idle();
+      } while (!local.isIdle());
+    },
     close: async () => {
       upkeep.stop();
       await local.leave();

@@ -12,6 +12,7 @@ import { createLocalRun, type LocalRun } from './local-run.js';
 /** The runs that this process carries out. */
 export interface LocalRuns extends RunWorkflows {
   has: (runId: string) => boolean;
+  isIdle: () => boolean;
   /** Resolves when none is active or waits. */
   idle: () => Promise<void>;
   /** Leaves all runs as they are in the record; resolves when nothing of them is in progress. */
@@ -154,6 +155,7 @@ export function createLocalRuns(deps: LocalRunsDeps): LocalRuns {
       }
       return Promise.resolve({ deleted: 0, unknown: [] });
     },
+    isIdle: () => carried.size === 0,
     idle: async () => {
       while (carried.size > 0) await Promise.all([...carried.values()].map(({ done }) => done));
     },

@@ -6,7 +6,7 @@ import { createSweep } from '../executor/sweep.js';
 import { HelixError } from '../protocol/errors.js';
 import { isTerminal, type RunError } from '../protocol/run.js';
 import type { Store } from '../stores/contract/store.js';
-import type { AuditLogger } from '../stores/record/relay-after-acts.js';
+import type { AuditLogger } from '../stores/record/listeners.js';
 import { DUE_SHARDS } from '../stores/record/due-shards.js';
 import type { LocalRuns } from './local-runs.js';
 

@@ -1,3 +1,4 @@
+import type { AnswerFacts } from './events.js';
 import { finish } from './finish.js';
 import { countStored, headOf } from './messages.js';
 import { noteDeadline, restIfWaiting } from './pause.js';
@@ -5,7 +6,7 @@ import { ownerOf, pastOf } from './calls.js';
 import { type Call, isLive } from './record.js';
 import { continueAlone, isLastToAsk, resumeIfAnswered, type Resumed } from './resume.js';
 import { speakerOf } from './say.js';
-import { isUnseen, ofCall, settleRow, withEvents } from './settling.js';
+import { isUnseen, ofCall, settleRow, tellWaitEnd, withEvents } from './settling.js';
 import { stageChanges } from './state.js';
 import { keepOutput } from './steps.js';
 import { noteAct } from './stop.js';
@@ -49,6 +50,8 @@ export interface SettleCall {
   chunks: readonly string[];
   /** The entry of the audit trail, as JSON. */
   act?: string;
+  /** Of a person, a client, or the rule for a call that nobody answered. */
+  answer?: AnswerFacts;
 }
 
 type Refusal =
@@ -79,6 +82,8 @@ export function settleCall(requested: Session, input: SettleCall): SettleReply {
   const { source, toolCallId: id, runId, now, writer } = input;
   const session = ownerOf(requested, id);
   const { log, conversation } = session.tree;
+  // Also by one that finds its call settled.
+  if (source === 'tool' || source === 'child') session.tree.tell({ kind: 'work_over' });
   const call = session.calls.get(id);
   const isLate = call?.isLate === true && source === 'client' && call.kind === 'client';
   const isSettled =
@@ -108,12 +113,16 @@ export function settleCall(requested: Session, input: SettleCall): SettleReply {
     session.content.set(ofCall('edit', id), input.edit);
     call.edits = (call.edits ?? 0) + 1;
     noteAct(session, input.act, { outcome: 'edited' });
+    session.tree.tell({ kind: 'charge_changed' });
     return { kind: 'edited', sequence: log.sequence };
   }
 
   const paused = conversation.existing.stream === 'paused';
   if (source === 'expiry' && call.of === undefined) call.isLate = true;
   if (source === 'child') endLostChild(session, call, now);
+  session.tree.tell({ kind: 'charge_changed' });
+  if (source !== 'tool' && source !== 'child' && !isUnseen(call))
+    tellWaitEnd(session, call, source === 'expiry' ? 'expired' : 'answered', input.answer);
   for (const chunk of input.chunks) log.add(chunk, source === 'tool' ? writer?.name : '');
   keep(session, call, input);
   // Stays when the call is forgotten: the webhook may be called again.

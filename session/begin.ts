@@ -249,5 +249,6 @@ export function beginQueued(
   const { messages, askers, ...entry } = popQueued(session);
   const by = strangerOf(entry.by, record.owner);
   makeTurn(session, { nonce, now, cap, messages, askers, waited: true, mode: 'new', by });
+  session.tree.tell({ kind: 'charge_changed' });
   return begun();
 }

@@ -55,6 +55,7 @@ export function openCalls(session: Session, calls: readonly NewCall[]): void {
       ...(rest.idempotent === true && { isIdempotent: true }),
       ...(rest.guarded === true && { isGuarded: true }),
       ...(rest.deadlineMs !== undefined && { waitMs: rest.deadlineMs }),
+      ...(!isServers && row === undefined && { since: session.tree.now }),
       ...(automatic !== undefined && { isAutomatic: true }),
       ...(child !== undefined && { child }),
     };
@@ -136,9 +137,14 @@ export function startCall(session: Session, input: StartCall): StartReply {
   const { writer: by, toolCallId: id, now, budget } = input;
   const { runId, name, token, agentType, step } = by;
   const call = session.calls.get(id);
-  if (call?.state === 'settled' || (call === undefined && pastOf(session, id) !== undefined))
+  if (call?.state === 'settled' || (call === undefined && pastOf(session, id) !== undefined)) {
+    session.tree.tell({ kind: 'work_over' });
     return { kind: 'settled' };
-  if (!isActive(session, runId)) return { kind: 'superseded' };
+  }
+  if (!isActive(session, runId)) {
+    session.tree.tell({ kind: 'work_over' });
+    return { kind: 'superseded' };
+  }
   const { run } = session.existing;
   if (run.stop !== undefined) return { kind: 'stopped' };
   const writer = session.writer(name);
@@ -165,6 +171,7 @@ export function startCall(session: Session, input: StartCall): StartReply {
       // The lost attempt may still be alive; it must not write any more.
       session.dropWriter(name);
       restIfWaiting(session, now);
+      session.tree.tell({ kind: 'work_over' });
       return { kind: 'settled' };
     }
     const { removed } = withdraw(session, name);

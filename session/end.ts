@@ -1,6 +1,6 @@
 import { isOver } from './record.js';
 import type { RunError, TerminalStatus } from '../protocol/run.js';
-import { finish } from './finish.js';
+import { finish, tellNext } from './finish.js';
 import { pushReply } from './messages.js';
 import { speakerOf } from './say.js';
 import type { Session } from './tree.js';
@@ -34,7 +34,7 @@ export function end(
   ): { kind: 'ended'; status: TerminalStatus; next?: true } => ({
     kind: 'ended',
     status,
-    ...(session.isConversation && record.queue.length > 0 && { next: true }),
+    ...tellNext(session, session.isConversation && record.queue.length > 0),
   });
   if (isOver(run.status)) return ended(run.status);
   let { status } = input;

@@ -1,8 +1,8 @@
 import type { RunError, TerminalStatus } from '../protocol/run.js';
-import { addResults, closeCalls, type SettlingCode } from './settling.js';
+import { addResults, closeCalls, partOf, type SettlingCode } from './settling.js';
 import { pushReply, countStored } from './messages.js';
 import { noteDeadline, sessionsBelow } from './pause.js';
-import { dropWake, sumOf } from './record.js';
+import { dropWake, isResting, sumOf } from './record.js';
 import { control, say, sayRaw, speakerOf, withRaw, type Speaker } from './say.js';
 import type { Session } from './tree.js';
 
@@ -35,6 +35,17 @@ const INLINE_BYTES = 64 * 1024;
 export function finish(session: Session, speaker: Speaker, input: Ending): boolean {
   const { existing: record } = session;
   const isBroken = input.status === 'failed' || input.status === 'aborted';
+  const { status, error } = input;
+  const { agent = '', run: ended } = record;
+  session.tree.tell({ kind: 'charge_changed' });
+  session.tree.tell({
+    kind: 'run_ended',
+    agent,
+    status,
+    ...(status === 'failed' && { code: error?.code }),
+  });
+  // One that rests has left its part before.
+  if (!isResting(ended.status)) session.tree.tell({ kind: 'part_left', part: partOf(session) });
   const ending = isBroken && input.error === undefined ? { ...input, error: ABORTED } : input;
   if (record.run.calls > 0) {
     endSubAgents(session, speaker, ending);
@@ -85,6 +96,13 @@ export function finish(session: Session, speaker: Speaker, input: Ending): boole
   // Steering messages that came too late are queued.
   for (const entry of record.queue) if (entry.mode === 'steer') entry.mode = 'queue';
   return true;
+}
+
+/** Of a reply: messages wait for their turn. */
+export function tellNext({ tree }: Session, waits: boolean): { next?: true } {
+  if (!waits) return {};
+  tree.tell({ kind: 'next_waits' });
+  return { next: true };
 }
 
 /** The result of the run: its text, or a reference to it if that is large. */

@@ -135,6 +135,7 @@ export function editQueued(
   session.content.set(`q:${id}`, row);
   accept(session, [{ id, hash }]);
   noteQueue(session, speakerOf(session, now));
+  session.tree.tell({ kind: 'charge_changed' });
   return { kind: 'edited' };
 }
 
@@ -156,6 +157,7 @@ export function removeQueued(
   const ids = meant.flatMap((entry) => takeRows(session, entry).messages.map(({ id }) => id));
   session.index.unset(...ids.map((id) => `m:${id}`));
   noteQueue(session, speakerOf(session, now), ids);
+  session.tree.tell({ kind: 'charge_changed' });
   // An ended session did not expire while messages waited.
   if (!isLive(record.run.status) && record.queue.length === 0) armExpiry(session);
   return { kind: 'removed', count: meant.length };

@@ -155,6 +155,11 @@ export function isOver(status: RunStatus): status is TerminalStatus {
   return ['completed', 'failed', 'interrupted', 'aborted'].includes(status);
 }
 
+/** True for a run that only people, or sub-agents that wait for people, can continue. */
+export function isResting(status: RunStatus): boolean {
+  return ['waiting_approval', 'waiting_tool', 'waiting_children'].includes(status);
+}
+
 /** True while a run is active or waits. */
 export function isLive(status: RunStatus): boolean {
   return !isOver(status);
@@ -218,6 +223,8 @@ export interface Call {
   /** Sequence of the pause that asked. */
   asked?: number;
   deadline?: number;
+  /** Since when people can answer it. */
+  since?: number;
   /** It timed out. */
   isLate?: true;
   /** The run was woken for its answer. */

@@ -1,3 +1,4 @@
+import type { AnswerFacts, RunPart, WaitEnd } from './events.js';
 import { type Call, sumOf } from './record.js';
 import { countStored } from './messages.js';
 import { say, sayRaw, speakerOf, withRaw, type Speaker } from './say.js';
@@ -102,10 +103,56 @@ export function settleByCode(
   });
 }
 
+export function partOf({ id, existing, tree }: Session): RunPart {
+  const { run, parent, agent = '' } = existing;
+  const root = tree.conversation.existing;
+  return {
+    sessionId: id,
+    runId: run.id,
+    agent,
+    turn: root.turn.n,
+    rootRunId: root.run.id,
+    number: (root.run.leg?.n ?? 0) + 1,
+    // A sub-agent begins within a leg.
+    beganAt: Math.max(run.leg?.at ?? run.started, root.run.leg?.at ?? 0),
+    used: run.usage,
+    usedBefore: run.leg?.used,
+    parent,
+  };
+}
+
+const END_OF_WAIT: Record<SettlingCode, WaitEnd> = {
+  run_stopped: 'stopped',
+  run_failed: 'lost',
+  client_tool_abandoned: 'abandoned',
+  tool_outcome_unknown: 'lost',
+};
+
+/** Tells that people are no longer asked about a call of theirs. */
+export function tellWaitEnd(
+  session: Session,
+  call: Call,
+  ending: SettlingCode | 'answered' | 'expired',
+  answer?: AnswerFacts,
+): void {
+  const { id: toolCallId, name: toolName, kind, since } = call;
+  if (since === undefined) return;
+  session.tree.tell({
+    kind: 'wait_ended',
+    part: partOf(session),
+    call: { toolCallId, toolName, kind, step: session.existing.run.committed },
+    since,
+    now: session.tree.now,
+    how: ending === 'answered' || ending === 'expired' ? ending : END_OF_WAIT[ending],
+    answer,
+  });
+}
+
 /** Settles all open calls: started ones as outcome unknown, the others with the code. */
 export function closeCalls(session: Session, speaker: Speaker, code: SettlingCode): void {
   for (const call of session.openCalls()) {
     if (call.state === 'settled') continue;
+    if (call.state === 'waiting' && !isUnseen(call)) tellWaitEnd(session, call, code);
     settleByCode(session, speaker, call, call.state === 'started' ? 'tool_outcome_unknown' : code);
   }
 }

@@ -1,7 +1,7 @@
 import type { FinishReason } from '../protocol/chunk.js';
 import type { RunError, StepOutcome, StopRequest, TerminalStatus } from '../protocol/run.js';
 import { openCalls, type NewCall } from './calls.js';
-import { finish, noteEndOfStep } from './finish.js';
+import { finish, noteEndOfStep, tellNext } from './finish.js';
 import { addNotices, countStored, pushReply } from './messages.js';
 import { restIfWaiting } from './pause.js';
 import { steeringWaits, takeSteering } from './queue.js';
@@ -14,6 +14,7 @@ import {
   countLost,
   isActive,
   isExhausted,
+  lost,
   own,
   sayDiscarded,
   withdraw,
@@ -76,23 +77,23 @@ export function claim(session: Session, input: Claim): ClaimReply {
   const { log, conversation } = session.tree;
   const { record } = session;
   if (record?.run.id === runId && record.run.committed >= step) return doneOrSuperseded(session);
-  if (log.sequence < input.known) return { kind: 'rewound' };
+  if (log.sequence < input.known) return lost(session, 'rewound');
   if (record?.run.id !== runId)
-    return { kind: (record?.run.n ?? 0) < input.runN ? 'rewound' : 'superseded' };
+    return lost(session, (record?.run.n ?? 0) < input.runN ? 'rewound' : 'superseded');
   const { run } = record;
-  if (isOver(run.status)) return { kind: 'superseded' };
+  if (isOver(run.status)) return lost(session, 'superseded');
   if (run.stop !== undefined) return { kind: 'stopped', stop: run.stop };
   const writer = session.writer(name);
   const before = writer?.token ?? 0;
-  if (before > token) return { kind: 'fenced' };
-  if (run.committed !== step - 1) return { kind: 'rewound' };
+  if (before > token) return lost(session, 'fenced');
+  if (run.committed !== step - 1) return lost(session, 'rewound');
   // A sub-agent continues together with the others once the conversation is no longer paused.
   const isPaused = !session.isConversation && conversation.existing.stream === 'paused';
   if (isPaused || session.openCalls().some(({ state }) => state !== 'settled'))
     return { kind: 'not_ready' };
   const isTaken = before > 0 && before < token;
   if (isTaken && writer !== undefined && isExhausted(session, writer, input.budget))
-    return { kind: 'exhausted' };
+    return lost(session, 'exhausted');
   // While the other attempt appends, withdrawing much of what it has written would always come too late.
   const isLong = session.batch(name).n > SHORT;
   if (isTaken && isLong && session.fence(name) < token) return { kind: 'fencing' };
@@ -160,7 +161,8 @@ function addSpoken(session: Session, bytes: number, perToken: number): void {
 function doneOrSuperseded(session: Session): Done {
   const { outcome, status } = session.existing.run;
   if (outcome === undefined || (isOver(status) && outcome.kind !== 'ended'))
-    return { kind: 'superseded' };
+    return lost(session, 'superseded');
+  session.tree.tell({ kind: 'work_over' });
   return { kind: 'done', outcome };
 }
 
@@ -207,12 +209,12 @@ export function commit(session: Session, input: Commit): CommitReply {
   const { log } = session.tree;
   const { record } = session;
   if (record?.run.id === runId && record.run.committed >= step) return doneOrSuperseded(session);
-  if (log.sequence < input.known) return { kind: 'rewound' };
-  if (record?.run.id !== runId || isOver(record.run.status)) return { kind: 'superseded' };
+  if (log.sequence < input.known) return lost(session, 'rewound');
+  if (record?.run.id !== runId || isOver(record.run.status)) return lost(session, 'superseded');
   const { run } = record;
   if (run.stop !== undefined && !input.answersStop) return { kind: 'stopped', stop: run.stop };
   if (session.writer(name)?.token !== token || run.committed !== step - 1)
-    return { kind: 'fenced' };
+    return lost(session, 'fenced');
   const reason = run.stop?.reason;
 
   if (input.row !== undefined) pushReply(session, input.row);
@@ -242,8 +244,13 @@ export function commit(session: Session, input: Commit): CommitReply {
     log.write('drop', 'pages', '');
     paused = !steers && run.busyCalls === 0 && restIfWaiting(session, input.now);
   }
+  const { tree } = session;
+  tree.tell({ kind: 'attempt_ended', outcome: input.answersStop ? 'cut' : 'committed' });
+  tree.tell({ kind: 'charge_changed' });
+  // A sub-agent rests while others go on.
+  if (paused || final !== undefined || !session.isConversation) tree.tell({ kind: 'work_over' });
   if (steers) return { kind: 'steered', sequence: log.sequence };
-  return { kind: 'committed', sequence: log.sequence, paused, ...(hasNext && { next: true }) };
+  return { kind: 'committed', sequence: log.sequence, paused, ...tellNext(session, hasNext) };
 }
 
 function noteCheckpoint(session: Session, { writer, checkpointId, now }: Commit): void {
@@ -295,8 +302,8 @@ export function discard(
   const writer = session.writer(name);
   const failures = writer?.failures ?? 0;
   if (failures >= failure) return { kind: 'discarded', failures };
-  if (!isActive(session, runId)) return { kind: 'superseded' };
-  if (writer?.token !== token) return { kind: 'fenced' };
+  if (!isActive(session, runId)) return lost(session, 'superseded');
+  if (writer?.token !== token) return lost(session, 'fenced');
   const { removed } = withdraw(session, name);
   sayDiscarded(session, { ...speakerOf(session, now, step), agentType }, reason, removed);
   const { run } = session.existing;
@@ -310,6 +317,7 @@ export function discard(
     writer.waits = (writer.waits ?? 0) + 1;
     session.tree.conversation.existing.run.waitsUntil = session.tree.now + waitMs;
   }
+  session.tree.tell({ kind: 'attempt_ended', outcome: 'discarded', code: reason });
   return { kind: 'discarded', failures: writer.failures };
 }
 

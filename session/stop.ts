@@ -1,5 +1,5 @@
 import type { StopRequest } from '../protocol/run.js';
-import { finish, type Ending } from './finish.js';
+import { finish, tellNext, type Ending } from './finish.js';
 import { isLive } from './record.js';
 import { speakerOf } from './say.js';
 import type { Session } from './tree.js';
@@ -54,7 +54,7 @@ export function stop(
   return {
     kind: 'ended',
     runId: run.id,
-    ...(hasNext && { next: true }),
+    ...tellNext(conversation, hasNext),
     ...(isWaiting && { waited: true }),
   };
 }
@@ -79,5 +79,6 @@ export function noteAct(
     runId,
     ...(owner !== '' && { owner }),
   });
+  session.tree.tell({ kind: 'act_noted' });
   session.tree.write('note', 'outbox', `${act.slice(0, -1)},${more.slice(1)}`);
 }

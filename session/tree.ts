@@ -1,10 +1,13 @@
 import { Fields, Log, Rows, Values, type Place, type Source, type Write } from './fields.js';
+import type { Event } from './events.js';
 import { isOver, newRecord, type Call, type SessionRecord, type Writer } from './record.js';
 
 /** A conversation and the sessions of its sub-agents, as one change reads and writes them. */
 export class Tree {
   readonly conversationId: string;
   readonly log: Log;
+  /** What listeners are told once the change is stored. */
+  readonly events: Event[] = [];
   /** What its sessions have been given does not count. */
   isErased = false;
   private readonly source: Source;
@@ -45,6 +48,10 @@ export class Tree {
     const expires = this.conversation.record?.expires;
     const isSet = this.others.some(([kind]) => kind === 'expire');
     return expires === undefined || isSet ? [] : [['expire', '', Math.max(1, expires - this.now)]];
+  }
+
+  tell(event: Event): void {
+    this.events.push(event);
   }
 
   /** A write that no session and no log has. */

@@ -115,6 +115,8 @@ export function handOver(
     const call = toolCallId === undefined ? undefined : session.calls.get(toolCallId);
     if (how === 'left' && call !== undefined) call.n -= 1;
   }
+  if (toolCallId === undefined && how !== 'retry')
+    session.tree.tell({ kind: 'attempt_ended', outcome: how });
   return { kind: 'handed_over', lost: writer.lost?.length ?? 0 };
 }
 
@@ -123,6 +125,16 @@ function forgive(writer: Writer, token: number): void {
   if (kept.length === (writer.lost ?? []).length) return;
   writer.forgiven = (writer.forgiven ?? 0) + 1;
   if (writer.forgiven <= MOST_FORGIVEN) writer.lost = kept;
+}
+
+/** The attempt may not write any more, or what it was to do belongs to others. */
+export function lost<Kind extends 'fenced' | 'superseded' | 'rewound' | 'exhausted'>(
+  { tree }: Session,
+  kind: Kind,
+): { kind: Kind } {
+  tree.tell({ kind: 'attempt_ended', outcome: kind === 'superseded' ? 'fenced' : kind });
+  if (kind === 'superseded') tree.tell({ kind: 'work_over' });
+  return { kind };
 }
 
 /** True if the run is the newest and not over. */

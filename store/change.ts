@@ -1,3 +1,4 @@
+import type { Event } from '../session/events.js';
 import type { Read, Source, Want, Write } from '../session/fields.js';
 import { setTimeout as pause } from 'node:timers/promises';
 import { HelixError } from '../protocol/errors.js';
@@ -32,7 +33,14 @@ export interface Commit {
   mayGrow: boolean;
 }
 
+/**
+ * Is told what a change has done, once it is stored or has found that nothing is to be stored: in the caller's
+ * asynchronous context, before the caller gets its reply.
+ */
+export type Listener = (sessionId: string, events: readonly Event[]) => void;
+
 export interface ChangeOptions {
+  listener?: Listener | undefined;
   /** What this change is going to ask for. */
   wants?: readonly Want[];
   isFreeing?: boolean;
@@ -136,12 +144,10 @@ export function createChange(backend: Backend): { change: Change; look: Look } {
     }
   }
 
-  async function untilDone<Reply>(
-    attempt: () => Promise<{ reply: Reply } | undefined>,
-  ): Promise<Reply> {
+  async function untilDone<Done>(attempt: () => Promise<Done | undefined>): Promise<Done> {
     for (let tries = 1; tries <= MOST_TRIES; tries += 1) {
       const done = await attempt();
-      if (done !== undefined) return done.reply;
+      if (done !== undefined) return done;
       if (tries >= HASTY_TRIES) await pause(Math.random() * MOST_PAUSE_MS);
     }
     throw new Error('other changes of this conversation were always first');
@@ -151,7 +157,7 @@ export function createChange(backend: Backend): { change: Change; look: Look } {
     at: Address,
     decide: (session: Session) => Reply,
     { wants, isFreeing = false, mayGrow = false }: ChangeOptions,
-  ): Promise<Reply> {
+  ): Promise<Decided<Reply>> {
     let floor = 0;
     return untilDone(async () => {
       const decided = await decideOn(at, decide, { wants, floor, mayGrow });
@@ -170,14 +176,16 @@ export function createChange(backend: Backend): { change: Change; look: Look } {
   }
 
   return {
-    change: (sessionId, decide, options = {}) => {
+    change: async (sessionId, decide, options = {}) => {
       const at = addressOf(sessionId);
-      return queued(at[0], () => decideUntilStored(at, decide, options));
+      const { reply, tree } = await queued(at[0], () => decideUntilStored(at, decide, options));
+      if (tree.events.length > 0) options.listener?.(sessionId, tree.events);
+      return reply;
     },
-    look: (sessionId, look, options = {}) =>
-      untilDone(() =>
-        decideOn(addressOf(sessionId), look, { ...options, mayGrow: true, onlyLooks: true }),
-      ),
+    look: async (sessionId, look, options = {}) => {
+      const given = { ...options, mayGrow: true, onlyLooks: true };
+      return (await untilDone(() => decideOn(addressOf(sessionId), look, given))).reply;
+    },
   };
 }
 

@@ -7,7 +7,7 @@ import type { RunWorkflows } from '../executor/run-workflows.js';
 import { createSweep } from '../executor/sweep.js';
 import type { AuditFeed } from '../stores/contract/audit.js';
 import type { Store } from '../stores/contract/store.js';
-import type { AuditLogger } from '../stores/record/relay-after-acts.js';
+import type { AuditLogger } from '../stores/record/listeners.js';
 
 export interface SweepsDeps {
   /** With the due list of this fleet. */

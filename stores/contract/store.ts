@@ -1,3 +1,4 @@
+import type { Listener } from '../../store/change.js';
 import type { Audit } from './audit.js';
 import type { Batches } from './batches.js';
 import type { Calls } from './calls.js';
@@ -19,12 +20,23 @@ import type { Tallies } from './tallies.js';
 import type { Usage } from './usage.js';
 import type { Waiting } from './waiting.js';
 
+/** Of each noun what changes sessions. */
+export interface Changes {
+  sessions: Pick<Sessions, 'branch'>;
+  runs: Omit<Runs, 'current' | 'list' | 'interruption'>;
+  steps: Steps;
+  calls: Omit<Calls, 'read' | 'pending' | 'suspension'>;
+  queue: Omit<Queue, 'read'>;
+}
+
 /**
  * The record of sessions, grouped by noun. Every transition is one atomic step and checks in this
  * order: already done (returns the first result), stop record, fence, expected state. It may be
  * repeated: a client that lost its connection after sending gets the first result again.
  */
 export interface Store {
+  /** The changes of sessions once more, each of which tells the listener what it has done. */
+  listening: (listener: Listener) => Changes;
   sessions: Sessions;
   runs: Runs;
   steps: Steps;

@@ -2,6 +2,7 @@ import type { FinishedSpan, SpanAttributes, SpanName } from '../../protocol/trac
 import { rootOf, toShownSessionId, workflowIdOf } from '../../protocol/ids.js';
 import type { RunStatus } from '../../protocol/run.js';
 import type { RunUsage } from '../contract/runs.js';
+import type { Event } from '../../session/events.js';
 import { usageSince, type Leg } from './legs.js';
 
 /**
@@ -31,7 +32,10 @@ export function delegateSpan(leg: Leg, parentRunId: string, toolCallId: string):
 }
 
 /** On every span, so that backends can group by them. */
-export function commonAttributes(leg: Leg, operation: string): SpanAttributes {
+export function commonAttributes(
+  leg: Pick<Leg, 'agent' | 'sessionId' | 'runId' | 'number'>,
+  operation: string,
+): SpanAttributes {
   return {
     'gen_ai.operation.name': operation,
     'gen_ai.agent.name': leg.agent,
@@ -104,6 +108,33 @@ export function toDelegateSpan(
     attributes: {
       ...commonAttributes(above, 'execute_tool'),
       ...toolAttributes(call),
+    },
+  };
+}
+
+/** A wait belongs to the leg that asked; its span is longer than that. */
+export function toWaitSpan(wait: Extract<Event, { kind: 'wait_ended' }>): FinishedSpan {
+  const { part, call, since, now, how, answer } = wait;
+  const isDecision = answer?.decision === 'approved' || answer?.decision === 'denied';
+  return {
+    title: `helix.wait ${call.toolName}`,
+    id: spanBelow(part, call.step, call.toolCallId, 'wait'),
+    parent: legSpan(part).span,
+    kind: 'internal',
+    startMs: since,
+    endMs: Math.max(since, now),
+    attributes: {
+      ...commonAttributes(part, 'helix.wait'),
+      ...toolAttributes(call),
+      'helix.wait.kind': call.kind,
+      'helix.wait.end': how,
+      'helix.wait.expired': how === 'expired',
+      ...(isDecision && {
+        'helix.approval.decision': answer.decision,
+        'helix.approval.edited': answer.isEdited,
+        'helix.approval.automatic': answer.isAutomatic,
+      }),
+      'helix.approval.via': answer?.via,
     },
   };
 }

@@ -1,21 +1,23 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { isTerminal } from '../../protocol/run.js';
 import type { FinishedSpan, Tracer } from '../../protocol/tracer.js';
+import { rootOf } from '../../protocol/ids.js';
+import type { RunPart } from '../../session/events.js';
+import type { Listener } from '../../store/change.js';
 import type { Store } from '../contract/store.js';
-import { legSpan, toDelegateSpan, toLegSpan, type LegEnd } from './leg-spans.js';
+import { legSpan, toDelegateSpan, toLegSpan, toWaitSpan, type LegEnd } from './leg-spans.js';
 import { isLeft, legNumberOf, readLegRecords, toLeg, type Leg, type RunOfSession } from './legs.js';
+import { fromUsage } from './run-usage.js';
 
 /** The legs of runs as traces. What only serves tracing delays and refuses nothing. */
 export interface LegTraces {
   tracer: Tracer;
-  /** The leg of a run, as the record has it now; undefined if the run is over or unknown. */
-  read: (run: RunOfSession) => Promise<Leg | undefined>;
   /** Carries out work of a run's leg; log lines and `current` belong to it. */
   within: <T>(run: RunOfWork, work: () => Promise<T>) => Promise<T>;
   /** The leg in which this is called. */
   current: () => Leg | undefined;
-  /** Writes the spans of runs whose part in a leg is over by now; to be called after a change. */
-  lookAtEnd: (leg: Leg | undefined) => void;
+  /** Writes the spans of runs whose part in a leg is over by a change, and of waits that it ends. */
+  listener: Listener;
   write: (span: FinishedSpan) => void;
 }
 
@@ -44,8 +46,6 @@ export function createLegTraces(
     return leg && { ...leg, above: leg.parent && (await readLeg(leg.parent)) };
   }
 
-  const read: LegTraces['read'] = (run) => readLeg(run).catch(() => undefined);
-
   async function begin({ agent, traceparent, ...run }: RunOfWork): Promise<Leg | undefined> {
     const leg = await readLeg(run, agent).catch(() => undefined);
     for (let part = leg; part !== undefined; part = part.above) part.request = traceparent;
@@ -65,7 +65,8 @@ export function createLegTraces(
           atMs: Math.min(atMs, Math.max(own.updatedAt, root.updatedAt)),
         }
       : { used: own?.usage ?? leg.used, atMs };
-    const { parent, above } = leg;
+    const { parent } = leg;
+    const above = leg.above ?? (parent && (await readLeg(parent)));
     if (parent !== undefined && above !== undefined) {
       const call = await calls.read(parent.sessionId, parent.toolCallId);
       const toolName = call?.spec.toolName ?? leg.agent;
@@ -88,18 +89,45 @@ export function createLegTraces(
     tracer.write(span);
   }
 
+  /** The part of the run in the leg in which this is called, which has more than the record. */
+  function known(runId: string): Leg | undefined {
+    let part = legs.getStore();
+    while (part !== undefined && part.runId !== runId) part = part.above;
+    return part;
+  }
+
   return {
     tracer,
-    read,
     within: async (run, work) => {
       const leg = await begin(run);
       if (leg === undefined) return legs.run(undefined, work);
       return legs.run(leg, () => tracer.within(legSpan(leg), work));
     },
     current: () => legs.getStore(),
-    lookAtEnd: (leg) => {
-      if (leg !== undefined) writeIfOver(leg, Date.now()).catch(() => undefined);
+    listener: (_sessionId, events) => {
+      const over = new Set<Leg | undefined>();
+      for (const event of events) {
+        if (event.kind === 'wait_ended') tracer.write(toWaitSpan(event));
+        else if (event.kind === 'work_over') over.add(legs.getStore());
+        else if (event.kind === 'part_left') over.add(known(event.part.runId) ?? legOf(event.part));
+      }
+      for (const leg of over)
+        if (leg !== undefined) writeIfOver(leg, Date.now()).catch(() => undefined);
     },
     write: tracer.write,
+  };
+}
+
+function legOf({ parent, used, usedBefore, ...part }: RunPart): Leg {
+  const root = rootOf(part.sessionId);
+  return {
+    ...part,
+    used: used && fromUsage(used),
+    usedBefore: usedBefore && fromUsage(usedBefore),
+    wasLeft: false,
+    parent: parent && {
+      ...parent,
+      sessionId: parent.part === '' ? root : `${root}.${parent.part}`,
+    },
   };
 }

@@ -6,7 +6,7 @@ import type { Checkpoint } from '../contract/checkpoints.js';
 import type { CustomState } from '../contract/custom-state.js';
 import type { Usage } from '../../session/record.js';
 import type { RunInfo } from '../contract/runs.js';
-import { fromUsage } from './inputs.js';
+import { fromUsage } from '../record/run-usage.js';
 import { dropStaged, saveState, stage } from '../../session/state.js';
 import { toStoredJson } from '../record/to-stored-json.js';
 import { readStaged } from './session-texts.js';

@@ -5,7 +5,6 @@ import type { BeginChild } from '../../session/children.js';
 import type { End } from '../../session/end.js';
 import type { RecordStep, SuspendCall } from '../../session/journal.js';
 import type { Message } from '../../session/messages.js';
-import type { Usage } from '../../session/record.js';
 import type { Rewind } from '../../session/rerun.js';
 import { joinAskers } from '../../session/turns.js';
 import type { Claim, Commit } from '../../session/steps.js';
@@ -22,7 +21,6 @@ import type {
   BeginInput,
   EndInput,
   RewindInput,
-  RunUsage,
   UserMessage,
 } from '../contract/runs.js';
 import type { StagedChanges } from '../contract/staging.js';
@@ -31,6 +29,7 @@ import { toCallSpec } from '../record/call-spec.js';
 import { toCheckedJson } from '../record/checked-messages.js';
 import { interruptBy } from '../record/interrupt-by.js';
 import { toBriefRow, toChildRef, toShownPart } from '../record/sub-agent-calls.js';
+import { toUsage } from '../record/run-usage.js';
 import { toStoredChanges } from '../record/to-stored-changes.js';
 import { toStoredJson } from '../record/to-stored-json.js';
 import { toStoredRow } from '../record/to-stored-row.js';
@@ -66,25 +65,6 @@ export function wellFormed<Value>(value: Value): Value {
 
 export function json(value: unknown, around = 0): string | undefined {
   return value === undefined ? undefined : toStoredJson(value, { around });
-}
-
-const USAGE = [
-  'inputTokens',
-  'outputTokens',
-  'cachedTokens',
-  'cacheWriteTokens',
-  'reasoningTokens',
-  'costMicroUsd',
-] as const satisfies (keyof RunUsage)[];
-
-export function toUsage(usage: RunUsage | undefined): Usage | undefined {
-  return usage && (USAGE.map((name) => usage[name] ?? 0) as unknown as Usage);
-}
-
-/** The other way round. */
-export function fromUsage(usage: Usage): RunUsage {
-  const named = USAGE.map((name, at) => [name, usage[at] ?? 0] as const);
-  return Object.fromEntries(named.filter(([, n], at) => at < 2 || n > 0)) as unknown as RunUsage;
 }
 
 export function toBegin(input: BeginInput, cap: number): Begin {
@@ -238,6 +218,27 @@ export function toSettle(input: SettleCallInput): SettleCall {
     ...workOf(input),
     chunks: toCheckedJson(chunks),
     act: 'act' in input ? json(input.act) : undefined,
+    answer: factsOf(input),
+  };
+}
+
+function factsOf(input: SettleCallInput): SettleCall['answer'] {
+  const act = 'act' in input ? input.act : undefined;
+  const decision = 'decision' in input ? input.decision : undefined;
+  if (decision !== undefined)
+    return {
+      decision: decision.approved ? 'approved' : 'denied',
+      isEdited: decision.input !== undefined,
+      isAutomatic: decision.automatic === true,
+      via: act?.via ?? decision.via,
+    };
+  if (input.source !== 'client') return undefined;
+  const { error, via } = input.row;
+  return {
+    decision: error === undefined ? 'result' : 'error',
+    isEdited: false,
+    isAutomatic: false,
+    via: act?.via ?? via,
   };
 }
 

@@ -4,7 +4,7 @@ import { HelixError } from '../../protocol/errors.js';
 import { childPartOf } from '../../protocol/ids.js';
 import { LAYOUT } from '../../session/record.js';
 import type { Session } from '../../session/tree.js';
-import type { Change, ChangeOptions } from '../../store/change.js';
+import type { Change, ChangeOptions, Listener } from '../../store/change.js';
 import { wellFormed } from './inputs.js';
 
 interface Input {
@@ -23,11 +23,14 @@ export type Make = <Input extends object, Reply>(
   options?: Pick<ChangeOptions, 'isFreeing' | 'mayGrow'>,
 ) => Promise<Reply>;
 
-export function createMake(change: Change): Make {
+export function createMake(change: Change, listener?: Listener): Make {
   return (sessionId, decide, input, options = {}) => {
     const given = wellFormed(input);
     const wants = wantsOf(decide, childPartOf(sessionId), given);
-    return change(sessionId, (session) => decide(checked(session), given), { wants, ...options });
+    return change(sessionId, (session) => decide(checked(session), given), {
+      ...{ wants, listener },
+      ...options,
+    });
   };
 }
 

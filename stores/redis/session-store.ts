@@ -23,22 +23,21 @@ import { fenceOff, handOver, takeOver } from '../../session/writers.js';
 import { checkSessionId } from '../record/checked-ids.js';
 import { fitChanges } from '../record/fit-changes.js';
 import { createSessionDocuments } from '../record/session-documents.js';
+import { fromUsage, toUsage } from '../record/run-usage.js';
 import { toStoredRow } from '../record/to-stored-row.js';
 import { isQuestion } from '../record/waiting-page.js';
-import type { CallPermission, Calls } from '../contract/calls.js';
-import type { Queue } from '../contract/queue.js';
+import type { CallPermission } from '../contract/calls.js';
 import type { Runs } from '../contract/runs.js';
 import type { Sessions } from '../contract/sessions.js';
 import type { ClaimInput, Steps } from '../contract/steps.js';
 import { onData } from '../contract/shared-data.js';
-import type { Store } from '../contract/store.js';
+import type { Changes, Store } from '../contract/store.js';
 import { branchOf } from './branch-requests.js';
 import { createAudit } from './audit.js';
 import type { RedisContext } from './context.js';
 import { createDocumentPrimitives } from './document-primitives.js';
 import { createDueLists } from './due-lists.js';
 import {
-  fromUsage,
   json,
   toAsker,
   toBegin,
@@ -50,12 +49,12 @@ import {
   toRewind,
   toSettle,
   toSuspend,
-  toUsage,
 } from './inputs.js';
 import { createErasures } from './erasures.js';
 import { createFiles } from './files.js';
 import { createJournalReads } from './journal-reads.js';
 import { createLeases } from './leases.js';
+import { createMake, type Make } from './make-change.js';
 import { createRequests } from './known-requests.js';
 import { createOwners } from './owners.js';
 import { createBatchRecords } from './batches.js';
@@ -89,7 +88,20 @@ export function createRedisSessionStore(context: RedisContext): Store {
     },
   });
 
+  const changesOf = (make: Make): Changes => {
+    const changing = { ...context, make };
+    return {
+      sessions: { branch: createBranch(changing) },
+      runs: createRuns(changing),
+      steps: createSteps(changing, noteAsking),
+      calls: createCalls(changing, noteAsking),
+      queue: createQueue(changing),
+    };
+  };
+  const changes = changesOf(context.make);
+
   const store: Store = {
+    listening: (listener) => changesOf(createMake(context.change, listener)),
     sessions: {
       read: reads.readRecord,
       rows: reads.readRows,
@@ -102,17 +114,13 @@ export function createRedisSessionStore(context: RedisContext): Store {
       askers: reads.askers,
       noteActiveSnapshot: (sessionId, turn) => noteSnapshot(context, sessionId, turn, true),
       noteRestingSnapshot: (sessionId, turn) => noteSnapshot(context, sessionId, turn, false),
-      branch: createBranch(context),
+      ...changes.sessions,
       ...documents.sessions,
     },
-    runs: { ...createRuns(context), ...documents.runs },
-    steps: createSteps(context, noteAsking),
-    calls: {
-      ...createCalls(context, noteAsking),
-      read: reads.readCall,
-      ...documents.calls,
-    },
-    queue: { ...createQueue(context), read: reads.readQueue },
+    runs: { ...changes.runs, ...documents.runs },
+    steps: changes.steps,
+    calls: { ...changes.calls, read: reads.readCall, ...documents.calls },
+    queue: { ...changes.queue, read: reads.readQueue },
     documents: documents.documents,
     checkpoints: documents.checkpoints,
     staging: documents.staging,
@@ -170,7 +178,7 @@ function createBranch(context: RedisContext): Sessions['branch'] {
   };
 }
 
-function createRuns(context: RedisContext): Omit<Runs, 'current' | 'list' | 'interruption'> {
+function createRuns(context: RedisContext): Changes['runs'] {
   const { maxEntries, now } = context;
   const { make } = context;
   return {
@@ -310,7 +318,7 @@ function startWith(
 function createCalls(
   context: RedisContext,
   noteAsking: (sessionId: string) => Promise<void>,
-): Omit<Calls, 'read' | 'pending' | 'suspension'> {
+): Changes['calls'] {
   const { make } = context;
   const withAnswers = createJournalReads(context);
   const parse = (text: string | undefined): unknown =>
@@ -353,7 +361,7 @@ function createCalls(
   };
 }
 
-function createQueue(context: RedisContext): Omit<Queue, 'read'> {
+function createQueue(context: RedisContext): Changes['queue'] {
   const { maxEntries } = context;
   const { make } = context;
   return {

@@ -3,7 +3,7 @@ import type { SessionRecord as StoredRecord } from '../../session/record.js';
 import type { CallEdit, CallSpec, OpenCall, Wake } from '../contract/call-record.js';
 import type { RunUsage } from '../contract/runs.js';
 import type { SessionRecord } from '../contract/sessions.js';
-import { fromUsage } from './inputs.js';
+import { fromUsage } from '../record/run-usage.js';
 import type { CallTexts, SessionTexts } from './session-texts.js';
 import { corrupt, parseRow, parseStored } from './stored-json.js';
 

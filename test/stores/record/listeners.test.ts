@@ -1,16 +1,32 @@
 import { allMeters, type RunEvent } from '../../../protocol/run-meter.js';
 import { createMemoryStores } from '../../../stores/memory/index.js';
-import { meterChanges } from '../../../stores/record/meter-changes.js';
+import { listenToChanges } from '../../../stores/record/listeners.js';
+import { toAct } from '../../../stores/record/acts.js';
 import { createTallyMeter } from '../../../stores/record/tally-meter.js';
-import { AGENT, drive, newCall, type SessionDriver } from '../../support/session-driver.js';
+import {
+  AGENT,
+  drive,
+  newCall,
+  userMessage,
+  type SessionDriver,
+} from '../../support/session-driver.js';
+import { until } from '../../support/until.js';
 
 function setUp() {
   const bare = createMemoryStores();
   const events: RunEvent[] = [];
   const tally = createTallyMeter(bare.store.tallies);
   const meter = allMeters(tally.meter, (event) => void events.push(event));
-  const store = meterChanges(bare.store, meter);
-  return { bare, store, events, tally, session: drive({ ...bare, store }) };
+  const begun: string[] = [];
+  const warn = jest.fn();
+  const store = listenToChanges(bare.store, {
+    ...{ meter, traces: undefined, logger: { warn } },
+    startNext: async (sessionId) => {
+      begun.push(sessionId);
+      await bare.store.queue.begin({ sessionId, nonce: 'next', now: Date.now() });
+    },
+  });
+  return { bare, store, events, tally, begun, warn, session: drive({ ...bare, store }) };
 }
 
 const of = (events: readonly RunEvent[], kind: RunEvent['kind']): RunEvent[] =>
@@ -57,17 +73,53 @@ describe('what transitions report', () => {
     expect(of(events, 'run_ended')).toHaveLength(1);
   });
 
-  it('metrics that cannot be read refuse neither an end nor a stop', async () => {
-    const { bare, events } = setUp();
-    const sessions = { ...bare.store.sessions, read: () => Promise.reject(new Error('away')) };
-    const meter = (event: RunEvent): void => void events.push(event);
-    const deaf = meterChanges({ ...bare.store, sessions }, meter);
-    const session = drive({ ...bare, store: { ...deaf, sessions: bare.store.sessions } });
+  it('a listener that throws refuses no change, and takes nothing from the others', async () => {
+    const { bare, session: calm, events } = setUp();
+    const warn = jest.fn();
+    const begun: string[] = [];
+    const store = listenToChanges(bare.store, {
+      ...{ traces: undefined, logger: { warn } },
+      meter: () => {
+        throw new Error('no metrics');
+      },
+      startNext: (sessionId) => Promise.resolve(void begun.push(sessionId)),
+    });
+    const session = drive({ ...bare, store }, calm.id);
     const { runId } = await session.newRun();
+    await session.begin({ messages: [userMessage('u2')], policy: 'queue' });
     expect(await session.end(runId, 'completed')).toMatchObject({ kind: 'ended' });
-    await session.newRun();
-    expect(await session.stop({ mode: 'interrupt' })).toMatchObject({ kind: 'ended' });
+    expect(begun).toEqual([session.id]);
+    expect(warn).toHaveBeenCalledTimes(1);
     expect(of(events, 'run_ended')).toEqual([]);
+  });
+
+  it.each([
+    ['ends', (one: SessionDriver, runId: string) => one.end(runId, 'failed')],
+    ['is stopped', (one: SessionDriver) => one.stop({ mode: 'interrupt' })],
+    ['commits its last step', (one: SessionDriver, runId: string) => one.ask(runId, 1, [])],
+  ] as const)('a run that %s lets the next one begin, once', async (_how, end) => {
+    const { bare, session, begun } = setUp();
+    const { runId } = await session.newRun();
+    await session.begin({ messages: [userMessage('u2')], policy: 'queue' });
+    await end(session, runId);
+    await until('the next run has begun', async () => {
+      const record = await bare.store.sessions.read(session.id);
+      return record?.runId !== runId;
+    });
+    expect(begun).toEqual([session.id]);
+  });
+
+  it('what an owner is charged follows a change, and an act gets to the audit trail', async () => {
+    const { bare, store, session, warn } = setUp();
+    const runId = await asking(session);
+    const act = toAct('stop', { by: 'ann' });
+    await store.runs.stop(session.id, { mode: 'interrupt', runId, act });
+    await until('both have followed', async () => {
+      const used = await bare.store.owners.usage({ owner: 'ann' });
+      const { entries } = await bare.store.audit.page(undefined, { limit: 10 });
+      return used.sessions === 1 && used.runs === 0 && entries.length === 1;
+    });
+    expect(warn).not.toHaveBeenCalled();
   });
 
   it('a waiting run that a new message replaced has ended', async () => {

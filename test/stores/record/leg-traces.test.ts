@@ -1,7 +1,8 @@
 import type { FinishedSpan, Tracer } from '../../../protocol/tracer.js';
 import { createMemoryStores } from '../../../stores/memory/index.js';
+import { NO_METER } from '../../../protocol/run-meter.js';
 import { createLegTraces } from '../../../stores/record/leg-traces.js';
-import { traceChanges } from '../../../stores/record/trace-changes.js';
+import { listenToChanges } from '../../../stores/record/listeners.js';
 import {
   AGENT,
   drive,
@@ -28,7 +29,10 @@ function setUp() {
   const session = drive(bare);
   const open = () => {
     const traces = createLegTraces(bare.store, tracer);
-    const store = traceChanges(bare.store, traces);
+    const store = listenToChanges(bare.store, {
+      ...{ meter: NO_METER, traces, startNext: () => Promise.resolve() },
+      logger: { warn: () => undefined },
+    });
     const own = drive({ ...bare, store }, session.id);
     /** As an activity of the run does it. */
     const act = <T>(runId: string, work: (own: SessionDriver) => Promise<T>): Promise<T> =>

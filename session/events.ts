@@ -1,0 +1,57 @@
+import type { AttemptEnd } from '../protocol/run-meter.js';
+import type { TerminalStatus } from '../protocol/run.js';
+import type { Call, Usage } from './record.js';
+
+/** What a run has to do from begin or resume of its conversation to the next pause or end. */
+export interface RunPart {
+  sessionId: string;
+  runId: string;
+  agent: string;
+  turn: number;
+  /** The conversation's own run, and the number of its leg, from 1. */
+  rootRunId: string;
+  number: number;
+  beganAt: number;
+  /** What the run has used, and had used before. */
+  used?: Usage | undefined;
+  usedBefore?: Usage | undefined;
+  parent?: { part: string; runId: string; toolCallId: string } | undefined;
+}
+
+/** How a wait ended: `lost` with a run whose workflow is gone. */
+export type WaitEnd = 'answered' | 'expired' | 'stopped' | 'abandoned' | 'lost';
+
+/** What people have answered. */
+export interface AnswerFacts {
+  decision: 'approved' | 'denied' | 'result' | 'error';
+  isEdited: boolean;
+  isAutomatic: boolean;
+  /** The channel. */
+  via?: string | undefined;
+}
+
+/** What a change tells those who listen, once it is stored. What must not get lost is stored with the change. */
+export type Event =
+  | { kind: 'run_ended'; agent: string; status: TerminalStatus; code?: string | undefined }
+  /** A run has ended that was at work. */
+  | { kind: 'part_left'; part: RunPart }
+  | { kind: 'attempt_ended'; outcome: AttemptEnd; code?: string }
+  /** What an attempt was to do is done, by this change or by one before whose listeners may not have been called. */
+  | { kind: 'work_over' }
+  | {
+      kind: 'wait_ended';
+      /** The run that asked, when its question was answered. */
+      part: RunPart;
+      call: { toolCallId: string; toolName: string; kind: Call['kind']; step: number };
+      since: number;
+      now: number;
+      how: WaitEnd;
+      /** Of a person, a client, or the rule for a question that nobody answered. */
+      answer?: AnswerFacts | undefined;
+    }
+  /** What the owner is charged for the conversation is another. */
+  | { kind: 'charge_changed' }
+  /** The outbox of the audit trail has got an entry. */
+  | { kind: 'act_noted' }
+  /** The conversation's run has ended, and messages wait for their turn. */
+  | { kind: 'next_waits' };

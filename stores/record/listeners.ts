@@ -1,0 +1,132 @@
+import { rootOf } from '../../protocol/ids.js';
+import type { RunMeter } from '../../protocol/run-meter.js';
+import type { Event } from '../../session/events.js';
+import type { Listener } from '../../store/change.js';
+import type { AuditEntry } from '../contract/audit.js';
+import type { Store } from '../contract/store.js';
+import type { LegTraces } from './leg-traces.js';
+import { oneAtATime } from './one-at-a-time.js';
+
+/**
+ * What follows from changes: metrics, traces, and work beside the record. Listeners are told after the change, so what
+ * they do may get lost with the process: what must not is stored with the change, or found by the sweeper.
+ */
+
+export interface AuditLogger {
+  info?: ((fields: object, message: string) => void) | undefined;
+  warn: (fields: object, message: string) => void;
+}
+
+/** Begins the session's next queued run, unless a run is active or the queue is empty. */
+export type StartNext = (sessionId: string) => Promise<void>;
+
+export interface ListenersDeps {
+  meter: RunMeter;
+  traces: LegTraces | undefined;
+  startNext: StartNext;
+  logger: AuditLogger;
+}
+
+/** A store whose changes are followed by everything that follows from them, the same in each process. */
+export function listenToChanges(store: Store, deps: ListenersDeps): Store {
+  const { meter, traces, startNext, logger } = deps;
+  const listeners = [
+    metered(meter),
+    ...(traces === undefined ? [] : [traces.listener]),
+    folding(store, logger),
+    relaying(store, logger),
+    startingNext(startNext, logger),
+  ];
+  const { sessions, runs, calls, steps, queue } = store.listening((sessionId, events) => {
+    for (const listener of listeners) {
+      try {
+        listener(sessionId, events);
+      } catch (error) {
+        // The change is stored, whatever becomes of this.
+        logger.warn({ err: error, sessionId }, 'what follows from a change was not done');
+      }
+    }
+  });
+  return {
+    ...store,
+    sessions: { ...store.sessions, ...sessions },
+    runs: { ...store.runs, ...runs },
+    steps: { ...store.steps, ...steps },
+    calls: { ...store.calls, ...calls },
+    queue: { ...store.queue, ...queue },
+  };
+}
+
+/** A repeated request gets its first reply, and counts once. */
+function metered(meter: RunMeter): Listener {
+  return (_sessionId, events) => {
+    for (const event of events) {
+      if (event.kind === 'run_ended' || event.kind === 'attempt_ended') meter(event);
+      else if (event.kind === 'wait_ended') meterAnswer(meter, event);
+    }
+  };
+}
+
+function meterAnswer(
+  meter: RunMeter,
+  { how, call, answer, since, now }: Extract<Event, { kind: 'wait_ended' }>,
+): void {
+  const isExpired = how === 'expired';
+  if (!isExpired && how !== 'answered') return;
+  const isResult = answer?.decision === 'result' || answer?.decision === 'error';
+  meter({
+    kind: 'call_answered',
+    asked: isResult || call.kind !== 'approval' ? 'client' : 'approval',
+    decision: isExpired ? 'expired' : (answer?.decision ?? 'result'),
+    source: isExpired ? 'auto' : (answer?.via ?? 'api'),
+    waitedSeconds: Math.max(0, now - since) / 1_000,
+  });
+}
+
+/** What owners are charged is brought up to date: what gets lost is found by the next fold, or by the recount. */
+function folding({ owners }: Store, logger: AuditLogger): Listener {
+  const fold = oneAtATime(
+    (sessionId) => owners.fold(sessionId),
+    (error, sessionId) => {
+      const fields = { err: error, sessionId };
+      logger.warn(fields, 'what a conversation counts for was not brought up to date');
+    },
+  );
+  return (sessionId, events) => {
+    if (has(events, 'charge_changed')) fold(sessionId);
+  };
+}
+
+/** Acts get to the audit trail: what gets lost is relayed by the sweeper, to which the session was noted before. */
+function relaying({ audit }: Store, logger: AuditLogger): Listener {
+  const relay = oneAtATime(
+    async (sessionId) => {
+      logEntries(logger, await audit.relay(sessionId));
+    },
+    (error, sessionId) => {
+      logger.warn({ err: error, sessionId }, 'acts were not relayed to the audit trail yet');
+    },
+  );
+  return (sessionId, events) => {
+    if (has(events, 'act_noted')) relay(sessionId);
+  };
+}
+
+/** If that fails, the sweeper begins the next run. */
+function startingNext(startNext: StartNext, logger: AuditLogger): Listener {
+  return (sessionId, events) => {
+    if (!has(events, 'next_waits')) return;
+    startNext(rootOf(sessionId)).catch((error: unknown) => {
+      logger.warn({ err: error, sessionId }, 'the next queued run was not begun');
+    });
+  };
+}
+
+function has(events: readonly Event[], kind: Event['kind']): boolean {
+  return events.some((event) => event.kind === kind);
+}
+
+/** A line of the log for each entry, so that a copy of the trail is kept elsewhere. */
+export function logEntries(logger: AuditLogger, entries: readonly AuditEntry[]): void {
+  for (const entry of entries) logger.info?.({ audit: entry }, 'audit');
+}
