@@ -1,4 +1,5 @@
 import type { AnswerFacts } from './events.js';
+import type { Only, WriterInput } from './input.js';
 import { finish } from './finish.js';
 import { countStored, headOf } from './messages.js';
 import { noteDeadline, restIfWaiting } from './pause.js';
@@ -11,7 +12,7 @@ import { stageChanges } from './state.js';
 import { keepOutput } from './steps.js';
 import { noteAct } from './stop.js';
 import type { Session } from './tree.js';
-import { isActive, type WriterInput } from './writers.js';
+import { isActive } from './writers.js';
 
 export type Source = 'tool' | 'approval' | 'client' | 'expiry' | 'child' | 'webhook';
 
@@ -59,14 +60,23 @@ type Refusal =
   | 'not_pending'
   | 'stale_run'
   | 'kind_mismatch'
+  /** The call demands another approver. */
   | 'not_allowed'
+  /** The answer came after the deadline. */
   | 'expired'
   | 'fenced';
 
 export type SettleReply =
+  /**
+   * Stored. If it was the last answer that the conversation waited for: `resume`, what the run that
+   * asked continues with, and `others`, other runs of the conversation that continue.
+   */
   | ({ kind: 'stored'; sequence: number } & Resumed)
+  /** The changed input is stored, and the call waits for another person. */
   | { kind: 'edited'; sequence: number }
-  | { kind: 'late' | Refusal }
+  /** A client's answer after the model got the timeout; the model is informed once. */
+  | Only<'late' | Refusal>
+  /** The deadline has not passed yet, or the call has none. */
   | { kind: 'not_due'; dueInMs?: number };
 
 /**

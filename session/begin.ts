@@ -1,45 +1,44 @@
-import type { KnownPerson } from '../protocol/responder.js';
-import type { RunMode, StopRequest } from '../protocol/run.js';
+import type { BusyPolicy } from '../protocol/busy.js';
+import { LIMITS } from '../protocol/limits.js';
+import { toPerson, type KnownPerson } from '../protocol/responder.js';
+import type { RunProgress } from '../protocol/run.js';
 import { claimFiles } from './files.js';
 import { finish } from './finish.js';
-import { accept, isDropped, readAccepted, type Message } from './messages.js';
+import type { CustomState, Message, Only, Stored, UserMessage } from './input.js';
+import { accept, isDropped, readAccepted } from './messages.js';
 import { popQueued, pushQueued, queuedBytes, type Queued } from './queue.js';
 import { newRecord, isLive } from './record.js';
 import { speakerOf } from './say.js';
 import { putState } from './state.js';
 import { endingOfStop, requestStop } from './stop.js';
-import { makeTurn, type NewTurn } from './turns.js';
+import { joinAskers, makeTurn, type NewTurn } from './turns.js';
 import type { Session } from './tree.js';
 
 export interface Begin {
+  sessionId: string;
   agent: string;
   owner: string;
-  tenant: string;
+  tenant?: string;
   /** Random part of the new run's id. */
   nonce: string;
-  now: number;
-  /** Entries that the log may have before old turns are trimmed; 0: no limit. */
-  cap: number;
-  policy: 'reject' | 'queue' | 'steer' | 'interrupt';
-  /** The only run that an interrupt may stop. */
+  messages: UserMessage[];
+  /** What happens to the messages while a run is active or others wait. Default: they are refused. */
+  policy?: BusyPolicy;
+  /** The only run that the policy `interrupt` may stop: while another is the newest, it is `reject`. */
   interrupts?: string;
-  /** A run that waits for people is not abandoned; it is active like any other. */
+  /** True: a run that waits for people is not abandoned by the messages; it is active like any other. */
   keepsQuestions?: boolean;
-  mostQueued: number;
-  mostQueuedBytes: number;
-  /** What an interrupt leaves. */
-  stop: StopRequest;
-  /** The sender. */
+  /** The sender, shown to readers of the queue. If it is not the owner, the run was requested by it. */
   by?: string;
-  /** Who asks by the messages. */
-  askers: readonly KnownPerson[];
-  messages: readonly Message[];
-  /** The agent's own state from the start of the run, as JSON; ignored for messages that are queued. */
-  state?: string;
-  mode: RunMode;
-  resumedBy?: string;
-  /** The run waits for this time. */
+  /** Who asks by the messages, their author first. Default: who has requested the run, or the owner. */
+  askers?: readonly KnownPerson[];
+  /** Replaces the agent's own state when the run begins; ignored if no run begins. */
+  state?: CustomState;
+  /** Set if the messages continue a turn after a run that has ended. */
+  resumed?: { by?: string };
+  /** The run waits for this time, ms since the epoch; refused while another one is active or waits. */
   startAt?: number;
+  now: number;
 }
 
 /** A run as those are told who began it. */
@@ -48,18 +47,30 @@ export interface Begun {
   runId: string;
   agent: string;
   turn: number;
+  /** UI message id of the turn's reply. */
   messageId: string;
+  /** Sequence before the turn's first chunk. */
   startSequence: number;
   startedAt: number;
-  from?: { step: number; known: number };
+  /** Set if the run continues a turn: what the turn had before. */
+  from?: RunProgress;
+  /** A run that this one replaced, by abandonment or an interrupt; its workflow must be woken. */
   supersededRunId?: string;
 }
 
 export type BeginReply =
   | { kind: 'begun'; run: Begun }
+  /**
+   * The messages are queued; their first entry comes after `sequence`. `begun` is a run that was
+   * started for messages before them.
+   */
   | { kind: 'queued'; sequence: number; begun?: Begun }
-  | { kind: 'steered' | 'interrupting'; runId: string; sequence: number }
-  | { kind: 'queue_full' | 'accepted' | 'busy' | 'foreign' }
+  /** This run reads them in its next step; the reply to them begins after `sequence`. */
+  | { kind: 'steered'; runId: string; sequence: number }
+  /** This run was asked to stop; the messages are answered next. */
+  | { kind: 'interrupting'; runId: string; sequence: number }
+  /** `accepted`: all messages were accepted before. `foreign`: the session belongs to another owner. */
+  | Only<'queue_full' | 'accepted' | 'busy' | 'foreign'>
   | { kind: 'conflict'; messageId: string }
   | { kind: 'agent_mismatch'; agent: string };
 
@@ -72,8 +83,10 @@ export type BeginReply =
  * In this order: whose session it is, and whose agent · messages that were accepted before (same content: dropped;
  * other content: conflict) · the policy · the length of the queue.
  */
-export function begin(session: Session, input: Begin): BeginReply {
-  const { agent, owner, tenant, now } = input;
+export function begin(session: Session, input: Stored<Begin>): BeginReply {
+  const { agent, owner, tenant = '', now, by, resumed } = input;
+  const sender = resumed?.by ?? by ?? owner;
+  const askers = joinAskers(input.askers ?? [toPerson(sender, { tenantId: tenant })]);
   const { record } = session;
   const isNew = record?.agent === undefined;
   if (!isNew) {
@@ -93,13 +106,14 @@ export function begin(session: Session, input: Begin): BeginReply {
     isPaused &&
     session.openCalls().some(({ state }) => state !== 'settled');
   const isOther = input.interrupts !== undefined && input.interrupts !== record?.run.id;
-  const policy = input.policy === 'interrupt' && isOther ? 'reject' : input.policy;
+  const { policy: wanted = 'reject' } = input;
+  const policy = wanted === 'interrupt' && isOther ? 'reject' : wanted;
   const waiting = record?.queue.length ?? 0;
   if (isLater && (isActive || waiting > 0)) return { kind: 'busy' };
   if ((isActive && !abandons) || waiting > 0) {
     // A new message never overtakes waiting ones, whatever happens to the run.
     if (policy === 'reject' && !abandons) return { kind: 'busy' };
-    if (waiting >= input.mostQueued || queuedBytes(session) >= input.mostQueuedBytes)
+    if (waiting >= LIMITS.queueEntries || queuedBytes(session) >= LIMITS.queueBytes)
       return { kind: 'queue_full' };
   }
   if (record === undefined) session.record = newRecord(now);
@@ -111,8 +125,8 @@ export function begin(session: Session, input: Begin): BeginReply {
     mode: isQueued ? 'queue' : policy,
     messages: fresh,
     queuedAt: now,
-    by: input.by,
-    askers: input.askers,
+    by,
+    askers,
   };
   const runId = record?.run.id ?? '';
   let superseded: string | undefined;
@@ -125,7 +139,11 @@ export function begin(session: Session, input: Begin): BeginReply {
       code: 'client_tool_abandoned',
     });
   } else if (isActive && policy === 'interrupt') {
-    const { stop, isSpeaking } = requestStop(session, input.stop);
+    const { stop, isSpeaking } = requestStop(session, {
+      mode: 'interrupt',
+      reason: 'new_message',
+      by,
+    });
     if (isSpeaking) {
       pushQueued(session, speaker, entry);
       return { kind: 'interrupting', runId, sequence: log.sequence };
@@ -140,22 +158,20 @@ export function begin(session: Session, input: Begin): BeginReply {
   const made: NewTurn = {
     nonce: input.nonce,
     now,
-    cap: input.cap,
     messages: fresh,
     waited: false,
-    mode: input.mode,
-    by: input.resumedBy ?? strangerOf(input.by, owner),
-    askers: input.askers,
+    mode: resumed === undefined ? 'new' : 'with_message',
+    by: resumed?.by ?? strangerOf(by, owner),
+    askers,
   };
   if (waiting > 0 && policy !== 'interrupt') {
     pushQueued(session, speaker, entry);
     const { sequence } = log;
     const first = popQueued(session);
-    const { messages, askers } = first;
     makeTurn(session, {
       ...made,
-      messages,
-      askers,
+      messages: first.messages,
+      askers: first.askers,
       by: strangerOf(first.by, owner),
       waited: true,
       mode: 'new',
@@ -201,7 +217,7 @@ function strangerOf(by: string | undefined, owner: string): string {
   return by === undefined || by === owner ? '' : by;
 }
 
-function create(session: Session, { agent, owner, tenant, nonce, now }: Begin): void {
+function create(session: Session, { agent, owner, tenant = '', nonce, now }: Stored<Begin>): void {
   const { existing: record } = session;
   Object.assign(record, { agent, owner, tenant, created: now, born: nonce });
   record.sizes.isComplete = true;
@@ -225,20 +241,25 @@ export function newestRun(session: Session, supersededRunId?: string): Begun {
 }
 
 export interface BeginQueued {
+  sessionId: string;
+  /** Random part of the new run's id. */
   nonce: string;
   now: number;
-  cap: number;
 }
+
+/** `busy`: a run is active; when it ends, the queue is read again. */
+export type BeginQueuedReply =
+  { kind: 'begun'; run: Begun; tenant?: string } | Only<'busy' | 'empty'>;
 
 /** Starts a run for the messages that have waited longest. */
 export function beginQueued(
   session: Session,
-  { nonce, now, cap }: BeginQueued,
-): { kind: 'begun'; run: Begun; tenant?: string } | { kind: 'busy' | 'empty' } {
+  { nonce, now }: Stored<BeginQueued>,
+): BeginQueuedReply {
   const { record } = session;
   if (record === undefined) return { kind: 'empty' };
   const { tenant, run } = record;
-  const begun = (): { kind: 'begun'; run: Begun; tenant?: string } => ({
+  const begun = (): BeginQueuedReply => ({
     kind: 'begun',
     run: newestRun(session),
     ...(tenant !== '' && { tenant }),
@@ -248,7 +269,7 @@ export function beginQueued(
   if (record.queue.length === 0) return { kind: 'empty' };
   const { messages, askers, ...entry } = popQueued(session);
   const by = strangerOf(entry.by, record.owner);
-  makeTurn(session, { nonce, now, cap, messages, askers, waited: true, mode: 'new', by });
+  makeTurn(session, { nonce, now, messages, askers, waited: true, mode: 'new', by });
   session.tree.tell({ kind: 'charge_changed' });
   return begun();
 }

@@ -1,47 +1,16 @@
+import { LIMITS } from '../protocol/limits.js';
 import type { KnownPerson } from '../protocol/responder.js';
-import type { ChildRef } from '../protocol/run.js';
+import type { Act, AttemptBudget, Only, Stored, StoredCall, Writer } from './input.js';
 import { restIfWaiting, noteDeadline } from './pause.js';
 import { dropWake, type Call } from './record.js';
 import { speakerOf } from './say.js';
 import { ofCall, settleByCode, settleRow, setBusy } from './settling.js';
 import { noteAct } from './stop.js';
 import type { Session } from './tree.js';
-import {
-  countLost,
-  isActive,
-  isExhausted,
-  own,
-  sayResync,
-  withdraw,
-  type Budget,
-  type WriterInput,
-} from './writers.js';
-
-/** A call that a step opens; texts are JSON. */
-export interface NewCall {
-  id: string;
-  name: string;
-  kind: Call['kind'];
-  spec: string;
-  /** The result, if the call is settled from the start. */
-  row?: string;
-  idempotent?: boolean;
-  /** A decision that was made without a person. */
-  automatic?: string;
-  /** How long people may take to answer, ms after the pause. */
-  deadlineMs?: number;
-  /** Its tool demands an approver. */
-  guarded?: boolean;
-  /** The chunk that asks people (without step and time) and the one that shows the call; deferred until the pause. */
-  ask?: string;
-  part?: string;
-  child?: ChildRef & { part: string };
-  /** First row of the sub-agent's session. */
-  brief?: string;
-}
+import { countLost, isActive, isExhausted, own, sayResync, withdraw } from './writers.js';
 
 /** Opens the calls of a step. */
-export function openCalls(session: Session, calls: readonly NewCall[]): void {
+export function openCalls(session: Session, calls: readonly StoredCall[]): void {
   if (calls.length === 0) return;
   const { run } = session.existing;
   for (const { id, name, kind, spec, row, automatic, ask, part, child, brief, ...rest } of calls) {
@@ -104,13 +73,14 @@ export function ownerOf(session: Session, id: string): Session {
 }
 
 export interface StartCall {
-  writer: WriterInput;
+  writer: Writer;
   toolCallId: string;
   now: number;
-  budget: Budget;
-  /** The tool can find out whether an execution that was lost took effect. */
+  /** How many executions of an idempotent tool may be lost. Default: five within an hour. */
+  budget?: AttemptBudget;
+  /** The tool can find out whether a lost execution took effect. Default: false. */
   canVerify?: boolean;
-  /** What it found, if it did not find a result. */
+  /** What it found, if it found no result; sent by the attempt that was asked to `verify`. */
   verified?: 'not_done' | 'unknown';
 }
 
@@ -122,7 +92,12 @@ export type StartReply =
       requester?: KnownPerson;
       texts: Record<'call' | 'decision' | 'approver' | 'journal', string | undefined>;
     }
-  | { kind: 'settled' | 'superseded' | 'stopped' | 'fenced' | 'refused' }
+  | NotStarted;
+
+export type NotStarted =
+  /** `refused`: the call is not approved, or does not belong to this run. */
+  | Only<'settled' | 'superseded' | 'stopped' | 'fenced' | 'refused'>
+  /** Its tool waits, at most this long. */
   | { kind: 'suspended'; dueInMs?: number };
 
 /**
@@ -133,8 +108,8 @@ export type StartReply =
  * In this order: the call is settled · the run is the newest and active · stop · fence · kind and state of the call · an
  * approved call was released · idempotence and budget.
  */
-export function startCall(session: Session, input: StartCall): StartReply {
-  const { writer: by, toolCallId: id, now, budget } = input;
+export function startCall(session: Session, input: Stored<StartCall>): StartReply {
+  const { writer: by, toolCallId: id, now, budget = LIMITS.attempts } = input;
   const { runId, name, token, agentType, step } = by;
   const call = session.calls.get(id);
   if (call?.state === 'settled' || (call === undefined && pastOf(session, id) !== undefined)) {
@@ -241,16 +216,30 @@ function readJournal(
 }
 
 export interface ExtendDeadline {
+  sessionId: string;
+  /** The run that asked. */
   runId: string;
   toolCallId: string;
-  /** The deadline that the requester has seen, so that a repeated request does not add the time twice. */
-  deadline: number;
+  /** How much later the deadline becomes, ms. */
   byMs: number;
-  /** Maximum distance of a deadline from now, ms. */
-  mostAheadMs: number;
+  /**
+   * The deadline that the requester has seen, ms since the epoch, so that a repeated request does
+   * not add the time twice.
+   */
+  deadline: number;
   now: number;
-  act?: string;
+  /** For the audit trail. */
+  act?: Act;
 }
+
+export type ExtendDeadlineReply =
+  /** `deadline`: ms since the epoch by the store's clock. */
+  | { kind: 'extended'; deadline: number; dueInMs: number }
+  | Only<'expired' | 'already_completed' | 'not_pending' | 'stale_run'>
+  /** The call has no deadline, or its clock has not started. */
+  | { kind: 'no_deadline' }
+  /** Further ahead than LIMITS.deadlineAheadMs. */
+  | { kind: 'too_far' };
 
 /**
  * Gives people more time to answer a call.
@@ -260,13 +249,8 @@ export interface ExtendDeadline {
  */
 export function extendDeadline(
   requested: Session,
-  { runId, toolCallId: id, deadline: seen, byMs, mostAheadMs, now, act }: ExtendDeadline,
-):
-  | { kind: 'extended'; deadline: number; dueInMs: number }
-  | {
-      kind:
-        'expired' | 'already_completed' | 'not_pending' | 'stale_run' | 'no_deadline' | 'too_far';
-    } {
+  { runId, toolCallId: id, deadline: seen, byMs, now, act }: Stored<ExtendDeadline>,
+): ExtendDeadlineReply {
   const session = ownerOf(requested, id);
   const call = session.calls.get(id);
   const past = pastOf(session, id);
@@ -279,7 +263,7 @@ export function extendDeadline(
   const { now: clock, conversation } = session.tree;
   if (clock >= call.deadline) return { kind: 'expired' };
   const deadline = Math.max(call.deadline, seen + byMs);
-  if (deadline > clock + mostAheadMs) return { kind: 'too_far' };
+  if (deadline > clock + LIMITS.deadlineAheadMs) return { kind: 'too_far' };
   call.deadline = deadline;
   session.existing.updated = now;
   conversation.existing.updated = now;
@@ -289,20 +273,25 @@ export function extendDeadline(
 }
 
 export interface LeaseCall {
+  sessionId: string;
+  /** The run that asked. */
   runId: string;
   toolCallId: string;
-  /** The page that wants to carry out the call. */
+  /** The page that wants to carry the call out. */
   holder: string;
   forMs: number;
 }
 
+export type LeaseCallReply =
+  | Only<'leased' | 'already_completed' | 'not_pending' | 'stale_run' | 'kind_mismatch'>
+  /** Another page holds the lease for at most this long. */
+  | { kind: 'held'; forMs: number };
+
 /** Of several pages that could carry out a client tool, lets one do so for a while; an answer is accepted from any. */
 export function leaseCall(
   requested: Session,
-  { runId, toolCallId: id, holder, forMs }: LeaseCall,
-):
-  | { kind: 'leased' | 'already_completed' | 'not_pending' | 'stale_run' | 'kind_mismatch' }
-  | { kind: 'held'; forMs: number } {
+  { runId, toolCallId: id, holder, forMs }: Stored<LeaseCall>,
+): LeaseCallReply {
   const session = ownerOf(requested, id);
   const call = session.calls.get(id);
   if (call?.state === 'settled' || (call === undefined && pastOf(session, id) !== undefined)) {
@@ -319,15 +308,24 @@ export function leaseCall(
   return { kind: 'leased' };
 }
 
+export interface TakeCallId {
+  sessionId: string;
+  /** The run whose step makes the call. */
+  runId: string;
+  /** Identifies the call within its session: the same call gets the same id again. */
+  call: string;
+  wanted: string;
+}
+
+export type TakeCallIdReply = { kind: 'taken'; id: string } | { kind: 'superseded' };
+
 /**
  * Gives a call an id that is unique in the conversation: the wanted one, with `_<n>` appended if another call has it.
- *
- * @param input.call identifies the call within this session: the same call gets the same id again
  */
 export function takeCallId(
   session: Session,
-  { runId, call, wanted }: { runId: string; call: string; wanted: string },
-): { kind: 'taken'; id: string } | { kind: 'superseded' } {
+  { runId, call, wanted }: Stored<TakeCallId>,
+): TakeCallIdReply {
   if (!isActive(session, runId)) return { kind: 'superseded' };
   const { conversation } = session.tree;
   const mine = `${session.part} ${call}`;

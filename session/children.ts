@@ -1,4 +1,7 @@
-import type { RunError } from '../protocol/run.js';
+import { childPartOf } from '../protocol/ids.js';
+import { LIMITS } from '../protocol/limits.js';
+import type { ChildRef, ParentRef, RunError } from '../protocol/run.js';
+import type { Stored } from './input.js';
 import { countStored } from './messages.js';
 import { newRecord } from './record.js';
 import { say, speakerOf } from './say.js';
@@ -7,15 +10,17 @@ import type { Session } from './tree.js';
 import { isActive } from './writers.js';
 
 export interface BeginChild {
-  runId: string;
-  agent: string;
-  /** Part of the parent's session; '' for the conversation itself. */
-  parent: string;
-  parentRunId: string;
-  toolCallId: string;
+  child: Pick<ChildRef, 'sessionId' | 'runId' | 'agent'>;
+  parent: Pick<ParentRef, 'sessionId' | 'runId' | 'toolCallId'>;
   now: number;
-  /** Maximum number of sub-agents that one run of the conversation may start. */
-  most: number;
+}
+
+export interface BeginChildReply {
+  /**
+   * `limit`: too many sub-agents; the session exists, and its run has failed. `refused`: no such
+   * call, or it belongs to another sub-agent.
+   */
+  kind: 'begun' | 'limit' | 'superseded' | 'refused';
 }
 
 const TOO_MANY: RunError = {
@@ -33,8 +38,10 @@ const TOO_MANY: RunError = {
  */
 export function beginChild(
   child: Session,
-  { runId, agent, parent, parentRunId, toolCallId, now, most }: BeginChild,
-): { kind: 'begun' | 'limit' | 'superseded' | 'refused' } {
+  { child: { runId, agent }, parent: by, now }: Stored<BeginChild>,
+): BeginChildReply {
+  const { runId: parentRunId, toolCallId } = by;
+  const parent = childPartOf(by.sessionId);
   if (child.record?.run.id === runId) {
     return { kind: child.record.parent?.isOverLimit === true ? 'limit' : 'begun' };
   }
@@ -47,7 +54,7 @@ export function beginChild(
   const { conversation, log } = child.tree;
   const { existing: top } = conversation;
   const { sequence } = log;
-  const isOverLimit = top.run.children >= most;
+  const isOverLimit = top.run.children >= LIMITS.subAgents;
   const record = newRecord(now);
   child.record = {
     ...record,

@@ -1,22 +1,30 @@
 import { isOver } from './record.js';
 import type { RunError, TerminalStatus } from '../protocol/run.js';
+import type { Row } from '../protocol/rows.js';
 import { finish, tellNext } from './finish.js';
+import type { Stored } from './input.js';
 import { pushReply } from './messages.js';
 import { speakerOf } from './say.js';
 import type { Session } from './tree.js';
 
+/** Ends the run even if a writer is active; that writer is fenced off. */
 export interface End {
+  sessionId: string;
   runId: string;
   agentType: string;
   step: number;
   status: TerminalStatus;
   error?: RunError;
-  /** Partial reply that was never committed, as JSON. */
-  row?: string;
+  /** Partial reply that was never committed. */
+  row?: Row;
+  /** Highest sequence that the run has seen; new entries are numbered above it. */
+  floor?: number;
   now: number;
-  /** New entries are numbered above this sequence. */
-  floor: number;
 }
+
+export type EndReply =
+  /** `next`: queued messages wait. */
+  { kind: 'ended'; status: TerminalStatus; next?: true } | { kind: 'superseded' };
 
 /**
  * Makes run, session and stream terminal. It does not need the writer: one that does not answer is fenced off. A stop
@@ -24,14 +32,12 @@ export interface End {
  */
 export function end(
   session: Session,
-  { runId, agentType, step, row, now, floor, ...input }: End,
-): { kind: 'ended'; status: TerminalStatus; next?: true } | { kind: 'superseded' } {
+  { runId, agentType, step, row, now, floor = 0, ...input }: Stored<End>,
+): EndReply {
   const { record } = session;
   if (record?.run.id !== runId) return { kind: 'superseded' };
   const { run } = record;
-  const ended = (
-    status: TerminalStatus,
-  ): { kind: 'ended'; status: TerminalStatus; next?: true } => ({
+  const ended = (status: TerminalStatus): EndReply => ({
     kind: 'ended',
     status,
     ...tellNext(session, session.isConversation && record.queue.length > 0),

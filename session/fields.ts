@@ -40,6 +40,13 @@ export type Write =
 
 export type Entry = readonly [sequence: number, writer: string, message: string];
 
+/** How long ended streams and sessions are kept, ms, and how many entries of a log before old turns go; 0: no limit. */
+export interface Keep {
+  streamMs: number;
+  sessionMs: number;
+  entries: number;
+}
+
 /** What a store answers to a change. Undefined: it is not read yet, and the change is decided again once it is. */
 export interface Source {
   ask: (read: Read) => unknown;
@@ -48,8 +55,7 @@ export interface Source {
   /** The newest sequence of the log, and its size. */
   sequence: number;
   logBytes: number;
-  /** How long ended streams and sessions are kept, ms; 0: no limit. */
-  keep: { streamMs: number; sessionMs: number };
+  keep: Keep;
 }
 
 /** Fields that are read and written by name. */

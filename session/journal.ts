@@ -1,36 +1,43 @@
 import { byteLength } from './fields.js';
-import { openCalls, pastOf, type NewCall } from './calls.js';
+import { LIMITS } from '../protocol/limits.js';
+import { openCalls, pastOf } from './calls.js';
+import type {
+  Only,
+  Operation,
+  StateChanges,
+  Stored,
+  WaitCall,
+  Writer,
+  WriterInput,
+} from './input.js';
 import { noteDeadline, restIfWaiting } from './pause.js';
 import type { Call } from './record.js';
 import { setBusy } from './settling.js';
 import { stageChanges } from './state.js';
 import { type Session } from './tree.js';
-import { isActive, type WriterInput } from './writers.js';
+import { isActive } from './writers.js';
 
-/** How many operations, and how many bytes, a journal holds. */
-interface Most {
-  operations: number;
-  bytes: number;
-}
-
-export interface RecordStep {
-  writer: WriterInput;
+interface JournalInput {
+  writer: Writer;
   toolCallId: string;
   /** Place in the journal of the call, from 0. */
   at: number;
   now: number;
-  /** The step with its result, as JSON; absent when it begins or has failed. */
-  operation?: string;
-  /** The step threw. */
-  failed?: boolean;
-  /** Changes of the agent's own state since the operation before it, as JSON. */
-  changes?: string;
-  most: Most;
+  /** Changes of the agent's own state since the operation before. */
+  changes?: StateChanges;
 }
 
-interface Refused {
-  kind: 'superseded' | 'stopped' | 'fenced' | 'full';
+export interface RecordStep extends JournalInput {
+  /** The step with its result; absent when it begins or has failed. */
+  operation?: Operation;
+  /** The step threw: nothing of it is recorded, and the tool is no longer in its middle. */
+  failed?: boolean;
 }
+
+/** `full`: the journal holds as much as it may. */
+type Refused = Only<'superseded' | 'stopped' | 'fenced' | 'full'>;
+
+export type RecordStepReply = { kind: 'recorded' } | Refused;
 
 /** Of a step that threw; its tool carries it out again when it is executed again. */
 const FAILED = 'null';
@@ -43,7 +50,7 @@ function nameOf(at: number, id: string): string {
 function refusalOf(
   session: Session,
   call: Call | undefined,
-  { writer, toolCallId, at, most }: Pick<RecordStep, 'writer' | 'toolCallId' | 'at' | 'most'>,
+  { writer, toolCallId, at }: Stored<JournalInput>,
 ): Refused | undefined {
   if (
     call?.state === 'settled' ||
@@ -55,6 +62,7 @@ function refusalOf(
   if (session.existing.run.stop !== undefined) return { kind: 'stopped' };
   if (session.writer(writer.name)?.token !== writer.token || call?.state !== 'started')
     return { kind: 'fenced' };
+  const { journal: most } = LIMITS;
   if (at >= most.operations || (call.journal?.bytes ?? 0) > most.bytes) return { kind: 'full' };
   return undefined;
 }
@@ -63,7 +71,7 @@ function refusalOf(
  * Notes that a step of a tool begins, its result, or that it threw, after which the tool is in the middle of nothing.
  * What the tool emitted before a result is kept with it.
  */
-export function recordStep(session: Session, input: RecordStep): { kind: 'recorded' } | Refused {
+export function recordStep(session: Session, input: Stored<RecordStep>): RecordStepReply {
   const { writer, toolCallId: id, at, now, operation, failed, changes } = input;
   const call = session.calls.get(id);
   const before =
@@ -78,26 +86,21 @@ export function recordStep(session: Session, input: RecordStep): { kind: 'record
   return { kind: 'recorded' };
 }
 
-export interface SuspendCall {
-  writer: WriterInput;
-  toolCallId: string;
-  at: number;
-  now: number;
-  /** What the tool waits for, without its result, as JSON. */
-  operation: string;
-  /** The call whose result is waited for. */
-  wait: NewCall;
+export interface SuspendCall extends JournalInput {
+  operation: Operation;
+  /** The call whose result is waited for, unknown to the model. */
+  wait: WaitCall;
   /** When a wait that asks no person ends, ms from now. */
   dueInMs?: number;
-  changes?: string;
-  most: Most;
 }
+
+export type SuspendCallReply = { kind: 'suspended' } | Refused;
 
 /**
  * The tool of a call waits, and gives up its process. What it waits for becomes a call of the same step; once that is
  * settled, the call is released like an approved one, and its tool is executed again with what it has recorded.
  */
-export function suspendCall(session: Session, input: SuspendCall): { kind: 'suspended' } | Refused {
+export function suspendCall(session: Session, input: Stored<SuspendCall>): SuspendCallReply {
   const { writer, toolCallId: id, at, now, wait, dueInMs } = input;
   const call = session.calls.get(id);
   if (call?.journal?.waits[at] === wait.id) return { kind: 'suspended' };

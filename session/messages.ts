@@ -1,15 +1,6 @@
 import { byteLength } from './fields.js';
+import type { Message } from './input.js';
 import { type Session } from './tree.js';
-
-/** A user message that is accepted. */
-export interface Message {
-  id: string;
-  /** Of its content: the same id with other content is a conflict. */
-  hash: string;
-  hidden: boolean;
-  /** The row as JSON. */
-  row: string;
-}
 
 /** What is found by the id of a user message; without a place while it is queued. */
 interface Accepted {

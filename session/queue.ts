@@ -1,10 +1,11 @@
 import { byteLength } from './fields.js';
 import type { KnownPerson } from '../protocol/responder.js';
-import { accept, countDropped, countStored, storeMessages, type Message } from './messages.js';
+import type { Message, Stored, UserMessage } from './input.js';
+import { accept, countDropped, countStored, storeMessages } from './messages.js';
 import { type QueueEntry, isLive } from './record.js';
 import { armExpiry } from './finish.js';
 import { say, speakerOf, type Speaker } from './say.js';
-import { joinAskers, noteTurn } from './turns.js';
+import { joinAskers, noteTurn, toAsker } from './turns.js';
 import { type Session } from './tree.js';
 
 /** An entry with its rows, which stand beside the record. */
@@ -108,18 +109,26 @@ export function takeSteering(session: Session, speaker: Speaker): void {
 }
 
 export interface EditQueued {
-  message: Omit<Message, 'hidden'>;
+  sessionId: string;
+  /** The new content, under the id of the message that it replaces. */
+  message: Pick<UserMessage, 'id' | 'hash' | 'row'>;
+  /** Hash of the content that the editor has seen. */
   expectedHash: string;
-  /** Who changes it. */
-  asker: readonly KnownPerson[];
+  /** Who changes it: the author from now on. */
+  asker?: KnownPerson;
   now: number;
+}
+
+export interface EditQueuedReply {
+  /** `stale`: the message was changed since it was read. `not_queued`: it is not, or no longer. */
+  kind: 'edited' | 'stale' | 'not_queued';
 }
 
 /** Replaces the content of a queued message that its editor has seen. */
 export function editQueued(
   session: Session,
-  { message, expectedHash, asker, now }: EditQueued,
-): { kind: 'edited' | 'stale' | 'not_queued' } {
+  { message, expectedHash, asker, now }: Stored<EditQueued>,
+): EditQueuedReply {
   const { id, hash, row } = message;
   const entry = session.record?.queue.find(({ messages }) =>
     messages.some((each) => each.id === id),
@@ -129,7 +138,7 @@ export function editQueued(
   if (queued.hash === hash) return { kind: 'edited' };
   if (queued.hash !== expectedHash) return { kind: 'stale' };
   queued.hash = hash;
-  entry.askers = joinAskers(asker, entry.askers);
+  entry.askers = joinAskers(toAsker({ asker }, true), entry.askers);
   countDropped(session, session.content.get(`q:${id}`) ?? '');
   countStored(session, row);
   session.content.set(`q:${id}`, row);
@@ -139,15 +148,24 @@ export function editQueued(
   return { kind: 'edited' };
 }
 
-/**
- * Removes waiting messages from the queue; their ids count as never accepted.
- *
- * @param messageId any message of the entry; absent: all entries
- */
+export interface RemoveQueued {
+  sessionId: string;
+  /** Any message of the entry; absent: all entries. */
+  messageId?: string;
+  now: number;
+}
+
+export interface RemoveQueuedReply {
+  kind: 'removed';
+  /** Number of removed entries. */
+  count: number;
+}
+
+/** Removes waiting messages from the queue; their ids count as never accepted. */
 export function removeQueued(
   session: Session,
-  { messageId, now }: { messageId?: string; now: number },
-): { kind: 'removed'; count: number } {
+  { messageId, now }: Stored<RemoveQueued>,
+): RemoveQueuedReply {
   const { record } = session;
   const isMeant = ({ messages }: QueueEntry): boolean =>
     messageId === undefined || messages.some(({ id }) => id === messageId);

@@ -1,7 +1,8 @@
 import { byteLength } from './fields.js';
-import { isLive } from './record.js';
+import type { Act, Message, Only, Stored, UserMessage } from './input.js';
+import { isLive, isOver } from './record.js';
 import type { KnownPerson } from '../protocol/responder.js';
-import type { RunMode } from '../protocol/run.js';
+import type { RunMode, TerminalStatus } from '../protocol/run.js';
 import { newestRun, type Begun } from './begin.js';
 import {
   accept,
@@ -12,31 +13,38 @@ import {
   headOf,
   readAccepted,
   storeMessages,
-  type Message,
 } from './messages.js';
 import { say, speakerOf, isControl } from './say.js';
 import { dropStates } from './state.js';
 import { noteAct } from './stop.js';
 import { findTarget, type Checkpoint, type Target } from './target.js';
-import { joinAskers, nextRunId, noteTurn, startRun, turnAt } from './turns.js';
+import { joinAskers, nextRunId, toAsker, noteTurn, startRun, turnAt } from './turns.js';
 import { type Session } from './tree.js';
 
 export interface ResumeRun {
-  /** The run to continue; absent: the newest one. */
+  sessionId: string;
+  /** The run to continue; refused if another run is the newest. Default: the newest. */
   runId?: string;
+  /** Random part of the new run's id. */
   nonce: string;
+  mode: Extract<RunMode, 'continue' | 'with_confirmation'>;
+  /** The requester, for the record. */
+  by?: string;
+  /** The same as a person: asks from now on, too. */
+  asker?: KnownPerson;
   now: number;
-  mode: RunMode;
-  by: string;
-  /** The same, for those who ask; empty for a rule. */
-  asker: readonly KnownPerson[];
-  act?: string;
+  /** For the audit trail. */
+  act?: Act;
 }
 
 export type ResumeReply =
   | { kind: 'resumed'; run: Begun }
-  | { kind: 'active' | 'stale_run'; runId: string }
-  | { kind: 'final'; status: string }
+  /** A run is active or waits. */
+  | { kind: 'active'; runId: string }
+  /** Another run is the newest. */
+  | { kind: 'stale_run'; runId: string }
+  /** The end of the newest run does not allow another run. */
+  | { kind: 'final'; status: TerminalStatus }
   | { kind: 'not_found' };
 
 /**
@@ -48,13 +56,13 @@ export type ResumeReply =
  */
 export function resumeRun(
   session: Session,
-  { runId, nonce, now, mode, by, asker, act }: ResumeRun,
+  { runId, nonce, now, mode, by = '', asker, act }: Stored<ResumeRun>,
 ): ResumeReply {
   const { record } = session;
   if (record?.agent === undefined) return { kind: 'not_found' };
   const { run, turn, checkpoint } = record;
   if (run.id.endsWith(`-${nonce}`)) return { kind: 'resumed', run: newestRun(session) };
-  if (isLive(run.status)) return { kind: 'active', runId: run.id };
+  if (!isOver(run.status)) return { kind: 'active', runId: run.id };
   if (runId !== undefined && runId !== run.id) return { kind: 'stale_run', runId: run.id };
   const mayPass = run.status === 'failed' && run.error?.retryable === true;
   if (run.status !== 'interrupted' && !mayPass) return { kind: 'final', status: run.status };
@@ -75,7 +83,7 @@ export function resumeRun(
     fromStepCount: step,
     mode,
   });
-  turn.askers = joinAskers(turn.askers, asker);
+  turn.askers = joinAskers(turn.askers, toAsker({ asker, by }));
   noteRunOf(session, turn.n, id);
   startRun(session, { id, n, mode, by, sequence, step }, now);
   noteAct(session, act, { outcome: 'begun', tenant: record.tenant, runId: id });
@@ -109,29 +117,45 @@ function recountControls(session: Session): void {
   }
 }
 
-export interface Rewind {
-  /** The run that the requester expects to be the newest. */
+export type Rewind = {
+  sessionId: string;
+  /**
+   * The run that the requester expects to be the newest: of two concurrent requests, one is
+   * refused.
+   */
   runId: string;
+  /** Random part of the new run's id. */
   nonce: string;
+  /** The requester, for the record. */
+  by?: string;
+  /** The same as a person: asks from now on, too; the author of messages that replace others. */
+  asker?: KnownPerson;
   now: number;
-  mode: 'retry' | 'from_checkpoint';
-  by: string;
-  /** The same, for those who ask; the author of replacing messages. */
-  asker: readonly KnownPerson[];
-  /** For mode `from_checkpoint`. */
-  checkpointId?: string;
-  /** For mode `retry`: a message of the turn; absent: the newest turn. */
-  messageId?: string;
-  /** Messages that replace that message of a user and everything after it. */
-  messages: readonly Message[];
-  act?: string;
-}
+  /** For the audit trail. */
+  act?: Act;
+} & (
+  | {
+      mode: 'retry';
+      /** A message of the turn to repeat, the user's or the agent's. Default: the newest turn. */
+      messageId?: string;
+      /** Messages that replace that message, which must be a user's, and everything after it. */
+      messages?: UserMessage[];
+    }
+  | { mode: 'from_checkpoint'; checkpointId: string }
+);
 
 export type RewindReply =
   | { kind: 'rewound'; run: Begun }
-  | { kind: 'busy' | 'stale_run'; runId: string }
+  | { kind: 'busy'; runId: string }
+  /** Another run is the newest. */
+  | { kind: 'stale_run'; runId: string }
+  /** The id belongs to a message that stays, or was accepted with other content. */
   | { kind: 'conflict'; messageId: string }
-  | { kind: 'not_found' | 'message_not_found' | 'checkpoint_not_found' };
+  | Only<'not_found' | 'message_not_found' | 'checkpoint_not_found'>;
+
+function messagesOf(input: Stored<Rewind>): readonly Message[] {
+  return input.mode === 'retry' ? (input.messages ?? []) : [];
+}
 
 /**
  * Takes the session back to a checkpoint or to the beginning of a turn, and starts the run that continues from there.
@@ -140,8 +164,11 @@ export type RewindReply =
  * In this order: the session exists · this nonce already started a run (same reply) · no run is active · the expected
  * run is the newest · the target exists · the replacing messages are new · the state of the target is still stored.
  */
-export function rewind(session: Session, input: Rewind): RewindReply {
-  const { mode, nonce, checkpointId, messageId, messages } = input;
+export function rewind(session: Session, input: Stored<Rewind>): RewindReply {
+  const { mode, nonce } = input;
+  const checkpointId = mode === 'retry' ? undefined : input.checkpointId;
+  const messageId = mode === 'retry' ? input.messageId : undefined;
+  const messages = messagesOf(input);
   const { record } = session;
   if (record?.agent === undefined) return { kind: 'not_found' };
   const { run, tenant } = record;
@@ -283,11 +310,10 @@ function forgetResult(session: Session, id: string): void {
 }
 
 /** Stores the replacing messages, informs viewers and starts the run. @returns its id */
-function startAgain(
-  session: Session,
-  { nonce, now, mode, by, asker, messages }: Rewind,
-  target: Target,
-): string {
+function startAgain(session: Session, input: Stored<Rewind>, target: Target): string {
+  const { nonce, now, mode, by = '' } = input;
+  const messages = messagesOf(input);
+  const asker = toAsker(input, messages.length > 0);
   const { existing: record } = session;
   const { log } = session.tree;
   const { id, n } = nextRunId(session, nonce);

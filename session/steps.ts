@@ -1,7 +1,11 @@
-import type { FinishReason } from '../protocol/chunk.js';
+import type { FinishReason, StreamMessage } from '../protocol/chunk.js';
+import { runNumberOf } from '../protocol/ids.js';
+import { LIMITS } from '../protocol/limits.js';
+import type { Compaction, Row } from '../protocol/rows.js';
 import type { RunError, StepOutcome, StopRequest, TerminalStatus } from '../protocol/run.js';
-import { openCalls, type NewCall } from './calls.js';
+import { openCalls } from './calls.js';
 import { finish, noteEndOfStep, tellNext } from './finish.js';
+import type { AttemptBudget, NewCall, Only, RunUsage, Stored, Writer } from './input.js';
 import { addNotices, countStored, pushReply } from './messages.js';
 import { restIfWaiting } from './pause.js';
 import { steeringWaits, takeSteering } from './queue.js';
@@ -10,51 +14,64 @@ import { speakerOf } from './say.js';
 import { addResults, type SettlingCode } from './settling.js';
 import { noteStateOfTurn } from './state.js';
 import type { Session } from './tree.js';
-import {
-  countLost,
-  isActive,
-  isExhausted,
-  lost,
-  own,
-  sayDiscarded,
-  withdraw,
-  type Budget,
-  type WriterInput,
-} from './writers.js';
+import { countLost, isActive, isExhausted, lost, own, sayDiscarded, withdraw } from './writers.js';
 
 export interface Claim {
-  writer: WriterInput;
-  /** Number of the run within its session. */
-  runN: number;
-  /** Highest sequence that the run has seen. */
+  writer: Writer;
+  /**
+   * Highest sequence that the run has seen; a store that is behind it was restored from a backup.
+   */
   known: number;
   now: number;
-  /** How attempts before this one are counted. */
-  budget: Budget;
-  /** Price of an output token in millionths of a dollar; 0 if unknown. */
-  perToken: number;
+  /** How many attempts may be lost. Default: five within an hour. */
+  budget?: AttemptBudget;
+  /**
+   * Price of an output token in millionths of a dollar; the output of lost attempts is charged to
+   * the run.
+   */
+  perToken?: number;
 }
 
+/** `done`: the step, perhaps also later ones, was committed before: the newest outcome. */
 export type Done = { kind: 'done'; outcome: StepOutcome } | { kind: 'superseded' };
 
-export type ClaimReply =
-  | {
-      kind: 'claimed';
-      rowCount: number;
-      sequence: number;
-      failures: number;
-      failingForMs: number;
-      waits: number;
-      fallback?: { index: number; before: number };
-      messageId: string;
-      born: string;
-      hasDroppedCalls?: true;
-      usage?: Usage;
-    }
+export interface Claimed {
+  kind: 'claimed';
+  rowCount: number;
+  sequence: number;
+  /** Number of provider failures in this step so far. */
+  failures: number;
+  /** Time since the first failure by the store's clock, ms; 0 without failures. */
+  failingForMs: number;
+  /** After how many of them the run waited outside of an activity for its provider. */
+  waits: number;
+  /** The model that an earlier attempt at the step has reached, once that is not the first. */
+  fallback?: Fallback;
+  messageId: string;
+  /** If it changes, rows that were read before are no longer valid. */
+  born: string;
+  /** Some earlier calls have no row any more: get ids from `calls.takeId`. */
+  hasDroppedCalls?: true;
+  /** Usage of the run so far; absent if nothing was reported. */
+  usage?: Usage;
+}
+
+/** A model of an agent's list that stands in for those before it. */
+export interface Fallback {
+  /** Its place in the list, from 0. */
+  index: number;
+  /** Failures of the step before it was reached. */
+  before: number;
+}
+
+/**
+ * `exhausted`: the budget of lost attempts is used up: the run must be ended. `rewound`: the store is older than the
+ * run: what the run waits for, or the run itself, does not exist.
+ */
+export type NotClaimed =
   | Done
   | { kind: 'stopped'; stop: StopRequest }
-  | { kind: 'fencing' }
-  | { kind: 'rewound' | 'fenced' | 'not_ready' | 'exhausted' };
+  | Only<'rewound' | 'fenced' | 'not_ready' | 'exhausted'>;
 
 /** Estimated bytes per token: the provider never reported the usage of a lost attempt. */
 const BYTES_PER_TOKEN = 4;
@@ -72,14 +89,18 @@ const SHORT = 100;
  *
  * @returns `fencing`: the attempt before has written much and may still append; see `fenceOff`
  */
-export function claim(session: Session, input: Claim): ClaimReply {
+export function claim(
+  session: Session,
+  input: Stored<Claim>,
+): Claimed | NotClaimed | { kind: 'fencing' } {
+  const { budget = LIMITS.attempts, perToken = 0 } = input;
   const { runId, name, token, agentType, step } = input.writer;
   const { log, conversation } = session.tree;
   const { record } = session;
   if (record?.run.id === runId && record.run.committed >= step) return doneOrSuperseded(session);
   if (log.sequence < input.known) return lost(session, 'rewound');
   if (record?.run.id !== runId)
-    return lost(session, (record?.run.n ?? 0) < input.runN ? 'rewound' : 'superseded');
+    return lost(session, (record?.run.n ?? 0) < runNumberOf(runId) ? 'rewound' : 'superseded');
   const { run } = record;
   if (isOver(run.status)) return lost(session, 'superseded');
   if (run.stop !== undefined) return { kind: 'stopped', stop: run.stop };
@@ -92,7 +113,7 @@ export function claim(session: Session, input: Claim): ClaimReply {
   if (isPaused || session.openCalls().some(({ state }) => state !== 'settled'))
     return { kind: 'not_ready' };
   const isTaken = before > 0 && before < token;
-  if (isTaken && writer !== undefined && isExhausted(session, writer, input.budget))
+  if (isTaken && writer !== undefined && isExhausted(session, writer, budget))
     return lost(session, 'exhausted');
   // While the other attempt appends, withdrawing much of what it has written would always come too late.
   const isLong = session.batch(name).n > SHORT;
@@ -101,8 +122,8 @@ export function claim(session: Session, input: Claim): ClaimReply {
     const speaker = speakerOf(session, input.now, step);
     const { removed, spoken } =
       before > 0 ? withdraw(session, name) : { removed: false, spoken: 0 };
-    if (isTaken) countLost(session, name, input.budget);
-    addSpoken(session, spoken, input.perToken);
+    if (isTaken) countLost(session, name, budget);
+    addSpoken(session, spoken, perToken);
     noteEndOfStep(session);
     const hadCalls = run.calls > 0;
     if (hadCalls) addResults(session);
@@ -167,34 +188,37 @@ function doneOrSuperseded(session: Session): Done {
 }
 
 export interface Commit {
-  writer: WriterInput;
-  now: number;
+  writer: Writer;
   /** Highest sequence that the writer has seen. */
   known: number;
-  /** The reply's row, as JSON. */
-  row?: string;
+  row?: Row;
+  calls: NewCall[];
+  /** Chunks written with the row, in this order, before those that the store adds. */
+  chunks: StreamMessage[];
   outcome: StepOutcome;
   checkpointId: string;
-  /** This commit was made because of a stop. */
-  answersStop: boolean;
-  /** The run ends with this step; with the code for calls that are still open. */
-  final?: { status: TerminalStatus; error?: RunError };
-  usage?: Usage;
+  /** Usage of the model call, added to the totals of the run. */
+  usage?: RunUsage;
+  /** Name of the model, for the owner's usage. */
   model?: string;
   finishReason?: FinishReason;
-  /** The result that the model submitted, as JSON. */
-  output?: string;
-  /** Messages for the log, as JSON. */
-  chunks: readonly string[];
-  calls: readonly NewCall[];
+  /** The result that the model submitted; written by the change that ends the run. */
+  output?: unknown;
+  /** Ends the run in the same step; with the code for calls that are still open. */
+  final?: { status: TerminalStatus; error?: RunError };
+  /** True if this commit was made because of a stop. */
+  answersStop: boolean;
+  now: number;
 }
 
 export type CommitReply =
+  /** `next`: the run has ended and queued messages wait. */
   | { kind: 'committed'; sequence: number; paused: boolean; next?: true }
+  /** Stored, but the run does not end: its next step reads messages that have arrived. */
   | { kind: 'steered'; sequence: number }
   | Done
   | { kind: 'stopped'; stop: StopRequest }
-  | { kind: 'rewound' | 'fenced' };
+  | Only<'rewound' | 'fenced'>;
 
 /**
  * Stores the reply of a step, opens its calls and writes the checkpoint. If nothing is left that could progress without
@@ -204,7 +228,7 @@ export type CommitReply =
  * newest and active · a stop, unless this commit answers it · fence: the token owns the writer, and this is the next
  * step.
  */
-export function commit(session: Session, input: Commit): CommitReply {
+export function commit(session: Session, input: Stored<Commit>): CommitReply {
   const { runId, name, token, agentType, step } = input.writer;
   const { log } = session.tree;
   const { record } = session;
@@ -253,7 +277,7 @@ export function commit(session: Session, input: Commit): CommitReply {
   return { kind: 'committed', sequence: log.sequence, paused, ...tellNext(session, hasNext) };
 }
 
-function noteCheckpoint(session: Session, { writer, checkpointId, now }: Commit): void {
+function noteCheckpoint(session: Session, { writer, checkpointId, now }: Stored<Commit>): void {
   const { existing: record } = session;
   const stateVersion = record.state.version;
   const checkpoint = {
@@ -281,23 +305,26 @@ export function keepOutput(session: Session, output: string): void {
 }
 
 export interface Discard {
-  writer: WriterInput;
-  reason: string;
-  /** Number of this failure within the step, from 1, so that a repeated request counts it once. */
+  writer: Writer;
+  /** Number of this failure within the step, from 1; a repeated request counts it once. */
   failure: number;
-  usage?: Usage;
+  reason: string;
   /** Place of the model that is asked next, if that is another one. */
   fallback?: number;
   /** How long the run waits for its provider, ms. */
   waitMs?: number;
+  /** Usage of the failed call as the provider reports it. */
+  usage?: RunUsage;
   now: number;
 }
+
+export type DiscardReply = { kind: 'discarded'; failures: number } | Only<'superseded' | 'fenced'>;
 
 /** Withdraws what this attempt wrote and counts a failure of the provider. */
 export function discard(
   session: Session,
-  { writer: by, reason, failure, usage, fallback, waitMs, now }: Discard,
-): { kind: 'discarded'; failures: number } | { kind: 'superseded' | 'fenced' } {
+  { writer: by, reason, failure, usage, fallback, waitMs, now }: Stored<Discard>,
+): DiscardReply {
   const { runId, name, token, agentType, step } = by;
   const writer = session.writer(name);
   const failures = writer?.failures ?? 0;
@@ -321,15 +348,20 @@ export function discard(
   return { kind: 'discarded', failures: writer.failures };
 }
 
+export interface Compact {
+  writer: Writer;
+  compaction?: Compaction;
+  /** What the summary took, added to the totals of the run. */
+  usage?: RunUsage;
+}
+
 /**
  * Keeps the summary that a step's model gets in place of the oldest rows: the first one of a step counts for every
  * attempt at it. Without one it only reads.
- *
- * @param compaction as JSON
  */
 export function compact(
   session: Session,
-  { writer, compaction, usage }: { writer: WriterInput; compaction?: string; usage?: Usage },
+  { writer, compaction, usage }: Stored<Compact>,
 ): { kind: 'kept'; compaction: string } | { kind: 'none' | 'superseded' | 'fenced' } {
   if (!isActive(session, writer.runId)) return { kind: 'superseded' };
   const kept = session.kept('compaction');

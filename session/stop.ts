@@ -1,5 +1,6 @@
 import type { StopRequest } from '../protocol/run.js';
 import { finish, tellNext, type Ending } from './finish.js';
+import type { Act, Stored } from './input.js';
 import { isLive } from './record.js';
 import { speakerOf } from './say.js';
 import type { Session } from './tree.js';
@@ -25,22 +26,30 @@ export function requestStop(
   return { stop, isSpeaking: run.hasModel && !isWaiting, isWaiting };
 }
 
+export interface Stop {
+  sessionId: string;
+  runId?: string | undefined;
+  stop: StopRequest;
+  now: number;
+  act?: Act | undefined;
+}
+
+export type StopReply =
+  /** No run is active. */
+  | { kind: 'nothing' }
+  /** A model is streaming; its step will end the run. */
+  | { kind: 'stopping'; runId: string }
+  /** `next`: queued messages wait. `waited`: the run was waiting for its provider. */
+  | { kind: 'ended'; runId: string; next?: true; waited?: true };
+
 /**
  * Stops the newest run, or the named one if it is the newest. A run in which no model streams ends at once; otherwise
  * the model's step ends it. Addressed to a sub-agent, it stops the whole conversation.
  */
 export function stop(
   session: Session,
-  {
-    runId,
-    stop: requested,
-    now,
-    act,
-  }: { runId?: string; stop: StopRequest; now: number; act?: string },
-):
-  | { kind: 'nothing' }
-  | { kind: 'stopping'; runId: string }
-  | { kind: 'ended'; runId: string; next?: true; waited?: true } {
+  { runId, stop: requested, now, act }: Stored<Stop>,
+): StopReply {
   const addressed = session.record;
   if (addressed === undefined || !isLive(addressed.run.status)) return { kind: 'nothing' };
   if (runId !== undefined && runId !== addressed.run.id) return { kind: 'nothing' };

@@ -5,7 +5,8 @@ import { newRecord, isLive } from './record.js';
 import { control } from './say.js';
 import { persist } from './turns.js';
 import type { Session } from './tree.js';
-import { isActive, own, sayDiscarded, withdraw, type WriterInput } from './writers.js';
+import { isActive, own, sayDiscarded, withdraw } from './writers.js';
+import type { Stored, WriterInput } from './input.js';
 
 /**
  * Makes an attempt the owner of a writer name that belongs to no run, and withdraws what attempts with lower tokens
@@ -157,10 +158,17 @@ export function keepPage(
   return { kind: 'kept' };
 }
 
+export interface PinTools {
+  sessionId: string;
+  runId: string;
+  /** JSON, and no longer than `LIMITS.mcpToolsBytes`. */
+  tools?: unknown;
+}
+
 /** The first list of tools that servers offered to a run is the one that it keeps for as long as it is active. */
 export function pinTools(
   session: Session,
-  { runId, tools }: { runId: string; tools?: string },
+  { runId, tools }: Stored<PinTools>,
 ): { kind: 'pinned'; tools: string } | { kind: 'none' | 'superseded' } {
   if (!isActive(session, runId)) return { kind: 'superseded' };
   const pinned = session.kept('tools');

@@ -1,6 +1,7 @@
-import type { KnownPerson } from '../protocol/responder.js';
+import { toPerson, type KnownPerson } from '../protocol/responder.js';
 import type { RunMode } from '../protocol/run.js';
-import { acceptedHash, addNotices, readAccepted, storeMessages, type Message } from './messages.js';
+import { acceptedHash, addNotices, readAccepted, storeMessages } from './messages.js';
+import type { Message } from './input.js';
 import { newRecord, LAYOUT, type Run, type Turn } from './record.js';
 import { say, speakerOf, isControl } from './say.js';
 import type { Session } from './tree.js';
@@ -9,8 +10,6 @@ import type { Session } from './tree.js';
 export interface NewTurn {
   nonce: string;
   now: number;
-  /** Entries that the log may have before old turns are trimmed; 0: no limit. */
-  cap: number;
   messages: readonly Message[];
   /** The messages were queued. */
   waited: boolean;
@@ -28,6 +27,16 @@ export function joinAskers(...lists: (readonly KnownPerson[])[]): readonly Known
       at === 0 && roles !== undefined ? { ...person, roles } : person,
     );
   return [...new Map(all.map((person) => [JSON.stringify(person), person])).values()];
+}
+
+/** One who asks: the author of messages, with the roles of this time, or one who asks as well; nobody for a rule. */
+export function toAsker(
+  { asker, by = '' }: { asker?: KnownPerson | undefined; by?: string | undefined },
+  isAuthor = false,
+): readonly KnownPerson[] {
+  if (asker === undefined && by === '') return [];
+  const { roles, ...person } = asker ?? toPerson(by);
+  return [isAuthor && roles !== undefined ? { ...person, roles } : person];
 }
 
 /** Where a turn is, found by its number. */
@@ -72,7 +81,7 @@ export function makeTurn(session: Session, made: NewTurn): void {
   if (turn > 1) addNotices(session);
   const { row, visible } = storeMessages(session, messages, record.visible, turn);
   record.visible = visible;
-  trimLog(session, n, made.cap);
+  trimLog(session, n);
   const messageId = `msg-${String(visible)}`;
   const speaker = speakerOf(session, now, 0);
   const { checkpoint, run } = record;
@@ -98,7 +107,8 @@ export function makeTurn(session: Session, made: NewTurn): void {
 }
 
 /** Trims whole old turns off a log that is too long. The turn before stays, since a reader may be at its end. */
-function trimLog(session: Session, n: number, cap: number): void {
+function trimLog(session: Session, n: number): void {
+  const { entries: cap } = session.tree.keep;
   const { existing: record } = session;
   const { sizes, turn } = record;
   const { log } = session.tree;

@@ -1,24 +1,8 @@
 import { byteLength } from './fields.js';
+import type { AttemptBudget, Only, Stored, WriterInput, Writer as Given } from './input.js';
 import type { Writer } from './record.js';
 import { say, type Speaker } from './say.js';
 import { type Session } from './tree.js';
-
-/** Identity of a writer; a higher token fences lower ones off. */
-export interface WriterInput {
-  runId: string;
-  /** `m<step>` or `t:<toolCallId>`. */
-  name: string;
-  token: number;
-  agentType: string;
-  agentId?: string;
-  step: number;
-}
-
-/** How many attempts of a writer may be lost; only those within the time count. */
-export interface Budget {
-  most: number;
-  withinMs: number;
-}
 
 /** Limit on how many attempts of one writer are forgiven. */
 const MOST_FORGIVEN = 20;
@@ -73,7 +57,7 @@ function spokenBytes(message: string): number {
 }
 
 /** Counts the owner that is being taken over, unless it has handed over. */
-export function countLost(session: Session, name: string, { withinMs }: Budget): void {
+export function countLost(session: Session, name: string, { withinMs }: AttemptBudget): void {
   const writer = session.writer(name);
   if (writer === undefined) return;
   const { now } = session.tree;
@@ -85,25 +69,36 @@ export function countLost(session: Session, name: string, { withinMs }: Budget):
 export function isExhausted(
   session: Session,
   { token, lost = [], handedOver }: Writer,
-  budget: Budget,
+  budget: AttemptBudget,
 ): boolean {
   const counted = lost.filter(({ at }) => at >= session.tree.now - budget.withinMs).length;
   return counted + (handedOver === token ? 0 : 1) >= budget.most;
 }
 
+export interface HandOver {
+  writer: Given;
+  /** The call that was being executed; absent for a model step. */
+  toolCallId?: string;
+  /**
+   * `left`: the worker shuts down, an engine is unavailable, or the attempt was wrongly judged
+   * dead; it does not count as an execution. `retry`: the tool failed and will be executed again.
+   * `fault`: our code threw, which counts as lost.
+   */
+  how: 'left' | 'retry' | 'fault';
+}
+
+export type HandOverReply =
+  /** `lost`: number of attempts that count now. */
+  { kind: 'handed_over'; lost: number } | Only<'superseded' | 'not_owner'>;
+
 /**
  * An attempt reports that it ends without a result, so it is not counted as lost. One that was taken over while it
- * lived is forgiven. `left`: its worker goes, or an engine is away · `retry`: the tool failed and is executed again ·
- * `fault`: our code threw, which counts as lost.
+ * lived is forgiven.
  */
 export function handOver(
   session: Session,
-  {
-    writer: { runId, name, token },
-    toolCallId,
-    how,
-  }: { writer: WriterInput; toolCallId?: string; how: 'left' | 'retry' | 'fault' },
-): { kind: 'handed_over'; lost: number } | { kind: 'superseded' | 'not_owner' } {
+  { writer: { runId, name, token }, toolCallId, how }: Stored<HandOver>,
+): HandOverReply {
   if (!isActive(session, runId)) return { kind: 'superseded' };
   const writer = session.writer(name);
   if (writer === undefined || writer.token < token) return { kind: 'not_owner' };
@@ -171,11 +166,19 @@ export function sayResync(session: Session, speaker: Speaker, toolCallId?: strin
   });
 }
 
+/** Names a run's writer. */
+export interface TakeOver {
+  sessionId: string;
+  runId: string;
+  name: string;
+}
+
+export type TakeOverReply =
+  /** `first`: sequence before the first entry of the attempt that was fenced off. */
+  { kind: 'taken'; token: number; first: number } | Only<'nothing' | 'superseded'>;
+
 /** Makes the caller the owner of a writer that does not answer; what it wrote stays, its next write is refused. */
-export function takeOver(
-  session: Session,
-  { runId, name }: { runId: string; name: string },
-): { kind: 'taken'; token: number; first: number } | { kind: 'nothing' | 'superseded' } {
+export function takeOver(session: Session, { runId, name }: Stored<TakeOver>): TakeOverReply {
   if (!isActive(session, runId)) return { kind: 'superseded' };
   const writer = session.writer(name);
   if (writer === undefined) return { kind: 'nothing' };

@@ -1,40 +1,7 @@
-import type { Actor, Channel, Role } from '../../protocol/actor.js';
+import type { Channel, Role } from '../../protocol/actor.js';
+import type { Act, AuditAction, AuditDetail } from '../../session/input.js';
 
-/**
- * What is recorded. `erased` is the receipt of an erasure that is complete, `read` and `export` are of
- * conversations of others, `forget` erases a person.
- */
-export type AuditAction =
-  | ('approve' | 'deny' | 'result' | 'error' | 'expire' | 'extend' | 'stop')
-  | ('resume' | 'retry' | 'branch' | 'erase' | 'erased' | 'read' | 'export' | 'forget')
-  | ('pause' | 'unpause' | 'schedule' | 'batch' | 'notify' | 'edit' | 'open');
-
-/** Small facts about an act; never content of people, models or tools. */
-export type AuditDetail = Readonly<Record<string, string | number | boolean>>;
-
-/**
- * An act as its transition appends it to the outbox of the conversation. The transition adds the
- * tenant and the run where only the record knows them, and the outcome.
- */
-export interface Act extends Omit<Actor, 'actId'> {
-  /** Unique; the chain keeps one entry of each id. */
-  id: string;
-  /** ms since the epoch. */
-  at: number;
-  action: AuditAction;
-  /** Whose data the act is about, which the entry does not say; absent: no one person's. */
-  owner?: string | undefined;
-  tenant?: string | undefined;
-  runId?: string | undefined;
-  toolCallId?: string | undefined;
-  toolName?: string | undefined;
-  /** SHA-256 of the input that was approved, or of the result that was given, as JSON. */
-  inputHash?: string | undefined;
-  /** SHA-256 of the reason. */
-  reasonHash?: string | undefined;
-  detail?: AuditDetail | undefined;
-  outcome?: string | undefined;
-}
+export type { Act, AuditAction, AuditDetail } from '../../session/input.js';
 
 /** An entry of a tenant's chain. */
 export interface AuditEntry {

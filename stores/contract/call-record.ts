@@ -1,18 +1,11 @@
-import type { StreamChunk } from '../../protocol/chunk.js';
 import type { KnownPerson } from '../../protocol/responder.js';
 import type { Decision, Row } from '../../protocol/rows.js';
 import type { Approvers } from '../../protocol/roles.js';
-import type { CallKind, ChildRef, OnExpiry, Resumption, WaitKind } from '../../protocol/run.js';
+import type { CallKind, ChildRef, OnExpiry, WaitKind } from '../../protocol/run.js';
+import type { CallDescription } from '../../session/input.js';
 
-/** What people are shown of a call that waits for them, as its tool was declared when it was made. */
-export interface CallDescription {
-  /** Name of the agent that asks. */
-  agent: string;
-  title?: string;
-  description?: string;
-  /** JSON Schema of what people may change: the input of an approval, the result of a client's call. */
-  schema?: unknown;
-}
+export type { CallDescription, NewCall, WaitCall } from '../../session/input.js';
+export type { Wake } from '../../session/resume.js';
 
 /** The input that a person put in place of the model's: it waits for the approval of another one. */
 export interface CallEdit {
@@ -70,49 +63,4 @@ export interface OpenCall {
   held?: boolean;
   /** Never stored: false if the one for whom the call was read may not approve it. */
   mayDecide?: boolean;
-}
-
-/** A call that a step opens. */
-export interface NewCall {
-  toolCallId: string;
-  toolName: string;
-  kind: CallKind;
-  input: unknown;
-  /**
-   * The result, if the call is settled from the start: an invalid or unknown call, or one overtaken
-   * by a stop.
-   */
-  row?: Row;
-  /** Time limit of one execution, ms. */
-  timeoutMs?: number;
-  /** How long a person or client may take to answer, ms after the pause. */
-  deadlineMs?: number;
-  /** What happens if no answer comes in time. */
-  onExpiry?: OnExpiry;
-  /** A decision that was made without a person; the call is then executed like a server tool's. */
-  decision?: Decision;
-  /** Who may approve, if the tool demands more than access to the conversation. */
-  approvers?: Approvers;
-  /** True if the call may be executed again after its worker was lost. */
-  idempotent?: boolean;
-  /** For kind `subagent`: the run that carries the call out, and its first message. */
-  child?: ChildRef & { message: string };
-  /** The chunk that asks people; it is deferred until the conversation pauses. */
-  ask?: StreamChunk;
-  /** Of a call that people answer. */
-  about?: CallDescription;
-}
-
-/** What a tool waits for. */
-export interface WaitCall extends Omit<NewCall, 'kind'> {
-  kind: 'client' | WaitKind;
-  /** The call of the tool. */
-  of: string;
-}
-
-/** A run that may continue because its calls were answered. */
-export interface Wake {
-  sessionId: string;
-  runId: string;
-  resume: Resumption;
 }

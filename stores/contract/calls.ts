@@ -1,37 +1,51 @@
 import type { JSONPatchOperation, StreamMessage } from '../../protocol/chunk.js';
 import type { Decision, ToolRow } from '../../protocol/rows.js';
 import type { KnownPerson } from '../../protocol/responder.js';
-import type { Resumption } from '../../protocol/run.js';
-import type { Act } from './audit.js';
-import type { CallEdit, CallSpec, OpenCall, Wake } from './call-record.js';
-import type { CustomState } from './custom-state.js';
+import type { SettleReply } from '../../session/answers.js';
 import type {
-  Journal,
-  RecordStepInput,
-  RecordStepResult,
-  SuspendCallInput,
-  SuspendCallResult,
-} from './journal.js';
-import type { Writer } from './log.js';
-import type { AttemptBudget } from './steps.js';
+  ExtendDeadline,
+  ExtendDeadlineReply,
+  LeaseCall,
+  LeaseCallReply,
+  NotStarted,
+  StartCall,
+  TakeCallId,
+  TakeCallIdReply,
+} from '../../session/calls.js';
+import type { Act, CustomState, Writer } from '../../session/input.js';
+import type {
+  RecordStep,
+  RecordStepReply,
+  SuspendCall,
+  SuspendCallReply,
+} from '../../session/journal.js';
+import type { CallEdit, CallSpec, OpenCall } from './call-record.js';
+import type { Journal } from './journal.js';
+
+export type { SettleReply as SettleCallResult } from '../../session/answers.js';
+export type {
+  ExtendDeadline as ExtendDeadlineInput,
+  ExtendDeadlineReply as ExtendDeadlineResult,
+  LeaseCallReply as LeaseCallResult,
+} from '../../session/calls.js';
 
 /** Calls: each is executed only with permission, and settled once. */
 export interface Calls {
   /** Requests permission to execute a tool. */
   start: (input: StartCallInput) => Promise<StartCallResult>;
   /** Notes in a call's journal that a step of its tool begins, or the step's result. */
-  recordStep: (input: RecordStepInput) => Promise<RecordStepResult>;
+  recordStep: (input: RecordStep) => Promise<RecordStepReply>;
   /** Lets a call wait for another one, which becomes a call of the same step. */
-  suspend: (input: SuspendCallInput) => Promise<SuspendCallResult>;
+  suspend: (input: SuspendCall) => Promise<SuspendCallReply>;
   /** Stores the one result of a call, or a person's decision about it. The first one wins. */
-  settle: (input: SettleCallInput) => Promise<SettleCallResult>;
+  settle: (input: SettleCallInput) => Promise<SettleReply>;
   /** Gives people more time to answer a waiting call. */
-  extendDeadline: (input: ExtendDeadlineInput) => Promise<ExtendDeadlineResult>;
+  extendDeadline: (input: ExtendDeadline) => Promise<ExtendDeadlineReply>;
   /**
    * Reserves a client tool's call for one of several pages for a while; the same page may renew it.
    * The lease only coordinates pages: an answer is accepted from any of them.
    */
-  lease: (input: LeaseCallInput) => Promise<LeaseCallResult>;
+  lease: (input: LeaseCall) => Promise<LeaseCallReply>;
   /**
    * One call of the newest committed step; undefined once a later step has read its result. Calls
    * of sub-agents are found at the conversation.
@@ -41,7 +55,7 @@ export interface Calls {
    * Returns a call id that is unique in the conversation: the wanted one, or the wanted one with
    * `_<n>` appended. The same `call` gets the same id again.
    */
-  takeId: (input: TakeCallIdInput) => Promise<TakeCallIdResult>;
+  takeId: (input: TakeCallId) => Promise<TakeCallIdReply>;
   /**
    * Calls of the newest step that people or clients answer, by id. @throws HelixError `not_found`
    */
@@ -50,18 +64,9 @@ export interface Calls {
   suspension: (sessionId: string) => Promise<SuspensionContext | null>;
 }
 
-export interface StartCallInput {
-  writer: Writer;
-  toolCallId: string;
-  now: number;
-  /** How many executions of an idempotent tool may be lost. Default: five within an hour. */
-  budget?: AttemptBudget;
+export interface StartCallInput extends StartCall {
   /** Also read the agent's own state. */
   withState?: boolean;
-  /** The tool can find out whether a lost execution took effect. Default: false. */
-  canVerify?: boolean;
-  /** What it found, if it found no result; sent by the attempt that was asked to `verify`. */
-  verified?: 'not_done' | 'unknown';
 }
 
 /** Permission to execute a call. */
@@ -84,16 +89,7 @@ export interface CallPermission {
   journal?: Journal;
 }
 
-export type StartCallResult =
-  | CallPermission
-  | { kind: 'settled' }
-  | { kind: 'stopped' }
-  | { kind: 'superseded' }
-  | { kind: 'fenced' }
-  /** Its tool waits, at most this long. */
-  | { kind: 'suspended'; dueInMs?: number }
-  /** The call is not approved, or does not belong to this run. */
-  | { kind: 'refused' };
+export type StartCallResult = CallPermission | NotStarted;
 
 export type SettleCallInput =
   | {
@@ -201,91 +197,6 @@ export type SettleCallInput =
       /** For the audit trail. */
       act?: Act;
     };
-
-export type SettleCallResult =
-  /**
-   * Stored. If it was the last answer that the conversation waited for: `resume`, what the run that
-   * asked continues with, and `others`, other runs of the conversation that continue.
-   */
-  | { kind: 'stored'; sequence: number; resume?: Resumption; others?: Wake[] }
-  /** The changed input is stored, and the call waits for another person. */
-  | { kind: 'edited'; sequence: number }
-  | { kind: 'already_completed' }
-  | { kind: 'not_pending' }
-  | { kind: 'kind_mismatch' }
-  /** The call demands another approver. */
-  | { kind: 'not_allowed' }
-  | { kind: 'stale_run' }
-  | { kind: 'fenced' }
-  /** The answer came after the deadline. */
-  | { kind: 'expired' }
-  /** A client's answer after the model got the timeout; the model is informed once. */
-  | { kind: 'late' }
-  /** The deadline has not passed yet, or the call has none. */
-  | { kind: 'not_due'; dueInMs?: number };
-
-export interface ExtendDeadlineInput {
-  sessionId: string;
-  /** The run that asked. */
-  runId: string;
-  toolCallId: string;
-  /** How much later the deadline becomes, ms. */
-  byMs: number;
-  /**
-   * The deadline that the requester has seen, ms since the epoch, so that a repeated request does
-   * not add the time twice.
-   */
-  deadline: number;
-  now: number;
-  /** For the audit trail. */
-  act?: Act;
-}
-
-export type ExtendDeadlineResult =
-  | {
-      kind: 'extended';
-      /** ms since the epoch by the store's clock. */
-      deadline: number;
-      dueInMs: number;
-    }
-  | { kind: 'already_completed' }
-  | { kind: 'not_pending' }
-  | { kind: 'stale_run' }
-  /** The call has no deadline, or its clock has not started. */
-  | { kind: 'no_deadline' }
-  | { kind: 'expired' }
-  /** Further ahead than LIMITS.deadlineAheadMs. */
-  | { kind: 'too_far' };
-
-export interface TakeCallIdInput {
-  sessionId: string;
-  /** The run whose step makes the call. */
-  runId: string;
-  /** Identifies the call within its session. */
-  call: string;
-  wanted: string;
-}
-
-export type TakeCallIdResult = { kind: 'taken'; id: string } | { kind: 'superseded' };
-
-export interface LeaseCallInput {
-  sessionId: string;
-  /** The run that asked. */
-  runId: string;
-  toolCallId: string;
-  /** The page that wants to carry the call out. */
-  holder: string;
-  forMs: number;
-}
-
-export type LeaseCallResult =
-  | { kind: 'leased' }
-  /** Another page holds the lease for at most this long. */
-  | { kind: 'held'; forMs: number }
-  | { kind: 'already_completed' }
-  | { kind: 'not_pending' }
-  | { kind: 'stale_run' }
-  | { kind: 'kind_mismatch' };
 
 /** A call of the newest committed step that a person or a client answers. */
 export interface PendingCall extends Pick<CallSpec, 'about' | 'approvers' | 'edited'> {

@@ -1,4 +1,6 @@
-export type CustomState = Record<string, unknown>;
+import type { CustomState } from '../../session/input.js';
+
+export type { CustomState } from '../../session/input.js';
 
 export interface VersionedState {
   customState: CustomState;

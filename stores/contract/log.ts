@@ -1,5 +1,8 @@
 import type { LogEntry, StreamMessage } from '../../protocol/chunk.js';
 import type { StreamStatus } from '../../protocol/run.js';
+import type { Writer } from '../../session/input.js';
+
+export type { Writer } from '../../session/input.js';
 
 /** Counts what is read, page by page, for one reader. */
 export interface ReadMeter {
@@ -90,20 +93,6 @@ export interface KeptPage {
   from: number;
   to: number;
   entries: LogEntry[];
-}
-
-/** Identity of a writer: a higher token fences lower ones off. */
-export interface Writer {
-  sessionId: string;
-  runId: string;
-  /** `m<step>` or `t:<toolCallId>`. */
-  name: string;
-  token: number;
-  /** The base fields of chunks that the store itself writes for this writer. */
-  agentType: string;
-  /** Default: the session's id. */
-  agentId?: string;
-  step: number;
 }
 
 /** `runId` of a writer that belongs to no run. */

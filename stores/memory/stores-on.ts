@@ -48,7 +48,6 @@ function createMemoryContext(data: MemoryData): RedisContext {
     evaluate,
     ...createConversations({ evaluate }, keys, options),
     writeIf: createWriteIf(evaluate),
-    maxEntries: options.maxChunks,
     now,
     audit: { keys: options.auditKeys, keptMs: toKeptMs(options.auditTtlSeconds) },
     fileStore: files,

@@ -26,8 +26,6 @@ export interface RedisContext extends Conversations {
   evaluate: Evaluate;
   /** Changes of what is in other slots than conversations. */
   writeIf: WriteIf;
-  /** Entries that a stream may have before whole old turns are trimmed; 0: no limit. */
-  maxEntries: number;
   /** Clock of this process, ms since the epoch; deadlines use the clock of the store. */
   now: () => number;
   /** How another thread opens the leases; absent if it cannot. */

@@ -10,6 +10,8 @@ export interface Expiry {
   streamTtlSeconds: number;
   /** 0: no limit. */
   sessionTtlSeconds: number;
+  /** Entries that a stream may have before whole old turns are trimmed; 0: no limit. */
+  maxChunks: number;
 }
 
 /** Changes of conversations. */
@@ -23,9 +25,13 @@ export interface Conversations {
 export function createConversations(
   { evaluate, evaluateLarge = evaluate }: { evaluate: Evaluate; evaluateLarge?: Evaluate },
   keys: KeySpace,
-  { streamTtlSeconds, sessionTtlSeconds }: Expiry,
+  { streamTtlSeconds, sessionTtlSeconds, maxChunks }: Expiry,
 ): Conversations {
-  const keep = { streamMs: streamTtlSeconds * 1000, sessionMs: sessionTtlSeconds * 1000 };
+  const keep = {
+    streamMs: streamTtlSeconds * 1000,
+    sessionMs: sessionTtlSeconds * 1000,
+    entries: maxChunks,
+  };
   const newVersion = (): string => randomBytes(9).toString('base64url');
   const { change, look } = createChange(
     createBackend({ evaluate, evaluateLarge, prefix: keys.prefix, keep, newVersion }),

@@ -51,10 +51,12 @@ export interface ContextOptions {
 const STREAM_TTL_SECONDS = 24 * 60 * 60;
 
 /** How long ended streams and sessions are kept. */
-export function toExpiry({ streamTtlSeconds, sessionTtlSeconds }: RedisStoreOptions): Expiry {
+export function toExpiry(options: RedisStoreOptions): Expiry {
+  const { streamTtlSeconds, sessionTtlSeconds, maxChunks } = options;
   return {
     streamTtlSeconds: streamTtlSeconds ?? STREAM_TTL_SECONDS,
     sessionTtlSeconds: sessionTtlSeconds ?? 0,
+    maxChunks: maxChunks ?? LIMITS.streamEntries,
   };
 }
 
@@ -97,7 +99,6 @@ export function createContext(
     ...createConversations({ evaluate, evaluateLarge }, keys, toExpiry(options)),
     writeIf: createWriteIf(evaluate),
     unanswered,
-    maxEntries: options.maxChunks ?? LIMITS.streamEntries,
     now: Date.now,
     audit: toAuditSettings(options),
     keepsFilesElsewhere: options.files !== undefined,

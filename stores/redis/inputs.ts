@@ -1,49 +1,32 @@
 import type { SettleCall } from '../../session/answers.js';
-import type { Begin } from '../../session/begin.js';
-import type { NewCall as StoredCall } from '../../session/calls.js';
-import type { BeginChild } from '../../session/children.js';
-import type { End } from '../../session/end.js';
-import type { RecordStep, SuspendCall } from '../../session/journal.js';
-import type { Message } from '../../session/messages.js';
-import type { Rewind } from '../../session/rerun.js';
+import type { Branch } from '../../session/copy.js';
 import { joinAskers } from '../../session/turns.js';
-import type { Claim, Commit } from '../../session/steps.js';
-import type { StreamChunk } from '../../protocol/chunk.js';
-import { childPartOf, runNumberOf } from '../../protocol/ids.js';
 import { toPerson, type KnownPerson } from '../../protocol/responder.js';
-import { LIMITS } from '../../protocol/limits.js';
-import type { NewCall, WaitCall } from '../contract/call-record.js';
-import type { SettleCallInput } from '../contract/calls.js';
-import type { RecordStepInput, SuspendCallInput } from '../contract/journal.js';
-import type { Writer } from '../contract/log.js';
+import { childPartOf } from '../../protocol/ids.js';
+import type { StreamChunk, StreamMessage } from '../../protocol/chunk.js';
+import type { Row } from '../../protocol/rows.js';
 import type {
-  BeginChildInput,
-  BeginInput,
-  EndInput,
-  RewindInput,
+  Addressed,
+  NewCall,
+  RunUsage,
+  StateChanges,
+  Stored,
+  StoredCall,
   UserMessage,
-} from '../contract/runs.js';
-import type { StagedChanges } from '../contract/staging.js';
-import type { ClaimInput, CommitInput } from '../contract/steps.js';
+  WaitCall,
+  WriterInput,
+} from '../../session/input.js';
+import type { SettleCallInput } from '../contract/calls.js';
+import type { BranchInput } from '../contract/sessions.js';
 import { toCallSpec } from '../record/call-spec.js';
 import { toCheckedJson } from '../record/checked-messages.js';
-import { interruptBy } from '../record/interrupt-by.js';
-import { toBriefRow, toChildRef, toShownPart } from '../record/sub-agent-calls.js';
 import { toUsage } from '../record/run-usage.js';
+import { toBriefRow, toChildRef, toShownPart } from '../record/sub-agent-calls.js';
 import { toStoredChanges } from '../record/to-stored-changes.js';
 import { toStoredJson } from '../record/to-stored-json.js';
 import { toStoredRow } from '../record/to-stored-row.js';
+import { beginsTurn } from '../record/user-message.js';
 import { keepApart } from './large-results.js';
-
-/** One who asks: the author of messages, with the roles of this time, or one who asks as well; nobody for a rule. */
-export function toAsker(
-  { asker, by = '' }: { asker?: KnownPerson | undefined; by?: string },
-  isAuthor = false,
-): readonly KnownPerson[] {
-  if (asker === undefined && by === '') return [];
-  const { roles, ...person } = asker ?? toPerson(by);
-  return [isAuthor && roles !== undefined ? { ...person, roles } : person];
-}
 
 /** What callers give, as changes take it: content as JSON, checked. Pure. */
 
@@ -63,87 +46,50 @@ export function wellFormed<Value>(value: Value): Value {
   return isSame ? value : (Object.fromEntries(entries) as Value);
 }
 
-export function json(value: unknown, around = 0): string | undefined {
-  return value === undefined ? undefined : toStoredJson(value, { around });
+/** What an input says of its fields' context. */
+interface Around {
+  writer: WriterInput;
+  toolCallId: string;
+  now: number;
 }
 
-export function toBegin(input: BeginInput, cap: number): Begin {
-  const { agent, owner, tenant = '', nonce, now, policy = 'reject', by, resumed } = input;
-  const sender = resumed?.by ?? by ?? owner;
-  return {
-    ...{ agent, owner, tenant, nonce, now, cap, policy },
-    interrupts: input.interrupts,
-    mostQueued: LIMITS.queueEntries,
-    mostQueuedBytes: LIMITS.queueBytes,
-    stop: interruptBy(input),
-    by,
-    askers: joinAskers(input.askers ?? [toPerson(sender, { tenantId: tenant })]),
-    keepsQuestions: input.keepsQuestions,
-    messages: toMessages(input.messages),
-    state: json(input.state),
-    mode: resumed === undefined ? 'new' : 'with_message',
-    resumedBy: resumed?.by,
-    startAt: input.startAt,
-  };
+/** How values of an input are stored, by the name of their field; others are what they are. */
+const STORED: Readonly<Record<string, (value: never, around: Around) => unknown>> = {
+  row: (row: Row) => toStoredRow(row),
+  chunks: (chunks: StreamMessage[]) => toCheckedJson(chunks),
+  messages: (messages: readonly UserMessage[]) =>
+    messages.map(({ id, hash, row, hidden }) => ({ id, hash, row: toStoredRow(row), hidden })),
+  message: ({ id, hash, row }: UserMessage) => ({ id, hash, row: toStoredRow(row) }),
+  calls: (calls: readonly NewCall[], { writer }) => calls.map((call) => toCall(call, writer)),
+  wait: (wait: WaitCall, { writer }) => toCall(wait, writer),
+  usage: (usage: RunUsage) => toUsage(usage),
+  changes: (patches: StateChanges, { toolCallId, now }) => toChanges(patches, toolCallId, now),
+  // Stored inside a list, and with a result inside.
+  operation: (operation: unknown) => toStoredJson(operation, { around: 2 }),
+  act: (act: unknown) => toStoredJson(act),
+  state: (state: unknown) => toStoredJson(state),
+  output: (output: unknown) => toStoredJson(output),
+  compaction: (compaction: unknown) => toStoredJson(compaction),
+  tools: (tools: unknown) => toStoredJson(tools),
+};
+
+/** @throws HelixError `validation_error`, `invalid_chunk`, `chunk_too_large` for what cannot be stored */
+export function toStored<Input extends Addressed>(input: Input): Stored<Input> {
+  const fields = Object.entries(input).map(([name, value]: [string, unknown]) => {
+    const store = Object.hasOwn(STORED, name) ? STORED[name] : undefined;
+    if (store === undefined || value === undefined) return [name, value];
+    return [name, store(value as never, input as unknown as Around)];
+  });
+  return Object.fromEntries(fields) as Stored<Input>;
 }
 
-function toMessages(messages: readonly UserMessage[]): Message[] {
-  return messages.map(({ id, hash, row, hidden }) => ({ id, hash, row: toStoredRow(row), hidden }));
+/** The session that an input is for. */
+export function sessionOf(input: Addressed): string {
+  if ('sessionId' in input) return input.sessionId;
+  return 'writer' in input ? input.writer.sessionId : input.child.sessionId;
 }
 
-export function toBeginChild({ child, parent, now }: BeginChildInput): BeginChild {
-  return {
-    runId: child.runId,
-    agent: child.agent,
-    parent: childPartOf(parent.sessionId),
-    parentRunId: parent.runId,
-    toolCallId: parent.toolCallId,
-    now,
-    most: LIMITS.subAgents,
-  };
-}
-
-export function toRewind(input: RewindInput): Rewind {
-  const { runId, nonce, now, mode, by = '' } = input;
-  const isAuthor = input.mode === 'retry' && (input.messages?.length ?? 0) > 0;
-  const fixed = {
-    runId,
-    nonce,
-    now,
-    mode,
-    by,
-    asker: toAsker(input, isAuthor),
-    act: json(input.act),
-  };
-  if (input.mode === 'from_checkpoint')
-    return { ...fixed, checkpointId: input.checkpointId, messages: [] };
-  return { ...fixed, messageId: input.messageId, messages: toMessages(input.messages ?? []) };
-}
-
-export function toClaim({
-  writer,
-  known,
-  now,
-  budget = LIMITS.attempts,
-  perToken = 0,
-}: ClaimInput): Claim {
-  return { writer, runN: runNumberOf(writer.runId), known, now, budget, perToken };
-}
-
-export function toCommit(input: CommitInput): Commit {
-  const { writer, now, known, final, outcome, checkpointId, answersStop, model, finishReason } =
-    input;
-  return {
-    ...{ writer, now, known, final, outcome, checkpointId, answersStop, model, finishReason },
-    row: input.row === undefined ? undefined : toStoredRow(input.row),
-    usage: toUsage(input.usage),
-    output: json(input.output),
-    chunks: toCheckedJson(input.chunks),
-    calls: input.calls.map((call) => toCall(call, writer)),
-  };
-}
-
-function toCall(call: NewCall | WaitCall, writer: Writer): StoredCall {
+function toCall(call: NewCall | WaitCall, writer: WriterInput): StoredCall {
   const {
     toolCallId: id,
     toolName: name,
@@ -160,7 +106,7 @@ function toCall(call: NewCall | WaitCall, writer: Writer): StoredCall {
     // Nested values of the model are checked two levels deeper, since they are stored inside the spec.
     spec: toStoredJson(toCallSpec(writer, call), { around: 2 }),
     row: row === undefined ? undefined : toStoredRow(row),
-    automatic: json(decision),
+    automatic: decision && toStoredJson(decision),
     guarded: call.approvers !== undefined,
     ask: ask && toTimeless(ask),
     part: ask && toStoredJson(toShownPart(call, writer.runId), { around: 1 }),
@@ -176,31 +122,10 @@ function toTimeless(chunk: StreamChunk): string {
   return JSON.stringify(rest);
 }
 
-export function toEnd({
-  row,
-  floor = 0,
-  runId,
-  agentType,
-  step,
-  status,
-  error,
-  now,
-}: EndInput): End {
-  return {
-    runId,
-    agentType,
-    step,
-    status,
-    error,
-    now,
-    floor,
-    row: row === undefined ? undefined : toStoredRow(row),
-  };
-}
-
 export function toSettle(input: SettleCallInput): SettleCall {
   const { row, chunks, output: result } = keepApart(input.row, input.chunks);
   const decision = 'decision' in input ? input.decision : undefined;
+  const act = 'act' in input ? input.act : undefined;
   return {
     source: input.source,
     runId: input.source === 'tool' ? input.writer.runId : input.runId,
@@ -208,7 +133,7 @@ export function toSettle(input: SettleCallInput): SettleCall {
     now: input.now,
     row: row === undefined ? undefined : toStoredRow(row),
     isError: row?.error !== undefined,
-    decision: json(decision, 1),
+    decision: decision && toStoredJson(decision, { around: 1 }),
     isApproved: decision?.approved === true,
     ...answerOf(input),
     result,
@@ -217,7 +142,7 @@ export function toSettle(input: SettleCallInput): SettleCall {
     hasEvents: input.source === 'tool' && input.hasEvents === true,
     ...workOf(input),
     chunks: toCheckedJson(chunks),
-    act: 'act' in input ? json(input.act) : undefined,
+    act: act && toStoredJson(act),
     answer: factsOf(input),
   };
 }
@@ -246,7 +171,12 @@ function factsOf(input: SettleCallInput): SettleCall['answer'] {
 function answerOf(input: SettleCallInput): Pick<SettleCall, 'approver' | 'edit' | 'shownEdit'> {
   if (input.source === 'client') return { shownEdit: input.shownEdit };
   if (input.source !== 'approval') return {};
-  return { approver: json(input.approver), edit: json(input.edit, 1), shownEdit: input.shownEdit };
+  const { approver, edit, shownEdit } = input;
+  return {
+    approver: approver && toStoredJson(approver),
+    edit: edit && toStoredJson(edit, { around: 1 }),
+    shownEdit,
+  };
 }
 
 /** What a tool leaves besides its result. */
@@ -255,32 +185,58 @@ function workOf(input: SettleCallInput): Pick<SettleCall, 'writer' | 'changes' |
   const { toolCallId, changes = [], output, now, writer } = input;
   return {
     writer,
-    changes: toChanges({ toolCallId, patches: changes, timestamp: now }),
-    output: json(output),
+    changes: toChanges(changes, toolCallId, now),
+    output: output === undefined ? undefined : toStoredJson(output),
   };
 }
 
-function toChanges(changes: StagedChanges): string | undefined {
-  return changes.patches.length === 0 ? undefined : toStoredChanges(changes);
+function toChanges(
+  patches: StateChanges,
+  toolCallId: string,
+  timestamp: number,
+): string | undefined {
+  return patches.length === 0 ? undefined : toStoredChanges({ toolCallId, patches, timestamp });
 }
 
-export function toRecordStep(input: RecordStepInput): RecordStep {
-  const { writer, toolCallId, at, now, operation, failed, changes = [] } = input;
+/** What a copy of a session is made of. @throws HelixError `validation_error` for what cannot be stored */
+export function branchOf(input: BranchInput): Branch {
+  const { agent, owner, tenant = '', nonce, now, by = '', rows, turn, isOpen = false } = input;
+  const askersOf = (n: number): readonly KnownPerson[] =>
+    joinAskers(input.askers?.[n - 1] ?? [toPerson(owner, { tenantId: tenant })]);
+  const hashes = new Map(input.messages.map(({ id, hash }) => [id, hash]));
+  const kept = rows.map((row) => (row.role === 'tool' ? keepApart(row, []) : { row }));
+  const messages: Branch['messages'][number][] = [];
+  const turns: Branch['turns'][number][] = [];
+  rows.forEach((row, at) => {
+    if (row.role !== 'user') return;
+    if (beginsTurn(rows, at)) {
+      const reply = rows.slice(at).find(({ role }) => role !== 'user');
+      const messageId = reply?.role === 'assistant' ? reply.messageId : '';
+      const n = turns.length + 1;
+      turns.push({ n, row: at, messageId, askers: askersOf(n) });
+    }
+    const hash = hashes.get(row.id);
+    if (hash !== undefined) messages.push({ id: row.id, hash, row: at, turn: turns.length });
+  });
   return {
-    ...{ writer, toolCallId, at, now, failed },
-    operation: json(operation, 2),
-    changes: toChanges({ toolCallId, patches: changes, timestamp: now }),
-    most: LIMITS.journal,
-  };
-}
-
-export function toSuspend(input: SuspendCallInput): SuspendCall {
-  const { writer, toolCallId, at, now, operation, wait, dueInMs, changes = [] } = input;
-  return {
-    ...{ writer, toolCallId, at, now, dueInMs },
-    operation: toStoredJson(operation, { around: 2 }),
-    wait: toCall(wait, writer),
-    changes: toChanges({ toolCallId, patches: changes, timestamp: now }),
-    most: LIMITS.journal,
+    ...{ agent, owner, tenant, nonce, now, by, messages, turns, isOpen },
+    rows: kept.flatMap(({ row }) => (row === undefined ? [] : toStoredRow(row))),
+    results: kept.flatMap((each) => {
+      if (each.row?.role !== 'tool') return [];
+      const output = 'output' in each && each.output !== undefined ? { output: each.output } : {};
+      return { id: each.row.toolCallId, ...output };
+    }),
+    turn: {
+      n: turn.turn,
+      row: turn.row,
+      messageId: turn.messageId,
+      step: turn.step,
+      hasReplied: turn.hasReplied,
+      askers: askersOf(turn.turn),
+    },
+    hasHidden: rows.some((row) => row.role === 'user' && row.hidden === true),
+    visible: input.visibleMessages,
+    ...(input.state !== undefined && { state: toStoredJson(input.state) }),
+    ...(input.act !== undefined && { act: toStoredJson(input.act) }),
   };
 }

@@ -7,9 +7,10 @@ import type { Session } from '../../session/tree.js';
 import type { Change, ChangeOptions, Listener } from '../../store/change.js';
 import { wellFormed } from './inputs.js';
 
-interface Input {
+interface Asking {
   writer?: { name: string };
-  claim?: { writer: { name: string } };
+  /** Of a claim. */
+  wants?: object;
   toolCallId?: string;
   calls?: readonly { id: string }[];
   messages?: readonly { id: string }[];
@@ -49,13 +50,14 @@ export function newerLayout(): HelixError {
 
 /** What most changes ask for, by what they are given, so that it is read at once. */
 function wantsOf(decide: unknown, part: string, input: object): Want[] {
-  const { writer, claim, toolCallId: id, calls = [], messages = [] } = input as Input;
-  const contents = claim === undefined ? [] : ['row'];
+  const { writer, wants: asked, toolCallId: id, calls = [], messages = [] } = input as Asking;
+  // A step takes in the results of the calls before it.
+  const contents = asked === undefined ? [] : ['row'];
   const wants: Want[] = [
     ['rowCount', part],
     ['calls', part, ...contents],
   ];
-  const name = writer?.name ?? claim?.writer.name;
+  const name = writer?.name;
   if (name !== undefined) {
     for (const kind of ['w', 'b', 'e', 't'])
       wants.push(['field', 'writers', part, `${kind}:${name}`]);

@@ -1,55 +1,33 @@
-import { LIMITS } from '../../protocol/limits.js';
 import type { Compaction } from '../../protocol/rows.js';
 import { settleCall } from '../../session/answers.js';
 import { begin, beginQueued } from '../../session/begin.js';
-import {
-  extendDeadline,
-  leaseCall,
-  startCall,
-  takeCallId,
-  type StartCall,
-} from '../../session/calls.js';
+import { extendDeadline, leaseCall, startCall, takeCallId } from '../../session/calls.js';
 import { beginChild } from '../../session/children.js';
 import { branch } from '../../session/copy.js';
 import { end } from '../../session/end.js';
+import type { Addressed, Stored } from '../../session/input.js';
 import { recordStep, suspendCall } from '../../session/journal.js';
 import { editQueued, removeQueued } from '../../session/queue.js';
 import { resumeRun, rewind } from '../../session/rerun.js';
-import { claim, commit, compact, discard, type Claim } from '../../session/steps.js';
-import { stop } from '../../session/stop.js';
+import { claim, commit, compact, discard } from '../../session/steps.js';
+import { stop, type Stop } from '../../session/stop.js';
 import { pinTools } from '../../session/streams.js';
 import type { Session } from '../../session/tree.js';
 import { fenceOff, handOver, takeOver } from '../../session/writers.js';
 import { checkSessionId } from '../record/checked-ids.js';
 import { fitChanges } from '../record/fit-changes.js';
 import { createSessionDocuments } from '../record/session-documents.js';
-import { fromUsage, toUsage } from '../record/run-usage.js';
-import { toStoredRow } from '../record/to-stored-row.js';
+import { fromUsage } from '../record/run-usage.js';
 import { isQuestion } from '../record/waiting-page.js';
-import type { CallPermission } from '../contract/calls.js';
-import type { Runs } from '../contract/runs.js';
-import type { Sessions } from '../contract/sessions.js';
-import type { ClaimInput, Steps } from '../contract/steps.js';
+import type { CallPermission, StartCallInput } from '../contract/calls.js';
+import type { ClaimInput } from '../contract/steps.js';
 import { onData } from '../contract/shared-data.js';
 import type { Changes, Store } from '../contract/store.js';
-import { branchOf } from './branch-requests.js';
 import { createAudit } from './audit.js';
 import type { RedisContext } from './context.js';
 import { createDocumentPrimitives } from './document-primitives.js';
 import { createDueLists } from './due-lists.js';
-import {
-  json,
-  toAsker,
-  toBegin,
-  toBeginChild,
-  toClaim,
-  toCommit,
-  toEnd,
-  toRecordStep,
-  toRewind,
-  toSettle,
-  toSuspend,
-} from './inputs.js';
+import { branchOf, sessionOf, toSettle, toStored } from './inputs.js';
 import { createErasures } from './erasures.js';
 import { createFiles } from './files.js';
 import { createJournalReads } from './journal-reads.js';
@@ -67,10 +45,7 @@ import { createTallies } from './tallies.js';
 import { createUsage } from './usage.js';
 import { createWaitingIndex } from './waiting-index.js';
 
-/**
- * The record of sessions. Each change is one transition; this file maps methods to requests and
- * results.
- */
+/** The record of sessions: its reads, its changes, and what stands beside it. */
 export function createRedisSessionStore(context: RedisContext): Store {
   const reads = createSessionReads(context);
   const primitives = createDocumentPrimitives(context);
@@ -88,20 +63,10 @@ export function createRedisSessionStore(context: RedisContext): Store {
     },
   });
 
-  const changesOf = (make: Make): Changes => {
-    const changing = { ...context, make };
-    return {
-      sessions: { branch: createBranch(changing) },
-      runs: createRuns(changing),
-      steps: createSteps(changing, noteAsking),
-      calls: createCalls(changing, noteAsking),
-      queue: createQueue(changing),
-    };
-  };
-  const changes = changesOf(context.make);
+  const changes = changesOf(context, context.make, noteAsking);
 
   const store: Store = {
-    listening: (listener) => changesOf(createMake(context.change, listener)),
+    listening: (listener) => changesOf(context, createMake(context.change, listener), noteAsking),
     sessions: {
       read: reads.readRecord,
       rows: reads.readRows,
@@ -170,48 +135,6 @@ async function noteSnapshot(
   );
 }
 
-function createBranch(context: RedisContext): Sessions['branch'] {
-  const { make } = context;
-  return async (input) => {
-    checkSessionId(input.sessionId);
-    return make(input.sessionId, branch, branchOf(input));
-  };
-}
-
-function createRuns(context: RedisContext): Changes['runs'] {
-  const { maxEntries, now } = context;
-  const { make } = context;
-  return {
-    begin: async (input) => {
-      checkSessionId(input.sessionId);
-      return make(input.sessionId, begin, toBegin(input, maxEntries));
-    },
-    beginChild: async (input) => make(input.child.sessionId, beginChild, toBeginChild(input)),
-    resume: async ({ sessionId, by = '', asker, act, ...input }) =>
-      make(sessionId, resumeRun, {
-        ...input,
-        by,
-        asker: toAsker({ asker, by }),
-        act: json(act),
-      }) as ReturnType<Runs['resume']>,
-    rewind: async (input) => make(input.sessionId, rewind, toRewind(input)),
-    stop: async (sessionId, { runId, act, ...request }) =>
-      make(
-        sessionId,
-        stop,
-        { runId, stop: request, now: now(), act: json(act) },
-        { isFreeing: true },
-      ),
-    pinTools: async ({ sessionId, runId, tools }) => {
-      const reply = await make(sessionId, pinTools, { runId, tools: json(tools) });
-      return reply.kind === 'pinned'
-        ? { ...reply, tools: JSON.parse(reply.tools) as unknown }
-        : reply;
-    },
-    end: async (input) => make(input.sessionId, end, toEnd(input), { isFreeing: true }),
-  };
-}
-
 /** More rows or bytes than this are read by the caller. */
 const MOST_ROWS = 100;
 const MOST_BYTES = 1024 * 1024;
@@ -240,65 +163,10 @@ interface Texts {
   state: ReturnType<typeof readStaged> | undefined;
 }
 
-function createSteps(
-  context: RedisContext,
-  noteAsking: (sessionId: string) => Promise<void>,
-): Steps {
-  const { make } = context;
-  const { toRows } = createStoredRows(context);
-  return {
-    claim: async ({ wants, ...input }) => {
-      const { sessionId } = input.writer;
-      const given = { claim: toClaim(input), wants };
-      let made = await make(sessionId, claimWith, given);
-      if (made.reply.kind === 'fencing') {
-        // Whatever it appends meanwhile is withdrawn with the rest.
-        await make(sessionId, fenceOff, { writer: given.claim.writer }, { mayGrow: true });
-        made = await make(sessionId, claimWith, given);
-      }
-      const { reply, texts } = made;
-      // A later attempt has come in between.
-      if (reply.kind === 'fencing') return { kind: 'fenced' };
-      if (reply.kind !== 'claimed') return reply;
-      const { usage, ...claimed } = reply;
-      return {
-        ...claimed,
-        ...(usage !== undefined && { usage: fromUsage(usage) }),
-        ...(texts !== undefined && {
-          fresh: { from: texts.from, rows: await toRows(sessionId, texts.rows) },
-        }),
-        ...(texts?.state !== undefined && { state: toStateRead(texts.state) }),
-      };
-    },
-    commit: async (input) => {
-      const { sessionId } = input.writer;
-      const given = toCommit(input);
-      if (input.calls.some(isQuestion)) await noteAsking(sessionId);
-      return make(sessionId, commit, given);
-    },
-    discard: async ({ usage, ...input }) =>
-      make(
-        input.writer.sessionId,
-        discard,
-        { ...input, usage: toUsage(usage) },
-        { isFreeing: true },
-      ),
-    compact: async ({ writer, compaction, usage }) => {
-      const given = { writer, compaction: json(compaction), usage: toUsage(usage) };
-      const reply = await make(writer.sessionId, compact, given);
-      return reply.kind === 'kept'
-        ? { ...reply, compaction: JSON.parse(reply.compaction) as Compaction }
-        : reply;
-    },
-    handOver: async (input) => make(input.writer.sessionId, handOver, input),
-    takeOver: async ({ sessionId, ...input }) => make(sessionId, takeOver, input),
-  };
-}
-
 /** A claim, with what the step needs besides. */
 function claimWith(
   session: Session,
-  { claim: input, wants }: { claim: Claim; wants: Wanted | undefined },
+  { wants, ...input }: Stored<ClaimInput>,
 ): { reply: ReturnType<typeof claim>; texts: Texts | undefined } {
   const reply = claim(session, input);
   const isWanted = reply.kind === 'claimed' && wants !== undefined;
@@ -308,70 +176,133 @@ function claimWith(
 /** Permission to execute a call, with the agent's state if it is wanted. */
 function startWith(
   session: Session,
-  { withState, ...input }: StartCall & { withState?: boolean | undefined },
+  { withState, ...input }: Stored<StartCallInput>,
 ): { reply: ReturnType<typeof startCall>; state: ReturnType<typeof readStaged> | undefined } {
   const reply = startCall(session, input);
   const isGiven = reply.kind === 'execute' || reply.kind === 'verify';
   return { reply, state: isGiven && withState === true ? readStaged(session) : undefined };
 }
 
-function createCalls(
+/** Changes that free memory or end a run are made where Redis is full, too. */
+const FREEING = { isFreeing: true };
+
+/** The changes of each noun: what callers give goes to the change as it is, content as JSON. */
+function changesOf(
   context: RedisContext,
+  make: Make,
   noteAsking: (sessionId: string) => Promise<void>,
-): Changes['calls'] {
-  const { make } = context;
+): Changes {
+  const { toRows } = createStoredRows(context);
   const withAnswers = createJournalReads(context);
-  const parse = (text: string | undefined): unknown =>
-    text === undefined ? undefined : JSON.parse(text);
+
+  async function change<Input extends Addressed, Reply>(
+    decide: (session: Session, input: Stored<Input>) => Reply,
+    input: Input,
+    options?: typeof FREEING,
+  ): Promise<Reply> {
+    return make(sessionOf(input), decide, toStored(input), options);
+  }
+
   return {
-    start: async ({ writer, budget = LIMITS.attempts, ...input }) => {
-      const { sessionId } = writer;
-      const { reply, state } = await make(sessionId, startWith, { writer, budget, ...input });
-      if (!('texts' in reply)) return reply;
-      const { texts, ...rest } = reply;
-      const read = state && toStateRead(state);
-      return withAnswers(sessionId, {
-        ...rest,
-        call: parse(texts.call),
-        ...(texts.decision !== undefined && { decision: parse(texts.decision) }),
-        ...(texts.approver !== undefined && { approver: parse(texts.approver) }),
-        ...(texts.journal !== undefined && { journal: parse(texts.journal) }),
-        ...(read !== undefined && { state: fitChanges(read.customState, read.staged) }),
-      } as CallPermission);
+    sessions: {
+      branch: async (input) => {
+        checkSessionId(input.sessionId);
+        return make(input.sessionId, branch, branchOf(input));
+      },
     },
-    recordStep: async (input) => make(input.writer.sessionId, recordStep, toRecordStep(input)),
-    suspend: async (input) => {
-      const { sessionId } = input.writer;
-      const given = toSuspend(input);
-      if (isQuestion(input.wait)) await noteAsking(sessionId);
-      return make(sessionId, suspendCall, given);
+    runs: {
+      begin: async (input) => {
+        checkSessionId(input.sessionId);
+        return change(begin, input);
+      },
+      beginChild: (input) => change(beginChild, input),
+      resume: (input) => change(resumeRun, input),
+      rewind: (input) => change(rewind, input),
+      stop: (sessionId, { runId, act, ...request }) =>
+        change(
+          stop,
+          { sessionId, runId, act, stop: request, now: context.now() } satisfies Stop,
+          FREEING,
+        ),
+      pinTools: async (input) => {
+        const reply = await change(pinTools, input);
+        return reply.kind === 'pinned' ? { ...reply, tools: parse(reply.tools) } : reply;
+      },
+      end: (input) => change(end, input, FREEING),
     },
-    settle: async (input) => {
-      const sessionId = input.source === 'tool' ? input.writer.sessionId : input.sessionId;
-      return make(sessionId, settleCall, toSettle(input), { isFreeing: true });
+    steps: {
+      claim: async (input) => {
+        const { sessionId } = input.writer;
+        let made = await change(claimWith, input);
+        if (made.reply.kind === 'fencing') {
+          // Whatever it appends meanwhile is withdrawn with the rest.
+          await make(sessionId, fenceOff, { writer: input.writer }, { mayGrow: true });
+          made = await change(claimWith, input);
+        }
+        const { reply, texts } = made;
+        // A later attempt has come in between.
+        if (reply.kind === 'fencing') return { kind: 'fenced' };
+        if (reply.kind !== 'claimed') return reply;
+        const { usage, ...claimed } = reply;
+        return {
+          ...claimed,
+          ...(usage !== undefined && { usage: fromUsage(usage) }),
+          ...(texts !== undefined && {
+            fresh: { from: texts.from, rows: await toRows(sessionId, texts.rows) },
+          }),
+          ...(texts?.state !== undefined && { state: toStateRead(texts.state) }),
+        };
+      },
+      commit: async (input) => {
+        if (input.calls.some(isQuestion)) await noteAsking(input.writer.sessionId);
+        return change(commit, input);
+      },
+      discard: (input) => change(discard, input, FREEING),
+      compact: async (input) => {
+        const reply = await change(compact, input);
+        return reply.kind === 'kept'
+          ? { ...reply, compaction: parse(reply.compaction) as Compaction }
+          : reply;
+      },
+      handOver: (input) => change(handOver, input),
+      takeOver: (input) => change(takeOver, input),
     },
-    extendDeadline: async ({ sessionId, act, ...input }) =>
-      make(sessionId, extendDeadline, {
-        ...input,
-        mostAheadMs: LIMITS.deadlineAheadMs,
-        act: json(act),
-      }),
-    lease: async ({ sessionId, ...input }) => make(sessionId, leaseCall, input),
-    takeId: async ({ sessionId, ...input }) => make(sessionId, takeCallId, input),
+    calls: {
+      start: async (input) => {
+        const { reply, state } = await change(startWith, input);
+        if (!('texts' in reply)) return reply;
+        const { texts, ...rest } = reply;
+        const read = state && toStateRead(state);
+        return withAnswers(input.writer.sessionId, {
+          ...rest,
+          call: parse(texts.call),
+          ...(texts.decision !== undefined && { decision: parse(texts.decision) }),
+          ...(texts.approver !== undefined && { approver: parse(texts.approver) }),
+          ...(texts.journal !== undefined && { journal: parse(texts.journal) }),
+          ...(read !== undefined && { state: fitChanges(read.customState, read.staged) }),
+        } as CallPermission);
+      },
+      recordStep: (input) => change(recordStep, input),
+      suspend: async (input) => {
+        if (isQuestion(input.wait)) await noteAsking(input.writer.sessionId);
+        return change(suspendCall, input);
+      },
+      settle: async (input) => {
+        const sessionId = input.source === 'tool' ? input.writer.sessionId : input.sessionId;
+        return make(sessionId, settleCall, toSettle(input), FREEING);
+      },
+      extendDeadline: (input) => change(extendDeadline, input),
+      lease: (input) => change(leaseCall, input),
+      takeId: (input) => change(takeCallId, input),
+    },
+    queue: {
+      begin: (input) => change(beginQueued, input),
+      edit: (input) => change(editQueued, input),
+      remove: (input) => change(removeQueued, input),
+    },
   };
 }
 
-function createQueue(context: RedisContext): Changes['queue'] {
-  const { maxEntries } = context;
-  const { make } = context;
-  return {
-    begin: async ({ sessionId, ...input }) =>
-      make(sessionId, beginQueued, { ...input, cap: maxEntries }),
-    edit: async ({ sessionId, message: { id, hash, row }, expectedHash, asker, now }) =>
-      make(sessionId, editQueued, {
-        message: { id, hash, row: toStoredRow(row) },
-        ...{ expectedHash, now, asker: toAsker({ asker }, true) },
-      }),
-    remove: async ({ sessionId, ...input }) => make(sessionId, removeQueued, input),
-  };
+function parse(text: string | undefined): unknown {
+  return text === undefined ? undefined : JSON.parse(text);
 }

@@ -30,7 +30,7 @@ export const NOTHING: Data = {
 };
 
 /** The log expires after a day, sessions never. */
-export const KEEP = { streamMs: 86_400_000, sessionMs: 0 };
+export const KEEP = { streamMs: 86_400_000, sessionMs: 0, entries: 0 };
 
 export function fieldsOf({ places }: Data, part: string, place: string): Fields | undefined {
   return places.get(`${part}:${place}`);

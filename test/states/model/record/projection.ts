@@ -89,7 +89,7 @@ function projectRecord(record: SessionRecord): string {
 function projectCall(call: Call): string {
   const { id, kind, state, isLate, isTold, child, of } = call;
   const read = state === 'settled' ? { id, kind, state, isLate, isTold, child, of } : call;
-  return textWithout([], { ...read, asked: call.asked !== undefined });
+  return textWithout(['since'], { ...read, asked: call.asked !== undefined });
 }
 
 /** Fields in whatever order they were set. */

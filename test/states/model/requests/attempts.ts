@@ -7,7 +7,7 @@ import type { Writer } from '../../../../stores/contract/log.js';
 import type { CommitInput } from '../../../../stores/contract/steps.js';
 import { toCheckedJson } from '../../../../stores/record/checked-messages.js';
 import { closingChunks } from '../../../../stores/record/closed-call.js';
-import { toBeginChild, toClaim, toCommit, toSettle } from '../../../../stores/redis/inputs.js';
+import { toSettle, toStored } from '../../../../stores/redis/inputs.js';
 import { timeAt, type Clock } from '../environment.js';
 import { callOf, RUNS, SESSION, toNewCall, toolOf, type FoundCall, type RunName } from '../plan.js';
 import { appendRequest, request, type Request } from './request.js';
@@ -42,7 +42,7 @@ function nameOf(what: string, { run, step, token, batch }: Attempt, clock: Clock
 export function beginChild(run: RunName, clock: Clock): Request {
   const { sessionId, runId, agent } = RUNS[run];
   return request(`begin child ${run} @${String(clock)}`, 'beginChild', sessionId, () =>
-    toBeginChild({
+    toStored({
       child: { sessionId, runId, agent },
       parent: { sessionId: SESSION, runId: RUNS.one.runId, toolCallId: 'd' },
       now: timeAt(clock),
@@ -53,7 +53,7 @@ export function beginChild(run: RunName, clock: Clock): Request {
 export function claim(attempt: Attempt, clock: Clock): Request {
   const writer = modelWriter(attempt);
   return request(nameOf('claim', attempt, clock), 'claim', writer.sessionId, () =>
-    toClaim({ writer, known: 0, now: timeAt(clock) }),
+    toStored({ writer, known: 0, now: timeAt(clock) }),
   );
 }
 
@@ -126,7 +126,7 @@ export function commit(attempt: Attempt, clock: Clock): Request {
   const { run, step } = attempt;
   const calls = (RUNS[run].steps[step - 1] ?? []).map(({ id }) => callOf(id));
   return request(nameOf('commit', attempt, clock), 'commit', RUNS[run].sessionId, () =>
-    toCommit({
+    toStored({
       ...commitOf(attempt, textOf(attempt), calls, clock),
       outcome: outcomeOf(run, step),
       answersStop: false,
@@ -139,7 +139,7 @@ export function commit(attempt: Attempt, clock: Clock): Request {
 export function commitCut(attempt: Attempt, hasSaid: boolean, clock: Clock): Request {
   const key = nameOf(hasSaid ? 'commit cut' : 'commit nothing', attempt, clock);
   return request(key, 'commit', RUNS[attempt.run].sessionId, () =>
-    toCommit(toCut(attempt, hasSaid ? textOf(attempt) : '', 'interrupted', clock)),
+    toStored(toCut(attempt, hasSaid ? textOf(attempt) : '', 'interrupted', clock)),
   );
 }
 

@@ -1,5 +1,5 @@
 import type { TerminalStatus } from '../../../../protocol/run.js';
-import { toCommit, toEnd, toSettle } from '../../../../stores/redis/inputs.js';
+import { toSettle, toStored } from '../../../../stores/redis/inputs.js';
 import { LOST, modelWriter, toCut } from './attempts.js';
 import { timeAt, type Clock } from '../environment.js';
 import { RUNS, toolOf, callOf, type RunName } from '../plan.js';
@@ -26,7 +26,7 @@ export function fold(
   const key = `fold ${run} ${String(step)} ${String(token)} ${status} @${String(clock)}`;
   const attempt = { run, step, token };
   return requestBy(key, 'commit', RUNS[run].sessionId, ({ textOf, sequence }) =>
-    toCommit({
+    toStored({
       ...toCut(attempt, textOf(modelWriter(attempt).name), status, clock),
       known: sequence,
     }),
@@ -37,7 +37,7 @@ export function endRun(run: RunName, step: number, status: TerminalStatus, clock
   const { sessionId, runId, agent: agentType } = RUNS[run];
   const key = `end ${run} ${String(step)} ${status} @${String(clock)}`;
   return request(key, 'end', sessionId, () =>
-    toEnd({
+    toStored({
       ...{ sessionId, runId, agentType, step, status, now: timeAt(clock) },
       ...(status === 'failed' && { error: LOST }),
     }),

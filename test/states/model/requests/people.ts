@@ -1,7 +1,7 @@
 import type { StopMode } from '../../../../protocol/run.js';
 import { toCallSpec } from '../../../../stores/record/call-spec.js';
 import { toAnswerInput, toExpiryInput } from '../../../../stores/record/settle-inputs.js';
-import { toBegin, toSettle } from '../../../../stores/redis/inputs.js';
+import { toSettle, toStored } from '../../../../stores/redis/inputs.js';
 import { userMessage } from '../../../support/session-driver.js';
 import { timeAt, type Clock } from '../environment.js';
 import { AGENT, callOf, OWNER, RUNS, SESSION, toNewCall } from '../plan.js';
@@ -16,7 +16,7 @@ export function post(message: string, nonce: string, policy: Policy, clock: Cloc
   const key = `post ${message} ${nonce} ${policy} @${String(clock)}`;
   const of = { sessionId: SESSION, agent: AGENT, owner: OWNER, now: timeAt(clock) };
   return request(key, 'begin', SESSION, () =>
-    toBegin({ ...of, nonce, messages: [userMessage(message)], policy }, 0),
+    toStored({ ...of, nonce, messages: [userMessage(message)], policy }),
   );
 }
 
@@ -81,8 +81,6 @@ export function resume(nonce: string, clock: Clock): Request {
     nonce,
     now: timeAt(clock),
     mode: 'continue',
-    by: '',
-    asker: [],
   }));
 }
 
@@ -91,6 +89,5 @@ export function beginQueued(nonce: string, clock: Clock): Request {
   return request(`begin queued ${nonce} @${String(clock)}`, 'beginQueued', SESSION, () => ({
     nonce,
     now: timeAt(clock),
-    cap: 0,
   }));
 }
