@@ -5,7 +5,8 @@ import { z } from 'zod';
 import type { FinishEvent, StepFinishEvent } from '../../agents/index.js';
 import { attemptOf, type ActivityHarness } from '../support/activity-harness.js';
 import { fakeModel, parts, sayInTurn } from '../support/fake-model.js';
-import { newNonce } from '../support/session-driver.js';
+import type { CommitInput, Steps } from '../../stores/contract/steps.js';
+import { changing, newNonce } from '../support/session-driver.js';
 import { openTestStores } from '../support/test-stores.js';
 import { until } from '../support/until.js';
 import { asksFor, REPLIES, serve, SHAPES, tools } from './serve-agent.js';
@@ -253,9 +254,9 @@ describe('hooks', () => {
       },
     });
     const stores = await openTestStores();
-    const { steps, queue } = stores.store;
-    const commit: typeof steps.commit = async (input) => {
-      const result = await steps.commit(input);
+    const { queue } = stores.store;
+    const beginning = (commit: Steps['commit']) => async (input: CommitInput) => {
+      const result = await commit(input);
       if (result.kind === 'committed' && result.next === true) {
         const { sessionId } = input.writer;
         const begun = await queue.begin({ sessionId, nonce: newNonce(), now: Date.now() });
@@ -263,7 +264,10 @@ describe('hooks', () => {
       }
       return result;
     };
-    const store = { ...stores.store, steps: { ...steps, commit } };
+    const store = changing(stores.store, (changes) => {
+      const { steps } = changes;
+      return { ...changes, steps: { ...steps, commit: beginning(steps.commit) } };
+    });
     const harness = await serve(agent, {}, { ...stores, store });
     const run = await harness.begin();
     await harness.session.enqueue('waiting');

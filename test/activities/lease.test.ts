@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { numberOf, tokenOf, type Lease } from '../../activities/lease.js';
 import { defineTool } from '../../agents/index.js';
 import { sleep } from '../../protocol/time.js';
+import { changing } from '../support/session-driver.js';
 import type { HeldWork } from '../../stores/contract/leases.js';
 import { attemptOf, createHarness } from '../support/activity-harness.js';
 import { fakeModel, parts } from '../support/fake-model.js';
@@ -68,13 +69,15 @@ describe('an attempt under a lease', () => {
       await Promise.resolve();
     });
     const stores = await openTestStores();
-    const { claim } = stores.store.steps;
-    const noting: typeof claim = (input) => {
-      noted.push('claimed');
-      return claim(input);
-    };
-    const steps = { ...stores.store.steps, claim: noting };
-    const watched = { ...stores, store: { ...stores.store, steps } };
+    const store = changing(stores.store, (changes) => {
+      const { steps } = changes;
+      const claim: typeof steps.claim = (input) => {
+        noted.push('claimed');
+        return steps.claim(input);
+      };
+      return { ...changes, steps: { ...steps, claim } };
+    });
+    const watched = { ...stores, store };
     const { begin, step } = createHarness(watched, { model, lease });
     const run = await begin();
     await step(run, 1, 1, undefined, { isLeased: true });

@@ -5,7 +5,7 @@ import { toQuotas } from '../../executor/quotas.js';
 import { HelixError } from '../../protocol/errors.js';
 import { createMemoryStores, type MemoryStores } from '../../stores/memory/index.js';
 import { createFakeRuntime } from '../support/fake-runtime.js';
-import { drive, newCall, type SessionDriver } from '../support/session-driver.js';
+import { changing, drive, newCall, type SessionDriver } from '../support/session-driver.js';
 import { startApi, type ApiServer } from './api-server.js';
 
 /** Forks of a run of Ann's, who may have two active runs. */
@@ -20,11 +20,15 @@ let isAway: boolean;
 const nothing = (): Promise<void> => Promise.resolve();
 
 beforeEach(async () => {
-  stores = createMemoryStores();
+  const opened = createMemoryStores();
   isAway = false;
-  const { resume } = stores.store.runs;
-  stores.store.runs.resume = (input) =>
-    isAway ? Promise.reject(new HelixError('unavailable', 'Redis is away.')) : resume(input);
+  const store = changing(opened.store, (changes) => {
+    const { runs } = changes;
+    const resume: typeof runs.resume = (input) =>
+      isAway ? Promise.reject(new HelixError('unavailable', 'Redis is away.')) : runs.resume(input);
+    return { ...changes, runs: { ...runs, resume } };
+  });
+  stores = { ...opened, store };
   const agents = new AgentRegistry([
     defineAgent({ name: 'tester', systemPrompt: '', llmConfig: { model: 'scripted' } }),
   ]);

@@ -1,3 +1,5 @@
+import type { Changes, Store } from '../../stores/contract/store.js';
+
 /** The driver of the stores' own suite, for tests of what stands on the stores. */
 export {
   AGENT,
@@ -9,3 +11,8 @@ export {
   userMessage,
 } from '../../stores/conformance/fixtures.js';
 export { drive, type SessionDriver } from '../../stores/conformance/session-driver.js';
+
+/** A store some of whose changes are others, for those who listen to them, too. */
+export function changing(store: Store, instead: <C extends Changes>(changes: C) => C): Store {
+  return { ...instead(store), listening: (listener) => instead(store.listening(listener)) };
+}

@@ -6,6 +6,8 @@ import { toQuotas } from '../../executor/index.js';
 import { HelixError } from '../../protocol/errors.js';
 import { workflowIdOf } from '../../protocol/ids.js';
 import { createAgentPlugin } from '../../worker/index.js';
+import type { BeginInput } from '../../stores/contract/runs.js';
+import { changing } from '../support/session-driver.js';
 import { createGatedAgent } from '../support/gated-agent.js';
 import {
   createRunHarness,
@@ -89,15 +91,21 @@ function holdReply(messageId: string): { begun: Promise<void>; fail: () => void 
 }
 
 function losingReplies({ store, ...rest }: TestStores): TestStores {
-  const begin: typeof store.runs.begin = async (input) => {
-    const result = await store.runs.begin(input);
+  const losing = (begin: typeof store.runs.begin) => async (input: BeginInput) => {
+    const result = await begin(input);
     const reply = replies.get(input.messages[0]?.id ?? '');
     if (reply === undefined) return result;
     reply.begun();
     await reply.lost;
     throw new HelixError('unavailable', 'The reply was lost.');
   };
-  return { ...rest, store: { ...store, runs: { ...store.runs, begin } } };
+  return {
+    ...rest,
+    store: changing(store, (changes) => {
+      const { runs } = changes;
+      return { ...changes, runs: { ...runs, begin: losing(runs.begin) } };
+    }),
+  };
 }
 
 /** A conversation of a user who has no other. */

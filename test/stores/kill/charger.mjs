@@ -13,14 +13,18 @@ function rest() {
   return new Promise(() => {});
 }
 
-const { owners, runs } = store;
+const { owners } = store;
 const dying = {
   ...store,
+  // Of the changes that others listen to.
+  listening: (listener) => {
+    const { runs, ...changes } = store.listening(listener);
+    return { ...changes, runs: { ...runs, ...(restBefore === 'begin' && { begin: rest }) } };
+  },
   owners: {
     ...owners,
     ...(restBefore === 'fold' && { fold: rest }),
   },
-  runs: { ...runs, ...(restBefore === 'begin' && { begin: rest }) },
 };
 const row = { role: 'user', id: 'u1', parts: [{ type: 'text', text: 'x'.repeat(1_000) }] };
 await createRuns({
