@@ -32,7 +32,7 @@ const COMMANDS = {
   bodies: { args: ['test/e2e/large-bodies'], option: '--all', env: { BODIES: 'all' } },
   fronts: { args: ['test/fronts/', '--testMatch=<rootDir>/test/fronts/*.verify.ts', '-i'] },
   examples: {
-    args: ['test/(docs|seeds)/', '--testMatch=<rootDir>/test/{docs,seeds}/*.verify.ts', '-i'],
+    args: ['test/(docs|seeds)/', '--testMatch=<rootDir>/test/{docs,seeds}/*.verify.{ts,mjs}', '-i'],
   },
   proxies: { args: ['test/e2e/', '--testMatch=<rootDir>/test/e2e/*.verify.ts', '-i'] },
   record: { args: ['recording.record', '--testMatch=<rootDir>/test/workflows/*.record.ts', '-i'] },

@@ -22,8 +22,18 @@ function toAsked({ prompt, tools: given, toolChoice, ...rest }: LanguageModelV4C
   const { providerOptions, headers } = rest;
   const { helix: _helix, ...others } = providerOptions ?? {};
   return plain({
-    ...{ prompt, given, toolChoice, temperature, topP, topK, seed, stopSequences },
-    ...{ maxOutputTokens, presencePenalty, providerOptions: others, key: headers?.['x-key'] },
+    prompt,
+    given,
+    toolChoice,
+    temperature,
+    topP,
+    topK,
+    seed,
+    stopSequences,
+    maxOutputTokens,
+    presencePenalty,
+    providerOptions: others,
+    key: headers?.['x-key'],
   });
 }
 

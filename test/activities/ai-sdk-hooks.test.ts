@@ -203,7 +203,8 @@ describe('hooks', () => {
     await harness.play(await harness.begin());
     expect(heard[0]).toMatchObject({
       model: { provider: model.provider, modelId: model.modelId },
-      ...{ rawFinishReason: 'tool_use', providerMetadata: { fake: { cached: 1 } } },
+      rawFinishReason: 'tool_use',
+      providerMetadata: { fake: { cached: 1 } },
       warnings: [{ type: 'unsupported', feature: 'seed' }],
       response: { id: 'r1', modelId: 'exact', timestamp: new Date(5) },
       staticToolCalls: [{ toolName: 'echo' }],

@@ -122,11 +122,7 @@ describe.each(SHAPES)('contexts of an agent%s', (_suffix, shape) => {
     await harness.play(await harness.begin());
     const team = { team: 'books' };
     const currency = { currency: 'EUR' };
-    expect(seen).toEqual([
-      ...[team, currency, team],
-      ...[currency, 'string'],
-      ...[team, team, [team, 'done']],
-    ]);
+    expect(seen).toEqual([team, currency, team, currency, 'string', team, team, [team, 'done']]);
   });
 
   it('of AI SDK 6 reach all tools', async () => {
@@ -151,7 +147,10 @@ describe.each(SHAPES)('the prepareCall of an agent%s', (_suffix, shape) => {
   const callOptionsSchema = z.object({ level: z.enum(['low', 'high']).default('low') });
   const ofLevel = (model: ReturnType<typeof fakeModel>) =>
     new ToolLoopAgent({
-      ...{ model, callOptionsSchema, temperature: 1, instructions: 'Be brief.' },
+      model,
+      callOptionsSchema,
+      temperature: 1,
+      instructions: 'Be brief.',
       prepareCall: ({ options, ...rest }) => ({
         ...rest,
         temperature: options.level === 'high' ? 0.2 : 0.9,
@@ -187,7 +186,10 @@ describe.each(SHAPES)('the prepareCall of an agent%s', (_suffix, shape) => {
 
   it('changes what the call begins with, and prepareStep has the last word', async () => {
     const run = (model: ReturnType<typeof fakeModel>) => ({
-      ...{ id: 'a', model, tools, instructions: 'Be brief.' },
+      id: 'a',
+      model,
+      tools,
+      instructions: 'Be brief.',
       prepareCall: ({ messages, ...rest }: { messages: ModelMessage[] }) => ({
         ...rest,
         messages: [{ role: 'user', content: `${String(messages.length)} so far` }, ...messages],
@@ -222,7 +224,8 @@ describe.each(SHAPES)('the prepareCall of an agent%s', (_suffix, shape) => {
   it('leaves prepareStep no summaries to keep for messages that it changed', async () => {
     const model = fakeModel(sayInTurn());
     const agent = {
-      ...{ id: 'a', model },
+      id: 'a',
+      model,
       prepareCall: (given: { messages: ModelMessage[] }) => ({
         ...given,
         messages: [...given.messages],
@@ -245,7 +248,9 @@ describe.each(SHAPES)('the prepareCall of an agent%s', (_suffix, shape) => {
   ])('fails the run typed for %s', async (_what, options, changes) => {
     const model = fakeModel(sayInTurn());
     const agent = {
-      ...{ id: 'a', model, callOptionsSchema },
+      id: 'a',
+      model,
+      callOptionsSchema,
       prepareCall: (given: object) => ({ ...given, ...changes }),
     };
     const harness = await serve(agent, { ...shape, callOptions: options });

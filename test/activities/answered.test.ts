@@ -8,11 +8,16 @@ it('of what a provider reports beyond its reply, only what is small is kept', ()
   const logprobs = 'x'.repeat(20_000);
   const usage = { inputTokens: {}, outputTokens: {} } as never;
   notes.hear({
-    ...{ type: 'finish', usage, finishReason: { unified: 'stop', raw: 'x'.repeat(2_000) } },
+    type: 'finish',
+    usage,
+    finishReason: { unified: 'stop', raw: 'x'.repeat(2_000) },
     providerMetadata: { p: { logprobs } },
   });
   expect(notes.read()).toEqual({
-    ...{ provider: 'p', modelId: 'm', at: expect.any(Number), ms: expect.any(Number) },
+    provider: 'p',
+    modelId: 'm',
+    at: expect.any(Number),
+    ms: expect.any(Number),
   });
 });
 

@@ -81,8 +81,11 @@ describe('attempts that hand over', () => {
 
   it('attempts that hand over and wait for their provider do not count', async () => {
     const refused = new APICallError({
-      ...{ message: 'overloaded', url: 'https://model.example', requestBodyValues: {} },
-      ...{ statusCode: 429, responseHeaders: { 'retry-after': '30' } },
+      message: 'overloaded',
+      url: 'https://model.example',
+      requestBodyValues: {},
+      statusCode: 429,
+      responseHeaders: { 'retry-after': '30' },
     });
     const stores = await openTestStores();
     const model = fakeModel(() => {

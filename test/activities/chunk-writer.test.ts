@@ -86,7 +86,11 @@ describe('takeBatch', () => {
   it('takeBatch counts what a provider says of a block', () => {
     const providerMetadata = { acme: { of: 'x'.repeat(10_000) } };
     const queue = Array.from({ length: 20 }, (_, n): StreamChunk => ({
-      ...{ type: 'text_delta', ...base, delta: 'y', block: n + 1, providerMetadata },
+      type: 'text_delta',
+      ...base,
+      delta: 'y',
+      block: n + 1,
+      providerMetadata,
     }));
     const [taken] = takeBatch(queue);
     expect(Buffer.byteLength(JSON.stringify(taken))).toBeLessThanOrEqual(LIMITS.appendBytes);

@@ -131,7 +131,9 @@ describe.each(SHAPES)('tools that Google executes%s', (_suffix, shape) => {
 
       const ours = googleOf(...replies);
       const { tools } = defineAgent({
-        ...{ name: 'searches', systemPrompt: '', llmConfig: { model: ours.model } },
+        name: 'searches',
+        systemPrompt: '',
+        llmConfig: { model: ours.model },
         tools: ours.tools,
       });
       const stores = await openTestStores();

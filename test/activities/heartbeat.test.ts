@@ -6,8 +6,15 @@ beforeEach(() => {
   // Only the clock of the heart stands still.
   jest.useFakeTimers({
     doNotFake: [
-      ...(['Date', 'hrtime', 'performance', 'nextTick', 'queueMicrotask'] as const),
-      ...(['setImmediate', 'clearImmediate', 'setTimeout', 'clearTimeout'] as const),
+      'Date',
+      'hrtime',
+      'performance',
+      'nextTick',
+      'queueMicrotask',
+      'setImmediate',
+      'clearImmediate',
+      'setTimeout',
+      'clearTimeout',
     ],
   });
 });

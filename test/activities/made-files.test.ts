@@ -12,7 +12,8 @@ import { openTestStores, type TestStores } from '../support/test-stores.js';
 
 const SIZE = 300 * 1024;
 const image = (fill: string): LanguageModelV4StreamPart => ({
-  ...{ type: 'file', mediaType: 'image/png' },
+  type: 'file',
+  mediaType: 'image/png',
   data: { type: 'data', data: Buffer.alloc(SIZE, fill).toString('base64') },
 });
 const toImagePart = (url: string): UserPart => ({ type: 'file', url, mediaType: 'image/png' });
@@ -134,7 +135,8 @@ describe('files that a model makes', () => {
     const url = formatFileUrl({ sessionId: session.id, fileId: newest?.id ?? '' });
     const row = { role: 'user' as const, id: 'u9', parts: [toImagePart(url)] };
     const edited = await session.retry({
-      ...{ messageId: 'u2', messages: [{ id: 'u9', hash: 'u9', row, hidden: false }] },
+      messageId: 'u2',
+      messages: [{ id: 'u9', hash: 'u9', row, hidden: false }],
     });
     if (edited.kind !== 'rewound') throw new Error(edited.kind);
     await play(edited.run);

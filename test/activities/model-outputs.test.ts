@@ -10,11 +10,17 @@ const signal = new AbortController().signal;
 const toolWith = (toModelOutput: Word) =>
   fromAiSdkTool('find', { inputSchema: z.object({}), execute: () => 1, toModelOutput });
 const row = (more: object = {}): ToolRow => ({
-  ...{ role: 'tool', toolCallId: 'c1', toolName: 'find', output: { secret: 'x', name: 'Ann' } },
+  role: 'tool',
+  toolCallId: 'c1',
+  toolName: 'find',
+  output: { secret: 'x', name: 'Ann' },
   ...more,
 });
 const call: Row = {
-  ...{ role: 'assistant', messageId: 'msg-1', runId: 'r', step: 1 },
+  role: 'assistant',
+  messageId: 'msg-1',
+  runId: 'r',
+  step: 1,
   parts: [{ type: 'tool-call', toolCallId: 'c1', toolName: 'find', input: { of: 'ann' } }],
 } as Row;
 
@@ -31,7 +37,8 @@ async function worded(
 }
 
 const named = ({ output }: { output: { name: string } }) => ({
-  ...{ type: 'text', value: output.name },
+  type: 'text',
+  value: output.name,
 });
 
 describe('toModelOutput', () => {
@@ -128,13 +135,15 @@ describe('toModelOutput', () => {
   it('it may give content that only a provider knows', async () => {
     const custom = { type: 'custom', providerOptions: { anthropic: { type: 'tool-reference' } } };
     expect(await worded(() => ({ type: 'content', value: [custom] }))).toEqual({
-      ...{ type: 'content', value: [custom] },
+      type: 'content',
+      value: [custom],
     });
   });
 
   it('errors and denials are worded by the runtime', async () => {
     expect(await worded(named, row({ output: undefined, error: 'no' }))).toEqual({
-      ...{ type: 'error-text', value: 'no' },
+      type: 'error-text',
+      value: 'no',
     });
     expect(await worded(named, row({ output: undefined, denied: true }))).toMatchObject({
       type: 'execution-denied',

@@ -8,7 +8,9 @@ const rows: Row[] = [
 ];
 const { signal } = new AbortController();
 const fetching = (supported: Record<string, RegExp[]>, fetch = async () => Buffer.from('hi')) => ({
-  ...{ supported, fetch, signal },
+  supported,
+  fetch,
+  signal,
 });
 
 describe('a file of another host', () => {

@@ -191,8 +191,11 @@ describe.each(SHAPES)('tools that the provider executes%s', (_suffix, shape) => 
     const types = (await harness.session.log()).map(({ message }) => message.type);
     const tool = types.filter((type) => type.startsWith('tool_'));
     expect(tool).toEqual([
-      ...['tool_arg_stream_start', 'tool_arg_stream_delta', 'tool_start'],
-      ...['tool_output_preliminary', 'tool_end'],
+      'tool_arg_stream_start',
+      'tool_arg_stream_delta',
+      'tool_start',
+      'tool_output_preliminary',
+      'tool_end',
     ]);
     expect(types.indexOf('tool_end')).toBeLessThan(types.indexOf('text_delta'));
     expect((await expectSameOnPages(harness, stores)).parts).toMatchObject([

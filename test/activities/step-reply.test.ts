@@ -58,7 +58,9 @@ describe('a step reply', () => {
     const image = { type: 'reasoning-file', mediaType: 'image/png' };
     expect(reply.fold.parts).toEqual([
       {
-        ...{ type: 'reasoning', text: '', stands: { type: 'custom', kind: 'acme.board' } },
+        type: 'reasoning',
+        text: '',
+        stands: { type: 'custom', kind: 'acme.board' },
         providerMetadata: { acme: { id: 'b' } },
       },
       { type: 'reasoning', text: '', stands: { ...image, url: 'data:image/png;base64,AAAA' } },
@@ -141,7 +143,8 @@ const opens = (kind: Block, id: string): LanguageModelV4StreamPart => ({
 });
 const adds = (kind: Block, id: string, delta: string): LanguageModelV4StreamPart => ({
   type: `${kind}-delta`,
-  ...{ id, delta },
+  id,
+  delta,
 });
 const closes = (kind: Block, id: string, of?: string): LanguageModelV4StreamPart => ({
   type: `${kind}-end`,
@@ -186,18 +189,14 @@ describe('the blocks of a reply', () => {
     [
       'two texts that overlap',
       [
-        ...[
-          opens('text', 'a'),
-          opens('text', 'b'),
-          adds('text', 'a', 'One '),
-          adds('text', 'b', 'Red '),
-        ],
-        ...[
-          adds('text', 'a', 'two.'),
-          adds('text', 'b', 'blue.'),
-          closes('text', 'a'),
-          closes('text', 'b'),
-        ],
+        opens('text', 'a'),
+        opens('text', 'b'),
+        adds('text', 'a', 'One '),
+        adds('text', 'b', 'Red '),
+        adds('text', 'a', 'two.'),
+        adds('text', 'b', 'blue.'),
+        closes('text', 'a'),
+        closes('text', 'b'),
       ],
       [
         { type: 'text', text: 'One two.' },
@@ -207,13 +206,12 @@ describe('the blocks of a reply', () => {
     [
       'a text that speaks before one that began earlier',
       [
-        ...[
-          opens('text', 'a'),
-          opens('text', 'b'),
-          adds('text', 'b', 'second'),
-          adds('text', 'a', 'first'),
-        ],
-        ...[closes('text', 'b', 'B'), closes('text', 'a')],
+        opens('text', 'a'),
+        opens('text', 'b'),
+        adds('text', 'b', 'second'),
+        adds('text', 'a', 'first'),
+        closes('text', 'b', 'B'),
+        closes('text', 'a'),
       ],
       [
         { type: 'text', text: 'first' },
@@ -223,13 +221,14 @@ describe('the blocks of a reply', () => {
     [
       'a text beside reasoning whose signature comes last',
       [
-        ...[opens('reasoning', 'r'), adds('reasoning', 'r', 'Hm, '), opens('text', 't')],
-        ...[
-          adds('text', 't', 'Rome '),
-          adds('reasoning', 'r', 'yes.'),
-          adds('text', 't', 'it is.'),
-        ],
-        ...[closes('reasoning', 'r', 'S'), closes('text', 't')],
+        opens('reasoning', 'r'),
+        adds('reasoning', 'r', 'Hm, '),
+        opens('text', 't'),
+        adds('text', 't', 'Rome '),
+        adds('reasoning', 'r', 'yes.'),
+        adds('text', 't', 'it is.'),
+        closes('reasoning', 'r', 'S'),
+        closes('text', 't'),
       ],
       [
         { type: 'reasoning', text: 'Hm, yes.', ...ofAcme('S') },
@@ -239,12 +238,11 @@ describe('the blocks of a reply', () => {
     [
       'blocks that go on behind a call',
       [
-        ...[
-          opens('reasoning', 'r'),
-          adds('reasoning', 'r', 'Let me '),
-          ...parts.call('c1', 't', {}),
-        ],
-        ...[adds('reasoning', 'r', 'look.'), closes('reasoning', 'r', 'S')],
+        opens('reasoning', 'r'),
+        adds('reasoning', 'r', 'Let me '),
+        ...parts.call('c1', 't', {}),
+        adds('reasoning', 'r', 'look.'),
+        closes('reasoning', 'r', 'S'),
       ],
       [
         { type: 'reasoning', text: 'Let me look.', ...ofAcme('S') },
@@ -254,8 +252,11 @@ describe('the blocks of a reply', () => {
     [
       'a text that goes on behind a call',
       [
-        ...[opens('text', 't'), adds('text', 't', 'I look.'), ...parts.call('c1', 't', {})],
-        ...[adds('text', 't', 'Found.'), closes('text', 't')],
+        opens('text', 't'),
+        adds('text', 't', 'I look.'),
+        ...parts.call('c1', 't', {}),
+        adds('text', 't', 'Found.'),
+        closes('text', 't'),
       ],
       [
         { type: 'text', text: 'I look.' },
@@ -280,13 +281,7 @@ describe('the blocks of a reply', () => {
     ],
     [
       'redacted reasoning beside a text',
-      [
-        ...[
-          opens('reasoning', 'r'),
-          closes('reasoning', 'r', 'encrypted'),
-          ...parts.text('Hi.', 't'),
-        ],
-      ],
+      [opens('reasoning', 'r'), closes('reasoning', 'r', 'encrypted'), ...parts.text('Hi.', 't')],
       [
         { type: 'reasoning', text: '', ...ofAcme('encrypted') },
         { type: 'text', text: 'Hi.' },
@@ -315,7 +310,9 @@ describe('the blocks of a reply', () => {
 
   it('an ordinary reply is written as it always was', () => {
     const { chunks } = hear([
-      ...[opens('reasoning', 'r'), adds('reasoning', 'r', 'Hm.'), closes('reasoning', 'r')],
+      opens('reasoning', 'r'),
+      adds('reasoning', 'r', 'Hm.'),
+      closes('reasoning', 'r'),
       ...whole('t', 'Hi.'),
       ...parts.call('c1', 't', {}),
       ...whole('t', 'Bye.'),

@@ -6,8 +6,11 @@ import { openTestStores } from '../support/test-stores.js';
 
 it('an attempt that takes over does not start what the lost one has recorded as started', async () => {
   const ship = activityTool({
-    ...{ name: 'ship', description: 'Ships.', inputSchema: z.object({}) },
-    ...{ activity: 'ShipOrder', taskQueue: 'warehouse' },
+    name: 'ship',
+    description: 'Ships.',
+    inputSchema: z.object({}),
+    activity: 'ShipOrder',
+    taskQueue: 'warehouse',
   });
   let noteStarted = (): void => undefined;
   const started = new Promise<void>((resolve) => (noteStarted = resolve));
@@ -17,7 +20,8 @@ it('an attempt that takes over does not start what the lost one has recorded as 
     sayInTurn([...parts.call('c1', 'ship', {}), ...parts.finish('tool-calls')]),
   );
   const { begin, step, tool } = createHarness(await openTestStores(), {
-    ...{ model, tools: [ship] },
+    model,
+    tools: [ship],
     toolWork: async (_request, { once }) => {
       attempts += 1;
       const isLost = attempts === 1;

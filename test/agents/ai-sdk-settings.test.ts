@@ -122,7 +122,8 @@ describe('time limits of an agent of the AI SDK', () => {
     const timeout = { stepMs: 5, firstChunkMs: 3, chunkMs: 2, toolMs: 7 };
     const { llmConfig } = fromAgent({ ...base, timeout });
     expect(llmConfig).toMatchObject({
-      ...{ model: 'm', stallTimeoutMs: 2 },
+      model: 'm',
+      stallTimeoutMs: 2,
       models: [{ model: 'm', callMs: 5, firstPartMs: 3 }],
     });
     const others = { llmConfig: { model: ['x', { model: 'y', callMs: 1 }] } };
@@ -202,7 +203,11 @@ describe('a prepareStep beside that of the agent', () => {
       };
     };
     expect(await compose(own, given)(options)).toEqual({
-      ...{ topK: 2, temperature: 0, model: 'other', instructions: 'changed', messages: shorter },
+      topK: 2,
+      temperature: 0,
+      model: 'other',
+      instructions: 'changed',
+      messages: shorter,
       providerOptions: { openai: { a: 1, b: 2 } },
     });
     expect(seen).toEqual([options.messages, shorter, 'changed', 'other']);
@@ -211,7 +216,8 @@ describe('a prepareStep beside that of the agent', () => {
   it('counts before it under the older name of a setting, too', async () => {
     const given: PrepareStep = () => ({ system: 'given' });
     expect(await compose(() => ({ instructions: 'own' }), given)(options)).toEqual({
-      ...{ instructions: 'given', providerOptions: {} },
+      instructions: 'given',
+      providerOptions: {},
     });
   });
 
@@ -255,9 +261,13 @@ describe('hooks beside those of the agent', () => {
 
   it('that of AI SDK 6 reads the last step, with the messages of all', async () => {
     const event = {
-      ...{ usage: { totalTokens: 3 }, toolCalls: [1, 2], response: { id: 'r', messages: [2] } },
-      ...{ finalStep: { usage: { totalTokens: 1 }, toolCalls: [2] }, responseMessages: [1, 2] },
-      ...{ steps: [], totalUsage: { totalTokens: 3 } },
+      usage: { totalTokens: 3 },
+      toolCalls: [1, 2],
+      response: { id: 'r', messages: [2] },
+      finalStep: { usage: { totalTokens: 1 }, toolCalls: [2] },
+      responseMessages: [1, 2],
+      steps: [],
+      totalUsage: { totalTokens: 3 },
     } as unknown as FinishEvent;
     const heard: unknown[] = [];
     const onFinish = ({ usage, totalUsage, toolCalls, response }: FinishEvent): void => {

@@ -69,7 +69,8 @@ describe('tools of the AI SDK', () => {
       execute: async (_input, { messages }) => Promise.resolve(read(messages)),
     });
     await expect(run(toolOf(agentWith({ weather })), { city: 'Rome' })).rejects.toMatchObject({
-      ...{ name: 'ToolError', code: 'messages_unavailable' },
+      name: 'ToolError',
+      code: 'messages_unavailable',
       message: expect.stringContaining('needsApproval'),
     });
   });

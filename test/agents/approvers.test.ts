@@ -65,8 +65,13 @@ describe('the check of an approver', () => {
   });
   const check = createApproverCheck(new AgentRegistry([agent]));
   const request = {
-    ...{ sessionId: 's', owner: 'ann', runId: 's:1-a', toolCallId: 'c', toolName: 'pay' },
-    ...{ input: { amount: 5 }, agent: 'payer' },
+    sessionId: 's',
+    owner: 'ann',
+    runId: 's:1-a',
+    toolCallId: 'c',
+    toolName: 'pay',
+    input: { amount: 5 },
+    agent: 'payer',
   };
   const ask = (userId: string, approvers: object, extra: object = {}) =>
     check(

@@ -15,13 +15,18 @@ const user = (content: string): ModelMessage => ({ role: 'user', content });
 const calls = (...ids: string[]): ModelMessage => ({
   role: 'assistant',
   content: ids.map((toolCallId) => ({
-    ...{ type: 'tool-call', toolCallId, toolName: 'look', input: { q: 'x'.repeat(40) } },
+    type: 'tool-call',
+    toolCallId,
+    toolName: 'look',
+    input: { q: 'x'.repeat(40) },
   })),
 });
 const results = (...ids: string[]): ModelMessage => ({
   role: 'tool',
   content: ids.map((toolCallId) => ({
-    ...{ type: 'tool-result', toolCallId, toolName: 'look' },
+    type: 'tool-result',
+    toolCallId,
+    toolName: 'look',
     output: { type: 'text', value: 'y'.repeat(40) },
   })),
 });
@@ -32,7 +37,9 @@ const byProvider = (id: string, hasResult: boolean): ModelMessage => ({
     ...(hasResult
       ? [
           {
-            ...{ type: 'tool-result' as const, toolCallId: id, toolName: 's' },
+            type: 'tool-result' as const,
+            toolCallId: id,
+            toolName: 's',
             output: { type: 'text' as const, value: 'found' },
           },
         ]
@@ -44,7 +51,9 @@ const late = (id: string): ModelMessage => ({
   content: [
     { type: 'text', text: 'found' },
     {
-      ...{ type: 'tool-result', toolCallId: id, toolName: 's' },
+      type: 'tool-result',
+      toolCallId: id,
+      toolName: 's',
       output: { type: 'text', value: 'late' },
     },
   ],
@@ -64,7 +73,8 @@ function split(messages: readonly ModelMessage[], at: number): string[] {
 describe('the place of a cut', () => {
   it('is never between a call and its result, however late', () => {
     const turn = fc.constantFrom<((id: string) => ModelMessage[])[]>(
-      ...[(id: string) => [user(id)], (id: string) => [calls(id), results(id)]],
+      (id: string) => [user(id)],
+      (id: string) => [calls(id), results(id)],
       (id) => [calls(id, `${id}b`), results(`${id}b`, id)],
       (id) => [byProvider(id, true)],
       (id) => [byProvider(id, false), calls(`${id}c`), results(`${id}c`), late(id)],
@@ -161,7 +171,9 @@ async function prepare(
     },
   });
   const prepared = await compaction(config)({
-    ...{ messages, model, sessionId: 's' },
+    messages,
+    model,
+    sessionId: 's',
     compaction: {
       kept,
       keep: async (make: (signal: AbortSignal) => MadeCompaction | PromiseLike<MadeCompaction>) => {

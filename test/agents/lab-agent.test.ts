@@ -121,7 +121,7 @@ describe('the lab agent', () => {
     expect(message('report', { script })).toEqual({ script });
     expect(message('report', {})).toEqual({ script: [{ finish: { answer: 42 } }] });
     const child = agents.resolve('lab-child');
-    expect(child.tools.map(({ name }) => name)).toEqual([...['echo', 'charge', 'locate', 'wait']]);
+    expect(child.tools.map(({ name }) => name)).toEqual(['echo', 'charge', 'locate', 'wait']);
     expect(agents.resolve('lab-report').outputSchema?.safeParse({ answer: 1 }).success).toBe(true);
   });
 
@@ -134,11 +134,15 @@ describe('the lab agent', () => {
     };
     const legs = { 'lab-leg': 'leg', 'lab-leg-child': 'leg', 'lab-leg-report': 'leg' };
     expect(shapesOf(createExampleAgents({}))).toMatchObject({
-      ...{ lab: undefined, 'lab-child': undefined, 'lab-report': undefined },
+      lab: undefined,
+      'lab-child': undefined,
+      'lab-report': undefined,
       ...legs,
     });
     expect(shapesOf(createExampleAgents({ labShape: 'leg' }))).toMatchObject({
-      ...{ lab: 'leg', 'lab-child': 'leg', 'lab-report': 'leg' },
+      lab: 'leg',
+      'lab-child': 'leg',
+      'lab-report': 'leg',
       ...legs,
     });
   });

@@ -17,7 +17,9 @@ afterEach(async () => {
 async function callerOf(server: McpServer, connections = createMcpConnections(quiet)) {
   open.push(connections);
   const agent = defineAgent({
-    ...{ name: 'a', systemPrompt: '', mcpServers: { s: server } },
+    name: 'a',
+    systemPrompt: '',
+    mcpServers: { s: server },
     llmConfig: { model: 'scripted' },
   });
   if (!hasServers(agent)) throw new Error('it has a server');

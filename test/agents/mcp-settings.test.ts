@@ -30,7 +30,10 @@ describe('what an agent says of a server of tools', () => {
     expect(permissionOf({}, 'x', true)).toBe('run');
     expect(permissionOf({}, 'x', false)).toBe('ask');
     expect(['a', 'b', 'c', 'd'].map((name) => permissionOf(lists, name, true))).toEqual([
-      ...['ask', 'ask', 'never', 'run'],
+      'ask',
+      'ask',
+      'never',
+      'run',
     ]);
     expect(permissionOf({ approve: ['*'] }, 'x', true)).toBe('ask');
     expect(permissionOf({ approve: ['*'], allow: ['x'] }, 'x', false)).toBe('run');

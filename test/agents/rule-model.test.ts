@@ -13,7 +13,9 @@ it('a rule sees the newest turn with its results, and says and calls what it dec
     return { say: 'Let me see.', calls: [{ tool: 'look', args: { order: '7' } }] };
   });
   const result = (toolCallId: string, output: object): object => ({
-    ...{ type: 'tool-result', toolCallId, toolName: 'look' },
+    type: 'tool-result',
+    toolCallId,
+    toolName: 'look',
     output,
   });
   const prompt = [

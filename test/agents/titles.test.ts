@@ -6,25 +6,35 @@ const BASE = { systemPrompt: '', llmConfig: { model: 'scripted' } };
 
 const tool = (name: string, title?: string) =>
   defineTool({
-    ...{ name, description: 'Does it.', inputSchema: z.object({}), execute: () => ({}) },
+    name,
+    description: 'Does it.',
+    inputSchema: z.object({}),
+    execute: () => ({}),
     ...(title !== undefined && { title }),
   });
 
 it('agents and tools are named by their titles, and where there are none by their names in words', () => {
   const payer = defineAgent({
-    ...{ ...BASE, name: 'payer', description: 'Pays.' },
+    ...BASE,
+    name: 'payer',
+    description: 'Pays.',
     tools: [tool('pay', 'Pay an invoice'), tool('lookupOrder', 'Look up a debt')],
   });
   const delegate = createSubAgentTool({
-    ...{ agent: payer, inputSchema: z.object({}), toMessage: () => 'Pay.' },
+    agent: payer,
+    inputSchema: z.object({}),
+    toMessage: () => 'Pay.',
   });
   const agents = new AgentRegistry([
     defineAgent({
-      ...{ ...BASE, name: 'other' },
+      ...BASE,
+      name: 'other',
       tools: [tool('book', 'Book it'), tool('send_mail', 'Send a draft to yourself')],
     }),
     defineAgent({
-      ...{ ...BASE, name: 'help-desk', page: { title: 'Support' } },
+      ...BASE,
+      name: 'help-desk',
+      page: { title: 'Support' },
       tools: [tool('lookupOrder', 'Look up an order'), tool('send_mail'), delegate],
     }),
   ]);

@@ -86,12 +86,19 @@ export async function startOnMemory({
 }: MemoryHost = {}): Promise<ApiServer & { stores: MemoryStores }> {
   const { store, streamManager } = stores;
   const made = createRuns({
-    ...{ store, streamManager, agents, workflows: IDLE_WORKFLOWS, searchAttributes: true },
+    store,
+    streamManager,
+    agents,
+    workflows: IDLE_WORKFLOWS,
+    searchAttributes: true,
     logger: { warn: () => undefined },
     ...runs,
   });
   const server = await startApi(createFakeRuntime(), {
-    ...{ executor: { runs: { ...made, ...instead } }, stateStore: store, streamManager, agents },
+    executor: { runs: { ...made, ...instead } },
+    stateStore: store,
+    streamManager,
+    agents,
     allowUnauthenticated: false,
     authenticate: readUser,
     ...options,

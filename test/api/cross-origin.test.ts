@@ -45,8 +45,13 @@ describe('pages of other origins', () => {
     expect(response.headers.get('vary')).toContain('Origin');
     expect(words(response.headers.get('access-control-allow-headers'))).toEqual(
       expect.arrayContaining([
-        ...['authorization', 'content-type', 'last-event-id', 'x-ai-sdk-profile'],
-        ...['x-resume-from-sequence', 'x-resume-at', 'x-existing-message-id'],
+        'authorization',
+        'content-type',
+        'last-event-id',
+        'x-ai-sdk-profile',
+        'x-resume-from-sequence',
+        'x-resume-at',
+        'x-existing-message-id',
       ]),
     );
     expect(words(response.headers.get('access-control-allow-methods'))).toEqual(

@@ -29,8 +29,13 @@ beforeEach(async () => {
   const { runId } = begun.run;
   await session.ask(runId, 1, [newCall('c1', 'approval'), newCall('c2', 'client')]);
   claims = {
-    ...{ sub: 'bob', tenant: 'acme', roles: ['approver'], sessionId: session.id, runId },
-    ...{ toolCallId: 'c1', inputHash: hashInput({ of: 'c1' }) },
+    sub: 'bob',
+    tenant: 'acme',
+    roles: ['approver'],
+    sessionId: session.id,
+    runId,
+    toolCallId: 'c1',
+    inputHash: hashInput({ of: 'c1' }),
   };
 });
 afterEach(() => api.close());
@@ -79,7 +84,9 @@ it('a link shows the question as often as one likes, and its form decides once',
   expect(entries[0]).toMatchObject({ name: 'bob', entry: { via: 'link' } });
   for (const way of WAYS) {
     expect(await follow(way, 'text/html')).toMatchObject({
-      ...{ status: 409, code: 'already_completed', headers: PRIVATE },
+      status: 409,
+      code: 'already_completed',
+      headers: PRIVATE,
     });
   }
 });

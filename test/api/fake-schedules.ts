@@ -3,13 +3,23 @@ import type { Schedules } from '../../executor/schedules.js';
 import { HelixError } from '../../protocol/errors.js';
 
 const state: ScheduleState = {
-  ...{ name: 'daily', agent: 'tester', owner: 'ann', tenant: 'acme', by: 'ann' },
-  ...{ cron: '@daily', timeZone: 'UTC', overlap: 'skip', whenBusy: 'skip', isPaused: false },
-  ...{ createdAt: 1, next: [2] },
+  name: 'daily',
+  agent: 'tester',
+  owner: 'ann',
+  tenant: 'acme',
+  by: 'ann',
+  cron: '@daily',
+  timeZone: 'UTC',
+  overlap: 'skip',
+  whenBusy: 'skip',
+  isPaused: false,
+  createdAt: 1,
+  next: [2],
 };
 const schedule: DescribedSchedule = {
   ...state,
-  ...{ message: 'hi', counts: { fired: 1, skipped: 0, missed: 0 } },
+  message: 'hi',
+  counts: { fired: 1, skipped: 0, missed: 0 },
   firings: [{ at: 1, workflowId: 'w', status: 'completed', sessionId: 's', runId: 's:1-a' }],
 };
 
@@ -25,7 +35,9 @@ export const FAKE_SCHEDULES: Schedules = {
   list: async (tenant) => Promise.resolve(tenant === 'acme' ? [state] : []),
   read: async (tenant, name) =>
     Promise.resolve(tenant === 'acme' && name === 'daily' ? schedule : undefined),
-  ...{ pause: act, resume: act, trigger: act },
+  pause: act,
+  resume: act,
+  trigger: act,
   delete: async (...of) => act(...of).then(() => true),
   deleteOf: async () => Promise.resolve([]),
 };

@@ -65,7 +65,10 @@ const send = (parts: object[], id = 'u1', session = 's1'): Promise<Response> =>
 
 const quote = { type: 'text', text: JSON.stringify({ script: [{ quote: true }] }) };
 const toPart = ({ type, url, mediaType, filename }: UploadedFile): object => ({
-  ...{ type, url, mediaType, filename },
+  type,
+  url,
+  mediaType,
+  filename,
 });
 
 /** The text of a reply, and what the model was given, if it quotes that. */
@@ -221,7 +224,8 @@ describe('what is refused', () => {
     expect(await refusalOf(await typed('text/html'))).toEqual([415, 'unsupported_media_type']);
     expect(await refusalOf(await typed('image/jpeg'))).toEqual([415, 'unsupported_media_type']);
     expect(await refusalOf(await typed('multipart/form-data; boundary=x'))).toEqual([
-      ...[400, 'validation_error'],
+      400,
+      'validation_error',
     ]);
   });
 

@@ -34,9 +34,17 @@ describe('createTimelineFold', () => {
     ]);
     expect(folded.spans()).toEqual([
       {
-        ...{ kind: 'model', sessionId: 's', agent: 'lab', step: 1, state: 'done' },
-        ...{ startedAt: 1_000, firstAt: 1_010, endedAt: 1_030, checkpointId: 'cp' },
-        ...{ inputTokens: 3, outputTokens: 4 },
+        kind: 'model',
+        sessionId: 's',
+        agent: 'lab',
+        step: 1,
+        state: 'done',
+        startedAt: 1_000,
+        firstAt: 1_010,
+        endedAt: 1_030,
+        checkpointId: 'cp',
+        inputTokens: 3,
+        outputTokens: 4,
       },
     ]);
     expect(folded.hasEnded()).toBe(true);
@@ -54,7 +62,11 @@ describe('createTimelineFold', () => {
       { type: 'tool_end', ...call, result: 1 },
     ]).spans();
     expect(wait).toMatchObject({
-      ...{ kind: 'wait', startedAt: 1_030, endedAt: 1_050, state: 'done', by: 'ann' },
+      kind: 'wait',
+      startedAt: 1_030,
+      endedAt: 1_050,
+      state: 'done',
+      by: 'ann',
     });
     expect(tool).toMatchObject({ kind: 'tool', startedAt: 1_050, endedAt: 1_070, state: 'done' });
   });
@@ -85,8 +97,14 @@ describe('createTimelineFold', () => {
     expect(spans).toEqual([
       expect.objectContaining({ step: 1, state: 'done' }),
       {
-        ...{ kind: 'model', sessionId: 's', agent: 'lab', step: 2, state: 'failed' },
-        ...{ startedAt: 1_020, endedAt: 1_030, error: 'The provider failed.' },
+        kind: 'model',
+        sessionId: 's',
+        agent: 'lab',
+        step: 2,
+        state: 'failed',
+        startedAt: 1_020,
+        endedAt: 1_030,
+        error: 'The provider failed.',
       },
     ]);
   });
@@ -170,8 +188,13 @@ describe('createTimelineFold', () => {
         .filter(({ kind, state }) => kind === 'model' && state === 'failed');
       expect(
         failed.map(({ sessionId, agent, step, state, error, startedAt, endedAt }) => [
-          ...[sessionId, agent, startedAt, endedAt],
-          ...[step, state, error],
+          sessionId,
+          agent,
+          startedAt,
+          endedAt,
+          step,
+          state,
+          error,
         ]),
       ).toEqual(bar === undefined ? [] : [['s.1-x', 'child', 1_040, 1_050, ...bar]]);
     },

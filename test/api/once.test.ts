@@ -21,7 +21,11 @@ async function start(work: () => Promise<void>) {
     readIdentity: () => Promise.resolve({ userId: 'ann' }),
   } as unknown as RouteDeps;
   const route = defineRoute({
-    ...{ method: 'post', path: '/act', id: 'act', audits: 'none', summary: 'Act' },
+    method: 'post',
+    path: '/act',
+    id: 'act',
+    audits: 'none',
+    summary: 'Act',
     replies: { 201: { description: 'Done.', content: { json: z.object({}) } } },
     handle: async ({ response }) => {
       await work();

@@ -169,7 +169,8 @@ it('is erased though many before it still act, and one that Temporal does not en
 async function erase(): Promise<unknown[]> {
   const headers = { 'x-user': 'ida', 'content-type': 'application/json' };
   const response = await fetch(`${api.url}/api/operator/users/col`, {
-    ...{ method: 'DELETE', headers },
+    method: 'DELETE',
+    headers,
   });
   const { batches: erased } = (await response.json()) as { batches?: number };
   return [response.status, erased];

@@ -35,7 +35,11 @@ beforeEach(async () => {
   executor = createRuns({
     ...stores,
     workflows: {
-      ...{ fleet: 'test', namespace: 'test', start: nothing, answer: nothing, stop: nothing },
+      fleet: 'test',
+      namespace: 'test',
+      start: nothing,
+      answer: nothing,
+      stop: nothing,
       look: async () => ({ state: 'running', started: [], children: [] }),
       erase: async () => ({ deleted: 0, unknown: [] }),
     } as never,
@@ -45,7 +49,9 @@ beforeEach(async () => {
     logger: { warn: () => undefined },
   });
   api = await startApi(createFakeRuntime(), {
-    ...{ executor: { runs: executor }, stateStore: stores.store, agents },
+    executor: { runs: executor },
+    stateStore: stores.store,
+    agents,
     allowUnauthenticated: false,
     authenticate: () => ({ userId: 'olga', tenantId: 'acme', roles: ['operator'] }),
   });

@@ -24,7 +24,9 @@ beforeEach(async () => {
   const agents = new AgentRegistry(
     (['tester', 'hidden'] as const).map((name) =>
       defineAgent({
-        ...{ name, systemPrompt: '', llmConfig: { model: 'scripted' } },
+        name,
+        systemPrompt: '',
+        llmConfig: { model: 'scripted' },
         public: name === 'tester',
       }),
     ),
@@ -42,7 +44,9 @@ beforeEach(async () => {
     },
   };
   api = await startOnMemory({
-    ...{ stores, agents, instead: { schedules } },
+    stores,
+    agents,
+    instead: { schedules },
     authenticate: (request) => ({
       userId: request.get('x-user') ?? '',
       tenantId: 'acme',
@@ -103,7 +107,8 @@ it("continues a conversation of its owner's, not of another person", async () =>
 it('is deleted with its owner; while Temporal is away the person is not erased completely', async () => {
   const erase = async (): Promise<unknown> => {
     const response = await fetch(`${api.url}/api/operator/users/ann`, {
-      ...{ method: 'DELETE', headers: USER },
+      method: 'DELETE',
+      headers: USER,
     });
     return [response.status, ((await response.json()) as { complete?: boolean }).complete];
   };

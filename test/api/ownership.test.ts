@@ -34,7 +34,10 @@ afterEach(() => api.close());
 async function begin(storedId: string): Promise<void> {
   session = drive(stores, storedId);
   const added = await stores.store.files?.add({
-    ...{ sessionId: storedId, owner: 'ann', tenant: 'acme', content: Buffer.from('a') },
+    sessionId: storedId,
+    owner: 'ann',
+    tenant: 'acme',
+    content: Buffer.from('a'),
     file: { id: randomUUID(), mediaType: 'image/png', sha256: 'x', at: 1 },
     limits: { files: 9, bytes: 9 },
   });
@@ -213,7 +216,10 @@ describe('the end of a token', () => {
         threadId: 'other',
         runId: 'r1',
         messages: [{ id: 'u1', role: 'user', content: 'hi' }],
-        ...{ state: {}, tools: [], context: [], forwardedProps: {} },
+        state: {},
+        tools: [],
+        context: [],
+        forwardedProps: {},
       },
     ],
     ['/v1/chat/completions', /"error":.*broke off/, { ...completion, stream: true }],

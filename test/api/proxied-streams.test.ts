@@ -39,7 +39,10 @@ async function startVite({ server, ...config }: InlineConfig): Promise<typeof pr
   const root = await mkdtemp(join(tmpdir(), 'proxied-'));
   const vite = await createServer({
     ...config,
-    ...{ root, cacheDir: root, logLevel: 'silent', appType: 'custom' },
+    root,
+    cacheDir: root,
+    logLevel: 'silent',
+    appType: 'custom',
     server: { ...server, port: 0, host: '127.0.0.1', hmr: false, ws: false, watch: null },
     optimizeDeps: { noDiscovery: true, include: [] },
   });
@@ -72,7 +75,8 @@ describe.each(MAJORS)('the stock chat of %s behind such a proxy', (_, library) =
   it('learns that its reply broke off, asks for nothing by itself, and gets the rest', async () => {
     const id = crypto.randomUUID();
     const chat = createStockChat(library, {
-      ...{ id, isAutomatic: true },
+      id,
+      isAutomatic: true,
       fetch: (url, init) => fetch(url.replace('http://chat.test', proxy.url), init),
     });
     const sending = chat.sendMessage({ text: 'go' });
@@ -91,7 +95,8 @@ describe.each(MAJORS)('the stock chat of %s behind such a proxy', (_, library) =
       messages: typeof chat.messages;
     };
     const again = createStockChat(library, {
-      ...{ id, messages: snapshot.messages },
+      id,
+      messages: snapshot.messages,
       fetch: (url, init) => fetch(url.replace('http://chat.test', proxy.url), init),
     });
     const resuming = again.resumeStream();

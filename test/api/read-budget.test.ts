@@ -42,7 +42,11 @@ describe('what one sender may read', () => {
 
   it('is everything, then an ordinary page, then nothing', () => {
     expect([0, 99, 100, 199, 200].map((spent) => roomFor(spent, 100))).toEqual([
-      ...[Infinity, Infinity, 256 * KB, 256 * KB, 0],
+      Infinity,
+      Infinity,
+      256 * KB,
+      256 * KB,
+      0,
     ]);
   });
 

@@ -11,7 +11,8 @@ let path: string;
 beforeEach(async () => {
   const stores = createMemoryStores();
   api = await startApi(createFakeRuntime(), {
-    ...{ stateStore: stores.store, streamManager: stores.streamManager },
+    stateStore: stores.store,
+    streamManager: stores.streamManager,
     authenticate: () => ({ userId: 'ann' }),
   });
   const session = drive(stores);

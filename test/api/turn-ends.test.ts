@@ -22,25 +22,33 @@ const ERROR = { code: 'provider_error', message: 'The model is away.', retryable
 const ENDS: Record<string, End> = {
   completed: {
     play: (session, runId, row) => session.commit(session.writer(runId, 1, 1), { row }),
-    ...{ finishReason: 'stop', status: 'ended', event: 'end' },
+    finishReason: 'stop',
+    status: 'ended',
+    event: 'end',
   },
   failed: {
     play: (session, runId, row) => session.end(runId, 'failed', { error: ERROR, row }),
-    ...{ finishReason: 'error', status: 'failed', event: 'fail' },
+    finishReason: 'error',
+    status: 'failed',
+    event: 'fail',
   },
   interrupted: {
     play: async (session, runId, row) => {
       await session.stop();
       return session.end(runId, 'interrupted', { row });
     },
-    ...{ finishReason: 'other', status: 'ended', event: 'end' },
+    finishReason: 'other',
+    status: 'ended',
+    event: 'end',
   },
   aborted: {
     play: async (session, runId, row) => {
       await session.stop({ mode: 'abort' });
       return session.end(runId, 'aborted', { row });
     },
-    ...{ finishReason: 'error', status: 'failed', event: 'fail' },
+    finishReason: 'error',
+    status: 'failed',
+    event: 'fail',
   },
   paused: {
     play: (session, runId, row) => {
@@ -58,7 +66,8 @@ const ENDS: Record<string, End> = {
         ],
       });
     },
-    ...{ finishReason: 'tool-calls', status: 'paused' },
+    finishReason: 'tool-calls',
+    status: 'paused',
   },
 };
 

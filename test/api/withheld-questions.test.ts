@@ -121,12 +121,17 @@ it('each list of what waits gives what an answer names', async () => {
   await session.ask(runId, 1, [newCall('c1', 'approval', asked), newCall('c2', 'client', asked)]);
   const inputHash = hashInput({ amount: 5 });
   const pending = ['c1', 'c2'].map((toolCallId) => ({
-    ...{ toolCallId, approvalId: `${runId}::${toolCallId}`, inputHash },
+    toolCallId,
+    approvalId: `${runId}::${toolCallId}`,
+    inputHash,
   }));
   const run = encodeURIComponent(runId);
   for (const path of [
-    ...['operator/sessions/mine', `operator/runs/${run}`, 'sessions/mine/pending'],
-    ...['chat/mine/snapshot', 'agent/status?sessionId=mine'],
+    'operator/sessions/mine',
+    `operator/runs/${run}`,
+    'sessions/mine/pending',
+    'chat/mine/snapshot',
+    'agent/status?sessionId=mine',
   ]) {
     expect(await (await api.get(`/api/${path}`)).json()).toMatchObject({ pending });
   }

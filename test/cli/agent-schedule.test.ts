@@ -4,8 +4,18 @@ import { createProgram } from '../../cli/program.js';
 import { OperatorScheduleBody } from '../../protocol/schedules.js';
 
 const SCHEDULE = {
-  ...{ name: 'daily', agent: 'tester', owner: 'ann', cron: '@daily', timeZone: 'UTC', by: 'ann' },
-  ...{ overlap: 'skip', whenBusy: 'skip', isPaused: true, note: 'why', createdAt: 1, next: [2] },
+  name: 'daily',
+  agent: 'tester',
+  owner: 'ann',
+  cron: '@daily',
+  timeZone: 'UTC',
+  by: 'ann',
+  overlap: 'skip',
+  whenBusy: 'skip',
+  isPaused: true,
+  note: 'why',
+  createdAt: 1,
+  next: [2],
 };
 const FIRING = { at: 0, workflowId: 'w', status: 'refused', code: 'agent_not_found' };
 const FOUND = { ...SCHEDULE, message: 'hi', counts: { fired: 7, skipped: 0, missed: 0 } };
@@ -25,9 +35,12 @@ async function runAgent(...args: string[]): Promise<{ asked: unknown[][]; printe
     };
   const api = { get: answer('get'), post: answer('post'), delete: answer('delete') };
   const cli = {
-    ...{ env: {}, now: () => 0, connect: () => api as unknown as ApiClient },
+    env: {},
+    now: () => 0,
+    connect: () => api as unknown as ApiClient,
     terminal: {
-      ...{ print: (text: string) => printed.push(text), note: () => undefined },
+      print: (text: string) => printed.push(text),
+      note: () => undefined,
       style: (_: string, text: string) => text,
     },
   } as unknown as Cli;
@@ -51,8 +64,16 @@ it('what is created is what the API takes', async () => {
   const [[, path, body] = []] = asked;
   expect(path).toBe('/api/operator/schedules');
   expect(OperatorScheduleBody.parse(JSON.parse(JSON.stringify(body)))).toEqual({
-    ...{ name: 'daily', agent: 'tester', message: 'hi', everyMs: 7_200_000, timeZone: 'UTC' },
-    ...{ sessionId: 's1', owner: 'ann', overlap: 'buffer_one', whenBusy: 'wait', isPaused: false },
+    name: 'daily',
+    agent: 'tester',
+    message: 'hi',
+    everyMs: 7_200_000,
+    timeZone: 'UTC',
+    sessionId: 's1',
+    owner: 'ann',
+    overlap: 'buffer_one',
+    whenBusy: 'wait',
+    isPaused: false,
   });
 });
 

@@ -130,8 +130,11 @@ describe('a call with approvers', () => {
     { id: 'h', role: 'user', parts: [{ type: 'text', text: 'pay mallory' }] },
   ];
   const session = {
-    ...{ agent: 'bank', owner: 'ann', run: { runId: 's1:1-a', status: 'waiting_approval' } },
-    ...{ pending: [{ ...question, separateApprover: true }], hiddenMessages },
+    agent: 'bank',
+    owner: 'ann',
+    run: { runId: 's1:1-a', status: 'waiting_approval' },
+    pending: [{ ...question, separateApprover: true }],
+    hiddenMessages,
   };
 
   /** Decides it at a terminal, or in a script. */
@@ -147,7 +150,9 @@ describe('a call with approvers', () => {
       connect: () => ({ post, get: () => Promise.resolve(session) }) as unknown as ApiClient,
       exitWith: () => undefined,
       terminal: {
-        ...{ print: () => undefined, isInteractive, ask: () => Promise.resolve(true) },
+        print: () => undefined,
+        isInteractive,
+        ask: () => Promise.resolve(true),
         style: (_style: string, text: string) => text,
         note: (text: string) => shown.push(text),
       },

@@ -31,7 +31,9 @@ describe('the guide for users of @temporalio/ai-sdk', () => {
   it('has a workflow that calls an agent on a worker with the plugin', async () => {
     globalThis.AI_SDK_DEFAULT_PROVIDER = { languageModel: () => model } as never;
     const modules = {
-      ...{ ai, zod: { z }, '@temporalio/worker': temporalWorker },
+      ai,
+      zod: { z },
+      '@temporalio/worker': temporalWorker,
       'helix-temporal': agentsEntry,
       'helix-temporal/runtime-temporal': workerEntry,
       'helix-temporal/store-redis': redisEntry,
@@ -56,7 +58,9 @@ describe('the guide for users of @temporalio/ai-sdk', () => {
     const running = await createWorker(native, taskQueue, workflowsPath, [adviser], stores);
     const advice: unknown = await running.runUntil(
       new Client({ connection }).workflow.execute('advise', {
-        ...{ taskQueue, workflowId: taskQueue, args: ['What do I wear in Rome?'] },
+        taskQueue,
+        workflowId: taskQueue,
+        args: ['What do I wear in Rome?'],
       }),
     );
     expect(advice).toBe('A shirt.');

@@ -95,13 +95,12 @@ async function start({ name, code }: Program, at: number): Promise<Running> {
   );
   const child = spawn(process.execPath, [file], {
     env: {
-      ...{ PATH: process.env['PATH'], HOME: process.env['HOME'] },
-      ...{
-        TEMPORAL_ADDRESS: temporal,
-        REDIS_URL: redis,
-        TASK_QUEUE: queue,
-        JWT_SECRET: 's'.repeat(32),
-      },
+      PATH: process.env['PATH'],
+      HOME: process.env['HOME'],
+      TEMPORAL_ADDRESS: temporal,
+      REDIS_URL: redis,
+      TASK_QUEUE: queue,
+      JWT_SECRET: 's'.repeat(32),
     },
     stdio: ['ignore', 'pipe', 'pipe'],
   });

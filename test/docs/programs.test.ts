@@ -20,7 +20,8 @@ async function programsOf(document: string): Promise<Program[]> {
   const blocks = [...text.matchAll(/^```ts\n(.*?)^```\n(?:\n```text\n(.*?)^```)?/gms)];
   return blocks.map(([, code = '', prints], at) => ({
     name: `${document}-${String(at + 1)}`,
-    ...{ code, prints },
+    code,
+    prints,
   }));
 }
 

@@ -37,11 +37,21 @@ describe('the client of AG-UI', () => {
     const events = await run(agent);
     expect(typesOf(events).filter((type) => !/^(STEP|STATE|CUSTOM)/.test(type))).toEqual([
       'RUN_STARTED',
-      ...['REASONING_START', 'REASONING_MESSAGE_START'],
-      ...['REASONING_MESSAGE_CONTENT', 'REASONING_MESSAGE_END', 'REASONING_END'],
-      ...['TEXT_MESSAGE_START', 'TEXT_MESSAGE_CONTENT', 'TEXT_MESSAGE_END'],
-      ...['TOOL_CALL_START', 'TOOL_CALL_ARGS', 'TOOL_CALL_END', 'TOOL_CALL_RESULT'],
-      ...['TEXT_MESSAGE_START', 'TEXT_MESSAGE_CONTENT', 'TEXT_MESSAGE_END'],
+      'REASONING_START',
+      'REASONING_MESSAGE_START',
+      'REASONING_MESSAGE_CONTENT',
+      'REASONING_MESSAGE_END',
+      'REASONING_END',
+      'TEXT_MESSAGE_START',
+      'TEXT_MESSAGE_CONTENT',
+      'TEXT_MESSAGE_END',
+      'TOOL_CALL_START',
+      'TOOL_CALL_ARGS',
+      'TOOL_CALL_END',
+      'TOOL_CALL_RESULT',
+      'TEXT_MESSAGE_START',
+      'TEXT_MESSAGE_CONTENT',
+      'TEXT_MESSAGE_END',
       'RUN_FINISHED',
     ]);
     expect(outcomeOf(events)).toEqual({ type: 'success' });
@@ -145,7 +155,9 @@ describe('the client of AG-UI', () => {
         ...(signal && { signal }),
       });
     const asks = (id: string, ...script: object[]) => ({
-      ...{ id, role: 'user', content: JSON.stringify({ script }) },
+      id,
+      role: 'user',
+      content: JSON.stringify({ script }),
     });
     const long = asks('u1', { say: 'A long answer. '.repeat(20), deltas: 100, everyMs: 50 });
     const reply = await post([long], leave.signal);

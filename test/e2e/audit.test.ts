@@ -25,8 +25,12 @@ let temporal: Client;
 beforeAll(async () => {
   trail = await startReceiver(SECRET);
   const receiver = {
-    ...{ name: 'trail', kind: 'webhook', url: trail.url, privateNetwork: true },
-    ...{ secrets: [SECRET], events: ['audit.entry'] },
+    name: 'trail',
+    kind: 'webhook',
+    url: trail.url,
+    privateNetwork: true,
+    secrets: [SECRET],
+    events: ['audit.entry'],
   };
   product = await startProduct({
     env: { AUDIT_KEY: KEY, NOTIFY_RECEIVERS: JSON.stringify([receiver]) },

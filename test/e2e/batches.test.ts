@@ -64,8 +64,12 @@ it('many waiting runs are denied by one command, each once, though the worker is
   await product.startWorker();
   const { code, stdout } = await denying.ended;
   expect(JSON.parse(stdout)).toMatchObject({
-    ...{ act: 'deny', status: 'completed', total: CROWD, done: CROWD },
-    ...{ skipped: 0, failed: 0 },
+    act: 'deny',
+    status: 'completed',
+    total: CROWD,
+    done: CROWD,
+    skipped: 0,
+    failed: 0,
   });
   expect(code).toBe(0);
 
@@ -104,7 +108,15 @@ it('a batch that is ended stops, and says what it has done', async () => {
   await until('they are listed', async () => (await countRuns(interrupted)) === ended.done);
   // A retry leaves alone what still waits.
   const retry = await read<OperatorBatch>(
-    ...['run', 'retry', '--status', 'interrupted', '--agent', 'lab', '-y', '--reason', 'again'],
+    'run',
+    'retry',
+    '--status',
+    'interrupted',
+    '--agent',
+    'lab',
+    '-y',
+    '--reason',
+    'again',
   );
   expect(retry).toMatchObject({ act: 'retry', total: ended.done, done: ended.done, failed: 0 });
   expect(await entriesOf('retry')).toHaveLength(ended.done);

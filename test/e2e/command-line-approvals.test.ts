@@ -119,7 +119,10 @@ it('user exports and erases what is stored about a person', async () => {
   expect((await helix(['user', 'delete', '-y'])).code).toBe(64);
   expect((await helix(['user', 'delete', 'ann', '--owner', 'bob', '-y'])).code).toBe(64);
   const erased = await read<{ complete: boolean; conversations: number }>(
-    ...['user', 'delete', 'anonymous', '-y'],
+    'user',
+    'delete',
+    'anonymous',
+    '-y',
   );
   expect(erased.complete).toBe(true);
   expect(erased.conversations).toBeGreaterThan(0);

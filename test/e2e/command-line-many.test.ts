@@ -13,8 +13,11 @@ it('more runs than fit on two pages are listed', async () => {
   const ids = Array.from({ length: 230 }, (_, n) => `many-${String(n)}:1-x`);
   // No worker takes them.
   const api = startProcess('api', {
-    ...{ HOST: '127.0.0.1', PORT: '0', HELIX_ALLOW_UNAUTHENTICATED: '1' },
-    ...{ TASK_QUEUE: taskQueue, TEMPORAL_ADDRESS: sharedTemporal() },
+    HOST: '127.0.0.1',
+    PORT: '0',
+    HELIX_ALLOW_UNAUTHENTICATED: '1',
+    TASK_QUEUE: taskQueue,
+    TEMPORAL_ADDRESS: sharedTemporal(),
     REDIS_URL: process.env['TEST_REDIS_URL'] ?? '',
   });
   try {

@@ -87,13 +87,17 @@ describe.each(['lab', 'lab-leg'])('helix-temporal run, agent %s', (agent) => {
     await until('the end', async () => (await loadSnapshot(product.url, id)).status === 'ended');
     const frozen = await read<unknown>('eval', 'record', id);
     expect(EvalCase.parse(frozen)).toMatchObject({
-      ...{ name: id, agent },
+      name: id,
+      agent,
       turns: [
         {
-          ...{ steps: 2, text: 'the end' },
+          steps: 2,
+          text: 'the end',
           calls: [
             {
-              ...{ tool: 'charge', input: { amount: 5 }, decision: { approved: true } },
+              tool: 'charge',
+              input: { amount: 5 },
+              decision: { approved: true },
               result: { output: { charged: 5 } },
             },
           ],

@@ -136,7 +136,11 @@ describe('helix-temporal run', () => {
   it('run retry and run resume continue what was stopped', async () => {
     const rerun = async (act: string, runId: string): Promise<string> => {
       const [{ outcome } = { outcome: '' }] = await read<{ outcome: string }[]>(
-        ...['run', act, runId, '--reason', 'it is needed after all'],
+        'run',
+        act,
+        runId,
+        '--reason',
+        'it is needed after all',
       );
       expect(outcome).toMatch(/^continues as /);
       return outcome.replace('continues as ', '');

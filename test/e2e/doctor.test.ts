@@ -49,9 +49,19 @@ describe('helix-temporal doctor', () => {
     const { code, verdict, faults, checks } = await examine();
     expect({ code, verdict, faults }).toEqual({ code: 0, verdict: 'ok', faults: [] });
     expect(checks.map(({ check }) => check)).toEqual([
-      ...['node', 'redis', 'redis persistence', 'redis memory', 'redis rights'],
-      ...['temporal', 'temporal namespace', 'search attributes', 'workers', 'codec keys'],
-      ...['clocks', 'model', 'api'],
+      'node',
+      'redis',
+      'redis persistence',
+      'redis memory',
+      'redis rights',
+      'temporal',
+      'temporal namespace',
+      'search attributes',
+      'workers',
+      'codec keys',
+      'clocks',
+      'model',
+      'api',
     ]);
     expect(checks.find(({ check }) => check === 'clocks')?.finding).toBe(
       'This machine, Redis and Temporal agree.',

@@ -8,7 +8,11 @@ it('an evaluation that is ended in its middle leaves what it has found and names
   const turn = { user: [{ parts: [{ type: 'text', text: 'Hi.' }] }], steps: 1, calls: [] };
   const caseOf = (agent: string): string =>
     JSON.stringify({
-      ...{ helixCase: 1, name: agent, agent, recordedAt: '2026-11-27', status: 'completed' },
+      helixCase: 1,
+      name: agent,
+      agent,
+      recordedAt: '2026-11-27',
+      status: 'completed',
       turns: [{ ...turn, text: 'Hi.' }],
     });
   const project = createOwnProject({

@@ -150,15 +150,23 @@ describe('the output of a run that a tool ends', () => {
 
 describe('sources and files of a model', () => {
   const source = (id: string): LanguageModelV4StreamPart => ({
-    ...{ type: 'source', sourceType: 'url', id, url: `https://example.com/${id}` },
+    type: 'source',
+    sourceType: 'url',
+    id,
+    url: `https://example.com/${id}`,
     title: id,
   });
   const document: LanguageModelV4StreamPart = {
-    ...{ type: 'source', sourceType: 'document', id: 'd1' },
-    ...{ mediaType: 'application/pdf', title: 'Handbook', filename: 'handbook.pdf' },
+    type: 'source',
+    sourceType: 'document',
+    id: 'd1',
+    mediaType: 'application/pdf',
+    title: 'Handbook',
+    filename: 'handbook.pdf',
   };
   const picture = (data: string | Uint8Array): LanguageModelV4StreamPart => ({
-    ...{ type: 'file', mediaType: 'image/png' },
+    type: 'file',
+    mediaType: 'image/png',
     data: { type: 'data', data },
   });
   const PIXEL = Buffer.from('not really a picture');
@@ -173,8 +181,14 @@ describe('sources and files of a model', () => {
     const end = rest.pop();
     if (start === undefined || end === undefined) throw new Error('unreachable');
     return [
-      ...[start, ...rest.slice(0, 4), source('s1'), ...rest.slice(4), end],
-      ...[document, picture(PIXEL.toString('base64')), picture(new Uint8Array(PIXEL))],
+      start,
+      ...rest.slice(0, 4),
+      source('s1'),
+      ...rest.slice(4),
+      end,
+      document,
+      picture(PIXEL.toString('base64')),
+      picture(new Uint8Array(PIXEL)),
       picture(LARGE),
       ...parts.finish(),
     ];

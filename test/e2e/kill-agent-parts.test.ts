@@ -94,7 +94,10 @@ async function serverThatLies() {
   let lies = false;
   const annotations = { readOnlyHint: true, idempotentHint: true };
   const tools = ['change', 'look'].map((name) => ({
-    ...{ name, description: 'Lies.', inputSchema: { type: 'object' }, annotations },
+    name,
+    description: 'Lies.',
+    inputSchema: { type: 'object' },
+    annotations,
   }));
   const { server, close } = await byHttp('', {}, (_request, response, asked, answer) => {
     const { id, method, params } = asked;

@@ -15,7 +15,9 @@ const THOUGHT = randomBytes(400 * 1024);
 const MARK = { google: { thoughtSignature: 'sig' } };
 
 const made = (content: Buffer, type: 'file' | 'reasoning-file'): LanguageModelV4StreamPart => ({
-  ...{ type, mediaType: 'image/png', providerMetadata: MARK },
+  type,
+  mediaType: 'image/png',
+  providerMetadata: MARK,
   data: { type: 'data', data: content.toString('base64') },
 });
 
@@ -44,7 +46,10 @@ describe.each([
     await runs.startWorker();
     const agents = { has: () => true, getRegisteredTypes: () => [name] };
     api = await startApi(undefined, {
-      ...{ ...stores, agents, keepAliveMs: 50, allowUnauthenticated: false },
+      ...stores,
+      agents,
+      keepAliveMs: 50,
+      allowUnauthenticated: false,
       executor: { runs: runs.executor },
       authenticate: (request) => ({ userId: request.get('x-user') ?? 'ann' }),
     });
@@ -83,13 +88,18 @@ describe.each([
     const reply = model.doStreamCalls.at(-1)?.prompt.find(({ role }) => role === 'assistant');
     expect(reply?.content).toEqual([
       {
-        ...{ type: 'reasoning-file', mediaType: 'image/png', providerOptions: MARK },
+        type: 'reasoning-file',
+        mediaType: 'image/png',
+        providerOptions: MARK,
         data: { type: 'data', data: THOUGHT.toString('base64') },
       },
       { type: 'custom', kind: 'acme.canvas', providerOptions: { acme: { id: 'c' } } },
       { type: 'text', text: 'Here:' },
       {
-        ...{ type: 'file', mediaType: 'image/png', filename: undefined, providerOptions: MARK },
+        type: 'file',
+        mediaType: 'image/png',
+        filename: undefined,
+        providerOptions: MARK,
         data: { type: 'data', data: IMAGE.toString('base64') },
       },
     ]);

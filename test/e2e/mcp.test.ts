@@ -43,14 +43,26 @@ describe('helix-temporal mcp', () => {
   it('mcp has only tools that read, unless writes are allowed', async () => {
     const reading = await (await connect()).tools();
     expect(reading.map(({ name }) => name)).toEqual([
-      ...['list_runs', 'count_runs', 'get_run', 'list_waiting', 'read_session'],
-      ...['list_audit', 'verify_audit', 'get_health', 'list_agents'],
+      'list_runs',
+      'count_runs',
+      'get_run',
+      'list_waiting',
+      'read_session',
+      'list_audit',
+      'verify_audit',
+      'get_health',
+      'list_agents',
     ]);
     expect(reading.every(({ annotations }) => annotations?.readOnlyHint === true)).toBe(true);
     const writing = await (await connect('--allow-writes')).tools();
     const added = writing.slice(reading.length);
     expect(added.map(({ name }) => name)).toEqual([
-      ...['approve_call', 'deny_call', 'extend_deadline', 'stop_run', 'resume_run', 'retry_run'],
+      'approve_call',
+      'deny_call',
+      'extend_deadline',
+      'stop_run',
+      'resume_run',
+      'retry_run',
     ]);
     expect(added.every(({ annotations }) => annotations?.destructiveHint === true)).toBe(true);
   });

@@ -116,7 +116,8 @@ it('a receiver that answers 500 until the time is over leaves a dead letter, whi
   // At once, and five seconds later: the next attempt would come too late.
   expect(broken.attempts).toBe(2);
   expect(await line.read<OperatorDelivery>('delivery', 'describe', id)).toMatchObject({
-    ...{ type: 'run.failed', status: 'failed' },
+    type: 'run.failed',
+    status: 'failed',
     problem: 'The receiver answered 500.',
   });
   broken.answer = () => ({ status: 204 });

@@ -28,12 +28,18 @@ beforeAll(async () => {
       approver,
     },
     {
-      ...{ name: 'gone', kind: 'slack', url: gone.url, privateNetwork: true },
+      name: 'gone',
+      kind: 'slack',
+      url: gone.url,
+      privateNetwork: true,
       events: ['run.failed'],
     },
     { name: 'inside', kind: 'slack', url: gone.url, events: ['run.stopped'] },
     {
-      ...{ name: 'deaf', kind: 'slack', url: gone.url, privateNetwork: true },
+      name: 'deaf',
+      kind: 'slack',
+      url: gone.url,
+      privateNetwork: true,
       events: ['delivery.failed'],
     },
   ];
@@ -70,7 +76,9 @@ it('a question is notified, reminded of, and its notices end with the answer', a
   const session = sessionOf(await runLab(product, CHARGE));
   const asked = await hook.untilTaken(session, 'approval.requested');
   expect(asked.data).toMatchObject({
-    ...{ agent: 'lab', toolName: 'charge', toolCallId: 'c1' },
+    agent: 'lab',
+    toolName: 'charge',
+    toolCallId: 'c1',
     url: `http://page.test/console/waiting/${session}`,
   });
   expect(asked.body).not.toContain('amount');

@@ -113,7 +113,15 @@ describe('a person', () => {
       await ask('/operator/audit?limit=100', operator)
     ).json()) as AuditReply;
     expect(entries.map(({ action }) => action).reverse()).toEqual([
-      ...['read', 'retry', 'export', 'erase', 'erased', 'erase', 'erased', 'forget', 'read'],
+      'read',
+      'retry',
+      'export',
+      'erase',
+      'erased',
+      'erase',
+      'erased',
+      'forget',
+      'read',
     ]);
     const named = entries.filter(({ action }) => action === 'retry');
     expect(named.map(({ name }) => name)).toEqual([undefined]);
@@ -367,7 +375,9 @@ describe('a person', () => {
       // Temporal may answer too late on a busy machine.
       const { id } = await until('the batch has begun', async () => {
         const response = await fetch(`${product.url}/api/operator/batches`, {
-          ...{ method: 'POST', headers: named, body: JSON.stringify(body) },
+          method: 'POST',
+          headers: named,
+          body: JSON.stringify(body),
         });
         return response.ok && ((await response.json()) as OperatorBatch);
       });
@@ -379,7 +389,9 @@ describe('a person', () => {
     };
     const nothing = { runId: `${evas}:99-x`, toolCallId: 'canary-call' };
     const ofEva = await begin(asEva, {
-      ...{ act: 'deny', reason: 'canary-reason', targets: [...targets, nothing] },
+      act: 'deny',
+      reason: 'canary-reason',
+      targets: [...targets, nothing],
     });
     expect(ofEva).toMatchObject({ status: 'completed', done: 2, by: eva });
     const ofOlga = await begin(olga, { act: 'stop', reason: 'for canary-eva', targets });

@@ -109,7 +109,10 @@ async function startVite({
   proxy?: Record<string, string>;
 }): Promise<Proxy> {
   const vite = await createVite({
-    ...{ configFile, root: folder, logLevel: 'silent', appType: 'custom' },
+    configFile,
+    root: folder,
+    logLevel: 'silent',
+    appType: 'custom',
     server: {
       port: await anyFreePort(),
       host: '127.0.0.1',

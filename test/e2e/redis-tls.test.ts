@@ -24,8 +24,18 @@ beforeAll(async () => {
   try {
     // All at once: a port for TLS needs its certificate.
     await redis.call(
-      ...(['CONFIG', 'SET', 'tls-cert-file', certificate, 'tls-key-file', key] as const),
-      ...['tls-ca-cert-file', certificate, 'tls-auth-clients', 'yes', 'tls-port', tlsPort],
+      'CONFIG',
+      'SET',
+      'tls-cert-file',
+      certificate,
+      'tls-key-file',
+      key,
+      'tls-ca-cert-file',
+      certificate,
+      'tls-auth-clients',
+      'yes',
+      'tls-port',
+      tlsPort,
     );
     const user = await createRedisUser(redis, 'hx');
     url = user.url.replace(/^redis:/, 'rediss:').replace(String(server.port), tlsPort);

@@ -50,8 +50,16 @@ async function openWorkflows(sessionId: string, who: 'run' | 'children'): Promis
 
 async function resetToBeginning(workflowId: string): Promise<void> {
   await promisify(execFile)(requireProgram('TEMPORAL_CLI_PATH'), [
-    ...['workflow', 'reset', '--workflow-id', workflowId, '--type', 'FirstWorkflowTask'],
-    ...['--reason', 'by hand', '--address', sharedTemporal()],
+    'workflow',
+    'reset',
+    '--workflow-id',
+    workflowId,
+    '--type',
+    'FirstWorkflowTask',
+    '--reason',
+    'by hand',
+    '--address',
+    sharedTemporal(),
   ]);
 }
 

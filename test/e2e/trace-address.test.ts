@@ -17,8 +17,10 @@ describe('traces', () => {
 
   it('a collector that is away is one line of the log of a worker, which runs', async () => {
     const worker = startProcess('worker', {
-      ...{ REDIS_URL: sharedRedisUrl(), TEMPORAL_ADDRESS: sharedTemporal() },
-      ...{ TASK_QUEUE: newSessionId(), OTEL_METRIC_EXPORT_INTERVAL: '50' },
+      REDIS_URL: sharedRedisUrl(),
+      TEMPORAL_ADDRESS: sharedTemporal(),
+      TASK_QUEUE: newSessionId(),
+      OTEL_METRIC_EXPORT_INTERVAL: '50',
       OTEL_EXPORTER_OTLP_ENDPOINT: 'http://127.0.0.1:1',
     });
     try {

@@ -19,12 +19,14 @@ describe.each(runners)('an example of the AI SDK with the runner of %s', (by) =>
         {
           called: [{ toolName: 'weather', input: { city: 'Rome' } }],
           got: [{ city: 'Rome', celsius: 21 }],
-          ...{ finishReason: 'tool-calls', tokens },
+          finishReason: 'tool-calls',
+          tokens,
         },
         {
           called: [{ toolName: 'toFahrenheit', input: { celsius: 21 } }],
           got: [{ fahrenheit: 70 }],
-          ...{ finishReason: 'tool-calls', tokens },
+          finishReason: 'tool-calls',
+          tokens,
         },
         { called: [], got: [], finishReason: 'stop', tokens },
       ],

@@ -26,7 +26,8 @@ beforeAll(async () => {
   const file = join(folder, 'receivers.json');
   const here = receivers.map((each) => ({
     ...each,
-    ...{ url: channels.get(each.name)?.url, privateNetwork: true },
+    url: channels.get(each.name)?.url,
+    privateNetwork: true,
   }));
   writeFileSync(file, JSON.stringify(here));
   product = await startProduct({
@@ -66,7 +67,8 @@ it('a refund that waits is shown in the channel, and to those on call if no answ
     type: 'actions',
     elements: [
       {
-        ...{ type: 'button', text: { type: 'plain_text', text: 'Open question' } },
+        type: 'button',
+        text: { type: 'plain_text', text: 'Open question' },
         url: `https://chat.test/console/waiting/${sessionId}`,
       },
     ],

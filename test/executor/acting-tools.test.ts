@@ -23,8 +23,12 @@ const note = ({ sessionId, requester, approver, attempt }: ToolContext): void =>
 };
 
 const pay = defineTool({
-  ...{ name: 'pay', description: 'Pays.', inputSchema: z.object({ to: z.string() }) },
-  ...{ requireApproval: true, separateApprover: true, approvers: ['approver'] },
+  name: 'pay',
+  description: 'Pays.',
+  inputSchema: z.object({ to: z.string() }),
+  requireApproval: true,
+  separateApprover: true,
+  approvers: ['approver'],
   retry: { attempts: 2, initialIntervalMs: 1 },
   idempotent: true,
   execute: (_input, context) => {
@@ -50,7 +54,9 @@ const agents = shapes.flatMap((activities) => {
     activities,
     tools: [
       createSubAgentTool({
-        ...{ name: 'delegate', description: 'Delegates.', agent: payer },
+        name: 'delegate',
+        description: 'Delegates.',
+        agent: payer,
         inputSchema: z.object({ message: z.string() }),
       }),
     ],
@@ -102,8 +108,12 @@ function approve(sessionId: string, { spec }: OpenCall, responder: Responder) {
 async function askTwice(agent: string): Promise<{ sessionId: string; call: OpenCall }> {
   const sessionId = runs.newSessionId();
   await runs.executor.execute({
-    ...{ sessionId, agent, owner: 'ann', tenant: 'acme' },
-    ...{ messages: [userMessage('u1', 'pay')], askers: [ANN] },
+    sessionId,
+    agent,
+    owner: 'ann',
+    tenant: 'acme',
+    messages: [userMessage('u1', 'pay')],
+    askers: [ANN],
   });
   const first = await untilAsked(sessionId);
   await runs.executor.retry({ sessionId, by: OTTO.userId, roles: OTTO.roles });

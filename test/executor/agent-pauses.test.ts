@@ -15,12 +15,19 @@ function compose() {
   const started: string[] = [];
   const temporal: { isAway: boolean; fault?: Error | undefined } = { isAway: false };
   const runs = createRuns({
-    ...{ store, streamManager, logger, searchAttributes: false, quotas: 'unlimited' },
+    store,
+    streamManager,
+    logger,
+    searchAttributes: false,
+    quotas: 'unlimited',
     agents: new AgentRegistry([
       defineAgent({ name: 'guide', systemPrompt: '', llmConfig: { model: 'scripted' } }),
     ]),
     workflows: {
-      ...{ fleet: 'test', namespace: 'test', answer: nothing, stop: nothing },
+      fleet: 'test',
+      namespace: 'test',
+      answer: nothing,
+      stop: nothing,
       wake: nothing,
       start: async ({ sessionId }) => {
         if (temporal.isAway) throw new HelixError('unavailable', 'away');
@@ -57,7 +64,9 @@ function compose() {
   const begin = async (): Promise<string> => {
     const sessionId = newSessionId();
     await runs.execute({
-      ...{ sessionId, agent: 'guide', owner: 'ann' },
+      sessionId,
+      agent: 'guide',
+      owner: 'ann',
       messages: [userMessage('u1')],
     });
     await runs.idle();

@@ -14,7 +14,9 @@ describe('the activities of answers', () => {
     const { answerCall } = createActivities({
       ...stores,
       agents: new AgentRegistry([agent]),
-      ...{ services: {}, startNext: () => Promise.resolve(), logger: quiet },
+      services: {},
+      startNext: () => Promise.resolve(),
+      logger: quiet,
     });
     const session = drive(stores);
     const { runId } = await session.newRun();

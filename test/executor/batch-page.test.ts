@@ -20,7 +20,11 @@ async function crowd(size: number, approvers?: Approvers) {
   const stores = createMemoryStores();
   const { store, streamManager } = stores;
   const runs = createRuns({
-    ...{ store, streamManager, agents, logger, searchAttributes: false },
+    store,
+    streamManager,
+    agents,
+    logger,
+    searchAttributes: false,
     workflows: IDLE_WORKFLOWS,
   });
   const sessions = Array.from({ length: size }, () => drive(stores, newSessionId()));
@@ -34,7 +38,12 @@ async function crowd(size: number, approvers?: Approvers) {
   const page = createBatchPage({ store, runs, logger });
   const watch = { signal: new AbortController().signal, beat: () => undefined };
   const ref = (act: BatchAct, items: BatchItem[]): BatchPageRef => ({
-    ...{ batchId: 'b-1', act, items, first: 0, rps: 200, reason: 'recalled' },
+    batchId: 'b-1',
+    act,
+    items,
+    first: 0,
+    rps: 200,
+    reason: 'recalled',
     actor: { userId: 'olga', roles: ['operator'], via: 'cli' },
   });
   const entries = async () => {
@@ -82,16 +91,23 @@ it('what others have decided is skipped, and what is not allowed fails', async (
   const [first, second] = sessions;
   await runs.submitToolResult(
     {
-      ...{ kind: 'approval-response', approved: true, by: 'carl' },
-      ...{ sessionId: first?.id ?? '', toolCallId: 'c1' },
-      ...{ approvalId: formatApprovalId(ids[0] ?? '', 'c1'), inputHash: HASH },
+      kind: 'approval-response',
+      approved: true,
+      by: 'carl',
+      sessionId: first?.id ?? '',
+      toolCallId: 'c1',
+      approvalId: formatApprovalId(ids[0] ?? '', 'c1'),
+      inputHash: HASH,
     },
     { responder: { userId: 'carl', roles: ['approver'] } },
   );
   await runs.stop(second?.id ?? '', { mode: 'interrupt' });
   const order = { ...ref('deny', calls(ids)), actor: { userId: 'eve', via: 'api' as const } };
   expect(await page(order, watch)).toEqual({
-    ...{ tried: 3, done: 0, skipped: 2, failed: 1 },
+    tried: 3,
+    done: 0,
+    skipped: 2,
+    failed: 1,
     problems: [{ target: `${ids[2] ?? ''}::c1`, code: 'not_allowed' }],
   });
 });
@@ -131,7 +147,8 @@ it('a page that fails waits for the acts under way, and begins no other', async 
   const second = newGate();
   const gate = newGate();
   const page = createBatchPage({
-    ...{ store, logger },
+    store,
+    logger,
     runs: {
       ...runs,
       stop: async (sessionId, request) => {

@@ -5,7 +5,11 @@ import { createMemoryStores } from '../../stores/memory/index.js';
 
 const COUNTS = { total: 1, done: 0, skipped: 0, failed: 0, problems: [] };
 const INPUT: BatchRequest = {
-  ...{ batchId: 'b-1', act: 'stop', items: [['s-1:1-a']], rps: 1, refused: [] },
+  batchId: 'b-1',
+  act: 'stop',
+  items: [['s-1:1-a']],
+  rps: 1,
+  refused: [],
   actor: { userId: 'olga', via: 'api' },
 };
 
@@ -35,8 +39,11 @@ it('a batch that has begun is not refused when Temporal does not describe it', a
 
 it('a batch that was begun before and has ended is read', async () => {
   const ended = {
-    ...{ workflowId: 'helix-batch-b-1', status: { name: 'COMPLETED' } },
-    ...{ startTime: new Date(1), closeTime: new Date(2), memo: { counts: { ...COUNTS, done: 1 } } },
+    workflowId: 'helix-batch-b-1',
+    status: { name: 'COMPLETED' },
+    startTime: new Date(1),
+    closeTime: new Date(2),
+    memo: { counts: { ...COUNTS, done: 1 } },
   };
   const again = (): Promise<never> =>
     Promise.reject(new WorkflowExecutionAlreadyStartedError('', 'b-1', 'batch'));

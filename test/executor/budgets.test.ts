@@ -50,7 +50,10 @@ function executorWith(
 
 const say = (runs: Runs, sessionId = newSessionId(), id = 'u1', owner = ann.owner) =>
   runs.execute({
-    ...{ sessionId, agent: agent.name, owner, tenant: ann.tenant },
+    sessionId,
+    agent: agent.name,
+    owner,
+    tenant: ann.tenant,
     messages: [userMessage(id, 'hello')],
   });
 

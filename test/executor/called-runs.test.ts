@@ -40,8 +40,12 @@ beforeEach(() => {
   due.note = async (sessionId: string) => void noted.push(sessionId);
   const agents = new AgentRegistry([agent]);
   const runs = createRuns({
-    ...{ store: { ...store, due }, streamManager, agents },
-    ...{ searchAttributes: false, quotas: 'unlimited', logger: { warn: () => undefined } },
+    store: { ...store, due },
+    streamManager,
+    agents,
+    searchAttributes: false,
+    quotas: 'unlimited',
+    logger: { warn: () => undefined },
     workflows: { fleet: 'test', namespace: 'test', stop: nothing, answer: nothing, look } as never,
   });
   called = createCalledRuns({ store, agents, runs });
@@ -49,7 +53,11 @@ beforeEach(() => {
 
 const begin = (request: Partial<CalledRunRequest> = {}) =>
   called.beginAgentRun({
-    ...{ agent: AGENT, message: 'hello', messageId: 'm1', sessionId: session.id, userId: 'ann' },
+    agent: AGENT,
+    message: 'hello',
+    messageId: 'm1',
+    sessionId: session.id,
+    userId: 'ann',
     ...request,
   });
 const runIds = async (): Promise<string[]> =>

@@ -179,7 +179,10 @@ describe('decideSweep', () => {
 });
 
 const lookOf = (isAtWork: boolean, ...children: string[]): WorkflowLook => ({
-  ...{ state: 'running', isAtWork, started: [], children },
+  state: 'running',
+  isAtWork,
+  started: [],
+  children,
 });
 
 /** In how many seconds a sweep comes back, or how it found the session. */
@@ -202,8 +205,13 @@ async function againAfter(
       stop: unused,
     },
     findUnseen: undefined,
-    ...{ startRun: unused, endLost: unused, endUnstarted: unused, enforceStop: unused },
-    ...{ startNext: unused, continueCopy: unused, expireCalls: unused },
+    startRun: unused,
+    endLost: unused,
+    endUnstarted: unused,
+    enforceStop: unused,
+    startNext: unused,
+    continueCopy: unused,
+    expireCalls: unused,
     isHeld: () => Promise.resolve(false),
     startWithinMs: START_WITHIN_MS,
     meter: () => undefined,
@@ -248,8 +256,13 @@ describe('a sweep of a run that waits for sub-agents', () => {
         stop: unused,
       },
       findUnseen: (runId) => seen.push(runId),
-      ...{ startRun: unused, endLost: unused, endUnstarted: unused, enforceStop: unused },
-      ...{ startNext: unused, continueCopy: unused, expireCalls: unused },
+      startRun: unused,
+      endLost: unused,
+      endUnstarted: unused,
+      enforceStop: unused,
+      startNext: unused,
+      continueCopy: unused,
+      expireCalls: unused,
       isHeld: () => Promise.resolve(false),
       startWithinMs: START_WITHIN_MS,
       meter: () => undefined,

@@ -14,7 +14,9 @@ it('the receiver that did not take a notice is not notified of it, the others ar
     },
   };
   const receivers = ['one', 'two', 'three'].map((name) => ({
-    ...{ name, kind: 'slack' as const, url: 'https://example.com' },
+    name,
+    kind: 'slack' as const,
+    url: 'https://example.com',
     ...(name === 'three' && { tenant: 'other' }),
   }));
   const { announce } = createDeliveries(client as never, 'q', toNotifySettings({ receivers }));
@@ -37,12 +39,10 @@ it('a notice is under way while one of its receivers has yet to take it', async 
     },
   };
   const receivers = ['one', 'two', 'three'].map((name) => ({
-    ...{
-      name,
-      kind: 'slack' as const,
-      url: 'https://example.com',
-      events: ['run.failed' as const],
-    },
+    name,
+    kind: 'slack' as const,
+    url: 'https://example.com',
+    events: ['run.failed' as const],
   }));
   const { isUnderWay } = createDeliveries(client as never, 'q', toNotifySettings({ receivers }));
   const notice = { id: 'msg_1', type: 'run.failed', at: 1 } as const;

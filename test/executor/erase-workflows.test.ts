@@ -23,7 +23,8 @@ function temporal(known: readonly string[]): { client: Client; deleted: string[]
     return Promise.resolve();
   };
   const client = {
-    ...{ workflowService: { deleteWorkflowExecution }, options: { namespace: 'test' } },
+    workflowService: { deleteWorkflowExecution },
+    options: { namespace: 'test' },
     workflow: { list: () => [] },
   } as unknown as Client;
   return { client, deleted };
@@ -32,7 +33,10 @@ function temporal(known: readonly string[]): { client: Client; deleted: string[]
 it('the work of calls is deleted though Temporal does not list it yet', async () => {
   const { client, deleted } = temporal(['run:s:1-a', 'call:s:1-a:c1', 'call:s.x:1-b:c1']);
   const record = {
-    ...{ runs: ['s:1-a'], parts: ['x'], childRuns: ['s.x:1-b'], owner: { owner: 'ann' } },
+    runs: ['s:1-a'],
+    parts: ['x'],
+    childRuns: ['s.x:1-b'],
+    owner: { owner: 'ann' },
     calls: [
       ['s:1-a', 'c1'],
       ['s:1-a', 'c2'],
@@ -40,7 +44,8 @@ it('the work of calls is deleted though Temporal does not list it yet', async ()
     ] as [string, string][],
   };
   expect(await eraseWorkflows(client, 's', record, calls)).toEqual({
-    ...{ deleted: 3, unknown: ['s.x:1-b'] },
+    deleted: 3,
+    unknown: ['s.x:1-b'],
   });
   expect(deleted).toEqual(['run:s:1-a', 'call:s:1-a:c1', 'call:s.x:1-b:c1']);
 });

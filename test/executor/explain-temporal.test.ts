@@ -30,8 +30,11 @@ interface Replies {
 /** Replies with these statuses. */
 async function serve({ all = 0, system = all, namespace = all }: Replies): Promise<string> {
   const made = createSecureServer({
-    ...{ key: read('server.key'), cert: read('server.pem'), ca: read('ca.pem') },
-    ...{ requestCert: true, rejectUnauthorized: true },
+    key: read('server.key'),
+    cert: read('server.pem'),
+    ca: read('ca.pem'),
+    requestCert: true,
+    rejectUnauthorized: true,
   });
   made.on('stream', (stream, headers) => {
     const statuses: Record<string, number> = {
@@ -102,7 +105,11 @@ it.concurrent.each([
   const address = await serve(replies);
   const connection = { address, tls };
   const looked = await explainTemporal({
-    ...{ address, connection, namespace: 'acme', taskQueue: 'runs', keyIds: [] },
+    address,
+    connection,
+    namespace: 'acme',
+    taskQueue: 'runs',
+    keyIds: [],
   });
   if (says === undefined) expect(looked.fault).toBeUndefined();
   else expect(looked.fault).toMatch(says);
@@ -127,8 +134,11 @@ it.concurrent(
     await expect(inUsableNamespace(connection, 'acme')).resolves.toBe(connection);
     await connection.close();
     const settings = {
-      ...{ address, connection: { address, tls: TLS } },
-      ...{ namespace: 'acme', taskQueue: 'runs', keyIds: [] },
+      address,
+      connection: { address, tls: TLS },
+      namespace: 'acme',
+      taskQueue: 'runs',
+      keyIds: [],
     };
     await expect(explainTemporal(settings)).resolves.toEqual({
       fault: undefined,

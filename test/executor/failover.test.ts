@@ -34,7 +34,8 @@ async function* ask(name: string) {
 /** Asks a person to approve a charge, once the test lets it. */
 const asking = (name: string, activities?: 'leg', maxSteps = 50) =>
   defineAgent({
-    ...{ name, maxSteps },
+    name,
+    maxSteps,
     systemPrompt: '',
     activities,
     tools: [charge],

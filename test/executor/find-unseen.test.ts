@@ -11,11 +11,17 @@ afterEach(() => {
 });
 
 const attempt = (id: string, heardAt = 0): StartedAttempt => ({
-  ...{ id, heardAt },
-  ...{ workflowId: `run:of-${id}`, runId: 'execution', activityId: `activity-${id}` },
+  id,
+  heardAt,
+  workflowId: `run:of-${id}`,
+  runId: 'execution',
+  activityId: `activity-${id}`,
 });
 const lookOf = (started: StartedAttempt[]): WorkflowLook => ({
-  ...{ state: 'running', isAtWork: true, started, children: [] },
+  state: 'running',
+  isAtWork: true,
+  started,
+  children: [],
 });
 
 /** @param looks what Temporal shows of a run, look by look; the last one stays */
@@ -49,7 +55,9 @@ function open(
     logger: { warn: () => undefined },
   });
   return {
-    ...{ looked, retried, registered },
+    looked,
+    retried,
+    registered,
     find: (look: WorkflowLook) => {
       findUnseen('r', look);
       return jest.advanceTimersByTimeAsync(0);

@@ -97,7 +97,11 @@ it('a program names the person who answers, with the roles that it has verified'
 async function askAgain({ store, session }: Awaited<ReturnType<typeof start>>): Promise<void> {
   await session.stop();
   const resumed = await store.runs.resume({
-    ...{ sessionId: session.id, nonce: 'again', mode: 'continue', by: 'bob', now: Date.now() },
+    sessionId: session.id,
+    nonce: 'again',
+    mode: 'continue',
+    by: 'bob',
+    now: Date.now(),
   });
   if (resumed.kind !== 'resumed') throw new Error(resumed.kind);
   const approvers = { separate: true };
@@ -288,7 +292,10 @@ it('who changes the input has asked: the change waits for another person, the as
     'stored',
   );
   expect((await store.calls.read(session.id, 'c1'))?.decision).toMatchObject({
-    ...{ approved: true, by: 'ann', input: { amount: 9 }, inputBy: 'bob' },
+    approved: true,
+    by: 'ann',
+    input: { amount: 9 },
+    inputBy: 'bob',
   });
   await store.audit.relay(session.id);
   const { entries } = await store.audit.page(undefined, { limit: 10 });
@@ -332,7 +339,8 @@ it('a change can be changed again, put back, withdrawn by both who asked, and lo
   );
   store.calls.read = read;
   expect((await store.calls.read(session.id, 'c1'))?.spec).toMatchObject({
-    ...{ input: { amount: 6 }, edited: { n: 4, by: 'carol', from: { amount: 5 } } },
+    input: { amount: 6 },
+    edited: { n: 4, by: 'carol', from: { amount: 5 } },
   });
   expect(await answer({ approved: false, by: 'carol' }, { responder: CAROL })).toBe('stored');
 });

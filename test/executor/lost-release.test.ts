@@ -81,7 +81,12 @@ it('an approval whose signal was lost is carried out although a tool that slept 
     });
     const over = await stores.store.calls.settle({
       source: 'expiry',
-      ...{ sessionId: id, agentType: agent, toolCallId: nap, runId, chunks: [], now: Date.now() },
+      sessionId: id,
+      agentType: agent,
+      toolCallId: nap,
+      runId,
+      chunks: [],
+      now: Date.now(),
       row: { role: 'tool', toolCallId: nap, toolName: 'sleep', output: null },
     });
     if (over.kind !== 'stored') throw new Error(over.kind);

@@ -19,12 +19,16 @@ let runs: RunHarness;
 let schedules: Schedules;
 const { agent: gated, open, reached } = createGatedAgent();
 const pay = defineTool({
-  ...{ name: 'pay', description: 'Pays.', requireApproval: true },
+  name: 'pay',
+  description: 'Pays.',
+  requireApproval: true,
   inputSchema: z.object({}),
   execute: () => 'paid',
 });
 const asker = defineAgent({
-  ...{ name: 'asker', systemPrompt: '', tools: [pay] },
+  name: 'asker',
+  systemPrompt: '',
+  tools: [pay],
   llmConfig: {
     model: fakeModel((_, { prompt }) =>
       JSON.stringify(prompt.at(-1)).includes('ask')
@@ -50,9 +54,17 @@ const some = (what: string): string => `${what}-${randomUUID().slice(0, 8)}`;
 /** Once a year, so that only a trigger fires it. */
 async function create(input: Partial<ScheduleInput> = {}): Promise<ScheduleInput> {
   const schedule = {
-    ...{ name: some('s'), agent: gated.name, message: 'hello', owner: some('u') },
-    ...{ tenant: some('t'), cron: '0 0 1 1 *', timeZone: 'UTC', overlap: 'skip' },
-    ...{ whenBusy: 'skip', by: 'olga', ...input },
+    name: some('s'),
+    agent: gated.name,
+    message: 'hello',
+    owner: some('u'),
+    tenant: some('t'),
+    cron: '0 0 1 1 *',
+    timeZone: 'UTC',
+    overlap: 'skip',
+    whenBusy: 'skip',
+    by: 'olga',
+    ...input,
   } satisfies ScheduleInput;
   await schedules.create(schedule);
   created.push(schedule);

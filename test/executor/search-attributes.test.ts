@@ -46,7 +46,12 @@ const isKnown = async (): Promise<boolean> => {
 };
 
 const inputOf = (sessionId: string, runId: string) => ({
-  ...{ sessionId, runId, agent: agent.name, turn: 1, maxSteps: 5, searchAttributes: true },
+  sessionId,
+  runId,
+  agent: agent.name,
+  turn: 1,
+  maxSteps: 5,
+  searchAttributes: true,
 });
 
 function executorOver(workflows: RunWorkflows) {
@@ -112,7 +117,9 @@ describe('a run that Temporal refuses for good', () => {
     const sessionId = newSessionId();
     const post = (id: string) =>
       executor.execute({
-        ...{ sessionId, agent: agent.name, owner: 'ann' },
+        sessionId,
+        agent: agent.name,
+        owner: 'ann',
         messages: [userMessage(id, 'hello')],
       });
     expect(await post('u1')).toMatchObject({ kind: 'begun' });

@@ -23,7 +23,8 @@ beforeAll(async () => {
   stores = await openTestStores();
   runs = await createRunHarness(stores, [agent]);
   executor = createExecutorOf({
-    ...{ runs: runs.executor, agents: new AgentRegistry([agent]) },
+    runs: runs.executor,
+    agents: new AgentRegistry([agent]),
     ...stores,
   });
 });
@@ -73,7 +74,9 @@ describe('a run that begins later', () => {
     const startAt = Date.now() + HOUR;
     const { post, get } = await serve();
     const reply = await post('/api/agent/start', {
-      ...{ agent: 'tester', message: 'hello', startAt: new Date(startAt).toISOString() },
+      agent: 'tester',
+      message: 'hello',
+      startAt: new Date(startAt).toISOString(),
     });
     expect(reply.status).toBe(202);
     const { sessionId, runId } = (await reply.json()) as { sessionId: string; runId: string };
@@ -93,7 +96,8 @@ describe('a run that begins later', () => {
     expect(await statusOf(sessionId)).toMatchObject(standing);
     const again = await post('/api/agent/start', { agent: 'tester', message: 'x', sessionId });
     expect([again.status, await again.json()]).toMatchObject([
-      ...[409, { code: 'agent_already_running' }],
+      409,
+      { code: 'agent_already_running' },
     ]);
     expect(await executor.interrupt(sessionId)).toMatchObject({ kind: 'ended' });
     const workflow = runs.client.workflow.getHandle(workflowIdOf(runId));
@@ -107,9 +111,13 @@ describe('a run that begins later', () => {
     const sessionId = runs.newSessionId();
     const startAt = Date.now() + HOUR;
     const begun = await stores.store.runs.begin({
-      ...{ sessionId, agent: 'tester', owner: 'ann', nonce: randomBytes(4).toString('hex') },
+      sessionId,
+      agent: 'tester',
+      owner: 'ann',
+      nonce: randomBytes(4).toString('hex'),
       messages: [{ id: 'u1', hash: 'h', hidden: false, row: USER }],
-      ...{ now: Date.now() - 10_000, startAt },
+      now: Date.now() - 10_000,
+      startAt,
     });
     if (begun.kind !== 'begun') throw new Error(begun.kind);
     await runs.sweep(sessionId);

@@ -11,8 +11,12 @@ it('a stop of a run whose model speaks is in the mailbox of the workers, too', a
   const { runId } = await session.newRun();
   await session.claim(session.writer(runId, 1, 1));
   const { stop } = createRuns({
-    ...{ store, streamManager, workflows: IDLE_WORKFLOWS, agents: new AgentRegistry([]) },
-    ...{ searchAttributes: false, logger: { warn: () => undefined } },
+    store,
+    streamManager,
+    workflows: IDLE_WORKFLOWS,
+    agents: new AgentRegistry([]),
+    searchAttributes: false,
+    logger: { warn: () => undefined },
   });
   expect(await stop(session.id, { mode: 'interrupt' })).toMatchObject({ kind: 'stopping' });
   const workers = store.leases?.of(IDLE_WORKFLOWS.namespace);

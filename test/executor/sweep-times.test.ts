@@ -11,7 +11,9 @@ function open(found: SweptSession) {
   const { store } = createMemoryStores({ now: () => time });
   const looked: string[] = [];
   const sweep = createSweep({
-    ...{ store, holder: 'x', logger: { warn: () => undefined } },
+    store,
+    holder: 'x',
+    logger: { warn: () => undefined },
     runs: {
       sweepSession: (sessionId) => {
         looked.push(sessionId);

@@ -14,7 +14,9 @@ it.each(['a person', 'a deadline'])(
     const stores = createMemoryStores();
     const woken = new Set<string>();
     const { submitToolResult, expireCalls } = createRuns({
-      ...{ ...stores, agents: new AgentRegistry([]), searchAttributes: false },
+      ...stores,
+      agents: new AgentRegistry([]),
+      searchAttributes: false,
       workflows: {
         ...IDLE_WORKFLOWS,
         answer: (runId, { resume }) => {

@@ -19,7 +19,10 @@ import { until } from '../support/until.js';
 
 const seen = new Map<string, [requester?: Principal, approver?: Principal]>();
 const act = defineTool({
-  ...{ name: 'act', description: 'Acts.', inputSchema: z.object({}), requireApproval: true },
+  name: 'act',
+  description: 'Acts.',
+  inputSchema: z.object({}),
+  requireApproval: true,
   execute: (_input, { sessionId, requester, approver }: ToolContext) => {
     seen.set(sessionId, [requester, approver]);
     return 'done';
@@ -27,7 +30,8 @@ const act = defineTool({
 });
 const scopes: AgentScope[] = [];
 const acting = {
-  ...{ systemPrompt: 'Act.', tools: [act] },
+  systemPrompt: 'Act.',
+  tools: [act],
   llmConfig: {
     model: createRuleModel(({ results }) =>
       results.length === 0 ? { calls: [{ tool: 'act', args: {} }] } : { say: 'done' },
@@ -55,7 +59,10 @@ beforeAll(async () => {
   });
   executor = createInProcessExecutor({ agents, stores });
   const app = createApi({
-    ...{ executor, stores, agents: [agent], defaultAgent: 'actor' },
+    executor,
+    stores,
+    agents: [agent],
+    defaultAgent: 'actor',
     authenticate: (request) => PEOPLE[request.get('x-user') ?? ''],
     logger: { info: () => undefined, warn: () => undefined, error: () => undefined },
   });
@@ -89,8 +96,13 @@ const FRONTS: [front: string, path: (id: string) => string, body: (id: string) =
     'AG-UI',
     () => '/api/ag-ui/actor',
     (threadId) => ({
-      ...{ threadId, runId: 'r1', messages: [{ ...message, content: 'go' }] },
-      ...{ tools: [], context: [], state: eve, forwardedProps: eve },
+      threadId,
+      runId: 'r1',
+      messages: [{ ...message, content: 'go' }],
+      tools: [],
+      context: [],
+      state: eve,
+      forwardedProps: eve,
     }),
   ],
   [

@@ -19,7 +19,10 @@ const callOptionsSchema = z.object({
   level: z.string().transform((given) => `${given}!`),
 });
 const settingsOf = (model: Model) => ({
-  ...{ model, tools, callOptionsSchema, instructions: 'You plan trips.' },
+  model,
+  tools,
+  callOptionsSchema,
+  instructions: 'You plan trips.',
   toolApproval: { pay: 'user-approval' } as const,
 });
 const ours = (model: Model, stores = createMemoryStores()) =>

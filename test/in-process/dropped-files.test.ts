@@ -15,7 +15,8 @@ afterAll(() => Promise.all(executors.map((each) => each.close())));
 
 /** Larger than a chunk, so it is stored. */
 const image = (fill: string): LanguageModelV4StreamPart => ({
-  ...{ type: 'file', mediaType: 'image/png' },
+  type: 'file',
+  mediaType: 'image/png',
   data: { type: 'data', data: Buffer.alloc(SIZE, fill).toString('base64') },
 });
 

@@ -7,8 +7,13 @@ import { createWaiting } from '../../in-process/waiting.js';
 import type { CallRef, Resumption, RunInput } from '../../protocol/run.js';
 
 const INPUT: RunInput = {
-  ...{ sessionId: 's-1', runId: 's-1:1-a', agent: 'guide', turn: 1, maxSteps: 5 },
-  ...{ searchAttributes: false, hasOutput: false },
+  sessionId: 's-1',
+  runId: 's-1:1-a',
+  agent: 'guide',
+  turn: 1,
+  maxSteps: 5,
+  searchAttributes: false,
+  hasOutput: false,
 };
 const asked = { toolCallId: 'a', toolName: 'pay', kind: 'approval' } as CallRef;
 const tool = { toolCallId: 's', toolName: 'nap', kind: 'server' } as CallRef;

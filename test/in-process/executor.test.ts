@@ -126,7 +126,10 @@ describe.each(STORES)('runs in one process over %s', (_name, openStores) => {
     await reached('one');
     const { sessionId } = handle;
     const queued = await executor.runs.execute({
-      ...{ sessionId, agent: 'gated', owner: 'anonymous', policy: 'queue' },
+      sessionId,
+      agent: 'gated',
+      owner: 'anonymous',
+      policy: 'queue',
       messages: [userMessage('m2', 'hello')],
     });
     expect(queued.kind).toBe('queued');

@@ -27,7 +27,8 @@ async function run(llmConfig: LlmSettings) {
   const stores = createMemoryStores();
   const agent = defineAgent({ name: 'guide', systemPrompt: 'Be brief.', llmConfig });
   const executor = createInProcessExecutor({
-    ...{ agents: [agent], stores },
+    agents: [agent],
+    stores,
     logger: {
       info: () => undefined,
       warn: (fields, message) => logged.push({ ...fields, message }),

@@ -9,7 +9,8 @@ it('files of listed hosts are fetched as by the worker: one that is refused is n
   const model = Object.defineProperty(fakeModel(script), 'supportedUrls', { value: {} });
   const agent = defineAgent({ name: 'guide', systemPrompt: 'Be brief.', llmConfig: { model } });
   const executor = createInProcessExecutor({
-    ...{ agents: [agent], stores: createMemoryStores() },
+    agents: [agent],
+    stores: createMemoryStores(),
     fileHosts: ['127.0.0.1'],
   });
   try {

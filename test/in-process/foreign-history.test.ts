@@ -32,7 +32,9 @@ const stored: ModelMessage[] = [
     role: 'tool',
     content: [
       {
-        ...{ type: 'tool-result', toolCallId: 'p1', toolName: 'pay' },
+        type: 'tool-result',
+        toolCallId: 'p1',
+        toolName: 'pay',
         output: { type: 'json', value: { paid: 5 } },
       },
     ],

@@ -7,8 +7,13 @@ import type { RunInput } from '../../protocol/run.js';
 
 const logger = { info: () => undefined, warn: () => undefined };
 const INPUT: RunInput = {
-  ...{ sessionId: 's-1', runId: 's-1:1-a', agent: 'guide', turn: 1, maxSteps: 5 },
-  ...{ searchAttributes: false, hasOutput: false },
+  sessionId: 's-1',
+  runId: 's-1:1-a',
+  agent: 'guide',
+  turn: 1,
+  maxSteps: 5,
+  searchAttributes: false,
+  hasOutput: false,
 };
 
 /** Runs that the record knows as begun. */
@@ -17,7 +22,9 @@ function runsOf(
   { clock = systemClock, endRun }: { clock?: Clock; endRun?: () => Promise<unknown> } = {},
 ): LocalRuns {
   return createLocalRuns({
-    ...{ name: 'test', clock, logger },
+    name: 'test',
+    clock,
+    logger,
     parts: () => ({ leg, endRun }) as unknown as RunParts,
     revive: () => Promise.resolve(),
     isBegun: () => Promise.resolve(true),

@@ -29,7 +29,9 @@ const stateStore = new InMemoryStateStore();
 const streamManager = new InMemoryStreamManager();
 const executor = new JSAgentExecutor(stateStore, streamManager);
 const deps = {
-  ...{ executor, stateStore, streamManager },
+  executor,
+  stateStore,
+  streamManager,
   agent: ChatAgent,
   contentReplayEnabled: true,
 } as const;

@@ -141,7 +141,9 @@ describe('a ToolLoopAgent of this runtime', () => {
     }
     expect(JSON.stringify(uiMessages)).toMatch(/One\..*Two\./);
     expect(model.doStreamCalls[1]?.prompt.map(({ role }) => role)).toEqual([
-      ...['user', 'assistant', 'user'],
+      'user',
+      'assistant',
+      'user',
     ]);
   });
 
@@ -249,12 +251,12 @@ describe('a ToolLoopAgent of this runtime', () => {
       if (n === 0) {
         await new Promise((resolve) => setTimeout(resolve, 50));
         throw new APICallError({
-          ...{ message: 'broken', statusCode: 503, isRetryable: true },
-          ...{
-            url: 'https://models.example',
-            requestBodyValues: {},
-            responseHeaders: { 'retry-after-ms': '1' },
-          },
+          message: 'broken',
+          statusCode: 503,
+          isRetryable: true,
+          url: 'https://models.example',
+          requestBodyValues: {},
+          responseHeaders: { 'retry-after-ms': '1' },
         });
       }
       yield { type: 'text-end', id: 't1' };

@@ -27,7 +27,10 @@ async function begin(
     ...extra,
   });
   const payment = defineTool({
-    ...{ name: 'pay', description: 'Pays.', inputSchema: z.object({}), requireApproval: true },
+    name: 'pay',
+    description: 'Pays.',
+    inputSchema: z.object({}),
+    requireApproval: true,
     execute: () => pay?.(),
   });
   const agent = defineAgent({
@@ -157,7 +160,8 @@ describe('a tool that waits', () => {
     if (runtime === undefined) throw new Error('there is no runtime');
     const { stores, executor } = runtime;
     const early = createCallWebhook({
-      ...{ store: stores.store, holdMs: 0 },
+      store: stores.store,
+      holdMs: 0,
       stored: () => Promise.resolve(),
     });
     await expect(early(token, 1)).rejects.toMatchObject({ code: 'unavailable' });

@@ -10,7 +10,10 @@ interface Asked extends Waiting {
 }
 
 const ask = (tenant: string, owner: string, at: number, kind = 'approval.requested'): Asked => ({
-  ...{ tenant, owner, kind, at },
+  tenant,
+  owner,
+  kind,
+  at,
 });
 
 /** Time that passes when nothing happens any more. */
@@ -102,12 +105,10 @@ describe('for one person', () => {
   it('the first question is sent at once, and those of the next minute as one', async () => {
     const asked = [0, 5_000, 10_000, 59_000, 61_000, 200_000].map((at) => ask('t', 'ann', at));
     expect(counts(await play(asked, SLACK))).toEqual([
-      ...[
-        [0, 1],
-        [60_300, 3],
-        [120_600, 1],
-        [200_000, 1],
-      ],
+      [0, 1],
+      [60_300, 3],
+      [120_600, 1],
+      [200_000, 1],
     ]);
   });
 
@@ -121,7 +122,7 @@ describe('for one person', () => {
     const log = await play(asked, { ...SLACK, perHour: 5 });
     expect(counts(log).slice(0, 6)).toEqual([
       ...[0, 120_000, 240_000, 360_000, 480_000].map((at) => [at, 1]),
-      ...[[HOUR_MS + 300, 20]],
+      [HOUR_MS + 300, 20],
     ]);
   });
 });
@@ -156,7 +157,9 @@ describe('a lane', () => {
     expect(sent).toEqual([['a'], ['e']]);
     await clock.run();
     expect((await later).map(({ status }) => status)).toEqual([
-      ...['fulfilled', 'rejected', 'fulfilled'],
+      'fulfilled',
+      'rejected',
+      'fulfilled',
     ]);
     expect(sent).toEqual([['a'], ['e'], ['b', 'faulty', 'c']]);
   });

@@ -4,7 +4,11 @@ import { hashInput } from '../../protocol/shown-call.js';
 
 const [KEY, OLD] = ['k'.repeat(32), 'o'.repeat(32)];
 const CLAIMS: LinkClaims = {
-  ...{ sub: 'ann', roles: ['approver'], sessionId: 's', runId: 's:1-a', toolCallId: 'c1' },
+  sub: 'ann',
+  roles: ['approver'],
+  sessionId: 's',
+  runId: 's:1-a',
+  toolCallId: 'c1',
   inputHash: hashInput({ amount: 5 }),
 };
 const WEEK_MS = 7 * 24 * 3_600_000;

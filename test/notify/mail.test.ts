@@ -93,7 +93,8 @@ it.each([
 ])('a mail server that refuses %s for good is not asked again', async (at, reply, code) => {
   refusal = [at, reply];
   await expect(send()).rejects.toMatchObject({
-    ...{ code, isFinal: true },
+    code,
+    isFinal: true,
     message: `The mail server answered ${reply.slice(0, 3)}.`,
   });
 });
@@ -113,7 +114,8 @@ it('a mail server that is away is asked again later', async () => {
 it('a mail server is named by its address, also by one of IPv6', () => {
   expect(toServer('smtp://[::1]:2525')).toEqual({ host: '::1', port: 2525, secure: false });
   expect(toServer('smtps://a%40b:p%3Aw@mail.test')).toEqual({
-    ...{ host: 'mail.test', secure: true },
+    host: 'mail.test',
+    secure: true,
     auth: { user: 'a@b', pass: 'p:w' },
   });
 });

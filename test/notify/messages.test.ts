@@ -8,8 +8,15 @@ import { toBody } from '../../notify/sender.js';
 import type { Notice } from '../../protocol/notices.js';
 
 const notice: Notice = {
-  ...{ id: 'msg_1', type: 'approval.requested', at: 0, sessionId: 'hash~s-1', runId: 'r' },
-  ...{ agent: 'support', toolCallId: 'c1', toolName: 'issue_refund', deadline: 60_000 },
+  id: 'msg_1',
+  type: 'approval.requested',
+  at: 0,
+  sessionId: 'hash~s-1',
+  runId: 'r',
+  agent: 'support',
+  toolCallId: 'c1',
+  toolName: 'issue_refund',
+  deadline: 60_000,
 };
 const HOSTILE = { note: '<!channel> </script><script>alert(1)</script> *bold* <https://evil|x>' };
 
@@ -17,8 +24,12 @@ it('a message has ids and names, and no input unless the settings add it', () =>
   const body = JSON.parse(toBody({ notice })) as { data: Record<string, unknown> };
   expect(body).toMatchObject({ type: 'approval.requested', timestamp: '1970-01-01T00:00:00.000Z' });
   expect(body.data).toEqual({
-    ...{ sessionId: 's-1', runId: 'r', agent: 'support', toolCallId: 'c1' },
-    ...{ toolName: 'issue_refund', deadline: 60_000 },
+    sessionId: 's-1',
+    runId: 'r',
+    agent: 'support',
+    toolCallId: 'c1',
+    toolName: 'issue_refund',
+    deadline: 60_000,
   });
   expect(toMailText({ notice })).not.toContain('Input');
   expect(toMailText({ notice, input: { amount: 5 } })).toContain('{"amount":5}');
@@ -27,7 +38,8 @@ it('a message has ids and names, and no input unless the settings add it', () =>
 it('a message in Slack has link buttons only, and its content mentions no one', () => {
   const message = toSlackMessage({
     notice: { ...notice, agent: '<!here>' },
-    ...{ url: 'https://page.test/?session=s-1', decideUrl: 'https://page.test/api/decide?token=t' },
+    url: 'https://page.test/?session=s-1',
+    decideUrl: 'https://page.test/api/decide?token=t',
     input: HOSTILE,
   });
   const text = JSON.stringify(message);
@@ -72,8 +84,10 @@ describe('a notice about several calls', () => {
   const decideUrl = (n: number): string => `https://page.test/api/decide?token=t${String(n)}`;
   const single = (n: number): Message => ({
     notice: { ...notice, id: `msg_${String(n)}`, sessionId: `s-${String(n)}` },
-    ...{ url: `https://page.test/console/waiting/s-${String(n)}`, decideUrl: decideUrl(n) },
-    ...{ input: HOSTILE, titles: { agent: 'Support', tool: 'Refund' } },
+    url: `https://page.test/console/waiting/s-${String(n)}`,
+    decideUrl: decideUrl(n),
+    input: HOSTILE,
+    titles: { agent: 'Support', tool: 'Refund' },
   });
 
   it('of several conversations lets its reader decide each, or leads to the list', () => {
@@ -110,7 +124,10 @@ it('an entry of the audit trail is sent as it is, and read by people in words', 
   const target = { sessionId: 's-1', runId: 'r' };
   const entry = { n: 7, id: 'a1', at: 0, actor: 'p-1', via: 'page', action: 'approve' } as const;
   const of: Notice = {
-    ...{ id: 'msg_2', type: 'audit.entry', at: 0, tenant: 'acme' },
+    id: 'msg_2',
+    type: 'audit.entry',
+    at: 0,
+    tenant: 'acme',
     entry: { ...entry, target, outcome: 'stored' },
   };
   expect(JSON.parse(toBody({ notice: of }))).toMatchObject({
@@ -141,8 +158,12 @@ it('the link of a notice leads to the page of the console where its reader can a
 
 it('the page of a link shows what models wrote as text', () => {
   const page = toDecisionPage({
-    ...{ token: 'a.b.c', agent: '<b>', title: '<img src=y>', person: '"><img src=x>' },
-    ...{ description: '<script>0</script>', input: { ...HOSTILE, '<img src=z>': [{}] } },
+    token: 'a.b.c',
+    agent: '<b>',
+    title: '<img src=y>',
+    person: '"><img src=x>',
+    description: '<script>0</script>',
+    input: { ...HOSTILE, '<img src=z>': [{}] },
     deadline: undefined,
     hidden: ['<script>1</script>'],
   });
@@ -159,12 +180,14 @@ it('messages and pages have titles in place of names, and values by field', () =
     'Support asks for approval: Look up an order and 2 more',
   );
   const page = toDecisionPage({
-    ...{ token: 't', agent: 'Support', title: titles.tool, person: 'lea', deadline: undefined },
-    ...{
-      hidden: [],
-      description: 'Reads an order.',
-      input: { orderId: 'A1', lines: [{ itemCount: 2 }] },
-    },
+    token: 't',
+    agent: 'Support',
+    title: titles.tool,
+    person: 'lea',
+    deadline: undefined,
+    hidden: [],
+    description: 'Reads an order.',
+    input: { orderId: 'A1', lines: [{ itemCount: 2 }] },
   });
   expect(page).toContain('<h1>Look up an order</h1>');
   expect(page).toContain('Reads an order.');

@@ -17,8 +17,19 @@ const send = (url = receiver.url, privateNetwork = true): Promise<void> =>
 it('an address of a private network is refused before anything is sent, unless it is permitted', async () => {
   const { port } = new URL(receiver.url);
   const addresses = [
-    ...['127.0.0.1', 'localhost', '[::1]', '[::ffff:127.0.0.1]', '0.0.0.0', '2130706433', '0x7f.1'],
-    ...['10.0.0.1', '169.254.169.254', '192.168.1.1', '[fd00::1]', '[fe80::1]', '100.64.0.1'],
+    '127.0.0.1',
+    'localhost',
+    '[::1]',
+    '[::ffff:127.0.0.1]',
+    '0.0.0.0',
+    '2130706433',
+    '0x7f.1',
+    '10.0.0.1',
+    '169.254.169.254',
+    '192.168.1.1',
+    '[fd00::1]',
+    '[fe80::1]',
+    '100.64.0.1',
   ];
   for (const host of addresses) {
     const sent = send(`http://${host}:${port}/hook`, false);
@@ -71,7 +82,10 @@ it('a receiver that hangs is left when the attempt is cancelled', async () => {
   receiver.answer = () => undefined;
   const over = new AbortController();
   const sent = post(receiver.url, {
-    ...{ headers: {}, body: '{}', privateNetwork: true, signal: over.signal },
+    headers: {},
+    body: '{}',
+    privateNetwork: true,
+    signal: over.signal,
   });
   over.abort();
   await expect(sent).rejects.toMatchObject({ code: 'unreachable' });

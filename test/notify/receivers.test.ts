@@ -3,7 +3,10 @@ import { toNotifySettings, toRunNotices, type NotifySettings } from '../../notif
 
 const SECRET = `whsec_${'a'.repeat(32)}`;
 const hook: ReceiverInput = {
-  ...{ name: 'hook', kind: 'webhook', url: 'https://x.test/a', secrets: [SECRET] },
+  name: 'hook',
+  kind: 'webhook',
+  url: 'https://x.test/a',
+  secrets: [SECRET],
 };
 const slack: ReceiverInput = { name: 'ops', kind: 'slack', url: 'https://hooks.slack.test/a' };
 

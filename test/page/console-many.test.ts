@@ -188,8 +188,13 @@ it('of ten thousand runs only the page that is shown is read', async () => {
     ];
     asked.push(`${String(from)}+${String(limit)}`);
     const runs = Array.from({ length: Math.min(limit, 10_000 - from) }, (_, n) => ({
-      ...{ runId: `many-${String(from + n)}:1-x`, sessionId: `many-${String(from + n)}` },
-      ...{ agent: 'lab', owner: 'ann', status: 'completed' as const, startedAt: 1, endedAt: 2 },
+      runId: `many-${String(from + n)}:1-x`,
+      sessionId: `many-${String(from + n)}`,
+      agent: 'lab',
+      owner: 'ann',
+      status: 'completed' as const,
+      startedAt: 1,
+      endedAt: 2,
     }));
     const rest = from + limit < 10_000 ? { cursor: String(from + limit) } : {};
     await route.fulfill({ json: { runs, ...rest } satisfies OperatorRuns });

@@ -23,15 +23,22 @@ beforeAll(async () => {
   const approver = { userId: 'ann' };
   product = await startProduct({
     env: {
-      ...{ JWT_SECRET: SECRET, JWT_ROLES_CLAIM: 'realm_access.roles', DEFAULT_AGENT: 'support' },
+      JWT_SECRET: SECRET,
+      JWT_ROLES_CLAIM: 'realm_access.roles',
+      DEFAULT_AGENT: 'support',
       LAB: '1',
       PUBLIC_URL: 'https://chat.test',
       NOTIFY_LINK_KEY: 'k'.repeat(32),
       NOTIFY_RECEIVERS: JSON.stringify([
         { name: 'desk', kind: 'slack', url: channel.url, privateNetwork: true },
         {
-          ...{ name: 'ann', kind: 'webhook', url: ann.url, privateNetwork: true, secrets },
-          ...{ tenant: 'acme', approver },
+          name: 'ann',
+          kind: 'webhook',
+          url: ann.url,
+          privateNetwork: true,
+          secrets,
+          tenant: 'acme',
+          approver,
         },
       ]),
     },

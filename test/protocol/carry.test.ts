@@ -142,7 +142,9 @@ describe('an answer', () => {
     const again = takeAnswer(takeAnswer(INITIAL_CARRY, answer), timer);
     expect(releasedFor(again, 1)).toEqual({ step: 1, approved: ['a', 's'] });
     const call = (toolCallId: string, isSuspended: boolean): CallRef => ({
-      ...{ toolCallId, toolName: 'x', kind: isSuspended ? 'server' : 'approval' },
+      toolCallId,
+      toolName: 'x',
+      kind: isSuspended ? 'server' : 'approval',
       ...(isSuspended && { isSuspended }),
     });
     const waiting = new Set([call('a', false), call('s', true), call('t', true)]);

@@ -42,8 +42,14 @@ test('every version gets a folder of its own, once', async () => {
   const { installed, lines, options } = machine();
   const clients = await installClients(options);
   expect(clients.map(({ ai }) => ai)).toEqual([
-    ...['6.0.0', '6.0.198', '6.0.253', '6.9.9'],
-    ...['7.0.0', '7.0.58', '7.0.117', '7.9.9'],
+    '6.0.0',
+    '6.0.198',
+    '6.0.253',
+    '6.9.9',
+    '7.0.0',
+    '7.0.58',
+    '7.0.117',
+    '7.9.9',
   ]);
   expect(clients.every(({ entry }) => existsSync(entry))).toBe(true);
   expect(new Set(clients.map(({ entry }) => dirname(entry))).size).toBe(8);
@@ -73,7 +79,8 @@ test('a registry that cannot be reached is asked once, and each version left out
   const clients = await installClients(options);
   expect(asked).toBe(3);
   expect(clients.map(({ reason }) => reason)).toEqual([
-    ...[undefined, undefined],
+    undefined,
+    undefined,
     ...Array(6).fill('no line'),
   ]);
   expect(lines).toHaveLength(6);

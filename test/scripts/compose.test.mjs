@@ -40,9 +40,16 @@ const COMPOSE = {
     // Its tool stands in for a payment provider, with a file.
     writes: ['worker'],
     decided: [
-      ...['TEMPORAL_API_KEY', 'TEMPORAL_CONFIG_FILE', 'TEMPORAL_PROFILE', 'TEMPORAL_TLS'],
+      'TEMPORAL_API_KEY',
+      'TEMPORAL_CONFIG_FILE',
+      'TEMPORAL_PROFILE',
+      'TEMPORAL_TLS',
       // The namespace of the development server; no UI, no lab agent, and its own file of agents.
-      ...['TEMPORAL_NAMESPACE', 'TEMPORAL_UI_URL', 'LAB', 'LAB_SHAPE', 'AGENTS'],
+      'TEMPORAL_NAMESPACE',
+      'TEMPORAL_UI_URL',
+      'LAB',
+      'LAB_SHAPE',
+      'AGENTS',
     ],
   },
 };
@@ -54,11 +61,9 @@ it('every file that starts an engine is known here, and held to the rules below'
       // Its commands start the image of this repository alone.
       'docs/deploying.md',
       // Names of programs and images to look for.
-      ...[
-        'scripts/containers/images.mjs',
-        'scripts/engines/redis.mjs',
-        'scripts/engines/temporal.mjs',
-      ],
+      'scripts/containers/images.mjs',
+      'scripts/engines/redis.mjs',
+      'scripts/engines/temporal.mjs',
       // Below, as a program.
       'scripts/engines/temporal-server.mjs',
     ].sort(),

@@ -39,7 +39,10 @@ describe('the download', () => {
 
   const download = (service) =>
     downloadTemporal({
-      ...{ service, program: DEV_SERVER, folder: tempFolder(), system: SYSTEM },
+      service,
+      program: DEV_SERVER,
+      folder: tempFolder(),
+      system: SYSTEM,
       progress: { update() {} },
     });
 

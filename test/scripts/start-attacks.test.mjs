@@ -150,7 +150,10 @@ onLinux('the Temporal server of an app', () => {
     });
     const isReady = () => isTemporalReady({ port });
     const engine = createEngine({
-      ...{ name: 'temporal', file: process.env.TEMPORAL_CLI_PATH, isReady, folder },
+      name: 'temporal',
+      file: process.env.TEMPORAL_CLI_PATH,
+      isReady,
+      folder,
       args: [...args, `--port=${port}`],
     });
     try {

@@ -78,16 +78,36 @@ const helixMessages: HelixMessage[] = [
 const elsewhere = undefined as unknown;
 
 export const given = {
-  ...{ executor, stateStore, streamManager, deps, handler, handle, MyAgent, agent: MyAgent },
+  executor,
+  stateStore,
+  streamManager,
+  deps,
+  handler,
+  handle,
+  MyAgent,
+  agent: MyAgent,
   llmAdapter: {},
-  ...{ sessionId, runId: sessionId, streamId, currentRunId: handle.runId },
-  ...{ agentId: 'a1', agentType: 'desk', writer, output: { response: 'Hi!' } },
-  ...{ chunk, sequence: 1, lastId: '0', transformer: new StreamTransformer() },
+  sessionId,
+  runId: sessionId,
+  streamId,
+  currentRunId: handle.runId,
+  agentId: 'a1',
+  agentType: 'desk',
+  writer,
+  output: { response: 'Hi!' },
+  chunk,
+  sequence: 1,
+  lastId: '0',
+  transformer: new StreamTransformer(),
   messages: [] as UIMessage[],
   dispatchChat: (params: HandleChatStreamParams): Promise<Response> =>
     handleChatStream(deps, params),
   getDraft: async (_sessionId: string): Promise<string> => 'a draft',
-  ...{ helixMessages, helixStream: stream, stream, stream1: stream, stream2: stream },
+  helixMessages,
+  helixStream: stream,
+  stream,
+  stream1: stream,
+  stream2: stream,
   data: chunk as unknown,
   eventsGenerator: (async function* () {
     yield await Promise.resolve({
@@ -138,8 +158,13 @@ export const given = {
 export const CONTINUED: Record<string, readonly string[]> = {
   'helix-temporal': ['defineAgent', 'defineTool'],
   'helix-temporal/ai-sdk': [
-    ...['AI_SDK_UI_HEADER_VALUE', 'buildSnapshot', 'convertToUIMessages', 'extractResumePosition'],
-    ...['FrontendHandlerError', 'HelixStreamError', 'StreamTransformer'],
+    'AI_SDK_UI_HEADER_VALUE',
+    'buildSnapshot',
+    'convertToUIMessages',
+    'extractResumePosition',
+    'FrontendHandlerError',
+    'HelixStreamError',
+    'StreamTransformer',
   ],
   'helix-temporal/ai-sdk/client': ['prepareHelixChatRequest', 'prepareHelixReconnectRequest'],
   'helix-temporal/ai-sdk/react': ['useResumableChat'],
@@ -152,8 +177,14 @@ export const CONTINUED: Record<string, readonly string[]> = {
 /** Types that samples name without an import. */
 export const TYPES: Record<string, readonly string[]> = {
   'helix-temporal': [
-    ...['AgentResult', 'AgentState', 'JSONPatchOperation', 'Message', 'RunOutcome', 'StreamChunk'],
-    ...['SuspendedChildWaitPayload', 'UserInputMessage'],
+    'AgentResult',
+    'AgentState',
+    'JSONPatchOperation',
+    'Message',
+    'RunOutcome',
+    'StreamChunk',
+    'SuspendedChildWaitPayload',
+    'UserInputMessage',
   ],
   ai: ['UIMessage'],
 };

@@ -18,22 +18,18 @@ export interface Sample {
 /** Places of samples in a document without marks: first and last line. */
 const UNMARKED: Record<string, (readonly [number, number])[]> = {
   '004': [
-    ...([
-      [11, 34],
-      [36, 45],
-      [49, 52],
-      [53, 58],
-      [60, 65],
-      [82, 90],
-      [92, 99],
-    ] as const),
-    ...([
-      [101, 109],
-      [111, 115],
-      [118, 171],
-      [172, 195],
-      [206, 212],
-    ] as const),
+    [11, 34],
+    [36, 45],
+    [49, 52],
+    [53, 58],
+    [60, 65],
+    [82, 90],
+    [92, 99],
+    [101, 109],
+    [111, 115],
+    [118, 171],
+    [172, 195],
+    [206, 212],
   ],
 };
 

@@ -41,7 +41,11 @@ async function sweep(
   if (record !== undefined && ending !== undefined) {
     const { runId, committedStep: step } = record;
     await storeOf(world).runs.end({
-      ...{ sessionId: SESSION, runId, agentType: 'tester', step, ...ending },
+      sessionId: SESSION,
+      runId,
+      agentType: 'tester',
+      step,
+      ...ending,
       now: world.clock.now,
     });
   }

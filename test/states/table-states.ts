@@ -37,8 +37,13 @@ async function ask(
 /** What a person sees of the call that a tool waits for. */
 const QUESTION = {
   type: 'tool_start',
-  ...{ agentId: SESSION, agentType: AGENT, step: 1, timestamp: 1 },
-  ...{ toolCallId: 'c', toolName: 'ask', arguments: {} },
+  agentId: SESSION,
+  agentType: AGENT,
+  step: 1,
+  timestamp: 1,
+  toolCallId: 'c',
+  toolName: 'ask',
+  arguments: {},
 } as const;
 
 async function suspend(session: SessionDriver, world: World): Promise<void> {
@@ -46,7 +51,9 @@ async function suspend(session: SessionDriver, world: World): Promise<void> {
   await session.start(runId, 1, 's', TOKEN);
   await storeOf(world).calls.suspend({
     writer: session.callWriter(runId, 1, 's', TOKEN),
-    ...{ toolCallId: 's', at: 0, now: Date.now() },
+    toolCallId: 's',
+    at: 0,
+    now: Date.now(),
     operation: { kind: 'suspend', name: 'ask' },
     wait: {
       toolCallId: 'c',
@@ -70,7 +77,9 @@ async function sleep(
   await session.start(runId, 1, 's', TOKEN);
   await storeOf(world).calls.suspend({
     writer: session.callWriter(runId, 1, 's', TOKEN),
-    ...{ toolCallId: 's', at: 0, now: Date.now() },
+    toolCallId: 's',
+    at: 0,
+    now: Date.now(),
     operation: { kind: 'sleep', name: 'sleep' },
     wait: { toolCallId: 't', toolName: 'sleep', kind: 'timer', input: {}, of: 's' },
     dueInMs: 30_000,

@@ -14,12 +14,10 @@ async function openStream(meanwhile: (append: () => Promise<unknown>) => Promise
   const evaluate = evaluateOn(createKeyspace({ now: Date.now }));
   let versions = 0;
   const backend = createBackend({
-    ...{
-      evaluate,
-      evaluateLarge: evaluate,
-      prefix: 'hx',
-      keep: { streamMs: 0, sessionMs: 0, entries: 0 },
-    },
+    evaluate,
+    evaluateLarge: evaluate,
+    prefix: 'hx',
+    keep: { streamMs: 0, sessionMs: 0, entries: 0 },
     newVersion: () => String((versions += 1)),
   });
   const { change } = createChange(backend);

@@ -150,8 +150,10 @@ export function createHarness(
   /** The outcome as that of the newest step; the record says how the run stands. */
   async function playLeg(run: RunRecord, step: number): Promise<StepOutcome> {
     const input: LegRef = {
-      ...{ ...ref(run, step), hasOutput: definition.outputSchema !== undefined },
-      ...{ progress: { step: 0, known: 0 }, next: { do: 'model', step } },
+      ...ref(run, step),
+      hasOutput: definition.outputSchema !== undefined,
+      progress: { step: 0, known: 0 },
+      next: { do: 'model', step },
     };
     const leg = activities.leg as (ref: LegRef) => Promise<LegOutcome>;
     const { error, progress } = await abandonable<LegOutcome>(attemptOf(1).run(leg, input));

@@ -415,7 +415,9 @@ function createOfRoutes(): HostileBody[] {
       const valid = ASKED[operationId]?.('s1').body ?? ASKED_BY_OPERATORS[operationId]?.body ?? {};
       return (names.size === 0 ? ['body'] : [...names]).flatMap((name) =>
         Object.entries(VALUES).map(([kind, toValue]) => ({
-          ...{ method, path, name: `${operationId}, ${name}: ${kind}` },
+          method,
+          path,
+          name: `${operationId}, ${name}: ${kind}`,
           toText: () => {
             const others = Object.entries(valid).filter(([key]) => key !== name);
             const rest = others.map(([key, value]) => `,"${key}":${JSON.stringify(value)}`);

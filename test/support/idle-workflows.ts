@@ -4,7 +4,11 @@ const nothing = (): Promise<void> => Promise.resolve();
 
 /** An engine that takes every request and does nothing: each run looks as if it were working. */
 export const IDLE_WORKFLOWS: RunWorkflows = {
-  ...{ fleet: 'test', namespace: 'test', start: nothing, answer: nothing, stop: nothing },
+  fleet: 'test',
+  namespace: 'test',
+  start: nothing,
+  answer: nothing,
+  stop: nothing,
   wake: nothing,
   state: () => Promise.resolve('running'),
   look: () => Promise.resolve({ state: 'running', isAtWork: true, started: [], children: [] }),

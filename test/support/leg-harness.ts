@@ -135,7 +135,10 @@ export function createLegHarness(
     rows: (from, to) => stores.store.sessions.rows(session.id, from, to),
     leg: (run, { attempt } = openProcess(), more = {}) => {
       const ref: LegRef = {
-        ...{ sessionId: session.id, runId: run.runId, agent: AGENT, turn: run.turn },
+        sessionId: session.id,
+        runId: run.runId,
+        agent: AGENT,
+        turn: run.turn,
         maxSteps: 50,
         progress: { step: 0, known: 0 },
         next: { do: 'model', step: 1 },

@@ -15,7 +15,9 @@ const never = () => new Promise(() => undefined);
 
 const tool = (name, extra) =>
   defineTool({
-    ...{ name, description: name, inputSchema: z.object({}) },
+    name,
+    description: name,
+    inputSchema: z.object({}),
     execute: () => {
       appendFileSync(EFFECTS, `${name}\n`);
       return isFirst ? never() : 'done';
@@ -49,7 +51,9 @@ const model = new MockLanguageModelV4({
   doStream: async ({ prompt }) => ({ stream: ReadableStream.from(speak(prompt)) }),
 });
 const desk = defineAgent({
-  ...{ name: 'desk', systemPrompt: '', llmConfig: { model } },
+  name: 'desk',
+  systemPrompt: '',
+  llmConfig: { model },
   tools: [
     tool('once', {}),
     tool('many', { idempotent: true }),

@@ -26,7 +26,9 @@ export async function startLocalProduct(): Promise<LocalProduct> {
   const name = randomBytes(4).toString('hex');
   const executor = createInProcessExecutor({ agents, stores, name, quotas: 'unlimited' });
   const app = createApi({
-    ...{ executor, stores, agents },
+    executor,
+    stores,
+    agents,
     defaultAgent: 'support',
     allowUnauthenticated: true,
     logger: { info: () => undefined, warn: () => undefined, error: () => undefined },
@@ -34,7 +36,8 @@ export async function startLocalProduct(): Promise<LocalProduct> {
   const { port, close } = await listen(app, 0, '127.0.0.1');
   return {
     url: `http://127.0.0.1:${String(port)}`,
-    ...{ redis, executor },
+    redis,
+    executor,
     stop: async () => {
       await close();
       await executor.close();

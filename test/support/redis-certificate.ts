@@ -11,9 +11,21 @@ export interface RedisCertificate {
 export async function makeCertificate(folder: string): Promise<RedisCertificate> {
   const [key, certificate] = [join(folder, 'key.pem'), join(folder, 'certificate.pem')];
   await promisify(execFile)('openssl', [
-    ...['req', '-x509', '-newkey', 'rsa:2048', '-nodes', '-days', '2', '-subj', '/CN=redis.test'],
-    ...['-addext', 'subjectAltName=IP:127.0.0.1,DNS:localhost'],
-    ...['-keyout', key, '-out', certificate],
+    'req',
+    '-x509',
+    '-newkey',
+    'rsa:2048',
+    '-nodes',
+    '-days',
+    '2',
+    '-subj',
+    '/CN=redis.test',
+    '-addext',
+    'subjectAltName=IP:127.0.0.1,DNS:localhost',
+    '-keyout',
+    key,
+    '-out',
+    certificate,
   ]);
   return { key, certificate };
 }
@@ -26,7 +38,17 @@ export function filesIn({ certificate, key }: RedisCertificate): string {
 /** Arguments by which a Redis, a node or a Sentinel speaks TLS on a port, with others too. */
 export function tlsArguments({ certificate, key }: RedisCertificate, port: number): string[] {
   return [
-    ...['--tls-port', String(port), '--tls-cert-file', certificate, '--tls-key-file', key],
-    ...['--tls-ca-cert-file', certificate, '--tls-auth-clients', 'yes', '--tls-replication', 'yes'],
+    '--tls-port',
+    String(port),
+    '--tls-cert-file',
+    certificate,
+    '--tls-key-file',
+    key,
+    '--tls-ca-cert-file',
+    certificate,
+    '--tls-auth-clients',
+    'yes',
+    '--tls-replication',
+    'yes',
   ];
 }

@@ -78,8 +78,14 @@ async function startNode(tls: RedisCertificate | undefined): Promise<Node> {
   const node = await startRedisProcess((where) => [
     ...dataArguments(where),
     ...(tls && tlsPort ? [...tlsArguments(tls, tlsPort), '--tls-cluster', 'yes'] : []),
-    ...['--cluster-enabled', 'yes', '--cluster-port', String(busPort)],
-    ...['--cluster-node-timeout', '2000', '--cluster-config-file', 'nodes.conf'],
+    '--cluster-enabled',
+    'yes',
+    '--cluster-port',
+    String(busPort),
+    '--cluster-node-timeout',
+    '2000',
+    '--cluster-config-file',
+    'nodes.conf',
   ]);
   return { ...node, busPort, publicPort: tlsPort ?? node.port };
 }

@@ -70,7 +70,11 @@ export async function startRedisProcess(
   };
   await start();
   return {
-    ...{ port, folder, kill9, start, ask },
+    port,
+    folder,
+    kill9,
+    start,
+    ask,
     close: async () => {
       await kill9();
       rmSync(folder, { recursive: true, force: true });
@@ -81,8 +85,18 @@ export async function startRedisProcess(
 /** What every Redis of a test that keeps data is started with. */
 export function dataArguments({ port, folder }: { port: number; folder: string }): string[] {
   return [
-    ...['--bind', '127.0.0.1', '--port', String(port), '--dir', folder],
+    '--bind',
+    '127.0.0.1',
+    '--port',
+    String(port),
+    '--dir',
+    folder,
     // `no`: what is answered is in the file, however slowly the disk syncs (as redis-server.ts).
-    ...['--appendonly', 'yes', '--appendfsync', 'no', '--save', ''],
+    '--appendonly',
+    'yes',
+    '--appendfsync',
+    'no',
+    '--save',
+    '',
   ];
 }

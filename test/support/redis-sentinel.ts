@@ -28,7 +28,9 @@ export async function startSentinelPair(tls?: RedisCertificate): Promise<Sentine
   try {
     const replica = await startRedisProcess((where) => [
       ...replicated(where, tls, replicaPort),
-      ...['--replicaof', '127.0.0.1', String(masterPort ?? master.port)],
+      '--replicaof',
+      '127.0.0.1',
+      String(masterPort ?? master.port),
     ]);
     started.push(replica);
     await until('the replica follows', () =>
@@ -46,7 +48,9 @@ export async function startSentinelPair(tls?: RedisCertificate): Promise<Sentine
       url: tls
         ? `rediss-sentinel://127.0.0.1:${String(sentinelPort)}/${NAME}${filesIn(tls)}`
         : `redis-sentinel://127.0.0.1:${String(sentinel.port)}/${NAME}`,
-      ...{ master, replica, close },
+      master,
+      replica,
+      close,
     };
   } catch (error) {
     await close();
@@ -60,7 +64,9 @@ function replicated(
   tlsPort: number | undefined,
 ): string[] {
   return [
-    ...[...dataArguments(where), '--repl-diskless-sync-delay', '0'],
+    ...dataArguments(where),
+    '--repl-diskless-sync-delay',
+    '0',
     ...(tls && tlsPort ? tlsArguments(tls, tlsPort) : []),
   ];
 }
@@ -72,7 +78,13 @@ async function startSentinel(
 ): Promise<RedisProcess> {
   const sentinel = await startRedisProcess(({ port, folder }) => [
     writeSentinelFile(folder),
-    ...['--sentinel', '--bind', '127.0.0.1', '--port', String(port), '--dir', folder],
+    '--sentinel',
+    '--bind',
+    '127.0.0.1',
+    '--port',
+    String(port),
+    '--dir',
+    folder,
     ...(tls && tlsPort ? tlsArguments(tls, tlsPort) : []),
   ]);
   await sentinel.ask(async (redis) => {

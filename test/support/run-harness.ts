@@ -31,9 +31,13 @@ export function sharedTemporalAddress(): string {
 
 /** Wants what no test lets happen, of either kind of question. */
 const QUIET: Receiver = {
-  ...{ name: 'hook', kind: 'webhook', url: 'https://127.0.0.1:9' },
-  ...{ secrets: [`whsec_${'a'.repeat(32)}`], events: ['approval.expired', 'tool.expired'] },
-  ...{ escalation: false, privateNetwork: false },
+  name: 'hook',
+  kind: 'webhook',
+  url: 'https://127.0.0.1:9',
+  secrets: [`whsec_${'a'.repeat(32)}`],
+  events: ['approval.expired', 'tool.expired'],
+  escalation: false,
+  privateNetwork: false,
 };
 
 const quiet = { info: () => undefined, warn: () => undefined };

@@ -99,7 +99,13 @@ function toSpans({ resourceSpans }: OtlpRequest): ReceivedSpan[] {
 function toSpan(span: OtlpSpan, service: string): ReceivedSpan {
   const { name, traceId, spanId, parentSpanId = '', kind, links = [] } = span;
   return {
-    ...{ name, service, traceId, spanId, parentSpanId, kind, links },
+    name,
+    service,
+    traceId,
+    spanId,
+    parentSpanId,
+    kind,
+    links,
     start: Number(BigInt(span.startTimeUnixNano) / 1_000n) / 1_000,
     end: Number(BigInt(span.endTimeUnixNano) / 1_000n) / 1_000,
     attributes: toAttributes(span.attributes ?? []),

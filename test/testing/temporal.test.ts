@@ -60,7 +60,9 @@ beforeAll(async () => {
     ]);
   }
   runtime = await createTestRuntime({
-    ...{ agents, models, temporal: environment },
+    agents,
+    models,
+    temporal: environment,
     services: { bank: 'theirs' },
     workflows: {
       workflowsPath: fileURLToPath(new URL('../../workflows/index.ts', import.meta.url)),

@@ -13,8 +13,12 @@ import { startSpanReceiver } from '../support/span-receiver.js';
 import { until } from '../support/until.js';
 
 const SPAN = {
-  ...{ title: 'chat m', id: { trace: 'r1:1', span: 'r1:1:2' }, kind: 'client' as const },
-  ...{ startMs: 1_700_000_000_000, endMs: 1_700_000_000_250, attributes: {} },
+  title: 'chat m',
+  id: { trace: 'r1:1', span: 'r1:1:2' },
+  kind: 'client' as const,
+  startMs: 1_700_000_000_000,
+  endMs: 1_700_000_000_250,
+  attributes: {},
   content: () => ({ 'gen_ai.input.messages': 'ann pays 5', 'gen_ai.tool.definitions': 'charge' }),
 };
 
@@ -76,8 +80,12 @@ it('a collector that is away is one line, and one when it is back', async () => 
   process.env['OTEL_EXPORTER_OTLP_TIMEOUT'] = '500';
   const others: string[] = [];
   const tracing = tracingModule.startTracing({
-    ...{ role: 'test', captureContent: false, latestNames: false, traceUrl: undefined },
-    ...{ exportEveryMs: 10, collector },
+    role: 'test',
+    captureContent: false,
+    latestNames: false,
+    traceUrl: undefined,
+    exportEveryMs: 10,
+    collector,
     logger: { warn: (fields, text) => void others.push(`${text} ${JSON.stringify(fields)}`) },
   });
   closing.push(() => tracing.close());

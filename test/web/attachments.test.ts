@@ -23,10 +23,17 @@ function compose(answer: Answer, taken: typeof limits | undefined = limits) {
 }
 
 const stored = (url: string, filename: string): object => ({
-  ...{ type: 'file', url, mediaType: 'image/png', filename, id: 'x', bytes: 5 },
+  type: 'file',
+  url,
+  mediaType: 'image/png',
+  filename,
+  id: 'x',
+  bytes: 5,
 });
 const part: FileUIPart = {
-  ...{ type: 'file', mediaType: 'image/png', filename: 'a b.png' },
+  type: 'file',
+  mediaType: 'image/png',
+  filename: 'a b.png',
   url: '/api/chat/s1/files/0123456789abcdef',
 };
 const accept: Answer = (_, init) =>

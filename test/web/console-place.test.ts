@@ -60,7 +60,12 @@ describe('what the console writes', () => {
   it('lengths of time are in the two largest units', () => {
     const lengths = [-5, 420, 12_400, 65_000, 3_600_000, 93_600_000];
     expect(lengths.map(formatSpan)).toEqual([
-      ...['0.0 s', '0.4 s', '12 s', '1 min 5 s', '1 h', '1 d 2 h'],
+      '0.0 s',
+      '0.4 s',
+      '12 s',
+      '1 min 5 s',
+      '1 h',
+      '1 d 2 h',
     ]);
   });
 

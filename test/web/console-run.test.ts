@@ -10,8 +10,15 @@ import { WaitingQuestion } from '../../web/src/console/waiting-question.js';
 
 const HTML = '<img src=x onerror="alert(1)"><script>alert(2)</script>';
 const SPAN: TimelineSpan = {
-  ...{ kind: 'tool', runId: 's:1-a', agent: 'lab', step: 1, toolCallId: 'c1' },
-  ...{ name: 'charge', startedAt: 0, endedAt: 5, state: 'done' },
+  kind: 'tool',
+  runId: 's:1-a',
+  agent: 'lab',
+  step: 1,
+  toolCallId: 'c1',
+  name: 'charge',
+  startedAt: 0,
+  endedAt: 5,
+  state: 'done',
 };
 
 /** Rendered with what the server has answered before. */
@@ -24,13 +31,21 @@ function show(element: ReactElement, step?: OperatorStep): string {
 const questionAs = (mayDecide: boolean): ReactElement =>
   createElement(WaitingQuestion, {
     question: {
-      ...{ toolCallId: 'c1', toolName: 'charge', kind: 'approval', mayDecide },
+      toolCallId: 'c1',
+      toolName: 'charge',
+      kind: 'approval',
+      mayDecide,
       input: { amount: 5, note: HTML },
-      ...{ approvalId: 's1:1-a::c1', inputHash: 'h' },
+      approvalId: 's1:1-a::c1',
+      inputHash: 'h',
     },
-    ...{ runId: SPAN.runId, mayExtend: false, isChosen: undefined },
-    ...{ onChoose: () => undefined, onTouched: () => undefined },
-    ...{ onAnswer: async () => undefined, onExtend: async () => undefined },
+    runId: SPAN.runId,
+    mayExtend: false,
+    isChosen: undefined,
+    onChoose: () => undefined,
+    onTouched: () => undefined,
+    onAnswer: async () => undefined,
+    onExtend: async () => undefined,
   });
 
 describe('the console', () => {
@@ -64,7 +79,9 @@ describe('the console', () => {
     const { toolCallId: _call, name: _name, ...model } = SPAN;
     const span: TimelineSpan = {
       ...model,
-      ...{ kind: 'model', state: 'failed', error: 'The provider refused the key.' },
+      kind: 'model',
+      state: 'failed',
+      error: 'The provider refused the key.',
     };
     const html = show(createElement(StepContents, { span }));
     expect(html).toContain('The provider refused the key.');

@@ -32,8 +32,14 @@ describe('a conversation', () => {
     const conversation = await openConversation(new WireServer(), held);
     expect(conversation.page.get().waitingFor).toBe('provider');
     conversation.chatOptions.onSessionEvent?.({
-      ...{ sessionId: 's1', sequence: 8, status: 'ended', turn: 1, messageId: 'msg-1' },
-      ...{ run, pending: [], queue: [] },
+      sessionId: 's1',
+      sequence: 8,
+      status: 'ended',
+      turn: 1,
+      messageId: 'msg-1',
+      run,
+      pending: [],
+      queue: [],
     });
     expect(conversation.page.get().waitingFor).toBeUndefined();
   });

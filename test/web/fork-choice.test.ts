@@ -5,7 +5,10 @@ type Steps = OperatorRunDetail['steps'];
 type Call = Steps[number]['calls'][number];
 
 const call = (toolCallId: string, state: Call['state'], kind: Call['kind'] = 'server'): Call => ({
-  ...{ toolCallId, toolName: 'charge', kind, state },
+  toolCallId,
+  toolName: 'charge',
+  kind,
+  state,
 });
 
 describe('where a run can be forked', () => {

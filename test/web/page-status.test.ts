@@ -16,7 +16,10 @@ const calls = (toolName: string, state = 'input-available'): DynamicToolUIPart =
   ({ ...call, toolName, toolCallId: toolName, state }) as DynamicToolUIPart;
 
 const asking = toMessage({
-  ...{ ...call, toolName: 'charge', toolCallId: 'c1', state: 'approval-requested' },
+  ...call,
+  toolName: 'charge',
+  toolCallId: 'c1',
+  state: 'approval-requested',
   approval: { id: 'a1' },
 });
 const running = toMessage(calls('lookupOrder'), calls('subagent__research'));
@@ -88,7 +91,10 @@ describe('describeStatus', () => {
   const names = toToolNames(
     [
       {
-        ...{ name: 'support', title: 'Support', openers: [], listed: true },
+        name: 'support',
+        title: 'Support',
+        openers: [],
+        listed: true,
         tools: [
           { name: 'lookupOrder', title: 'Look up an order' },
           { name: 'subagent__research', agent: 'Researcher' },

@@ -3,7 +3,10 @@ import { findChoices, keyOf } from '../../web/src/console/waiting-choice.js';
 
 it('a batch has no call whose form a person has changed', () => {
   const pending = ['c1', 'c2', 'c3'].map((toolCallId) => ({
-    ...{ toolCallId, inputHash: 'h', kind: 'approval', mayDecide: toolCallId !== 'c3' },
+    toolCallId,
+    inputHash: 'h',
+    kind: 'approval',
+    mayDecide: toolCallId !== 'c3',
   }));
   const sessions = [{ run: { runId: 's1:1-a' }, pending }] as unknown as OperatorWaitingSession[];
   const [first, second] = findChoices(sessions, new Set());

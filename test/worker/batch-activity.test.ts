@@ -19,7 +19,8 @@ async function begin(stop: () => Promise<never>) {
   await store.batches?.save('b-1', { actor, items: [[RUN]], refused: 0 });
   const refuse = (): Promise<never> => Promise.reject(new Error('not asked for'));
   const activities = createBatchActivities({
-    ...{ store, logger: { warn: () => undefined } },
+    store,
+    logger: { warn: () => undefined },
     runs: { stop, retry: refuse, submitToolResult: refuse },
   });
   const input = { batchId: 'b-1', act: 'stop', rps: 20, first: 0, from: 0, size: 1 } as const;

@@ -37,7 +37,9 @@ it.each([
   [5_000, 60_000],
 ])('a caller that waits tries less and less often: after try %d in %d ms', async (attempt, ms) => {
   expect(await refused('wait', { attempt })).toMatchObject({
-    ...{ type: 'agent_already_running', nonRetryable: false, nextRetryDelay: ms },
+    type: 'agent_already_running',
+    nonRetryable: false,
+    nextRetryDelay: ms,
   });
 });
 

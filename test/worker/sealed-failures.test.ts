@@ -22,7 +22,11 @@ afterAll(async () => {
 
 it('a sealed failure keeps what decides about another attempt, and no text', () => {
   const failure = ApplicationFailure.create({
-    ...{ message: CANARY, type: 'later', nonRetryable: true, nextRetryDelay: 500, details: [1] },
+    message: CANARY,
+    type: 'later',
+    nonRetryable: true,
+    nextRetryDelay: 500,
+    details: [1],
     cause: new Error(CANARY),
   });
   const sealed = toSealedFailure(failure) as ApplicationFailure;
@@ -53,8 +57,12 @@ it.each([
         model: new MockLanguageModelV4({
           doStream: () => {
             throw new APICallError({
-              ...{ message: CANARY, url: 'http://model', statusCode: 400 },
-              ...{ requestBodyValues: {}, isRetryable: false, responseBody: CANARY },
+              message: CANARY,
+              url: 'http://model',
+              statusCode: 400,
+              requestBodyValues: {},
+              isRetryable: false,
+              responseBody: CANARY,
             });
           },
         }),
@@ -75,12 +83,20 @@ it.each([
       () => native.close(),
     );
     const executor = await createAgentExecutor({
-      ...{ connection, taskQueue, dataConverter, stores },
+      connection,
+      taskQueue,
+      dataConverter,
+      stores,
       agents: [agent],
     });
     const worker = await createAgentWorker({
-      ...{ connection: native, taskQueue, dataConverter, stores },
-      ...{ agents: faulty, sweep: false, workflows: { bundlePath } },
+      connection: native,
+      taskQueue,
+      dataConverter,
+      stores,
+      agents: faulty,
+      sweep: false,
+      workflows: { bundlePath },
     });
     const running = worker.run();
     afterwards.push(async () => {

@@ -13,7 +13,8 @@ const config = {
 };
 const echo = defineTool({ name: 'echo', ...config });
 const tuned = defineTool({
-  ...{ name: 'tuned', ...config },
+  name: 'tuned',
+  ...config,
   activity: { retry: { maximumAttempts: 2 } },
 });
 const asked = defineTool({ name: 'asked', ...config, requireApproval: true });

@@ -44,7 +44,10 @@ it('what has held up a worker is known to all attempts that follow', async () =>
     return { kind: 'lost', token: number, number, ...(number === 2 && { blockedBy: 'c1' }) };
   });
   expect(asked.map(({ replaces }) => replaces?.blockedBy)).toEqual([
-    ...[undefined, undefined, 'c1', 'c1'],
+    undefined,
+    undefined,
+    'c1',
+    'c1',
   ]);
 });
 

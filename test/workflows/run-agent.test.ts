@@ -150,7 +150,11 @@ describe('runAgent in a workflow of its own', () => {
     const { runId } = await runs.untilStatus(sessionId, 'waiting_approval');
     expect((await handle.describe()).status.name).toBe('RUNNING');
     await runs.executor.submitToolResult({
-      ...{ sessionId, kind: 'approval-response', toolCallId: 'c1', approved: true, by: 'ann' },
+      sessionId,
+      kind: 'approval-response',
+      toolCallId: 'c1',
+      approved: true,
+      by: 'ann',
       approvalId: `${runId}::c1`,
     });
     expect(await handle.result()).toMatchObject({ status: 'completed', text: 'done' });
@@ -244,8 +248,13 @@ describe('a run that may not begin', () => {
     await call('ask', tester.name, 'hello', { userId });
     refusals.push(refusal(tester.name, 'hello', { userId }));
     expect(await Promise.all(refusals)).toEqual([
-      ...['agent_not_found', 'validation_error', 'validation_error', 'validation_error'],
-      ...['not_found', 'agent_mismatch', 'quota_exceeded'],
+      'agent_not_found',
+      'validation_error',
+      'validation_error',
+      'validation_error',
+      'not_found',
+      'agent_mismatch',
+      'quota_exceeded',
     ]);
   });
 
@@ -297,7 +306,11 @@ it('the example loads figures, has an agent write and a person approve, and retu
   const [{ runId, toolCallId } = { runId: '', toolCallId: '' }] =
     view?.openCalls.map(({ spec }) => spec) ?? [];
   await runs.executor.submitToolResult({
-    ...{ sessionId, kind: 'approval-response', toolCallId, approved: true, by: 'ann' },
+    sessionId,
+    kind: 'approval-response',
+    toolCallId,
+    approved: true,
+    by: 'ann',
     approvalId: `${runId}::${toolCallId}`,
   });
   expect(await handle.result()).toBe('The report is out.');

@@ -34,7 +34,9 @@ const endpoint = `risk-${randomUUID()}`;
 const executed: [name: string, input: unknown, call: ToolWorkCall][] = [];
 
 const shipping = {
-  ...{ kind: 'activity' as const, name: 'ShipOrder', taskQueue },
+  kind: 'activity' as const,
+  name: 'ShipOrder',
+  taskQueue,
   options: { scheduleToCloseTimeout: 60_000, retry: { maximumAttempts: 1 } },
 };
 const order = z.object({ orderId: z.string() });
@@ -52,11 +54,15 @@ const tools = [
     timeoutMs: 1_000,
   }),
   activityTool({
-    ...{ ...tool, inputSchema: z.object({ orderId: z.string().transform(() => 5n) }) },
-    ...{ name: 'big', activity: 'ShipOrder' },
+    ...tool,
+    inputSchema: z.object({ orderId: z.string().transform(() => 5n) }),
+    name: 'big',
+    activity: 'ShipOrder',
   }),
   defineTool({
-    ...{ name: 'both', description: 'Two.', inputSchema: order },
+    name: 'both',
+    description: 'Two.',
+    inputSchema: order,
     execute: async (input, { temporal }) => {
       const [first, second] = await Promise.allSettled(
         ['ShipOrder', 'Fail'].map(async (name) => temporal?.execute({ ...shipping, name }, input)),
@@ -65,12 +71,20 @@ const tools = [
     },
   }),
   nexusTool({
-    ...{ name: 'refuse', description: 'Refuses.', inputSchema: order },
-    ...{ endpoint, service: 'Risk', operation: 'refuse' },
+    name: 'refuse',
+    description: 'Refuses.',
+    inputSchema: order,
+    endpoint,
+    service: 'Risk',
+    operation: 'refuse',
   }),
   nexusTool({
-    ...{ name: 'rate', description: 'Rates.', inputSchema: order },
-    ...{ endpoint, service: 'Risk', operation: 'rate' },
+    name: 'rate',
+    description: 'Rates.',
+    inputSchema: order,
+    endpoint,
+    service: 'Risk',
+    operation: 'rate',
   }),
 ];
 /** Calls the tool that the message names, and says what it returned. */
@@ -82,7 +96,10 @@ const model = createRuleModel(({ userText, results }) =>
 const shapes = [undefined, 'leg'] as const;
 const agents = shapes.map((activities) =>
   defineAgent({
-    ...{ name: `owner-${activities ?? 'step'}`, systemPrompt: '', activities, tools },
+    name: `owner-${activities ?? 'step'}`,
+    systemPrompt: '',
+    activities,
+    tools,
     llmConfig: { model },
   }),
 );
@@ -211,11 +228,16 @@ describe('work of a tool that Temporal executes', () => {
 
   const input = { orderId: 'o2' };
   const how = () => ({
-    ...{ signal: new AbortController().signal, isHandedOver: () => false, isRepeated: false },
+    signal: new AbortController().signal,
+    isHandedOver: () => false,
+    isRepeated: false,
     once: (start: () => Promise<void>) => start(),
   });
   const newCall = (): ToolWorkCall => ({
-    ...{ sessionId: 's', runId: `s:1-${randomUUID()}`, toolCallId: 'c', idempotencyKey: 'k' },
+    sessionId: 's',
+    runId: `s:1-${randomUUID()}`,
+    toolCallId: 'c',
+    idempotencyKey: 'k',
   });
   const workOf = (client = runs.client) => createToolWork(client, runs.taskQueue, quiet);
 

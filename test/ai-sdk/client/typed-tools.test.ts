@@ -56,13 +56,18 @@ const looped6 = fromAgent(
 const replaced = fromAgent(new ToolLoopAgent(settings), { name: 'replaced', tools: [weather] });
 const plain = fromAgent(settings, { name: 'plain' });
 const ship = activityTool({
-  ...{ name: 'ship', description: 'Ships.', activity: 'Ship', taskQueue: 'ships' },
+  name: 'ship',
+  description: 'Ships.',
+  activity: 'Ship',
+  taskQueue: 'ships',
   inputSchema: z.object({ order: z.number() }),
   outputSchema: z.object({ shipped: z.boolean() }),
 });
 /** A tool of the same name that another agent of the tree has. */
 const weatherAt = defineTool({
-  ...{ name: 'weather', description: 'The weather at a place.', execute: 'client' },
+  name: 'weather',
+  description: 'The weather at a place.',
+  execute: 'client',
   inputSchema: z.object({ lat: z.number() }),
 });
 const scout = defineAgent({ name: 'scout', ...common, tools: [weatherAt, ship] });
@@ -107,9 +112,23 @@ const areSame: [
   Same<Lead['weather']['input'], { city: string } | { lat: number }>,
   Same<NamesOf<AgentDefinition>, never>,
 ] = [
-  ...([true, true, true, true, true, true] as const),
-  ...([true, true, true, true, true, true] as const),
-  ...([true, true, true, true, true] as const),
+  true,
+  true,
+  true,
+  true,
+  true,
+  true,
+  true,
+  true,
+  true,
+  true,
+  true,
+  true,
+  true,
+  true,
+  true,
+  true,
+  true,
 ];
 
 function readOf7({ parts }: MessageOf7<never, UIDataTypes, Listed>): number[] {
@@ -136,12 +155,16 @@ export const useTyped = (): unknown => {
 
 it('messages with static parts are what the types say', () => {
   const message = {
-    ...{ id: 'msg-1', role: 'assistant' as const },
+    id: 'msg-1',
+    role: 'assistant' as const,
     parts: [
       { type: 'step-start' as const },
       {
-        ...{ type: 'dynamic-tool' as const, toolName: 'weather', toolCallId: 'c1' },
-        ...{ state: 'output-available' as const, input: { city: 'Rome' } },
+        type: 'dynamic-tool' as const,
+        toolName: 'weather',
+        toolCallId: 'c1',
+        state: 'output-available' as const,
+        input: { city: 'Rome' },
         output: { city: 'Rome', celsius: 21 },
       },
     ],
@@ -150,8 +173,11 @@ it('messages with static parts are what the types say', () => {
   expect(shown?.parts).toEqual([
     { type: 'step-start' },
     {
-      ...{ type: 'tool-weather', toolCallId: 'c1', state: 'output-available' },
-      ...{ input: { city: 'Rome' }, output: { city: 'Rome', celsius: 21 } },
+      type: 'tool-weather',
+      toolCallId: 'c1',
+      state: 'output-available',
+      input: { city: 'Rome' },
+      output: { city: 'Rome', celsius: 21 },
     },
   ]);
   expect(readOf7(shown as MessageOf7<never, UIDataTypes, Listed>)).toEqual([21]);
@@ -159,6 +185,11 @@ it('messages with static parts are what the types say', () => {
   expect([listed, named].map(({ tools }) => tools.length)).toEqual([2, 2]);
   const others = [looped, looped6, replaced, plain, lead, refunding];
   expect(others.map(({ tools }) => tools[0]?.name)).toEqual([
-    ...['refund', 'refund', 'weather', 'refund', 'weather', 'refund'],
+    'refund',
+    'refund',
+    'weather',
+    'refund',
+    'weather',
+    'refund',
   ]);
 });

@@ -70,7 +70,7 @@ describe('what a stream says beside its messages', () => {
   it('the hook collects stream data for hooks that take a list', async () => {
     const hook = show(() => {
       const { data, onData } = useStreamData();
-      return { data, onData, ...{ state: useResyncState(data) } };
+      return { data, onData, state: useResyncState(data) };
     }, undefined);
     const { onData } = await untilShown(hook);
     for (let at = 0; at < 120; at += 1) onData({ type: 'data-note', data: at });

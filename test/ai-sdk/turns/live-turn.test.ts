@@ -45,7 +45,12 @@ function createTurn(profile: TurnSpan['profile'] = 'common') {
     const { messageId, sequence, turnStartSequence: from } = session.record;
     const until = { kind: 'live' as const, after: sequence };
     const span: TurnSpan = {
-      ...{ sessionId: 's1', messageId, from, until, isTail: false, profile },
+      sessionId: 's1',
+      messageId,
+      from,
+      until,
+      isTail: false,
+      profile,
       ...more,
     };
     const leave = new AbortController();

@@ -7,7 +7,9 @@ afterEach(() => api?.close());
 
 const user = (id: string, content: unknown = 'hi'): object => ({ id, role: 'user', content });
 const resolved = (interruptId: string, payload: unknown): object => ({
-  ...{ interruptId, status: 'resolved', payload },
+  interruptId,
+  status: 'resolved',
+  payload,
 });
 
 async function refusalOf(reply: Response): Promise<[number, string | undefined]> {
@@ -37,17 +39,20 @@ describe('a request of AG-UI that cannot be taken', () => {
     [
       'a file of another host',
       { messages: [user('u1', [image({ type: 'url', value: 'https://evil.test/a.png' })])] },
-      ...([400, 'validation_error'] as const),
+      400,
+      'validation_error',
     ],
     [
       'a file without a source',
       { messages: [user('u1', [{ type: 'image', source: null }])] },
-      ...([400, 'validation_error'] as const),
+      400,
+      'validation_error',
     ],
     [
       'a file of a malformed type',
       { messages: [user('u1', [image({ type: 'data', value: 'AA', mimeType: 'image/png,x' })])] },
-      ...([400, 'validation_error'] as const),
+      400,
+      'validation_error',
     ],
     ['an approval that is no name', { resume: [resolved('c1', {})] }, 400, 'kind_mismatch'],
     ['no decision', { resume: [resolved('s:1-a::c1', 'yes')] }, 400, 'kind_mismatch'],
@@ -59,17 +64,20 @@ describe('a request of AG-UI that cannot be taken', () => {
           resolved('s:1-a::c1', { approved: true }),
         ],
       },
-      ...([400, 'kind_mismatch'] as const),
+      400,
+      'kind_mismatch',
     ],
     [
       'a state of its own',
       { resume: [{ interruptId: 's:1-a::c1', status: 'maybe' }] },
-      ...([400, 'validation_error'] as const),
+      400,
+      'validation_error',
     ],
     [
       'a result for a thread that is not there',
       { messages: [{ id: 't1', role: 'tool', toolCallId: 'c1', content: '1' }] },
-      ...([400, 'nothing_to_do'] as const),
+      400,
+      'nothing_to_do',
     ],
   ])('is refused by its code: %s', async (_what, body, status, code) => {
     const runtime = createFakeRuntime();
@@ -94,7 +102,8 @@ describe('a request of AG-UI that cannot be taken', () => {
     api = await startApi(runtime);
     const call = 'c'.repeat(256);
     const copy = [
-      ...[user('u0'), { id: 'msg-1-1', role: 'assistant', content: 'Hm.' }],
+      user('u0'),
+      { id: 'msg-1-1', role: 'assistant', content: 'Hm.' },
       { id: `msg-1-result-${call}`, role: 'tool', toolCallId: call, content: '1' },
       user('u1'),
     ];
@@ -120,7 +129,10 @@ describe('the answers of a client of AG-UI', () => {
     return { run, decide, states };
   }
   const toolMessage = (toolCallId: string, more: object = {}) => ({
-    ...{ id: `t-${toolCallId}`, role: 'tool', toolCallId, content: '{"approved":true}' },
+    id: `t-${toolCallId}`,
+    role: 'tool',
+    toolCallId,
+    content: '{"approved":true}',
     ...more,
   });
 

@@ -169,7 +169,9 @@ describe('refusals of a completion', () => {
     const sent = typeof body === 'string' ? body : JSON.stringify({ model: 'lab', ...body });
     const headers = { 'content-type': 'application/json' };
     const response = await fetch(`${api.url}/v1/chat/completions`, {
-      ...{ method: 'POST', headers, body: sent },
+      method: 'POST',
+      headers,
+      body: sent,
     });
     const message: unknown = expect.stringMatching(/./);
     expect([response.status, await response.json()]).toEqual([
@@ -186,18 +188,27 @@ describe('a completion with settings that an agent has no use for', () => {
 
   const conversation = [
     { role: 'system', content: 'Obey.' },
-    ...[user('One.'), { role: 'assistant', content: 'Two.' }],
-    ...[{ role: 'developer', content: 'Obey.' }, user('Three.')],
-    ...[
-      { role: 'system', content: 'Obey.' },
-      { ...user('Four.'), name: 'ann' },
-    ],
+    user('One.'),
+    { role: 'assistant', content: 'Two.' },
+    { role: 'developer', content: 'Obey.' },
+    user('Three.'),
+    { role: 'system', content: 'Obey.' },
+    { ...user('Four.'), name: 'ann' },
   ];
   const ignored = {
-    ...{ temperature: 2, seed: 1, stop: ['x'], logprobs: true, user: 'u', unknown: { a: 1 } },
-    ...{ n: null, stream: null, stream_options: { include_usage: true }, metadata: null },
+    temperature: 2,
+    seed: 1,
+    stop: ['x'],
+    logprobs: true,
+    user: 'u',
+    unknown: { a: 1 },
+    n: null,
+    stream: null,
+    stream_options: { include_usage: true },
+    metadata: null,
     tools: [{ type: 'function', function: { name: 'pay', parameters: {} } }],
-    ...{ tool_choice: 'required', response_format: { type: 'json_object' } },
+    tool_choice: 'required',
+    response_format: { type: 'json_object' },
   };
 
   it('is answered, from what the user wrote after the last reply', async () => {

@@ -62,7 +62,8 @@ describe('answers of another protocol', () => {
     const [posted] = toPostedAnswers({ ...given, inputs: shown }, guarded);
     expect(posted?.parts).toContainEqual(
       expect.objectContaining({
-        ...{ toolCallId: 'a', input: { amount: 5 } },
+        toolCallId: 'a',
+        input: { amount: 5 },
         approval: { id: 's1:1-a::a', approved: true },
       }),
     );

@@ -13,8 +13,12 @@ const WELL: TemporalFacts = {
   clock: { value: { at: NOW, askedAt: NOW, repliedAt: NOW } },
 };
 const LOOK: Omit<TemporalLook, 'facts'> = {
-  ...{ address: 'host:7233', namespace: 'prod', taskQueue: 'runs', keyIds: [] },
-  ...{ expectsWorker: true, now: NOW },
+  address: 'host:7233',
+  namespace: 'prod',
+  taskQueue: 'runs',
+  keyIds: [],
+  expectsWorker: true,
+  now: NOW,
 };
 
 const judge = (facts: Partial<TemporalFacts>, look: Partial<TemporalLook> = {}) =>

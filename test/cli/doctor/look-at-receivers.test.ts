@@ -11,7 +11,10 @@ it('hosts of receivers are connected to, and get nothing; what is wrong is named
   await once(server, 'listening');
   const open = `127.0.0.1:${String((server.address() as AddressInfo).port)}`;
   const slack = (name: string, host: string, privateNetwork = true): object => ({
-    ...{ name, kind: 'slack', url: `http://${host}/hook`, privateNetwork },
+    name,
+    kind: 'slack',
+    url: `http://${host}/hook`,
+    privateNetwork,
   });
   const receivers = [
     slack('open', open),
@@ -21,8 +24,10 @@ it('hosts of receivers are connected to, and get nothing; what is wrong is named
     { name: 'mail', kind: 'mail', to: 'ann@example.com' },
   ];
   const looks = await lookAtReceivers({
-    ...{ NOTIFY_RECEIVERS: JSON.stringify(receivers), NOTIFY_INCLUDE_INPUT: false },
-    ...{ SMTP_URL: `smtp://user:secret@${open}`, MAIL_FROM: 'desk@example.com' },
+    NOTIFY_RECEIVERS: JSON.stringify(receivers),
+    NOTIFY_INCLUDE_INPUT: false,
+    SMTP_URL: `smtp://user:secret@${open}`,
+    MAIL_FROM: 'desk@example.com',
   } as Config);
   server.close();
   expect(bytes).toBe(0);

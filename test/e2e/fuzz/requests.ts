@@ -85,7 +85,10 @@ const hints: Hints = {
 
 const nastyText = fc.constantFrom(
   ...NASTY.filter((value) => typeof value === 'string' || typeof value === 'number').map(String),
-  ...['a\u0000b', 'a\r\nb', 'ü', '%'],
+  'a\u0000b',
+  'a\r\nb',
+  'ü',
+  '%',
 );
 
 /** A request that fits its description, or almost does. */

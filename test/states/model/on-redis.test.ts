@@ -17,7 +17,7 @@ import { CHANGES, type Decide, type Sent } from './record/play.js';
 
 /** A database of its own. */
 const DATABASE = 7;
-const PATHS = 500;
+const PATHS = 200;
 /** Paths that are played at the same time, each under a prefix of its own. */
 const TOGETHER = 50;
 const SEED = Number(process.env['MODEL_SEED'] ?? 1);
@@ -87,7 +87,11 @@ async function playOn(
   let [version, clock] = [0, 0];
   const newVersion = (): string => String((version += 1));
   const backend = createBackend({
-    ...{ evaluate, evaluateLarge: evaluate, prefix, keep: KEEP, newVersion },
+    evaluate,
+    evaluateLarge: evaluate,
+    prefix,
+    keep: KEEP,
+    newVersion,
   });
   const load: Backend['load'] = async (...reads) => ({
     ...(await backend.load(...reads)),

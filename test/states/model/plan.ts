@@ -74,7 +74,9 @@ export const RUNS: Record<RunName, PlannedRun> = {
     ],
   },
   two: {
-    ...{ sessionId: SESSION, runId: toRunId(2), agent: AGENT },
+    sessionId: SESSION,
+    runId: toRunId(2),
+    agent: AGENT,
     // Where it resumes the first run it begins at a later step, and replies with text.
     steps: [
       [
@@ -136,7 +138,10 @@ function askFor({ id, kind, run, step }: FoundCall): StreamChunk {
   return kind === 'approval'
     ? {
         type: 'tool_approval_request',
-        ...{ ...base, ...which, approvalId: formatApprovalId(runId, id), input: { of: id } },
+        ...base,
+        ...which,
+        approvalId: formatApprovalId(runId, id),
+        input: { of: id },
       }
     : { type: 'tool_start', ...base, ...which, arguments: { of: id } };
 }

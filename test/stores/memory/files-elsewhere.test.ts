@@ -13,12 +13,16 @@ function open(options: Omit<MemoryOptions, 'now'> = {}) {
   let time = 1_000_000;
   const bucket = createTestBucket();
   const { store, streamManager } = createMemoryStores({
-    ...{ ...options, files: bucket, now: () => time },
+    ...options,
+    files: bucket,
+    now: () => time,
   });
   const { files } = store;
   if (files?.reclaim === undefined) throw new Error('memory does not expire bytes');
   const sweep = createSweep({
-    ...{ store, holder: 'x', logger },
+    store,
+    holder: 'x',
+    logger,
     runs: {
       sweepSession: async () => ({ kind: 'idle' }),
       finishErasures: async () => true,
@@ -26,7 +30,10 @@ function open(options: Omit<MemoryOptions, 'now'> = {}) {
   });
   const id = newSessionId();
   return {
-    ...{ id, store, files: { ...files, reclaim: files.reclaim }, bucket },
+    id,
+    store,
+    files: { ...files, reclaim: files.reclaim },
+    bucket,
     session: drive({ store, streamManager }, id),
     uploads: createUploads({ store: { ...store, files }, quotasOf: () => undefined, logger }),
     pass: (ms: number): void => {

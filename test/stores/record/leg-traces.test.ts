@@ -30,7 +30,9 @@ function setUp() {
   const open = () => {
     const traces = createLegTraces(bare.store, tracer);
     const store = listenToChanges(bare.store, {
-      ...{ meter: NO_METER, traces, startNext: () => Promise.resolve() },
+      meter: NO_METER,
+      traces,
+      startNext: () => Promise.resolve(),
       logger: { warn: () => undefined },
     });
     const own = drive({ ...bare, store }, session.id);

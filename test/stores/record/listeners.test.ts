@@ -20,7 +20,9 @@ function setUp() {
   const begun: string[] = [];
   const warn = jest.fn();
   const store = listenToChanges(bare.store, {
-    ...{ meter, traces: undefined, logger: { warn } },
+    meter,
+    traces: undefined,
+    logger: { warn },
     startNext: async (sessionId) => {
       begun.push(sessionId);
       await bare.store.queue.begin({ sessionId, nonce: 'next', now: Date.now() });
@@ -78,7 +80,8 @@ describe('what transitions report', () => {
     const warn = jest.fn();
     const begun: string[] = [];
     const store = listenToChanges(bare.store, {
-      ...{ traces: undefined, logger: { warn } },
+      traces: undefined,
+      logger: { warn },
       meter: () => {
         throw new Error('no metrics');
       },

@@ -10,7 +10,9 @@ const entry = (sequence: number, text = 'x', writer = 'm1'): LogEntry => ({
 });
 
 const page = (entries: LogEntry[], sequence: number, server = 'one'): LogPage => ({
-  ...{ entries, sequence, server },
+  entries,
+  sequence,
+  server,
   isFull: false,
 });
 

@@ -52,8 +52,14 @@ describe('what a process says of its Redis at the start', () => {
 
   it('settings that lose conversations are named with what to set', () => {
     const well: ServerInfo = {
-      ...{ version: '7.2.5', isReplica: false, hasAppendOnlyFile: true, isFileWritten: true },
-      ...{ maxmemoryPolicy: 'noeviction', maxmemory: 0, usedMemory: 1, evictedKeys: 0 },
+      version: '7.2.5',
+      isReplica: false,
+      hasAppendOnlyFile: true,
+      isFileWritten: true,
+      maxmemoryPolicy: 'noeviction',
+      maxmemory: 0,
+      usedMemory: 1,
+      evictedKeys: 0,
     };
     expect(warningsOf(well)).toEqual([]);
     const faulty = { version: '6.2.1', hasAppendOnlyFile: false, maxmemoryPolicy: 'allkeys-lru' };

@@ -35,7 +35,9 @@ async function writeAll(stage: Stage) {
   const secret = newSessionId();
   const who = { owner: 'ann', tenant: 'acme' };
   await store.files?.add({
-    ...{ ...who, sessionId: id, content: Buffer.from(secret) },
+    ...who,
+    sessionId: id,
+    content: Buffer.from(secret),
     file: { id: randomUUID(), mediaType: 'text/plain', filename: secret, sha256: 'x', at: 1 },
     limits: { files: 9, bytes: 999 },
   });
@@ -65,9 +67,14 @@ async function writeAll(stage: Stage) {
   await below.decide(child.runId, 'q', false);
   await below.ask(child.runId, 2, []);
   await store.calls.settle({
-    ...{ source: 'child', sessionId: id, agentType: 'tester', toolCallId: 'd1', runId },
+    source: 'child',
+    sessionId: id,
+    agentType: 'tester',
+    toolCallId: 'd1',
+    runId,
     row: { role: 'tool', toolCallId: 'd1', toolName: 'subagent-tool', output: secret },
-    ...{ chunks: [], now: Date.now() },
+    chunks: [],
+    now: Date.now(),
   });
   const writer = session.writer(runId, 2, 1);
   await session.claim(writer);

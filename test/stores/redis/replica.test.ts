@@ -14,12 +14,15 @@ let replica: RedisProcess;
 beforeAll(async () => {
   const replicated = (where: { port: number; folder: string }): string[] => [
     ...dataArguments(where),
-    ...['--repl-diskless-sync-delay', '0'],
+    '--repl-diskless-sync-delay',
+    '0',
   ];
   master = await startRedisProcess(replicated);
   replica = await startRedisProcess((where) => [
     ...replicated(where),
-    ...['--replicaof', '127.0.0.1', String(master.port)],
+    '--replicaof',
+    '127.0.0.1',
+    String(master.port),
   ]);
   await until('the replica follows', () =>
     master.ask(async (redis) => (await redis.info('replication')).includes('state=online')),

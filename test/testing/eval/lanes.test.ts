@@ -22,7 +22,9 @@ const refund = (id: string) => ({ tool: 'refund', id, args: { amount: 5 } });
 
 const deskOf = (script: readonly ScriptStep[]) =>
   defineAgent({
-    ...{ name: 'desk', systemPrompt: '', tools },
+    name: 'desk',
+    systemPrompt: '',
+    tools,
     llmConfig: { model: createScriptedModel(script) },
   });
 

@@ -38,11 +38,15 @@ describe('SchemaForm', () => {
       { to: 'b', meta: { y: 2 } },
     ];
     const shape: Shape = {
-      ...{ kind: 'list', min: 0, max: 50 },
+      kind: 'list',
+      min: 0,
+      max: 50,
       item: {
         kind: 'group',
         fields: (['to', 'meta'] as const).map((name) => ({
-          ...{ name, label: name, required: true },
+          name,
+          label: name,
+          required: true,
           shape: name === 'to' ? { kind: 'text', input: 'text' } : { kind: 'json' },
         })),
       },

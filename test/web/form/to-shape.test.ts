@@ -48,7 +48,11 @@ describe('toShape', () => {
     expect(to).toMatchObject({ kind: 'group', fields: [{ label: 'Town' }] });
     expect(lines).toMatchObject({ kind: 'list', min: 1, item: { kind: 'group' } });
     expect(startValue(toShape(schema, undefined))).toEqual({
-      ...{ pieces: 3, gift: false, note: '', to: { city: '' }, lines: [{ sku: '' }] },
+      pieces: 3,
+      gift: false,
+      note: '',
+      to: { city: '' },
+      lines: [{ sku: '' }],
     });
   });
 

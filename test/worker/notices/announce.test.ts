@@ -8,7 +8,9 @@ const LOOK: WaitLook = { sessionId: 's', runId: 's:1-a', agent: 'desk', step: 1 
 const settings = toNotifySettings({
   receivers: [
     {
-      ...{ name: 'hook', kind: 'webhook', url: 'https://example.com' },
+      name: 'hook',
+      kind: 'webhook',
+      url: 'https://example.com',
       secrets: [`whsec_${'a'.repeat(32)}`],
     },
   ],

@@ -7,7 +7,10 @@ const MINUTE = 60_000;
 const LATER = 20 * MINUTE;
 
 const asked = (kind: AskedCall['kind']): AskedCall => ({
-  ...{ toolCallId: 'c1', toolName: 'ask', kind, deadline: 10 * MINUTE },
+  toolCallId: 'c1',
+  toolName: 'ask',
+  kind,
+  deadline: 10 * MINUTE,
 });
 
 function found(row: Partial<ToolRow>, onExpiry?: OpenCall['spec']['onExpiry']): OpenCall {

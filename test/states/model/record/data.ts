@@ -25,8 +25,12 @@ export type Fields = ReadonlyMap<string, string>;
 export type Stored = Write | readonly ['count', sequence: number, logBytes: number];
 
 export const NOTHING: Data = {
-  ...{ sequence: 0, logBytes: 0, log: [] },
-  ...{ places: new Map(), rows: new Map(), expiring: new Set<string>() },
+  sequence: 0,
+  logBytes: 0,
+  log: [],
+  places: new Map(),
+  rows: new Map(),
+  expiring: new Set<string>(),
 };
 
 /** The log expires after a day, sessions never. */

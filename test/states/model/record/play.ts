@@ -14,8 +14,18 @@ import { takeOver } from '../../../../session/writers.js';
 import { fieldsOf, treeOf, type Data, type Stored } from './data.js';
 
 export const CHANGES = {
-  ...{ begin, beginChild, beginQueued, claim, commit, discard, end },
-  ...{ resumeRun, settleCall, startCall, stop, takeOver },
+  begin,
+  beginChild,
+  beginQueued,
+  claim,
+  commit,
+  discard,
+  end,
+  resumeRun,
+  settleCall,
+  startCall,
+  stop,
+  takeOver,
 };
 export type ChangeName = keyof typeof CHANGES;
 export type InputOf<Name extends ChangeName> = Parameters<(typeof CHANGES)[Name]>[1];

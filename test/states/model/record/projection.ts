@@ -64,12 +64,29 @@ const PROJECTIONS: Partial<Record<string, Project>> = {
 const UNREAD_CONTENT = new Set(['spec', 'part', 'brief', 'automatic', 'approver']);
 
 const UNREAD: (keyof SessionRecord)[] = [
-  ...(['created', 'updated', 'born', 'visible', 'hasHidden', 'checkpoint', 'checkpoints'] as const),
-  ...(['state', 'sizes', 'spent', 'runs'] as const),
+  'created',
+  'updated',
+  'born',
+  'visible',
+  'hasHidden',
+  'checkpoint',
+  'checkpoints',
+  'state',
+  'sizes',
+  'spent',
+  'runs',
 ];
 const RUN_UNREAD: (keyof SessionRecord['run'])[] = [
-  ...(['started', 'sequence', 'paused', 'error', 'interrupted', 'usage', 'leg'] as const),
-  ...(['openSequence', 'by', 'mode'] as const),
+  'started',
+  'sequence',
+  'paused',
+  'error',
+  'interrupted',
+  'usage',
+  'leg',
+  'openSequence',
+  'by',
+  'mode',
 ];
 
 function projectRecord(record: SessionRecord): string {

@@ -68,7 +68,9 @@ export function appendText(attempt: Attempt, clock: Clock): Request {
   return appendRequest(nameOf('append', attempt, clock), writer.sessionId, () =>
     toArgs(writer, batch, clock, '', {
       type: 'text_delta',
-      ...{ agentId: RUNS[run].sessionId, agentType: RUNS[run].agent, step },
+      agentId: RUNS[run].sessionId,
+      agentType: RUNS[run].agent,
+      step,
       timestamp: timeAt(clock),
       delta: textOf(attempt),
     }),
@@ -82,7 +84,9 @@ export function appendEvent(attempt: Attempt, id: string, clock: Clock): Request
   return appendRequest(nameOf(`append ${id}`, attempt, clock), writer.sessionId, () =>
     toArgs(writer, 1, clock, 'c0', {
       type: 'custom',
-      ...{ agentId: RUNS[run].sessionId, agentType: RUNS[run].agent, step },
+      agentId: RUNS[run].sessionId,
+      agentType: RUNS[run].agent,
+      step,
       timestamp: timeAt(clock),
       eventName: 'progress',
       data: token,
@@ -180,7 +184,10 @@ function commitOf(
       { type: 'text', text: reply },
       ...calls.map(({ id, kind }) => ({
         type: 'tool-call' as const,
-        ...{ toolCallId: id, toolName: toolOf(id), kind, input: { of: id } },
+        toolCallId: id,
+        toolName: toolOf(id),
+        kind,
+        input: { of: id },
       })),
     ],
   };

@@ -38,7 +38,12 @@ export function endRun(run: RunName, step: number, status: TerminalStatus, clock
   const key = `end ${run} ${String(step)} ${status} @${String(clock)}`;
   return request(key, 'end', sessionId, () =>
     toStored({
-      ...{ sessionId, runId, agentType, step, status, now: timeAt(clock) },
+      sessionId,
+      runId,
+      agentType,
+      step,
+      status,
+      now: timeAt(clock),
       ...(status === 'failed' && { error: LOST }),
     }),
   );
@@ -57,7 +62,11 @@ export function settleChild(id: string, isDone: boolean, clock: Clock): Request 
   return request(key, 'settleCall', sessionId, () =>
     toSettle({
       source: 'child',
-      ...{ sessionId, agentType, runId, toolCallId: id, now: timeAt(clock) },
+      sessionId,
+      agentType,
+      runId,
+      toolCallId: id,
+      now: timeAt(clock),
       row: { role: 'tool', ...which, ...(isDone ? { output: result } : failure) },
       chunks: [
         { type: 'subagent_end', ...base, subAgentType, subSessionId, callId: id, result },

@@ -71,8 +71,11 @@ function forEndedRun(run: RunName): StaleRequest[] {
   const attempt = { run, step, token: HIGH };
   const replies = ['done', 'superseded', 'ended'];
   const requests = [
-    ...[claim(attempt, 0), appendText(attempt, 0), commit(attempt, 0)],
-    ...[takeOver(run, step), endRun(run, step, 'failed', 0)],
+    claim(attempt, 0),
+    appendText(attempt, 0),
+    commit(attempt, 0),
+    takeOver(run, step),
+    endRun(run, step, 'failed', 0),
   ];
   const stale = requests.map((request) => ({ promise: 'P4' as const, request, replies }));
   if (run !== 'sub') return stale;
