@@ -1,5 +1,8 @@
 import type { AnswerFacts } from './events.js';
-import type { Only, WriterInput } from './input.js';
+import type { Act, CallEdit, Only, StateChanges, Writer, WriterInput } from './input.js';
+import type { StreamMessage } from '../protocol/chunk.js';
+import type { KnownPerson } from '../protocol/responder.js';
+import type { Decision, ToolRow } from '../protocol/rows.js';
 import { finish } from './finish.js';
 import { countStored, headOf } from './messages.js';
 import { noteDeadline, restIfWaiting } from './pause.js';
@@ -14,9 +17,80 @@ import { noteAct } from './stop.js';
 import type { Session } from './tree.js';
 import { isActive } from './writers.js';
 
-export type Source = 'tool' | 'approval' | 'client' | 'expiry' | 'child' | 'webhook';
+interface Settling {
+  toolCallId: string;
+  /** The call's result. */
+  row: ToolRow;
+  chunks: StreamMessage[];
+  now: number;
+}
 
-export interface SettleCall {
+interface SettlingFor extends Settling {
+  sessionId: string;
+  agentType: string;
+  /** The run that asked, that delegated the call, or whose tool waits. */
+  runId: string;
+  /** For the audit trail. */
+  act?: Act;
+}
+
+interface PersonsAnswer {
+  /** The edit that was shown, 0 for none. The answer is not taken if the call has another one by now. */
+  shownEdit?: number;
+  /**
+   * True if the answer was checked while the call waited, and its giver is one that the call's
+   * `approvers` accept. Default: it is not stored. One that comes after the timeout needs it only if there are
+   * `approvers`.
+   */
+  permitted?: boolean;
+}
+
+export type SettleCall =
+  | (Settling & {
+      source: 'tool';
+      writer: Writer;
+      /** Changes to the agent's own state, staged together with the result. */
+      changes?: StateChanges;
+      /** True if the call emitted events, which its row keeps. */
+      hasEvents?: boolean;
+      /** Result of the run, if this call ends it. */
+      output?: unknown;
+    })
+  /** Result of the sub-agent that carried the call out. */
+  | (Omit<SettlingFor, 'act'> & { source: 'child' })
+  /** A request from elsewhere to the webhook that a tool waits for. */
+  | (SettlingFor & { source: 'webhook' })
+  | (Omit<SettlingFor, 'row'> &
+      PersonsAnswer & {
+        source: 'approval';
+        decision: Decision;
+        /** The person who approves, if verified; told with the permission to execute the call, and in no row. */
+        approver?: KnownPerson | undefined;
+        /** The input is changed, and waits for another person: nothing is decided yet. */
+        edit?: CallEdit;
+        /** Present if it was denied. */
+        row?: ToolRow;
+      })
+  /** A client's result or error. An approval accepts only an error, and is then not executed. */
+  | (SettlingFor &
+      PersonsAnswer & {
+        source: 'client';
+        /** Text for the model, if it already got the timeout as the result. */
+        late?: string;
+      })
+  /** The deadline has passed by the store's clock without an answer. */
+  | (Omit<SettlingFor, 'row'> & {
+      source: 'expiry';
+      /** The decision that the tool declares for an approval that expires. */
+      decision?: Decision;
+      /** Absent if the decision approves. */
+      row?: ToolRow;
+    });
+
+type Source = SettleCall['source'];
+
+/** The same as it is stored. */
+export interface StoredAnswer {
   source: Source;
   runId: string;
   toolCallId: string;
@@ -88,7 +162,7 @@ export type SettleReply =
  * exists · its run is the newest and active · people were already asked · the source may settle it: fence for a tool,
  * kind, permission and deadline for a person · the input is the one that the person was shown.
  */
-export function settleCall(requested: Session, input: SettleCall): SettleReply {
+export function settleCall(requested: Session, input: StoredAnswer): SettleReply {
   const { source, toolCallId: id, runId, now, writer } = input;
   const session = ownerOf(requested, id);
   const { log, conversation } = session.tree;
@@ -181,7 +255,7 @@ function goOn(
 /** Why this source may not settle the call. */
 function refusalOf(
   session: Session,
-  { source, writer, isError, permitted }: SettleCall,
+  { source, writer, isError, permitted }: StoredAnswer,
   { state, kind, deadline, isGuarded }: Call,
   isLate: boolean,
 ): Exclude<SettleReply, { kind: 'stored' | 'edited' }> | undefined {
@@ -229,7 +303,7 @@ function unlessPassed(left: number | undefined): { kind: 'not_due'; dueInMs?: nu
  */
 function takeLate(
   session: Session,
-  { toolCallId: id, source, late = '', act }: SettleCall,
+  { toolCallId: id, source, late = '', act }: StoredAnswer,
 ): 'late' | 'expired' | undefined {
   const past = pastOf(session, id);
   if (past?.kind === undefined || past.row === undefined) return undefined;
@@ -258,7 +332,7 @@ function endLostChild(session: Session, { child }: Call, now: number): void {
 }
 
 /** Stores the answer: decision, result, and what the call leaves beside it. */
-function keep(session: Session, call: Call, input: SettleCall): void {
+function keep(session: Session, call: Call, input: StoredAnswer): void {
   const { now, changes, output, result, decision, writer } = input;
   session.existing.updated = now;
   session.tree.conversation.existing.updated = now;

@@ -1,5 +1,6 @@
 import type { Actor } from '../protocol/actor.js';
 import type { JSONPatchOperation, StreamChunk } from '../protocol/chunk.js';
+import type { KnownPerson } from '../protocol/responder.js';
 import type { Approvers } from '../protocol/roles.js';
 import type { Decision, Row, ToolRow } from '../protocol/rows.js';
 import type { CallKind, ChildRef, OnExpiry, WaitKind } from '../protocol/run.js';
@@ -114,6 +115,17 @@ export interface CallDescription {
   description?: string;
   /** JSON Schema of what people may change: the input of an approval, the result of a client's call. */
   schema?: unknown;
+}
+
+/** The input that a person put in place of the model's: it waits for the approval of another one. */
+export interface CallEdit {
+  /** Which edit of the call it is, from 1. */
+  n: number;
+  input: unknown;
+  /** Who has changed it, and so asks now; the name in the tenant, and the verified person. */
+  by?: string | undefined;
+  person?: KnownPerson | undefined;
+  at: number;
 }
 
 /** A call that a step opens. */

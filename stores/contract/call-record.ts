@@ -1,22 +1,10 @@
-import type { KnownPerson } from '../../protocol/responder.js';
 import type { Decision, Row } from '../../protocol/rows.js';
 import type { Approvers } from '../../protocol/roles.js';
 import type { CallKind, ChildRef, OnExpiry, WaitKind } from '../../protocol/run.js';
-import type { CallDescription } from '../../session/input.js';
+import type { CallDescription, CallEdit } from '../../session/input.js';
 
-export type { CallDescription, NewCall, WaitCall } from '../../session/input.js';
+export type { CallDescription, CallEdit, NewCall, WaitCall } from '../../session/input.js';
 export type { Wake } from '../../session/resume.js';
-
-/** The input that a person put in place of the model's: it waits for the approval of another one. */
-export interface CallEdit {
-  /** Which edit of the call it is, from 1. */
-  n: number;
-  input: unknown;
-  /** Who has changed it, and so asks now; the name in the tenant, and the verified person. */
-  by?: string | undefined;
-  person?: KnownPerson | undefined;
-  at: number;
-}
 
 /** What the model asked for, as committed. Only this record authorises an execution. */
 export interface CallSpec {

@@ -1,7 +1,6 @@
-import type { JSONPatchOperation, StreamMessage } from '../../protocol/chunk.js';
 import type { Decision, ToolRow } from '../../protocol/rows.js';
 import type { KnownPerson } from '../../protocol/responder.js';
-import type { SettleReply } from '../../session/answers.js';
+import type { SettleCall, SettleReply } from '../../session/answers.js';
 import type {
   ExtendDeadline,
   ExtendDeadlineReply,
@@ -12,17 +11,20 @@ import type {
   TakeCallId,
   TakeCallIdReply,
 } from '../../session/calls.js';
-import type { Act, CustomState, Writer } from '../../session/input.js';
+import type { CustomState } from '../../session/input.js';
 import type {
   RecordStep,
   RecordStepReply,
   SuspendCall,
   SuspendCallReply,
 } from '../../session/journal.js';
-import type { CallEdit, CallSpec, OpenCall } from './call-record.js';
+import type { CallSpec, OpenCall } from './call-record.js';
 import type { Journal } from './journal.js';
 
-export type { SettleReply as SettleCallResult } from '../../session/answers.js';
+export type {
+  SettleCall as SettleCallInput,
+  SettleReply as SettleCallResult,
+} from '../../session/answers.js';
 export type {
   ExtendDeadline as ExtendDeadlineInput,
   ExtendDeadlineReply as ExtendDeadlineResult,
@@ -38,7 +40,7 @@ export interface Calls {
   /** Lets a call wait for another one, which becomes a call of the same step. */
   suspend: (input: SuspendCall) => Promise<SuspendCallReply>;
   /** Stores the one result of a call, or a person's decision about it. The first one wins. */
-  settle: (input: SettleCallInput) => Promise<SettleReply>;
+  settle: (input: SettleCall) => Promise<SettleReply>;
   /** Gives people more time to answer a waiting call. */
   extendDeadline: (input: ExtendDeadline) => Promise<ExtendDeadlineReply>;
   /**
@@ -90,113 +92,6 @@ export interface CallPermission {
 }
 
 export type StartCallResult = CallPermission | NotStarted;
-
-export type SettleCallInput =
-  | {
-      /** Result of the sub-agent that carried the call out. */
-      source: 'child';
-      sessionId: string;
-      agentType: string;
-      toolCallId: string;
-      /** The run that delegated the call. */
-      runId: string;
-      row: ToolRow;
-      chunks: StreamMessage[];
-      now: number;
-    }
-  | {
-      source: 'tool';
-      writer: Writer;
-      toolCallId: string;
-      row: ToolRow;
-      /** Changes to the agent's own state, staged together with the result. */
-      changes?: JSONPatchOperation[];
-      /** True if the call emitted events, which its row keeps. */
-      hasEvents?: boolean;
-      /** Result of the run, if this call ends it. */
-      output?: unknown;
-      chunks: StreamMessage[];
-      now: number;
-    }
-  | {
-      source: 'approval';
-      sessionId: string;
-      agentType: string;
-      toolCallId: string;
-      /** The run that asked. */
-      runId: string;
-      decision: Decision;
-      /** The person who approves, if verified; told with the permission to execute the call, and in no row. */
-      approver?: KnownPerson | undefined;
-      /** The input is changed, and waits for another person: nothing is decided yet. */
-      edit?: CallEdit;
-      /** The edit that was shown, 0 for none. The answer is not taken if the call has another one by now. */
-      shownEdit?: number;
-      /**
-       * True if the answer was checked while the call waited, and its giver is one that the call's
-       * `approvers` accept. Default: it is not stored.
-       */
-      permitted?: boolean;
-      /** The call's result; present if it was denied. */
-      row?: ToolRow;
-      chunks: StreamMessage[];
-      now: number;
-      /** For the audit trail. */
-      act?: Act;
-    }
-  | {
-      /**
-       * A client's result or error. An approval accepts only an error, and is then not executed.
-       */
-      source: 'client';
-      sessionId: string;
-      agentType: string;
-      toolCallId: string;
-      /** The run that asked. */
-      runId: string;
-      row: ToolRow;
-      /** As for an approval. */
-      shownEdit?: number;
-      /** As for an approval; one that comes after the timeout needs it only if there are `approvers`. */
-      permitted?: boolean;
-      /** Text for the model, if it already got the timeout as the result. */
-      late?: string;
-      chunks: StreamMessage[];
-      now: number;
-      /** For the audit trail. */
-      act?: Act;
-    }
-  | {
-      /** A request from elsewhere to the webhook that a tool waits for. */
-      source: 'webhook';
-      sessionId: string;
-      agentType: string;
-      toolCallId: string;
-      /** The run whose tool waits. */
-      runId: string;
-      row: ToolRow;
-      chunks: StreamMessage[];
-      now: number;
-      /** For the audit trail. */
-      act?: Act;
-    }
-  | {
-      /** The deadline has passed by the store's clock without an answer. */
-      source: 'expiry';
-      sessionId: string;
-      agentType: string;
-      toolCallId: string;
-      /** The run that asked. */
-      runId: string;
-      /** The decision that the tool declares for an approval that expires. */
-      decision?: Decision;
-      /** The call's result; absent if the decision approves. */
-      row?: ToolRow;
-      chunks: StreamMessage[];
-      now: number;
-      /** For the audit trail. */
-      act?: Act;
-    };
 
 /** A call of the newest committed step that a person or a client answers. */
 export interface PendingCall extends Pick<CallSpec, 'about' | 'approvers' | 'edited'> {

@@ -5,7 +5,6 @@ import type { Listener } from '../../store/change.js';
 import type { AuditEntry } from '../contract/audit.js';
 import type { Store } from '../contract/store.js';
 import type { LegTraces } from './leg-traces.js';
-import { oneAtATime } from './one-at-a-time.js';
 
 /**
  * What follows from changes: metrics, traces, and work beside the record. Listeners are told after the change, so what
@@ -129,4 +128,45 @@ function has(events: readonly Event[], kind: Event['kind']): boolean {
 /** A line of the log for each entry, so that a copy of the trail is kept elsewhere. */
 export function logEntries(logger: AuditLogger, entries: readonly AuditEntry[]): void {
   for (const entry of entries) logger.info?.({ audit: entry }, 'audit');
+}
+
+/**
+ * Does work for conversations in the background, for each at most once at a time: what is asked for
+ * meanwhile is done behind it, once. It begins in a later turn of the event loop, behind what the caller
+ * does next: the signal of an answer does not wait for it.
+ *
+ * @param work of a conversation, by its id
+ * @param onError gets what the work throws; what was asked for meanwhile is left out then
+ */
+export function oneAtATime(
+  work: (sessionId: string) => Promise<void>,
+  onError: (error: unknown, sessionId: string) => void,
+): (sessionId: string) => void {
+  const underWay = new Map<string, { asked: number }>();
+
+  async function run(sessionId: string, state: { asked: number }): Promise<void> {
+    try {
+      let done: number;
+      do {
+        done = state.asked;
+        await work(sessionId);
+      } while (done !== state.asked);
+    } catch (error) {
+      onError(error, sessionId);
+    } finally {
+      underWay.delete(sessionId);
+    }
+  }
+
+  return (changed) => {
+    const sessionId = rootOf(changed);
+    const running = underWay.get(sessionId);
+    if (running !== undefined) {
+      running.asked += 1;
+      return;
+    }
+    const state = { asked: 0 };
+    underWay.set(sessionId, state);
+    setImmediate(() => void run(sessionId, state));
+  };
 }

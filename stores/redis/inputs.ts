@@ -1,10 +1,10 @@
-import type { SettleCall } from '../../session/answers.js';
+import type { SettleCall, StoredAnswer } from '../../session/answers.js';
 import type { Branch } from '../../session/copy.js';
 import { joinAskers } from '../../session/turns.js';
 import { toPerson, type KnownPerson } from '../../protocol/responder.js';
-import { childPartOf } from '../../protocol/ids.js';
+import { childPartOf, formatApprovalId } from '../../protocol/ids.js';
 import type { StreamChunk, StreamMessage } from '../../protocol/chunk.js';
-import type { Row } from '../../protocol/rows.js';
+import type { AssistantPart, Row, UserRow } from '../../protocol/rows.js';
 import type {
   Addressed,
   NewCall,
@@ -16,12 +16,11 @@ import type {
   WaitCall,
   WriterInput,
 } from '../../session/input.js';
-import type { SettleCallInput } from '../contract/calls.js';
 import type { BranchInput } from '../contract/sessions.js';
-import { toCallSpec } from '../record/call-spec.js';
+import type { CallSpec } from '../contract/call-record.js';
 import { toCheckedJson } from '../record/checked-messages.js';
 import { toUsage } from '../record/run-usage.js';
-import { toBriefRow, toChildRef, toShownPart } from '../record/sub-agent-calls.js';
+import { toChildRef } from '../record/sub-agent-calls.js';
 import { toStoredChanges } from '../record/to-stored-changes.js';
 import { toStoredJson } from '../record/to-stored-json.js';
 import { toStoredRow } from '../record/to-stored-row.js';
@@ -122,7 +121,7 @@ function toTimeless(chunk: StreamChunk): string {
   return JSON.stringify(rest);
 }
 
-export function toSettle(input: SettleCallInput): SettleCall {
+export function toSettle(input: SettleCall): StoredAnswer {
   const { row, chunks, output: result } = keepApart(input.row, input.chunks);
   const decision = 'decision' in input ? input.decision : undefined;
   const act = 'act' in input ? input.act : undefined;
@@ -147,7 +146,7 @@ export function toSettle(input: SettleCallInput): SettleCall {
   };
 }
 
-function factsOf(input: SettleCallInput): SettleCall['answer'] {
+function factsOf(input: SettleCall): StoredAnswer['answer'] {
   const act = 'act' in input ? input.act : undefined;
   const decision = 'decision' in input ? input.decision : undefined;
   if (decision !== undefined)
@@ -168,7 +167,7 @@ function factsOf(input: SettleCallInput): SettleCall['answer'] {
 }
 
 /** Who answers, and by what that person was shown. */
-function answerOf(input: SettleCallInput): Pick<SettleCall, 'approver' | 'edit' | 'shownEdit'> {
+function answerOf(input: SettleCall): Pick<StoredAnswer, 'approver' | 'edit' | 'shownEdit'> {
   if (input.source === 'client') return { shownEdit: input.shownEdit };
   if (input.source !== 'approval') return {};
   const { approver, edit, shownEdit } = input;
@@ -180,7 +179,7 @@ function answerOf(input: SettleCallInput): Pick<SettleCall, 'approver' | 'edit' 
 }
 
 /** What a tool leaves besides its result. */
-function workOf(input: SettleCallInput): Pick<SettleCall, 'writer' | 'changes' | 'output'> {
+function workOf(input: SettleCall): Pick<StoredAnswer, 'writer' | 'changes' | 'output'> {
   if (input.source !== 'tool') return {};
   const { toolCallId, changes = [], output, now, writer } = input;
   return {
@@ -238,5 +237,51 @@ export function branchOf(input: BranchInput): Branch {
     visible: input.visibleMessages,
     ...(input.state !== undefined && { state: toStoredJson(input.state) }),
     ...(input.act !== undefined && { act: toStoredJson(input.act) }),
+  };
+}
+
+/** What is kept of a call that a step opens; the only authority for its execution. Pure. */
+export function toCallSpec(
+  { runId, step }: Pick<WriterInput, 'runId' | 'step'>,
+  call: NewCall | WaitCall,
+): CallSpec {
+  const { toolCallId, toolName, kind, input, deadlineMs, onExpiry, decision, approvers } = call;
+  const { child, about } = call;
+  return {
+    toolCallId,
+    toolName,
+    kind,
+    input,
+    runId,
+    step,
+    ...(kind === 'approval' && { approvalId: formatApprovalId(runId, toolCallId) }),
+    deadlineMs,
+    onExpiry,
+    decision,
+    approvers,
+    ...(child !== undefined && { child: toChildRef(child) }),
+    ...('of' in call && { of: call.of }),
+    about,
+  };
+}
+
+/** The message that a sub-agent's run begins with. */
+function toBriefRow(toolCallId: string, { message }: NonNullable<NewCall['child']>): UserRow {
+  return { role: 'user', id: toolCallId, parts: [{ type: 'text', text: message }] };
+}
+
+/** A call that was kept back, as the conversation's history shows it. */
+function toShownPart(call: NewCall | WaitCall, runId: string): AssistantPart {
+  const { toolCallId, toolName, input, kind } = call;
+  const { ask } = call as NewCall;
+  if (kind === 'timer' || kind === 'webhook') throw new Error('no person is shown such a wait');
+  return {
+    type: 'tool-call',
+    toolCallId,
+    toolName,
+    input,
+    kind,
+    ...(kind === 'approval' && { approvalId: formatApprovalId(runId, toolCallId) }),
+    ...(ask?.type === 'tool_start' && ask.byClient === true && { byClient: true }),
   };
 }

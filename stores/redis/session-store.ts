@@ -1,4 +1,3 @@
-import type { Compaction } from '../../protocol/rows.js';
 import { settleCall } from '../../session/answers.js';
 import { begin, beginQueued } from '../../session/begin.js';
 import { extendDeadline, leaseCall, startCall, takeCallId } from '../../session/calls.js';
@@ -19,7 +18,7 @@ import { fitChanges } from '../record/fit-changes.js';
 import { createSessionDocuments } from '../record/session-documents.js';
 import { fromUsage } from '../record/run-usage.js';
 import { isQuestion } from '../record/waiting-page.js';
-import type { CallPermission, StartCallInput } from '../contract/calls.js';
+import type { CallPermission, StartCallInput, StartCallResult } from '../contract/calls.js';
 import type { ClaimInput } from '../contract/steps.js';
 import { onData } from '../contract/shared-data.js';
 import type { Changes, Store } from '../contract/store.js';
@@ -30,7 +29,10 @@ import { createDueLists } from './due-lists.js';
 import { branchOf, sessionOf, toSettle, toStored } from './inputs.js';
 import { createErasures } from './erasures.js';
 import { createFiles } from './files.js';
-import { createJournalReads } from './journal-reads.js';
+import { callRedis } from './errors.js';
+import { resolveRows, type ReadResults } from './large-results.js';
+import type { Compaction, Row, ToolRow } from '../../protocol/rows.js';
+import type { Journal, Operation } from '../contract/journal.js';
 import { createLeases } from './leases.js';
 import { createMake, type Make } from './make-change.js';
 import { createRequests } from './known-requests.js';
@@ -305,4 +307,34 @@ function changesOf(
 
 function parse(text: string | undefined): unknown {
   return text === undefined ? undefined : JSON.parse(text);
+}
+
+/** Adds to a permission the large answers in its journal, which are stored apart. */
+function createJournalReads({
+  redis,
+  keys,
+}: Pick<RedisContext, 'redis' | 'keys'>): <Reply extends StartCallResult>(
+  sessionId: string,
+  reply: Reply,
+) => Promise<Reply> {
+  return async (sessionId, reply) => {
+    if (!('journal' in reply) || reply.journal === undefined) return reply;
+    const readResults: ReadResults = (ids) =>
+      callRedis(redis.hmget(keys.session(sessionId).results, ...ids));
+    const rows = reply.journal.flatMap((operation): Row[] => {
+      const row = rowOf(operation);
+      return row === undefined ? [] : [row];
+    });
+    const resolved = await resolveRows(rows, readResults);
+    const journal: Journal = reply.journal.map((operation) => {
+      const row = rowOf(operation);
+      if (operation === null || row === undefined) return operation;
+      return { ...operation, row: resolved[rows.indexOf(row)] as ToolRow } as Operation;
+    });
+    return { ...reply, journal };
+  };
+}
+
+function rowOf(operation: Operation | null): ToolRow | undefined {
+  return operation === null || operation.kind === 'step' ? undefined : operation.row;
 }

@@ -1,5 +1,5 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import { oneAtATime } from '../../../stores/record/one-at-a-time.js';
+import { oneAtATime } from '../../../stores/record/listeners.js';
 
 it('work in the background begins behind what its caller does next', async () => {
   const order: string[] = [];

@@ -1,7 +1,6 @@
 import type { StopMode } from '../../../../protocol/run.js';
-import { toCallSpec } from '../../../../stores/record/call-spec.js';
 import { toAnswerInput, toExpiryInput } from '../../../../stores/record/settle-inputs.js';
-import { toSettle, toStored } from '../../../../stores/redis/inputs.js';
+import { toCallSpec, toSettle, toStored } from '../../../../stores/redis/inputs.js';
 import { userMessage } from '../../../support/session-driver.js';
 import { timeAt, type Clock } from '../environment.js';
 import { AGENT, callOf, OWNER, RUNS, SESSION, toNewCall } from '../plan.js';
