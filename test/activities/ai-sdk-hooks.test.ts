@@ -22,7 +22,7 @@ describe.each(SHAPES)('a stop condition%s', (_suffix, shape) => {
     async (_how, stopWhen) => {
       const model = fakeModel(sayInTurn(...REPLIES));
       const harness = await serve(new ToolLoopAgent({ model, tools, stopWhen }), {
-        llmConfig: { stallTimeoutMs: 50 },
+        llmConfig: { stallTimeoutMs: 500 },
         ...shape,
       });
       const run = await harness.begin();

@@ -33,7 +33,7 @@ describe('a model that goes silent', () => {
     ['in the middle, deaf to its signal', () => silentAfter(text('Well').slice(0, -1))],
   ])('%s is given up and asked again', async (_, silent) => {
     const model = fakeModel((n) => (n === 0 ? silent() : [...text('Here.'), ...finish()]));
-    const { session, begin, step } = await harnessOf(model, 50);
+    const { session, begin, step } = await harnessOf(model, 500);
     expect(await step(await begin(), 1)).toMatchObject({ status: 'completed' });
     expect(await session.messages('step_discarded')).toMatchObject([{ reason: 'model_stalled' }]);
     expect(model.doStreamCalls[0]?.abortSignal?.aborted).toBe(true);

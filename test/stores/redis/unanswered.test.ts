@@ -7,10 +7,11 @@ it('a connection is silent while a command waits and nothing is answered', async
   const { during, silentMs } = createUnanswered();
   expect(silentMs()).toBe(0);
   void during(never);
-  await until('some time has passed', () => silentMs() > 20);
+  await until('some time has passed', () => silentMs() > 200);
+  const before = silentMs();
   // Another node of a cluster answers.
   await during(() => Promise.resolve());
-  expect(silentMs()).toBeLessThan(20);
+  expect(silentMs()).toBeLessThan(before);
   await until('it is silent again', () => silentMs() > 20);
 });
 
