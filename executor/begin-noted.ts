@@ -19,8 +19,10 @@ export async function beginNoted(
   const { sessionId } = input;
   const keepsTime = mayWait && (await isBusy(sessions, sessionId));
   // The index may live on another node than the session: it is written before the run exists.
-  if (!keepsTime) await due.note(sessionId, sweepInMs);
-  const result = await runs.begin(input);
+  const noted = keepsTime ? undefined : due.note(sessionId, sweepInMs);
+  // The change that waits for it comes after the owner's quotas.
+  noted?.catch(() => undefined);
+  const result = await runs.begin(input, noted);
   // The time that the session kept was the former run's, and may be on no list any more.
   if (keepsTime && (await mayBeUnnoted(result, sessions, sessionId))) {
     await due.note(sessionId, sweepInMs);

@@ -52,16 +52,10 @@ export function createCallWebhook({
     const now = Date.now();
     const facts = { tenant: record.tenant, runId, toolCallId, toolName };
     const act = toAct('result', { by: 'webhook', via: 'link' }, facts, now);
-    await store.due.note(rootOf(sessionId), WAKE_CHECK_MS);
+    const noted = store.due.note(rootOf(sessionId), WAKE_CHECK_MS);
     const of = { sessionId: record.sessionId, agentType: record.agent, toolCallId, runId };
-    const result = await store.calls.settle({
-      source: 'webhook',
-      ...of,
-      row,
-      chunks: [],
-      now,
-      act,
-    });
+    const settled = { source: 'webhook' as const, ...of, row, chunks: [], now, act };
+    const result = await store.calls.settle(settled, noted);
     switch (result.kind) {
       case 'stored':
         return stored(runId, result);

@@ -280,8 +280,8 @@ export function createRuns(deps: RunsDeps): Runs & PreparedRuns {
     request: StopRequest & { runId?: string; act?: Act },
   ): Promise<StopResult> {
     // The signal may be lost, and the sweeper looks at waiting sessions rarely.
-    await store.due.note(rootOf(sessionId), FIRST_SWEEP_MS);
-    const result = await store.runs.stop(sessionId, request);
+    const noted = store.due.note(rootOf(sessionId), FIRST_SWEEP_MS);
+    const result = await store.runs.stop(sessionId, request, noted);
     if (result.kind === 'stopping') carryOutStop(sessionId, result.runId);
     else if (result.kind === 'ended') {
       const { runId, waited = false } = result;

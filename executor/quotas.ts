@@ -172,7 +172,7 @@ export function admitBeforeBegin(
     ...store,
     runs: {
       ...runs,
-      begin: (input) => {
+      begin: (input, noted) => {
         const rows = input.messages.map(({ row }) => row);
         const mayWait = input.policy !== undefined && input.policy !== 'reject';
         return admitted(
@@ -183,7 +183,7 @@ export function admitBeforeBegin(
             bytes: sizeOf(rows),
           },
           titleOf(rows),
-          () => runs.begin(input),
+          () => runs.begin(input, noted),
           () => wasAccepted(input),
         );
       },

@@ -46,6 +46,8 @@ export interface ChangeOptions {
   isFreeing?: boolean;
   /** The log may grow meanwhile: nothing is decided by its end, and nothing written there. */
   mayGrow?: boolean;
+  /** Something elsewhere that has to stand before this is stored; the load does not wait for it. */
+  noted?: Promise<unknown> | undefined;
 }
 
 export interface Loaded {
@@ -156,7 +158,7 @@ export function createChange(backend: Backend): { change: Change; look: Look } {
   function decideUntilStored<Reply>(
     at: Address,
     decide: (session: Session) => Reply,
-    { wants, isFreeing = false, mayGrow = false }: ChangeOptions,
+    { wants, isFreeing = false, mayGrow = false, noted }: ChangeOptions,
   ): Promise<Decided<Reply>> {
     let floor = 0;
     return untilDone(async () => {
@@ -167,6 +169,7 @@ export function createChange(backend: Backend): { change: Change; look: Look } {
       if (writes.length === 0) return decided;
       const { sequence, bytes: logBytes } = tree.log;
       const commit = { writes, sequence, logBytes, isFreeing, mayGrow };
+      await noted;
       const stored = await backend.commit(at[0], loaded.version, commit);
       if (stored === 'stored') return decided;
       const from = Math.max(loaded.sequence, floor);
@@ -178,6 +181,8 @@ export function createChange(backend: Backend): { change: Change; look: Look } {
   return {
     change: async (sessionId, decide, options = {}) => {
       const at = addressOf(sessionId);
+      // It fails this change only if there is something to store.
+      options.noted?.catch(() => undefined);
       const { reply, tree } = await queued(at[0], () => decideUntilStored(at, decide, options));
       if (tree.events.length > 0) options.listener?.(sessionId, tree.events);
       return reply;

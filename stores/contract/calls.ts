@@ -18,6 +18,7 @@ import type {
   SuspendCall,
   SuspendCallReply,
 } from '../../session/journal.js';
+import type { Noted } from './due.js';
 import type { CallSpec, OpenCall } from './call-record.js';
 import type { Journal } from './journal.js';
 
@@ -40,7 +41,7 @@ export interface Calls {
   /** Lets a call wait for another one, which becomes a call of the same step. */
   suspend: (input: SuspendCall) => Promise<SuspendCallReply>;
   /** Stores the one result of a call, or a person's decision about it. The first one wins. */
-  settle: (input: SettleCall) => Promise<SettleReply>;
+  settle: (input: SettleCall, noted?: Noted) => Promise<SettleReply>;
   /** Gives people more time to answer a waiting call. */
   extendDeadline: (input: ExtendDeadline) => Promise<ExtendDeadlineReply>;
   /**

@@ -30,6 +30,12 @@ export interface Due {
   noteClosed: (at: number) => Promise<void>;
 }
 
+/**
+ * Resolves once a session is noted as due. The change that is given it is stored only then, and is decided meanwhile; a
+ * list that cannot be written fails the change.
+ */
+export type Noted = Promise<void>;
+
 export type DueList = 'urgent' | 'routine';
 
 export interface DueSession {

@@ -7,6 +7,7 @@ import type { Act, RunUsage } from '../../session/input.js';
 import type { ResumeReply, ResumeRun, Rewind, RewindReply } from '../../session/rerun.js';
 import type { StopReply } from '../../session/stop.js';
 import type { PinTools } from '../../session/streams.js';
+import type { Noted } from './due.js';
 
 export type {
   Begin as BeginInput,
@@ -30,9 +31,9 @@ export type { StopReply as StopResult } from '../../session/stop.js';
 /** Runs: how each begins, ends or is repeated. At most one run of a session is active. */
 export interface Runs {
   /**
-   * Accepts user messages and starts a run for them. The only transition that creates a session.
+   * Accepts user messages and starts a run for them, once the session is noted. The only transition that creates a session.
    */
-  begin: (input: Begin) => Promise<BeginReply>;
+  begin: (input: Begin, noted?: Noted) => Promise<BeginReply>;
   /** Creates the session of a sub-agent from the call that it carries out, with its run. */
   beginChild: (input: BeginChild) => Promise<BeginChildReply>;
   /**
@@ -52,6 +53,7 @@ export interface Runs {
   stop: (
     sessionId: string,
     stop: StopRequest & { runId?: string; act?: Act },
+    noted?: Noted,
   ) => Promise<StopReply>;
   /**
    * Keeps the tools that servers offer to a run for as long as it is active: the first list counts.

@@ -99,9 +99,10 @@ export async function submitAnswer(
   };
   // The wake-up or the entry of the audit trail may be left undone, and the sweeper looks at waiting
   // sessions rarely.
-  await store.due.note(rootOf(sessionId), WAKE_CHECK_MS);
+  const noted = store.due.note(rootOf(sessionId), WAKE_CHECK_MS);
   // An unknown call gets no chunks.
-  const result = await store.calls.settle(call === undefined ? { ...input, chunks: [] } : input);
+  const settling = call === undefined ? { ...input, chunks: [] } : input;
+  const result = await store.calls.settle(settling, noted);
   if (result.kind === 'fenced' || result.kind === 'not_due') {
     throw new Error(`an answer was refused as ${result.kind}`);
   }

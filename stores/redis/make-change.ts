@@ -21,7 +21,7 @@ export type Make = <Input extends object, Reply>(
   sessionId: string,
   decide: (session: Session, input: Input) => Reply,
   input: Input,
-  options?: Pick<ChangeOptions, 'isFreeing' | 'mayGrow'>,
+  options?: Pick<ChangeOptions, 'isFreeing' | 'mayGrow' | 'noted'>,
 ) => Promise<Reply>;
 
 export function createMake(change: Change, listener?: Listener): Make {

@@ -21,6 +21,7 @@ import { isQuestion } from '../record/waiting-page.js';
 import type { CallPermission, StartCallInput, StartCallResult } from '../contract/calls.js';
 import type { ClaimInput } from '../contract/steps.js';
 import { onData } from '../contract/shared-data.js';
+import type { Noted } from '../contract/due.js';
 import type { Changes, Store } from '../contract/store.js';
 import { createAudit } from './audit.js';
 import type { RedisContext } from './context.js';
@@ -200,7 +201,7 @@ function changesOf(
   async function change<Input extends Addressed, Reply>(
     decide: (session: Session, input: Stored<Input>) => Reply,
     input: Input,
-    options?: typeof FREEING,
+    options?: { isFreeing?: boolean; noted?: Noted },
   ): Promise<Reply> {
     return make(sessionOf(input), decide, toStored(input), options);
   }
@@ -213,19 +214,18 @@ function changesOf(
       },
     },
     runs: {
-      begin: async (input) => {
+      begin: async (input, noted) => {
         checkSessionId(input.sessionId);
-        return change(begin, input);
+        return change(begin, input, { noted });
       },
       beginChild: (input) => change(beginChild, input),
       resume: (input) => change(resumeRun, input),
       rewind: (input) => change(rewind, input),
-      stop: (sessionId, { runId, act, ...request }) =>
-        change(
-          stop,
-          { sessionId, runId, act, stop: request, now: context.now() } satisfies Stop,
-          FREEING,
-        ),
+      stop: (sessionId, { runId, act, ...request }, noted) =>
+        change(stop, { sessionId, runId, act, stop: request, now: context.now() } satisfies Stop, {
+          ...FREEING,
+          noted,
+        }),
       pinTools: async (input) => {
         const reply = await change(pinTools, input);
         return reply.kind === 'pinned' ? { ...reply, tools: parse(reply.tools) } : reply;
@@ -289,9 +289,9 @@ function changesOf(
         if (isQuestion(input.wait)) await noteAsking(input.writer.sessionId);
         return change(suspendCall, input);
       },
-      settle: async (input) => {
+      settle: async (input, noted) => {
         const sessionId = input.source === 'tool' ? input.writer.sessionId : input.sessionId;
-        return make(sessionId, settleCall, toSettle(input), FREEING);
+        return make(sessionId, settleCall, toSettle(input), { ...FREEING, noted });
       },
       extendDeadline: (input) => change(extendDeadline, input),
       lease: (input) => change(leaseCall, input),

@@ -64,3 +64,27 @@ it('a look waits for no change of its conversation', async () => {
   await change('s', note([]));
   expect(looked).toBe('');
 });
+
+it('a change is decided beside a note, and stored once that stands', async () => {
+  const { change, look } = await openStream(() => Promise.resolve());
+  const owner = () => look('s', ({ record }) => record?.owner);
+  const tries: number[] = [];
+  let stand: () => void = () => undefined;
+  const noted = new Promise<void>((resolve) => {
+    stand = resolve;
+  });
+  const changed = change('s', note(tries), { noted });
+  while (tries.length === 0) await look('s', () => undefined);
+  await look('s', () => undefined);
+  expect(await owner()).not.toBe('ann');
+  stand();
+  await changed;
+  expect([tries, await owner()]).toEqual([[0], 'ann']);
+});
+
+it('a change whose note fails is not stored', async () => {
+  const { change, look } = await openStream(() => Promise.resolve());
+  const noted = Promise.reject(new Error('the other node is away'));
+  await expect(change('s', note([]), { noted })).rejects.toThrow('the other node is away');
+  expect(await look('s', ({ record }) => record?.owner)).not.toBe('ann');
+});
