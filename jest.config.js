@@ -14,6 +14,7 @@ export default {
   testTimeout: 120_000,
   // Tests wait for servers much of the time: one more than two cores.
   maxWorkers: 3,
-  // A worker keeps what its test files loaded: a large one is replaced between two files.
-  workerIdleMemoryLimit: '1GB',
+  // A worker keeps what its test files loaded, and gets slow by it (at 1 GB files take three times as long): a large
+  // one is replaced between two files.
+  workerIdleMemoryLimit: '400MB',
 };
