@@ -64,7 +64,7 @@ export interface ActivityDeps {
   uploads?: MadeFiles | undefined;
   /** To the servers of agents' tools, closed by the worker. Default: of its own. */
   mcp?: McpConnections;
-  /** Counts what happens, except what the store reports (`meterChanges`). Default: nothing. */
+  /** Counts what happens, except what changes tell (`listenToChanges`). Default: nothing. */
   meter?: RunMeter;
   /** Writes traces. Default: none. */
   tracer?: Tracer;
