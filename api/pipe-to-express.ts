@@ -156,7 +156,8 @@ function writeTo(response: Response): Write {
   const { socket } = response;
   const isPlain = response.chunkedEncoding && response.write === ServerResponse.prototype.write;
   if (isPlain && socket instanceof Socket) {
-    return (piece, taken) => socket.write(toChunk(piece), taken);
+    // The socket of a response that something else has ended may be another one's already.
+    return (piece, taken) => response.writableEnded || socket.write(toChunk(piece), taken);
   }
   return (piece, taken) => response.write(piece, taken);
 }

@@ -70,6 +70,68 @@ describe('pipeToExpress', () => {
     expect(await settled).toBeUndefined();
   });
 
+  const pieces = ['data: ü🙂\n\n', '', 'data: ü🙂\n\n', 'data: 2\n\n'];
+
+  it('pieces arrive whole, whatever characters they have, and one without any ends nothing', async () => {
+    const { port } = await startPipe(async function* () {
+      yield* pieces;
+      await Promise.resolve();
+    });
+    expect(await (await read(port)).text()).toBe(pieces.join(''));
+  });
+
+  it('what wraps a response gets each piece, and so does one that is not chunked', async () => {
+    const seen: string[] = [];
+    const app = express();
+    app.get('/', (request, response) => {
+      const write = response.write.bind(response);
+      const isWrapped = request.headers['x-wrap'] !== undefined;
+      const wrapped = (...args: [string, ...unknown[]]): boolean => {
+        seen.push(args[0]);
+        return Reflect.apply(write, undefined, args) as boolean;
+      };
+      if (isWrapped) Object.assign(response, { write: wrapped });
+      else response.useChunkedEncodingByDefault = false;
+      const frames = async function* () {
+        yield* pieces;
+        await Promise.resolve();
+      };
+      void pipeToExpress(frames, response);
+    });
+    server = createServer(app).listen(0, '127.0.0.1');
+    await once(server, 'listening');
+    const { port } = server.address() as AddressInfo;
+    const wrapped = await read(port, { headers: { 'x-wrap': '1' } });
+    expect(await wrapped.text()).toBe(pieces.join(''));
+    expect(seen).toEqual(pieces.filter((piece) => piece !== ''));
+    expect(await (await read(port)).text()).toBe(pieces.join(''));
+  });
+
+  it('nothing is written behind the end of a response that something else has ended', async () => {
+    const app = express();
+    app.get('/', (_request, response) => {
+      const frames = async function* () {
+        yield 'data: 1\n\n';
+        // The socket has taken it then.
+        await new Promise((resolve) => setImmediate(resolve));
+        response.end();
+        yield 'data: late\n\n';
+      };
+      void pipeToExpress(frames, response);
+    });
+    server = createServer(app).listen(0, '127.0.0.1');
+    await once(server, 'listening');
+    const socket = connect((server.address() as AddressInfo).port, '127.0.0.1');
+    socket.write('GET / HTTP/1.1\r\nHost: test\r\n\r\n');
+    let text = '';
+    socket.on('data', (bytes) => (text += String(bytes)));
+    while (!text.includes('\r\n0\r\n\r\n')) await once(socket, 'data');
+    socket.end();
+    await once(socket, 'close');
+    expect(text).toContain('data: 1');
+    expect(text).not.toContain('late');
+  });
+
   it('a client that asks for `connection: close` sees its socket closed after the last frame', async () => {
     const { port } = await startPipe(async function* () {
       yield await Promise.resolve('data: 1\n\n');
