@@ -159,7 +159,13 @@ function writeTo(response: Response): Write {
     // The socket of a response that something else has ended may be another one's already.
     return (piece, taken) => response.writableEnded || socket.write(toChunk(piece), taken);
   }
-  return (piece, taken) => response.write(piece, taken);
+  // A wrapper may not pass on who waits for a write.
+  return (piece, taken) => {
+    const isTaken = response.write(piece);
+    if (taken !== undefined && isTaken) taken();
+    else if (taken !== undefined) response.once('drain', taken);
+    return isTaken;
+  };
 }
 
 /** The newest piece that was framed: viewers of a turn are given the same one after the other. */

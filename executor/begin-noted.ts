@@ -1,6 +1,6 @@
 import { isTerminal } from '../protocol/run.js';
 import type { BeginInput, BeginResult } from '../stores/contract/runs.js';
-import type { Due } from '../stores/contract/due.js';
+import { noteBeside, type Due } from '../stores/contract/due.js';
 import type { Store } from '../stores/contract/store.js';
 
 /** When the sweeper sees to the workflow of a run that begins. */
@@ -19,9 +19,7 @@ export async function beginNoted(
   const { sessionId } = input;
   const keepsTime = mayWait && (await isBusy(sessions, sessionId));
   // The index may live on another node than the session: it is written before the run exists.
-  const noted = keepsTime ? undefined : due.note(sessionId, sweepInMs);
-  // The change that waits for it comes after the owner's quotas.
-  noted?.catch(() => undefined);
+  const noted = keepsTime ? undefined : noteBeside(due, sessionId, sweepInMs);
   const result = await runs.begin(input, noted);
   // The time that the session kept was the former run's, and may be on no list any more.
   if (keepsTime && (await mayBeUnnoted(result, sessions, sessionId))) {

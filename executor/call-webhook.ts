@@ -6,6 +6,7 @@ import { sleep } from '../protocol/time.js';
 import { parseWebhookToken, type WebhookToken } from '../protocol/webhook-token.js';
 import { toAct } from '../stores/record/acts.js';
 import { webhookCallId } from '../stores/record/webhook-call.js';
+import { noteBeside } from '../stores/contract/due.js';
 import type { OpenCall } from '../stores/contract/call-record.js';
 import type { SettleCallResult } from '../stores/contract/calls.js';
 import type { Store } from '../stores/contract/store.js';
@@ -52,7 +53,7 @@ export function createCallWebhook({
     const now = Date.now();
     const facts = { tenant: record.tenant, runId, toolCallId, toolName };
     const act = toAct('result', { by: 'webhook', via: 'link' }, facts, now);
-    const noted = store.due.note(rootOf(sessionId), WAKE_CHECK_MS);
+    const noted = noteBeside(store.due, rootOf(sessionId), WAKE_CHECK_MS);
     const of = { sessionId: record.sessionId, agentType: record.agent, toolCallId, runId };
     const settled = { source: 'webhook' as const, ...of, row, chunks: [], now, act };
     const result = await store.calls.settle(settled, noted);

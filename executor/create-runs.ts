@@ -5,6 +5,7 @@ import { rootOf } from '../protocol/ids.js';
 import { LIMITS } from '../protocol/limits.js';
 import type { Tracer } from '../protocol/tracer.js';
 import { isTerminal, type Resumption, type StopRequest } from '../protocol/run.js';
+import { noteBeside } from '../stores/contract/due.js';
 import type { Act } from '../stores/contract/audit.js';
 import type { BeginResult, RunRecord, StopResult } from '../stores/contract/runs.js';
 import type { SessionRecord } from '../stores/contract/sessions.js';
@@ -280,7 +281,7 @@ export function createRuns(deps: RunsDeps): Runs & PreparedRuns {
     request: StopRequest & { runId?: string; act?: Act },
   ): Promise<StopResult> {
     // The signal may be lost, and the sweeper looks at waiting sessions rarely.
-    const noted = store.due.note(rootOf(sessionId), FIRST_SWEEP_MS);
+    const noted = noteBeside(store.due, rootOf(sessionId), FIRST_SWEEP_MS);
     const result = await store.runs.stop(sessionId, request, noted);
     if (result.kind === 'stopping') carryOutStop(sessionId, result.runId);
     else if (result.kind === 'ended') {

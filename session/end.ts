@@ -42,7 +42,11 @@ export function end(
     status,
     ...tellNext(session, session.isConversation && record.queue.length > 0),
   });
-  if (isOver(run.status)) return ended(run.status);
+  if (isOver(run.status)) {
+    // The process that ended it may have died before its listeners were told.
+    session.tree.tell({ kind: 'charge_changed' });
+    return ended(run.status);
+  }
   let { status } = input;
   let reason: string | undefined;
   if (run.stop !== undefined && status !== 'failed') {

@@ -184,6 +184,7 @@ function doneOrSuperseded(session: Session): Done {
   if (outcome === undefined || (isOver(status) && outcome.kind !== 'ended'))
     return lost(session, 'superseded');
   session.tree.tell({ kind: 'work_over' });
+  session.tree.tell({ kind: 'charge_changed' });
   return { kind: 'done', outcome };
 }
 

@@ -181,8 +181,6 @@ export function createChange(backend: Backend): { change: Change; look: Look } {
   return {
     change: async (sessionId, decide, options = {}) => {
       const at = addressOf(sessionId);
-      // It fails this change only if there is something to store.
-      options.noted?.catch(() => undefined);
       const { reply, tree } = await queued(at[0], () => decideUntilStored(at, decide, options));
       if (tree.events.length > 0) options.listener?.(sessionId, tree.events);
       return reply;

@@ -161,6 +161,7 @@ export function createAgentPlugin(options: AgentPluginOptions): WorkerPlugin & B
   let isDraining = (): boolean => false;
   let held: BegunLease | undefined;
   const mcp = createMcpConnections(logger);
+  let untilIdle = (): Promise<void> => Promise.resolve();
   let whileItRuns: (signal: AbortSignal) => Promise<void>[] = () => [];
 
   async function compose(worker: WorkerOptions) {
@@ -201,6 +202,7 @@ export function createAgentPlugin(options: AgentPluginOptions): WorkerPlugin & B
       tracer: options.tracer,
       logger,
     });
+    untilIdle = runs.idle;
     const store = { ...stores.store, due: stores.store.due.of(workflows.fleet) };
     const sweeps = createSweeps({
       store,
@@ -305,6 +307,8 @@ export function createAgentPlugin(options: AgentPluginOptions): WorkerPlugin & B
       } finally {
         life.abort();
         await Promise.all(beside);
+        // The next queued run of a conversation begins beside the activity that ended the one before.
+        await withTimeout(SWEEP_END_MS, untilIdle()).catch(() => undefined);
         await held?.lease.close();
         notices?.close();
         await withTimeout(SWEEP_END_MS, mcp.close()).catch(() => undefined);

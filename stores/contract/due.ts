@@ -36,6 +36,13 @@ export interface Due {
  */
 export type Noted = Promise<void>;
 
+/** Notes a session for a change that may also be refused before it waits for this. */
+export function noteBeside(due: Pick<Due, 'note'>, sessionId: string, inMs: number): Noted {
+  const noted = due.note(sessionId, inMs);
+  noted.catch(() => undefined);
+  return noted;
+}
+
 export type DueList = 'urgent' | 'routine';
 
 export interface DueSession {

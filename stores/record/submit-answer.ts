@@ -3,6 +3,7 @@ import { notAsShown, type ToolAnswer } from '../../protocol/answers.js';
 import { parseApprovalId, rootOf, sessionOfRun } from '../../protocol/ids.js';
 import { toPerson, type KnownPerson } from '../../protocol/responder.js';
 import { isAsShown, type ShownCall } from '../../protocol/shown-call.js';
+import { noteBeside } from '../contract/due.js';
 import type { CallEdit, CallSpec, OpenCall } from '../contract/call-record.js';
 import type { SettleCallResult } from '../contract/calls.js';
 import type { SessionCalls, SessionRecord } from '../contract/sessions.js';
@@ -99,7 +100,7 @@ export async function submitAnswer(
   };
   // The wake-up or the entry of the audit trail may be left undone, and the sweeper looks at waiting
   // sessions rarely.
-  const noted = store.due.note(rootOf(sessionId), WAKE_CHECK_MS);
+  const noted = noteBeside(store.due, rootOf(sessionId), WAKE_CHECK_MS);
   // An unknown call gets no chunks.
   const settling = call === undefined ? { ...input, chunks: [] } : input;
   const result = await store.calls.settle(settling, noted);

@@ -2,6 +2,7 @@ import { openWriter } from '../../session/streams.js';
 import type { Session } from '../../session/tree.js';
 import { createChange, type Backend } from '../../store/change.js';
 import { APPEND, createBackend } from '../../store/redis/backend.js';
+import { noteBeside } from '../../stores/contract/due.js';
 import { createKeyspace } from '../../stores/memory/keyspace.js';
 import { evaluateOn } from '../../stores/memory/local-scripts.js';
 import { createKeySpace } from '../../stores/redis/keys.js';
@@ -87,4 +88,14 @@ it('a change whose note fails is not stored', async () => {
   const noted = Promise.reject(new Error('the other node is away'));
   await expect(change('s', note([]), { noted })).rejects.toThrow('the other node is away');
   expect(await look('s', ({ record }) => record?.owner)).not.toBe('ann');
+});
+
+it('a note that fails behind a refusal ends no process', async () => {
+  const faults: unknown[] = [];
+  const fault = (error: unknown): void => void faults.push(error);
+  process.on('unhandledRejection', fault);
+  void noteBeside({ note: () => Promise.reject(new Error('away')) }, 's', 1);
+  await new Promise(setImmediate);
+  process.off('unhandledRejection', fault);
+  expect(faults).toEqual([]);
 });

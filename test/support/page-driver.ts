@@ -6,6 +6,8 @@ let shared: Promise<Browser> | undefined;
 
 /** A Chromium for all files of this process; what a file opens in it is closed with the file. */
 export async function shareBrowser(): Promise<Browser> {
+  // One that has crashed behind an earlier file is of no use to this one.
+  if ((await shared)?.isConnected() === false) shared = undefined;
   shared ??= launch().then((browser) => {
     atEndOfRun(() => browser.close());
     return browser;

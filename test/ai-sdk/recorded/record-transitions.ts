@@ -1,4 +1,5 @@
-import type { Store } from '../../../stores/contract/store.js';
+import type { Changes } from '../../../stores/contract/store.js';
+import { changing } from '../../support/session-driver.js';
 import {
   callOf,
   conversationOf,
@@ -21,14 +22,14 @@ export function recordTransitions<S extends Stores>(stores: S): Recorder<S> {
   const log: Transition[] = [];
   let last: Promise<unknown> = Promise.resolve();
 
-  const recorded = (name: TransitionName) => {
-    const call = callOf(stores, name);
+  const recorded = (name: TransitionName, call: (...args: unknown[]) => Promise<unknown>) => {
     return (...args: unknown[]): Promise<unknown> => {
       const change = async (): Promise<unknown> => {
         const before = Date.now();
         const result = await call(...args);
         // A deadline that has passed for the store has passed in the recording as well.
-        log.push({ at: isExpiry(args) ? Date.now() : before, name, args, result });
+        const at = isExpiry(args) ? Date.now() : before;
+        log.push({ at, name, args: args.filter((arg) => !(arg instanceof Promise)), result });
         return result;
       };
       const mine = last.then(change);
@@ -36,23 +37,27 @@ export function recordTransitions<S extends Stores>(stores: S): Recorder<S> {
       return mine;
     };
   };
-  /** Those of one noun, or of the stream. */
-  const noted = (names: readonly TransitionName[], prefix = ''): object =>
-    Object.fromEntries(
-      names
-        .filter((name) => name.startsWith(prefix))
-        .map((name) => [name.slice(prefix.length), recorded(name)]),
-    );
-  const nouns = Object.entries(stores.store).map(([noun, methods]: [string, object]) => [
-    noun,
-    { ...methods, ...noted(SESSION_CALLS, `${noun}.`) },
-  ]);
+  /** The nouns of a store, or of what it gives to those who listen. */
+  const noted = <C extends Changes>(changes: C): C => {
+    const nouns = { ...changes } as unknown as Record<string, object>;
+    for (const name of SESSION_CALLS) {
+      const [noun = '', method = ''] = name.split('.');
+      const methods = nouns[noun];
+      if (methods === undefined) continue;
+      const call = Reflect.get(methods, method) as (...args: unknown[]) => Promise<unknown>;
+      if (call !== undefined) nouns[noun] = { ...methods, [method]: recorded(name, call) };
+    }
+    return nouns as unknown as C;
+  };
+  const ofStream = STREAM_CALLS.map(
+    (name) => [name, recorded(name, callOf(stores, name))] as const,
+  );
 
   return {
     stores: {
       ...stores,
-      store: Object.fromEntries(nouns) as Store,
-      streamManager: { ...stores.streamManager, ...noted(STREAM_CALLS) },
+      store: changing(stores.store, noted),
+      streamManager: { ...stores.streamManager, ...Object.fromEntries(ofStream) },
     },
     logOf: (sessionId) =>
       structuredClone(log.filter((transition) => conversationOf(transition) === sessionId)),
