@@ -40,7 +40,9 @@ it('the page of one who may not decide says so, and shows what a colleague decid
   await chat.untilStatus('colleague');
   expect(await chat.at('regenerate').count()).toBe(0);
   const lead = await signIn('lea', undefined, 'approver');
-  const { sessions } = await json<OperatorWaiting>(lead.get(`operator/waiting?session=${sessionId}`));
+  const { sessions } = await json<OperatorWaiting>(
+    lead.get(`operator/waiting?session=${sessionId}`),
+  );
   const { toolCallId = '', approvalId, inputHash } = sessions[0]?.pending[0] ?? {};
   const path = `operator/waiting/${sessionId}/${toolCallId}`;
   const answer = { approved: true, approvalId, inputHash };

@@ -10,6 +10,8 @@ import {
   type TransitionName,
 } from './transitions.js';
 
+type Call = (...args: unknown[]) => Promise<unknown>;
+
 export interface Recorder<S extends Stores> {
   /** The same stores; what is changed through them is noted. */
   stores: S;
@@ -22,7 +24,7 @@ export function recordTransitions<S extends Stores>(stores: S): Recorder<S> {
   const log: Transition[] = [];
   let last: Promise<unknown> = Promise.resolve();
 
-  const recorded = (name: TransitionName, call: (...args: unknown[]) => Promise<unknown>) => {
+  const recorded = (name: TransitionName, call: Call) => {
     return (...args: unknown[]): Promise<unknown> => {
       const change = async (): Promise<unknown> => {
         const before = Date.now();
@@ -44,7 +46,7 @@ export function recordTransitions<S extends Stores>(stores: S): Recorder<S> {
       const [noun = '', method = ''] = name.split('.');
       const methods = nouns[noun];
       if (methods === undefined) continue;
-      const call = Reflect.get(methods, method) as (...args: unknown[]) => Promise<unknown>;
+      const call = Reflect.get(methods, method) as Call | undefined;
       if (call !== undefined) nouns[noun] = { ...methods, [method]: recorded(name, call) };
     }
     return nouns as unknown as C;
