@@ -64,7 +64,7 @@ export type SettleCall =
       PersonsAnswer & {
         source: 'approval';
         decision: Decision;
-        /** The person who approves, if verified; told with the permission to execute the call, and in no row. */
+        /** The verified person who approves. The tool's execution is told, and no row has it. */
         approver?: KnownPerson | undefined;
         /** The input is changed, and waits for another person: nothing is decided yet. */
         edit?: CallEdit;
@@ -125,7 +125,7 @@ export interface StoredAnswer {
   chunks: readonly string[];
   /** The entry of the audit trail, as JSON. */
   act?: string;
-  /** Of a person, a client, or the rule for a call that nobody answered. */
+  /** A person, a client or, after the deadline, the tool's rule has answered. */
   answer?: AnswerFacts;
 }
 

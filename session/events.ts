@@ -33,7 +33,7 @@ export interface AnswerFacts {
 /** What a change tells those who listen, once it is stored. What must not get lost is stored with the change. */
 export type Event =
   | { kind: 'run_ended'; agent: string; status: TerminalStatus; code?: string | undefined }
-  /** A run has ended that was at work. */
+  /** A run has ended while it was at work. */
   | { kind: 'part_left'; part: RunPart }
   | { kind: 'attempt_ended'; outcome: AttemptEnd; code?: string }
   /** What an attempt was to do is done, by this change or by one before whose listeners may not have been called. */
@@ -46,10 +46,10 @@ export type Event =
       since: number;
       now: number;
       how: WaitEnd;
-      /** Of a person, a client, or the rule for a question that nobody answered. */
+      /** Absent where nobody answered, and no rule of the tool did. */
       answer?: AnswerFacts | undefined;
     }
-  /** What the owner is charged for the conversation is another. */
+  /** What the owner is charged for the conversation may have changed. */
   | { kind: 'charge_changed' }
   /** The outbox of the audit trail has got an entry. */
   | { kind: 'act_noted' }

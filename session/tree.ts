@@ -6,7 +6,7 @@ import { isOver, newRecord, type Call, type SessionRecord, type Writer } from '.
 export class Tree {
   readonly conversationId: string;
   readonly log: Log;
-  /** What listeners are told once the change is stored. */
+  /** The change's events, for its listener once it is stored. */
   readonly events: Event[] = [];
   /** What its sessions have been given does not count. */
   isErased = false;

@@ -29,7 +29,7 @@ export function joinAskers(...lists: (readonly KnownPerson[])[]): readonly Known
   return [...new Map(all.map((person) => [JSON.stringify(person), person])).values()];
 }
 
-/** One who asks: the author of messages, with the roles of this time, or one who asks as well; nobody for a rule. */
+/** The person who asks; an author keeps the roles of this time. Empty where no person asks. */
 export function toAsker(
   { asker, by = '' }: { asker?: KnownPerson | undefined; by?: string | undefined },
   isAuthor = false,

@@ -34,7 +34,7 @@ export interface Commit {
 }
 
 /**
- * Is told what a change has done, once it is stored or has found that nothing is to be stored: in the caller's
+ * Gets the events of a change after the commit, or once the change has found nothing to store. It runs in the caller's
  * asynchronous context, before the caller gets its reply.
  */
 export type Listener = (sessionId: string, events: readonly Event[]) => void;
@@ -46,7 +46,7 @@ export interface ChangeOptions {
   isFreeing?: boolean;
   /** The log may grow meanwhile: nothing is decided by its end, and nothing written there. */
   mayGrow?: boolean;
-  /** Something elsewhere that has to stand before this is stored; the load does not wait for it. */
+  /** The commit waits for this write elsewhere; the load does not. */
   noted?: Promise<unknown> | undefined;
 }
 

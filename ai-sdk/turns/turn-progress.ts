@@ -118,7 +118,7 @@ export class TurnProgress {
     this.#position = Math.max(this.#position, position);
   }
 
-  /** @param sequence where a reader that has all of them goes on */
+  /** @param sequence the position from which a reader resumes once it has all of the events */
   write(events: UIStreamPart[], sequence?: number): void {
     this.#text += toFrames(events, { sequence, toolParts: this.#toolParts });
   }

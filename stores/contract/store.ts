@@ -20,7 +20,7 @@ import type { Tallies } from './tallies.js';
 import type { Usage } from './usage.js';
 import type { Waiting } from './waiting.js';
 
-/** Of each noun what changes sessions. */
+/** The changes of sessions, by noun. */
 export interface Changes {
   sessions: Pick<Sessions, 'branch'>;
   runs: Omit<Runs, 'current' | 'list' | 'interruption'>;
@@ -35,7 +35,7 @@ export interface Changes {
  * repeated: a client that lost its connection after sending gets the first result again.
  */
 export interface Store {
-  /** The changes of sessions once more, each of which tells the listener what it has done. */
+  /** The same changes, each with its events for the listener. */
   listening: (listener: Listener) => Changes;
   sessions: Sessions;
   runs: Runs;

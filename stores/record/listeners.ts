@@ -7,8 +7,8 @@ import type { Store } from '../contract/store.js';
 import type { LegTraces } from './leg-traces.js';
 
 /**
- * What follows from changes: metrics, traces, and work beside the record. Listeners are told after the change, so what
- * they do may get lost with the process: what must not is stored with the change, or found by the sweeper.
+ * Listeners of changes: metrics, traces, and work beside the record. They run after the commit, so a process that dies
+ * in between skips them: what must not be lost is stored with the change, or the sweeper finds it.
  */
 
 export interface AuditLogger {
@@ -26,7 +26,7 @@ export interface ListenersDeps {
   logger: AuditLogger;
 }
 
-/** A store whose changes are followed by everything that follows from them, the same in each process. */
+/** A store whose changes tell all listeners; API, worker and one process compose the same. */
 export function listenToChanges(store: Store, deps: ListenersDeps): Store {
   const { meter, traces, startNext, logger } = deps;
   const listeners = [
@@ -82,7 +82,7 @@ function meterAnswer(
   });
 }
 
-/** What owners are charged is brought up to date: what gets lost is found by the next fold, or by the recount. */
+/** Brings an owner's charges up to date. The next fold or the recount makes up for one that is lost. */
 function folding({ owners }: Store, logger: AuditLogger): Listener {
   const fold = oneAtATime(
     (sessionId) => owners.fold(sessionId),
@@ -96,7 +96,7 @@ function folding({ owners }: Store, logger: AuditLogger): Listener {
   };
 }
 
-/** Acts get to the audit trail: what gets lost is relayed by the sweeper, to which the session was noted before. */
+/** Relays acts to the audit trail. The sweeper, which has the session on its list, makes up for one that is lost. */
 function relaying({ audit }: Store, logger: AuditLogger): Listener {
   const relay = oneAtATime(
     async (sessionId) => {

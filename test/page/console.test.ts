@@ -1,5 +1,5 @@
 import type { Browser } from 'playwright-core';
-import type { OperatorRunDetail } from '../../protocol/operator.js';
+import type { OperatorRunDetail, OperatorRuns } from '../../protocol/operator.js';
 import type { OperatorTimeline } from '../../protocol/timeline.js';
 import { findBarriers, findOverflow } from '../support/axe.js';
 import { openConsole, type ConsolePage } from '../support/console-driver.js';
@@ -9,8 +9,7 @@ import { shareBrowser } from '../support/page-driver.js';
 import { newSessionId, useProduct } from '../support/product.js';
 import { until } from '../support/until.js';
 
-/** The console in Chromium, on a server whose one user may do everything. */
-// Its own: what other files leave would be listed, too.
+/** The console in Chromium, on a server of its own whose one user may do everything: other files leave runs. */
 const product = useProduct({});
 let browser: Browser;
 beforeAll(async () => {
@@ -44,8 +43,14 @@ async function beginLab(script: object[]): Promise<string> {
   return response.headers.get('x-run-id') ?? '';
 }
 
-const untilListed = (console: ConsolePage, runId: string): Promise<void> =>
-  console.page.locator(`[data-testid=run-row][data-run="${runId}"]`).waitFor();
+/** Temporal's list follows its workflows late: until it has these as those that wait, and no others. */
+const untilWaiting = (runs: readonly string[]): Promise<unknown> =>
+  until('exactly these are listed', async () => {
+    const path = '/api/operator/runs?status=waiting_approval&agent=lab&limit=100';
+    const { runs: found } = (await (await fetch(product.url + path)).json()) as OperatorRuns;
+    const ids = new Set(found.map(({ runId }) => runId));
+    return ids.size === runs.length && runs.every((runId) => ids.has(runId));
+  });
 
 const untilStatus = (console: ConsolePage, text: string): Promise<void> =>
   console.at('run-status').getByText(text, { exact: true }).waitFor();
@@ -148,7 +153,7 @@ it('an active run is stopped with a reason, forked and repeated', async () => {
 it('runs are filtered, paged and stopped together; the address keeps the filter', async () => {
   const runs = await Promise.all(Array.from({ length: 27 }, () => runLab(product, CHARGE)));
   const console = await openConsole(browser, product.url, '/console/runs');
-  await untilListed(console, runs.at(-1) ?? '');
+  await untilWaiting(runs);
   await console.at('filter-status').selectOption('waiting_approval');
   await console.at('filter-agent').selectOption('lab');
   expect(new URL(console.page.url()).search).toBe('?status=waiting_approval&agent=lab');
