@@ -2,11 +2,12 @@
 const [TYPES, LAZY] = [['type-only'], ['type-only', 'dynamic-import']];
 const COMPOSED = 'protocol|stores|executor|agents|config|notify|tracing|examples';
 const MAY_IMPORT = {
-  protocol: '-', config: 'protocol', agents: 'protocol', session: 'protocol', tracing: 'protocol', workflows: 'protocol',
+  protocol: '-', config: 'protocol', agents: 'protocol', session: 'protocol', tracing: 'protocol', run: 'protocol',
+  workflows: 'protocol|run|extensions', 'workflows/(?!index|with-own).*': 'protocol|run|workflows', extensions: 'protocol|run|workflows',
   store: 'protocol|session', stores: 'protocol|session|store', notify: 'protocol|agents',
   'stores/contract': 'protocol|session|store', 'stores/(record|log)': 'protocol|session|store|stores/contract',
-  activities: 'protocol|agents|stores', executor: 'protocol|agents|stores|notify',
-  'in-process': 'protocol|agents|stores|activities|executor',
+  activities: 'protocol|run|agents|stores', executor: 'protocol|agents|stores|notify',
+  'in-process': 'protocol|run|agents|stores|activities|executor',
   testing: 'protocol|agents|session|stores|executor|in-process|worker|ai-sdk',
   'ai-sdk': 'protocol|stores|executor', 'ai-sdk/parts': 'protocol|stores', 'ai-sdk/turns': 'protocol|stores|ai-sdk/parts',
   'ai-sdk/reply': 'protocol|stores|executor|ai-sdk/(parts|turns)', web: 'protocol|ai-sdk/(client|react)/index',
@@ -18,7 +19,7 @@ const MAY_IMPORT = {
 };
 /** Where less is loaded than the types that may be imported, to start fast and without Node, zod or an engine. */
 const NEVER_LOAD = [
-  ['workflows', 'protocol', 'protocol/(temporal-names|run|carry|limits|ids|triggers)'],
+  ['workflows|extensions', 'protocol', 'protocol/(temporal-names|run|limits|ids|triggers)'],
   ['ai-sdk/parts', 'ai-sdk|protocol|stores|.*node_modules', 'ai-sdk/parts|protocol/(content-blocks|control-guard|errors|event-names|ids|provider-result)'],
   ['ai-sdk/(client|react)', 'ai-sdk|protocol|stores|executor', 'ai-sdk/(client|react|parts)|protocol/(headers|shown-call|time)'],
   ['stores/memory', 'stores/redis/(clients|connection|evaluate|open-stores|helix-classes|index)'],
@@ -32,7 +33,7 @@ const PACKAGES = {
   'react|react-dom|@ai-sdk/react': 'ai-sdk/react|web|examples/(next|assistant-ui|ai-elements)', ioredis: 'stores/redis',
   '@opentelemetry/[^/]+': 'tracing', 'commander|cli-table3': 'cli', 'standardwebhooks|nodemailer': 'notify|examples',
   'express|express-rate-limit|cors|helmet|prom-client': 'api', jose: 'api|notify',
-  '@temporalio/[^/]+': 'workflows|activities|executor|worker|api|config|testing/temporal|examples/(embed|next|own-workflow)',
+  '@temporalio/[^/]+': 'workflows|extensions|activities|executor|worker|api|config|testing/temporal|examples/(embed|next|own-workflow)',
   '@ai-sdk/(provider|openai|openai-compatible|anthropic|google)': 'agents|activities|examples',
 };
 const at = (paths) => `^(${paths})(?![\\w-])`;
@@ -50,7 +51,7 @@ module.exports = {
     never('(?!test/|bench/).*', 'test|bench'),
     never('(?!examples/|test/|bench/|scripts/|[\\w/-]*main\\.).*', 'examples'),
     never('(activities|executor|in-process|ai-sdk|api|worker)/(?![\\w/-]*main\\.|ai-sdk/tool-loop-agent).*', 'stores/(redis|memory)'),
-    never('workflows', '.*node_modules', '.*node_modules/@temporalio'),
+    never('workflows|extensions', '.*node_modules', '.*node_modules/@temporalio'),
     never('ai-sdk/(client|react)', '.*node_modules/(ai|zod)'),
     never('session', '.*', '', { dependencyTypesNot: ['local'] }),
     never('ai-sdk/(client|react|parts)', '.*', '', { dependencyTypes: ['core'] }),

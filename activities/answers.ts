@@ -3,21 +3,22 @@ import type {
   AnswerActivities,
   AnswerOutcome,
   AnswerRef,
-  ExpireOutcome,
+  LookRef,
   OperatorAnswer,
   Refused,
 } from '../protocol/activities.js';
 import { parseToolAnswer, toAnswerError } from '../protocol/answers.js';
 import { HelixError } from '../protocol/errors.js';
-import { rootOf, sessionOfRun } from '../protocol/ids.js';
+import { rootOf, runNumberOf, sessionOfRun } from '../protocol/ids.js';
 import type { PendingQuestion } from '../protocol/replies.js';
-import { isTerminal } from '../protocol/run.js';
+import { isTerminal, type At, type Next } from '../protocol/run.js';
 import type { Wake } from '../stores/contract/call-record.js';
-import type { SessionCalls } from '../stores/contract/sessions.js';
+import type { SessionRecord } from '../stores/contract/sessions.js';
 import { toAct } from '../stores/record/acts.js';
 import { expireCalls } from '../stores/record/expire-calls.js';
 import { requireAsShown, submitAnswer } from '../stores/record/submit-answer.js';
 import type { ActivityDeps } from './deps.js';
+import { STATE_LOST } from './endings.js';
 
 /** The sweeper looks at a session this long after an act, in case this process dies. */
 const CHECK_MS = 3_000;
@@ -45,34 +46,52 @@ export function createAnswerActivities(deps: ActivityDeps): AnswerActivities {
     if (result.kind === 'already_completed' && record !== undefined) {
       const { decision } = (await store.calls.read(sessionId, parsed.toolCallId)) ?? {};
       // An attempt before this one has stored it, and its reply was lost.
-      if (decision?.via === 'temporal' && decision.at === at) {
-        return { kind: 'stored', runId, sequence: record.sequence, resume: record.resume };
-      }
+      if (decision?.via === 'temporal' && decision.at === at) return stored(runId);
     }
     if (result.kind === 'edited') return result;
     if (result.kind !== 'stored') throw toAnswerError(result.kind);
-    const { resume, sequence } = result;
     // Who did it is in the line of the audit entry, by pseudonym: no erasure reaches a log.
     logger.info({ runId, toolCallId: parsed.toolCallId, via: 'temporal' }, 'a call was answered');
     await wakeOthers(deps, result.others);
-    return { kind: 'stored', runId, sequence, resume };
+    return stored(runId);
+  }
+
+  async function stored(runId: string): Promise<AnswerOutcome> {
+    const run = { sessionId: sessionOfRun(runId), runId };
+    return { kind: 'stored', runId, at: await store.runs.next(run, { lists: true }) };
+  }
+
+  async function look(ref: LookRef): Promise<At> {
+    const { sessionId, runId, known } = ref;
+    const read = (): Promise<At> =>
+      store.runs.next({ sessionId, runId }, { lists: true, calls: true });
+    const at = await read();
+    if (at.version < known.version || at.sequence < known.sequence) {
+      const record = await store.sessions.read(sessionId);
+      if (isOlder(record, runId)) return lost(ref);
+    }
+    if (at.next.do !== 'open' || at.next.dueInMs !== 0) return at;
+    const view = await store.sessions.withCalls(sessionId);
+    const own = view?.openCalls.filter(({ spec }) => spec.runId === runId) ?? [];
+    const { settled } = await expireCalls(store, own, Date.now());
+    for (const { result } of settled) await wakeOthers(deps, result.others);
+    return read();
+  }
+
+  /** The store has lost what this run did: nothing is written over the gap. */
+  async function lost({ sessionId, runId, agent: agentType, known }: LookRef): Promise<At> {
+    logger.warn({ runId }, 'the store is older than the run: it was restored');
+    const error = STATE_LOST;
+    const { committedStep: step = 0 } = (await store.sessions.read(sessionId)) ?? {};
+    const end = { sessionId, runId, agentType, step, floor: known.sequence, now: Date.now() };
+    await store.runs.end({ ...end, status: 'failed', error });
+    // Also where the record does not have the run any more.
+    const next: Next = { do: 'done', step, status: 'failed', error };
+    return { version: known.version, sequence: known.sequence, next };
   }
 
   return {
-    expireCalls: async ({ sessionId, runId, step, look }) => {
-      const before = await store.sessions.withCalls(sessionId);
-      const own = before?.openCalls.filter(({ spec }) => spec.runId === runId) ?? [];
-      const { settled, nextDueMs, unaskedMs } = await expireCalls(store, own, Date.now());
-      for (const { result } of settled) await wakeOthers(deps, result.others);
-      const view = settled.length === 0 ? before : await store.sessions.withCalls(sessionId);
-      const wait = nextDueMs ?? unaskedMs;
-      return {
-        ...standingOf(view, { runId, step }, look === true),
-        sequence: view?.record.sequence,
-        nextDueMs: wait,
-        isUnasked: nextDueMs === undefined && unaskedMs !== undefined,
-      };
-    },
+    look: async (ref) => ({ at: await look(ref) }),
     answerCall: (ref) => orRefused(() => answerCall(ref)),
     extendDeadline: ({ sessionId, toolCallId, byMs, by, ...shown }) =>
       orRefused(async () => {
@@ -99,35 +118,6 @@ export function createAnswerActivities(deps: ActivityDeps): AnswerActivities {
   };
 }
 
-/**
- * How a wait for the calls of a step stands in the record, which may have gone on without the run that
- * asks, as after a reset of its workflow, or may be older than it, as after a failover.
- *
- * @param look also releases calls that have been begun: this execution of the run may not know of them
- */
-function standingOf(
-  view: SessionCalls | undefined,
-  { runId, step }: { runId: string; step: number },
-  look: boolean,
-): Pick<ExpireOutcome, 'resume' | 'isOver'> {
-  const { record, openCalls = [] } = view ?? {};
-  if (record?.runId !== runId || isTerminal(record.status)) return { isOver: true };
-  if (record.committedStep !== step) return { isOver: true };
-  // An attempt before this one may have settled the last call, and died with the reply.
-  const stored = record.resume?.step === step ? record.resume : undefined;
-  const own = openCalls.filter(({ spec }) => spec.runId === runId);
-  const begun = look ? own.filter(({ state }) => state === 'started') : [];
-  if (begun.length > 0) {
-    const ids = begun.map(({ spec }) => spec.toolCallId);
-    const { approved, ...rest } = stored ?? { step, approved: [], partial: true };
-    return { resume: { ...rest, approved: [...approved, ...ids] } };
-  }
-  if (stored !== undefined) return { resume: stored };
-  // A sub-agent whose calls are settled waits for those of others while its conversation is paused.
-  const isWaiting = record.stream === 'paused' || own.some(({ state }) => state !== 'settled');
-  return isWaiting ? {} : { isOver: true };
-}
-
 /** Takes the fields of an answer by name and ignores all others. */
 function toToolAnswer(sessionId: string, answer: OperatorAnswer): Record<string, unknown> {
   const { toolCallId, approvalId, inputHash, by } = answer;
@@ -138,6 +128,12 @@ function toToolAnswer(sessionId: string, answer: OperatorAnswer): Record<string,
   }
   const outcome = 'error' in answer ? { error: answer.error } : { result: answer.result };
   return { ...base, kind: 'client-tool-result', ...outcome };
+}
+
+/** True if the record is older than a run that has seen more than it holds. */
+function isOlder(record: SessionRecord | undefined, runId: string): boolean {
+  if (record?.runId === runId) return !isTerminal(record.status);
+  return record === undefined || runNumberOf(record.runId) < runNumberOf(runId);
 }
 
 /** A refusal is an outcome; after an outage Temporal retries. */

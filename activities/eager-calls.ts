@@ -1,4 +1,4 @@
-import type { CallActivityRef, LostAttempt, ToolCallOutcome } from '../protocol/activities.js';
+import type { CallActivityRef, LostAttempt } from '../protocol/activities.js';
 import type { StepOutcome } from '../protocol/run.js';
 import type { Attempt } from './attempt.js';
 import { AttemptFailure, TOOLS_BUSY } from './attempt-failure.js';
@@ -18,14 +18,14 @@ const SPARE = 1 / 2;
 export interface EagerCalls {
   /** Counts a model call, or a leg, for as long as it lasts. */
   beside: <Result>(work: Promise<Result>) => Promise<Result>;
-  /** The outcome of a step, with how many of its calls may start eagerly. */
-  offer: <Outcome extends StepOutcome | LostAttempt>(outcome: Outcome) => Outcome;
+  /** How many calls of a step may start eagerly. */
+  offer: (outcome: StepOutcome) => number;
   /** Carries a call out if there is a place, or says that its own task queue has to take it. */
-  call: (
+  call: <Result>(
     ref: CallActivityRef,
     attempt: Attempt,
-    work: () => Promise<ToolCallOutcome>,
-  ) => Promise<ToolCallOutcome | LostAttempt>;
+    work: () => Promise<Result>,
+  ) => Promise<Result | LostAttempt>;
 }
 
 /** @param modelSlots concurrent activities of the worker on the task queue of the models */
@@ -44,9 +44,8 @@ export function createEagerCalls(modelSlots = 0): EagerCalls {
       }
     },
     offer: (outcome) => {
-      if (outcome.kind !== 'calls' || models + calls >= modelSlots * SPARE) return outcome;
-      const eager = Math.min(AT_ONCE, most - calls, outcome.calls.length);
-      return eager > 0 ? { ...outcome, eager } : outcome;
+      if (outcome.kind !== 'calls' || models + calls >= modelSlots * SPARE) return 0;
+      return Math.max(0, Math.min(AT_ONCE, most - calls, outcome.calls.length));
     },
     call: async (ref, { token, number }, work) => {
       if (ref.eager !== true) return work();

@@ -1,5 +1,11 @@
 import type { StepRef } from '../protocol/activities.js';
-import { isTerminal, type RunError, type StepOutcome, type StopRequest } from '../protocol/run.js';
+import {
+  isTerminal,
+  type At,
+  type RunError,
+  type StepOutcome,
+  type StopRequest,
+} from '../protocol/run.js';
 import { forceEnd } from '../stores/record/force-end.js';
 import type { Attempt } from './attempt.js';
 import { AttemptFailure } from './attempt-failure.js';
@@ -30,6 +36,15 @@ export const STATE_LOST: RunError = {
   message: 'Part of this conversation was lost. Send a message to continue.',
   retryable: false,
 };
+
+/** What the record says after a step: the next run may have begun by now, and taken the place of the one that ended. */
+export function afterEnd(at: At, outcome: StepOutcome): At {
+  if (outcome.kind !== 'ended' || at.next.do !== 'done' || at.next.status !== 'superseded') {
+    return at;
+  }
+  const { step, status, error } = outcome;
+  return { ...at, next: { do: 'done', step, status, ...(error !== undefined && { error }) } };
+}
 
 /** Thrown where an attempt of a step finds that it is over; caught once, by `orEnded`. */
 export class AttemptOver extends Error {

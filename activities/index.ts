@@ -8,6 +8,7 @@ import type {
 import { asActivity } from './as-activity.js';
 import type { ActivityDeps } from './deps.js';
 import { createEagerCalls } from './eager-calls.js';
+import { afterEnd } from './endings.js';
 import { toLegProgress } from './leg/run-leg.js';
 import { createRunParts } from './run-parts.js';
 
@@ -27,20 +28,29 @@ export type { ActivityDeps, ActivityLogger } from './deps.js';
 export function createActivities(
   deps: ActivityDeps,
 ): RunActivities & ChildActivities & AnswerActivities {
-  const { modelStep, leg, toolCall, ...rest } = createRunParts(deps);
+  const { modelStep, leg, toolCall, next, ...rest } = createRunParts(deps);
   const eager = createEagerCalls(deps.eagerSlots);
   return {
     modelStep: asActivity(
       deps,
       ({ step }: StepRef) => ({ step, sequence: 0, failures: 0 }),
-      async (ref, attempt, progress) =>
-        eager.offer(await eager.beside(modelStep(ref, attempt, progress))),
+      async (ref, attempt, progress) => {
+        const outcome = await eager.beside(modelStep(ref, attempt, progress));
+        const at = afterEnd(await next(ref, { lists: true, calls: true }), outcome);
+        const spent = 'spent' in outcome ? outcome.spent : undefined;
+        const places = eager.offer(outcome);
+        return { at, ...(spent && { spent }), ...(places > 0 && { eager: places }) };
+      },
     ),
     leg: asActivity(deps, toLegProgress, (...work) => eager.beside(leg(...work))),
     toolCall: asActivity(
       deps,
       ({ toolCallId }: CallActivityRef) => ({ toolCallId }),
-      (ref, attempt) => eager.call(ref, attempt, () => toolCall(ref, attempt)),
+      (ref, attempt) =>
+        eager.call(ref, attempt, async () => {
+          await toolCall(ref, attempt);
+          return { at: await next(ref) };
+        }),
     ),
     ...rest,
   };

@@ -1,14 +1,21 @@
 import { createMcpConnections } from '../agents/mcp/mcp-connections.js';
-import type { AnswerActivities, ChildActivities, RunActivities } from '../protocol/activities.js';
+import type {
+  AnswerActivities,
+  ChildActivities,
+  EndRef,
+  RunActivities,
+} from '../protocol/activities.js';
 import { HelixError } from '../protocol/errors.js';
 import { rootOf } from '../protocol/ids.js';
+import type { StepOutcome } from '../protocol/run.js';
 import { NO_METER } from '../protocol/run-meter.js';
 import { toAct } from '../stores/record/acts.js';
 import { createLegTraces, type LegTraces, type RunOfWork } from '../stores/record/leg-traces.js';
 import { listenToChanges } from '../stores/record/listeners.js';
+import type { Runs } from '../stores/contract/runs.js';
 import { createAnswerActivities } from './answers.js';
 import type { ActivityDeps } from './deps.js';
-import { STATE_LOST } from './endings.js';
+import { afterEnd, STATE_LOST } from './endings.js';
 import { createLeg, type Leg } from './leg/run-leg.js';
 import { createTellAgent } from './model/finish-hooks.js';
 import { createModelStep, type ModelStep } from './model/model-step.js';
@@ -23,6 +30,8 @@ export interface RunParts
   modelStep: ModelStep;
   leg: Leg;
   toolCall: ToolCall;
+  /** What the record says of a run. */
+  next: Runs['next'];
 }
 
 /** The parts of a run over the given stores and agents. Nothing here knows Temporal. */
@@ -38,7 +47,8 @@ export function createRunParts(options: ActivityDeps): RunParts {
   const toolCall = createToolCall(deps, runTools);
   const ends = createRunEnd(deps);
   const { isDraining = () => false } = deps;
-  const leg = createLeg({ modelStep, toolCall, endRun: ends.endRun, isDraining });
+  const { next } = deps.store.runs;
+  const leg = createLeg({ modelStep, toolCall, next, endRun: ends.endRun, isDraining });
   return {
     modelStep: inLeg(traces, modelStep),
     leg: inLeg(traces, leg),
@@ -46,6 +56,7 @@ export function createRunParts(options: ActivityDeps): RunParts {
     settleChild: inLeg(traces, createSettleChild(deps)),
     endRun: inLeg(traces, ends.endRun),
     stopRun: ends.stopRun,
+    next,
     ...createAnswerActivities(deps),
   };
 }
@@ -72,39 +83,49 @@ export function createRunEnd({
 }: ActivityDeps): Pick<RunActivities, 'endRun' | 'stopRun'> {
   const tellAgent = createTellAgent({ store, logger });
   const findAgent = createAgentLookup(agents, createOwnerLookup(store.sessions));
+  const { next } = store.runs;
+
+  async function endRun(ref: EndRef): Promise<StepOutcome> {
+    const { sessionId, runId, agent, step, status, error, known } = ref;
+    // What the last step's calls changed counts as well.
+    const definition = await findAgent({ agent, sessionId, runId });
+    if (definition?.stateSchema !== undefined) {
+      await store.staging.promoteSettled(sessionId).catch(unlessErased);
+    }
+    // A run whose record lost its newest steps has not completed.
+    const record = await store.sessions.read(sessionId);
+    const isLost = record?.runId === runId && record.sequence < known;
+    const ending = isLost && status === 'completed' ? LOST : { status, error };
+    const result = await store.runs.end({
+      sessionId,
+      runId,
+      agentType: agent,
+      step,
+      ...ending,
+      floor: known,
+      now: Date.now(),
+    });
+    if (result.kind !== 'ended') return result;
+    if (definition !== undefined && result.status === 'completed') {
+      const run = { agent: definition, sessionId, runId, step };
+      await tellAgent({ ...run, isLast: true, isKnown: true });
+    }
+    const why = result.status === 'failed' && ending.error !== undefined;
+    return { kind: 'ended', step, status: result.status, ...(why && { error: ending.error }) };
+  }
+
   return {
-    endRun: async ({ sessionId, runId, agent, step, status, error, known }) => {
-      // What the last step's calls changed counts as well.
-      const definition = await findAgent({ agent, sessionId, runId });
-      if (definition?.stateSchema !== undefined) {
-        await store.staging.promoteSettled(sessionId).catch(unlessErased);
-      }
-      // A run whose record lost its newest steps has not completed.
-      const record = await store.sessions.read(sessionId);
-      const isLost = record?.runId === runId && record.sequence < known;
-      const ending = isLost && status === 'completed' ? LOST : { status, error };
-      const result = await store.runs.end({
-        sessionId,
-        runId,
-        agentType: agent,
-        step,
-        ...ending,
-        floor: known,
-        now: Date.now(),
-      });
-      if (result.kind !== 'ended') return 'superseded';
-      if (definition !== undefined && result.status === 'completed') {
-        const run = { agent: definition, sessionId, runId, step };
-        await tellAgent({ ...run, isLast: true, isKnown: true });
-      }
-      return result.status;
+    endRun: async (ref) => {
+      const outcome = await endRun(ref);
+      return { at: afterEnd(await next(ref), outcome) };
     },
     stopRun: async ({ sessionId, runId, stop }) => {
       const { by, reason } = stop;
       const act = toAct('stop', { by, via: 'temporal' }, { reason });
       await store.due.note(rootOf(sessionId), CHECK_MS);
       const stopped = await store.runs.stop(sessionId, { ...stop, runId, act });
-      return stopped.kind === 'ended' && stopped.waited === true;
+      const waited = stopped.kind === 'ended' && stopped.waited === true;
+      return { at: await next({ sessionId, runId }), ...(waited && { waited }) };
     },
   };
 }

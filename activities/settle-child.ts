@@ -15,12 +15,15 @@ export function createSettleChild(deps: ActivityDeps): ChildActivities['settleCh
   const { store } = deps;
 
   return async (ref) => {
+    const isAtWork = await isUnsettled(ref);
+    return { at: await store.runs.next(ref), ...(isAtWork && { isAtWork }) };
+  };
+
+  /** True while its sub-agent is at work; settles the call otherwise. */
+  async function isUnsettled(ref: ChildEndRef): Promise<boolean> {
     const call = await store.calls.read(ref.sessionId, ref.toolCallId);
-    if (call === undefined || call.state === 'settled') {
-      await wakeAgain(ref);
-      return { kind: 'settled' };
-    }
-    if (ref.started === true && (await isActive(ref.child))) return { kind: 'at_work' };
+    if (call === undefined || call.state === 'settled') return false;
+    if (ref.started === true && (await isActive(ref.child))) return true;
     const { cause, ...result } = await readResult(ref);
     const { toolName } = call.spec;
     const { sessionId, runId, agent: agentType, toolCallId } = ref;
@@ -60,21 +63,8 @@ export function createSettleChild(deps: ActivityDeps): ChildActivities['settleCh
       ],
       now: Date.now(),
     });
-    if (settled.kind === 'stale_run') return { kind: 'superseded' };
-    if (settled.kind !== 'stored') return { kind: 'settled' };
-    const { sequence, others, resume } = settled;
-    await wakeOthers(deps, others);
-    // Others of the step were answered while the sub-agent asked. If this fails, it is tried again.
-    if (resume !== undefined) await deps.wake?.({ sessionId, runId, resume });
-    return { kind: 'settled', sequence };
-  };
-
-  /** An attempt before this one may have settled the call, and died before it signalled the run. */
-  async function wakeAgain({ sessionId, runId, step }: ChildEndRef): Promise<void> {
-    const record = await store.sessions.read(sessionId);
-    const { resume, resumeTaken } = record?.runId === runId ? record : {};
-    if (resume?.step !== step || resumeTaken === true) return;
-    await deps.wake?.({ sessionId, runId, resume });
+    if (settled.kind === 'stored') await wakeOthers(deps, settled.others);
+    return false;
   }
 
   /** Neither its record nor its workflow has ended. */

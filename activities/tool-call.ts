@@ -107,11 +107,10 @@ export function createToolCall(deps: TracedDeps, runTools = createRunTools(deps)
       }
       switch (start.kind) {
         case 'settled':
-          return { kind: 'settled', ...((await hasFinished(agent, ref)) && { finish: true }) };
         case 'refused':
           return { kind: 'settled' };
         case 'suspended':
-          return start;
+          return { kind: start.kind };
         case 'stopped':
         case 'superseded':
           return { kind: start.kind };
@@ -198,7 +197,7 @@ export function createToolCall(deps: TracedDeps, runTools = createRunTools(deps)
     } finally {
       opened?.close();
     }
-    if ('kind' in outcome) return outcome;
+    if ('kind' in outcome) return { kind: outcome.kind };
     const seconds = (performance.now() - beganMs) / 1_000;
     await chunks.flush();
     const ending =
@@ -228,21 +227,8 @@ export function createToolCall(deps: TracedDeps, runTools = createRunTools(deps)
     return {
       kind: attempt.cutReason() === 'stop' ? 'stopped' : 'settled',
       ...(settled.kind === 'stored' && { sequence: settled.sequence }),
-      ...(settled.kind === 'stored' && 'output' in ending && { finish: true }),
       ...(error !== undefined && { error }),
     };
-  }
-
-  /** True if an attempt before this one settled the call, and the run ends with its result. */
-  async function hasFinished(
-    agent: AgentDefinition | undefined,
-    ref: CallActivityRef,
-  ): Promise<boolean> {
-    const call = await store.calls.read(ref.sessionId, ref.toolCallId);
-    if (call?.row?.role !== 'tool' || call.row.error !== undefined) return false;
-    if (call.row.denied === true) return false;
-    const { tools = [] } = agent ?? {};
-    return tools.find(({ name }) => name === call.spec.toolName)?.finishWith !== undefined;
   }
 
   /** True if no worker executes the call any more: its run has ended, or was replaced. */

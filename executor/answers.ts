@@ -5,7 +5,6 @@ import { parseToolAnswer, type UncheckedAnswer } from '../protocol/answers.js';
 import { findExpiredPending } from '../protocol/expired-pending.js';
 import { rootOf, sessionOfRun } from '../protocol/ids.js';
 import { toPerson, type Responder } from '../protocol/responder.js';
-import type { AnswerSignal } from '../protocol/run.js';
 import type { ShownCall } from '../protocol/shown-call.js';
 import { toAct } from '../stores/record/acts.js';
 import { expireCalls } from '../stores/record/expire-calls.js';
@@ -15,13 +14,16 @@ import {
   type AnswerDeps,
   type AnswerResult,
 } from '../stores/record/submit-answer.js';
-import type { CallSpec, Wake } from '../stores/contract/call-record.js';
-import type { ExtendDeadlineResult, LeaseCallResult } from '../stores/contract/calls.js';
+import type { CallSpec } from '../stores/contract/call-record.js';
+import type {
+  ExtendDeadlineResult,
+  LeaseCallResult,
+  SettleCallResult,
+} from '../stores/contract/calls.js';
 import type { SessionCalls, SessionRecord } from '../stores/contract/sessions.js';
 import type { Store } from '../stores/contract/store.js';
 import { createApproverDemands, type ConversationOfCall } from './approver-demands.js';
 import { createCallWebhook } from './call-webhook.js';
-import type { RunWorkflows } from './run-workflows.js';
 
 /** What people do with pending calls. */
 export interface AnswerApi {
@@ -100,28 +102,29 @@ export interface ExtendInput extends Actor, ShownCall {
 export interface AnswerApiDeps {
   store: Store;
   agents: Pick<AgentRegistry, 'get'>;
-  workflows: Pick<RunWorkflows, 'answer'>;
+  /** Lets a run go on. */
+  wakeRun: (runId: string) => Promise<void>;
   logger: { warn: (fields: object, message: string) => void };
 }
 
 /** The sweeper looks at a session after this long. */
 const CHECK_MS = 3_000;
 
+/** What an answer lets go on. */
+type Resumed = Pick<Extract<SettleCallResult, { kind: 'stored' }>, 'resume' | 'others'>;
+
 /** Redis is written first, so a signal that is lost loses nothing: the sweeper sends it again. */
-export function createAnswerApi({ store, agents, workflows, logger }: AnswerApiDeps): AnswerApi {
+export function createAnswerApi({ store, agents, wakeRun, logger }: AnswerApiDeps): AnswerApi {
   const check = createAnswerCheck(agents);
   const demands = createApproverDemands({ store, agents });
 
-  async function signal(runId: string, answer: AnswerSignal): Promise<void> {
-    await workflows.answer(runId, answer).catch((error: unknown) => {
-      logger.warn({ err: error, runId }, 'the run could not be signalled');
-    });
-  }
-
-  /** Signals other runs of the conversation that an answer unblocks. */
-  async function wakeOthers(others: readonly Wake[] = []): Promise<void> {
-    for (const { runId, resume } of others) {
-      await signal(runId, { toolCallId: '', by: 'conversation', resume });
+  /** Wakes the run that was answered, if it may go on, and others of the conversation that may. */
+  async function wake(runId: string, { resume, others = [] }: Resumed): Promise<void> {
+    const all = resume === undefined ? others : [{ runId }, ...others];
+    for (const run of all) {
+      await wakeRun(run.runId).catch((error: unknown) => {
+        logger.warn({ err: error, runId: run.runId }, 'the run could not be signalled');
+      });
     }
   }
 
@@ -139,10 +142,7 @@ export function createAnswerApi({ store, agents, workflows, logger }: AnswerApiD
     mayApprove: demands.areMet,
     callWebhook: createCallWebhook({
       store,
-      stored: async (runId, { sequence, resume, others }) => {
-        await signal(runId, { toolCallId: '', by: 'webhook', sequence, resume });
-        await wakeOthers(others);
-      },
+      stored: wake,
     }),
     submitToolResult: async (input, { known, actor, responder, permit, isPosted } = {}) => {
       const answer = parseToolAnswer(input);
@@ -159,18 +159,10 @@ export function createAnswerApi({ store, agents, workflows, logger }: AnswerApiD
       const how = { known, actor, approver, isPosted, isEveryone: who.isEveryone };
       const submitted = await submitAnswer(deps, answer, Date.now(), how);
       const { result, runId, record } = submitted;
-      const { toolCallId, by } = answer;
-      if (result.kind === 'stored') {
-        await signal(runId, {
-          toolCallId,
-          sequence: result.sequence,
-          approved: answer.kind === 'approval-response' ? answer.approved : undefined,
-          by,
-          resume: result.resume,
-        });
-        await wakeOthers(result.others);
-      } else if (result.kind === 'already_completed' && record?.resume !== undefined) {
-        await signal(record.runId, { toolCallId: '', by: 'repeated', resume: record.resume });
+      if (result.kind === 'stored') await wake(runId, result);
+      // An answer that is given again may be the last one, whose signal was lost.
+      else if (result.kind === 'already_completed' && record?.resume !== undefined) {
+        await wake(record.runId, record);
       }
       return result;
     },
@@ -183,11 +175,7 @@ export function createAnswerApi({ store, agents, workflows, logger }: AnswerApiD
       );
       const calls = waiting.filter(({ spec }) => due.has(spec.toolCallId));
       const { settled } = await expireCalls(store, calls, Date.now());
-      for (const { toolCallId, runId, result } of settled) {
-        const { sequence, resume } = result;
-        await signal(runId, { toolCallId, by: 'deadline', sequence, resume });
-        await wakeOthers(result.others);
-      }
+      for (const { runId, result } of settled) await wake(runId, result);
       return settled.length > 0;
     },
     extendDeadline: async (

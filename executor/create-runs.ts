@@ -1,10 +1,10 @@
 import type { AgentRegistry } from '../agents/registry.js';
 import { ConfigurationError, HelixError } from '../protocol/errors.js';
 import { NO_METER, type RunMeter } from '../protocol/run-meter.js';
-import { rootOf } from '../protocol/ids.js';
+import { rootOf, sessionOfRun } from '../protocol/ids.js';
 import { LIMITS } from '../protocol/limits.js';
 import type { Tracer } from '../protocol/tracer.js';
-import { isTerminal, type Resumption, type StopRequest } from '../protocol/run.js';
+import { isTerminal, type StopRequest } from '../protocol/run.js';
 import { noteBeside } from '../stores/contract/due.js';
 import type { Act } from '../stores/contract/audit.js';
 import type { BeginResult, RunRecord, StopResult } from '../stores/contract/runs.js';
@@ -137,8 +137,11 @@ export function createRuns(deps: RunsDeps): Runs & PreparedRuns {
     return startRun(toStartable(record), record.tenant);
   }
 
-  async function wake(record: SessionRecord, resume: Resumption): Promise<void> {
-    await workflows.answer(record.runId, { toolCallId: '', by: 'sweeper', resume });
+  /** The hint saves the run a look at its record, where that can be read. */
+  async function wake(runId: string): Promise<void> {
+    const run = { sessionId: sessionOfRun(runId), runId };
+    const at = await store.runs.next(run, { lists: true }).catch(() => undefined);
+    await workflows.wake(runId, { at });
   }
 
   /** No writer confirmed the stop: it is fenced off, and its partial reply is committed in its place. */
@@ -175,7 +178,7 @@ export function createRuns(deps: RunsDeps): Runs & PreparedRuns {
   }
 
   function wakeSuperseded({ supersededRunId: old }: RunRecord): void {
-    if (old !== undefined) void workflows.stop(old, { recorded: true }).catch(lostSignal(old));
+    if (old !== undefined) void workflows.wake(old).catch(lostSignal(old));
   }
 
   /** The message is stored: no request waits for Temporal, which may be slow or away. */
@@ -191,7 +194,7 @@ export function createRuns(deps: RunsDeps): Runs & PreparedRuns {
   const reruns = createReruns({ store, execute, stop, requireAgent, launch, wake, lostSignal });
   const erasing = createErasing({ store: bare, workflows, lostSignal, logger });
   const { fork, continueCopy } = createForks({ store, branch, ...reruns, ...erasing, logger });
-  const answers = createAnswerApi({ store, agents, workflows, logger });
+  const answers = createAnswerApi({ store, agents, wakeRun: wake, logger });
   const { expireCalls } = answers;
   const ends = { endLost, endUnstarted, enforceStop };
   const upkeep = { startRun: restart, ...ends, startNext, continueCopy, expireCalls };
@@ -244,9 +247,8 @@ export function createRuns(deps: RunsDeps): Runs & PreparedRuns {
     return true;
   }
 
-  /** Signals the stop that was recorded; a run whose writer does not confirm is ended without it. */
+  /** The step that streams ends the run; one whose writer does not confirm that is ended without it. */
   function carryOutStop(sessionId: string, runId: string): void {
-    void workflows.stop(runId, { recorded: true }).catch(lostSignal(runId));
     const mailbox = store.leases?.of(workflows.namespace);
     void mailbox?.noteStop({ sessionId, runId }).catch(lostSignal(runId));
     setTimeout(() => {
@@ -285,9 +287,8 @@ export function createRuns(deps: RunsDeps): Runs & PreparedRuns {
     const result = await store.runs.stop(sessionId, request, noted);
     if (result.kind === 'stopping') carryOutStop(sessionId, result.runId);
     else if (result.kind === 'ended') {
-      const { runId, waited = false } = result;
-      const signal = { recorded: true, ended: waited };
-      void workflows.stop(runId, signal).catch(lostSignal(runId));
+      const { runId, waited: ended } = result;
+      void workflows.wake(runId, { ended }).catch(lostSignal(runId));
     }
     return result;
   }

@@ -27,7 +27,7 @@ export interface ErasureReceipt {
 
 export interface EraseDeps {
   store: Pick<Store, 'sessions' | 'runs' | 'due' | 'audit' | 'erasures' | 'files' | 'owners'>;
-  workflows: Pick<RunWorkflows, 'stop' | 'erase'>;
+  workflows: Pick<RunWorkflows, 'wake' | 'erase'>;
   /** Logs a signal that did not arrive. */
   lostSignal: (runId: string) => (error: unknown) => void;
   logger: AuditLogger;
@@ -119,11 +119,11 @@ export function createErasing({ store, workflows, lostSignal, logger }: EraseDep
       const record = await sessions.read(sessionId);
       await due.note(rootOf(sessionId), CHECK_MS);
       if (record !== undefined && !isTerminal(record.status)) {
-        const signalled = workflows.stop(record.runId, { recorded: true });
+        await runs.stop(sessionId, { mode: 'abort', reason: 'deleted', by: actor.by });
+        const signalled = workflows.wake(record.runId);
         // A run that is starting reads its record first, finds none and ends.
         if (record.status !== 'starting') await signalled;
         else void signalled.catch(lostSignal(record.runId));
-        await runs.stop(sessionId, { mode: 'abort', reason: 'deleted', by: actor.by });
       }
       const act = toAct('erase', actor);
       await sessions.erase(sessionId, act);

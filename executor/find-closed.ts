@@ -17,7 +17,7 @@ const READS_AT_ONCE = 10;
 
 export interface FindClosedDeps {
   store: Pick<Store, 'due' | 'sessions'>;
-  workflows: Pick<RunWorkflows, 'closedSince' | 'openPage' | 'stop' | 'wake'>;
+  workflows: Pick<RunWorkflows, 'closedSince' | 'openPage' | 'wake'>;
   holder: string;
   logger: { warn: (fields: object, message: string) => void };
 }
@@ -70,11 +70,7 @@ export function createFindClosed(deps: FindClosedDeps): () => Promise<void> {
         return;
       }
       logger.warn({ runId }, 'a workflow is open although its run is over');
-      const sent =
-        found === 'over'
-          ? workflows.stop(runId, { recorded: true, ended: true })
-          : workflows.wake(runId);
-      await sent.catch((error: unknown) => {
+      await workflows.wake(runId, { ended: found === 'over' }).catch((error: unknown) => {
         logger.warn({ err: error, runId }, 'the run could not be signalled');
       });
     });

@@ -1,7 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { AgentAlreadyRunningError, HelixError } from '../protocol/errors.js';
 import { toActingPerson } from '../protocol/responder.js';
-import type { Resumption } from '../protocol/run.js';
 import type { RunRecord } from '../stores/contract/runs.js';
 import type { AuditAction } from '../stores/contract/audit.js';
 import type { SessionRecord } from '../stores/contract/sessions.js';
@@ -24,7 +23,7 @@ export interface RerunDeps {
   requireAgent: (agent: string) => void;
   /** Starts the workflow of a run in the background. */
   launch: (run: RunRecord, tenant: string | undefined) => void;
-  wake: (record: SessionRecord, resume: Resumption) => Promise<void>;
+  wake: (runId: string) => Promise<void>;
   /** Logs a signal that did not arrive; the sweeper sends it again. */
   lostSignal: (runId: string) => (error: unknown) => void;
 }
@@ -60,7 +59,7 @@ export function createReruns(deps: RerunDeps): Pick<Runs, 'resume' | 'retry' | '
         return result;
       case 'active':
         if (record.resume !== undefined && record.resumeTaken !== true) {
-          await wake(record, record.resume).catch(lostSignal(result.runId));
+          await wake(record.runId).catch(lostSignal(result.runId));
         }
         return result;
       case 'stale_run':

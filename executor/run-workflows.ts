@@ -7,7 +7,7 @@ import {
 import { ApplicationFailure, WorkflowNotFoundError } from '@temporalio/common';
 import { HelixError } from '../protocol/errors.js';
 import { runOfWorkflow, workflowIdOf } from '../protocol/ids.js';
-import type { AnswerSignal, RunInput, StopSignal } from '../protocol/run.js';
+import type { Hint, RunInput } from '../protocol/run.js';
 import { SIGNALS, WORKFLOW_TASK_TIMEOUT_MS, WORKFLOW_TYPE } from '../protocol/temporal-names.js';
 import { withTimeout } from '../protocol/time.js';
 import type { Tracer } from '../protocol/tracer.js';
@@ -32,11 +32,8 @@ export interface RunWorkflows {
   readonly namespace: string;
   /** Harmless when the workflow was started before. */
   start: (input: RunInput, summary: RunLabels) => Promise<void>;
-  answer: (runId: string, signal: AnswerSignal) => Promise<void>;
   /** Lets it read its record again. Harmless when it has closed, or was never started. */
-  wake: (runId: string) => Promise<void>;
-  /** Harmless when it has closed, or was never started. */
-  stop: (runId: string, signal: StopSignal) => Promise<void>;
+  wake: (runId: string, hint?: Omit<Hint, 'traceparent'>) => Promise<void>;
   state: (runId: string) => Promise<WorkflowState>;
   look: (runId: string) => Promise<WorkflowLook>;
   /** Has Temporal begin another attempt; harmless when this one has ended. */
@@ -129,12 +126,11 @@ export function createRunWorkflows(
         bareUntil = Date.now() + BARE_MS;
       }
     },
-    answer: (runId, answer) => {
+    wake: async (runId, hint) => {
       const traceparent = tracer?.request();
-      return signal(runId, SIGNALS.answer, { ...answer, traceparent });
+      const told = { ...hint, ...(traceparent !== undefined && { traceparent }) };
+      await signal(runId, SIGNALS.look, told).catch(unlessClosed);
     },
-    wake: (runId) => signal(runId, SIGNALS.look).catch(unlessClosed),
-    stop: (runId, stop) => signal(runId, SIGNALS.stop, stop).catch(unlessClosed),
     state: async (runId) => (await look(runId)).state,
     look,
     retry: async ({ workflowId, runId, activityId }) => {

@@ -1,6 +1,6 @@
 import type { Actor } from '../protocol/actor.js';
 import type { Row } from '../protocol/rows.js';
-import type { Resumption, RunError, RunMode, StopRequest } from '../protocol/run.js';
+import type { RunError, RunMode, StopRequest } from '../protocol/run.js';
 import type {
   BeginInput,
   BeginResult,
@@ -91,7 +91,7 @@ export interface Runs extends AnswerApi, Erasing, RunList {
   /** Starts the workflow of the session's newest run; harmless when it was started before. */
   startRun: (record: SessionRecord) => Promise<void>;
   /** Wakes a run whose answers are complete and not yet taken. */
-  wake: (record: SessionRecord, resume: Resumption) => Promise<void>;
+  wake: (runId: string) => Promise<void>;
   /** Ends a run whose workflow is gone; the partial reply is kept. Default: `framework_run_lost`. */
   endLost: (record: SessionRecord, error?: RunError) => Promise<void>;
   /** Begins the next queued message, unless a run is active. */

@@ -11,7 +11,7 @@ import { NOTHING, type WorkflowLook, type WorkflowState } from './workflow-look.
 
 export interface SweepSessionDeps {
   store: Pick<Store, 'sessions' | 'waiting'>;
-  workflows: Pick<RunWorkflows, 'look' | 'wake' | 'stop'>;
+  workflows: Pick<RunWorkflows, 'look' | 'wake'>;
   /** Absent where workers have no leases. */
   findUnseen: FindUnseen | undefined;
   startRun: (record: SessionRecord) => Promise<void>;
@@ -157,7 +157,7 @@ export function createSweepSession(
         await deps.endLost(record);
         return again;
       case 'stop':
-        await workflows.stop(runId, { recorded: true, ended: true });
+        await workflows.wake(runId, { ended: true });
         return { kind: 'idle' };
       case 'forget':
         return { kind: 'idle' };

@@ -1,112 +1,142 @@
-import { toLegProgress } from '../activities/leg/run-leg.js';
-import {
-  afterCalls,
-  firstStep,
-  needsWorkflow,
-  nextStep,
-  takeLeg,
-  toProgress,
-  type Next,
-} from '../protocol/carry.js';
-import type { TerminalStatus } from '../protocol/run.js';
-import { createCalls } from './calls.js';
-import type { CarryDeps } from './carry-deps.js';
-import type { LocalRun } from './local-run.js';
-import { createWaiting } from './waiting.js';
+import { afterEnd } from '../activities/endings.js';
+import type { RunParts } from '../activities/run-parts.js';
+import type { StepProgress } from '../activities/model/step-tries.js';
+import { LIMITS } from '../protocol/limits.js';
+import type { At, CallRef, ChildRef, RunInput } from '../protocol/run.js';
+import { beginningOf, createLoop, type Host, type Loop } from '../run/loop.js';
+import { GivenUp, LeftOff, type Attempts } from './attempts.js';
+import type { Clock } from './clock.js';
+
+/** What carries the runs of a process on. */
+export interface CarryDeps {
+  parts: RunParts;
+  attempts: Attempts;
+  clock: Clock;
+  /** Fires when the process leaves its runs. */
+  leaving: AbortSignal;
+  /** Carries a sub-agent's run to its end. @throws LeftOff */
+  carryChild: (input: RunInput) => Promise<void>;
+  /** Lets a run of this process read its record again. */
+  askToLook: (runId: string) => void;
+}
 
 /**
- * Carries one run to its end: legs, and between them the waits for people and sub-agents. Decides as
- * the workflow of a run in legs does; the record is the store's, so a run that was left off begins
- * again with the first step that is not committed.
- *
- * @throws LeftOff, TakenOver
+ * The loop of one run in this process: its record is the store's, so a run that was left off goes on from there.
+ * `run` throws LeftOff, TakenOver.
  */
-export function createCarryRun(deps: CarryDeps): (run: LocalRun) => Promise<void> {
+export function createLocalLoop(deps: CarryDeps, input: RunInput): Loop {
   const { parts, attempts, clock, leaving } = deps;
-  const untilAnswered = createWaiting(deps);
-  const carryOut = createCalls({ ...deps, untilAnswered });
+  const { sessionId, runId, agent, turn, maxSteps, parent } = input;
+  const run = { sessionId, runId, agent };
+  const everything = { lists: true, calls: true };
+  const waiters = new Set<() => void>();
 
-  return async (run) => {
-    const { input } = run;
-    const ms = Math.max((input.startAt ?? 0) - clock.now(), 0);
-    const isStopped = (): boolean => run.carry.stopRequested;
-    const isCut = ms > 0 && (await run.until(isStopped, { clock, signal: leaving, ms }));
-    let next: Next = isCut ? STOPPED : firstStep(run.carry, input);
-    for (;;) {
-      switch (next.do) {
-        case 'model':
-          next = await byLeg(run, next);
-          break;
-        case 'calls': {
-          const isOfLeg = next.people.length === 0 && !next.machine.some(needsWorkflow);
-          if (isOfLeg) next = await byLeg(run, next);
-          else {
-            const followed: 'stopped' | 'answered' = await carryOut(run, next);
-            next = followed === 'stopped' ? STOPPED : afterCalls(run.carry, input);
-          }
-          break;
-        }
-        case 'wait': {
-          const released = await untilAnswered(run, next.step, new Map());
-          next =
-            released === 'stopped' ? STOPPED : nextStep(next.step, input, run.carry.mustFinish);
-          break;
-        }
-        case 'end':
-          await end(run, next.status);
-          return;
-        case 'done':
-          return;
-      }
-    }
+  const host: Host = {
+    now: clock.now,
+    until: (holds, ms) => untilTrue(holds, ms),
+    changed: () => {
+      for (const look of [...waiters]) look();
+    },
+    over: (children) => {
+      for (const { child } of children) if (child !== undefined) deps.askToLook(child.runId);
+    },
+    model: ({ step, mustFinish, invalidFinishes }) =>
+      attempts.untilDone(async (attempt) => {
+        const current: StepProgress = { step, sequence: 0, failures: 0 };
+        const ref = {
+          ...run,
+          ...{ turn, step, maxSteps, known: loop.known().sequence },
+          ...(mustFinish === true && { forceFinish: true }),
+          ...(invalidFinishes !== undefined && { invalidFinishes }),
+          ...(parent !== undefined && { parent, depth: parent.depth }),
+        };
+        const outcome = await parts.modelStep(ref, attempt, current);
+        return afterEnd(await parts.next(run, everything), outcome);
+      }),
+    call: (call, step) => runTool(call, step),
+    child: async ({ child, toolCallId }, step) => {
+      if (child === undefined) throw new Error(`the call ${toolCallId} has no sub-agent`);
+      await deps.carryChild(toChildInput(input, child, toolCallId));
+      return said(() => parts.settleChild({ ...run, step, toolCallId, child }));
+    },
+    end: ({ step }) => {
+      const { sequence: known } = loop.known();
+      return said(() => parts.endRun({ ...run, step, status: 'completed', known }));
+    },
+    look: () => said(() => parts.look({ ...run, known: loop.known() })),
   };
+  const loop = createLoop(host, input, beginningOf(input, clock.now()));
+  return loop;
 
-  async function byLeg(
-    run: LocalRun,
-    next: Extract<Next, { do: 'model' | 'calls' }>,
-  ): Promise<Next> {
-    const { sessionId, runId, agent, turn, maxSteps, hasOutput, parent } = run.input;
-    const progress = toProgress(run.carry);
-    const ref = {
-      sessionId,
-      runId,
-      agent,
-      turn,
-      maxSteps,
-      hasOutput,
-      parent,
-      progress,
-      next,
-    };
-    const running = run.during(
-      attempts.untilDone((attempt) => parts.leg(ref, attempt, toLegProgress(ref, undefined))),
-    );
-    // A leg that waits for its provider does not delay a stop, which has ended the run in the record.
-    const over = new AbortController();
-    const ended = run
-      .until(() => run.isEnded, { clock, signal: AbortSignal.any([leaving, over.signal]) })
-      .catch(() => undefined);
-    await Promise.race([running.catch(() => undefined), ended]);
-    over.abort();
-    if (run.isEnded) {
-      running.catch(() => undefined);
-      return STOPPED;
-    }
-    const outcome = await running;
-    const taken = takeLeg(run.carry, outcome, run.input);
-    run.carry = taken.carry;
-    return taken.next;
+  async function said(work: () => Promise<{ at: At }>): Promise<At> {
+    return (await attempts.untilStored(work)).at;
   }
 
-  /** Does nothing if the record has ended the run. */
-  function end(run: LocalRun, status: TerminalStatus): Promise<unknown> {
-    const { sessionId, runId, agent } = run.input;
-    const { step, known } = run.carry;
-    return attempts.untilStored(() =>
-      parts.endRun({ sessionId, runId, agent, step, status, known }),
-    );
+  async function runTool(call: CallRef, step: number): Promise<At> {
+    const { toolCallId, toolName, timeoutMs, activity = {} } = call;
+    const ref = { ...run, step, toolCallId, toolName };
+    const limitMs = timeoutMs ?? activity.startToCloseTimeout ?? LIMITS.toolMs;
+    const { retry, scheduleToCloseTimeout: withinMs } = activity;
+    try {
+      const limits = { most: retry?.maximumAttempts, withinMs };
+      await attempts.untilDone((attempt) => parts.toolCall(ref, attempt, limitMs), limits);
+    } catch (error) {
+      if (!(error instanceof GivenUp)) throw error;
+      // By the settings of the tool's author it has failed for good: the model gets an error.
+      const givenUp = { ...ref, givenUp: error.how };
+      await attempts.untilDone((attempt) => parts.toolCall(givenUp, attempt));
+    }
+    return attempts.untilStored(() => parts.next(run));
+  }
+
+  /** @throws LeftOff */
+  function untilTrue(holds: () => boolean, ms?: number): Promise<boolean> {
+    return new Promise((resolve, reject) => {
+      let cancel = (): void => undefined;
+      const end = (): void => {
+        cancel();
+        waiters.delete(look);
+        leaving.removeEventListener('abort', leave);
+      };
+      const look = (): void => {
+        if (!holds()) return;
+        end();
+        resolve(true);
+      };
+      const leave = (): void => {
+        end();
+        reject(new LeftOff());
+      };
+      if (leaving.aborted) {
+        reject(new LeftOff());
+        return;
+      }
+      leaving.addEventListener('abort', leave, { once: true });
+      waiters.add(look);
+      if (ms !== undefined) {
+        cancel = clock.after(ms, () => {
+          end();
+          resolve(holds());
+        });
+      }
+      look();
+    });
   }
 }
 
-/** The record has ended the run. If it has not, it is ended now. */
-const STOPPED: Next = { do: 'end', status: 'interrupted' };
+function toChildInput(parent: RunInput, child: ChildRef, toolCallId: string): RunInput {
+  const { sessionId, runId, agent, maxSteps, hasOutput, activities } = child;
+  const { sessionId: above, runId: parentRun } = parent;
+  const depth = (parent.parent?.depth ?? 0) + 1;
+  return {
+    sessionId,
+    runId,
+    agent,
+    turn: 1,
+    maxSteps,
+    hasOutput,
+    activities,
+    searchAttributes: false,
+    parent: { sessionId: above, runId: parentRun, toolCallId, depth },
+  };
+}

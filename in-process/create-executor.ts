@@ -114,8 +114,7 @@ export function createInProcessExecutor(options: InProcessOptions): InProcessExe
         streamManager: stores.streamManager,
         startNext: runs.startNext,
         uploads: runs.uploads,
-        wake: ({ runId, resume }) =>
-          local.answer(runId, { toolCallId: '', by: 'conversation', resume }),
+        wake: ({ runId }) => runs.wake(runId),
         workflowState: local.state,
       }),
   });
@@ -147,11 +146,6 @@ export function createInProcessExecutor(options: InProcessOptions): InProcessExe
     // It starts when its agent is resumed.
     if ((await runs.pauses?.isHeld(record)) === true) return true;
     await runs.startRun(record);
-    // It waits for the answers that were given, also to its sub-agents.
-    if (record.resume !== undefined) await runs.wake(record, record.resume);
-    for (const { sessionId: below, runId, resume } of record.wakes ?? []) {
-      await runs.wake({ ...record, sessionId: below, runId }, resume);
-    }
     return true;
   }
 

@@ -3,11 +3,11 @@ import type { ActivityLogger } from '../activities/deps.js';
 import type { RunWorkflows } from '../executor/run-workflows.js';
 import type { WorkflowState } from '../executor/workflow-look.js';
 import { rootOf, sessionOfRun } from '../protocol/ids.js';
-import type { AnswerSignal, RunInput } from '../protocol/run.js';
+import type { RunInput } from '../protocol/run.js';
+import type { Loop } from '../run/loop.js';
 import { createAttempts, LeftOff, TakenOver } from './attempts.js';
-import { createCarryRun } from './carry-run.js';
+import { createLocalLoop } from './carry-run.js';
 import type { Clock } from './clock.js';
-import { createLocalRun, type LocalRun } from './local-run.js';
 
 /** The runs that this process carries out. */
 export interface LocalRuns extends RunWorkflows {
@@ -33,7 +33,8 @@ export interface LocalRunsDeps {
 }
 
 interface Carried {
-  run: LocalRun;
+  input: RunInput;
+  loop: Loop;
   done: Promise<void>;
 }
 
@@ -46,24 +47,20 @@ export function createLocalRuns(deps: LocalRunsDeps): LocalRuns {
   const carried = new Map<string, Carried>();
   /** Runs with a fault that repetition did not mend: the sweeper ends them. */
   const givenUp = new Set<string>();
-  /** Answers for runs that are about to begin. */
-  const early = new Map<string, AnswerSignal[]>();
   const attempts = createAttempts({ clock, signal, logger });
-  let carryRun: ReturnType<typeof createCarryRun> | undefined;
+  const askToLook = (runId: string): void => carried.get(runId)?.loop.look();
+  let parts: RunParts | undefined;
 
   function begin(input: RunInput): Carried {
     const known = carried.get(input.runId);
     if (known !== undefined) return known;
-    carryRun ??= createCarryRun({
-      parts: deps.parts(),
-      attempts,
-      clock,
-      leaving: signal,
-      carryChild,
-    });
+    parts ??= deps.parts();
     givenUp.delete(input.runId);
-    const run = createLocalRun(input);
-    const done = carryRun(run)
+    const of = { parts, attempts, clock, leaving: signal, carryChild, askToLook };
+    const loop = createLocalLoop(of, input);
+    const done = loop
+      .run()
+      .then(() => undefined)
       .catch((error: unknown) => {
         if (error instanceof LeftOff) return;
         const isStuck = !(error instanceof TakenOver);
@@ -74,10 +71,8 @@ export function createLocalRuns(deps: LocalRunsDeps): LocalRuns {
       .finally(() => {
         carried.delete(input.runId);
       });
-    const begun = { run, done };
+    const begun = { input, loop, done };
     carried.set(input.runId, begun);
-    for (const answer of early.get(input.runId) ?? []) run.answer(answer);
-    early.delete(input.runId);
     return begun;
   }
 
@@ -88,23 +83,7 @@ export function createLocalRuns(deps: LocalRunsDeps): LocalRuns {
   }
 
   async function carryChild(input: RunInput): Promise<void> {
-    const child = begin(input);
-    const parent = carried.get(input.parent?.runId ?? '');
-    const over = new AbortController();
-    // The record has the stop; a child that waits for a person must be woken.
-    parent?.run
-      .until(() => parent.run.carry.stopRequested, {
-        clock,
-        signal: AbortSignal.any([over.signal, signal]),
-      })
-      .then(
-        () => {
-          child.run.stop({ recorded: true });
-        },
-        () => undefined,
-      );
-    await child.done;
-    over.abort();
+    await begin(input).done;
     if (signal.aborted) throw new LeftOff();
   }
 
@@ -116,31 +95,17 @@ export function createLocalRuns(deps: LocalRunsDeps): LocalRuns {
       if (!signal.aborted) begin(input);
       return Promise.resolve();
     },
-    answer: async (runId, answer) => {
+    wake: async (runId, hint) => {
       const known = carried.get(runId);
-      if (known !== undefined) {
-        known.run.answer(answer);
-        return;
-      }
-      if (signal.aborted || answer.resume === undefined) return;
-      early.set(runId, [...(early.get(runId) ?? []), answer]);
-      await deps.revive(rootOf(sessionOfRun(runId)));
-    },
-    wake: async (runId) => {
-      const known = carried.get(runId);
-      if (known !== undefined) known.run.look();
+      if (known !== undefined) known.loop.look(hint);
       else if (!signal.aborted) await deps.revive(rootOf(sessionOfRun(runId)));
-    },
-    stop: (runId, stop) => {
-      carried.get(runId)?.run.stop(stop);
-      return Promise.resolve();
     },
     state: stateOf,
     look: async (runId) => {
-      const below = [...carried.values()].map(({ run }) => run.input);
+      const below = [...carried.values()].map(({ input }) => input);
       return {
         state: await stateOf(runId),
-        isAtWork: carried.get(runId)?.run.isAtWork() ?? true,
+        isAtWork: carried.get(runId)?.loop.isBusy() ?? true,
         started: [],
         children: below.flatMap((run) => (run.parent?.runId === runId ? [run.runId] : [])),
       };
@@ -150,7 +115,6 @@ export function createLocalRuns(deps: LocalRunsDeps): LocalRuns {
     openPage: () => Promise.resolve({ runIds: [], next: undefined }),
     erase: (_sessionId, { runs }) => {
       for (const runId of runs) {
-        early.delete(runId);
         givenUp.delete(runId);
       }
       return Promise.resolve({ deleted: 0, unknown: [] });

@@ -1,13 +1,10 @@
-import type { Next } from './carry.js';
 import type {
+  At,
   ChildRef,
   ParentRef,
-  Resumption,
   RunError,
   RunInput,
-  RunProgress,
   Spent,
-  StepOutcome,
   StopRequest,
   TerminalStatus,
 } from './run.js';
@@ -93,20 +90,22 @@ export interface EndRef extends TracedRef {
   known: number;
 }
 
+/** What the record says after an activity. Every activity that changes it replies so. */
+export interface Said {
+  at: At;
+}
+
+/** Of a step: what the run has used by then, and how many of its calls may start eagerly, in the same process. */
+export interface StepSaid extends Said {
+  spent?: Spent;
+  eager?: number;
+}
+
 export interface ToolCallOutcome {
   /** `at_work`: the sub-agent has not ended · `suspended`: the tool waits and has left its process. */
   kind: 'settled' | 'stopped' | 'superseded' | 'at_work' | 'suspended';
-  /** Of a suspended call: the time until its wait ends, ms; absent without a deadline. */
-  dueInMs?: number;
-  /** Of a suspended call: whether its tool waits for people. */
-  asks?: boolean;
   /** Sequence of the result, if this attempt settled the call. */
   sequence?: number;
-  /**
-   * True if the tool's result is the result of the run, which ends once the other calls of the step
-   * are settled.
-   */
-  finish?: boolean;
   /** Code of the error that the model gets as the result, if this attempt settled the call. */
   error?: string;
 }
@@ -117,11 +116,7 @@ export interface LegRef
     Pick<RunInput, 'sessionId' | 'runId' | 'agent' | 'turn' | 'maxSteps' | 'hasOutput' | 'parent'>,
     LeaseRef,
     TracedRef {
-  progress: RunProgress;
-  /** What comes first. */
-  next: Extract<Next, { do: 'model' | 'calls' }>;
-  /** The workflow continues as new before the next model step. */
-  endsSoon?: true;
+  at: At;
 }
 
 /** A step of a leg, as operators read it. */
@@ -147,12 +142,8 @@ export interface CallLine {
   outcome: string;
 }
 
-export interface LegOutcome {
-  progress: RunProgress;
-  /** What comes next, by the workflow's hand. */
-  next: Next;
-  /** Why the run failed. */
-  error?: RunError;
+/** `at`: what comes next is by the workflow's hand. */
+export interface LegOutcome extends Said {
   spent?: Spent;
   /** The newest steps of the leg. */
   steps: StepLine[];
@@ -167,28 +158,12 @@ export interface ChildEndRef extends Omit<CallActivityRef, 'toolName'> {
   started?: boolean;
 }
 
-export interface ExpireRef {
+export interface LookRef {
   sessionId: string;
   runId: string;
   agent: string;
-  step: number;
-  /** True for a run that was asked to look at its record, and may have missed anything. */
-  look?: true;
-}
-
-export interface ExpireOutcome {
-  /** Set if the last open answer of the batch was settled. */
-  resume?: Resumption;
-  /** True if no call of the step waits any more: the claim of the next step says what follows. */
-  isOver?: true;
-  sequence?: number;
-  /** Time until the next deadline, ms; absent if none is left. */
-  nextDueMs?: number;
-  /**
-   * True while other calls are running, so that people have not been asked: deadlines run from the
-   * pause.
-   */
-  isUnasked?: boolean;
+  /** The newest that the run has seen: a record that is behind it was restored from a copy. */
+  known: Pick<At, 'version' | 'sequence'>;
 }
 
 /** An operator's answer, entered in the Temporal UI or CLI. */
@@ -220,10 +195,9 @@ export interface AnswerRef {
 export type AnswerOutcome =
   | {
       kind: 'stored';
-      /** The run to wake: the sub-agent's if the call is its own. */
+      /** The run that asked, which may be a sub-agent's, and what it does now. */
       runId: string;
-      resume?: Resumption;
-      sequence: number;
+      at: At;
     }
   /** The changed input waits for another person. */
   | { kind: 'edited' }
@@ -247,30 +221,34 @@ export type ExtendOutcome = { kind: 'extended'; deadline: number; nextDueMs: num
 
 export interface RunActivities {
   /** One model call: claim, stream, commit. */
-  modelStep: (ref: StepRef) => Promise<StepOutcome | LostAttempt>;
+  modelStep: (ref: StepRef) => Promise<StepSaid | LostAttempt>;
   /** Model steps and tools, until the run ends, people have to act or the workflow has to. */
   leg: (ref: LegRef) => Promise<LegOutcome | LostAttempt>;
   /** One tool execution: ask permission, execute, settle. */
-  toolCall: (ref: CallActivityRef) => Promise<ToolCallOutcome | LostAttempt>;
+  toolCall: (ref: CallActivityRef) => Promise<Said | LostAttempt>;
   /** Ends the run in Redis; does nothing if it has ended. */
-  endRun: (ref: EndRef) => Promise<TerminalStatus | 'superseded'>;
+  endRun: (ref: EndRef) => Promise<Said>;
   /**
-   * Leaves a stop record, as the API does; used for a cancel from the Temporal UI. True if this
-   * ended a run that was waiting for its provider.
+   * Leaves a stop record, as the API does; used for a cancel from the Temporal UI. `waited`: this ended a run that
+   * was waiting for its provider.
    */
-  stopRun: (ref: { sessionId: string; runId: string; stop: StopRequest }) => Promise<boolean>;
+  stopRun: (ref: { sessionId: string; runId: string; stop: StopRequest }) => Promise<StopSaid>;
+}
+
+export interface StopSaid extends Said {
+  waited?: boolean;
 }
 
 /** Sub-agents. */
 export interface ChildActivities {
-  /** Settles a call with the result of its sub-agent. */
-  settleChild: (ref: ChildEndRef) => Promise<ToolCallOutcome>;
+  /** Settles a call with the result of its sub-agent, unless that is at work. */
+  settleChild: (ref: ChildEndRef) => Promise<Said & { isAtWork?: boolean }>;
 }
 
 /** Answers of people, and expired calls. */
 export interface AnswerActivities {
-  /** Settles calls whose deadline has passed by the store's clock. */
-  expireCalls: (ref: ExpireRef) => Promise<ExpireOutcome>;
+  /** Reads what the run does next, once calls were settled whose deadline has passed by the store's clock. */
+  look: (ref: LookRef) => Promise<Said>;
   /** Stores an operator's answer, with the same transitions as the API. */
   answerCall: (ref: AnswerRef) => Promise<AnswerOutcome>;
   /** Moves a deadline to a later time. */

@@ -123,20 +123,64 @@ export interface ParentRef {
   depth: number;
 }
 
-/** What a run passes from one execution to the next. */
+/** What a run passes from one execution to the next; the rest is in its record. */
 export interface RunProgress {
   /** Number of steps committed so far in this turn. */
   step: number;
   /** Highest sequence that the run has seen. */
   known: number;
-  /** How often the model submitted a result that does not fit the output schema. */
-  invalidFinishes?: number;
-  /** True while the model may only submit its result. */
-  mustFinish?: boolean;
-  /** True once a result exists: the run ends when the calls of the step are settled. */
-  isFinished?: boolean;
+  /** Newest change of the record that the run has seen: it begins by reading it again. */
+  version?: number;
   /** Usage so far; absent when another run continues the turn. */
   spent?: Spent;
+}
+
+/** What a run does next, as its record says. Calls are named by id. */
+export type Next =
+  /** `isFirst`: no step of this run is committed. */
+  | {
+      do: 'model';
+      step: number;
+      isFirst?: true;
+      /** The model may only submit its result. */
+      mustFinish?: true;
+      /** How often the model submitted a result that does not fit. */
+      invalidFinishes?: number;
+    }
+  | OpenCalls
+  /** Nothing is left to do. */
+  | { do: 'end'; step: number }
+  | { do: 'done'; step: number; status: TerminalStatus | 'superseded'; error?: RunError };
+
+/** Calls of the newest committed step that are not settled: all of it goes on at once. */
+export interface OpenCalls {
+  do: 'open';
+  step: number;
+  /** To be executed, or being executed. */
+  machine?: string[];
+  /** Carried out by sub-agents. */
+  children?: string[];
+  /** People answer them. */
+  people?: string[];
+  /** Their tools wait for people, or for a time or a request. */
+  asking?: string[];
+  asleep?: string[];
+  /** Time until something has to be looked at, ms. */
+  dueInMs?: number;
+  /** People have not been asked: their time begins when they are. */
+  isUnasked?: true;
+  /** There are many calls and some are at work: the lists are left out. */
+  isPartial?: true;
+  /** What is known of the calls; given with those that are new, and to who looks. */
+  calls?: CallRef[];
+}
+
+/** The record of a run at one moment. */
+export interface At {
+  /** How often the conversation's record has changed. */
+  version: number;
+  sequence: number;
+  next: Next;
 }
 
 /** Result of the workflow: what an operator reads in the Temporal UI. */
@@ -236,8 +280,6 @@ export type StepOutcome =
       invalidFinishes?: number;
       mustFinish?: boolean;
       spent?: Spent;
-      /** How many of its calls may start eagerly, in the process that has committed the step. */
-      eager?: number;
     }
   | {
       kind: 'ended';
@@ -261,31 +303,14 @@ export interface Resumption {
   partial?: true;
 }
 
-/**
- * Payload of the `answer` signal: a line for the audit, and the batch if this answer completed it.
- */
-export interface AnswerSignal {
-  toolCallId: string;
-  approved?: boolean;
-  by?: string;
-  resume?: Resumption;
-  /** Sequence at which the answer was stored. */
-  sequence?: number;
-  /** W3C `traceparent` of the request that brought the answer. */
+/** Payload of the `look` signal: nothing in it decides anything, since every activity asks the record first. */
+export interface Hint {
+  /** What the record says now, which saves the run a look at it. */
+  at?: At | undefined;
+  /** The record has ended the run while it waited for its provider: no attempt will report the end. */
+  ended?: boolean | undefined;
+  /** W3C `traceparent` of the request that lets the run go on. */
   traceparent?: string | undefined;
-}
-
-/**
- * Payload of the `stop` signal. Without `recorded` it was sent by hand, and the stop must still be
- * recorded.
- */
-export interface StopSignal {
-  recorded?: boolean;
-  /**
-   * The record has ended the run while it waited for its provider, so no attempt will report the
-   * end.
-   */
-  ended?: boolean;
 }
 
 /** Reply of the `agentState` query. */

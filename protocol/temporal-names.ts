@@ -45,17 +45,15 @@ export const LEASED_ACTIVITIES: ReadonlySet<string> = new Set<keyof RunActivitie
 ]);
 
 export const SIGNALS = {
-  answer: 'answer',
+  /** Sent by people: records a stop. */
   stop: 'stop',
-  /** Asks a run to read its record again. It has no argument, and is harmless at any time. */
+  /** Asks a run to read its record again, perhaps with a hint. Harmless at any time. */
   look: 'look',
   /**
    * Sent to a sub-agent's run that is no longer a child of its parent, because the parent was
-   * reset.
+   * reset: once it has ended, it asks the parent to look.
    */
   reportEnd: 'reportEnd',
-  /** The reply of that run when it has ended. */
-  childEnded: 'childEnded',
   /** Sent to the notices of a wait when it is over. */
   waitOver: 'waitOver',
   /** Sent to them when a further call waits. */

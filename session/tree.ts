@@ -64,7 +64,19 @@ export class Tree {
     if (this.isErased) return [...this.log.writes(), ...this.others];
     const ofSessions = [...this.sessions.values()].flatMap((session) => session.writes());
     const writes = [...this.log.writes(), ...ofSessions, ...this.others];
-    return writes.length === 0 ? [] : [...writes, ...this.expiry()];
+    if (writes.length === 0) return [];
+    return [...writes, ...(ofSessions.length > 0 ? this.counted() : []), ...this.expiry()];
+  }
+
+  /** How often the conversation's record has changed. */
+  get version(): number {
+    return this.conversation.changes;
+  }
+
+  private counted(): Write[] {
+    const { record } = this.conversation;
+    if (record === undefined) return [];
+    return [['set', 'record', '', 'changes', String(this.version + 1)]];
   }
 }
 
@@ -129,6 +141,11 @@ export class Session {
   get existing(): SessionRecord {
     // What is decided on a record that is not read yet does not count.
     return this.record ?? newRecord(0);
+  }
+
+  /** Of a conversation: how often its record has changed. */
+  get changes(): number {
+    return Number(this.own.get('changes') ?? 0);
   }
 
   /** When the newest append came, ms; 0 before the first one. */

@@ -205,12 +205,13 @@ function note(known: Map<string, unknown>, want: Want, reply: unknown): void {
 /** Nearly every change looks at the record of its session, and at that of the conversation. */
 function recordsOf(part: string): Read[] {
   const own: Read[] = [
-    ['field', 'record', part, 'record'],
-    ['field', 'record', part, 'live'],
+    ['field', 'record', '', 'record'],
+    ['field', 'record', '', 'live'],
+    ['field', 'record', '', 'changes'],
   ];
   return part === ''
     ? own
-    : [...own, ['field', 'record', '', 'record'], ['field', 'record', '', 'live']];
+    : [['field', 'record', part, 'record'], ['field', 'record', part, 'live'], ...own];
 }
 
 /** What cannot be parsed was not written by this build. */

@@ -231,8 +231,7 @@ export function createAgentPlugin(options: AgentPluginOptions): WorkerPlugin & B
       publicUrl: options.publicUrl,
       startNext: runs.startNext,
       uploads: runs.uploads,
-      wake: ({ runId, resume }) =>
-        workflows.answer(runId, { toolCallId: '', by: 'conversation', resume }),
+      wake: ({ runId }) => runs.wake(runId),
       workflowState: workflows.state,
       toolWork: createToolWork(client, taskQueue, logger),
       isDraining: () => isDraining(),

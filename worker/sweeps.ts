@@ -13,7 +13,7 @@ export interface SweepsDeps {
   /** With the due list of this fleet. */
   store: Store;
   runs: Pick<Runs, 'sweepSession' | 'finishErasures' | 'startRun'>;
-  workflows: Pick<RunWorkflows, 'fleet' | 'closedSince' | 'openPage' | 'stop' | 'wake'>;
+  workflows: Pick<RunWorkflows, 'fleet' | 'closedSince' | 'openPage' | 'wake'>;
   deliveries: Pick<Deliveries, 'announce' | 'isUnderWay'> | undefined;
   /** Absent if no receiver asks for entries of the audit trail. */
   feed: AuditFeed | undefined;

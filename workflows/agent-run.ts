@@ -6,192 +6,158 @@ import {
   makeContinueAsNewFunc,
   workflowInfo,
 } from '@temporalio/workflow';
-import type {
-  RunError,
-  RunInput,
-  RunSummary,
-  StepOutcome,
-  TerminalStatus,
-} from '../protocol/run.js';
-import {
-  afterStep,
-  firstStep,
-  nextStep,
-  takeStep,
-  toProgress,
-  type Next,
-} from '../protocol/carry.js';
+import type { At, RunInput, RunSummary } from '../protocol/run.js';
 import { SEALED_FAILURE } from '../protocol/temporal-names.js';
-import { carryOn } from './leg.js';
+import { beginningOf, createLoop, isForLeg, type Host, type Loop } from '../run/loop.js';
+import { runTool, untilKept } from './attempts.js';
 import { listenToOperators } from './operators.js';
-import { untilKept } from './lost-attempts.js';
-import { noticeEnd } from './notice-starts.js';
 import { createOperatorsView } from './operators-view.js';
-import { bookkeeping, model } from './proxies.js';
-import { createRunState, runRef } from './run-state.js';
-import { carryOut } from './step-calls.js';
-import { tellParent } from './sub-agent.js';
-import { untilStart } from './start-time.js';
-import { createWaits, untilAnswered } from './waiting.js';
+import { bookkeeping, legs, model } from './proxies.js';
+import { runRef, type Beside, type Run } from './run.js';
+import { askToLook, runSubAgent, tellParent } from './sub-agent.js';
 
 /**
  * One run of an agent: model steps and the tools they call, until nothing is left to do or a person
- * has to act. Redis is the record of everything; this code only decides what comes next, so a new
- * execution of the same run continues from the record.
+ * has to act. Redis is the record of everything; a new execution of the same run continues from there.
  *
+ * @param beside what goes on beside it
  * @returns how the run ended; a failed run fails the workflow with the run's error code as type
  */
-export async function agentRun(input: RunInput): Promise<RunSummary> {
-  const state = createRunState(input);
-  const view = createOperatorsView(input);
-  listenToOperators(state, view);
-  const isInLegs = input.activities === 'leg';
+export async function carryOutRun(
+  input: RunInput,
+  beside: (input: RunInput) => Beside,
+): Promise<RunSummary> {
+  const run = createRun(input, beside(input));
+  listenToOperators(run);
   // An external cancel means stop, and a stop goes through Redis: nothing is cancelled here.
-  return CancellationScope.nonCancellable(run);
-
-  async function run(): Promise<RunSummary> {
-    const hasBegun = await untilStart(state, view);
-    let next: Next = hasBegun ? firstStep(state.carry, input) : await endedElsewhere();
-    let outcome: StepOutcome | undefined;
-    for (;;) {
-      switch (next.do) {
-        case 'model': {
-          if (isLong()) await goOnAsNew();
-          if (isInLegs) {
-            next = await byLeg(next);
-            break;
-          }
-          const spoken = await untilSpoken(next);
-          if (spoken === 'stopped') {
-            next = await endedElsewhere();
-            break;
-          }
-          outcome = spoken;
-          if ('spent' in outcome) view.spent(outcome.spent);
-          state.carry = takeStep(state.carry, outcome);
-          next = afterStep(state.carry, next.step, outcome, input);
-          break;
-        }
-        case 'calls': {
-          if (isInLegs) {
-            next = await byLeg(next);
-            break;
-          }
-          const followed: Next | 'stopped' = await carryOut(state, view, next);
-          next = followed === 'stopped' ? await endedElsewhere() : followed;
-          break;
-        }
-        case 'wait': {
-          view.show('waiting', next.step, []);
-          const released = await untilAnswered(state, next.step, createWaits());
-          // Where nothing waits any more, the claim of the next step says what follows, too.
-          next =
-            released === 'stopped'
-              ? await endedElsewhere()
-              : nextStep(next.step, input, state.carry.mustFinish);
-          break;
-        }
-        case 'end':
-          next = { do: 'done', status: await end(next.status) };
-          break;
-        case 'done':
-          await untilSaid();
-          if (state.reportsEnd) await tellParent(input);
-          await noticeEnd(state, next.status, errorOf(outcome)?.code);
-          return finish(next.status, outcome);
-      }
-    }
-  }
-
-  async function byLeg(next: Parameters<typeof carryOn>[2]): Promise<Next> {
-    const followed = await carryOn(state, view, next);
-    return followed === 'stopped' ? endedElsewhere() : followed;
-  }
-
-  /**
-   * Waits for a model step. One that waits for its provider does not delay a stop, which has
-   * already ended the run in the record.
-   */
-  async function untilSpoken(
-    next: Extract<Next, { do: 'model' }>,
-  ): Promise<StepOutcome | 'stopped'> {
-    const spoken = speak(next);
-    await Promise.race([spoken, condition(() => state.isEnded)]);
-    if (!state.isEnded) return spoken;
-    spoken.catch(() => undefined);
-    return 'stopped';
-  }
-
-  function speak({ step, forceFinish }: Extract<Next, { do: 'model' }>): Promise<StepOutcome> {
-    view.show('model', step);
-    const { known, invalidFinishes } = state.carry;
-    return untilKept(input, (options, lease) =>
-      model.modelStep.executeWithOptions({ summary: `step ${String(step)}`, ...options }, [
-        {
-          ...runRef(state),
-          turn: input.turn,
-          step,
-          maxSteps: input.maxSteps,
-          known,
-          forceFinish,
-          ...(invalidFinishes > 0 && { invalidFinishes }),
-          ...(input.parent !== undefined && { parent: input.parent, depth: input.parent.depth }),
-          ...lease,
-        },
-      ]),
-    );
-  }
-
-  /** Checked between two steps, when nothing is in progress, so a new execution is not noticed. */
-  function isLong(): boolean {
-    const { continueAsNewSuggested } = workflowInfo();
-    return continueAsNewSuggested && !state.carry.stopRequested;
-  }
-
-  /** Finishes operators' requests, and records a stop, before this execution ends. */
-  async function untilSaid(): Promise<void> {
-    await condition(() => state.recording === 0 && allHandlersFinished());
-  }
-
-  async function goOnAsNew(): Promise<void> {
-    await untilSaid();
-    // A stop that arrived meanwhile is in Redis: the next claim finds it.
-    const { typedSearchAttributes } = workflowInfo();
-    const { spent } = view.state();
-    await makeContinueAsNewFunc<typeof agentRun>({ typedSearchAttributes })({
-      ...input,
-      startAt: undefined,
-      from: { ...toProgress(state.carry), ...(spent && { spent }) },
-    });
-  }
-
-  /** The record has ended this run. If it has not (a signal was sent by hand), it is ended now. */
-  async function endedElsewhere(): Promise<Next> {
-    return { do: 'done', status: await end('interrupted') };
-  }
-
-  function end(status: TerminalStatus): Promise<TerminalStatus | 'superseded'> {
-    const { step, known } = state.carry;
-    return bookkeeping.endRun.executeWithOptions({ summary: status }, [
-      { ...runRef(state), step, status, known },
-    ]);
-  }
-
-  function errorOf(outcome: StepOutcome | undefined): RunError | undefined {
-    return outcome?.kind === 'ended' ? outcome.error : state.error;
-  }
-
-  function finish(
-    status: TerminalStatus | 'superseded',
-    outcome: StepOutcome | undefined,
-  ): RunSummary {
-    view.ended(status === 'superseded' ? 'interrupted' : status);
-    const { traceUrl: trace } = input;
-    if (status !== 'failed') return { status, steps: state.carry.step, trace };
-    const error = errorOf(outcome);
+  return CancellationScope.nonCancellable(async () => {
+    const { next } = await run.loop.run();
+    if (next.do !== 'done') throw new Error('the loop of a run ends when that is over');
+    await untilSaid(run);
+    if (run.reportsEnd) await tellParent(input);
+    await run.beside.end(next);
+    run.view.ended(next.status === 'superseded' ? 'interrupted' : next.status);
+    const { status, step: steps, error } = next;
+    if (status !== 'failed') return { status, steps, trace: input.traceUrl };
     const { message = 'the run failed', code = 'run_failed' } = error ?? {};
     throw input.sealsFailures === true
       ? ApplicationFailure.nonRetryable(SEALED_FAILURE, code, { message })
       : ApplicationFailure.nonRetryable(message, code);
+  });
+}
+
+function createRun(input: RunInput, beside: Beside): Run {
+  const run: Omit<Run, 'loop'> & { loop?: Loop } = {
+    input,
+    view: createOperatorsView(input),
+    beside,
+    ...{ recording: 0, looks: 0, reportsEnd: false },
+    traceparent: input.traceparent,
+  };
+  run.loop = createLoop(hostOf(run as Run), input, beginningOf(input, Date.now()));
+  return run as Run;
+}
+
+/** The loop of a run in Temporal's sandbox. */
+function hostOf(run: Run): Host {
+  const { input, view, beside } = run;
+  const { turn, maxSteps, hasOutput, parent } = input;
+  let eagerly = new Set<string>();
+  return {
+    now: Date.now,
+    until: (holds, ms) =>
+      ms === undefined
+        ? condition(holds).then(() => true)
+        : condition(holds, ms, { summary: `deadline of step ${String(view.state().step)}` }),
+    between: (at) =>
+      workflowInfo().continueAsNewSuggested ? goOnAsNew(run, at) : Promise.resolve(),
+    show: (shown) => {
+      view.show(shown);
+      beside.show(shown);
+    },
+    over: (children) => {
+      for (const { child } of children) if (child !== undefined) void askToLook(child);
+    },
+    ...(input.activities === 'leg' && {
+      leg: (at) => (isForLeg(at.next) && at.next.do !== 'end' ? () => leg(at) : undefined),
+    }),
+    model: async ({ step, mustFinish, invalidFinishes }) => {
+      const said = await untilKept(input, (options, lease) =>
+        model.modelStep.executeWithOptions({ summary: `step ${String(step)}`, ...options }, [
+          {
+            ...runRef(run),
+            turn,
+            step,
+            maxSteps,
+            known: run.loop.known().sequence,
+            forceFinish: mustFinish,
+            ...(invalidFinishes !== undefined && { invalidFinishes }),
+            ...(parent !== undefined && { parent, depth: parent.depth }),
+            ...lease,
+          },
+        ]),
+      );
+      view.spent(said.spent);
+      eagerly = new Set(eagerOf(said.at, said.eager));
+      return said.at;
+    },
+    call: async (call, step) => {
+      const { toolCallId, toolName } = call;
+      const ref = { ...runRef(run), step, toolCallId, toolName };
+      return (await runTool(input, ref, call, eagerly.delete(toolCallId))).at;
+    },
+    child: (call, step) => runSubAgent(run, step, call),
+    end: async ({ step }) => {
+      const { sequence: known } = run.loop.known();
+      const ref = { ...runRef(run), step, status: 'completed', known } as const;
+      return (await bookkeeping.endRun.executeWithOptions({ summary: ref.status }, [ref])).at;
+    },
+    look: async () => {
+      const ref = { ...runRef(run), known: run.loop.known() };
+      const summary = `look at step ${String(view.state().step)}`;
+      return (await bookkeeping.look.executeWithOptions({ summary }, [ref])).at;
+    },
+  };
+
+  async function leg(at: At): Promise<At> {
+    const { sequence } = run.loop.known();
+    const summary = `from step ${String(at.next.step)}`;
+    const ref = { ...runRef(run), turn, maxSteps, hasOutput, parent, at: { ...at, sequence } };
+    const outcome = await untilKept(input, (options, lease) =>
+      legs.leg.executeWithOptions({ summary, ...options }, [{ ...ref, ...lease }]),
+    );
+    view.spent(outcome.spent);
+    view.steps(outcome.steps);
+    return outcome.at;
   }
+}
+
+/**
+ * The worker that committed the step had places for so many. When people release a call later, these
+ * places may be taken: such a call goes to the tools' own queue.
+ */
+function eagerOf({ next }: At, places = 0): string[] {
+  if (next.do !== 'open') return [];
+  const { machine = [], calls = [] } = next;
+  const isOwn = (id: string): boolean =>
+    calls.some(({ toolCallId, activity }) => toolCallId === id && activity === undefined);
+  return machine.filter(isOwn).slice(0, places);
+}
+
+/** Operators' requests are finished, and a stop is recorded, before this execution ends. */
+const untilSaid = (run: Run): Promise<void> =>
+  condition(() => run.recording === 0 && allHandlersFinished());
+
+/** Nothing is in progress, so a new execution is not noticed; it begins by looking at the record. */
+async function goOnAsNew(run: Run, { next }: At): Promise<void> {
+  await untilSaid(run);
+  const { typedSearchAttributes } = workflowInfo();
+  const { version, sequence: known } = run.loop.known();
+  const { spent } = run.view.state();
+  const step = next.do === 'model' ? next.step - 1 : next.step;
+  await makeContinueAsNewFunc<(input: RunInput) => Promise<RunSummary>>({ typedSearchAttributes })({
+    ...run.input,
+    startAt: undefined,
+    from: { step, known, version, ...(spent && { spent }) },
+  });
 }

@@ -4,9 +4,9 @@ import {
   type TypedSearchAttributes,
 } from '@temporalio/common';
 import { metricMeter, setCurrentDetails, upsertSearchAttributes } from '@temporalio/workflow';
-import type { StepLine } from '../protocol/activities.js';
+import type { CallLine, StepLine } from '../protocol/activities.js';
 import type { AgentState, CallRef, RunInput, RunStatus, Spent } from '../protocol/run.js';
-import { toStepTable } from './step-table.js';
+import type { View } from '../run/loop.js';
 
 /** Time from begin or resume to the next wait for people, or the end. */
 const LEG_SECONDS = 'gen_ai_invoke_agent_duration_seconds';
@@ -45,7 +45,7 @@ export function startAttributes(
 
 /** What operators see of a run in the Temporal UI: a status to filter by, and details to read. */
 export interface OperatorsView {
-  show: (phase: AgentState['phase'], step: number, calls?: readonly CallRef[]) => void;
+  show: (view: View) => void;
   /** Updates the usage, shown from now on. */
   spent: (spent: Spent | undefined) => void;
   /** Adds the steps of a leg. */
@@ -58,6 +58,7 @@ export function createOperatorsView(input: RunInput): OperatorsView {
   const { runId, from } = input;
   let used = from?.spent;
   let state: AgentState = toState('model', from?.step ?? 0, []);
+  let shown = '';
   let known: RunStatus = input.startAt === undefined ? 'running' : 'starting';
   let steps: readonly StepLine[] = [];
   const legs = metricMeter.createHistogram(LEG_SECONDS, 'float');
@@ -99,7 +100,12 @@ export function createOperatorsView(input: RunInput): OperatorsView {
   }
 
   return {
-    show: (phase, step, calls = []) => {
+    show: (view) => {
+      const [phase, calls] = phaseOf(view, input);
+      const { step } = view.next;
+      const key = JSON.stringify([phase, step, calls]);
+      if (key === shown) return;
+      shown = key;
       if (phase === 'waiting') endLeg();
       else if (phase === 'start') legBegan = undefined;
       else legBegan ??= Date.now();
@@ -119,6 +125,24 @@ export function createOperatorsView(input: RunInput): OperatorsView {
     },
     state: () => state,
   };
+}
+
+/** What the run does, and with which calls. */
+function phaseOf(
+  { next, working, people, asking, asleep }: View,
+  { startAt = 0 }: RunInput,
+): [AgentState['phase'], CallRef[]] {
+  if (next.do !== 'open') return ['model', []];
+  if (working.length > 0) return ['tools', [...working]];
+  if (Date.now() < startAt) return ['start', []];
+  const suspended =
+    (asks: boolean) =>
+    (call: CallRef): CallRef => ({
+      ...call,
+      isSuspended: true,
+      asks,
+    });
+  return ['waiting', [...people, ...asking.map(suspended(true)), ...asleep.map(suspended(false))]];
 }
 
 function statusOf(phase: AgentState['phase'], calls: readonly CallRef[]): RunStatus {
@@ -168,4 +192,25 @@ function formatSpent({ tokens, microUsd }: Spent): string {
   if (microUsd === undefined) return count;
   const dollars = (microUsd / 1_000_000).toFixed(microUsd < 10_000 ? 4 : 2);
   return `${count}, $${dollars}`;
+}
+
+/** The steps of a run's legs as a Markdown table; nothing without steps. */
+function toStepTable(steps: readonly StepLine[]): string[] {
+  if (steps.length === 0) return [];
+  const rows = steps.map(({ step, model = '', ms, input, output, calls = [], more }) => {
+    const tokens = input === undefined && output === undefined ? '' : `${n(input)} / ${n(output)}`;
+    const named = calls.map(toCell);
+    if (more !== undefined) named.push(`${String(more)} more`);
+    return `| ${String(step)} | ${model} | ${n(ms)} | ${tokens} | ${named.join('<br>')} |`;
+  });
+  const head = ['| Step | Model | ms | Tokens in / out | Calls |', '|---|---|---|---|---|'];
+  return [[...head, ...rows].join('\n')];
+}
+
+function toCell({ tool, ms, outcome }: CallLine): string {
+  return `\`${tool}\` ${String(ms)} ms: ${outcome}`;
+}
+
+function n(value: number | undefined): string {
+  return value === undefined ? '' : String(value);
 }

@@ -48,7 +48,7 @@ export const tools = proxyActivities<Pick<RunActivities, 'toolCall'>>({
 
 type Bookkeeping = Pick<RunActivities, 'endRun' | 'stopRun'> &
   ChildActivities &
-  Pick<AnswerActivities, 'expireCalls'>;
+  Pick<AnswerActivities, 'look'>;
 
 /** Runs in the process of the workflow: no slot, no queue, and no model call ahead of it. */
 export const bookkeeping = proxyLocalActivities<Bookkeeping>({

@@ -10,79 +10,59 @@ import {
   workflowInfo,
   WorkflowIdReusePolicy,
 } from '@temporalio/workflow';
-import type { ToolCallOutcome } from '../protocol/activities.js';
 import { workflowIdOf } from '../protocol/ids.js';
-import type { CallRef, ChildRef, RunInput } from '../protocol/run.js';
+import type { At, CallRef, ChildRef, RunInput } from '../protocol/run.js';
 import { SIGNALS, WORKFLOW_TASK_TIMEOUT_MS, WORKFLOW_TYPE } from '../protocol/temporal-names.js';
-import { learn } from '../protocol/carry.js';
+import { runRef, type Run } from './run.js';
 import { labelsOf, startAttributes } from './operators-view.js';
 import { bookkeeping } from './proxies.js';
-import { runRef, type RunState } from './run-state.js';
 
 /** A sub-agent that has not reported anything is checked after this long. */
 const LOOK_AGAIN_MS = 15 * 60_000;
 
-/**
- * Carries out a call with a sub-agent's run: a child workflow, which is stopped when this run is.
- */
-export async function runSubAgent(state: RunState, step: number, call: CallRef): Promise<void> {
+/** Carries out a call with a sub-agent's run: a child workflow. */
+export async function runSubAgent(run: Run, step: number, call: CallRef): Promise<At> {
   const { child, toolCallId } = call;
-  if (child === undefined) return;
-  const settle = async (ending: { lost?: true; started?: true }): Promise<ToolCallOutcome> => {
-    const outcome = await bookkeeping.settleChild.executeWithOptions(
-      { summary: `${call.toolName}: result` },
-      [{ ...runRef(state), step, toolCallId, child, ...ending }],
-    );
-    state.carry = learn(state.carry, outcome.sequence);
-    return outcome;
-  };
-  const end = await carryOutChild(state, child, toolCallId);
-  if (end === 'started') await untilOver(state, child, toolCallId, () => settle({ started: true }));
-  else await settle(end === 'lost' ? { lost: true } : {});
+  if (child === undefined) throw new Error(`the call ${toolCallId} has no sub-agent`);
+  const settle = (ending: { lost?: true; started?: true }) =>
+    bookkeeping.settleChild.executeWithOptions({ summary: `${call.toolName}: result` }, [
+      { ...runRef(run), step, toolCallId, child, ...ending },
+    ]);
+  let ending: Promise<'ended' | 'lost' | 'started'> = carryOutChild(run, child, toolCallId);
+  let againMs: number | undefined;
+  for (;;) {
+    const { looks } = run;
+    const isAsked = (): boolean => run.looks > looks;
+    const looked = againMs === undefined ? condition(isAsked) : condition(isAsked, againMs);
+    const end = await Promise.race([ending, looked.then(() => 'look')]);
+    if (end === 'ended') return (await settle({})).at;
+    if (end === 'lost') return (await settle({ lost: true })).at;
+    if (end === 'started') {
+      // An earlier execution of this workflow started it, before it was reset: it reports its end.
+      ending = new Promise(() => undefined);
+      againMs = LOOK_AGAIN_MS;
+      await say(child.runId, SIGNALS.reportEnd);
+    }
+    // A run that was reset is not told of an end that came before. The record has it.
+    const { at, isAtWork } = await settle({ started: true });
+    if (isAtWork !== true) return at;
+  }
 }
 
-/**
- * Waits for a run that an earlier execution of this workflow started before it was reset. That run
- * reports its end; the report is verified in the record, which is also checked from time to time
- * without a report.
- */
-async function untilOver(
-  state: RunState,
-  child: ChildRef,
-  toolCallId: string,
-  look: () => Promise<ToolCallOutcome>,
-): Promise<void> {
-  const handle = getExternalWorkflowHandle(workflowIdOf(child.runId));
-  // A closed workflow cannot be signalled: the record has its outcome.
-  const say = (signal: string, ...args: unknown[]): Promise<void> =>
-    handle.signal(signal, ...args).catch(() => undefined);
-  await say(SIGNALS.reportEnd);
-  let isStopped = false;
-  for (;;) {
-    // Cleared before the check, which may take a while: a report that arrives meanwhile counts.
-    state.endedChildren.delete(toolCallId);
-    const { looks } = state;
-    if ((await look()).kind !== 'at_work') return;
-    await condition(
-      () =>
-        state.endedChildren.has(toolCallId) ||
-        state.looks > looks ||
-        (state.carry.stopRequested && !isStopped),
-      LOOK_AGAIN_MS,
-    );
-    if (state.carry.stopRequested && !isStopped) {
-      isStopped = true;
-      await say(SIGNALS.stop, { recorded: true });
-    }
-  }
+/** The record has ended it with its parent, which a sub-agent that waits for people does not notice. */
+export function askToLook({ runId }: ChildRef): Promise<void> {
+  return say(runId, SIGNALS.look);
 }
 
 /** Reports the end of this run to its parent, if the parent asked for it. */
 export async function tellParent({ parent }: RunInput): Promise<void> {
-  if (parent === undefined) return;
-  const { runId, toolCallId } = parent;
-  await getExternalWorkflowHandle(workflowIdOf(runId))
-    .signal(SIGNALS.childEnded, { toolCallId })
+  if (parent !== undefined) await say(parent.runId, SIGNALS.look);
+}
+
+/** A closed workflow cannot be signalled: the record has its outcome. */
+function say(runId: string, signal: string): Promise<void> {
+  return getExternalWorkflowHandle(workflowIdOf(runId))
+    .signal(signal)
     .catch(() => undefined);
 }
 
@@ -91,38 +71,28 @@ export async function tellParent({ parent }: RunInput): Promise<void> {
  * already begun, and is not a child of this execution.
  */
 async function carryOutChild(
-  state: RunState,
+  { input, traceparent }: Run,
   child: ChildRef,
   toolCallId: string,
 ): Promise<'ended' | 'lost' | 'started'> {
   try {
     const handle = await startChild(WORKFLOW_TYPE, {
       workflowId: workflowIdOf(child.runId),
-      args: [{ ...toInput(state.input, child, toolCallId), traceparent: state.traceparent }],
+      args: [{ ...toInput(input, child, toolCallId), traceparent }],
       workflowIdReusePolicy: WorkflowIdReusePolicy.REJECT_DUPLICATE,
       workflowTaskTimeout: WORKFLOW_TASK_TIMEOUT_MS,
       parentClosePolicy: ParentClosePolicy.REQUEST_CANCEL,
       cancellationType: ChildWorkflowCancellationType.ABANDON,
-      staticSummary: `${child.agent}: sub-agent of ${state.input.agent}`,
+      staticSummary: `${child.agent}: sub-agent of ${input.agent}`,
       staticDetails: `Session \`${child.sessionId}\`\n\nRun \`${child.runId}\``,
-      ...(state.input.searchAttributes && {
+      ...(input.searchAttributes && {
         typedSearchAttributes: startAttributes(
           { ...child, turn: 1 },
           labelsOf(workflowInfo().typedSearchAttributes),
         ),
       }),
     });
-    let isOver = false;
-    const stopped = condition(() => state.carry.stopRequested || isOver);
-    // Redis has the stop record; a child that waits for a person must be notified.
-    void stopped
-      .then(() => (isOver ? undefined : handle.signal(SIGNALS.stop, { recorded: true })))
-      .catch(() => undefined);
-    try {
-      await handle.result();
-    } finally {
-      isOver = true;
-    }
+    await handle.result();
     return 'ended';
   } catch (error) {
     if (error instanceof WorkflowExecutionAlreadyStartedError) return 'started';

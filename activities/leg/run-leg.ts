@@ -1,29 +1,29 @@
-import type { LegOutcome, LegRef, RunActivities, StepLine } from '../../protocol/activities.js';
-import {
-  afterCalls,
-  afterStep,
-  learn,
-  needsWorkflow,
-  startingCarry,
-  takeStep,
-  toProgress,
-  type Carry,
-  type Next,
-} from '../../protocol/carry.js';
+import type {
+  LegOutcome,
+  LegRef,
+  RunActivities,
+  StepLine,
+  ToolCallOutcome,
+} from '../../protocol/activities.js';
 import { LIMITS } from '../../protocol/limits.js';
-import type { CallRef, RunError, Spent, StepOutcome } from '../../protocol/run.js';
+import type { At, CallRef, Next, Spent, StepOutcome } from '../../protocol/run.js';
+import { sleep } from '../../protocol/time.js';
+import { createLoop, isForLeg, needsWorkflow, type Host } from '../../run/loop.js';
+import type { Runs } from '../../stores/contract/runs.js';
 import type { Attempt } from '../attempt.js';
+import { AttemptCancelled, AttemptFailure, TOOL_RETRY, TOOLS_BUSY } from '../attempt-failure.js';
 import type { ModelStep } from '../model/model-step.js';
 import type { StepProgress } from '../model/step-tries.js';
 import type { ToolCall } from '../tool-call.js';
+import { afterEnd } from '../endings.js';
 import { innerAttempt } from './inner-attempt.js';
-import { executeCalls } from './leg-calls.js';
 import { createStepTable } from './step-table.js';
 
 /** What a leg strings together. */
 export interface LegParts {
   modelStep: ModelStep;
   toolCall: ToolCall;
+  next: Runs['next'];
   endRun: RunActivities['endRun'];
   /** True once the worker shuts down: a leg hands over at the next step boundary. */
   isDraining: () => boolean;
@@ -61,60 +61,68 @@ export function createLeg(parts: LegParts): Leg {
     const beganMs = performance.now();
     const mustLeave = (): boolean => isDraining() || performance.now() - beganMs >= legMs;
     // An agent or tool that is unknown here is waited for since the leg last got anywhere.
-    const { at } = progress;
-    const ageMs = at === undefined ? attempt.ageMs : () => Date.now() - at;
-    let carry: Carry = learn(startingCarry(ref.progress), progress.known);
-    let isFresh = true;
+    const { at: advancedAt } = progress;
+    const ageMs = advancedAt === undefined ? attempt.ageMs : () => Date.now() - advancedAt;
+    /** Calls for which this process has no place, or that pause for too long. */
+    const left = new Set<string>();
+    let [isFresh, hasBegun] = [true, false];
     let spent: Spent | undefined;
-    let error: RunError | undefined;
-    let next: Next = ref.next;
-    for (let isFirst = true; ; isFirst = false) {
-      const isBoundary = next.do === 'model' || next.do === 'calls';
-      if (isBoundary && !isFirst && mustLeave()) return left();
-      if (next.do === 'model' && !isFirst && ref.endsSoon === true) return left();
-      switch (next.do) {
-        case 'model': {
-          const outcome: StepOutcome = await speak(next);
-          if ('spent' in outcome) spent = outcome.spent ?? spent;
-          if (outcome.kind === 'ended') ({ error } = outcome);
-          carry = takeStep(carry, outcome);
-          next = afterStep(carry, next.step, outcome, ref);
-          break;
-        }
-        case 'calls': {
-          const { step, people }: Extract<Next, { do: 'calls' }> = next;
-          // Calls that people approve meanwhile run beside the others, which takes the workflow.
-          if (next.machine.length === 0 || people.length > 0) return left();
-          if (next.machine.some(needsWorkflow)) return left();
-          const machine: CallRef[] = await executeCalls(toolCall, {
-            ref: { ...run, step: step.step, replaces: ref.replaces },
-            calls: next.machine,
-            attempt: inner(),
-            table,
-            mustLeave,
-            settled: ({ sequence, finish }) => {
-              if (sequence !== undefined) advanced(sequence);
-              if (finish === true) carry = { ...carry, isFinished: true };
-            },
-          });
-          next =
-            machine.length > 0 || people.length > 0
-              ? { do: 'calls', step, machine, people }
-              : afterCalls(carry, ref);
-          break;
-        }
-        case 'end': {
-          const { step, known } = carry;
-          next = {
-            do: 'done',
-            status: await endRun({ ...run, step, status: next.status, known }),
+    let look = (): void => undefined;
+
+    const read = async (wants?: { lists: boolean; calls: boolean }): Promise<At> => {
+      const at = await parts.next(run, wants);
+      progress.known = Math.max(progress.known, at.sequence);
+      return at;
+    };
+
+    const host: Host = {
+      now: Date.now,
+      until: (holds) =>
+        new Promise((resolve) => {
+          look = () => {
+            if (holds()) resolve(true);
           };
-          break;
-        }
-        case 'wait':
-        case 'done':
-          return left();
-      }
+          look();
+        }),
+      changed: () => {
+        look();
+      },
+      takes: (next) => isForLeg(next, isOut) && !(hasBegun && next.do !== 'end' && mustLeave()),
+      // One begins in any case, so that each leg makes progress.
+      mayBegin: (call) => !isOut(call) && !(hasBegun && mustLeave()),
+      model: async (next) => {
+        hasBegun = true;
+        const outcome = await speak(next);
+        return afterEnd(await read({ lists: true, calls: true }), outcome);
+      },
+      call: async (call, step) => {
+        hasBegun = true;
+        await execute(call, step);
+        return read();
+      },
+      child: () => Promise.reject(new Error('a leg has no sub-agents')),
+      end: async ({ step }) => {
+        const end = { ...run, step, status: 'completed', known: known() } as const;
+        return (await endRun(end)).at;
+      },
+      look: () => read({ lists: true, calls: true }),
+    };
+    const loop = createLoop(host, ref, ref.at);
+    const at = await loop.run();
+    const { next } = at;
+    const { lines: steps } = table;
+    if (next.do !== 'open') return { at, spent, steps };
+    const calls = next.calls?.map((call) =>
+      left.has(call.toolCallId) ? { ...call, activity: {} } : call,
+    );
+    return { at: { ...at, next: { ...next, calls } }, spent, steps };
+
+    function known(): number {
+      return Math.max(progress.known, loop.known().sequence);
+    }
+
+    function isOut(call: CallRef): boolean {
+      return needsWorkflow(call) || left.has(call.toolCallId);
     }
 
     /** Attempts before this one were at the first step or call that this one gets to, or before it. */
@@ -122,11 +130,7 @@ export function createLeg(parts: LegParts): Leg {
       return innerAttempt(attempt, isFresh ? { ageMs } : { number: 1 });
     }
 
-    async function speak({
-      step,
-      forceFinish,
-    }: Extract<Next, { do: 'model' }>): Promise<StepOutcome> {
-      const { known, invalidFinishes } = carry;
+    async function speak({ step, mustFinish, invalidFinishes }: Model): Promise<StepOutcome> {
       const current: StepProgress = { step, sequence: 0, failures: 0 };
       progress.current = current;
       const startedMs = performance.now();
@@ -136,15 +140,16 @@ export function createLeg(parts: LegParts): Leg {
           turn,
           step,
           maxSteps,
-          known,
-          forceFinish,
-          ...(invalidFinishes > 0 && { invalidFinishes }),
+          known: known(),
+          ...(mustFinish === true && { forceFinish: true }),
+          ...(invalidFinishes !== undefined && { invalidFinishes }),
           ...(parent !== undefined && { parent, depth: parent.depth }),
         },
         inner(),
         current,
       );
-      if ('sequence' in outcome) advanced(outcome.sequence);
+      if ('spent' in outcome) spent = outcome.spent ?? spent;
+      if ('sequence' in outcome) advanced();
       // A step that an earlier attempt has committed is in the table, if it was reported.
       const { model, usage } = current;
       if (model === undefined) return outcome;
@@ -154,27 +159,63 @@ export function createLeg(parts: LegParts): Leg {
       return outcome;
     }
 
+    async function execute(call: CallRef, step: number): Promise<void> {
+      const startedMs = performance.now();
+      const outcome = await untilSettled(call, step);
+      if (outcome === undefined) return;
+      const ms = Math.round(performance.now() - startedMs);
+      const how = outcome.kind === 'settled' ? (outcome.error ?? 'ok') : outcome.kind;
+      const isNew = outcome.sequence !== undefined;
+      table.called(step, { tool: call.toolName, ms, outcome: how }, isNew);
+      if (isNew) advanced();
+    }
+
+    /** The outcome of the call's last execution; undefined if it is left to the workflow. */
+    async function untilSettled(
+      { toolCallId, toolName }: CallRef,
+      step: number,
+    ): Promise<ToolCallOutcome | undefined> {
+      const outer = inner();
+      const call = { ...run, step, replaces: ref.replaces, toolCallId, toolName };
+      for (let retries = 0; ; retries += 1) {
+        // Tokens of attempts differ by thousands.
+        const own = innerAttempt(outer, { token: outer.token + retries });
+        try {
+          return await toolCall(call, own, LIMITS.toolMs);
+        } catch (error) {
+          if (!(error instanceof AttemptFailure)) throw error;
+          const { type, afterMs = 0 } = error.next;
+          const isRetry = type === TOOL_RETRY;
+          if (!isRetry && type !== TOOLS_BUSY) throw error;
+          // A call that waits for its place costs nothing outside of the leg.
+          if (!isRetry || mustLeave()) {
+            left.add(toolCallId);
+            return undefined;
+          }
+          await sleep(afterMs, own.signal);
+          if (attempt.cancelled()) {
+            throw new AttemptCancelled('the attempt was cancelled in a pause');
+          }
+        }
+      }
+    }
+
     /** Something was stored: a step, or the result of a call. */
-    function advanced(sequence: number | undefined): void {
-      carry = learn(carry, sequence);
-      progress.known = carry.known;
+    function advanced(): void {
       progress.at = Date.now();
       isFresh = false;
       attempt.leaveProgress();
     }
-
-    function left(): LegOutcome {
-      const { lines: steps } = table;
-      return { progress: toProgress(carry), next, error, spent, steps };
-    }
   };
 }
 
+type Model = Extract<Next, { do: 'model' }>;
+
 /** What an attempt reports at first, with what the attempt before it has reported last. */
-export function toLegProgress({ progress }: LegRef, before: unknown): LegProgress {
+export function toLegProgress({ at: { sequence } }: LegRef, before: unknown): LegProgress {
   const { known = 0, at, steps } = (before ?? {}) as Partial<LegProgress>;
   return {
-    known: Math.max(known, progress.known),
+    known: Math.max(known, sequence),
     ...(at !== undefined && { at }),
     steps: Array.isArray(steps) ? steps : [],
   };

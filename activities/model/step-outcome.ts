@@ -1,5 +1,4 @@
 import type { CallRef, RunError, Spent, StepOutcome } from '../../protocol/run.js';
-import type { CallsOutcome } from '../../protocol/carry.js';
 import { LIMITS } from '../../protocol/limits.js';
 import type { StepRef } from '../../protocol/activities.js';
 
@@ -34,7 +33,7 @@ function soFar({
   ref,
   result,
   isEnd,
-}: RepliedStep): Pick<CallsOutcome, 'invalidFinishes' | 'mustFinish'> {
+}: RepliedStep): Pick<Extract<StepOutcome, { kind: 'calls' }>, 'invalidFinishes' | 'mustFinish'> {
   const invalidFinishes = (ref.invalidFinishes ?? 0) + (result === 'invalid' ? 1 : 0);
   return {
     ...(invalidFinishes > 0 && { invalidFinishes }),

@@ -22,10 +22,6 @@ import { toOutcome } from './tool-outcome.js';
 /** How an execution ends before the tool returns: its tool waits. */
 export interface Suspended {
   kind: 'suspended';
-  /** Time until the wait ends, ms; absent without a deadline. */
-  dueInMs?: number;
-  /** True if people are asked. */
-  asks: boolean;
 }
 
 /** The steps and waits of one execution. */
@@ -157,8 +153,7 @@ export function createCallJournal(deps: JournalDeps): CallJournal {
     const operation = { kind, name };
     const input = { writer, toolCallId, at, now: Date.now(), operation, changes, ...waiting };
     await check(await calls.suspend(input).catch(end));
-    const dueInMs = waiting.dueInMs ?? waiting.wait.deadlineMs;
-    resolve({ kind: 'suspended', dueInMs, asks: waiting.wait.kind === 'client' });
+    resolve({ kind: 'suspended' });
     return new Promise(() => undefined);
   }
 

@@ -6,7 +6,9 @@ import { join, relative, sep } from 'node:path';
 const FOLDERS = [
   'protocol',
   'agents',
+  'run',
   'workflows',
+  'extensions',
   'activities',
   'executor',
   'in-process',

@@ -1,9 +1,17 @@
 import type { FinishReason } from '../../protocol/chunk.js';
-import type { RunError, RunMode, RunStatus, StopMode, StopRequest } from '../../protocol/run.js';
+import type {
+  At,
+  RunError,
+  RunMode,
+  RunStatus,
+  StopMode,
+  StopRequest,
+} from '../../protocol/run.js';
 import type { Begin, BeginReply } from '../../session/begin.js';
 import type { BeginChild, BeginChildReply } from '../../session/children.js';
 import type { End, EndReply } from '../../session/end.js';
 import type { Act, RunUsage } from '../../session/input.js';
+import type { NextWants } from '../../session/next.js';
 import type { ResumeReply, ResumeRun, Rewind, RewindReply } from '../../session/rerun.js';
 import type { StopReply } from '../../session/stop.js';
 import type { PinTools } from '../../session/streams.js';
@@ -62,6 +70,8 @@ export interface Runs {
   pinTools: (input: PinTools) => Promise<PinToolsResult>;
   /** Ends a run: run, session and stream become terminal together. */
   end: (input: End) => Promise<EndReply>;
+  /** What a run does next, by its record. */
+  next: (run: { sessionId: string; runId: string }, wants?: NextWants) => Promise<At>;
   /** The newest run; null for an unknown session. */
   current: (sessionId: string) => Promise<RunInfo | null>;
   /** Every run of the session, oldest first. @throws HelixError `not_found` */

@@ -36,7 +36,7 @@ export function createMake(change: Change, listener?: Listener): Make {
 }
 
 /** @throws HelixError `unavailable` if a newer build has laid out the record, which sub-agents' sessions share */
-function checked(session: Session): Session {
+export function checked(session: Session): Session {
   if ((session.tree.conversation.record?.layout ?? 0) <= LAYOUT) return session;
   throw newerLayout();
 }

@@ -1,3 +1,4 @@
+import { childPartOf } from '../../protocol/ids.js';
 import { settleCall } from '../../session/answers.js';
 import { begin, beginQueued } from '../../session/begin.js';
 import { extendDeadline, leaseCall, startCall, takeCallId } from '../../session/calls.js';
@@ -6,6 +7,7 @@ import { branch } from '../../session/copy.js';
 import { end } from '../../session/end.js';
 import type { Addressed, Stored } from '../../session/input.js';
 import { recordStep, suspendCall } from '../../session/journal.js';
+import { atOf } from '../../session/next.js';
 import { editQueued, removeQueued } from '../../session/queue.js';
 import { resumeRun, rewind } from '../../session/rerun.js';
 import { claim, commit, compact, discard } from '../../session/steps.js';
@@ -35,7 +37,7 @@ import { resolveRows, type ReadResults } from './large-results.js';
 import type { Compaction, Row, ToolRow } from '../../protocol/rows.js';
 import type { Journal, Operation } from '../contract/journal.js';
 import { createLeases } from './leases.js';
-import { createMake, type Make } from './make-change.js';
+import { checked, createMake, type Make } from './make-change.js';
 import { createRequests } from './known-requests.js';
 import { createOwners } from './owners.js';
 import { createBatchRecords } from './batches.js';
@@ -85,7 +87,7 @@ export function createRedisSessionStore(context: RedisContext): Store {
       ...changes.sessions,
       ...documents.sessions,
     },
-    runs: { ...changes.runs, ...documents.runs },
+    runs: { ...changes.runs, ...documents.runs, next: nextOf(context) },
     steps: changes.steps,
     calls: { ...changes.calls, read: reads.readCall, ...documents.calls },
     queue: { ...changes.queue, read: reads.readQueue },
@@ -106,6 +108,13 @@ export function createRedisSessionStore(context: RedisContext): Store {
     leases: createLeases(context, context.leaseThread),
   };
   return onData(store, context.data);
+}
+
+function nextOf({ look }: RedisContext): Store['runs']['next'] {
+  return ({ sessionId, runId }, wants) =>
+    look(sessionId, (session) => atOf(checked(session), runId, wants), {
+      wants: [['calls', childPartOf(sessionId)]],
+    });
 }
 
 /** A page that is shown a turn soon after another one notes nothing. */

@@ -13,10 +13,6 @@ function stepOf(count: number): StepOutcome {
   return { kind: 'calls', step: 1, calls: Array.from({ length: count }, () => call) };
 }
 
-function offered(outcome: StepOutcome): number | undefined {
-  return outcome.kind === 'calls' ? outcome.eager : undefined;
-}
-
 /** Work that lasts until `end` is called. */
 function lasting<Result>(result: Result): { work: Promise<Result>; end: () => void } {
   let end = (): void => undefined;
@@ -31,34 +27,34 @@ function lasting<Result>(result: Result): { work: Promise<Result>; end: () => vo
 describe('calls that start eagerly', () => {
   it('a step is offered as many as Temporal starts at once, and not more than it has', () => {
     const eager = createEagerCalls(100);
-    expect([1, 3, 8].map((count) => offered(eager.offer(stepOf(count))))).toEqual([1, 3, 3]);
-    expect(eager.offer(stepOf(0))).toEqual(stepOf(0));
-    expect(eager.offer({ kind: 'superseded' })).toEqual({ kind: 'superseded' });
+    expect([1, 3, 8].map((count) => eager.offer(stepOf(count)))).toEqual([1, 3, 3]);
+    expect(eager.offer(stepOf(0))).toBe(0);
+    expect(eager.offer({ kind: 'superseded' })).toBe(0);
   });
 
   it('a worker whose slots are unknown, or few, offers none', () => {
-    expect(createEagerCalls().offer(stepOf(1))).toEqual(stepOf(1));
-    expect(createEagerCalls(3).offer(stepOf(1))).toEqual(stepOf(1));
+    expect(createEagerCalls().offer(stepOf(1))).toBe(0);
+    expect(createEagerCalls(3).offer(stepOf(1))).toBe(0);
   });
 
   it('none are offered while half of the places are taken', async () => {
     const eager = createEagerCalls(8);
     const models = [1, 2, 3, 4].map(() => lasting('spoken'));
     const asked = models.map(({ work }) => eager.beside(work));
-    expect(offered(eager.offer(stepOf(1)))).toBeUndefined();
+    expect(eager.offer(stepOf(1))).toBe(0);
     models[0]?.end();
     expect(await asked[0]).toBe('spoken');
-    expect(offered(eager.offer(stepOf(1)))).toBe(1);
+    expect(eager.offer(stepOf(1))).toBe(1);
     const failing = eager.beside(Promise.reject(new Error('no model')));
     await expect(failing).rejects.toThrow('no model');
-    expect(offered(eager.offer(stepOf(1)))).toBe(1);
+    expect(eager.offer(stepOf(1))).toBe(1);
   });
 
   it('one that finds no place is left to the tools’ own queue, before anything has begun', async () => {
     const eager = createEagerCalls(4);
     const first = lasting(SETTLED);
     const settled = eager.call(eagerRef, attempt, () => first.work);
-    expect(offered(eager.offer(stepOf(1)))).toBeUndefined();
+    expect(eager.offer(stepOf(1))).toBe(0);
     let hasBegun = false;
     const begin = (): Promise<ToolCallOutcome> => {
       hasBegun = true;

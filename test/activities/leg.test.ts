@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { defineTool, type ToolConfig, type ToolDefinition } from '../../agents/index.js';
 import { FINISH_TOOL_NAME } from '../../protocol/ids.js';
-import type { CallRef } from '../../protocol/run.js';
+import type { OpenCalls } from '../../protocol/run.js';
 import { fakeModel, parts, type Script } from '../support/fake-model.js';
 import { createLegHarness, openProcess } from '../support/leg-harness.js';
 
@@ -38,8 +38,7 @@ describe('a leg', () => {
       tools: [tool('echo', () => 'ok')],
     });
     const outcome = await leg(await begin());
-    expect(outcome.next).toEqual({ do: 'done', status: 'completed' });
-    expect(outcome.progress.step).toBe(5);
+    expect(outcome.at.next).toEqual({ do: 'done', step: 5, status: 'completed' });
     expect(outcome.steps.map(({ step, calls = [] }) => [step, calls.length])).toEqual([
       [1, 1],
       [2, 1],
@@ -74,9 +73,9 @@ describe('a leg', () => {
     isDead = true;
     asked.length = 0;
     const outcome = await leg(run, openProcess(2));
-    expect(outcome.next).toEqual({ do: 'done', status: 'completed' });
-    // The first claim says that step 3 is the newest one; its calls are settled.
-    expect(asked).toEqual(['claim', 'start', 'start', 'claim', 'commit']);
+    expect(outcome.at.next).toEqual({ do: 'done', step: 4, status: 'completed' });
+    // With the first claim the record says that step 3 is the newest one, and its calls are settled.
+    expect(asked).toEqual(['claim', 'claim', 'commit']);
     expect(executed).toHaveLength(6);
   });
 
@@ -94,8 +93,8 @@ describe('a leg', () => {
     while (model.doStreamCalls.length < 3) await new Promise(setImmediate);
     isDead = true;
     const outcome = await leg(run, openProcess(2));
-    expect(outcome).toMatchObject({
-      next: { do: 'done', status: 'failed' },
+    expect(outcome.at.next).toMatchObject({
+      ...{ do: 'done', status: 'failed' },
       error: { code: 'invalid_output' },
     });
     expect(model.doStreamCalls).toHaveLength(4);
@@ -116,7 +115,7 @@ describe('a leg', () => {
     void leg(run).catch(() => undefined);
     while (executions < 1) await new Promise(setImmediate);
     const outcome = await leg(run, openProcess(2));
-    expect(outcome.next).toEqual({ do: 'done', status: 'completed' });
+    expect(outcome.at.next).toEqual({ do: 'done', step: 2, status: 'completed' });
     expect(executions).toBe(1);
     expect(await rows(2, 3)).toMatchObject([{ errorCode: 'tool_outcome_unknown' }]);
   });
@@ -151,22 +150,21 @@ describe('a leg', () => {
     ];
     for (const name of ['far', 'slow', 'pausing']) {
       const { begin, leg } = createLegHarness({ model: fakeModel(asking(['echo', name])), tools });
-      const { next } = await leg(await begin());
-      expect(next).toMatchObject({
-        do: 'calls',
-        machine: [{ toolName: 'echo' }, { toolName: name, activity: {} }],
+      const { at } = await leg(await begin());
+      expect(at.next).toMatchObject({
+        ...{ do: 'open', machine: [expect.any(String), expect.any(String)] },
+        calls: [{ toolName: 'echo' }, { toolName: name, activity: {} }],
       });
     }
     const { begin, leg, record } = createLegHarness({
       model: fakeModel(asking(['echo', 'ask'])),
       tools,
     });
-    const { next } = await leg(await begin());
+    const { at } = await leg(await begin());
     // In a step that asks people as well, what they release runs beside the other calls.
-    expect(next).toMatchObject({
-      do: 'calls',
-      machine: [{ toolName: 'echo' }],
-      people: [{ toolName: 'ask' }],
+    expect(at.next).toMatchObject({
+      ...{ do: 'open', machine: ['echo-1-0'], people: ['ask-1-1'] },
+      calls: [{ toolName: 'echo' }, { toolName: 'ask' }],
     });
     expect((await record())?.status).toBe('running');
   });
@@ -178,21 +176,11 @@ describe('a leg', () => {
       { model: fakeModel(asking(twenty)), tools: [tool('echo', () => (executed += 1))] },
       { isDraining: () => executed > 0 },
     );
-    const { next } = await leg(await begin());
+    const { next } = (await leg(await begin())).at;
     expect(executed).toBeLessThanOrEqual(10);
-    expect(next).toMatchObject({ do: 'calls', people: [] });
-    const { machine } = next as { machine: CallRef[] };
+    const { machine = [], calls = [] } = next as OpenCalls;
     expect(machine).toHaveLength(20 - executed);
-    expect(machine[0]?.activity).toBeUndefined();
-  });
-
-  it('hands over before the next model step when its workflow continues as new', async () => {
-    const { begin, leg } = createLegHarness({
-      model: fakeModel(asking(['echo'], ['echo'])),
-      tools: [tool('echo', () => 'ok')],
-    });
-    const { next } = await leg(await begin(), undefined, { endsSoon: true });
-    expect(next).toEqual({ do: 'model', step: 2 });
+    expect(calls.map(({ activity }) => activity)).toEqual(machine.map(() => undefined));
   });
 
   it('hands over at a step boundary when its time is over, or its worker shuts down', async () => {
@@ -200,7 +188,7 @@ describe('a leg', () => {
     const tools = [tool('echo', () => 'ok')];
     const timed = createLegHarness({ model: model(), tools }, { legMs: 0 });
     const first = await timed.leg(await timed.begin());
-    expect(first.next).toMatchObject({ do: 'calls', machine: [{ toolName: 'echo' }] });
+    expect(first.at.next).toMatchObject({ do: 'open', machine: ['echo-1-0'] });
     let isDraining = false;
     const drained = createLegHarness(
       {
@@ -215,14 +203,11 @@ describe('a leg', () => {
     );
     const run = await drained.begin();
     const outcome = await drained.leg(run);
-    expect(outcome.next).toEqual({ do: 'model', step: 2 });
+    const { at } = outcome;
+    expect(at.next).toEqual({ do: 'model', step: 2 });
     isDraining = false;
-    const { next, progress } = outcome;
-    const rest = await drained.leg(run, openProcess(2), {
-      progress,
-      ...(next.do === 'model' && { next }),
-    });
-    expect(rest.next).toEqual({ do: 'model', step: 3 });
+    const rest = await drained.leg(run, openProcess(2), { at });
+    expect(rest.at.next).toEqual({ do: 'model', step: 3 });
   });
 
   it('aborts a tool that outlives its time, and leaves it behind', async () => {
@@ -230,8 +215,8 @@ describe('a leg', () => {
       model: fakeModel(asking(['hang'])),
       tools: [tool('hang', () => never, { timeoutMs: 20 })],
     });
-    const { steps, next } = await leg(await begin());
-    expect(next).toEqual({ do: 'done', status: 'completed' });
+    const { steps, at } = await leg(await begin());
+    expect(at.next).toEqual({ do: 'done', step: 2, status: 'completed' });
     expect(steps[0]?.calls).toMatchObject([{ outcome: 'tool_timeout' }]);
     expect(await rows(2, 3)).toMatchObject([{ errorCode: 'tool_timeout' }]);
   });
@@ -290,7 +275,8 @@ describe('a leg', () => {
     const running = harness.leg(await harness.begin());
     while (started.length < 10) await new Promise(setImmediate);
     await harness.deps.store.runs.stop(harness.session.id, { mode: 'interrupt' });
-    expect((await running).next).toEqual({ do: 'done', status: 'interrupted' });
+    const { next } = (await running).at;
+    expect(next).toEqual({ do: 'done', step: 1, status: 'interrupted' });
     expect(started).toHaveLength(10);
   });
 });

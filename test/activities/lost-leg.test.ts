@@ -17,9 +17,7 @@ it('a leg that replaces a lost one continues its table, and knows how far the lo
   const rewound = createLegHarness({ model: fakeModel(DONE) });
   expect(
     await rewound.leg(await rewound.begin(), openProcess(), { replaces: ahead }),
-  ).toMatchObject({
-    error: { code: 'state_lost' },
-  });
+  ).toMatchObject({ at: { next: { error: { code: 'state_lost' } } } });
 });
 
 it('calls that the lost one has reported are in the table once', () => {

@@ -275,8 +275,8 @@ describe('tool call', () => {
     const { outcome, run, stores, session } = await openCall(() => 2, {
       finishWith: (n: number) => ({ twice: n * 2 }),
     });
-    expect(await outcome(run, 1, 'c1')).toMatchObject({ kind: 'settled', finish: true });
-    expect(await outcome(run, 1, 'c1', 2)).toEqual({ kind: 'settled', finish: true });
+    expect(await outcome(run, 1, 'c1')).toMatchObject({ kind: 'settled' });
+    expect(await outcome(run, 1, 'c1', 2)).toEqual({ kind: 'settled' });
     expect((await stores.store.sessions.read(session.id))?.output).toEqual({ twice: 4 });
   });
 

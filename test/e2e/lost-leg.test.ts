@@ -57,5 +57,5 @@ it('a leg that was lost with its worker leaves its steps, and how far the log ha
   );
   expect(asked).toHaveLength(2);
   const replaced = asked[1]?.replaces?.progress as { known: number } | undefined;
-  expect(replaced?.known).toBeGreaterThan(asked[0]?.progress.known ?? 0);
+  expect(replaced?.known).toBeGreaterThan(asked[0]?.at.sequence ?? 0);
 }, 120_000);

@@ -26,8 +26,6 @@ function compose() {
     workflows: {
       fleet: 'test',
       namespace: 'test',
-      answer: nothing,
-      stop: nothing,
       wake: nothing,
       start: async ({ sessionId }) => {
         if (temporal.isAway) throw new HelixError('unavailable', 'away');

@@ -1,5 +1,7 @@
 import { createActivities } from '../../activities/index.js';
 import { AgentRegistry } from '../../agents/index.js';
+import type { LookRef } from '../../protocol/activities.js';
+import type { Next, OpenCalls } from '../../protocol/run.js';
 import { drive } from '../support/session-driver.js';
 import { openTestStores } from '../support/test-stores.js';
 import { until } from '../support/until.js';
@@ -26,7 +28,7 @@ describe('the activities of answers', () => {
     const ref = { sessionId: session.id, runId, agent: agent.name, at: Date.now() };
     const answer = { toolCallId: 'c', approved: true, by: 'ops' };
     const first = await answerCall({ ...ref, answer });
-    expect(first).toMatchObject({ kind: 'stored', resume: { approved: ['c'] } });
+    expect(first).toMatchObject({ kind: 'stored', at: { next: { machine: ['c'] } } });
     expect(await answerCall({ ...ref, answer })).toEqual(first);
     expect(await answerCall({ ...ref, answer, at: ref.at + 1 })).toEqual({
       kind: 'refused',
@@ -37,7 +39,7 @@ describe('the activities of answers', () => {
   it('the activities of answers accept, refuse with a code, and report the same end twice', async () => {
     const stores = await openTestStores();
     const { agent } = createAsker();
-    const { answerCall, extendDeadline, expireCalls } = createActivities({
+    const { answerCall, extendDeadline, look } = createActivities({
       ...stores,
       agents: new AgentRegistry([agent]),
       services: {},
@@ -62,13 +64,16 @@ describe('the activities of answers', () => {
     expect(await extendDeadline({ ...ref, toolCallId: 'c', byMs: 1_000 })).toMatchObject({
       kind: 'extended',
     });
+    const known = { version: 0, sequence: 0 };
+    const next = async (of: Partial<LookRef> = {}): Promise<Next> =>
+      (await look({ ...ref, known, ...of })).at.next;
     const due = await until('it is due', async () => {
-      const outcome = await expireCalls({ ...ref, step: 1 });
+      const found = await next();
       const { d } = await stores.store.calls.pending(session.id);
-      return d?.response === undefined ? undefined : outcome;
+      return d?.response === undefined ? undefined : found;
     });
-    expect(due.resume).toBeUndefined();
-    expect(due.nextDueMs).toBeGreaterThan(30_000);
+    expect(due).toMatchObject({ do: 'open', people: ['c'], calls: [{ toolCallId: 'c' }] });
+    expect((due as OpenCalls).dueInMs).toBeGreaterThan(30_000);
     expect(await stores.store.calls.read(session.id, 'd')).toMatchObject({
       row: { output: 'no one' },
     });
@@ -77,14 +82,16 @@ describe('the activities of answers', () => {
     ).toMatchObject({
       kind: 'stored',
       runId,
-      resume: { step: 1, approved: [] },
+      at: { next: { do: 'model', step: 2 } },
     });
-    // A workflow that has missed the end of the batch gets it again.
-    expect(await expireCalls({ ...ref, step: 1 })).toMatchObject({ resume: { step: 1 } });
-    // What the record knows nothing of, or has gone beyond, waits no more.
-    expect(await expireCalls({ ...ref, runId: 'other', step: 1 })).toMatchObject({ isOver: true });
-    expect(await expireCalls({ ...ref, step: 2 })).toMatchObject({ isOver: true });
-    await session.claim(session.writer(runId, 2, 1));
-    expect(await expireCalls({ ...ref, step: 1 })).toMatchObject({ isOver: true });
+    // A workflow that has missed the end of the batch is told the same.
+    expect(await next()).toMatchObject({ do: 'model', step: 2 });
+    expect(await next({ runId: 'other' })).toMatchObject({ do: 'done', status: 'superseded' });
+    // A record that is behind what its run has seen was restored from a copy.
+    for (const ahead of [{ version: 1e6 }, { sequence: 1e6 }]) {
+      const { runId: another } = await session.newRun().catch(() => ({ runId }));
+      const lost = await next({ runId: another, known: { ...known, ...ahead } });
+      expect(lost).toMatchObject({ do: 'done', error: { code: 'state_lost' } });
+    }
   });
 });

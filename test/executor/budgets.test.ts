@@ -31,8 +31,7 @@ function executorWith(
     ...stores,
     workflows: {
       start: () => Promise.resolve(),
-      answer: () => Promise.resolve(),
-      stop: () => Promise.resolve(),
+      wake: () => Promise.resolve(),
       look: () => Promise.resolve({ state: 'running', started: [], children: [] }),
       fleet: 'budgets',
     } as never,

@@ -46,7 +46,7 @@ beforeEach(() => {
     searchAttributes: false,
     quotas: 'unlimited',
     logger: { warn: () => undefined },
-    workflows: { fleet: 'test', namespace: 'test', stop: nothing, answer: nothing, look } as never,
+    workflows: { fleet: 'test', namespace: 'test', wake: nothing, look } as never,
   });
   called = createCalledRuns({ store, agents, runs });
 });

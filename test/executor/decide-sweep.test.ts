@@ -202,7 +202,6 @@ async function againAfter(
     workflows: {
       look: () => Promise.resolve(lookOf(true)),
       wake: (runId) => Promise.resolve(void woken.push(runId)),
-      stop: unused,
     },
     findUnseen: undefined,
     startRun: unused,
@@ -253,7 +252,6 @@ describe('a sweep of a run that waits for sub-agents', () => {
       workflows: {
         look: (runId) => Promise.resolve(runs[runId] ?? lookOf(true)),
         wake: (runId) => Promise.resolve(void woken.push(runId)),
-        stop: unused,
       },
       findUnseen: (runId) => seen.push(runId),
       startRun: unused,

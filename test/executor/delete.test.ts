@@ -98,7 +98,7 @@ describe('a session that is erased', () => {
       ...stores,
       workflows: {
         ...idle.workflows,
-        stop: () => Promise.reject(new Error('no engine')),
+        wake: () => Promise.reject(new Error('no engine')),
         erase: () => Promise.reject(new Error('no engine')),
       },
       agents: new AgentRegistry([]),
@@ -156,13 +156,13 @@ describe('a session that is erased', () => {
     const executor = createRuns({
       quotas: 'unlimited',
       ...stores,
-      workflows: { ...runs.workflows, stop: () => Promise.reject(outage) },
+      workflows: { ...runs.workflows, wake: () => Promise.reject(outage) },
       agents: new AgentRegistry([]),
       searchAttributes: false,
       logger: { warn: () => undefined },
     });
     await expect(executor.deleteSession(id)).rejects.toBe(outage);
-    expect(await stores.store.sessions.read(id)).toMatchObject({ status: 'waiting_approval' });
+    expect(await stores.store.sessions.read(id)).toMatchObject({ status: 'aborted' });
     await runs.executor.deleteSession(id);
     await isOver(run);
   });

@@ -44,7 +44,7 @@ async function start(approvers: Approvers | undefined) {
   const answers = createAnswerApi({
     store,
     agents,
-    workflows: { answer: () => Promise.resolve() },
+    wakeRun: () => Promise.resolve(),
     logger: { warn: () => undefined },
   });
   /** The names of a call as it waits now. */

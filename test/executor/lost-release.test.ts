@@ -91,11 +91,8 @@ it('an approval whose signal was lost is carried out although a tool that slept 
     });
     if (over.kind !== 'stored') throw new Error(over.kind);
     expect(over.resume).toMatchObject({ approved: ['n'], partial: true });
-    if (over.resume !== undefined)
-      await runs.workflows.answer(runId, {
-        toolCallId: nap,
-        resume: over.resume,
-      });
+    const at = await stores.store.runs.next({ sessionId: id, runId }, { lists: true });
+    await runs.workflows.wake(runId, { at });
     // Stored by a process that dies before it can signal.
     expect(await session.decide(runId, 'c', true)).toMatchObject({
       resume: { approved: ['n', 'c'] },

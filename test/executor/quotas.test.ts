@@ -23,8 +23,7 @@ function executorWith(user: Partial<OwnerCounts>, tenantFactor?: number): Runs {
     ...stores,
     workflows: {
       start: () => Promise.resolve(),
-      answer: () => Promise.resolve(),
-      stop: () => Promise.resolve(),
+      wake: () => Promise.resolve(),
       look: () => Promise.resolve({ state: 'running', started: [], children: [] }),
       fleet: FLEET,
     } as never,

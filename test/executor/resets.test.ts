@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { z } from 'zod';
 import { createSubAgentTool, defineAgent, defineTool } from '../../agents/index.js';
 import { workflowIdOf } from '../../protocol/ids.js';
+import { isTerminal } from '../../protocol/run.js';
 import type { RunRecord } from '../../stores/contract/runs.js';
 import { fakeModel, parts } from '../support/fake-model.js';
 import { createRunHarness, type RunHarness } from '../support/run-harness.js';
@@ -76,12 +77,35 @@ const delegating = defineAgent({
   },
 });
 const AGENTS = [asking('step'), asking('leg', 'leg')];
+/** Waits for a page in vain, then for a sub-agent that asks twice, then asks itself. */
+const deep = (name: string, activities?: 'leg') =>
+  defineAgent({
+    ...{ name, systemPrompt: '', activities },
+    tools: [...tools, ...delegating.tools],
+    llmConfig: {
+      model: fakeModel((_, { prompt }) => {
+        const [content] = prompt.flatMap(({ role, content }) => (role === 'user' ? [content] : []));
+        const id = (content?.[0] as { text: string } | undefined)?.text ?? '';
+        const results = prompt.filter(({ role }) => role === 'tool').length;
+        const steps = [
+          parts.call(`${id}-h`, 'hurry', {}),
+          parts.call(`${id}-d`, 'delegate', { message: `charge ${id}-below` }),
+          parts.call(`${id}-p`, 'charge', {}),
+        ];
+        const call = steps[results];
+        return call === undefined
+          ? [...parts.text('done'), ...parts.finish()]
+          : [...call, ...parts.finish('tool-calls')];
+      }),
+    },
+  });
+const DEEP = [deep('deep'), deep('deep-leg', 'leg')];
 
 let stores: TestStores;
 let runs: RunHarness;
 beforeAll(async () => {
   stores = await openTestStores();
-  runs = await createRunHarness(stores, [...AGENTS, delegating]);
+  runs = await createRunHarness(stores, [...AGENTS, ...DEEP, delegating]);
   await runs.startWorker();
 });
 
@@ -92,23 +116,40 @@ async function untilAsked({ sessionId }: RunRecord, toolCallId: string): Promise
   });
 }
 
-/** To the end of the task after which the run waited for its first answer, without signals if so wanted. */
-async function reset({ runId }: RunRecord, withSignals: boolean): Promise<void> {
-  const handle = runs.client.workflow.getHandle(workflowIdOf(runId));
-  const { events } = await handle.fetchHistory();
-  const tasks = (events ?? []).filter((event) => event.workflowTaskCompletedEventAttributes);
-  // The first one schedules the first step; its outcome is known to the second.
-  const workflowTaskFinishEventId = tasks[1]?.eventId;
+/** Ids of the events to which the run's workflow can be reset. */
+async function tasksOf({ runId }: RunRecord): Promise<NonNullable<ResetTo>[]> {
+  const { events } = await runs.client.workflow.getHandle(workflowIdOf(runId)).fetchHistory();
+  return (events ?? []).flatMap(({ workflowTaskCompletedEventAttributes: completed, eventId }) =>
+    completed == null || eventId == null ? [] : eventId,
+  );
+}
+
+type ResetTo = Parameters<
+  typeof runs.client.workflowService.resetWorkflowExecution
+>[0]['workflowTaskFinishEventId'];
+
+/** By default to the end of the task after which the run waited for its first answer; without signals unless wanted. */
+async function reset(
+  { runId }: RunRecord,
+  withSignals: boolean,
+  to?: ResetTo,
+  execution?: string,
+): Promise<void> {
+  // The first task schedules the first step; its outcome is known to the second.
+  const workflowTaskFinishEventId = to ?? (await tasksOf({ runId } as RunRecord))[1];
   const { workflowService } = runs.client;
   await workflowService.resetWorkflowExecution({
     namespace: 'default',
-    workflowExecution: { workflowId: workflowIdOf(runId) },
+    workflowExecution: { workflowId: workflowIdOf(runId), runId: execution ?? '' },
     reason: 'by a test',
     requestId: randomUUID(),
-    workflowTaskFinishEventId,
+    ...(workflowTaskFinishEventId != null && { workflowTaskFinishEventId }),
     // Temporal's numbers: all, or nothing.
     resetReapplyType: withSignals ? 3 : 2,
   });
+}
+
+async function untilItRests({ runId }: RunRecord): Promise<void> {
   await until('the new execution waits', async () => !(await runs.workflows.look(runId)).isAtWork);
 }
 
@@ -136,6 +177,7 @@ it.each(Object.keys(WAYS) as (keyof typeof WAYS)[])(
         }
         await untilAsked(run, second);
         await reset(run, withSignals);
+        await untilItRests(run);
         await runs.decide(run, second, true);
         if (isSwept) {
           await runs.sweepUntil(id, 'the run completes', ({ status }) => status === 'completed');
@@ -158,6 +200,7 @@ it('a sub-agent whose workflow is reset to before an answer that it has used goe
   await runs.decide(child, first, true);
   await untilAsked(run, second);
   await reset(child, false);
+  await untilItRests(child);
   await runs.decide(child, second, true);
   await runs.sweepUntil(id, 'the run completes', ({ status }) => status === 'completed');
   expect(await runs.result(run)).toMatchObject({ status: 'completed' });
@@ -182,3 +225,67 @@ it('a look is harmless at any time', async () => {
   await runs.workflows.wake(run.runId);
   expect(executed.filter((call) => call.startsWith(id))).toEqual([`${id}-1`, `${id}-2`]);
 });
+
+/** Plays the run up to its own question, with a deadline that has passed and a sub-agent that was answered twice. */
+async function play(agent: string): Promise<{ id: string; run: RunRecord }> {
+  const id = runs.newSessionId();
+  const run = await runs.begin(id, agent, id);
+  for (const asked of [`${id}-below-1`, `${id}-below-2`]) {
+    await untilAsked(run, asked);
+    const { spec } = (await stores.store.calls.read(id, asked)) ?? {};
+    await runs.decide({ ...run, runId: spec?.runId ?? '' }, asked, true);
+  }
+  await untilAsked(run, `${id}-p`);
+  return { id, run };
+}
+
+/** A workflow that is not told of a sub-agent's end is found where its run is over. */
+async function resultOf(run: RunRecord): Promise<unknown> {
+  const looks = setInterval(() => {
+    void runs.workflows.wake(run.runId, { ended: true }).catch(() => undefined);
+  }, 1_000);
+  try {
+    return await runs.result(run);
+  } finally {
+    clearInterval(looks);
+  }
+}
+
+const executedOf = (id: string): string[] => executed.filter((call) => call.startsWith(id));
+
+it.each(DEEP.map(({ name }) => [name]))(
+  'a run that is reset at any event of its history ends as if it had not been: %s',
+  async (agent) => {
+    const { id, run } = await play(agent);
+    const waiting = await tasksOf(run);
+    await runs.decide(run, `${id}-p`, true);
+    const untouched = await runs.result(run);
+    const all = await tasksOf(run);
+    const { runId: execution } = await runs.client.workflow
+      .getHandle(workflowIdOf(run.runId))
+      .describe();
+    expect(executedOf(id)).toEqual([`${id}-below-1`, `${id}-below-2`, `${id}-p`]);
+    // Once it is over, to each of its tasks.
+    for (const to of all) {
+      await reset(run, false, to, execution);
+      expect([to, await resultOf(run)]).toEqual([to, untouched]);
+    }
+    expect(executedOf(id)).toHaveLength(3);
+    // While it asks its own question, to each of the tasks before; then it is answered, or stopped.
+    await Promise.all(
+      waiting.map(async (_, at) => {
+        const again = await play(agent);
+        await reset(again.run, false, (await tasksOf(again.run))[at]);
+        const isStopped = at % 2 === 1;
+        if (isStopped) await runs.executor.stop(again.id, { mode: 'interrupt' });
+        else await runs.decide(again.run, `${again.id}-p`, true);
+        await runs.sweepUntil(again.id, 'the run is over', ({ status }) => isTerminal(status));
+        const { status } = (await stores.store.sessions.read(again.id)) ?? {};
+        expect([at, status]).toEqual([at, isStopped ? 'interrupted' : 'completed']);
+        expect(await resultOf(again.run)).toMatchObject({ status });
+        expect(executedOf(again.id)).toHaveLength(isStopped ? 2 : 3);
+      }),
+    );
+  },
+  120_000,
+);

@@ -64,7 +64,7 @@ describe('a workflow that outlives its run', () => {
       const run = await runs.begin(id, agent.name, charge(`${id}-c`));
       await runs.untilStatus(id, 'waiting_approval');
       const { workflows, executor } = runs;
-      const signals = jest.spyOn(workflows, 'stop').mockRejectedValue(new Error('lost'));
+      const signals = jest.spyOn(workflows, 'wake').mockRejectedValue(new Error('lost'));
       if (what === 'a retry') await executor.retry({ sessionId: id });
       else {
         if (what !== 'a message') await executor.stop(id, { mode: 'interrupt' });

@@ -19,8 +19,8 @@ it.each(['a person', 'a deadline'])(
       searchAttributes: false,
       workflows: {
         ...IDLE_WORKFLOWS,
-        answer: (runId, { resume }) => {
-          if (resume !== undefined) woken.add(runId);
+        wake: (runId) => {
+          woken.add(runId);
           return Promise.resolve();
         },
       },

@@ -3,7 +3,7 @@ import type { RunParts } from '../../activities/run-parts.js';
 import { systemClock, type Clock } from '../../in-process/clock.js';
 import { createTestClock } from '../../testing/test-clock.js';
 import { createLocalRuns, type LocalRuns } from '../../in-process/local-runs.js';
-import type { RunInput } from '../../protocol/run.js';
+import type { Next, RunInput } from '../../protocol/run.js';
 
 const logger = { info: () => undefined, warn: () => undefined };
 const INPUT: RunInput = {
@@ -18,22 +18,24 @@ const INPUT: RunInput = {
 
 /** Runs that the record knows as begun. */
 function runsOf(
-  leg: () => Promise<unknown>,
-  { clock = systemClock, endRun }: { clock?: Clock; endRun?: () => Promise<unknown> } = {},
+  modelStep: () => Promise<unknown>,
+  { clock = systemClock, ...parts }: { clock?: Clock } & Partial<RunParts> = {},
 ): LocalRuns {
   return createLocalRuns({
     name: 'test',
     clock,
     logger,
-    parts: () => ({ leg, endRun }) as unknown as RunParts,
+    parts: () => ({ modelStep, ...parts }) as unknown as RunParts,
     revive: () => Promise.resolve(),
     isBegun: () => Promise.resolve(true),
   });
 }
 
 it('a run that was given up is closed, until it is begun again', async () => {
-  const outcomes: Promise<unknown>[] = [Promise.resolve('nonsense'), new Promise(() => undefined)];
-  const runs = runsOf(() => outcomes.shift() ?? Promise.reject(new Error('no leg is expected')));
+  const outcomes: Promise<unknown>[] = [Promise.resolve(), new Promise(() => undefined)];
+  const next = () => Promise.resolve('nonsense' as never);
+  const asked = () => outcomes.shift() ?? Promise.reject(new Error('no step is expected'));
+  const runs = runsOf(asked, { next });
   expect(await runs.state(INPUT.runId)).toBe('running');
   await runs.start(INPUT, { details: '' });
   await runs.idle();
@@ -53,20 +55,27 @@ it('a run that another process took over is not closed', async () => {
 it('a run that begins later waits for its time, and is stopped before', async () => {
   const clock = createTestClock();
   const done: string[] = [];
-  const leg = () => {
-    done.push('leg');
+  const modelStep = () => {
+    done.push('step');
     return Promise.reject(new AttemptFailure('taken', { type: 'fenced' }));
   };
-  const endRun = () => Promise.resolve(done.push('end'));
-  const runs = runsOf(leg, { clock, endRun });
   const startAt = clock.now() + 60 * 24 * 3_600_000;
+  const look: RunParts['look'] = async ({ runId }) => {
+    const isStopped = runId.endsWith('b');
+    const next: Next = isStopped
+      ? { do: 'done', step: 0, status: 'interrupted' }
+      : { do: 'model', step: 1 };
+    done.push(next.do);
+    return { at: { version: 1, sequence: 0, next } };
+  };
+  const runs = runsOf(modelStep, { clock, look });
   await runs.start({ ...INPUT, startAt }, { details: '' });
   await runs.start({ ...INPUT, runId: 's-1:2-b', startAt }, { details: '' });
-  await runs.stop('s-1:2-b', { recorded: true });
+  await runs.wake('s-1:2-b');
   clock.advance(startAt - clock.now() - 60_000);
   await new Promise(setImmediate);
-  expect([done, runs.has(INPUT.runId)]).toEqual([['end'], true]);
+  expect([done, runs.has(INPUT.runId)]).toEqual([['done'], true]);
   clock.advance(60_000);
   await runs.idle();
-  expect(done).toEqual(['end', 'leg']);
+  expect(done).toEqual(['done', 'model', 'step']);
 });

@@ -61,6 +61,9 @@ const FORBIDDEN = [
   ['stores/record/c.ts', '@temporalio/client'],
   ['executor/d.ts', '@ai-sdk/provider'],
   ['workflows/c.ts', 'jose'],
+  ['workflows/d.ts', '../extensions/workflows/any.js'],
+  ['run/a.ts', '../workflows/any.js'],
+  ['extensions/workflows/a.ts', '../../activities/any.js'],
   ['ai-sdk/client/c.ts', 'zod'],
   ['worker/b.ts', '../api/listen.js'],
 ];

@@ -9,8 +9,10 @@ import type {
   StepRef,
   ToolCallOutcome,
 } from '../../protocol/activities.js';
-import type { MadeFiles } from '../../activities/deps.js';
+import type { ActivityDeps, MadeFiles } from '../../activities/deps.js';
+import { asActivity } from '../../activities/as-activity.js';
 import { createActivities } from '../../activities/index.js';
+import { createRunParts } from '../../activities/run-parts.js';
 import {
   AgentRegistry,
   type AgentScope,
@@ -122,7 +124,7 @@ export function createHarness(
       return definition;
     });
   }
-  const activities = createActivities({
+  const deps: ActivityDeps = {
     store: stores.store,
     streamManager: stores.streamManager,
     agents,
@@ -135,7 +137,20 @@ export function createHarness(
     ...(agent.mcp !== undefined && { mcp: agent.mcp }),
     unansweredMs: agent.unansweredMs,
     logger: { info: () => undefined, warn: () => undefined },
-  });
+  };
+  const activities = createActivities(deps);
+  // What the workflow learns from the record, tests are told by the parts.
+  const parts = createRunParts(deps);
+  const modelStep = asActivity(
+    deps,
+    ({ step }: StepRef) => ({ step, sequence: 0, failures: 0 }),
+    parts.modelStep,
+  );
+  const toolCall = asActivity(
+    deps,
+    ({ toolCallId }: CallActivityRef) => ({ toolCallId }),
+    (called: CallActivityRef, attempt) => parts.toolCall(called, attempt),
+  );
   let messages = 0;
   const ref = (run: RunRecord, step: number) => ({
     sessionId: session.id,
@@ -152,15 +167,15 @@ export function createHarness(
     const input: LegRef = {
       ...ref(run, step),
       hasOutput: definition.outputSchema !== undefined,
-      progress: { step: 0, known: 0 },
-      next: { do: 'model', step },
+      at: { version: 0, sequence: 0, next: { do: 'model', step } },
     };
     const leg = activities.leg as (ref: LegRef) => Promise<LegOutcome>;
-    const { error, progress } = await abandonable<LegOutcome>(attemptOf(1).run(leg, input));
+    const { at, spent } = await abandonable<LegOutcome>(attemptOf(1).run(leg, input));
+    const { error } = at.next.do === 'done' ? at.next : {};
     const view = await stores.store.sessions.view(session.id);
     const calls = (view?.openCalls ?? []).map(({ spec }) => spec);
     const { status } = view?.record ?? {};
-    const outcome = { ...progress, status, ...(error !== undefined && { error }) };
+    const outcome = { step: at.next.step, spent, status, ...(error !== undefined && { error }) };
     const kind = calls.length > 0 ? 'calls' : 'ended';
     return { ...outcome, kind, calls } as unknown as StepOutcome;
   }
@@ -178,7 +193,7 @@ export function createHarness(
     },
     step: (run, step, attempt = 1, environment = attemptOf(attempt), more = {}) =>
       abandonable(
-        environment.run(activities.modelStep as (ref: StepRef) => Promise<StepOutcome>, {
+        environment.run(modelStep as (ref: StepRef) => Promise<StepOutcome>, {
           ...ref(run, step),
           ...more,
         }),
@@ -201,10 +216,7 @@ export function createHarness(
         toolName: toolName ?? found?.spec.toolName ?? 'unknown',
       };
       return abandonable(
-        environment.run(
-          activities.toolCall as (ref: CallActivityRef) => Promise<ToolCallOutcome>,
-          call,
-        ),
+        environment.run(toolCall as (ref: CallActivityRef) => Promise<ToolCallOutcome>, call),
       );
     },
     tool: async (...call) => (await harness.outcome(...call)).kind,

@@ -7,8 +7,6 @@ export const IDLE_WORKFLOWS: RunWorkflows = {
   fleet: 'test',
   namespace: 'test',
   start: nothing,
-  answer: nothing,
-  stop: nothing,
   wake: nothing,
   state: () => Promise.resolve('running'),
   look: () => Promise.resolve({ state: 'running', isAtWork: true, started: [], children: [] }),

@@ -117,6 +117,7 @@ export function createLegHarness(
   const leg = createLeg({
     modelStep: createModelStep(deps),
     toolCall: createToolCall(deps),
+    next: deps.store.runs.next,
     endRun: createRunEnd(deps).endRun,
     isDraining: () => false,
     ...parts,
@@ -140,8 +141,7 @@ export function createLegHarness(
         agent: AGENT,
         turn: run.turn,
         maxSteps: 50,
-        progress: { step: 0, known: 0 },
-        next: { do: 'model', step: 1 },
+        at: { version: 0, sequence: 0, next: { do: 'model', step: 1, isFirst: true } },
         ...more,
       };
       return leg(ref, attempt, toLegProgress(ref, ref.replaces?.progress));

@@ -1,4 +1,4 @@
-import { leftOf } from '../../workflows/call-activity.js';
+import { leftOf } from '../../workflows/attempts.js';
 
 const lost = (number: number, unbegun?: number) => ({ token: 1, number, unbegun });
 

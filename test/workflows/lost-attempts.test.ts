@@ -1,5 +1,5 @@
 import type { LeaseRef } from '../../protocol/activities.js';
-import { untilKept } from '../../workflows/lost-attempts.js';
+import { untilKept } from '../../workflows/attempts.js';
 
 it('an attempt that was lost is scheduled again, and names what it replaces', async () => {
   const asked: LeaseRef[] = [];

@@ -44,9 +44,9 @@ export interface Page {
 /** The bridge on a recorded conversation: answers of pages are stored, and wake no workflow. */
 export function createBridge({ store, streamManager }: Player): HandleChatStreamDeps {
   const agents = new AgentRegistry([createLabAgent({ countCharge: () => Promise.resolve() })]);
-  const workflows = { answer: () => Promise.resolve() };
+  const wakeRun = (): Promise<void> => Promise.resolve();
   const logger = { warn: () => undefined };
-  const answers = createAnswerApi({ store, agents, workflows, logger });
+  const answers = createAnswerApi({ store, agents, wakeRun, logger });
   const refused = (): Promise<never> => Promise.reject(new Error('the page began something'));
   return {
     // What is overdue now was not when the turn was recorded.

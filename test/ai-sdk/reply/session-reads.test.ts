@@ -39,8 +39,6 @@ function countReads(store: Store): { store: Store; reads: string[] } {
 const workflows = {
   fleet: 'test',
   start: () => Promise.resolve(),
-  answer: () => Promise.resolve(),
-  stop: () => Promise.resolve(),
 } as unknown as RunWorkflows;
 
 const agent = defineAgent({

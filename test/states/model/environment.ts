@@ -1,5 +1,3 @@
-import type { CallRef } from '../../../protocol/run.js';
-import type { Carry } from '../../../protocol/carry.js';
 import type { RunName } from './plan.js';
 
 /** The clock stands still, but for one jump that is longer than any deadline. */
@@ -37,18 +35,13 @@ export interface Budget {
 export interface Workflow {
   readonly run: RunName;
   readonly isOpen: boolean;
-  readonly carry: Carry;
-  /** What it waits for. */
-  readonly at: 'model' | 'calls' | 'end';
-  /** The step that it has asked for, or whose calls are open. */
-  readonly step: number;
-  readonly calls: readonly CallRef[];
-  readonly people: 'waiting' | 'answered' | 'stopped';
+  /** The record has told it that its run is over; it waits for what is in progress. */
+  readonly isOver: boolean;
 }
 
 /**
  * A process between two requests. It is an attempt of an activity, which carries out `model`, a call by
- * its id, or `end`; or it is the `api` or the `sweep`, which ends a run from outside.
+ * its id, `end`, or a `look` at the record; or it is the `api` or the `sweep`, which ends a run from outside.
  */
 export interface Actor {
   readonly run: RunName;
@@ -72,6 +65,8 @@ export type Stage =
   | ('begin' | 'claim' | 'append' | 'commit' | 'commit cut' | 'discard')
   | ('start' | 'settle')
   | ('wait' | 'look')
+  /** It reads what its run does next. */
+  | 'read'
   | ('take over' | 'fold' | 'end');
 
 export function workflowOf({ workflows }: Environment, run: RunName): Workflow | undefined {
@@ -138,21 +133,8 @@ const texts = new WeakMap<Workflow | Actor, string>();
 export function workflowText(workflow: Workflow): string {
   let text = texts.get(workflow);
   if (text === undefined) {
-    const { run, isOpen, at, step, people, carry, calls } = workflow;
-    text = isOpen ? `${run} ${at} ${String(step)}` : run;
-    if (isOpen) {
-      const { released, asked, stopRequested } = carry;
-      if (at === 'calls') text += ` ${people} ${String(calls.length)}`;
-      if (stopRequested) text += ' stopped';
-      // What it has heard of earlier steps is never looked at again.
-      const first = at === 'calls' ? step : step - 1;
-      if (asked?.step === first) text += ' asked';
-      const batches = released.filter((batch) => batch.step >= first);
-      text += batches
-        .map((batch) => ` ${String(batch.step)} (${batch.approved.toSorted().join()})`)
-        .sort()
-        .join('');
-    }
+    const { run, isOpen, isOver } = workflow;
+    text = `${run}${isOpen ? ' open' : ''}${isOver ? ' over' : ''}`;
     texts.set(workflow, text);
   }
   return text;

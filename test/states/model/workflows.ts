@@ -1,16 +1,6 @@
-import type { StepOutcome, Resumption } from '../../../protocol/run.js';
-import {
-  afterCalls,
-  afterStep,
-  approvedOf,
-  firstStep,
-  releasedFor,
-  startingCarry,
-  takeAnswer,
-  takeReleased,
-  takeStep,
-  type Next,
-} from '../../../protocol/carry.js';
+import type { Next } from '../../../protocol/run.js';
+import type { Wake } from '../../../stores/contract/call-record.js';
+import { withinCap } from '../../../run/loop.js';
 import {
   addActor,
   withActor,
@@ -20,13 +10,13 @@ import {
   type Actor,
   type Environment,
 } from './environment.js';
-import type { Wake } from '../../../stores/contract/call-record.js';
 import { callOf, nameOfRun, type RunName } from './plan.js';
+import type { Facts } from './record/facts.js';
 import type { Reply } from './record/play.js';
 
 /**
- * Workflows, which decide by protocol/carry. They decide as soon as they can; the activities that they
- * ask for are actors of their own.
+ * Workflows, which do what their record says, as run/loop. They act as soon as they have read it; the
+ * activities that they ask for are actors of their own, and read it when they are done.
  */
 
 const CAP = { maxSteps: 9 };
@@ -34,22 +24,24 @@ const CAP = { maxSteps: 9 };
 /** @param committed steps that an earlier run of the turn has committed; one that was started is not started again */
 export function startWorkflow(env: Environment, run: RunName, committed = 0): Environment {
   if (workflowOf(env, run) !== undefined) return env;
-  const carry = { ...startingCarry(undefined), step: committed };
-  const started = { run, isOpen: true, carry, at: 'model', step: 0 } as const;
-  const workflows = [...env.workflows, { ...started, calls: [], people: 'answered' as const }];
-  return follow({ ...env, workflows }, run, firstStep(carry, CAP));
+  const workflows = [...env.workflows, { run, isOpen: true, isOver: false }];
+  return follow({ ...env, workflows }, run, { do: 'model', step: committed + 1 });
 }
 
-/** The model step has returned. */
-export function takeOutcome(env: Environment, run: RunName, outcome: StepOutcome): Environment {
-  const workflow = workflowOf(env, run);
-  if (workflow?.isOpen !== true) return env;
-  const carry = takeStep(workflow.carry, outcome);
-  return follow(
-    withWorkflow(env, run, { carry }),
-    run,
-    afterStep(carry, workflow.step, outcome, CAP),
-  );
+/** Whoever is to read the record does so before anything else happens. */
+export function readAll(env: Environment, facts: Facts): Environment {
+  const reader = env.actors.find(({ at }) => at === 'read');
+  return reader === undefined ? env : readAll(adopt(env, reader, facts), facts);
+}
+
+/** An activity has read the record, or a workflow has. */
+function adopt(env: Environment, actor: Actor, { nextOf }: Facts): Environment {
+  const { run } = actor;
+  const rest = withoutActor(env, actor);
+  const workflow = workflowOf(rest, run);
+  if (workflow?.isOpen !== true) return rest;
+  if (!workflow.isOver) return follow(rest, run, withinCap(nextOf(run), CAP));
+  return closeIfIdle(rest, run);
 }
 
 function follow(env: Environment, run: RunName, next: Next): Environment {
@@ -57,59 +49,49 @@ function follow(env: Environment, run: RunName, next: Next): Environment {
     case 'model': {
       const { step } = next;
       const at = run === 'sub' && step === 1 ? 'begin' : 'claim';
-      const asked = withWorkflow(env, run, { at: 'model', step });
-      return addActor(asked, { run, what: 'model', step, n: 1, at, isZombie: false });
+      return begin(env, { run, what: 'model', step, n: 1, at, isZombie: false });
     }
-    case 'calls': {
-      const { step, calls } = next.step;
-      const people = next.people.length > 0 ? 'waiting' : 'answered';
-      let waiting = withWorkflow(env, run, { at: 'calls', step, calls, people });
-      for (const { toolCallId } of next.machine) waiting = schedule(waiting, toolCallId);
-      return proceed(waiting, run);
+    case 'open': {
+      const { machine = [], children = [] } = next;
+      return [...machine, ...children].reduce(schedule, env);
     }
-    case 'wait': {
-      const { step } = next;
-      const carry = { ...startingCarry(undefined), ...workflowOf(env, run)?.carry, step };
-      const waiting = { at: 'calls', step, calls: [], people: 'waiting', carry } as const;
-      return proceed(withWorkflow(env, run, waiting), run);
-    }
-    case 'end': {
-      const step = workflowOf(env, run)?.carry.step ?? 0;
-      const asked = withWorkflow(env, run, { at: 'end' });
-      return addActor(asked, { run, what: 'end', step, n: 1, at: 'end', isZombie: false });
-    }
+    case 'end':
+      return begin(env, { run, what: 'end', step: next.step, n: 1, at: 'end', isZombie: false });
     case 'done':
-      return closeWorkflow(env, run);
+      return closeIfIdle(askChildren(withWorkflow(env, run, { isOver: true }), run), run);
   }
+}
+
+/** Unless it is in progress. */
+function begin(env: Environment, actor: Actor): Environment {
+  const isAtWork = env.actors.some(
+    ({ run, what, isZombie }) => run === actor.run && what === actor.what && !isZombie,
+  );
+  return isAtWork ? env : addActor(env, actor);
 }
 
 function schedule(env: Environment, id: string): Environment {
   const { run, step, child } = callOf(id);
   const actor = { run, what: id, step, n: 1, isZombie: false } as const;
-  if (child === undefined) return addActor(env, { ...actor, at: 'start' });
-  const started = startWorkflow(addActor(env, { ...actor, at: 'wait' }), child);
-  return workflowOf(env, run)?.carry.stopRequested === true ? signalStop(started, child) : started;
+  if (child === undefined) return begin(env, { ...actor, at: 'start' });
+  const begun = begin(env, { ...actor, at: 'wait' });
+  return begun === env ? env : startWorkflow(begun, child);
 }
 
-/** What a workflow that carries out calls does when something has changed. */
-export function proceed(env: Environment, run: RunName): Environment {
-  const workflow = workflowOf(env, run);
-  if (workflow?.isOpen !== true || workflow.at !== 'calls') return env;
-  const { step, calls, people, carry } = workflow;
-  if (people === 'waiting') {
-    const approved = releasedFor(carry, step);
-    if (approved === undefined && !carry.stopRequested) return env;
-    let next = withWorkflow(env, run, {
-      people: approved === undefined ? 'stopped' : 'answered',
-      carry: takeReleased(carry, step),
-    });
-    for (const { toolCallId } of approvedOf(calls, approved?.approved ?? []))
-      next = schedule(next, toolCallId);
-    return proceed(next, run);
-  }
-  if (env.actors.some((actor) => actor.run === run && isAwaited(actor))) return env;
-  if (people === 'stopped') return follow(env, run, { do: 'end', status: 'interrupted' });
-  return follow(env, run, afterCalls(carry, CAP));
+/** The record has ended sub-agents with their run. */
+function askChildren(env: Environment, of: RunName): Environment {
+  const waits = env.actors.filter(
+    ({ run, at, isZombie }) => run === of && at === 'wait' && !isZombie,
+  );
+  return waits.reduce((asked, { what }) => {
+    const { child } = callOf(what);
+    return child === undefined ? asked : signalLook(asked, child);
+  }, env);
+}
+
+function closeIfIdle(env: Environment, run: RunName): Environment {
+  const isAtWork = env.actors.some((actor) => actor.run === run && isAwaited(actor));
+  return isAtWork ? env : closeWorkflow(env, run);
 }
 
 /** True for activities that a workflow waits for. */
@@ -117,19 +99,18 @@ export function isAwaited({ isZombie, what }: Actor): boolean {
   return !isZombie && what !== 'api' && what !== 'sweep';
 }
 
-/** An activity has returned. */
+/** An activity has done its work. */
 export function finishActor(env: Environment, actor: Actor): Environment {
-  const rest = withoutActor(env, actor);
-  return isAwaited(actor) ? proceed(rest, actor.run) : rest;
+  return isAwaited(actor) ? withActor(env, actor, { at: 'read' }) : withoutActor(env, actor);
 }
 
 /** The workflow has ended, or was terminated; activities that it had asked for run without it. */
 export function closeWorkflow(env: Environment, run: RunName): Environment {
-  let closed = withWorkflow(env, run, { isOpen: false });
+  let closed = withWorkflow(env, run, { isOpen: false, isOver: false });
   for (const actor of closed.actors) {
     if (actor.run !== run || !isAwaited(actor)) continue;
     closed =
-      actor.at === 'wait'
+      actor.at === 'wait' || actor.at === 'read'
         ? withoutActor(closed, actor)
         : withActor(closed, actor, { isZombie: true });
   }
@@ -139,29 +120,15 @@ export function closeWorkflow(env: Environment, run: RunName): Environment {
   return parent === undefined ? closed : withActor(closed, parent, { at: 'look' });
 }
 
-/** The `answer` signal: a completed batch lets the run continue. */
-export function signalAnswer(env: Environment, run: RunName, resume: Resumption): Environment {
-  const workflow = workflowOf(env, run);
-  if (workflow?.isOpen !== true) return env;
-  const carry = takeAnswer(workflow.carry, { resume });
-  return proceed(withWorkflow(env, run, { carry }), run);
+/** The `look` signal. */
+export function signalLook(env: Environment, run: RunName): Environment {
+  if (workflowOf(env, run)?.isOpen !== true) return env;
+  return begin(env, { run, what: 'look', step: 0, n: 1, at: 'read', isZombie: false });
 }
 
-/** The `stop` signal; a workflow that waits for a sub-agent sends it on. */
-export function signalStop(env: Environment, run: RunName): Environment {
-  const workflow = workflowOf(env, run);
-  if (workflow?.isOpen !== true) return env;
-  const carry = { ...workflow.carry, stopRequested: true };
-  const stopped = proceed(withWorkflow(env, run, { carry }), run);
-  const parent = stopped.actors.find((actor) => actor.run === run && actor.at === 'wait');
-  const child = parent && callOf(parent.what).child;
-  return child === undefined ? stopped : signalStop(stopped, child);
-}
-
-/** Signals the run that asked, and the others that a stored answer lets continue. */
+/** Signals the run that was answered, and the others that a stored answer lets continue. */
 export function wakeAll(env: Environment, run: RunName, reply: Reply): Environment {
-  const resume = reply['resume'] as Resumption | undefined;
-  return wakeOthers(resume === undefined ? env : signalAnswer(env, run, resume), reply);
+  return wakeOthers(reply['resume'] === undefined ? env : signalLook(env, run), reply);
 }
 
 export function wakeOthers(env: Environment, reply: Reply): Environment {
@@ -169,10 +136,8 @@ export function wakeOthers(env: Environment, reply: Reply): Environment {
 }
 
 export function wakeEach(env: Environment, wakes: readonly Wake[]): Environment {
-  let woken = env;
-  for (const { runId, resume } of wakes) {
+  return wakes.reduce((woken, { runId }) => {
     const run = nameOfRun(runId);
-    if (run !== undefined) woken = signalAnswer(woken, run, resume);
-  }
-  return woken;
+    return run === undefined ? woken : signalLook(woken, run);
+  }, env);
 }

@@ -80,7 +80,8 @@ export const turns: Record<string, Scenario> = {
     const run = await stage.play([{ calls: [{ tool: 'pay', id: 'c1' }] }]);
     await stage.untilWaits(run);
     const handle = stage.runs.client.workflow.getHandle(workflowIdOf(run.runId));
-    await handle.signal(SIGNALS.answer, { resume: { step: 1, approved: [] } });
+    const next = { do: 'model', step: 2 };
+    await handle.signal(SIGNALS.look, { at: { version: 1e6, sequence: 0, next } });
     await stage.untilEvents(run, 'activityTaskCompletedEventAttributes', 2);
     await stage.untilWaits(run);
     await stage.runs.decide(run, 'c1', true);

@@ -5,7 +5,7 @@ import { nameOfRun, nonceOf } from '../plan.js';
 import type { Facts } from '../record/facts.js';
 import type { Reply } from '../record/play.js';
 import { beginQueued, post, resume, type Policy } from '../requests/people.js';
-import { signalStop, startWorkflow } from '../workflows.js';
+import { signalLook, startWorkflow } from '../workflows.js';
 import { withLoss, type Action } from './action.js';
 import { confirmStop } from './stops.js';
 
@@ -92,5 +92,5 @@ function afterStart(
   if (run === undefined) return `P4, runs are numbered without gaps: a message began ${runId}`;
   if (!isStarted) return spend(env, 'faults');
   const old = supersededRunId === undefined ? undefined : nameOfRun(supersededRunId);
-  return startWorkflow(old === undefined ? env : signalStop(env, old), run, from?.step);
+  return startWorkflow(old === undefined ? env : signalLook(env, old), run, from?.step);
 }

@@ -2,7 +2,7 @@ import { addActor, spend, type Environment } from '../environment.js';
 import { nameOfRun } from '../plan.js';
 import type { Facts } from '../record/facts.js';
 import { stop } from '../requests/people.js';
-import { signalStop } from '../workflows.js';
+import { signalLook } from '../workflows.js';
 import { withLoss, type Action } from './action.js';
 
 /** A person stops the run, so that it can be resumed or for good. */
@@ -17,16 +17,16 @@ export function stopActions(env: Environment, { record }: Facts): Action[] {
       if (reply.kind === 'stopping') return confirmStop(paid, runId, isDelivered);
       if (!isDelivered) return spend(paid, 'faults');
       const run = nameOfRun(runId);
-      return run === undefined ? paid : signalStop(paid, run);
+      return run === undefined ? paid : signalLook(paid, run);
     });
   });
 }
 
-/** The model has to confirm the stop: the API signals the workflow, and ends the run if none confirms. */
+/** The model has to confirm the stop: the API ends the run if none does. */
 export function confirmStop(env: Environment, runId: string, isDelivered: boolean): Environment {
   const run = nameOfRun(runId);
   if (run === undefined) return env;
   if (!isDelivered) return spend(env, 'faults');
   const at = { step: 0, n: 1, at: 'take over', isZombie: false } as const;
-  return addActor(signalStop(env, run), { run, what: 'api', ...at });
+  return addActor(env, { run, what: 'api', ...at });
 }

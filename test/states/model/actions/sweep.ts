@@ -2,7 +2,7 @@ import { decideSweep } from '../../../../executor/sweep-session.js';
 import { addActor, workflowOf, type Environment } from '../environment.js';
 import { nameOfRun, type RunName } from '../plan.js';
 import type { Facts } from '../record/facts.js';
-import { wakeEach, signalAnswer, signalStop, startWorkflow } from '../workflows.js';
+import { signalLook, startWorkflow, wakeEach } from '../workflows.js';
 import type { Action } from './action.js';
 import { queueActions } from './messages.js';
 
@@ -19,24 +19,21 @@ export function sweepActions(env: Environment, { record }: Facts): Action[] {
   const workflow = workflowOf(env, run);
   const state = workflow === undefined ? 'unknown' : workflow.isOpen ? 'running' : 'closed';
   const sweep = (then: () => Environment): Action => ({ name: 'sweep', isFair: true, then });
-  const wake = (started: Environment): Environment => {
-    const { resume, wakes = [] } = record;
-    return wakeEach(resume === undefined ? started : signalAnswer(started, run, resume), wakes);
-  };
+  const wake = (): Environment => wakeEach(signalLook(env, run), record.wakes ?? []);
   const moment = { now: record.updatedAt + SILENT_MS, startWithinMs: Infinity };
   switch (decideSweep(record, state, moment)) {
     case 'begin':
       return queueActions(env, record, true);
     case 'start': {
-      const start = sweep(() => wake(startWorkflow(env, run, record.runFromStep)));
+      const start = sweep(() => startWorkflow(env, run, record.runFromStep));
       if (record.status !== 'starting') return [start];
       const giveUp = (): Environment => close(env, run, 'sweep');
       return [start, { name: 'sweep gives up', isFair: false, then: giveUp }];
     }
     case 'wake':
-      return [sweep(() => wake(env))];
+      return [sweep(wake)];
     case 'stop':
-      return [sweep(() => signalStop(env, run))];
+      return [sweep(() => signalLook(env, run))];
     case 'enforce':
       return [sweep(() => close(env, run, 'api'))];
     case 'fail':

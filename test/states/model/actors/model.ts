@@ -1,26 +1,10 @@
-import type { StepOutcome } from '../../../../protocol/run.js';
-import {
-  beginChild,
-  claim,
-  commit,
-  commitCut,
-  discard,
-  outcomeOf,
-  appendText,
-} from '../requests/attempts.js';
+import { beginChild, claim, commit, commitCut, discard, appendText } from '../requests/attempts.js';
 import { afterClosing, closingRequest } from './closing.js';
 import type { Facts } from '../record/facts.js';
-import { takeOutcome } from '../workflows.js';
+import { finishActor } from '../workflows.js';
 import type { Reply } from '../record/play.js';
 import type { Request } from '../requests/request.js';
-import {
-  retry,
-  tokenOf,
-  withActor,
-  withoutActor,
-  type Actor,
-  type Environment,
-} from '../environment.js';
+import { retry, tokenOf, withActor, type Actor, type Environment } from '../environment.js';
 
 /** An attempt of a model step, from request to request. */
 
@@ -52,7 +36,7 @@ export function afterModel(
   before: Facts,
 ): Environment | string {
   const goTo = (at: Actor['at']): Environment => withActor(env, actor, { at });
-  const outcome = (of: StepOutcome): Environment => returned(env, actor, of);
+  const done = (): Environment => finishActor(env, actor);
   switch (`${actor.at}: ${reply.kind}`) {
     case 'begin: begun':
       return goTo('claim');
@@ -67,28 +51,23 @@ export function afterModel(
     }
     case 'claim: stopped':
       return goTo('take over');
-    case 'claim: not_ready':
-      return outcome({ kind: 'not_ready' });
     case 'append: appended':
       return goTo(reply['stop'] === true ? 'commit cut' : 'commit');
-    case 'commit: committed':
-      return outcome(outcomeOf(actor.run, actor.step));
-    case 'commit: steered':
-      return outcome({ kind: 'calls', step: actor.step, calls: [] });
     case 'commit: stopped':
       return goTo('commit cut');
-    case 'commit cut: committed':
-      return outcome({ kind: 'superseded' });
-    case 'claim: done':
-    case 'commit: done':
-    case 'commit cut: done':
-      return outcome(reply['outcome'] as StepOutcome);
     case 'claim: fenced':
     case 'append: fenced':
     case 'commit: fenced':
     case 'commit cut: fenced':
     case 'discard: fenced':
       return retry(env, actor);
+    case 'claim: not_ready':
+    case 'claim: done':
+    case 'commit: committed':
+    case 'commit: steered':
+    case 'commit: done':
+    case 'commit cut: committed':
+    case 'commit cut: done':
     case 'begin: superseded':
     case 'begin: refused':
     case 'claim: superseded':
@@ -96,13 +75,8 @@ export function afterModel(
     case 'commit: superseded':
     case 'commit cut: superseded':
     case 'discard: superseded':
-      return outcome({ kind: 'superseded' });
+      return done();
     default:
-      return afterClosing(env, actor, reply, before, () => outcome({ kind: 'superseded' }));
+      return afterClosing(env, actor, reply, before, done);
   }
-}
-
-function returned(env: Environment, actor: Actor, outcome: StepOutcome): Environment {
-  const rest = withoutActor(env, actor);
-  return actor.isZombie ? rest : takeOutcome(rest, actor.run, outcome);
 }

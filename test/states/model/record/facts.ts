@@ -1,5 +1,6 @@
 import { childPartOf } from '../../../../protocol/ids.js';
-import { isTerminal } from '../../../../protocol/run.js';
+import { isTerminal, type Next } from '../../../../protocol/run.js';
+import { nextOf } from '../../../../session/next.js';
 import type { Call } from '../../../../session/record.js';
 import type { Entry } from '../../../../session/fields.js';
 import type { Session } from '../../../../session/tree.js';
@@ -26,6 +27,8 @@ export interface Facts {
   owners: ReadonlyMap<string, number>;
   /** The text that a writer has appended and not committed. */
   textOf: (writer: string) => string;
+  /** What a run does next. */
+  nextOf: (run: RunName) => Next;
 }
 
 export const SUB = childPartOf(RUNS.sub.sessionId);
@@ -46,6 +49,10 @@ export function factsOf(data: Data): Facts {
     lapsed: index.flatMap(([name, text]) => (isLapsed(name, text) ? [name.slice(2)] : [])),
     owners: new Map([...ownersIn(data, ''), ...ownersIn(data, SUB)]),
     textOf: (writer) => textsByWriter(data.log).get(writer) ?? '',
+    nextOf: (run) => {
+      const { sessionId, runId } = RUNS[run];
+      return nextOf(tree.session(childPartOf(sessionId)), runId);
+    },
   };
 }
 

@@ -2,13 +2,15 @@ import { tokenOf, type Actor, type Environment, type Workflow } from '../environ
 import { callOf } from '../plan.js';
 import { isLive, recordOf, type Facts } from '../record/facts.js';
 import { modelWriter } from '../requests/attempts.js';
+import { readAll } from '../workflows.js';
 
 /**
  * Merges environments that have the same future with the record. Left out are actors that can change
  * nothing any more: those that are fenced off and those of runs that have ended. That their requests are
  * refused is checked in every record (see requests/stale).
  */
-export function reduce(env: Environment, facts: Facts): Environment {
+export function reduce(before: Environment, facts: Facts): Environment {
+  const env = readAll(before, facts);
   const workflows = inOrder(env.workflows.filter(({ run }) => isLive(facts, run)));
   let actors = env.actors.filter((actor) => isLive(facts, actor.run) && !isFenced(actor, facts));
   if (actors.some(({ n }) => n > 1)) actors = actors.map((each) => renumber(each, actors, facts));

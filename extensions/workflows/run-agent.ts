@@ -21,10 +21,10 @@ import type {
   CalledRunOptions,
   CalledRunRequest,
   CalledRunResult,
-} from '../protocol/called-runs.js';
-import { toShownSessionId, workflowIdOf } from '../protocol/ids.js';
-import { WORKFLOW_TASK_TIMEOUT_MS, WORKFLOW_TYPE } from '../protocol/temporal-names.js';
-import { startAttributes } from './operators-view.js';
+} from '../../protocol/called-runs.js';
+import { toShownSessionId, workflowIdOf } from '../../protocol/ids.js';
+import { WORKFLOW_TASK_TIMEOUT_MS, WORKFLOW_TYPE } from '../../protocol/temporal-names.js';
+import { startAttributes } from '../../workflows/operators-view.js';
 import type { agentRun } from './agent-run.js';
 
 /** A run whose workflow is not a child, or was ended from outside, is looked at so often. */

@@ -15,8 +15,8 @@ import type {
   WaitOver,
   WaitProgress,
   WaitRef,
-} from '../protocol/notices.js';
-import { noticeQueueOf, SIGNALS } from '../protocol/temporal-names.js';
+} from '../../protocol/notices.js';
+import { noticeQueueOf, SIGNALS } from '../../protocol/temporal-names.js';
 
 /** Reads and starts only; while the record or Temporal is away, it is tried again without limit. */
 const looks = proxyActivities<Omit<NoticeActivities, 'sendNotice'>>({

@@ -5,8 +5,13 @@ import {
   setCurrentDetails,
   upsertMemo,
 } from '@temporalio/workflow';
-import type { BatchAct, BatchActivities, BatchCounts, BatchInput } from '../protocol/batch-run.js';
-import { LIMITS } from '../protocol/limits.js';
+import type {
+  BatchAct,
+  BatchActivities,
+  BatchCounts,
+  BatchInput,
+} from '../../protocol/batch-run.js';
+import { LIMITS } from '../../protocol/limits.js';
 
 /** Items of one activity: about five seconds of work, so that a cancel is noticed soon. */
 const PAGE_SECONDS = 5;

@@ -1,0 +1,103 @@
+import type { At, CallRef, Next, OpenCalls } from '../protocol/run.js';
+import { type Call, isOver } from './record.js';
+import { isUnseen } from './settling.js';
+import type { Session } from './tree.js';
+
+/** What is told of a run beside what it does next. */
+export interface NextWants {
+  /** Lists of calls, however many there are. */
+  lists?: boolean;
+  /** What is known of the open calls. */
+  calls?: boolean;
+}
+
+/** With more calls than this, those at work are not listed: each that is settled would load all others. */
+const FEW = 16;
+
+/** What a run does next, with the moment at which the record says so. */
+export function atOf(session: Session, runId: string, wants: NextWants = {}): At {
+  const { version, log } = session.tree;
+  return { version, sequence: log.sequence, next: nextOf(session, runId, wants) };
+}
+
+/** Reads off the record what a run does now. Nothing but the record decides it. */
+export function nextOf(session: Session, runId: string, wants: NextWants = {}): Next {
+  const { record } = session;
+  if (record?.run.id !== runId) return { do: 'done', step: 0, status: 'superseded' };
+  const { run } = record;
+  const { committed: step, status, error, outcome } = run;
+  if (isOver(status)) return { do: 'done', step, status, ...(error !== undefined && { error }) };
+  const asked = outcome?.kind === 'calls' ? outcome : undefined;
+  const model: Next = {
+    do: 'model',
+    step: step + 1,
+    ...(step === run.fromStep && { isFirst: true }),
+    ...((asked?.mustFinish === true || asked?.finish === 'missing') && { mustFinish: true }),
+    ...(asked?.invalidFinishes !== undefined && { invalidFinishes: asked.invalidFinishes }),
+  };
+  if (run.hasModel) return model;
+  const { conversation, now } = session.tree;
+  const untilStartMs = status === 'starting' ? (run.waitsUntil ?? 0) - now : 0;
+  if (untilStartMs > 0) return { do: 'open', step, dueInMs: untilStartMs };
+  if (run.calls > 0) {
+    if (wants.lists !== true && run.busyCalls > 0 && run.calls > FEW)
+      return { do: 'open', step, isPartial: true };
+    const calls = session.openCalls();
+    if (calls.some(({ state }) => state !== 'settled')) {
+      const refs = wants.calls === true ? asked?.calls : undefined;
+      return { do: 'open', step, ...listsOf(calls), ...dueOf(calls, now), ...refsOf(calls, refs) };
+    }
+  }
+  // A sub-agent goes on together with the others.
+  if (!session.isConversation && conversation.existing.stream === 'paused') {
+    return { do: 'open', step };
+  }
+  // The result is there, of the model or of a tool: the calls beside it were waited for.
+  if (asked?.finish === 'valid' || run.outputRef !== undefined) return { do: 'end', step };
+  return model;
+}
+
+/** Who goes on with the open calls. One that was approved, and whose batch is not complete, is in no list. */
+function listsOf(
+  calls: readonly Call[],
+): Pick<OpenCalls, 'machine' | 'children' | 'people' | 'asking' | 'asleep'> {
+  const lists = new Map<keyof ReturnType<typeof listsOf>, string[]>();
+  for (const call of calls) {
+    const name = listOf(call, calls);
+    if (name === undefined) continue;
+    lists.set(name, [...(lists.get(name) ?? []), call.id]);
+  }
+  return Object.fromEntries(lists);
+}
+
+function listOf(
+  call: Call,
+  calls: readonly Call[],
+): 'machine' | 'children' | 'people' | 'asking' | 'asleep' | undefined {
+  const { id, state, child, of, isBusy } = call;
+  // What a tool waits for is shown by its own call.
+  if (state === 'settled' || of !== undefined) return undefined;
+  if (child !== undefined) return 'children';
+  if (state === 'waiting') return 'people';
+  if (state !== 'suspended') return isBusy === true ? 'machine' : undefined;
+  const wait = calls.find((other) => other.of === id && other.state === 'waiting');
+  return wait !== undefined && !isUnseen(wait) ? 'asking' : 'asleep';
+}
+
+/** When one of the calls has waited long enough. */
+function dueOf(calls: readonly Call[], now: number): Pick<OpenCalls, 'dueInMs' | 'isUnasked'> {
+  const waiting = calls.filter(({ state }) => state === 'waiting');
+  const deadlines = waiting.flatMap(({ deadline }) => deadline ?? []);
+  if (deadlines.length > 0) return { dueInMs: Math.max(0, Math.min(...deadlines) - now) };
+  const waits = waiting.flatMap(({ waitMs }) => waitMs ?? []);
+  return waits.length > 0 ? { dueInMs: Math.min(...waits), isUnasked: true } : {};
+}
+
+function refsOf(
+  calls: readonly Call[],
+  refs: readonly CallRef[] | undefined,
+): Pick<OpenCalls, 'calls'> {
+  if (refs === undefined) return {};
+  const open = new Set(calls.filter(({ state }) => state !== 'settled').map(({ id }) => id));
+  return { calls: refs.filter(({ toolCallId }) => open.has(toolCallId)) };
+}

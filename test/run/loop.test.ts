@@ -1,0 +1,291 @@
+import fc from 'fast-check';
+import type { At, CallKind, CallRef, Hint, Next, OpenCalls } from '../../protocol/run.js';
+import {
+  beginningOf,
+  createLoop,
+  withinCap,
+  type Host,
+  type Loop,
+  type View,
+} from '../../run/loop.js';
+
+const ref = (toolCallId: string, kind: CallKind): CallRef => ({ toolCallId, toolName: 't', kind });
+const CALLS = [ref('s', 'server'), ref('d', 'subagent'), ref('a', 'approval'), ref('c', 'client')];
+const at = (version: number, next: Next): At => ({ version, sequence: version, next });
+const open = (version: number, lists: Partial<OpenCalls> = {}): At =>
+  at(version, { do: 'open', step: 1, ...lists });
+const done = (version: number): At => at(version, { do: 'done', step: 2, status: 'completed' });
+const FIRST = at(0, { do: 'model', step: 1, isFirst: true });
+
+/** A host whose replies are given one by one; what it was asked for is listed. */
+function createStage(more: Partial<Host> = {}, first = FIRST) {
+  const begun: string[] = [];
+  const replies = new Map<string, (said: At) => void>();
+  const faults = new Map<string, (error: Error) => void>();
+  let look = (): void => undefined;
+  let now = 0;
+  let timer: { at: number; fire: () => void } | undefined;
+  let view: View | undefined;
+  const ask = (name: string): Promise<At> => {
+    begun.push(name);
+    return new Promise((resolve, reject) => {
+      replies.set(name, resolve);
+      faults.set(name, reject);
+    });
+  };
+  const host: Host = {
+    now: () => now,
+    until: (holds, ms) =>
+      new Promise((resolve) => {
+        look = () => {
+          if (holds()) resolve(true);
+        };
+        timer = ms === undefined ? undefined : { at: now + ms, fire: () => void resolve(false) };
+        look();
+      }),
+    changed: () => {
+      look();
+    },
+    model: ({ step }) => ask(`model ${String(step)}`),
+    call: ({ toolCallId }) => ask(toolCallId),
+    child: ({ toolCallId }) => ask(toolCallId),
+    end: () => ask('end'),
+    look: () => ask('look'),
+    show: (shown) => {
+      view = shown;
+    },
+    ...more,
+  };
+  const loop: Loop = createLoop(host, { maxSteps: 5 }, first);
+  const settled = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
+  return {
+    loop,
+    begun,
+    running: loop.run(),
+    settled,
+    view: () => view,
+    dueInMs: () => (timer === undefined ? undefined : timer.at - now),
+    reply: async (name: string, said: At): Promise<void> => {
+      replies.get(name)?.(said);
+      await settled();
+    },
+    fail: async (name: string): Promise<void> => {
+      faults.get(name)?.(new Error(name));
+      await settled();
+    },
+    hint: async (hint?: Hint | null): Promise<void> => {
+      loop.look(hint);
+      await settled();
+    },
+    pass: async (ms: number): Promise<void> => {
+      now += ms;
+      if (timer !== undefined && timer.at <= now) timer.fire();
+      await settled();
+    },
+  };
+}
+
+const LISTS = { machine: ['s'], children: ['d'], people: ['a', 'c'], calls: CALLS };
+
+describe('the loop of a run', () => {
+  it('begins what the record says, all at once, and each piece of work once', async () => {
+    const { begun, reply, running, view } = createStage();
+    expect(begun).toEqual(['model 1']);
+    await reply('model 1', open(5, LISTS));
+    expect(begun).toEqual(['model 1', 'd', 's']);
+    expect(view()?.people.map(({ toolCallId }) => toolCallId)).toEqual(['a', 'c']);
+    // The record says it again: it is in progress, or was a moment ago.
+    await reply('s', open(5, LISTS));
+    expect(begun).toHaveLength(3);
+    await reply('d', at(8, { do: 'model', step: 2 }));
+    expect(begun.slice(3)).toEqual(['model 2']);
+    await reply('model 2', done(9));
+    expect((await running).next).toMatchObject({ status: 'completed' });
+  });
+
+  it('what is older than what it knows changes nothing, but that a run is over', async () => {
+    const { begun, reply, running } = createStage();
+    await reply('model 1', open(5, LISTS));
+    await reply('s', open(7, { people: ['a'] }));
+    await reply('d', open(6, LISTS));
+    expect(begun).toEqual(['model 1', 'd', 's']);
+    void running.then(({ next }) => begun.push(next.do));
+    const restored = createStage();
+    await restored.reply('model 1', open(5, { machine: ['s'], calls: CALLS }));
+    await restored.reply('s', done(2));
+    expect((await restored.running).next).toMatchObject({ do: 'done' });
+  });
+
+  it('a hint begins work at once, and the reply to that says how the record is', async () => {
+    const { begun, reply, hint, view } = createStage();
+    await reply('model 1', open(5, { people: ['a', 'c'], calls: CALLS }));
+    await hint({ at: open(7, { machine: ['a'] }) });
+    expect(begun.slice(1)).toEqual(['a']);
+    expect(view()?.people.map(({ toolCallId }) => toolCallId)).toEqual(['c']);
+    // It was not so: the people are asked as before, and the next hint counts.
+    await reply('a', open(5, { people: ['a', 'c'], calls: CALLS }));
+    await reply('look', open(5, { people: ['a', 'c'], calls: CALLS }));
+    expect(view()?.people.map(({ toolCallId }) => toolCallId)).toEqual(['a', 'c']);
+    await hint({ at: at(8, { do: 'model', step: 2 }) });
+    expect(begun.at(-1)).toBe('model 2');
+  });
+
+  it('a hint that is older, or of another step, changes nothing; without one it looks', async () => {
+    const { begun, reply, hint } = createStage();
+    await reply('model 1', open(5, { people: ['a'], calls: CALLS }));
+    await hint({ at: open(5, { machine: ['a'] }) });
+    expect(begun).toEqual(['model 1']);
+    const other: Next = { do: 'open', step: 2, machine: ['a'] };
+    for (const given of [undefined, null, {}, { at: at(9, other) }, { at: done(9) }]) {
+      const asked = begun.length;
+      await hint(given);
+      expect(begun.slice(asked)).toEqual(['look']);
+      await reply('look', open(5, { people: ['a'], calls: CALLS }));
+    }
+  });
+
+  it('a tool whose wait is over before its reply that it waits is executed again', async () => {
+    const { begun, reply, hint } = createStage();
+    await reply('model 1', open(5, { machine: ['s'], people: ['a'], calls: CALLS }));
+    await hint({ at: open(8, { machine: ['s'] }) });
+    await reply('s', open(7, { asleep: ['s'], people: ['a'] }));
+    expect(begun.slice(1)).toEqual(['s', 'look']);
+    await reply('look', open(8, { machine: ['s'], people: ['a'], calls: CALLS }));
+    expect(begun.slice(3)).toEqual(['s']);
+  });
+
+  it('whatever a hint carries, nothing ends by it and nothing throws', async () => {
+    const { reply, loop, running, settled } = createStage({ look: () => Promise.resolve(open(5)) });
+    await reply('model 1', open(5, { people: ['a'], calls: CALLS }));
+    let isOver = false;
+    void running.then(() => (isOver = true));
+    const Step = fc.oneof(fc.constant(1), fc.constant(2), fc.anything());
+    const Garbage = fc.record({
+      version: fc.oneof(fc.integer({ min: 6 }), fc.anything()),
+      next: fc.oneof(
+        fc.anything(),
+        fc.record({
+          do: fc.constantFrom('open', 'model', 'end', 'done'),
+          step: Step,
+          machine: fc.oneof(fc.array(fc.anything()), fc.anything()),
+          mustFinish: fc.anything(),
+          status: fc.anything(),
+        }),
+      ),
+    });
+    fc.assert(
+      fc.property(fc.oneof(fc.anything(), fc.record({ at: Garbage })), (given) => {
+        loop.look(given as Hint);
+      }),
+    );
+    await settled();
+    expect(isOver).toBe(false);
+  });
+
+  it('waits as long as the record says, and then looks', async () => {
+    const { begun, reply, pass, dueInMs } = createStage();
+    await reply('model 1', open(5, { people: ['a'], dueInMs: 1_000, calls: CALLS }));
+    expect(dueInMs()).toBe(1_000);
+    await pass(400);
+    await pass(600);
+    expect(begun.slice(1)).toEqual(['look']);
+    // The store's clock is behind.
+    await reply('look', open(5, { people: ['a'], dueInMs: 3, calls: CALLS }));
+    expect(dueInMs()).toBe(10);
+  });
+
+  it('looks less and less often at what people have not been asked yet', async () => {
+    const { reply, pass, dueInMs } = createStage();
+    const waiting = open(5, { people: ['a'], dueInMs: 1_000, isUnasked: true, calls: CALLS });
+    await reply('model 1', waiting);
+    const waits: unknown[] = [];
+    for (let times = 0; times < 4; times += 1) {
+      waits.push(dueInMs());
+      await pass(dueInMs() ?? 0);
+      await reply('look', waiting);
+    }
+    expect(waits).toEqual([1_000, 2_000, 4_000, 8_000]);
+  });
+
+  it('executes many calls in waves, and asks for the lists that were left out once the last is over', async () => {
+    const ids = Array.from({ length: 25 }, (_, n) => `t${String(n)}`);
+    const calls = ids.map((id) => ref(id, 'server'));
+    const { begun, reply } = createStage();
+    await reply('model 1', open(5, { machine: ids, calls }));
+    expect(begun).toHaveLength(1 + 10);
+    for (const [n, id] of ids.entries()) await reply(id, open(6 + n, { isPartial: true }));
+    expect(begun.slice(1)).toEqual([...ids, 'look']);
+  });
+
+  it('a run that is over waits for its calls, unless its model waits for the provider', async () => {
+    const { reply, running, hint, settled } = createStage();
+    let isOver = false;
+    void running.then(() => (isOver = true));
+    await hint();
+    await reply('look', done(9));
+    expect(isOver).toBe(false);
+    await hint({ ended: true });
+    await settled();
+    expect(isOver).toBe(true);
+  });
+
+  it('fails with what a host throws, once nothing is in progress', async () => {
+    const { reply, running, fail, begun } = createStage();
+    let failed: unknown;
+    running.catch((error: unknown) => (failed = error));
+    await reply('model 1', open(5, { machine: ['s'], children: ['d'], calls: CALLS }));
+    await fail('s');
+    expect(failed).toBeUndefined();
+    await reply('d', at(9, { do: 'model', step: 2 }));
+    expect(failed).toEqual(new Error('s'));
+    expect(begun).not.toContain('model 2');
+  });
+
+  it('hands over what its host does not take, with what is known of the calls', async () => {
+    const takes = ({ do: what }: Next): boolean => what === 'model';
+    const { reply, running } = createStage({ takes });
+    await reply('model 1', open(5, { people: ['a'], calls: CALLS }));
+    expect((await running).next).toMatchObject({ people: ['a'], calls: [{ toolCallId: 'a' }] });
+  });
+});
+
+describe('the step cap', () => {
+  const cap = { maxSteps: 5 };
+  const model = (step: number, more = {}): Next => ({ do: 'model', step, ...more });
+
+  it('ends a run, or has it asked for the required result', () => {
+    expect(withinCap(model(5), cap)).toEqual(model(5));
+    expect(withinCap(model(6), cap)).toEqual({ do: 'end', step: 5 });
+    expect(withinCap(model(6), { ...cap, hasOutput: true })).toEqual(
+      model(6, { mustFinish: true }),
+    );
+    expect(withinCap(model(3, { mustFinish: true }), cap)).toEqual({ do: 'end', step: 2 });
+  });
+
+  it('leaves a run that continues a turn its first step', () => {
+    expect(withinCap(model(6, { isFirst: true }), cap)).toEqual(model(6, { isFirst: true }));
+  });
+
+  it('a run begins after the steps of its turn; one that has seen its record, or waits, looks at it', () => {
+    const input = {
+      sessionId: 's',
+      runId: 'r',
+      agent: 'a',
+      turn: 1,
+      searchAttributes: false,
+      ...cap,
+    };
+    const from = { step: 3, known: 7 };
+    expect(beginningOf({ ...input, from }, 0)).toEqual({
+      ...{ version: 0, sequence: 7 },
+      next: model(4, { isFirst: true }),
+    });
+    const seen = beginningOf({ ...input, from: { ...from, version: 9 } }, 0);
+    expect(seen).toEqual({ version: 9, sequence: 7, next: { do: 'open', step: 3, dueInMs: 0 } });
+    expect(beginningOf({ ...input, startAt: 50 }, 20).next).toEqual({
+      do: 'open',
+      step: 0,
+      dueInMs: 30,
+    });
+  });
+});

@@ -1,0 +1,136 @@
+import type { At, Next, OpenCalls, StepOutcome } from '../../protocol/run.js';
+import { newCall } from '../../stores/conformance/fixtures.js';
+import type { Case } from '../../stores/conformance/suite.js';
+import { childAt, grow, heldCall } from '../../stores/conformance/tree.js';
+import type { NewCall } from '../../stores/contract/call-record.js';
+import { createMemoryStores } from '../../stores/memory/index.js';
+import { drive, newSessionId } from '../support/session-driver.js';
+
+/** A conversation whose run has asked for these calls in its first step. */
+async function begin(...calls: NewCall[]) {
+  const stores = createMemoryStores();
+  const session = drive(stores, newSessionId());
+  const { runId } = await session.newRun();
+  const read = (wants = {}): Promise<At> =>
+    stores.store.runs.next({ sessionId: session.id, runId }, wants);
+  const next = async (wants = {}): Promise<Next> => (await read(wants)).next;
+  if (calls.length > 0) await session.ask(runId, 1, calls);
+  return { ...stores, session, runId, read, next };
+}
+
+const OPEN = { do: 'open', step: 1 };
+const [server, approval, client] = [
+  newCall('s', 'server'),
+  newCall('a', 'approval'),
+  newCall('c', 'client', { deadlineMs: 60_000 }),
+];
+
+describe('what a run does next', () => {
+  it('is its first step, until that is committed, and then the next one', async () => {
+    const { session, runId, next } = await begin();
+    expect(await next()).toEqual({ do: 'model', step: 1, isFirst: true });
+    await session.claim(session.writer(runId, 1, 1));
+    expect(await next()).toEqual({ do: 'model', step: 1, isFirst: true });
+    const outcome: StepOutcome = { kind: 'calls', step: 1, calls: [], finish: 'missing' };
+    await session.commit(session.writer(runId, 1, 1), { outcome, final: undefined });
+    expect(await next()).toEqual({ do: 'model', step: 2, mustFinish: true });
+  });
+
+  it('is all that is open: machines execute calls while people answer others', async () => {
+    const { session, runId, next } = await begin(server, approval, client);
+    const lists = { machine: ['s'], people: ['a', 'c'] };
+    expect(await next()).toEqual({ ...OPEN, ...lists, dueInMs: 60_000, isUnasked: true });
+    const { calls } = (await next({ calls: true })) as OpenCalls;
+    expect(calls?.map(({ toolCallId }) => toolCallId)).toEqual(['s', 'a', 'c']);
+    await session.start(runId, 1, 's');
+    expect(await next()).toMatchObject({ ...OPEN, ...lists });
+    await session.finishCall(runId, 1, 's', 1);
+    const asked = (await next()) as OpenCalls;
+    expect(asked).toEqual({ ...OPEN, people: ['a', 'c'], dueInMs: expect.any(Number) });
+  });
+
+  it('is the approved calls once the last question is answered, and not before', async () => {
+    const { session, runId, next } = await begin(approval, client);
+    await session.decide(runId, 'a', true);
+    expect(await next()).toMatchObject({ ...OPEN, people: ['c'] });
+    await session.answer(runId, 'c', { output: 1 });
+    expect(await next()).toEqual({ ...OPEN, machine: ['a'] });
+    await session.start(runId, 1, 'a');
+    await session.finishCall(runId, 1, 'a', 1);
+    expect(await next()).toEqual({ do: 'model', step: 2 });
+  });
+
+  it('is to end once the result is there and the calls beside it are settled', async () => {
+    const { session, runId, next } = await begin();
+    const by = session.writer(runId, 1, 1);
+    await session.claim(by);
+    const refs = [{ toolCallId: 's', toolName: 'server-tool', kind: 'server' as const }];
+    const outcome: StepOutcome = { kind: 'calls', step: 1, calls: refs, finish: 'valid' };
+    await session.commit(by, { calls: [server], outcome, output: 42 });
+    expect(await next()).toEqual({ ...OPEN, machine: ['s'] });
+    await session.start(runId, 1, 's');
+    await session.finishCall(runId, 1, 's', 1);
+    expect(await next()).toEqual({ do: 'end', step: 1 });
+  });
+
+  it('is nothing once it is over, or another run has taken its place', async () => {
+    const { session, runId, next } = await begin(approval);
+    await session.stop();
+    expect(await next()).toEqual({ do: 'done', step: 1, status: 'interrupted' });
+    await session.newRun('u2');
+    expect(await next()).toEqual({ do: 'done', step: 0, status: 'superseded' });
+    const failed = await begin();
+    const error = { code: 'broken', message: 'It is broken.', retryable: false };
+    await failed.session.end(failed.runId, 'failed', { error });
+    expect(await failed.next()).toMatchObject({ do: 'done', status: 'failed', error });
+    expect(runId).not.toBe(failed.runId);
+  });
+
+  it('leaves lists out while calls are at work, where there are many, unless they are asked for', async () => {
+    const ids = Array.from({ length: 20 }, (_, n) => `t${String(n)}`);
+    const { session, runId, next } = await begin(...ids.map((id) => newCall(id, 'server')));
+    expect(await next()).toEqual({ ...OPEN, isPartial: true });
+    expect(await next({ lists: true })).toEqual({ ...OPEN, machine: ids });
+    for (const id of ids) {
+      await session.start(runId, 1, id);
+      await session.finishCall(runId, 1, id, 1);
+    }
+    expect(await next()).toEqual({ do: 'model', step: 2 });
+  });
+
+  it('is a later step for a sub-agent only when its conversation has continued', async () => {
+    const stores = createMemoryStores();
+    const session = drive(stores, newSessionId());
+    const own = (runId: string): NewCall[] => [heldCall(runId, 'own')];
+    const tree = await grow({ ...stores, session } as unknown as Case, 2, own);
+    const [one, two] = [childAt(tree, 0), childAt(tree, 1)];
+    const next = async (runId: string, sessionId = session.id): Promise<Next> =>
+      (await stores.store.runs.next({ sessionId, runId })).next;
+    const nextOf = ({ ref }: typeof one): Promise<Next> => next(ref.runId, ref.sessionId);
+    expect(await nextOf(one)).toEqual({ do: 'model', step: 1, isFirst: true });
+    await one.driver.ask(one.ref.runId, 1, [heldCall(one.ref.runId, 'x')]);
+    await two.driver.ask(two.ref.runId, 1, [heldCall(two.ref.runId, 'y')]);
+    expect(await next(tree.runId)).toEqual({ ...OPEN, children: ['d1', 'd2'], people: ['own'] });
+    await session.decide(one.ref.runId, 'x', false);
+    // All it asked is answered; others of the conversation are not.
+    expect(await nextOf(one)).toEqual(OPEN);
+    await session.decide(two.ref.runId, 'y', true);
+    await session.decide(tree.runId, 'own', true);
+    expect(await nextOf(one)).toEqual({ do: 'model', step: 2 });
+    expect(await nextOf(two)).toEqual({ ...OPEN, machine: ['y'] });
+    expect(await next(tree.runId)).toEqual({ ...OPEN, children: ['d1', 'd2'], machine: ['own'] });
+  });
+
+  it('has a version that grows with each change of the conversation, and with nothing else', async () => {
+    const { session, runId, read } = await begin(server, approval);
+    const { version } = await read();
+    expect(await read()).toEqual(await read());
+    await session.start(runId, 1, 's');
+    const begun = await read();
+    expect(begun.version).toBe(version + 1);
+    await session.start(runId, 1, 's');
+    expect((await read()).version).toBe(version + 1);
+    await session.finishCall(runId, 1, 's', 1);
+    expect((await read()).version).toBe(version + 2);
+  });
+});

@@ -1,0 +1,106 @@
+import { ActivityFailure, TimeoutFailure, workflowInfo } from '@temporalio/workflow';
+import type { CallActivityRef, LeaseRef, LostAttempt, Said } from '../protocol/activities.js';
+import type { CallActivity, CallRef, RunInput } from '../protocol/run.js';
+import { toolQueueOf } from '../protocol/temporal-names.js';
+import { tools } from './proxies.js';
+
+/** Where workers hold leases, heartbeats are only a backstop: what a lease does not know of, the sweeper finds. */
+const LEASED = { heartbeatTimeout: '90s' } as const;
+
+/**
+ * Schedules an activity, and again for as long as its attempt is lost with its worker. Redis decides
+ * what the next attempt may repeat, and counts the attempts.
+ */
+export async function untilKept<Outcome extends object>(
+  { hasLeases }: Pick<RunInput, 'hasLeases'>,
+  schedule: (options: Partial<typeof LEASED>, ref: LeaseRef) => Promise<Outcome | LostAttempt>,
+): Promise<Outcome> {
+  let options: Partial<typeof LEASED> = hasLeases === true ? LEASED : {};
+  let ref: LeaseRef = hasLeases === true ? { isLeased: true } : {};
+  for (;;) {
+    const outcome = await schedule(options, ref);
+    if (!isLost(outcome)) return outcome;
+    const { token, number, progress, begun, moved } = outcome;
+    const blockedBy = outcome.blockedBy ?? ref.replaces?.blockedBy;
+    const unbegun = (ref.replaces?.unbegun ?? 0) + (begun === false ? 1 : 0);
+    // A worker that was frozen, or cut off, may still have an open poll that gets the next attempt
+    // and never registers it. So that one has the short time-out of an attempt without a lease.
+    if (moved !== true) options = {};
+    ref = {
+      isLeased: true,
+      replaces: {
+        ...{ token, number, progress },
+        ...(unbegun > 0 && { unbegun }),
+        ...(blockedBy !== undefined && { blockedBy }),
+      },
+    };
+  }
+}
+
+function isLost(outcome: object): outcome is LostAttempt {
+  return (outcome as Partial<LostAttempt>).kind === 'lost';
+}
+
+/**
+ * What the settings of a tool's author leave to the activity that replaces a lost one: attempts that
+ * were lost, and the time since the first was scheduled, count. A call that a worker handed over while
+ * it waited for a place was not executed, so that attempt does not count. Pure.
+ *
+ * @param replaces the lost attempts, if any
+ * @param forMs time since the first one was scheduled
+ * @returns the settings, or how the call has failed for good by them
+ */
+export function leftOf(
+  activity: CallActivity | undefined,
+  replaces: LeaseRef['replaces'],
+  forMs: number,
+): CallActivity | undefined | 'failed' | 'timed_out' {
+  if (activity === undefined || replaces === undefined) return activity;
+  const { number, unbegun = 0 } = replaces;
+  const used = number - unbegun;
+  const { retry, scheduleToCloseTimeout: withinMs } = activity;
+  const attempts = retry?.maximumAttempts;
+  if (attempts !== undefined && attempts <= used) return 'failed';
+  if (withinMs !== undefined && withinMs <= forMs) return 'timed_out';
+  return {
+    ...activity,
+    ...(attempts !== undefined && { retry: { ...retry, maximumAttempts: attempts - used } }),
+    ...(withinMs !== undefined && { scheduleToCloseTimeout: withinMs - forMs }),
+  };
+}
+
+/** Has a call executed by activities of its own, by the settings of its tool's author. */
+export async function runTool(
+  input: Pick<RunInput, 'hasLeases'>,
+  ref: CallActivityRef,
+  { timeoutMs, activity }: CallRef,
+  isEager: boolean,
+): Promise<Said> {
+  const { taskQueue } = workflowInfo();
+  const usual = { summary: ref.toolName, taskQueue: toolQueueOf(taskQueue) };
+  const options = {
+    ...usual,
+    ...(timeoutMs !== undefined && { startToCloseTimeout: timeoutMs + 30_000 }),
+  };
+  const beganMs = Date.now();
+  // By the settings of the tool's author it has failed for good: the model gets an error.
+  const giveUp = (givenUp: 'timed_out' | 'failed', leased: object, lease: LeaseRef) =>
+    tools.toolCall.executeWithOptions({ ...usual, ...leased }, [{ ...ref, ...lease, givenUp }]);
+  try {
+    return await untilKept(input, (leased, lease) => {
+      const left = leftOf(activity, lease.replaces, Date.now() - beganMs);
+      if (typeof left === 'string') return giveUp(left, leased, lease);
+      // A server starts an activity eagerly only on the task queue of its workflow.
+      if (isEager && lease.isLeased === true && lease.replaces === undefined) {
+        const settings = { ...options, taskQueue, ...leased };
+        return tools.toolCall.executeWithOptions(settings, [{ ...ref, ...lease, eager: true }]);
+      }
+      const settings = { ...options, ...left, ...leased };
+      return tools.toolCall.executeWithOptions(settings, [{ ...ref, ...lease }]);
+    });
+  } catch (error) {
+    if (!(error instanceof ActivityFailure)) throw error;
+    const givenUp = error.cause instanceof TimeoutFailure ? 'timed_out' : 'failed';
+    return untilKept(input, (leased, lease) => giveUp(givenUp, leased, lease));
+  }
+}
