@@ -193,7 +193,8 @@ export function createLoop(host: Host, cap: Cap, first: At): Loop {
   }
 
   function begin(next: Next): void {
-    if (next.do === 'done' || busy.has(STEP)) return;
+    // A step begins once the replies of all calls before it are there.
+    if (next.do === 'done' || busy.has(STEP) || (next.do !== 'open' && busy.size > 0)) return;
     const leg = busy.size === 0 ? host.leg?.({ ...at, next: described(next) }) : undefined;
     if (leg !== undefined) perform(STEP, undefined, leg);
     else if (next.do === 'model') {

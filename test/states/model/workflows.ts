@@ -49,17 +49,30 @@ function follow(env: Environment, run: RunName, next: Next): Environment {
     case 'model': {
       const { step } = next;
       const at = run === 'sub' && step === 1 ? 'begin' : 'claim';
-      return begin(env, { run, what: 'model', step, n: 1, at, isZombie: false });
+      return beginAlone(env, { run, what: 'model', step, n: 1, at, isZombie: false });
     }
     case 'open': {
       const { machine = [], children = [] } = next;
       return [...machine, ...children].reduce(schedule, env);
     }
     case 'end':
-      return begin(env, { run, what: 'end', step: next.step, n: 1, at: 'end', isZombie: false });
+      return beginAlone(env, {
+        run,
+        what: 'end',
+        step: next.step,
+        n: 1,
+        at: 'end',
+        isZombie: false,
+      });
     case 'done':
       return closeIfIdle(askChildren(withWorkflow(env, run, { isOver: true }), run), run);
   }
+}
+
+/** Once all that the run has begun before is over. */
+function beginAlone(env: Environment, actor: Actor): Environment {
+  const isAtWork = env.actors.some((other) => other.run === actor.run && isAwaited(other));
+  return isAtWork ? env : addActor(env, actor);
 }
 
 /** Unless it is in progress. */
