@@ -40,7 +40,10 @@ function createStage(more: Partial<Host> = {}, first = FIRST) {
         look = () => {
           if (holds()) resolve(true);
         };
-        timer = ms === undefined ? undefined : { at: now + ms, fire: () => void resolve(false) };
+        const fire = (): void => {
+          resolve(false);
+        };
+        timer = ms === undefined ? undefined : { at: now + ms, fire };
         look();
       }),
     changed: () => {
