@@ -7,10 +7,7 @@ import { tools } from './proxies.js';
 /** Where workers hold leases, heartbeats are only a backstop: what a lease does not know of, the sweeper finds. */
 const LEASED = { heartbeatTimeout: '90s' } as const;
 
-/**
- * Schedules an activity, and again for as long as its attempt is lost with its worker. Redis decides
- * what the next attempt may repeat, and counts the attempts.
- */
+/** Schedules an activity, and again for as long as its attempt is lost. Redis decides what may be repeated, and counts. */
 export async function untilKept<Outcome extends object>(
   { hasLeases }: Pick<RunInput, 'hasLeases'>,
   schedule: (options: Partial<typeof LEASED>, ref: LeaseRef) => Promise<Outcome | LostAttempt>,

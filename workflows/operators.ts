@@ -24,10 +24,7 @@ const stopSignal = defineSignal(SIGNALS.stop);
 const look = defineSignal<[(Hint | null)?]>(SIGNALS.look);
 const reportEnd = defineSignal(SIGNALS.reportEnd);
 const agentState = defineQuery<AgentState>(QUERIES.agentState);
-/**
- * Handlers for messages from outside. Signals never throw, whatever they carry. Updates are refused
- * by their validators before they leave a trace in history, or by the store with its code.
- */
+/** Handlers for messages from outside. Updates are refused by their validators, without a trace, or by the store. */
 export function listenToOperators(run: Run): void {
   setHandler(stopSignal, () => void recordStop(run, { reason: 'signalled in Temporal' }), {
     description: 'Stops the run: keeps the partial reply and settles open calls.',

@@ -41,7 +41,7 @@ const PROJECTIONS: Partial<Record<string, Project>> = {
   record: (name, text) => {
     if (name === 'record') return projectRecord(JSON.parse(text) as SessionRecord);
     if (name.startsWith('call:')) return projectCall(JSON.parse(text) as Call);
-    return name === 'appended' ? [] : `${name} ${text}`;
+    return name === 'appended' || name === 'changes' ? [] : `${name} ${text}`;
   },
   writers: (name, text) => {
     if (name.startsWith('e:')) return [];
