@@ -32,7 +32,10 @@ function runsOf(
 }
 
 it('a run that was given up is closed, until it is begun again', async () => {
-  const outcomes: Promise<unknown>[] = [Promise.resolve(), new Promise(() => undefined)];
+  const outcomes: Promise<unknown>[] = [
+    Promise.resolve({ kind: 'superseded' }),
+    new Promise(() => undefined),
+  ];
   const next = () => Promise.resolve('nonsense' as never);
   const asked = () => outcomes.shift() ?? Promise.reject(new Error('no step is expected'));
   const runs = runsOf(asked, { next });
