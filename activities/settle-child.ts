@@ -67,12 +67,11 @@ export function createSettleChild(deps: ActivityDeps): ChildActivities['settleCh
     return false;
   }
 
-  /** Neither its record nor its workflow has ended. */
+  /** Neither its record nor its workflow has ended. One that Temporal does not know is about to be started. */
   async function isActive({ sessionId, runId }: ChildRef): Promise<boolean> {
     const record = await store.sessions.read(sessionId);
     if (record?.runId === runId && isTerminal(record.status)) return false;
-    const state = await deps.workflowState?.(runId);
-    return state === undefined || state === 'running';
+    return (await deps.workflowState?.(runId)) !== 'closed';
   }
 
   async function readResult(ref: ChildEndRef): Promise<Result> {

@@ -5,7 +5,8 @@ import { childAt, grow, heldCall } from '../../stores/conformance/tree.js';
 import { createMemoryStores } from '../../stores/memory/index.js';
 import { AGENT, drive, newSessionId } from '../support/session-driver.js';
 
-it('a run learns that its lost sub-agent was the last that asked, also from a second attempt', async () => {
+/** A run that has asked for approval of a call of its own, with a sub-agent that asks as well. */
+async function delegate(more: Partial<ActivityDeps> = {}) {
   const stores = createMemoryStores();
   const session = drive(stores, newSessionId());
   const tree = await grow({ ...stores, session } as unknown as Case, 1, (runId) => [
@@ -13,10 +14,24 @@ it('a run learns that its lost sub-agent was the last that asked, also from a se
   ]);
   const { driver, ref: child } = childAt(tree, 0);
   await driver.ask(child.runId, 1, [heldCall(child.runId, 'x')]);
-  await session.decide(tree.runId, 'own', true);
-  const settleChild = createSettleChild({ store: stores.store } as unknown as ActivityDeps);
+  const settleChild = createSettleChild({ store: stores.store, ...more } as ActivityDeps);
   const of = { sessionId: session.id, runId: tree.runId, agent: AGENT, step: 1 };
-  const ref = { ...of, toolCallId: 'd1', child, lost: true };
+  return { session, tree, settleChild, ref: { ...of, toolCallId: 'd1', child } };
+}
+
+it('a sub-agent is at work before Temporal knows it, and is lost once its workflow is closed', async () => {
+  const states = ['unknown', 'closed'] as const;
+  for (const state of states) {
+    const { settleChild, ref } = await delegate({ workflowState: () => Promise.resolve(state) });
+    const { isAtWork = false } = await settleChild({ ...ref, started: true });
+    expect([state, isAtWork]).toEqual([state, state === 'unknown']);
+  }
+});
+
+it('a run learns that its lost sub-agent was the last that asked, also from a second attempt', async () => {
+  const { session, tree, settleChild, ref: of } = await delegate();
+  await session.decide(tree.runId, 'own', true);
+  const ref = { ...of, lost: true as const };
   const next = { do: 'open', step: 1, machine: ['own'] };
   for (const attempt of [1, 2]) {
     expect([attempt, await settleChild(ref)]).toMatchObject([attempt, { at: { next } }]);
