@@ -239,9 +239,14 @@ export function createLoop(host: Host, cap: Cap, first: At): Loop {
     return { ...next, calls: refsOf([...machine, ...children, ...people, ...asking, ...asleep]) };
   }
 
-  /** What begins may find that it has to look. */
-  function isAsked(): boolean {
-    return mustLook;
+  /** The record of a sub-agent is made by its first step: until that has replied there may be none to read. */
+  function mayLook(): boolean {
+    return known.version > 0 || at.next.do !== 'model' || isHurried;
+  }
+
+  /** What was left out of the lists may be something to begin. */
+  function wantsLook(): boolean {
+    return mayLook() && (mustLook || asked > 0 || (isPartial && busy.size === 0));
   }
 
   function show(next: Next): void {
@@ -271,8 +276,7 @@ export function createLoop(host: Host, cap: Cap, first: At): Loop {
         if (busy.size > 0) await host.until(() => busy.size === 0);
         throw failure.error;
       }
-      // What was left out of the lists may be something to begin.
-      if (mustLook || asked > 0 || (isPartial && busy.size === 0)) {
+      if (wantsLook()) {
         // What was begun in vain may be begun again when somebody asks for it.
         if (asked > 0 && busy.size === 0) begun.clear();
         [mustLook, isPartial, asked, heard] = [false, false, 0, 0];
@@ -291,7 +295,8 @@ export function createLoop(host: Host, cap: Cap, first: At): Loop {
         if (host.between !== undefined) await host.between(at);
       }
       begin(next);
-      if (isAsked() || news !== seen) continue;
+      // What begins may find that it has to look.
+      if (wantsLook() || news !== seen) continue;
       if (busy.size === 0 && host.takes !== undefined) return { ...at, next: described(next) };
       show(next);
       const isEarly = next.do === 'open' && next.isUnasked === true && busy.size > 0;

@@ -185,6 +185,18 @@ describe('the loop of a run', () => {
     expect(isOver).toBe(false);
   });
 
+  it('looks once its first step has replied: a sub-agent has no record before, unless that was ended', async () => {
+    const { begun, reply, hint } = createStage();
+    await hint();
+    expect(begun).toEqual(['model 1']);
+    await reply('model 1', open(5, { people: ['a'], calls: CALLS }));
+    expect(begun).toEqual(['model 1', 'look']);
+    const unbegun = createStage();
+    unbegun.loop.look();
+    await unbegun.hint({ ended: true });
+    expect(unbegun.begun).toEqual(['model 1', 'look']);
+  });
+
   it('waits as long as the record says, and then looks', async () => {
     const { begun, reply, pass, dueInMs } = createStage();
     await reply('model 1', open(5, { people: ['a'], dueInMs: 1_000, calls: CALLS }));
@@ -224,6 +236,7 @@ describe('the loop of a run', () => {
     const { reply, running, hint, settled } = createStage();
     let isOver = false;
     void running.then(() => (isOver = true));
+    await reply('model 1', at(5, { do: 'model', step: 2 }));
     await hint();
     await reply('look', done(9));
     expect(isOver).toBe(false);
