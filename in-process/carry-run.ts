@@ -22,7 +22,7 @@ export interface CarryDeps {
 
 /**
  * The loop of one run in this process: its record is the store's, so a run that was left off goes on from there.
- * `run` throws LeftOff, TakenOver.
+ * `run` throws LeftOff, once nothing of it is in progress, and TakenOver.
  */
 export function createLocalLoop(deps: CarryDeps, input: RunInput): Loop {
   const { parts, attempts, clock, leaving } = deps;
@@ -30,6 +30,7 @@ export function createLocalLoop(deps: CarryDeps, input: RunInput): Loop {
   const run = { sessionId, runId, agent };
   const everything = { lists: true, calls: true };
   const waiters = new Set<() => void>();
+  const pending = new Set<Promise<At>>();
 
   const host: Host = {
     now: clock.now,
@@ -40,7 +41,7 @@ export function createLocalLoop(deps: CarryDeps, input: RunInput): Loop {
     over: (children) => {
       for (const { child } of children) if (child !== undefined) deps.askToLook(child.runId);
     },
-    model: ({ step, mustFinish, invalidFinishes }) =>
+    model: begun(({ step, mustFinish, invalidFinishes }) =>
       attempts.untilDone(async (attempt) => {
         const current: StepProgress = { step, sequence: 0, failures: 0 };
         const ref = {
@@ -53,20 +54,45 @@ export function createLocalLoop(deps: CarryDeps, input: RunInput): Loop {
         const outcome = await parts.modelStep(ref, attempt, current);
         return afterEnd(await parts.next(run, everything), outcome);
       }),
-    call: (call, step) => runTool(call, step),
-    child: async ({ child, toolCallId }, step) => {
+    ),
+    call: begun(runTool),
+    child: begun(async ({ child, toolCallId }, step) => {
       if (child === undefined) throw new Error(`the call ${toolCallId} has no sub-agent`);
       await deps.carryChild(toChildInput(input, child, toolCallId));
       return said(() => parts.settleChild({ ...run, step, toolCallId, child }));
-    },
-    end: ({ step }) => {
+    }),
+    end: begun(({ step }) => {
       const { sequence: known } = loop.known();
       return said(() => parts.endRun({ ...run, step, status: 'completed', known }));
-    },
+    }),
     look: () => said(() => parts.look({ ...run, known: loop.known() })),
   };
   const loop = createLoop(host, input, beginningOf(input, clock.now()));
-  return loop;
+  return {
+    ...loop,
+    run: async () => {
+      try {
+        return await loop.run();
+      } finally {
+        if (leaving.aborted) await Promise.allSettled(pending);
+      }
+    },
+  };
+
+  /** Work that writes to the store until it is over, also once this process leaves the run. */
+  function begun<Of extends unknown[]>(
+    work: (...of: Of) => Promise<At>,
+  ): (...of: Of) => Promise<At> {
+    return async (...of) => {
+      const said = work(...of);
+      pending.add(said);
+      try {
+        return await said;
+      } finally {
+        pending.delete(said);
+      }
+    };
+  }
 
   async function said(work: () => Promise<{ at: At }>): Promise<At> {
     return (await attempts.untilStored(work)).at;

@@ -55,6 +55,26 @@ it('a run that another process took over is not closed', async () => {
   expect(await runs.state(INPUT.runId)).toBe('running');
 });
 
+it('runs are left once what they have in progress is over', async () => {
+  let end = (): void => undefined;
+  const step = new Promise<unknown>((resolve) => {
+    end = () => {
+      resolve({ kind: 'superseded' });
+    };
+  });
+  const next: RunParts['next'] = () =>
+    Promise.resolve({ version: 1, sequence: 0, next: { do: 'open', step: 1, people: ['a'] } });
+  const runs = runsOf(() => step, { next });
+  await runs.start(INPUT, { details: '' });
+  let isLeft = false;
+  const leaving = runs.leave().then(() => (isLeft = true));
+  await new Promise(setImmediate);
+  expect(isLeft).toBe(false);
+  end();
+  await leaving;
+  expect(runs.isIdle()).toBe(true);
+});
+
 it('a run that begins later waits for its time, and is stopped before', async () => {
   const clock = createTestClock();
   const done: string[] = [];
