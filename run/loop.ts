@@ -193,6 +193,7 @@ export function createLoop(host: Host, cap: Cap, first: At): Loop {
   }
 
   function begin(next: Next): void {
+    if (failure !== undefined) return;
     // A step begins once the replies of all calls before it are there.
     if (next.do === 'done' || busy.has(STEP) || (next.do !== 'open' && busy.size > 0)) return;
     const leg = busy.size === 0 ? host.leg?.({ ...at, next: described(next) }) : undefined;
@@ -213,6 +214,10 @@ export function createLoop(host: Host, cap: Cap, first: At): Loop {
       if (call === undefined || host.mayBegin?.(call) === false) continue;
       if (atWork(waited.has(id)) < CALLS_AT_ONCE) perform(id, call, () => host.call(call, step));
     }
+  }
+
+  function isBusy(): boolean {
+    return [...busy.values()].some((call) => call?.kind !== 'subagent');
   }
 
   function atWork(hasWaited: boolean): number {
@@ -271,11 +276,8 @@ export function createLoop(host: Host, cap: Cap, first: At): Loop {
         await host.until(() => busy.size === 0 || isHurried);
         continue;
       }
-      if (failure !== undefined) {
-        // Another attempt could run beside what is in progress.
-        if (busy.size > 0) await host.until(() => busy.size === 0);
-        throw failure.error;
-      }
+      // Another attempt could run beside what is in progress, but for sub-agents, which have records of their own.
+      if (failure !== undefined && !isBusy()) throw failure.error;
       if (wantsLook()) {
         // What was begun in vain may be begun again when somebody asks for it.
         if (asked > 0 && busy.size === 0) begun.clear();
@@ -321,7 +323,7 @@ export function createLoop(host: Host, cap: Cap, first: At): Loop {
     },
     at: () => at,
     known: () => known,
-    isBusy: () => [...busy.values()].some((call) => call?.kind !== 'subagent'),
+    isBusy,
   };
 }
 

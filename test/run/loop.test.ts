@@ -245,16 +245,31 @@ describe('the loop of a run', () => {
     expect(isOver).toBe(true);
   });
 
-  it('fails with what a host throws, once nothing is in progress', async () => {
+  it('fails with what a host throws once no other work is in progress, and waits for no sub-agent', async () => {
     const { reply, running, fail, begun } = createStage();
     let failed: unknown;
     running.catch((error: unknown) => (failed = error));
-    await reply('model 1', open(5, { machine: ['s'], children: ['d'], calls: CALLS }));
+    const calls = [...CALLS, ref('t', 'server')];
+    await reply('model 1', open(5, { machine: ['s', 't'], children: ['d'], calls }));
     await fail('s');
     expect(failed).toBeUndefined();
-    await reply('d', at(9, { do: 'model', step: 2 }));
+    await reply('t', open(9, { machine: ['s'], children: ['d'] }));
     expect(failed).toEqual(new Error('s'));
-    expect(begun).not.toContain('model 2');
+    expect(begun).toEqual(['model 1', 'd', 's', 't']);
+  });
+
+  it('one that has failed still looks, begins nothing, and ends as it was ended meanwhile', async () => {
+    const { reply, running, fail, hint, begun } = createStage();
+    const calls = [...CALLS, ref('t', 'server')];
+    await reply('model 1', open(5, { machine: ['s', 't'], calls }));
+    await fail('s');
+    await hint();
+    await reply('look', open(6, { machine: ['s', 't'], people: ['a'], calls }));
+    await hint();
+    await reply('look', done(7));
+    expect(begun).toEqual(['model 1', 's', 't', 'look', 'look']);
+    await reply('t', done(8));
+    expect((await running).next).toMatchObject({ do: 'done' });
   });
 
   it('hands over what its host does not take, with what is known of the calls', async () => {
