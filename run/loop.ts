@@ -286,7 +286,7 @@ export function createLoop(host: Host, cap: Cap, first: At): Loop {
         continue;
       }
       if (hint !== undefined && hint.version > at.version) {
-        heard = hint.version;
+        heard = Math.max(heard, hint.version);
         follow(hint.next);
       }
       hint = undefined;
@@ -318,7 +318,7 @@ export function createLoop(host: Host, cap: Cap, first: At): Loop {
       const told = toHeard(said);
       const isOpen = at.next.do === 'open';
       if (told === undefined || !isOpen || told.next.step !== stepAfter(at, told)) asked += 1;
-      else if (told.version > at.version) hint = told;
+      else if (told.version > Math.max(at.version, hint?.version ?? 0)) hint = told;
       changed();
     },
     at: () => at,

@@ -147,6 +147,21 @@ describe('the loop of a run', () => {
     }
   });
 
+  it('of hints that come together the newest counts, in whatever order they come', async () => {
+    const older = { at: open(7, { machine: ['a'] }) };
+    const newer = { at: open(9, { machine: ['a', 'c'] }) };
+    for (const [one, other] of [
+      [older, newer],
+      [newer, older],
+    ]) {
+      const { begun, reply, hint, loop } = createStage();
+      await reply('model 1', open(5, { people: ['a', 'c'], calls: CALLS }));
+      loop.look(one);
+      await hint(other);
+      expect(begun.slice(1)).toEqual(['a', 'c']);
+    }
+  });
+
   it('a tool whose wait is over before its reply that it waits is executed again', async () => {
     const { begun, reply, hint } = createStage();
     await reply('model 1', open(5, { machine: ['s'], people: ['a'], calls: CALLS }));
