@@ -46,18 +46,20 @@ export function createRunParts(options: ActivityDeps): RunParts {
   const modelStep = createModelStep(deps, runTools);
   const toolCall = createToolCall(deps, runTools);
   const ends = createRunEnd(deps);
+  const answers = createAnswerActivities(deps);
   const { isDraining = () => false } = deps;
   const { next } = deps.store.runs;
-  const leg = createLeg({ modelStep, toolCall, next, endRun: ends.endRun, isDraining });
+  const { endRun } = ends;
+  const leg = createLeg({ modelStep, toolCall, next, look: answers.look, endRun, isDraining });
   return {
     modelStep: inLeg(traces, modelStep),
     leg: inLeg(traces, leg),
     toolCall: inLeg(traces, toolCall),
     settleChild: inLeg(traces, createSettleChild(deps)),
-    endRun: inLeg(traces, ends.endRun),
+    endRun: inLeg(traces, endRun),
     stopRun: ends.stopRun,
     next,
-    ...createAnswerActivities(deps),
+    ...answers,
   };
 }
 

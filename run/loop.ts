@@ -166,6 +166,9 @@ export function createLoop(host: Host, cap: Cap, first: At): Loop {
       .then((said) => {
         busy.delete(key);
         adopt(said);
+        // The record was restored from a copy, or replies came in another order: nothing else tells which.
+        const isOlder = said.version < at.version && at.next.do === 'open';
+        if (isOlder && busy.size === 0) mustLook = true;
       })
       .catch((error: unknown) => {
         busy.delete(key);

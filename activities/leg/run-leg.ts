@@ -1,4 +1,5 @@
 import type {
+  AnswerActivities,
   LegOutcome,
   LegRef,
   RunActivities,
@@ -24,6 +25,7 @@ export interface LegParts {
   modelStep: ModelStep;
   toolCall: ToolCall;
   next: Runs['next'];
+  look: AnswerActivities['look'];
   endRun: RunActivities['endRun'];
   /** True once the worker shuts down: a leg hands over at the next step boundary. */
   isDraining: () => boolean;
@@ -69,8 +71,7 @@ export function createLeg(parts: LegParts): Leg {
     let spent: Spent | undefined;
     let look = (): void => undefined;
 
-    const read = async (wants?: { lists: boolean; calls: boolean }): Promise<At> => {
-      const at = await parts.next(run, wants);
+    const learn = (at: At): At => {
       progress.known = Math.max(progress.known, at.sequence);
       return at;
     };
@@ -93,19 +94,22 @@ export function createLeg(parts: LegParts): Leg {
       model: async (next) => {
         hasBegun = true;
         const outcome = await speak(next);
-        return afterEnd(await read({ lists: true, calls: true }), outcome);
+        return afterEnd(learn(await parts.next(run, { lists: true, calls: true })), outcome);
       },
       call: async (call, step) => {
         hasBegun = true;
         await execute(call, step);
-        return read();
+        return learn(await parts.next(run));
       },
       child: () => Promise.reject(new Error('a leg has no sub-agents')),
       end: async ({ step }) => {
         const end = { ...run, step, status: 'completed', known: known() } as const;
         return (await endRun(end)).at;
       },
-      look: () => read({ lists: true, calls: true }),
+      look: async () => {
+        const { version } = loop.known();
+        return learn((await parts.look({ ...run, known: { version, sequence: known() } })).at);
+      },
     };
     const loop = createLoop(host, ref, ref.at);
     const at = await loop.run();

@@ -20,6 +20,13 @@ it('a leg that replaces a lost one continues its table, and knows how far the lo
   ).toMatchObject({ at: { next: { error: { code: 'state_lost' } } } });
 });
 
+it('a leg ends a run whose record was restored from a copy', async () => {
+  const { begin, leg } = createLegHarness({ model: fakeModel(DONE) });
+  const at = { version: 1_000, sequence: 0, next: { do: 'open', step: 1 } } as const;
+  const outcome = await leg(await begin(), openProcess(), { at });
+  expect(outcome).toMatchObject({ at: { next: { error: { code: 'state_lost' } } } });
+});
+
 it('calls that the lost one has reported are in the table once', () => {
   const call = { tool: 'echo', ms: 1, outcome: 'ok' };
   const table = createStepTable([{ step: 1 }, { step: 2, calls: [call] }]);

@@ -106,12 +106,15 @@ describe('the loop of a run', () => {
     expect((await running).next).toMatchObject({ status: 'completed' });
   });
 
-  it('what is older than what it knows changes nothing, but that a run is over', async () => {
+  it('what is older than what it knows changes nothing, but that a run is over; the last to reply makes it look', async () => {
     const { begun, reply, running } = createStage();
     await reply('model 1', open(5, LISTS));
     await reply('s', open(7, { people: ['a'] }));
     await reply('d', open(6, LISTS));
-    expect(begun).toEqual(['model 1', 'd', 's']);
+    expect(begun).toEqual(['model 1', 'd', 's', 'look']);
+    // As old as that: it is not asked again.
+    await reply('look', open(6, LISTS));
+    expect(begun).toHaveLength(4);
     void running.then(({ next }) => begun.push(next.do));
     const restored = createStage();
     await restored.reply('model 1', open(5, { machine: ['s'], calls: CALLS }));

@@ -1,6 +1,7 @@
 import type { LanguageModel } from 'ai';
 import type { z } from 'zod';
 import type { Attempt } from '../../activities/attempt.js';
+import { createAnswerActivities } from '../../activities/answers.js';
 import { createLeg, toLegProgress, type LegParts } from '../../activities/leg/run-leg.js';
 import { createModelStep } from '../../activities/model/model-step.js';
 import { createRunEnd } from '../../activities/run-parts.js';
@@ -118,6 +119,7 @@ export function createLegHarness(
     modelStep: createModelStep(deps),
     toolCall: createToolCall(deps),
     next: deps.store.runs.next,
+    look: createAnswerActivities(deps).look,
     endRun: createRunEnd(deps).endRun,
     isDraining: () => false,
     ...parts,
