@@ -130,10 +130,11 @@ function toToolAnswer(sessionId: string, answer: OperatorAnswer): Record<string,
   return { ...base, kind: 'client-tool-result', ...outcome };
 }
 
-/** True if the record is older than a run that has seen more than it holds. */
+/** True if the record is older than a run that has seen more than it holds. One that was erased is not. */
 function isOlder(record: SessionRecord | undefined, runId: string): boolean {
-  if (record?.runId === runId) return !isTerminal(record.status);
-  return record === undefined || runNumberOf(record.runId) < runNumberOf(runId);
+  if (record === undefined) return false;
+  if (record.runId === runId) return !isTerminal(record.status);
+  return runNumberOf(record.runId) < runNumberOf(runId);
 }
 
 /** A refusal is an outcome; after an outage Temporal retries. */

@@ -93,5 +93,10 @@ describe('the activities of answers', () => {
       const lost = await next({ runId: another, known: { ...known, ...ahead } });
       expect(lost).toMatchObject({ do: 'done', error: { code: 'state_lost' } });
     }
+    // Nothing was lost of a conversation that was erased.
+    const { runId: erased } = await session.newRun('u9');
+    await stores.store.sessions.erase(session.id);
+    const gone = await next({ runId: erased, known: { version: 1e6, sequence: 1e6 } });
+    expect(gone).toEqual({ do: 'done', step: 0, status: 'superseded' });
   });
 });
