@@ -41,14 +41,13 @@ export function createLocalLoop(deps: CarryDeps, input: RunInput): Loop {
     over: (children) => {
       for (const { child } of children) if (child !== undefined) deps.askToLook(child.runId);
     },
-    model: begun(({ step, mustFinish, invalidFinishes }) =>
+    model: begun(({ step, mustFinish }) =>
       attempts.untilDone(async (attempt) => {
         const current: StepProgress = { step, sequence: 0, failures: 0 };
         const ref = {
           ...run,
           ...{ turn, step, maxSteps, known: loop.known().sequence },
           ...(mustFinish === true && { forceFinish: true }),
-          ...(invalidFinishes !== undefined && { invalidFinishes }),
           ...(parent !== undefined && { parent, depth: parent.depth }),
         };
         const outcome = await parts.modelStep(ref, attempt, current);

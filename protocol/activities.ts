@@ -55,8 +55,6 @@ export interface StepRef extends LeaseRef, TracedRef {
   known: number;
   /** The model must submit its result now: it ended without one, or the step cap is reached. */
   forceFinish?: boolean;
-  /** How often the model submitted a result that does not fit. */
-  invalidFinishes?: number;
   /** Set on a sub-agent's first step: its session is created from this call. */
   parent?: ParentRef;
   /** Depth below the conversation's own agent; absent for that agent. */

@@ -144,8 +144,6 @@ export type Next =
       isFirst?: true;
       /** The model may only submit its result. */
       mustFinish?: true;
-      /** How often the model submitted a result that does not fit. */
-      invalidFinishes?: number;
     }
   | OpenCalls
   /** Nothing is left to do. */

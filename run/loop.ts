@@ -347,11 +347,8 @@ function toHeard(said: unknown): At | undefined {
   const { step } = given;
   if (!Number.isSafeInteger(step) || step === undefined) return undefined;
   const base = { version, sequence: 0 };
-  const { mustFinish, invalidFinishes } = given as Partial<Model>;
-  if (given.do === 'model') {
-    const count = Number.isSafeInteger(invalidFinishes) && { invalidFinishes };
-    return { ...base, next: { do: 'model', step, ...(mustFinish && { mustFinish }), ...count } };
-  }
+  // Whether the model has to hand in its result is told by the claim.
+  if (given.do === 'model') return { ...base, next: { do: 'model', step } };
   if (given.do !== 'open' || !Array.isArray(given.machine)) return undefined;
   const machine = given.machine.filter((id): id is string => typeof id === 'string');
   return machine.length === 0 ? undefined : { ...base, next: { do: 'open', step, machine } };

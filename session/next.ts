@@ -1,4 +1,4 @@
-import type { At, CallRef, Next, OpenCalls } from '../protocol/run.js';
+import type { At, CallRef, Next, OpenCalls, StepOutcome } from '../protocol/run.js';
 import { type Call, isOver } from './record.js';
 import { isUnseen } from './settling.js';
 import type { Session } from './tree.js';
@@ -32,8 +32,7 @@ export function nextOf(session: Session, runId: string, wants: NextWants = {}): 
     do: 'model',
     step: step + 1,
     ...(step === run.fromStep && { isFirst: true }),
-    ...((asked?.mustFinish === true || asked?.finish === 'missing') && { mustFinish: true }),
-    ...(asked?.invalidFinishes !== undefined && { invalidFinishes: asked.invalidFinishes }),
+    ...(mustFinish(outcome) && { mustFinish: true }),
   };
   if (run.hasModel) return model;
   const { conversation, now } = session.tree;
@@ -55,6 +54,12 @@ export function nextOf(session: Session, runId: string, wants: NextWants = {}): 
   // The result is there, of the model or of a tool: the calls beside it were waited for.
   if (asked?.finish === 'valid' || run.outputRef !== undefined) return { do: 'end', step };
   return model;
+}
+
+/** True if the model may only submit its result in the step that follows. */
+export function mustFinish(outcome: StepOutcome | undefined): boolean {
+  if (outcome?.kind !== 'calls') return false;
+  return outcome.mustFinish === true || outcome.finish === 'missing';
 }
 
 /** Who goes on with the open calls. One that was approved, and whose batch is not complete, is in no list. */

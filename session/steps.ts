@@ -7,6 +7,7 @@ import { openCalls } from './calls.js';
 import { finish, noteEndOfStep, tellNext } from './finish.js';
 import type { AttemptBudget, NewCall, Only, RunUsage, Stored, Writer } from './input.js';
 import { addNotices, countStored, pushReply } from './messages.js';
+import { mustFinish } from './next.js';
 import { restIfWaiting } from './pause.js';
 import { steeringWaits, takeSteering } from './queue.js';
 import { dropWake, type Usage, sumOf, isOver } from './record.js';
@@ -54,6 +55,10 @@ export interface Claimed {
   hasDroppedCalls?: true;
   /** Usage of the run so far; absent if nothing was reported. */
   usage?: Usage;
+  /** The model may only submit its result. */
+  mustFinish?: true;
+  /** How often the model submitted a result that does not fit. */
+  invalidFinishes?: number;
 }
 
 /** A model of an agent's list that stands in for those before it. */
@@ -152,6 +157,8 @@ export function claim(
   }
   const failing = session.writer(name);
   const since = failing?.failingSince;
+  const { outcome } = run;
+  const invalidFinishes = outcome?.kind === 'calls' ? outcome.invalidFinishes : undefined;
   return {
     kind: 'claimed',
     rowCount: session.rows.count,
@@ -164,6 +171,8 @@ export function claim(
     born: record.born,
     ...(run.usage !== undefined && { usage: run.usage }),
     ...(record.rewound && { hasDroppedCalls: true }),
+    ...(mustFinish(outcome) && { mustFinish: true }),
+    ...(invalidFinishes !== undefined && { invalidFinishes }),
   };
 }
 

@@ -81,7 +81,7 @@ function hostOf(run: Run): Host {
     ...(input.activities === 'leg' && {
       leg: (at) => (isForLeg(at.next) && at.next.do !== 'end' ? () => leg(at) : undefined),
     }),
-    model: async ({ step, mustFinish, invalidFinishes }) => {
+    model: async ({ step, mustFinish }) => {
       const said = await untilKept(input, (options, lease) =>
         model.modelStep.executeWithOptions({ summary: `step ${String(step)}`, ...options }, [
           {
@@ -91,7 +91,6 @@ function hostOf(run: Run): Host {
             maxSteps,
             known: run.loop.known().sequence,
             forceFinish: mustFinish,
-            ...(invalidFinishes !== undefined && { invalidFinishes }),
             ...(parent !== undefined && { parent, depth: parent.depth }),
             ...lease,
           },

@@ -134,7 +134,7 @@ export function createLeg(parts: LegParts): Leg {
       return innerAttempt(attempt, isFresh ? { ageMs } : { number: 1 });
     }
 
-    async function speak({ step, mustFinish, invalidFinishes }: Model): Promise<StepOutcome> {
+    async function speak({ step, mustFinish }: Model): Promise<StepOutcome> {
       const current: StepProgress = { step, sequence: 0, failures: 0 };
       progress.current = current;
       const startedMs = performance.now();
@@ -146,7 +146,6 @@ export function createLeg(parts: LegParts): Leg {
           maxSteps,
           known: known(),
           ...(mustFinish === true && { forceFinish: true }),
-          ...(invalidFinishes !== undefined && { invalidFinishes }),
           ...(parent !== undefined && { parent, depth: parent.depth }),
         },
         inner(),

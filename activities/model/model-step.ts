@@ -96,7 +96,8 @@ export function createModelStep(deps: TracedDeps, runTools = createRunTools(deps
       agent.stateSchema && loadState(store, agent.stateSchema, ref.sessionId, claim.state),
       rowsCache.load({ ...ref, born: claim.born }, claim.rowCount, claim.fresh),
     ]);
-    return tryUntilStored(current, { agent: equipped, claim, rows, loaded });
+    const asked = claim.mustFinish === true ? { ...ref, forceFinish: true } : ref;
+    return tryUntilStored({ ...current, ref: asked }, { agent: equipped, claim, rows, loaded });
   }
 
   /** Servers may take their time: what cuts the attempt ends the wait for them. */

@@ -68,6 +68,8 @@ interface StepCommitInput {
   answered: () => Answered | undefined;
   /** What the run had used before. */
   used: RunUsage | undefined;
+  /** How often the model submitted a result that does not fit, before this reply. */
+  invalidFinishes: number | undefined;
   /** What guardrails decided about messages before the reply. */
   screened?: Screened | undefined;
   /** The summary that was made for this step. */
@@ -135,6 +137,7 @@ export function createStepCommit(deps: ActivityDeps, input: StepCommitInput): St
     const used = addUsage(input.used, usage);
     const outcome = toOutcome({
       ref,
+      invalidFinishes: input.invalidFinishes,
       open: opened
         .map(({ call }) => call)
         .filter(isOpen)

@@ -4,7 +4,9 @@ import type { StepRef } from '../../protocol/activities.js';
 
 /** A step whose model has completed its reply. */
 export interface RepliedStep {
-  ref: Pick<StepRef, 'step' | 'maxSteps' | 'forceFinish' | 'invalidFinishes'>;
+  ref: Pick<StepRef, 'step' | 'maxSteps' | 'forceFinish'>;
+  /** How often the model submitted a result that does not fit, before this reply. */
+  invalidFinishes: number | undefined;
   /** Calls that are yet to be carried out. */
   open: CallRef[];
   /** True if there were calls, even if none is open. */
@@ -31,10 +33,11 @@ export function toOutcome(replied: RepliedStep): StepOutcome {
 /** What a later step has to know of results so far, also one that continues from the record. */
 function soFar({
   ref,
+  invalidFinishes: before = 0,
   result,
   isEnd,
 }: RepliedStep): Pick<Extract<StepOutcome, { kind: 'calls' }>, 'invalidFinishes' | 'mustFinish'> {
-  const invalidFinishes = (ref.invalidFinishes ?? 0) + (result === 'invalid' ? 1 : 0);
+  const invalidFinishes = before + (result === 'invalid' ? 1 : 0);
   return {
     ...(invalidFinishes > 0 && { invalidFinishes }),
     ...((ref.forceFinish === true || isEnd === true) && { mustFinish: true }),
@@ -61,8 +64,8 @@ function decide(replied: RepliedStep): StepOutcome {
 }
 
 /** Why a run that owes a result cannot continue. */
-function findFault({ ref, result }: RepliedStep): RunError | undefined {
-  const { step, maxSteps, forceFinish = false, invalidFinishes = 0 } = ref;
+function findFault({ ref, invalidFinishes = 0, result }: RepliedStep): RunError | undefined {
+  const { step, maxSteps, forceFinish = false } = ref;
   // The call beyond the cap is the last one there is.
   if (step > maxSteps) return OUTPUT_MISSING;
   if (result === 'none') return forceFinish ? OUTPUT_MISSING : undefined;

@@ -167,6 +167,7 @@ export function createStepTries(
       const commit = createStepCommit(deps, {
         ...{ ref, attempt, writer, agent, messageId, reply, known, call },
         used: addUsage(used, compactions.usage()),
+        invalidFinishes: claim.invalidFinishes,
         compaction: compactions.made(),
         screened,
         countUsage: timer.used,

@@ -136,6 +136,20 @@ describe('the loop of a run', () => {
     expect(begun.at(-1)).toBe('model 2');
   });
 
+  it('a hint does not say whether the model has to hand in its result', async () => {
+    const asked: Next[] = [];
+    const replies = [Promise.resolve(open(5, { people: ['a'], calls: CALLS }))];
+    const { hint, settled } = createStage({
+      model: (next) => {
+        asked.push(next);
+        return replies.pop() ?? new Promise(() => undefined);
+      },
+    });
+    await settled();
+    await hint({ at: at(7, { do: 'model', step: 2, mustFinish: true }) });
+    expect(asked[1]).toEqual({ do: 'model', step: 2 });
+  });
+
   it('a hint that is older, or of another step, changes nothing; without one it looks', async () => {
     const { begun, reply, hint } = createStage();
     await reply('model 1', open(5, { people: ['a'], calls: CALLS }));
