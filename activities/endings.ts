@@ -131,9 +131,10 @@ export function createStepEndings(deps: ActivityDeps): StepEndings {
     return elsewhere(ref);
   }
 
-  /** The store has lost what this run did: nothing is written over the gap. */
+  /** The store has lost what this run did, unless it was erased: nothing is written over the gap. */
   async function rewound(ref: StepRef, known: number): Promise<StepOutcome> {
     const { sessionId, runId, agent: agentType, step } = ref;
+    if ((await store.sessions.read(sessionId)) === undefined) return { kind: 'superseded' };
     logger.warn({ runId, step, known }, 'the store is older than the run: it was restored');
     const error = STATE_LOST;
     const end = { sessionId, runId, agentType, step, floor: known, now: Date.now() };

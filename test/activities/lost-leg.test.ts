@@ -27,6 +27,14 @@ it('a leg ends a run whose record was restored from a copy', async () => {
   expect(outcome).toMatchObject({ at: { next: { error: { code: 'state_lost' } } } });
 });
 
+it('a leg whose conversation was erased ends, and nothing of it was lost', async () => {
+  const { begin, leg, deps, session } = createLegHarness({ model: fakeModel(DONE) });
+  const run = await begin();
+  await deps.store.sessions.erase(session.id);
+  const { at } = await leg(run);
+  expect(at.next).toMatchObject({ do: 'done', status: 'superseded' });
+});
+
 it('calls that the lost one has reported are in the table once', () => {
   const call = { tool: 'echo', ms: 1, outcome: 'ok' };
   const table = createStepTable([{ step: 1 }, { step: 2, calls: [call] }]);
