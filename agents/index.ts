@@ -15,7 +15,7 @@ export type { AgentSettings, AiSdkAgent } from './ai-sdk/from-agent.js';
 export type { CallOptions, CallOptionsScope } from './ai-sdk/prepare-call.js';
 export type { AgentTools } from './ai-sdk/agent-tools.js';
 export { defineTool } from './define-tool.js';
-export type { InferAgentTools, TypedAgent, TypedTool } from './tool-types.js';
+export type { InferAgentTools, OutputOf, TypedAgent, TypedTool } from './tool-types.js';
 export { activityTool, nexusTool } from './temporal-tools.js';
 export type { ActivityToolConfig, NexusToolConfig } from './temporal-tools.js';
 export type { ToolConfig } from './tool-config.js';
@@ -109,14 +109,3 @@ export {
   type WebhookOptions,
 } from './tool-journal.js';
 export type { StateErrorCode } from './tool-error.js';
-export { createRemoteSubAgentTool } from './remote/create-remote-sub-agent-tool.js';
-export type { RemoteSubAgentToolConfig } from './remote/create-remote-sub-agent-tool.js';
-export { HttpRemoteAgentTransport } from './remote/http-remote-agent-transport.js';
-export type { HttpRemoteAgentOptions } from './remote/http-remote-agent-transport.js';
-export {
-  RemoteRefusal,
-  RemoteSubAgentClientToolUnsupportedError,
-  RemoteSubAgentFailedError,
-  RemoteSubAgentLostError,
-} from './remote/remote-transport.js';
-export type { RemoteAgentTransport, RemoteStart } from './remote/remote-transport.js';

@@ -1,5 +1,5 @@
-import type { Clock } from '../in-process/clock.js';
-import { systemClock } from '../in-process/clock.js';
+import type { Clock } from '../extensions/one-process/clock.js';
+import { systemClock } from '../extensions/one-process/clock.js';
 
 /** The machine's clock, which a test may set forward. */
 export interface TestClock extends Clock {

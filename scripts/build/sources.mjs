@@ -11,7 +11,6 @@ const FOLDERS = [
   'extensions',
   'activities',
   'executor',
-  'in-process',
   'testing',
   'session',
   'store',

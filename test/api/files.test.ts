@@ -2,7 +2,10 @@ import type { UploadedFile } from '../../protocol/uploaded-file.js';
 import { AgentRegistry } from '../../agents/index.js';
 import { createLabAgent } from '../../examples/lab/agent.js';
 import { toQuotas } from '../../executor/quotas.js';
-import { createInProcessExecutor, type InProcessExecutor } from '../../in-process/index.js';
+import {
+  createInProcessExecutor,
+  type InProcessExecutor,
+} from '../../extensions/one-process/index.js';
 import { createMemoryStores, type MemoryStores } from '../../stores/memory/index.js';
 import { startApi, type ApiServer, type StartOptions } from './api-server.js';
 import { createFakeRuntime } from '../support/fake-runtime.js';

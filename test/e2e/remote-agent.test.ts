@@ -2,8 +2,11 @@ import { createServer } from 'node:http';
 import { once } from 'node:events';
 import type { AddressInfo } from 'node:net';
 import { z } from 'zod';
-import { createRemoteSubAgentTool, HttpRemoteAgentTransport } from '../../agents/index.js';
-import { remoteSessionId } from '../../agents/remote/run-remotely.js';
+import {
+  createRemoteSubAgentTool,
+  HttpRemoteAgentTransport,
+} from '../../extensions/remote/index.js';
+import { remoteSessionId } from '../../extensions/remote/run-remotely.js';
 import { createHarness } from '../support/activity-harness.js';
 import { fakeModel, parts, sayInTurn } from '../support/fake-model.js';
 import { charge } from '../support/lab-calls.js';

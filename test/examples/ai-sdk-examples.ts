@@ -10,7 +10,7 @@ import type * as approvalsExample from '../../examples/ai-sdk/approvals/agent.js
 import type * as mcpExample from '../../examples/ai-sdk/mcp/agent.js';
 import type * as subAgentsExample from '../../examples/ai-sdk/sub-agents/agent.js';
 import type * as toolsExample from '../../examples/ai-sdk/tools/agent.js';
-import * as ours from '../../in-process/index.js';
+import * as ours from '../../extensions/one-process/index.js';
 import { createScriptedModel, type ScriptStep } from '../../testing/index.js';
 import { runSource, sourceOf } from '../support/run-source.js';
 

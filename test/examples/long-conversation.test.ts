@@ -1,6 +1,6 @@
 import { MockLanguageModelV4 } from 'ai/test';
 import { createLongConversationAgent } from '../../examples/long-conversation/agent.js';
-import { createInProcessExecutor } from '../../in-process/index.js';
+import { createInProcessExecutor } from '../../extensions/one-process/index.js';
 import { createMemoryStores } from '../../stores/memory/index.js';
 import { fakeModel, parts } from '../support/fake-model.js';
 

@@ -1,5 +1,5 @@
 import { createPayer, type Bank } from '../../examples/payments/agent.js';
-import { createInProcessExecutor } from '../../in-process/index.js';
+import { createInProcessExecutor } from '../../extensions/one-process/index.js';
 import { createMemoryStores } from '../../stores/memory/index.js';
 import { createScriptedModel, createTestRuntime } from '../../testing/index.js';
 

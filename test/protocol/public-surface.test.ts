@@ -14,8 +14,8 @@ describe('what a program imports', () => {
   });
 
   it.each([
-    'defineAgent defineTool createSubAgentTool createRemoteSubAgentTool AgentRegistry',
-    'HttpRemoteAgentTransport RemoteSubAgentClientToolUnsupportedError AgentNotFoundError',
+    'defineAgent defineTool createSubAgentTool AgentRegistry',
+    'AgentNotFoundError DefinitionError',
     'StreamChunkSchema StreamMessageSchema isStreamEnd createStreamEndSentinel',
     'filterByAgentId filterByAgentType filterByType excludeTypes filterWith combineStreams',
     'take skip collectText collectAll formatWireEvent parseStreamEvent',

@@ -11,7 +11,7 @@ const ROOT = new URL('../../', import.meta.url);
 const BY_NAME = {
   // Examples import the package by its name.
   'helix-temporal/ai-sdk': new URL('ai-sdk/index.ts', ROOT).href,
-  'helix-temporal/runtime-js': new URL('in-process/index.ts', ROOT).href,
+  'helix-temporal/runtime-js': new URL('extensions/one-process/index.ts', ROOT).href,
 };
 
 export function resolve(specifier, context, next) {

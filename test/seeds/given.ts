@@ -9,7 +9,7 @@ import {
   type HelixMessage,
   type UIMessage,
 } from '../../ai-sdk/index.js';
-import { JSAgentExecutor } from '../../in-process/index.js';
+import { JSAgentExecutor } from '../../extensions/one-process/index.js';
 import type { StreamChunk } from '../../protocol/index.js';
 import { InMemoryStateStore, InMemoryStreamManager } from '../../stores/memory/index.js';
 import type { StoredChunk } from '../../index.js';

@@ -65,7 +65,7 @@ const isWhole = ({ name }: Sample): boolean =>
 const here = samples.filter((each) => isWhole(each) && !ELSEWHERE.test(each.code));
 
 if (!areThere) {
-  it.skip('The Helix documents are not beside this checkout: test/in-process/seed-example.test.ts alone stands for them.', () =>
+  it.skip('The Helix documents are not beside this checkout: test/extensions/one-process/seed-example.test.ts alone stands for them.', () =>
     undefined);
 } else {
   it('finds every sample of the five documents', () => {

@@ -6,7 +6,7 @@ import { ReadableStream } from 'node:stream/web';
 import { MockLanguageModelV4 } from 'ai/test';
 import { z } from 'zod';
 import { defineAgent, defineTool } from '../../dist/index.js';
-import { createInProcessExecutor } from '../../dist/in-process/index.js';
+import { createInProcessExecutor } from '../../dist/extensions/one-process/index.js';
 import { createRedisStores } from '../../dist/stores/redis/index.js';
 
 const { EFFECTS, REDIS_URL, NAME, FIRST } = process.env;

@@ -4,7 +4,10 @@ import { listen } from '../../api/listen.js';
 import { createSupportAgent } from '../../examples/support/agent.js';
 import { createLabAgent } from '../../examples/lab/agent.js';
 import { AgentRegistry } from '../../agents/index.js';
-import { createInProcessExecutor, type InProcessExecutor } from '../../in-process/index.js';
+import {
+  createInProcessExecutor,
+  type InProcessExecutor,
+} from '../../extensions/one-process/index.js';
 import { openTestStores, type TestStores } from './test-stores.js';
 
 /** The product in this process: its API over the executor that needs no Temporal. */

@@ -1,6 +1,6 @@
 import type { AgentDefinition, LlmConfig } from '../../agents/index.js';
 import type { AgentResult } from '../../executor/run-result.js';
-import { createInProcessExecutor } from '../../in-process/create-executor.js';
+import { createInProcessExecutor } from '../../extensions/one-process/create-executor.js';
 import type { PendingQuestion } from '../../protocol/http.js';
 import { createMemoryStores } from '../../stores/memory/index.js';
 import { toUserMessage } from '../../stores/record/user-message.js';

@@ -1,6 +1,6 @@
 import { createApi } from '../../../api/index.js';
 import { buildSnapshot, ConfigurationError, handleChatStream } from '../../../ai-sdk/index.js';
-import { createInProcessExecutor } from '../../../in-process/index.js';
+import { createInProcessExecutor } from '../../../extensions/one-process/index.js';
 import { LIMITS } from '../../../protocol/limits.js';
 import { textChunk } from '../../../stores/conformance/fixtures.js';
 import { joinParts } from '../../../stores/contract/shared-data.js';

@@ -3,7 +3,7 @@ import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { Redis } from 'ioredis';
 import { ConfigurationError } from '../../../ai-sdk/index.js';
-import { createInProcessExecutor } from '../../../in-process/index.js';
+import { createInProcessExecutor } from '../../../extensions/one-process/index.js';
 import { textChunk } from '../../../stores/conformance/fixtures.js';
 import { joinParts } from '../../../stores/contract/shared-data.js';
 import { createMemoryStores } from '../../../stores/memory/index.js';

@@ -1,0 +1,133 @@
+import type { ModelMessage } from 'ai';
+import { toPromptMessages } from '../../../activities/model/prepare-messages.js';
+import type { AgentExecutor } from '../../../executor/executor-of.js';
+import { HelixError } from '../../../protocol/errors.js';
+import type { AssistantPart, Row, ToolRow } from '../../../protocol/rows.js';
+import type { Store } from '../../../stores/contract/store.js';
+import { toMarks, toUserPart, type PromptMessage } from './user-part.js';
+
+export interface ForeignHistory {
+  sessionId: string;
+  agent: string;
+  owner: string;
+  messages: readonly ModelMessage[];
+}
+
+interface AdoptDeps {
+  executor: Pick<AgentExecutor, 'runs' | 'deleteSession'>;
+  store: Pick<Store, 'sessions'>;
+}
+
+/**
+ * Begins a run of a conversation whose messages the record does not know: a program has stored them
+ * elsewhere. They are what the model is given, and authorise nothing: calls without a result are left
+ * out. If the run is refused, nothing of them is kept.
+ */
+export async function beginAfterHistory<Handle>(
+  { executor, store }: AdoptDeps,
+  { messages, ...whose }: ForeignHistory,
+  begin: () => Promise<Handle>,
+): Promise<Handle> {
+  const { sessionId } = whose;
+  const rows = toRows(await toPromptMessages([...messages]), `${sessionId}:0-history`);
+  const isAdopted = rows.length > 0 && (await executor.runs.adopt({ ...whose, rows }));
+  try {
+    return await begin();
+  } catch (error) {
+    // After an outage the run may have begun.
+    const isRefused = HelixError.isInstance(error) && error.code !== 'unavailable';
+    if (isAdopted && isRefused) await dropUnused(sessionId).catch(() => undefined);
+    throw error;
+  }
+
+  /** Another call may have begun a run of that conversation. */
+  async function dropUnused(of: string): Promise<void> {
+    const record = await store.sessions.read(of);
+    if (record?.runMode === 'branch') await executor.deleteSession(of);
+  }
+}
+
+/** Pure. */
+function toRows(messages: readonly PromptMessage[], runId: string): Row[] {
+  const rows: Row[] = [];
+  let shown = 0;
+  let reply: { messageId: string; step: number } | undefined;
+  for (const message of messages) {
+    if (message.role === 'user') {
+      reply = undefined;
+      shown += 1;
+      const id = `h-${String(shown)}`;
+      rows.push({ role: 'user', id, parts: message.content.map(toUserPart), ...toMarks(message) });
+    } else if (message.role === 'assistant') {
+      if (reply === undefined) {
+        reply = { messageId: `msg-${String(shown)}`, step: 0 };
+        shown += 1;
+      }
+      reply.step += 1;
+      rows.push({ role: 'assistant', runId, ...reply, parts: message.content.flatMap(toPart) });
+    } else if (message.role === 'tool') {
+      for (const part of message.content) {
+        if (part.type === 'tool-result') rows.push(toToolRow(part));
+      }
+    }
+  }
+  return rows;
+}
+
+type AssistantContent = Extract<PromptMessage, { role: 'assistant' }>['content'][number];
+type Result = Extract<AssistantContent, { type: 'tool-result' }>;
+
+/** What only a provider can read is left out. */
+function toPart(part: AssistantContent): AssistantPart[] {
+  const { providerOptions: providerMetadata } = part;
+  const mark = providerMetadata === undefined ? {} : { providerMetadata };
+  switch (part.type) {
+    case 'text':
+    case 'reasoning':
+      return [{ type: part.type, text: part.text, ...mark }];
+    case 'tool-call': {
+      const { toolCallId, toolName, input } = part;
+      const kind = part.providerExecuted === true ? 'provider' : 'server';
+      return [{ type: 'tool-call', toolCallId, toolName, input, kind, ...mark }];
+    }
+    case 'tool-result': {
+      const { toolCallId, toolName } = part;
+      const { error, output = error ?? null } = toOutcome(part);
+      const isError = error === undefined ? {} : { isError: true };
+      return [{ type: 'tool-result', toolCallId, toolName, output, ...isError, ...mark }];
+    }
+    case 'file': {
+      const { type, mediaType } = part;
+      const { url } = toUserPart(part) as { url: string };
+      return [{ type, url, mediaType, ...mark }];
+    }
+    default:
+      return [];
+  }
+}
+
+function toToolRow(part: Result): ToolRow {
+  const { toolCallId, toolName } = part;
+  return { role: 'tool', toolCallId, toolName, ...toOutcome(part) };
+}
+
+function toOutcome({ output }: Result): Pick<ToolRow, 'output' | 'error' | 'denied' | 'decision'> {
+  switch (output.type) {
+    case 'text':
+    case 'json':
+      return { output: output.value };
+    case 'error-text':
+      return { error: output.value };
+    case 'error-json':
+      return { error: JSON.stringify(output.value) };
+    case 'execution-denied': {
+      const reason = output.reason === undefined ? {} : { reason: output.reason };
+      return { denied: true, decision: { approved: false, at: 0, ...reason } };
+    }
+    case 'content':
+      // Of what its tool had made for the model the text is kept.
+      return {
+        output: output.value.map((each) => (each.type === 'text' ? each.text : '')).join(''),
+      };
+  }
+}

@@ -1,0 +1,210 @@
+import type { ModelMessage, ToolModelMessage, ToolSet } from 'ai';
+import { toPromptMessages } from '../../../activities/model/prepare-messages.js';
+import type { ToolAnswer } from '../../../executor/run-handle.js';
+import type { UserInputMessage } from '../../../protocol/agent-server.js';
+import { HelixError } from '../../../protocol/errors.js';
+import { parseApprovalId, rootOf, sessionOfRun } from '../../../protocol/ids.js';
+import type { CallCallbacks } from './call-hooks.js';
+import { toMarks, toUserPart, type PromptMessage } from './user-part.js';
+
+/** What `generate` and `stream` are called with. */
+export type AgentCall<CALL_OPTIONS = never, TOOLS extends ToolSet = ToolSet> = CallFields &
+  CallCallbacks<TOOLS> &
+  ([CALL_OPTIONS] extends [never] ? { options?: never } : { options: CALL_OPTIONS });
+
+interface CallFields {
+  prompt?: string | ModelMessage[];
+  messages?: ModelMessage[];
+  /** Stops the run; the call rejects with the signal's reason. */
+  abortSignal?: AbortSignal | undefined;
+  /** How long the call may take, ms; the run is stopped then. Other limits are settings of the agent. */
+  timeout?: number | { totalMs: number } | undefined;
+  /** Continues this conversation. Default: the one whose messages were given back, else a new one. */
+  sessionId?: string | undefined;
+  /** Owner of the conversation. Default: `anonymous`. */
+  userId?: string | undefined;
+}
+
+/**
+ * A new turn of a conversation, or answers to the calls that it waits for. `results` are the calls whose
+ * results stand in the messages.
+ */
+export type ReadCall = { results: ReadonlySet<string> } & (
+  | {
+      kind: 'turn';
+      sessionId: string | undefined;
+      messages: UserInputMessage[];
+      /** What precedes them. */
+      history: readonly ModelMessage[];
+    }
+  | { kind: 'answers'; sessionId: string; answers: ToolAnswer[] }
+);
+
+const KNOWN = new Set([
+  'prompt',
+  'messages',
+  'abortSignal',
+  'timeout',
+  'sessionId',
+  'userId',
+  'options',
+  'onStepEnd',
+  'onStepFinish',
+  'onEnd',
+  'onFinish',
+]);
+
+/**
+ * The signal of a call, which also ends it in time.
+ *
+ * @throws HelixError `validation_error` for limits that belong to the agent
+ */
+export function withTimeout({
+  abortSignal,
+  timeout,
+}: Pick<CallFields, 'abortSignal' | 'timeout'>): AbortSignal | undefined {
+  if (timeout === undefined) return abortSignal;
+  const { totalMs, ...others } = typeof timeout === 'number' ? { totalMs: timeout } : timeout;
+  const other = Object.keys(others)[0];
+  if (other !== undefined) throw invalid(`"timeout.${other}" is a setting of the agent.`);
+  if (!(totalMs > 0 && totalMs < 2 ** 31)) throw invalid('"timeout" is no number of milliseconds.');
+  const signals = [AbortSignal.timeout(totalMs), ...(abortSignal ? [abortSignal] : [])];
+  return AbortSignal.any(signals);
+}
+
+/**
+ * What is new in the messages: the user's newest ones, or the answers after the newest message of the
+ * model, or of the record. What stands before counts only where no record knows the conversation.
+ *
+ * @param sessionOf the conversation that a message was given back for
+ * @throws HelixError `validation_error`
+ */
+export async function readCall(
+  call: CallFields,
+  sessionOf: (message: object) => string | undefined,
+): Promise<ReadCall> {
+  const unknown = Object.entries(call).find(
+    ([field, value]) => value !== undefined && !KNOWN.has(field),
+  )?.[0];
+  if (unknown !== undefined) throw invalid(`"${unknown}" is a setting of the agent, or not known.`);
+  const messages = toMessages(call);
+  if (messages.some(({ role }) => role === 'system')) throw invalid(SYSTEM);
+  const known = messages.findLastIndex(
+    (message) => message.role === 'assistant' || sessionOf(message) !== undefined,
+  );
+  const newest = messages[known];
+  const sessionId = call.sessionId ?? (newest && sessionOf(newest));
+  const fresh = messages.slice(known + 1);
+  if (messages.at(-1)?.role === 'user') {
+    const begins = messages.findLastIndex(({ role }) => role !== 'user') + 1;
+    const history = messages.slice(0, begins);
+    const results = resultsIn(history);
+    if (fresh.some((message) => isUndone(message, results))) throw invalid(TWO_CALLS);
+    const added = (await toPromptMessages(messages.slice(begins))).map(toInput);
+    return { kind: 'turn', sessionId, messages: added, history, results };
+  }
+  const answers = fresh.flatMap((message) => (message.role === 'tool' ? toAnswers(message) : []));
+  if (answers.length === 0) throw invalid('There is neither a new message nor an answer.');
+  if (fresh.some(({ role }) => role === 'user')) throw invalid(TWO_CALLS);
+  const turn = messages.slice(messages.findLastIndex(({ role }) => role === 'user') + 1);
+  return { kind: 'answers', ...inOneSession(answers, sessionId), results: resultsIn(turn) };
+}
+
+export const TWO_CALLS = 'Answers and a new message are two calls.';
+
+/** Results stand in histories, too; a decision about a call of this runtime that has none does not. */
+function isUndone(message: ModelMessage, results: ReadonlySet<string>): boolean {
+  if (message.role !== 'tool') return false;
+  return message.content.some((part) => {
+    if (part.type !== 'tool-approval-response') return false;
+    const asked = parseApprovalId(part.approvalId);
+    return asked !== undefined && !results.has(asked.toolCallId);
+  });
+}
+
+function resultsIn(messages: readonly ModelMessage[]): ReadonlySet<string> {
+  return new Set(
+    messages.flatMap((message) =>
+      message.role === 'tool'
+        ? message.content.flatMap((part) => (part.type === 'tool-result' ? part.toolCallId : []))
+        : [],
+    ),
+  );
+}
+
+const SYSTEM = 'A system message belongs to the instructions of the agent.';
+
+function toMessages({ prompt, messages }: CallFields): ModelMessage[] {
+  if ((prompt === undefined) === (messages === undefined)) {
+    throw invalid('Either prompt or messages is required.');
+  }
+  const given = prompt ?? messages;
+  return typeof given === 'string' ? [{ role: 'user', content: given }] : (given ?? []);
+}
+
+interface AnswerOfSession {
+  answer: ToolAnswer;
+  /** Of an approval, whose id names it. */
+  sessionId?: string;
+}
+
+/** As in the AI SDK, an approval beside its result was carried out before; a denial has none. */
+function toAnswers({ content }: ToolModelMessage): AnswerOfSession[] {
+  const results = content.flatMap((part) => (part.type === 'tool-result' ? [part] : []));
+  const decided = new Set<string>();
+  const decisions = content.flatMap((part): AnswerOfSession[] => {
+    if (part.type !== 'tool-approval-response') return [];
+    const { approvalId, approved, reason } = part;
+    const parsed = parseApprovalId(approvalId);
+    if (parsed === undefined) throw invalid(`The approval "${approvalId}" is not known.`);
+    const { runId, toolCallId } = parsed;
+    decided.add(toolCallId);
+    const result = results.find((each) => each.toolCallId === toolCallId);
+    if (result && (approved || result.output.type !== 'execution-denied')) return [];
+    return [
+      {
+        sessionId: rootOf(sessionOfRun(runId)),
+        answer: { kind: 'approval-response', toolCallId, approvalId, approved, reason },
+      },
+    ];
+  });
+  const outcomes = results.filter(({ toolCallId }) => !decided.has(toolCallId));
+  return [...decisions, ...outcomes.map((part) => ({ answer: toResult(part) }))];
+}
+
+type ResultPart = Extract<ToolModelMessage['content'][number], { type: 'tool-result' }>;
+
+function toResult({ toolCallId, output }: ResultPart): ToolAnswer {
+  switch (output.type) {
+    case 'text':
+    case 'json':
+      return { toolCallId, result: output.value };
+    case 'error-text':
+      return { toolCallId, error: output.value };
+    case 'error-json':
+      return { toolCallId, error: JSON.stringify(output.value) };
+    default:
+      throw invalid(`A result of the type "${output.type}" cannot be an answer.`);
+  }
+}
+
+function inOneSession(
+  answers: readonly AnswerOfSession[],
+  known: string | undefined,
+): { sessionId: string; answers: ToolAnswer[] } {
+  const named = answers.flatMap(({ sessionId }) => sessionId ?? []);
+  const [sessionId, ...others] = new Set([...(known === undefined ? [] : [known]), ...named]);
+  if (sessionId === undefined) throw invalid('Name the conversation of a result by sessionId.');
+  if (others.length > 0) throw invalid('The answers belong to different conversations.');
+  return { sessionId, answers: answers.map(({ answer }) => answer) };
+}
+
+/** The messages are a user's. */
+function toInput(message: PromptMessage): UserInputMessage {
+  const parts = message.role === 'user' ? message.content.map(toUserPart) : [];
+  return { parts, ...toMarks(message) };
+}
+
+function invalid(message: string): HelixError {
+  return new HelixError('validation_error', message);
+}

@@ -1,0 +1,142 @@
+import { AttemptFailure } from '../../activities/attempt-failure.js';
+import type { Attempt } from '../../activities/attempt.js';
+import { LIMITS } from '../../protocol/limits.js';
+import { retryDelay } from '../../protocol/time.js';
+import { pause, type Clock } from './clock.js';
+
+/** This process leaves its runs; the next one that recovers them continues. */
+export class LeftOff extends Error {
+  override readonly name = 'LeftOff';
+}
+
+/** Another process carries the run on. */
+export class TakenOver extends Error {
+  override readonly name = 'TakenOver';
+}
+
+/** What the author of a tool allows for one call. */
+export interface AttemptLimits {
+  most?: number | undefined;
+  withinMs?: number | undefined;
+}
+
+/** The author's limits are reached. */
+export class GivenUp extends Error {
+  override readonly name = 'GivenUp';
+  readonly how: 'failed' | 'timed_out';
+
+  constructor(how: GivenUp['how']) {
+    super(how);
+    this.how = how;
+  }
+}
+
+export interface Attempts {
+  /**
+   * Work under attempts, one after the other until one succeeds: the store decides what may be
+   * repeated, and counts the attempts.
+   *
+   * @throws LeftOff, TakenOver; GivenUp once the limits are reached
+   */
+  untilDone: <T>(work: (attempt: Attempt) => Promise<T>, limits?: AttemptLimits) => Promise<T>;
+  /** Short work, repeated while the store is away. @throws LeftOff, or what it throws */
+  untilStored: <T>(work: () => Promise<T>) => Promise<T>;
+}
+
+const RETRY = { firstMs: 200, mostMs: 5_000 };
+/** Short work that fails this often has a fault that repetition does not mend. */
+const MOST_FAULTS = 10;
+/** Tokens of attempts differ by thousands: a leg counts its calls' executions in between. */
+const APART = 1_000;
+
+/** @param signal fires when the process leaves its runs */
+export function createAttempts({
+  clock,
+  signal,
+  logger,
+}: {
+  clock: Clock;
+  signal: AbortSignal;
+  logger: { warn: (fields: object, message: string) => void };
+}): Attempts {
+  let token = 0;
+  const nextToken = (): number => (token = Math.max(token + APART, Date.now() * APART));
+
+  function stay(): void {
+    if (signal.aborted) throw new LeftOff();
+  }
+
+  async function rest(attempt: number, afterMs?: number): Promise<void> {
+    await pause(clock, afterMs ?? retryDelay({ attempt, ...RETRY }), signal);
+    stay();
+  }
+
+  return {
+    untilDone: async (work, { most = Infinity, withinMs = Infinity } = {}) => {
+      const beganMs = clock.now();
+      for (let number = 1; ; number += 1) {
+        stay();
+        try {
+          return await work(openLocalAttempt(number, nextToken(), beganMs, signal));
+        } catch (error) {
+          stay();
+          const isFailure = error instanceof AttemptFailure;
+          if (isFailure && error.next.type === 'fenced') throw new TakenOver();
+          if (!isFailure) logger.warn({ err: error }, 'an attempt has failed');
+          if (number >= most) throw new GivenUp('failed');
+          await rest(number, isFailure ? error.next.afterMs : undefined);
+          if (clock.now() - beganMs >= withinMs) throw new GivenUp('timed_out');
+        }
+      }
+    },
+    untilStored: async (work) => {
+      for (let number = 1; ; number += 1) {
+        stay();
+        try {
+          return await work();
+        } catch (error) {
+          if (number >= MOST_FAULTS && !isOutage(error)) throw error;
+          logger.warn({ err: error }, 'a step of a run is repeated');
+          await rest(number);
+        }
+      }
+    },
+  };
+}
+
+function isOutage(error: unknown): boolean {
+  return error instanceof Error && 'code' in error && error.code === 'unavailable';
+}
+
+/** An attempt that only this process makes: no engine counts it, and no lease registers it. */
+function openLocalAttempt(
+  number: number,
+  token: number,
+  beganMs: number,
+  leaving: AbortSignal,
+): Attempt {
+  const controller = new AbortController();
+  let reason: ReturnType<Attempt['cutReason']>;
+  return {
+    number,
+    token,
+    signal: AbortSignal.any([controller.signal, leaving]),
+    cut: (cause) => {
+      reason ??= cause;
+      controller.abort(new Error(`cut: ${cause}`));
+    },
+    cutReason: () => reason,
+    cancelled: () => leaving.aborted,
+    ageMs: () => Date.now() - beganMs,
+    outlived: () => false,
+    budget: LIMITS.attempts,
+    registered: Promise.resolve(),
+    becomePatient: () => Promise.resolve(() => undefined),
+    executing: () => () => undefined,
+    leaveProgress: () => undefined,
+    progress: () => undefined,
+    noteUnbegun: () => undefined,
+    begun: () => true,
+    close: () => undefined,
+  };
+}

@@ -1,0 +1,167 @@
+import { afterEnd } from '../../activities/endings.js';
+import type { RunParts } from '../../activities/run-parts.js';
+import type { StepProgress } from '../../activities/model/step-tries.js';
+import { LIMITS } from '../../protocol/limits.js';
+import type { At, CallRef, ChildRef, RunInput } from '../../protocol/run.js';
+import { beginningOf, createLoop, type Host, type Loop } from '../../run/loop.js';
+import { GivenUp, LeftOff, type Attempts } from './attempts.js';
+import type { Clock } from './clock.js';
+
+/** What carries the runs of a process on. */
+export interface CarryDeps {
+  parts: RunParts;
+  attempts: Attempts;
+  clock: Clock;
+  /** Fires when the process leaves its runs. */
+  leaving: AbortSignal;
+  /** Carries a sub-agent's run to its end. @throws LeftOff */
+  carryChild: (input: RunInput) => Promise<void>;
+  /** Lets a run of this process read its record again. */
+  askToLook: (runId: string) => void;
+}
+
+/**
+ * The loop of one run in this process: its record is the store's, so a run that was left off goes on from there.
+ * `run` throws LeftOff, once nothing of it is in progress, and TakenOver.
+ */
+export function createLocalLoop(deps: CarryDeps, input: RunInput): Loop {
+  const { parts, attempts, clock, leaving } = deps;
+  const { sessionId, runId, agent, turn, maxSteps, parent } = input;
+  const run = { sessionId, runId, agent };
+  const everything = { lists: true, calls: true };
+  const waiters = new Set<() => void>();
+  const pending = new Set<Promise<At>>();
+
+  const host: Host = {
+    now: clock.now,
+    until: (holds, ms) => untilTrue(holds, ms),
+    changed: () => {
+      for (const look of [...waiters]) look();
+    },
+    over: (children) => {
+      for (const { child } of children) if (child !== undefined) deps.askToLook(child.runId);
+    },
+    model: begun(({ step, mustFinish }) =>
+      attempts.untilDone(async (attempt) => {
+        const current: StepProgress = { step, sequence: 0, failures: 0 };
+        const ref = {
+          ...run,
+          ...{ turn, step, maxSteps, known: loop.known().sequence },
+          ...(mustFinish === true && { forceFinish: true }),
+          ...(parent !== undefined && { parent, depth: parent.depth }),
+        };
+        const outcome = await parts.modelStep(ref, attempt, current);
+        return afterEnd(await parts.next(run, everything), outcome);
+      }),
+    ),
+    call: begun(runTool),
+    child: begun(async ({ child, toolCallId }, step) => {
+      if (child === undefined) throw new Error(`the call ${toolCallId} has no sub-agent`);
+      await deps.carryChild(toChildInput(input, child, toolCallId));
+      return said(() => parts.settleChild({ ...run, step, toolCallId, child }));
+    }),
+    end: begun(({ step }) => {
+      const { sequence: known } = loop.known();
+      return said(() => parts.endRun({ ...run, step, status: 'completed', known }));
+    }),
+    look: () => said(() => parts.look({ ...run, known: loop.known() })),
+  };
+  const loop = createLoop(host, input, beginningOf(input, clock.now()));
+  return {
+    ...loop,
+    run: async () => {
+      try {
+        return await loop.run();
+      } finally {
+        if (leaving.aborted) await Promise.allSettled(pending);
+      }
+    },
+  };
+
+  /** Work that writes to the store until it is over, also once this process leaves the run. */
+  function begun<Of extends unknown[]>(
+    work: (...of: Of) => Promise<At>,
+  ): (...of: Of) => Promise<At> {
+    return async (...of) => {
+      const said = work(...of);
+      pending.add(said);
+      try {
+        return await said;
+      } finally {
+        pending.delete(said);
+      }
+    };
+  }
+
+  async function said(work: () => Promise<{ at: At }>): Promise<At> {
+    return (await attempts.untilStored(work)).at;
+  }
+
+  async function runTool(call: CallRef, step: number): Promise<At> {
+    const { toolCallId, toolName, timeoutMs, activity = {} } = call;
+    const ref = { ...run, step, toolCallId, toolName };
+    const limitMs = timeoutMs ?? activity.startToCloseTimeout ?? LIMITS.toolMs;
+    const { retry, scheduleToCloseTimeout: withinMs } = activity;
+    try {
+      const limits = { most: retry?.maximumAttempts, withinMs };
+      await attempts.untilDone((attempt) => parts.toolCall(ref, attempt, limitMs), limits);
+    } catch (error) {
+      if (!(error instanceof GivenUp)) throw error;
+      // By the settings of the tool's author it has failed for good: the model gets an error.
+      const givenUp = { ...ref, givenUp: error.how };
+      await attempts.untilDone((attempt) => parts.toolCall(givenUp, attempt));
+    }
+    return attempts.untilStored(() => parts.next(run));
+  }
+
+  /** @throws LeftOff */
+  function untilTrue(holds: () => boolean, ms?: number): Promise<boolean> {
+    return new Promise((resolve, reject) => {
+      let cancel = (): void => undefined;
+      const end = (): void => {
+        cancel();
+        waiters.delete(look);
+        leaving.removeEventListener('abort', leave);
+      };
+      const look = (): void => {
+        if (!holds()) return;
+        end();
+        resolve(true);
+      };
+      const leave = (): void => {
+        end();
+        reject(new LeftOff());
+      };
+      if (leaving.aborted) {
+        reject(new LeftOff());
+        return;
+      }
+      leaving.addEventListener('abort', leave, { once: true });
+      waiters.add(look);
+      if (ms !== undefined) {
+        cancel = clock.after(ms, () => {
+          end();
+          resolve(holds());
+        });
+      }
+      look();
+    });
+  }
+}
+
+function toChildInput(parent: RunInput, child: ChildRef, toolCallId: string): RunInput {
+  const { sessionId, runId, agent, maxSteps, hasOutput, activities } = child;
+  const { sessionId: above, runId: parentRun } = parent;
+  const depth = (parent.parent?.depth ?? 0) + 1;
+  return {
+    sessionId,
+    runId,
+    agent,
+    turn: 1,
+    maxSteps,
+    hasOutput,
+    activities,
+    searchAttributes: false,
+    parent: { sessionId: above, runId: parentRun, toolCallId, depth },
+  };
+}

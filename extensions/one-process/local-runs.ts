@@ -1,0 +1,131 @@
+import type { RunParts } from '../../activities/run-parts.js';
+import type { ActivityLogger } from '../../activities/deps.js';
+import type { RunWorkflows } from '../../executor/run-workflows.js';
+import type { WorkflowState } from '../../executor/workflow-look.js';
+import { rootOf, sessionOfRun } from '../../protocol/ids.js';
+import type { RunInput } from '../../protocol/run.js';
+import type { Loop } from '../../run/loop.js';
+import { createAttempts, LeftOff, TakenOver } from './attempts.js';
+import { createLocalLoop } from './carry-run.js';
+import type { Clock } from './clock.js';
+
+/** The runs that this process carries out. */
+export interface LocalRuns extends RunWorkflows {
+  has: (runId: string) => boolean;
+  isIdle: () => boolean;
+  /** Resolves when none is active or waits. */
+  idle: () => Promise<void>;
+  /** Leaves all runs as they are in the record; resolves when nothing of them is in progress. */
+  leave: () => Promise<void>;
+}
+
+export interface LocalRunsDeps {
+  /** Names the executors that share their runs: the fleet in the list of due sessions. */
+  name: string;
+  clock: Clock;
+  /** The parts of a run; they know this, so they are made later. */
+  parts: () => RunParts;
+  /** Begins a run of the record that this process does not know: an answer has come for it. */
+  revive: (sessionId: string) => Promise<void>;
+  /** True if a process has carried the run on since it was accepted. */
+  isBegun: (runId: string) => Promise<boolean>;
+  logger: ActivityLogger;
+}
+
+interface Carried {
+  input: RunInput;
+  loop: Loop;
+  done: Promise<void>;
+}
+
+/** The runs of one process behind the seam at which Temporal has the runs of many. */
+export function createLocalRuns(deps: LocalRunsDeps): LocalRuns {
+  const { name, clock, logger } = deps;
+  const leaving = new AbortController();
+  // Each waiting run listens.
+  const { signal } = leaving;
+  const carried = new Map<string, Carried>();
+  /** Runs with a fault that repetition did not mend: the sweeper ends them. */
+  const givenUp = new Set<string>();
+  const attempts = createAttempts({ clock, signal, logger });
+  const askToLook = (runId: string): void => carried.get(runId)?.loop.look();
+  let parts: RunParts | undefined;
+
+  function begin(input: RunInput): Carried {
+    const known = carried.get(input.runId);
+    if (known !== undefined) return known;
+    parts ??= deps.parts();
+    givenUp.delete(input.runId);
+    const of = { parts, attempts, clock, leaving: signal, carryChild, askToLook };
+    const loop = createLocalLoop(of, input);
+    const done = loop
+      .run()
+      .then(() => undefined)
+      .catch((error: unknown) => {
+        if (error instanceof LeftOff) return;
+        const isStuck = !(error instanceof TakenOver);
+        if (isStuck) givenUp.add(input.runId);
+        const how = isStuck ? 'a run is stuck' : 'another process has this run';
+        logger.warn({ err: error, runId: input.runId }, how);
+      })
+      .finally(() => {
+        carried.delete(input.runId);
+      });
+    const begun = { input, loop, done };
+    carried.set(input.runId, begun);
+    return begun;
+  }
+
+  /** What another process of this name has begun is left to it, until `recover` says otherwise. */
+  async function stateOf(runId: string): Promise<WorkflowState> {
+    if (givenUp.has(runId)) return 'closed';
+    return carried.has(runId) || (await deps.isBegun(runId)) ? 'running' : 'unknown';
+  }
+
+  async function carryChild(input: RunInput): Promise<void> {
+    await begin(input).done;
+    if (signal.aborted) throw new LeftOff();
+  }
+
+  return {
+    fleet: `in-process/${name}`,
+    namespace: 'in-process',
+    has: (runId) => carried.has(runId),
+    start: (input) => {
+      if (!signal.aborted) begin(input);
+      return Promise.resolve();
+    },
+    wake: async (runId, hint) => {
+      const known = carried.get(runId);
+      if (known !== undefined) known.loop.look(hint);
+      else if (!signal.aborted) await deps.revive(rootOf(sessionOfRun(runId)));
+    },
+    state: stateOf,
+    look: async (runId) => {
+      const below = [...carried.values()].map(({ input }) => input);
+      return {
+        state: await stateOf(runId),
+        isAtWork: carried.get(runId)?.loop.isBusy() ?? true,
+        started: [],
+        children: below.flatMap((run) => (run.parent?.runId === runId ? [run.runId] : [])),
+      };
+    },
+    retry: () => Promise.resolve(),
+    closedSince: () => Promise.resolve([]),
+    openPage: () => Promise.resolve({ runIds: [], next: undefined }),
+    erase: (_sessionId, { runs }) => {
+      for (const runId of runs) {
+        givenUp.delete(runId);
+      }
+      return Promise.resolve({ deleted: 0, unknown: [] });
+    },
+    isIdle: () => carried.size === 0,
+    idle: async () => {
+      while (carried.size > 0) await Promise.all([...carried.values()].map(({ done }) => done));
+    },
+    leave: async () => {
+      leaving.abort(new LeftOff());
+      await Promise.all([...carried.values()].map(({ done }) => done));
+    },
+  };
+}

@@ -1,0 +1,105 @@
+import { randomUUID } from 'node:crypto';
+import { AgentNotFoundError } from '../../agents/index.js';
+import type { Runs } from '../../executor/runs.js';
+import { createRelease } from '../../executor/agent-pauses.js';
+import { createSweep } from '../../executor/sweep.js';
+import { HelixError } from '../../protocol/errors.js';
+import { isTerminal, type RunError } from '../../protocol/run.js';
+import type { Store } from '../../stores/contract/store.js';
+import type { AuditLogger } from '../../stores/record/listeners.js';
+import { DUE_SHARDS } from '../../stores/record/due-shards.js';
+import type { LocalRuns } from './local-runs.js';
+
+const INTERVAL_MS = 1_000;
+/** Sessions that are read from the list at once. */
+const PAGE = 100;
+const AGENT_UNKNOWN: RunError = {
+  code: 'agent_not_found',
+  message: "This conversation's agent is not available.",
+  retryable: false,
+};
+
+export interface Upkeep {
+  /**
+   * Revives every session of the list; returns how many had a run. A run whose agent is unknown ends;
+   * any other one that fails stays in the record.
+   *
+   * @throws HelixError `unavailable` while the store is away
+   */
+  recover: (revive: (sessionId: string) => Promise<boolean>) => Promise<number>;
+  stop: () => void;
+}
+
+/**
+ * Takes sessions that have ended off the list of those to look after, completes erasures, and starts
+ * runs whose agents were resumed. It does not keep the process alive.
+ */
+export function createUpkeep({
+  store,
+  runs,
+  local,
+  logger,
+}: {
+  store: Pick<Store, 'due' | 'waiting' | 'owners' | 'audit' | 'sessions' | 'pauses' | 'files'>;
+  runs: Runs;
+  local: LocalRuns;
+  logger: AuditLogger;
+}): Upkeep {
+  const holder = randomUUID();
+  const { startRun, endLost } = runs;
+  const pauses = store.pauses?.of(local.fleet);
+  const sweep = createSweep({ store, runs, holder, logger });
+  const release = pauses && createRelease({ pauses, store, startRun, holder, logger });
+  let isAtWork = false;
+  const timer = setInterval(() => {
+    if (isAtWork) return;
+    isAtWork = true;
+    Promise.all([sweep(), release?.()])
+      .catch((error: unknown) => {
+        logger.warn({ err: error, fleet: local.fleet }, 'sweep failed');
+      })
+      .finally(() => {
+        isAtWork = false;
+      });
+  }, INTERVAL_MS).unref();
+
+  async function endOfUnknown(sessionId: string): Promise<void> {
+    const record = await store.sessions.read(sessionId);
+    if (record !== undefined && !isTerminal(record.status)) await endLost(record, AGENT_UNKNOWN);
+  }
+
+  return {
+    recover: async (revive) => {
+      let found = 0;
+      for (const sessionId of await listAll(store.due)) {
+        try {
+          if (await revive(sessionId)) found += 1;
+        } catch (error) {
+          if (HelixError.isInstance(error) && error.code === 'unavailable') throw error;
+          // One run that cannot continue does not keep the others from it.
+          logger.warn({ err: error, sessionId }, 'a run could not be carried on');
+          if (error instanceof AgentNotFoundError) await endOfUnknown(sessionId);
+        }
+      }
+      return found;
+    },
+    stop: () => {
+      clearInterval(timer);
+    },
+  };
+}
+
+/** Read before the first of them is revived, which moves sessions from one list to the other. */
+async function listAll(due: Store['due']): Promise<ReadonlySet<string>> {
+  const all = new Set<string>();
+  for (let shard = 0; shard < DUE_SHARDS; shard += 1) {
+    for (const list of ['urgent', 'routine'] as const) {
+      for (let from = 0; ; from += PAGE) {
+        const page = await due.listed(list, shard, from, PAGE);
+        for (const sessionId of page) all.add(sessionId);
+        if (page.length < PAGE) break;
+      }
+    }
+  }
+  return all;
+}

@@ -1,0 +1,104 @@
+import { AttemptFailure } from '../../../activities/attempt-failure.js';
+import type { RunParts } from '../../../activities/run-parts.js';
+import { systemClock, type Clock } from '../../../extensions/one-process/clock.js';
+import { createTestClock } from '../../../testing/test-clock.js';
+import { createLocalRuns, type LocalRuns } from '../../../extensions/one-process/local-runs.js';
+import type { Next, RunInput } from '../../../protocol/run.js';
+
+const logger = { info: () => undefined, warn: () => undefined };
+const INPUT: RunInput = {
+  sessionId: 's-1',
+  runId: 's-1:1-a',
+  agent: 'guide',
+  turn: 1,
+  maxSteps: 5,
+  searchAttributes: false,
+  hasOutput: false,
+};
+
+/** Runs that the record knows as begun. */
+function runsOf(
+  modelStep: () => Promise<unknown>,
+  { clock = systemClock, ...parts }: { clock?: Clock } & Partial<RunParts> = {},
+): LocalRuns {
+  return createLocalRuns({
+    name: 'test',
+    clock,
+    logger,
+    parts: () => ({ modelStep, ...parts }) as unknown as RunParts,
+    revive: () => Promise.resolve(),
+    isBegun: () => Promise.resolve(true),
+  });
+}
+
+it('a run that was given up is closed, until it is begun again', async () => {
+  const outcomes: Promise<unknown>[] = [
+    Promise.resolve({ kind: 'superseded' }),
+    new Promise(() => undefined),
+  ];
+  const next = () => Promise.resolve('nonsense' as never);
+  const asked = () => outcomes.shift() ?? Promise.reject(new Error('no step is expected'));
+  const runs = runsOf(asked, { next });
+  expect(await runs.state(INPUT.runId)).toBe('running');
+  await runs.start(INPUT, { details: '' });
+  await runs.idle();
+  expect(await runs.state(INPUT.runId)).toBe('closed');
+  expect(await runs.look(INPUT.runId)).toMatchObject({ state: 'closed' });
+  await runs.start(INPUT, { details: '' });
+  expect(await runs.state(INPUT.runId)).toBe('running');
+});
+
+it('a run that another process took over is not closed', async () => {
+  const runs = runsOf(() => Promise.reject(new AttemptFailure('taken', { type: 'fenced' })));
+  await runs.start(INPUT, { details: '' });
+  await runs.idle();
+  expect(await runs.state(INPUT.runId)).toBe('running');
+});
+
+it('runs are left once what they have in progress is over', async () => {
+  let end = (): void => undefined;
+  const step = new Promise<unknown>((resolve) => {
+    end = () => {
+      resolve({ kind: 'superseded' });
+    };
+  });
+  const next: RunParts['next'] = () =>
+    Promise.resolve({ version: 1, sequence: 0, next: { do: 'open', step: 1, people: ['a'] } });
+  const runs = runsOf(() => step, { next });
+  await runs.start(INPUT, { details: '' });
+  let isLeft = false;
+  const leaving = runs.leave().then(() => (isLeft = true));
+  await new Promise(setImmediate);
+  expect(isLeft).toBe(false);
+  end();
+  await leaving;
+  expect(runs.isIdle()).toBe(true);
+});
+
+it('a run that begins later waits for its time, and is stopped before', async () => {
+  const clock = createTestClock();
+  const done: string[] = [];
+  const modelStep = () => {
+    done.push('step');
+    return Promise.reject(new AttemptFailure('taken', { type: 'fenced' }));
+  };
+  const startAt = clock.now() + 60 * 24 * 3_600_000;
+  const look: RunParts['look'] = async ({ runId }) => {
+    const isStopped = runId.endsWith('b');
+    const next: Next = isStopped
+      ? { do: 'done', step: 0, status: 'interrupted' }
+      : { do: 'model', step: 1 };
+    done.push(next.do);
+    return { at: { version: 1, sequence: 0, next } };
+  };
+  const runs = runsOf(modelStep, { clock, look });
+  await runs.start({ ...INPUT, startAt }, { details: '' });
+  await runs.start({ ...INPUT, runId: 's-1:2-b', startAt }, { details: '' });
+  await runs.wake('s-1:2-b');
+  clock.advance(startAt - clock.now() - 60_000);
+  await new Promise(setImmediate);
+  expect([done, runs.has(INPUT.runId)]).toEqual([['done'], true]);
+  clock.advance(60_000);
+  await runs.idle();
+  expect(done).toEqual(['done', 'model', 'step']);
+});
